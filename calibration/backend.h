@@ -22,7 +22,8 @@ typedef enum contend_status {
   CONTEND_BUSY,          /* another process has the device for itself */
   CONTEND_UNSUPPORTED,   /* this back end lacks the operation, number format or library */
   CONTEND_OUT_OF_MEMORY, /* the operands of this shape do not fit */
-  CONTEND_FAILED         /* any other error; the device may have to be closed and reopened */
+  CONTEND_FAILED,        /* any other error; the next operation may succeed */
+  CONTEND_BROKEN         /* this process can no longer use the device, but another one can */
 } contend_status;
 
 /* One operation of operators.hpp: its name, its number format (such as `fp32`), and its dimensions in the order
@@ -48,15 +49,20 @@ typedef struct contend_device_info {
   double memory_clock_mhz;
 } contend_device_info;
 
-/* The state of the device at this moment. Unknown numbers are 0; an unknown `other_processes` is -1. */
+/* The state of the device at this moment. Unknown numbers are 0; an unknown `other_processes` or count of
+ * seconds is -1. */
 typedef struct contend_device_state {
   double clock_mhz;
   double memory_clock_mhz;
   double temperature_c;
   double power_w;
-  int throttled;       /* heat or power limits hold the clock down */
+  int throttled;       /* heat or a fault holds the clock down; the limit of power does not count */
   char throttle[128];  /* the reason */
   int other_processes; /* other processes that compute on this device */
+  /* Seconds since some beginning for which the clock was held down, by the limit of power and by heat; they only
+   * grow. -1 if unknown. */
+  double power_limited_s;
+  double heat_limited_s;
 } contend_device_state;
 
 typedef struct contend_backend {

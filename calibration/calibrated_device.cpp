@@ -1,7 +1,7 @@
 #include "calibration/calibrated_device.hpp"
 
 #include "calibration/layer_operators.hpp"
-#include "calibration/prediction_sum.hpp"
+#include "calibration/pass_time.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -17,16 +17,25 @@ namespace {
 
 constexpr double kDay_s = 86'400;
 
-PredictionSum pass_time(const PassOperators& pass, const CalibratedDevice& device, DataType type) {
-  PredictionSum total;
-  for (const OperatorCall& call : pass.calls) total.add(device.operation(call.name, call.type, call.shape), call.count);
-  for (const LayerWork& work : pass.rest) total.add(device.work(work, type));
-  return total;
+/// Computing rather than memory limits these operators.
+bool computes(const OperatorInfo& info) {
+  return info.group == OperatorGroup::gemm || info.group == OperatorGroup::convolution ||
+         info.group == OperatorGroup::attention;
+}
+
+/// The seconds of a launch among the most that were measured one after the other.
+double launch_seconds_of(const CalibrationProfile& profile) {
+  const OperatorTable* const table = profile.table("launch", DataType::fp32);
+  if (table == nullptr || table->samples.empty()) return 0;
+  const auto most = std::max_element(table->samples.begin(), table->samples.end(),
+                                     [](const auto& a, const auto& b) { return a.shape < b.shape; });
+  return most->seconds / static_cast<double>(most->shape.front());
 }
 
 }  // namespace
 
-CalibratedDevice::CalibratedDevice(CalibrationProfile profile) : profile_{std::move(profile)}, predictor_{profile_} {}
+CalibratedDevice::CalibratedDevice(CalibrationProfile profile)
+    : profile_{std::move(profile)}, predictor_{profile_}, launch_seconds_{launch_seconds_of(profile_)} {}
 
 std::vector<CalibratedDevice::Fault> CalibratedDevice::faults(DataType type) const {
   std::vector<Fault> found;
@@ -45,11 +54,38 @@ std::vector<CalibratedDevice::Fault> CalibratedDevice::faults(DataType type) con
   return found;
 }
 
+double CalibratedDevice::slowdown(DataType type) const {
+  const OperatorTable* const sustained = profile_.table("gemm_sustained", type);
+  const OperatorTable* const burst = profile_.table("gemm", type);
+  if (sustained == nullptr || burst == nullptr) return 1;
+  double flops = 0, ratio = 1;
+  for (const OperatorSample& hot : sustained->samples) {
+    for (const OperatorSample& cool : burst->samples) {
+      const double work = find_operator("gemm")->work(hot.shape, type).flops;
+      if (cool.shape != hot.shape || work <= flops) continue;
+      flops = work;
+      ratio = std::max(1.0, hot.seconds / cool.seconds);
+    }
+  }
+  return ratio;
+}
+
 Prediction CalibratedDevice::operation(std::string_view op, DataType type, std::span<const std::int64_t> shape) const {
-  if (const auto prediction = by_table(op, type, shape)) return *prediction;
-  const OperatorInfo* info = find_operator(op);
+  const OperatorInfo* const info = find_operator(op);
   CONTEND_CHECK(info != nullptr, "an operation has an operator");
+  if (auto prediction = by_table(op, type, shape)) {
+    if (computes(*info)) prediction->seconds *= slowdown(type);
+    return *prediction;
+  }
   const OperatorWork least = info->work(shape, type);
+  if (const OperatorInfo* const like = find_operator(info->like);
+      like != nullptr && profile_.has_samples(like->name, type)) {
+    const OperatorWork other = like->work(shape, type);
+    Prediction one = operation(like->name, type, shape);
+    one.seconds *= computes(*info) ? least.flops / other.flops : least.bytes / other.bytes;
+    one.basis = std::max(one.basis, PredictionBasis::interpolated);
+    return one;
+  }
   return {work({least.flops, least.bytes, 1}, type).seconds, kUnknownError, PredictionBasis::extrapolated};
 }
 
@@ -87,10 +123,11 @@ TimedModel calibrated_times(const LayerTable& table, const CalibratedDevice& dev
   if (batch < 1) complain("batch", fmt::format("expected at least 1, got {}", batch));
   if (!found.empty()) throw InputError{std::move(found)};
 
-  const auto time_of = [&](const Layer& layer, const PredictionSum& total) {
-    if (total.seconds() <= kDay_s) return Time::ceil_nanoseconds(total.seconds() * 1e9);
+  const auto time_of = [&](const Layer& layer, const PassTime& pass) {
+    const double seconds = pass.seconds(device);
+    if (seconds <= kDay_s) return Time::ceil_nanoseconds(seconds * 1e9);
     complain(fmt::format("layer `{}`", layer.name),
-             fmt::format("a pass would take {:.3g} s, more than a day", total.seconds()));
+             fmt::format("a pass would take {:.3g} s, more than a day", seconds));
     return Time{};
   };
   TimedModel model;
@@ -100,10 +137,11 @@ TimedModel calibrated_times(const LayerTable& table, const CalibratedDevice& dev
   model.gradient_element_bytes = activation_bytes(type);
   for (const Layer& layer : table.layers) {
     const LayerOperators operators = layer_operators(layer, batch, type);
-    const PredictionSum forward = pass_time(operators.forward, device, type);
-    const PredictionSum backward = pass_time(operators.backward, device, type);
-    PredictionSum both = forward;
-    both.add(backward);
+    PassTime forward, backward;
+    forward.add(operators.forward, device, type);
+    backward.add(operators.backward, device, type);
+    PredictionSum both = forward.sum();
+    both.add(backward.sum());
     TimedLayer timed;
     timed.name = layer.name;
     timed.tensors = layer.parameters;

@@ -35,13 +35,20 @@ class CalibratedDevice : public KernelTimer {
                                                    std::span<const std::int64_t> shape) const {
     return predictor_.predict(op, type, shape);
   }
-  /// As by_table(); without a table it extrapolates from the operator's least work, with an unknown error (taken as
-  /// 100%).
+  /// As by_table(), slowed down for products, convolutions and attention by heat and the limit of power (slowdown()).
+  /// Without a table it takes the table of a similar operator (OperatorInfo::like) in proportion to the least work,
+  /// which is never better than interpolated; without that it extrapolates from the operator's least work, with an
+  /// unknown error (taken as 100%).
   [[nodiscard]] Prediction operation(std::string_view op, DataType type, std::span<const std::int64_t> shape) const;
   /// Predicts work that no operator covers: each kernel takes as long as a copy of the same number of bytes, or as long
   /// as its flops at the highest measured rate of matrix products in this type, whichever is longer. Needs a table of
   /// copies.
   [[nodiscard]] Prediction work(const LayerWork& work, DataType type) const;
+  /// How many times as long products take in a run of hours as in the calibration: the least of `gemm_sustained` over
+  /// `gemm` for its largest shape in this type, at least 1; 1 if the profile lacks one of the two.
+  [[nodiscard]] double slowdown(DataType type) const;
+  /// Seconds in which the host launches one kernel after the other; 0 if that was not measured.
+  [[nodiscard]] double launch_seconds() const { return launch_seconds_; }
   /// Seconds of one kernel: from the table of its operator if there is one, else from its work. Needs a table of
   /// copies.
   [[nodiscard]] double seconds(const KernelWork& kernel) const override;
@@ -49,6 +56,7 @@ class CalibratedDevice : public KernelTimer {
  private:
   CalibrationProfile profile_;
   OperatorPredictor predictor_;
+  double launch_seconds_ = 0;
 };
 
 /// The times of all layers, composed of the operators that layer_operators() names; `batch` >= 1. Throws InputError

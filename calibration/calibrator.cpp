@@ -7,6 +7,7 @@
 #include "sim/error.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -45,6 +46,36 @@ RepetitionRules rules_of(CalibrationMode mode) {
     rules.least_samples = 20;
   }
   return rules;
+}
+
+bool is_sustained(const OperatorInfo& info) {
+  return info.name == "gemm_sustained";
+}
+
+/// Products draw the most power. Some are measured after seconds of them, as in training; the others after as long as a
+/// device takes to lower its clock first.
+void warm_up_longer(const OperatorInfo& info, CalibrationMode mode, double budget_left, RepetitionRules& rules) {
+  constexpr double kHeavyWarmUp = 0.1, kQuickSustained = 1, kFullSustained = 3;
+  if (info.group == OperatorGroup::gemm || info.group == OperatorGroup::convolution ||
+      info.group == OperatorGroup::attention)
+    rules.heavy_warm_up_seconds = kHeavyWarmUp;
+  if (!is_sustained(info)) return;
+  rules.warm_up_seconds = std::min(mode == CalibrationMode::quick ? kQuickSustained : kFullSustained, budget_left / 4);
+  // The warm-up takes at most half of the limit.
+  rules.limit_seconds = 2 * rules.warm_up_seconds;
+}
+
+/// A second visit needs no more than enough for a median beside the first one.
+constexpr int kSecondSamples = 10;
+
+/// One sample of the measurements of two visits: the interval covers both of their medians.
+OperatorSample joined(const OperatorSample& first, const OperatorSample& second) {
+  OperatorSample out = first;
+  out.seconds = (first.seconds + second.seconds) / 2;
+  const double apart = std::abs(first.seconds - second.seconds) / 2 / out.seconds;
+  out.half_width = std::max({first.half_width, apart});
+  out.repetitions = first.repetitions + second.repetitions;
+  return out;
 }
 
 CalibrationProfile head_of(const contend_backend& backend, const CalibrationRequest& request,
@@ -115,6 +146,7 @@ class Calibration {
     for (const Item& each : items_) {
       if (!measure_item(each)) break;
     }
+    if (request_.visit_twice && result_.end == CalibrationEnd::finished) visit_again();
     watch_.look("the end");
     result_.profile = assembled();
     for (OperatorTable& each : result_.profile.tables)
@@ -145,6 +177,7 @@ class Calibration {
     check_same(begun, result_.profile);
     if (request_.name.empty()) result_.profile.name = begun.name;
     earlier_warnings_ = begun.warnings;
+    result_.profile.visited_twice = begun.visited_twice;
     for (const OperatorTable& table : begun.tables) {
       Entry& entry = entries_[key_of(table.name, table.type)];
       for (const OperatorSample& sample : table.samples) {
@@ -180,6 +213,32 @@ class Calibration {
     std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return a.turn < b.turn; });
   }
 
+  /// Visits what was measured a second time, in the same order, while time remains.
+  void visit_again() {
+    const std::vector<const Item*> measured = std::exchange(measured_, {});
+    std::size_t rest = measured.size();
+    for (const Item* const each : measured) {
+      const OperatorInfo& info = *each->table->info;
+      const double budget_left = request_.budget_seconds - elapsed();
+      if (budget_left < kLeastLimit || (hooks_.cancelled && hooks_.cancelled())) return;
+      --rest;
+      if (is_sustained(info)) continue;
+      RepetitionRules rules = rules_;
+      rules.most_samples = rules.least_samples = kSecondSamples;
+      warm_up_longer(info, request_.mode, budget_left, rules);
+      const double share = kShares * budget_left / static_cast<double>(rest + 1);
+      rules.limit_seconds = std::min({rules.limit_seconds, std::max(share, kLeastLimit), budget_left});
+      const MeasuredOperation found = measure(backend_, info, each->table->type, *each->shape, rules, hooks_.clock);
+      // The first visit stands whatever becomes of the second; the device may have to be left alone.
+      if (found.status == CONTEND_BROKEN) return;
+      if (!found.sample) continue;
+      OperatorSample& sample = entries_[key_of(info.name, each->table->type)].samples.at(*each->shape);
+      sample = joined(sample, *found.sample);
+      ++visited_twice_;
+      now_and_then(*each->table);
+    }
+  }
+
   /// Returns false when there are no more.
   bool measure_item(const Item& item) {
     const DesignedTable& table = *item.table;
@@ -193,7 +252,9 @@ class Calibration {
                        .done = total_ - left_,
                        .total = total_,
                        .seconds_left = seconds_left()});
-    if (!measure_one(table, *item.shape, entries_[key_of(table.info->name, table.type)])) return false;
+    Entry& entry = entries_[key_of(table.info->name, table.type)];
+    if (!measure_one(table, *item.shape, entry)) return false;
+    if (entry.samples.contains(*item.shape)) measured_.push_back(&item);
     --left_;
     now_and_then(table);
     return true;
@@ -206,13 +267,17 @@ class Calibration {
     const double share = kShares * budget_left / static_cast<double>(left_);
     rules.limit_seconds = std::min({rules.limit_seconds, std::max(share, kLeastLimit), budget_left});
     rules.patience_seconds = std::max(rules.limit_seconds, kPatience * budget_left);
+    warm_up_longer(*table.info, request_.mode, budget_left, rules);
     if (budget_left < kLeastLimit) {
       entry.skipped[shape] = no_time();
       return true;
     }
     const OperatorWork work = table.info->work(shape, table.type);
-    const double guess = std::max(entry.flop_rate > 0 ? work.flops / entry.flop_rate : 0,
-                                  entry.byte_rate > 0 ? work.bytes / entry.byte_rate : 0);
+    // Nothing is known yet of some operators but what a similar one reaches.
+    const Entry& known =
+        entry.flop_rate > 0 || table.info->like.empty() ? entry : entries_[key_of(table.info->like, table.type)];
+    const double guess = std::max(known.flop_rate > 0 ? work.flops / known.flop_rate : 0,
+                                  known.byte_rate > 0 ? work.bytes / known.byte_rate : 0);
     if (kLeastExecutions * guess > rules.patience_seconds) {
       entry.skipped[shape] = fmt::format("too slow: at least {:.2g} s each, and {:.2g} s for {} of them", guess,
                                          rules.patience_seconds, kLeastExecutions);
@@ -226,13 +291,10 @@ class Calibration {
       return true;
     }
     entry.skipped[shape] = found.reason;
-    return found.status != CONTEND_FAILED || reopen();
-  }
-
-  bool reopen() {
-    result_.message = device_.reopen();
-    if (result_.message.empty()) return true;
-    result_.end = CalibrationEnd::device_lost;
+    if (found.status != CONTEND_BROKEN && found.status != CONTEND_NO_DEVICE) return true;
+    result_.message = found.reason;
+    const bool another = found.status == CONTEND_BROKEN && !measured_.empty();
+    result_.end = another ? CalibrationEnd::device_broken : CalibrationEnd::device_lost;
     return false;
   }
 
@@ -277,6 +339,8 @@ class Calibration {
       add_skipped(key, entry, out.skipped);
     }
     out.warnings = warnings();
+    out.power_limited_s = watch_.power_limited_s();
+    out.visited_twice += visited_twice_;
     return out;
   }
 
@@ -317,7 +381,8 @@ class Calibration {
   std::vector<std::string> earlier_warnings_;
   std::size_t left_ = 0, total_ = 0;  ///< operations
   double looked_ = 0, saved_ = 0;     ///< elapsed seconds then
-  int drifted_ = 0;
+  int drifted_ = 0, visited_twice_ = 0;
+  std::vector<const Item*> measured_;  ///< in this run, in their order
   CalibrationResult result_;
 };
 

@@ -21,7 +21,10 @@ struct CalibrationRequest {
   CalibrationMode mode = CalibrationMode::full;
   std::vector<OperatorGroup> groups{};  ///< empty: all
   int device = 0;
-  double budget_seconds = 0;      ///< > 0
+  double budget_seconds = 0;  ///< > 0
+  /// Visit every operation a second time once all others have been measured, as long as time remains: what differs
+  /// between two visits no single one shows.
+  bool visit_twice = false;
   std::string name{};             ///< of the profile; if empty, derived from the device's name
   std::string date{}, version{};  ///< see CalibrationProfile
 };
@@ -47,13 +50,16 @@ struct CalibrationHooks {
 enum class CalibrationEnd {
   finished,
   cancelled,
-  device_lost,  ///< the device failed and could not be reopened
+  device_lost,  ///< the device failed, and another process could not use it either
+  /// An operation broke the device for this process: another one can continue the profile. Only if this one has
+  /// measured something; otherwise it would break the same way.
+  device_broken,
 };
 
 struct CalibrationResult {
   CalibrationProfile profile;
   CalibrationEnd end = CalibrationEnd::finished;
-  std::string message;  ///< why the device was lost
+  std::string message;  ///< why the device was lost or broken
 };
 
 /// Calibrates a device. `begun` continues a profile of the same device, driver, runtime, version and mode: its

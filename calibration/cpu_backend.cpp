@@ -1,16 +1,20 @@
 // The CPU as a device to calibrate, on one thread, so that measuring and predicting can be tried and tested on a
-// machine without a GPU. This is the only file below cli/ that reads a clock; no simulation uses it.
+// machine without a GPU. What runs beside a measured operation has a second thread, however many blocks it is given;
+// the two share caches and memory. This is the only file below cli/ that reads a clock; no simulation uses it.
 
 #include "calibration/backend.h"
 #include "calibration/cpu_operations.hpp"
 #include "calibration/dense.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <ctime>
 #include <exception>
 #include <fstream>
 #include <memory>
+#include <optional>
+#include <semaphore>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -27,6 +31,31 @@ using cpu::ReadyOperation;
 /// The object behind the `prepared` pointers of the interface.
 struct PreparedOperation {
   cpu::Executable execute;
+  cpu::Executable beside;
+};
+
+/// A thread that executes an operation over and over as long as the object lives; it has executed it once when the
+/// object is made.
+class BusyThread {
+ public:
+  explicit BusyThread(cpu::Executable& work) : thread_{[this, &work] { repeat(work); }} { warm_.acquire(); }
+  ~BusyThread() {
+    stop_ = true;
+    thread_.join();
+  }
+  BusyThread(const BusyThread&) = delete;
+  BusyThread& operator=(const BusyThread&) = delete;
+
+ private:
+  void repeat(cpu::Executable& work) {
+    work();
+    warm_.release();
+    while (!stop_) work();
+  }
+
+  std::binary_semaphore warm_{0};
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
 };
 
 void say(const std::string& text, char* message, std::size_t size) {
@@ -94,6 +123,7 @@ void close() {}
 
 contend_status state(contend_device_state* out) {
   *out = {};
+  out->power_limited_s = out->heat_limited_s = -1;
   std::istringstream{value_of("/proc/cpuinfo", "cpu MHz")} >> out->clock_mhz;
   // Runnable threads of the whole machine, this one among them: `0.12 0.10 0.09 2/345 6789`.
   std::ifstream file{"/proc/loadavg"};
@@ -111,7 +141,8 @@ contend_status prepare(const contend_operation* operation, void** prepared, char
     // Half of the available memory: a machine that swaps would measure its disk.
     ReadyOperation ready = cpu::make_ready(*operation, 0.5 * static_cast<double>(available_bytes()));
     say(ready.reason, message, size);
-    if (ready.status == CONTEND_OK) *prepared = new PreparedOperation{std::move(ready.execute)};
+    if (ready.status == CONTEND_OK)
+      *prepared = new PreparedOperation{std::move(ready.execute), std::move(ready.beside)};
     return ready.status;
   } catch (const std::exception& error) {
     say(error.what(), message, size);
@@ -121,7 +152,9 @@ contend_status prepare(const contend_operation* operation, void** prepared, char
 
 contend_status run(void* prepared, int launches, double* seconds, char* message, std::size_t size) {
   try {
-    cpu::Executable& execute = static_cast<PreparedOperation*>(prepared)->execute;
+    auto& [execute, beside] = *static_cast<PreparedOperation*>(prepared);
+    std::optional<BusyThread> busy;
+    if (beside) busy.emplace(beside);
     const double begin = thread_seconds();
     for (int i = 0; i < launches; ++i) execute();
     *seconds = thread_seconds() - begin;

@@ -45,26 +45,53 @@ void convolve_weight_gradient(const ConvolutionShape& shape, In in, In out_gradi
 
 /// Queries that attend() processes together.
 inline constexpr std::size_t kQueryBlock = 64;
-/// softmax(Q K^T / sqrt(size)) V without a mask, for each of `heads` matrices of sequence x size; `scratch` holds 2 x
-/// min(kQueryBlock, sequence) x sequence scores.
-void attend(std::size_t heads, std::size_t sequence, std::size_t size, In q, In k, In v, Out out, Out scratch);
+/// The sizes of attention.
+struct AttentionShape {
+  std::size_t heads;  ///< of queries, over the whole batch
+  std::size_t group;  ///< of them, heads that share one of keys and values; a divisor of `heads`
+  std::size_t sequence, size;
+  bool causal;  ///< a query sees the keys up to its own position; whole blocks of others are left out
+  [[nodiscard]] std::size_t scratch() const { return 2 * (sequence < kQueryBlock ? sequence : kQueryBlock) * sequence; }
+};
+/// softmax(Q K^T / sqrt(size)) V for each head; `scratch` holds shape.scratch() numbers.
+void attend(const AttentionShape& shape, In q, In k, In v, Out out, Out scratch);
 
 struct Sgd {
   float rate = 0.01F, momentum = 0.9F;
 };
-/// v = momentum v + g; w = w - rate v. Both functions compute the same; sgd() takes three passes over memory,
-/// sgd_fused() one.
-void sgd(const Sgd& rule, In gradient, Out velocity, Out weights);
+/// v = momentum v + g; w = w - rate v, in one pass.
 void sgd_fused(const Sgd& rule, In gradient, Out velocity, Out weights);
 
-/// Adam as Kingma and Ba, ICLR 2015, algorithm 1; the bias corrections are those of step `step`.
+/// Adam as Kingma and Ba, ICLR 2015, algorithm 1; the bias corrections are those of step `step`. In one pass.
 struct Adam {
   float rate = 1e-3F, beta1 = 0.9F, beta2 = 0.999F, epsilon = 1e-8F;
   int step = 1;
 };
-/// The unfused form takes several passes; its `scratch` is as long as the weights.
-void adam(const Adam& rule, In gradient, Out mean, Out square, Out weights, Out scratch);
 void adam_fused(const Adam& rule, In gradient, Out mean, Out square, Out weights);
+
+/// A number of 16 bits with the exponent of fp32 (bf16).
+using Bfloat = std::uint16_t;
+[[nodiscard]] Bfloat to_bfloat(float value);  ///< to nearest, ties to even
+[[nodiscard]] float from_bfloat(Bfloat value);
+/// The same with gradients of 16 bits, and a copy of the weights in 16 bits (Micikevicius et al., ICLR 2018).
+void adam_mixed(const Adam& rule, std::span<const Bfloat> gradient, Out mean, Out square, Out weights,
+                std::span<Bfloat> copy);
+
+/// x / sqrt(mean square + 1e-5) x scale over each row of `width` numbers.
+void rms_norm(std::size_t width, In in, In scale, Out out);
+/// gate / (1 + exp(-gate)) x up.
+void swiglu(In gate, In up, Out out);
+/// Turns pairs of numbers of each row by the angle of their place: `turns` has cosine and sine in turn, as many as a
+/// row has numbers. The last of an odd number stays as it is.
+void rotate_pairs(In turns, In in, Out out);
+/// -log softmax(x)[label] of each row of `width` numbers, and its gradient softmax(x) - 1[label].
+void cross_entropy(std::size_t width, In in, std::span<const std::int64_t> labels, Out gradient, Out loss);
+
+/// A number of 8 bits: 4 of exponent with bias 7, 3 of mantissa (E4M3; Micikevicius et al., arXiv 2209.05433). To
+/// nearest, ties to even; beyond 448 the largest.
+[[nodiscard]] std::uint8_t to_fp8(float value);
+/// Casts a matrix with rows of `columns` numbers, as it is and transposed; returns the largest magnitude.
+float cast_both_ways(std::size_t columns, In in, std::span<std::uint8_t> out, std::span<std::uint8_t> transposed);
 
 /// A sparse gradient: the indices and values that a sparse compression method sends.
 struct Selection {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace contend::cpu {
 
@@ -165,67 +166,31 @@ void convolve_weight_gradient(const ConvolutionShape& s, In in, In out_gradient,
   }
 }
 
-void attend(std::size_t heads, std::size_t sequence, std::size_t size, In q, In k, In v, Out out, Out scratch) {
-  const std::size_t most = std::min(kQueryBlock, sequence);
-  CONTEND_CHECK(q.size() == heads * sequence * size && k.size() == q.size() && v.size() == q.size() &&
-                    out.size() == q.size() && scratch.size() == 2 * most * sequence,
+void attend(const AttentionShape& s, In q, In k, In v, Out out, Out scratch) {
+  const std::size_t all = s.heads * s.sequence * s.size;
+  CONTEND_CHECK(q.size() == all && k.size() == all / s.group && v.size() == k.size() && out.size() == all &&
+                    scratch.size() == s.scratch(),
                 "tensors of other sizes than their attention");
-  const float scale = 1 / std::sqrt(static_cast<float>(size));
-  for (std::size_t head = 0; head < heads; ++head) {
-    const std::size_t base = head * sequence * size;
-    const In keys = k.subspan(base, sequence * size), values = v.subspan(base, sequence * size);
-    for (std::size_t first = 0; first < sequence; first += kQueryBlock) {
-      const std::size_t rows = std::min(kQueryBlock, sequence - first);
-      const Out scores = scratch.first(rows * sequence), weights = scratch.subspan(most * sequence, rows * sequence);
-      const auto [m, n, d] = std::array{signed_size(rows), signed_size(sequence), signed_size(size)};
-      multiply({1, m, n, d}, q.subspan(base + first * size, rows * size), keys, scores, Layout::plain,
-               Layout::transposed);
+  const float scale = 1 / std::sqrt(static_cast<float>(s.size));
+  for (std::size_t head = 0; head < s.heads; ++head) {
+    const std::size_t base = head * s.sequence * s.size, key_base = head / s.group * s.sequence * s.size;
+    for (std::size_t first = 0; first < s.sequence; first += kQueryBlock) {
+      const std::size_t rows = std::min(kQueryBlock, s.sequence - first);
+      const std::size_t keys = s.causal ? first + rows : s.sequence;
+      const Out scores = scratch.first(rows * keys), weights = scratch.subspan(s.scratch() / 2, rows * keys);
+      const auto [m, n, d] = std::array{signed_size(rows), signed_size(keys), signed_size(s.size)};
+      multiply({1, m, n, d}, q.subspan(base + first * s.size, rows * s.size), k.subspan(key_base, keys * s.size),
+               scores, Layout::plain, Layout::transposed);
       for (float& each : scores) each *= scale;
-      softmax(sequence, scores, weights);
-      multiply({1, m, d, n}, weights, values, out.subspan(base + first * size, rows * size));
+      if (s.causal) {
+        for (std::size_t row = 0; row < rows; ++row)
+          for (std::size_t key = first + row + 1; key < keys; ++key)
+            scores[row * keys + key] = -std::numeric_limits<float>::infinity();
+      }
+      softmax(keys, scores, weights);
+      multiply({1, m, d, n}, weights, v.subspan(key_base, keys * s.size),
+               out.subspan(base + first * s.size, rows * s.size));
     }
-  }
-}
-
-void sgd(const Sgd& rule, In gradient, Out velocity, Out weights) {
-  CONTEND_CHECK(gradient.size() == weights.size() && velocity.size() == weights.size(), "one gradient a weight");
-  for (float& each : velocity) each *= rule.momentum;
-  for (std::size_t i = 0; i < weights.size(); ++i) velocity[i] += gradient[i];
-  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] -= rule.rate * velocity[i];
-}
-
-void sgd_fused(const Sgd& rule, In gradient, Out velocity, Out weights) {
-  CONTEND_CHECK(gradient.size() == weights.size() && velocity.size() == weights.size(), "one gradient a weight");
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    velocity[i] = rule.momentum * velocity[i] + gradient[i];
-    weights[i] -= rule.rate * velocity[i];
-  }
-}
-
-void adam(const Adam& rule, In gradient, Out mean, Out square, Out weights, Out scratch) {
-  const std::size_t n = weights.size();
-  CONTEND_CHECK(gradient.size() == n && mean.size() == n && square.size() == n && scratch.size() == n,
-                "one gradient a weight");
-  const float first = 1 - std::pow(rule.beta1, static_cast<float>(rule.step));
-  const float second = 1 - std::pow(rule.beta2, static_cast<float>(rule.step));
-  for (float& each : mean) each *= rule.beta1;
-  for (std::size_t i = 0; i < n; ++i) mean[i] += (1 - rule.beta1) * gradient[i];
-  for (float& each : square) each *= rule.beta2;
-  for (std::size_t i = 0; i < n; ++i) square[i] += (1 - rule.beta2) * gradient[i] * gradient[i];
-  for (std::size_t i = 0; i < n; ++i) scratch[i] = std::sqrt(square[i] / second);
-  for (float& each : scratch) each += rule.epsilon;
-  for (std::size_t i = 0; i < n; ++i) weights[i] -= rule.rate / first * mean[i] / scratch[i];
-}
-
-void adam_fused(const Adam& rule, In gradient, Out mean, Out square, Out weights) {
-  const std::size_t n = weights.size();
-  CONTEND_CHECK(gradient.size() == n && mean.size() == n && square.size() == n, "one gradient a weight");
-  const float first = 1 - std::pow(rule.beta1, static_cast<float>(rule.step));
-  const float second = 1 - std::pow(rule.beta2, static_cast<float>(rule.step));
-  for (std::size_t i = 0; i < n; ++i) {
-    mean[i] = rule.beta1 * mean[i] + (1 - rule.beta1) * gradient[i];
-    square[i] = rule.beta2 * square[i] + (1 - rule.beta2) * gradient[i] * gradient[i];
-    weights[i] -= rule.rate / first * mean[i] / (std::sqrt(square[i] / second) + rule.epsilon);
   }
 }
 

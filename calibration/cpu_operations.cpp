@@ -3,6 +3,7 @@
 #include "calibration/cpu_kernels.hpp"
 #include "calibration/dense.hpp"
 #include "calibration/operators.hpp"
+#include "calibration/shared_shapes.hpp"
 
 #include <algorithm>
 #include <new>
@@ -74,11 +75,30 @@ Executable convolution_weight_gradient(Shape s) {
       [o = ConvolutionOperands{s}]() mutable { convolve_weight_gradient(o.shape, o.in, o.out, o.weights, o.scratch); };
 }
 
+template <bool Causal>
 Executable attention(Shape s) {
-  const std::size_t heads = at(s, 0) * at(s, 1), sequence = at(s, 2), size = at(s, 3), all = heads * sequence * size;
-  return [=, q = filled(all), k = filled(all, 1), v = filled(all, 2), out = Floats(all),
-          scratch = Floats(2 * std::min(kQueryBlock, sequence) * sequence)]() mutable {
-    attend(heads, sequence, size, q, k, v, out, scratch);
+  const AttentionShape shape{at(s, 0) * at(s, 1), at(s, 1) / at(s, 2), at(s, 3), at(s, 4), Causal};
+  const std::size_t all = shape.heads * shape.sequence * shape.size;
+  return [=, q = filled(all), k = filled(all / shape.group, 1), v = filled(all / shape.group, 2), out = Floats(all),
+          scratch = Floats(shape.scratch())]() mutable { attend(shape, q, k, v, out, scratch); };
+}
+
+Executable grouped_product(Shape s) {
+  std::vector<ProductShape> products;
+  std::size_t rows = 0;
+  for (std::int64_t i = 0; i < s[0]; ++i) {
+    products.push_back({1, rows_of_group(i, s[0], s[1]), s[2], s[3]});
+    rows += static_cast<std::size_t>(products.back().m);
+  }
+  const std::size_t n = at(s, 2), k = at(s, 3);
+  return [=, a = filled(rows * k), b = filled(at(s, 0) * n * k, 1), c = Floats(rows * n)]() mutable {
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < products.size(); ++i) {
+      const auto m = static_cast<std::size_t>(products[i].m);
+      multiply(products[i], In{a}.subspan(first * k, m * k), In{b}.subspan(i * n * k, n * k),
+               Out{c}.subspan(first * n, m * n));
+      first += m;
+    }
   };
 }
 
@@ -98,6 +118,35 @@ Executable layer_norm_rows(Shape s) {
           scale = filled(at(s, 1), 1),
           shift = filled(at(s, 1), 2)]() mutable { layer_norm(width, in, scale, shift, out); };
 }
+Executable rms_norm_rows(Shape s) {
+  return [width = at(s, 1), in = filled(at(s, 0) * at(s, 1)), out = Floats(at(s, 0) * at(s, 1)),
+          scale = filled(at(s, 1), 1)]() mutable { rms_norm(width, in, scale, out); };
+}
+Executable cross_entropy_rows(Shape s) {
+  std::vector<std::int64_t> labels(at(s, 0));
+  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = mixed(static_cast<std::uint32_t>(i)) % s[1];
+  return [width = at(s, 1), in = filled(at(s, 0) * at(s, 1)), labels = std::move(labels),
+          gradient = Floats(at(s, 0) * at(s, 1)),
+          loss = Floats(at(s, 0))]() mutable { cross_entropy(width, in, labels, gradient, loss); };
+}
+Executable gated(Shape s) {
+  const std::size_t all = at(s, 0) * at(s, 1);
+  return [gate = filled(all), up = filled(all, 1), out = Floats(all)]() mutable { swiglu(gate, up, out); };
+}
+Executable turned(Shape s) {
+  const std::size_t all = at(s, 0) * at(s, 1);
+  return [turns = filled(at(s, 1), 1), in = filled(all), out = Floats(all)]() mutable { rotate_pairs(turns, in, out); };
+}
+Executable cast_matrix(Shape s) {
+  const std::size_t all = at(s, 0) * at(s, 1);
+  return [columns = at(s, 1), in = filled(all), out = Bytes(all), transposed = Bytes(all), most = Floats(1)]() mutable {
+    most[0] = cast_both_ways(columns, in, out, transposed);
+  };
+}
+Executable reduced(Shape) {
+  constexpr std::size_t kCount = kReducedBytes / sizeof(float);
+  return [a = filled(kCount), b = filled(kCount, 1), out = Floats(kCount)]() mutable { add(a, b, out); };
+}
 Executable batch_norm_channels(Shape s) {
   const std::size_t all = at(s, 0) * at(s, 1) * at(s, 2);
   return [channels = at(s, 1), positions = at(s, 2), in = filled(all), out = Floats(all), scale = filled(at(s, 1), 1),
@@ -110,16 +159,18 @@ Executable embedding(Shape s) {
           out = Floats(at(s, 1) * at(s, 2))]() mutable { look_up(width, table, tokens, out); };
 }
 
-template <auto Step>
-Executable sgd_step(Shape s) {
+Executable sgd_fused_step(Shape s) {
   return [gradient = filled(at(s, 0)), velocity = filled(at(s, 0), 1), weights = filled(at(s, 0), 2)]() mutable {
-    Step({}, gradient, velocity, weights);
+    sgd_fused({}, gradient, velocity, weights);
   };
 }
-Executable adam_step(Shape s) {
-  return [gradient = filled(at(s, 0)), mean = filled(at(s, 0), 1), square = Floats(at(s, 0), 1.0F),
+Executable adam_mixed_step(Shape s) {
+  std::vector<Bfloat> gradient(at(s, 0));
+  const Floats values = filled(at(s, 0));
+  std::transform(values.begin(), values.end(), gradient.begin(), to_bfloat);
+  return [gradient = std::move(gradient), mean = filled(at(s, 0), 1), square = Floats(at(s, 0), 1.0F),
           weights = filled(at(s, 0), 2),
-          scratch = Floats(at(s, 0))]() mutable { adam({}, gradient, mean, square, weights, scratch); };
+          copy = std::vector<Bfloat>(at(s, 0))]() mutable { adam_mixed({}, gradient, mean, square, weights, copy); };
 }
 Executable adam_fused_step(Shape s) {
   return [gradient = filled(at(s, 0)), mean = filled(at(s, 0), 1), square = Floats(at(s, 0), 1.0F),
@@ -195,17 +246,25 @@ constexpr std::pair<std::string_view, Executable (*)(Shape)> kMakers[] = {
     {"convolution", convolution},
     {"convolution_input_gradient", convolution_input_gradient},
     {"convolution_weight_gradient", convolution_weight_gradient},
-    {"attention", attention},
+    {"gemm_sustained", product},
+    {"grouped_gemm", grouped_product},
+    {"attention", attention<false>},
+    {"causal_attention", attention<true>},
     {"activation", activation},
     {"sum", sum},
     {"batch_norm", batch_norm_channels},
     {"layer_norm", layer_norm_rows},
+    {"rms_norm", rms_norm_rows},
     {"softmax", softmax_rows},
+    {"cross_entropy", cross_entropy_rows},
+    {"swiglu", gated},
+    {"rope", turned},
+    {"cast_transpose", cast_matrix},
+    {"reduce", reduced},
     {"embedding", embedding},
-    {"sgd", sgd_step<sgd>},
-    {"sgd_fused", sgd_step<sgd_fused>},
-    {"adam", adam_step},
+    {"sgd_fused", sgd_fused_step},
     {"adam_fused", adam_fused_step},
+    {"adam_mixed", adam_mixed_step},
     {"top_k", exact_selection},
     {"threshold_k", selection_by_threshold},
     {"gaussian_k", selection_by_deviation},
@@ -224,7 +283,22 @@ constexpr std::pair<std::string_view, Executable (*)(Shape)> kMakers[] = {
 };
 
 ReadyOperation refused(contend_status status, std::string reason) {
-  return {.status = status, .reason = std::move(reason), .execute = {}};
+  return {.status = status, .reason = std::move(reason), .execute = {}, .beside = {}};
+}
+
+using Maker = Executable (*)(Shape);
+Maker maker_of(std::string_view name) {
+  const auto* const found =
+      std::find_if(std::begin(kMakers), std::end(kMakers), [&](const auto& each) { return each.first == name; });
+  return found == std::end(kMakers) ? nullptr : found->second;
+}
+
+/// The two operations of `X_beside_reduce` and `reduce_beside_X`: the one that is timed, and the other.
+std::pair<std::string_view, std::string_view> both_of(std::string_view name) {
+  constexpr std::string_view kBeside = "_beside_";
+  const std::size_t middle = name.find(kBeside);
+  if (middle == std::string_view::npos) return {name, {}};
+  return {name.substr(0, middle), name.substr(middle + kBeside.size())};
 }
 
 /// Operands are no more than what one pass over them moves, and as much again for scratch.
@@ -248,17 +322,25 @@ ReadyOperation make_ready(const contend_operation& operation, double free_bytes)
     return refused(CONTEND_FAILED, fmt::format("{} has {} dimensions", info->name, info->dimensions.size()));
   if (operation.type != to_string(DataType::fp32))
     return refused(CONTEND_UNSUPPORTED, fmt::format("a CPU computes in fp32 here, not in {}", operation.type));
-  const auto* const maker =
-      std::find_if(std::begin(kMakers), std::end(kMakers), [&](const auto& each) { return each.first == info->name; });
-  if (maker == std::end(kMakers)) return refused(CONTEND_UNSUPPORTED, "the CPU back end doesn't have it");
+  const auto [timed, beside] = both_of(info->name);
+  const Maker make = maker_of(timed), make_beside = beside.empty() ? nullptr : maker_of(beside);
+  if (make == nullptr || (!beside.empty() && make_beside == nullptr))
+    return refused(CONTEND_UNSUPPORTED, "the CPU back end doesn't have it");
   const Shape shape{operation.shape, info->dimensions.size()};
   if (info->group == OperatorGroup::compression && shape[0] >= kMostElements)
     return refused(CONTEND_UNSUPPORTED, "more values than numbers of 32 bits count");
+  if (info->group == OperatorGroup::attention && shape[1] % shape[2] != 0)
+    return refused(CONTEND_UNSUPPORTED, "heads of keys are shared by equally many heads of queries");
   if (const double bytes = kOperandsShare * info->work(shape, DataType::fp32).bytes; bytes > free_bytes)
     return refused(CONTEND_OUT_OF_MEMORY,
                    fmt::format("it takes up to {:.1f} GB, and {:.1f} GB are free", bytes * 1e-9, free_bytes * 1e-9));
   try {
-    return {.status = CONTEND_OK, .reason = {}, .execute = maker->second(shape)};
+    const Shape blocks = shape.last(1), others = beside.empty() ? shape : without_blocks(shape);
+    const auto made = [&](Maker maker, std::string_view name) { return maker(name == "reduce" ? blocks : others); };
+    return {.status = CONTEND_OK,
+            .reason = {},
+            .execute = made(make, timed),
+            .beside = make_beside == nullptr ? Executable{} : made(make_beside, beside)};
   } catch (const std::bad_alloc&) {
     return refused(CONTEND_OUT_OF_MEMORY, "out of memory");
   }

@@ -19,6 +19,7 @@ struct ReadyOperation {
   contend_status status = CONTEND_OK;
   std::string reason;  ///< one line, unless CONTEND_OK
   Executable execute;  ///< set if CONTEND_OK
+  Executable beside;   ///< what another thread executes over and over meanwhile; may be empty
 };
 
 /// The numbers of an operand: they look irregular and are spread evenly over [-1, 1], so that the share of those above

@@ -1,7 +1,9 @@
 #include "calibration/design.hpp"
 
 #include "calibration/layer_operators.hpp"
+#include "calibration/transformer_calls.hpp"
 #include "models/catalogue/catalogue.hpp"
+#include "models/parallel/transformer_catalogue.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
@@ -35,6 +37,16 @@ constexpr MeasuredNetwork kNetworks[] = {
     {"alexnet", 128, false}, {"inception-v3", 32, false}, {"gpt2", 8, false},
 };
 
+/// A layer of a transformer of many parameters, with embedding and head, whose operators are measured at this many
+/// tokens.
+struct MeasuredTransformer {
+  std::string_view model;
+  std::int64_t tokens;
+  bool quick;
+};
+constexpr MeasuredTransformer kTransformers[] = {
+    {"llama-3-8b", 4096, true}, {"llama-3-8b", 16'384, false}, {"llama-3-70b", 4096, false}};
+
 /// Shapes by operator and number format, of the layers of all networks of a mode.
 class NetworkShapes {
  public:
@@ -48,6 +60,10 @@ class NetworkShapes {
         for (const OperatorCall& call : distinct_calls(table, each.batch, type))
           shapes_[{call.name, call.type}].push_back(call.shape);
     }
+    for (const MeasuredTransformer& each : kTransformers) {
+      if (mode == CalibrationMode::quick && !each.quick) continue;
+      for (const DataType type : {DataType::fp16, DataType::bf16, DataType::fp8}) add(each, type);
+    }
   }
   [[nodiscard]] Shapes of(std::string_view name, DataType type) const {
     const auto found = shapes_.find({name, type});
@@ -55,6 +71,19 @@ class NetworkShapes {
   }
 
  private:
+  void add(const MeasuredTransformer& measured, DataType type) {
+    const TransformerModel* const model = find_transformer(measured.model);
+    CONTEND_CHECK(model != nullptr, "a transformer that the catalogue doesn't have");
+    MicroBatch work;
+    work.sequence = measured.tokens;
+    work.type = type;
+    for (const TransformerOperator& each : stage_operators(*model, {0, 1, true, true}, work)) {
+      const TransformerCalls calls = transformer_calls(each);
+      for (const PassOperators* pass : {&calls.forward, &calls.input_gradient, &calls.weight_gradient})
+        for (const OperatorCall& call : pass->calls) shapes_[{call.name, call.type}].push_back(call.shape);
+    }
+  }
+
   std::map<std::pair<std::string_view, DataType>, Shapes> shapes_;
 };
 
@@ -72,6 +101,7 @@ Shapes gemm_grid(bool quick) {
     for (const std::int64_t n : sides)
       for (const std::int64_t k : sides)
         if (2 * m * n * k <= 2'000'000'000'000) out.push_back({1, m, n, k});
+  out.push_back({1, 8192, 8192, 8192});  // the one that is also measured after seconds of it
   for (const std::int64_t thin : {1, 8, 32})
     for (const std::int64_t side : quick ? steps(1024, 4096, 4) : steps(256, 16'384, 4))
       out.insert(out.end(), {{1, thin, side, side}, {1, side, thin, side}, {1, side, side, thin}});
@@ -98,8 +128,36 @@ Shapes attention_grid(bool quick) {
   Shapes out;
   for (const std::int64_t sequence : quick ? steps(128, 2048, 4) : steps(128, 8192, 2))
     for (const std::int64_t tokens : quick ? steps(8192, 8192, 2) : steps(2048, 32'768, 4))
-      for (const auto& [heads, size] : {std::pair{12, 64}, {16, 128}})
-        if (tokens >= sequence && !(quick && size == 128)) out.push_back({tokens / sequence, heads, sequence, size});
+      for (const auto& [heads, shared, size] : {std::tuple{12, 12, 64}, {16, 16, 128}, {32, 8, 128}})
+        if (tokens >= sequence && !(quick && heads == 16))
+          out.push_back({tokens / sequence, heads, shared, sequence, size});
+  return out;
+}
+
+/// Experts of mixtures: few large ones, and many small ones. The first is small enough for a slow device.
+Shapes grouped_grid(bool quick) {
+  Shapes out{{8, 16, 1024, 1024}};
+  for (const auto& [groups, width, hidden] : {std::tuple{8, 14'336, 4096}, {32, 2048, 7168}})
+    for (const std::int64_t rows : quick ? steps(128, 1024, 8) : steps(64, 4096, 4))
+      if (!(quick && groups == 32))
+        out.insert(out.end(), {{groups, rows, width, hidden}, {groups, rows, hidden, width}});
+  return out;
+}
+
+/// Logits of vocabularies.
+Shapes logits_grid(bool quick) {
+  Shapes out;
+  for (const std::int64_t width : {32'000, 50'304, 128'256})
+    for (const std::int64_t rows : quick ? steps(1024, 4096, 4) : steps(256, 16'384, 4))
+      if (!(quick && width == 50'304)) out.push_back({rows, width});
+  return out;
+}
+
+Shapes cast_grid(bool quick) {
+  Shapes out;
+  for (const std::int64_t rows : quick ? steps(1024, 16'384, 4) : steps(256, 16'384, 4))
+    for (const std::int64_t columns : quick ? steps(4096, 4096, 2) : steps(1024, 16'384, 4))
+      out.push_back({rows, columns});
   return out;
 }
 
@@ -172,11 +230,30 @@ Shapes collective_grid(bool quick, int devices) {
   return out;
 }
 
-Shapes gemm_beside_grid(bool quick) {
+/// Blocks of a collective's kernels: those of NCCL are its channels.
+std::vector<std::int64_t> block_steps(bool quick) {
+  return quick ? steps(8, 32, 4) : steps(4, 32, 2);
+}
+
+/// Operations that are measured alone as well, with so many blocks beside them.
+Shapes beside_grid(std::string_view name, bool quick) {
+  Shapes operations;
+  if (name.find("gemm") != std::string_view::npos) {
+    operations = {{1, 1024, 1024, 1024}};
+    if (!quick) operations.push_back({1, 4096, 4096, 4096});
+  } else if (name.find("layer_norm") != std::string_view::npos) {
+    operations = {{16'384, 1024}};
+  } else {
+    operations = {{16, 12, 12, 512, 64}};
+  }
   Shapes out;
-  for (const std::int64_t side : quick ? steps(1024, 4096, 4) : steps(512, 8192, 2))
-    for (const std::int64_t bytes : quick ? steps(64 * kMebi, 64 * kMebi, 2) : steps(4 * kMebi, 256 * kMebi, 8))
-      out.push_back({1, side, side, side, bytes});
+  for (OperatorShape each : operations) {
+    each.push_back(0);
+    for (const std::int64_t blocks : block_steps(quick)) {
+      each.back() = blocks;
+      out.push_back(each);
+    }
+  }
   return out;
 }
 
@@ -186,8 +263,13 @@ Shapes grid(const OperatorInfo& info, bool quick, int devices) {
   if (info.group == OperatorGroup::convolution) return convolution_grid(quick);
   if (info.group == OperatorGroup::attention) return attention_grid(quick);
   if (info.group == OperatorGroup::collective && info.dimensions.size() == 2) return collective_grid(quick, devices);
-  if (name == "gemm") return gemm_grid(quick);
-  if (name.starts_with("gemm_beside")) return gemm_beside_grid(quick);
+  if (name == "gemm_sustained") return {{1, 1024, 1024, 1024}, {1, 8192, 8192, 8192}};
+  if (name == "grouped_gemm") return grouped_grid(quick);
+  if (info.group == OperatorGroup::gemm) return gemm_grid(quick);
+  if (name == "reduce") return one_dimension(block_steps(quick));
+  if (info.group == OperatorGroup::contention) return beside_grid(name, quick);
+  if (name == "cross_entropy") return logits_grid(quick);
+  if (name == "cast_transpose") return cast_grid(quick);
   if (name.starts_with("batch_norm")) return channels_grid(quick);
   if (name.starts_with("pooling")) return pooling_grid(quick);
   if (name.starts_with("embedding")) return embedding_grid(quick);
@@ -201,13 +283,13 @@ Shapes grid(const OperatorInfo& info, bool quick, int devices) {
 
 /// Shapes of networks are worth their time where a grid can't be dense: many dimensions.
 bool follows_networks(const OperatorInfo& info) {
+  if (info.name == "gemm_sustained") return false;
   return info.group == OperatorGroup::gemm || info.group == OperatorGroup::convolution ||
          info.group == OperatorGroup::attention;
 }
 
 std::string why_not(const OperatorInfo& info, const DesignLimits& limits) {
-  const bool several = info.group == OperatorGroup::collective || info.name == "gemm_beside_all_reduce";
-  return several && limits.devices < 2 ? "needs two devices" : "";
+  return info.group == OperatorGroup::collective && limits.devices < 2 ? "needs two devices" : "";
 }
 
 /// Each once, in order of work, without those too large.

@@ -10,6 +10,8 @@ void DeviceWatch::look(std::string_view during) {
   contend_device_state state{};
   if (backend_.state(&state) != CONTEND_OK) return;
   ++looks_;
+  power_.look(state.power_limited_s);
+  heat_.look(state.heat_limited_s);
   if (state.throttled != 0) {
     if (++throttled_ == 1) {
       throttled_during_ = during;
@@ -34,6 +36,8 @@ std::vector<std::string> DeviceWatch::warnings() const {
     if (highest_temperature_ > 0) text += fmt::format("; up to {:.0f} C", highest_temperature_);
     out.push_back(std::move(text));
   }
+  constexpr double kNoticed = 0.01;
+  if (heat_.seconds() > kNoticed) out.push_back(fmt::format("heat held the clock down for {:.2g} s", heat_.seconds()));
   if (shared_ > 0)
     out.push_back(fmt::format("others used the device at {} of {} looks, first during {}; up to {} processes", shared_,
                               looks_, shared_during_, most_others_));

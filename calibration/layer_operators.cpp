@@ -150,7 +150,12 @@ class LayerSplitter {
 
   void fused_attention() {
     CONTEND_CHECK(shape_.queries == shape_.keys, "fused attention is that of a sequence to itself");
-    both("attention", "attention_backward", {batch_, shape_.heads, shape_.queries, shape_.head_size});
+    const std::int64_t key_heads = shape_.key_heads > 0 ? shape_.key_heads : shape_.heads;
+    const OperatorShape shape{batch_, shape_.heads, key_heads, shape_.queries, shape_.head_size};
+    if (shape_.causal)
+      both("causal_attention", "causal_attention_backward", shape);
+    else
+      both("attention", "attention_backward", shape);
   }
 
   /// As cuDNN does: the inputs of all steps in one product; a product and the gates at every step (Appleyard et al.,

@@ -7,6 +7,7 @@
 #include "models/layers.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct OperatorCall {
   DataType type = DataType::fp32;
   OperatorShape shape;
   std::int64_t count = 1;  ///< executions in a pass, one after the other
+  double share = 1;        ///< of the operator's time that an execution takes, >= 0
+  /// What takes the place of the operator if the profile has no table of it; if empty, its least work does.
+  std::optional<LayerWork> otherwise{};
 };
 
 /// A call of an operator of operators() with as many numbers as it has dimensions. If the operator was not measured in

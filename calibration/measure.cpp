@@ -22,6 +22,9 @@ constexpr std::size_t kLooks = 32;
 /// The largest share of the limit that one sample may take, so that enough of them fit.
 constexpr double kLargestShare = 0.05;
 
+/// From here on an operation is a heavy one.
+constexpr double kHeavySeconds = 1e-3;
+
 /// Where and why a measurement ends early.
 struct Stop {
   contend_status status;
@@ -109,7 +112,10 @@ class Repetition {
         throw Stop{CONTEND_OK, fmt::format("too slow: {:.3g} s each, and {:.3g} s for {} of them", last_, patience,
                                            kLeastForInterval)};
       if (last_ >= wanted) {
-        if (!first && elapsed() >= std::min(rules_.warm_up_seconds, rules_.limit_seconds / 2)) return;
+        const double least = last_ / launches_ >= kHeavySeconds
+                                 ? std::max(rules_.warm_up_seconds, rules_.heavy_warm_up_seconds)
+                                 : rules_.warm_up_seconds;
+        if (!first && elapsed() >= std::min(least, rules_.limit_seconds / 2)) return;
         continue;
       }
       if (launches_ == kMostLaunches) {
@@ -189,6 +195,8 @@ std::string_view to_string(contend_status status) {
       return "out of memory";
     case CONTEND_FAILED:
       return "the device failed";
+    case CONTEND_BROKEN:
+      return "the device can no longer be used by this process";
   }
   return "an answer that nobody knows";
 }

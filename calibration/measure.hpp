@@ -23,7 +23,9 @@ struct RepetitionRules {
   /// negligible.
   double sample_seconds = 1e-3;
   double warm_up_seconds = 2e-3;  ///< least duration before the first sample
-  double limit_seconds = 0.3;     ///< of warm-up and samples together, > 0; preparation does not count
+  /// Instead, for operations of a millisecond and more: a device that computes for so long reaches its limit of power.
+  double heavy_warm_up_seconds = 2e-3;
+  double limit_seconds = 0.3;  ///< of warm-up and samples together, > 0; preparation does not count
   /// An operation that needs longer than this and than the limit for the fewest samples is too slow; a faster one gets
   /// them.
   double patience_seconds = 0;

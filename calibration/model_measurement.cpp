@@ -146,10 +146,9 @@ class ModelMeasurer {
     if (found.drifted) ++drifted_;
     if (found.sample) return true;
     result_.reasons.push_back(fmt::format("{}: {}", what, found.reason));
-    if (found.status != CONTEND_FAILED) return true;
-    const std::string fault = device_.reopen();
-    if (!fault.empty()) result_.reasons.push_back("the device is lost: " + fault);
-    return fault.empty();
+    if (found.status != CONTEND_BROKEN && found.status != CONTEND_NO_DEVICE) return true;
+    result_.reasons.push_back("the device is lost: " + found.reason);
+    return false;
   }
 
   struct Sum {

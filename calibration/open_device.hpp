@@ -29,11 +29,6 @@ class OpenDevice {
   OpenDevice& operator=(const OpenDevice&) = delete;
 
   [[nodiscard]] const contend_device_info& info() const { return info_; }
-  /// Closes the device and opens it again; returns the error, or an empty string.
-  std::string reopen() {
-    if (is_open_) backend_.close();
-    return open();
-  }
 
  private:
   std::string open() {

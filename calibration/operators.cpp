@@ -1,5 +1,7 @@
 #include "calibration/operators.hpp"
 
+#include "calibration/shared_shapes.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -17,7 +19,8 @@ constexpr std::string_view kSelection[] = {"elements", "selected"};
 constexpr std::string_view kGemm[] = {"batch", "m", "n", "k"};
 constexpr std::string_view kConvolution[] = {"batch",         "in_channels",  "height", "width",      "out_channels",
                                              "kernel_height", "kernel_width", "stride", "pad_height", "pad_width"};
-constexpr std::string_view kAttention[] = {"batch", "heads", "sequence", "head_size"};
+constexpr std::string_view kGrouped[] = {"groups", "m", "n", "k"};
+constexpr std::string_view kAttention[] = {"batch", "heads", "kv_heads", "sequence", "head_size"};
 constexpr std::string_view kRows[] = {"rows", "width"};
 constexpr std::string_view kChannels[] = {"batch", "channels", "positions"};
 constexpr std::string_view kPooling[] = {"batch", "channels", "height", "width", "window", "stride"};
@@ -25,11 +28,16 @@ constexpr std::string_view kEmbedding[] = {"rows", "width", "tokens"};
 constexpr std::string_view kMatrix[] = {"rows", "columns", "rank"};
 constexpr std::string_view kTall[] = {"rows", "rank"};
 constexpr std::string_view kGroup[] = {"bytes", "devices"};
-constexpr std::string_view kGemmBeside[] = {"batch", "m", "n", "k", "bytes"};
+constexpr std::string_view kMatrixCells[] = {"rows", "columns"};
+constexpr std::string_view kBlocks[] = {"blocks"};
+constexpr std::string_view kGemmBeside[] = {"batch", "m", "n", "k", "blocks"};
+constexpr std::string_view kRowsBeside[] = {"rows", "width", "blocks"};
+constexpr std::string_view kAttentionBeside[] = {"batch", "heads", "kv_heads", "sequence", "head_size", "blocks"};
 
 constexpr DataType kFloat[] = {DataType::fp32};
 constexpr DataType kMath[] = {DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16};
 constexpr DataType kProducts[] = {DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16, DataType::fp8};
+constexpr DataType kFp8[] = {DataType::fp8};
 constexpr DataType kActivations[] = {DataType::fp32, DataType::fp16, DataType::bf16};
 
 double number(std::int64_t value) {
@@ -71,12 +79,19 @@ OperatorWork convolution(Shape s, DataType type) {
       wide(type) * (batch * in * number(s[2]) * number(s[3]) + batch * channels * positions + in * channels * window),
       2 * batch * channels * positions * in * window};
 }
+/// Products in groups with as many rows in the mean.
+OperatorWork grouped(Shape s, DataType type) {
+  return product(s, type);
+}
 /// Flash attention keeps scores on the chip: Q, K, V and the output move, the backward pass reads them all and the
-/// output's gradient, writes three gradients and computes the scores anew (Dao et al., NeurIPS 2022).
-template <int Touches, int Products>
+/// output's gradient, writes three gradients and computes the scores anew (Dao et al., NeurIPS 2022). Half of them are
+/// of tensors with `heads` heads, half with `kv_heads`. A causal mask hides all pairs but (n + 1) / 2n of them.
+template <int Touches, int Products, bool Causal>
 OperatorWork attention(Shape s, DataType type) {
-  const double tokens = number(s[0]) * number(s[1]) * number(s[2]);
-  return {Touches * wide(type) * tokens * number(s[3]), 2.0 * Products * tokens * number(s[2]) * number(s[3])};
+  const auto [batch, heads, kv_heads, sequence, size] =
+      std::array{number(s[0]), number(s[1]), number(s[2]), number(s[3]), number(s[4])};
+  const double pairs = batch * heads * sequence * (Causal ? (sequence + 1) / 2 : sequence);
+  return {Touches / 2 * wide(type) * batch * (heads + kv_heads) * sequence * size, 2.0 * Products * pairs * size};
 }
 OperatorWork pooling(Shape s, DataType type) {
   const double in = number(s[0]) * number(s[1]) * number(s[2]) * number(s[3]);
@@ -84,6 +99,12 @@ OperatorWork pooling(Shape s, DataType type) {
 }
 OperatorWork looked_up(Shape s, DataType type) {
   return {2 * wide(type) * number(s[1]) * number(s[2]) + 8 * number(s[2]), 0};
+}
+/// The gradient of the table is fp32 and dense: it is set to zero in every step before rows are added.
+OperatorWork looked_up_backward(Shape s, DataType type) {
+  OperatorWork work = looked_up(s, type);
+  work.bytes += 4 * number(s[0]) * number(s[1]);
+  return work;
 }
 /// A selection of s[1] pairs from one pass over s[0] values.
 OperatorWork selection(Shape s, DataType) {
@@ -106,39 +127,70 @@ OperatorWork low_rank(Shape s, DataType) {
 OperatorWork orthogonal(Shape s, DataType) {
   return {8 * number(s[0]) * number(s[1]), 2 * number(s[0]) * number(s[1]) * number(s[1])};
 }
-OperatorWork product_beside(Shape s, DataType type) {
-  return product(s.first(4), type);
+OperatorWork mixed_step(Shape s, DataType) {
+  return {28 * number(s[0]), 12 * number(s[0])};
+}
+/// Two bytes in and one out, twice, where numbers have two.
+OperatorWork cast_twice(Shape s, DataType type) {
+  return {(wide(type) + 2) * number(s[0]) * number(s[1]), 2 * number(s[0]) * number(s[1])};
+}
+OperatorWork reduction(Shape, DataType) {
+  return {3.0 * kReducedBytes, kReducedBytes / 4.0};
+}
+/// That of the operation beside which reductions run.
+template <OperatorWork (*Work)(Shape, DataType)>
+OperatorWork beside(Shape s, DataType type) {
+  return Work(without_blocks(s), type);
 }
 
 using G = OperatorGroup;
 constexpr OperatorInfo kOperators[] = {
     {"launch", G::launch, kLaunches, kFloat, nothing, "`launches` empty kernels on one stream, one after the other"},
-    {"launch_graph", G::launch, kLaunches, kFloat, nothing, "`launches` empty kernels as one graph"},
     {"copy", G::memory, kBytes, kFloat, moved<2>, "bytes copied within the device's memory"},
     {"read", G::memory, kBytes, kFloat, moved<1>, "bytes read and added up"},
     {"write", G::memory, kBytes, kFloat, moved<1>, "bytes written"},
     {"gemm", G::gemm, kGemm, kProducts, product, "`batch` products of m x k and k x n matrices"},
+    {"gemm_fast_sums", G::gemm, kGemm, kFp8, product, "with sums of fewer digits, as in forward passes of fp8", "gemm"},
+    {"gemm_sustained", G::gemm, kGemm, kProducts, product, "after seconds of such products", "gemm"},
+    {"grouped_gemm", G::gemm, kGrouped, kActivations, grouped,
+     "products of `groups` matrices with unequal rows, `m` in the mean", "gemm"},
     {"convolution", G::convolution, kConvolution, kMath, convolution, "forward"},
     {"convolution_input_gradient", G::convolution, kConvolution, kMath, convolution, "gradient of the input"},
     {"convolution_weight_gradient", G::convolution, kConvolution, kMath, convolution, "gradient of the weights"},
-    {"attention", G::attention, kAttention, kActivations, attention<4, 2>, "forward, fused"},
-    {"attention_backward", G::attention, kAttention, kActivations, attention<8, 5>, "backward, fused"},
+    {"attention", G::attention, kAttention, kActivations, attention<4, 2, false>, "forward, fused, without a mask"},
+    {"attention_backward", G::attention, kAttention, kActivations, attention<8, 5, false>, "backward, fused"},
+    {"causal_attention", G::attention, kAttention, kActivations, attention<4, 2, true>,
+     "forward, fused, each token sees those before it", "attention"},
+    {"causal_attention_backward", G::attention, kAttention, kActivations, attention<8, 5, true>, "backward, fused",
+     "attention_backward"},
     {"activation", G::elementwise, kElements, kActivations, touched<2, 1>, "ReLU: one read, one write"},
     {"sum", G::elementwise, kElements, kActivations, touched<3, 1>, "sum of two tensors; also a backward ReLU"},
     {"batch_norm", G::elementwise, kChannels, kActivations, touched<3, 5>, "statistics of a batch, then scaling"},
     {"batch_norm_backward", G::elementwise, kChannels, kActivations, touched<5, 8>, "gradients of batch_norm"},
     {"layer_norm", G::elementwise, kRows, kActivations, touched<2, 6>, "statistics of a row, then scaling"},
     {"layer_norm_backward", G::elementwise, kRows, kActivations, touched<3, 10>, "gradients of layer_norm"},
+    {"rms_norm", G::elementwise, kRows, kActivations, touched<2, 4>, "scaling by the root mean square of a row",
+     "layer_norm"},
+    {"rms_norm_backward", G::elementwise, kRows, kActivations, touched<3, 8>, "gradients of rms_norm",
+     "layer_norm_backward"},
     {"softmax", G::elementwise, kRows, kActivations, touched<2, 5>, "softmax of each row"},
     {"softmax_backward", G::elementwise, kRows, kActivations, touched<3, 4>, "gradient of softmax"},
+    {"cross_entropy", G::elementwise, kRows, kActivations, touched<2, 6>,
+     "loss of each row of logits and its gradient, in one kernel"},
+    {"swiglu", G::elementwise, kRows, kActivations, touched<3, 5>, "silu of one tensor times another"},
+    {"swiglu_backward", G::elementwise, kRows, kActivations, touched<5, 10>, "gradients of both"},
+    {"rope", G::elementwise, kRows, kActivations, touched<2, 3>, "pairs of each row turned by rotary positions"},
+    {"cast_transpose", G::elementwise, kMatrixCells, kActivations, cast_twice,
+     "to fp8, as it is and transposed, and the largest magnitude"},
     {"pooling", G::elementwise, kPooling, kActivations, pooling, "largest value of a square window"},
     {"pooling_backward", G::elementwise, kPooling, kActivations, pooling, "gradient of pooling"},
     {"embedding", G::elementwise, kEmbedding, kActivations, looked_up, "`tokens` rows of a table looked up"},
-    {"embedding_backward", G::elementwise, kEmbedding, kActivations, looked_up, "their gradients added into the table"},
-    {"sgd", G::optimizer, kElements, kFloat, touched<5, 4>, "momentum, one kernel for each operation on a tensor"},
+    {"embedding_backward", G::elementwise, kEmbedding, kActivations, looked_up_backward,
+     "their gradients added into zeros, one for each number of the table"},
     {"sgd_fused", G::optimizer, kElements, kFloat, touched<5, 4>, "momentum, one kernel"},
-    {"adam", G::optimizer, kElements, kFloat, touched<7, 12>, "one kernel for each operation on a tensor"},
-    {"adam_fused", G::optimizer, kElements, kFloat, touched<7, 12>, "one kernel"},
+    {"adam_fused", G::optimizer, kElements, kFloat, touched<7, 12>, "Adam, one kernel"},
+    {"adam_mixed", G::optimizer, kElements, kFloat, mixed_step,
+     "Adam with gradients and a copy of the weights in 16 bits, one kernel"},
     {"top_k", G::compression, kSelection, kFloat, selection, "exact, by radix select"},
     {"threshold_k", G::compression, kSelection, kFloat, selection, "all above a known threshold, compacted"},
     {"gaussian_k", G::compression, kSelection, kFloat, selection, "threshold from mean and deviation, refined"},
@@ -156,29 +208,29 @@ constexpr OperatorInfo kOperators[] = {
     {"low_rank_p", G::compression, kMatrix, kFloat, low_rank, "P = M Q"},
     {"low_rank_q", G::compression, kMatrix, kFloat, low_rank, "Q = M^T P"},
     {"orthogonalize", G::compression, kTall, kFloat, orthogonal, "the columns of P, by Gram-Schmidt"},
-    {"to_device_pinned", G::transfer, kBytes, kFloat, moved<1>, "page-locked host memory to device"},
-    {"to_host_pinned", G::transfer, kBytes, kFloat, moved<1>, "device to page-locked host memory"},
-    {"to_device_pageable", G::transfer, kBytes, kFloat, moved<1>, "ordinary host memory to device"},
-    {"to_host_pageable", G::transfer, kBytes, kFloat, moved<1>, "device to ordinary host memory"},
-    {"both_ways_pinned", G::transfer, kBytes, kFloat, moved<1>, "`bytes` in each direction at once"},
     {"peer_copy", G::collective, kBytes, kFloat, moved<1>, "from one device to the next"},
     {"nccl_all_reduce", G::collective, kGroup, kFloat, moved<1>, "all-reduce over `devices`"},
     {"nccl_all_gather", G::collective, kGroup, kFloat, moved<1>, "all-gather; each device ends with `bytes`"},
     {"nccl_reduce_scatter", G::collective, kGroup, kFloat, moved<1>, "reduce-scatter; each device begins with `bytes`"},
     {"nccl_all_to_all", G::collective, kGroup, kFloat, moved<1>, "all-to-all; each device begins with `bytes`"},
-    {"gemm_beside_copy", G::contention, kGemmBeside, kMath, product_beside,
-     "the product, while `bytes` are copied from the host over and over"},
-    {"copy_beside_copy", G::contention, kBytes, kFloat, moved<2>,
-     "bytes copied within the device, while others are copied from the host over and over"},
-    {"gemm_beside_all_reduce", G::contention, kGemmBeside, kMath, product_beside,
-     "the product, while `bytes` are all-reduced by NCCL over and over"},
+    {"reduce", G::contention, kBlocks, kFloat, reduction,
+     "64 MiB added to 64 MiB by so many blocks, as a collective's kernel does; alone"},
+    {"gemm_beside_reduce", G::contention, kGemmBeside, kActivations, beside<product>, "the product beside reductions"},
+    {"reduce_beside_gemm", G::contention, kGemmBeside, kActivations, reduction, "a reduction beside products"},
+    {"layer_norm_beside_reduce", G::contention, kRowsBeside, kActivations, beside<touched<2, 6>>,
+     "layer_norm beside reductions"},
+    {"reduce_beside_layer_norm", G::contention, kRowsBeside, kActivations, reduction, "a reduction beside layer_norm"},
+    {"attention_beside_reduce", G::contention, kAttentionBeside, kActivations, beside<attention<4, 2, false>>,
+     "attention beside reductions"},
+    {"reduce_beside_attention", G::contention, kAttentionBeside, kActivations, reduction,
+     "a reduction beside attention"},
 };
 
 constexpr std::pair<OperatorGroup, std::string_view> kGroups[] = {
     {G::launch, "launch"},         {G::memory, "memory"},           {G::gemm, "gemm"},
     {G::convolution, "conv"},      {G::attention, "attention"},     {G::elementwise, "elementwise"},
-    {G::optimizer, "optimizer"},   {G::compression, "compression"}, {G::transfer, "transfer"},
-    {G::collective, "collective"}, {G::contention, "contention"},
+    {G::optimizer, "optimizer"},   {G::compression, "compression"}, {G::collective, "collective"},
+    {G::contention, "contention"},
 };
 
 }  // namespace

@@ -23,9 +23,8 @@ enum class OperatorGroup {
   elementwise,
   optimizer,
   compression,
-  transfer,    ///< between host and device
   collective,  ///< between devices: peer copies, NCCL
-  contention,  ///< computing during a copy or a collective
+  contention,  ///< computing and communicating at once, on one device
 };
 [[nodiscard]] std::string_view to_string(OperatorGroup group);
 [[nodiscard]] std::span<const OperatorGroup> operator_groups();
@@ -44,7 +43,15 @@ struct OperatorInfo {
   /// The least work. `shape` has one positive number for each of `dimensions`.
   OperatorWork (*work)(std::span<const std::int64_t> shape, DataType type);
   std::string_view text;
+  /// A similar operator of the same dimensions: a profile without a table of this one predicts its time from a table of
+  /// that one, in proportion to the least work. Empty if there is none.
+  std::string_view like{};
 };
+
+/// The dimensions of an operator of the group `contention` without the blocks: those of the operation in its name.
+[[nodiscard]] inline std::span<const std::int64_t> without_blocks(std::span<const std::int64_t> shape) {
+  return shape.first(shape.size() - 1);
+}
 
 /// All operators, in the order in which they are measured.
 [[nodiscard]] std::span<const OperatorInfo> operators();

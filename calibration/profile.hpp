@@ -50,6 +50,9 @@ struct CalibrationProfile {
   int capability = 0;    ///< compute capability x 10; 0 if not a GPU
   double clock_mhz = 0;  ///< highest clock of the device; 0 if unknown
   double memory_clock_mhz = 0;
+  /// Seconds of the calibration in which the limit of power held the clock down, as it does in training; -1 if unknown.
+  double power_limited_s = -1;
+  int visited_twice = 0;              ///< points whose time is of two visits, apart in time
   std::vector<std::string> warnings;  ///< throttling, other users of the device
   std::vector<OperatorTable> tables;  ///< in the order of operators(), then of types
   std::vector<SkippedOperation> skipped;

@@ -48,6 +48,8 @@ void add_head(std::string& out, const CalibrationProfile& p) {
   line("capability", fmt::format("{}", p.capability));
   line("clock_mhz", fmt::format("{}", p.clock_mhz));
   line("memory_clock_mhz", fmt::format("{}", p.memory_clock_mhz));
+  line("power_limited_s", fmt::format("{}", p.power_limited_s));
+  line("visited_twice", fmt::format("{}", p.visited_twice));
   out += p.warnings.empty() ? "warnings: []\n" : "warnings:\n";
   for (const std::string& each : p.warnings) out += fmt::format("  - {}\n", quoted(each));
 }

@@ -71,7 +71,9 @@ struct LayerGeometry {
   std::int64_t out_channels = 1;                     ///< convolution, linear; hidden size of an LSTM
   std::int64_t window_height = 1, window_width = 1, stride = 1, pad_height = 0, pad_width = 0;
   std::int64_t heads = 1, queries = 1, keys = 1, head_size = 1;  ///< attention and its softmax; positions of both
-  std::int64_t rows = 1;                                         ///< of the table of an embedding
+  std::int64_t key_heads = 0;  ///< of fused attention: heads of keys and values; 0: as many as `heads`
+  bool causal = false;         ///< of fused attention: a kernel leaves out what the mask hides; flops count all
+  std::int64_t rows = 1;       ///< of the table of an embedding
 
   [[nodiscard]] std::int64_t positions() const { return height * width; }
 };

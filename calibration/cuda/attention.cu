@@ -1,8 +1,10 @@
-// attention, attention_backward: softmax(Q K^T / sqrt(head size)) V without a mask, in fused kernels that never write
+// attention, attention_backward: softmax(Q K^T / sqrt(head size)) V without a mask, and causal_attention(_backward)
+// with one that hides later keys, where heads of queries may share heads of keys; in fused kernels that never write
 // scores to memory (Dao et al., "FlashAttention", NeurIPS 2022). The kernels are our own and not cuDNN's, because they
 // run on every device and tests compare them with plain loops. fp16 and bf16 use tensor cores on devices that have
 // mma.m16n8k16 (attention_matrix.cu); fp32 and older devices use multiply-adds (attention_plain.cu). Libraries tuned
-// for one generation may be faster, so the measured time is an upper bound of theirs.
+// for one generation may be several times faster, so the measured time is an upper bound of theirs, and the profile
+// says that these kernels were measured. Tiles that the mask hides are left out.
 //
 // The backward pass has a kernel for dK and dV, over blocks of keys, and one for dQ, over blocks of queries. Both
 // compute the scores again. That takes 7 products, where an algorithm that adds up dQ by atomics takes 5, but gives the
@@ -30,23 +32,30 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <class T>
-AttentionTensors<T> make_tensors(Operation& operation, const Request& request) {
+AttentionTensors<T> make_tensors(Operation& operation, const Request& request, bool causal) {
   const std::int64_t heads = elements_of({request.shape[0], request.shape[1]});
-  const std::int64_t sequence = request.shape[2], size = request.shape[3];
+  const std::int64_t key_heads = elements_of({request.shape[0], request.shape[2]});
+  const std::int64_t sequence = request.shape[3], size = request.shape[4];
+  if (request.shape[1] % request.shape[2] != 0) {
+    fail(CONTEND_UNSUPPORTED, "heads of keys are shared by equally many heads of queries");
+  }
   if (size > kLargestHead) fail(CONTEND_UNSUPPORTED, "heads larger than 128 have no kernel");
   // Kernels have a block for each 32 rows of a head, or a warp for each row.
   if (sequence > (1 << 24) || heads > 0x7fffffff / ((sequence + 31) / 32) || heads > 0x3fffffff / sequence * 8) {
     fail(CONTEND_UNSUPPORTED, "more rows of heads than a grid has blocks for");
   }
   const std::int64_t elements = elements_of({heads, sequence, size});
+  const std::int64_t key_elements = elements_of({key_heads, sequence, size});
   AttentionTensors<T> t{};
   t.heads = heads;
+  t.group = static_cast<int>(heads / key_heads);
+  t.causal = causal;
   t.sequence = static_cast<int>(sequence);
   t.size = static_cast<int>(size);
   t.scale = 1 / std::sqrt(static_cast<float>(size));
   t.q = operation.tensor<T>("q", elements, Fill::normal);
-  t.k = operation.tensor<T>("k", elements, Fill::normal);
-  t.v = operation.tensor<T>("v", elements, Fill::normal);
+  t.k = operation.tensor<T>("k", key_elements, Fill::normal);
+  t.v = operation.tensor<T>("v", key_elements, Fill::normal);
   t.o = operation.tensor<T>("o", elements);
   t.lse = operation.tensor<float>("lse", heads * sequence);
   return t;
@@ -71,33 +80,36 @@ void launch_backward(const Session& session, const AttentionTensors<T>& t, cudaS
   launch_plain_attention_gradients(t, stream);
 }
 
+template <bool Causal>
 Operation attention(Session& session, const Request& request) {
   return by_type(request, [&](auto tag) {
     using T = typename decltype(tag)::type;
     Operation operation;
-    const auto t = make_tensors<T>(operation, request);
+    const auto t = make_tensors<T>(operation, request, Causal);
     operation.execute = [t, &session](cudaStream_t stream) { launch_forward(session, t, stream); };
     return operation;
   });
 }
 
+template <bool Causal>
 Operation attention_backward(Session& session, const Request& request) {
   return by_type(request, [&](auto tag) {
     using T = typename decltype(tag)::type;
     Operation operation;
-    auto t = make_tensors<T>(operation, request);
-    const std::int64_t rows = t.heads * t.sequence, elements = rows * t.size;
+    auto t = make_tensors<T>(operation, request, Causal);
+    const std::int64_t rows = t.heads * t.sequence, elements = rows * t.size, key_elements = elements / t.group;
     t.d_o = operation.tensor<T>("do", elements, Fill::normal);
     t.delta = operation.tensor<float>("delta", rows);
     t.dq = operation.tensor<T>("dq", elements);
-    t.dk = operation.tensor<T>("dk", elements);
-    t.dv = operation.tensor<T>("dv", elements);
+    t.dk = operation.tensor<T>("dk", key_elements);
+    t.dv = operation.tensor<T>("dv", key_elements);
     if constexpr (sizeof(T) == 2) {
       if (session.capability >= 80) allow_matrix_attention<T>();
     }
     launch_forward(session, t, nullptr);  // computes the o and lse of these tensors
     check(cudaGetLastError(), "launching a kernel");
     operation.execute = [t, &session](cudaStream_t stream) { launch_backward(session, t, stream); };
+    operation.kernels = 3;
     return operation;
   });
 }
@@ -105,7 +117,10 @@ Operation attention_backward(Session& session, const Request& request) {
 }  // namespace
 
 Entries attention_operators() {
-  return {{"attention", 4, attention}, {"attention_backward", 4, attention_backward}};
+  return {{"attention", 5, attention<false>},
+          {"attention_backward", 5, attention_backward<false>},
+          {"causal_attention", 5, attention<true>},
+          {"causal_attention_backward", 5, attention_backward<true>}};
 }
 
 }  // namespace contend::cuda

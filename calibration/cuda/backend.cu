@@ -1,4 +1,5 @@
 // Implements the table of backend.h: opens a device, finds operators by name, and turns failures into answers.
+#include "calibration/cuda/launch_plan.hpp"
 #include "calibration/cuda/nvml.cuh"
 #include "calibration/cuda/operation.cuh"
 #include "calibration/cuda/plugin.h"
@@ -27,8 +28,16 @@ Session::Session(int number) : device(number) {
   check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "asking for the capability");
   capability = 10 * major + minor;
   check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "asking for processors");
+  int cache = 0;
+  check(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, device), "asking for the cache");
+  cache_bytes = cache;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
-  if (const cudaError_t error = cudaStreamCreateWithFlags(&background, cudaStreamNonBlocking); error != cudaSuccess) {
+  // What runs in the background is to get its processors even beside kernels that fill the device, like the kernels of
+  // a communication library.
+  int least = 0, most = 0;
+  cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &most);
+  if (error == cudaSuccess) error = cudaStreamCreateWithPriority(&background, cudaStreamNonBlocking, most);
+  if (error != cudaSuccess) {
     cudaStreamDestroy(stream);
     check(error, "creating a stream");
   }
@@ -46,6 +55,12 @@ namespace {
 std::optional<Session> g_session;
 std::unique_ptr<Nvml> g_nvml;
 
+/// True if an earlier fault has made the context useless: every call fails then. cudaDeviceReset() would give a new
+/// one, but the libraries keep modules of the old one.
+bool is_broken() {
+  return g_session && (cudaSetDevice(g_session->device) != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess);
+}
+
 /// Calls `action` and turns its failure into a status and a message of one line.
 template <class Action>
 contend_status answer(char* message, size_t size, Action action) {
@@ -58,7 +73,7 @@ contend_status answer(char* message, size_t size, Action action) {
     return CONTEND_OK;
   } catch (const Failure& failure) {
     say(failure.message);
-    return failure.status;
+    return failure.status == CONTEND_FAILED && is_broken() ? CONTEND_BROKEN : failure.status;
   } catch (const std::bad_alloc&) {
     say("out of memory on the host");
     return CONTEND_OUT_OF_MEMORY;
@@ -105,7 +120,7 @@ void describe(const Session& session, const Nvml& nvml, contend_device_info& inf
   write(info.driver, driver.empty() ? "CUDA " + dotted(version, 1000, 10) : driver);
   check(cudaRuntimeGetVersion(&version), "asking for the version of the runtime");
   write(info.runtime, "CUDA " + dotted(version, 1000, 10));
-  write(info.libraries, library_versions());
+  write(info.libraries, library_versions() + ", attention by kernels of this program");
   size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), "asking for memory");
   info.memory_bytes = static_cast<std::int64_t>(total);
@@ -131,7 +146,7 @@ const Entries& entries() {
     for (const auto family : {launch_operators, memory_operators, gemm_operators, convolution_operators,
                               attention_operators, elementwise_operators, batch_norm_operators, row_operators,
                               window_operators, optimizer_operators, selection_operators, quantization_operators,
-                              low_rank_operators, transfer_operators, collective_operators, contention_operators}) {
+                              low_rank_operators, training_operators, collective_operators, contention_operators}) {
       const Entries some = family();
       all.insert(all.end(), some.begin(), some.end());
     }
@@ -172,6 +187,14 @@ void execute_once(Session& session, Operation& operation) {
   if (operation.execute) operation.execute(session.stream);
   check(cudaGetLastError(), "launching a kernel");
   check(cudaDeviceSynchronize(), "executing the operation");
+}
+
+/// Adds as many copies as together exceed the cache.
+void add_copies(Session& session, const Entry& entry, const Request& request, Operation& operation) {
+  size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total), "asking for memory");
+  const int copies = copies_beyond_cache(operation.bytes(), session.cache_bytes, static_cast<std::int64_t>(free / 2));
+  for (int i = 1; i < copies; ++i) operation.add_copy(entry.make(session, request));
 }
 
 void close_device() {
@@ -218,7 +241,9 @@ contend_status prepare(const contend_operation* operation, void** prepared, char
     const auto entry = std::find_if(all.begin(), all.end(),
                                     [&](const Entry& each) { return std::strcmp(each.name, operation->name) == 0; });
     if (entry == all.end()) fail(CONTEND_UNSUPPORTED, std::string("the CUDA back end has no ") + operation->name);
-    auto made = std::make_unique<Operation>(entry->make(session, read_request(*operation, *entry)));
+    const Request request = read_request(*operation, *entry);
+    auto made = std::make_unique<Operation>(entry->make(session, request));
+    if (entry->cold) add_copies(session, *entry, request, *made);
     // Tensors are filled on the default stream. The first execution loads kernels and shows faults of the shape.
     check(cudaDeviceSynchronize(), "filling the tensors");
     execute_once(session, *made);

@@ -6,7 +6,8 @@
 //                    their order. fp32 sums, from `in0`, `in1`, ... to `out0`, `out1`, ... . Timed on the first
 //                    device, which ends when the others have done their part. all_to_all is a send and a receive for
 //                    each pair.
-#include "calibration/cuda/collective.cuh"
+#include "calibration/cuda/operation.cuh"
+#include "calibration/cuda/versions.cuh"
 
 #ifdef CONTEND_HAS_NCCL
 #include <nccl.h>
@@ -96,9 +97,10 @@ class Groups {
   ~Groups() {
     for (auto& [size, members] : groups_) {
       for (const Member& each : members) {
-        cudaSetDevice(each.device);
-        cudaDeviceSynchronize();
-        if (each.communicator != nullptr) ncclCommDestroy(each.communicator);
+        const bool broken = cudaSetDevice(each.device) != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess;
+        // A communicator on a broken device might wait for the others forever.
+        if (each.communicator != nullptr && broken) ncclCommAbort(each.communicator);
+        if (each.communicator != nullptr && !broken) ncclCommDestroy(each.communicator);
         if (each.stream != nullptr) cudaStreamDestroy(each.stream);
       }
     }
@@ -173,6 +175,7 @@ ncclResult_t enqueue(Kind kind, const float* in, float* out, size_t share, int r
 
 Operation collective(Session& session, Kind kind, std::int64_t bytes, std::int64_t devices) {
   need_devices(session, devices);
+  if (!why_no_nccl().empty()) fail(CONTEND_UNSUPPORTED, why_no_nccl());
   const auto ranks = static_cast<int>(devices);
   const std::vector<Member> members = session.library<Groups>().of(ranks);
   Operation operation;
@@ -206,7 +209,7 @@ Operation collective(Session& session, Kind kind, std::int64_t bytes, std::int64
 
 Operation collective(Session& session, Kind, std::int64_t, std::int64_t devices) {
   need_devices(session, devices);
-  fail(CONTEND_UNSUPPORTED, "this program was built without NCCL");
+  fail(CONTEND_UNSUPPORTED, why_no_nccl());
 }
 
 #endif
@@ -217,10 +220,6 @@ Operation over_devices(Session& session, const Request& request) {
 }
 
 }  // namespace
-
-Operation make_all_reduce(Session& session, std::int64_t bytes, std::int64_t devices) {
-  return collective(session, Kind::all_reduce, bytes, devices);
-}
 
 Entries collective_operators() {
   return {{"peer_copy", 1, peer_copy},

@@ -1,77 +1,71 @@
-// Measures computing while something else runs: the operation is timed as usual on its own stream, while copies or
-// collectives follow each other on a second stream from before it begins until after it has ended (time_beside() of
-// timing.cuh).
+// Measures what computing and communicating cost each other on one device. The kernels of a communication library are
+// represented by `reduce` (training.cu), which runs with so many blocks on a stream of high priority; two of its three
+// tensors are read and one is written, as a step of a ring does.
 //
-//   gemm_beside_copy         the product, beside copies of `bytes` from pinned host memory.
-//   copy_beside_copy         a copy within the device, beside copies of as many bytes from pinned host memory.
-//   gemm_beside_all_reduce   the product, beside all-reduces of `bytes` over all devices.
-#include "calibration/cuda/collective.cuh"
+//   X_beside_reduce   the operation X, timed as usual, while reductions follow each other (time_beside() of
+//   timing.cuh). reduce_beside_X   a reduction, while executions of X follow each other.
+//
+// X is gemm, layer_norm or attention; its dimensions come first, then the blocks.
 #include "calibration/cuda/gemm.cuh"
+#include "calibration/cuda/kernels.cuh"
 #include "calibration/cuda/timing.cuh"
-
-#include <cstring>
 
 namespace contend::cuda {
 
 namespace {
 
-/// Returns a function that enqueues a copy of `bytes` from the host to memory of its own.
-std::function<void()> copies(Session& session, Operation& operation, std::int64_t bytes) {
-  const auto size = static_cast<size_t>(bytes);
-  const auto host = std::make_shared<PinnedMemory>(allocate_pinned(size));
-  std::memset(host->get(), 0x5a, size);
-  void* const device = operation.tensor<float>("copied", (bytes + 3) / 4);
-  return [=, &session] {
-    check(cudaMemcpyAsync(device, host->get(), size, cudaMemcpyHostToDevice, session.background),
-          "copying to the device");
-  };
+/// The operation of a family by its name, for all dimensions but the last.
+Operation without_blocks(Session& session, const Entries& family, const char* name, const Request& request) {
+  Request shorter = request;
+  shorter.shape.pop_back();
+  shorter.name = name;
+  const auto entry =
+      std::find_if(family.begin(), family.end(), [&](const Entry& each) { return shorter.name == each.name; });
+  return entry->make(session, shorter);
 }
 
-/// Returns `operation` such that its time is measured beside `other`.
-Operation beside(Session& session, Operation operation, std::function<void()> other) {
-  const auto measured = std::make_shared<Operation>();
-  measured->execute = operation.execute;
-  operation.time = [=, &session](int launches) { return time_beside(session, *measured, launches, other); };
+/// Returns an operation whose time is that of `timed` beside executions of `other`.
+Operation beside(Session& session, Operation timed, bool timed_in_front, Operation other) {
+  const auto first = std::make_shared<Operation>(std::move(timed));
+  const auto second = std::make_shared<Operation>(std::move(other));
+  Operation operation;
+  // An execution alone, with which preparation ends, is that of the timed one.
+  operation.execute = first->execute;
+  operation.time = [=, &session](int launches) {
+    return time_beside(session, *first, timed_in_front, launches, second->execute);
+  };
   return operation;
 }
 
-Request without_last(const Request& request) {
-  Request shorter = request;
-  shorter.shape.pop_back();
-  return shorter;
+Operation reduce_of(const Request& request) {
+  if (request.shape.back() > 1024) fail(CONTEND_UNSUPPORTED, "at most 1024 blocks");
+  return make_reduce(request.shape.back());
 }
 
-Operation gemm_beside_copy(Session& session, const Request& request) {
-  Operation operation = make_gemm(session, without_last(request));
-  auto other = copies(session, operation, request.shape.back());
-  return beside(session, std::move(operation), std::move(other));
+template <Entries (*Family)()>
+Operation beside_reduce(Session& session, const Request& request, const char* name) {
+  return beside(session, without_blocks(session, Family(), name, request), false, reduce_of(request));
 }
-
-Operation copy_beside_copy(Session& session, const Request& request) {
-  Operation operation;
-  const std::int64_t bytes = request.shape[0];
-  const float* const from = operation.tensor<float>("from", (bytes + 3) / 4, Fill::normal);
-  float* const to = operation.tensor<float>("to", (bytes + 3) / 4);
-  operation.execute = [=](cudaStream_t stream) {
-    check(cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyDeviceToDevice, stream), "copying");
-  };
-  auto other = copies(session, operation, bytes);
-  return beside(session, std::move(operation), std::move(other));
-}
-
-Operation gemm_beside_all_reduce(Session& session, const Request& request) {
-  const auto all_reduce =
-      std::make_shared<Operation>(make_all_reduce(session, request.shape.back(), std::max(2, session.devices)));
-  return beside(session, make_gemm(session, without_last(request)),
-                [all_reduce, &session] { all_reduce->execute(session.background); });
+template <Entries (*Family)()>
+Operation reduce_beside(Session& session, const Request& request, const char* name) {
+  return beside(session, reduce_of(request), true, without_blocks(session, Family(), name, request));
 }
 
 }  // namespace
 
 Entries contention_operators() {
-  return {{"gemm_beside_copy", 5, gemm_beside_copy},
-          {"copy_beside_copy", 1, copy_beside_copy},
-          {"gemm_beside_all_reduce", 5, gemm_beside_all_reduce}};
+  return {{"gemm_beside_reduce", 5,
+           [](Session& s, const Request& r) { return beside_reduce<gemm_operators>(s, r, "gemm"); }},
+          {"reduce_beside_gemm", 5,
+           [](Session& s, const Request& r) { return reduce_beside<gemm_operators>(s, r, "gemm"); }},
+          {"layer_norm_beside_reduce", 3,
+           [](Session& s, const Request& r) { return beside_reduce<row_operators>(s, r, "layer_norm"); }},
+          {"reduce_beside_layer_norm", 3,
+           [](Session& s, const Request& r) { return reduce_beside<row_operators>(s, r, "layer_norm"); }},
+          {"attention_beside_reduce", 6,
+           [](Session& s, const Request& r) { return beside_reduce<attention_operators>(s, r, "attention"); }},
+          {"reduce_beside_attention", 6,
+           [](Session& s, const Request& r) { return reduce_beside<attention_operators>(s, r, "attention"); }}};
 }
 
 }  // namespace contend::cuda

@@ -1,9 +1,14 @@
 // convolution, convolution_input_gradient, convolution_weight_gradient: cuDNN version 9 through its convolution
-// descriptors. The algorithm is the fastest that the library's own search finds within a quarter of the free memory, at
-// most 1 GiB; frameworks search the same way for fixed shapes. Sums are fp32. fp32 and tf32 tensors are NCHW, the
-// default of frameworks; fp16 and bf16 tensors are NHWC (filters KRSC), which tensor cores prefer. Memory: both
-// activations, the filter and the work space.
+// descriptors. The algorithm is the fastest of the first three that the library's heuristic ranks and that need no more
+// work space than a quarter of the free memory and 1 GiB, each timed once warm. The library's own search over all
+// algorithms, which frameworks make for fixed shapes, takes longer than a measurement and may find a faster one. Sums
+// are fp32. fp32 and tf32 tensors are NCHW, the default of frameworks; fp16 and bf16 tensors are NHWC (filters KRSC),
+// which tensor cores prefer. Memory: both activations, the filter and the work space.
 #include "calibration/cuda/operation.cuh"
+#include "calibration/cuda/timing.cuh"
+#include "calibration/cuda/versions.cuh"
+
+#include <optional>
 
 #ifdef CONTEND_HAS_CUDNN
 #include <cudnn.h>
@@ -18,7 +23,7 @@ namespace {
 using cuda::check;
 
 constexpr size_t kMostWorkspace = size_t{1} << 30U;
-constexpr int kAlgorithms = 16;
+constexpr int kAlgorithms = 16, kTried = 3;
 
 void check(cudnnStatus_t status, const char* call) {
   if (status == CUDNN_STATUS_SUCCESS) return;
@@ -33,7 +38,10 @@ void check(cudnnStatus_t status, const char* call) {
 }
 
 struct Dnn {
-  explicit Dnn(Session&) { check(cudnnCreate(&handle), "opening the library"); }
+  explicit Dnn(Session&) {
+    if (!why_no_cudnn().empty()) fail(CONTEND_UNSUPPORTED, why_no_cudnn());
+    check(cudnnCreate(&handle), "opening the library");
+  }
   ~Dnn() { cudnnDestroy(handle); }
   Dnn(const Dnn&) = delete;
   Dnn& operator=(const Dnn&) = delete;
@@ -66,12 +74,12 @@ struct Convolution {
   size_t workspace_bytes = 0;
 };
 
-/// Each of the three directions has its own functions to search and to execute.
+/// Each of the three directions has its own functions to rank algorithms and to execute.
 struct Forward {
   using Perf = cudnnConvolutionFwdAlgoPerf_t;
-  static cudnnStatus_t search(const Convolution& c, int* found, Perf* results) {
-    return cudnnFindConvolutionForwardAlgorithmEx(c.handle, c.input, c.x, c.filter, c.w, c.convolution, c.output, c.y,
-                                                  kAlgorithms, found, results, c.workspace.get(), c.workspace_bytes);
+  static cudnnStatus_t rank(const Convolution& c, int* found, Perf* results) {
+    return cudnnGetConvolutionForwardAlgorithm_v7(c.handle, c.input, c.filter, c.convolution, c.output, kAlgorithms,
+                                                  found, results);
   }
   static cudnnStatus_t execute(const Convolution& c, const Perf& chosen, const float* one, const float* zero) {
     return cudnnConvolutionForward(c.handle, one, c.input, c.x, c.filter, c.w, c.convolution, chosen.algo,
@@ -80,10 +88,9 @@ struct Forward {
 };
 struct InputGradient {
   using Perf = cudnnConvolutionBwdDataAlgoPerf_t;
-  static cudnnStatus_t search(const Convolution& c, int* found, Perf* results) {
-    return cudnnFindConvolutionBackwardDataAlgorithmEx(c.handle, c.filter, c.w, c.output, c.y, c.convolution, c.input,
-                                                       c.x, kAlgorithms, found, results, c.workspace.get(),
-                                                       c.workspace_bytes);
+  static cudnnStatus_t rank(const Convolution& c, int* found, Perf* results) {
+    return cudnnGetConvolutionBackwardDataAlgorithm_v7(c.handle, c.filter, c.output, c.convolution, c.input,
+                                                       kAlgorithms, found, results);
   }
   static cudnnStatus_t execute(const Convolution& c, const Perf& chosen, const float* one, const float* zero) {
     return cudnnConvolutionBackwardData(c.handle, one, c.filter, c.w, c.output, c.y, c.convolution, chosen.algo,
@@ -92,10 +99,9 @@ struct InputGradient {
 };
 struct WeightGradient {
   using Perf = cudnnConvolutionBwdFilterAlgoPerf_t;
-  static cudnnStatus_t search(const Convolution& c, int* found, Perf* results) {
-    return cudnnFindConvolutionBackwardFilterAlgorithmEx(c.handle, c.input, c.x, c.output, c.y, c.convolution, c.filter,
-                                                         c.w, kAlgorithms, found, results, c.workspace.get(),
-                                                         c.workspace_bytes);
+  static cudnnStatus_t rank(const Convolution& c, int* found, Perf* results) {
+    return cudnnGetConvolutionBackwardFilterAlgorithm_v7(c.handle, c.input, c.output, c.convolution, c.filter,
+                                                         kAlgorithms, found, results);
   }
   static cudnnStatus_t execute(const Convolution& c, const Perf& chosen, const float* one, const float* zero) {
     return cudnnConvolutionBackwardFilter(c.handle, one, c.input, c.x, c.output, c.y, c.convolution, chosen.algo,
@@ -144,27 +150,49 @@ void describe(Convolution& c, const Sizes& s, Type type) {
   check(cudnnSetConvolutionMathType(c.convolution, math), "describing");
 }
 
-/// Searches for the fastest algorithm and keeps the work space that it needs. The search also tries CUDNN_DEFAULT_MATH,
-/// whatever the description asks for, so its results may use tf32; `only_fma` leaves such results out.
+/// Seconds of one execution after another one, or nothing if the algorithm fails.
 template <class Direction>
-typename Direction::Perf choose(Convolution& c, bool only_fma) {
+std::optional<double> try_algorithm(Session& session, const Convolution& c, const typename Direction::Perf& which) {
+  const float one = 1, zero = 0;
+  Event begin, end;
+  if (Direction::execute(c, which, &one, &zero) != CUDNN_STATUS_SUCCESS) return std::nullopt;
+  begin.record(session.stream);
+  if (Direction::execute(c, which, &one, &zero) != CUDNN_STATUS_SUCCESS) return std::nullopt;
+  end.record(session.stream);
+  end.wait();
+  return seconds_between(begin, end);
+}
+
+/// Times the first algorithms that the heuristic ranks and keeps the fastest with the work space that it needs. Ranked
+/// ones may use tf32 whatever the description asks for; `only_fma` leaves them out.
+template <class Direction>
+typename Direction::Perf choose(Session& session, Convolution& c, bool only_fma) {
   size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), "asking for memory");
-  c.workspace_bytes = std::min(kMostWorkspace, free / 4);
-  c.workspace = allocate(c.workspace_bytes);
+  const size_t most = std::min(kMostWorkspace, free / 4);
   typename Direction::Perf results[kAlgorithms];
   int found = 0;
-  check(Direction::search(c, &found, results), "searching for an algorithm");
-  for (int i = 0; i < found; ++i) {
+  check(Direction::rank(c, &found, results), "ranking algorithms");
+  const typename Direction::Perf* best = nullptr;
+  double least = 0;
+  for (int i = 0, tried = 0; i < found && tried < kTried; ++i) {
     const auto& each = results[i];
-    if (each.status != CUDNN_STATUS_SUCCESS || (only_fma && each.mathType != CUDNN_FMA_MATH)) continue;
-    c.workspace.reset();
+    if (each.status != CUDNN_STATUS_SUCCESS || each.memory > most) continue;
+    if (only_fma && each.mathType != CUDNN_FMA_MATH) continue;
     c.workspace_bytes = each.memory;
-    if (each.memory > 0) c.workspace = allocate(each.memory);
+    c.workspace = each.memory > 0 ? allocate(each.memory) : DeviceMemory();
     check(cudnnSetConvolutionMathType(c.convolution, each.mathType), "choosing an algorithm");
-    return each;
+    ++tried;
+    const std::optional<double> seconds = try_algorithm<Direction>(session, c, each);
+    if (!seconds || (best != nullptr && *seconds >= least)) continue;
+    best = &each;
+    least = *seconds;
   }
-  fail(CONTEND_UNSUPPORTED, "cuDNN has no algorithm for this shape");
+  if (best == nullptr) fail(CONTEND_UNSUPPORTED, "cuDNN has no algorithm for this shape");
+  c.workspace_bytes = best->memory;
+  c.workspace = best->memory > 0 ? allocate(best->memory) : DeviceMemory();
+  check(cudnnSetConvolutionMathType(c.convolution, best->mathType), "choosing an algorithm");
+  return *best;
 }
 
 template <class T, class Direction>
@@ -181,7 +209,8 @@ Operation make(Session& session, const Request& request) {
   c->y = operation.tensor<T>("y", elements_of({s.batch, s.out_channels, s.out_height, s.out_width}), Fill::normal);
   check(cudaDeviceSynchronize(), "filling the tensors");
   // Devices before 8.0 have no tf32, and no difference between the two kinds of mathematics.
-  const typename Direction::Perf chosen = choose<Direction>(*c, request.type == Type::fp32 && session.capability >= 80);
+  const typename Direction::Perf chosen =
+      choose<Direction>(session, *c, request.type == Type::fp32 && session.capability >= 80);
   operation.execute = [c, chosen](cudaStream_t stream) {
     const float one = 1, zero = 0;
     check(cudnnSetStream(c->handle, stream), "choosing a stream");
@@ -213,7 +242,7 @@ Entries convolution_operators() {
 namespace {
 
 Operation convolution(Session&, const Request&) {
-  fail(CONTEND_UNSUPPORTED, "this program was built without cuDNN");
+  fail(CONTEND_UNSUPPORTED, why_no_cudnn());
 }
 
 }  // namespace

@@ -3,7 +3,14 @@
 // weights and output. cuBLASLt, which reads column by column, sees b, transposed, times a, and writes the transpose of
 // d. This is the only layout of fp8. Products of fp8 are written as bf16, and need n and k divisible by 16. Memory
 // holds the three tensors and the work space.
+//
+// gemm_fast_sums is the same with sums as frameworks have them in forward passes of fp8. gemm_sustained is the same as
+// gemm; the calibration warms up for seconds before it takes samples. grouped_gemm: `groups` products with unequal rows
+// (rows_of_group()), one after the other, as frameworks without a grouped kernel compute them; one a group in `a`, `b`,
+// `d`, which follow each other in memory.
 #include "calibration/cuda/gemm.cuh"
+
+#include "calibration/shared_shapes.hpp"
 
 #include <array>
 
@@ -106,6 +113,7 @@ void Plan::describe(const Product& product) {
   check(cublasLtMatmulDescCreate(&operation_, compute, CUDA_R_32F), "describing the product");
   set(operation_, CUBLASLT_MATMUL_DESC_TRANSA, product.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(operation_, CUBLASLT_MATMUL_DESC_TRANSB, product.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
+  set(operation_, CUBLASLT_MATMUL_DESC_FAST_ACCUM, static_cast<std::int8_t>(product.fast_sums ? 1 : 0));
   const cudaDataType_t in = data_type(product.type);
   const cudaDataType_t out = product.type == Type::fp8 ? CUDA_R_16BF : in;
   const auto [batch, m, n, k] = std::array{product.batch, product.m, product.n, product.k};
@@ -135,13 +143,13 @@ void Plan::enqueue(cudaStream_t stream) const {
 }
 
 template <class In, class Out>
-Operation gemm_of(Session& session, const Request& request) {
+Operation gemm_of(Session& session, const Request& request, bool fast_sums = false) {
   Operation operation;
   const auto [batch, m, n, k] = std::array{request.shape[0], request.shape[1], request.shape[2], request.shape[3]};
   const In* const a = operation.tensor<In>("a", elements_of({batch, m, k}), Fill::normal);
   const In* const b = operation.tensor<In>("b", elements_of({batch, n, k}), Fill::normal);
   Out* const d = operation.tensor<Out>("d", elements_of({batch, m, n}));
-  operation.execute = make_product(session, {request.type, batch, n, m, k, true, false}, b, a, d);
+  operation.execute = make_product(session, {request.type, batch, n, m, k, true, false, fast_sums}, b, a, d);
   return operation;
 }
 
@@ -178,8 +186,50 @@ Operation make_gemm(Session& session, const Request& request) {
   fail(CONTEND_FAILED, "no such type");
 }
 
+namespace {
+
+Operation gemm_fast_sums(Session& session, const Request& request) {
+  if (request.type != Type::fp8) fail(CONTEND_UNSUPPORTED, "sums are faster in fp8 only");
+  if (session.capability < 89) fail(CONTEND_UNSUPPORTED, "fp8 needs a newer device");
+  return gemm_of<__nv_fp8_e4m3, __nv_bfloat16>(session, request, true);
+}
+
+Operation grouped_gemm(Session& session, const Request& request) {
+  constexpr std::int64_t kMostGroups = 256;
+  const auto [groups, mean, n, k] = std::array{request.shape[0], request.shape[1], request.shape[2], request.shape[3]};
+  if (groups > kMostGroups) fail(CONTEND_UNSUPPORTED, "at most 256 products are grouped");
+  if (request.type == Type::bf16 && session.capability < 80) fail(CONTEND_UNSUPPORTED, "bf16 needs a newer device");
+  std::int64_t rows = 0;
+  for (std::int64_t i = 0; i < groups; ++i) rows += rows_of_group(i, groups, mean);
+  return by_type(request, [&, groups = groups, mean = mean, n = n, k = k](auto tag) {
+    using T = typename decltype(tag)::type;
+    Operation operation;
+    const T* const a = operation.tensor<T>("a", elements_of({rows, k}), Fill::normal);
+    const T* const b = operation.tensor<T>("b", elements_of({groups, n, k}), Fill::normal);
+    T* const d = operation.tensor<T>("d", elements_of({rows, n}));
+    std::vector<std::function<void(cudaStream_t)>> products;
+    std::int64_t first = 0;
+    for (std::int64_t i = 0; i < groups; ++i) {
+      const std::int64_t m = rows_of_group(i, groups, mean);
+      products.push_back(
+          make_product(session, {request.type, 1, n, m, k, true, false}, b + i * n * k, a + first * k, d + first * n));
+      first += m;
+    }
+    operation.execute = [products](cudaStream_t stream) {
+      for (const auto& each : products) each(stream);
+    };
+    operation.kernels = static_cast<int>(groups);
+    return operation;
+  });
+}
+
+}  // namespace
+
 Entries gemm_operators() {
-  return {{"gemm", 4, make_gemm}};
+  return {{"gemm", 4, make_gemm},
+          {"gemm_fast_sums", 4, gemm_fast_sums},
+          {"gemm_sustained", 4, make_gemm},
+          {"grouped_gemm", 4, grouped_gemm}};
 }
 
 }  // namespace contend::cuda

@@ -12,6 +12,9 @@ struct Product {
   Type type;
   std::int64_t batch, m, n, k;
   bool transpose_a, transpose_b;  ///< A is stored as k x m, B as n x k
+  /// Of fp8: sums stay in the registers of the tensor cores, which keep fewer digits than fp32, as frameworks have it
+  /// in forward passes.
+  bool fast_sums = false;
 };
 
 /// Prepares `product` with the algorithm that the library's heuristic ranks first, and returns a function that enqueues

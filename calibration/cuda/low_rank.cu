@@ -96,13 +96,16 @@ Operation orthogonalize(Session& session, const Request& request) {
       project_columns<<<row_blocks, threads, 0, stream>>>(p, rows, rank, column, row);
     }
   };
+  operation.kernels = static_cast<int>(1 + 2 * rank);
   return operation;
 }
 
 }  // namespace
 
 Entries low_rank_operators() {
-  return {{"low_rank_p", 3, low_rank_p}, {"low_rank_q", 3, low_rank_q}, {"orthogonalize", 2, orthogonalize}};
+  return {{"low_rank_p", 3, low_rank_p, 0, true},
+          {"low_rank_q", 3, low_rank_q, 0, true},
+          {"orthogonalize", 2, orthogonalize, 0, true}};
 }
 
 }  // namespace contend::cuda

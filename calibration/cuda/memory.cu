@@ -1,12 +1,12 @@
 // Measures launches and memory.
 //
-//   launch, launch_graph   `launches` empty kernels of one block of 32 threads, on a stream or as one graph. Not gated:
-//                          the host's part is what is asked for.
-//   copy                   cudaMemcpyAsync within the device; 2 x bytes of memory.
-//   read                   16-byte loads, added up; one number a block is written.
-//   write                  16-byte stores.
+//   launch   `launches` empty kernels of one block of 32 threads. Not gated: the host's part is what is asked for, at
+//   the
+//            rate at which it launches one kernel after the other.
+//   copy     cudaMemcpyAsync within the device; 2 x bytes of memory.
+//   read     16-byte loads, added up; one number a block is written.
+//   write    16-byte stores.
 #include "calibration/cuda/kernels.cuh"
-#include "calibration/cuda/timing.cuh"
 
 namespace contend::cuda {
 
@@ -14,41 +14,11 @@ namespace {
 
 __global__ void nothing() {}
 
-struct Graph {
-  cudaGraphExec_t ready = nullptr;
-  ~Graph() {
-    if (ready != nullptr) cudaGraphExecDestroy(ready);
-  }
-};
-
 Operation launch(Session&, const Request& request) {
   Operation operation;
   operation.gated = false;
   operation.execute = [launches = request.shape[0]](cudaStream_t stream) {
     for (std::int64_t i = 0; i < launches; ++i) nothing<<<1, 32, 0, stream>>>();
-  };
-  return operation;
-}
-
-Operation launch_graph(Session& session, const Request& request) {
-  const auto graph = std::make_shared<Graph>();
-  cudaGraph_t captured = nullptr;
-  // The first launch loads the kernel, which must not happen during the capture.
-  nothing<<<1, 32, 0, session.stream>>>();
-  check(cudaGetLastError(), "launching a kernel");
-  check(cudaStreamSynchronize(session.stream), "launching a kernel");
-  check(cudaStreamBeginCapture(session.stream, cudaStreamCaptureModeThreadLocal), "capturing a graph");
-  for (std::int64_t i = 0; i < request.shape[0]; ++i) nothing<<<1, 32, 0, session.stream>>>();
-  check(cudaStreamEndCapture(session.stream, &captured), "capturing a graph");
-  const cudaError_t error = cudaGraphInstantiate(&graph->ready, captured, 0);
-  cudaGraphDestroy(captured);
-  check(error, "making a graph");
-  check(cudaGraphUpload(graph->ready, session.stream), "uploading a graph");
-
-  Operation operation;
-  operation.gated = false;
-  operation.execute = [graph](cudaStream_t stream) {
-    check(cudaGraphLaunch(graph->ready, stream), "launching a graph");
   };
   return operation;
 }
@@ -112,7 +82,7 @@ Operation write(Session& session, const Request& request) {
 }  // namespace
 
 Entries launch_operators() {
-  return {{"launch", 1, launch}, {"launch_graph", 1, launch_graph}};
+  return {{"launch", 1, launch}};
 }
 
 Entries memory_operators() {

@@ -18,11 +18,17 @@ struct Reason {
   unsigned long long bit;
   const char* text;
 };
-constexpr Reason kReasons[] = {{0x04, "power cap"},
-                               {0x08, "hardware slowdown"},
+constexpr Reason kReasons[] = {{0x08, "hardware slowdown"},
                                {0x20, "heat (software slowdown)"},
                                {0x40, "heat (hardware slowdown)"},
                                {0x80, "power brake"}};
+
+/// NVML_PERF_POLICY_POWER and NVML_PERF_POLICY_THERMAL of nvmlPerfPolicyType_t.
+constexpr int kPower = 0, kThermal = 1;
+/// nvmlViolationTime_t; the second is in nanoseconds.
+struct ViolationTime {
+  unsigned long long reference_time, violation_time;
+};
 
 /// nvmlProcessInfo_t of the second and third version of the query.
 struct ProcessInfo {
@@ -76,9 +82,19 @@ double Nvml::highest_memory_clock() const {
   return clock("nvmlDeviceGetMaxClockInfo", kClockMemory);
 }
 
+double Nvml::violation_seconds(int policy) const {
+  ViolationTime time{};
+  auto* const query = function<int(void*, int, ViolationTime*)>("nvmlDeviceGetViolationStatus");
+  return device_ != nullptr && query != nullptr && query(device_, policy, &time) == 0
+             ? static_cast<double>(time.violation_time) * 1e-9
+             : -1;
+}
+
 void Nvml::read(contend_device_state& state) const {
   state = {};
   state.other_processes = -1;
+  state.power_limited_s = violation_seconds(kPower);
+  state.heat_limited_s = violation_seconds(kThermal);
   if (device_ == nullptr) return;
   state.clock_mhz = clock("nvmlDeviceGetClockInfo", kClockSm);
   state.memory_clock_mhz = clock("nvmlDeviceGetClockInfo", kClockMemory);

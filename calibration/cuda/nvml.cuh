@@ -28,6 +28,8 @@ class Nvml {
   template <class Function>
   Function* function(const char* name) const;
   double clock(const char* query, unsigned type) const;
+  /// Seconds for which a policy has held the clock down; -1 if unknown.
+  double violation_seconds(int policy) const;
 
   void* library_ = nullptr;
   void* device_ = nullptr;  ///< nvmlDevice_t; null if there is none

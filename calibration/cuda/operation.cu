@@ -153,6 +153,12 @@ const Tensor* Operation::find(const std::string& name) const {
   return found == tensors_.end() ? nullptr : &*found;
 }
 
+std::int64_t Operation::bytes() const {
+  std::int64_t sum = 0;
+  for (const Tensor& each : tensors_) sum += each.elements * static_cast<std::int64_t>(size_of(each.number));
+  return sum;
+}
+
 void only_fp32(const Request& request) {
   if (request.type != Type::fp32) fail(CONTEND_UNSUPPORTED, request.name + " is measured in fp32 only");
 }

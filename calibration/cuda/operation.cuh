@@ -2,7 +2,7 @@
 // The parts that operators of the CUDA back end are built from. An operator is a function that allocates and fills its
 // tensors and returns a function that enqueues one execution; if it fails half-way, it frees what it allocated.
 //
-// nvcc compiles this file as C++17: it may include no header of the project but backend.h.
+// nvcc compiles this file as C++17: it may include no header of the project but backend.h and shared_shapes.hpp.
 
 #include "calibration/backend.h"
 
@@ -110,11 +110,24 @@ class Operation {
   std::function<double(int)> time;
   /// True if launches may be held on the device until all of them are enqueued.
   bool gated = true;
+  /// Kernels, copies and fills that one execution enqueues, about; timing.cuh enqueues no more than a queue holds.
+  int kernels = 1;
+
+  /// Enqueues the i-th execution of a sample: the copies of the operation take turns.
+  void enqueue(int i, cudaStream_t stream) const {
+    const auto turn = static_cast<size_t>(i) % (copies_.size() + 1);
+    (turn == 0 ? execute : copies_[turn - 1].execute)(stream);
+  }
+  /// The same operation on operands of its own.
+  void add_copy(Operation copy) { copies_.push_back(std::move(copy)); }
+  /// The device memory of the tensors.
+  std::int64_t bytes() const;
 
  private:
   void* add(const char* name, Number number, std::int64_t elements, Fill fill, float scale);
   std::vector<Tensor> tensors_;
   std::vector<std::shared_ptr<void>> kept_;
+  std::vector<Operation> copies_;
 };
 
 /// An open device and the libraries used on it so far.
@@ -140,6 +153,7 @@ class Session {
   int devices = 0;
   int capability = 0;  ///< x 10
   int multiprocessors = 0;
+  std::int64_t cache_bytes = 0;       ///< of the second level
   cudaStream_t stream = nullptr;      ///< carries the timed work
   cudaStream_t background = nullptr;  ///< carries the work that runs beside it
 
@@ -160,6 +174,8 @@ struct Entry {
   int dimensions;
   Operation (*make)(Session&, const Request&);
   int may_be_zero = 0;  ///< the last dimensions that may be 0: paddings
+  /// True if a training step finds the operands in memory, not in a cache: copies of them take turns.
+  bool cold = false;
 };
 using Entries = std::vector<Entry>;
 
@@ -176,9 +192,12 @@ Entries optimizer_operators();
 Entries selection_operators();
 Entries quantization_operators();
 Entries low_rank_operators();
-Entries transfer_operators();
+Entries training_operators();
 Entries collective_operators();
 Entries contention_operators();
+
+/// The operator `reduce` with that many blocks.
+Operation make_reduce(std::int64_t blocks);
 
 template <class T>
 struct Tag {

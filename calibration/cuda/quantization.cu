@@ -1,6 +1,6 @@
 // Measures compression that keeps every element, by our own kernels on fp32 tensors.
 //
-//   sign_pack      one bit for each element, which is its sign bit; a ballot of a warp gives 32 of them (`bits`).
+//   sign_pack      one bit for each element, which is its sign bit; eight threads of a warp join 32 of them (`bits`).
 //   sign_unpack    from bits to -1 and 1.
 //   quantize8      `levels` = round((x - least) / step), step = (largest - least) / 255; `range` holds the least value
 //                  and the step. Two passes: least and largest of every block, then the levels, for which every block
@@ -8,21 +8,13 @@
 //   quantize4      the same with 15 steps, two levels a byte, the first in the lower bits.
 //   dequantize8, dequantize4   `x` = least + step x level.
 #include "calibration/cuda/kernels.cuh"
+#include "calibration/cuda/sign_kernels.cuh"
 
 namespace contend::cuda {
 
 namespace {
 
 constexpr unsigned kMostBlocks = 1024;
-
-__global__ void __launch_bounds__(kThreads) pack_signs(const float* x, std::uint32_t* bits, std::int64_t n) {
-  // All threads of a warp loop equally often, because the bound is rounded up to whole words.
-  const std::int64_t end = (n + 31) / 32 * 32;
-  for (std::int64_t i = thread_index(); i < end; i += thread_count()) {
-    const unsigned word = __ballot_sync(0xffffffffU, i < n && signbit(x[i]));
-    if (threadIdx.x % 32 == 0) bits[i / 32] = word;
-  }
-}
 
 __global__ void __launch_bounds__(kThreads) unpack_signs(const std::uint32_t* bits, float* x, std::int64_t n) {
   for (std::int64_t i = thread_index(); i < n; i += thread_count()) {
@@ -144,7 +136,7 @@ Operation sign_pack(Session& session, const Request& request) {
   const std::int64_t n = request.shape[0];
   const float* const x = operation.tensor<float>("x", n, Fill::normal);
   auto* const bits = operation.tensor<std::uint32_t>("bits", (n + 31) / 32);
-  const unsigned blocks = blocks_for(n, 4 * kThreads, full(session));
+  const unsigned blocks = blocks_for(n, 4 * kFours * kThreads, full(session));
   operation.execute = [=](cudaStream_t stream) { pack_signs<<<blocks, kThreads, 0, stream>>>(x, bits, n); };
   return operation;
 }
@@ -181,6 +173,7 @@ Operation to_levels(Session& session, const Request& request) {
     find_range<<<searching, kThreads, 0, stream>>>(x, found, n);
     quantize<Format><<<blocks, kThreads, 0, stream>>>(x, found, searching, range, levels, n);
   };
+  operation.kernels = 2;
   return operation;
 }
 
@@ -202,9 +195,9 @@ Operation from_levels(Session& session, const Request& request) {
 }  // namespace
 
 Entries quantization_operators() {
-  return {{"sign_pack", 1, sign_pack},          {"sign_unpack", 1, sign_unpack},
-          {"quantize8", 1, to_levels<Bytes>},   {"dequantize8", 1, from_levels<Bytes>},
-          {"quantize4", 1, to_levels<Nibbles>}, {"dequantize4", 1, from_levels<Nibbles>}};
+  return {{"sign_pack", 1, sign_pack, 0, true},          {"sign_unpack", 1, sign_unpack, 0, true},
+          {"quantize8", 1, to_levels<Bytes>, 0, true},   {"dequantize8", 1, from_levels<Bytes>, 0, true},
+          {"quantize4", 1, to_levels<Nibbles>, 0, true}, {"dequantize4", 1, from_levels<Nibbles>, 0, true}};
 }
 
 }  // namespace contend::cuda

@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kThreads) sum_moments(const float* x, std::int
 
 /// Computes the threshold from the moments, by one block.
 __global__ void __launch_bounds__(kThreads)
-    begin_gaussian(const float2* sums, unsigned blocks, std::int64_t n, float z, Selection* s) {
+    begin_gaussian(const float2* sums, unsigned blocks, std::int64_t n, float z, SelectionState* s) {
   float sum = 0, squares = 0;
   for (unsigned i = threadIdx.x; i < blocks; i += blockDim.x) {
     sum += sums[i].x;
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kThreads)
   s->count = s->ties = s->above = s->settled = 0;
 }
 
-__global__ void __launch_bounds__(kThreads) count_above(const float* x, std::int64_t n, Selection* s) {
+__global__ void __launch_bounds__(kThreads) count_above(const float* x, std::int64_t n, SelectionState* s) {
   if (s->settled != 0) return;
   const float threshold = __uint_as_float(s->threshold);
   unsigned count = 0;
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kThreads) count_above(const float* x, std::int
   if (threadIdx.x % 32 == 0 && count != 0) atomicAdd(&s->above, count);
 }
 
-__global__ void refine(std::uint32_t wanted, Selection* s) {
+__global__ void refine(std::uint32_t wanted, SelectionState* s) {
   if (s->settled != 0) return;
   const float threshold = __uint_as_float(s->threshold);
   if (3ULL * s->above < 2ULL * wanted) {
@@ -85,7 +85,7 @@ __global__ void refine(std::uint32_t wanted, Selection* s) {
   s->above = 0;
 }
 
-__global__ void clear_counts(Selection* s) {
+__global__ void clear_counts(SelectionState* s) {
   s->count = 0;
   s->ties = 0;
 }
@@ -135,7 +135,7 @@ struct Sparse {
     x = operation.tensor<float>("x", n, Fill::normal);
     values = operation.tensor<float>("values", room);
     indices = operation.tensor<std::uint32_t>("indices", room);
-    selection = reinterpret_cast<Selection*>(operation.tensor<std::uint32_t>("selection", kSelectionWords));
+    selection = reinterpret_cast<SelectionState*>(operation.tensor<std::uint32_t>("selection", kSelectionWords));
   }
   std::uint32_t wanted() const { return static_cast<std::uint32_t>(k); }
 
@@ -144,7 +144,7 @@ struct Sparse {
   const float* x;
   float* values;
   std::uint32_t* indices;
-  Selection* selection;
+  SelectionState* selection;
 };
 
 Operation top_k(Session& session, const Request& request) {
@@ -154,6 +154,7 @@ Operation top_k(Session& session, const Request& request) {
     launch_radix_select(session, stream, s.x, s.n, s.wanted(), s.selection);
     launch_compact(session, stream, s.x, s.n, false, s.room, s.selection, s.values, s.indices);
   };
+  operation.kernels = 10;
   return operation;
 }
 
@@ -165,6 +166,7 @@ Operation threshold_k(Session& session, const Request& request) {
     clear_counts<<<1, 1, 0, stream>>>(s.selection);
     launch_compact(session, stream, s.x, s.n, true, s.room, s.selection, s.values, s.indices);
   };
+  operation.kernels = 2;
   return operation;
 }
 
@@ -183,6 +185,7 @@ Operation gaussian_k(Session& session, const Request& request) {
     }
     launch_compact(session, stream, s.x, s.n, true, s.room, s.selection, s.values, s.indices);
   };
+  operation.kernels = 3 + 2 * kRefinements;
   return operation;
 }
 
@@ -207,17 +210,18 @@ Operation scatter_add(Session& session, const Request& request) {
     check(cudaMemsetAsync(y, 0, static_cast<size_t>(s.n) * sizeof(float), stream), "clearing");
     add_pairs<<<blocks, kThreads, 0, stream>>>(s.values, s.indices, s.k, y);
   };
+  operation.kernels = 2;
   return operation;
 }
 
 }  // namespace
 
 Entries selection_operators() {
-  return {{"top_k", 2, top_k},
-          {"threshold_k", 2, threshold_k},
-          {"gaussian_k", 2, gaussian_k},
-          {"random_k", 2, random_k},
-          {"scatter_add", 2, scatter_add}};
+  return {{"top_k", 2, top_k, 0, true},
+          {"threshold_k", 2, threshold_k, 0, true},
+          {"gaussian_k", 2, gaussian_k, 0, true},
+          {"random_k", 2, random_k, 0, true},
+          {"scatter_add", 2, scatter_add, 0, true}};
 }
 
 }  // namespace contend::cuda

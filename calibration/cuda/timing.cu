@@ -1,5 +1,7 @@
 #include "calibration/cuda/timing.cuh"
 
+#include "calibration/cuda/launch_plan.hpp"
+
 namespace contend::cuda {
 
 namespace {
@@ -39,11 +41,11 @@ class Opened {
   Gate* gate_;
 };
 
-void enqueue(Session& session, const Operation& operation, int launches, Event& begin, Event& end) {
-  begin.record(session.stream);
-  for (int i = 0; i < launches; ++i) operation.execute(session.stream);
+void enqueue(cudaStream_t stream, const Operation& operation, int first, int launches, Event& begin, Event& end) {
+  begin.record(stream);
+  for (int i = first; i < first + launches; ++i) operation.enqueue(i, stream);
   check(cudaGetLastError(), "launching a kernel");
-  end.record(session.stream);
+  end.record(stream);
 }
 
 }  // namespace
@@ -85,38 +87,92 @@ void wake(Session& session) {
 }
 
 double time_executions(Session& session, const Operation& operation, int launches) {
+  // Without a gate the host's part is what is asked for, and the queue may be full.
+  const int most = operation.gated ? executions_at_once(launches, operation.kernels) : launches;
   Event begin, end;
-  {
-    Gate* const gate = operation.gated ? &session.library<Gate>() : nullptr;
-    const Opened opened(gate);
-    if (gate != nullptr) gate->close(session.stream);
-    enqueue(session, operation, launches, begin, end);
+  double seconds = 0;
+  for (int first = 0; first < launches; first += most) {
+    {
+      Gate* const gate = operation.gated ? &session.library<Gate>() : nullptr;
+      const Opened opened(gate);
+      if (gate != nullptr) gate->close(session.stream);
+      enqueue(session.stream, operation, first, std::min(most, launches - first), begin, end);
+    }
+    end.wait();
+    seconds += seconds_between(begin, end);
   }
-  end.wait();
-  return seconds_between(begin, end);
+  return seconds;
 }
 
-double time_beside(Session& session, const Operation& operation, int launches, const std::function<void()>& keep_busy) {
-  // Two pieces of work are always in flight, so that the next begins when one ends.
-  Event begin, end, done[2];
-  for (Event& each : done) {
-    keep_busy();
-    each.record(session.background);
-  }
-  {
-    Gate& gate = session.library<Gate>();
-    const Opened opened(&gate);
-    gate.close(session.stream);
-    enqueue(session, operation, launches, begin, end);
-  }
-  for (int next = 0; !end.reached(); next = 1 - next) {
-    while (!done[next].reached() && !end.reached()) {
+namespace {
+
+/// Pieces of background work as one graph, so that the host enqueues them at once.
+class Pieces {
+ public:
+  Pieces(cudaStream_t stream, const std::function<void(cudaStream_t)>& piece) : stream_(stream) {
+    // The first execution may load code or allocate, which must not happen during a capture.
+    piece(stream_);
+    check(cudaGetLastError(), "launching a kernel");
+    check(cudaStreamSynchronize(stream_), "executing the background work");
+    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capturing a graph");
+    cudaGraph_t captured = nullptr;
+    try {
+      for (int i = 0; i < kPieces; ++i) piece(stream_);
+    } catch (...) {
+      cudaStreamEndCapture(stream_, &captured);
+      if (captured != nullptr) cudaGraphDestroy(captured);
+      throw;
     }
-    keep_busy();
-    done[next].record(session.background);
+    check(cudaStreamEndCapture(stream_, &captured), "capturing a graph");
+    const cudaError_t error = cudaGraphInstantiate(&graph_, captured, 0);
+    cudaGraphDestroy(captured);
+    check(error, "making a graph");
   }
-  check(cudaStreamSynchronize(session.background), "waiting for the device");
-  return seconds_between(begin, end);
+  Pieces(const Pieces&) = delete;
+  Pieces& operator=(const Pieces&) = delete;
+  ~Pieces() {
+    if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
+  }
+  void enqueue() { check(cudaGraphLaunch(graph_, stream_), "launching a graph"); }
+
+ private:
+  static constexpr int kPieces = 16;
+  cudaStream_t stream_;
+  cudaGraphExec_t graph_ = nullptr;
+};
+
+}  // namespace
+
+double time_beside(Session& session, const Operation& operation, bool timed_in_front, int launches,
+                   const std::function<void(cudaStream_t)>& keep_busy) {
+  // Two graphs of pieces are always in flight, so that the next begins when one ends.
+  const cudaStream_t timed = timed_in_front ? session.background : session.stream;
+  const cudaStream_t other = timed_in_front ? session.stream : session.background;
+  Pieces pieces(other, keep_busy);
+  Event begin, end, done[2];
+  double seconds = 0;
+  const int most = executions_at_once(launches, operation.kernels);
+  for (int first = 0; first < launches; first += most) {
+    for (Event& each : done) {
+      pieces.enqueue();
+      each.record(other);
+    }
+    {
+      Gate& gate = session.library<Gate>();
+      const Opened opened(&gate);
+      gate.close(timed);
+      enqueue(timed, operation, first, std::min(most, launches - first), begin, end);
+    }
+    for (int next = 0; !end.reached(); next = 1 - next) {
+      while (!done[next].reached() && !end.reached()) {
+      }
+      pieces.enqueue();
+      done[next].record(other);
+    }
+    check(cudaStreamSynchronize(other), "waiting for the device");
+    seconds += seconds_between(begin, end);
+  }
+  return seconds;
 }
 
 }  // namespace contend::cuda

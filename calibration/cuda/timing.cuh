@@ -3,12 +3,13 @@
 //
 // The caches are not flushed in between. A tensor that fits into the second-level cache stays there, like a tensor that
 // the operation before has just written; a larger one comes from memory. Sizes on both sides of the cache size are
-// therefore worth measuring, and bandwidths of small tensors are those of the cache.
+// therefore worth measuring, and bandwidths of small tensors are those of the cache. Operations whose operands a
+// training step finds in memory (Entry::cold) are executed on copies that take turns.
 //
 // If the host needs longer to launch a kernel than the device to run it, events would measure the host. A gate prevents
 // that: a kernel that waits for a word in host memory holds the stream until all launches are enqueued. It opens by
-// itself after 20 ms; if the driver's queue fills up before that, or a library waits for the device, the remaining
-// launches are measured as fast as the host enqueues them.
+// itself after 20 ms; if a library waits for the device before that, the remaining launches are measured as fast as the
+// host enqueues them. Only as many kernels wait behind a gate as the driver's queue has room for (launch_plan.hpp).
 
 #include "calibration/cuda/operation.cuh"
 
@@ -51,8 +52,10 @@ void wake(Session& session);
 
 /// Seconds of `launches` executions.
 double time_executions(Session& session, const Operation& operation, int launches);
-/// The same while `keep_busy`, which enqueues one piece of work on session.background, is called over and over until
-/// the last execution has ended.
-double time_beside(Session& session, const Operation& operation, int launches, const std::function<void()>& keep_busy);
+/// The same while `keep_busy`, which enqueues one piece of work on the stream that it is given, is executed over and
+/// over until the last execution has ended. Of the two streams, session.background has the higher priority; the timed
+/// operation runs there if `timed_in_front`, else the other work.
+double time_beside(Session& session, const Operation& operation, bool timed_in_front, int launches,
+                   const std::function<void(cudaStream_t)>& keep_busy);
 
 }  // namespace contend::cuda

@@ -4,8 +4,10 @@
 //                         where in its window it lies (a byte, so windows of up to 15). A thread an output.
 //   pooling_backward      `dx` from `dy` and `places`: a thread an input, which looks at the windows that it lies in.
 //   embedding             the rows of `table` that the numbers `ids` index, into `y`; half a warp or more a row.
-//   embedding_backward    rows of `dy` added into `table`, which is fp32 whatever dy is, as gradients of weights are;
-//                         atomic, since tokens recur. Rows are drawn evenly; real text hits some rows more often.
+//   embedding_backward    `table` set to zero, as frameworks do with this gradient in every step, then rows of `dy`
+//   added
+//                         into it; it is fp32 whatever dy is, as gradients of weights are. Atomic, since tokens recur.
+//                         Rows are drawn evenly; real text hits some rows more often.
 #include "calibration/cuda/kernels.cuh"
 
 namespace contend::cuda {
@@ -180,9 +182,12 @@ Operation embedding_backward(Session& session, const Request& request) {
     const T* const dy = operation.tensor<T>("dy", elements_of({tokens, width}), Fill::normal);
     const dim3 threads = row_threads(width);
     const unsigned blocks = blocks_for(tokens, threads.y, 4 * full(session));
+    const auto bytes = static_cast<size_t>(rows * width) * sizeof(float);
     operation.execute = [=](cudaStream_t stream) {
+      check(cudaMemsetAsync(table, 0, bytes, stream), "clearing");
       add_rows<<<blocks, threads, 0, stream>>>(tokens, width, ids, dy, table);
     };
+    operation.kernels = 2;
     return operation;
   });
 }

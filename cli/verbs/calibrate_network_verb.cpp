@@ -2,8 +2,10 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
+#include "cli/text_table.hpp"
 #include "report/fit_figures.hpp"
 #include "scenarios/study/network_fragment.hpp"
+#include "scenarios/study/profile_reader.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
 #include "text/quantities.hpp"
@@ -41,6 +43,14 @@ constexpr Option kCalibrateNetworkOptions[] = {
      .value = "FILE",
      .text = "table with the columns bytes, time_us; optionally collective, ranks, jobs",
      .repeatable = true},
+    {.name = "profile",
+     .letter = '\0',
+     .value = "FILE",
+     .text = "profile of a GPU by `contend calibrate`: its collectives, and the interference of computing with them"},
+    {.name = "blocks",
+     .letter = '\0',
+     .value = "N",
+     .text = "interference with kernels of N blocks, which are the channels of NCCL (default 8)"},
     {.name = "collective",
      .letter = '\0',
      .value = "NAME",
@@ -228,7 +238,9 @@ std::vector<std::string> files_of(const Arguments& arguments) {
   std::vector<std::string> files;
   for (const auto& [option, format] : kFormats)
     for (const std::string& path : arguments.values(option)) files.push_back(path);
-  if (files.empty()) throw UsageError{"contend calibrate network: expected --nccl-log, --osu-log or --csv FILE"};
+  if (const auto path = arguments.value("profile")) files.push_back(*path);
+  if (files.empty())
+    throw UsageError{"contend calibrate network: expected --nccl-log, --osu-log, --csv or --profile FILE"};
   return files;
 }
 
@@ -290,6 +302,50 @@ Input read_input(const Arguments& arguments, std::size_t logs) {
   return input;
 }
 
+/// Adds what a profile says of communication.
+void add_profile(const Arguments& arguments, Input& input, FragmentChoice& choice) {
+  constexpr std::uint64_t kBlocks = 8, kMostBlocks = 1024;
+  const std::optional<std::string> path = arguments.value("profile");
+  const auto blocks = arguments.whole_number("blocks", 1, kMostBlocks);
+  if (!path && blocks) throw UsageError{"--blocks has no effect without --profile FILE"};
+  if (!path) return;
+  const CalibrationProfile profile = read_profile(*path);
+  const std::vector<CollectiveSample> samples = measured_collectives(profile);
+  input.samples.insert(input.samples.end(), samples.begin(), samples.end());
+  if (blocks || has_interference(profile))
+    choice.interference = measured_interference(profile, static_cast<std::int64_t>(blocks.value_or(kBlocks)));
+  input.provenance.push_back(fmt::format("{}: profile `{}` of {}, {}", path->substr(path->rfind('/') + 1), profile.name,
+                                         profile.device, profile.date));
+  if (samples.empty() && !choice.interference)
+    throw InputError{fmt::format(
+        "{}: the profile has neither collectives nor operations beside reductions; `contend calibrate --only "
+        "gemm,attention,elementwise,collective,contention -o FILE` measures them",
+        *path)};
+}
+
+std::string interference_table(const MeasuredInterference& measured) {
+  Table table{{"operation", "type", "computing [+%]", "communication [+%]"}};
+  table.align_left(1);
+  for (const MeasuredPair& each : measured.pairs)
+    table.add({fmt::format("{} {}", each.op, fmt::join(each.shape, " x ")), std::string{to_string(each.type)},
+               fmt::format("{:.1f}", 100 * each.compute), fmt::format("{:.1f}", 100 * each.network)});
+  table.add(
+      {"median", "", fmt::format("{:.1f}", 100 * measured.compute), fmt::format("{:.1f}", 100 * measured.network)});
+  return fmt::format("Beside reductions of {} blocks\n{}", measured.blocks, table.text());
+}
+
+int write_interference(const Arguments& arguments, const FragmentChoice& choice, const Input& input) {
+  for (const char* option : {"plot", "json", "sizes", "regions", "at-once"})
+    if (arguments.has(option)) throw UsageError{fmt::format("--{}: the profile has no collectives to fit", option)};
+  fmt::print("{}", interference_table(*choice.interference));
+  if (const auto path = arguments.value("output")) {
+    const NetworkFragment fragment = interference_fragment(choice, input.provenance);
+    write_file(*path, fragment.yaml);
+    print_message("{}: {}\n", *path, fragment.says);
+  }
+  return kExitOk;
+}
+
 /// One line for all series that allow as many.
 void note_fewer_regions(const NetworkCalibration& calibration, std::size_t wanted) {
   std::map<std::size_t, std::vector<const SeriesFit*>> allowed;
@@ -300,14 +356,16 @@ void note_fewer_regions(const NetworkCalibration& calibration, std::size_t wante
 }
 
 int run_calibrate_network(const Arguments& arguments) {
-  const FragmentChoice choice = fragment_choice(arguments);
+  FragmentChoice choice = fragment_choice(arguments);
   const std::size_t regions = regions_of(arguments);
   const int at_once = static_cast<int>(arguments.whole_number("at-once", 2, INT_MAX).value_or(0));
   const std::vector<std::string> files = files_of(arguments);
   for (const char* option : {"output", "plot"})
     if (arguments.has(option)) refuse_to_overwrite(*arguments.value(option), files);
   if (const auto path = arguments.value("plot")) need_svg("plot", *path);
-  const Input input = read_input(arguments, files.size());
+  Input input = read_input(arguments, files.size() - (arguments.has("profile") ? 1 : 0));
+  add_profile(arguments, input, choice);
+  if (input.samples.empty()) return write_interference(arguments, choice, input);
   const NetworkCalibration calibration =
       calibrate_network(input.samples, {.regions = regions, .sizes = choice.sizes, .at_once = at_once});
   note_fewer_regions(calibration, regions);
@@ -323,7 +381,8 @@ int run_calibrate_network(const Arguments& arguments) {
   if (arguments.has("json"))
     fmt::print("{}", calibration_json(calibration));
   else
-    fmt::print("{}", calibration_text(calibration));
+    fmt::print("{}{}", calibration_text(calibration),
+               choice.interference ? interference_table(*choice.interference) : std::string{});
   if (const auto path = arguments.value("output")) {
     const NetworkFragment fragment = network_fragment(calibration, choice, input.provenance);
     write_file(*path, fragment.yaml);

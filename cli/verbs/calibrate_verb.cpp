@@ -1,5 +1,6 @@
 #include "calibration/backend.h"
 #include "calibration/calibrator.hpp"
+#include "calibration/restart.hpp"
 #include "cli/calibrate_backend.hpp"
 #include "cli/calibrate_report.hpp"
 #include "cli/clock.hpp"
@@ -15,6 +16,7 @@
 #include "text/atomic_file.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -22,6 +24,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace contend {
 namespace {
@@ -89,6 +92,7 @@ CalibrationRequest request_of(const Arguments& arguments) {
   request.budget_seconds = default_budget(request.mode);
   if (const auto seconds = arguments.whole_number("budget", 1, kMostSeconds))
     request.budget_seconds = static_cast<double>(*seconds);
+  request.visit_twice = true;
   request.date = utc_now();
   const std::string hash = git_hash();
   request.version = hash.empty() ? version() : fmt::format("{} ({})", version(), hash);
@@ -191,6 +195,20 @@ int report_nothing(const CalibrationRequest& request, const CalibrationProfile& 
   return kExitCapability;
 }
 
+std::uint64_t seconds_left(double seconds) {
+  return static_cast<std::uint64_t>(std::max(1.0, std::ceil(seconds)));
+}
+
+/// Replaces this process by one that continues the profile; returns only if that fails.
+void restart(const Arguments& arguments, std::uint64_t seconds) {
+  std::vector<std::string> words = resumed_command(arguments.command_line(), seconds);
+  std::vector<char*> pointers;
+  for (std::string& each : words) pointers.push_back(each.data());
+  pointers.push_back(nullptr);
+  std::fflush(nullptr);
+  ::execv("/proc/self/exe", pointers.data());
+}
+
 int run_calibrate(const Arguments& arguments) {
   const ProgressMode mode = progress_mode(arguments);
   const CalibrationRequest request = request_of(arguments);
@@ -199,6 +217,7 @@ int run_calibrate(const Arguments& arguments) {
   if (backend == nullptr) return kExitCapability;
   const std::optional<CalibrationProfile> begun = begun_profile(arguments, path);
   catch_interrupts();
+  const double begin = monotonic_seconds();
   CalibrationResult result;
   try {
     result = measure_device(*backend, request, begun, path, mode);
@@ -213,7 +232,12 @@ int run_calibrate(const Arguments& arguments) {
   std::fflush(stdout);  // before what follows on stderr, where both are one
   print_notes(result.profile);
   if (result.end == CalibrationEnd::finished) return kExitOk;
-  const bool lost = result.end == CalibrationEnd::device_lost;
+  if (result.end == CalibrationEnd::device_broken) {
+    print_message("contend: the device is broken for this process ({}); a new one continues\n", result.message);
+    restart(arguments, seconds_left(request.budget_seconds - (monotonic_seconds() - begin)));
+    result.message += "; no new process could be started";
+  }
+  const bool lost = result.end != CalibrationEnd::cancelled;
   print_message("contend: {}; the measurements so far are in {}. To continue:\n  {}\n",
                 lost ? "the device is lost: " + result.message : "interrupted", path, resume_command(arguments));
   return lost ? kExitCapability : kExitInterrupted;

@@ -18,6 +18,8 @@ LayerGeometry geometry_of(LayerOperation operation, const AttentionInputs& input
   geometry.queries = inputs.queries.positions();
   geometry.keys = inputs.keys.positions();
   geometry.head_size = inputs.queries.channels / inputs.heads;
+  geometry.key_heads = inputs.keys.channels / geometry.head_size;
+  geometry.causal = inputs.causal;
   return geometry;
 }
 

@@ -14,6 +14,7 @@ struct AttentionInputs {
   Feature keys;    ///< with fewer channels than the queries if heads share keys (grouped-query attention)
   Feature values;  ///< as large as the keys
   std::int64_t heads = 1;
+  bool causal = false;  ///< a position sees those up to its own
 };
 
 /// Attention with a kernel for each step and the score matrix in memory between them. The layers are `<at>scores`,

@@ -21,7 +21,8 @@ Feature attention_sublayer(NetworkBuilder& net, const std::string& at, const Fea
   const Feature values = net.linear(self + "v_proj", y, key_width, Bias::no);
   const Feature turned_queries = net.activation(self + "rotary_queries", queries);
   const Feature turned_keys = net.activation(self + "rotary_keys", keys);
-  const Feature context = fused_attention(net, self + "attention", {turned_queries, turned_keys, values, size.heads});
+  const Feature context =
+      fused_attention(net, self + "attention", {turned_queries, turned_keys, values, size.heads, true});
   return net.sum(self + "add", net.linear(self + "o_proj", context, size.width, Bias::no), x);
 }
 

@@ -90,6 +90,7 @@ class RankOperators {
   void cast(double rows, double count, std::int64_t n, std::int64_t k) {
     constexpr double kMoved = 2 + 1 + 1;
     TransformerOperator& each = add(OperatorKind::elementwise, "cast", whole_rows(rows / count), k);
+    each.measured_as = "cast_transpose";
     each.forward = {0, kMoved * (rows * as_real(k) + count * as_real(n) * as_real(k)), 2};
     each.input_gradient = {0, kMoved * rows * as_real(n), 1};
   }
@@ -126,6 +127,7 @@ class RankOperators {
   /// Reads its input and writes its output; backward reads the gradient too, which includes those of the weights.
   void norm(std::string_view name, std::int64_t rows, std::int64_t columns) {
     TransformerOperator& each = add(OperatorKind::norm, name, rows, columns);
+    if (model_.norm == NormKind::rms) each.measured_as = "rms_norm";
     const double tensor = as_real(rows) * as_real(columns) * width_;
     each.forward = {0, 2 * tensor, 1};
     each.input_gradient = {0, 3 * tensor, 1};
@@ -169,7 +171,7 @@ class RankOperators {
       const std::int64_t heads = (model_.heads + 2 * model_.key_value_heads) / split_.tensor;
       product("qkv", 1, all_, heads * model_.head_size, model_.hidden, work_.type);
       if (model_.query_key_norms) norm("query_key_norms", all_ * turned_heads(), model_.head_size);
-      if (is_rotary()) pointwise("rotary", all_, turned_heads() * model_.head_size, 2, 2);
+      if (is_rotary()) rotary(turned_heads() * model_.head_size);
     }
     core_attention(causal);
     product("output", 1, all_, model_.hidden, model_.context_width() / split_.tensor, work_.type);
@@ -194,7 +196,12 @@ class RankOperators {
     norm("key_value_norm", own_, latent.key_value_rank);
     product("key_value_up", 1, all_, heads * (latent.plain_size + latent.value_size), latent.key_value_rank,
             work_.type);
-    pointwise("rotary", all_, (heads + 1) * latent.rotary_size, 2, 2);
+    rotary((heads + 1) * latent.rotary_size);
+  }
+
+  void rotary(std::int64_t width) {
+    pointwise("rotary", all_, width, 2, 2);
+    operators_.back().measured_as = "rope";
   }
 
   void cross_attention() {
@@ -228,6 +235,8 @@ class RankOperators {
       const double part = causal && work_.skip_masked ? 0.5 : 1;
       const double logarithms = 4 * as_real(heads) * as_real(queries);  // of the sums of exponentials, in fp32
       TransformerOperator& each = shaped(OperatorKind::fused_attention, "attention", heads, queries, keys, query_size);
+      each.key_heads = std::max<std::int64_t>(1, heads * model_.key_width() / model_.query_width());
+      each.causal = causal && work_.skip_masked;
       each.forward = {part * (score_flops + context_flops), query + key + value + context + logarithms, 1};
       // The scores again, the gradients of weights and values from the context, those of queries and keys.
       each.input_gradient = {part * (3 * score_flops + 2 * context_flops),
@@ -261,9 +270,12 @@ class RankOperators {
   void feed_forward(double rows, std::int64_t groups, std::int64_t width, std::string_view up,
                     std::string_view activation, std::string_view down) {
     product(up, groups, rows, (model_.gated ? 2 : 1) * width, model_.hidden, work_.type);
+    if (groups > 1) operators_.back().measured_as = "grouped_gemm";
     // Gated: reads gate and up, writes their product; backward also reads its gradient and writes two.
     pointwise(activation, rows, width, model_.gated ? 3 : 2, model_.gated ? 5 : 3);
+    if (model_.gated) operators_.back().measured_as = "swiglu";
     product(down, groups, rows, model_.hidden, width, work_.type);
+    if (groups > 1) operators_.back().measured_as = "grouped_gemm";
   }
   void feed_forward(std::int64_t rows, std::int64_t groups, std::int64_t width, std::string_view up,
                     std::string_view activation, std::string_view down) {
@@ -312,7 +324,9 @@ class RankOperators {
     TransformerOperator& loss = add(OperatorKind::elementwise, "loss", all_, rows);
     const double numbers = as_real(all_) * as_real(rows);
     if (work_.fused_loss) {
-      // Reads the logits and writes probabilities, of which backward makes the gradient.
+      // Reads the logits and writes probabilities, of which backward makes the gradient. What is measured writes the
+      // gradient at once, and leaves nothing to the backward pass.
+      loss.measured_as = "cross_entropy";
       loss.forward = loss.input_gradient = {0, numbers * (width_ + 4), 1};
     } else {
       // Forward: conversion, logarithms of probabilities. Backward: the gradient of the choice, which is zeros but for

@@ -84,6 +84,13 @@ struct TransformerOperator {
   std::string_view name{};                      ///< such as `qkv`; in every layer the same
   DataType type = DataType::bf16;               ///< of its product; what has no product is bound by memory
   std::int64_t count = 1, m = 0, n = 0, k = 0;  ///< of the forward pass; see OperatorKind
+  /// Of fused attention: heads of keys and values, which divide `count`, and whether a query sees only the keys up to
+  /// its own position.
+  std::int64_t key_heads = 0;
+  bool causal = false;
+  /// The operator of calibration/operators.hpp that does the same to m rows of n numbers; empty if there is none, or if
+  /// `kind` says it all.
+  std::string_view measured_as{};
   LayerWork forward;
   LayerWork input_gradient;   ///< what the layer before waits for
   LayerWork weight_gradient;  ///< may be put off; no kernels if there is none or input_gradient has it

@@ -167,7 +167,30 @@ void add_penalty(Costs& costs, FragmentStudy study, const FittedNumber& penalty,
   if (two > kMost) add_note(costs, "two_at_once is 4, the largest value that a scenario allows");
 }
 
+/// The key of the factors, with three digits.
+std::string interference_key(const MeasuredInterference& measured) {
+  return fmt::format("interference: {{compute: {:.3f}, network: {:.3f}}}", measured.compute, measured.network);
+}
+
+std::string interference_text(const MeasuredInterference& measured) {
+  return fmt::format("interference: medians of {} operations, each beside reductions of {} blocks on its GPU",
+                     measured.pairs.size(), measured.blocks);
+}
+
+std::string head_of(std::span<const std::string> provenance) {
+  std::string out = "# Costs of a network by `contend calibrate network`, to be included in a scenario.\n";
+  for (const std::string& line : provenance) out += "# " + line + "\n";
+  return out;
+}
+
 }  // namespace
+
+NetworkFragment interference_fragment(const FragmentChoice& choice, std::span<const std::string> provenance) {
+  std::string out = head_of(provenance);
+  out += fmt::format("# {}\nschema_version: 1\nnetwork:\n  {}\n", interference_text(*choice.interference),
+                     interference_key(*choice.interference));
+  return {std::move(out), interference_text(*choice.interference), {}};
+}
 
 NetworkFragment network_fragment(const NetworkCalibration& calibration, const FragmentChoice& choice,
                                  std::span<const std::string> provenance) {
@@ -183,8 +206,12 @@ NetworkFragment network_fragment(const NetworkCalibration& calibration, const Fr
     add_note(costs, "every job gets these costs, whatever its number of workers");
   if (calibration.penalty) add_penalty(costs, choice.study, *calibration.penalty, network);
 
-  std::string out = "# Costs of a network by `contend calibrate network`, to be included in a scenario.\n";
-  for (const std::string& line : provenance) out += "# " + line + "\n";
+  if (choice.interference) {
+    network.push_back(interference_key(*choice.interference));
+    costs.comments.push_back(interference_text(*choice.interference));
+  }
+
+  std::string out = head_of(provenance);
   out += fmt::format("# t = alpha + beta m of {}\n", costs.says);
   for (const std::string& line : costs.comments) out += "# " + line + "\n";
   out += fmt::format("schema_version: 1\nnetwork:\n  {}\n", fmt::join(network, "\n  "));

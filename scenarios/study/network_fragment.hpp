@@ -1,6 +1,7 @@
 #pragma once
 // Writes a network calibration as a scenario fragment, which other scenarios include.
 
+#include "calibration/measured_communication.hpp"
 #include "calibration/network_fit.hpp"
 
 #include <optional>
@@ -20,6 +21,7 @@ struct FragmentChoice {
   FragmentStudy study = FragmentStudy::overlap;
   int ranks = 0;  ///< the whole all-reduce among this many ranks; 0: the link if there is one, else the only all-reduce
   std::optional<SizeRange> sizes{};  ///< fit to these sizes; if not given, to those of the last region
+  std::optional<MeasuredInterference> interference{};  ///< the factors of network.interference
 };
 
 /// A fragment and its description.
@@ -33,5 +35,9 @@ struct NetworkFragment {
 /// determine the chosen costs.
 [[nodiscard]] NetworkFragment network_fragment(const NetworkCalibration& calibration, const FragmentChoice& choice,
                                                std::span<const std::string> provenance);
+
+/// A fragment with choice.interference alone, which is there.
+[[nodiscard]] NetworkFragment interference_fragment(const FragmentChoice& choice,
+                                                    std::span<const std::string> provenance);
 
 }  // namespace contend

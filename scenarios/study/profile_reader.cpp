@@ -35,6 +35,13 @@ Field<T> needed(std::string_view name, Value T::*member, const Codec<Value>& cod
   });
 }
 
+template <class T, class Value>
+Field<T> optional(std::string_view name, Value T::*member, const Codec<Value>& codec) {
+  return plain_field<T>(name, false, [member, codec](const YamlNode& node, const Reading& reading, T& value) {
+    codec.read(node, reading, value.*member);
+  });
+}
+
 /// A number of a sample; nothing if the node is no number.
 template <class Number>
 std::optional<Number> number_of(const YamlNode& node) {
@@ -272,6 +279,9 @@ const std::vector<Field<CalibrationProfile>>& profile_fields() {
       needed("capability", &P::capability, whole),
       needed("clock_mhz", &P::clock_mhz, rate),
       needed("memory_clock_mhz", &P::memory_clock_mhz, rate),
+      // Profiles of earlier versions lack these two.
+      optional("power_limited_s", &P::power_limited_s, number_codec(-1, kLargestNumber)),
+      optional("visited_twice", &P::visited_twice, whole),
       needed("warnings", &P::warnings, numbered_list(text_codec(), "warnings", kMaxLists)),
       plain_field<P>("operators", true, read_tables),
       plain_field<P>("skipped", true, read_skipped),

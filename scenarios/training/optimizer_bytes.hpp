@@ -1,6 +1,7 @@
 #pragma once
 // What an optimizer reads, writes and keeps.
 
+#include "models/overlap/kernel_costs.hpp"
 #include "scenarios/scenario.hpp"
 
 #include <cstdint>
@@ -16,5 +17,10 @@ struct OptimizerBytes {
 /// Weights, gradients and each state of 4 bytes are read, all but the gradients written. With gradients of 2 bytes the
 /// weights of 2 bytes are written too, and the difference of the gradients makes up for that.
 [[nodiscard]] OptimizerBytes bytes_of(Optimizer optimizer);
+
+/// The kernel that updates so many weights, > 0, with which a network of so many bytes a number is trained. A
+/// calibrated device measures it as the operator sgd_fused, adam_fused or, with numbers of 2 bytes, adam_mixed; SGD
+/// without momentum has none.
+[[nodiscard]] KernelWork update_work(Optimizer optimizer, double elements, int width);
 
 }  // namespace contend

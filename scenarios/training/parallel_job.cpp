@@ -80,8 +80,8 @@ Time update_time(const TrainingEntry& entry, const TrainingIteration& job, const
       elements += static_cast<double>(unit.expert_elements) / (shares ? job.expert_groups().size : 1);
     }
   }
-  const double bytes = bytes_of(entry.optimizer).moved * elements;
-  return bytes > 0 ? kernel_costs(entry).of({.bytes = bytes}) : Time{};
+  const KernelWork work = update_work(entry.optimizer, elements, static_cast<int>(activation_bytes(entry.type)));
+  return work.bytes > 0 ? kernel_costs(entry).of(work) : Time{};
 }
 
 TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, const ParallelJob& made) {

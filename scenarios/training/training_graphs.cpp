@@ -26,8 +26,7 @@ namespace {
 void add_update(const TrainingEntry& entry, TimedModel& model) {
   if (entry.optimizer == Optimizer::none) return;
   const auto all = static_cast<double>(model.gradient_elements());
-  const double bytes = bytes_of(entry.optimizer).moved * all;
-  const Time update = kernel_costs(entry).of({.bytes = bytes});
+  const Time update = kernel_costs(entry).of(update_work(entry.optimizer, all, model.gradient_element_bytes));
   double before = 0;
   Time given;
   for (TimedLayer& layer : model.layers) {

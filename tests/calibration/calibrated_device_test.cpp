@@ -159,3 +159,64 @@ TEST_CASE("what a model's times stand on: seconds and layers by basis, and the e
   CHECK(summary.independent == near(0.5 / 4));
   CHECK_FALSE(summarise_basis(TimedModel{}).known);
 }
+
+TEST_CASE("products take as much longer than measured as they do after seconds of products") {
+  CalibrationProfile profile = synthetic_profile();
+  const CalibratedDevice cool{profile};
+  OperatorTable hot = synthetic_table("gemm_sustained", DataType::fp16, {{1, 128, 128, 128}, {1, 4096, 4096, 4096}});
+  hot.samples[0].seconds *= 3;  // of a small product, which draws less power
+  hot.samples[1].seconds *= 1.25;
+  profile.tables.push_back(hot);
+  const CalibratedDevice device{profile};
+  CHECK(cool.slowdown(DataType::fp16) == 1);
+  CHECK(device.slowdown(DataType::fp16) == near(1.25, 1e-9));
+  CHECK(device.slowdown(DataType::fp32) == 1);
+  const LayerTable network = perceptron(200, 500, 128);
+  const auto total = [&](const CalibratedDevice& on, DataType type) {
+    const TimedModel model = calibrated_times(network, on, 128, type);
+    return us(model.layers[2].forward + model.layers[2].backward);
+  };
+  CHECK(total(device, DataType::fp16) == near(1.25 * total(cool, DataType::fp16), 1e-3));
+  CHECK(total(device, DataType::fp32) == total(cool, DataType::fp32));
+}
+
+TEST_CASE("a pass takes no less than the host needs to launch its kernels") {
+  CalibrationProfile profile = synthetic_profile();
+  const LayerTable network = perceptron(200, 500, 128);
+  const TimedModel free = calibrated_times(network, CalibratedDevice{profile}, 128, DataType::fp32);
+  // 100 launches in 5 ms; that the single one takes longer does not matter.
+  OperatorTable launches;
+  launches.name = "launch";
+  launches.samples = {{{1}, 4e-4, 0.01, 10}, {{100}, 5e-3, 0.01, 10}};
+  profile.tables.push_back(launches);
+  const CalibratedDevice device{profile};
+  CHECK(device.launch_seconds() == near(5e-5, 1e-9));
+  const TimedModel bound = calibrated_times(network, device, 128, DataType::fp32);
+  // Forward one product, backward one and the sum for the bias: 50 and 100 us, where the kernels take less.
+  REQUIRE(us(free.layers[0].forward) < 50);
+  CHECK(us(bound.layers[0].forward) == near(50, 1e-6));
+  CHECK(us(bound.layers[0].backward) == near(100, 1e-6));
+}
+
+TEST_CASE("an operator without a table takes that of a similar one, in proportion to the work") {
+  CalibrationProfile profile = synthetic_profile();
+  std::vector<OperatorShape> shapes;
+  for (const std::int64_t rows : {128, 1024, 8192})
+    for (const std::int64_t width : {256, 1024, 4096}) shapes.push_back({rows, width});
+  profile.tables.push_back(synthetic_table("layer_norm", DataType::fp16, shapes));
+  const CalibratedDevice device{profile};
+  const OperatorShape shape{1024, 1024};
+  const Prediction norm = device.operation("layer_norm", DataType::fp16, shape);
+  const Prediction rms = device.operation("rms_norm", DataType::fp16, shape);
+  CHECK(norm.basis == PredictionBasis::measured);
+  CHECK(rms.seconds == norm.seconds);  // both move two tensors
+  CHECK(rms.basis == PredictionBasis::interpolated);
+  CHECK(device.operation("swiglu", DataType::fp16, shape).basis == PredictionBasis::extrapolated);
+  for (const OperatorInfo& each : operators()) {
+    if (each.like.empty()) continue;
+    CAPTURE(std::string{each.name});
+    const OperatorInfo* const like = find_operator(each.like);
+    REQUIRE(like != nullptr);
+    CHECK(like->dimensions.size() == each.dimensions.size());
+  }
+}

@@ -101,31 +101,35 @@ TEST_CASE("convolutions and their gradients are those of the definition") {
   }
 }
 
-TEST_CASE("attention is softmax(Q K^T / sqrt(d)) V, in whole blocks and not") {
-  for (const std::size_t sequence : {std::size_t{5}, kQueryBlock, kQueryBlock + 9}) {
-    const std::size_t heads = 3, size = 8, all = heads * sequence * size;
-    const Floats q = drawn(all, "q"), k = drawn(all, "k"), v = drawn(all, "v");
-    std::vector<double> expected(all);
-    for (std::size_t h = 0; h < heads; ++h)
-      for (std::size_t i = 0; i < sequence; ++i) {
-        const std::size_t row = (h * sequence + i) * size;
-        std::vector<double> weights(sequence);
-        double sum = 0;
-        for (std::size_t j = 0; j < sequence; ++j) {
-          double score = 0;
-          for (std::size_t d = 0; d < size; ++d)
-            score += to_double(q[row + d]) * to_double(k[(h * sequence + j) * size + d]);
-          weights[j] = std::exp(score / std::sqrt(8.0));
-          sum += weights[j];
-        }
-        for (std::size_t j = 0; j < sequence; ++j)
-          for (std::size_t d = 0; d < size; ++d)
-            expected[row + d] += weights[j] / sum * to_double(v[(h * sequence + j) * size + d]);
+TEST_CASE("attention is softmax(Q K^T / sqrt(d)) V, in whole blocks and not, with shared keys and with a mask") {
+  for (const std::size_t sequence : {std::size_t{5}, kQueryBlock, kQueryBlock + 9})
+    for (const std::size_t group : {std::size_t{1}, std::size_t{2}})
+      for (const bool causal : {false, true}) {
+        const AttentionShape shape{4, group, sequence, 8, causal};
+        const std::size_t size = shape.size, all = shape.heads * sequence * size;
+        const Floats q = drawn(all, "q"), k = drawn(all / group, "k"), v = drawn(all / group, "v");
+        std::vector<double> expected(all);
+        for (std::size_t h = 0; h < shape.heads; ++h)
+          for (std::size_t i = 0; i < sequence; ++i) {
+            const std::size_t row = (h * sequence + i) * size, seen = causal ? i + 1 : sequence;
+            const auto key = [&](std::size_t j) { return (h / group * sequence + j) * size; };
+            std::vector<double> weights(seen);
+            double sum = 0;
+            for (std::size_t j = 0; j < seen; ++j) {
+              double score = 0;
+              for (std::size_t d = 0; d < size; ++d) score += to_double(q[row + d]) * to_double(k[key(j) + d]);
+              weights[j] = std::exp(score / std::sqrt(8.0));
+              sum += weights[j];
+            }
+            for (std::size_t j = 0; j < seen; ++j)
+              for (std::size_t d = 0; d < size; ++d) expected[row + d] += weights[j] / sum * to_double(v[key(j) + d]);
+          }
+        Floats out(all), scratch(shape.scratch());
+        attend(shape, q, k, v, out, scratch);
+        CAPTURE(sequence);
+        CAPTURE(causal);
+        CHECK(worst(out, expected) < 1e-5);
       }
-    Floats out(all), scratch(2 * std::min(kQueryBlock, sequence) * sequence);
-    attend(heads, sequence, size, q, k, v, out, scratch);
-    CHECK(worst(out, expected) < 1e-5);
-  }
 }
 
 TEST_CASE("softmax, small and shifted") {
@@ -170,29 +174,63 @@ TEST_CASE("element by element") {
 
 TEST_CASE("a step of SGD with momentum") {
   // v = 0.9 x 1 + 2 = 2.9; w = 5 - 0.1 x 2.9 = 4.71.
-  for (const auto step : {sgd, sgd_fused}) {
-    Floats velocity{1, 0}, weights{5, 5};
-    step({.rate = 0.1F, .momentum = 0.9F}, Floats{2, 0}, velocity, weights);
-    CHECK(worst(velocity, {2.9, 0}) < 1e-6);
-    CHECK(worst(weights, {4.71, 5}) < 1e-6);
-  }
+  Floats velocity{1, 0}, weights{5, 5};
+  sgd_fused({.rate = 0.1F, .momentum = 0.9F}, Floats{2, 0}, velocity, weights);
+  CHECK(worst(velocity, {2.9, 0}) < 1e-6);
+  CHECK(worst(weights, {4.71, 5}) < 1e-6);
 }
 
-TEST_CASE("a step of Adam") {
+TEST_CASE("a step of Adam, and one with numbers of 16 bits") {
   // First step: the corrected mean is the gradient, the corrected square its square, so a weight moves by the rate.
   const Adam rule{.rate = 0.01F};
-  Floats mean(2), square(2), weights{1, 1}, scratch(2);
-  adam(rule, Floats{3, -0.5}, mean, square, weights, scratch);
+  Floats mean(2), square(2), weights{1, 1};
+  adam_fused(rule, Floats{3, -0.5}, mean, square, weights);
   CHECK(worst(weights, {0.99, 1.01}) < 1e-5);
   CHECK(worst(mean, {0.3, -0.05}) < 1e-6);
   CHECK(worst(square, {0.009, 0.00025}) < 1e-6);
-  // Fused or not, from any state.
-  const Floats gradient = drawn(50, "gradient");
-  Floats m1 = drawn(50, "mean"), s1(50, 0.3F), w1 = drawn(50, "weights"), more(50);
-  Floats m2 = m1, s2 = s1, w2 = w1;
-  adam({.step = 10}, gradient, m1, s1, w1, more);
-  adam_fused({.step = 10}, gradient, m2, s2, w2);
-  CHECK(worst(w1, {w2.begin(), w2.end()}) < 1e-6);
-  CHECK(worst(m1, {m2.begin(), m2.end()}) < 1e-6);
-  CHECK(worst(s1, {s2.begin(), s2.end()}) < 1e-6);
+  Floats mixed_mean(2), mixed_square(2), mixed_weights{1, 1};
+  std::vector<Bfloat> copy(2);
+  adam_mixed(rule, std::vector<Bfloat>{to_bfloat(3), to_bfloat(-0.5)}, mixed_mean, mixed_square, mixed_weights, copy);
+  CHECK(mixed_weights == weights);
+  // bf16 has 8 digits: steps of 1/256 below 1 and of 1/128 above.
+  CHECK(from_bfloat(copy[0]) == 253.0F / 256);
+  CHECK(from_bfloat(copy[1]) == 1 + 1.0F / 128);
+}
+
+TEST_CASE("numbers of 16 and of 8 bits are the nearest, ties to even") {
+  CHECK(from_bfloat(to_bfloat(1 + 1.0F / 256)) == 1.0F);
+  CHECK(from_bfloat(to_bfloat(1 + 3.0F / 256)) == 1 + 4.0F / 256);
+  CHECK(from_bfloat(to_bfloat(-2.5F)) == -2.5F);
+  CHECK(to_fp8(0) == 0);
+  CHECK(to_fp8(1) == 0x38);
+  CHECK(to_fp8(-1.125F) == 0xb9);
+  CHECK(to_fp8(1.0625F) == 0x38);  // between 1 and 1.125
+  CHECK(to_fp8(1.1875F) == 0x3a);  // between 1.125 and 1.25
+  CHECK(to_fp8(1.99F) == 0x40);    // 2
+  CHECK(to_fp8(448) == 0x7e);
+  CHECK(to_fp8(1e6F) == 0x7e);
+  CHECK(to_fp8(0x1p-9F) == 1);  // the least one
+  CHECK(to_fp8(0x1p-6F) == 0x08);
+}
+
+TEST_CASE("what transformers do to rows") {
+  Floats out(4);
+  // Mean squares 5 and 50.
+  rms_norm(2, Floats{1, 3, 0, 10}, Floats{2, 1}, out);
+  CHECK(worst(out, {2 / std::sqrt(5.0), 3 / std::sqrt(5.0), 0, 10 / std::sqrt(50.0)}) < 1e-5);
+  swiglu(Floats{0, 1, -1, 100}, Floats{5, 2, 2, 3}, out);
+  CHECK(worst(out, {0, 2 / (1 + std::exp(-1.0)), -2 / (1 + std::exp(1.0)), 300}) < 1e-4);
+  // A quarter turn.
+  rotate_pairs(Floats{0, 1}, Floats{1, 2, 3, 4}, out);
+  CHECK(out == Floats{-2, 1, -4, 3});
+  Floats loss(2);
+  const float two = std::log(2.0F);
+  cross_entropy(2, Floats{0, 0, 80, 80 + two}, std::vector<std::int64_t>{1, 0}, out, loss);
+  CHECK(worst(out, {0.5, -0.5, 1.0 / 3 - 1, 2.0 / 3}) < 1e-5);
+  CHECK(worst(loss, {std::log(2.0), std::log(3.0)}) < 1e-5);
+  std::vector<std::uint8_t> cast(6), turned(6);
+  CHECK(cast_both_ways(3, Floats{1, 2, -7, 0, -1, 3}, cast, turned) == 7.0F);
+  CHECK(cast[2] == to_fp8(-7));
+  for (std::size_t row = 0; row < 2; ++row)
+    for (std::size_t column = 0; column < 3; ++column) CHECK(turned[column * 2 + row] == cast[row * 3 + column]);
 }

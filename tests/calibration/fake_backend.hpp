@@ -21,7 +21,11 @@ struct FakeDevice {
   std::function<contend_status(const contend_operation&, int count)> run = [](const contend_operation&, int) {
     return CONTEND_OK;
   };
-  std::function<contend_device_state()> state = [] { return contend_device_state{}; };
+  std::function<contend_device_state()> state = [] {
+    contend_device_state quiet{};
+    quiet.power_limited_s = quiet.heat_limited_s = -1;
+    return quiet;
+  };
   contend_status open = CONTEND_OK;
   contend_device_info info{};
   double overhead = 1e-6;  ///< of the host, for each call

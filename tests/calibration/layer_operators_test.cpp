@@ -31,6 +31,11 @@ bool is_product(std::string_view name) {
 double product_flops(const PassOperators& pass) {
   double sum = 0;
   for (const OperatorCall& call : pass.calls) {
+    // Of n keys a causal kernel computes (n + 1) / 2; layers count all.
+    if (call.name.starts_with("causal_")) {
+      const auto n = static_cast<double>(call.shape[3]);
+      sum += find_operator(call.name)->work(call.shape, call.type).flops * 2 * n / (n + 1);
+    }
     if (is_product(call.name))
       sum += find_operator(call.name)->work(call.shape, call.type).flops * static_cast<double>(call.count);
   }

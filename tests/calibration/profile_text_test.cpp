@@ -42,6 +42,8 @@ multiprocessors: 2
 capability: 0
 clock_mhz: 2450.5
 memory_clock_mhz: 0
+power_limited_s: -1
+visited_twice: 0
 warnings:
   - "the clock fell"
 operators:

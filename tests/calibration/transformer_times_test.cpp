@@ -38,7 +38,7 @@ CalibrationProfile profile_with_attention() {
   CalibrationProfile profile = synthetic_profile();
   std::vector<OperatorShape> shapes;
   for (const std::int64_t heads : {4, 8, 16})
-    for (const std::int64_t tokens : {512, 1024, 2048}) shapes.push_back({1, heads, tokens, 128});
+    for (const std::int64_t tokens : {512, 1024, 2048}) shapes.push_back({1, heads, heads, tokens, 128});
   profile.tables.push_back(synthetic_table("attention", DataType::fp16, shapes));
   profile.tables.push_back(synthetic_table("attention_backward", DataType::fp16, shapes));
   return profile;
@@ -80,8 +80,8 @@ TEST_CASE("products take what their three shapes are predicted to take") {
 
 TEST_CASE("attention takes its share of the measured kernel's time") {
   const CalibratedDevice device{profile_with_attention()};
-  const double whole = 1e6 * synthetic_seconds("attention", DataType::fp16, {1, 8, 1024, 128});
-  const double back = 1e6 * synthetic_seconds("attention_backward", DataType::fp16, {1, 8, 1024, 128});
+  const double whole = 1e6 * synthetic_seconds("attention", DataType::fp16, {1, 8, 8, 1024, 128});
+  const double back = 1e6 * synthetic_seconds("attention_backward", DataType::fp16, {1, 8, 8, 1024, 128});
   const CalibratedOperatorTimes all = calibrated_operator_times(only(half_batch(false), "attention"), device);
   CHECK(microseconds_of(all.times.forward) == near(whole, 0.002));
   CHECK(microseconds_of(all.times.input_gradient) == near(back, 0.002));
@@ -133,4 +133,44 @@ TEST_CASE("a type without measured products is refused") {
   CHECK_THROWS_WITH_AS(static_cast<void>(calibrated_operator_times(only(half_batch(true), "up"),
                                                                    CalibratedDevice{CalibrationProfile{}})),
                        doctest::Contains("no copies in memory"), InputError);
+}
+
+TEST_CASE("operators of a transformer have tables of their own") {
+  // A table of each at three times what its work takes otherwise; where it is read, the time is three times as long.
+  CalibrationProfile profile = profile_with_attention();
+  std::vector<OperatorShape> rows, heads;
+  for (const std::int64_t count : {256, 1024, 4096})
+    for (const std::int64_t width : {1024, 2048, 4096}) rows.push_back({count, width});
+  for (const std::int64_t tokens : {512, 1024, 2048}) heads.push_back({1, 8, 8, tokens, 128});
+  const auto slow = [&](const std::string& name, const std::vector<OperatorShape>& shapes) {
+    OperatorTable table = synthetic_table(name, DataType::fp16, shapes);
+    for (OperatorSample& each : table.samples) each.seconds *= 3;
+    profile.tables.push_back(table);
+  };
+  for (const char* name : {"rms_norm", "rms_norm_backward", "swiglu", "swiglu_backward", "rope", "cross_entropy"})
+    slow(name, rows);
+  for (const char* name : {"causal_attention", "causal_attention_backward"}) slow(name, heads);
+  const CalibratedDevice before{profile_with_attention()}, device{profile};
+  const auto expected = [](const std::string& op, const OperatorShape& shape) {
+    return 3e6 * synthetic_seconds(op, DataType::fp16, shape);
+  };
+  const auto of = [&](std::string_view name) {
+    return calibrated_operator_times(only(half_batch(true), name), device).times;
+  };
+  CHECK(microseconds_of(of("attention_norm").forward) == near(expected("rms_norm", {1024, 1024}), 0.01));
+  CHECK(microseconds_of(of("attention_norm").input_gradient) ==
+        near(expected("rms_norm_backward", {1024, 1024}), 0.01));
+  // Eight heads of queries and eight of keys, of 128 numbers.
+  CHECK(microseconds_of(of("rotary").forward) == near(expected("rope", {1024, 2048}), 0.01));
+  CHECK(of("rotary").input_gradient == of("rotary").forward);
+  CHECK(microseconds_of(of("activation").forward) == near(expected("swiglu", {1024, 2000}), 0.02));
+  CHECK(microseconds_of(of("activation").input_gradient) == near(expected("swiglu_backward", {1024, 2000}), 0.02));
+  CHECK(microseconds_of(of("attention").forward) == near(expected("causal_attention", {1, 8, 8, 1024, 128}), 0.01));
+  const auto head = head_operators(small_transformer(), half_batch(true));
+  for (const TransformerOperator& each : head) {
+    if (each.name != "loss") continue;
+    const OperatorTimes loss = calibrated_operator_times({&each, 1}, device).times;
+    CHECK(microseconds_of(loss.forward) == near(expected("cross_entropy", {1024, 4096}), 0.01));
+    CHECK(loss.backward() == Time{});  // the kernel has written the gradient
+  }
 }

@@ -3,6 +3,7 @@
 #include "tests/cli/program.hpp"
 
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -168,7 +169,7 @@ TEST_CASE("calibrate network refuses what means nothing" * doctest::skip(!has_pr
     CHECK(outcome.code == code);
     CHECK(contains(outcome.err, why));
   };
-  refused("", 2, "expected --nccl-log, --osu-log or --csv FILE");
+  refused("", 2, "expected --nccl-log, --osu-log, --csv or --profile FILE");
   refused("--osu-log osu.log --collective all-reduse", 2, "did you mean \"all-reduce\"?");
   refused("--osu-log osu.log --collective all-gather", 2, "--collective: every log names its collective");
   refused("--csv jobs.csv --collective all-reduce --ranks 8", 2, "--ranks 8: jobs.csv says 4");
@@ -184,4 +185,44 @@ TEST_CASE("calibrate network refuses what means nothing" * doctest::skip(!has_pr
   refused("--osu-log jobs.csv", 3, "jobs.csv:1:1: expected the output of an OSU benchmark");
   refused("--nccl-log osu.log", 3, "osu.log:1:1: expected the output of nccl-tests, this is that of an OSU benchmark");
   refused("--csv osu.log", 3, "osu.log:1:1: expected a table");
+}
+
+TEST_CASE("calibrate network: the interference of a profile slows a study down" * doctest::skip(!has_program())) {
+  const Workplace here;
+  const auto profile = [](const char* beside) {
+    return std::string{
+               "schema_version: 1\nname: lab\nbackend: cuda\ndevice: A\ndriver: \"\"\nruntime: \"\"\nlibraries: "
+               "\"\"\ndate: \"2026-11-21T18:20:51Z\"\nversion: \"1\"\nmode: quick\ncomplete: true\nmemory_bytes: "
+               "1\nmultiprocessors: 1\ncapability: 90\nclock_mhz: 0\nmemory_clock_mhz: 0\nwarnings: []\noperators:\n"
+               "  - {op: gemm, type: fp16, dimensions: [batch, m, n, k], samples: [[1, 64, 64, 64, 0.01, 0.01, 10]]}\n"
+               "  - {op: reduce, type: fp32, dimensions: [blocks], samples: [[8, 0.001, 0.01, 10]]}\n"
+               "  - {op: reduce_beside_gemm, type: fp16, dimensions: [batch, m, n, k, blocks], samples: [[1, 64, 64, "
+               "64, 8, 0.0012, 0.01, 10]]}\n"
+               "  - {op: gemm_beside_reduce, type: fp16, dimensions: [batch, m, n, k, blocks], samples: [[1, 64, 64, "
+               "64, 8, "} +
+           beside + ", 0.01, 10]]}\nskipped: []\n";
+  };
+  here.write("study.yaml",
+             "schema_version: 1\ninclude: net.yaml\nnetwork: {alpha: 10us, beta: 0.8ns/B}\n"
+             "overlap: {model: resnet50, workers: [8], fusion: [{policy: ddp}]}\n");
+  std::vector<std::string> found;
+  for (const char* const beside : {"0.011", "0.015"}) {
+    here.write("gpu.yaml", profile(beside));
+    const Outcome made = here.contend("calibrate network --profile gpu.yaml -o net.yaml");
+    CAPTURE(made.err);
+    REQUIRE(made.code == 0);
+    CHECK(contains(made.out, "gemm 1 x 64 x 64 x 64"));
+    CHECK(contains(made.err, "each beside reductions of 8 blocks"));
+    const Outcome run = here.contend("run study.yaml --json");
+    CAPTURE(run.err);
+    REQUIRE(run.code == 0);
+    found.push_back(run.out);
+  }
+  CHECK(contains(here.read("net.yaml"), "interference: {compute: 0.500, network: 0.200}"));
+  CHECK(found[0] != found[1]);
+  const Outcome other = here.contend("calibrate network --profile gpu.yaml --blocks 16");
+  CHECK(other.code == 3);
+  CHECK(contains(other.err, "it has those of 8"));
+  here.write("osu.log", osu_log());
+  CHECK(here.contend("calibrate network --osu-log osu.log --blocks 16").code == 2);
 }

@@ -3,6 +3,7 @@
 #include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "scenarios/sweep/effective.hpp"
+#include "scenarios/training/training_graphs.hpp"
 #include "tests/calibration/synthetic_profile.hpp"
 #include "tests/near.hpp"
 #include "tests/scenarios/scenario_text.hpp"
@@ -129,4 +130,38 @@ TEST_CASE("layers that a file lacks are predicted") {
   // Without a model nothing says which layers there should be: then the file has all the times.
   CHECK(contains(errors_of("overlap: {layers: times.csv, device: {profile: gpu.yaml}}", {}, kFiles),
                  "overlap.device: has no effect: the file has the times"));
+}
+
+TEST_CASE("the update of the weights takes what the profile's table of the optimizer says") {
+  // Tables that are slower than the law of the profile by a factor; without them the law holds.
+  const auto update = [](const std::string& optimizer, const std::string& type, const std::string& op, double factor) {
+    CalibrationProfile profile = synthetic_profile();
+    std::vector<OperatorShape> sizes;
+    for (std::int64_t size = 1 << 14; size <= 1 << 28; size *= 4) sizes.push_back({size});
+    OperatorTable table = synthetic_table(op, DataType::fp32, sizes);
+    for (OperatorSample& each : table.samples) each.seconds *= factor;
+    profile.tables.push_back(table);
+    const auto total = [&](const std::string& more) {
+      const MemoryFiles files{{"gpu.yaml", to_yaml(profile)}};
+      const Scenario scenario = parsed(
+          "training: {a: {model: resnet18, batch: 4, dtype: " + type + ", device: {profile: gpu.yaml}" + more + "}}",
+          {}, files);
+      const TimedModel model = entry_model(*find_entry(scenario, "a"));
+      return (model.forward() + model.backward()).to_seconds();
+    };
+    return total(", optimizer: " + optimizer) - total("");
+  };
+  struct Case {
+    std::string optimizer, type, op;
+  };
+  for (const Case& each :
+       {Case{"momentum", "fp32", "sgd_fused"}, {"adam", "fp32", "adam_fused"}, {"adam", "fp16", "adam_mixed"}}) {
+    CAPTURE(each.op);
+    const double one = update(each.optimizer, each.type, each.op, 1),
+                 three = update(each.optimizer, each.type, each.op, 3);
+    CHECK(one > 0);
+    CHECK(three == near(3 * one, 0.01));
+    // A table of another kernel is not looked at.
+    CHECK(update(each.optimizer, each.type, "add_residual", 3) == near(one, 0.05));
+  }
 }

@@ -38,10 +38,14 @@ contend_status refusal(const char* name, const char* type, const Shape& shape, s
 std::int64_t small(std::string_view dimension) {
   if (dimension == "bytes" || dimension == "elements") return 100'000;
   if (dimension == "selected" || dimension == "launches") return 100;
-  if (dimension == "batch" || dimension == "heads" || dimension == "devices" || dimension == "window") return 2;
+  if (dimension == "batch" || dimension == "heads" || dimension == "kv_heads" || dimension == "groups" ||
+      dimension == "devices" || dimension == "window")
+    return 2;
   if (dimension == "stride" || dimension == "pad_height" || dimension == "pad_width") return 1;
   if (dimension == "kernel_height" || dimension == "kernel_width") return 3;
   if (dimension == "rank") return 4;
+  if (dimension == "blocks") return 8;
+  if (dimension == "width") return 128;
   return 64;
 }
 
@@ -75,13 +79,13 @@ TEST_CASE("what can't be served is refused with a reason, and the next request i
   std::string message;
   CHECK(refusal("fft", "fp32", {1}, message) == CONTEND_UNSUPPORTED);
   CHECK(message == "the CUDA back end has no fft");
-  CHECK(refusal("sgd", "fp64", {1}, message) == CONTEND_UNSUPPORTED);
-  CHECK(refusal("sgd", "bf16", {1}, message) == CONTEND_UNSUPPORTED);
+  CHECK(refusal("sgd_fused", "fp64", {1}, message) == CONTEND_UNSUPPORTED);
+  CHECK(refusal("sgd_fused", "bf16", {1}, message) == CONTEND_UNSUPPORTED);
   CHECK(refusal("gemm", "fp32", {1, 2, 3}, message) == CONTEND_UNSUPPORTED);
   CHECK(message == "gemm takes 4 dimensions, not 3");
   CHECK(refusal("gemm", "fp32", {1, 2, 0, 3}, message) == CONTEND_UNSUPPORTED);
   CHECK(refusal("top_k", "fp32", {10, 11}, message) == CONTEND_UNSUPPORTED);
-  CHECK(refusal("attention", "fp32", {1, 1, 8, 129}, message) == CONTEND_UNSUPPORTED);
+  CHECK(refusal("attention", "fp32", {1, 1, 1, 8, 129}, message) == CONTEND_UNSUPPORTED);
   CHECK(refusal("nccl_all_reduce", "fp32", {1'000, 1}, message) == CONTEND_UNSUPPORTED);
   CHECK(refusal("nccl_all_reduce", "fp32", {1'000, 5'000}, message) == CONTEND_UNSUPPORTED);
   // 64 TB, and more than 64 bits can count.
@@ -98,7 +102,7 @@ TEST_CASE("refused requests leave no memory behind") {
   std::string message;
   for (int i = 0; i < 20; ++i) {
     // The first two tensors fit, the third doesn't.
-    CHECK(refusal("adam", "fp32", {before / 4 * 10 / 25}, message) == CONTEND_OUT_OF_MEMORY);
+    CHECK(refusal("adam_fused", "fp32", {before / 4 * 10 / 25}, message) == CONTEND_OUT_OF_MEMORY);
   }
   Prepared p("copy", "fp32", {before / 4});
   CHECK(p.supported());
@@ -139,11 +143,11 @@ TEST_CASE("every operator of the table runs in every number format, or says why 
 
 TEST_CASE("the time of several executions is that of all together") {
   // Work of tens of microseconds and more each, so that 16 times as much takes 16 times as long but for what surrounds
-  // it. The second is timed beside copies, by a loop of its own.
-  const Shape copied{100'000'000}, multiplied{1, 2048, 2048, 2048, 10'000'000};
+  // it. The second is timed beside reductions, by a loop of its own.
+  const Shape copied{100'000'000}, multiplied{1, 2048, 2048, 2048, 8};
   for (const bool beside : {false, true}) {
-    INFO("beside copies: " << beside);
-    Prepared p(beside ? "gemm_beside_copy" : "copy", "fp32", beside ? multiplied : copied);
+    INFO("beside reductions: " << beside);
+    Prepared p(beside ? "gemm_beside_reduce" : "copy", "fp32", beside ? multiplied : copied);
     REQUIRE(p.supported());
     CHECK(p.run(4) > 0);
     const double few = p.run(4), many = p.run(64);

@@ -106,36 +106,40 @@ void check_convolution(const std::string& type, const Shape& shape) {
 }
 
 struct Attention {
-  std::size_t heads, sequence, size;
+  std::size_t heads, group, sequence, size;  ///< `group` heads share keys and values
+  bool causal;
   Values q, k, v, d_o;
   Values o, lse, dq, dk, dv;
 };
 
-/// Scores in full: softmax(Q K^T / sqrt(size)) V and its gradients.
+/// Scores in full: softmax(Q K^T / sqrt(size)) V and its gradients, with a mask if it is causal.
 void attend(Attention& a) {
   const std::size_t elements = a.heads * a.sequence * a.size;
   a.o.assign(elements, 0);
-  a.dq = a.dk = a.dv = a.o;
+  a.dq = a.o;
+  a.dk.assign(elements / a.group, 0);
+  a.dv = a.dk;
   a.lse.assign(a.heads * a.sequence, 0);
   const double scale = 1 / std::sqrt(static_cast<double>(a.size));
   for (std::size_t row = 0; row < a.heads * a.sequence; ++row) {
-    const std::size_t first = row / a.sequence * a.sequence;
-    Values weights(a.sequence), gradients(a.sequence);
+    const std::size_t first = row / a.sequence / a.group * a.sequence;
+    const std::size_t seen = a.causal ? row % a.sequence + 1 : a.sequence;
+    Values weights(seen);
     double total = 0, delta = 0;
-    for (std::size_t j = 0; j < a.sequence; ++j) {
+    for (std::size_t j = 0; j < seen; ++j) {
       double score = 0;
       for (std::size_t i = 0; i < a.size; ++i) score += a.q[row * a.size + i] * a.k[(first + j) * a.size + i];
       weights[j] = std::exp(score * scale);
       total += weights[j];
     }
     a.lse[row] = std::log(total);
-    for (std::size_t j = 0; j < a.sequence; ++j) {
+    for (std::size_t j = 0; j < seen; ++j) {
       weights[j] /= total;
       for (std::size_t i = 0; i < a.size; ++i) a.o[row * a.size + i] += weights[j] * a.v[(first + j) * a.size + i];
     }
     if (a.d_o.empty()) continue;
     for (std::size_t i = 0; i < a.size; ++i) delta += a.d_o[row * a.size + i] * a.o[row * a.size + i];
-    for (std::size_t j = 0; j < a.sequence; ++j) {
+    for (std::size_t j = 0; j < seen; ++j) {
       double product = 0;
       for (std::size_t i = 0; i < a.size; ++i) product += a.d_o[row * a.size + i] * a.v[(first + j) * a.size + i];
       const double gradient = weights[j] * (product - delta) * scale;
@@ -148,11 +152,25 @@ void attend(Attention& a) {
   }
 }
 
-void check_attention(const std::string& type, const Shape& shape) {
-  INFO(type << ", sequence " << shape[2] << ", head " << shape[3]);
-  Attention a{size(shape[0] * shape[1]), size(shape[2]), size(shape[3]), {}, {}, {}, {}, {}, {}, {}, {}, {}};
+void check_attention(const std::string& type, const Shape& shape, bool causal) {
+  INFO(type << ", sequence " << shape[3] << ", head " << shape[4] << (causal ? ", causal" : ""));
+  const std::string name = causal ? "causal_attention" : "attention";
+  Attention a{size(shape[0] * shape[1]),
+              size(shape[1] / shape[2]),
+              size(shape[3]),
+              size(shape[4]),
+              causal,
+              {},
+              {},
+              {},
+              {},
+              {},
+              {},
+              {},
+              {},
+              {}};
   {
-    Prepared p("attention", type, shape);
+    Prepared p(name, type, shape);
     if (!p.supported()) return;
     a.q = p.read("q");
     a.k = p.read("k");
@@ -164,7 +182,7 @@ void check_attention(const std::string& type, const Shape& shape) {
     check_close(p.read("o"), a.o, 2 * tolerance_of(type));
     check_close(p.read("lse"), a.lse, 2 * tolerance_of(type));
   }
-  Prepared p("attention_backward", type, shape);
+  Prepared p(name + "_backward", type, shape);
   REQUIRE(p.supported());
   a.q = p.read("q");
   a.k = p.read("k");
@@ -230,11 +248,15 @@ TEST_CASE("products and convolutions of fp32 numbers keep all of their digits") 
 
 TEST_CASE("attention and its gradients") {
   for (const std::string type : {"fp32", "fp16", "bf16"}) {
-    check_attention(type, {2, 3, 77, 40});
-    check_attention(type, {1, 2, 130, 64});
-    check_attention(type, {1, 1, 65, 128});
-    check_attention(type, {1, 2, 50, 83});
-    check_attention(type, {3, 1, 2, 8});
+    for (const bool causal : {false, true}) {
+      check_attention(type, {2, 3, 3, 77, 40}, causal);
+      check_attention(type, {1, 2, 2, 130, 64}, causal);
+      check_attention(type, {1, 1, 1, 65, 128}, causal);
+      check_attention(type, {1, 2, 2, 50, 83}, causal);
+      check_attention(type, {3, 1, 1, 2, 8}, causal);
+      check_attention(type, {2, 4, 2, 131, 64}, causal);
+      check_attention(type, {1, 6, 1, 70, 32}, causal);
+    }
   }
 }
 
