@@ -1,14 +1,22 @@
 #!/usr/bin/env bash
-# Calibrates the GPU of this machine: builds with CUDA, tests the kernels, calibrates, and measures training steps in
-# PyTorch. Each step has its own time limit, so a step that fails leaves the results of the others.
-#   scripts/calibrate_here.sh OUT [STEP...]   all steps, or some of: build test quick full repeat steps; results in OUT
+# Calibrates the GPU of this machine: builds with CUDA, tests the kernels, calibrates, goes through the plan of
+# scripts/calibration_plan.py, and measures training steps in PyTorch. A call ends within PIECE seconds (590), because
+# machines are often lent for ten minutes a command; the same call again goes on where it ended, until it says that all
+# is done. Each step has its own time limit, so a step that fails leaves the results of the others. All results are in
+# OUT, and in OUT.tar.gz beside it.
+#   scripts/calibrate_here.sh OUT [STEP...]   all steps, or some of: build test quick plan full repeat steps
 #   scripts/calibrate_here.sh --pack FOLDER   on any machine with nvcc: builds, and puts the programs and the libraries
 #                                             they need (but not CUDA's) into FOLDER, for a machine that cannot build
 #   PROGRAMS=FOLDER scripts/calibrate_here.sh OUT [STEP...]   with the programs of such a folder
-# Building needs the packages of a release build; `steps` needs PyTorch. Device settings are not changed.
+#   ARCH=90 PIECE=590 BUDGET=560 BACKEND=cuda                 one architecture instead of those of this machine's GPUs
+#                                             (with --pack: of all); seconds of a call, and of a full calibration;
+#                                             BACKEND=cpu goes through the steps without a GPU, to see how they go;
+#                                             QUICK_BUDGET is the budget of quick calibrations
+# Building needs the packages of a release build; `steps` needs PyTorch. Device settings are not changed. Exit code 0: all
+# is done; 4: call it again; 1: a step failed.
 set -euo pipefail
 
-usage() { sed -n '2,8s/^# \?//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+usage() { sed -n '2,19s/^# \?//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 if (($# < 1)) || [[ $1 == -* && $1 != --pack ]]; then usage; fi
 pack=false
 if [[ $1 == --pack ]]; then
@@ -35,7 +43,8 @@ configure_and_build() {
 }
 
 if $pack; then
-  configure_and_build "-DCMAKE_BUILD_RPATH=\$ORIGIN"  # libraries are looked for beside the program
+  # Libraries are looked for beside the program.
+  configure_and_build "-DCMAKE_BUILD_RPATH=\$ORIGIN" ${ARCH:+-DCMAKE_CUDA_ARCHITECTURES=$ARCH-real}
   cp $tree/contend $tree/libcontend_cuda.so $tree/tests/test_gpu "$out"
   strip "$out"/contend "$out"/libcontend_cuda.so "$out"/test_gpu
   # Libraries of every Linux, and those that the device's machine must have, are left out.
@@ -45,18 +54,23 @@ if $pack; then
   exit
 fi
 
-known=(build test quick full repeat steps)
+piece=${PIECE:-590} budget=${BUDGET:-560} backend=${BACKEND:-cuda}
+known=(build test quick plan full repeat steps)
+if [[ $backend == cpu ]]; then known=(quick plan full repeat); fi
 wanted=("$@")
 if ((${#wanted[@]} == 0)); then wanted=("${known[@]}"); fi
 for step in "${wanted[@]}"; do
   if [[ " ${known[*]} " != *" $step "* ]]; then usage; fi
 done
 
-if ! devices=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>&1); then
-  echo "calibrate_here: nvidia-smi finds no device: $devices" >&2
-  exit 5
+devices=
+if [[ $backend == cuda ]]; then
+  if ! devices=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>&1); then
+    echo "calibrate_here: nvidia-smi finds no device: $devices" >&2
+    exit 5
+  fi
+  nvidia-smi >"$out/nvidia-smi.txt"
 fi
-nvidia-smi >"$out/nvidia-smi.txt"
 
 programs=${PROGRAMS:-$tree}
 test_program=$programs/test_gpu
@@ -73,43 +87,66 @@ END
 paths=${PROGRAMS:+$PROGRAMS:}${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}${cuda:+$cuda:}/usr/local/cuda/lib64
 ours=(env "LD_LIBRARY_PATH=$paths")
 
-failed=()
-# run_step NAME SECONDS COMMAND...: runs a step; an interrupted calibration keeps its measurements.
+failed=() left=()
+# run_step NAME SECONDS COMMAND...: runs a step that is not done yet, if it fits into the rest of this call. Some steps
+# can end early and go on in the next call; they take what is left of this one.
 run_step() {
-  local name=$1 limit=$2 begin=$SECONDS verdict=ok
+  local name=$1 limit=$2 begin=$SECONDS code=0 verdict=ok goes_on=false
   shift 2
-  if [[ " ${wanted[*]} " != *" $name "* ]]; then return; fi
-  timeout --foreground --signal=INT --kill-after=20 "$limit" "$@" >"$out/$name.log" 2>&1 || verdict="failed ($?)"
-  if [[ $verdict != ok ]]; then
+  if [[ " ${wanted[*]} " != *" $name "* || -e $out/$name.done ]]; then return; fi
+  if [[ " build plan full " == *" $name "* ]]; then goes_on=true; fi
+  if ((SECONDS + limit > piece)); then
+    limit=$((piece - SECONDS))
+    if ! $goes_on || ((limit < 60)); then
+      left+=("$name")
+      return
+    fi
+  fi
+  timeout --foreground --signal=INT --kill-after=20 "$limit" "$@" >>"$out/$name.log" 2>&1 || code=$?
+  if $goes_on && ((code == 4 || code == 124)); then
+    left+=("$name")
+    verdict="goes on in the next call"
+  elif ((code != 0)); then
     failed+=("$name")
+    verdict="failed ($code)"
     tail -n 40 "$out/$name.log"
+  else
+    touch "$out/$name.done"
   fi
   printf '%-8s %5d s  %s\n' "$name" $((SECONDS - begin)) "$verdict"
 }
 
-# calibrate NAME SECONDS MODE: calibrates, continuing a profile that exists already.
+# calibrate NAME SECONDS MODE [BUDGET]: calibrates, continuing a profile that exists already.
 calibrate() {
-  local arguments=(-o "$out/$1.yaml" "$3")
+  local arguments=(-o "$out/$1.yaml" "$3" --backend "$backend")
+  if [[ -n ${4-} ]]; then arguments+=(--budget "$4"); fi
   if [[ -e $out/$1.yaml ]]; then arguments+=(--resume); fi
   run_step "$1" "$2" "${ours[@]}" "$programs/contend" calibrate "${arguments[@]}"
 }
 
-if [[ -z ${PROGRAMS-} && " ${wanted[*]} " == *" build "* ]]; then
+if [[ $backend == cuda && -z ${PROGRAMS-} && " ${wanted[*]} " == *" build "* && ! -e $out/build.done ]]; then
   # Building for the devices of this machine alone takes a third of the time of a build for all.
-  architectures=$(tr -d . <<<"$devices" | sort -u | sed 's/$/-real/' | paste -sd ';')
-  begin=$SECONDS
-  if ! configure_and_build "-DCMAKE_CUDA_ARCHITECTURES=$architectures" >"$out/build.log" 2>&1; then
-    tail -n 40 "$out/build.log"
-    exit 1
-  fi
-  printf '%-8s %5d s  ok\n' build $((SECONDS - begin))
+  architectures=${ARCH:+$ARCH-real}
+  architectures=${architectures:-$(tr -d . <<<"$devices" | sort -u | sed 's/$/-real/' | paste -sd ';')}
+  export -f configure_and_build
+  run_step build $((piece - 10)) env tree=$tree bash -c "configure_and_build '-DCMAKE_CUDA_ARCHITECTURES=$architectures'"
 fi
-run_step test 300 "${ours[@]}" "$test_program"
-calibrate quick 120 --quick
-calibrate full 660 --full
-calibrate repeat 120 --quick
-run_step steps 500 python3 scripts/measure_training_steps.py -o "$out/steps.json"
+if [[ $backend == cuda ]]; then run_step test 300 "${ours[@]}" "$test_program"; fi
+calibrate quick 120 --quick "${QUICK_BUDGET-}"
+run_step plan 500 "${ours[@]}" python3 scripts/calibration_plan.py "$out/plan" --contend "$programs/contend" \
+  --backend "$backend" --seconds 480 ${QUICK_BUDGET:+--budget "$QUICK_BUDGET"}
+calibrate full $((budget + 25)) --full "$budget"
+calibrate repeat 120 --quick "${QUICK_BUDGET-}"
+if [[ $backend == cuda ]]; then
+  run_step steps 500 python3 scripts/measure_training_steps.py -o "$out/steps.json"
+fi
+tar -czf "$out.tar.gz" -C "$(dirname "$out")" "$(basename "$out")"
+echo "results: $out.tar.gz"
 if ((${#failed[@]} > 0)); then
   echo "failed: ${failed[*]}; logs are in $out" >&2
   exit 1
+fi
+if ((${#left[@]} > 0)); then
+  echo "left: ${left[*]}; call it again" >&2
+  exit 4
 fi

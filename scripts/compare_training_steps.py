@@ -26,8 +26,9 @@ BEYOND = re.compile(r"extrapolated \d+ layers? \(([0-9.]+)% of the time\)")
 
 
 def optimiser_ms(profile_text, case):
-    """Milliseconds of `sgd` or `adam` over all parameters; None if the profile has too few samples."""
+    """Milliseconds of the optimiser's kernel over all parameters; None if the profile has too few samples."""
     op = case.get("optimizer", "").split(" ")[0].rstrip(",")
+    op = {"sgd": "sgd_fused", "adam": "adam_fused"}.get(op)
     table = re.search(rf"- op: {op}\n(?:    .*\n)*?    samples:\n((?:      - .*\n)+)", profile_text) if op else None
     if not table or "parameters" not in case:
         return None

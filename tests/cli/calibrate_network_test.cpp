@@ -169,7 +169,7 @@ TEST_CASE("calibrate network refuses what means nothing" * doctest::skip(!has_pr
     CHECK(outcome.code == code);
     CHECK(contains(outcome.err, why));
   };
-  refused("", 2, "expected --nccl-log, --osu-log or --csv FILE");
+  refused("", 2, "expected --nccl-log, --osu-log, --csv or --profile FILE");
   refused("--osu-log osu.log --collective all-reduse", 2, "did you mean \"all-reduce\"?");
   refused("--osu-log osu.log --collective all-gather", 2, "--collective: every log names its collective");
   refused("--csv jobs.csv --collective all-reduce --ranks 8", 2, "--ranks 8: jobs.csv says 4");
@@ -223,5 +223,6 @@ TEST_CASE("calibrate network: the interference of a profile slows a study down" 
   const Outcome other = here.contend("calibrate network --profile gpu.yaml --blocks 16");
   CHECK(other.code == 3);
   CHECK(contains(other.err, "it has those of 8"));
-  CHECK(here.contend("calibrate network --osu-log no.log --blocks 16").code == 2);
+  here.write("osu.log", osu_log());
+  CHECK(here.contend("calibrate network --osu-log osu.log --blocks 16").code == 2);
 }

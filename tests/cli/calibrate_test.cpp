@@ -143,12 +143,12 @@ TEST_CASE("there must be something to resume" * doctest::skip(!has_program())) {
 
 TEST_CASE("a calibration without a point is no success" * doctest::skip(!has_program())) {
   const Workplace here;
-  // A CPU has no host beside it, and nobody to talk to.
-  const Outcome none = here.contend(std::string{kCpu} + "--only transfer,collective -o cpu.yaml");
+  // A CPU has no host that launches for it, and nobody to talk to.
+  const Outcome none = here.contend(std::string{kCpu} + "--only launch,collective -o cpu.yaml");
   CHECK(none.code == 5);
   CHECK(none.out.empty());
-  CHECK(contains(none.err, "contend: nothing of transfer, collective could be measured; no profile is written\n"));
-  CHECK(contains(none.err, "skipped: the CPU back end doesn't have it: both_ways_pinned, "));
+  CHECK(contains(none.err, "contend: nothing of launch, collective could be measured; no profile is written\n"));
+  CHECK(contains(none.err, "skipped: the CPU back end doesn't have it: launch\n"));
   CHECK(contains(none.err, "skipped: needs two devices: nccl_all_gather, "));
   CHECK_FALSE(std::filesystem::exists(here.path("cpu.yaml")));
   REQUIRE(here.contend(std::string{kCpu} + "--only memory --budget 2 -o cpu.yaml").code == 0);
