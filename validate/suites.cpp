@@ -3,6 +3,7 @@
 #include "validate/ada_srsf/ada_srsf.hpp"
 #include "validate/compression/compression_suite.hpp"
 #include "validate/elastic/elastic_suite.hpp"
+#include "validate/faults/faults_suite.hpp"
 #include "validate/intervals/intervals.hpp"
 #include "validate/network/network_suite.hpp"
 #include "validate/one_job/one_job.hpp"
@@ -33,6 +34,8 @@ constexpr SuiteRow kSuites[] = {
      validate_parallel},
     {"network", "fair sharing by hand and against SimGrid, collectives by closed form and as measured (seconds)", false,
      validate_network},
+    {"faults", "interrupted jobs and servers that break down: closed forms, Meta's clusters, Llama 3 (seconds)", false,
+     validate_faults},
     {"schedulers", "scheduling policies against released simulators on real traces (seconds)", false,
      validate_schedulers},
     {"schedulers-table", "every scheduling policy on Philly, Helios and ITP, as Markdown (minutes)", true,

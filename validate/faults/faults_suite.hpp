@@ -1,0 +1,23 @@
+#pragma once
+// Declares the suite `faults`: jobs that are interrupted and clusters whose servers break down, against closed forms
+// and published figures.
+
+#include "validate/checked_table.hpp"
+
+#include <cstdio>
+
+namespace contend {
+
+/// Runs the suite and prints its tables and verdicts. Returns 0 if every check held.
+int validate_faults(std::FILE* out);
+
+/// The efficiency of jobs that are interrupted at random and save checkpoints, against Daly's formula.
+[[nodiscard]] CheckedTable faults_daly();
+/// Queues whose servers break down, and queues with several servers, against closed forms.
+[[nodiscard]] CheckedTable faults_queues();
+/// Jobs of Meta's clusters: mean times to interruption and effective training time.
+[[nodiscard]] CheckedTable faults_rsc();
+/// The 54 days of Llama 3.
+[[nodiscard]] CheckedTable faults_llama();
+
+}  // namespace contend
