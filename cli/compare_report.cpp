@@ -198,6 +198,7 @@ std::vector<FigureRow> figure_rows(const Regression& regression) {
   std::vector<FigureRow> rows;
   for (const MetricChange& each : regression.metrics) {
     const Metric& metric = *each.metric;
+    if (metric.of_some && std::isnan(each.change.base) && std::isnan(each.change.other)) continue;
     const double factor = is_share(metric) ? kPercent : 1;
     const std::vector<std::string> sides =
         is_count(metric.unit) ? std::vector{count_text(each.change.base), count_text(each.change.other)}

@@ -149,9 +149,8 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"restarts", "integer", "starts after the first: after preemptions, and of further attempts",
      [](const JobResult& j) { return Cell{std::int64_t{std::max(0, j.starts - 1)}}; }},
     {"rho", "number",
-     "finish-time fairness: completion time by the time that it would take alone on a 1/n share of the cluster; n is "
-     "the "
-     "mean number of jobs that wait or run during its life. Above 1: it did worse than with that share",
+     "finish-time fairness: completion time by the time that it would take alone on a 1/n share of the cluster, where "
+     "n is the mean number of jobs that wait or run during its life. Above 1: it did worse than with that share",
      [](const JobResult& j) { return j.rho ? Cell{*j.rho} : Cell{}; }},
     {"deadline_s", "seconds", "time by which it should end, as the job list says",
      [](const JobResult& j) { return j.deadline ? Cell{*j.deadline} : Cell{}; }},
@@ -274,9 +273,8 @@ constexpr Metric kMetrics[] = {
     {"restarts", "restarts", "restarts", "starts of jobs after their first",
      [](const Summary& s) { return static_cast<double>(s.restarts); }},
     {"avg_rho", "average rho", "ratio",
-     "mean finish-time fairness of the finished jobs: completion time by the time alone on a 1/n share of the cluster; "
-     "n "
-     "is the mean number of jobs during the life of the job",
+     "mean finish-time fairness of the finished jobs: completion time by the time alone on a 1/n share of the cluster, "
+     "where n is the mean number of jobs during the life of the job",
      [](const Summary& s) { return s.avg_rho; }},
     {"max_rho", "maximum rho", "ratio", "largest finish-time fairness: that of the job that was treated worst",
      [](const Summary& s) { return s.max_rho; }},

@@ -48,7 +48,8 @@ struct LinkUtilisation {
 struct Metric {
   std::string_view name;
   std::string_view title;  ///< for people, without the unit
-  std::string_view unit;   ///< `s`, `share` (0..1), `ratio`, `price`, `jobs`, `preemptions`, `interruptions` or `restarts`
+  std::string_view
+      unit;  ///< `s`, `share` (0..1), `ratio`, `price`, `jobs`, `preemptions`, `interruptions` or `restarts`
   std::string_view text;
   double (*value)(const Summary&);
   bool of_jobs = false;  ///< it is over jobs alone, so that groups of jobs have it, too

@@ -86,8 +86,11 @@ bool InOrder::start_in_place_of_larger(const ClusterView& cluster, SchedulingAct
   const PolicyKey own = key(cluster.job(id));
   std::vector<std::pair<PolicyKey, JobId>> larger;
   for (const JobId other : running_) {
-    const PolicyKey its = key(cluster.job(other));
-    if (its > own) larger.emplace_back(its, other);
+    const JobView view = cluster.job(other);
+    const PolicyKey its = key(view);
+    // Where types of servers differ a job's key may grow as it starts on a slow one: one that has just started stays,
+    // or two jobs could take each other's GPUs for ever.
+    if (its > own && view.since != cluster.now()) larger.emplace_back(its, other);
   }
   std::sort(larger.begin(), larger.end(), std::greater<>{});
   std::vector<JobId> candidates;

@@ -29,7 +29,7 @@ NOT_RUN = [
     (r"contend run .* --repeat 30|contend (sweep|results) .*study\.(yaml|sqlite)", "takes minutes"),
     (r"contend validate|scripts/scheduler_page|D=|contend calibrate network --(osu-log|csv) \$", "needs published data"),
     (r"contend calibrate (-o|model)|contend run study\.yaml|PROGRAMS=", "measures a device"),
-    (r"scripts/(calibrate_here|(measure|compare)_training)", "measures a device"),
+    (r"scripts/(calibrate_here|calibration_plan|(measure|compare)_training)|contend calibrate network --profile", "measures a device"),
     (r"mpirun|contend calibrate network --nccl-log|contend collective .* --compare", "measures a network"),
     (r"parallel|contend (sweep (work|.* --(slurm|shard))|merge)|scripts/slurm_testbed", "runs on a cluster"),
 ]

@@ -171,3 +171,29 @@ TEST_CASE("types: jobs of iterations take their layer times from the device of t
   CHECK(slow > 2 * fast);               // a K80 computes far slower than a V100
   CHECK(half == near(2 * fast, 1e-6));  // the device of its entry is a V100, too
 }
+
+TEST_CASE("types: preemption by work left ends where a job is longer on one type, and leaping changes nothing") {
+  const auto run = [](const std::string& scheduling, bool leap) {
+    const Scenario scenario = parsed(fmt::format(
+        "cluster: {{types: [{{name: slow, servers: 4, gpus_per_server: 2, device: K80}}, {{name: fast, servers: 2, "
+        "gpus_per_server: 4}}, {{name: half, servers: 3, gpus_per_server: 4, speed: 0.5}}]}}\n"
+        "training: {{net: {{model: resnet50, batch: 32, memory: 20GiB}}}}\n"
+        "policies: {{scheduling: {}, placement: lwf}}\nengine: {{leap: {}}}\n"
+        "workload: {{generate: {{models: [net], sizes: {{1: 20, 2: 10, 4: 8, 8: 2}}, iterations: [20, 80], arrivals: "
+        "20s}}}}\n",
+        scheduling, leap));
+    return run_scenario(scenario, 1);
+  };
+  std::int64_t preemptions = 0;
+  for (const char* scheduling : {"{policy: srsf, preemptive: true}", "{policy: srtf, preemptive: true}",
+                                 "{policy: srsf, preemptive: true, rewalk: true}", "max-min"}) {
+    CAPTURE(scheduling);
+    const RunResult leapt = run(scheduling, true), events = run(scheduling, false);
+    CHECK(leapt.digest == events.digest);
+    for (const JobResult& job : leapt.jobs) {
+      CHECK(job.state == JobState::finished);
+      preemptions += job.preemptions;
+    }
+  }
+  CHECK(preemptions > 40);
+}
