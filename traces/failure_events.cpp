@@ -58,8 +58,7 @@ std::vector<Outage> parse_failure_events(std::string_view text, const std::strin
   for (const CsvRow& row : table.rows) {
     Outage outage;
     outage.from = read_seconds(row, down, kOutageColumns[0], file, complaints);
-    outage.until = row.fields[up].empty() ? DurationLaw::kLongest + DurationLaw::kLongest
-                                          : read_seconds(row, up, kOutageColumns[1], file, complaints);
+    outage.until = row.fields[up].empty() ? Time::never() : read_seconds(row, up, kOutageColumns[1], file, complaints);
     if (complaints.empty() && outage.until <= outage.from)
       complaints.add(
           {.file = file,

@@ -102,9 +102,9 @@ class ExternalScheduling final : public SchedulingPolicy {
       json.key("cluster").begin_object().member("servers", std::uint64_t{cluster.servers()});
       json.member("gpus", std::uint64_t{cluster.gpus()}).end_object();
     }
-    write_ids(json, "left", std::exchange(left_, {}));
     write_ids(json, "started", std::exchange(started_, {}));
     write_ids(json, "refused", std::exchange(refused_, {}));
+    write_ids(json, "left", std::exchange(left_, {}));
     write_jobs(json, "queued", std::exchange(queued_, {}));
     std::vector<JobView> views;
     for (const JobId job : asked) views.push_back(cluster.job(job));

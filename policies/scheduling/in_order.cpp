@@ -90,7 +90,8 @@ bool InOrder::start_in_place_of_larger(const ClusterView& cluster, SchedulingAct
     const PolicyKey its = key(view);
     // Where types of servers differ a job's key may grow as it starts on a slow one: one that has just started stays,
     // or two jobs could take each other's GPUs for ever.
-    if (its > own && view.since != cluster.now()) larger.emplace_back(its, other);
+    const bool stays = cluster.types() > 1 && view.since == cluster.now();
+    if (its > own && !stays) larger.emplace_back(its, other);
   }
   std::sort(larger.begin(), larger.end(), std::greater<>{});
   std::vector<JobId> candidates;

@@ -46,11 +46,11 @@ class SchedulingPolicy(Policy):
 
     def _answer(self, question: Message) -> Message:
         self.now = question["now"]
+        for job in question.get("started", ()):
+            if job in self.waiting:
+                self.running[job] = self.waiting.pop(job)
         for job in question.get("left", ()):
             self.running.pop(job, None)
-        for job in question.get("started", ()):
-            if job in self.waiting:  # else it has ended already
-                self.running[job] = self.waiting.pop(job)
         for job in question.get("queued", ()):
             self.running.pop(job["id"], None)
             self.waiting[job["id"]] = job

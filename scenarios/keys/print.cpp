@@ -24,13 +24,16 @@ std::vector<std::string*> paths_of(Scenario& scenario) {
   for (auto* path : {&scenario.network.routes, &scenario.network.events, &scenario.workload.jobs,
                      &scenario.overlap.layers, &scenario.overlap.device.profile, &scenario.overlap.links})
     if (*path) paths.push_back(&**path);
+  if (scenario.failures.events) paths.push_back(&*scenario.failures.events);
   if (scenario.workload.throughputs) paths.push_back(&*scenario.workload.throughputs);
   for (NamedServerType& type : scenario.cluster.types)
     if (type.device && type.device->profile) paths.push_back(&*type.device->profile);
   for (TrainingEntry& entry : scenario.training) {
     for (auto* path : {&entry.layers, &entry.config, &entry.device.profile})
       if (*path) paths.push_back(&**path);
-    if (entry.parallel && entry.parallel->order) paths.push_back(&*entry.parallel->order);
+    if (!entry.parallel) continue;
+    for (auto* path : {&entry.parallel->order, &entry.parallel->expert_load.counts})
+      if (*path) paths.push_back(&**path);
   }
   return paths;
 }

@@ -159,10 +159,19 @@ double expert_imbalance(const ParallelSetup& setup, const TransformerModel& mode
   std::vector<double> tokens;
   if (load.counts) tokens = parse_expert_counts(read_file(*load.counts), *load.counts, experts);
   if (experts % setup.expert != 0) return 1;  // a fault of the degree, which validate() reports
+  // At most min(k, E / e) of a token's k experts lie on one rank, and k / e on the mean one.
+  const auto top = static_cast<double>(model.mixture->top_k), ranks = static_cast<double>(setup.expert);
+  const double most = ranks * std::min(top, static_cast<double>(experts) / ranks) / top;
+  if (const auto ratio = load.ratio.value_or(1); ratio > most + 1e-9)
+    throw InputError{
+        {{.key = "parallel.expert_load.ratio",
+          .reason = fmt::format("the fullest of {} GPUs can't have {:g} times the mean: {} different experts "
+                                "of each token, of {} on a GPU, make at most {:g}",
+                                setup.expert, ratio, model.mixture->top_k, experts / setup.expert, most)}}};
   if (load.zipf) tokens = zipf_tokens(experts, setup.expert, *load.zipf);
   if (tokens.empty()) return std::min<double>(load.ratio.value_or(load.capacity.value_or(1)), setup.expert);
   constexpr double kKept = 1e9;  // decimals, so that the last bits of a power don't matter
-  return std::round(fullest_over_mean(tokens, setup.expert) * kKept) / kKept;
+  return std::min(most, std::round(fullest_over_mean(tokens, setup.expert) * kKept) / kKept);
 }
 
 ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gpus) {

@@ -3,13 +3,17 @@
 #include "models/reliability/availability.hpp"
 #include "models/reliability/checkpoint_period.hpp"
 #include "models/reliability/presets.hpp"
+#include "scenarios/keys/print.hpp"
 #include "scenarios/run/check_scenario.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/run/scenario_failures.hpp"
 #include "tests/near.hpp"
 #include "tests/scenarios/scenario_text.hpp"
+#include "tests/temporary_folder.hpp"
+#include "text/atomic_file.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace contend;
 
@@ -157,4 +161,19 @@ TEST_CASE("a scenario with failures runs, and the figures of failures are there"
     CHECK(job.finish - job.submit == job.waited + job.held + job.away);
     CHECK(GpuTime{job.held, job.gpus} == job.compute + job.lost + GpuTime{job.overhead, job.gpus});
   }
+}
+
+TEST_CASE("an outage without an end lasts, and its file is found from any folder") {
+  const TemporaryFolder folder;
+  write_file(folder.path("events.csv"), "component,down_s,up_s\nserver0,10,\n");
+  write_file(folder.path("jobs.csv"), "job_id,submit_s,gpus,duration_s\nwide,0,8,100\nnarrow,0,4,100\n");
+  const Scenario scenario =
+      parsed(fmt::format("cluster: {{servers: 2, gpus_per_server: 4}}\npolicies: {{scheduling: fifo}}\n"
+                         "workload: {{jobs: {}}}\nfailures: {{events: {}}}\n",
+                         folder.path("jobs.csv"), folder.path("events.csv")));
+  const RunResult result = run_scenario(scenario, 1);
+  CHECK(result.jobs[0].state != JobState::finished);  // only server1 is left
+  const std::string printed = to_yaml(scenario, folder.path(""));
+  CHECK(mentions(printed, "events: events.csv"));
+  CHECK(mentions(printed, "jobs: jobs.csv"));
 }

@@ -43,7 +43,7 @@ OverlapProblem problem_of(const std::string& model, int workers) {
 }
 
 /// The method of that name with its default parameters except for one.
-std::unique_ptr<CompressionMethod> method(const char* name, const char* parameter, ParameterValue value) {
+std::unique_ptr<CompressionMethod> method(const char* name, const char* parameter, const ParameterValue& value) {
   auto values = default_policy(policy_kind("compression"), name).parameters.values();
   for (auto& [key, held] : values) {
     if (key == parameter) held = value;
