@@ -60,6 +60,7 @@ class Search {
     const TuneSpace space = tune_space(plan_.info(), plan_.points());
     const std::size_t first = std::min({left(), asked_.size(), 2 * space.keys.size() + 1, kMostFirstPoints});
     bool goes_on = run(possible(first_points(space, first, options_.start)), plan_.info().repeat);
+    if (goes_on && tried() == 0) goes_on = run(drawn(1), plan_.info().repeat);
     TuneModel model{space, options_};
     while (goes_on) {
       const std::size_t count = std::min({static_cast<std::size_t>(options_.batch), left(), unasked()});
@@ -75,18 +76,19 @@ class Search {
     std::vector<std::vector<double>> values;  ///< by point, of each seed
   };
 
-  /// So many of all points that can be run, at random.
+  /// So many of all points that can be run and haven't, at random.
   [[nodiscard]] std::vector<std::size_t> drawn(std::int64_t count) {
     std::vector<std::size_t> all(asked_.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     RandomStream{options_.start, "tune"}.shuffle(std::span{all});
     std::vector<std::size_t> taken;
     for (auto each = all.begin(); each != all.end() && std::ssize(taken) < count; ++each)
-      if (!possible({*each}).empty()) taken.push_back(*each);
+      if (asked_[*each] == 0 && !refused_[*each] && !possible({*each}).empty()) taken.push_back(*each);
     return taken;
   }
 
-  /// Those of some points that can be run. The others have no value from now on.
+  /// Those of some points that can be run. The others aren't tried again; the process doesn't hear of them, because
+  /// asking costs nothing and it would grow with them.
   std::vector<std::size_t> possible(const std::vector<std::size_t>& points) {
     std::vector<std::size_t> possible;
     for (const std::size_t point : points) {
@@ -96,7 +98,6 @@ class Search {
         continue;
       }
       refused_[point] = true;
-      for (Figure& figure : figures_) figure.values[point] = {kNaN};
       reasons_.emplace(static_cast<std::int64_t>(point), reason);
     }
     return possible;
@@ -244,7 +245,7 @@ class Search {
     for (const auto& each : first) most = std::max(most, each.size());
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < first.size(); ++i) {
-      if (first[i].empty()) continue;
+      if (first[i].empty() && !refused_[i]) continue;
       if (!has_value(i))
         result.useless.push_back({static_cast<std::int64_t>(i), reasons_.at(static_cast<std::int64_t>(i))});
       else if (first[i].size() == most)
