@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The checks that take too long for every merge. Run it once a week on an otherwise idle machine; it takes hours. Where
-# everything passes it writes the commit to scripts/weekly.commit: scripts/test.sh --all doesn't repeat clang-tidy and
-# the old CUDA architecture for files that haven't changed since. Commit that file.
+# The checks that take too long for every merge. Run it once a week; it takes hours. It can be stopped and started again:
+# stages that have passed on the same commit in this folder aren't repeated. Where everything passes it writes the commit
+# to scripts/weekly.commit: scripts/test.sh --all doesn't repeat clang-tidy and the old CUDA architecture for files that
+# haven't changed since. Commit that file.
 #   scripts/weekly.sh
 # CONTEND_EFFORT (default 20) multiplies the rounds of property tests, MUTANTS (default 100) is the number of mutations,
 # SEED (default: the day) draws them, and FUZZ_SECONDS (default 1200) are the processor seconds of fuzzing.
@@ -18,6 +19,19 @@ if [[ -n $(git status --porcelain --untracked-files=no) ]]; then
   echo "weekly: commit your changes first: the run is recorded as one of $commit" >&2
   exit 2
 fi
+
+passed=build/log/weekly-passed.txt  # lines of a commit and a stage that has passed on it
+
+# stage_once NAME COMMAND...: a stage that is skipped if it has passed on this commit.
+stage_once() {
+  local before=${#failed[@]}
+  if grep -qxF "$commit $1" "$passed" 2>/dev/null; then
+    printf '%-32s %5s    %s\n' "$1" "" "has passed on this commit" | tee -a "$durations"
+    return
+  fi
+  stage "$@"
+  if ((${#failed[@]} == before)); then printf '%s\n' "$commit $1" >>"$passed"; fi
+}
 
 properties() {
   CONTEND_EFFORT=$effort ctest --test-dir build/release -j "$jobs" --no-tests=error --output-on-failure \
@@ -40,14 +54,14 @@ all_cuda_architectures() {
 }
 
 stage "install" scripts/install_deps.sh
-stage "every file alone" every_file_alone
-stage "all CUDA architectures" all_cuda_architectures
-stage "mutations" scripts/mutation_sample.py --count "${MUTANTS:-100}" --seed "${SEED:-$(date +%Y%m%d)}" --at-least 90 \
+stage_once "every file alone" every_file_alone
+stage_once "all CUDA architectures" all_cuda_architectures
+stage_once "mutations" scripts/mutation_sample.py --count "${MUTANTS:-100}" --seed "${SEED:-$(date +%Y%m%d)}" --at-least 90 \
   --output build/log/mutations.csv
 stage "checked build" build checked
-stage "clang-tidy on everything" tidy checked all
-stage "fuzz" fuzz "${FUZZ_SECONDS:-1200}"
+stage_once "clang-tidy on everything" tidy checked all
+stage_once "fuzz" fuzz "${FUZZ_SECONDS:-1200}"
 stage "release build" build release -DCONTEND_TESTED_ROOMS=all -DCONTEND_CUDA=OFF
-stage "properties" properties
+stage_once "properties" properties
 if ((${#failed[@]} == 0)); then printf '%s\n' "$commit" >scripts/weekly.commit; fi
 finish_with_tests release

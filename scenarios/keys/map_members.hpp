@@ -2,10 +2,10 @@
 // Reads and prints values that are maps of named members, such as the entries of `training`.
 
 #include "scenarios/yaml/codecs.hpp"
+#include "scenarios/yaml/shared_function.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,11 +21,11 @@ template <class T>
 struct MapMember {
   std::string_view name, text;
   std::string type, range;
-  std::function<void(JsonWriter&)> schema;
-  std::function<void(const YamlNode&, const Reading&, T&)> read;
-  std::function<std::string(const T&)> print;
-  std::function<std::optional<PlainValue>(const T&, std::string_view part)> plain;
-  std::function<void(const T& from, T& to)> copy;
+  SharedFunction<void(JsonWriter&)> schema;
+  SharedFunction<void(const YamlNode&, const Reading&, T&)> read;
+  SharedFunction<std::string(const T&)> print;
+  SharedFunction<std::optional<PlainValue>(const T&, std::string_view part)> plain;
+  SharedFunction<void(const T& from, T& to)> copy;
 };
 
 /// A member for the reference.

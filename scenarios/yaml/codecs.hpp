@@ -3,6 +3,7 @@
 // particular key, so a row of the key table is only: path, member, codec, text.
 
 #include "models/workload.hpp"
+#include "scenarios/yaml/shared_function.hpp"
 #include "scenarios/yaml/source_layers.hpp"
 #include "scenarios/yaml/yaml_tree.hpp"
 #include "text/json_writer.hpp"
@@ -11,7 +12,6 @@
 #include "text/words.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,18 +51,18 @@ using PartNames = std::span<const std::string>;
 /// The format of one kind of value.
 template <class T>
 struct Codec {
-  std::string type;                         ///< for people: `integer`, `time`, `rate or auto`
-  std::string range;                        ///< for people: `1 to 1024`, `a, b or c`, or empty
-  std::function<void(JsonWriter&)> schema;  ///< writes the members of the JSON Schema (draft-07) of a value
+  std::string type;                          ///< for people: `integer`, `time`, `rate or auto`
+  std::string range;                         ///< for people: `1 to 1024`, `a, b or c`, or empty
+  SharedFunction<void(JsonWriter&)> schema;  ///< writes the members of the JSON Schema (draft-07) of a value
   /// Stores the value, or reports a complaint and leaves the value as it was.
-  std::function<void(const YamlNode&, const Reading&, T&)> read;
-  std::function<std::string(const T&)> print;  ///< YAML in flow style, on one line
+  SharedFunction<void(const YamlNode&, const Reading&, T&)> read;
+  SharedFunction<std::string(const T&)> print;  ///< YAML in flow style, on one line
   /// The value for tables and plots, without the parts `apart`, which are shown on their own; nothing if there is no
   /// value. If empty, the value is what `print` prints, and no number. Called through plain_value().
-  std::function<std::optional<PlainValue>(const T&, PartNames apart)> plain;
+  SharedFunction<std::optional<PlainValue>(const T&, PartNames apart)> plain;
   /// A part of the value by its name, such as a parameter of a policy; nothing if there is none. If empty, the value
   /// has no parts.
-  std::function<std::optional<PlainValue>(const T&, std::string_view name)> part;
+  SharedFunction<std::optional<PlainValue>(const T&, std::string_view name)> part;
   bool is_optional = false;  ///< the codec of a std::optional
   std::string_view unset;    ///< the word for an empty optional; empty if only an absent key means that
 };

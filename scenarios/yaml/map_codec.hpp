@@ -2,11 +2,11 @@
 // Codecs of plain structs as maps whose keys are the members, and of lists of such maps.
 
 #include "scenarios/yaml/codecs.hpp"
+#include "scenarios/yaml/shared_function.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,9 +19,9 @@ template <class T>
 struct Field {
   std::string_view name;
   bool required;
-  std::function<void(JsonWriter&)> schema;
-  std::function<void(const YamlNode&, const Reading&, T&)> read;
-  std::function<std::string(const T&)> print;  ///< an empty text omits the member
+  SharedFunction<void(JsonWriter&)> schema;
+  SharedFunction<void(const YamlNode&, const Reading&, T&)> read;
+  SharedFunction<std::string(const T&)> print;  ///< an empty text omits the member
 };
 
 template <class T, class Value>
