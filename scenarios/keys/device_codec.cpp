@@ -48,6 +48,14 @@ void read_profile_choice(const YamlNode& node, const Reading& reading, DeviceCho
   }
 }
 
+void profile_choice_schema(JsonWriter& json) {
+  json.member("type", "object").member("additionalProperties", false);
+  json.key("required").begin_array().value("profile").end_array();
+  json.key("properties").begin_object().key("profile").begin_object();
+  path_codec().schema(json);
+  json.end_object().end_object();
+}
+
 }  // namespace
 
 Codec<DeviceChoice> device_codec() {
@@ -55,16 +63,7 @@ Codec<DeviceChoice> device_codec() {
   Codec<DeviceChoice> codec;
   codec.type = "name or {profile: path}";
   codec.range = name.range;
-  codec.schema = [name](JsonWriter& json) {
-    json.key("anyOf").begin_array().begin_object();
-    name.schema(json);
-    json.end_object().begin_object();
-    json.member("type", "object").member("additionalProperties", false);
-    json.key("required").begin_array().value("profile").end_array();
-    json.key("properties").begin_object().key("profile").begin_object();
-    path_codec().schema(json);
-    json.end_object().end_object().end_object().end_array();
-  };
+  codec.schema = [name](JsonWriter& json) { any_of_schema(json, name.schema, profile_choice_schema); };
   codec.read = [name](const YamlNode& node, const Reading& reading, DeviceChoice& value) {
     if (node.kind == Kind::map) return read_profile_choice(node, reading, value);
     DeviceChoice named;

@@ -194,11 +194,7 @@ Codec<CheckpointPeriod> period_codec() {
   Codec<CheckpointPeriod> codec;
   codec.type = "time or optimal";
   codec.range = time.range;
-  codec.schema = [time](JsonWriter& json) {
-    json.key("anyOf").begin_array().begin_object();
-    time.schema(json);
-    json.end_object().begin_object().member("const", "optimal").end_object().end_array();
-  };
+  codec.schema = [time](JsonWriter& json) { any_of_schema(json, time.schema, word_schema("optimal")); };
   codec.read = [time](const YamlNode& node, const Reading& reading, CheckpointPeriod& value) {
     if (node.kind == YamlNode::Kind::scalar && node.text == "optimal") {
       value = {Time{}, true};

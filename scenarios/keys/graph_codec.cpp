@@ -24,13 +24,7 @@ template <class T>
 Codec<T> or_file(Codec<T> inner) {
   Codec<T> codec = inner;
   codec.type = fmt::format("{} or path", inner.type);
-  codec.schema = [inner](JsonWriter& json) {
-    json.key("anyOf").begin_array().begin_object();
-    inner.schema(json);
-    json.end_object().begin_object();
-    path_codec().schema(json);
-    json.end_object().end_array();
-  };
+  codec.schema = [inner](JsonWriter& json) { any_of_schema(json, inner.schema, path_codec().schema); };
   codec.read = [inner](const YamlNode& node, const Reading& reading, T& value) {
     if (node.kind != Kind::scalar) return inner.read(node, reading, value);
     std::string path;

@@ -73,13 +73,7 @@ Codec<Jobs> jobs_codec() {
   codec.type = "path or integer";
   codec.range = number.range;
   codec.is_optional = true;
-  codec.schema = [path, number](JsonWriter& json) {
-    json.key("anyOf").begin_array().begin_object();
-    path.schema(json);
-    json.end_object().begin_object();
-    number.schema(json);
-    json.end_object().end_array();
-  };
+  codec.schema = [path, number](JsonWriter& json) { any_of_schema(json, path.schema, number.schema); };
   codec.read = [path, number](const YamlNode& node, const Reading& reading, Jobs& value) {
     const std::size_t complaints = reading.complaints.size();
     Jobs read;

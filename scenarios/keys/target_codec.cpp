@@ -113,11 +113,9 @@ void methods_schema(JsonWriter& json) {
   text_codec().schema(json);
   json.end_object();
   for (const std::string& name : method_names()) {
-    json.key(name).begin_object().key("anyOf").begin_array().begin_object();
-    factor_codec().schema(json);
-    json.end_object().begin_object();
-    sourced_codec().schema(json);
-    json.end_object().end_array().end_object();
+    json.key(name).begin_object();
+    any_of_schema(json, factor_codec().schema, sourced_codec().schema);
+    json.end_object();
   }
   json.end_object();
 }
@@ -129,13 +127,7 @@ Codec<Targets> targets_codec() {
   const Codec<Targets> list = numbered_list(one, "factors", kMaxItems);
   Codec<Targets> codec;
   codec.type = "map of methods to factors, or list of policies with factors";
-  codec.schema = [list](JsonWriter& json) {
-    json.key("anyOf").begin_array().begin_object();
-    methods_schema(json);
-    json.end_object().begin_object();
-    list.schema(json);
-    json.end_object().end_array();
-  };
+  codec.schema = [list](JsonWriter& json) { any_of_schema(json, methods_schema, list.schema); };
   codec.read = [one, list](const YamlNode& node, const Reading& reading, Targets& value) {
     if (node.kind == Kind::sequence) return list.read(node, reading, value);
     if (node.kind != Kind::map) return reading.expected("a map such as {top-k: 1.1, source: \"paper, table\"}", node);

@@ -112,6 +112,23 @@ template <class T>
 /// Writes the JSON Schema for one of these names.
 void names_schema(JsonWriter& json, const std::vector<std::string>& names);
 
+/// Writes the JSON Schema of a value that fits one of several; each writes the members of its own, as Codec::schema.
+template <class... Alternatives>
+void any_of_schema(JsonWriter& json, const Alternatives&... alternatives) {
+  const auto write = [&](const auto& alternative) {
+    json.begin_object();
+    alternative(json);
+    json.end_object();
+  };
+  json.key("anyOf").begin_array();
+  (write(alternatives), ...);
+  json.end_array();
+}
+/// Writes the JSON Schema for one word.
+[[nodiscard]] inline auto word_schema(std::string_view word) {
+  return [word](JsonWriter& json) { json.member("const", word); };
+}
+
 /// One of the names of an explicit table.
 template <class Enum>
 [[nodiscard]] Codec<Enum> choice_codec(std::vector<std::pair<std::string, Enum>> choices) {
@@ -148,9 +165,7 @@ template <class T>
   codec.range = inner.range;
   codec.schema = [inner, unset](JsonWriter& json) {
     if (unset.empty()) return inner.schema(json);
-    json.key("anyOf").begin_array().begin_object();
-    inner.schema(json);
-    json.end_object().begin_object().member("const", unset).end_object().end_array();
+    any_of_schema(json, inner.schema, word_schema(unset));
   };
   codec.is_optional = true;
   codec.unset = unset;
