@@ -186,10 +186,7 @@ std::string comparison_text(std::span<const Scenario> scenarios, std::span<const
                     several ? ". JCT / first is the geometric mean of the ratios seed by seed, beside it the ratio of "
                               "the means"
                             : "");
-  if (tests > 0)
-    out += fmt::format("p: of a ratio of 1, by two-sided t tests{}; significant up to {}.\n",
-                       tests > 1 ? fmt::format(", corrected by Holm for {} scenarios", tests) : "", kTwoSidedLevel);
-  return out;
+  return out + ratio_tests_note(tests, "scenarios");
 }
 
 std::string_view short_title(const Metric& metric) {

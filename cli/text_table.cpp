@@ -1,6 +1,7 @@
 #include "cli/text_table.hpp"
 
 #include "cli/output.hpp"
+#include "results/tested_changes.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
@@ -238,6 +239,12 @@ std::vector<std::string> format_column(const std::vector<double>& values) {
   for (const double value : values)
     cells.push_back(std::isfinite(value) ? fmt::format("{:.{}f}", value, decimals) : "-");
   return cells;
+}
+
+std::string ratio_tests_note(std::size_t tests, std::string_view what) {
+  if (tests == 0) return {};
+  return fmt::format("p: of a ratio of 1, by two-sided t tests{}; significant up to {}.\n",
+                     tests > 1 ? fmt::format(", corrected by Holm for {} {}", tests, what) : "", kTwoSidedLevel);
 }
 
 std::string ratio_text(const RatioEstimate& ratio) {

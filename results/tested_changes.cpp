@@ -4,15 +4,11 @@
 #include <cmath>
 
 namespace contend {
-namespace {
 
-/// The two-sided p-value of no change, for one test alone.
 double chance_of_none(const ChangeEstimate& change) {
   if (std::isnan(change.error) || !std::isfinite(change.value) || (change.error == 0 && change.value == 0)) return kNaN;
   return std::min(1.0, 2 * std::min(change.chance_beyond(0, true), change.chance_beyond(0, false)));
 }
-
-}  // namespace
 
 bool is_told_relative(const Metric& metric) {
   return metric.unit == "s";

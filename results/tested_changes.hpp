@@ -29,6 +29,10 @@ struct MetricChange {
 /// The change that tables show and tests look at.
 [[nodiscard]] const ChangeEstimate& told_change(const MetricChange& change);
 
+/// The p-value of the two-sided t test of no change, for one test alone; NaN without an interval, and where nothing
+/// changed under any seed.
+[[nodiscard]] double chance_of_none(const ChangeEstimate& change);
+
 /// Sets the p-values of all these changes, as tests that are made together, and returns their number.
 std::size_t test_together(std::span<MetricChange* const> changes);
 

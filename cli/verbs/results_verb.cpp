@@ -4,6 +4,7 @@
 #include "cli/output.hpp"
 #include "cli/text_table.hpp"
 #include "cli/warm_up_report.hpp"
+#include "results/regression_rules.hpp"
 #include "scenarios/sweep/store_query.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
 #include "sim/error.hpp"
@@ -120,6 +121,12 @@ std::string table_text(const ResultsTable& results) {
     auto& cells = columns.emplace_back();
     for (const ResultsGroup& group : results.groups) cells.push_back(ratio_text(group.ratios[i]));
     if (!has_intervals(results, i)) continue;
+    if (results.tests > 0) {
+      titles.emplace_back("p");
+      auto& p_values = columns.emplace_back();
+      for (const ResultsGroup& group : results.groups)
+        p_values.push_back(std::isnan(group.p_values[i]) ? "-" : p_value_text(group.p_values[i]));
+    }
     titles.emplace_back("of means");
     auto& of_means = columns.emplace_back();
     for (const ResultsGroup& group : results.groups) of_means.push_back(ratio_text(group.ratios_of_means[i]));
@@ -137,7 +144,7 @@ std::string table_text(const ResultsTable& results) {
     for (const auto& column : columns) cells.push_back(column[i]);
     table.add(std::move(cells));
   }
-  return table.text();
+  return table.text() + ratio_tests_note(results.tests, "ratios");
 }
 
 void write_csv(const Arguments& arguments, const std::string& csv) {

@@ -37,6 +37,9 @@ struct ResultsGroup {
   /// To the baseline under the same seeds; empty without a baseline. Geometric means of the ratios of points and seeds,
   /// and the ratios of the means over them.
   std::vector<RatioEstimate> ratios, ratios_of_means;
+  /// Of the two-sided t test of each ratio being 1, corrected by Holm for all tests of the table; NaN without an
+  /// interval, and where nothing differs under any seed, as in the baseline itself.
+  std::vector<double> p_values{};
 };
 
 /// The answer to a query.
@@ -45,6 +48,7 @@ struct ResultsTable {
   std::vector<StoreMetric> metrics;
   bool compares = false;             ///< the groups have ratios
   std::vector<ResultsGroup> groups;  ///< in the order of their first points
+  std::size_t tests = 0;             ///< for which the p-values are corrected
   std::int64_t runs = 0;             ///< runs with results that the query covers
   std::int64_t failed = 0;
   std::int64_t unfinished =
@@ -55,7 +59,8 @@ struct ResultsTable {
 [[nodiscard]] ResultsTable query_results(SweepStore& store, const ResultsQuery& query);
 
 /// The table as CSV, one row a group: parameters, `runs`, and for each metric its mean, `NAME_ci95` (half the width of
-/// the interval), `NAME_ratio`, `NAME_ratio_low` and `NAME_ratio_high`, and the same of `NAME_ratio_of_means`.
+/// the interval), `NAME_ratio`, `NAME_ratio_low` and `NAME_ratio_high`, the same of `NAME_ratio_of_means`, and
+/// `NAME_p`.
 [[nodiscard]] std::string results_csv(const ResultsTable& table);
 /// The view `results` in the order of the runs: the canonical table, byte-identical however the sweep was split or
 /// interrupted.

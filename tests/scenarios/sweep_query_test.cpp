@@ -13,8 +13,8 @@ using namespace contend;
 namespace {
 
 /// Points: nic 1, 2 x policy a, b; two seeds. Values of the metric, by point: (1, a) 10, 20; (1, b) 20, 80;
-/// (2, a) 30, 40; (2, b) 30, nothing: the second run failed.
-SweepStore hand_made(const std::string& path) {
+/// (2, a) 30, 40; (2, b) 30, nothing: the second run failed, or 90.
+SweepStore hand_made(const std::string& path, bool last_fails = true) {
   StoreInfo info;
   info.kind = "jobs";
   info.repeat = 2;
@@ -38,14 +38,14 @@ SweepStore hand_made(const std::string& path) {
     point.numbers = {i < 2 ? 1.0 : 2.0, std::nan("")};
   }
   SweepStore store = SweepStore::create(path, info, points);
-  const double values[] = {10, 20, 20, 80, 30, 40, 30, std::nan("")};
+  const double values[] = {10, 20, 20, 80, 30, 40, 30, last_fails ? std::nan("") : 90};
   for (std::int64_t i = 0; i < 8; ++i) {
     StoreRun run;
     run.run = i;
     run.point = i / 2;
     run.seed = 1 + static_cast<std::uint64_t>(i % 2);
     run.metrics = {values[i]};
-    if (i == 7) run.status = RunStatus::failed;
+    if (i == 7 && last_fails) run.status = RunStatus::failed;
     store.record(run);
   }
   return store;
@@ -98,6 +98,21 @@ TEST_CASE("ratios pair the same seeds of a point and its baseline") {
   query.group_by = {"policies_placement"};
   const ResultsTable policies = query_results(store, query);
   CHECK(policies.groups[1].ratios[0].ratio == near(std::sqrt(2.0)));
+}
+
+TEST_CASE("the tests of a table's ratios are corrected for their number") {
+  const TemporaryFolder folder;
+  SweepStore store = hand_made(folder.path("s"), false);
+  ResultsQuery query = of_metric({});
+  query.baseline = {setting("policies.placement", "a")};
+  const ResultsTable table = query_results(store, query);
+  // (1, b): the logarithms of 2 and 4 give t = 3 with one degree of freedom, (2, b): those of 1 and 2.25 give t = 1.
+  const auto two_sided = [](double t) { return 1 - 2 * std::atan(t) / std::acos(-1.0); };
+  CHECK(table.tests == 2);
+  CHECK(std::isnan(table.groups[0].p_values[0]));  // the baseline itself
+  CHECK(table.groups[1].p_values[0] == near(2 * two_sided(3)));
+  CHECK(table.groups[3].p_values[0] == near(two_sided(1)));
+  CHECK(results_csv(table).find(",avg_jct_s_p\n") != std::string::npos);
 }
 
 TEST_CASE("only points with the values asked for, in however they are written") {
