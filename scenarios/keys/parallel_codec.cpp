@@ -1,5 +1,6 @@
 #include "scenarios/keys/parallel_codec.hpp"
 
+#include "models/devices.hpp"
 #include "scenarios/keys/map_members.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/yaml/map_codec.hpp"
@@ -44,6 +45,10 @@ std::vector<ParallelRow> make_parallel_rows() {
           "sequence_parallel", [](auto& p) -> auto& { return p.sequence_parallel; }, bool_codec(),
           "the tensor-parallel GPUs also cut the sequence, between the products of a layer"),
       map_member<ParallelSetup>(
+          "across_servers", [](auto& p) -> auto& { return p.across_servers; }, bool_codec(),
+          "tensor-parallel groups may lie on several servers; else `tensor` divides the GPUs of a server, and the "
+          "placement `groups` makes the job wait until each group fits into one"),
+      map_member<ParallelSetup>(
           "pipeline", [](auto& p) -> auto& { return p.pipeline; }, degree,
           "groups of GPUs over which the layers are cut"),
       map_member<ParallelSetup>(
@@ -59,8 +64,17 @@ std::vector<ParallelRow> make_parallel_rows() {
           "order", [](auto& p) -> auto& { return p.order; }, optional_codec(path_codec(), ""),
           "with schedule: file: file with the order of the passes on each pipeline rank"),
       map_member<ParallelSetup>(
-          "context", [](auto& p) -> auto& { return p.context; }, degree,
-          "GPUs over which each sequence is cut; keys and values go around a ring"),
+          "context", [](auto& p) -> auto& { return p.context; }, degree, "GPUs over which each sequence is cut"),
+      map_member<ParallelSetup>(
+          "context_exchange", [](auto& p) -> auto& { return p.context_exchange; },
+          choice_codec<ContextExchange>({{"ring", ContextExchange::ring},
+                                         {"all-gather", ContextExchange::all_gather},
+                                         {"all-to-all", ContextExchange::all_to_all}}),
+          "ring: keys and values go around the context-parallel GPUs beside attention; all-gather: they are gathered "
+          "before it (Llama 3); all-to-all: each GPU gets whole sequences of its share of the heads (Ulysses)"),
+      map_member<ParallelSetup>(
+          "devices", [](auto& p) -> auto& { return p.devices; }, list_codec(name_codec(device_names()), "devices"),
+          "device of each pipeline rank, where they differ; []: that of the entry"),
       map_member<ParallelSetup>(
           "expert", [](auto& p) -> auto& { return p.expert; }, degree,
           "GPUs over which the experts of a layer are spread, among those with the same stage"),

@@ -55,6 +55,14 @@ void check_parallel(const TrainingEntry& entry, const Complain& complain) {
              fmt::format("{} bytes are no type of gradients", entry.parallel->gradient_bytes), "2 or 4");
   if (entry.parallel->shards > 0 && entry.parallel->zero == 0)
     complain("parallel.shards", "has no effect without zero", "zero: 1, 2 or 3");
+  if (entry.parallel->given.contains("context_exchange") && entry.parallel->context == 1)
+    complain("parallel.context_exchange", "has no effect without context", "context: 2 or more");
+  if (const std::size_t devices = entry.parallel->devices.size(); devices > 0) {
+    if (static_cast<int>(devices) != entry.parallel->pipeline)
+      complain("parallel.devices",
+               fmt::format("has {} devices: there are {} pipeline ranks", devices, entry.parallel->pipeline), "");
+    if (entry.device.calibrated) complain("parallel.devices", "has no effect: a profile times all ranks", "");
+  }
   const ExpertLoad& load = entry.parallel->expert_load;
   if (load.ratio.has_value() + load.zipf.has_value() + load.capacity.has_value() + load.counts.has_value() > 1)
     complain("parallel.expert_load", "says more than once how uneven it is",
