@@ -105,7 +105,21 @@ enum class ExpertExchange : std::uint8_t {
 enum class ContextExchange : std::uint8_t {
   ring,        ///< keys and values go around a ring, beside the attention of the block at hand
   all_gather,  ///< keys and values of the whole sequence are gathered before attention (Llama 3)
+  token_ring,  ///< queries go around a ring, and back come outputs, in its other direction (TokenRing)
   all_to_all,  ///< each rank gets the whole sequence of its share of the heads (DeepSpeed-Ulysses)
+};
+
+/// Where optimizer states are kept.
+enum class StatePlace : std::uint8_t { gpu, host, nvme };
+
+/// What a job keeps outside of its GPUs (models/parallel/offload.hpp). Rates are those of one GPU's part of a server.
+struct OffloadSetup {
+  StatePlace optimizer = StatePlace::gpu;
+  bool activations = false;                    ///< in host memory
+  std::optional<ByteRate> link, memory, nvme;  ///< GPU to host; host memory; NVMe
+
+  [[nodiscard]] bool any() const { return activations || optimizer != StatePlace::gpu; }
+  bool operator==(const OffloadSetup&) const = default;
 };
 
 struct ParallelSetup {
@@ -114,6 +128,7 @@ struct ParallelSetup {
   int expert = 1, expert_tensor = 1;
   ContextExchange context_exchange = ContextExchange::ring;
   std::vector<std::string> devices;  ///< of the pipeline ranks; empty: that of the entry
+  OffloadSetup offload;
   ExpertLoad expert_load;
   ExpertExchange expert_exchange = ExpertExchange::direct;
   int expert_pieces = 1;    ///< into which a micro-batch's tokens are cut in front of the experts; 0: the fastest

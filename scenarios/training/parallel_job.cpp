@@ -2,6 +2,7 @@
 
 #include "models/parallel/flops.hpp"
 #include "models/parallel/mixture.hpp"
+#include "models/parallel/offload.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/training/optimizer_bytes.hpp"
@@ -130,6 +131,18 @@ Time update_time(const TrainingEntry& entry, const TrainingIteration& job, const
       elements += static_cast<double>(unit.dense_elements) / (shares ? job.dense_shards().size : 1);
       elements += static_cast<double>(unit.expert_elements) / (shares ? job.expert_shards().size : 1);
     }
+  }
+  if (const OffloadSetup& offload = entry.parallel->offload; offload.optimizer != StatePlace::gpu) {
+    const bool is_mixed = activation_bytes(entry.type) < 4;
+    const OptimizerBytes optimizer = bytes_of(entry.optimizer);
+    OffloadedUpdate each;
+    each.gradient = job.gradient_bytes;
+    each.weight = job.weight_bytes;
+    each.memory = optimizer.moved;
+    // With numbers of 2 bytes the weights in 4 bytes are part of the state.
+    if (offload.optimizer == StatePlace::nvme) each.stored = static_cast<double>(optimizer.state + (is_mixed ? 4 : 0));
+    const ByteRate link = *offload.link;
+    return offloaded_update_time(elements, each, {link, *offload.memory, offload.nvme.value_or(link)});
   }
   const KernelWork work = update_work(entry.optimizer, elements, static_cast<int>(activation_bytes(entry.type)));
   return work.bytes > 0 ? kernel_costs(entry).of(work) : Time{};

@@ -76,6 +76,16 @@ std::string setting_that_fits(const Scenario& scenario, const TrainingEntry& ent
   return {};
 }
 
+/// Activations of the layer that leaves most.
+Bytes largest_layer(const TrainingEntry& entry, const TransformerModel& model, const MicroBatch& work,
+                    const std::vector<HeldStage>& stages) {
+  Bytes most;
+  for (const HeldStage& stage : stages)
+    for (std::int64_t layer = stage.range.first; layer < stage.range.last; ++layer)
+      most = std::max(most, layer_activations(model, layer, work, entry.recompute).kept());
+  return most;
+}
+
 }  // namespace
 
 std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const TransformerModel& model, const MicroBatch& work,
@@ -110,6 +120,10 @@ std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const Transformer
     for (const int stage : job.plan.stage_of[rank]) held.push_back({stages[static_cast<std::size_t>(stage)], 0});
     by_rank.push_back(gpu_memory(model, work, held, options));
     by_rank.back().activations = peaks[rank];
+    const OffloadSetup& offload = entry.parallel->offload;
+    if (offload.optimizer != StatePlace::gpu) by_rank.back().optimizer = Bytes{};
+    if (offload.activations)
+      by_rank.back().activations = std::min(peaks[rank], largest_layer(entry, model, work, held) * 2);
     Bytes& working = by_rank.back().working;
     working = entry.recompute == Recomputation::full ? working + gathered_keys : std::max(working, gathered_keys);
     if (job.sharding == Sharding::weights && !job.reshard) {

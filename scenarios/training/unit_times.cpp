@@ -2,6 +2,8 @@
 
 #include "calibration/transformer_times.hpp"
 #include "models/devices.hpp"
+#include "models/parallel/memory.hpp"
+#include "models/parallel/offload.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -35,6 +37,7 @@ PassShares& PassShares::operator+=(const PassShares& other) {
   tensor += other.tensor;
   context += other.context;
   expert += other.expert;
+  offload += other.offload;
   return *this;
 }
 
@@ -219,16 +222,34 @@ UnitTimes::Added UnitTimes::context_parallel(const std::vector<TransformerOperat
   const Bytes block{work_.context_tokens() * (model_.key_width() + model_.value_width()) / work_.split.tensor *
                     activation_bytes(work_.type)};
   const RankGroups ring{static_cast<int>(work_.split.tensor), static_cast<int>(degree)};
-  if (entry_.parallel->context_exchange != ContextExchange::ring) return gathered_context(ring, block);
+  const ContextExchange exchange = entry_.parallel->context_exchange;
+  const bool is_token_ring = exchange == ContextExchange::token_ring;
+  if (exchange != ContextExchange::ring && !is_token_ring) return gathered_context(ring, block);
   const auto part = [&](Time whole) { return Time::nanoseconds(whole.ns() / degree); };
   // Each rank sends as much as if all of them gathered the blocks of all.
   const auto round = [&](Bytes each, Time beside) {
     return std::vector{
         sent(PassGroup::context, CollectiveKind::all_gather, ring, each * degree, part(beside) * (degree - 1))};
   };
-  return {beyond(groups_.to_next(ring, block), part(attention.forward)) * (degree - 1),
-          beyond(groups_.to_next(ring, block + block), part(attention.backward())) * (degree - 1),
-          round(block, attention.forward), round(block + block, attention.backward())};
+  Added added{beyond(groups_.to_next(ring, block), part(attention.forward)) * (degree - 1),
+              beyond(groups_.to_next(ring, block + block), part(attention.backward())) * (degree - 1),
+              round(block, attention.forward), round(block + block, attention.backward())};
+  if (!is_token_ring) return added;
+  // Both directions carry a message at a time: queries of the next block, outputs with the logarithms of their sums of
+  // exponentials in fp32. The last outputs return when there is nothing left to compute.
+  constexpr std::int64_t kFloatBytes = 4;
+  const auto bytes_of = [&](std::int64_t width, std::int64_t each) {
+    return Bytes{work_.context_tokens() * width / work_.split.tensor * each};
+  };
+  const Bytes outputs =
+      bytes_of(model_.context_width(), activation_bytes(work_.type)) + bytes_of(model_.heads, kFloatBytes);
+  const Bytes larger = std::max(bytes_of(model_.query_width(), activation_bytes(work_.type)), outputs);
+  added.forward =
+      beyond(groups_.to_next(ring, larger), part(attention.forward)) * (degree - 1) + groups_.to_next(ring, outputs);
+  added.forward_sent = round(larger, attention.forward);
+  added.forward_sent.push_back(
+      sent(PassGroup::context, CollectiveKind::all_gather, ring, Bytes{outputs.count() * degree / (degree - 1)}));
+  return added;
 }
 
 /// Context parallelism whose exchange nothing hides: keys and values are gathered, or all ranks trade shares of the
@@ -380,6 +401,16 @@ TimedUnit UnitTimes::timed_layer(std::int64_t index) {
   const Added exchange = model_.is_mixture(index) ? expert_parallel(index) : Added{};
   add(exchange, PassGroup::expert, &PassShares::expert);
   const Time recompute = timed(recomputed_operators(operators, entry_.recompute)).forward;
+  if (const OffloadSetup& offload = entry_.parallel->offload; offload.activations) {
+    const Bytes kept = layer_activations(model_, index, work_, entry_.recompute).kept();
+    const Time out = waiting_for_link(kept, times.forward + all.forward, *offload.link);
+    const Time back = waiting_for_link(
+        kept, times.input_gradient + (weight_passes_ ? Time{} : times.weight_gradient) + recompute + all.backward,
+        *offload.link);
+    all.forward += out;
+    all.backward += back;
+    shares.offload += out + back;
+  }
   TimedUnit layer = made(times, recompute, all.forward, all.backward + again.forward, shares);
   layer.unit.forward_traffic = std::move(forward);
   layer.unit.backward_traffic = std::move(backward);

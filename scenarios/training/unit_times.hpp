@@ -18,10 +18,10 @@ namespace contend {
 
 /// What a micro-batch spends in its passes on computing and on communication that nothing hides, forward and backward.
 struct PassShares {
-  Time compute{}, recompute{}, tensor{}, context{}, expert{};
+  Time compute{}, recompute{}, tensor{}, context{}, expert{}, offload{};
 
   PassShares& operator+=(const PassShares& other);
-  [[nodiscard]] Time total() const { return compute + recompute + tensor + context + expert; }
+  [[nodiscard]] Time total() const { return compute + recompute + tensor + context + expert + offload; }
 };
 
 /// A unit and what its passes are made of.

@@ -76,6 +76,12 @@ TEST_CASE("context parallelism: what ring, all-gather and all-to-all send") {
                   {CollectiveKind::all_to_all, tokens * queries}};
   CHECK(context_bytes(traded, true) == both);
   CHECK(context_bytes(traded, false) == both);
+  // Queries one way, outputs and 16 logarithms of four bytes for each token the other way; then the last outputs.
+  const ParallelJob token_ring = composed_job(base + ", context_exchange: token-ring}");
+  const std::int64_t outputs = tokens * (queries + 16 * 4);
+  CHECK(context_bytes(token_ring, true) ==
+        Sent{{CollectiveKind::all_gather, 4 * outputs}, {CollectiveKind::all_gather, outputs * 4 / 3}});
+  CHECK(context_bytes(token_ring, false) == context_bytes(ring, false));
   // A ring hides behind attention, the others don't. All compute the same.
   CHECK(ring.shares[0].context < gathered.shares[0].context);
   CHECK(ring.shares[0].compute == gathered.shares[0].compute);
@@ -137,6 +143,55 @@ TEST_CASE("schedules that put gradients of weights off hold the gradients of out
   // holds what the gradients of the weights need of more micro-batches.
   CHECK(deferred.memory[3].activations > plain.memory[3].activations);
   CHECK(deferred.memory[0].activations > plain.memory[0].activations);
+}
+
+TEST_CASE("states in host memory or on NVMe: the slowest way decides how long an update takes") {
+  // 8,030,261,248 parameters of Llama 3 8B on 8 tensor-parallel GPUs; norms are whole.
+  const std::string base = "model: llama-3-8b, sequence: 1024, recompute: full, parallel: {tensor: 8";
+  const ParallelJob none = composed_job(base + "}", 8);
+  double elements = 0;
+  for (const ModelUnit& unit : none.iteration.units[0]) elements += static_cast<double>(unit.dense_elements);
+  CHECK(elements > 8'030'261'248.0 / 8);
+  const auto update = [&](const std::string& offload) {
+    const ParallelJob job = composed_job(base + ", offload: " + offload + "}", 8);
+    CHECK(job.memory[0].optimizer == Bytes{});
+    CHECK(job.memory[0].weights == none.memory[0].weights);
+    return job.iteration.update[0].to_seconds();
+  };
+  CHECK(none.memory[0].optimizer.count() == near(12 * elements, 1e-9));
+  CHECK(update("{optimizer: host, link: 1GB/s, memory: 100GB/s}") == near(4 * elements / 1e9, 1e-6));
+  CHECK(update("{optimizer: host, link: 25GB/s, memory: 20GB/s}") == near(28 * elements / 20e9, 1e-6));
+  CHECK(update("{optimizer: nvme, link: 25GB/s, memory: 20GB/s, nvme: 2GB/s}") == near(24 * elements / 2e9, 1e-6));
+}
+
+TEST_CASE("activations in host memory cost time only where the link is slower than the layer computes") {
+  const std::string base = "model: llama-3-8b, sequence: 8192, accumulate: 2, parallel: {tensor: 8, pipeline: 2";
+  const ParallelJob kept = composed_job(base + "}", 16);
+  const ParallelJob fast = composed_job(base + ", offload: {activations: true, link: 10000GB/s}}", 16);
+  const ParallelJob slow = composed_job(base + ", offload: {activations: true, link: 1GB/s}}", 16);
+  CHECK(fast.shares[0].offload == Time{});
+  CHECK(fast.iteration.units[0][1].forward == kept.iteration.units[0][1].forward);
+  CHECK(fast.memory[0].activations < kept.memory[0].activations);
+  // A layer's forward pass lasts as long as its bytes need.
+  const ModelUnit& layer = slow.iteration.units[0][1];
+  const double bytes = slow.memory[0].activations.to_double() / 2;
+  CHECK(layer.forward.to_seconds() == near(bytes / 1e9, 1e-6));
+  CHECK(layer.forward < layer.backward_input + layer.backward_weight + Time::microseconds(1));
+  CHECK(slow.shares[0].offload > Time{});
+}
+
+TEST_CASE("offloading that makes no sense is refused") {
+  const auto said = [](const std::string& offload, const std::string& expected) {
+    const std::string refusal =
+        composition_refusal("model: llama-3-8b, sequence: 1024, recompute: full, parallel: {offload: " + offload + "}");
+    INFO(refusal);
+    CHECK(refusal.find(expected) != std::string::npos);
+  };
+  said("{optimizer: host, link: 25GB/s}", "training.m.parallel.offload.memory: is missing");
+  said("{activations: true}", "training.m.parallel.offload.link: is missing");
+  said("{link: 25GB/s}", "training.m.parallel.offload.link: has no effect");
+  said("{optimizer: host, link: 25GB/s, memory: 20GB/s, nvme: 2GB/s}",
+       "training.m.parallel.offload.nvme: has no effect");
 }
 
 TEST_CASE("without any degree a job is the data-parallel one, to the nanosecond") {
