@@ -65,6 +65,7 @@ void add_shares(Table& table, const ParallelJob& job, const PipelineTimes& times
   add("tensor-parallel communication", shares.tensor);
   add("context-parallel communication", shares.context);
   add("expert-parallel communication", shares.expert);
+  add("waiting for activations in host memory", shares.offload);
   add("waiting for other stages (bubble)", passes - times.busy[rank]);
   add("update of the weights", update);
   add("messages and exchange of gradients and weights that nothing hides",

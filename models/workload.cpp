@@ -115,6 +115,7 @@ Workload build_workload(const std::vector<JobRequest>& requests, const GraphMake
   struct Made {
     std::size_t graph = 0;
     Bytes memory;
+    RankLayout layout;
   };
   std::map<std::pair<std::string, int>, Made> known;
   for (const JobRequest& request : requests) {
@@ -148,11 +149,13 @@ Workload build_workload(const std::vector<JobRequest>& requests, const GraphMake
       const auto [made, is_new] = known.try_emplace({request.model, request.gpus});
       if (is_new) {
         TrainedJob trained = made_for(request, maker);
-        made->second = {workload.graphs.size(), trained.memory};
+        made->second = {workload.graphs.size(), trained.memory, trained.layout};
         workload.graphs.push_back(std::move(trained.graph));
         workload.notes.push_back(trained.notes);
+        workload.torn.push_back(std::move(trained.torn));
       }
       job.memory_per_gpu = made->second.memory;
+      job.layout = made->second.layout;
       job.graph = made->second.graph;
     }
     workload.jobs.push_back(std::move(job));

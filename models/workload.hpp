@@ -48,6 +48,8 @@ struct TrainedJob {
   IterationGraph graph;
   Bytes memory;
   IterationNotes notes{};
+  RankLayout layout{};
+  TornGraph torn{};
 };
 /// Gives jobs their graphs by the name of the model and the number of GPUs. Throws InputError for an unknown model.
 using GraphMaker = std::function<TrainedJob(const std::string& model, int gpus)>;

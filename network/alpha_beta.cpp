@@ -42,7 +42,8 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
 
   [[nodiscard]] Time solo_time(const TransferRequest& request) const override {
     const TransferCost cost = cost_of(request);
-    return cost.alpha + Time::ceil_nanoseconds(request.bytes.to_double() * cost.beta.ns_per_byte());
+    return cost.alpha * request.times +
+           Time::ceil_nanoseconds(request.all_bytes().to_double() * cost.beta.ns_per_byte());
   }
 
   TransferId start(const TransferRequest& request, Time now) override {
@@ -54,17 +55,17 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     transfer.servers.clear();
     if (transfer.cost.lane != TransferLane::inside)
       transfer.servers.assign(request.servers.begin(), request.servers.end());
-    transfer.left = {transfer.cost.alpha, request.bytes.to_double()};
+    transfer.left = {transfer.cost.alpha * request.times, request.all_bytes().to_double()};
     transfer.updated = now;
     transfer.ways = 0;
     transfer.factor = 1;
     job_meter_[request.job.index()].change(1, 0, now);
-    job_meter_[request.job.index()].count_transfer(request.bytes);
+    job_meter_[request.job.index()].count_transfer(request.all_bytes());
     for (const ServerId server : transfer.servers) {
       on_server_[server.index()].push_back(id);
       const bool contended = ++count_on(transfer, server) == 2;
       server_meter_[server.index()].change(1, contended ? 1 : 0, now);
-      server_meter_[server.index()].count_transfer(request.bytes);
+      server_meter_[server.index()].count_transfer(request.all_bytes());
     }
     if (transfer.servers.empty()) inside_[request.job.index()].push_back(id);
     update_neighbours(transfer);

@@ -61,6 +61,7 @@ struct RequestRoute {
   CollectiveScope scope = CollectiveScope::all;
   RankGroups groups;
   Bytes bytes;
+  int times = 1;
   std::vector<GpuId> gpus, peers;
   Time solo;
   std::vector<Step> steps;
@@ -69,9 +70,9 @@ struct RequestRoute {
   std::uint64_t age = 0;
 
   [[nodiscard]] bool serves(const TransferRequest& request) const {
-    return bytes == request.bytes && kind == request.kind && collective == request.collective &&
-           scope == request.scope && groups == request.groups && std::ranges::equal(gpus, request.gpus) &&
-           std::ranges::equal(peers, request.peers);
+    return bytes == request.bytes && times == request.times && kind == request.kind &&
+           collective == request.collective && scope == request.scope && groups == request.groups &&
+           std::ranges::equal(gpus, request.gpus) && std::ranges::equal(peers, request.peers);
   }
 };
 
@@ -105,7 +106,8 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
       const Transfer& transfer = transfers_[id.index()];
       const double left = transfer.route->total - position(transfer);
       const double all = transfer.route->total;
-      transfers.push_back({transfer.job, all > 0 ? transfer.route->bytes.to_double() * left / all : 0});
+      transfers.push_back(
+          {transfer.job, all > 0 ? transfer.route->bytes.to_double() * transfer.route->times * left / all : 0});
     }
   }
 
@@ -123,13 +125,13 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     transfer.is_active = true;
     ++active_;
     job_meter_[request.job.index()].change(1, 0, now);
-    job_meter_[request.job.index()].count_transfer(request.bytes);
+    job_meter_[request.job.index()].count_transfer(request.all_bytes());
     for (const ServerId server : transfer.servers) {
       on_server_[server.index()].push_back(id);
       server_meter_[server.index()].change(1, on_server_[server.index()].size() == 2 ? 1 : 0, now);
-      server_meter_[server.index()].count_transfer(request.bytes);
+      server_meter_[server.index()].count_transfer(request.all_bytes());
     }
-    begin_step(id, options_.alpha);
+    begin_step(id, options_.alpha * request.times);
     return id;
   }
 
@@ -256,10 +258,11 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     route.scope = request.scope;
     route.groups = request.groups;
     route.bytes = request.bytes;
+    route.times = request.times;
     route.gpus.assign(request.gpus.begin(), request.gpus.end());
     route.peers.assign(request.peers.begin(), request.peers.end());
     route.age = age_;
-    route.solo = options_.alpha;
+    route.solo = options_.alpha * route.times;
     if (request.bytes <= Bytes{}) return route;
     CollectiveOptions collective;
     collective.label = route.job.value();
@@ -275,6 +278,8 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     for (CoupledFlow& flow : run_at_once(std::move(flows))) {
       RequestRoute::Step step;
       step.flow = std::move(flow);
+      step.flow.bytes *= route.times;
+      step.flow.fixed = step.flow.fixed * route.times;
       step.before = route.total;
       step.solo_rate = solo_rate(step.flow);
       step.solo_age = capacities_changed_;
@@ -407,6 +412,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     request.scope = transfer.route->scope;
     request.groups = transfer.route->groups;
     request.bytes = transfer.route->bytes;
+    request.times = transfer.route->times;
     request.gpus = transfer.route->gpus;
     request.peers = transfer.route->peers;
     RequestRoute& route = route_of(request);

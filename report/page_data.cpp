@@ -2,6 +2,7 @@
 
 #include "report/facts.hpp"
 #include "report/page.hpp"
+#include "report/pipeline_timeline.hpp"
 #include "report/timeline_codec.hpp"
 #include "results/result_columns.hpp"
 #include "scenarios/keys/differences.hpp"
@@ -14,6 +15,8 @@
 #include <cmath>
 #include <filesystem>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -113,6 +116,30 @@ void write_timeline(JsonWriter& json, const Replay& replay, const TimelineBytes&
   json.end_array().end_object();
 }
 
+/// The pipelines of the run: of each model and number of GPUs, that of the first job.
+void write_pipelines(JsonWriter& json, const RunPage& page) {
+  const ColumnTable& jobs = page.folder.jobs;
+  const std::vector<std::size_t> rows = page.folder.rows_of(jobs, page.run);
+  const auto column = [&](std::string_view name) {
+    return static_cast<std::size_t>(std::ranges::find(jobs.names, name) - jobs.names.begin());
+  };
+  const std::size_t names = column("job_id"), models = column("model"), sizes = column("gpus");
+  std::set<std::pair<std::string, std::string>> drawn;
+  json.key("pipelines").begin_array();
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const std::pair<std::string, std::string> what{jobs.columns[models][rows[row]], jobs.columns[sizes][rows[row]]};
+    if (drawn.contains(what)) continue;
+    std::optional<PassLanes> lanes = pipeline_of(page.replay.replay->timeline, JobId{row});
+    if (!lanes) continue;
+    drawn.insert(what);
+    lanes->title =
+        fmt::format("{} ({} on {} GPUs), {}", jobs.columns[names][rows[row]], what.first, what.second, lanes->title);
+    json.begin_object().member("name", fmt::format("pipeline-{}", row)).member("title", lanes->title);
+    json.member("svg", pass_lanes_svg(std::span{&*lanes, 1})).end_object();
+  }
+  json.end_array();
+}
+
 void write_differences(JsonWriter& json, std::span<const RunFolder> folders) {
   std::vector<Scenario> scenarios;
   for (const RunFolder& folder : folders) scenarios.push_back(folder.scenario);
@@ -151,6 +178,7 @@ std::string run_page(const RunPage& page) {
   if (page.replay.replay) {
     const TimelineBytes bytes = encode_spans(page.replay.replay->timeline);
     write_timeline(json, *page.replay.replay, bytes);
+    write_pipelines(json, page);
     spans = bytes.joined();
   } else {
     json.member("no_timeline", page.replay.reason);

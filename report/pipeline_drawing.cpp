@@ -34,23 +34,18 @@ std::size_t look_of(PassKind kind) {
 class Lanes {
  public:
   /// Under `above`, with a scale up to `until`.
-  Lanes(const PipelinePanel& panel, double above, double width, Time until)
-      : panel_{panel},
-        plan_{panel.plan},
-        times_{panel.times},
-        unit_{time_unit(until.to_seconds())},
-        above_{above},
-        top_{above + kLanesBelow} {
+  Lanes(const PassLanes& drawn, double above, double width, Time until)
+      : all_{drawn}, unit_{time_unit(until.to_seconds())}, above_{above}, top_{above + kLanesBelow} {
     const FigureAxis axis{.title = "time", .unit = "", .from_zero = true, .categories = {}};
     scale_ = fit_scale(axis, {0, shown(until)}, true);
     right_ = width - kLanesRight;
-    bottom_ = top_ + kLaneHeight * static_cast<double>(plan_.ranks());
+    bottom_ = top_ + kLaneHeight * static_cast<double>(all_.lanes.size());
   }
 
   [[nodiscard]] std::string drawn() const {
     std::string out =
-        svg_words(12, above_ + 20, "start", panel_.title, " font-size=\"14\" font-weight=\"bold\"") + legend() + axis();
-    for (std::size_t rank = 0; rank < plan_.ranks(); ++rank) out += lane(rank);
+        svg_words(12, above_ + 20, "start", all_.title, " font-size=\"14\" font-weight=\"bold\"") + legend() + axis();
+    for (std::size_t i = 0; i < all_.lanes.size(); ++i) out += lane(i);
     return out;
   }
   [[nodiscard]] double bottom() const { return bottom_ + kLanesBottom; }
@@ -60,11 +55,12 @@ class Lanes {
     std::string out;
     double left = kLanesLeft;
     std::array<bool, kLooks.size()> has{};
-    std::size_t chunks = 1;
-    for (std::size_t rank = 0; rank < plan_.ranks(); ++rank) {
-      chunks = std::max(chunks, plan_.stage_of[rank].size());
-      for (const PipelineStep& step : plan_.order[rank])
-        for (const PipelinePass& pass : step.passes()) has[look_of(pass.kind)] = true;
+    int chunks = 1;
+    for (const PassLane& lane : all_.lanes) {
+      for (const PassBox& box : lane.boxes) {
+        has[look_of(box.pass.kind)] = true;
+        chunks = std::max(chunks, box.pass.chunk + 1);
+      }
     }
     const auto entry = [&](std::string_view colour, std::string_view style, std::string_view name) {
       out += svg_box(left, top_ - 24, 14, 8, colour, style);
@@ -88,18 +84,13 @@ class Lanes {
     return out + svg_words((kLanesLeft + right_) / 2, bottom_ + 34, "middle", fmt::format("time [{}]", unit_.name));
   }
 
-  [[nodiscard]] std::string lane(std::size_t rank) const {
-    const double top = top_ + kLaneHeight * static_cast<double>(rank);
-    std::string out = svg_words(kLanesLeft - 8, top + kLaneHeight / 2 + 4, "end", fmt::format("rank {}", rank));
-    for (std::size_t i = 0; i < plan_.order[rank].size(); ++i) {
-      const PipelineStep& step = plan_.order[rank][i];
-      const Time start = times_.start[rank][i], end = times_.end[rank][i];
-      const double parts = step.is_merged ? 2 : 1, height = (kLaneHeight - 4) / parts;
-      double y = top + 2;
-      for (const PipelinePass& pass : step.passes()) {
-        out += box(rank, pass, start, end, y, height);
-        y += height;
-      }
+  [[nodiscard]] std::string lane(std::size_t index) const {
+    const PassLane& lane = all_.lanes[index];
+    const double top = top_ + kLaneHeight * static_cast<double>(index);
+    std::string out = svg_words(kLanesLeft - 8, top + kLaneHeight / 2 + 4, "end", lane.name);
+    for (const PassBox& each : lane.boxes) {
+      const double height = (kLaneHeight - 4) / each.parts;
+      out += box(each, top + 2 + height * each.part, height);
     }
     return out;
   }
@@ -113,11 +104,11 @@ class Lanes {
     return chunk == 0 ? "" : fmt::format(" fill-opacity=\"{:.2f}\"", std::max(0.2, 0.55 - 0.15 * (chunk - 1)));
   }
 
-  [[nodiscard]] std::string box(std::size_t rank, const PipelinePass& pass, Time start, Time end, double y,
-                                double height) const {
-    const double left = x(start), width = x(end) - left;
-    const std::string name = fmt::format("{} stage {}: {:.6g} to {:.6g} {}", pass_name(pass), plan_.stage(rank, pass),
-                                         shown(start), shown(end), unit_.name);
+  [[nodiscard]] std::string box(const PassBox& drawn, double y, double height) const {
+    const PipelinePass& pass = drawn.pass;
+    const double left = x(drawn.start), width = x(drawn.end) - left;
+    const std::string name = fmt::format("{} stage {}: {:.6g} to {:.6g} {}", pass_name(pass), drawn.stage,
+                                         shown(drawn.start), shown(drawn.end), unit_.name);
     const std::string style = opacity(pass.chunk) + " stroke=\"#ffffff\" stroke-width=\"0.5\"";
     std::string out = svg_box(left, y, width, height, series_colour(kLooks[look_of(pass.kind)].series), style, name);
     const std::string number = fmt::format("{}", pass.micro_batch);
@@ -129,9 +120,7 @@ class Lanes {
     return out + svg_words(left + width / 2, y + height / 2 + (height < 16 ? 3 : 4), "middle", number, text_style);
   }
 
-  const PipelinePanel& panel_;
-  const PipelinePlan& plan_;
-  const PipelineTimes& times_;
+  const PassLanes& all_;
   TimeUnit unit_;
   PlotScale scale_;
   double above_, top_;  ///< of the title, of the lanes
@@ -140,18 +129,45 @@ class Lanes {
 
 }  // namespace
 
-std::string pipeline_svg(std::span<const PipelinePanel> panels, double width) {
+Time PassLanes::until() const {
+  Time last;
+  for (const PassLane& lane : lanes)
+    for (const PassBox& box : lane.boxes) last = std::max(last, box.end);
+  return last;
+}
+
+std::string pass_lanes_svg(std::span<const PassLanes> drawings, double width) {
   Time until;
-  for (const PipelinePanel& panel : panels) until = std::max(until, panel.times.makespan);
+  for (const PassLanes& drawing : drawings) until = std::max(until, drawing.until());
   std::string out, titles;
   double below = 0;
-  for (const PipelinePanel& panel : panels) {
-    titles += (titles.empty() ? "" : "; ") + panel.title;
-    const Lanes lanes{panel, below, width, until};
+  for (const PassLanes& drawing : drawings) {
+    titles += (titles.empty() ? "" : "; ") + drawing.title;
+    const Lanes lanes{drawing, below, width, until};
     out += lanes.drawn();
     below = lanes.bottom();
   }
   return svg_document(width, below, titles, out);
+}
+
+std::string pipeline_svg(std::span<const PipelinePanel> panels, double width) {
+  std::vector<PassLanes> drawings;
+  for (const PipelinePanel& panel : panels) {
+    PassLanes& drawing = drawings.emplace_back();
+    drawing.title = panel.title;
+    for (std::size_t rank = 0; rank < panel.plan.ranks(); ++rank) {
+      PassLane& lane = drawing.lanes.emplace_back();
+      lane.name = fmt::format("rank {}", rank);
+      for (std::size_t i = 0; i < panel.plan.order[rank].size(); ++i) {
+        const PipelineStep& step = panel.plan.order[rank][i];
+        int part = 0;
+        for (const PipelinePass& pass : step.passes())
+          lane.boxes.push_back({pass, panel.plan.stage(rank, pass), panel.times.start[rank][i],
+                                panel.times.end[rank][i], part++, step.is_merged ? 2 : 1});
+      }
+    }
+  }
+  return pass_lanes_svg(drawings, width);
 }
 
 std::string pipeline_svg(const PipelinePanel& panel, double width) {

@@ -7,8 +7,29 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 namespace contend {
+
+/// A pass in a lane, or a part of it; `part` of `parts` of the lane's height, from the top.
+struct PassBox {
+  PipelinePass pass;
+  int stage = 0;
+  Time start, end;
+  int part = 0, parts = 1;
+};
+struct PassLane {
+  std::string name;
+  std::vector<PassBox> boxes;
+};
+/// Lanes under a title, from time 0 on.
+struct PassLanes {
+  std::string title;
+  std::vector<PassLane> lanes;
+  [[nodiscard]] Time until() const;  ///< the last end
+};
+/// The drawings below each other, as pipeline_svg() does.
+[[nodiscard]] std::string pass_lanes_svg(std::span<const PassLanes> drawings, double width = 960);
 
 /// A pipeline under a title; plan and times, which are those of the plan, must outlive the drawing.
 struct PipelinePanel {

@@ -94,7 +94,7 @@ std::uint32_t SpanRecorder::kind_of(JobId job, const Op& op, const TransferReque
   const SpanKind kind = {.job = job,
                          .op = op.name,
                          .transfer = request != nullptr,
-                         .bytes = request != nullptr ? request->bytes : Bytes{},
+                         .bytes = request != nullptr ? request->all_bytes() : Bytes{},
                          .ranks = request != nullptr ? request->ranks : 0,
                          .servers = request != nullptr ? static_cast<int>(request->servers.size()) : 0};
   for (const std::uint32_t known : kinds_of_job_[job.index()]) {

@@ -93,7 +93,7 @@ class ChromeTrace::Writer {
     for (const ServerId server : request.servers) {
       span(network_pid_, lane_for(server, start, end), request.job, op, "transfer", start, end);
       append("\"args\":{{\"job\":{},\"iteration\":{},\"bytes\":{},\"ranks\":{},\"servers\":{}}}}}", request.job.value(),
-             iteration, request.bytes.count(), request.ranks, request.servers.size());
+             iteration, request.all_bytes().count(), request.ranks, request.servers.size());
     }
     flush_if_full();
   }

@@ -101,10 +101,34 @@ enum class ExpertExchange : std::uint8_t {
 };
 
 /// How a model is spread over the GPUs of a job; the degree of data parallelism is what is left of them.
+/// What context-parallel ranks exchange (ParallelSetup::context).
+enum class ContextExchange : std::uint8_t {
+  ring,        ///< keys and values go around a ring, beside the attention of the block at hand
+  all_gather,  ///< keys and values of the whole sequence are gathered before attention (Llama 3)
+  token_ring,  ///< queries go around a ring, and back come outputs, in its other direction (TokenRing)
+  all_to_all,  ///< each rank gets the whole sequence of its share of the heads (DeepSpeed-Ulysses)
+};
+
+/// Where optimizer states are kept.
+enum class StatePlace : std::uint8_t { gpu, host, nvme };
+
+/// What a job keeps outside of its GPUs (models/parallel/offload.hpp). Rates are those of one GPU's part of a server.
+struct OffloadSetup {
+  StatePlace optimizer = StatePlace::gpu;
+  bool activations = false;                    ///< in host memory
+  std::optional<ByteRate> link, memory, nvme;  ///< GPU to host; host memory; NVMe
+
+  [[nodiscard]] bool any() const { return activations || optimizer != StatePlace::gpu; }
+  bool operator==(const OffloadSetup&) const = default;
+};
+
 struct ParallelSetup {
   std::set<std::string, std::less<>> given;  ///< names of the members that layers gave
   int tensor = 1, pipeline = 1, context = 1;
   int expert = 1, expert_tensor = 1;
+  ContextExchange context_exchange = ContextExchange::ring;
+  std::vector<std::string> devices;  ///< of the pipeline ranks; empty: that of the entry
+  OffloadSetup offload;
   ExpertLoad expert_load;
   ExpertExchange expert_exchange = ExpertExchange::direct;
   int expert_pieces = 1;    ///< into which a micro-batch's tokens are cut in front of the experts; 0: the fastest
@@ -113,6 +137,7 @@ struct ParallelSetup {
   PolicyChoice schedule;
   std::optional<std::string> order;  ///< path of the orders of the ranks, for the schedule `file`
   bool sequence_parallel = false;
+  bool across_servers = false;   ///< tensor-parallel groups may lie on several servers
   int zero = 0;                  ///< 0 to 3: what data-parallel ranks share out (Sharding)
   int shards = 0;                ///< ranks that share out one copy with zero (hybrid sharding); 0: all
   int gradient_bytes = 4;        ///< of an element, as gradients are added up and exchanged

@@ -71,6 +71,9 @@ if $figures; then
   figure compression-top-k-resnet50.svg resnet50/ratio-map-top-k-gamma_ps-499.671953.svg
   map bert-large
   figure compression-acp-sgd-bert-large.svg bert-large/ratio-map-acp-sgd-rank-32.svg
+  "$program" sweep "$here/scenarios/parallel/shared-fabric.yaml" -q -o "$new/fabric.sqlite"
+  "$program" report "$new/fabric.sqlite" --metric avg_jct_s -o "$new/fabric.html" --svg "$new/fabric" >/dev/null
+  figure shared-fabric.svg fabric/sweep-ratio-lines.svg
   "$program" show "$here/scenarios/network/leaf-spine.yaml" --topology --svg "$new/leaf-spine.svg" >/dev/null
   figure leaf-spine.svg leaf-spine.svg
   # The command is that of docs/howto/tune.md.

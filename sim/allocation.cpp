@@ -1,6 +1,7 @@
 #include "sim/allocation.hpp"
 
 #include "sim/cells.hpp"
+#include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "sim/placement_check.hpp"
 
@@ -69,7 +70,9 @@ void Allocation::start(JobId job, std::span<const GpuId> gpus) {
   run.since = state_.clock;
   if (state_.options.decisions != nullptr) state_.options.decisions->started(state_.clock, job, run.gpus);
   if (run.timed()) return start_timed(run, job);
-  use_graph(run, state_.pace_on(*run.spec, run.type).graph);
+  const std::int32_t graph = state_.pace_on(*run.spec, run.type).graph;
+  use_graph(run, graph);
+  tear(run, graph);
   JobView view = state_.view(job, true);
   const PolicyKey key = state_.policies.scheduling->key(view);
   view.remaining_service -= run.plan->most_compute();
@@ -126,10 +129,37 @@ void Allocation::stop_clock(JobId job) {
 }
 
 void Allocation::use_graph(JobRun& run, std::int32_t graph) {
-  const Plan* const plan = &state_.plans[graph < 0 ? run.spec->graph : static_cast<std::size_t>(graph)];
-  if (plan == run.plan) return;
-  run.plan = plan;
-  run.remaining_service = plan->compute_left(run.completed, run.spec->iterations);
+  use_plan(run, state_.plans[graph < 0 ? run.spec->graph : static_cast<std::size_t>(graph)]);
+}
+
+void Allocation::tear(JobRun& run, std::int32_t graph) {
+  const std::size_t index = graph < 0 ? run.spec->graph : static_cast<std::size_t>(graph);
+  run.is_torn = false;
+  if (index >= state_.workload.torn.size()) return;
+  const TornGraph& torn = state_.workload.torn[index];
+  run.is_torn = std::ranges::any_of(torn.groups, [&](const RankGroups& groups) {
+    std::vector<ServerId> server(static_cast<std::size_t>(groups.count(static_cast<int>(run.gpus.size()))));
+    for (std::size_t rank = 0; rank < run.gpus.size(); ++rank) {
+      const ServerId here = state_.server_of(run.gpus[rank]);
+      ServerId& of_group = server[static_cast<std::size_t>(groups.of(static_cast<int>(rank)))];
+      if (of_group.valid() && of_group != here) return true;
+      of_group = here;
+    }
+    return false;
+  });
+  if (!run.is_torn) return;
+  const auto known = state_.torn_plans.find(index);
+  const Plan& plan = known != state_.torn_plans.end()
+                         ? known->second
+                         : state_.torn_plans.emplace(index, Plan{torn.make()}).first->second;
+  CONTEND_CHECK(plan.ranks == run.spec->gpus, "a torn job has as many ranks");
+  use_plan(run, plan);
+}
+
+void Allocation::use_plan(JobRun& run, const Plan& plan) {
+  if (&plan == run.plan) return;
+  run.plan = &plan;
+  run.remaining_service = plan.compute_left(run.completed, run.spec->iterations);
   run.total_service = run.compute + run.remaining_service;
   run.key_is_stale = true;
 }

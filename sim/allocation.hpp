@@ -57,6 +57,9 @@ class Allocation {
   void leave_cells(JobRun& run, JobId job, std::int64_t completed);
   /// Gives a job of iterations another graph; -1: JobSpec::graph. What it has done stays done.
   void use_graph(JobRun& run, std::int32_t graph);
+  void use_plan(JobRun& run, const Plan& plan);
+  /// Gives a job that has its GPUs the graph of Workload::torn if they tear its groups apart.
+  void tear(JobRun& run, std::int32_t graph);
   [[nodiscard]] std::int32_t type_of(GpuId gpu) const;
   void hold(JobId job, std::span<const GpuId> gpus);
   /// Reports a timed job that leaves its GPUs to the observer, as a task named `run` whose iteration is the attempt.

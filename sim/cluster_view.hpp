@@ -2,6 +2,7 @@
 // ClusterView and JobView are the read-only views of the cluster and of its jobs on which policies decide.
 
 #include "sim/ids.hpp"
+#include "sim/rank_layout.hpp"
 #include "sim/units.hpp"
 
 #include <cstddef>
@@ -41,6 +42,7 @@ struct JobView {
   /// placed on several, or the cluster has no types.
   std::int32_t server_type = -1;
   std::optional<Time> deadline{};  ///< by which it should end
+  RankLayout layout{};             ///< how its ranks depend on each other
 };
 
 /// The servers first, first + 1, ..., last - 1.

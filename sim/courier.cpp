@@ -29,6 +29,7 @@ TransferRequest Courier::request_of(const Traffic& traffic) const {
   request.collective = planned.op.collective;
   request.scope = planned.op.scope;
   request.bytes = planned.op.bytes;
+  request.times = planned.op.times;
   request.ranks = planned.per_rank ? 2 : planned.ranks;
   request.servers = traffic.servers;
   const auto gpus_of = [&](RoleId role) {
@@ -85,7 +86,7 @@ void Courier::advance(JobId job, ChannelId id) {
     std::pop_heap(queue.ready.begin(), queue.ready.end(), std::greater<>{});
     queue.committed.push_back(queue.ready.back());
     queue.ready.pop_back();
-    queue.bytes += run.plan->ops[queue.committed.back().op.index()].op.bytes;
+    queue.bytes += run.plan->ops[queue.committed.back().op.index()].op.all_bytes();
   }
   if (queue.committed.empty() || queue.in_network >= channel.messages) return;
   const std::size_t first = queue.committed.front().message;
@@ -206,7 +207,7 @@ void Courier::end_due(std::vector<Traffic>& ended) {
     if (const Op& op = op_of(traffic); op.channel.valid()) {
       ChannelQueue& queue = run.live->channels[op.channel.index()];
       --queue.in_network;
-      queue.bytes -= op.bytes;
+      queue.bytes -= op.all_bytes();
       moved_.emplace_back(traffic.job, op.channel);
     }
     ++state_.events;

@@ -352,6 +352,7 @@ JobView EngineState::view(JobId id, bool for_key) const {
   view.place = job.place;
   view.pace = job.pace;
   view.deadline = job.deadline;
+  view.layout = job.layout;
   view.gpu_share = RankDemand{job}.share;
   view.milli_cpus = job.milli_cpus;
   view.host_memory = job.host_memory;

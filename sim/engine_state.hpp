@@ -204,6 +204,7 @@ struct alignas(kCacheLine) JobRun {
   int preemptions = 0;
   int attempt = 0;           ///< index of the attempt that runs or waits; the last is JobSpec::attempts.size()
   int servers_spanned = 0;   ///< at the last start
+  bool is_torn = false;      ///< at the last start: it runs the graph of Workload::torn
   std::int32_t pace = 1000;  ///< of the present run of a timed job (WorkSegment)
   std::int32_t type = -1;    ///< of the servers of its last start
   int starts = 0;
@@ -287,6 +288,7 @@ struct EngineState : ClusterView {
   ClusterSpec spec;
   Workload workload;
   std::vector<Plan> plans;
+  std::map<std::size_t, Plan> torn_plans;  ///< by graph: Workload::torn, once a job needs it
   PolicySet policies;
   std::unique_ptr<NetworkModel> network;
   SimulationOptions options;

@@ -158,6 +158,8 @@ void IterationGraph::validate() const {
     if (op.channel.valid() && (op.kind != OpKind::collective || op.channel.index() >= channels_.size())) {
       bad_graph("operation `" + op.name + "` can't use its channel: only a collective can, and the channel must exist");
     }
+    if (op.times < 1 || (op.times > 1 && op.kind != OpKind::collective))
+      bad_graph("operation `" + op.name + "` runs several times or never: only a collective may run several times");
     if (op.phase != kEveryPhase && (op.phase < 0 || static_cast<std::size_t>(op.phase) >= phases_.count()))
       bad_graph("operation `" + op.name + "` is of a phase that doesn't exist");
     if (op.scope == CollectiveScope::groups) {
@@ -257,6 +259,8 @@ class TextReader {
       graph.set_phases(IterationPhases::warm_up(share(words[1])));
     } else if (words.size() == 3 && words[0] == "phase") {
       graph.put_into_phase(static_cast<std::size_t>(number(words[1])), op(words[2]));
+    } else if (words.size() == 3 && words[0] == "repeat") {
+      graph.repeat(op(words[1]), static_cast<std::int32_t>(number(words[2])));
     } else if (words.size() == 4 && words[0] == "put") {
       graph.put_into(lookup<ChannelId>(channels_, words[2]), op(words[1]), static_cast<std::int32_t>(number(words[3])));
     } else if (words.size() == 4 && words[0] == "compute") {

@@ -81,7 +81,8 @@ struct Channel {
 inline constexpr std::int32_t kEveryPhase = -1;
 
 /// One operation of an iteration. A compute operation takes `duration` on each rank of `role`. A collective runs over
-/// the ranks of `role` in `scope`; its `bytes` are the size of the full tensor on one rank. A message sends `bytes`
+/// the ranks of `role` in `scope`; its `bytes` are the size of the full tensor on one rank. It runs `times` times, one
+/// after the other, which the network carries as one transfer. A message sends `bytes`
 /// from rank i of `role` to rank i of `peer`, for every i. If it is `joint`, these messages are one transfer: they
 /// begin when all ranks are ready and end together. Joint messages keep ranks that do the same in step, so that the
 /// engine can simulate many of them as one. In an iteration of another phase than `phase` there is no such operation,
@@ -97,12 +98,14 @@ struct Op {
   CollectiveKind collective = CollectiveKind::all_reduce;  ///< collective only
   CollectiveScope scope = CollectiveScope::all;            ///< collective only
   RankGroups groups;                                       ///< collective only, with CollectiveScope::groups
+  std::int32_t times = 1;                                  ///< collective only, >= 1
   ChannelId channel;                                       ///< collective only; none: it needs no channel
   std::int32_t priority = 0;                               ///< in its channel or on its rank; smaller goes first
   std::int32_t phase = kEveryPhase;                        ///< of IterationPhases; kEveryPhase: in all iterations
 
   /// True if each rank has an instance of its own; false if there is one for all.
   [[nodiscard]] bool per_rank() const { return kind == OpKind::compute || (kind == OpKind::message && !joint); }
+  [[nodiscard]] Bytes all_bytes() const { return bytes * times; }
   [[nodiscard]] bool is_in(std::size_t each) const {
     return phase == kEveryPhase || static_cast<std::size_t>(phase) == each;
   }
@@ -139,6 +142,8 @@ class IterationGraph {
     ops_[op.index()].scope = CollectiveScope::groups;
     ops_[op.index()].groups = groups;
   }
+  /// Makes a collective run so many times.
+  void repeat(OpId op, std::int32_t times) { ops_[op.index()].times = times; }
   void put_into_phase(std::size_t phase, OpId op) { ops_[op.index()].phase = static_cast<std::int32_t>(phase); }
 
   [[nodiscard]] const IterationPhases& phases() const { return phases_; }
@@ -164,7 +169,8 @@ class IterationGraph {
   /// Throws InputError if the graph can't be executed: no operation, a cycle within an iteration, a dependency between
   /// per-rank operations of roles of different size, a negative duration or size, groups that don't divide the ranks
   /// of their role, a lag other than 0 or 1, a channel without room, an operation in a channel that is not a
-  /// collective, or a phase that the graph doesn't have.
+  /// collective, an operation that runs less than once, a message or computing that runs more often, or a phase that
+  /// the graph doesn't have.
   void validate() const;
 
  private:
@@ -178,6 +184,7 @@ class IterationGraph {
 /// Builds a graph from a text, for tests and experiments. Times are in nanoseconds, sizes in bytes:
 ///   role worker 4 | compute forward worker 36 | all-reduce grads worker 1000 | message m a b 10
 ///   joint-message m a b 10 | groups grads 8 16  (stride and size of the groups of a collective)
+///   repeat grads 3                              (a collective that runs three times)
 ///   forward -> grads | grads => forward        (`=>` is lag 1)
 ///   channel stream 1 5000 | put grads stream 3  (a channel with messages and window; an operation with its priority)
 ///   cycle 3 1 | phase 1 grads                   (phases with their numbers of iterations; an operation of phase 1)

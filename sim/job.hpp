@@ -3,9 +3,11 @@
 
 #include "sim/graph.hpp"
 #include "sim/ids.hpp"
+#include "sim/rank_layout.hpp"
 #include "sim/units.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,6 +51,7 @@ struct JobSpec {
   std::int32_t place = -1;         ///< index into Workload::places; -1: where the placement policy puts it
   std::int32_t pace = -1;          ///< index into Workload::paces; -1: as fast on every type of server
   std::optional<Time> deadline{};  ///< by which it should end, > submit; it has no effect on the engine
+  RankLayout layout{};             ///< what placement policies know of its ranks; it has no effect on the engine
 };
 
 /// Pace of JobPace at which a job takes its duration.
@@ -84,10 +87,17 @@ struct IterationNotes {
   std::optional<TrainingWork> work;  ///< of transformers that are spread over GPUs
 };
 
+/// The iteration of a job whose groups of ranks don't lie inside servers.
+struct TornGraph {
+  std::vector<RankGroups> groups;        ///< partitions of all ranks of the job; empty: nothing can be torn
+  std::function<IterationGraph()> make;  ///< with as many ranks as the graph that it replaces
+};
+
 /// The jobs of a run in order of their ids, with the graphs and names that they refer to by index.
 struct Workload {
   std::vector<IterationGraph> graphs;
   std::vector<IterationNotes> notes;  ///< by graph; may be shorter
+  std::vector<TornGraph> torn;        ///< by graph; may be shorter
   std::vector<JobSpec> jobs;
   std::vector<std::string> vcs, users, gpu_types;  ///< names, in order of appearance
   std::vector<std::vector<GpuId>> places;          ///< GPUs on which jobs must run, by rank; each place once

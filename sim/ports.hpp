@@ -50,11 +50,14 @@ struct TransferRequest {
   CollectiveKind collective = CollectiveKind::all_reduce;
   CollectiveScope scope = CollectiveScope::all;
   RankGroups groups;  ///< with CollectiveScope::groups
-  Bytes bytes;        ///< of joint messages: of each
+  Bytes bytes;        ///< of joint messages: of each; of a collective that is repeated: of each time
+  int times = 1;      ///< a collective runs so many times, one after the other
   int ranks = 1;
   std::span<const ServerId> servers;  ///< it touches, ascending: at least two, or empty if it stays inside one server
   std::span<const GpuId> gpus;        ///< of a collective: by rank; of a message: sender and receiver, or all senders
   std::span<const GpuId> peers;       ///< of joint messages: the receivers, as many as senders; else empty
+
+  [[nodiscard]] Bytes all_bytes() const { return bytes * times; }
 };
 
 /// A transfer in the network, as a communication policy sees it.

@@ -32,6 +32,7 @@ struct JobResult {
   std::string reason;    ///< why it failed, else empty
   int gpus = 0;
   int servers = 0;              ///< servers spanned at the last start; 0 if it never started
+  bool torn = false;            ///< there, ranks that belong on one server lay on several (Workload::torn)
   std::int64_t iterations = 0;  ///< to be done
   std::int64_t iterations_done = 0;
   int preemptions = 0;

@@ -277,6 +277,7 @@ RunResult Simulation::Engine::collect() const {
     job.measured = state_.options.window.holds(run.spec->submit);
     job.gpus = run.spec->gpus;
     job.servers = run.servers_spanned;
+    job.torn = run.is_torn;
     job.iterations = run.spec->iterations;
     job.iterations_done = run.completed;
     job.preemptions = run.preemptions;

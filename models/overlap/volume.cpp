@@ -55,7 +55,10 @@ SentVolume sent_volume(CollectiveKind kind, CollectiveScope scope, Bytes bytes, 
   return {flat, kind == CollectiveKind::exchange ? flat * g : flat};
 }
 
-SentVolume sent_volume(const IterationGraph& graph, const Op& op, int per_server) {
+namespace {
+
+/// What the operation sends if it runs once.
+SentVolume sent_once(const IterationGraph& graph, const Op& op, int per_server) {
   const int ranks = graph.roles()[op.role.index()].ranks;
   if (op.kind == OpKind::collective && op.scope != CollectiveScope::groups)
     return sent_volume(op.collective, op.scope, op.bytes, ranks, per_server);
@@ -82,6 +85,13 @@ SentVolume sent_volume(const IterationGraph& graph, const Op& op, int per_server
   return {op.bytes.to_double(), op.bytes.to_double() * most};
 }
 
+}  // namespace
+
+SentVolume sent_volume(const IterationGraph& graph, const Op& op, int per_server) {
+  const SentVolume once = sent_once(graph, op, per_server);
+  return {once.by_worker * op.times, once.by_interface * op.times};
+}
+
 IterationTraffic iteration_traffic(const IterationGraph& graph, int per_server) {
   IterationTraffic traffic;
   std::vector<SentVolume> by_role(graph.roles().size());
@@ -94,7 +104,7 @@ IterationTraffic iteration_traffic(const IterationGraph& graph, int per_server) 
       const SentVolume sent = sent_volume(graph, op, per_server);
       by_role[op.role.index()].by_worker += shares[phase] * sent.by_worker;
       by_role[op.role.index()].by_interface += shares[phase] * sent.by_interface;
-      ++messages[op.role.index()];
+      messages[op.role.index()] += static_cast<std::size_t>(op.times);
     }
     traffic.messages = std::max(traffic.messages, *std::max_element(messages.begin(), messages.end()));
   }

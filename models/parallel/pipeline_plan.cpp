@@ -103,6 +103,9 @@ std::vector<Bytes> peak_activation_bytes(const PipelinePlan& plan, const Pipelin
         if (pass.kind == PassKind::backward || pass.kind == PassKind::backward_input) freed += bytes.until_input[stage];
         if (pass.kind == PassKind::backward || pass.kind == PassKind::backward_weight)
           freed += bytes.until_weight[stage];
+        if (bytes.for_weight.empty()) continue;
+        if (pass.kind == PassKind::backward_input) held += bytes.for_weight[stage];
+        if (pass.kind == PassKind::backward_weight) freed += bytes.for_weight[stage];
       }
       most = std::max(most, held);
       held -= freed;

@@ -118,6 +118,9 @@ struct PipelinePeaks {
 struct PipelineActivations {
   std::vector<Bytes> until_input;   ///< [stage]
   std::vector<Bytes> until_weight;  ///< [stage]
+  /// [stage] what a pass of the gradient of inputs leaves for that of the weights, if that is a pass of its own: the
+  /// gradients of the outputs of products. Empty: nothing.
+  std::vector<Bytes> for_weight{};
 };
 /// The most bytes of activations on each rank at any instant.
 [[nodiscard]] std::vector<Bytes> peak_activation_bytes(const PipelinePlan& plan, const PipelineActivations& bytes);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -60,6 +61,7 @@ class GraphBuilder {
     OpId two_before;              ///< and that before it: weights of the next unit are gathered from its end on
     std::int32_t exchanges = 0;   ///< of the rank, in the order in which they are needed
     std::vector<OpId> gradients;  ///< collectives of gradients
+    std::vector<OpId> copies;     ///< messages with those of copies of the rank's weights
     OpId first;                   ///< the first operation
     std::vector<std::vector<OpId>> first_use;  ///< [chunk][unit]: the operation of its first forward pass
   };
@@ -116,6 +118,7 @@ class GraphBuilder {
 
   static const char* verb(CollectiveKind kind) {
     if (kind == CollectiveKind::all_gather) return "all-gather";
+    if (kind == CollectiveKind::all_to_all) return "all-to-all";
     return kind == CollectiveKind::all_reduce ? "all-reduce" : "reduce-scatter";
   }
 
@@ -141,14 +144,46 @@ class GraphBuilder {
   }
 
   OpId add_compute(std::size_t rank, std::string name, Time duration, Lane& lane) {
-    const OpId op = graph_.add_compute(std::move(name), roles_[rank], duration);
-    if (lane.before.valid())
-      graph_.add_dependency(lane.before, op);
-    else
-      lane.first = op;
+    return add_part(rank, std::move(name), duration, {}, lane).first;
+  }
+
+  /// Adds computing of so long, with collectives in the middle.
+  PassOps add_part(std::size_t rank, std::string name, Time duration, const std::vector<PassCollective>& sends,
+                   Lane& lane) {
+    std::vector<OpId> before;  // what the next operation waits for
+    if (lane.before.valid()) before.push_back(lane.before);
+    const auto follow = [&](OpId op) {
+      for (const OpId each : before) graph_.add_dependency(each, op);
+      return op;
+    };
+    const auto compute = [&](Time time) { return graph_.add_compute(name, roles_[rank], time); };
+    PassOps ops;
+    if (sends.empty()) {
+      ops.first = ops.last = follow(compute(duration));
+    } else {
+      Time alone = duration;  // computing beside no collective
+      std::vector<Time> beside;
+      for (const PassCollective& send : sends) {
+        beside.push_back(std::min(send.beside, alone));
+        alone -= beside.back();
+      }
+      const Time head = Time::nanoseconds(alone.ns() / 2);
+      ops.first = follow(compute(head));
+      before = {ops.first};
+      for (std::size_t i = 0; i < sends.size(); ++i) {
+        const OpId sent = follow(graph_.add_collective(fmt::format("{} of {}", verb(sends[i].kind), name),
+                                                       sends[i].kind, roles_[rank], sends[i].bytes, sends[i].groups));
+        graph_.repeat(sent, sends[i].times);
+        std::vector<OpId> now{sent};
+        if (beside[i] > Time{}) now.push_back(follow(compute(beside[i])));
+        before = std::move(now);
+      }
+      ops.last = follow(compute(alone - head));
+    }
+    if (!lane.first.valid()) lane.first = ops.first;
     lane.two_before = lane.before;
-    lane.before = op;
-    return op;
+    lane.before = ops.last;
+    return ops;
   }
 
   /// Notes the operations of a pass, which other passes wait for.
@@ -182,11 +217,18 @@ class GraphBuilder {
     std::vector<OpId> use(units.size());
     const auto add = [&](std::size_t first, std::size_t last, const std::string& part) {
       Time duration;
-      for (std::size_t u = first; u <= last; ++u) duration += units[u].of(pass.kind);
-      const OpId op = add_compute(rank, part, duration, lane);
-      if (!ops.first.valid()) ops.first = op;
-      ops.last = op;
-      for (std::size_t u = first; u <= last; ++u) use[u] = op;
+      std::vector<const PassTraffic*> traffic;
+      for (std::size_t u = first; u <= last; ++u) {
+        duration += units[u].of(pass.kind);
+        if (!sends_ || units[u].traffic(pass.kind) == nullptr) continue;
+        traffic.push_back(units[u].traffic(pass.kind));
+        duration -= traffic.back()->added_by(job_.in_network);
+      }
+      const PassOps made = add_part(rank, part, duration, sum_of(traffic, job_.in_network), lane);
+      if (!ops.first.valid()) ops.first = made.first;
+      ops.last = made.last;
+      for (std::size_t u = first; u <= last; ++u) use[u] = made.first;
+      return made.first;
     };
     if (!cut) {
       add(0, units.size() - 1, name);
@@ -197,8 +239,8 @@ class GraphBuilder {
         std::vector<OpId> gathered;
         if (shards(Sharding::weights) && (pass.kind == PassKind::forward || job_.reshard))
           gathered = gather_for_use(rank, lane, buckets[b], part);
-        add(buckets[b].first, buckets[b].last, part);
-        for (const OpId op : gathered) graph_.add_dependency(op, lane.before);
+        const OpId begin = add(buckets[b].first, buckets[b].last, part);
+        for (const OpId op : gathered) graph_.add_dependency(op, begin);
         if (reduces(pass.kind, is_last)) reduce(rank, lane, buckets[b], part, is_last);
       }
     }
@@ -242,17 +284,42 @@ class GraphBuilder {
 
   template <class IsLast>
   void add_merged(std::size_t rank, const PipelineStep& step, Lane& lane, const IsLast& is_last) {
-    const OpId op = add_compute(rank, step_name(plan_, rank, step), step_duration(plan_, costs_, rank, step), lane);
+    const PassOps ops = add_merged_part(rank, step, lane);
     for (const PipelinePass& pass : step.passes()) {
-      note(rank, pass, {op, op});
+      note(rank, pass, ops);
       const auto stage = static_cast<std::size_t>(plan_.stage(rank, pass));
       if (pass.kind == PassKind::forward) {
         std::vector<OpId>& first_use = lane.first_use[static_cast<std::size_t>(pass.chunk)];
-        if (first_use.empty()) first_use.assign(job_.units[stage].size(), op);
+        if (first_use.empty()) first_use.assign(job_.units[stage].size(), ops.first);
       } else if (reduces(pass.kind, is_last(pass))) {
         for (const Bucket& bucket : buckets_[stage]) reduce(rank, lane, bucket, pass_name(pass), is_last(pass));
       }
     }
+  }
+
+  /// Two passes together. What goes through the network of the exchange with experts, the computing of both hides.
+  PassOps add_merged_part(std::size_t rank, const PipelineStep& step, Lane& lane) {
+    const std::string name = step_name(plan_, rank, step);
+    Time duration = step_duration(plan_, costs_, rank, step);
+    if (!sends_) return add_part(rank, name, duration, {}, lane);
+    std::vector<const PassTraffic*> traffic;
+    Time apart, added;
+    for (const PipelinePass& pass : step.passes()) {
+      for (const ModelUnit& unit : job_.units[static_cast<std::size_t>(plan_.stage(rank, pass))]) {
+        apart += unit.of(pass.kind);
+        if (unit.traffic(pass.kind) == nullptr) continue;
+        traffic.push_back(unit.traffic(pass.kind));
+        added += traffic.back()->added_by(job_.in_network);
+      }
+    }
+    const bool sends_tokens = job_.in_network[static_cast<std::size_t>(PassGroup::expert)];
+    if (sends_tokens) duration = apart;
+    duration = duration > added ? duration - added : Time{};
+    std::vector<PassCollective> sends = sum_of(traffic, job_.in_network);
+    const auto hidden = std::ranges::count(sends, PassGroup::expert, &PassCollective::of);
+    for (PassCollective& send : sends)
+      if (send.of == PassGroup::expert) send.beside = Time::nanoseconds(duration.ns() / hidden);
+    return add_part(rank, name, duration, sends, lane);
   }
 
   void connect(const PassOps& from, const PassOps& to, std::size_t sender, std::size_t receiver, Bytes bytes,
@@ -278,7 +345,51 @@ class GraphBuilder {
     }
   }
 
+  /// Elements of which two pipeline ranks have a copy each.
+  [[nodiscard]] std::map<std::pair<std::size_t, std::size_t>, std::int64_t> copies_on_two_ranks() const {
+    std::vector<std::vector<std::size_t>> hosts(static_cast<std::size_t>(plan_.stages));
+    for (std::size_t rank = 0; rank < plan_.ranks(); ++rank)
+      for (const int stage : plan_.stage_of[rank]) hosts[static_cast<std::size_t>(stage)].push_back(rank);
+    std::map<std::pair<std::size_t, std::size_t>, std::int64_t> copies;
+    const auto share = [&](std::int64_t elements, RankGroups groups) {
+      return shards(Sharding::optimizer) ? (elements + groups.size - 1) / groups.size : elements;
+    };
+    for (std::size_t stage = 0; stage < hosts.size(); ++stage) {
+      for (std::size_t other = 1; other < hosts[stage].size(); ++other) {
+        std::int64_t& elements = copies[{hosts[stage].front(), hosts[stage][other]}];
+        for (const ModelUnit& unit : job_.units[stage])
+          elements +=
+              share(unit.dense_elements, job_.dense_shards()) + share(unit.expert_elements, job_.expert_shards());
+      }
+    }
+    const auto& first = hosts.front();
+    const auto& last = hosts.back();
+    const bool is_apart = std::ranges::find_first_of(first, last) == first.end();
+    if (job_.tied_elements > 0 && is_apart)
+      copies[{first.front(), last.front()}] += share(job_.tied_elements, job_.dense_shards());
+    return copies;
+  }
+
+  void add_up_copies() {
+    for (const auto& [ranks, elements] : copies_on_two_ranks()) {
+      const auto [one, other] = ranks;
+      std::vector<OpId> sent;
+      for (const auto& [from, to] : {std::pair{one, other}, std::pair{other, one}}) {
+        const std::string name = fmt::format("gradients of copies of rank {}", from);
+        const Bytes bytes{elements * job_.gradient_bytes};
+        sent.push_back(job_.joint ? graph_.add_joint_message(name, roles_[from], roles_[to], bytes)
+                                  : graph_.add_message(name, roles_[from], roles_[to], bytes));
+        graph_.add_dependency(lanes_[from].before, sent.back());
+        for (const OpId op : lanes_[from].gradients) graph_.add_dependency(op, sent.back());
+      }
+      for (const std::size_t rank : {one, other})
+        lanes_[rank].copies.insert(lanes_[rank].copies.end(), sent.begin(), sent.end());
+    }
+    for (Lane& lane : lanes_) lane.gradients.insert(lane.gradients.end(), lane.copies.begin(), lane.copies.end());
+  }
+
   void add_updates() {
+    add_up_copies();
     std::vector<OpId> updates;
     for (std::size_t rank = 0; rank < plan_.ranks(); ++rank)
       updates.push_back(graph_.add_compute("update", roles_[rank], job_.update[rank]));
@@ -325,6 +436,7 @@ class GraphBuilder {
   const TrainingIteration& job_;
   const PipelinePlan& plan_;
   const PipelineCosts costs_ = job_.costs();
+  const bool sends_ = std::ranges::find(job_.in_network, true) != job_.in_network.end();  // inside passes
   IterationGraph graph_;
   std::vector<RoleId> roles_;
   std::vector<ChannelId> streams_;
@@ -336,6 +448,11 @@ class GraphBuilder {
 };
 
 }  // namespace
+
+const PassTraffic* ModelUnit::traffic(PassKind kind) const {
+  if (kind == PassKind::backward_weight) return nullptr;
+  return kind == PassKind::forward ? &forward_traffic : &backward_traffic;
+}
 
 Time ModelUnit::of(PassKind kind) const {
   switch (kind) {

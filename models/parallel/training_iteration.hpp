@@ -4,8 +4,10 @@
 //
 // Ranks are numbered as by Megatron-LM (parallel_state, order tp-cp-ep-dp-pp): the tensor-parallel coordinate is the
 // fastest, then context, data and pipeline. So the ranks of a pipeline rank are consecutive and are one role. What
-// tensor, context and expert parallelism send lies inside the passes and is part of their times.
+// tensor, context and expert parallelism send lies inside the passes: it is part of their times, or operations that
+// pass the network between two parts of the computing.
 
+#include "models/parallel/pass_traffic.hpp"
 #include "models/parallel/pipeline_plan.hpp"
 #include "sim/graph.hpp"
 #include "sim/units.hpp"
@@ -25,8 +27,12 @@ struct ModelUnit {
   std::int64_t expert_elements = 0;  ///< parameters of the rank's experts
   Time forward_exchange{};           ///< part of `forward` that a pass merged with this one can hide: that of experts
   Time backward_exchange{};          ///< the same of `backward_input`
+  PassTraffic forward_traffic{};     ///< the collectives that are part of `forward`
+  PassTraffic backward_traffic{};    ///< and those of `backward_input`
 
   [[nodiscard]] Time of(PassKind kind) const;
+  /// What a pass of the kind sends; nullptr: nothing.
+  [[nodiscard]] const PassTraffic* traffic(PassKind kind) const;
 };
 
 /// What data-parallel ranks keep only a share of (Rajbhandari et al., "ZeRO", SC 2020, section 5).
@@ -57,7 +63,11 @@ struct TrainingIteration {
   bool reshard = true;               ///< with Sharding::weights: weights are gathered again for the backward pass
   bool barrier = true;               ///< every update waits for the gradients of all ranks (their norm)
   std::vector<Time> update;          ///< [pipeline rank]: of the rank's weights
-  bool joint = true;                 ///< the messages of a pipeline rank are one transfer (Op::joint)
+  /// Elements on each rank of an embedding that the first and the last stage both have (a tied head): if these lie on
+  /// different pipeline ranks, both add up their gradients.
+  std::int64_t tied_elements = 0;
+  PassGroups in_network{};  ///< whose collectives are operations of the graph, not parts of passes
+  bool joint = true;        ///< the messages of a pipeline rank are one transfer (Op::joint)
 
   [[nodiscard]] int ranks_of_stage() const { return tensor * context * data; }
   /// The ranks among which gradients of dense weights are added up, and those of experts.
@@ -79,7 +89,12 @@ struct TrainingIteration {
 };
 
 /// The graph. A pass is one operation, or one for each unit where gradients or weights of single units are exchanged.
-/// The collectives of a rank go one at a time through a channel of their own.
+/// Where a pass sends through the network, it computes the first half of what nothing can hide, then sends, each
+/// collective beside what can go on meanwhile, and computes the rest. The collectives of all its layers that are equal
+/// are one operation that runs several times (Op::times).
+/// The collectives of a rank go one at a time through a channel of their own. Where two pipeline ranks have a stage
+/// (DualPipe) or the embedding of a tied head, each sends its gradients of that to the other, once they have been
+/// reduced, and the updates wait for them.
 [[nodiscard]] IterationGraph training_graph(const TrainingIteration& iteration);
 
 }  // namespace contend

@@ -30,7 +30,7 @@ class AdaDual final : public CommunicationPolicy {
     if (network.active_count(server) == 0) return true;
     const OtherJobs others = other_jobs(network, server, request.job, active_);
     if (others.jobs != 1) return others.jobs == 0;
-    return others.remaining_bytes * beta_ >= request.bytes.to_double() * twice_beta_plus_eta_;
+    return others.remaining_bytes * beta_ >= request.all_bytes().to_double() * twice_beta_plus_eta_;
   }
 
  private:

@@ -30,7 +30,7 @@ class ExternalCommunication final : public CommunicationPolicy {
                                const NetworkView& network) const override {
     // The engine asks server by server until one refuses; all are asked in one question.
     const bool goes_on = next_ > 0 && next_ < servers_.size() && servers_[next_] == server && job_ == request.job &&
-                         bytes_ == request.bytes && std::ranges::equal(servers_, request.servers);
+                         bytes_ == request.all_bytes() && std::ranges::equal(servers_, request.servers);
     if (!goes_on) ask(request, network);
     const auto at = static_cast<std::size_t>(std::ranges::find(servers_, server) - servers_.begin());
     const bool accepts = at < accepts_.size() && accepts_[at];
@@ -48,7 +48,7 @@ class ExternalCommunication final : public CommunicationPolicy {
   void ask(const TransferRequest& request, const NetworkView& network) const {
     open();
     job_ = request.job;
-    bytes_ = request.bytes;
+    bytes_ = request.all_bytes();
     servers_.assign(request.servers.begin(), request.servers.end());
     accepts_.assign(servers_.size(), false);
     JsonWriter json{JsonWriter::Layout::line};

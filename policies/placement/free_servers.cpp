@@ -72,6 +72,27 @@ void FreeServers::take(ServerId server, int count, std::vector<GpuId>& chosen) {
   taken_.insert(std::upper_bound(taken_.begin(), taken_.end(), server), server);
 }
 
+void FreeServers::take_groups(ServerId server, int count, int together, std::vector<GpuId>& chosen) {
+  if (together == 1) return take(server, count, chosen);
+  const std::size_t first = server.index() * stride_, before = chosen.size();
+  std::vector<GpuId> others;
+  for (int begin = 0; begin < per_server_; begin += together) {
+    std::vector<GpuId> free;
+    for (int g = begin; g < std::min(begin + together, per_server_); ++g) {
+      const GpuId gpu{first + static_cast<std::size_t>(g)};
+      if (cluster_.fits(gpu, job_)) free.push_back(gpu);
+    }
+    const bool is_group = std::ssize(free) == together && chosen.size() < before + static_cast<std::size_t>(count);
+    std::vector<GpuId>& to = is_group ? chosen : others;
+    to.insert(to.end(), free.begin(), free.end());
+  }
+  for (std::size_t i = 0; chosen.size() < before + static_cast<std::size_t>(count); ++i) {
+    CONTEND_CHECK(i < others.size(), "the server has room for what is taken");
+    chosen.push_back(others[i]);
+  }
+  taken_.insert(std::upper_bound(taken_.begin(), taken_.end(), server), server);
+}
+
 bool FreeServers::take_whole(int count, std::vector<GpuId>& chosen) {
   std::vector<ServerId> found;
   for (ServerId from = begin(); static_cast<int>(found.size()) < count; from = after(found.back())) {

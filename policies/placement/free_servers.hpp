@@ -40,6 +40,9 @@ class FreeServers {
 
   /// Appends the first `count` free GPUs of the server, which must have room for them.
   void take(ServerId server, int count, std::vector<GpuId>& chosen);
+  /// The same for groups of `together` ranks, of which `count` is a multiple: first neighbouring GPUs from a multiple
+  /// of `together` on, then whatever else is free.
+  void take_groups(ServerId server, int count, int together, std::vector<GpuId>& chosen);
   /// Takes the first `count` wholly free servers by id. Returns false and takes nothing if there are fewer.
   bool take_whole(int count, std::vector<GpuId>& chosen);
 

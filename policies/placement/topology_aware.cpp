@@ -8,6 +8,11 @@
 // it.
 //
 // A job that no single server can take costs O(servers with free GPUs).
+//
+// `groups` is the same for jobs whose ranks form groups that belong on one server (RankLayout): a server has room for
+// whole groups only, on neighbouring GPUs where it can. As ranks are consecutive, a stage of a pipeline then fills
+// neighbouring servers, the ranks with the same place in their groups have the same place on their servers (the same
+// rail of a rail-optimised fabric), and stages follow each other from switch to switch.
 
 #include "policies/placement/free_servers.hpp"
 #include "policies/registry.hpp"
@@ -76,17 +81,30 @@ void choose(std::vector<Part>& parts, std::int64_t needed, std::vector<Part>& ch
 
 class TopologyAware final : public PlacementPolicy {
  public:
-  explicit TopologyAware(std::vector<std::vector<std::uint32_t>> tiers) : tiers_{std::move(tiers)} {}
+  /// Keeps groups of ranks on one server if `by_groups`.
+  TopologyAware(std::vector<std::vector<std::uint32_t>> tiers, bool by_groups)
+      : tiers_{std::move(tiers)}, by_groups_{by_groups} {}
 
-  [[nodiscard]] bool refuses_alike() const override { return true; }
+  // A job without groups may find a place where one with groups doesn't.
+  [[nodiscard]] bool refuses_alike() const override { return !by_groups_; }
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
     if (asks_for_share(job)) return place_share(cluster, job, false, chosen);
+    together_ = by_groups_ ? job.layout.together : 1;
+    find(cluster, job, chosen);
+    if (!chosen.empty() || together_ == 1 || !job.layout.may_part) return;
+    together_ = 1;
+    find(cluster, job, chosen);
+  }
+
+ private:
+  void find(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) {
     FreeServers servers{cluster, job};
     if (const ServerId server = servers.fullest(job.gpus); server.valid()) {
-      return servers.take(server, job.gpus, chosen);
+      return servers.take_groups(server, job.gpus, together_, chosen);
     }
     std::vector<ServerId> found;
     servers.emptiest_first(INT_MAX, INT_MAX, found);
+    std::erase_if(found, [&](ServerId server) { return room(servers, server) == 0; });
     if (tiers_.empty()) tiers_.assign(1, std::vector<std::uint32_t>(cluster.servers(), 0));
     forget_ended(cluster);
     std::vector<Part> parts;
@@ -103,12 +121,16 @@ class TopologyAware final : public PlacementPolicy {
     }
   }
 
- private:
+  /// The GPUs of the server for whole groups.
+  [[nodiscard]] int room(const FreeServers& servers, ServerId server) const {
+    return servers.room(server) / together_ * together_;
+  }
+
   /// Fills `parts` with the groups of a tier to which the servers belong, by id.
   void parts_of(const FreeServers& servers, const std::vector<ServerId>& found, std::size_t tier,
                 std::vector<Part>& parts) const {
     std::map<std::uint32_t, std::int64_t> rooms;
-    for (const ServerId server : found) rooms[tiers_[tier][server.index()]] += servers.room(server);
+    for (const ServerId server : found) rooms[tiers_[tier][server.index()]] += room(servers, server);
     parts.clear();
     for (const auto& [group, room] : rooms) {
       const auto load = load_.find({tier, group});
@@ -124,14 +146,14 @@ class TopologyAware final : public PlacementPolicy {
     if (above > 0) {
       parts_of(servers, found, above - 1, parts);
     } else {
-      for (const ServerId server : found) parts.push_back({server.value(), servers.room(server), 0});
+      for (const ServerId server : found) parts.push_back({server.value(), room(servers, server), 0});
     }
     choose(parts, needed, best);
     for (const Part& part : best) {
       const std::int64_t count = std::min(needed, part.room);
       needed -= count;
       if (above == 0) {
-        servers.take(ServerId{part.id}, static_cast<int>(count), chosen);
+        servers.take_groups(ServerId{part.id}, static_cast<int>(count), together_, chosen);
         continue;
       }
       std::vector<ServerId> members;
@@ -170,13 +192,23 @@ class TopologyAware final : public PlacementPolicy {
 
   using Uplink = std::pair<std::size_t, std::uint32_t>;  // tier and group below the uplink
   std::vector<std::vector<std::uint32_t>> tiers_;
+  const bool by_groups_;
+  int together_ = 1;                               // ranks of the job at hand
   std::map<JobId, std::vector<Uplink>> crossing_;  // running jobs that span groups
   std::map<Uplink, std::int64_t> load_;
 };
 
+std::unique_ptr<PlacementPolicy> made(const PolicyContext& context, bool by_groups) {
+  return std::make_unique<TopologyAware>(
+      context.server_groups ? context.server_groups() : std::vector<std::vector<std::uint32_t>>{}, by_groups);
+}
+
 std::unique_ptr<PlacementPolicy> make_topology_aware(const Parameters&, const PolicyContext& context) {
-  return std::make_unique<TopologyAware>(context.server_groups ? context.server_groups()
-                                                               : std::vector<std::vector<std::uint32_t>>{});
+  return made(context, false);
+}
+
+std::unique_ptr<PlacementPolicy> make_groups(const Parameters&, const PolicyContext& context) {
+  return made(context, true);
 }
 
 }  // namespace
@@ -186,6 +218,13 @@ PolicyRow<PlacementPolicy> topology_aware_placement() {
           .summary = "one server, else the fewest switches of the topology, then the least loaded uplinks",
           .source = "textbook",
           .make = make_topology_aware};
+}
+
+PolicyRow<PlacementPolicy> groups_placement() {
+  return {.name = "groups",
+          .summary = "as topology-aware; tensor-parallel groups lie on one server each, or the job waits",
+          .source = "Narayanan et al., SC 2021, section 3; Dubey et al., arXiv 2407.21783, section 3.3",
+          .make = make_groups};
 }
 
 }  // namespace contend

@@ -91,6 +91,13 @@ async function timelineSection(data) {
     summaryNote({...data.timeline, lanes: decoded.lanes}), timeline.root, help);
 }
 
+/** What the passes of pipelines did, drawn with stages as lanes and micro-batches as numbers. */
+function pipelineSection(data) {
+  if (!data.pipelines?.length) return null;
+  return section('pipelines', 'Pipelines', el('p', {class: 'lead', text: 'One iteration of the first job of each model and size: a lane for each pipeline rank, a box for each pass with the number of its micro-batch. A box lasts from the begin of its pass to its end, with what the pass waits for inside; updates and exchanges are left out.'}),
+    ...data.pipelines.map(({name, title, svg}) => drawingElement(name, title, svg)));
+}
+
 async function runPage(data) {
   const wide = new Set(['gpu-heat', 'nic-heat', 'links']);
   const figures = data.figures.map((figure) => {
@@ -124,6 +131,8 @@ async function runPage(data) {
     section('distribution', 'Completion times', el('div', {class: 'grid'}, ...figures.filter((node) => !time.includes(node.id)))),
     section('jobs', 'Jobs', onrow ? el('p', {class: 'lead', text: 'A click on a row shows the job in the timeline.'}) : null, sortableTable(jobs, {name: 'jobs', onrow, caption: 'The jobs of the run'})),
   ];
+  const pipelines = pipelineSection(data);
+  if (pipelines) parts.splice(3, 0, pipelines);
   if (data.links) parts.push(section('linktable', 'Links of the fabric', sortableTable(withUnits(tableColumns(data.links)), {name: 'links', caption: 'The links of the fabric'})));
   parts.push(section('provenance', 'Where it comes from', factTable(data.provenance, 'Provenance')));
   return parts;

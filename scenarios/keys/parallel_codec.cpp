@@ -1,5 +1,7 @@
 #include "scenarios/keys/parallel_codec.hpp"
 
+#include "models/devices.hpp"
+#include "scenarios/keys/graph_codec.hpp"
 #include "scenarios/keys/map_members.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/yaml/map_codec.hpp"
@@ -35,6 +37,17 @@ Codec<ExpertLoad> expert_load_codec() {
                                "{ratio: 1.3}");
 }
 
+Codec<OffloadSetup> offload_codec() {
+  const auto rate = optional_codec(link_rate_codec(), "");
+  return map_codec<OffloadSetup>(
+      {field("optimizer", &OffloadSetup::optimizer,
+             choice_codec<StatePlace>(
+                 {{"gpu", StatePlace::gpu}, {"host", StatePlace::host}, {"nvme", StatePlace::nvme}})),
+       field("activations", &OffloadSetup::activations, bool_codec()), field("link", &OffloadSetup::link, rate),
+       field("memory", &OffloadSetup::memory, rate), field("nvme", &OffloadSetup::nvme, rate)},
+      "{optimizer: host, link: 25GB/s, memory: 20GB/s}");
+}
+
 std::vector<ParallelRow> make_parallel_rows() {
   const auto degree = integer_codec<int>(1, kMostRanks);
   return {
@@ -43,6 +56,10 @@ std::vector<ParallelRow> make_parallel_rows() {
       map_member<ParallelSetup>(
           "sequence_parallel", [](auto& p) -> auto& { return p.sequence_parallel; }, bool_codec(),
           "the tensor-parallel GPUs also cut the sequence, between the products of a layer"),
+      map_member<ParallelSetup>(
+          "across_servers", [](auto& p) -> auto& { return p.across_servers; }, bool_codec(),
+          "tensor-parallel groups may lie on several servers; else `tensor` divides the GPUs of a server, and the "
+          "placement `groups` makes the job wait until each group fits into one"),
       map_member<ParallelSetup>(
           "pipeline", [](auto& p) -> auto& { return p.pipeline; }, degree,
           "groups of GPUs over which the layers are cut"),
@@ -59,8 +76,24 @@ std::vector<ParallelRow> make_parallel_rows() {
           "order", [](auto& p) -> auto& { return p.order; }, optional_codec(path_codec(), ""),
           "with schedule: file: file with the order of the passes on each pipeline rank"),
       map_member<ParallelSetup>(
-          "context", [](auto& p) -> auto& { return p.context; }, degree,
-          "GPUs over which each sequence is cut; keys and values go around a ring"),
+          "context", [](auto& p) -> auto& { return p.context; }, degree, "GPUs over which each sequence is cut"),
+      map_member<ParallelSetup>(
+          "context_exchange", [](auto& p) -> auto& { return p.context_exchange; },
+          choice_codec<ContextExchange>({{"ring", ContextExchange::ring},
+                                         {"token-ring", ContextExchange::token_ring},
+                                         {"all-gather", ContextExchange::all_gather},
+                                         {"all-to-all", ContextExchange::all_to_all}}),
+          "ring: keys and values go around the context-parallel GPUs beside attention; token-ring: queries go around "
+          "in "
+          "the forward pass, outputs the other way (TokenRing); all-gather: keys and values are gathered before "
+          "attention (Llama 3); all-to-all: each GPU gets whole sequences of its share of the heads (Ulysses)"),
+      map_member<ParallelSetup>(
+          "devices", [](auto& p) -> auto& { return p.devices; }, list_codec(name_codec(device_names()), "devices"),
+          "device of each pipeline rank, where they differ; []: that of the entry"),
+      map_member<ParallelSetup>(
+          "offload", [](auto& p) -> auto& { return p.offload; }, offload_codec(),
+          "what is kept outside of the GPUs: {optimizer: host or nvme, activations: true}, with the bandwidths of each "
+          "GPU's part of a server: `link` to host memory, `memory` of it for the update, `nvme`; {}: nothing"),
       map_member<ParallelSetup>(
           "expert", [](auto& p) -> auto& { return p.expert; }, degree,
           "GPUs over which the experts of a layer are spread, among those with the same stage"),

@@ -45,6 +45,12 @@ std::int64_t pace_of(double ratio) {
   return static_cast<std::int64_t>(pace);
 }
 
+/// The same with computing that goes `speed` times as fast.
+TornGraph at_speed(TornGraph torn, double speed) {
+  if (speed == 1 || !torn.make) return torn;
+  return {torn.groups, [make = std::move(torn.make), speed] { return make().with_compute_times(1 / speed); }};
+}
+
 /// Makes the paces of jobs, each once.
 class PaceMaker {
  public:
@@ -111,13 +117,16 @@ class PaceMaker {
       const NamedServerType& type = scenario_.cluster.types[t];
       JobPace pace{.together = 0, .spread = 0, .graph = -1};
       try {
-        IterationGraph graph = (*makers_[t])(job.model, job.gpus).graph;
+        TrainedJob made = (*makers_[t])(job.model, job.gpus);
+        IterationGraph graph = std::move(made.graph);
         if (type.speed != 1) graph = graph.with_compute_times(1 / type.speed);
         const double own = graph.compute_total().to_seconds();
         pace.together = usual > 0 ? pace_of(own / usual) : kNominalPace;
         pace.graph = static_cast<std::int32_t>(workload_.graphs.size());
         workload_.notes.resize(workload_.graphs.size());
         workload_.graphs.push_back(std::move(graph));
+        workload_.torn.resize(workload_.graphs.size());
+        workload_.torn.back() = at_speed(std::move(made.torn), type.speed);
       } catch (const InputError& error) {  // it does not fit there
         if (!first) first = error;
       }

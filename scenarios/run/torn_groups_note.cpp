@@ -9,13 +9,11 @@
 namespace contend {
 
 std::string seen_torn_groups(const Scenario& scenario, const RunResult& result) {
-  const int per_server = scenario.cluster.gpus_per_server;
   const JobResult* first = nullptr;
   std::size_t others = 0;
   for (const JobResult& job : result.jobs) {
     const TrainingEntry* const entry = find_entry(scenario, job.model);
-    if (entry == nullptr || !entry->parallel || entry->parallel->tensor == 1) continue;
-    if (job.servers <= (job.gpus + per_server - 1) / per_server) continue;
+    if (!job.torn || entry == nullptr || entry->parallel->across_servers) continue;
     if (first == nullptr)
       first = &job;
     else
@@ -23,10 +21,9 @@ std::string seen_torn_groups(const Scenario& scenario, const RunResult& result) 
   }
   if (first == nullptr) return {};
   return fmt::format(
-      "{}{} lay on {} servers, {} more than needed: passes are timed as if its tensor-parallel groups were inside "
-      "servers; policies.placement: consolidated keeps them together",
-      first->name, others > 0 ? fmt::format(" (as {} other jobs)", others) : "", first->servers,
-      first->servers - (first->gpus + per_server - 1) / per_server);
+      "{}{} lay on {} servers with groups of ranks torn apart that belong on one server: what these send passes the "
+      "network; policies.placement: groups keeps them together",
+      first->name, others > 0 ? fmt::format(" (as {} other jobs)", others) : "", first->servers);
 }
 
 }  // namespace contend

@@ -1,5 +1,5 @@
 #pragma once
-// Warns of jobs whose tensor-parallel groups may lie on several servers.
+// Warns of jobs whose groups of ranks lay on several servers though each of them fits into one.
 
 #include "scenarios/scenario.hpp"
 #include "sim/result.hpp"
@@ -8,8 +8,8 @@
 
 namespace contend {
 
-/// The first job with tensor parallelism that lay on more servers than it needs, and how many more there were; empty if
-/// none did. Passes are timed as if such groups were inside servers (docs/models/parallel.md).
+/// The first such job and how many more there were; empty if there was none, or if their entries allow it
+/// (ParallelSetup::across_servers).
 [[nodiscard]] std::string seen_torn_groups(const Scenario& scenario, const RunResult& result);
 
 }  // namespace contend

@@ -2,6 +2,7 @@
 
 #include "models/parallel/flops.hpp"
 #include "models/parallel/mixture.hpp"
+#include "models/parallel/offload.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/training/optimizer_bytes.hpp"
@@ -18,6 +19,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -49,10 +52,12 @@ Degrees degrees_of(const Scenario& scenario, const TrainingEntry& entry, int gpu
                        .hint = "the degree of data parallelism is what is left"}}};
   }
   const int per_server = scenario.cluster.gpus_per_server;
-  if (per_server % setup.tensor != 0)
-    found.add("parallel.tensor", fmt::format("{} does not divide the {} GPUs of a server, so that groups would lie on "
-                                             "two of them",
-                                             setup.tensor, per_server));
+  if (per_server % setup.tensor != 0 && !setup.across_servers)
+    found.add("parallel.tensor",
+              fmt::format("{} does not divide the {} GPUs of a server, so that groups would lie on "
+                          "two of them",
+                          setup.tensor, per_server),
+              "parallel.across_servers: true allows that");
   Degrees degrees;
   degrees.data = static_cast<int>(gpus / model_ranks);
   const int ranks = setup.tensor * setup.context * degrees.data;
@@ -127,6 +132,18 @@ Time update_time(const TrainingEntry& entry, const TrainingIteration& job, const
       elements += static_cast<double>(unit.expert_elements) / (shares ? job.expert_shards().size : 1);
     }
   }
+  if (const OffloadSetup& offload = entry.parallel->offload; offload.optimizer != StatePlace::gpu) {
+    const bool is_mixed = activation_bytes(entry.type) < 4;
+    const OptimizerBytes optimizer = bytes_of(entry.optimizer);
+    OffloadedUpdate each;
+    each.gradient = job.gradient_bytes;
+    each.weight = job.weight_bytes;
+    each.memory = optimizer.moved;
+    // With numbers of 2 bytes the weights in 4 bytes are part of the state.
+    if (offload.optimizer == StatePlace::nvme) each.stored = static_cast<double>(optimizer.state + (is_mixed ? 4 : 0));
+    const ByteRate link = *offload.link;
+    return offloaded_update_time(elements, each, {link, *offload.memory, offload.nvme.value_or(link)});
+  }
   const KernelWork work = update_work(entry.optimizer, elements, static_cast<int>(activation_bytes(entry.type)));
   return work.bytes > 0 ? kernel_costs(entry).of(work) : Time{};
 }
@@ -139,8 +156,12 @@ TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, 
   work.model_flops = model_flops(model, sequences, FlopsConvention::causal);
   work.hardware_flops = hardware_flops(model, sequences, FlopsConvention::causal,
                                        keeps_no_scores ? Recomputation::none : entry.recompute);
-  const Device* device = entry.device.calibrated ? nullptr : find_device(entry.device.name);
-  if (device != nullptr) work.peak_flops = device->peak(entry.type);
+  if (entry.device.calibrated) return work;
+  std::vector<std::string> names = entry.parallel->devices;
+  if (names.empty()) names.push_back(entry.device.name);
+  for (const std::string& name : names)
+    if (const Device* device = find_device(name); device != nullptr) work.peak_flops += device->peak(entry.type);
+  work.peak_flops /= static_cast<double>(names.size());  // a pipeline rank has as many GPUs as any other
   return work;
 }
 
@@ -173,6 +194,54 @@ double expert_imbalance(const ParallelSetup& setup, const TransformerModel& mode
   constexpr double kKept = 1e9;  // decimals, so that the last bits of a power don't matter
   return std::min(most, std::round(fullest_over_mean(tokens, setup.expert) * kKept) / kKept);
 }
+
+/// What times the units of each pipeline rank.
+class TimesByDevice {
+ public:
+  /// All of these must outlive it, the plan of the job included.
+  TimesByDevice(const Scenario& scenario, const TrainingEntry& entry, const TransformerModel& model,
+                const MicroBatch& work, const TrainingIteration& job)
+      : scenario_{scenario}, entry_{entry}, model_{model}, work_{work}, job_{job} {}
+
+  [[nodiscard]] UnitTimes& of_stage(int stage) { return *found(stage).times; }
+  [[nodiscard]] const TrainingEntry& entry_of_stage(int stage) { return found(stage).entry; }
+
+ private:
+  struct Timed {
+    TrainingEntry entry;
+    std::unique_ptr<UnitTimes> times;
+  };
+
+  Timed& found(int stage) {
+    std::string device;
+    if (const std::vector<std::string>& devices = entry_.parallel->devices; !devices.empty()) {
+      for (std::size_t rank = 0; rank < devices.size(); ++rank) {
+        if (std::ranges::find(job_.plan.stage_of[rank], stage) == job_.plan.stage_of[rank].end()) continue;
+        if (!device.empty() && device != devices[rank])
+          throw InputError{
+              {{.key = "parallel.devices",
+                .reason = fmt::format("stage {} lies on ranks with {} and {}", stage, device, devices[rank]),
+                .hint = "a schedule with stages on two ranks needs equal devices there"}}};
+        device = devices[rank];
+      }
+    }
+    const auto [known, is_new] = timed_.try_emplace(device);
+    if (is_new) {
+      known->second.entry = entry_;
+      if (!device.empty()) known->second.entry.device.name = device;
+      known->second.times = std::make_unique<UnitTimes>(scenario_, known->second.entry, model_, work_,
+                                                        job_.ranks_of_stage(), job_.plan.has_weight_passes());
+    }
+    return known->second;
+  }
+
+  const Scenario& scenario_;
+  const TrainingEntry& entry_;
+  const TransformerModel& model_;
+  const MicroBatch& work_;
+  const TrainingIteration& job_;
+  std::map<std::string, Timed> timed_;  // by device; "": that of the entry
+};
 
 ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
   const ParallelSetup& setup = *entry.parallel;
@@ -222,9 +291,11 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   constexpr std::int64_t kMillion = 1'000'000;
   job.bucket = setup.bucket > 0 ? setup.bucket : std::max(40 * kMillion, degrees.data * kMillion);
 
-  UnitTimes times{scenario, entry, model, work, job.ranks_of_stage(), job.plan.has_weight_passes()};
+  TimesByDevice devices{scenario, entry, model, work, job};
+  UnitTimes& of_all = devices.of_stage(0);
   made.stages = stages_of(setup, model.all_layers(), job.plan.stages);
   for (const LayerRange& range : made.stages) {
+    UnitTimes& times = devices.of_stage(static_cast<int>(job.units.size()));
     std::vector<ModelUnit>& units = job.units.emplace_back();
     PassShares& shares = made.shares.emplace_back();
     const auto add = [&](TimedUnit timed, const LayerRange& part) {
@@ -239,14 +310,33 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
       add(times.layer(layer), {layer, layer + 1, false, false});
     if (range.head) add(times.head(), {range.last, range.last, false, true});
     const Time gather = job.plan.stages > 1 ? times.gather_message() : Time{};
-    if (!range.embedding) units.front().forward += gather;
-    if (!range.head) units.back().backward_input += gather;
+    if (!range.embedding) {
+      units.front().forward += gather;
+      units.front().forward_traffic.add(PassGroup::tensor, gather, {times.gathered_message()});
+    }
+    if (!range.head) {
+      units.back().backward_input += gather;
+      units.back().backward_traffic.add(PassGroup::tensor, gather, {times.gathered_message()});
+    }
     shares.tensor += (range.embedding ? Time{} : gather) + (range.head ? Time{} : gather);
   }
-  job.messages.assign(static_cast<std::size_t>(job.plan.stages - 1), times.message());
+  job.messages.assign(static_cast<std::size_t>(job.plan.stages - 1), of_all.message());
+  const bool is_tied = model.head == OutputHead::tied && job.plan.stages > 1;
+  if (is_tied) job.tied_elements = vocabulary_rows(model, work.split) * model.hidden;
+  // Without contention what leaves servers takes the same time as a part of the passes.
+  if (scenario.network.fidelity != Fidelity::analytic) {
+    for (std::size_t kind = 0; kind < kPassGroups; ++kind)
+      job.in_network[kind] = of_all.leaves_servers(static_cast<PassGroup>(kind));
+  }
+  for (std::size_t kind = 0; kind < kPassGroups; ++kind) {
+    if (job.in_network[kind]) continue;
+    for (const RankGroups& groups : of_all.groups_of(static_cast<PassGroup>(kind)))
+      if (groups.size > 1 && !of_all.leaves_servers(groups)) made.whole.push_back(groups);
+  }
   made.memory = rank_memory(entry, model, work, made.iteration, made.stages);
   made.work = work_of(entry, model, made);
-  for (const std::vector<int>& stages : job.plan.stage_of) job.update.push_back(update_time(entry, job, stages));
+  for (const std::vector<int>& stages : job.plan.stage_of)
+    job.update.push_back(update_time(devices.entry_of_stage(stages.front()), job, stages));
   return made;
 }
 

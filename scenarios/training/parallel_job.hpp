@@ -26,6 +26,9 @@ struct ParallelJob {
   int sequence = 1;               ///< tokens of each
   std::vector<GpuMemory> memory;  ///< by pipeline rank
   TrainingWork work;
+  /// The partitions of the ranks whose collectives are parts of passes and stay inside servers, where consecutive ranks
+  /// fill one server after another.
+  std::vector<RankGroups> whole;
 };
 
 /// The iteration of a job of the entry on so many GPUs, which has `parallel`. Throws InputError with the keys of the

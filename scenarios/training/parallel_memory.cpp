@@ -76,6 +76,16 @@ std::string setting_that_fits(const Scenario& scenario, const TrainingEntry& ent
   return {};
 }
 
+/// Activations of the layer that leaves most.
+Bytes largest_layer(const TrainingEntry& entry, const TransformerModel& model, const MicroBatch& work,
+                    const std::vector<HeldStage>& stages) {
+  Bytes most;
+  for (const HeldStage& stage : stages)
+    for (std::int64_t layer = stage.range.first; layer < stage.range.last; ++layer)
+      most = std::max(most, layer_activations(model, layer, work, entry.recompute).kept());
+  return most;
+}
+
 }  // namespace
 
 std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const TransformerModel& model, const MicroBatch& work,
@@ -93,7 +103,16 @@ std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const Transformer
     const ActivationBytes bytes = stage_activations(model, range, work, entry.recompute);
     activations.until_input.push_back(bytes.until_input);
     activations.until_weight.push_back(bytes.until_weight);
+    if (!job.plan.has_weight_passes()) continue;
+    // What was recomputed for the gradient of the inputs stays for that of the weights.
+    const ActivationBytes whole = stage_activations(model, range, work, Recomputation::none);
+    const bool is_full = entry.recompute == Recomputation::full;
+    activations.for_weight.push_back(whole.output_gradients + (is_full ? whole.until_weight : Bytes{}));
   }
+  Bytes gathered_keys;
+  if (work.split.context > 1 && entry.parallel->context_exchange == ContextExchange::all_gather)
+    gathered_keys = Bytes{work.context_tokens() * (work.split.context - 1)} *
+                    ((model.key_width() + model.value_width()) / work.split.tensor * width);
   const std::vector<Bytes> peaks = peak_activation_bytes(job.plan, activations);
   std::vector<GpuMemory> by_rank;
   for (std::size_t rank = 0; rank < job.plan.ranks(); ++rank) {
@@ -101,6 +120,12 @@ std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const Transformer
     for (const int stage : job.plan.stage_of[rank]) held.push_back({stages[static_cast<std::size_t>(stage)], 0});
     by_rank.push_back(gpu_memory(model, work, held, options));
     by_rank.back().activations = peaks[rank];
+    const OffloadSetup& offload = entry.parallel->offload;
+    if (offload.optimizer != StatePlace::gpu) by_rank.back().optimizer = Bytes{};
+    if (offload.activations)
+      by_rank.back().activations = std::min(peaks[rank], largest_layer(entry, model, work, held) * 2);
+    Bytes& working = by_rank.back().working;
+    working = entry.recompute == Recomputation::full ? working + gathered_keys : std::max(working, gathered_keys);
     if (job.sharding == Sharding::weights && !job.reshard) {
       // Weights stay from the forward pass to the backward pass.
       std::int64_t elements = 0;

@@ -26,6 +26,22 @@ constexpr std::string_view kOnlyLayers[] = {"layers",      "select",     "single
 constexpr std::string_view kOnlyParallel[] = {"global_batch",         "config",    "recompute", "attention", "loss",
                                               "attention_efficiency", "efficiency"};
 
+template <class Complain>
+void check_offload(const TrainingEntry& entry, const Complain& complain) {
+  const OffloadSetup& offload = entry.parallel->offload;
+  const bool states = offload.optimizer != StatePlace::gpu, stored = offload.optimizer == StatePlace::nvme;
+  if (states && entry.optimizer == Optimizer::none)
+    complain("parallel.offload.optimizer", "has no effect without an optimizer", "optimizer: adam");
+  const auto check = [&](const char* rate, bool is_given, bool is_needed) {
+    const std::string key = fmt::format("parallel.offload.{}", rate);
+    if (is_needed && !is_given) complain(key, "is missing", "give the bandwidth for each GPU, such as 25GB/s");
+    if (is_given && !is_needed) complain(key, "has no effect: nothing takes this way", "");
+  };
+  check("link", offload.link.has_value(), offload.any());
+  check("memory", offload.memory.has_value(), states);
+  check("nvme", offload.nvme.has_value(), stored);
+}
+
 /// Complaints about an entry whose model is spread over several GPUs.
 template <class Complain>
 void check_parallel(const TrainingEntry& entry, const Complain& complain) {
@@ -55,6 +71,15 @@ void check_parallel(const TrainingEntry& entry, const Complain& complain) {
              fmt::format("{} bytes are no type of gradients", entry.parallel->gradient_bytes), "2 or 4");
   if (entry.parallel->shards > 0 && entry.parallel->zero == 0)
     complain("parallel.shards", "has no effect without zero", "zero: 1, 2 or 3");
+  if (entry.parallel->given.contains("context_exchange") && entry.parallel->context == 1)
+    complain("parallel.context_exchange", "has no effect without context", "context: 2 or more");
+  if (const std::size_t devices = entry.parallel->devices.size(); devices > 0) {
+    if (static_cast<int>(devices) != entry.parallel->pipeline)
+      complain("parallel.devices",
+               fmt::format("has {} devices: there are {} pipeline ranks", devices, entry.parallel->pipeline), "");
+    if (entry.device.calibrated) complain("parallel.devices", "has no effect: a profile times all ranks", "");
+  }
+  check_offload(entry, complain);
   const ExpertLoad& load = entry.parallel->expert_load;
   if (load.ratio.has_value() + load.zipf.has_value() + load.capacity.has_value() + load.counts.has_value() > 1)
     complain("parallel.expert_load", "says more than once how uneven it is",

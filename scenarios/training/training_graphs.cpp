@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -64,11 +65,21 @@ TrainedJob plan(const Scenario& scenario, const TrainingEntry& entry, const Time
 }
 
 TrainedJob parallel_job(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
-  const ParallelJob job = plan_parallel(scenario, entry, gpus);
+  ParallelJob job = plan_parallel(scenario, entry, gpus);
   check_memory(scenario, entry, gpus, job.memory);
   TrainedJob made{.graph = training_graph(job.iteration), .memory = {}};
+  made.layout = {.together = entry.parallel->tensor,
+                 .stage = job.iteration.ranks_of_stage(),
+                 .may_part = entry.parallel->across_servers};
   made.memory = entry.memory.value_or(job.memory[fullest(job.memory)].total());
   made.notes.work = job.work;
+  if (job.whole.empty()) return made;
+  made.torn.groups = std::move(job.whole);
+  made.torn.make = [iteration = std::make_shared<const TrainingIteration>(std::move(job.iteration))] {
+    TrainingIteration torn = *iteration;
+    torn.in_network.fill(true);
+    return training_graph(torn);
+  };
   return made;
 }
 

@@ -2,6 +2,8 @@
 
 #include "calibration/transformer_times.hpp"
 #include "models/devices.hpp"
+#include "models/parallel/memory.hpp"
+#include "models/parallel/offload.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -35,6 +37,7 @@ PassShares& PassShares::operator+=(const PassShares& other) {
   tensor += other.tensor;
   context += other.context;
   expert += other.expert;
+  offload += other.offload;
   return *this;
 }
 
@@ -52,6 +55,12 @@ UnitTimes::UnitTimes(const Scenario& scenario, const TrainingEntry& entry, const
   if (entry.efficiency) options_.matrix_unit_efficiency = *entry.efficiency;
   const double tokens = static_cast<double>(work_.context_tokens());
   activations_ = Bytes{static_cast<std::int64_t>(tokens) * model_.hidden * activation_bytes(work_.type)};
+  const std::int64_t ranks_of_heads = work_.split.tensor * work_.split.context;
+  if (entry_.parallel->context_exchange == ContextExchange::all_to_all && model_.heads % ranks_of_heads != 0)
+    throw InputError{{{.key = "parallel.context_exchange",
+                       .reason = fmt::format("all-to-all: tensor {} x context {} does not divide the {} heads of {}",
+                                             work_.split.tensor, work_.split.context, model_.heads, model_.name),
+                       .hint = "ring or all-gather cut no heads"}}};
   if (model_.mixture && entry_.parallel->expert_exchange == ExpertExchange::by_server) check_servers_of_experts();
 }
 
@@ -82,6 +91,29 @@ TimedUnit UnitTimes::layer(std::int64_t index) {
   return known->second;
 }
 
+PassCollective UnitTimes::sent(PassGroup of, CollectiveKind kind, RankGroups groups, Bytes bytes, Time beside) const {
+  return {of, kind, groups, bytes, 1, beside};
+}
+
+std::vector<RankGroups> UnitTimes::groups_of(PassGroup kind) const {
+  const LayerSplit& split = work_.split;
+  const int expert_tensor = static_cast<int>(split.expert_tensor);
+  switch (kind) {
+    case PassGroup::tensor:
+      return {tensor_groups()};
+    case PassGroup::context:
+      return {{static_cast<int>(split.tensor), static_cast<int>(split.context)}};
+    case PassGroup::expert:
+      return {{1, expert_tensor}, {expert_tensor, static_cast<int>(split.expert)}};
+  }
+  check_failed(__FILE__, __LINE__, "a kind of groups", "unknown");
+}
+
+bool UnitTimes::leaves_servers(PassGroup kind) const {
+  const std::vector<RankGroups> all = groups_of(kind);
+  return std::ranges::any_of(all, [&](const RankGroups& each) { return groups_.leaves_servers(each); });
+}
+
 TimedUnit UnitTimes::embedding() {
   const OperatorTimes times = timed(embedding_operators(model_, work_));
   const CollectiveKind whole =
@@ -89,7 +121,14 @@ TimedUnit UnitTimes::embedding() {
   const Time forward = groups_(whole, tensor_groups(), activations_);
   const Time backward =
       work_.split.sequence_parallel ? groups_(CollectiveKind::all_gather, tensor_groups(), activations_) : Time{};
-  return made(times, {}, forward, backward, {.tensor = forward + backward});
+  TimedUnit unit = made(times, {}, forward, backward, {.tensor = forward + backward});
+  unit.unit.forward_traffic.add(PassGroup::tensor, forward,
+                                {sent(PassGroup::tensor, whole, tensor_groups(), activations_)});
+  if (work_.split.sequence_parallel)
+    unit.unit.backward_traffic.add(
+        PassGroup::tensor, backward,
+        {sent(PassGroup::tensor, CollectiveKind::all_gather, tensor_groups(), activations_)});
+  return unit;
 }
 
 TimedUnit UnitTimes::head() {
@@ -102,19 +141,37 @@ TimedUnit UnitTimes::head() {
   constexpr int kExchanges = 3, kFloatBytes = 4;
   const Bytes row{work_.context_tokens() * kFloatBytes};
   Time forward = groups_(CollectiveKind::all_reduce, tensor_groups(), row) * kExchanges;
-  Time backward;
+  std::vector<PassCollective> rows{sent(PassGroup::tensor, CollectiveKind::all_reduce, tensor_groups(), row)};
+  rows.front().times = kExchanges;
   if (work_.split.sequence_parallel) {
     forward += groups_(CollectiveKind::all_gather, tensor_groups(), activations_);
-    backward = beyond(groups_(CollectiveKind::reduce_scatter, tensor_groups(), activations_), times.weight_gradient);
-  } else {
-    backward = beyond(groups_(CollectiveKind::all_reduce, tensor_groups(), activations_), times.weight_gradient);
+    rows.push_back(sent(PassGroup::tensor, CollectiveKind::all_gather, tensor_groups(), activations_));
   }
-  return made(times, {}, forward, backward, {.tensor = forward + backward});
+  const CollectiveKind sum =
+      work_.split.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+  const Time hides = hiding_weights(times);
+  const Time backward = beyond(groups_(sum, tensor_groups(), activations_), hides);
+  TimedUnit unit = made(times, {}, forward, backward, {.tensor = forward + backward});
+  unit.unit.forward_traffic.add(PassGroup::tensor, forward, rows);
+  unit.unit.backward_traffic.add(PassGroup::tensor, backward,
+                                 {sent(PassGroup::tensor, sum, tensor_groups(), activations_, hides)});
+  return unit;
 }
 
 Time UnitTimes::gather_message() {
   if (work_.split.sequence_parallel) return {};
   return groups_(CollectiveKind::all_gather, tensor_groups(), activations_);
+}
+
+PassCollective UnitTimes::gathered_message() const {
+  PassCollective message = sent(PassGroup::tensor, CollectiveKind::all_gather, tensor_groups(), activations_);
+  if (work_.split.sequence_parallel) message.times = 0;
+  return message;
+}
+
+/// Gradients of weights that a pass computes beside the collectives of its inputs' gradients.
+Time UnitTimes::hiding_weights(const OperatorTimes& times) const {
+  return weight_passes_ ? Time{} : times.weight_gradient;
 }
 
 OperatorTimes UnitTimes::timed(const std::vector<TransformerOperator>& operators) const {
@@ -134,13 +191,24 @@ OperatorTimes UnitTimes::first_products(const std::vector<TransformerOperator>& 
 
 UnitTimes::Added UnitTimes::tensor_parallel(const OperatorTimes& first) {
   if (work_.split.tensor == 1) return {};
+  const Time hides = hiding_weights(first);
+  const auto collective = [&](CollectiveKind kind, Time beside) {
+    return sent(PassGroup::tensor, kind, tensor_groups(), activations_, beside);
+  };
   if (!work_.split.sequence_parallel) {
     const Time sum = groups_(CollectiveKind::all_reduce, tensor_groups(), activations_);
-    return {sum, beyond(sum, first.weight_gradient)};
+    return {sum,
+            beyond(sum, hides),
+            {collective(CollectiveKind::all_reduce, {})},
+            {collective(CollectiveKind::all_reduce, hides)}};
   }
   const Time gather = groups_(CollectiveKind::all_gather, tensor_groups(), activations_);
   const Time scatter = groups_(CollectiveKind::reduce_scatter, tensor_groups(), activations_);
-  return {gather + scatter, gather + beyond(gather, first.input_gradient) + beyond(scatter, first.weight_gradient)};
+  return {gather + scatter,
+          gather + beyond(gather, first.input_gradient) + beyond(scatter, hides),
+          {collective(CollectiveKind::all_gather, {}), collective(CollectiveKind::reduce_scatter, {})},
+          {collective(CollectiveKind::all_gather, {}), collective(CollectiveKind::all_gather, first.input_gradient),
+           collective(CollectiveKind::reduce_scatter, hides)}};
 }
 
 /// The ring of context parallelism: each step sends keys and values beside the attention of the block at hand.
@@ -154,13 +222,66 @@ UnitTimes::Added UnitTimes::context_parallel(const std::vector<TransformerOperat
   const Bytes block{work_.context_tokens() * (model_.key_width() + model_.value_width()) / work_.split.tensor *
                     activation_bytes(work_.type)};
   const RankGroups ring{static_cast<int>(work_.split.tensor), static_cast<int>(degree)};
+  const ContextExchange exchange = entry_.parallel->context_exchange;
+  const bool is_token_ring = exchange == ContextExchange::token_ring;
+  if (exchange != ContextExchange::ring && !is_token_ring) return gathered_context(ring, block);
   const auto part = [&](Time whole) { return Time::nanoseconds(whole.ns() / degree); };
-  return {beyond(groups_.to_next(ring, block), part(attention.forward)) * (degree - 1),
-          beyond(groups_.to_next(ring, block + block), part(attention.backward())) * (degree - 1)};
+  // Each rank sends as much as if all of them gathered the blocks of all.
+  const auto round = [&](Bytes each, Time beside) {
+    return std::vector{
+        sent(PassGroup::context, CollectiveKind::all_gather, ring, each * degree, part(beside) * (degree - 1))};
+  };
+  Added added{beyond(groups_.to_next(ring, block), part(attention.forward)) * (degree - 1),
+              beyond(groups_.to_next(ring, block + block), part(attention.backward())) * (degree - 1),
+              round(block, attention.forward), round(block + block, attention.backward())};
+  if (!is_token_ring) return added;
+  // Both directions carry a message at a time: queries of the next block, outputs with the logarithms of their sums of
+  // exponentials in fp32. The last outputs return when there is nothing left to compute.
+  constexpr std::int64_t kFloatBytes = 4;
+  const auto bytes_of = [&](std::int64_t width, std::int64_t each) {
+    return Bytes{work_.context_tokens() * width / work_.split.tensor * each};
+  };
+  const Bytes outputs =
+      bytes_of(model_.context_width(), activation_bytes(work_.type)) + bytes_of(model_.heads, kFloatBytes);
+  const Bytes larger = std::max(bytes_of(model_.query_width(), activation_bytes(work_.type)), outputs);
+  added.forward =
+      beyond(groups_.to_next(ring, larger), part(attention.forward)) * (degree - 1) + groups_.to_next(ring, outputs);
+  added.forward_sent = round(larger, attention.forward);
+  added.forward_sent.push_back(
+      sent(PassGroup::context, CollectiveKind::all_gather, ring, Bytes{outputs.count() * degree / (degree - 1)}));
+  return added;
+}
+
+/// Context parallelism whose exchange nothing hides: keys and values are gathered, or all ranks trade shares of the
+/// sequence for shares of the heads.
+UnitTimes::Added UnitTimes::gathered_context(RankGroups groups, Bytes block) {
+  const std::int64_t degree = work_.split.context;
+  const auto collective = [&](CollectiveKind kind, Bytes bytes) {
+    return sent(PassGroup::context, kind, groups, bytes);
+  };
+  Added added;
+  if (entry_.parallel->context_exchange == ContextExchange::all_gather) {
+    added.forward_sent = {collective(CollectiveKind::all_gather, block * degree)};
+    added.backward_sent = {collective(CollectiveKind::all_gather, block * degree),
+                           collective(CollectiveKind::reduce_scatter, block * degree)};
+  } else {
+    // Where there are fewer key and value heads than ranks, several ranks get the same ones.
+    const std::int64_t own_heads = std::max<std::int64_t>(1, model_.key_value_heads / work_.split.tensor);
+    const std::int64_t copies = std::max<std::int64_t>(1, degree / own_heads);
+    const auto bytes_of = [&](std::int64_t width) {
+      return Bytes{work_.context_tokens() * width / work_.split.tensor * activation_bytes(work_.type)};
+    };
+    added.forward_sent = {collective(CollectiveKind::all_to_all, bytes_of(model_.query_width()) + block * copies),
+                          collective(CollectiveKind::all_to_all, bytes_of(model_.context_width()))};
+    added.backward_sent = added.forward_sent;
+  }
+  for (const PassCollective& each : added.forward_sent) added.forward += groups_(each.kind, groups, each.bytes);
+  for (const PassCollective& each : added.backward_sent) added.backward += groups_(each.kind, groups, each.bytes);
+  return added;
 }
 
 /// The exchange of one of `pieces` pieces of a micro-batch's tokens with their experts, in either pass.
-ExpertPiece UnitTimes::exchange_of_piece(int pieces) {
+ExpertPiece UnitTimes::exchange_of_piece(int pieces, std::vector<PassCollective>& sends) {
   const LayerSplit& split = work_.split;
   const auto bytes_of = [&](double tokens) {
     return Bytes{static_cast<std::int64_t>(tokens) * model_.hidden * activation_bytes(work_.type)};
@@ -173,18 +294,46 @@ ExpertPiece UnitTimes::exchange_of_piece(int pieces) {
   ExpertPiece piece;
   piece.spread = groups_(CollectiveKind::all_gather, inside, arrived);
   piece.collect = groups_(CollectiveKind::reduce_scatter, inside, arrived);
+  sends = {sent(PassGroup::expert, CollectiveKind::all_gather, inside, arrived),
+           sent(PassGroup::expert, CollectiveKind::reduce_scatter, inside, arrived)};
+  const auto both_ways = [&](RankGroups groups, Bytes bytes) {
+    sends.push_back(sent(PassGroup::expert, CollectiveKind::all_to_all, groups, bytes));
+    sends.back().times = 2;
+  };
   if (entry_.parallel->expert_exchange == ExpertExchange::by_server && groups_.leaves_servers(experts)) {
     const int servers = experts.stride * experts.size / per_server_;
     const Bytes once = bytes_of(tokens * servers_of_token(*model_.mixture, servers));
-    piece.dispatch = groups_(CollectiveKind::all_to_all, {per_server_, servers}, once);
-    const Time local = groups_(CollectiveKind::all_to_all, {experts.stride, per_server_ / experts.stride}, copies);
+    const RankGroups far{per_server_, servers}, near{experts.stride, per_server_ / experts.stride};
+    piece.dispatch = groups_(CollectiveKind::all_to_all, far, once);
+    const Time local = groups_(CollectiveKind::all_to_all, near, copies);
+    both_ways(far, once);
+    both_ways(near, copies);
     piece.spread += local;
     piece.collect += local;
   } else {
     piece.dispatch = groups_(CollectiveKind::all_to_all, experts, copies);
+    both_ways(experts, copies);
   }
   piece.combine = piece.dispatch;
   return piece;
+}
+
+/// The collectives of all pieces. Nothing goes on beside the dispatch of the first and the combination of the last;
+/// beside the others the experts of all pieces but one compute.
+std::vector<PassCollective> UnitTimes::in_pieces(const std::vector<PassCollective>& of_piece, int pieces,
+                                                 Time computing) const {
+  std::vector<PassCollective> all = of_piece;
+  if (pieces == 1) return all;
+  std::vector<const PassCollective*> sending;
+  for (const PassCollective& each : of_piece)
+    if (each.groups.size > 1 && each.bytes > Bytes{}) sending.push_back(&each);
+  for (const PassCollective* each : sending) {
+    PassCollective hidden = *each;
+    hidden.times *= pieces - 1;
+    hidden.beside = Time::nanoseconds(computing.ns() * (pieces - 1) / std::ssize(sending));
+    all.push_back(hidden);
+  }
+  return all;
 }
 
 /// What the fullest rank of the experts computes for a piece.
@@ -209,13 +358,21 @@ UnitTimes::Added UnitTimes::expert_parallel(std::int64_t index) {
   std::optional<Added> best;
   for (int pieces = std::max(given, 1); pieces <= (given > 0 ? given : kMostTried); ++pieces) {
     const OperatorTimes computing = experts_of_piece(index, pieces);
-    ExpertPiece piece = exchange_of_piece(pieces);
+    std::vector<PassCollective> sends;
+    ExpertPiece piece = exchange_of_piece(pieces, sends);
     piece.experts = computing.forward;
     const Time forward = time_in_pieces(piece, pieces) - whole.forward;
     piece.experts = backward_of(computing);
     const Time backward = time_in_pieces(piece, pieces) - backward_of(whole);
-    best =
-        best ? Added{std::min(best->forward, forward), std::min(best->backward, backward)} : Added{forward, backward};
+    if (!best || forward < best->forward) {
+      if (!best) best.emplace();
+      best->forward = forward;
+      best->forward_sent = in_pieces(sends, pieces, computing.forward);
+    }
+    if (pieces == std::max(given, 1) || backward < best->backward) {
+      best->backward = backward;
+      best->backward_sent = in_pieces(sends, pieces, backward_of(computing));
+    }
   }
   return *best;
 }
@@ -224,8 +381,12 @@ TimedUnit UnitTimes::timed_layer(std::int64_t index) {
   const std::vector<TransformerOperator> operators = transformer_operators(model_, index, work_);
   const OperatorTimes times = timed(operators);
   PassShares shares;
+  PassTraffic forward, backward;
   Added all, again;  // `again`: what the backward pass sends to compute the forward pass once more
-  const auto add = [&](const Added& added, Time PassShares::*share) {
+  const auto add = [&](const Added& added, PassGroup group, Time PassShares::*share) {
+    forward.add(group, added.forward, added.forward_sent);
+    backward.add(group, added.backward, added.backward_sent);
+    if (entry_.recompute == Recomputation::full) backward.add(group, added.forward, added.forward_sent);
     all.forward += added.forward;
     all.backward += added.backward;
     shares.*share += added.forward + added.backward;
@@ -233,14 +394,26 @@ TimedUnit UnitTimes::timed_layer(std::int64_t index) {
     again.forward += added.forward;
     shares.*share += added.forward;
   };
-  add(tensor_parallel(first_products(operators, LayerPart::attention)), &PassShares::tensor);
+  add(tensor_parallel(first_products(operators, LayerPart::attention)), PassGroup::tensor, &PassShares::tensor);
   if (!model_.is_mixture(index))
-    add(tensor_parallel(first_products(operators, LayerPart::feed_forward)), &PassShares::tensor);
-  add(context_parallel(operators), &PassShares::context);
+    add(tensor_parallel(first_products(operators, LayerPart::feed_forward)), PassGroup::tensor, &PassShares::tensor);
+  add(context_parallel(operators), PassGroup::context, &PassShares::context);
   const Added exchange = model_.is_mixture(index) ? expert_parallel(index) : Added{};
-  add(exchange, &PassShares::expert);
+  add(exchange, PassGroup::expert, &PassShares::expert);
   const Time recompute = timed(recomputed_operators(operators, entry_.recompute)).forward;
+  if (const OffloadSetup& offload = entry_.parallel->offload; offload.activations) {
+    const Bytes kept = layer_activations(model_, index, work_, entry_.recompute).kept();
+    const Time out = waiting_for_link(kept, times.forward + all.forward, *offload.link);
+    const Time back = waiting_for_link(
+        kept, times.input_gradient + (weight_passes_ ? Time{} : times.weight_gradient) + recompute + all.backward,
+        *offload.link);
+    all.forward += out;
+    all.backward += back;
+    shares.offload += out + back;
+  }
   TimedUnit layer = made(times, recompute, all.forward, all.backward + again.forward, shares);
+  layer.unit.forward_traffic = std::move(forward);
+  layer.unit.backward_traffic = std::move(backward);
   layer.unit.forward_exchange = exchange.forward;
   layer.unit.backward_exchange = exchange.backward;
   if (entry_.recompute == Recomputation::full) layer.unit.backward_exchange += exchange.forward;

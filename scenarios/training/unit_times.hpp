@@ -18,10 +18,10 @@ namespace contend {
 
 /// What a micro-batch spends in its passes on computing and on communication that nothing hides, forward and backward.
 struct PassShares {
-  Time compute{}, recompute{}, tensor{}, context{}, expert{};
+  Time compute{}, recompute{}, tensor{}, context{}, expert{}, offload{};
 
   PassShares& operator+=(const PassShares& other);
-  [[nodiscard]] Time total() const { return compute + recompute + tensor + context + expert; }
+  [[nodiscard]] Time total() const { return compute + recompute + tensor + context + expert + offload; }
 };
 
 /// A unit and what its passes are made of.
@@ -50,19 +50,34 @@ class UnitTimes {
   [[nodiscard]] Bytes message() const { return Bytes{activations_.count() / work_.split.tensor}; }
   /// The time to put those parts together.
   [[nodiscard]] Time gather_message();
+  /// And the collective that does it.
+  [[nodiscard]] PassCollective gathered_message() const;
+
+  /// True if a group of this kind has ranks on several servers where consecutive ranks fill one server after another.
+  [[nodiscard]] bool leaves_servers(PassGroup kind) const;
+  [[nodiscard]] bool leaves_servers(RankGroups groups) const { return groups_.leaves_servers(groups); }
+  /// The partitions of the ranks into groups of this kind.
+  [[nodiscard]] std::vector<RankGroups> groups_of(PassGroup kind) const;
 
  private:
   /// What communication adds to the passes of a part of a layer.
   struct Added {
-    Time forward, backward;
+    Time forward{}, backward{};
+    std::vector<PassCollective> forward_sent{}, backward_sent{};  ///< that the times are those of
   };
   void check_servers_of_experts() const;
   [[nodiscard]] RankGroups tensor_groups() const { return {1, static_cast<int>(work_.split.tensor)}; }
   [[nodiscard]] OperatorTimes timed(const std::vector<TransformerOperator>& operators) const;
   [[nodiscard]] OperatorTimes first_products(const std::vector<TransformerOperator>& operators, LayerPart part) const;
   [[nodiscard]] Added tensor_parallel(const OperatorTimes& first);
+  [[nodiscard]] Added gathered_context(RankGroups groups, Bytes block);
   [[nodiscard]] Added context_parallel(const std::vector<TransformerOperator>& operators);
-  [[nodiscard]] ExpertPiece exchange_of_piece(int pieces);
+  [[nodiscard]] ExpertPiece exchange_of_piece(int pieces, std::vector<PassCollective>& sent);
+  [[nodiscard]] PassCollective sent(PassGroup of, CollectiveKind kind, RankGroups groups, Bytes bytes,
+                                    Time beside = {}) const;
+  [[nodiscard]] std::vector<PassCollective> in_pieces(const std::vector<PassCollective>& of_piece, int pieces,
+                                                      Time computing) const;
+  [[nodiscard]] Time hiding_weights(const OperatorTimes& times) const;
   [[nodiscard]] OperatorTimes experts_of_piece(std::int64_t index, int pieces) const;
   [[nodiscard]] Added expert_parallel(std::int64_t index);
   [[nodiscard]] TimedUnit timed_layer(std::int64_t index);

@@ -5,7 +5,6 @@
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/run/lone_job.hpp"
 #include "scenarios/run/run_scenario.hpp"
-#include "scenarios/run/torn_groups_note.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "scenarios/training/parallel_memory.hpp"
 #include "scenarios/training/training_graphs.hpp"
@@ -231,19 +230,6 @@ TEST_CASE("parallel: folded, event by event, and with messages of single ranks i
     CHECK(folded.jobs[0].finish == events.jobs[0].finish);
     CHECK(folded.leapt_events > 0);
   }
-}
-
-TEST_CASE("parallel: a run warns of jobs that lie on more servers than they need") {
-  const Scenario scenario = with_entry("model: llama-3-8b, sequence: 1024, parallel: {tensor: 4, zero: 3}",
-                                       {"workload.generate.sizes={8: 1}"});
-  RunResult run = run_scenario(scenario, 1);
-  REQUIRE(run.jobs.size() == 1);
-  CHECK(seen_torn_groups(scenario, run).empty());
-  run.jobs[0].servers = 3;
-  CHECK(seen_torn_groups(scenario, run) ==
-        run.jobs[0].name +
-            " lay on 3 servers, 2 more than needed: passes are timed as if its tensor-parallel groups were "
-            "inside servers; policies.placement: consolidated keeps them together");
 }
 
 TEST_CASE("parallel: tokens and operations a second follow from the iteration") {

@@ -28,7 +28,7 @@ class FixedNetwork final : public NetworkModel, public LeapableNetwork {
   }
 
   [[nodiscard]] Time solo_time(const TransferRequest& request) const override {
-    return Time::nanoseconds(request.bytes.count() * ns_per_byte_);
+    return Time::nanoseconds(request.all_bytes().count() * ns_per_byte_);
   }
   TransferId start(const TransferRequest& request, Time now) override {
     Transfer transfer{request.job, {request.servers.begin(), request.servers.end()}, now + solo_time(request), true};

@@ -32,6 +32,8 @@ struct TestJob {
   std::int64_t submit = 0;
   std::int64_t memory = 1;
   std::shared_ptr<const IterationGraph> made{};  ///< in place of the text
+  std::string torn{};                            ///< the graph on GPUs that tear a group of `torn_groups` apart
+  RankGroups torn_groups{};
 };
 
 using Key = std::function<PolicyKey(const JobView&)>;
@@ -166,6 +168,9 @@ inline Workload workload_of(const std::vector<TestJob>& jobs) {
     spec.graph = workload.graphs.size();
     workload.graphs.push_back(job.made ? *job.made : graph_from_text(job.graph));
     spec.gpus = workload.graphs.back().ranks();
+    workload.torn.emplace_back();
+    if (!job.torn.empty())
+      workload.torn.back() = {{job.torn_groups}, [text = job.torn] { return graph_from_text(text); }};
     workload.jobs.push_back(std::move(spec));
   }
   return workload;

@@ -148,3 +148,37 @@ TEST_CASE("joint messages, single messages: the same end, with every schedule, s
   }
   CHECK(compared == 15);
 }
+
+TEST_CASE("the embedding of a tied head is added up between the first and the last rank, once an iteration") {
+  // 150 and messages of no bytes as above; each sends 9 bytes to the other, and updates take 7.
+  TrainingIteration job = job_of(plan_of("1f1b", 2, 4), 1, Sharding::none);
+  for (auto& units : job.units) units = {{ns(10), ns(10), ns(10), 5, 0}};
+  job.messages = {Bytes{}};
+  CHECK(end_of(job, 1) == 157);
+  job.tied_elements = 9;
+  CHECK(end_of(job, 1) == 166);
+  job.joint = false;
+  CHECK(end_of(job, 1) == 166);
+  // Where both are on one rank nothing is sent.
+  TrainingIteration folded = job_of(plan_of("zb-v", 2, 4), 1, Sharding::none);
+  const std::int64_t before = end_of(folded, 1);
+  folded.tied_elements = 9;
+  CHECK(end_of(folded, 1) == before);
+}
+
+TEST_CASE("ranks that have the same stages add up their gradients") {
+  // DualPipe: rank 0 and rank 1 have both stages of two units of 5 parameters.
+  const TrainingIteration job = job_of(plan_of("dualpipe", 2, 4), 1, Sharding::none);
+  int copies = 0;
+  const IterationGraph graph = training_graph(job);
+  for (const Op& op : graph.ops()) {
+    if (op.name.find("copies") == std::string::npos) continue;
+    ++copies;
+    CHECK(op.bytes == Bytes{20});
+  }
+  CHECK(copies == 2);
+  // Data-parallel ranks with shares of the gradients send these alone.
+  const IterationGraph shared = training_graph(job_of(plan_of("dualpipe", 2, 4), 2, Sharding::optimizer));
+  for (const Op& op : shared.ops())
+    if (op.name.find("copies") != std::string::npos) CHECK(op.bytes == Bytes{4 * 3});
+}

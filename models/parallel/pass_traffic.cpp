@@ -1,0 +1,40 @@
+#include "models/parallel/pass_traffic.hpp"
+
+#include <algorithm>
+
+namespace contend {
+
+void PassTraffic::add(PassGroup of, Time time, const std::vector<PassCollective>& sent) {
+  added[static_cast<std::size_t>(of)] += time;
+  collectives.insert(collectives.end(), sent.begin(), sent.end());
+}
+
+Time PassTraffic::added_by(const PassGroups& kinds) const {
+  Time sum;
+  for (std::size_t kind = 0; kind < kPassGroups; ++kind)
+    if (kinds[kind]) sum += added[kind];
+  return sum;
+}
+
+std::vector<PassCollective> sum_of(const std::vector<const PassTraffic*>& passes, const PassGroups& kinds) {
+  std::vector<PassCollective> sum;
+  for (const PassTraffic* pass : passes) {
+    for (const PassCollective& each : pass->collectives) {
+      if (!kinds[static_cast<std::size_t>(each.of)]) continue;
+      if (each.times < 1 || each.groups.size < 2 || each.bytes <= Bytes{}) continue;
+      const auto same = std::ranges::find_if(sum, [&](const PassCollective& other) {
+        return other.of == each.of && other.kind == each.kind && other.groups == each.groups &&
+               other.bytes == each.bytes && (other.beside > Time{}) == (each.beside > Time{});
+      });
+      if (same == sum.end()) {
+        sum.push_back(each);
+      } else {
+        same->times += each.times;
+        same->beside += each.beside;
+      }
+    }
+  }
+  return sum;
+}
+
+}  // namespace contend

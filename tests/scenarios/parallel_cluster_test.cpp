@@ -1,0 +1,130 @@
+// Jobs with `parallel` in a cluster: what a placement does to their groups, and what they do to each other.
+
+#include "scenarios/run/lone_job.hpp"
+#include "scenarios/run/run_scenario.hpp"
+#include "scenarios/run/torn_groups_note.hpp"
+#include "scenarios/training/parallel_job.hpp"
+#include "scenarios/training/training_graphs.hpp"
+#include "sim/error.hpp"
+#include "tests/near.hpp"
+#include "tests/scenarios/scenario_text.hpp"
+#include "tests/temporary_folder.hpp"
+#include "text/atomic_file.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace contend;
+
+namespace {
+
+/// Four servers of eight H100s, and an entry with these members on so many GPUs.
+Scenario small_cluster(const std::string& members, int gpus, std::vector<std::string> sets = {}) {
+  return parsed(
+      fmt::format("cluster: {{servers: 4, gpus_per_server: 8, gpu_memory: 200GiB}}\n"
+                  "network: {{nic: 400Gbps, alpha: 10us, inside: {{bandwidth: 3600Gbps, alpha: 3us}}}}\n"
+                  "policies: {{placement: groups, communication: {{policy: srsf, ways: 8}}}}\n"
+                  "training: {{m: {{device: H100-SXM, dtype: bf16, optimizer: adam, {}}}}}\n"
+                  "workload: {{generate: {{models: [m], sizes: {{{}: 1}}, iterations: [2, 2], arrivals: 1ms}}}}\n",
+                  members, gpus),
+      std::move(sets));
+}
+
+double seconds_of(const Scenario& scenario) {
+  const RunResult run = run_scenario(scenario, 1);
+  REQUIRE(!run.jobs.empty());
+  return (run.jobs[0].finish - run.jobs[0].start).to_seconds();
+}
+
+const std::string kTensor =
+    "model: llama-3-8b, sequence: 4096, accumulate: 4, recompute: full, parallel: {tensor: 4, zero: 1";
+
+const std::vector<std::string> kFabric{"network.fidelity=flow", "network.topology.server=dgx",
+                                       "network.topology.fabric=rail-optimized"};
+
+}  // namespace
+
+TEST_CASE("parallel: a placement that tears tensor-parallel groups apart makes a job slower, at every fidelity") {
+  for (const char* fidelity : {"analytic", "contention", "flow"}) {
+    INFO(fidelity);
+    const std::string set = std::string{"network.fidelity="} + fidelity;
+    const RunResult whole = run_scenario(small_cluster(kTensor + "}", 32, {set}), 1);
+    const Scenario random = small_cluster(kTensor + "}", 32, {set, "policies.placement=random"});
+    const RunResult torn = run_scenario(random, 1);
+    CHECK_FALSE(whole.jobs[0].torn);
+    CHECK(seen_torn_groups(random, whole).empty());
+    CHECK(torn.jobs[0].torn);
+    CHECK(torn.jobs[0].finish.to_seconds() > 1.2 * whole.jobs[0].finish.to_seconds());
+    CHECK(seen_torn_groups(random, torn) ==
+          torn.jobs[0].name +
+              " lay on 4 servers with groups of ranks torn apart that belong on one server: what these send passes "
+              "the network; policies.placement: groups keeps them together");
+  }
+}
+
+TEST_CASE("parallel: groups that lie on several servers, alone on the network, take what their passes assume") {
+  // The same graph with the collectives as parts of passes, and as operations.
+  const std::string base = "sequence: 2048, recompute: full, accumulate: 2, ";
+  for (const std::string members :
+       {"model: gpt-3-6.7b, parallel: {tensor: 16, across_servers: true, zero: 1}",
+        "model: gpt-3-6.7b, parallel: {tensor: 16, across_servers: true, sequence_parallel: true}",
+        "model: llama-3-8b, parallel: {tensor: 4, context: 4}", "model: qwen-3-30b-a3b, parallel: {expert: 32}",
+        "model: qwen-3-30b-a3b, parallel: {expert: 32, expert_pieces: 4}",
+        "model: qwen-3-30b-a3b, parallel: {expert: 32, expert_exchange: by-server}"}) {
+    INFO(members);
+    const double inside = seconds_of(small_cluster(base + members, 32));
+    const double outside = seconds_of(small_cluster(base + members, 32, {"network.fidelity=contention"}));
+    CHECK(outside == near(inside, 0.04));
+    const Scenario contended = small_cluster(base + members, 32, {"network.fidelity=contention"});
+    const ParallelJob job = plan_parallel(contended, *find_entry(contended, "m"), 32);
+    CHECK(std::ranges::count(job.iteration.in_network, true) == 1);
+  }
+}
+
+TEST_CASE("parallel: what tensor-parallel groups of two jobs send shares the interfaces of their servers") {
+  // Each job has half of the GPUs of two servers, and its groups of eight lie on both.
+  TemporaryFolder folder;
+  write_file(folder.path("jobs.csv"),
+             "job_id,submit_s,gpus,model,iterations,place\n"
+             "one,0,8,m,2,server0:0-3;server1:0-3\ntwo,0,8,m,2,server0:4-7;server1:4-7\n");
+  write_file(folder.path("one.csv"),
+             "job_id,submit_s,gpus,model,iterations,place\none,0,8,m,2,server0:0-3;server1:0-3\n");
+  const auto time = [&](const char* jobs, const char* fidelity) {
+    Scenario scenario = small_cluster(
+        "model: llama-3-8b, sequence: 4096, recompute: full, memory: 80GiB, parallel: {tensor: 8, across_servers: "
+        "true}",
+        8, {std::string{"network.fidelity="} + fidelity});
+    scenario.workload.jobs = folder.path(jobs);
+    return seconds_of(scenario);
+  };
+  for (const char* fidelity : {"contention", "flow"})
+    CHECK(time("jobs.csv", fidelity) > 1.1 * time("one.csv", fidelity));
+  CHECK(time("jobs.csv", "analytic") == near(time("one.csv", "analytic")));
+}
+
+TEST_CASE("parallel: a job waits until its tensor-parallel groups fit into servers, unless it may be torn") {
+  // Four GPUs are taken on each of two servers of eight.
+  TemporaryFolder folder;
+  write_file(folder.path("jobs.csv"),
+             "job_id,submit_s,gpus,model,iterations,place\n"
+             "a,0,4,m4,40,server0:0-3\nb,0,4,m4,40,server1:0-3\nc,1,8,m8,1,\n");
+  const auto start_of_last = [&](const std::string& across) {
+    const Scenario scenario = parsed(
+        "cluster: {servers: 2, gpus_per_server: 8, gpu_memory: 200GiB}\n"
+        "network: {nic: 400Gbps, alpha: 10us, inside: {bandwidth: 3600Gbps, alpha: 3us}}\n"
+        "policies: {placement: groups}\n"
+        "training: {m4: {model: llama-3-8b, device: H100-SXM, dtype: bf16, parallel: {tensor: 4}},\n"
+        "           m8: {model: llama-3-8b, device: H100-SXM, dtype: bf16, parallel: {tensor: 8" +
+        across + "}}}\nworkload: {jobs: " + folder.path("jobs.csv") + "}\n");
+    const RunResult run = run_scenario(scenario, 1);
+    CHECK(run.jobs[2].torn == !across.empty());
+    return std::pair{run.jobs[2].start, std::min(run.jobs[0].finish, run.jobs[1].finish)};
+  };
+  const auto [waited, freed] = start_of_last("");
+  CHECK(waited == freed);
+  CHECK(start_of_last(", across_servers: true").first == Time::seconds(1));
+}

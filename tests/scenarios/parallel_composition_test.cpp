@@ -1,0 +1,237 @@
+// What an entry with `parallel` may be composed of: exchanges of context parallelism, devices by pipeline rank, tied
+// embeddings, gradients that passes of the weights wait for; and that no degree at all is plain data parallelism.
+
+#include "scenarios/run/lone_job.hpp"
+#include "scenarios/run/run_scenario.hpp"
+#include "scenarios/training/parallel_job.hpp"
+#include "scenarios/training/training_graphs.hpp"
+#include "sim/error.hpp"
+#include "tests/near.hpp"
+#include "tests/scenarios/scenario_text.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace contend;
+
+namespace {
+
+Scenario composed(const std::string& members, const std::vector<std::string>& sets = {}) {
+  return parsed(
+      fmt::format("cluster: {{servers: 8, gpus_per_server: 8, gpu_memory: 400GiB}}\n"
+                  "network: {{nic: 3200Gbps, alpha: 10us, inside: {{bandwidth: 3600Gbps, alpha: 3us}}}}\n"
+                  "training: {{m: {{device: H100-SXM, dtype: bf16, optimizer: adam, {}}}}}\n"
+                  "workload: {{generate: {{models: [m], sizes: {{64: 1}}, iterations: [2, 2], arrivals: 1ms}}}}\n",
+                  members),
+      sets);
+}
+
+ParallelJob composed_job(const std::string& members, int gpus = 64) {
+  const Scenario scenario = composed(members);
+  return plan_parallel(scenario, *find_entry(scenario, "m"), gpus);
+}
+
+/// Bytes of the context-parallel collectives of a layer by kind, each time it runs, forward or backward.
+std::vector<std::pair<CollectiveKind, std::int64_t>> context_bytes(const ParallelJob& job, bool forward) {
+  std::vector<std::pair<CollectiveKind, std::int64_t>> found;
+  const ModelUnit& layer = job.iteration.units.front()[1];  // behind the embedding
+  for (const PassCollective& each : (forward ? layer.forward_traffic : layer.backward_traffic).collectives)
+    if (each.of == PassGroup::context) found.emplace_back(each.kind, each.bytes.count() * each.times);
+  return found;
+}
+
+std::string composition_refusal(const std::string& members) {
+  try {
+    const Scenario scenario = composed(members);
+    TrainingGraphs graphs{scenario};
+    (void)graphs("m", 64);
+  } catch (const InputError& error) {
+    std::string text;
+    for (const Complaint& each : error.complaints()) text += each.key + ": " + each.reason + "\n";
+    return text;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("context parallelism: what ring, all-gather and all-to-all send") {
+  // Llama 3 8B: 32 heads of 128, 8 of them for keys and values; tensor 2, context 4, 8,192 tokens: 2,048 a rank.
+  const std::string base = "model: llama-3-8b, sequence: 8192, parallel: {tensor: 2, context: 4";
+  const std::int64_t tokens = 2048, keys_and_values = 2 * 8 * 128 / 2 * 2, queries = 32 * 128 / 2 * 2;
+  using Sent = std::vector<std::pair<CollectiveKind, std::int64_t>>;
+  const ParallelJob ring = composed_job(base + "}");
+  CHECK(context_bytes(ring, true) == Sent{{CollectiveKind::all_gather, 4 * tokens * keys_and_values}});
+  CHECK(context_bytes(ring, false) == Sent{{CollectiveKind::all_gather, 8 * tokens * keys_and_values}});
+  const ParallelJob gathered = composed_job(base + ", context_exchange: all-gather}");
+  CHECK(context_bytes(gathered, true) == context_bytes(ring, true));
+  CHECK(context_bytes(gathered, false) == Sent{{CollectiveKind::all_gather, 4 * tokens * keys_and_values},
+                                               {CollectiveKind::reduce_scatter, 4 * tokens * keys_and_values}});
+  const ParallelJob traded = composed_job(base + ", context_exchange: all-to-all}");
+  const Sent both{{CollectiveKind::all_to_all, tokens * (queries + keys_and_values)},
+                  {CollectiveKind::all_to_all, tokens * queries}};
+  CHECK(context_bytes(traded, true) == both);
+  CHECK(context_bytes(traded, false) == both);
+  // Queries one way, outputs and 16 logarithms of four bytes for each token the other way; then the last outputs.
+  const ParallelJob token_ring = composed_job(base + ", context_exchange: token-ring}");
+  const std::int64_t outputs = tokens * (queries + 16 * 4);
+  CHECK(context_bytes(token_ring, true) ==
+        Sent{{CollectiveKind::all_gather, 4 * outputs}, {CollectiveKind::all_gather, outputs * 4 / 3}});
+  CHECK(context_bytes(token_ring, false) == context_bytes(ring, false));
+  // A ring hides behind attention, the others don't. All compute the same.
+  CHECK(ring.shares[0].context < gathered.shares[0].context);
+  CHECK(ring.shares[0].compute == gathered.shares[0].compute);
+  CHECK(ring.shares[0].compute == traded.shares[0].compute);
+  // Gathered keys and values of a layer are there while its attention computes, if nothing larger is.
+  CHECK(gathered.memory[0].working >= Bytes{3 * tokens * keys_and_values});
+  // With 8 ranks and 4 key heads on each tensor-parallel rank, pairs of ranks get the same heads.
+  const ParallelJob copied = composed_job(
+      "model: llama-3-8b, sequence: 8192, parallel: {tensor: 2, context: 8, context_exchange: all-to-all}");
+  CHECK(context_bytes(copied, true).front().second == 1024 * (queries + 2 * keys_and_values));
+}
+
+TEST_CASE("context parallelism: exchanges that can't be are refused") {
+  CHECK(composition_refusal("model: llama-3-8b, parallel: {context_exchange: all-gather}")
+            .find("training.m.parallel.context_exchange: has no effect without context") != std::string::npos);
+  CHECK(
+      composition_refusal("model: llama-3-8b, sequence: 8192, parallel: {context: 64, context_exchange: all-to-all}")
+          .find("training.m.parallel.context_exchange: all-to-all: tensor 1 x context 64 does not divide the 32 heads "
+                "of llama-3-8b") != std::string::npos);
+}
+
+TEST_CASE("pipeline ranks with devices of their own compute in the time of these") {
+  const std::string base = "model: llama-3-8b, sequence: 2048, accumulate: 8, recompute: full, parallel: {pipeline: 2";
+  const ParallelJob fast = composed_job(base + "}");
+  const ParallelJob mixed = composed_job(base + ", devices: [H100-SXM, A100-80GB]}");
+  const ParallelJob slow = composed_job(base + ", devices: [A100-80GB, A100-80GB]}");
+  CHECK(mixed.shares[0].compute == fast.shares[0].compute);
+  CHECK(mixed.shares[1].compute == slow.shares[1].compute);
+  CHECK(slow.shares[1].compute > fast.shares[1].compute);
+  CHECK(mixed.iteration.update[0] == fast.iteration.update[0]);
+  CHECK(mixed.iteration.update[1] == slow.iteration.update[1]);
+  CHECK(mixed.work.peak_flops == near((fast.work.peak_flops + slow.work.peak_flops) / 2));
+  CHECK(composition_refusal(base + ", devices: [H100-SXM]}").find("has 1 devices: there are 2 pipeline ranks") !=
+        std::string::npos);
+  CHECK(composition_refusal(base + ", schedule: dualpipe, devices: [H100-SXM, A100-80GB]}")
+            .find("training.m.parallel.devices: stage 0 lies on ranks with H100-SXM and A100-80GB") !=
+        std::string::npos);
+}
+
+TEST_CASE("a tied head exchanges the gradient of the embedding between the ends of a pipeline") {
+  const auto exchanged = [](const std::string& members) {
+    std::vector<std::int64_t> bytes;
+    const IterationGraph graph = training_graph(composed_job(members).iteration);
+    for (const Op& op : graph.ops())
+      if (op.name.find("copies") != std::string::npos) bytes.push_back(op.bytes.count());
+    return bytes;
+  };
+  // GPT-2 XL: 50,257 rows of 1,600, cut in five, gradients of 4 bytes.
+  CHECK(exchanged("model: gpt2-xl, accumulate: 8, parallel: {pipeline: 4}") ==
+        std::vector<std::int64_t>(2, 4 * std::int64_t{50257} * 1600));
+  CHECK(exchanged("model: gpt2-xl, accumulate: 8, parallel: {zero: 1}").empty());
+  CHECK(exchanged("model: llama-3-8b, recompute: full, accumulate: 8, parallel: {pipeline: 4}").empty());
+}
+
+TEST_CASE("schedules that put gradients of weights off hold the gradients of outputs until then") {
+  const std::string base = "model: gpt-3-6.7b, sequence: 2048, accumulate: 8, parallel: {pipeline: 4, schedule: ";
+  const ParallelJob plain = composed_job(base + "1f1b}"), deferred = composed_job(base + "zb-h1}");
+  // The last rank has one micro-batch in 1F1B. In ZB-H1 it does so, too, and begins W once it has done p - r Bi: it
+  // holds what the gradients of the weights need of more micro-batches.
+  CHECK(deferred.memory[3].activations > plain.memory[3].activations);
+  CHECK(deferred.memory[0].activations > plain.memory[0].activations);
+}
+
+TEST_CASE("states in host memory or on NVMe: the slowest way decides how long an update takes") {
+  // 8,030,261,248 parameters of Llama 3 8B on 8 tensor-parallel GPUs; norms are whole.
+  const std::string base = "model: llama-3-8b, sequence: 1024, recompute: full, parallel: {tensor: 8";
+  const ParallelJob none = composed_job(base + "}", 8);
+  double elements = 0;
+  for (const ModelUnit& unit : none.iteration.units[0]) elements += static_cast<double>(unit.dense_elements);
+  CHECK(elements > 8'030'261'248.0 / 8);
+  const auto update = [&](const std::string& offload) {
+    const ParallelJob job = composed_job(base + ", offload: " + offload + "}", 8);
+    CHECK(job.memory[0].optimizer == Bytes{});
+    CHECK(job.memory[0].weights == none.memory[0].weights);
+    return job.iteration.update[0].to_seconds();
+  };
+  CHECK(none.memory[0].optimizer.count() == near(12 * elements, 1e-9));
+  CHECK(update("{optimizer: host, link: 1GB/s, memory: 100GB/s}") == near(4 * elements / 1e9, 1e-6));
+  CHECK(update("{optimizer: host, link: 25GB/s, memory: 20GB/s}") == near(28 * elements / 20e9, 1e-6));
+  CHECK(update("{optimizer: nvme, link: 25GB/s, memory: 20GB/s, nvme: 2GB/s}") == near(24 * elements / 2e9, 1e-6));
+}
+
+TEST_CASE("activations in host memory cost time only where the link is slower than the layer computes") {
+  const std::string base = "model: llama-3-8b, sequence: 8192, accumulate: 2, parallel: {tensor: 8, pipeline: 2";
+  const ParallelJob kept = composed_job(base + "}", 16);
+  const ParallelJob fast = composed_job(base + ", offload: {activations: true, link: 10000GB/s}}", 16);
+  const ParallelJob slow = composed_job(base + ", offload: {activations: true, link: 1GB/s}}", 16);
+  CHECK(fast.shares[0].offload == Time{});
+  CHECK(fast.iteration.units[0][1].forward == kept.iteration.units[0][1].forward);
+  CHECK(fast.memory[0].activations < kept.memory[0].activations);
+  // A layer's forward pass lasts as long as its bytes need.
+  const ModelUnit& layer = slow.iteration.units[0][1];
+  const double bytes = slow.memory[0].activations.to_double() / 2;
+  CHECK(layer.forward.to_seconds() == near(bytes / 1e9, 1e-6));
+  CHECK(layer.forward < layer.backward_input + layer.backward_weight + Time::microseconds(1));
+  CHECK(slow.shares[0].offload > Time{});
+}
+
+TEST_CASE("offloading that makes no sense is refused") {
+  const auto said = [](const std::string& offload, const std::string& expected) {
+    const std::string refusal =
+        composition_refusal("model: llama-3-8b, sequence: 1024, recompute: full, parallel: {offload: " + offload + "}");
+    INFO(refusal);
+    CHECK(refusal.find(expected) != std::string::npos);
+  };
+  said("{optimizer: host, link: 25GB/s}", "training.m.parallel.offload.memory: is missing");
+  said("{activations: true}", "training.m.parallel.offload.link: is missing");
+  said("{link: 25GB/s}", "training.m.parallel.offload.link: has no effect");
+  said("{optimizer: host, link: 25GB/s, memory: 20GB/s, nvme: 2GB/s}",
+       "training.m.parallel.offload.nvme: has no effect");
+}
+
+TEST_CASE("without any degree a job is the data-parallel one, to the nanosecond") {
+  // The layers of the job as layers of a data-parallel problem, whose messages are those of single layers.
+  const Scenario scenario = composed("model: llama-3-8b, sequence: 1024, recompute: full, parallel: {bucket: 1}");
+  for (const int gpus : {1, 8, 64}) {
+    TrainingIteration job = plan_parallel(scenario, *find_entry(scenario, "m"), gpus).iteration;
+    const Time update = job.update[0];
+    IterationGraph plain;
+    const RoleId worker = plain.add_role("worker", gpus);
+    const ChannelId stream = plain.add_channel("exchange", 1, Bytes{1});
+    Time forward;
+    for (const ModelUnit& unit : job.units[0]) forward += unit.forward;
+    OpId before = plain.add_compute("forward", worker, forward);
+    const OpId first = before;
+    const OpId end = plain.add_compute("update", worker, update);
+    for (std::size_t u = job.units[0].size(); u-- > 0;) {
+      const ModelUnit& unit = job.units[0][u];
+      const OpId pass = plain.add_compute("backward", worker, unit.backward_input + unit.backward_weight);
+      plain.add_dependency(before, pass);
+      before = pass;
+      if (gpus == 1) continue;
+      const OpId sum = plain.add_collective("all-reduce", CollectiveKind::all_reduce, worker,
+                                            Bytes{unit.dense_elements * job.gradient_bytes});
+      plain.put_into(stream, sum, static_cast<std::int32_t>(job.units[0].size() - u));
+      plain.add_dependency(pass, sum);
+      plain.add_dependency(sum, end);
+    }
+    plain.add_dependency(before, end);
+    plain.add_dependency(end, first, 1);
+    const auto end_with = [&](IterationGraph graph) {
+      Workload workload;
+      JobSpec spec;
+      spec.name = "job";
+      spec.gpus = gpus;
+      spec.iterations = 3;
+      workload.graphs.push_back(std::move(graph));
+      workload.jobs.push_back(spec);
+      return run_workload(scenario, std::move(workload), 1).jobs[0].finish;
+    };
+    CHECK(end_with(training_graph(job)) == end_with(plain));
+  }
+}
