@@ -79,6 +79,8 @@ class TopologyAware final : public PlacementPolicy {
   explicit TopologyAware(std::vector<std::vector<std::uint32_t>> tiers) : tiers_{std::move(tiers)} {}
 
   [[nodiscard]] bool refuses_alike() const override { return true; }
+  [[nodiscard]] bool ignores_progress() const override { return true; }
+  [[nodiscard]] bool takes_free_gpus() const override { return true; }
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
     if (asks_for_share(job)) return place_share(cluster, job, false, chosen);
     FreeServers servers{cluster, job};
