@@ -33,6 +33,10 @@ struct FailingComponents {
   bool drains = true;          ///< a GPU that fails takes its server with it
   std::optional<LawChoice> fails;
   std::optional<LawChoice> repair;  ///< not given: FailureSetup::repair
+  std::optional<double> slows;      ///< how many times as long its computing takes while it is ill; it fails if neither
+  std::optional<double> slows_network;  ///< likewise, of its transfers
+  /// True if it slows down where others fail.
+  [[nodiscard]] bool is_slow() const { return slows || slows_network; }
   bool operator==(const FailingComponents&) const = default;
 };
 
@@ -42,6 +46,7 @@ struct FailureSetup {
   std::optional<LawChoice> jobs;              ///< in place of that of the preset
   std::optional<LawChoice> repair;
   std::optional<std::string> events;  ///< path of a list of outages
+  double jitter = 0;                  ///< of each task: standard deviation of the logarithm of its time
   Time detection, diagnosis;
   bool holds_gpus = true;
   bool requeues_last = false;
@@ -49,7 +54,7 @@ struct FailureSetup {
   int spares = 0;
   Time spare_delay;
 
-  [[nodiscard]] bool any() const { return preset || !components.empty() || jobs || events || spares > 0; }
+  [[nodiscard]] bool any() const { return preset || !components.empty() || jobs || events || spares > 0 || jitter > 0; }
 };
 
 enum class CheckpointPolicy : std::uint8_t { continuous, none, synchronous, asynchronous, just_in_time };

@@ -100,6 +100,7 @@ void Allocation::wake(JobId job) {
   run.resumes = run.was_struck = false;
   ++state_.events;
   ++state_.groups_changed;  // it was stuck until now
+  state_.note_change(job);
   begin(run, job);
 }
 

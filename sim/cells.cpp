@@ -12,6 +12,7 @@ namespace {
 /// Brings the busy time of each GPU up to date, so that the GPUs no longer depend on their common cell.
 void flush_busy_time(EngineState& state, Cell& cell) {
   cell.formed = ++state.groups_changed;
+  for (const JobId job : cell.who) state.note_change(job);
   for (const GpuId id : cell.gpus) state.gpu[id.index()].busy += cell.busy_time;
   cell.busy_time = Time{};
 }
@@ -80,9 +81,9 @@ void join_idle(EngineState& state, const Plan& plan, const std::vector<GpuId>& g
     for (int i = 0; i < plan.roles[r].ranks; ++i) {
       const CellId cell = state.gpu[gpus[static_cast<std::size_t>(plan.first_rank[r] + i)].index()].cell;
       if (cell == joined || !state.at(cell).occupants.empty()) continue;
-      if (joined.valid()) {
+      if (joined.valid() && state.at(joined).slowness == state.at(cell).slowness) {
         absorb(state, joined, cell);
-      } else {
+      } else if (!joined.valid()) {
         joined = cell;
         flush_busy_time(state, state.at(joined));
       }
@@ -132,7 +133,8 @@ bool same_progress(const Occupant& a, const Occupant& b) {
 }
 
 bool can_merge(EngineState& state, const Cell& a, const Cell& b) {
-  return a.running == b.running && a.end == b.end && a.chained == b.chained && a.who == b.who &&
+  return a.running == b.running && a.end == b.end && a.chained == b.chained && a.slowness == b.slowness &&
+         a.who == b.who &&
          std::equal(a.occupants.begin(), a.occupants.end(), b.occupants.begin(), b.occupants.end(), same_progress) &&
          std::all_of(a.who.begin(), a.who.end(), [&](JobId job) { return state.run(job).plan->foldable; });
 }
@@ -203,6 +205,7 @@ void occupy(EngineState& state, JobId job) {
     state.at(cell).occupants.push_back(std::move(occupant));
     state.at(cell).who.push_back(job);
     state.at(cell).seated = ++state.groups_changed;
+    for (const JobId other : state.at(cell).who) state.note_change(other);
     run.live->cells.push_back(cell);
     if (!plan.foldable) run.live->cell_of_rank[static_cast<std::size_t>(rank)] = cell;
     begin = end;
@@ -233,6 +236,7 @@ void leave(EngineState& state, JobId job) {
       cell.busy = cell.chained = false;
       cell.busy_time += state.clock - cell.started;
     }
+    for (const JobId other : cell.who) state.note_change(other);
     state.change_load(id, GpuTime{} - state.load_of(state.occupant(id, job)));
     std::erase_if(cell.occupants, [&](const Occupant& occupant) { return occupant.job == job; });
     cell.who.erase(std::remove(cell.who.begin(), cell.who.end(), job), cell.who.end());
@@ -241,9 +245,35 @@ void leave(EngineState& state, JobId job) {
     state.touch(id);
     state.mark_pace(id);
   }
+  if (state.options.leap)
+    state.changed_servers.insert(state.changed_servers.end(), run.live->servers.begin(), run.live->servers.end());
   run.live.reset();
   run.next_promise = Time::never();
   ++state.groups_changed;
+}
+
+void set_slowness(EngineState& state, GpuId gpu, std::int32_t slowness) {
+  CellId id = state.gpu[gpu.index()].cell;
+  if (state.at(id).slowness == slowness) return;
+  break_chain(state, id);
+  if (state.at(id).ranks() > 1) id = split(state, id, {gpu});
+  Cell& cell = state.at(id);
+  const std::int32_t before = std::exchange(cell.slowness, slowness);
+  cell.formed = cell.seated = ++state.groups_changed;
+  for (const JobId job : cell.who) state.note_change(job);
+  if (!cell.busy) return;
+  cell.end = state.clock + stretched(cell.end - state.clock, slowness, before);
+  state.calendar.reschedule(cell.event, cell.end);
+}
+
+void forget_saved_state(EngineState& state, ServerId server) {
+  const auto per_server = static_cast<std::size_t>(state.spec.gpus_per_server);
+  for (std::size_t g = server.index() * per_server; g < (server.index() + 1) * per_server; ++g) {
+    Cell& cell = state.at(state.gpu[g].cell);
+    if (cell.who.empty()) continue;
+    cell.formed = ++state.groups_changed;
+    for (const JobId job : cell.who) state.note_change(job);
+  }
 }
 
 void merge_equal(EngineState& state, const std::vector<CellId>& just_started) {

@@ -18,6 +18,13 @@ void leave(EngineState& state, JobId job);
 /// Ends the first task of the chain that the cell runs. Its service is not credited here: a Promise does that.
 void end_of_link(EngineState& state, Cell& cell, JobRun& run, Occupant& occupant);
 
+/// Makes tasks on the GPU take as many thousandths of their time from now on, and the rest of one in progress
+/// (sim/slowness.hpp). To be called before the tasks of this instant start.
+void set_slowness(EngineState& state, GpuId gpu, std::int32_t slowness);
+
+/// Has the leaper forget what it has seen of the jobs on the server.
+void forget_saved_state(EngineState& state, ServerId server);
+
 /// Merges equal cells among the given ones, each of which has just begun a task.
 void merge_equal(EngineState& state, const std::vector<CellId>& just_started);
 

@@ -178,6 +178,7 @@ void Courier::start(std::size_t index) {
   forget_waiting(index);
   traffic.since = state_.clock;
   const TransferId id = state_.network->start(request_of(traffic), state_.clock);
+  if (!state_.server_slowness.empty()) state_.network->slow_down(id, state_.slowness_of(traffic), state_.clock);
   JobRun& run = state_.run(traffic.job);
   if (const ChannelId channel = op_of(traffic).channel; channel.valid()) {
     run.live->channels[channel.index()].committed.pop_front();

@@ -183,7 +183,7 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
   check_paces(workload, spec);
   check_rules(options.rules);
   check_interference(options.interference, *network);
-  if (options.observer != nullptr) options.leap = false;
+  if (options.observer != nullptr || options.failures.jitter > 0) options.leap = false;
   fold = options.leap;
   plans.reserve(workload.graphs.size());
   for (const IterationGraph& graph : workload.graphs) plans.emplace_back(graph);
@@ -313,6 +313,20 @@ void EngineState::touch(CellId id) {
   if (at(id).touched) return;
   at(id).touched = true;
   touched.push_back(id);
+}
+
+Time EngineState::length_on(const Cell& cell, Time planned) {
+  Time length = planned;
+  if (cell.slowness != Slowdown::kFullPace) length = stretched(length, cell.slowness, Slowdown::kFullPace);
+  if (jitter.empty()) return length;
+  const double factor = jitter[cell.gpus.front().index()].lognormal(0, options.failures.jitter);
+  return Time::ceil_nanoseconds(static_cast<double>(length.ns()) * factor);
+}
+
+double EngineState::slowness_of(const Traffic& traffic) const {
+  std::int32_t slowest = Slowdown::kFullPace;
+  for (const ServerId server : traffic.servers) slowest = std::max(slowest, server_slowness[server.index()]);
+  return static_cast<double>(slowest) / Slowdown::kFullPace;
 }
 
 void EngineState::set_state(JobId id, JobState state) {

@@ -89,8 +89,9 @@ struct alignas(kCacheLine) Cell {
   boost::container::small_vector<GpuId, 1> gpus;
   std::uint64_t formed = 0;  ///< EngineState::groups_changed when it was last split or merged
 
-  std::uint64_t seated = 0;  ///< EngineState::groups_changed when a job was last seated on it
-  PacedTask pace;            ///< of `running`, if the options have any interference
+  std::uint64_t seated = 0;                     ///< EngineState::groups_changed when a job was last seated on it
+  std::int32_t slowness = Slowdown::kFullPace;  ///< of its tasks now
+  PacedTask pace;                               ///< of `running`, if the options have any interference
 
   static constexpr int kLines = 4;  ///< that an event may need
 
@@ -165,9 +166,12 @@ struct alignas(kCacheLine) JobExecution {
   std::vector<ChannelQueue> channels;  ///< as in the plan
   int waiting = 0;                     ///< messages held back
   Time waiting_since;
-  std::vector<Promise> promises;       ///< of tasks inside chains
-  bool begun = false;                  ///< false while it restarts after a failure
-  Time iterated;                       ///< when it began, or its last iteration ended
+  std::vector<Promise> promises;  ///< of tasks inside chains
+  bool begun = false;             ///< false while it restarts after a failure
+  Time iterated;                  ///< when it began, or its last iteration ended
+  /// When its last iterations ended, by the number that had ended then, modulo kEndsKept.
+  static constexpr std::size_t kEndsKept = 32;
+  std::array<Time, kEndsKept> ends{};
   SavedIteration saved, saved_before;  ///< the last two checkpoints of this run, or its begin
   std::int64_t save_every = 1;         ///< iterations between two checkpoints
 
@@ -313,11 +317,17 @@ struct EngineState : ClusterView {
   std::vector<std::pair<JobId, std::string>> reasons;  ///< of failed jobs, by id once the run has ended
   std::uint64_t events = 0, leapt_events = 0, leaps = 0;
   Fingerprint fingerprint;
-  std::vector<JobId> away;                    ///< running jobs that the view leaves out while an eviction is considered
-  std::vector<JobId> iterated;                ///< jobs that completed an iteration at this instant
-  Time next_outage = Time::never();           ///< the next instant at which a component fails or comes back
-  std::vector<OwnFailures> own_failures;      ///< by job; empty if jobs don't fail by themselves
-  std::uint64_t groups_changed = 0;           ///< counts changes of which jobs share GPUs or servers
+  std::vector<JobId> away;                ///< running jobs that the view leaves out while an eviction is considered
+  std::vector<JobId> iterated;            ///< jobs that completed an iteration at this instant
+  Time next_outage = Time::never();       ///< the next instant at which a component fails or comes back
+  std::vector<OwnFailures> own_failures;  ///< by job; empty if jobs don't fail by themselves
+  std::uint64_t groups_changed = 0;       ///< counts changes of which jobs share GPUs or servers
+  /// Where these changes were since the leaper looked last: jobs that began, left or were seated anew, and servers that
+  /// jobs have left. Nothing is noted without leaping.
+  std::vector<JobId> changed_jobs;
+  std::vector<ServerId> changed_servers;
+  std::vector<std::int32_t> server_slowness;  ///< by server: of the bytes of its transfers; empty if that never changes
+  std::vector<RandomStream> jitter;           ///< by GPU: of the times of its tasks; empty without jitter
   mutable std::vector<CellId> changed_loads;  ///< cells noted since the last search in load_order
   mutable LoadOrder load_order;
   std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::int32_t>> type_orders;  ///< by gpu_type and pace
@@ -358,6 +368,10 @@ struct EngineState : ClusterView {
   };
   [[nodiscard]] Links done_in_chain(const Cell& cell) const;
   void touch(CellId cell);
+  /// Adds the job to changed_jobs.
+  void note_change(JobId job) {
+    if (options.leap && (changed_jobs.empty() || changed_jobs.back() != job)) changed_jobs.push_back(job);
+  }
   /// Have the processor fetch into its caches what an event will need: first the cell and the job of the end of a task,
   /// then, once these are there, what they refer to. In a large cluster all of it has left the caches since it was last
   /// used, and so it is fetched while events before it are executed.
@@ -386,6 +400,10 @@ struct EngineState : ClusterView {
     if (std::exchange(cells[cell.index()].load_is_noted, true)) return;
     changed_loads.push_back(cell);
   }
+  /// How long a task takes that starts on the cell now. Draws a number if there is jitter.
+  [[nodiscard]] Time length_on(const Cell& cell, Time planned);
+  /// The factor of the time of a transfer's bytes, >= 1: that of the slowest server that it touches.
+  [[nodiscard]] double slowness_of(const Traffic& traffic) const;
   void set_state(JobId job, JobState state);
   /// The types of servers on which the job may run, the fastest first; {-1} if all servers are alike.
   [[nodiscard]] std::span<const std::int32_t> types_for(const JobSpec& job) const;

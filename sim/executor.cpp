@@ -243,6 +243,7 @@ void Executor::end_iteration(JobId job) {
     ++run.completed;
     state_.iterated.push_back(job);
     run.live->iterated = state_.clock;
+    run.live->ends[static_cast<std::size_t>(run.completed) % JobExecution::kEndsKept] = state_.clock;
     if (run.live->save_every == 1 || run.completed % run.live->save_every == 0)
       run.live->saved_before = std::exchange(run.live->saved, {run.completed, state_.clock});
     if (run.completed == run.live->iterations) return on_finished_(job);
@@ -362,10 +363,10 @@ void Executor::start_task(CellId id) {
   JobRun& run = state_.run(cell.running.job);
   const auto& ops = run.plan->ops;
   OpId op = cell.running.op;
-  cell.end = state_.clock + ops[op.index()].op.duration;
+  cell.end = state_.clock + state_.length_on(cell, ops[op.index()].op.duration);
   // Interference changes the rate of single tasks.
-  cell.chained =
-      state_.options.leap && state_.options.interference.none() && ops[op.index()].then.valid() && keeps_its_gpus(cell);
+  cell.chained = state_.options.leap && state_.options.interference.none() && cell.slowness == Slowdown::kFullPace &&
+                 ops[op.index()].then.valid() && keeps_its_gpus(cell);
   if (cell.chained) state_.note_load(id);
   for (; cell.chained && ops[op.index()].then.valid(); op = ops[op.index()].then) {
     run.promise(cell.end, GpuTime{ops[op.index()].op.duration, cell.ranks()});

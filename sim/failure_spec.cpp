@@ -25,6 +25,18 @@ double gamma_above_one(double x) {
 
 }  // namespace
 
+Time stretched(Time rest, std::int32_t now, std::int32_t before) {
+  const Int128 ns = (Int128{rest.ns()} * now + before - 1) / before;
+  if (Int128{static_cast<std::int64_t>(ns)} != ns) throw_time_overflow();
+  return Time::nanoseconds(static_cast<std::int64_t>(ns));
+}
+
+bool FailureSpec::slows() const {
+  const auto has_pace = [](const auto& each) { return each.slows.has_value(); };
+  return jitter > 0 || std::any_of(components.begin(), components.end(), has_pace) ||
+         std::any_of(outages.begin(), outages.end(), has_pace);
+}
+
 DurationLaw::DurationLaw(Kind kind, Time mean, double shape) : kind_{kind}, mean_{mean}, shape_{shape} {
   CONTEND_CHECK(mean > Time{} && mean <= kLongest, "a law of durations has a positive mean");
   location_ = static_cast<double>(mean.ns());

@@ -40,19 +40,34 @@ class DurationLaw {
   double location_ = 0;  // in ns: mean, scale, or the mean of the logarithm
 };
 
+/// What a component does while something ails it: how much longer its work takes, in thousandths. A component that does
+/// not work at all has none.
+struct Slowdown {
+  static constexpr std::int32_t kFullPace = 1'000;
+  static constexpr std::int32_t kSlowest = 1'000'000;
+  std::int32_t compute = kFullPace;  ///< of the tasks on its GPUs, kFullPace..kSlowest: 1300 is 1.3 times as long
+  std::int32_t network = kFullPace;  ///< of each byte of a transfer that touches one of its servers, likewise
+  bool operator==(const Slowdown&) const = default;
+};
+
+/// `rest` of a task at one pace, at another: rest x now / before, rounded up.
+[[nodiscard]] Time stretched(Time rest, std::int32_t now, std::int32_t before);
+
 /// Components that fail alike. They divide the GPUs of the cluster in order of their ids; the last may have fewer.
 struct ComponentClass {
-  std::string name;     ///< part of the names of the random streams
-  int gpus = 1;         ///< of one component: 1 for a GPU, those of a server, of a rack, ...; >= 1
-  bool drains = false;  ///< a failure takes down whole servers, though the component is a part of one
-  DurationLaw failure;  ///< of the time for which a component works, whether jobs use it or not
-  DurationLaw repair;   ///< of the time until it works again
+  std::string name;                 ///< part of the names of the random streams
+  int gpus = 1;                     ///< of one component: 1 for a GPU, those of a server, of a rack, ...; >= 1
+  bool drains = false;              ///< a failure takes down whole servers, though the component is a part of one
+  DurationLaw failure;              ///< of the time for which a component works, whether jobs use it or not
+  DurationLaw repair;               ///< of the time until it works again
+  std::optional<Slowdown> slows{};  ///< given: a failure slows it down and interrupts nobody
 };
 
 /// GPUs first, ..., last - 1 that don't work in [from, until).
 struct Outage {
   Time from, until;
   std::uint32_t first = 0, last = 0;
+  std::optional<Slowdown> slows{};  ///< as in ComponentClass
 };
 
 struct FailureSpec {
@@ -60,6 +75,9 @@ struct FailureSpec {
   std::vector<Outage> outages;
   /// Of the time for which a job runs until it fails by itself, whatever its size; no GPU is down then.
   std::optional<DurationLaw> of_jobs{};
+  /// Of the time of each task: it is drawn anew, log-normal with the planned time as its median and this standard
+  /// deviation of its logarithm. 0: tasks take as long as planned. A run with jitter does not leap.
+  double jitter = 0;
   std::uint64_t seed = 1;
 
   /// From the failure until the job is back in the queue: until somebody notices, and until the cause is known.
@@ -71,8 +89,11 @@ struct FailureSpec {
   int spares = 0;    ///< the last servers of the cluster, which no job gets while enough others work
   Time spare_delay;  ///< until a spare takes the place of a server that failed
 
+  /// True if anything is slower than planned at some time.
+  [[nodiscard]] bool slows() const;
+
   [[nodiscard]] bool any() const {
-    return !components.empty() || !outages.empty() || of_jobs.has_value() || spares > 0;
+    return !components.empty() || !outages.empty() || of_jobs.has_value() || spares > 0 || jitter > 0;
   }
 };
 

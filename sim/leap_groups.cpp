@@ -41,7 +41,8 @@ bool Leaper::dominates(JobId id) const {
     const Cell& cell = state_.at(cell_id);
     const Occupant& other_rank = state_.occupant(cell_id, id);
     if (!cell.busy || cell.running != first.running || cell.running.job != id || cell.end != first.end ||
-        other_rank.pending != rank.pending || other_rank.remaining_compute != rank.remaining_compute) {
+        cell.slowness != first.slowness || other_rank.pending != rank.pending ||
+        other_rank.remaining_compute != rank.remaining_compute) {
       return false;
     }
     return std::all_of(cell.who.begin(), cell.who.end(),
@@ -50,17 +51,17 @@ bool Leaper::dominates(JobId id) const {
 }
 
 void Leaper::find_dominant() {
-  for (std::size_t j = 0; j < state_.jobs.size(); ++j) {
-    const JobRun& run = state_.jobs[j];
+  for (const JobId job : region_) {
+    const JobRun& run = state_.run(job);
+    std::uint64_t& since = dominant_since_[job.index()];
     if (!run.live) {
-      dominant_since_[j] = 0;
+      since = 0;
       continue;
     }
     // A dominant job stays dominant until it ends, unless another job is placed on one of its GPUs.
-    const bool has_new_neighbour = std::any_of(run.live->cells.begin(), run.live->cells.end(), [&](CellId cell) {
-      return state_.at(cell).seated > dominant_since_[j];
-    });
-    if (has_new_neighbour) dominant_since_[j] = dominates(JobId{j}) ? state_.groups_changed : 0;
+    const bool has_new_neighbour = std::any_of(run.live->cells.begin(), run.live->cells.end(),
+                                               [&](CellId cell) { return state_.at(cell).seated > since; });
+    if (has_new_neighbour) since = dominates(job) ? state_.groups_changed : 0;
   }
 }
 
@@ -78,124 +79,241 @@ bool Leaper::is_stuck(JobId id) const {
 void Leaper::consider_regrouping() {
   if (state_.events < next_regroup_) return;
   const bool changed = seen_changes_ != state_.groups_changed;
-  if (!changed && state_.events < next_regroup_ + patience_) return;
-  patience_ = changed ? kFirstPatience : std::min(2 * patience_, kLongestPatience);
-  regroup();
+  const bool all_are_due = state_.events >= next_regroup_of_all_;
+  if (!changed && !all_are_due) return;
+  has_changed_ = has_changed_ || changed;
+  if (all_are_due) {
+    patience_ = has_changed_ ? kFirstPatience : std::min(2 * patience_, kLongestPatience);
+    regroup_all();
+  } else {
+    find_region();
+    regroup();
+  }
   seen_changes_ = state_.groups_changed;
+  state_.changed_jobs.clear();
+  state_.changed_servers.clear();
   // Grouping costs a few steps for each seat; it must take only a small share of the run time.
-  std::uint64_t seats = state_.jobs.size();
-  for (const Cell& cell : state_.cells) seats += cell.occupants.size() + 1;
+  std::uint64_t seats = region_.size();
+  for (const CellId cell : cells_) seats += state_.at(cell).occupants.size() + 1;
   next_regroup_ = state_.events + seats / 2;
+  if (!all_are_due) return;
+  has_changed_ = false;
+  next_regroup_of_all_ = next_regroup_ + (state_.jobs.size() + state_.cells.size()) / 2 + patience_;
+}
+
+void Leaper::find_region() {
+  region_.clear();
+  const auto add = [this](JobId job) {
+    if (std::exchange(is_in_region_[job.index()], std::uint8_t{1}) == 0) region_.push_back(job);
+  };
+  const auto add_all_on = [&](ServerId server) {
+    if (std::exchange(is_seen_[server.index()], std::uint8_t{1}) != 0) return;
+    servers_.push_back(server);
+    const auto per_server = static_cast<std::size_t>(state_.spec.gpus_per_server);
+    for (std::size_t g = server.index() * per_server; g < (server.index() + 1) * per_server; ++g)
+      for (const JobId job : state_.at(state_.gpu[g].cell).who) add(job);
+  };
+  servers_.clear();
+  for (const JobId job : state_.changed_jobs) add(job);
+  for (const ServerId server : state_.changed_servers) add_all_on(server);
+  for (std::size_t i = 0; i < region_.size(); ++i) {  // which grows
+    const JobId job = region_[i];
+    if (group_of_[job.index()] != kNoGroup)
+      for (const JobId other : groups_[group_of_[job.index()]].jobs) add(other);
+    const JobRun& run = state_.run(job);
+    if (!run.live) continue;
+    for (const CellId cell : run.live->cells)
+      for (const JobId other : state_.at(cell).who) add(other);
+    if (!communicates(job)) continue;
+    for (const ServerId server : run.live->servers) add_all_on(server);
+  }
+  for (const JobId job : region_) is_in_region_[job.index()] = 0;
+  for (const ServerId server : servers_) is_seen_[server.index()] = 0;
+  std::sort(region_.begin(), region_.end());
+}
+
+void Leaper::regroup_all() {
+  const std::size_t jobs = state_.jobs.size();
+  dominant_since_.resize(jobs, 0);
+  group_of_.resize(jobs, kNoGroup);
+  stuck_.resize(jobs);
+  parent_.resize(jobs);
+  is_in_region_.resize(jobs);
+  is_seen_.resize(state_.servers());
+  group_of_server_.resize(state_.servers(), kNoGroup);
+  region_.clear();
+  for (std::size_t j = 0; j < jobs; ++j)
+    if (state_.jobs[j].live || group_of_[j] != kNoGroup || dominant_since_[j] != 0) region_.emplace_back(j);
+  regroup();
+}
+
+std::uint32_t Leaper::new_group() {
+  if (unused_groups_.empty()) {
+    groups_.emplace_back();
+    return static_cast<std::uint32_t>(groups_.size() - 1);
+  }
+  const std::uint32_t group = unused_groups_.back();
+  unused_groups_.pop_back();
+  return group;
 }
 
 void Leaper::regroup() {
-  const std::size_t job_count = state_.jobs.size();
-  dominant_since_.resize(job_count, 0);
-  group_of_.resize(job_count, kNoGroup);
-  stuck_.assign(job_count, 0);
   find_dominant();
-  std::vector<std::uint32_t> parent(job_count);
-  std::iota(parent.begin(), parent.end(), 0U);
-  std::vector<std::uint32_t> on_server(state_.servers(), kNoGroup);
-  const auto is_member = [&](std::size_t j) { return state_.jobs[j].live && stuck_[j] == 0; };
-  for (std::size_t j = 0; j < job_count; ++j) {
-    if (state_.jobs[j].live) stuck_[j] = is_stuck(JobId{j}) ? 1 : 0;
-    if (!is_member(j)) continue;
-    if (!communicates(JobId{j})) continue;
-    for (const ServerId server : state_.jobs[j].live->servers) {
-      std::uint32_t& first = on_server[server.index()];
-      if (first == kNoGroup) first = static_cast<std::uint32_t>(j);
-      parent[find_root(parent, static_cast<std::uint32_t>(j))] = find_root(parent, first);
+  for (const JobId job : region_) {
+    stuck_[job.index()] = state_.run(job).live && is_stuck(job) ? 1 : 0;
+    parent_[job.index()] = job.value();
+  }
+  const auto is_member = [&](JobId job) { return state_.run(job).live && stuck_[job.index()] == 0; };
+  const auto join = [&](std::uint32_t a, std::uint32_t b) { parent_[find_root(parent_, a)] = find_root(parent_, b); };
+  cells_.clear();
+  servers_.clear();
+  for (const JobId job : region_) {
+    const JobRun& run = state_.run(job);
+    if (!run.live) continue;
+    cells_.insert(cells_.end(), run.live->cells.begin(), run.live->cells.end());
+    if (!is_member(job) || !communicates(job)) continue;
+    for (const ServerId server : run.live->servers) {
+      std::uint32_t& first = group_of_server_[server.index()];  // at first a job
+      if (first == kNoGroup) {
+        first = job.value();
+        servers_.push_back(server);
+      }
+      join(job.value(), first);
     }
   }
-  for (const Cell& cell : state_.cells) {
+  std::sort(cells_.begin(), cells_.end());
+  cells_.erase(std::unique(cells_.begin(), cells_.end()), cells_.end());
+  std::sort(servers_.begin(), servers_.end());
+  for (const CellId id : cells_) {
+    const Cell& cell = state_.at(id);
     if (is_dominated(cell)) continue;
     std::uint32_t first = kNoGroup;
-    for (const Occupant& occupant : cell.occupants) {
-      const std::uint32_t j = occupant.job.value();
-      if (!is_member(j)) continue;
-      if (first == kNoGroup) first = j;
-      parent[find_root(parent, j)] = find_root(parent, first);
+    for (const JobId job : cell.who) {
+      if (!is_member(job)) continue;
+      if (first == kNoGroup) first = job.value();
+      join(job.value(), first);
     }
   }
 
-  std::vector<Group> old_groups = std::exchange(groups_, {});
-  const std::vector<std::uint32_t> old_group_of = group_of_;
-  std::vector<std::uint32_t> group_at_root(job_count, kNoGroup);
-  for (std::size_t j = 0; j < job_count; ++j) {
-    group_of_[j] = kNoGroup;
-    if (!is_member(j)) continue;
-    std::uint32_t& group = group_at_root[find_root(parent, static_cast<std::uint32_t>(j))];
+  std::vector<std::pair<std::uint32_t, Group>> old_groups;  // by index
+  std::vector<std::uint32_t> old_group_of;                  // by index in region_
+  for (const JobId job : region_) {
+    const std::uint32_t group = group_of_[job.index()];
+    old_group_of.push_back(group);
+    if (group == kNoGroup || groups_[group].jobs.empty()) continue;
+    old_groups.emplace_back(group, std::exchange(groups_[group], {}));
+    unused_groups_.push_back(group);
+  }
+  std::sort(old_groups.begin(), old_groups.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  const auto old_group = [&](std::uint32_t index) -> Group& {
+    return std::lower_bound(old_groups.begin(), old_groups.end(), index,
+                            [](const auto& each, std::uint32_t i) { return each.first < i; })
+        ->second;
+  };
+  std::vector<std::uint32_t> formed;
+  for (const JobId job : region_) group_of_[job.index()] = kNoGroup;
+  for (std::size_t i = 0; i < region_.size(); ++i) {
+    const JobId job = region_[i];
+    if (!is_member(job)) continue;
+    std::uint32_t& group = group_of_[find_root(parent_, job.value())];  // that of its root, which is a member as well
     if (group == kNoGroup) {
-      group = static_cast<std::uint32_t>(groups_.size());
-      groups_.emplace_back();
+      group = new_group();
+      formed.push_back(group);
     }
-    group_of_[j] = group;
-    groups_[group].jobs.emplace_back(j);
-    for (const CellId cell : state_.jobs[j].live->cells) {
-      groups_[group].seats.push_back(cell.value());
-      groups_[group].seats.push_back(state_.at(cell).formed);
+    group_of_[job.index()] = group;
+    Group& of = groups_[group];
+    of.jobs.push_back(job);
+    for (const CellId cell : state_.run(job).live->cells) {
+      of.seats.push_back(cell.value());
+      of.seats.push_back(state_.at(cell).formed);
     }
-    if (old_group_of[j] < old_groups.size()) {
-      groups_[group].ahead_until = std::max(groups_[group].ahead_until, old_groups[old_group_of[j]].ahead_until);
-    }
+    if (old_group_of[i] != kNoGroup) of.ahead_until = std::max(of.ahead_until, old_group(old_group_of[i]).ahead_until);
   }
-  std::vector<std::uint32_t> group_of_cell(state_.cells.size(), kNoGroup);
-  for (std::size_t c = 0; c < state_.cells.size(); ++c) {
-    const Cell& cell = state_.cells[c];
+  group_of_cell_.resize(state_.cells.size(), kNoGroup);
+  for (const CellId id : cells_) {
+    const Cell& cell = state_.at(id);
+    std::uint32_t& group = group_of_cell_[id.index()];
     if (is_dominated(cell)) {
-      group_of_cell[c] = group_of_[cell.running.job.index()];
+      group = group_of_[cell.running.job.index()];
     } else {
-      for (const Occupant& occupant : cell.occupants) {
-        if (is_member(occupant.job.index())) group_of_cell[c] = group_of_[occupant.job.index()];
-      }
+      for (const JobId job : cell.who)
+        if (is_member(job)) group = group_of_[job.index()];
     }
-    if (group_of_cell[c] != kNoGroup) groups_[group_of_cell[c]].cells.emplace_back(c);
+    if (group != kNoGroup) groups_[group].cells.push_back(id);
   }
-  for (std::size_t s = 0; s < on_server.size(); ++s) {
-    if (on_server[s] == kNoGroup) continue;
-    on_server[s] = group_of_[on_server[s]];
-    groups_[on_server[s]].servers.emplace_back(s);
+  for (const ServerId server : servers_) {
+    std::uint32_t& group = group_of_server_[server.index()];
+    group = group_of_[group];
+    groups_[group].servers.push_back(server);
   }
-  find_dominators(group_of_cell, on_server);
-  for (Group& group : groups_) {
+  find_dominators();
+  for (const CellId id : cells_) group_of_cell_[id.index()] = kNoGroup;
+  for (const ServerId server : servers_) group_of_server_[server.index()] = kNoGroup;
+
+  for (const std::uint32_t index : formed) {
+    Group& group = groups_[index];
     group.earthbound = network_ == nullptr && std::any_of(group.jobs.begin(), group.jobs.end(),
                                                           [this](JobId job) { return communicates(job); });
-  }
-
-  // A group that is the same as before keeps its saved state.
-  for (Group& group : groups_) {
-    const std::uint32_t old_index = old_group_of[group.jobs.front().index()];
-    if (old_index >= old_groups.size()) continue;
-    Group& old = old_groups[old_index];
+    group.closed = is_closed(group);
+    // A group that is the same as before keeps its saved state.
+    const auto at = std::lower_bound(region_.begin(), region_.end(), group.jobs.front());
+    const std::uint32_t old_index = old_group_of[static_cast<std::size_t>(at - region_.begin())];
+    if (old_index == kNoGroup) continue;
+    Group& old = old_group(old_index);
     if (old.jobs != group.jobs || old.cells != group.cells || old.servers != group.servers ||
         old.seats != group.seats) {
       continue;
     }
     old.dominators = std::move(group.dominators);
+    old.closed = group.closed;
     group = std::move(old);
   }
 }
 
-void Leaper::find_dominators(const std::vector<std::uint32_t>& group_of_cell,
-                             const std::vector<std::uint32_t>& group_of_server) {
-  for (std::size_t j = 0; j < state_.jobs.size(); ++j) {
-    if (dominant_since_[j] == 0) continue;
-    const JobId dominator{j};
+void Leaper::find_dominators() {
+  for (const JobId dominator : region_) {
+    if (dominant_since_[dominator.index()] == 0) continue;
     const auto add = [&](std::uint32_t group) {
-      if (group == kNoGroup || group == group_of_[j]) return;
+      if (group == kNoGroup || group == group_of_[dominator.index()]) return;
       auto& dominators = groups_[group].dominators;
       if (dominators.empty() || dominators.back() != dominator) dominators.push_back(dominator);
     };
-    for (const CellId cell : state_.jobs[j].live->cells) {
-      for (const Occupant& occupant : state_.at(cell).occupants) {
-        const JobRun& run = state_.run(occupant.job);
-        for (const CellId seat : run.live->cells) add(group_of_cell[seat.index()]);
-        if (!communicates(occupant.job)) continue;
-        for (const ServerId server : run.live->servers) add(group_of_server[server.index()]);
+    for (const CellId cell : state_.run(dominator).live->cells) {
+      for (const JobId job : state_.at(cell).who) {
+        const JobRun& run = state_.run(job);
+        for (const CellId seat : run.live->cells) add(group_of_cell_[seat.index()]);
+        if (!communicates(job)) continue;
+        for (const ServerId server : run.live->servers) add(group_of_server_[server.index()]);
       }
     }
   }
+}
+
+bool Leaper::holds_server(const Group& group, ServerId server) const {
+  const std::int32_t type = state_.server_types.empty() ? -1 : state_.server_types[server.index()];
+  const std::size_t first = server.index() * static_cast<std::size_t>(state_.spec.gpus_per_server);
+  for (std::size_t g = first; g < first + static_cast<std::size_t>(state_.gpus_per_server(type)); ++g) {
+    const Cell& cell = state_.at(state_.gpu[g].cell);
+    if (cell.who.empty() || !state_.gpu[g].timed.empty()) return false;
+    if (!std::binary_search(group.jobs.begin(), group.jobs.end(), cell.who.front())) return false;
+  }
+  return true;
+}
+
+bool Leaper::is_closed(const Group& group) const {
+  if (!ignores_progress_ || !group.dominators.empty()) return false;
+  const bool takes_free_gpus = state_.policies.placement->takes_free_gpus();
+  const auto is_of_group = [&](JobId job) { return std::binary_search(group.jobs.begin(), group.jobs.end(), job); };
+  for (const JobId job : group.jobs) {
+    const std::int32_t share = RankDemand{*state_.run(job).spec}.share;
+    if (share != kWholeGpu && !(share == 0 && takes_free_gpus)) return false;
+    for (const CellId cell : state_.run(job).live->cells) {
+      const auto& who = state_.at(cell).who;
+      if (!std::all_of(who.begin(), who.end(), is_of_group)) return false;
+    }
+  }
+  return std::all_of(group.servers.begin(), group.servers.end(),
+                     [&](ServerId server) { return holds_server(group, server); });
 }
 
 }  // namespace contend

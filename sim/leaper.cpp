@@ -12,11 +12,26 @@ namespace {
 
 constexpr int kPatientLooks = 16;
 constexpr int kIterationsWithoutAnchor = 64;
-constexpr std::int64_t kMostSavedInLeap = 64;  // a leap may go beyond checkpoints that are no further apart
-constexpr std::int64_t kIterationsKept = 3;    // two may be in flight; the end of a job is never skipped
+constexpr std::int64_t kIterationsKept = 3;  // two may be in flight; the end of a job is never skipped
 
 NetworkModel::Usage operator-(const NetworkModel::Usage& a, const NetworkModel::Usage& b) {
   return {a.active - b.active, a.contended - b.contended, a.transfers - b.transfers, a.bytes - b.bytes};
+}
+
+/// Finds the last two checkpoints of a job that has leapt to `run.completed` iterations from `before`, `each` in a
+/// period.
+void leap_checkpoints(const JobRun& run, std::int64_t before, std::int64_t each, Time period) {
+  JobExecution& live = *run.live;
+  const auto saved_at = [&](std::int64_t iteration) {
+    const std::int64_t periods = (iteration - before + each - 1) / each;
+    const auto same = static_cast<std::size_t>(iteration - periods * each);  // the one of the last period observed
+    return SavedIteration{iteration, live.ends[same % live.ends.size()] + period * periods};
+  };
+  const std::int64_t last = run.completed / live.save_every * live.save_every;
+  if (last <= before) return;
+  const std::int64_t one_before = last - live.save_every;
+  live.saved_before = one_before > before ? saved_at(one_before) : live.saved;
+  live.saved = saved_at(last);
 }
 
 }  // namespace
@@ -88,6 +103,8 @@ void Leaper::write_state(const Group& group) {
     words_.push_back((std::uint64_t{cell.running.job.value()} << 32) ^ (std::uint64_t{cell.running.op.value()} << 2) ^
                      (cell.chained ? 2U : 0U) ^ (cell.running.slot == run.live->current ? 0U : 1U));
     words_.push_back(static_cast<std::uint64_t>((cell.end - now_of(group)).ns()));
+    if (!state_.server_slowness.empty())  // as with interference, also if the GPU is at its full pace again
+      words_.push_back(static_cast<std::uint64_t>((now_of(group) - cell.started).ns()));
     if (state_.options.interference.none()) continue;
     // What is left of a slowed task doesn't tell for how long it has run, and GPUs are busy for all of that.
     words_.push_back(static_cast<std::uint64_t>((now_of(group) - cell.started).ns()));
@@ -111,13 +128,6 @@ void Leaper::write_state(const Group& group) {
       for (const Slot slot : {run.live->current, static_cast<Slot>(run.live->current ^ 1)})
         words_.push_back(run.live->phase[slot]);
     }
-    const JobExecution& live = *run.live;
-    if (live.save_every > 1 && live.save_every <= kMostSavedInLeap)
-      words_.push_back(static_cast<std::uint64_t>(run.completed % live.save_every));
-    if (live.save_every > kMostSavedInLeap)  // a leap must begin and end between the same checkpoints
-      words_.push_back(static_cast<std::uint64_t>(run.completed / live.save_every));
-    if (state_.costs_of(run).persist > Time{})
-      words_.push_back(static_cast<std::uint64_t>((live.saved.at - live.saved_before.at).ns()));
     for (const CellId cell : run.live->cells) write_slots(state_.occupant(cell, id).pending);
     for (const TransferId transfer : run.live->transfers) {
       const Traffic& traffic = *state_.in_network[transfer.index()];
@@ -193,7 +203,20 @@ Time Leaper::window_horizon() const {
   return last;
 }
 
+Time Leaper::horizon_of_closed(const Group& group) const {
+  Time horizon = std::min(state_.options.until, window_horizon());
+  const auto see = [&](ServerId server) { horizon = std::min(horizon, outages_.next_on(server)); };
+  for (const JobId job : group.jobs) {
+    const JobRun& run = state_.run(job);
+    if (!state_.own_failures.empty()) horizon = std::min(horizon, state_.own_failures[job.index()].at);
+    horizon = std::min(horizon, run.ends);
+    if (state_.next_outage < Time::never()) std::for_each(run.live->servers.begin(), run.live->servers.end(), see);
+  }
+  return horizon;
+}
+
 Time Leaper::horizon(const Group& group) const {
+  if (group.closed) return horizon_of_closed(group);
   Time horizon = std::min({admission_.next_intervention(), state_.options.until, window_horizon(), state_.next_outage});
   for (const JobId job : group.dominators) horizon = std::min(horizon, earliest_end(job));
   for (const JobId job : state_.running) {
@@ -317,8 +340,9 @@ std::int64_t Leaper::possible_periods(const Group& group, const Account& now) co
     const std::int64_t iterations = now.jobs[i].completed - group.account.jobs[i].completed;
     if (iterations > 0) {
       std::int64_t end = run.plan->phases.regular_until(run.completed, run.spec->iterations);
+      // When an iteration ended is known of the last ones only.
       const std::int64_t every = run.live->save_every;
-      if (every > kMostSavedInLeap && every < run.spec->iterations)
+      if (every > 1 && every < run.spec->iterations && iterations > std::ssize(run.live->ends))
         end = std::min(end, (run.completed / every + 1) * every);
       periods = std::min(periods, (end - run.completed - kIterationsKept) / iterations);
     }
@@ -358,12 +382,7 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
     run.live->waiting_since += by;
     if (b.completed > a.completed) {
       run.live->iterated += by;
-      if (run.live->save_every <= kMostSavedInLeap) {
-        for (SavedIteration* const saved : {&run.live->saved, &run.live->saved_before}) {
-          saved->at += by;
-          saved->iteration += (b.completed - a.completed) * periods;
-        }
-      }
+      leap_checkpoints(run, b.completed, b.completed - a.completed, now.time - then.time);
     }
     for (Promise& promise : run.live->promises) promise.at += by;
     if (!run.live->promises.empty()) run.next_promise += by;

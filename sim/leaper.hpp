@@ -20,14 +20,25 @@
 //   - the last iterations of each job of the group: its end is never skipped;
 //   - the first period in which two jobs that meet on a GPU or a server could change the order of their keys.
 //
+// A group is closed if its jobs hold every GPU on which another job could disturb them, and no policy looks at what
+// running jobs have done (SchedulingPolicy::ignores_progress). Then decisions elsewhere neither change it nor notice
+// how far it is, and its horizon is its own: the next failure or repair on its servers, a failure of one of its jobs,
+// the end of a restart, the end of the run. So a failure somewhere in a large cluster costs events only where it
+// strikes.
+//
+// What a job does to begin, to leave or to be seated anew concerns only jobs that are connected with it by GPUs and
+// servers. Groups are formed anew for those alone; now and then for all, because jobs may become dominant or stuck.
+//
 // The leaper looks at the state of a group whenever one job of the group, the anchor, completes an iteration. It
 // compares the whole state, word by word, with the one saved last. As in Brent's cycle finding (BIT 20, 1980), it saves
 // a state after 1, 2, 4, 8, ... looks.
 
 #include "sim/admission.hpp"
 #include "sim/engine_state.hpp"
+#include "sim/outages.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -35,8 +46,13 @@ namespace contend {
 
 class Leaper {
  public:
-  Leaper(EngineState& state, const Admission& admission)
-      : state_{state}, admission_{admission}, network_{state.network->leaping()} {}
+  Leaper(EngineState& state, const Admission& admission, const Outages& outages)
+      : state_{state},
+        admission_{admission},
+        outages_{outages},
+        network_{state.network->leaping()},
+        ignores_progress_{state.policies.scheduling->ignores_progress() &&
+                          state.policies.placement->ignores_progress()} {}
 
   /// Looks for recurrences and leaps. To be called when everything at an instant has been handled.
   void after_instant();
@@ -70,6 +86,7 @@ class Leaper {
     std::vector<std::uint64_t> seats;  // which cells the jobs sit on, and since when these exist
     std::vector<JobId> dominators;     // jobs of other groups whose end sets one of these free
     bool earthbound = false;           // it communicates over a network that can't be leapt over
+    bool closed = false;               // see above
     JobId anchor = JobId::none();
     int iterations_since_anchor = 0;
     std::vector<std::uint64_t> saved;  // relative state
@@ -81,14 +98,20 @@ class Leaper {
 
   // leap_groups.cpp: which jobs depend on each other
   void consider_regrouping();
+  /// Fills region_ with the jobs that changes since the last look may have put into another group.
+  void find_region();
+  void regroup_all();
+  /// Forms the groups of region_ anew: of whole sets of connected jobs, ascending, and of jobs that have left.
   void regroup();
   void find_dominant();
+  [[nodiscard]] bool is_closed(const Group& group) const;
+  [[nodiscard]] bool holds_server(const Group& group, ServerId server) const;
+  [[nodiscard]] std::uint32_t new_group();
   [[nodiscard]] bool dominates(JobId job) const;
   [[nodiscard]] bool is_stuck(JobId job) const;
   [[nodiscard]] bool is_dominated(const Cell& cell) const;
   [[nodiscard]] bool communicates(JobId job) const;
-  void find_dominators(const std::vector<std::uint32_t>& group_of_cell,
-                       const std::vector<std::uint32_t>& group_of_server);
+  void find_dominators();
 
   // leaper.cpp: recurrence and leap
   void look(Group& group);
@@ -100,6 +123,7 @@ class Leaper {
   /// that was stuck then and is stuck now may have worked in between.
   [[nodiscard]] bool was_undisturbed(const Group& group, const Account& now) const;
   [[nodiscard]] Time horizon(const Group& group) const;
+  [[nodiscard]] Time horizon_of_closed(const Group& group) const;
   /// No earlier than this the measured window needs to look at the cluster: its ends, and the end of its last job.
   [[nodiscard]] Time window_horizon() const;
   [[nodiscard]] Time earliest_end(JobId job) const;
@@ -116,15 +140,27 @@ class Leaper {
 
   EngineState& state_;
   const Admission& admission_;
+  const Outages& outages_;
   LeapableNetwork* const network_;  // null: groups that communicate are executed event by event
-  std::vector<Group> groups_;
+  const bool ignores_progress_;     // both policies do
+  std::vector<Group> groups_;       // some have no jobs
+  std::vector<std::uint32_t> unused_groups_;
   std::vector<std::uint32_t> group_of_;        // by job; kNoGroup
   std::vector<std::uint64_t> dominant_since_;  // by job: EngineState::groups_changed; 0 if it is not
   std::vector<std::uint8_t> stuck_;            // by job
   std::uint64_t seen_changes_ = UINT64_MAX;
-  std::uint64_t next_regroup_ = 0;    // as a number of events
-  std::uint64_t patience_ = 0;        // events between two regroupings while nothing changes
-  std::vector<std::uint64_t> words_;  // scratch
+  std::uint64_t next_regroup_ = 0, next_regroup_of_all_ = 0;  // as numbers of events
+  std::uint64_t patience_ = 0;                                // events between two regroupings while nothing changes
+  bool has_changed_ = false;                                  // since all groups were formed
+
+  // Scratch.
+  std::vector<std::uint64_t> words_;
+  std::vector<JobId> region_;
+  std::vector<CellId> cells_;                                   // of the region, ascending
+  std::vector<ServerId> servers_;                               // between which its jobs communicate, ascending
+  std::vector<std::uint8_t> is_in_region_, is_seen_;            // by job, by server
+  std::vector<std::uint32_t> parent_;                           // by job
+  std::vector<std::uint32_t> group_of_cell_, group_of_server_;  // kNoGroup outside the region
 };
 
 }  // namespace contend

@@ -46,7 +46,7 @@ void check_failures(const FailureSpec& failures, const ClusterSpec& cluster) {
 }  // namespace
 
 Outages::Outages(EngineState& state, Admission& admission)
-    : state_{state}, admission_{admission}, spec_{state.options.failures} {
+    : state_{state}, admission_{admission}, spec_{state.options.failures}, slowness_{state} {
   check_failures(spec_, state.spec);
   if (!spec_.any()) return;
   gpus_.resize(state.gpus());
@@ -67,6 +67,7 @@ void Outages::add_components() {
   for (std::uint32_t kind = 0; kind < spec_.components.size(); ++kind) {
     const ComponentClass& each = spec_.components[kind];
     const auto width = static_cast<std::uint32_t>(each.gpus);
+    first_of_kind_.push_back(static_cast<std::uint32_t>(components_.size()));
     for (std::uint32_t first = 0; first < all; first += std::min(width, all - first)) {
       std::uint32_t from = first, to = first + std::min(width, all - first);
       if (each.drains) {
@@ -77,9 +78,28 @@ void Outages::add_components() {
       components_.push_back({from, to, kind, false, RandomStream{spec_.seed, stream}});
     }
   }
-  for (const Outage& each : spec_.outages)
+  if (!spec_.outages.empty()) listed_.resize(servers_.size());
+  for (const Outage& each : spec_.outages) {
+    for (std::uint32_t s = each.first / per_server; s <= (each.last - 1) / per_server; ++s)
+      listed_[s].push_back(static_cast<std::uint32_t>(components_.size()));
     components_.push_back(
         {each.first, each.last, kOutage, false, RandomStream{spec_.seed, "failures/list"}, each.until});
+  }
+  next_of_.assign(components_.size(), Time::never());
+}
+
+Time Outages::next_on(ServerId server) const {
+  Time next = Time::never();
+  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
+  const std::uint32_t first = server.value() * per_server, last = first + per_server - 1;
+  for (std::size_t kind = 0; kind < spec_.components.size(); ++kind) {
+    const auto width = static_cast<std::uint32_t>(spec_.components[kind].gpus);
+    for (std::uint32_t c = first / width; c <= last / width; ++c)
+      next = std::min(next, next_of_[first_of_kind_[kind] + c]);
+  }
+  if (listed_.empty()) return next;
+  for (const std::uint32_t c : listed_[server.index()]) next = std::min(next, next_of_[c]);
+  return next;
 }
 
 void Outages::withhold_spares() {
@@ -100,6 +120,7 @@ void Outages::begin() {
 }
 
 void Outages::schedule(Time at, std::uint32_t what) {
+  if (what < next_of_.size()) next_of_[what] = at;
   if (at == Time::never()) return;
   due_.push_back({at, what});
   std::push_heap(due_.begin(), due_.end(), std::greater<>{});
@@ -128,18 +149,26 @@ void Outages::strike() {
     due_.pop_back();
     ++state_.events;
     if (what < components) {
+      next_of_[what] = Time::never();
       turning_.push_back(what);
     } else {
       put_into_service(what - components);
     }
   }
   std::erase_if(struck_, [&](JobId job) { return state_.run(job).state != JobState::running; });  // it just ended
-  for (const std::uint32_t each : turning_)
-    if (components_[each].is_down) repair(components_[each]);
-  for (const std::uint32_t each : turning_)
-    if (!components_[each].is_down) fail(components_[each]);
+  for (const std::uint32_t each : turning_) {
+    Component& component = components_[each];
+    if (!component.is_down) continue;
+    slows(each) ? slowness_.end(component.first, component.last, *slows(each)) : repair(component);
+  }
+  for (const std::uint32_t each : turning_) {
+    Component& component = components_[each];
+    if (component.is_down) continue;
+    slows(each) ? slowness_.begin(component.first, component.last, *slows(each)) : fail(component);
+  }
   for (const std::uint32_t each : turning_) turn(each);
   interrupt_struck();
+  slowness_.settle();
   replace_failed();
   watch_for_starts();
   schedule_next();
@@ -156,6 +185,12 @@ void Outages::turn(std::uint32_t index) {
   const ComponentClass& kind = spec_.components[component.kind];
   const Time lasts = (component.is_down ? kind.repair : kind.failure).draw(component.stream);
   if (lasts < kEndOfClock - state_.clock) schedule(state_.clock + lasts, index);
+}
+
+const std::optional<Slowdown>& Outages::slows(std::uint32_t component) const {
+  const std::uint32_t kind = components_[component].kind;
+  return kind == kOutage ? spec_.outages[component - (components_.size() - spec_.outages.size())].slows
+                         : spec_.components[kind].slows;
 }
 
 void Outages::fail(Component& component) {

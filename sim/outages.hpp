@@ -3,11 +3,14 @@
 // ends of operations and transfers and before the scheduling pass: first what was repaired comes back, then what failed
 // goes, and each job on it is interrupted once, however many of its components failed.
 //
+// A component that only slows down (ComponentClass::slows) interrupts nobody: Slowness changes the pace of its GPUs.
+//
 // A GPU that is out of service is held in the index of free resources like one that a job has to itself. So policies
 // need not know of failures: what has failed is not free.
 
 #include "sim/admission.hpp"
 #include "sim/engine_state.hpp"
+#include "sim/slowness.hpp"
 
 #include <cstdint>
 #include <set>
@@ -30,6 +33,8 @@ class Outages {
   void on_job_failure(JobId job);
   /// Carries out what is due at this instant.
   void strike();
+  /// No earlier than this a component fails or comes back that has a part on the server.
+  [[nodiscard]] Time next_on(ServerId server) const;
   [[nodiscard]] std::int64_t failures() const { return failures_; }
   /// The time until `now` for which the GPU was out of service.
   [[nodiscard]] Time down(GpuId gpu, Time now) const;
@@ -61,6 +66,7 @@ class Outages {
   void schedule(Time at, std::uint32_t what);
   void schedule_next();
   void turn(std::uint32_t component);
+  [[nodiscard]] const std::optional<Slowdown>& slows(std::uint32_t component) const;
   void fail(Component& component);
   void repair(Component& component);
   void add_cause(GpuId gpu);
@@ -79,8 +85,12 @@ class Outages {
   EngineState& state_;
   Admission& admission_;
   const FailureSpec& spec_;
+  Slowness slowness_;
   std::vector<Component> components_;
-  std::vector<Due> due_;  // a heap: the earliest is in front
+  std::vector<Due> due_;                            // a heap: the earliest is in front
+  std::vector<Time> next_of_;                       // by component: when it is due
+  std::vector<std::uint32_t> first_of_kind_;        // components
+  std::vector<std::vector<std::uint32_t>> listed_;  // by server: outages of the list, as components
   EventHandle event_;
   bool is_due_ = false;
   std::vector<Gpu> gpus_;

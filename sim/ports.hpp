@@ -35,6 +35,12 @@ class PlacementPolicy {
   /// True if the decision depends only on the job's resource demand; one refusal then holds for all jobs of equal
   /// demand until GPUs are freed.
   [[nodiscard]] virtual bool refuses_alike() const { return false; }
+  /// True if the decision depends on nothing that running jobs do, but only on which resources they hold. What a job
+  /// does on GPUs and servers of its own then concerns no decision, and the engine may leap over it beyond the next
+  /// one.
+  [[nodiscard]] virtual bool ignores_progress() const { return false; }
+  /// True if no GPU that a job holds without reserving a share of it is ever chosen for another job.
+  [[nodiscard]] virtual bool takes_free_gpus() const { return false; }
   /// Room without which place() certainly leaves the job waiting; nothing if the policy can't tell. It saves the engine
   /// the search for jobs to preempt.
   [[nodiscard]] virtual RoomNeeded room_needed(const JobView& /*job*/, int /*gpus_per_server*/) const { return {}; }

@@ -112,6 +112,9 @@ class SchedulingPolicy {
   virtual void left(JobId /*job*/) {}
   /// Makes the decisions of one instant. Called if a job was queued or left or a decision was due, and any job waits.
   virtual void pass(const ClusterView& cluster, SchedulingActions& actions) = 0;
+  /// True if the decisions depend on nothing that running jobs do, and no running job ever gives way to another. What
+  /// PlacementPolicy::ignores_progress says of leaping holds here too.
+  [[nodiscard]] virtual bool ignores_progress() const { return false; }
   /// True if pass() and next_decision() are to be called even while no job waits.
   [[nodiscard]] virtual bool idle_passes() const { return false; }
   /// The instant, later than now, at which the policy wants another pass although nothing happens until then (the end

@@ -64,7 +64,6 @@ class Simulation::Engine {
       if (!failed && (instant % kInstantsPerMonitor != 0 || !state_.options.monitor)) continue;
       stopped = failed || !state_.options.monitor({state_.clock, state_.jobs_ended, state_.jobs.size(), state_.events});
       if (stopped) {  // at the first instant that every job has reached
-        state_.options.leap = false;
         state_.options.until = std::min(state_.options.until, std::max(state_.clock, leaper_.latest_landing()));
       }
     }
@@ -155,7 +154,7 @@ class Simulation::Engine {
   Admission admission_{state_, executor_, courier_};
   Outages outages_{state_, admission_};
   Pacer pacer_{state_};
-  Leaper leaper_{state_, admission_};
+  Leaper leaper_{state_, admission_, outages_};
 };
 
 void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {

@@ -8,6 +8,7 @@
 #include "text/words.hpp"
 #include "traces/named_columns.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
@@ -19,6 +20,7 @@ namespace contend {
 namespace {
 
 constexpr std::array<std::string_view, 3> kOutageColumns = {"down_s", "up_s", "component"};
+constexpr std::array<std::string_view, 5> kSlowColumns = {"down_s", "up_s", "component", "slows", "slows_network"};
 constexpr std::string_view kServer = "server", kGpu = "gpu";
 
 /// The number after a word such as `server`; nothing if the text is something else.
@@ -29,6 +31,21 @@ std::optional<std::uint32_t> number_after(std::string_view word, std::string_vie
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return number;
+}
+
+/// A factor from 1 to 1000, in thousandths, rounded down; empty: 1.
+std::int32_t read_factor(const CsvRow& row, std::size_t column, std::string_view name, const std::string& file,
+                         Complaints& complaints) {
+  if (row.fields[column].empty()) return Slowdown::kFullPace;
+  constexpr std::int64_t kThousandth = 1'000'000;
+  const std::int64_t thousandths =
+      read_billionths(row, column, name, Slowdown::kSlowest * kThousandth, file, complaints) / kThousandth;
+  if (complaints.empty() && thousandths < Slowdown::kFullPace)
+    complaints.add({.file = file,
+                    .line = row.line,
+                    .key = std::string{name},
+                    .reason = fmt::format("expected a factor of the time from 1 to 1000, got {}", row.fields[column])});
+  return static_cast<std::int32_t>(thousandths);
 }
 
 struct Gpus {
@@ -52,7 +69,13 @@ std::vector<Outage> parse_failure_events(std::string_view text, const std::strin
                                          int gpus_per_server) {
   const CsvTable table = parse_csv(text, file);
   Complaints complaints;
-  const auto [down, up, component] = find_named_columns(table, kOutageColumns, file, complaints);
+  const bool has_slow = std::ranges::find(table.header, kSlowColumns[3]) != table.header.end();
+  std::array<std::size_t, 5> columns{};
+  if (has_slow)
+    columns = find_named_columns(table, kSlowColumns, file, complaints);
+  else
+    std::ranges::copy(find_named_columns(table, kOutageColumns, file, complaints), columns.begin());
+  const auto [down, up, component, slows, slows_network] = columns;
   complaints.throw_if_any();
   std::vector<Outage> outages;
   for (const CsvRow& row : table.rows) {
@@ -77,6 +100,10 @@ std::vector<Outage> parse_failure_events(std::string_view text, const std::strin
                       .reason = fmt::format("the cluster has no \"{}\"", row.fields[component]),
                       .hint = fmt::format("server0 to server{}, gpu0 to gpu{}, or several such as server0-server1",
                                           servers - 1, servers * gpus_per_server - 1)});
+    }
+    if (has_slow && !(row.fields[slows].empty() && row.fields[slows_network].empty())) {
+      outage.slows = Slowdown{read_factor(row, slows, kSlowColumns[3], file, complaints),
+                              read_factor(row, slows_network, kSlowColumns[4], file, complaints)};
     }
     outages.push_back(outage);
   }

@@ -3,6 +3,8 @@
 // any order:
 //   down_s     from the start of the run, in seconds; decimals may reach to the nanosecond
 //   up_s       when it works again; empty: never
+//   slows, slows_network   both or neither: how many times as long computing and transfers of the component take
+//              meanwhile, 1 to 1000; both empty: it is out of service
 //   component  `server3`, `gpu17` (GPUs are numbered server by server), or several servers: `server8-server15`
 
 #include "sim/failure_spec.hpp"

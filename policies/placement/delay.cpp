@@ -19,6 +19,8 @@ namespace {
 class ConsolidatedOrWait final : public PlacementPolicy {
  public:
   explicit ConsolidatedOrWait(Time patience) : patience_{patience} {}
+  [[nodiscard]] bool ignores_progress() const override { return true; }
+  [[nodiscard]] bool takes_free_gpus() const override { return true; }
 
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
     if (asks_for_share(job)) return place_share(cluster, job, false, chosen);

@@ -13,6 +13,7 @@ namespace {
 class FirstFit final : public PlacementPolicy {
  public:
   [[nodiscard]] bool refuses_alike() const override { return true; }
+  [[nodiscard]] bool ignores_progress() const override { return true; }
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
     if (job.gpu_share == kWholeGpu) return place_whole(cluster, job, chosen);
     const auto needed = static_cast<std::size_t>(job.gpus);

@@ -15,6 +15,8 @@ class Gang final : public PlacementPolicy {
   Gang(ServerRule alone, ServerRule remainder) : alone_{alone}, remainder_{remainder} {}
 
   [[nodiscard]] bool refuses_alike() const override { return true; }
+  [[nodiscard]] bool ignores_progress() const override { return true; }
+  [[nodiscard]] bool takes_free_gpus() const override { return true; }
   [[nodiscard]] RoomNeeded room_needed(const JobView& job, int gpus_per_server) const override {
     if (asks_for_share(job)) return {};
     return {job.gpus / gpus_per_server, job.gpus % gpus_per_server};

@@ -13,6 +13,7 @@ class RandomPlacement final : public PlacementPolicy {
   explicit RandomPlacement(std::uint64_t seed) : stream_{seed, "placement.random"} {}
 
   [[nodiscard]] bool refuses_alike() const override { return true; }
+  [[nodiscard]] bool ignores_progress() const override { return true; }
   [[nodiscard]] bool has_place(const ClusterView& cluster, const JobView& job) override {
     std::vector<GpuId> candidates;
     return find_candidates(cluster, job, candidates);

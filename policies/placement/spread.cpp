@@ -16,6 +16,8 @@ namespace {
 class Spread final : public PlacementPolicy {
  public:
   [[nodiscard]] bool refuses_alike() const override { return true; }
+  [[nodiscard]] bool ignores_progress() const override { return true; }
+  [[nodiscard]] bool takes_free_gpus() const override { return true; }
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
     if (asks_for_share(job)) return place_share(cluster, job, true, chosen);
     FreeServers servers{cluster, job};

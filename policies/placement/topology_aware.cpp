@@ -87,6 +87,8 @@ class TopologyAware final : public PlacementPolicy {
 
   // A job without groups may find a place where one with groups doesn't.
   [[nodiscard]] bool refuses_alike() const override { return !by_groups_; }
+  [[nodiscard]] bool ignores_progress() const override { return true; }
+  [[nodiscard]] bool takes_free_gpus() const override { return true; }
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
     if (asks_for_share(job)) return place_share(cluster, job, false, chosen);
     together_ = by_groups_ ? job.layout.together : 1;

@@ -30,6 +30,7 @@ class InOrder : public SchedulingPolicy {
   void queued(const JobView& job) override;
   void left(JobId job) override;
   void pass(const ClusterView& cluster, SchedulingActions& actions) override;
+  [[nodiscard]] bool ignores_progress() const override { return !rules_.preemptive; }
   [[nodiscard]] const Rules& rules() const { return rules_; }
 
  private:

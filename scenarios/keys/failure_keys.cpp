@@ -20,6 +20,8 @@ using key_rows::kDay;
 using key_rows::row;
 
 constexpr int kMostFailingServers = 1'000'000;
+constexpr double kSlowest = static_cast<double>(Slowdown::kSlowest) / Slowdown::kFullPace;
+constexpr double kMostJitter = 3;
 constexpr std::string_view kNeedsFailures =
     "something that fails (failures.preset, components, jobs, events or spares)";
 constexpr std::string_view kNeedsPeriod = "checkpoints.policy: synchronous or asynchronous";
@@ -61,7 +63,10 @@ Codec<FailingComponents> component_codec() {
            choice_codec<ComponentScope>(
                {{"gpu", ComponentScope::gpu}, {"server", ComponentScope::server}, {"domain", ComponentScope::domain}})),
        field("servers", &Components::servers, maybe(integer_codec<int>(1, kMostFailingServers))),
-       field("drains", &Components::drains, bool_codec()), field("fails", &Components::fails, maybe(law_codec()), true),
+       field("drains", &Components::drains, bool_codec()),
+       field("slows", &Components::slows, maybe(number_codec(1, kSlowest))),
+       field("slows_network", &Components::slows_network, maybe(number_codec(1, kSlowest))),
+       field("fails", &Components::fails, maybe(law_codec()), true),
        field("repair", &Components::repair, maybe(law_codec()))},
       "{name: server, of: server, fails: {mean: 100d}, repair: {mean: 6h}}");
 }
@@ -138,7 +143,9 @@ class Finder {
       if (each.servers && *each.servers > scenario_.cluster.servers)
         add(key, fmt::format("a domain of `{}` has {} servers, the cluster has {}", each.name, *each.servers,
                              scenario_.cluster.servers));
-      if (!each.drains && each.of != ComponentScope::gpu)
+      if (each.is_slow() && !each.drains)
+        add(key, fmt::format("`{}` slows down and takes nothing out of service: drains is for what fails", each.name));
+      else if (!each.drains && each.of != ComponentScope::gpu)
         add(key, fmt::format("`{}` takes whole servers down anyway: drains is for `of: gpu`", each.name));
     }
   }
@@ -227,13 +234,20 @@ std::vector<ScenarioKey> failure_keys() {
           "kinds of components that fail, each by a random stream of its own: `of` gpu, server or domain (`servers` in "
           "a row, such as a rack), the law of the time until one `fails` and of its `repair`. A law is exponential, "
           "weibull (with shape), lognormal (with sigma or median) or constant and has a `mean`, or events `per_day`. A "
-          "GPU that fails takes its server with it unless `drains: false`"),
+          "GPU that fails takes its server with it unless `drains: false`. With `slows` or `slows_network` it goes on, "
+          "and "
+          "computing or transfers take so many times as long until its repair; jobs of iterations only"),
+      row(
+          "failures.jitter", [](auto& s) -> auto& { return s.failures.jitter; }, number_codec(0, kMostJitter),
+          "standard deviation of the logarithm of the time of each task, whose median is the planned time; jobs of "
+          "iterations only, and without leaping"),
       row(
           "failures.jobs", [](auto& s) -> auto& { return s.failures.jobs; }, maybe(law_codec()),
           "law of the running time until a job fails by itself, whatever its size; its GPUs go on working"),
       row(
           "failures.events", [](auto& s) -> auto& { return s.failures.events; }, maybe(path_codec()),
-          "file of outages (CSV: down_s, up_s, component), relative to the file with this key"),
+          "file of outages (CSV: down_s, up_s, component, and if any are slow slows and slows_network), relative to "
+          "the file with this key"),
       row(
           "failures.spares", [](auto& s) -> auto& { return s.failures.spares; },
           integer_codec<int>(0, kMostFailingServers),

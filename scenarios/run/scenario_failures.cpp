@@ -39,6 +39,10 @@ DurationLaw law_of(const LawChoice& choice) {
   return DurationLaw::exponential(mean);
 }
 
+std::int32_t thousandths_of(const std::optional<double>& factor) {
+  return factor ? static_cast<std::int32_t>(std::lround(*factor * Slowdown::kFullPace)) : Slowdown::kFullPace;
+}
+
 int gpus_of(const FailingComponents& each, const Scenario& scenario) {
   if (each.of == ComponentScope::gpu) return 1;
   return scenario.cluster.gpus_per_server * each.servers.value_or(1);
@@ -52,9 +56,13 @@ std::vector<ComponentClass> classes_of(const Scenario& scenario) {
       classes.push_back({std::string{rate.name}, rate.is_gpu ? 1 : scenario.cluster.gpus_per_server, rate.is_gpu,
                          DurationLaw::exponential(in_ns(rate.mean_s * 1e9)), law_of(*failures.repair)});
   }
-  for (const FailingComponents& each : failures.components)
+  for (const FailingComponents& each : failures.components) {
     classes.push_back({each.name, gpus_of(each, scenario), each.of == ComponentScope::gpu && each.drains,
                        law_of(*each.fails), law_of(each.repair ? *each.repair : *failures.repair)});
+    if (!each.is_slow()) continue;
+    classes.back().drains = false;
+    classes.back().slows = Slowdown{thousandths_of(each.slows), thousandths_of(each.slows_network)};
+  }
   return classes;
 }
 
@@ -83,6 +91,7 @@ FailureSpec failure_spec(const Scenario& scenario, std::uint64_t seed) {
   }
   spec.components = classes_of(scenario);
   spec.of_jobs = law_of_jobs(scenario);
+  spec.jitter = failures.jitter;
   spec.seed = seed;
   if (failures.events)
     spec.outages = read_failure_events(*failures.events, scenario.cluster.servers, scenario.cluster.gpus_per_server);
@@ -101,6 +110,7 @@ double interruption_mean_s(const Scenario& scenario, int gpus) {
   const int per_server = scenario.cluster.gpus_per_server;
   const int servers = (gpus + per_server - 1) / per_server;
   for (const ComponentClass& each : classes_of(scenario)) {
+    if (each.slows) continue;  // it interrupts nobody
     const int covered = each.drains || each.gpus >= per_server ? servers * per_server : gpus;
     rate += (covered + each.gpus - 1) / each.gpus / each.failure.mean().to_seconds();
   }

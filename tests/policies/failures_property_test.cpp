@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -61,6 +62,42 @@ void add_failures(RandomCluster& cluster, Time length) {
   }
 }
 
+/// Gives the cluster components that slow down, for a time or for good, several at once.
+void add_slowdowns(RandomCluster& cluster, Time length) {
+  RandomStream random{cluster.seed, "slowdowns"};
+  const auto in = [&](std::int64_t low, std::int64_t high) { return random.uniform_integer(low, high); };
+  const auto part = [&](std::int64_t low, std::int64_t high) {
+    return Time::nanoseconds(std::max<std::int64_t>(1, length.ns() * in(low, high) / 1000));
+  };
+  const auto slowdown = [&] {
+    constexpr std::int32_t kFactors[] = {1000, 1100, 1500, 2000, 3333};
+    return Slowdown{kFactors[in(0, 4)], kFactors[in(0, 4)]};
+  };
+  const int width = cluster.cluster.gpus_per_server;
+  for (const int gpus : {1, width, 2 * width}) {
+    if (in(0, 2) == 0) continue;
+    cluster.failures.components.push_back({"slow" + std::to_string(gpus), gpus, false,
+                                           DurationLaw::exponential(part(100, 1'000)),
+                                           DurationLaw::exponential(part(5, 200)), slowdown()});
+  }
+  const Time from = part(0, 900);
+  cluster.failures.outages.push_back({from, from + part(1, 200), 0, 1, slowdown()});
+  for (JobSpec& job : cluster.jobs) job.duration.reset();
+}
+
+/// Makes jobs hold their GPUs alone under policies that don't look at what jobs have done, so that groups are closed.
+void close_groups(RandomCluster& cluster) {
+  RandomStream random{cluster.seed, "closed"};
+  constexpr const char* kScheduling[] = {"fifo", "sjf", "edf"};
+  constexpr const char* kPlacement[] = {"first-fit", "consolidated", "spread", "worst-fit", "consolidated-or-wait"};
+  cluster.scheduling = {kScheduling[random.uniform_integer(0, 2)], {}};
+  cluster.placement = {kPlacement[random.uniform_integer(0, 4)], {}};
+  for (JobSpec& job : cluster.jobs) {
+    job.gpu_share = 1000;
+    job.iterations *= 20;
+  }
+}
+
 void check_sums(const RunResult& result) {
   for (const JobResult& job : result.jobs) {
     if (job.state != JobState::finished) continue;
@@ -101,4 +138,53 @@ TEST_CASE("leaping is exact where components and jobs fail, under every scheduli
   MESSAGE(cases, " cases, ", struck, " with interruptions, ", interruptions, " interruptions, ", leaps, " with leaps");
   CHECK(struck * 2 > cases);
   CHECK(leaps * 4 > cases);
+}
+
+TEST_CASE("leaping is exact where components slow down as well") {
+  std::uint64_t slowed = 0, leaps = 0;
+  const std::uint64_t cases = effort(std::uint64_t{300});
+  for (std::uint64_t seed = 0; seed < cases; ++seed) {
+    RandomCluster cluster = random_cluster(1'000'000 + seed);
+    cluster.until = Time::never();
+    const Time length = cluster.run(true).end;
+    if (seed % 2 == 0) add_failures(cluster, length);
+    add_slowdowns(cluster, length);
+    if (seed % 3 == 0) close_groups(cluster);
+    cluster.until = 4 * length;
+    INFO(cluster.describe());
+    const RunResult slow = cluster.run(false);
+    const RunResult fast = cluster.run(true);
+    CHECK(difference(slow, fast) == "");
+    leaps += fast.leaps > 0 ? 1 : 0;
+    GpuTime lost;
+    for (const JobResult& job : slow.jobs) lost += job.slowed;
+    if (lost > GpuTime{}) ++slowed;
+  }
+  MESSAGE(cases, " cases, ", slowed, " with slow tasks, ", leaps, " with leaps");
+  CHECK(slowed * 2 > cases);
+  CHECK(leaps * 5 > cases);
+}
+
+TEST_CASE("leaping is exact for jobs that nothing beside them concerns, beyond failures elsewhere") {
+  std::uint64_t events = 0, leapt = 0, interruptions = 0;
+  const std::uint64_t cases = effort(std::uint64_t{300});
+  for (std::uint64_t seed = 0; seed < cases; ++seed) {
+    RandomCluster cluster = random_cluster(2'000'000 + seed);
+    close_groups(cluster);
+    cluster.until = Time::never();
+    add_failures(cluster, cluster.run(true).end);
+    for (JobSpec& job : cluster.jobs)
+      if (!job.duration) job.gpu_share = 1000;
+    INFO(cluster.describe());
+    const RunResult slow = cluster.run(false);
+    const RunResult fast = cluster.run(true);
+    CHECK(difference(slow, fast) == "");
+    check_sums(slow);
+    events += fast.events;
+    leapt += fast.leapt_events;
+    for (const JobResult& job : slow.jobs) interruptions += static_cast<std::uint64_t>(job.interruptions);
+  }
+  MESSAGE(cases, " cases, ", interruptions, " interruptions, ", events, " events executed, ", leapt, " leapt over");
+  CHECK(interruptions > cases);
+  CHECK(leapt > events);
 }

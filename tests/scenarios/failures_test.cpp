@@ -12,6 +12,9 @@
 #include "tests/temporary_folder.hpp"
 #include "text/atomic_file.hpp"
 
+#include <string>
+#include <utility>
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -176,4 +179,57 @@ TEST_CASE("an outage without an end lasts, and its file is found from any folder
   const std::string printed = to_yaml(scenario, folder.path(""));
   CHECK(mentions(printed, "events: events.csv"));
   CHECK(mentions(printed, "jobs: jobs.csv"));
+}
+
+TEST_CASE("components that slow down, and jitter") {
+  const Scenario scenario = failing(
+      "failures:\n"
+      "  components:\n"
+      "    - {name: gpu, of: gpu, slows: 1.3, fails: {mean: 30d}, repair: {mean: 2h}}\n"
+      "    - {name: nic, of: server, slows_network: 4, fails: {mean: 60d}, repair: {mean: 2h}}\n"
+      "  jitter: 0.05\n");
+  const FailureSpec spec = failure_spec(scenario, 7);
+  REQUIRE(spec.components.size() == 2);
+  CHECK(spec.components[0].slows == Slowdown{1300, 1000});
+  CHECK(spec.components[0].gpus == 1);
+  CHECK_FALSE(spec.components[0].drains);
+  CHECK(spec.components[1].slows == Slowdown{1000, 4000});
+  CHECK(spec.jitter == 0.05);
+  CHECK(interruption_mean_s(scenario, 64) == 0);
+  CHECK(
+      mentions(failure_errors("failures: {components: [{name: a, slows: 2, drains: false, of: gpu, fails: {mean: 1d}, "
+                              "repair: {mean: 1h}}]}\n"),
+               "slows down and takes nothing out of service"));
+  CHECK(mentions(failure_errors("failures: {components: [{name: a, slows: 0.5, fails: {mean: 1d}, repair: {mean: "
+                                "1h}}]}\n"),
+                 "slows"));
+}
+
+TEST_CASE("a slow interface slows the transfers of its server, and no others") {
+  const auto seconds = [](const std::string& keys) {
+    Workload workload;
+    workload.graphs.push_back(
+        graph_from_text("role w 2 | compute x w 1000000000 | all-reduce g w 1000000000 | x -> g | g => x"));
+    for (int j = 0; j < 2; ++j) {
+      JobSpec job;
+      job.name = "job" + std::to_string(j);
+      job.gpus = 2;
+      job.gpu_share = 1000;
+      job.iterations = 100;
+      workload.jobs.push_back(std::move(job));
+    }
+    const RunResult result = run_workload(
+        parsed("cluster: {servers: 4, gpus_per_server: 1}\npolicies: {scheduling: fifo, placement: first-fit}\n" +
+               keys),
+        std::move(workload), 1);
+    return std::pair{result.jobs[0].finish.to_seconds(), result.jobs[1].finish.to_seconds()};
+  };
+  const auto [first, second] = seconds("");
+  CHECK(first == near(second));
+  const auto [same, slow] = seconds(
+      "failures: {components: [{name: nic, slows_network: 3, of: domain, servers: 4, fails: {law: constant, mean: "
+      "1ns}, "
+      "repair: {law: constant, mean: 100d}}]}\n");
+  CHECK(same == near(slow));
+  CHECK(same - 100 == near(3 * (first - 100), 0.01));
 }

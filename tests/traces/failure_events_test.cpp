@@ -3,6 +3,7 @@
 #include "traces/failure_events.hpp"
 #include "sim/error.hpp"
 
+#include <optional>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -40,4 +41,25 @@ TEST_CASE("bad outages are named with their lines") {
   CHECK_THROWS_AS(static_cast<void>(parse_failure_events("component,down_s,up_s\nserver0,5,5\n", "a.csv", 3, 4)),
                   InputError);
   CHECK_THROWS_AS(static_cast<void>(parse_failure_events("component,down_s\nserver0,5\n", "a.csv", 3, 4)), InputError);
+}
+
+TEST_CASE("a list has components that slow down beside those that fail") {
+  const auto outages = parse_failure_events(
+      "component,down_s,up_s,slows,slows_network\nserver1,1,2,1.5,\ngpu0,1,2,,2\nserver0,1,2,,\n", "a.csv", 3, 4);
+  REQUIRE(outages.size() == 3);
+  CHECK(outages[0].slows == Slowdown{1500, 1000});
+  CHECK(outages[1].slows == Slowdown{1000, 2000});
+  CHECK(outages[2].slows == std::nullopt);
+  const auto refused = [](const std::string& rows) {
+    try {
+      static_cast<void>(parse_failure_events(rows, "a.csv", 3, 4));
+    } catch (const InputError& error) {
+      return std::string{error.what()};
+    }
+    return std::string{};
+  };
+  CHECK(refused("component,down_s,up_s,slows,slows_network\nserver1,1,2,0.9,1\n").find("from 1 to 1000, got 0.9") !=
+        std::string::npos);
+  CHECK(refused("component,down_s,up_s,slows\nserver1,1,2,2\n").find("no column \"slows_network\"") !=
+        std::string::npos);
 }
