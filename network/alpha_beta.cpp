@@ -52,6 +52,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     Transfer& transfer = transfers_[id.index()];
     transfer.job = request.job;
     transfer.cost = cost_of(request);
+    transfer.among = request.gpus.empty() ? GpuId::none() : request.gpus.front();
     transfer.servers.clear();
     if (transfer.cost.lane != TransferLane::inside)
       transfer.servers.assign(request.servers.begin(), request.servers.end());
@@ -148,6 +149,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     JobId job;
     TransferCost cost;
     std::vector<ServerId> servers;  // empty: it is on the links inside the servers of its job
+    GpuId among;                    // its first GPU: transfers of one job from the same GPUs share these links
     Left left;
     Time updated;  // when `left` was true
     Time end;
@@ -183,7 +185,12 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
   [[nodiscard]] std::size_t ways_of(const Transfer& transfer) {
     std::size_t ways = 1;
     if (!contention_) return ways;
-    if (transfer.servers.empty()) return std::max(ways, inside_[transfer.job.index()].size());
+    if (transfer.servers.empty()) {
+      const auto sharing = std::ranges::count_if(inside_[transfer.job.index()], [&](TransferId other) {
+        return transfers_[other.index()].among == transfer.among;
+      });
+      return std::max(ways, static_cast<std::size_t>(sharing));
+    }
     for (const ServerId server : transfer.servers) ways = std::max(ways, count_on(transfer, server));
     return ways;
   }

@@ -147,9 +147,13 @@ class GraphBuilder {
     return add_part(rank, std::move(name), duration, {}, lane).first;
   }
 
-  /// Adds computing of so long, with collectives in the middle.
+  /// Adds computing of so long, with collectives in the middle. Those of pieces of experts that are on their way while
+  /// others compute go on at once, between servers and inside them, unless they are those of merged passes.
   PassOps add_part(std::size_t rank, std::string name, Time duration, const std::vector<PassCollective>& sends,
-                   Lane& lane) {
+                   Lane& lane, bool is_merged = false) {
+    const auto is_piece = [&](const PassCollective& send) {
+      return !is_merged && send.of == PassGroup::expert && send.beside > Time{};
+    };
     std::vector<OpId> before;  // what the next operation waits for
     if (lane.before.valid()) before.push_back(lane.before);
     const auto follow = [&](OpId op) {
@@ -170,12 +174,17 @@ class GraphBuilder {
       const Time head = Time::nanoseconds(alone.ns() / 2);
       ops.first = follow(compute(head));
       before = {ops.first};
-      for (std::size_t i = 0; i < sends.size(); ++i) {
-        const OpId sent = follow(graph_.add_collective(fmt::format("{} of {}", verb(sends[i].kind), name),
-                                                       sends[i].kind, roles_[rank], sends[i].bytes, sends[i].groups));
-        graph_.repeat(sent, sends[i].times);
-        std::vector<OpId> now{sent};
-        if (beside[i] > Time{}) now.push_back(follow(compute(beside[i])));
+      for (std::size_t i = 0; i < sends.size();) {
+        std::vector<OpId> now;
+        Time hidden;
+        do {
+          const PassCollective& send = sends[i];
+          now.push_back(follow(graph_.add_collective(fmt::format("{} of {}", verb(send.kind), name), send.kind,
+                                                     roles_[rank], send.bytes, send.groups)));
+          graph_.repeat(now.back(), send.times);
+          hidden += beside[i++];
+        } while (i < sends.size() && is_piece(sends[i - 1]) && is_piece(sends[i]));
+        if (hidden > Time{}) now.push_back(follow(compute(hidden)));
         before = std::move(now);
       }
       ops.last = follow(compute(alone - head));
@@ -319,7 +328,7 @@ class GraphBuilder {
     const auto hidden = std::ranges::count(sends, PassGroup::expert, &PassCollective::of);
     for (PassCollective& send : sends)
       if (send.of == PassGroup::expert) send.beside = Time::nanoseconds(duration.ns() / hidden);
-    return add_part(rank, name, duration, sends, lane);
+    return add_part(rank, name, duration, sends, lane, true);
   }
 
   void connect(const PassOps& from, const PassOps& to, std::size_t sender, std::size_t receiver, Bytes bytes,

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <memory>
+#include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -16,6 +19,12 @@ constexpr double kNanosecondsPerSecond = 1e9;
 
 TimePerByte at_rate(ByteRate rate) {
   return TimePerByte{kNanosecondsPerSecond / rate.bytes_per_second()};
+}
+
+/// Compares words, not ids one by one: a stage of a large job has thousands.
+bool same_gpus(std::span<const GpuId> a, std::span<const GpuId> b) {
+  static_assert(std::has_unique_object_representations_v<GpuId>);
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
 }
 
 /// The costs of transfers, kept by shape.
@@ -61,7 +70,7 @@ class CostsByShape {
     std::vector<Lie>& of_job = lies_[request.job.index()];
     for (const Lie& known : of_job) {
       if (known.kind == request.kind && known.scope == request.scope && known.groups == request.groups &&
-          std::ranges::equal(known.gpus, request.gpus) && std::ranges::equal(known.peers, request.peers))
+          same_gpus(known.gpus, request.gpus) && same_gpus(known.peers, request.peers))
         return known;
     }
     Lie& lie = of_job.emplace_back();

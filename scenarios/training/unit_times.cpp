@@ -319,7 +319,7 @@ ExpertPiece UnitTimes::exchange_of_piece(int pieces, std::vector<PassCollective>
 }
 
 /// The collectives of all pieces. Nothing goes on beside the dispatch of the first and the combination of the last;
-/// beside the others the experts of all pieces but one compute.
+/// beside the others the experts compute.
 std::vector<PassCollective> UnitTimes::in_pieces(const std::vector<PassCollective>& of_piece, int pieces,
                                                  Time computing) const {
   std::vector<PassCollective> all = of_piece;
@@ -330,7 +330,7 @@ std::vector<PassCollective> UnitTimes::in_pieces(const std::vector<PassCollectiv
   for (const PassCollective* each : sending) {
     PassCollective hidden = *each;
     hidden.times *= pieces - 1;
-    hidden.beside = Time::nanoseconds(computing.ns() * (pieces - 1) / std::ssize(sending));
+    hidden.beside = Time::nanoseconds(computing.ns() * pieces / std::ssize(sending));
     all.push_back(hidden);
   }
   return all;

@@ -31,8 +31,8 @@ TEST_CASE("the names of all passes of a graph are read back as what they are") {
     for (const Op& op : graph.ops()) {
       const std::vector<NamedPass> passes = passes_of_name(op.name);
       CHECK(passes.empty() == (op.kind != OpKind::compute || op.name == "update"));
-      cut += op.kind == OpKind::compute && op.name.find(" part ") != std::string::npos ? 1 : 0;
-      merged += passes.size() == 2 ? 1 : 0;
+      if (op.kind == OpKind::compute && op.name.find(" part ") != std::string::npos) ++cut;
+      if (passes.size() == 2) ++merged;
       for (const NamedPass& pass : passes) {
         std::vector<NamedPass>& lane = read[op.role.index()];
         CHECK(pass.stage == job.plan.stage(op.role.index(), pass.pass));

@@ -96,6 +96,25 @@ TEST_CASE("equal collectives of the units of a pass are one operation that runs 
   CHECK(graph.compute_total().on_each_of(2) == after_ns(2 * 3 * (90 - 10) + 7));
 }
 
+TEST_CASE("pieces of experts between servers and inside them are sent at once, other collectives in turn") {
+  // F computes 30: 20 alone, and 5 beside each of the collectives of 10 and of 25 bytes.
+  TrainingIteration job = sending_job("1f1b", 1, 1, 1, 10);
+  ModelUnit& unit = job.units[0][0];
+  PassCollective each;
+  each.groups = {1, 2};
+  each.beside = after_ns(5);
+  for (const PassGroup of : {PassGroup::tensor, PassGroup::expert}) {
+    unit.forward_traffic = unit.backward_traffic = {};
+    job.in_network[static_cast<std::size_t>(of)] = true;
+    each.of = of;
+    each.bytes = Bytes{10};
+    unit.forward_traffic.add(of, {}, {each});
+    each.bytes = Bytes{25};
+    unit.forward_traffic.add(of, {}, {each});
+    CHECK(end_of_sending(job, true) == 20 + (of == PassGroup::expert ? 25 : 10 + 25) + 60 + 7);
+  }
+}
+
 TEST_CASE("groups of one rank and empty collectives send nothing") {
   PassTraffic traffic;
   PassCollective sum;
