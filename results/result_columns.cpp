@@ -140,9 +140,6 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return Cell{j.redone}; }},
     {"lost_to_failures_gpu_s", "seconds", "part of `lost_gpu_s` that failures undid",
      [](const JobResult& j) { return Cell{j.lost_to_failures}; }},
-    {"slowed_gpu_s", "seconds",
-     "GPU time that its tasks took beyond what was planned, because of slow components, jitter or interference",
-     [](const JobResult& j) { return Cell{j.slowed}; }},
     {"effective", "number", "useful time by `held_s` + `waited_s` + `away_s`: effective training time, 0..1",
      [](const JobResult& j) { return j.held > Time{} ? Cell{j.effective()} : Cell{}; }},
     {"measured", "integer", "1: the job counts in the figures of the run; 0: it was not submitted in `measure`",
@@ -159,6 +156,9 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return j.deadline ? Cell{*j.deadline} : Cell{}; }},
     {"cost", "number", "price of the GPU time that it held, if `cluster.types` has prices",
      [](const JobResult& j) { return j.cost ? Cell{*j.cost} : Cell{}; }},
+    {"slowed_gpu_s", "seconds",
+     "GPU time that its tasks took beyond what was planned, because of slow components, jitter or interference",
+     [](const JobResult& j) { return Cell{j.slowed}; }},
 };
 
 constexpr Column<TypeResult> kTypeColumns[] = {
