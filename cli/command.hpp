@@ -91,6 +91,7 @@ struct Command {
 [[nodiscard]] const Command& fit_command();
 [[nodiscard]] const Command& collective_command();
 [[nodiscard]] const Command& flows_command();
+[[nodiscard]] const Command& stragglers_command();
 
 /// The help of a verb: summary, examples, usage, options.
 [[nodiscard]] std::string help_text(const Command& command);

@@ -26,7 +26,8 @@ std::span<const Command* const> commands() {
                                              &calibrate_network_command(),
                                              &fit_command(),
                                              &collective_command(),
-                                             &flows_command()};
+                                             &flows_command(),
+                                             &stragglers_command()};
   return kCommands;
 }
 

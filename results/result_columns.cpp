@@ -156,6 +156,9 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return j.deadline ? Cell{*j.deadline} : Cell{}; }},
     {"cost", "number", "price of the GPU time that it held, if `cluster.types` has prices",
      [](const JobResult& j) { return j.cost ? Cell{*j.cost} : Cell{}; }},
+    {"slowed_gpu_s", "seconds",
+     "GPU time that its tasks took beyond what was planned, because of slow components, jitter or interference",
+     [](const JobResult& j) { return Cell{j.slowed}; }},
 };
 
 constexpr Column<TypeResult> kTypeColumns[] = {

@@ -38,10 +38,10 @@ CellId split(EngineState& state, CellId id, const std::vector<GpuId>& part) {
   new_cell.load_is_noted = is_noted;
   state.note_load(created);
   new_cell.gpus.assign(part.begin(), part.end());
-  const auto is_part = [&](GpuId gpu) { return std::find(part.begin(), part.end(), gpu) != part.end(); };
+  for (const GpuId gpu : part) state.gpu[gpu.index()].cell = created;
+  const auto is_part = [&](GpuId gpu) { return state.gpu[gpu.index()].cell == created; };
   old_cell.gpus.erase(std::remove_if(old_cell.gpus.begin(), old_cell.gpus.end(), is_part), old_cell.gpus.end());
   CONTEND_DCHECK(!old_cell.gpus.empty(), "a split leaves something behind");
-  for (const GpuId gpu : part) state.gpu[gpu.index()].cell = created;
   if (new_cell.busy) {
     new_cell.event = state.calendar.schedule(new_cell.end, Phase::completions,
                                              {CalendarEvent::Kind::task_end, created, new_cell.running.job});

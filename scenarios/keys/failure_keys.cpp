@@ -238,10 +238,6 @@ std::vector<ScenarioKey> failure_keys() {
           "and "
           "computing or transfers take so many times as long until its repair; jobs of iterations only"),
       row(
-          "failures.jitter", [](auto& s) -> auto& { return s.failures.jitter; }, number_codec(0, kMostJitter),
-          "standard deviation of the logarithm of the time of each task, whose median is the planned time; jobs of "
-          "iterations only, and without leaping"),
-      row(
           "failures.jobs", [](auto& s) -> auto& { return s.failures.jobs; }, maybe(law_codec()),
           "law of the running time until a job fails by itself, whatever its size; its GPUs go on working"),
       row(
@@ -277,6 +273,10 @@ std::vector<ScenarioKey> failure_keys() {
           "failures.retries", [](auto& s) -> auto& { return s.failures.retries; },
           optional_codec(integer_codec<int>(0, INT_MAX), "unlimited"),
           "interruptions after which a job queues again; with one more it ends with the outcome failed"),
+      row(
+          "failures.jitter", [](auto& s) -> auto& { return s.failures.jitter; }, number_codec(0, kMostJitter),
+          "standard deviation of the logarithm of the time of each task, whose median is the planned time; jobs of "
+          "iterations only, and without leaping"),
       row(
           "failures.spare_delay", [](auto& s) -> auto& { return s.failures.spare_delay; },
           quantity_codec(Time{}, 30 * kDay), "time until a spare takes the place of a server that failed"),

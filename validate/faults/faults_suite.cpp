@@ -20,7 +20,8 @@ constexpr KnownReason kOutside[] = {
 
 int validate_faults(std::FILE* out) {
   fmt::print(out, "faults: jobs that are interrupted, servers that break down\n\n");
-  std::vector<CheckedTable> tables{faults_daly(), faults_queues(), faults_rsc(), faults_llama()};
+  std::vector<CheckedTable> tables{faults_daly(),       faults_queues(),  faults_rsc(),   faults_llama(),
+                                   faults_stragglers(), faults_what_if(), faults_fabric()};
   return report_tables(out, "faults", "docs/validation/faults.md", std::move(tables), kOutside);
 }
 

@@ -19,5 +19,11 @@ int validate_faults(std::FILE* out);
 [[nodiscard]] CheckedTable faults_rsc();
 /// The 54 days of Llama 3.
 [[nodiscard]] CheckedTable faults_llama();
+/// Synchronous jobs with stragglers.
+[[nodiscard]] CheckedTable faults_stragglers();
+/// A published timeline of a straggling job, replayed without stragglers.
+[[nodiscard]] CheckedTable faults_what_if();
+/// Collisions of hashed flows, and jobs that take turns on a link.
+[[nodiscard]] CheckedTable faults_fabric();
 
 }  // namespace contend

@@ -1,0 +1,77 @@
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/text_table.hpp"
+#include "traces/step_timeline.hpp"
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+constexpr std::string_view kStragglersExamples[] = {
+    "contend stragglers timeline.json.gz",
+};
+
+using Chosen = std::function<bool(const StepOp&)>;
+
+struct Part {
+  std::string name;
+  Chosen chosen;
+};
+
+std::vector<Part> parts_of(const WhatIf& job) {
+  std::vector<Part> parts;
+  for (int stage = 0; stage < job.stages(); ++stage)
+    parts.push_back({fmt::format("stage {}", stage), [stage](const StepOp& op) { return op.stage == stage; }});
+  for (int replica = 0; replica < job.replicas(); ++replica)
+    parts.push_back(
+        {fmt::format("replica {}", replica), [replica](const StepOp& op) { return op.replica == replica; }});
+  for (int replica = 0; job.replicas() > 1 && job.stages() > 1 && replica < job.replicas(); ++replica) {
+    for (int stage = 0; stage < job.stages(); ++stage)
+      parts.push_back({fmt::format("stage {} of replica {}", stage, replica),
+                       [stage, replica](const StepOp& op) { return op.stage == stage && op.replica == replica; }});
+  }
+  for (std::size_t k = 0; k < kStepOpKinds; ++k) {
+    const auto kind = static_cast<StepOpKind>(k);
+    parts.push_back({std::string{to_string(kind)}, [kind](const StepOp& op) { return op.kind == kind; }});
+  }
+  return parts;
+}
+
+int run_stragglers(const Arguments& arguments) {
+  const WhatIf job{read_step_timeline(arguments.positionals().front())};
+  fmt::print("{} steps of {} replicas with {} stages\n", job.steps(), job.replicas(), job.stages());
+  fmt::print("  measured                {:.6f} s a step\n", job.measured_s());
+  fmt::print("  replayed                {:.6f} s, without launch delays\n", job.replayed_s());
+  fmt::print("  without stragglers      {:.6f} s\n", job.ideal_s());
+  fmt::print("  slowdown                {:.4f}\n\n", job.slowdown());
+  Table table{{"part", "slowdown by it alone", "mended without it"}};
+  for (const Part& part : parts_of(job)) {
+    table.add({part.name, fmt::format("{:.4f}", job.only_s(part.chosen) / job.ideal_s()),
+               fmt::format("{:.1f}%", kPercent * job.mended_by(part.chosen))});
+  }
+  fmt::print("{}", table.text());
+  return kExitOk;
+}
+
+}  // namespace
+
+const Command& stragglers_command() {
+  static constexpr Command kCommand = {
+      .name = "stragglers",
+      .arguments = "TIMELINE",
+      .summary = "Say which workers and operations slow a measured training job down: replay its steps without them.",
+      .examples = kStragglersExamples,
+      .options = {},
+      .min_arguments = 1,
+      .max_arguments = 1,
+      .run = run_stragglers};
+  return kCommand;
+}
+
+}  // namespace contend

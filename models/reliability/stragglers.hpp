@@ -1,0 +1,55 @@
+#pragma once
+// Closed forms of stragglers: how long a barrier waits for the slowest of many, and what codes of gradients cost that
+// need not wait for all. Times are in one unit of the caller.
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace contend {
+
+/// The mean of the time until `awaited` of `workers` have finished whose times are independent and exponential with
+/// mean 1: H_workers - H_(workers - awaited), where H_n = 1 + 1/2 + ... + 1/n. 1 <= awaited <= workers. With awaited =
+/// workers that is a barrier, with less one with backup workers (Chen et al., arXiv 1604.00981).
+[[nodiscard]] double exponential_wait(int workers, int awaited);
+
+/// The same for log-normal times with median 1, whose logarithm has the standard deviation `sigma` in 0..3. By
+/// Simpson's rule over the density of the order statistic; relative error < 1e-9 for up to 10^5 workers.
+[[nodiscard]] double lognormal_wait(int workers, int awaited, double sigma);
+
+/// How the gradients of a round are coded over workers (M. N. Krishnan, M. Ram, A. Khisti, ICLR 2023).
+enum class GradientCode {
+  none,              ///< each worker has its part alone
+  gradient_coding,   ///< GC: any `stragglers` of a round may be missing (Tandon et al., ICML 2017)
+  selective_repeat,  ///< SR-SGC: who straggled does its task again `burst` rounds later
+  multiplexed,       ///< M-SGC: parts that repeat and parts that are coded, in one round
+};
+
+struct CodingScheme {
+  GradientCode code = GradientCode::none;
+  int workers = 1;     ///< n >= 1
+  int stragglers = 0;  ///< s of gradient_coding, 0..n - 1
+  int burst = 1;       ///< B >= 1 of the other two; selective_repeat: a divisor of window - 1
+  int window = 2;      ///< W > B
+  int distinct = 0;    ///< lambda: stragglers in any W rounds, 0..n
+};
+
+/// What is wrong with the parameters; empty if nothing is.
+[[nodiscard]] std::string why_no_scheme(const CodingScheme& scheme);
+/// The part of the data that each worker computes in a round: 1/n without a code, (s + 1)/n with GC and, with s =
+/// ceil(B lambda / (W - 1 + B)), SR-SGC; (lambda + 1)(W - 1 + B) / (n (B + (W - 1)(lambda + 1))) with M-SGC, or
+/// (W - 1 + B) / (n (W - 1)) if lambda = n.
+[[nodiscard]] double coding_load(const CodingScheme& scheme);
+/// Rounds after the last for which the results of the last are not complete: 0, 0, B, W - 2 + B.
+[[nodiscard]] int coding_delay(const CodingScheme& scheme);
+
+/// How long rounds take in which each worker needs `times[round][worker]`. Who needs more than 1 + `tolerance` times
+/// the time of the fastest is a straggler. If the code does without the stragglers of a round, given those of the
+/// rounds before, the round lasts until they are known as such, or all are done: min((1 + tolerance) fastest, slowest).
+/// Otherwise it waits for all, and then has no stragglers. GC(s) does without any s; SR-SGC and M-SGC without at most
+/// lambda different ones in W rounds in a row, none of whom straggled between B and W - 1 rounds before.
+[[nodiscard]] std::vector<double> coded_rounds(const CodingScheme& scheme, std::span<const std::vector<double>> times,
+                                               double tolerance);
+
+}  // namespace contend
