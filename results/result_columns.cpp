@@ -46,7 +46,8 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"state", "text", "`finished`, `failed`, or where the run left it: `submitted`, `queued`, `running`, `preempted`",
      [](const JobResult& j) { return Cell{std::string{to_string(j.state)}}; }},
     {"reason", "text", "why it failed", [](const JobResult& j) { return name_or_missing(j.reason); }},
-    {"gpus", "integer", "size of the gang", [](const JobResult& j) { return Cell{std::int64_t{j.gpus}}; }},
+    {"gpus", "integer", "size of the gang; of a job that may have other numbers of GPUs, the one that it prefers",
+     [](const JobResult& j) { return Cell{std::int64_t{j.gpus}}; }},
     {"servers", "integer", "servers spanned at the last start",
      [](const JobResult& j) { return started(j) ? Cell{std::int64_t{j.servers}} : Cell{}; }},
     {"iterations", "integer", "iterations requested", [](const JobResult& j) { return Cell{j.iterations}; }},
@@ -146,7 +147,8 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return Cell{std::int64_t{j.measured ? 1 : 0}}; }},
     {"server_type", "text", "type of the servers of the last start, of `cluster.types`",
      [](const JobResult& j) { return name_or_missing(j.server_type); }},
-    {"restarts", "integer", "starts after the first: after preemptions, and of further attempts",
+    {"restarts", "integer",
+     "starts after the first: after preemptions and changes of its number of GPUs, and of further attempts",
      [](const JobResult& j) { return Cell{std::int64_t{std::max(0, j.starts - 1)}}; }},
     {"rho", "number",
      "finish-time fairness: completion time by the time that it would take alone on a 1/n share of the cluster, where "
@@ -156,6 +158,10 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return j.deadline ? Cell{*j.deadline} : Cell{}; }},
     {"cost", "number", "price of the GPU time that it held, if `cluster.types` has prices",
      [](const JobResult& j) { return j.cost ? Cell{*j.cost} : Cell{}; }},
+    {"mean_gpus", "number", "GPUs on average over `held_s`; jobs that may have other numbers of GPUs than `gpus`",
+     [](const JobResult& j) { return j.mean_gpus() ? Cell{*j.mean_gpus()} : Cell{}; }},
+    {"resizes", "integer", "changes of its number of GPUs while it ran; each is a restart",
+     [](const JobResult& j) { return Cell{std::int64_t{j.resizes}}; }},
 };
 
 constexpr Column<TypeResult> kTypeColumns[] = {
