@@ -101,7 +101,11 @@ void ElasticPolicy::pass(const ClusterView& cluster, SchedulingActions& actions)
     next_ = Time::never();
     return;
   }
-  if (period_ > Time{} && cluster.now().ns() % period_.ns() != 0) return;
+  if (period_ > Time{} && cluster.now().ns() % period_.ns() != 0) {
+    for (const auto& [tie, id] : jobs_)
+      if (actions.recording() && !cluster.job(id).running) actions.blocked(id, Why::throttled);
+    return;
+  }
   int gpus = 0;
   const std::vector<ElasticJob> jobs = jobs_now(cluster, gpus);
   const Division division = divide(jobs, gpus, cluster.now());
