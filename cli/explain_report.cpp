@@ -138,6 +138,9 @@ class Story {
       case JobAttempt::End::failed:
         line(attempt.to, "the attempt ends without success; the job will be tried again");
         break;
+      case JobAttempt::End::resized:
+        line(attempt.to, "gets another number of GPUs");
+        break;
       case JobAttempt::End::preempted: {
         std::string by;
         for (const JobId job : attempt.successors) by += (by.empty() ? "" : ", ") + holder_name(job);
@@ -211,7 +214,8 @@ void write_attempts(JsonWriter& json, const ExplainReport& report) {
   static const std::map<JobAttempt::End, const char*> words{{JobAttempt::End::open, "end of the run"},
                                                             {JobAttempt::End::ended, "finished"},
                                                             {JobAttempt::End::preempted, "preempted"},
-                                                            {JobAttempt::End::failed, "failed"}};
+                                                            {JobAttempt::End::failed, "failed"},
+                                                            {JobAttempt::End::resized, "resized"}};
   json.key("attempts").begin_array();
   for (const JobAttempt& attempt : report.job.explanation.attempts) {
     json.begin_object();

@@ -41,6 +41,8 @@ struct JobRequest {
   std::string vc{}, user{}, gpu_type{};  ///< empty: no virtual cluster, user not known, any GPU type
   std::vector<PlacePart> place{};        ///< GPUs on which it must run, by rank; empty: any
   std::optional<Time> deadline{};        ///< by which it should end, from its submission on, > 0
+  int min_gpus = 0, max_gpus = 0;        ///< numbers of GPUs that it may have, min <= gpus <= max; 0: always `gpus`
+  [[nodiscard]] bool elastic() const { return max_gpus > 0; }
 };
 
 /// What the jobs of one model and size repeat, and the memory that they hold on each GPU.

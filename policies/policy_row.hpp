@@ -89,6 +89,8 @@ struct PolicyRow {
   std::unique_ptr<Port> (*make)(const Parameters&, const PolicyContext&) = nullptr;
   /// True if what decides is a program that the parameter `command` names, and which the user has to provide.
   bool is_outside = false;
+  /// True if it divides the GPUs of one type of servers; a scenario with several types is refused.
+  bool one_type = false;
 };
 
 }  // namespace contend

@@ -55,7 +55,7 @@ std::vector<double> figures_of(std::span<const StoredJob* const> jobs) {
   std::vector<JobTimes> times;
   for (const StoredJob* job : jobs)
     times.push_back({job->state, job->gpus, job->submit, job->start.value_or(Time::never()),
-                     job->finish.value_or(Time::never()), job->held, job->waited});
+                     job->finish.value_or(Time::never()), job->held, job->waited, job->mean_gpus});
   const Summary summary = summarise(times);
   std::vector<double> figures;
   for (const Metric& each : group_metrics()) figures.push_back(each.value(summary));

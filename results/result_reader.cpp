@@ -142,6 +142,7 @@ class JobRows {
     job.finish = time(row, "finish_s");
     job.waited = time(row, "waited_s");
     job.held = time(row, "held_s").value_or(Time{});
+    job.mean_gpus = mean_gpus(row);
     job.vc = field(row, "vc");
     job.user = field(row, "user");
     job.outcome = field(row, "outcome");
@@ -192,6 +193,16 @@ class JobRows {
     return Time::nanoseconds(seconds.value);
   }
 
+  std::optional<double> mean_gpus(const CsvRow& row) {
+    const std::string& text = field(row, "mean_gpus");
+    if (text.empty()) return std::nullopt;
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc{} && end == text.data() + text.size() && number > 0) return number;
+    complaints_.add({row.line, 0}, "mean_gpus", fmt::format("expected a number above 0, got \"{}\"", text));
+    return std::nullopt;
+  }
+
   const CsvTable& table_;
   FileComplaints complaints_;
   StoredResults& results_;
@@ -213,6 +224,7 @@ StoredJob as_stored(const JobResult& job) {
   if (job.finish != Time::never()) row.finish = job.finish;
   row.waited = job.waited;
   row.held = job.held;
+  row.mean_gpus = job.mean_gpus();
   row.vc = job.vc;
   row.user = job.user;
   if (job.finish != Time::never()) row.outcome = to_string(job.outcome);

@@ -27,6 +27,7 @@ struct StoredJob {
   std::optional<Time> start, finish;
   std::optional<Time> waited;         ///< over all waits; nothing if the file does not say
   Time held;                          ///< on GPUs
+  std::optional<double> mean_gpus;    ///< over that time, of a job whose number of GPUs may change
   std::string vc, user;               ///< empty: none, not known
   std::string outcome;                ///< of a finished job, as in jobs.csv
   std::optional<Time> measured_wait;  ///< on the real cluster

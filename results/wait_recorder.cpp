@@ -87,7 +87,7 @@ void WaitRecorder::started(Time now, JobId job, std::span<const GpuId> gpus) {
     }
     return;
   }
-  close(now);
+  if (waits_) close(now);
   waits_ = false;
   gpus_.assign(gpus.begin(), gpus.end());
   std::sort(gpus_.begin(), gpus_.end());
@@ -108,6 +108,17 @@ void WaitRecorder::preempted(Time now, JobId job, JobId by) {
   attempt.end = JobAttempt::End::preempted;
   infers_successors_ = !by.valid();
   if (by.valid()) attempt.successors.push_back(by);
+}
+
+void WaitRecorder::rejected(Time now, JobId job, std::string_view) {
+  if (job != job_ || !waits_) return;  // the cluster can never run it, so it never waited
+  close(now);
+  waits_ = false;
+}
+
+void WaitRecorder::resized(Time now, JobId job) {
+  release(now, job);
+  if (job == job_) explanation_.attempts.back().end = JobAttempt::End::resized;
 }
 
 void WaitRecorder::ended(Time now, JobId job, bool is_done) {

@@ -42,7 +42,7 @@ inline constexpr std::size_t kMaxHolders = 16;
 
 /// A time during which the job held its GPUs.
 struct JobAttempt {
-  enum class End : std::uint8_t { open, ended, preempted, failed };
+  enum class End : std::uint8_t { open, ended, preempted, failed, resized };
   Time from;
   Time to = Time::never();
   End end = End::open;                            ///< open: the run ended first; failed: the job queued again
@@ -80,8 +80,9 @@ class WaitRecorder final : public DecisionObserver {
   void queued(Time now, JobId job) override;
   void started(Time now, JobId job, std::span<const GpuId> gpus) override;
   void preempted(Time now, JobId job, JobId by) override;
+  void resized(Time now, JobId job) override;
   void ended(Time now, JobId job, bool is_done) override;
-  void rejected(Time, JobId, std::string_view) override {}  // such a job never waits
+  void rejected(Time now, JobId job, std::string_view reason) override;
   void blocked(Time now, JobId job, Why why, JobId by) override;
 
   /// Returns the record after the run has ended at time `end`.

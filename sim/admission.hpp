@@ -14,6 +14,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -61,6 +62,10 @@ class Admission : private SchedulingActions {
   // SchedulingActions
   bool start(JobId job) override;
   bool start_on(JobId job, std::int32_t type) override;
+  using SchedulingActions::start_with;
+  bool start_with(JobId job, int gpus, std::int32_t type) override;
+  bool resize(JobId job, int gpus) override;
+  void refuse(JobId job, std::string_view reason) override;
   [[nodiscard]] bool refused_alike() const override { return refused_alike_; }
   bool start_preempting(JobId job, std::span<const JobId> candidates) override;
   void place_anew(std::span<const Claim> order, std::int64_t capacity) override;
@@ -87,6 +92,10 @@ class Admission : private SchedulingActions {
   [[nodiscard]] std::span<const JobPace> paces_of(const JobSpec& job) const;
   /// Starts the job on servers of the first of these types that has a place for it.
   bool start_on_first(JobId job, std::span<const std::int32_t> types);
+  /// Puts the GPUs on which a running job could have that number of them into `chosen_`; none if there is no place.
+  void find_place_resized(JobId job, int gpus);
+  /// Throws InputError if the job can't have so many GPUs.
+  void check_size(JobId job, int gpus) const;
 
   void schedule_next_arrival();
   /// Has the job queue again at that time, which is later than now, or now.

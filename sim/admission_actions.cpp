@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace contend {
 
@@ -28,10 +29,79 @@ bool Admission::start_on(JobId job, std::int32_t type) {
   return start_on_first(job, {&one, 1});
 }
 
+bool Admission::start_with(JobId job, int gpus, std::int32_t type) {
+  if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "started");
+  check_size(job, gpus);
+  JobRun& run = state_.run(job);
+  run.width = gpus;
+  const bool is_started = type < 0 ? start(job) : start_on(job, type);
+  if (!is_started) run.width = run.spec->gpus;
+  return is_started;
+}
+
+void Admission::check_size(JobId job, int gpus) const {
+  const JobSpec& spec = *state_.run(job).spec;
+  if (gpus == spec.gpus || state_.size_of(spec, gpus) != nullptr) return;
+  const auto sizes = state_.sizes_of(job);
+  throw InputError{fmt::format(
+      "scheduling policy `{}`: job `{}` can't have {} GPUs, only {}", state_.policies.scheduling_name, spec.name, gpus,
+      sizes.empty() ? fmt::format("{}", spec.gpus) : fmt::format("{}", fmt::join(sizes, ", ")))};
+}
+
+bool Admission::resize(JobId job, int gpus) {
+  const bool runs = in_pass_ && job.index() < state_.jobs.size() && state_.run(job).state == JobState::running;
+  if (!runs) illegal_step(job, "resized");
+  check_size(job, gpus);
+  if (gpus == state_.run(job).width) return true;
+  find_place_resized(job, gpus);
+  if (chosen_.empty()) return false;
+  if (state_.options.decisions != nullptr) state_.options.decisions->resized(state_.clock, job);
+  in_vain_ = allocation_.resize(job, chosen_) ? 0 : in_vain_ + 1;
+  if (state_.run(job).timed()) watch_progress(job);
+  return true;
+}
+
+void Admission::refuse(JobId job, std::string_view reason) {
+  const bool is_new =
+      in_pass_ && job.index() < state_.jobs.size() && state_.run(job).waits && state_.run(job).start == Time::never();
+  if (!is_new) illegal_step(job, "refused");
+  JobRun& run = state_.run(job);
+  run.waited += state_.clock - run.since;
+  run.waits = false;
+  --state_.waiting;
+  state_.set_state(job, JobState::failed);
+  state_.reasons.emplace_back(job, reason);
+  if (state_.options.decisions != nullptr) state_.options.decisions->rejected(state_.clock, job, reason);
+}
+
+void Admission::find_place_resized(JobId job, int gpus) {
+  JobRun& run = state_.run(job);
+  chosen_.clear();
+  if (state_.pace_on(*run.spec, gpus, run.type).together == 0) return;
+  allocation_.forget_refusals();
+  allocation_.reserve(job, run.gpus, false);
+  state_.away.push_back(job);
+  for (const GpuId gpu : run.gpus) state_.note_load(state_.gpu[gpu.index()].cell);  // it falls
+  const int had = std::exchange(run.width, gpus);
+  if (allocation_.has_room(*run.spec, gpus, run.type)) {
+    JobView view = state_.view_on(job, run.type);
+    view.running = false;  // it is to be placed
+    state_.policies.placement->place(state_, view, chosen_);
+    if (!chosen_.empty()) allocation_.check(job, chosen_);
+  }
+  run.width = had;
+  state_.away.clear();
+  for (const GpuId gpu : run.gpus) state_.note_load(state_.gpu[gpu.index()].cell);
+  allocation_.reserve(job, run.gpus, true);
+  allocation_.forget_refusals();
+}
+
 bool Admission::start_on_first(JobId job, std::span<const std::int32_t> types) {
   refused_alike_ = true;
+  const JobRun& run = state_.run(job);
   for (const std::int32_t type : types) {
-    if (!allocation_.has_room(*state_.run(job).spec, type)) continue;
+    if (run.elastic() && state_.pace_on(*run.spec, run.width, type).together == 0) continue;
+    if (!allocation_.has_room(*run.spec, run.width, type)) continue;
     refused_alike_ = state_.policies.placement->refuses_alike();
     chosen_.clear();
     state_.policies.placement->place(state_, state_.view_on(job, type), chosen_);
@@ -64,6 +134,7 @@ void Admission::place_anew(std::span<const Claim> order, std::int64_t capacity) 
     const bool is_known = in_pass_ && job.index() < state_.jobs.size();
     if (!is_known || (!runs(job) && !state_.run(job).waits)) illegal_step(job, "placed anew");
     if (!runs(job)) continue;
+    if (state_.run(job).width != state_.run(job).spec->gpus) illegal_step(job, "placed anew at another size");
     allocation_.reserve(job, state_.run(job).gpus, false);
     state_.away.push_back(job);
   }
@@ -101,7 +172,7 @@ std::vector<std::vector<GpuId>> Admission::find_places(std::span<const Claim> or
     bool has_room = false;
     for (const std::int32_t type : state_.types_for(spec)) {
       if (!chosen_.empty()) break;
-      if (!allocation_.has_room(spec, type)) continue;
+      if (!allocation_.has_room(spec, spec.gpus, type)) continue;
       has_room = true;
       JobView view = state_.view_on(job, type);
       if (view.running) view.since = state_.clock;  // it would wait from now on

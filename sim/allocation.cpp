@@ -17,23 +17,23 @@ std::int32_t Allocation::type_of(GpuId gpu) const {
   return state_.server_types.empty() ? -1 : state_.server_types[state_.server_of(gpu).index()];
 }
 
-bool Allocation::has_room(const JobSpec& job, std::int32_t type) {
+bool Allocation::has_room(const JobSpec& job, int gpus, std::int32_t type) {
   const RankDemand rank{job};
-  if (job.gpus > state_.capacity.quota_left(job.vc)) return false;
-  if (rank.share == kWholeGpu) return job.gpus <= state_.capacity.free_gpus_on(job.vc, type);
+  if (gpus > state_.capacity.quota_left(job.vc)) return false;
+  if (rank.share == kWholeGpu) return gpus <= state_.capacity.free_gpus_on(job.vc, type);
   // Until GPUs are freed, room only shrinks: if a job did not fit, no job with at least its demand does.
   const bool is_hopeless = std::any_of(too_large_.begin(), too_large_.end(), [&](const TooLarge& too_large) {
     const JobSpec* other = too_large.job;
-    return type == too_large.type && job.gpus >= other->gpus && job.memory_per_gpu >= other->memory_per_gpu &&
+    return type == too_large.type && gpus >= too_large.gpus && job.memory_per_gpu >= other->memory_per_gpu &&
            job.vc == other->vc && job.gpu_share >= other->gpu_share && (job.gpu_share == 0) == (other->gpu_share == 0);
   });
   if (is_hopeless) return false;
   const ServerRange servers = state_.capacity.servers_of(job.vc, type);
   int room = 0;
   for (GpuId gpu{0U}; (gpu = state_.capacity.next_gpu(rank, gpu, servers)).valid(); gpu = GpuId{gpu.index() + 1}) {
-    if (++room == job.gpus) return true;
+    if (++room == gpus) return true;
   }
-  too_large_.push_back({&job, type});
+  too_large_.push_back({&job, gpus, type});
   return false;
 }
 
@@ -55,7 +55,8 @@ void Allocation::reserve(JobId job, std::span<const GpuId> gpus, bool take) {
   const JobSpec& spec = *state_.run(job).spec;
   for (const GpuId gpu : gpus)
     take ? state_.capacity.take(gpu, RankDemand{spec}) : state_.capacity.give_back(gpu, RankDemand{spec});
-  state_.capacity.use_quota(spec.vc, take ? spec.gpus : -spec.gpus);
+  const auto width = static_cast<int>(gpus.size());
+  state_.capacity.use_quota(spec.vc, take ? width : -width);
 }
 
 void Allocation::start(JobId job, std::span<const GpuId> gpus) {
@@ -70,9 +71,10 @@ void Allocation::start(JobId job, std::span<const GpuId> gpus) {
   run.since = state_.clock;
   if (state_.options.decisions != nullptr) state_.options.decisions->started(state_.clock, job, run.gpus);
   if (run.timed()) return start_timed(run, job);
-  const std::int32_t graph = state_.pace_on(*run.spec, run.type).graph;
+  const std::int32_t graph = state_.pace_on(*run.spec, run.width, run.type).graph;
   use_graph(run, graph);
   tear(run, graph);
+  if (run.elastic()) count_iterations(run);
   JobView view = state_.view(job, true);
   const PolicyKey key = state_.policies.scheduling->key(view);
   view.remaining_service -= run.plan->most_compute();
@@ -153,14 +155,23 @@ void Allocation::tear(JobRun& run, std::int32_t graph) {
   const Plan& plan = known != state_.torn_plans.end()
                          ? known->second
                          : state_.torn_plans.emplace(index, Plan{torn.make()}).first->second;
-  CONTEND_CHECK(plan.ranks == run.spec->gpus, "a torn job has as many ranks");
+  CONTEND_CHECK(plan.ranks == std::ssize(run.gpus), "a torn job has as many ranks");
   use_plan(run, plan);
 }
 
 void Allocation::use_plan(JobRun& run, const Plan& plan) {
   if (&plan == run.plan) return;
   run.plan = &plan;
-  run.remaining_service = plan.compute_left(run.completed, run.spec->iterations);
+  run.remaining_service = plan.compute_left(run.completed, run.iterations);
+  run.total_service = run.compute + run.remaining_service;
+  run.key_is_stale = true;
+}
+
+void Allocation::count_iterations(JobRun& run) {
+  const std::int64_t parts = state_.size_of(*run.spec, run.width)->parts;
+  run.sized_at = run.completed;
+  run.iterations = run.completed + (run.parts_left + parts - 1) / parts;
+  run.remaining_service = run.plan->compute_left(run.completed, run.iterations);
   run.total_service = run.compute + run.remaining_service;
   run.key_is_stale = true;
 }
@@ -169,9 +180,9 @@ void Allocation::start_timed(JobRun& run, JobId job) {
   const PreemptionCosts& costs = state_.costs_of(run);
   const auto& penalty = state_.options.rules.scatter_penalty;
   const int per_server = gpus_per_server(state_.spec, run.type);
-  const int beyond = run.servers_spanned - (run.spec->gpus + per_server - 1) / per_server;
+  const int beyond = run.servers_spanned - (run.width + per_server - 1) / per_server;
   const bool is_scattered = beyond > 0 && !penalty.empty();
-  const JobPace pace = state_.pace_on(*run.spec, run.type);
+  const JobPace pace = state_.pace_on(*run.spec, run.width, run.type);
   run.type_pace = beyond > 0 && pace.spread > 0 ? pace.spread : pace.together;
   run.pace =
       is_scattered && pace.spread == 0 ? penalty[std::min(static_cast<std::size_t>(beyond), penalty.size()) - 1] : 1000;
@@ -185,6 +196,7 @@ void Allocation::hold(JobId job, std::span<const GpuId> gpus) {
   JobRun& run = state_.run(job);
   const RankDemand rank{*run.spec};
   run.gpus.assign(gpus.begin(), gpus.end());
+  run.width = static_cast<int>(gpus.size());
   run.type = type_of(gpus.front());
   ++run.starts;
   std::vector<ServerId> servers;
@@ -194,13 +206,31 @@ void Allocation::hold(JobId job, std::span<const GpuId> gpus) {
     if (run.timed()) state_.gpu[gpu.index()].timed.push_back(job);
     servers.push_back(state_.server_of(gpu));
   }
-  state_.capacity.use_quota(run.spec->vc, run.spec->gpus);
+  state_.capacity.use_quota(run.spec->vc, run.width);
   std::sort(servers.begin(), servers.end());
   run.servers_spanned = static_cast<int>(std::unique(servers.begin(), servers.end()) - servers.begin());
   start_clock(job);
 }
 
 bool Allocation::stop(JobId job) {
+  ++state_.run(job).preemptions;
+  return vacate(job);
+}
+
+bool Allocation::resize(JobId job, std::span<const GpuId> gpus) {
+  JobRun& run = state_.run(job);
+  ++run.resizes;
+  const bool has_saved = vacate(job);
+  run.resumes = true;
+  run.since = state_.clock;
+  run.waits = true;
+  ++state_.waiting;
+  run.width = static_cast<int>(gpus.size());
+  start(job, gpus);
+  return has_saved;
+}
+
+bool Allocation::vacate(JobId job) {
   JobRun& run = state_.run(job);
   if (run.timed()) {
     state_.calendar.cancel(run.end);
@@ -209,7 +239,6 @@ bool Allocation::stop(JobId job) {
     if (run.live->begun) run.redone += state_.clock - run.live->iterated;
     leave_cells(run, job, run.completed);
   }
-  ++run.preemptions;
   state_.set_state(job, JobState::preempted);
   const bool resumes = run.timed() || run.resumes, was_struck = !run.timed() && run.was_struck;
   const bool has_saved = release(job);
@@ -225,10 +254,13 @@ void Allocation::leave_cells(JobRun& run, JobId job, std::int64_t completed) {
   courier_.abandon(job);
   leave(state_, job);
   run.completed = completed;
-  run.remaining_service = run.plan->compute_left(run.completed, run.spec->iterations);
+  run.remaining_service = run.plan->compute_left(run.completed, run.iterations);
   run.key_is_stale = true;
   run.compute = run.total_service - run.remaining_service;
+  if (run.elastic()) run.parts_left = state_.parts_left(run, completed);
   use_graph(run, -1);  // while it waits, it is as long as it was when it came
+  run.width = run.spec->gpus;
+  if (run.elastic()) count_iterations(run);
 }
 
 bool Allocation::interrupt(JobId job, JobState next, bool keeps_gpus) {
@@ -243,8 +275,8 @@ bool Allocation::interrupt(JobId job, JobState next, bool keeps_gpus) {
     const bool is_durable = state_.clock - run.live->saved.at >= state_.costs_of(run).persist;
     const SavedIteration saved = is_durable ? run.live->saved : run.live->saved_before;
     run.lost += state_.undone(run);
-    run.lost += run.plan->compute_left(saved.iteration, run.spec->iterations);
-    run.lost -= run.plan->compute_left(run.completed, run.spec->iterations);
+    run.lost += run.plan->compute_left(saved.iteration, run.iterations);
+    run.lost -= run.plan->compute_left(run.completed, run.iterations);
     run.redone += state_.clock - saved.at;
     has_saved = saved.at > run.since + run.pause(state_.costs_of(run));
     leave_cells(run, job, saved.iteration);
@@ -263,7 +295,7 @@ void Allocation::let_go(JobId job) {
   if (kept == kept_.end()) return;
   const JobSpec& spec = *state_.run(job).spec;
   for (const GpuId gpu : kept->gpus) state_.capacity.give_back(gpu, RankDemand{spec});
-  state_.capacity.use_quota(spec.vc, -spec.gpus);
+  state_.capacity.use_quota(spec.vc, -kept->width);
   kept_.erase(kept);
 }
 
@@ -305,12 +337,14 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
   }
   if (keeps_gpus) {
     std::ranges::sort(run.gpus);
-    kept_.push_back({job, run.gpus});
+    kept_.push_back({job, static_cast<int>(run.gpus.size()), run.gpus});
   } else {
-    state_.capacity.use_quota(run.spec->vc, -run.spec->gpus);
+    state_.capacity.use_quota(run.spec->vc, -static_cast<int>(run.gpus.size()));
   }
-  run.attained += GpuTime{held, run.spec->gpus};
-  if (run.type >= 0) run.cost += state_.cost_of(run, held);
+  const auto width = static_cast<int>(run.gpus.size());
+  run.attained += GpuTime{held, width};
+  run.held += held;
+  if (run.type >= 0) run.cost += state_.cost_of(run, held, width);
   if (run.timed()) {
     const WorkDone work = state_.work_done(run);
     run.remaining_service -= GpuTime{work.saved, run.spec->gpus};
@@ -323,6 +357,7 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
     run.ends = Time::never();
   }
   run.resumes = run.was_struck = false;
+  run.width = run.spec->gpus;
   std::vector<GpuId>{}.swap(run.gpus);
   return has_saved;
 }

@@ -16,8 +16,8 @@ class Allocation {
   Allocation(EngineState& state, Executor& executor, Courier& courier)
       : state_{state}, executor_{executor}, courier_{courier} {}
 
-  /// False if no placement of the job on servers of the type could be legal now.
-  [[nodiscard]] bool has_room(const JobSpec& job, std::int32_t type);
+  /// False if no placement of the job on so many GPUs of servers of the type could be legal now.
+  [[nodiscard]] bool has_room(const JobSpec& job, int gpus, std::int32_t type);
   /// To be called when room may have grown: has_room() remembers the jobs for which there was none.
   void forget_refusals() { too_large_.clear(); }
   /// Throws InputError, which names the placement policy, if the job may not get these GPUs now.
@@ -28,6 +28,9 @@ class Allocation {
   void start(JobId job, std::span<const GpuId> gpus);
   /// Stops a running job before its end. What it has not saved is lost. Returns true if it has saved work in this run.
   bool stop(JobId job);
+  /// Stops a running job in the same way, and starts it at once on these GPUs, which may be among its own. Throws what
+  /// check() throws. Returns what stop() returns.
+  bool resize(JobId job, std::span<const GpuId> gpus);
   /// Stops a running job because of a failure: it loses what it did since its last checkpoint, and is in state `next`.
   /// With `keeps_gpus` they are not free until let_go(). Returns true if it has saved work in this run.
   bool interrupt(JobId job, JobState next, bool keeps_gpus);
@@ -43,10 +46,13 @@ class Allocation {
   /// GPUs that an interrupted job keeps until the failure has been found, in order of their ids.
   struct Kept {
     JobId job;
+    int width = 0;  ///< GPUs, before any of them was let go
     std::vector<GpuId> gpus;
   };
 
   bool release(JobId job, bool keeps_gpus);
+  /// What stop() does but for counting a preemption.
+  bool vacate(JobId job);
   /// Counts the part of a restart that is over, of a graph job that stops while it restarts.
   void cut_restart(JobRun& run);
   /// Starts and stops the clock of a job's own failures.
@@ -60,6 +66,8 @@ class Allocation {
   void use_plan(JobRun& run, const Plan& plan);
   /// Gives a job that has its GPUs the graph of Workload::torn if they tear its groups apart.
   void tear(JobRun& run, std::int32_t graph);
+  /// Counts the iterations that an elastic job of iterations has left at its present size.
+  void count_iterations(JobRun& run);
   [[nodiscard]] std::int32_t type_of(GpuId gpu) const;
   void hold(JobId job, std::span<const GpuId> gpus);
   /// Reports a timed job that leaves its GPUs to the observer, as a task named `run` whose iteration is the attempt.
@@ -71,6 +79,7 @@ class Allocation {
   Courier& courier_;
   struct TooLarge {
     const JobSpec* job;
+    int gpus;
     std::int32_t type;
   };
 

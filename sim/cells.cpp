@@ -170,7 +170,7 @@ void occupy(EngineState& state, JobId job) {
   const std::vector<GpuId>& gpus = run.gpus;
   run.live = std::make_unique<JobExecution>();
   run.live->for_key = state.view(job, true);
-  run.live->iterations = run.spec->iterations;
+  run.live->iterations = run.iterations;
   run.live->role_servers.assign(plan.roles.size(), {});
   run.live->cell_of_rank.assign(plan.foldable ? 0 : gpus.size(), CellId::none());
 
@@ -199,7 +199,7 @@ void occupy(EngineState& state, JobId job) {
     occupant.job = job;
     occupant.role = role;
     occupant.rank = rank;
-    occupant.remaining_compute = plan.compute_left(occupant.role, run.completed, run.spec->iterations);
+    occupant.remaining_compute = plan.compute_left(occupant.role, run.completed, run.iterations);
     occupant.pending = PendingCounts{2 * plan.ops.size()};
     state.change_load(cell, GpuTime{occupant.remaining_compute, 1});
     state.at(cell).occupants.push_back(std::move(occupant));

@@ -20,8 +20,8 @@ inline constexpr std::int32_t kWholeGpu = 1000;
 /// its operations summed over its GPUs; for a timed job, the time it holds its GPUs times their number.
 struct JobView {
   JobId id;
-  Time submit;  ///< or its last retry, if that counts as a submission (RetryRule::at_end)
-  int gpus = 1;
+  Time submit;   ///< or its last retry, if that counts as a submission (RetryRule::at_end)
+  int gpus = 1;  ///< of an elastic job: those that it holds or is to be placed on; while it waits those it prefers
   Bytes memory_per_gpu;
   GpuTime total_service;        ///< over all attempts of the job
   GpuTime remaining_service;    ///< graph: falls when an operation ends on a rank; timed: exact at any time
@@ -42,6 +42,9 @@ struct JobView {
   /// placed on several, or the cluster has no types.
   std::int32_t server_type = -1;
   std::optional<Time> deadline{};  ///< by which it should end
+  /// GPUs on which its duration holds; the service of a timed job counts time on so many. Equals `gpus` unless it was
+  /// resized.
+  int preferred_gpus = 1;
   RankLayout layout{};             ///< how its ranks depend on each other
 };
 
@@ -119,6 +122,12 @@ class ClusterView {
   /// Work that the job does in a second on servers of that type, in seconds of its duration (JobView::total_service
   /// counts these); 0: it can't run there, even alone. A graph job counts with its computing.
   [[nodiscard]] virtual double speed_on(const JobView& /*job*/, std::int32_t /*type*/) const { return 1; }
+  /// The numbers of GPUs on which an elastic job can run, rising; empty for any other job.
+  [[nodiscard]] virtual std::span<const int> sizes_of(JobId /*job*/) const { return {}; }
+  /// As speed_on(), if the job had so many GPUs, one of sizes_of() or JobView::preferred_gpus.
+  [[nodiscard]] virtual double speed_with(const JobView& job, int /*gpus*/, std::int32_t type) const {
+    return speed_on(job, type);
+  }
   /// Price of a GPU of that type for an hour; 0 if it is not known.
   [[nodiscard]] virtual double price_of(std::int32_t /*type*/) const { return 0; }
 

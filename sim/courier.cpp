@@ -244,6 +244,7 @@ void Courier::abandon(JobId job) {
     if (waiting_[i].traffic.job == job) forget_waiting(i);
   }
   run.live->channels.assign(run.live->channels.size(), {});
+  std::erase_if(moved_, [job](const auto& moved) { return moved.first == job; });  // its next graph may have others
 }
 
 }  // namespace contend

@@ -12,6 +12,8 @@ namespace contend {
 
 namespace {
 
+constexpr std::int64_t kLargestPart = 1'000'000;  // JobSize::parts
+
 void check_costs(const PreemptionCosts& costs) {
   if (costs.restart < Time{} || costs.checkpoint_interval < Time{} || costs.checkpoint < Time{} ||
       costs.persist < Time{} || costs.rescue < Time{} || costs.iterations < 1) {
@@ -133,6 +135,38 @@ void check_paces(const Workload& workload, const ClusterSpec& spec) {
   }
 }
 
+void check_sizes(const Workload& workload, const ClusterSpec& spec) {
+  for (const JobSpec& job : workload.jobs) {
+    if (job.sizes < 0) continue;
+    const auto complain = [&](std::string_view reason) {
+      throw InputError{fmt::format("job `{}`: {}", job.name, reason)};
+    };
+    if (job.sizes >= std::ssize(workload.sizes)) complain("it has no sizes");
+    if (job.place >= 0) complain("a job with a place of its own can't have other numbers of GPUs");
+    const std::vector<JobSize>& sizes = workload.sizes[static_cast<std::size_t>(job.sizes)];
+    if (std::ranges::find(sizes, job.gpus, &JobSize::gpus) == sizes.end())
+      complain("the number of GPUs that it prefers is not among its sizes");
+    int last = 0;
+    for (const JobSize& size : sizes) {
+      if (size.gpus <= last) complain("its sizes don't rise");
+      last = size.gpus;
+      if (size.paces.size() != std::max<std::size_t>(1, spec.types.size()))
+        complain("each of its sizes needs a pace on each type of server");
+      if (size.parts < 1 || size.parts > kLargestPart) complain("the parts of its work are not within 1..10^6");
+      for (const JobPace& pace : size.paces) {
+        if (pace.together < 0 || pace.together > kSlowestPace || pace.spread < 0 || pace.spread > kSlowestPace)
+          complain("a pace is not within 0..10^15");
+        if (job.duration || pace.together == 0) continue;
+        const std::int64_t graph = pace.graph < 0 ? static_cast<std::int64_t>(job.graph) : pace.graph;
+        if (graph >= std::ssize(workload.graphs) ||
+            workload.graphs[static_cast<std::size_t>(graph)].ranks() != size.gpus)
+          complain("the ranks of a graph differ from the GPUs of its size");
+      }
+    }
+    if (!job.duration && job.iterations > INT64_MAX / kLargestPart) complain("an elastic job has too many iterations");
+  }
+}
+
 void check_jobs(const Workload& workload, const SchedulingRules& rules) {
   std::vector<std::string_view> names;
   names.reserve(workload.jobs.size());
@@ -181,6 +215,7 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
       capacity{spec} {
   check_jobs(workload, options.rules);
   check_paces(workload, spec);
+  check_sizes(workload, spec);
   check_rules(options.rules);
   check_interference(options.interference, *network);
   if (options.observer != nullptr || options.failures.jitter > 0) options.leap = false;
@@ -194,6 +229,9 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
     limit_attempts(options.rules.failures, workload.jobs[j]);
     run.spec = &workload.jobs[j];
     run.submitted = run.spec->submit;
+    run.width = run.spec->gpus;
+    run.iterations = run.spec->iterations;
+    if (run.elastic()) run.parts_left = run.iterations * size_of(*run.spec, run.width)->parts;
     if (run.spec->duration) {
       run.total_service = service_of(*run.spec);
       const std::vector<Time>& failed = run.spec->attempts;
@@ -210,6 +248,10 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
   if (!spec.types.empty()) {
     for (std::size_t s = 0; s < servers(); ++s) server_types.push_back(type_of(spec, ServerId{s}));
     for (const JobSpec& job : workload.jobs) order_types(*this, job);
+  }
+  for (const std::vector<JobSize>& sizes : workload.sizes) {
+    size_gpus.emplace_back();
+    for (const JobSize& size : sizes) size_gpus.back().push_back(size.gpus);
   }
   gpu.resize(capacity.gpus());
   cells.resize(capacity.gpus());
@@ -272,7 +314,7 @@ GpuTime EngineState::undone(const JobRun& run) const {
     const WorkDone work = work_done(run);
     return {work.done - work.saved, run.spec->gpus};
   }
-  GpuTime lost = run.plan->compute_left(run.completed, run.spec->iterations);
+  GpuTime lost = run.plan->compute_left(run.completed, run.iterations);
   lost -= run.remaining_service - promised(run, clock);
   const auto job = static_cast<std::size_t>(&run - jobs.data());
   for (const CellId id : run.live->cells) {
@@ -355,7 +397,8 @@ JobView EngineState::view(JobId id, bool for_key) const {
   JobView view;
   view.id = id;
   view.submit = run.submitted;
-  view.gpus = job.gpus;
+  view.gpus = run.width;
+  view.preferred_gpus = job.gpus;
   view.memory_per_gpu = job.memory_per_gpu;
   view.limit = job.limit;
   view.tie = run.tie;
@@ -379,7 +422,7 @@ JobView EngineState::view(JobId id, bool for_key) const {
   view.since = run.since;
   if (!view.running) return view;
   view.server_type = run.type;
-  view.attained_service += GpuTime{clock - run.since, job.gpus};
+  view.attained_service += GpuTime{clock - run.since, run.width};
   if (run.timed()) view.remaining_service -= GpuTime{work_done(run).done, job.gpus};
   return view;
 }
@@ -396,21 +439,41 @@ std::span<const std::int32_t> EngineState::types_for(const JobSpec& job) const {
   return type_orders.at({job.gpu_type, job.pace});
 }
 
-JobPace EngineState::pace_on(const JobSpec& job, std::int32_t type) const {
+const JobSize* EngineState::size_of(const JobSpec& job, int gpus) const {
+  if (job.sizes < 0) return nullptr;
+  const std::vector<JobSize>& sizes = workload.sizes[static_cast<std::size_t>(job.sizes)];
+  const auto found = std::ranges::lower_bound(sizes, gpus, {}, &JobSize::gpus);
+  return found != sizes.end() && found->gpus == gpus ? &*found : nullptr;
+}
+
+JobPace EngineState::pace_on(const JobSpec& job, int gpus, std::int32_t type) const {
+  if (const JobSize* const size = size_of(job, gpus); size != nullptr)
+    return size->paces[static_cast<std::size_t>(std::max(0, type))];
   if (type < 0 || job.pace < 0) return {};
   return workload.paces[static_cast<std::size_t>(job.pace)][static_cast<std::size_t>(type)];
 }
 
-double EngineState::speed_on(const JobView& view, std::int32_t type) const {
+std::int64_t EngineState::parts_left(const JobRun& run, std::int64_t completed) const {
+  return std::max<std::int64_t>(0, run.parts_left - (completed - run.sized_at) * size_of(*run.spec, run.width)->parts);
+}
+
+std::span<const int> EngineState::sizes_of(JobId id) const {
+  const std::int32_t sizes = jobs[id.index()].spec->sizes;
+  if (sizes < 0) return {};
+  return size_gpus[static_cast<std::size_t>(sizes)];
+}
+
+double EngineState::speed_with(const JobView& view, int gpus, std::int32_t type) const {
   const JobSpec& job = *jobs[view.id.index()].spec;
-  if (spec.types.empty()) return 1;
+  const JobPace pace = pace_on(job, gpus, spec.types.empty() ? -1 : type);
+  if (pace.together == 0) return 0;
+  const double speed = static_cast<double>(kNominalPace) / static_cast<double>(pace.together);
+  if (spec.types.empty()) return speed;
   const auto types = types_for(job);
   if (std::find(types.begin(), types.end(), type) == types.end()) return 0;
-  const JobPace pace = pace_on(job, type);
   const ServerType& of = spec.types[static_cast<std::size_t>(type)];
-  if (job.gpus > contend::gpus_on(spec, capacity.servers_of(job.vc, type)) || job.memory_per_gpu > of.gpu_memory)
-    return 0;
-  return static_cast<double>(kNominalPace) / static_cast<double>(pace.together);
+  if (gpus > contend::gpus_on(spec, capacity.servers_of(job.vc, type)) || job.memory_per_gpu > of.gpu_memory) return 0;
+  return speed;
 }
 
 void EngineState::fetch_cell(const CalendarEvent& event) const {
@@ -481,7 +544,7 @@ Time EngineState::load(GpuId id) const {
   for (const JobId timed : gpu[id.index()].timed) {
     if (is_away(timed)) continue;
     const JobView remaining = view(timed, false);
-    load += remaining.remaining_service.on_each_of(remaining.gpus);
+    load += remaining.remaining_service.on_each_of(remaining.preferred_gpus);
   }
   return load;
 }

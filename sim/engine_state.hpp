@@ -206,6 +206,8 @@ struct alignas(kCacheLine) JobRun {
   Time finish = Time::never();
 
   int preemptions = 0;
+  int width = 1;  ///< GPUs that it holds or is to be placed on; while it waits JobSpec::gpus
+  int resizes = 0;
   int attempt = 0;           ///< index of the attempt that runs or waits; the last is JobSpec::attempts.size()
   int servers_spanned = 0;   ///< at the last start
   bool is_torn = false;      ///< at the last start: it runs the graph of Workload::torn
@@ -223,8 +225,13 @@ struct alignas(kCacheLine) JobRun {
   /// Of a timed job, while it runs: its end unless it is preempted. Of a job with an iteration graph that restarts: the
   /// end of the restart.
   Time ends = Time::never();
-  Time later_attempts;       ///< of a timed job: the work of all attempts after `attempt`, on each GPU
-  GpuTime attained;          ///< GPU time held until `since`
+  Time later_attempts;          ///< of a timed job: the work of all attempts after `attempt`, on each GPU
+  GpuTime attained;             ///< GPU time held until `since`
+  Time held;                    ///< time on GPUs, likewise
+  std::int64_t iterations = 1;  ///< of a graph job: those done and, at its present size, those left
+  /// Of an elastic graph job: parts of its work (JobSize) that were left, and iterations that it had done, when it took
+  /// its present size.
+  std::int64_t parts_left = 0, sized_at = 0;
   Time waited;               ///< in the queue, until `since`
   Time overhead;             ///< until `since`: restarts, and checkpoints of a timed job
   Time restarting;           ///< part of it: restarts
@@ -256,6 +263,7 @@ struct alignas(kCacheLine) JobRun {
   [[nodiscard]] WorkSegment segment(const PreemptionCosts& costs) const {
     return {attempt_left(), pause(costs), pace, type_pace};
   }
+  [[nodiscard]] bool elastic() const { return spec->sizes >= 0; }
   /// The time on its GPUs before its work goes on.
   [[nodiscard]] Time pause(const PreemptionCosts& costs) const {
     return (resumes ? costs.restart : Time{}) + (was_struck ? costs.rescue : Time{});
@@ -331,7 +339,8 @@ struct EngineState : ClusterView {
   mutable std::vector<CellId> changed_loads;  ///< cells noted since the last search in load_order
   mutable LoadOrder load_order;
   std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::int32_t>> type_orders;  ///< by gpu_type and pace
-  std::vector<std::int32_t> server_types;  ///< by server; empty if all are alike
+  std::vector<std::int32_t> server_types;   ///< by server; empty if all are alike
+  std::vector<std::vector<int>> size_gpus;  ///< by JobSpec::sizes: the numbers of GPUs
 
   [[nodiscard]] JobRun& run(JobId job) { return jobs[job.index()]; }
   [[nodiscard]] Cell& at(CellId cell) { return cells[cell.index()]; }
@@ -409,14 +418,18 @@ struct EngineState : ClusterView {
   [[nodiscard]] std::span<const std::int32_t> types_for(const JobSpec& job) const;
   /// As job(), to be placed on servers of the type.
   [[nodiscard]] JobView view_on(JobId job, std::int32_t type) const;
-  /// How the job runs on servers of the type.
-  /// The price of the GPUs that the job holds for that time.
-  [[nodiscard]] double cost_of(const JobRun& job_run, Time held) const {
+  /// The price of so many GPUs of the type on which the job runs, for that time.
+  [[nodiscard]] double cost_of(const JobRun& job_run, Time held, int gpus) const {
     constexpr double kHour_s = 3600;
     const double shares = RankDemand{*job_run.spec}.share > 0 ? RankDemand{*job_run.spec}.share : kWholeGpu;
-    return price_of(job_run.type) * job_run.spec->gpus * (shares / kWholeGpu) * (held.to_seconds() / kHour_s);
+    return price_of(job_run.type) * gpus * (shares / kWholeGpu) * (held.to_seconds() / kHour_s);
   }
-  [[nodiscard]] JobPace pace_on(const JobSpec& job, std::int32_t type) const;
+  /// How the job runs on so many GPUs of the type.
+  [[nodiscard]] JobPace pace_on(const JobSpec& job, int gpus, std::int32_t type) const;
+  /// The size of an elastic job with so many GPUs; nullptr if it has none.
+  [[nodiscard]] const JobSize* size_of(const JobSpec& job, int gpus) const;
+  /// Of an elastic graph job: the parts of its work that are not done after so many iterations in all.
+  [[nodiscard]] std::int64_t parts_left(const JobRun& run, std::int64_t completed) const;
 
   // ClusterView
   [[nodiscard]] Time now() const override { return clock; }
@@ -456,7 +469,11 @@ struct EngineState : ClusterView {
   [[nodiscard]] int free_gpus_on(std::int32_t vc, std::int32_t type) const override {
     return capacity.free_gpus_on(vc, spec.types.empty() ? -1 : type);
   }
-  [[nodiscard]] double speed_on(const JobView& job_view, std::int32_t type) const override;
+  [[nodiscard]] double speed_on(const JobView& job_view, std::int32_t type) const override {
+    return speed_with(job_view, job_view.preferred_gpus, type);
+  }
+  [[nodiscard]] double speed_with(const JobView& job_view, int gpus, std::int32_t type) const override;
+  [[nodiscard]] std::span<const int> sizes_of(JobId job) const override;
   [[nodiscard]] double price_of(std::int32_t type) const override {
     return spec.types.empty() ? 0 : spec.types[static_cast<std::size_t>(type)].price;
   }

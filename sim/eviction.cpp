@@ -14,7 +14,7 @@ namespace {
 /// The GPU time that preempting the running job now costs.
 GpuTime loss_of(const EngineState& state, const JobRun& run) {
   GpuTime lost = state.undone(run);
-  if (run.timed()) lost += GpuTime{state.costs_of(run).restart, run.spec->gpus};
+  if (run.timed()) lost += GpuTime{state.costs_of(run).restart, run.width};
   return lost;
 }
 
@@ -112,7 +112,7 @@ void Eviction::price(const JobSpec& job, bool with_enough_room) {
     unit.size = static_cast<std::size_t>(last - first);
     for (auto share = first; share != last; ++share) {
       unit.lost += candidates_[share->candidate].lost;
-      unit.gpus += state_.run(candidates_[share->candidate].job).spec->gpus;
+      unit.gpus += state_.run(candidates_[share->candidate].job).width;
       unit.last = std::max(unit.last, share->candidate);
     }
     units_.push_back(unit);
@@ -130,7 +130,7 @@ void Eviction::sort_shares() {
   shares_by_server_.resize(shares_.size());
   for (const Share& share : shares_) {
     const Candidate& candidate = candidates_[share.candidate];
-    const int gpus = state_.run(candidate.job).spec->gpus;
+    const int gpus = state_.run(candidate.job).width;
     Share& sorted = shares_by_server_[next[share.server.index()]++];
     sorted = share;
     sorted.price = (candidate.lost.to_seconds() + kSecondsForEachGpu * gpus) / share.gpus;
@@ -141,7 +141,8 @@ void Eviction::give_back(const Candidate& candidate, bool take) {
   const JobRun& run = state_.run(candidate.job);
   const RankDemand rank{*run.spec};
   for (const GpuId gpu : run.gpus) take ? state_.capacity.take(gpu, rank) : state_.capacity.give_back(gpu, rank);
-  state_.capacity.use_quota(run.spec->vc, take ? run.spec->gpus : -run.spec->gpus);
+  const auto width = static_cast<int>(run.gpus.size());
+  state_.capacity.use_quota(run.spec->vc, take ? width : -width);
   if (take) {
     std::erase(state_.away, candidate.job);
   } else {
@@ -206,7 +207,7 @@ void Eviction::keep_who_need_not_leave(JobId job, std::vector<GpuId>& chosen) {
     for (const std::uint32_t i : spare) send_away(i);
   }
   const auto is_dearer = [this](std::uint32_t a, std::uint32_t b) {
-    const auto gpus_of = [this](std::uint32_t i) { return state_.run(candidates_[i].job).spec->gpus; };
+    const auto gpus_of = [this](std::uint32_t i) { return state_.run(candidates_[i].job).width; };
     return std::tuple{candidates_[b].lost, gpus_of(b), b} < std::tuple{candidates_[a].lost, gpus_of(a), a};
   };
   std::sort(order.begin(), order.end(), is_dearer);

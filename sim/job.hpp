@@ -15,7 +15,8 @@
 namespace contend {
 
 /// The state of a job. Legal steps are submitted -> queued -> running -> finished; running -> preempted -> running;
-/// running -> queued before a retry; submitted -> failed if the cluster could never run the job.
+/// running -> queued before a retry; submitted -> failed if the cluster could never run the job; queued -> failed if
+/// the scheduling policy refuses it.
 enum class JobState : std::uint8_t { submitted, queued, running, preempted, finished, failed };
 
 [[nodiscard]] const char* to_string(JobState state);
@@ -50,6 +51,7 @@ struct JobSpec {
   std::int32_t gpu_type = -1;      ///< index into Workload::gpu_types; -1: any
   std::int32_t place = -1;         ///< index into Workload::places; -1: where the placement policy puts it
   std::int32_t pace = -1;          ///< index into Workload::paces; -1: as fast on every type of server
+  std::int32_t sizes = -1;         ///< index into Workload::sizes; -1: it always has `gpus` GPUs
   std::optional<Time> deadline{};  ///< by which it should end, > submit; it has no effect on the engine
   RankLayout layout{};             ///< what placement policies know of its ranks; it has no effect on the engine
 };
@@ -68,6 +70,20 @@ struct JobPace {
   auto operator<=>(const JobPace&) const = default;
 };
 inline constexpr std::int64_t kSlowestPace = 1'000'000 * kNominalPace;
+
+/// A number of GPUs on which an elastic job can run, and how it runs there.
+struct JobSize {
+  int gpus = 1;
+  /// One for each type of servers, or one alone without types. Of a job with a duration: the time that its work takes,
+  /// in thousand-millionths of that on JobSpec::gpus GPUs. Of a job of iterations the graphs say how long it takes, and
+  /// the paces are what policies reckon with.
+  std::vector<JobPace> paces{};
+  /// Of a job of iterations: parts of its work that an iteration does, >= 1. A job with iterations on JobSpec::gpus
+  /// GPUs that do p parts each has iterations x p parts to do; the last iteration on each number of GPUs may do less.
+  std::int64_t parts = 1;
+  bool operator==(const JobSize&) const = default;
+  auto operator<=>(const JobSize&) const = default;
+};
 
 /// The latest submission and the longest job. The clock holds 292 years, so this leaves room for the run itself.
 inline constexpr Time kLongestJobTime = Time::seconds(100LL * 365 * 24 * 3600);
@@ -102,6 +118,7 @@ struct Workload {
   std::vector<std::string> vcs, users, gpu_types;  ///< names, in order of appearance
   std::vector<std::vector<GpuId>> places;          ///< GPUs on which jobs must run, by rank; each place once
   std::vector<std::vector<JobPace>> paces;         ///< each with one for each of ClusterSpec::types
+  std::vector<std::vector<JobSize>> sizes{};       ///< each by rising number of GPUs; one of them is JobSpec::gpus
 };
 
 /// The reason why the job is too long to be simulated, even if nothing delays it: its attempts together, or the

@@ -219,12 +219,14 @@ Time Leaper::horizon(const Group& group) const {
   if (group.closed) return horizon_of_closed(group);
   Time horizon = std::min({admission_.next_intervention(), state_.options.until, window_horizon(), state_.next_outage});
   for (const JobId job : group.dominators) horizon = std::min(horizon, earliest_end(job));
+  // The end of a job is followed by a pass if others wait, or if the policy changes those that run.
+  const bool is_asked = state_.waiting > 0 || state_.policies.scheduling->idle_passes();
   for (const JobId job : state_.running) {
     if (!state_.own_failures.empty()) horizon = std::min(horizon, state_.own_failures[job.index()].at);
     // The attempt of a timed job may fail, and it queues again; a job that restarts begins to work then.
     horizon = std::min(horizon, state_.run(job).ends);
     if (state_.run(job).timed()) continue;
-    if (state_.waiting > 0 && std::find(group.jobs.begin(), group.jobs.end(), job) == group.jobs.end()) {
+    if (is_asked && std::find(group.jobs.begin(), group.jobs.end(), job) == group.jobs.end()) {
       horizon = std::min(horizon, earliest_end(job));
     }
   }
@@ -339,10 +341,10 @@ std::int64_t Leaper::possible_periods(const Group& group, const Account& now) co
     const JobRun& run = state_.run(group.jobs[i]);
     const std::int64_t iterations = now.jobs[i].completed - group.account.jobs[i].completed;
     if (iterations > 0) {
-      std::int64_t end = run.plan->phases.regular_until(run.completed, run.spec->iterations);
+      std::int64_t end = run.plan->phases.regular_until(run.completed, run.iterations);
       // When an iteration ended is known of the last ones only.
       const std::int64_t every = run.live->save_every;
-      if (every > 1 && every < run.spec->iterations && iterations > std::ssize(run.live->ends))
+      if (every > 1 && every < run.iterations && iterations > std::ssize(run.live->ends))
         end = std::min(end, (run.completed / every + 1) * every);
       periods = std::min(periods, (end - run.completed - kIterationsKept) / iterations);
     }

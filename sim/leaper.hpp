@@ -15,8 +15,8 @@
 // intervenes, the group repeats itself as long as every comparison of keys has the same result. The leaper then moves
 // the group by n periods at once, where n is limited by
 //   - the next event from outside: an arrival, a decision of the scheduling policy, the end of a timed job or of the
-//     run, the earliest end of a job that dominates one of the group, or, while jobs are queued, the earliest instant
-//     at which any other job could end and let one of them in;
+//     run, the earliest end of a job that dominates one of the group, or, while jobs are queued or the policy decides
+//     without any (SchedulingPolicy::idle_passes), the earliest instant at which any other job could end;
 //   - the last iterations of each job of the group: its end is never skipped;
 //   - the first period in which two jobs that meet on a GPU or a server could change the order of their keys.
 //

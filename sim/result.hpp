@@ -49,6 +49,9 @@ struct JobResult {
   Time communication;           ///< time with a transfer of this job in the network
   Time communication_wait;      ///< time with a message ready but held back by the communication policy
   Time held;                    ///< time on GPUs, over all starts
+  GpuTime gpu_time;             ///< the same times the GPUs that it had then
+  bool elastic = false;         ///< it may have other numbers of GPUs than `gpus`
+  int resizes = 0;              ///< changes of its number of GPUs while it ran
   Time waited;                  ///< time in the queue, over all waits
   /// Part of `held` spent on restarts and checkpoints; of a job with an iteration graph, on restarts after failures.
   Time overhead;
@@ -83,6 +86,11 @@ struct JobResult {
   /// Mean time on GPUs of an iteration, and the part of it without computing. Only for jobs that have completed an
   /// iteration.
   [[nodiscard]] Time iteration() const { return Time::nanoseconds(held.ns() / iterations_done); }
+  /// Of an elastic job that has held GPUs: their mean number over that time.
+  [[nodiscard]] std::optional<double> mean_gpus() const {
+    if (!elastic || held <= Time{}) return std::nullopt;
+    return gpu_time.to_seconds() / held.to_seconds();
+  }
   [[nodiscard]] Time exposed() const {
     const Time rest = held - (compute + slowed).on_each_of(gpus);
     return Time::nanoseconds(std::max(Time{}, rest).ns() / iterations_done);
@@ -214,7 +222,8 @@ struct JobTimes {
   Time submit;
   Time start = Time::never(), finish = Time::never();  ///< never() if it did not start or finish
   Time held;
-  std::optional<Time> waited{};  ///< nothing if it is not known
+  std::optional<Time> waited{};       ///< nothing if it is not known
+  std::optional<double> mean_gpus{};  ///< over the time on them, of an elastic job; else `gpus`
 };
 /// The figures over these jobs alone. Those of GPUs and of the network are NaN, and preemptions and what they undid are
 /// not counted.

@@ -33,6 +33,8 @@ class DecisionObserver {
   virtual void queued(Time now, JobId job) = 0;
   virtual void started(Time now, JobId job, std::span<const GpuId> gpus) = 0;
   virtual void preempted(Time now, JobId job, JobId by) = 0;
+  /// The job left its GPUs to start at once on another number of them; started() follows.
+  virtual void resized(Time /*now*/, JobId /*job*/) {}
   /// The job left its GPUs: it is done, or an attempt failed and it will queue again.
   virtual void ended(Time now, JobId job, bool is_done) = 0;
   /// The cluster can never run the job.
@@ -65,6 +67,18 @@ class SchedulingActions {
   virtual bool start(JobId job) = 0;
   /// The same on servers of one type. Returns false also if the job can't run there.
   virtual bool start_on(JobId job, std::int32_t type) = 0;
+  /// Starts a queued job on so many GPUs, one of ClusterView::sizes_of or the number that it prefers; on servers of one
+  /// type, or with -1 as start() does.
+  virtual bool start_with(JobId job, int gpus, std::int32_t type) = 0;
+  bool start_with(JobId job, int gpus) { return start_with(job, gpus, -1); }
+  /// Gives a running job another number of GPUs, one of ClusterView::sizes_of, on servers of the same type. Its own
+  /// GPUs count as free for that. It saves its work and loses what it hasn't saved as if it were preempted, and starts
+  /// again at once, after the restart that a preemption costs. It doesn't queue, and SchedulingPolicy::queued isn't
+  /// called. Returns false, and changes nothing, if there is no place for it. The number that it has already changes
+  /// nothing.
+  virtual bool resize(JobId job, int gpus) = 0;
+  /// Turns away a queued job that has never started: it ends without having run, for that reason.
+  virtual void refuse(JobId job, std::string_view reason) = 0;
   /// After a start() that returned false: true if any job of equal demand would be refused too until GPUs are freed;
   /// after a start_preempting() that returned false, until GPUs other than those of the candidates are freed.
   [[nodiscard]] virtual bool refused_alike() const = 0;

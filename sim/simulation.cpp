@@ -144,6 +144,7 @@ class Simulation::Engine {
   RunResult collect() const;
   void add_service(const JobRun& run, JobResult& job) const;
   std::int64_t iterations_done(const JobRun& run) const;
+  std::int64_t preferred_iterations(const JobRun& run) const;
 
   EngineState state_;
 #ifndef NDEBUG
@@ -169,7 +170,10 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   };
   job.vc = name_of(state_.workload.vcs, spec.vc);
   job.user = name_of(state_.workload.users, spec.user);
-  job.held = run.attained.on_each_of(spec.gpus);
+  job.held = run.held;
+  job.gpu_time = run.attained;
+  job.resizes = run.resizes;
+  job.elastic = run.elastic();
   job.waited = run.waited;
   job.overhead = run.overhead;
   job.restarting = run.restarting;
@@ -184,11 +188,12 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   const auto has_price = [](const ServerType& type) { return type.price > 0; };
   if (std::any_of(state_.spec.types.begin(), state_.spec.types.end(), has_price)) {
     job.cost = run.cost;
-    if (run.state == JobState::running) *job.cost += state_.cost_of(run, state_.clock - run.since);
+    if (run.state == JobState::running) *job.cost += state_.cost_of(run, state_.clock - run.since, run.width);
   }
   if (run.waits) job.waited += state_.clock - run.since;
   if (run.state != JobState::running) return;
   job.held += state_.clock - run.since;
+  job.gpu_time += GpuTime{state_.clock - run.since, run.width};
   if (!run.timed() && run.live->begun) return;
   if (!run.timed()) {
     job.overhead += state_.clock - run.since;
@@ -209,6 +214,13 @@ std::int64_t Simulation::Engine::iterations_done(const JobRun& run) const {
   if (run.state == JobState::running) left -= state_.work_done(run).done;
   const Int128 done = (run.attempt_length() - left).ns(), all = std::max<std::int64_t>(run.attempt_length().ns(), 1);
   return static_cast<std::int64_t>(done * run.spec->iterations / all);
+}
+
+/// Of an elastic job of iterations: what it has done, in whole iterations on the GPUs that it prefers.
+std::int64_t Simulation::Engine::preferred_iterations(const JobRun& run) const {
+  if (run.state == JobState::finished && !run.gave_up) return run.spec->iterations;
+  const std::int64_t parts = state_.size_of(*run.spec, run.spec->gpus)->parts;
+  return run.spec->iterations - (state_.parts_left(run, run.completed) + parts - 1) / parts;
 }
 
 Time Simulation::Engine::busy_of(GpuId id, Time now) const {
@@ -345,6 +357,7 @@ RunResult Simulation::Engine::collect() const {
   for (JobResult& job : result.jobs) {
     const JobRun& run = state_.jobs[job.id.index()];
     if (run.timed() && job.iterations > 1) job.iterations_done = iterations_done(run);
+    if (!run.timed() && run.elastic()) job.iterations_done = preferred_iterations(run);
   }
   return result;
 }

@@ -44,12 +44,15 @@ void add_failures(const RunResult& result, Summary& summary) {
   double held_s = 0, useful_gpu_s = 0, all_gpu_s = 0, kept_gpu_s = 0;
   summary.interruptions = 0;
   for (const JobResult& job : result.jobs) {
-    kept_gpu_s += GpuTime{job.useful(), job.gpus}.to_seconds();
+    const auto on_gpus = [&job](Time time) {
+      return job.mean_gpus() ? time.to_seconds() * *job.mean_gpus() : GpuTime{time, job.gpus}.to_seconds();
+    };
+    kept_gpu_s += on_gpus(job.useful());
     if (!job.measured) continue;
     summary.interruptions += job.interruptions;
     held_s += job.held.to_seconds();
-    useful_gpu_s += GpuTime{job.useful(), job.gpus}.to_seconds();
-    all_gpu_s += GpuTime{job.held + job.waited + job.away, job.gpus}.to_seconds();
+    useful_gpu_s += on_gpus(job.useful());
+    all_gpu_s += on_gpus(job.held + job.waited + job.away);
   }
   const double capacity_s = result.end.to_seconds() * static_cast<double>(result.gpus.size());
   if (summary.interruptions > 0) summary.interruption_mean_s = held_s / summary.interruptions;
@@ -65,7 +68,9 @@ Summary summarise(std::span<const JobTimes> jobs) {
   summary.jobs = jobs.size();
   std::vector<double> jct_s, queueing_s, waiting_s;
   for (const JobTimes& job : jobs) {
-    summary.gpu_hours += GpuTime{job.held, job.gpus}.to_seconds() / kSecondsPerHour;
+    const double gpu_s =
+        job.mean_gpus ? job.held.to_seconds() * *job.mean_gpus : GpuTime{job.held, job.gpus}.to_seconds();
+    summary.gpu_hours += gpu_s / kSecondsPerHour;
     if (job.state == JobState::failed) ++summary.failed;
     if (job.state == JobState::submitted) ++summary.not_submitted;
     if (job.state != JobState::finished) continue;
@@ -128,7 +133,8 @@ Summary summarise(const RunResult& result) {
   std::vector<JobTimes> jobs;
   jobs.reserve(result.jobs.size());
   for (const JobResult& job : result.jobs)
-    if (job.measured) jobs.push_back({job.state, job.gpus, job.submit, job.start, job.finish, job.held, job.waited});
+    if (job.measured)
+      jobs.push_back({job.state, job.gpus, job.submit, job.start, job.finish, job.held, job.waited, job.mean_gpus()});
   Summary summary = summarise(jobs);
   for (const JobResult& job : result.jobs) {
     if (!job.measured) continue;

@@ -44,12 +44,14 @@ enum Column : std::uint8_t {
   kPriority,
   kPlace,
   kDeadline,
+  kMinGpus,
+  kMaxGpus,
   kColumns
 };
 constexpr std::array<std::string_view, kColumns> kNames = {
-    "job_id",     "submit_ms", "submit_s",    "model",           "gpus",  "iterations", "duration_s",
-    "attempts_s", "outcome",   "limit_s",     "measured_wait_s", "vc",    "user",       "gpu_type",
-    "gpu_share",  "cpus",      "host_memory", "priority",        "place", "deadline_s"};
+    "job_id",      "submit_ms", "submit_s",        "model",      "gpus",     "iterations", "duration_s", "attempts_s",
+    "outcome",     "limit_s",   "measured_wait_s", "vc",         "user",     "gpu_type",   "gpu_share",  "cpus",
+    "host_memory", "priority",  "place",           "deadline_s", "min_gpus", "max_gpus"};
 constexpr std::int64_t kMaxMilliCpus = 1'000'000'000;
 
 std::vector<std::string> profile_names() {
@@ -225,6 +227,24 @@ class JobListReader {
     if (const std::string_view text = field(kPriority); !text.empty()) read_priority(text, job);
     if (const std::string_view text = field(kPlace); !text.empty()) read_place(text, job);
     if (!field(kDeadline).empty()) read_deadline(job);
+    if (!field(kMinGpus).empty() || !field(kMaxGpus).empty()) read_sizes(job);
+  }
+
+  void read_sizes(JobRequest& job) {
+    const auto size = [&](Column column) {
+      return field(column).empty() ? job.gpus : static_cast<int>(positive(column, TraceTable::kMaxGpus));
+    };
+    job.min_gpus = size(kMinGpus);
+    job.max_gpus = size(kMaxGpus);
+    if (!good_) return;
+    if (job.min_gpus > job.max_gpus)
+      return bad(kMinGpus, "more than max_gpus",
+                 fmt::format("expected at most max_gpus, {}, got {}", job.max_gpus, job.min_gpus));
+    if (job.gpus < job.min_gpus || job.gpus > job.max_gpus)
+      return bad(kGpus, "not from min_gpus to max_gpus",
+                 fmt::format("expected a number from min_gpus to max_gpus, {} to {}, got {}", job.min_gpus,
+                             job.max_gpus, job.gpus));
+    if (!job.place.empty()) bad(kPlace, "a job with a place of its own can't have other numbers of GPUs");
   }
 
   void read_deadline(JobRequest& job) {

@@ -20,6 +20,8 @@
 //   cpus          CPUs for each GPU, in thousandths
 //   host_memory   memory of the server for each GPU: bytes, or with a unit, 64GiB
 //   priority      whole number; larger is more urgent; 0 without it
+//   min_gpus, max_gpus  numbers of GPUs that it may have, with min_gpus <= gpus <= max_gpus; `gpus` is what it prefers.
+//                 One of them alone: the other is `gpus`. Without both it always has `gpus`
 //   deadline_s    time by which it should end, on the clock of submit_s and after it; it counts in results, and
 //   policies
 //                 may use it

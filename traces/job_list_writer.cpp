@@ -78,6 +78,10 @@ constexpr std::array kWritten = {
                   [](const JobRequest& job) { return fmt::format("{}", job.priority); }},
     WrittenColumn{"deadline_s", [](const JobRequest& job) { return job.deadline.has_value(); },
                   [](const JobRequest& job) { return format_seconds(job.submit + *job.deadline); }},
+    WrittenColumn{"min_gpus", [](const JobRequest& job) { return job.elastic(); },
+                  [](const JobRequest& job) { return fmt::format("{}", job.min_gpus); }},
+    WrittenColumn{"max_gpus", [](const JobRequest& job) { return job.elastic(); },
+                  [](const JobRequest& job) { return fmt::format("{}", job.max_gpus); }},
     WrittenColumn{"place", [](const JobRequest& job) { return !job.place.empty(); }, place_text},
 };
 

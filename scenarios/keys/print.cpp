@@ -26,6 +26,7 @@ std::vector<std::string*> paths_of(Scenario& scenario) {
     if (*path) paths.push_back(&**path);
   if (scenario.failures.events) paths.push_back(&*scenario.failures.events);
   if (scenario.workload.throughputs) paths.push_back(&*scenario.workload.throughputs);
+  if (scenario.workload.goodput) paths.push_back(&*scenario.workload.goodput);
   for (NamedServerType& type : scenario.cluster.types)
     if (type.device && type.device->profile) paths.push_back(&*type.device->profile);
   for (TrainingEntry& entry : scenario.training) {

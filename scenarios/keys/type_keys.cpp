@@ -1,5 +1,6 @@
 #include "scenarios/keys/type_keys.hpp"
 
+#include "policies/registry.hpp"
 #include "scenarios/keys/device_codec.hpp"
 #include "scenarios/keys/key_rows.hpp"
 #include "scenarios/yaml/map_codec.hpp"
@@ -55,6 +56,11 @@ std::vector<ScenarioKey> throughput_keys() {
           "with "
           "this key; a job of a model in it can't run on a type without a row, and its speed elsewhere has no effect"),
       row(
+          "workload.goodput", [](auto& s) -> auto& { return s.workload.goodput; }, optional_codec(path_codec(), ""),
+          "table (CSV) of the parameters of goodput models by model and type of server, relative to the file with this "
+          "key; they say how fast jobs of a model are on any number of GPUs, as rows of workload.throughputs do for "
+          "some"),
+      row(
           "workload.reference_type", [](auto& s) -> auto& { return s.workload.reference_type; },
           optional_codec(text_codec(), "first"),
           "type of server on which the durations of the models in workload.throughputs hold; first: the first of "
@@ -86,6 +92,13 @@ std::vector<Complaint> types_complaints(const Scenario& scenario) {
   }
   if (servers > kMostServers)
     complain("cluster.types", fmt::format("they have {} servers, expected at most {}", servers, kMostServers));
+  const auto policies = scheduling_policies();
+  const auto policy = std::ranges::find(policies, scenario.scheduling.name, &PolicyRow<SchedulingPolicy>::name);
+  if (policy != policies.end() && policy->one_type && names.size() > 1)
+    complain("policies.scheduling",
+             fmt::format("`{}` divides the GPUs of one type of servers, and cluster.types has {}", policy->name,
+                         names.size()),
+             "keep one type, or choose a policy that knows types, such as max-min");
   const auto& reference = scenario.workload.reference_type;
   if (reference && std::ranges::find(names, *reference) == names.end())
     complain("workload.reference_type", fmt::format("cluster.types has no type \"{}\"", *reference),

@@ -3,6 +3,7 @@
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/error.hpp"
 #include "text/words.hpp"
+#include "traces/goodput_models.hpp"
 #include "traces/jobs/row_report.hpp"
 
 #include <algorithm>
@@ -28,7 +29,45 @@ const NamedServerType& reference_type(const Scenario& scenario) {
   return found == types.end() ? types.front() : *found;
 }
 
-/// The rate at which a job takes its duration: that on the reference type, or its fastest if it can't run on that one.
+/// The file that times the model.
+const std::string& file_of(const Scenario& scenario, const std::string& model) {
+  const auto& [throughputs, goodput] = std::tie(scenario.workload.throughputs, scenario.workload.goodput);
+  if (!goodput) return *throughputs;
+  if (!throughputs) return *goodput;
+  return read_throughputs(*throughputs).sizes(model).empty() ? *goodput : *throughputs;
+}
+
+/// Adds what the models of `workload.goodput` give on each number of GPUs of each type.
+void add_goodput(const Scenario& scenario, ThroughputTable& table) {
+  constexpr int kMostGpus = 4096;
+  const std::string& file = *scenario.workload.goodput;
+  const GoodputTable models = read_goodput_models(file);
+  for (const auto& [key, model] : models) {
+    const auto& [name, of_type] = key;
+    if (!table.sizes(name).empty() && scenario.workload.throughputs &&
+        !read_throughputs(*scenario.workload.throughputs).sizes(name).empty())
+      throw InputError{
+          {.file = file,
+           .reason = fmt::format("{} has rows in {}, too", quote_for_message(name), *scenario.workload.throughputs)}};
+    for (const NamedServerType& type : scenario.cluster.types) {
+      const bool has_own = models.contains({name, type.name});
+      if (of_type.empty() ? has_own : of_type != type.name) continue;
+      const int gpus =
+          static_cast<int>(std::min<std::int64_t>(std::int64_t{type.servers} * type.gpus_per_server, kMostGpus));
+      for (int k = 1; k <= gpus; ++k) {
+        const auto rate = [&, &model = model](int nodes) {
+          return best_batch(model, nodes, k).goodput / model.batch.initial;
+        };
+        const int nodes = (k + type.gpus_per_server - 1) / type.gpus_per_server;
+        const double together = rate(nodes);
+        table.add(name, k, type.name, {together, together > 0 && nodes == 1 && k > 1 ? rate(2) : 0});
+      }
+    }
+  }
+}
+
+}  // namespace
+
 double nominal_rate(const Scenario& scenario, const ThroughputTable& table, const std::string& model, int gpus) {
   const double rate = table.of(model, gpus, reference_type(scenario).name).together;
   if (rate > 0) return rate;
@@ -38,12 +77,37 @@ double nominal_rate(const Scenario& scenario, const ThroughputTable& table, cons
   return fastest;
 }
 
-/// The pace of a job whose work takes `ratio` times as long as its duration; 0 if the ratio is out of range.
 std::int64_t pace_of(double ratio) {
   const double pace = std::round(ratio * static_cast<double>(kNominalPace));
   if (!(pace >= 1) || pace > static_cast<double>(kSlowestPace)) return 0;
   return static_cast<std::int64_t>(pace);
 }
+
+std::vector<JobPace> paces_by_table(const Scenario& scenario, const ThroughputTable& table, const std::string& model,
+                                    int gpus, double nominal) {
+  Paces paces;
+  for (const NamedServerType& type : scenario.cluster.types) {
+    const Throughput rate = table.of(model, gpus, type.name);
+    paces.push_back({.together = rate.together > 0 ? pace_of(nominal / rate.together) : 0,
+                     .spread = rate.spread > 0 ? pace_of(nominal / rate.spread) : 0,
+                     .graph = -1});
+  }
+  return paces;
+}
+
+Scenario scenario_of_type(const Scenario& scenario, const NamedServerType& type) {
+  Scenario variant = scenario;
+  variant.cluster.gpu_memory = type.gpu_memory;
+  if (scenario.network.fidelity != Fidelity::flow) {  // a topology has servers of one size
+    variant.cluster.servers = type.servers;
+    variant.cluster.gpus_per_server = type.gpus_per_server;
+  }
+  for (TrainingEntry& entry : variant.training)
+    if (type.device) entry.device = *type.device;
+  return variant;
+}
+
+namespace {
 
 /// The same with computing that goes `speed` times as fast.
 TornGraph at_speed(TornGraph torn, double speed) {
@@ -60,15 +124,7 @@ class PaceMaker {
       return type.speed == 1 && !type.device && type.gpus_per_server == scenario.cluster.gpus_per_server;
     });
     for (const NamedServerType& type : scenario.cluster.types) {
-      auto variant = std::make_unique<Scenario>(scenario);
-      variant->cluster.gpu_memory = type.gpu_memory;
-      if (scenario.network.fidelity != Fidelity::flow) {  // a topology has servers of one size
-        variant->cluster.servers = type.servers;
-        variant->cluster.gpus_per_server = type.gpus_per_server;
-      }
-      for (TrainingEntry& entry : variant->training)
-        if (type.device) entry.device = *type.device;
-      variants_.push_back(std::move(variant));
+      variants_.push_back(std::make_unique<Scenario>(scenario_of_type(scenario, type)));
       makers_.push_back(std::make_unique<TrainingGraphs>(*variants_.back()));
     }
   }
@@ -92,14 +148,7 @@ class PaceMaker {
 
   std::int32_t by_table(const JobSpec& job) {
     const double nominal = nominal_rate(scenario_, *table_, job.model, job.gpus);
-    Paces paces;
-    for (const NamedServerType& type : scenario_.cluster.types) {
-      const Throughput rate = table_->of(job.model, job.gpus, type.name);
-      paces.push_back({.together = rate.together > 0 ? pace_of(nominal / rate.together) : 0,
-                       .spread = rate.spread > 0 ? pace_of(nominal / rate.spread) : 0,
-                       .graph = -1});
-    }
-    return number(std::move(paces));
+    return number(paces_by_table(scenario_, *table_, job.model, job.gpus, nominal));
   }
 
   std::int32_t by_speed() {
@@ -149,23 +198,26 @@ class PaceMaker {
 }  // namespace
 
 std::optional<ThroughputTable> throughputs_of(const Scenario& scenario) {
-  if (!scenario.workload.throughputs) return std::nullopt;
-  return read_throughputs(*scenario.workload.throughputs);
+  if (!scenario.workload.throughputs && !scenario.workload.goodput) return std::nullopt;
+  ThroughputTable table;
+  if (scenario.workload.throughputs) table = read_throughputs(*scenario.workload.throughputs);
+  if (scenario.workload.goodput) add_goodput(scenario, table);
+  return table;
 }
 
 std::string why_not_timed(const Scenario& scenario, const ThroughputTable& table, const JobRequest& job) {
   const std::vector<int> sizes = table.sizes(job.model);
   if (!table.has(job.model, job.gpus)) {
     if (sizes.empty()) return {};
-    return fmt::format("{} has no row for {} on {} GPUs, only on {}", *scenario.workload.throughputs,
+    return fmt::format("{} has no row for {} on {} GPUs, only on {}", file_of(scenario, job.model),
                        quote_for_message(job.model), job.gpus, fmt::join(sizes, ", "));
   }
   const std::string& reference = reference_type(scenario).name;
   if (job.duration && table.of(job.model, job.gpus, reference).together == 0)
     return fmt::format("durations hold on type {}, on which {} has no throughput for {} on {} GPUs", reference,
-                       *scenario.workload.throughputs, quote_for_message(job.model), job.gpus);
+                       file_of(scenario, job.model), quote_for_message(job.model), job.gpus);
   if (nominal_rate(scenario, table, job.model, job.gpus) == 0)
-    return fmt::format("{} has no throughput for {} on {} GPUs on any of cluster.types", *scenario.workload.throughputs,
+    return fmt::format("{} has no throughput for {} on {} GPUs on any of cluster.types", file_of(scenario, job.model),
                        quote_for_message(job.model), job.gpus);
   const double seconds = static_cast<double>(job.iterations) / nominal_rate(scenario, table, job.model, job.gpus);
   if (!job.duration && seconds > kLongestJobTime.to_seconds())

@@ -7,6 +7,7 @@
 #include "scenarios/keys/scheduling_keys.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/job_paces.hpp"
+#include "scenarios/run/job_sizes.hpp"
 #include "scenarios/run/make_network.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
@@ -34,6 +35,7 @@ Workload scenario_workload(const Scenario& scenario, const std::vector<JobReques
   Workload workload = build_workload(
       jobs, [&](const std::string& model, int gpus) { return graphs(model, gpus); }, scenario.cluster.gpus_per_server);
   if (!scenario.cluster.types.empty()) add_paces(scenario, workload);
+  if (std::ranges::any_of(jobs, &JobRequest::elastic)) add_sizes(scenario, jobs, workload);
   return workload;
 }
 
@@ -134,7 +136,7 @@ RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_
   std::map<std::pair<std::size_t, int>, IterationTraffic> known;  // by graph and ranks on a server
   for (JobResult& job : result.jobs) {
     const JobSpec& spec = ran.jobs[job.id.index()];
-    if (spec.duration || job.start == Time::never()) continue;
+    if (spec.duration || job.start == Time::never() || job.elastic) continue;  // each size has traffic of its own
     const int per_server = (job.gpus + job.servers - 1) / job.servers;
     const auto [traffic, is_new] = known.try_emplace({spec.graph, per_server});
     if (is_new) traffic->second = iteration_traffic(ran.graphs[spec.graph], per_server);

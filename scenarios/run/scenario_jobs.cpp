@@ -3,6 +3,7 @@
 #include "models/workloads/scaling.hpp"
 #include "models/workloads/synthetic.hpp"
 #include "scenarios/run/job_paces.hpp"
+#include "scenarios/run/job_sizes.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/check.hpp"
 #include "text/quantities.hpp"
@@ -127,6 +128,21 @@ std::vector<std::string> known_models(const Scenario& scenario) {
   return names;
 }
 
+/// Throws InputError with the rows of elastic jobs of which nothing says how fast they are with other numbers of GPUs.
+void check_elastic(const Scenario& scenario, const JobList& list) {
+  if (std::ranges::none_of(list.jobs, &JobRequest::elastic)) return;
+  const auto table = throughputs_of(scenario);
+  RowReport report{scenario.workload.jobs.value_or("workload"), false};
+  for (std::size_t j = 0; j < list.jobs.size(); ++j) {
+    report.count_row();
+    const std::string reason = why_not_elastic(scenario, table, list.jobs[j]);
+    if (!reason.empty())
+      report.bad(list.lines.empty() ? 0 : list.lines[j], "max_gpus", "an elastic job that can't be timed",
+                 fmt::format("job {}: {}", quote_for_message(list.jobs[j].name), reason));
+  }
+  report.throw_if_bad();
+}
+
 /// The jobs with the durations that `workload.throughputs` gives them. Throws InputError with the rows that it can't
 /// time.
 std::shared_ptr<const JobList> timed_by_table(const Scenario& scenario, std::shared_ptr<const JobList> list) {
@@ -156,6 +172,7 @@ bool is_scaled(const Scenario& scenario) {
 
 std::shared_ptr<const JobList> listed_jobs(const Scenario& scenario, std::uint64_t seed, JobLists& lists) {
   std::shared_ptr<const JobList> list = lists.read(*scenario.workload.jobs, known_models(scenario));
+  check_elastic(scenario, *list);
   list = timed_by_table(scenario, std::move(list));
   check_models(scenario, *list);
   check_virtual_clusters(scenario, *list);

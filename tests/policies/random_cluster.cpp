@@ -212,6 +212,7 @@ RunResult RandomCluster::run(bool leap, const Wrap& wrap) const {
   Workload workload;
   for (const std::string& text : graphs) workload.graphs.push_back(graph_from_text(text));
   workload.jobs = jobs;
+  workload.sizes = sizes;
   const PolicyContext context{seed, cost.beta, cost.eta};
   const auto servers = static_cast<std::size_t>(cluster.servers);
   auto network = contention ? make_contention_network(cost, servers, jobs.size())
@@ -225,11 +226,13 @@ RunResult RandomCluster::run(bool leap, const Wrap& wrap) const {
   options.rules.preemption = costs;
   auto placing = make_policy(placement_policies(), placement, context);
   if (wrap) placing = wrap(std::move(placing));
-  Simulation simulation{cluster, std::move(workload),
-                        PolicySet{make_policy(scheduling_policies(), scheduling, context), std::move(placing),
-                                  make_policy(communication_policies(), communication, context), scheduling.name,
-                                  placement.name, communication.name},
-                        std::move(network), std::move(options)};
+  auto deciding = make_policy(scheduling_policies(), scheduling, context);
+  if (around) deciding = around(std::move(deciding));
+  Simulation simulation{
+      cluster, std::move(workload),
+      PolicySet{std::move(deciding), std::move(placing), make_policy(communication_policies(), communication, context),
+                scheduling.name, placement.name, communication.name},
+      std::move(network), std::move(options)};
   return simulation.run();
 }
 

@@ -30,9 +30,12 @@ struct RandomCluster {
   Choice scheduling, placement, communication;
   AlphaBeta cost;
   bool contention = true;
-  Interference interference;  ///< none unless a test sets it
-  FailureSpec failures;       ///< likewise
-  PreemptionCosts costs;      ///< likewise
+  Interference interference;                ///< none unless a test sets it
+  FailureSpec failures;                     ///< likewise
+  PreemptionCosts costs;                    ///< likewise
+  std::vector<std::vector<JobSize>> sizes;  ///< of Workload; none unless a test gives jobs some
+  /// Puts the scheduling policy inside another one, if given.
+  std::function<std::unique_ptr<SchedulingPolicy>(std::unique_ptr<SchedulingPolicy>)> around;
   Time until = Time::never();
   MeasuredWindow window;  ///< none unless a test sets it
 

@@ -104,6 +104,22 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
     open(job);
     return true;
   }
+  bool start_with(JobId job, int gpus, std::int32_t type) override {
+    if (!actions_->start_with(job, gpus, type)) return false;
+    open(job);
+    return true;
+  }
+  bool resize(JobId job, int gpus) override {
+    const bool is_other = cluster_->job(job).gpus != gpus;
+    if (!actions_->resize(job, gpus)) return false;
+    if (is_other) close(job);
+    if (is_other) open(job);
+    return true;
+  }
+  void refuse(JobId job, std::string_view reason) override {
+    actions_->refuse(job, reason);
+    waiting_.erase(job);
+  }
   bool start_preempting(JobId job, std::span<const JobId> candidates) override {
     if (!actions_->start_preempting(job, candidates)) return false;
     open(job);
@@ -209,9 +225,11 @@ std::int64_t Played::total_preemptions() const {
 }
 
 Played play(const Choice& choice, const ClusterSpec& cluster, std::vector<JobSpec> jobs,
-            std::unique_ptr<PlacementPolicy> placement, const SchedulingRules& rules) {
+            std::unique_ptr<PlacementPolicy> placement, const SchedulingRules& rules,
+            std::vector<std::vector<JobSize>> sizes) {
   Played played;
   Workload workload;
+  workload.sizes = std::move(sizes);
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     jobs[j].name = jobs.size() <= 26 ? std::string(1, static_cast<char>('A' + static_cast<int>(j))) : std::to_string(j);
   }

@@ -105,11 +105,12 @@ bool conserves_work(const Choice& choice) {
   const auto is = [&](const char* name) { return choice.name == name; };
   const auto strict = std::find_if(choice.parameters.begin(), choice.parameters.end(),
                                    [](const auto& parameter) { return parameter.first == "strict"; });
-  // In rounds, GPUs wait for the next one.
+  // In rounds and periods, GPUs wait for the next one.
   const auto rows = scheduling_policies();
   const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& each) { return each.name == choice.name; });
-  const bool has_rounds = std::any_of(row->parameters.begin(), row->parameters.end(),
-                                      [](const ParameterInfo& parameter) { return parameter.name == "round_s"; });
+  const bool has_rounds = std::any_of(
+      row->parameters.begin(), row->parameters.end(),
+      [](const ParameterInfo& parameter) { return parameter.name == "round_s" || parameter.name == "period_s"; });
   return !is("fifo") && !is("easy") && !is("conservative") && !has_rounds && strict == choice.parameters.end();
 }
 

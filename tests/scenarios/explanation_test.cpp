@@ -186,11 +186,13 @@ TEST_CASE("every policy: a job that waits for the quota alone has that reason") 
   for (std::size_t j = 0; j < 3; ++j) workload.jobs[j].vc = 0;
   const PolicyKind& kind = policy_kind("scheduling");
   const auto has_rounds = [](const PolicyInfo& policy) {
-    return std::ranges::any_of(policy.parameters, [](const ParameterInfo& each) { return each.name == "round_s"; });
+    return std::ranges::any_of(policy.parameters, [](const ParameterInfo& each) {
+      return each.name == "round_s" || (each.name == "period_s" && std::get<double>(each.default_value) > 0);
+    });
   };
   for (const PolicyInfo& policy : kind.policies) {
     if (policy.name == "external") continue;  // a program of the user says no reasons
-    if (has_rounds(policy)) continue;         // its jobs wait for the next round as well
+    if (has_rounds(policy)) continue;         // its jobs wait for the next round or period as well
     for (const bool flag : {false, true}) {
       Scenario scenario = parsed(
           "cluster: {servers: 1, gpus_per_server: 8, vcs: [{name: a, gpus: 4}]}\npolicies: {placement: first-fit}\n");

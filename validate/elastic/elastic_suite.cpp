@@ -1,9 +1,11 @@
 #include "validate/elastic/elastic_suite.hpp"
 
+#include "models/goodput.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
 #include "text/byte_source.hpp"
 #include "text/json_reader.hpp"
+#include "validate/elastic/elasticflow_trace.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -108,6 +110,58 @@ bool check_two_jobs(std::FILE* out) {
   return holds;
 }
 
+/// The goodput model beside its released code: constants and figures of adaptdl's own test.
+bool check_goodput(std::FILE* out) {
+  const GoodputModel model{{.121, .00568, .0236, .00634, .0118, .00317, 1.14},
+                           {.initial = 128, .largest = 1280, .least_local = 64, .most_local = 256},
+                           {.sqr = .00136, .var = .000502}};
+  const auto throughput = [&](int nodes, int replicas, int local, int accumulated) {
+    return step_throughput(model.step, nodes, replicas, local, accumulated);
+  };
+  const auto efficiency = [&](double batch) { return statistical_efficiency(model.noise, model.batch.initial, batch); };
+  bool holds = row(out, "1 GPU x 128, throughput [1/s]", 150.936276, throughput(1, 1, 128, 0), 6);
+  holds = row(out, "4 GPUs x 128, throughput [1/s]", 597.208662, throughput(1, 4, 128, 0), 6) && holds;
+  holds = row(out, "4 GPUs x 128, efficiency", .313362504, efficiency(512), 9) && holds;
+  holds = row(out, "16 GPUs on 4 servers x 64 x 2, throughput", 1953.280499, throughput(4, 16, 64, 1), 6) && holds;
+  holds = row(out, "16 GPUs on 4 servers x 64 x 2, efficiency", .083640284, efficiency(2048), 9) && holds;
+  holds = row(out, "1 GPU, best goodput [1/s]", 150.936276, best_batch(model, 1, 1).goodput, 6) && holds;
+  holds = row(out, "4 GPUs, best goodput [1/s]", 299.145479, best_batch(model, 1, 4).goodput, 6) && holds;
+  return row(out, "16 GPUs on 4 servers, best goodput [1/s]", 297.031909, best_batch(model, 4, 16).goodput, 6) && holds;
+}
+
+/// ElasticFlow's trace under policies that change GPUs and one that doesn't: the order holds, the figures are shown.
+bool check_elasticflow(std::FILE* out, int& skipped) {
+  struct Run {
+    const char* policy;
+    std::vector<std::pair<std::string, ParameterValue>> parameters;
+    const char* released;
+  };
+  const Run kRuns[] = {{"elasticflow", {}, "0.7282"}, {"optimus", {}, "-"}, {"afs", {}, "-"}, {"edf", {}, "-"}};
+  constexpr double kRestart_s = 30;
+  double best = 0;
+  bool holds = true;
+  for (const Run& each : kRuns) {
+    const std::optional<RunResult> result = run_elasticflow_trace(each.policy, each.parameters, kRestart_s);
+    if (!result) {
+      ++skipped;
+      return true;
+    }
+    if (best == 0)
+      fmt::print(out,
+                 "\n  ElasticFlow's 195 jobs on 16 x 4 T4, restarts of 30 s: deadlines met. Held: `elasticflow` meets "
+                 "most\n  {:<20}{:>10}{:>10}{:>14}{:>10}\n",
+                 "policy", "released", "ours", "mean JCT [s]", "resizes");
+    const Summary summary = summarise(*result);
+    std::int64_t resizes = 0;
+    for (const JobResult& job : result->jobs) resizes += job.resizes;
+    fmt::print(out, "  {:<20}{:>10}{:>10.4f}{:>14.0f}{:>10}\n", each.policy, each.released, summary.deadlines_met,
+               summary.avg_jct_s, resizes);
+    if (best == 0) best = summary.deadlines_met;
+    holds = holds && summary.deadlines_met <= best;
+  }
+  return holds;
+}
+
 }  // namespace
 
 std::span<const GavelOptima> gavel_optima() {
@@ -159,6 +213,8 @@ int validate_elastic(std::FILE* out) {
       "digit\n\n  {:<46}{:>18}{:>18}{:>11}  verdict\n",
       "by hand", "reference", "ours", "off by");
   bool holds = check_two_jobs(out);
+  fmt::print(out, "\n  Pollux' goodput, by its released code\n");
+  holds = check_goodput(out) && holds;
   fmt::print(out, "\n  Gavel's traces, all jobs at once, by a linear program solver\n");
   int skipped = 0;
   for (const GavelOptima& optima : gavel_optima()) {
@@ -170,6 +226,7 @@ int validate_elastic(std::FILE* out) {
     holds = check_trace(out, optima, *cluster) && holds;
     if (optima.trace == "medium_test") holds = check_water_filling(out, *cluster) && holds;
   }
+  holds = check_elasticflow(out, skipped) && holds;
   if (skipped > 0)
     fmt::print(out, "  traces skipped: {}; they are not in {} (set CONTEND_DATA)\n", skipped, gavel_folder());
   fmt::print(out, "\nelastic: {}{}\n", holds ? "passed" : "FAILED",

@@ -1,0 +1,81 @@
+#pragma once
+// ElasticPolicy is the base class of policies that give running jobs other numbers of GPUs. A derived class says how
+// many GPUs each job should have; this class carries it out. Jobs that are to have fewer GPUs go first, then jobs that
+// wait start, then others grow, each in order of submission. Where the placement policy has no place for a job with as
+// many GPUs as it should have, it gets the next smaller number that has one.
+//
+// These policies plan with the number of GPUs alone: with servers of one type, and without virtual clusters, whose
+// jobs may not find the GPUs that were meant for them. A job that is not elastic has the number that it asks for, or
+// none.
+
+#include "policies/registry.hpp"
+#include "sim/ports.hpp"
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+/// A job that waits or runs, at the instant of a decision.
+struct ElasticJob {
+  JobView view;
+  std::vector<int> sizes;      ///< numbers of GPUs on which it can run, rising
+  std::vector<double> speeds;  ///< by size: work done in a second, in seconds of its duration; > 0
+  double left_s = 0;           ///< work left, in the same unit
+  int held = 0;                ///< GPUs that it has now
+  int starts = 0;              ///< starts and changes of its number of GPUs so far
+
+  /// Work done in a second on so many GPUs, one of its sizes; 0 on none.
+  [[nodiscard]] double speed_on(int gpus) const;
+  /// The next larger size; 0 if there is none.
+  [[nodiscard]] int size_above(int gpus) const;
+  /// The largest size of at most so many GPUs; 0 if there is none.
+  [[nodiscard]] int size_within(int gpus) const;
+};
+
+/// What a policy decides.
+struct Division {
+  std::vector<int> gpus;                                     ///< by job: 0 or one of its sizes
+  std::vector<std::pair<std::size_t, std::string>> refused;  ///< jobs that never start, and why
+  Time next = Time::never();                                 ///< when it wants to decide again though nothing happens
+};
+
+inline constexpr ParameterInfo elastic_period_parameter(double usual_s) {
+  return {"period_s", usual_s, 0, 1e6,
+          "seconds between decisions, which come at its multiples; 0: whenever a job arrives or ends"};
+}
+
+class ElasticPolicy : public SchedulingPolicy {
+ public:
+  /// Decides at multiples of the period; 0: whenever a job arrives or ends.
+  explicit ElasticPolicy(Time period) : period_{period} {}
+
+  [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.submit.ns(); }
+  void queued(const JobView& job) override;
+  void left(JobId job) override;
+  void pass(const ClusterView& cluster, SchedulingActions& actions) override;
+  [[nodiscard]] bool idle_passes() const override { return true; }
+  [[nodiscard]] Time next_decision(const ClusterView& cluster) override;
+
+ protected:
+  /// Divides so many GPUs among the jobs, which are in order of submission.
+  [[nodiscard]] virtual Division divide(std::span<const ElasticJob> jobs, int gpus, Time now) = 0;
+
+ private:
+  [[nodiscard]] std::vector<ElasticJob> jobs_now(const ClusterView& cluster, int& gpus) const;
+  void carry_out(const std::vector<ElasticJob>& jobs, const Division& division, const ClusterView& cluster,
+                 SchedulingActions& actions);
+  void give_way(const ElasticJob& job, int gpus, SchedulingActions& actions);
+
+  Time period_;
+  std::map<std::int64_t, JobId> jobs_;  // by JobView::tie
+  std::map<JobId, std::int64_t> ties_;
+  std::map<JobId, int> starts_;
+  Time next_ = Time::never();  // that the policy has asked for
+};
+
+}  // namespace contend

@@ -1,0 +1,107 @@
+// Pollux (Qiao et al., OSDI 2021, section 4.2, with the constants of its released simulator) divides the GPUs anew in
+// each period, so that
+//
+//     fitness = (mean_i (u_i + 0.001)^-1)^-1,   u_i = speedup_i x r_i x N / G
+//
+// is largest, with N servers and G GPUs. speedup_i is the speed (the goodput of the job, by workload.goodput) with its
+// GPUs over that with its fair share of ceil(G / jobs) GPUs. r_i = max(age_i - restarts_i x 30 s, 0) / (age_i + 30 s)
+// if its number of GPUs changes, and 1 if not: a job that was often restarted, or is young, is left alone.
+//
+// The released code searches with a genetic algorithm over the replicas of jobs on servers. Here the placement policy
+// chooses servers, the speed is that on as few as can hold the job, and a dynamic program over jobs and GPUs finds the
+// best numbers exactly. Of equally good divisions it takes the one in which the last jobs have fewest GPUs. Its time
+// grows with jobs x GPUs x sizes of a job.
+
+#include "policies/registry.hpp"
+#include "policies/scheduling/elastic_policy.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace contend {
+
+namespace {
+
+constexpr double kSmallestUtility = 1e-3;
+
+class Pollux final : public ElasticPolicy {
+ public:
+  Pollux(Time period, double restart_s) : ElasticPolicy{period}, restart_s_{restart_s} {}
+
+  void pass(const ClusterView& cluster, SchedulingActions& actions) override {
+    servers_ = static_cast<double>(cluster.servers());
+    ElasticPolicy::pass(cluster, actions);
+  }
+
+ protected:
+  [[nodiscard]] Division divide(std::span<const ElasticJob> jobs, int gpus, Time now) override {
+    const auto all = static_cast<std::size_t>(gpus);
+    const auto count = static_cast<int>(jobs.size());
+    const int fair = (gpus + count - 1) / count;
+    std::vector<double> least(all + 1, 0);  // of the jobs so far, by GPUs that they may have
+    std::vector<std::vector<std::int32_t>> choices;
+    for (const ElasticJob& job : jobs) {
+      std::vector<double> next(all + 1);
+      std::vector<std::int32_t>& choice = choices.emplace_back(all + 1, 0);
+      std::vector<double> costs;
+      for (const int size : job.sizes) costs.push_back(cost(job, size, fair, gpus, now));
+      const double none = cost(job, 0, fair, gpus, now);
+      for (std::size_t g = 0; g <= all; ++g) {
+        next[g] = least[g] + none;
+        for (std::size_t s = 0; s < job.sizes.size(); ++s) {
+          const auto size = static_cast<std::size_t>(job.sizes[s]);
+          if (size > g || least[g - size] + costs[s] >= next[g]) continue;
+          next[g] = least[g - size] + costs[s];
+          choice[g] = job.sizes[s];
+        }
+      }
+      least = std::move(next);
+    }
+    Division division;
+    division.gpus.assign(jobs.size(), 0);
+    std::size_t left = all;
+    for (std::size_t i = jobs.size(); i-- > 0;) {
+      division.gpus[i] = choices[i][left];
+      left -= static_cast<std::size_t>(division.gpus[i]);
+    }
+    return division;
+  }
+
+ private:
+  [[nodiscard]] double cost(const ElasticJob& job, int gpus, int fair, int all, Time now) const {
+    if (job.sizes.empty()) return 0;
+    const int share = std::max(job.size_within(fair), job.sizes.front());
+    double utility = job.speed_on(gpus) / job.speed_on(share) * servers_ / all;
+    if (gpus != job.held) {
+      const double age_s = (now - job.view.submit).to_seconds();
+      const int restarts = std::max(0, job.starts - 1);
+      utility *= std::max(age_s - restarts * restart_s_, 0.0) / (age_s + restart_s_);
+    }
+    return 1 / (utility + kSmallestUtility);
+  }
+
+  double restart_s_;
+  double servers_ = 1;
+};
+
+std::unique_ptr<SchedulingPolicy> make_pollux(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<Pollux>(Time::ceil_nanoseconds(parameters.get<double>("period_s") * 1e9),
+                                  parameters.get<double>("restart_s"));
+}
+
+}  // namespace
+
+PolicyRow<SchedulingPolicy> pollux_scheduling() {
+  static constexpr ParameterInfo kParameters[] = {
+      elastic_period_parameter(60),
+      {"restart_s", 30.0, 0, 1e6, "what the policy takes a restart to cost a job, in seconds"}};
+  return {.name = "pollux",
+          .summary = "the division with the largest fitness of goodputs against fair shares; jobs grow and shrink",
+          .source = "Qiao et al., OSDI 2021",
+          .parameters = kParameters,
+          .make = make_pollux,
+          .one_type = true};
+}
+
+}  // namespace contend

@@ -1,0 +1,27 @@
+#pragma once
+// How fast elastic jobs are with other numbers of GPUs than they prefer: by the tables that time them, or by the
+// iteration graphs of their training entries on so many workers.
+
+#include "models/workload.hpp"
+#include "scenarios/scenario.hpp"
+#include "sim/job.hpp"
+#include "traces/throughputs.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace contend {
+
+/// The reason why nothing says how fast the job is with other numbers of GPUs; an empty text if something does, or if
+/// it always has the same number.
+[[nodiscard]] std::string why_not_elastic(const Scenario& scenario, const std::optional<ThroughputTable>& table,
+                                          const JobRequest& job);
+
+/// Gives the elastic jobs of a workload, which was made of these requests, the sizes on which they can run. A job that
+/// a table times has the numbers of GPUs of its rows between its bounds. A job of iterations has its bounds, what it
+/// prefers, and the powers of two between; each worker trains the same batch on any number, so that an iteration of
+/// more workers does more of the work. Policies reckon with the time of its iteration alone in the network.
+void add_sizes(const Scenario& scenario, const std::vector<JobRequest>& requests, Workload& workload);
+
+}  // namespace contend

@@ -1,0 +1,112 @@
+// What policies cost that change the numbers of GPUs of jobs: whole runs of the sizes that their papers simulate, with
+// the time of the processor and that of `afs` in the same run as the measure. One core.
+//   bench_elastic --quick   the smallest size of each
+
+#include "network/alpha_beta.hpp"
+#include "policies/registry.hpp"
+#include "sim/random_stream.hpp"
+#include "sim/simulation.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+namespace {
+
+using namespace contend;
+
+template <class Port>
+std::unique_ptr<Port> usual(std::span<const PolicyRow<Port>> table, const std::string& name) {
+  for (const PolicyRow<Port>& row : table) {
+    if (row.name != name) continue;
+    std::vector<std::pair<std::string, ParameterValue>> values;
+    for (const ParameterInfo& parameter : row.parameters)
+      values.emplace_back(parameter.name, parameter.name == "period_s" ? ParameterValue{60.0}
+                                                                       : ParameterValue{parameter.default_value});
+    return row.make(Parameters{std::move(values)}, {});
+  }
+  return nullptr;
+}
+
+/// Jobs over eight hours whose speed saturates, on any number of GPUs up to that of the cluster; four of five have a
+/// deadline.
+Workload random_jobs(int count, int gpus) {
+  RandomStream stream{1, "bench.elastic"};
+  Workload workload;
+  for (int j = 0; j < count; ++j) {
+    std::vector<JobSize> sizes;
+    double speed = 1, gain = 1;
+    for (int k = 1; k <= gpus; ++k) {
+      sizes.push_back(
+          {.gpus = k, .paces = {{.together = std::llround(static_cast<double>(kNominalPace) / speed)}}, .parts = 1});
+      speed += gain *= 0.8 + 0.2 * stream.uniform();
+    }
+    JobSpec job;
+    job.name = fmt::format("{}", j);
+    job.submit = Time::milliseconds(stream.uniform_integer(0, 8LL * 3'600'000));
+    job.duration = Time::milliseconds(stream.uniform_integer(300'000, 20'000'000));
+    if (stream.uniform() < 0.8) job.deadline = job.submit + *job.duration * stream.uniform_integer(1, 3);
+    job.sizes = j;
+    workload.sizes.push_back(std::move(sizes));
+    workload.jobs.push_back(std::move(job));
+  }
+  return workload;
+}
+
+struct Measured {
+  double seconds = 0;
+  std::int64_t resizes = 0;
+};
+
+Measured measure(const std::string& policy, int jobs, int gpus) {
+  constexpr int kEach = 4;
+  ClusterSpec cluster;
+  cluster.servers = gpus / kEach;
+  cluster.gpus_per_server = kEach;
+  cluster.gpu_memory = Bytes{1};
+  SimulationOptions options;
+  options.rules.preemption.restart = Time::seconds(30);
+  PolicySet policies{usual(scheduling_policies(), policy),
+                     usual(placement_policies(), "first-fit"),
+                     usual(communication_policies(), "srsf"),
+                     policy,
+                     "first-fit",
+                     "srsf"};
+  AlphaBeta link;  // jobs with a duration send nothing over it
+  link.beta = TimePerByte{1.0};
+  const std::clock_t begin = std::clock();
+  Simulation simulation{
+      cluster, random_jobs(jobs, gpus), std::move(policies),
+      make_analytic_network(link, static_cast<std::size_t>(cluster.servers), static_cast<std::size_t>(jobs)),
+      std::move(options)};
+  const RunResult result = simulation.run();
+  Measured measured{static_cast<double>(std::clock() - begin) / static_cast<double>(CLOCKS_PER_SEC), 0};
+  for (const JobResult& job : result.jobs) measured.resizes += job.resizes;
+  return measured;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
+  fmt::print("{:<14}{:>7}{:>7}{:>10}{:>10}{:>12}\n", "policy", "jobs", "GPUs", "run [s]", "resizes", "by afs");
+  for (const auto& [jobs, gpus] : {std::pair{160, 64}, {195, 64}, {640, 256}}) {
+    double base = 0;
+    for (const char* policy : {"afs", "optimus", "elasticflow", "pollux"}) {
+      const Measured measured = measure(policy, jobs, gpus);
+      if (base == 0) base = measured.seconds;
+      fmt::print("{:<14}{:>7}{:>7}{:>10.3f}{:>10}{:>12.2f}\n", policy, jobs, gpus, measured.seconds, measured.resizes,
+                 base > 0 ? measured.seconds / base : 0);
+    }
+    if (quick) break;
+  }
+  return 0;
+}

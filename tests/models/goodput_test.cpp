@@ -1,0 +1,64 @@
+// The goodput model beside the figures of its released code: constants of adaptdl's own test.
+
+#include "models/goodput.hpp"
+
+#include "tests/near.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+const GoodputModel kReleased{{.121, .00568, .0236, .00634, .0118, .00317, 1.14},
+                             {.initial = 128, .largest = 1280, .least_local = 64, .most_local = 256},
+                             {.sqr = .00136, .var = .000502}};
+
+}  // namespace
+
+TEST_CASE("goodput: throughput and efficiency are those of the released code") {
+  const auto throughput = [](int nodes, int replicas, int local, int accumulated) {
+    return step_throughput(kReleased.step, nodes, replicas, local, accumulated);
+  };
+  const auto efficiency = [](double batch) { return statistical_efficiency(kReleased.noise, 128, batch); };
+  CHECK(throughput(1, 1, 128, 0) == near(150.936276, 1e-8));
+  CHECK(throughput(1, 4, 128, 0) == near(597.208662, 1e-8));
+  CHECK(throughput(4, 16, 64, 1) == near(1953.280499, 1e-8));
+  CHECK(efficiency(128) == near(1));
+  CHECK(efficiency(512) == near(.313362504, 1e-8));
+  CHECK(efficiency(16 * 64 * 2) == near(.083640284, 1e-8));
+}
+
+TEST_CASE("goodput: the best batch is that of the released code") {
+  const BestBatch one = best_batch(kReleased, 1, 1), four = best_batch(kReleased, 1, 4),
+                  sixteen = best_batch(kReleased, 4, 16);
+  CHECK(one.goodput == near(150.936276, 1e-8));
+  CHECK(one.local_batch == 128);
+  CHECK(four.goodput == near(299.145479, 1e-8));
+  CHECK(four.local_batch == 64);
+  CHECK(sixteen.goodput == near(297.031909, 1e-8));
+  CHECK(sixteen.local_batch == 64);
+  CHECK(best_batch(kReleased, 6, 21).goodput == 0);  // 21 replicas of at least 64 samples are more than 1280
+}
+
+TEST_CASE("goodput: an accumulated step takes a gradient more, and computing and exchange overlap by gamma") {
+  StepTime step{.alpha_c = 1, .beta_c = 0.5, .alpha_n = 6, .beta_n = 0, .alpha_r = 3, .beta_r = 1, .gamma = 1};
+  CHECK(step_time(step, 1, 1, 4, 0) == near(3, 1e-7));
+  CHECK(step_time(step, 1, 2, 4, 0) == near(6, 1e-7));
+  CHECK(step_time(step, 1, 4, 4, 0) == near(8));
+  CHECK(step_time(step, 2, 2, 4, 0) == near(9));
+  CHECK(step_time(step, 1, 4, 4, 2) == near(14));
+  step.gamma = 2;
+  CHECK(step_time(step, 1, 3, 4, 0) == near(5));  // 3 and 4
+}
+
+TEST_CASE("goodput: a fixed batch is divided over the replicas, in parts where a GPU holds less") {
+  GoodputModel model{{.alpha_c = 1, .beta_c = 1, .gamma = 1}, {.initial = 16, .least_local = 2, .most_local = 4}, {}};
+  CHECK(best_batch(model, 1, 4).local_batch == 4);
+  CHECK(best_batch(model, 1, 4).goodput == near(16.0 / 5, 1e-7));
+  CHECK(best_batch(model, 1, 2).goodput == 0);   // 8 samples don't fit
+  CHECK(best_batch(model, 1, 16).goodput == 0);  // 1 is too small
+  model.batch.accumulates = true;
+  CHECK(best_batch(model, 1, 2).accumulated == 1);
+  CHECK(best_batch(model, 1, 2).goodput == near(16.0 / 10, 1e-7));
+}

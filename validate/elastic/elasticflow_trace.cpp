@@ -1,0 +1,124 @@
+#include "validate/elastic/elasticflow_trace.hpp"
+
+#include "network/alpha_beta.hpp"
+#include "scenarios/run/make_policy.hpp"
+#include "sim/simulation.hpp"
+#include "text/atomic_file.hpp"
+#include "text/csv.hpp"
+#include "validate/elastic/elastic_suite.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+namespace {
+
+constexpr int kServers = 16, kGpusPerServer = 4;
+
+/// Iterations a second by batch, then by GPUs.
+using Curves = std::map<std::string, std::map<int, double>>;
+
+Curves read_curves(const std::string& path) {
+  const CsvTable table = parse_csv(read_file(path), path);
+  Curves curves;
+  for (const CsvRow& row : table.rows)
+    for (std::size_t i = 1; i < row.fields.size(); ++i) {
+      const double rate = std::strtod(row.fields[i].c_str(), nullptr);
+      if (rate > 0) curves[row.fields[0]][std::stoi(table.header[i])] = rate;  // not where the table says nan
+    }
+  return curves;
+}
+
+/// The sizes up to the fastest, at the paces of a job whose duration holds on `gpus`.
+std::vector<JobSize> sizes_of(const std::map<int, double>& curve, int gpus) {
+  const auto fastest =
+      std::ranges::max_element(curve, {}, [](const std::pair<const int, double>& each) { return each.second; });
+  std::vector<JobSize> sizes;
+  for (const auto& [size, rate] : curve) {
+    if (size > std::max(fastest->first, gpus)) break;
+    sizes.push_back(
+        {.gpus = size, .paces = {{.together = std::llround(curve.at(gpus) / rate * kNominalPace)}}, .parts = 1});
+  }
+  return sizes;
+}
+
+using Values = std::vector<std::pair<std::string, ParameterValue>>;
+
+template <class Port>
+std::unique_ptr<Port> made(std::span<const PolicyRow<Port>> table, const std::string& name, const Values& parameters) {
+  Values values;
+  for (const PolicyRow<Port>& row : table) {
+    if (row.name != name) continue;
+    for (const ParameterInfo& parameter : row.parameters) {
+      const auto given = std::ranges::find(parameters, parameter.name, &std::pair<std::string, ParameterValue>::first);
+      values.emplace_back(parameter.name,
+                          given != parameters.end() ? given->second : ParameterValue{parameter.default_value});
+    }
+  }
+  return make_policy(table, {name, Parameters{std::move(values)}}, {});
+}
+
+}  // namespace
+
+std::optional<RunResult> run_elasticflow_trace(const std::string& policy,
+                                               const std::vector<std::pair<std::string, ParameterValue>>& parameters,
+                                               double restart_s) {
+  const std::filesystem::path traces = std::filesystem::path{gavel_folder()}.parent_path();
+  const auto trace = traces / "elasticflow" / "elasticVpollux_e.csv";
+  const auto curves_folder = traces.parent_path() / "elastic" / "elasticflow" / "throughputs_T4";
+  if (!std::filesystem::exists(trace) || !std::filesystem::exists(curves_folder)) return std::nullopt;
+  const CsvTable table = parse_csv(read_file(trace.string()), trace.string());
+  const auto column = [&](const char* name) {
+    return static_cast<std::size_t>(std::ranges::find(table.header, name) - table.header.begin());
+  };
+  const std::size_t submit = column("submit_time"), deadline = column("ddl"), model = column("model_name"),
+                    batch = column("batch_size"), gpus = column("num_gpu"), iterations = column("iteration");
+  std::map<std::string, Curves> curves;
+  Workload workload;
+  std::int64_t first = INT64_MAX;
+  for (const CsvRow& row : table.rows) first = std::min<std::int64_t>(first, std::stoll(row.fields[submit]));
+  first -= first % 60;  // decisions come at multiples of a minute
+  for (const CsvRow& row : table.rows) {
+    const auto [known, is_new] = curves.try_emplace(row.fields[model]);
+    if (is_new) known->second = read_curves((curves_folder / (row.fields[model] + ".csv")).string());
+    const std::map<int, double>& curve = known->second.at(row.fields[batch]);
+    JobSpec job;
+    job.name = row.fields[0];
+    job.model = row.fields[model];
+    job.gpus = std::stoi(row.fields[gpus]);
+    job.submit = Time::seconds(std::stoll(row.fields[submit]) - first);
+    job.deadline = Time::seconds(std::stoll(row.fields[deadline]) - first);
+    job.duration = Time::ceil_nanoseconds(std::stod(row.fields[iterations]) / curve.at(job.gpus) * 1e9);
+    job.sizes = static_cast<std::int32_t>(workload.sizes.size());
+    workload.sizes.push_back(sizes_of(curve, job.gpus));
+    workload.jobs.push_back(std::move(job));
+  }
+  ClusterSpec cluster;
+  cluster.servers = kServers;
+  cluster.gpus_per_server = kGpusPerServer;
+  cluster.gpu_memory = Bytes{1};
+  SimulationOptions options;
+  options.rules.preemption.restart = Time::ceil_nanoseconds(restart_s * 1e9);
+  PolicySet policies{made(scheduling_policies(), policy, parameters),
+                     made(placement_policies(), "first-fit", {}),
+                     made(communication_policies(), "srsf", {}),
+                     policy,
+                     "first-fit",
+                     "srsf"};
+  const std::size_t jobs = workload.jobs.size();
+  AlphaBeta link;  // jobs with a duration send nothing over it
+  link.beta = TimePerByte{1.0};
+  Simulation simulation{cluster, std::move(workload), std::move(policies), make_analytic_network(link, kServers, jobs),
+                        std::move(options)};
+  return simulation.run();
+}
+
+}  // namespace contend

@@ -1,0 +1,21 @@
+#pragma once
+// A trace of 195 jobs with deadlines that the authors of ElasticFlow published with their scheduler (Gu et al., ASPLOS
+// 2023; pkusys/ElasticFlow at 04a0109, Apache-2.0), with the throughputs that they measured on T4 GPUs. The data are
+// not part of the project.
+
+#include "policies/registry.hpp"
+#include "sim/result.hpp"
+
+#include <optional>
+#include <string>
+
+namespace contend {
+
+/// Runs the trace on 16 servers of 4 GPUs under a scheduling policy, with the values of its parameters that differ from
+/// the defaults. Jobs may have 1 to 64 GPUs, as far as the table goes and a larger number is faster than all smaller
+/// ones, which is how the released scheduler bounds them. Each restart takes so many seconds. Nothing if the data are
+/// not there.
+[[nodiscard]] std::optional<RunResult> run_elasticflow_trace(
+    const std::string& policy, const std::vector<std::pair<std::string, ParameterValue>>& parameters, double restart_s);
+
+}  // namespace contend
