@@ -80,8 +80,7 @@ void Admission::find_place_resized(JobId job, int gpus) {
   if (state_.pace_on(*run.spec, gpus, run.type).together == 0) return;
   allocation_.forget_refusals();
   allocation_.reserve(job, run.gpus, false);
-  state_.away.push_back(job);
-  for (const GpuId gpu : run.gpus) state_.note_load(state_.gpu[gpu.index()].cell);  // it falls
+  state_.hide(job);
   const int had = std::exchange(run.width, gpus);
   if (allocation_.has_room(*run.spec, gpus, run.type)) {
     JobView view = state_.view_on(job, run.type);
@@ -90,8 +89,7 @@ void Admission::find_place_resized(JobId job, int gpus) {
     if (!chosen_.empty()) allocation_.check(job, chosen_);
   }
   run.width = had;
-  state_.away.clear();
-  for (const GpuId gpu : run.gpus) state_.note_load(state_.gpu[gpu.index()].cell);
+  state_.show(job);
   allocation_.reserve(job, run.gpus, true);
   allocation_.forget_refusals();
 }
@@ -136,10 +134,10 @@ void Admission::place_anew(std::span<const Claim> order, std::int64_t capacity) 
     if (!runs(job)) continue;
     if (state_.run(job).width != state_.run(job).spec->gpus) illegal_step(job, "placed anew at another size");
     allocation_.reserve(job, state_.run(job).gpus, false);
-    state_.away.push_back(job);
+    state_.hide(job);
   }
   const std::vector<std::vector<GpuId>> places = find_places(order, capacity);
-  state_.away.clear();
+  while (!state_.away.empty()) state_.show(state_.away.back());
   std::vector<std::size_t> leaving, starting;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const JobId job = order[i].job;

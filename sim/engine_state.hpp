@@ -325,7 +325,7 @@ struct EngineState : ClusterView {
   std::vector<std::pair<JobId, std::string>> reasons;  ///< of failed jobs, by id once the run has ended
   std::uint64_t events = 0, leapt_events = 0, leaps = 0;
   Fingerprint fingerprint;
-  std::vector<JobId> away;                ///< running jobs that the view leaves out while an eviction is considered
+  std::vector<JobId> away;                ///< running jobs that the view leaves out for now (hide())
   std::vector<JobId> iterated;            ///< jobs that completed an iteration at this instant
   Time next_outage = Time::never();       ///< the next instant at which a component fails or comes back
   std::vector<OwnFailures> own_failures;  ///< by job; empty if jobs don't fail by themselves
@@ -441,6 +441,18 @@ struct EngineState : ClusterView {
   [[nodiscard]] JobView job(JobId id) const override { return view(id, false); }
   [[nodiscard]] std::span<const GpuId> gpus_of(JobId id) const override { return jobs[id.index()].gpus; }
   [[nodiscard]] Time load(GpuId id) const override;
+  /// Leaves a running job out of the view, as if it had no GPUs, or shows it again. Capacity is the caller's concern.
+  void hide(JobId job) {
+    away.push_back(job);
+    note_loads_of(job);
+  }
+  void show(JobId job) {
+    std::erase(away, job);
+    note_loads_of(job);
+  }
+  void note_loads_of(JobId job) const {
+    for (const GpuId id : jobs[job.index()].gpus) note_load(gpu[id.index()].cell);
+  }
   [[nodiscard]] bool is_away(JobId job) const {
     return !away.empty() && std::find(away.begin(), away.end(), job) != away.end();
   }

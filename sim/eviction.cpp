@@ -143,12 +143,7 @@ void Eviction::give_back(const Candidate& candidate, bool take) {
   for (const GpuId gpu : run.gpus) take ? state_.capacity.take(gpu, rank) : state_.capacity.give_back(gpu, rank);
   const auto width = static_cast<int>(run.gpus.size());
   state_.capacity.use_quota(run.spec->vc, take ? width : -width);
-  if (take) {
-    std::erase(state_.away, candidate.job);
-  } else {
-    state_.away.push_back(candidate.job);
-  }
-  for (const GpuId gpu : run.gpus) state_.note_load(state_.gpu[gpu.index()].cell);
+  take ? state_.show(candidate.job) : state_.hide(candidate.job);
 }
 
 void Eviction::send_away(std::uint32_t index) {

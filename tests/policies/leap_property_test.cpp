@@ -152,6 +152,8 @@ TEST_CASE("leaping is exact where policies move running jobs, on random clusters
     // Longer than any iteration: jobs that lose all iterations in flight again and again would never end.
     cluster.scheduling = {"las", {{"slice_s", 10.0}, {"migrate", true}}};
     if (cluster.placement.name == "random") cluster.placement.name = "first-fit";
+    // It looks for the least load, which falls where jobs are to be placed anew.
+    if (seed % 2 == 1) cluster.placement = {"lwf", {}};
     for (const JobResult& job : seen.run(cluster).jobs) preemptions += job.preemptions;
   }
   seen.tell();
