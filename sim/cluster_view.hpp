@@ -45,7 +45,7 @@ struct JobView {
   /// GPUs on which its duration holds; the service of a timed job counts time on so many. Equals `gpus` unless it was
   /// resized.
   int preferred_gpus = 1;
-  RankLayout layout{};             ///< how its ranks depend on each other
+  RankLayout layout{};  ///< how its ranks depend on each other
 };
 
 /// The servers first, first + 1, ..., last - 1.
