@@ -36,20 +36,22 @@ run_tests() {
   return "$status"
 }
 
-# changed_since_weekly REGEX: the files whose path matches and that differ from the commit of the last weekly run; all
-# such files if there was none.
+weekly_record=scripts/weekly.passed  # lines: a commit, and a stage of scripts/weekly.sh that passed on it last
+
+# changed_since_weekly STAGE REGEX: the files whose path matches and that differ from the commit on which that stage of
+# scripts/weekly.sh passed last; all such files if it never did.
 changed_since_weekly() {
   local base
-  base=$(cat scripts/weekly.commit 2>/dev/null) || base=""
+  base=$(sed -n "s/ $1\$//p" "$weekly_record" 2>/dev/null) || base=""
   if [[ -n $base ]] && git cat-file -e "$base^{commit}" 2>/dev/null; then
-    { git diff --name-only "$base"; git ls-files --others --exclude-standard; } | grep -E "$1" || true
+    { git diff --name-only "$base"; git ls-files --others --exclude-standard; } | grep -E "$2" || true
   else
-    { git ls-files 2>/dev/null || find . -type f -printf '%P\n'; } | grep -E "$1" || true
+    { git ls-files 2>/dev/null || find . -type f -printf '%P\n'; } | grep -E "$2" || true
   fi
 }
 
 # tidy PRESET all|changed: what that preset compiles of the rooms, without tests. `changed`: the units that contain or
-# include a file that has changed since the last weekly run.
+# include a file that has changed since the weekly run looked at everything.
 tidy() {
   if ! command -v clang-tidy-14 >/dev/null; then
     echo "skipped: clang-tidy-14 is not here"
@@ -60,7 +62,7 @@ tidy() {
     grep -vE "^$PWD/(build/$preset/)?tests/" || true)
   if [[ $which == changed ]]; then
     local changed
-    changed=$(changed_since_weekly '\.(cpp|hpp|h)$|^\.clang-tidy$')
+    changed=$(changed_since_weekly "clang-tidy on everything" '\.(cpp|hpp|h)$|^\.clang-tidy$')
     if ! grep -qxF .clang-tidy <<<"$changed"; then
       units=$(scripts/dependants.py "build/$preset" <<<"$changed" | grep -Fxf <(printf '%s\n' "$units") || true)
     fi

@@ -5,7 +5,7 @@
 #   scripts/test.sh        release build and its tests
 #   scripts/test.sh --all  also lint, sanitizers, clang-tidy, determinism across compilers, and fuzzing
 # What takes too long for every merge is in scripts/weekly.sh. A check that weekly.sh has made of code that has not
-# changed since (scripts/weekly.commit) is not repeated here.
+# changed since (scripts/weekly.passed) is not repeated here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/stages.sh
@@ -29,7 +29,9 @@ hot_rooms="sim;network;models;calibration;policies;validate;cli"
 release_options() {
   if $all; then
     local architectures="90-real"
-    if changed_since_weekly '^calibration/(cuda/|backend\.h)' | grep -q .; then architectures="75-real;90-real"; fi
+    if [[ -n $(changed_since_weekly "all CUDA architectures" '^calibration/(cuda/|backend\.h)') ]]; then
+      architectures="75-real;90-real"
+    fi
     printf '%s\n' "-DCONTEND_TESTED_ROOMS=$hot_rooms" -DCONTEND_CUDA=AUTO "-DCMAKE_CUDA_ARCHITECTURES=$architectures"
   elif command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then
     printf '%s\n' -DCONTEND_TESTED_ROOMS=all -DCONTEND_CUDA=AUTO -DCMAKE_CUDA_ARCHITECTURES=native

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The checks that take too long for every merge. Run it once a week; it takes hours. It can be stopped and started again:
-# stages that have passed on the same commit in this folder aren't repeated. Where everything passes it writes the commit
-# to scripts/weekly.commit: scripts/test.sh --all doesn't repeat clang-tidy and the old CUDA architecture for files that
-# haven't changed since. Commit that file.
+# The checks that take too long for every merge. Run it once a week; it takes hours. It writes each stage that passes to
+# scripts/weekly.passed, with the commit, and can be stopped and started again: what has passed on the same commit isn't
+# repeated. scripts/test.sh --all doesn't repeat clang-tidy and the old CUDA architecture for files that haven't changed
+# since. Commit that file.
 #   scripts/weekly.sh
 # CONTEND_EFFORT (default 20) multiplies the rounds of property tests, MUTANTS (default 100) is the number of mutations,
 # SEED (default: the day) draws them, and FUZZ_SECONDS (default 1200) are the processor seconds of fuzzing.
@@ -15,22 +15,23 @@ effort=${CONTEND_EFFORT:-20}
 unset CONTEND_EFFORT
 
 commit=$(git rev-parse HEAD)
-if [[ -n $(git status --porcelain --untracked-files=no) ]]; then
+if [[ -n $(git status --porcelain --untracked-files=no -- . ":!$weekly_record") ]]; then
   echo "weekly: commit your changes first: the run is recorded as one of $commit" >&2
   exit 2
 fi
 
-passed=build/log/weekly-passed.txt  # lines of a commit and a stage that has passed on it
-
 # stage_once NAME COMMAND...: a stage that is skipped if it has passed on this commit.
 stage_once() {
   local before=${#failed[@]}
-  if grep -qxF "$commit $1" "$passed" 2>/dev/null; then
+  if grep -qxF "$commit $1" "$weekly_record" 2>/dev/null; then
     printf '%-32s %5s    %s\n' "$1" "" "has passed on this commit" | tee -a "$durations"
     return
   fi
   stage "$@"
-  if ((${#failed[@]} == before)); then printf '%s\n' "$commit $1" >>"$passed"; fi
+  if ((${#failed[@]} > before)) || [[ $(tail -n 1 "build/log/${1// /-}.log") == skipped:* ]]; then return; fi
+  local others
+  others=$(grep -v " $1\$" "$weekly_record" 2>/dev/null) || true
+  printf '%s\n' ${others:+"$others"} "$commit $1" >"$weekly_record"
 }
 
 properties() {
@@ -63,5 +64,4 @@ stage_once "clang-tidy on everything" tidy checked all
 stage_once "fuzz" fuzz "${FUZZ_SECONDS:-1200}"
 stage "release build" build release -DCONTEND_TESTED_ROOMS=all -DCONTEND_CUDA=OFF
 stage_once "properties" properties
-if ((${#failed[@]} == 0)); then printf '%s\n' "$commit" >scripts/weekly.commit; fi
 finish_with_tests release

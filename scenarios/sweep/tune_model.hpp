@@ -28,9 +28,8 @@ struct TuneValues {
 ///   Welch and Jones, 1998; Gardner et al., ICML 2014).
 /// - Several goals: every proposal weighs them anew at random and minimises the largest weighted distance to the ideal
 ///   point (Knowles, "ParEGO", IEEE Trans. Evolutionary Computation 10, 2006).
-/// - Several points at once: those proposed already are taken to have the value that is expected of them (Ginsbourger
-/// et
-///   al., 2010: kriging believer).
+/// - Several points at once: those proposed already are taken to have the value that is expected of them (kriging
+///   believer; Ginsbourger, Le Riche and Carraro, 2010).
 class TuneModel {
  public:
   /// `space` and `options` must outlive it.

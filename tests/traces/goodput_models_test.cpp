@@ -14,13 +14,13 @@ using namespace contend;
 
 namespace {
 
-const std::string kHeader =
+const std::string kGoodputHeader =
     "model,type,alpha_c_s,beta_c_s,alpha_n_s,beta_n_s,alpha_r_s,beta_r_s,gamma,batch,min_local_batch,max_local_batch,"
     "max_batch,accumulates,sqr,var\n";
 
 std::string complaints_of(const std::string& rows) {
   try {
-    static_cast<void>(parse_goodput_models(kHeader + rows, "g.csv"));
+    static_cast<void>(parse_goodput_models(kGoodputHeader + rows, "g.csv"));
   } catch (const InputError& error) {
     std::string all;
     for (const Complaint& each : error.complaints()) all += each.format() + "\n";
@@ -32,8 +32,8 @@ std::string complaints_of(const std::string& rows) {
 }  // namespace
 
 TEST_CASE("goodput models: a row has the times of a step, the batches and the noise") {
-  const GoodputTable table =
-      parse_goodput_models(kHeader + "m,,1,2,3,4,5,6,1.5,32,2,16,64,1,0.5,0.25\nm,t4,1,2,3,4,5,6,2,32,2,16,,,,\n", "g");
+  const GoodputTable table = parse_goodput_models(
+      kGoodputHeader + "m,,1,2,3,4,5,6,1.5,32,2,16,64,1,0.5,0.25\nm,t4,1,2,3,4,5,6,2,32,2,16,,,,\n", "g");
   const GoodputModel& any = table.at({"m", ""});
   CHECK(any.step.alpha_c == 1);
   CHECK(any.step.beta_r == 6);
