@@ -21,11 +21,11 @@ template <class Result, class... Arguments>
 class SharedFunction<Result(Arguments...)> {
  public:
   SharedFunction() = default;
+  // NOLINTBEGIN(google-explicit-constructor): it takes a lambda, as std::function does.
   template <class Callable>
-  requires(!std::is_same_v<Callable, SharedFunction> && std::is_invocable_r_v<Result, const Callable&, Arguments...>)
-      SharedFunction(
-          Callable callable)  // NOLINT(google-explicit-constructor): it takes a lambda, as std::function does
+  requires std::is_invocable_r_v<Result, const Callable&, Arguments...> SharedFunction(Callable callable)
       : function_{std::make_shared<const std::function<Result(Arguments...)>>(std::move(callable))} {}
+  // NOLINTEND(google-explicit-constructor)
 
   Result operator()(Arguments... arguments) const { return (*function_)(std::forward<Arguments>(arguments)...); }
   explicit operator bool() const { return function_ != nullptr; }

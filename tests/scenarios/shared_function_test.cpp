@@ -22,7 +22,6 @@ struct Leaf {
 };
 struct Tree {
   Leaf leaf;
-  friend bool operator==(const Tree&, const Tree&) = default;
 };
 
 }  // namespace
