@@ -29,11 +29,6 @@ class ElasticFlow final : public ElasticPolicy {
  public:
   ElasticFlow(Time period, bool most_first) : ElasticPolicy{period}, most_first_{most_first} {}
 
-  void left(JobId job) override {
-    admitted_.erase(job);
-    ElasticPolicy::left(job);
-  }
-
  protected:
   [[nodiscard]] Division divide(std::span<const ElasticJob> jobs, int gpus, Time now) override {
     Division division;
@@ -171,7 +166,7 @@ class ElasticFlow final : public ElasticPolicy {
 
   bool most_first_;
   Time now_;
-  std::set<JobId> admitted_;
+  std::set<JobId> admitted_;        // once and for all: a failure may bring them back to the queue
   std::vector<std::size_t> order_;  // admitted jobs with a deadline, by it
   GpuPlan free_{0};
   std::vector<std::pair<std::size_t, GpuPlan>> plans_;

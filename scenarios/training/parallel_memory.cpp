@@ -86,6 +86,18 @@ Bytes largest_layer(const TrainingEntry& entry, const TransformerModel& model, c
   return most;
 }
 
+/// Activations of a micro-batch that layers don't leave: of the embedding and the output. They stay on the GPU.
+Bytes beside_layers(const TrainingEntry& entry, const TransformerModel& model, const MicroBatch& work,
+                    const std::vector<HeldStage>& stages) {
+  Bytes sum;
+  for (const HeldStage& stage : stages) {
+    LayerRange ends = stage.range;
+    ends.first = ends.last;
+    if (ends.embedding || ends.head) sum += stage_activations(model, ends, work, entry.recompute).kept();
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const TransformerModel& model, const MicroBatch& work,
@@ -123,7 +135,8 @@ std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const Transformer
     const OffloadSetup& offload = entry.parallel->offload;
     if (offload.optimizer != StatePlace::gpu) by_rank.back().optimizer = Bytes{};
     if (offload.activations)
-      by_rank.back().activations = std::min(peaks[rank], largest_layer(entry, model, work, held) * 2);
+      by_rank.back().activations =
+          std::min(peaks[rank], largest_layer(entry, model, work, held) * 2 + beside_layers(entry, model, work, held));
     Bytes& working = by_rank.back().working;
     working = entry.recompute == Recomputation::full ? working + gathered_keys : std::max(working, gathered_keys);
     if (job.sharding == Sharding::weights && !job.reshard) {
