@@ -10,11 +10,11 @@ in a line: comments, strings, directives, template brackets, unary operators, de
 like, and what stands in static_assert, CONTEND_CHECK or CONTEND_DCHECK aren't touched.
 
 The mutants are built and tested in a private copy of the working tree under --folder (build/mutation), one copy a job,
-with -O1 and, as in the checked build, with CONTEND_DCHECK and the assertions of the standard library: an index one past
-the end counts as noticed there too. One build holds all that are drawn, and a variable of the environment chooses the
-active one (scripts/mutant_switches.py). A mutant in a header or a constant expression, for example, can't be chosen so
-and is built alone, after the others; with --alone all are. A draw in place of a mutant that doesn't compile is built
-alone, too.
+with -O1 and, as in the checked build, with CONTEND_DCHECK and the assertions of the standard library: an index one
+past the end counts as noticed there too. One build holds all that are drawn, and a variable of the environment chooses
+the active one (scripts/mutant_switches.py). Files without mutants are compiled a folder at a time. A mutant in a
+header or a constant expression, for example, can't be chosen so and is built alone, after the others; with --alone all
+are. A draw in place of a mutant that doesn't compile is built alone, too.
 
 First comes the test program of the mutant's own room, then, if that passes, those of the rooms that use it, the fastest
 first (--programs own leaves these out). A test fails, the program crashes, or it takes four times the processor time of
@@ -173,9 +173,10 @@ class Copy:
             try_with(kept)
 
 
-    def configure(self):
+    def configure(self, compiled_alone):
+        """`compiled_alone`: the files that aren't compiled together with the others of their folder."""
         options = ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -D_GLIBCXX_ASSERTIONS",
-                   "-DCONTEND_CUDA=OFF", "-DCMAKE_UNITY_BUILD=OFF"]
+                   "-DCONTEND_CUDA=OFF", "-DCMAKE_UNITY_BUILD=ON", f"-DCONTEND_COMPILED_ALONE={';'.join(compiled_alone)}"]
         if shutil.which("ccache"):
             options.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
         if shutil.which("ld.lld"):
@@ -237,14 +238,14 @@ class Sampler:
             return own
         return own + sorted(others, key=lambda other: self.used_wall.get(other, 0))
 
-    def prepare(self, rooms, switches):
+    def prepare(self, rooms, switches, compiled_alone):
         """Builds the tree in every copy, with all switches off; in the first its tests must pass, and are timed."""
         needed = [room for room in self.links if any(room in self.programs_of(mutated) for mutated in rooms)]
         for copy in self.copies:  # all first, so that the tree may change while they are built
             copy.bring_up_to_date(switches)
         for copy in self.copies:
             begin = time.monotonic()
-            copy.configure()
+            copy.configure(compiled_alone)
             copy.drop_what_does_not_compile()
             built = copy.build(needed)
             if built.returncode != 0:
@@ -505,7 +506,8 @@ def main():
     sampler = Sampler(arguments.folder.resolve(), arguments.jobs, arguments.programs, threads, arguments.cmake)
     switches = {} if arguments.alone else {it: number for number, it in enumerate(candidates[:count])
                                            if it.file.endswith(".cpp")}
-    sampler.prepare(sorted({it.room for it in candidates[:2 * count]}), switches)
+    sampler.prepare(sorted({it.room for it in candidates[:2 * count]}), switches,
+                    sorted({it.file for it in candidates[:count] if it.file.endswith(".cpp")}))
     verdicts = sampler.run(candidates, count)
     if arguments.output:
         write_list(arguments.output, verdicts)

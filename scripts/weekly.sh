@@ -3,7 +3,8 @@
 # scripts/weekly.passed, with the commit, and can be stopped and started again: what has passed on the same commit isn't
 # repeated. scripts/test.sh --all doesn't repeat clang-tidy and the old CUDA architecture for files that haven't changed
 # since. Commit that file.
-#   scripts/weekly.sh
+#   scripts/weekly.sh             every stage, and the release tests at the end
+#   scripts/weekly.sh mutations   only the stages that are named, here one of them
 # CONTEND_EFFORT (default 20) multiplies the rounds of property tests, MUTANTS (default 100) is the number of mutations,
 # SEED (default: the day) draws them, and FUZZ_SECONDS (default 1200) are the processor seconds of fuzzing.
 set -euo pipefail
@@ -14,14 +15,29 @@ source scripts/stages.sh
 effort=${CONTEND_EFFORT:-20}
 unset CONTEND_EFFORT
 
+stages=("every file alone" "all CUDA architectures" "mutations" "clang-tidy on everything" "fuzz" "properties")
+for name in "$@"; do
+  if ! printf '%s\n' "${stages[@]}" | grep -qxF -- "$name"; then
+    echo "weekly: unknown stage '$name'; the stages are: $(printf "'%s' " "${stages[@]}")" >&2
+    exit 2
+  fi
+done
+only=("$@")
+
+# wanted NAME...: whether one of these stages is to run.
+wanted() {
+  ((${#only[@]} == 0)) || printf '%s\n' "${only[@]}" | grep -qxF "${@/#/-e}"
+}
+
 commit=$(git rev-parse HEAD)
 if [[ -n $(git status --porcelain --untracked-files=no -- . ":!$weekly_record") ]]; then
   echo "weekly: commit your changes first: the run is recorded as one of $commit" >&2
   exit 2
 fi
 
-# stage_once NAME COMMAND...: a stage that is skipped if it has passed on this commit.
+# stage_once NAME COMMAND...: a stage that is skipped if it isn't wanted or has passed on this commit.
 stage_once() {
+  wanted "$1" || return 0
   local before=${#failed[@]}
   if grep -qxF "$commit $1" "$weekly_record" 2>/dev/null; then
     printf '%-32s %5s    %s\n' "$1" "" "has passed on this commit" | tee -a "$durations"
@@ -59,9 +75,13 @@ stage_once "every file alone" every_file_alone
 stage_once "all CUDA architectures" all_cuda_architectures
 stage_once "mutations" scripts/mutation_sample.py --count "${MUTANTS:-100}" --seed "${SEED:-$(date +%Y%m%d)}" --at-least 90 \
   --output build/log/mutations.csv
-stage "checked build" build checked
+if wanted "clang-tidy on everything" "fuzz"; then stage "checked build" build checked; fi
 stage_once "clang-tidy on everything" tidy checked all
 stage_once "fuzz" fuzz "${FUZZ_SECONDS:-1200}"
-stage "release build" build release -DCONTEND_TESTED_ROOMS=all -DCONTEND_CUDA=OFF
+if wanted "properties"; then stage "release build" build release -DCONTEND_TESTED_ROOMS=all -DCONTEND_CUDA=OFF; fi
 stage_once "properties" properties
-finish_with_tests release
+if ((${#only[@]} == 0)); then
+  finish_with_tests release
+else
+  ((${#failed[@]} == 0))
+fi

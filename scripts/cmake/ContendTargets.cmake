@@ -36,6 +36,7 @@ endif()
 
 # Where CMAKE_UNITY_BUILD is on, the files of one folder compile as one unit. A new file changes the unit of its own
 # folder and no other, and file-local names need to differ only within a folder.
+set(CONTEND_COMPILED_ALONE "" CACHE STRING "Files that stay units of their own, such as sim/courier.cpp;sim/leaper.cpp")
 function(contend_unit_per_folder target)
   if(NOT CMAKE_UNITY_BUILD)
     return()
@@ -46,6 +47,10 @@ function(contend_unit_per_folder target)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
     string(MAKE_C_IDENTIFIER "${folder}" unit)
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${unit})
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE file)
+    if(file IN_LIST CONTEND_COMPILED_ALONE)
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
 endfunction()
