@@ -294,16 +294,18 @@ class Sampler:
 
     def run(self, candidates, count):
         """Verdicts on the first `count` of the candidates that compile."""
-        # A mutant that is built alone leaves programs behind that hold it, so those with a switch come first.
+        # A mutant that is built alone leaves programs behind that hold it, so those with a switch come first. They
+        # change no file, so that several can be judged in a copy at a time.
         candidates = sorted(enumerate(candidates), key=lambda pair: pair[1] not in self.copies[0].switches)
+        switched_count = sum(mutant in self.copies[0].switches for _, mutant in candidates)
         verdicts, state = [], {"next": 0, "in flight": 0, "compiled": 0}
 
-        def work(copy):
+        def work(copy, end):
             while True:
                 with self.lock:
                     while state["compiled"] + state["in flight"] >= count and state["in flight"] > 0:
                         self.lock.wait()
-                    if state["compiled"] >= count or state["next"] == len(candidates):
+                    if state["compiled"] >= count or state["next"] >= end:
                         self.lock.notify_all()
                         return
                     index, mutant = candidates[state["next"]]
@@ -324,11 +326,13 @@ class Sampler:
                     print(f"{number:>9} {verdict.result:<12} {verdict.mutant}{how}  {verdict.seconds:.0f} s", flush=True)
                     self.lock.notify_all()
 
-        threads = [threading.Thread(target=work, args=(copy,), daemon=True) for copy in self.copies]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        for copies, end in (([copy for copy in self.copies for _ in range(copy.threads)], switched_count),
+                            (self.copies, len(candidates))):
+            threads = [threading.Thread(target=work, args=(copy, end), daemon=True) for copy in copies]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
         return [verdict for _, verdict in sorted(verdicts, key=lambda pair: pair[0])]
 
 
@@ -472,7 +476,7 @@ def main():
     parser.add_argument("--headers", action="store_true", help="mutate .hpp too: each rebuilds many files")
     parser.add_argument("--programs", choices=("own", "all"), default="all",
                         help="the test program of the mutant's room, or those of the rooms that use it too (default)")
-    parser.add_argument("--jobs", type=int, default=1, help="mutants at a time, each in a copy of its own (default 1)")
+    parser.add_argument("--jobs", type=int, default=1, help="copies of the tree; those that are built alone are judged one a copy, others one a core (default 1)")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/mutation", help="where the copies are")
     parser.add_argument("--cmake", action="append", default=[], metavar="-DNAME=VALUE", help="for the builds of the copies")
     parser.add_argument("--at-least", type=float, default=0, help="exit with 1 if fewer per cent are noticed")
