@@ -24,7 +24,9 @@ stage() {
 
 # build PRESET [cmake arguments]
 build() {
-  cmake --preset "$1" -DCONTEND_WERROR=ON "${@:2}" && cmake --build --preset "$1" -j "$jobs"
+  local options=(-DCONTEND_WERROR=ON)
+  if [[ -v CMAKE_CXX_COMPILER_LAUNCHER ]]; then options+=(-DCONTEND_PRECOMPILE=OFF); fi  # a cache serves whole units
+  cmake --preset "$1" "${options[@]}" "${@:2}" && cmake --build --preset "$1" -j "$jobs"
 }
 
 # run_tests PRESET [ctest arguments]; the slowest ten are in build/log/slowest-PRESET.txt.

@@ -55,6 +55,32 @@ function(contend_unit_per_folder target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
 endfunction()
 
+# Has the headers that nearly every unit includes compiled once for all targets of the same `kind`, which must have the
+# same compiler flags: a precompiled header fits no others. Files still include what they use: scripts/weekly.sh has the
+# compiler read each of them without this.
+option(CONTEND_PRECOMPILE "Compile the headers of the standard library and fmt once; of no use with a compiler cache" OFF)
+set(CONTEND_COMMON_HEADERS
+  <algorithm> <array> <charconv> <cmath> <compare> <cstddef> <cstdint> <deque> <fstream> <functional>
+  <iterator> <limits> <map> <memory> <numeric> <optional> <ranges> <set> <span> <sstream> <string> <string_view> <tuple>
+  <utility> <variant> <vector> <fmt/format.h>)
+function(contend_precompile target kind)
+  if(NOT CONTEND_PRECOMPILE)
+    return()
+  endif()
+  if(NOT TARGET contend_headers_${kind})
+    set(empty ${PROJECT_BINARY_DIR}/headers_${kind}.cpp)
+    file(CONFIGURE OUTPUT ${empty} CONTENT "")
+    add_library(contend_headers_${kind} OBJECT ${empty})
+    target_link_libraries(contend_headers_${kind} PRIVATE contend_options fmt::fmt)
+    get_target_property(options ${target} COMPILE_OPTIONS)
+    if(options)
+      target_compile_options(contend_headers_${kind} PRIVATE ${options})
+    endif()
+    target_precompile_headers(contend_headers_${kind} PRIVATE ${CONTEND_COMMON_HEADERS} ${ARGN})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM contend_headers_${kind})
+endfunction()
+
 function(contend_room name)
   cmake_parse_arguments(ROOM "FUZZED" "" "USES;PRIVATE_USES;EXCLUDE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
@@ -66,6 +92,8 @@ function(contend_room name)
   target_link_libraries(contend_${name} PUBLIC contend_options ${ROOM_USES} PRIVATE ${ROOM_PRIVATE_USES})
   if(ROOM_FUZZED AND CONTEND_FUZZ)
     target_compile_options(contend_${name} PRIVATE -fsanitize=fuzzer-no-link)
+    set(coverage _fuzzed)
   endif()
+  contend_precompile(contend_${name} ${CONTEND_TEMPERATURE}${coverage})
   contend_unit_per_folder(contend_${name})
 endfunction()
