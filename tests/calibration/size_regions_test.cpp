@@ -180,6 +180,7 @@ TEST_CASE("regions: the noise of three and four points by hand") {
 TEST_CASE("regions: four sizes make a region, and three don't") {
   CHECK(choose_regions(jump(8, 4, 50)) == std::vector<std::size_t>{0, 4});
   CHECK(choose_regions(jump(7, 4, 50)) == std::vector<std::size_t>{0});
+  CHECK(choose_regions({}) == std::vector<std::size_t>{0});
   CHECK(choose_regions(jump(8, 4, 50), 2) == std::vector<std::size_t>{0, 4});
   CHECK(choose_regions(jump(8, 4, 50), 4) == std::vector<std::size_t>{0, 4});
   CHECK(choose_regions(jump(9, 5, 50)) == std::vector<std::size_t>{0, 5});

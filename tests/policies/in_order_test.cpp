@@ -36,11 +36,8 @@ RunResult run(const ClusterSpec& cluster, const Workload& workload, std::unique_
 }
 
 JobSpec timed(std::string name, std::int64_t submit, std::int64_t duration, int gpus = 1) {
-  JobSpec job;
+  JobSpec job = timed_ns(submit, duration, gpus);
   job.name = std::move(name);
-  job.submit = Time::nanoseconds(submit);
-  job.duration = Time::nanoseconds(duration);
-  job.gpus = gpus;
   return job;
 }
 

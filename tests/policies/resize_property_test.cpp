@@ -7,6 +7,7 @@
 #include "tests/policies/scheduling_kit.hpp"
 #include "tests/sim/fixed_network.hpp"
 #include "tests/sim/same_result.hpp"
+#include "tests/sim/test_kit.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -150,17 +151,6 @@ TimedCase timed_case(std::uint64_t seed) {
   return made;
 }
 
-class FirstGpus final : public PlacementPolicy {
- public:
-  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
-    const auto wanted = static_cast<std::size_t>(job.gpus);
-    for (GpuId gpu = cluster.next_gpu(job, GpuId{0U}); gpu.valid() && chosen.size() < wanted;
-         gpu = cluster.next_gpu(job, GpuId{gpu.index() + 1}))
-      chosen.push_back(gpu);
-    if (chosen.size() < wanted) chosen.clear();
-  }
-};
-
 class NoTraffic final : public CommunicationPolicy {
  public:
   [[nodiscard]] PolicyKey key(const JobView&) const override { return 0; }
@@ -185,7 +175,7 @@ TEST_CASE("resize: service of jobs with a duration is kept to the nanosecond, on
     cluster.gpu_memory = Bytes{1};
     PolicySet policies{std::make_unique<RandomSizes>(make_policy(scheduling_policies(), Choice{"fifo", {}}, {}), seed,
                                                      Time::seconds(3)),
-                       std::make_unique<FirstGpus>(),
+                       std::make_unique<AnyGpus>(),
                        std::make_unique<NoTraffic>(),
                        "random sizes",
                        "first",

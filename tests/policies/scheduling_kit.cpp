@@ -2,6 +2,7 @@
 
 #include "tests/policies/policy_kit.hpp"
 #include "tests/sim/fixed_network.hpp"
+#include "tests/sim/test_kit.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,25 +14,6 @@
 namespace contend::test {
 
 namespace {
-
-/// Places a job on the first GPUs that fit, on any servers.
-class AnyGpus final : public PlacementPolicy {
- public:
-  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
-    const ServerRange servers = cluster.servers_for(job);
-    const std::size_t per_server = cluster.gpus() / cluster.servers();
-    for (std::size_t s = servers.first; s < servers.last; ++s) {
-      std::int64_t ranks = cluster.ranks_by_host(ServerId{s}, job);
-      for (std::size_t g = s * per_server; g < (s + 1) * per_server && ranks > 0; ++g) {
-        if (!cluster.fits(GpuId{g}, job)) continue;
-        --ranks;
-        chosen.emplace_back(g);
-        if (chosen.size() == static_cast<std::size_t>(job.gpus)) return;
-      }
-    }
-    chosen.clear();
-  }
-};
 
 /// The first server on which the whole job fits.
 class OneServer final : public PlacementPolicy {
@@ -55,8 +37,8 @@ class AnyMessage final : public CommunicationPolicy {
 };
 
 const char* text_of(Why why) {
-  constexpr std::array kTexts{"no GPUs", "no place", "place taken", "quota",
-                              "behind",  "reserved", "outranked",   "throttled"};
+  constexpr std::array kTexts{"no GPUs",  "no place",  "place taken", "quota",    "behind",
+                              "reserved", "outranked", "passed over", "throttled"};
   return kTexts.at(static_cast<std::size_t>(why));
 }
 

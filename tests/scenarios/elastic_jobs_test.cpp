@@ -1,12 +1,8 @@
 // Elastic jobs in scenarios: what says how fast they are on each number of GPUs, and what is refused.
 
 #include "scenarios/keys/print.hpp"
-#include "scenarios/run/check_scenario.hpp"
-#include "scenarios/run/run_scenario.hpp"
 #include "tests/near.hpp"
-#include "tests/scenarios/scenario_text.hpp"
-#include "tests/temporary_folder.hpp"
-#include "text/atomic_file.hpp"
+#include "tests/scenarios/listed_jobs.hpp"
 
 #include <string>
 #include <utility>
@@ -22,30 +18,14 @@ namespace {
 constexpr const char* kOneType = "{types: [{name: t4, servers: 2, gpus_per_server: 4, gpu_memory: 64GiB}]}";
 constexpr const char* kPlain = "{servers: 2, gpus_per_server: 4, gpu_memory: 64GiB}";
 
-struct ElasticScenario {
-  TemporaryFolder folder;
-  Scenario scenario;
+struct ElasticScenario : ListedJobs {
   ElasticScenario(const std::string& jobs, const std::vector<std::pair<std::string, std::string>>& tables,
                   const std::string& policy, const std::string& cluster = kOneType, const std::string& more = "") {
-    write_file(folder.path("jobs.csv"), jobs);
-    std::string workload = fmt::format("jobs: {}", folder.path("jobs.csv"));
-    for (const auto& [key, text] : tables) {
-      write_file(folder.path(key + ".csv"), text);
-      workload += fmt::format(", {}: {}", key, folder.path(key + ".csv"));
-    }
+    std::string workload = fmt::format("jobs: {}", file("jobs.csv", jobs));
+    for (const auto& [key, text] : tables) workload += fmt::format(", {}: {}", key, file(key + ".csv", text));
     scenario =
         parsed(fmt::format("cluster: {}\npolicies: {{scheduling: {}, placement: first-fit}}\n{}workload: {{{}}}\n",
                            cluster, policy, more, workload));
-  }
-  [[nodiscard]] RunResult run() const { return run_scenario(scenario, 1); }
-  [[nodiscard]] std::string refusals() const {
-    std::string all;
-    try {
-      static_cast<void>(check_scenario(scenario));
-    } catch (const InputError& error) {
-      for (const Complaint& each : error.complaints()) all += each.format() + "\n";
-    }
-    return all;
   }
 };
 

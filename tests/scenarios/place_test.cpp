@@ -1,11 +1,7 @@
 // Jobs that name their GPUs in the job list: what is refused, and when and where they run.
 #include "results/wait_recorder.hpp"
-#include "scenarios/run/check_scenario.hpp"
 #include "scenarios/run/explain_job.hpp"
-#include "scenarios/run/run_scenario.hpp"
-#include "tests/scenarios/scenario_text.hpp"
-#include "tests/temporary_folder.hpp"
-#include "text/atomic_file.hpp"
+#include "tests/scenarios/listed_jobs.hpp"
 
 #include <map>
 #include <string>
@@ -19,28 +15,13 @@ using namespace contend;
 namespace {
 
 /// Two servers of four GPUs.
-struct PlacedJobs {
-  TemporaryFolder folder;
-  Scenario scenario;
+struct PlacedJobs : ListedJobs {
   explicit PlacedJobs(const std::string& rows, const std::string& policy = "fifo", const std::string& vcs = "",
                       const std::string& header = "job_id,submit_s,gpus,duration_s,place") {
-    write_file(folder.path("jobs.csv"), header + "\n" + rows);
     scenario =
         parsed(fmt::format("cluster: {{servers: 2, gpus_per_server: 4{}}}\nnetwork: {{nic: 10Gbps}}\n"
                            "policies: {{scheduling: {}, placement: first-fit}}\nworkload: {{jobs: {}}}\n",
-                           vcs, policy, folder.path("jobs.csv")));
-  }
-  [[nodiscard]] std::string refusals() const {
-    std::string all;
-    try {
-      static_cast<void>(check_scenario(scenario));
-    } catch (const InputError& error) {
-      for (Complaint each : error.complaints()) {
-        each.file = "jobs.csv";
-        all += each.format() + "\n";
-      }
-    }
-    return all;
+                           vcs, policy, file("jobs.csv", header + "\n" + rows)));
   }
   [[nodiscard]] std::vector<std::int64_t> starts() const {
     std::vector<std::int64_t> all;

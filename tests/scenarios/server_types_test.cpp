@@ -3,12 +3,8 @@
 #include "results/result_columns.hpp"
 #include "results/result_writer.hpp"
 #include "scenarios/keys/print.hpp"
-#include "scenarios/run/check_scenario.hpp"
-#include "scenarios/run/run_scenario.hpp"
 #include "tests/near.hpp"
-#include "tests/scenarios/scenario_text.hpp"
-#include "tests/temporary_folder.hpp"
-#include "text/atomic_file.hpp"
+#include "tests/scenarios/listed_jobs.hpp"
 
 #include <string>
 #include <vector>
@@ -23,36 +19,15 @@ namespace {
 constexpr const char* kTypes =
     "[{name: old, servers: 2, gpus_per_server: 2, price: 1}, {name: new, servers: 1, speed: 2, price: 3}]";
 
-struct TypedScenario {
-  TemporaryFolder folder;
-  Scenario scenario;
+struct TypedScenario : ListedJobs {
   explicit TypedScenario(const std::string& jobs, const std::string& throughputs = "", const std::string& more = "",
                          const std::string& types = kTypes) {
-    write_file(folder.path("jobs.csv"), jobs);
-    std::string workload = fmt::format("jobs: {}", folder.path("jobs.csv"));
-    if (!throughputs.empty()) {
-      write_file(folder.path("rates.csv"), throughputs);
-      workload += fmt::format(", throughputs: {}", folder.path("rates.csv"));
-    }
+    std::string workload = fmt::format("jobs: {}", file("jobs.csv", jobs));
+    if (!throughputs.empty()) workload += fmt::format(", throughputs: {}", file("rates.csv", throughputs));
     scenario =
         parsed(fmt::format("cluster: {{types: {}}}\npolicies: {{scheduling: fifo, placement: first-fit}}\n"
                            "workload: {{{}{}}}\n",
                            types, workload, more));
-  }
-  [[nodiscard]] RunResult run() const { return run_scenario(scenario, 1); }
-  [[nodiscard]] std::string refusals() const {
-    std::string all;
-    try {
-      static_cast<void>(check_scenario(scenario));
-    } catch (const InputError& error) {
-      for (Complaint each : error.complaints()) {
-        each.file = "jobs.csv";
-        all += each.format() + "\n";
-      }
-    }
-    for (std::size_t at; (at = all.find(folder.path("rates.csv"))) != std::string::npos;)
-      all.replace(at, folder.path("rates.csv").size(), "rates.csv");
-    return all;
   }
 };
 

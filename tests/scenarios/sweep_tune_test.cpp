@@ -3,6 +3,7 @@
 #include "scenarios/sweep/tune_space.hpp"
 #include "scenarios/sweep/tuner.hpp"
 #include "sim/random_stream.hpp"
+#include "tests/effort.hpp"
 #include "tests/scenarios/sweep_kit.hpp"
 
 #include <algorithm>
@@ -285,7 +286,7 @@ TEST_CASE("bayes: four landscapes of 576 points in 30 trials, under seeds that m
   REQUIRE(plan.points().size() == 576);
   double regret = 0;
   int found = 0, searches = 0;
-  for (int landscape = 0; landscape < 4; ++landscape) {
+  for (int landscape = 0; landscape < (kSanitized ? 1 : 4); ++landscape) {
     const auto value = [&](std::int64_t point) {
       const double a = static_cast<double>(point / 72), b = static_cast<double>(point / 12 % 6);
       const std::int64_t word = point / 3 % 4, nic = point % 3;
@@ -317,7 +318,7 @@ TEST_CASE("bayes: four landscapes of 576 points in 30 trials, under seeds that m
     }
   }
   CHECK(regret / searches < 0.003);
-  CHECK(found >= 10);
+  CHECK(found >= searches * 5 / 6);
 }
 
 TEST_CASE("bounds: a point that breaks one is worse than each that holds, and the search finds the best that holds") {

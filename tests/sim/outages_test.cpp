@@ -24,25 +24,6 @@ namespace {
 
 constexpr std::int64_t kMinute = 60'000'000'000;
 
-JobSpec lasting(std::int64_t submit, std::int64_t duration, int gpus = 1) {
-  JobSpec job;
-  job.submit = Time::nanoseconds(submit);
-  job.duration = Time::nanoseconds(duration);
-  job.gpus = gpus;
-  return job;
-}
-
-/// The first GPUs that fit.
-class LowestFitting final : public PlacementPolicy {
- public:
-  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
-    for (std::size_t g = 0; g < cluster.gpus() && chosen.size() < static_cast<std::size_t>(job.gpus); ++g)
-      if (cluster.fits(GpuId{g}, job)) chosen.emplace_back(g);
-    if (chosen.size() < static_cast<std::size_t>(job.gpus)) chosen.clear();
-  }
-  [[nodiscard]] bool refuses_alike() const override { return true; }
-};
-
 struct StruckCluster {
   int servers = 1, gpus_per_server = 1;
   std::vector<JobSpec> jobs;
@@ -63,7 +44,7 @@ struct StruckCluster {
     Setup setup;
     if (shortest_first) setup.key = by_remaining_service;
     PolicySet policies = policies_of(setup, {});
-    policies.placement = std::make_unique<LowestFitting>();
+    policies.placement = std::make_unique<AnyGpus>();
     SimulationOptions options;
     options.until = until;
     options.leap = leap;
@@ -101,7 +82,7 @@ void check_sums(const RunResult& result) {
 TEST_CASE("a job goes on from its last checkpoint after a failure") {
   // An hour of work, a checkpoint each 10 minutes, 1 minute to restart. The server fails after 25 minutes; the other
   // one takes the job: 5 minutes are lost, and it ends after 25 + 1 + 40 minutes.
-  StruckCluster one{.servers = 2, .jobs = {lasting(0, 60 * kMinute)}};
+  StruckCluster one{.servers = 2, .jobs = {timed_ns(0, 60 * kMinute)}};
   one.costs = {Time::seconds(60), Time::seconds(600), Time{}};
   one.failures.outages = {outage(25 * kMinute, 90 * kMinute, 0, 1)};
   const RunResult result = one.run();
@@ -119,7 +100,7 @@ TEST_CASE("a job goes on from its last checkpoint after a failure") {
 
 TEST_CASE("a failure during a checkpoint falls back to the one before") {
   // Checkpoints take 2 minutes, so the second is saved from minute 22 to 24. What counts is the one of minute 12.
-  StruckCluster one{.servers = 2, .jobs = {lasting(0, 60 * kMinute)}};
+  StruckCluster one{.servers = 2, .jobs = {timed_ns(0, 60 * kMinute)}};
   one.costs = {Time::seconds(60), Time::seconds(600), Time::seconds(120)};
   one.failures.outages = {outage(23 * kMinute, 90 * kMinute, 0, 1)};
   const RunResult result = one.run();
@@ -131,7 +112,7 @@ TEST_CASE("a failure during a checkpoint falls back to the one before") {
 
 TEST_CASE("a checkpoint counts once it is durable") {
   // No stall, but 3 minutes in the background: the second checkpoint is durable at minute 23.
-  StruckCluster one{.servers = 2, .jobs = {lasting(0, 60 * kMinute)}};
+  StruckCluster one{.servers = 2, .jobs = {timed_ns(0, 60 * kMinute)}};
   one.costs = {Time{}, Time::seconds(600), Time{}, Time::seconds(180)};
   for (const std::int64_t at : {22, 23}) {
     one.failures.outages = {outage(at * kMinute, 90 * kMinute, 0, 1)};
@@ -142,7 +123,7 @@ TEST_CASE("a checkpoint counts once it is durable") {
 }
 
 TEST_CASE("work that is never saved is lost as a whole, and a rescue saves all of it at a price") {
-  StruckCluster one{.servers = 2, .jobs = {lasting(0, 60 * kMinute)}};
+  StruckCluster one{.servers = 2, .jobs = {timed_ns(0, 60 * kMinute)}};
   one.failures.outages = {outage(25 * kMinute, 90 * kMinute, 0, 1)};
   one.costs = {Time{}, kNeverSaved, Time{}};
   CHECK(one.run().jobs[0].finish.ns() == 85 * kMinute);
@@ -151,7 +132,7 @@ TEST_CASE("work that is never saved is lost as a whole, and a rescue saves all o
 }
 
 TEST_CASE("a failure during the restart begins it anew") {
-  StruckCluster one{.servers = 3, .jobs = {lasting(0, 60 * kMinute)}};
+  StruckCluster one{.servers = 3, .jobs = {timed_ns(0, 60 * kMinute)}};
   one.costs = {Time::seconds(60), Time::seconds(600), Time{}};
   one.failures.outages = {outage(25 * kMinute, 90 * kMinute, 0, 1),
                           outage(25 * kMinute + kMinute / 2, 90 * kMinute, 1, 2)};
@@ -164,7 +145,7 @@ TEST_CASE("a failure during the restart begins it anew") {
 
 TEST_CASE("without a spare the whole gang waits for the repair, and others use its GPUs or not") {
   // The job on 16 servers fails at 10 and is found out at 13; its server is back at 40. A small job waits since 1.
-  StruckCluster gang{.servers = 16, .jobs = {lasting(0, 20, 16), lasting(1, 5)}};
+  StruckCluster gang{.servers = 16, .jobs = {timed_ns(0, 20, 16), timed_ns(1, 5)}};
   gang.failures.outages = {outage(10, 40, 7, 8)};
   gang.failures.detection = Time::nanoseconds(2);
   gang.failures.diagnosis = Time::nanoseconds(1);
@@ -180,7 +161,7 @@ TEST_CASE("without a spare the whole gang waits for the repair, and others use i
 }
 
 TEST_CASE("two failures at one instant interrupt a job once") {
-  StruckCluster gang{.servers = 4, .jobs = {lasting(0, 20, 2)}};
+  StruckCluster gang{.servers = 4, .jobs = {timed_ns(0, 20, 2)}};
   gang.failures.outages = {outage(10, 40, 0, 1), outage(10, 40, 1, 2)};
   const RunResult result = gang.run();
   CHECK(result.jobs[0].interruptions == 1);
@@ -189,7 +170,7 @@ TEST_CASE("two failures at one instant interrupt a job once") {
 }
 
 TEST_CASE("work that ends at the instant of a failure has ended") {
-  StruckCluster one{.jobs = {lasting(0, 10), lasting(0, 5)}};
+  StruckCluster one{.jobs = {timed_ns(0, 10), timed_ns(0, 5)}};
   one.failures.outages = {outage(10, 12, 0, 1)};
   const RunResult result = one.run();
   CHECK(result.jobs[0].finish.ns() == 10);
@@ -198,7 +179,7 @@ TEST_CASE("work that ends at the instant of a failure has ended") {
 }
 
 TEST_CASE("a GPU that fails takes its server with it if it is drained") {
-  StruckCluster one{.servers = 2, .gpus_per_server = 2, .jobs = {lasting(0, 20, 2), lasting(0, 20, 2)}};
+  StruckCluster one{.servers = 2, .gpus_per_server = 2, .jobs = {timed_ns(0, 20, 2), timed_ns(0, 20, 2)}};
   one.failures.components = {
       {"gpu", 1, false, DurationLaw::constant(Time::nanoseconds(1'000)), DurationLaw::constant(Time::nanoseconds(7))}};
   one.failures.outages = {outage(10, 30, 0, 1)};
@@ -207,7 +188,7 @@ TEST_CASE("a GPU that fails takes its server with it if it is drained") {
   one.failures.outages.clear();
   one.failures.components[0].failure = DurationLaw::constant(Time::nanoseconds(15));
   one.failures.components[0].drains = true;
-  one.jobs = {lasting(0, 10, 2), lasting(0, 10, 2), lasting(0, 10, 4)};
+  one.jobs = {timed_ns(0, 10, 2), timed_ns(0, 10, 2), timed_ns(0, 10, 4)};
   result = one.run();
   // All four fail at 15 and come back at 22.
   CHECK(result.jobs[2].start.ns() == 10);
@@ -217,7 +198,7 @@ TEST_CASE("a GPU that fails takes its server with it if it is drained") {
 }
 
 TEST_CASE("a spare takes the place of a server that fails, at once or after a while") {
-  StruckCluster one{.servers = 3, .jobs = {lasting(0, 20, 2), lasting(0, 20, 2)}};
+  StruckCluster one{.servers = 3, .jobs = {timed_ns(0, 20, 2), timed_ns(0, 20, 2)}};
   one.failures.spares = 1;
   CHECK(one.run().jobs[1].start.ns() == 20);  // the spare is not for it
   one.failures.outages = {outage(10, 15, 0, 1)};
@@ -240,7 +221,7 @@ TEST_CASE("a spare takes the place of a server that fails, at once or after a wh
 }
 
 TEST_CASE("a job that is interrupted too often ends, failed") {
-  StruckCluster one{.servers = 4, .jobs = {lasting(0, 100)}};
+  StruckCluster one{.servers = 4, .jobs = {timed_ns(0, 100)}};
   one.costs = {Time{}, kNeverSaved, Time{}};
   one.failures.of_jobs = DurationLaw::constant(Time::nanoseconds(30));
   one.failures.retries = 2;
@@ -254,7 +235,7 @@ TEST_CASE("a job that is interrupted too often ends, failed") {
 
 TEST_CASE("the clock of a job's own failures runs while it runs") {
   // It runs 0-10 of 25, is preempted by nothing, fails at 10 and 20 of its running time, saved continuously.
-  StruckCluster one{.jobs = {lasting(0, 25), lasting(2, 4)}};
+  StruckCluster one{.jobs = {timed_ns(0, 25), timed_ns(2, 4)}};
   one.failures.of_jobs = DurationLaw::constant(Time::nanoseconds(10));
   one.failures.requeues_last = true;
   const RunResult result = one.run();
@@ -295,7 +276,7 @@ TEST_CASE("a job of iterations returns to its last checkpoint, and to its last i
 TEST_CASE("a failure leaves the other jobs on other GPUs alone, and a rate of 0 changes nothing") {
   StruckCluster two{.servers = 2,
                     .gpus_per_server = 2,
-                    .jobs = {JobSpec{}, JobSpec{}, lasting(3, 40)},
+                    .jobs = {JobSpec{}, JobSpec{}, timed_ns(3, 40)},
                     .graphs = {"role worker 1 | compute step worker 10"}};
   for (JobSpec* job : {&two.jobs[0], &two.jobs[1]}) {
     job->iterations = 1'000;
@@ -318,13 +299,13 @@ TEST_CASE("components fail at the same times under another policy, and another s
   StruckCluster many{.servers = 4, .gpus_per_server = 2, .jobs = {}};
   RandomStream random{7, "jobs"};
   for (int j = 0; j < 60; ++j)
-    many.jobs.push_back(lasting(random.uniform_integer(0, 500), random.uniform_integer(1, 300),
-                                static_cast<int>(random.uniform_integer(1, 8))));
+    many.jobs.push_back(timed_ns(random.uniform_integer(0, 500), random.uniform_integer(1, 300),
+                                 static_cast<int>(random.uniform_integer(1, 8))));
   many.failures.components = {{"server", 2, false, DurationLaw::exponential(Time::nanoseconds(400)),
                                DurationLaw::lognormal(Time::nanoseconds(40), 1)},
                               {"gpu", 1, false, DurationLaw::weibull(Time::nanoseconds(900), 0.7),
                                DurationLaw::constant(Time::nanoseconds(20))}};
-  many.jobs.push_back(lasting(20'000, 1));  // both runs end with it
+  many.jobs.push_back(timed_ns(20'000, 1));  // both runs end with it
   const auto downs = [](const RunResult& result) {
     std::vector<std::int64_t> times;
     for (const GpuResult& gpu : result.gpus) times.push_back(gpu.down.ns());
@@ -349,7 +330,7 @@ TEST_CASE("the time of an interrupted job is what Daly's formula expects") {
   constexpr double kMean = 3600, kRestart = 60, kPeriod = 400, kCost = 20;
   const int periods = effort(400);
   StruckCluster many{.servers = 40, .jobs = {}};
-  for (int j = 0; j < 40; ++j) many.jobs.push_back(lasting(0, static_cast<std::int64_t>(kPeriod * 1e9) * periods));
+  for (int j = 0; j < 40; ++j) many.jobs.push_back(timed_ns(0, static_cast<std::int64_t>(kPeriod * 1e9) * periods));
   many.costs = {Time::seconds(60), Time::seconds(400), Time::seconds(20)};
   many.failures.of_jobs = DurationLaw::exponential(Time::seconds(3600));
   std::vector<double> times;
@@ -365,7 +346,7 @@ TEST_CASE("the time of an interrupted job is what Daly's formula expects") {
 }
 
 TEST_CASE("failures that no cluster can have are refused") {
-  StruckCluster one{.servers = 2, .jobs = {lasting(0, 1)}};
+  StruckCluster one{.servers = 2, .jobs = {timed_ns(0, 1)}};
   const auto refused = [&](const std::function<void(FailureSpec&)>& change) {
     one.failures = {};
     change(one.failures);

@@ -5,6 +5,7 @@
 #include "tests/sim/test_kit.hpp"
 #include "tests/text_checks.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -51,18 +52,6 @@ class Scripted final : public SchedulingPolicy {
   std::vector<JobId> waiting_;
 };
 
-/// The first GPUs with room.
-class FirstWithRoom final : public PlacementPolicy {
- public:
-  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
-    const auto wanted = static_cast<std::size_t>(job.gpus);
-    for (GpuId gpu = cluster.next_gpu(job, GpuId{0U}); gpu.valid() && chosen.size() < wanted;
-         gpu = cluster.next_gpu(job, GpuId{gpu.index() + 1}))
-      chosen.push_back(gpu);
-    if (chosen.size() < wanted) chosen.clear();
-  }
-};
-
 struct Ran {
   RunResult result;
   std::string refused;
@@ -74,7 +63,7 @@ Ran run_orders(Workload workload, std::vector<Order> orders, const SchedulingRul
     workload.jobs[j].name = static_cast<char>('A' + static_cast<int>(j));
   Ran ran;
   PolicySet policies = policies_of({}, {});
-  policies.placement = std::make_unique<FirstWithRoom>();
+  policies.placement = std::make_unique<AnyGpus>();
   policies.scheduling = std::make_unique<Scripted>(std::move(orders), ran.refused);
   SimulationOptions options;
   options.rules = rules;
@@ -234,6 +223,39 @@ TEST_CASE("resize: a job of iterations goes on with the parts of its work that a
     rules.preemption.restart = Time::nanoseconds(7);
     CHECK(after({at_ns(10, 4)}, rules).finish == Time::nanoseconds(37));
     CHECK(after({at_ns(10, 4)}, rules).restarting == Time::nanoseconds(7));
+  }
+}
+
+TEST_CASE("resize: sizes that no job can have are refused, and the largest that one can have are not") {
+  const auto refusal = [](const std::function<void(Workload&)>& change) -> std::string {
+    Workload workload = one_timed_job();
+    change(workload);
+    try {
+      run_orders(workload, {});
+      return "";
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  };
+  using W = Workload;
+  CHECK(refusal([](W&) {}) == "");
+  CHECK(refusal([](W& w) { w.jobs[0].sizes = 1; }) == "job `A`: it has no sizes");
+  CHECK(refusal([](W& w) {
+          w.places = {{GpuId{0U}, GpuId{1U}}};
+          w.jobs[0].place = 0;
+        }) == "job `A`: a job with a place of its own can't have other numbers of GPUs");
+  CHECK(refusal([](W& w) { w.sizes[0][2].gpus = 2; }) == "job `A`: its sizes don't rise");
+  CHECK(refusal([](W& w) { w.sizes[0][0].paces.clear(); }) ==
+        "job `A`: each of its sizes needs a pace on each type of server");
+  const std::string parts = "job `A`: the parts of its work are not within 1..10^6";
+  CHECK(refusal([](W& w) { w.sizes[0][0].parts = 0; }) == parts);
+  CHECK(refusal([](W& w) { w.sizes[0][0].parts = 1'000'001; }) == parts);
+  CHECK(refusal([](W& w) { w.sizes[0][0].parts = 1'000'000; }) == "");
+  const std::string pace = "job `A`: a pace is not within 0..10^15";
+  for (const auto member : {&JobPace::together, &JobPace::spread}) {
+    CHECK(refusal([&](W& w) { w.sizes[0][0].paces[0].*member = -1; }) == pace);
+    CHECK(refusal([&](W& w) { w.sizes[0][0].paces[0].*member = kSlowestPace + 1; }) == pace);
+    CHECK(refusal([&](W& w) { w.sizes[0][0].paces[0].*member = kSlowestPace; }) == "");
   }
 }
 

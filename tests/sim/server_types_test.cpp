@@ -35,26 +35,12 @@ JobSpec job_of(int gpus, std::int64_t duration_s, std::int32_t pace = -1) {
   return job;
 }
 
-/// The first GPUs that fit, of the servers that the job may use.
-class FirstOfType final : public PlacementPolicy {
- public:
-  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
-    for (GpuId gpu = cluster.next_gpu(job, GpuId{0U}); gpu.valid() && chosen.size() < wanted(job);
-         gpu = cluster.next_gpu(job, GpuId{gpu.index() + 1}))
-      chosen.push_back(gpu);
-    if (chosen.size() < wanted(job)) chosen.clear();
-  }
-
- private:
-  static std::size_t wanted(const JobView& job) { return static_cast<std::size_t>(job.gpus); }
-};
-
 RunResult run_on(const ClusterSpec& cluster, Workload workload, const SchedulingRules& rules = {},
                  const Setup& setup = {}, std::unique_ptr<SchedulingPolicy> scheduling = nullptr) {
   for (std::size_t j = 0; j < workload.jobs.size(); ++j)
     workload.jobs[j].name = static_cast<char>('A' + static_cast<int>(j));
   PolicySet policies = policies_of(setup, {});
-  policies.placement = std::make_unique<FirstOfType>();
+  policies.placement = std::make_unique<AnyGpus>();
   if (scheduling) policies.scheduling = std::move(scheduling);
   SimulationOptions options;
   options.rules = rules;

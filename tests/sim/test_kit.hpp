@@ -145,6 +145,34 @@ class ExplicitPlacement final : public PlacementPolicy {
   std::vector<TestJob> jobs_;
 };
 
+/// Gives a job the first GPUs that fit, of the servers that it may use.
+class AnyGpus final : public PlacementPolicy {
+ public:
+  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    const ServerRange servers = cluster.servers_for(job);
+    const std::size_t per_server = cluster.gpus() / cluster.servers();
+    for (std::size_t s = servers.first; s < servers.last; ++s) {
+      std::int64_t ranks = cluster.ranks_by_host(ServerId{s}, job);
+      for (std::size_t g = s * per_server; g < (s + 1) * per_server && ranks > 0; ++g) {
+        if (!cluster.fits(GpuId{g}, job)) continue;
+        --ranks;
+        chosen.emplace_back(g);
+        if (chosen.size() == static_cast<std::size_t>(job.gpus)) return;
+      }
+    }
+    chosen.clear();
+  }
+};
+
+/// A job with a duration; times in ns.
+inline JobSpec timed_ns(std::int64_t submit, std::int64_t duration, int gpus = 1) {
+  JobSpec job;
+  job.submit = Time::nanoseconds(submit);
+  job.duration = Time::nanoseconds(duration);
+  job.gpus = gpus;
+  return job;
+}
+
 class LimitedWays final : public CommunicationPolicy {
  public:
   explicit LimitedWays(const Setup& setup) : setup_{setup} {}

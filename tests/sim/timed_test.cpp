@@ -17,40 +17,13 @@ using namespace contend::test;
 
 namespace {
 
-JobSpec timed(std::int64_t submit, std::int64_t duration, int gpus = 1) {
-  JobSpec job;
-  job.submit = Time::nanoseconds(submit);
-  job.duration = Time::nanoseconds(duration);
-  job.gpus = gpus;
-  return job;
-}
-
-/// The first GPUs that fit.
-class FirstFitting final : public PlacementPolicy {
- public:
-  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
-    const ServerRange servers = cluster.servers_for(job);
-    const std::size_t per_server = cluster.gpus() / cluster.servers();
-    for (std::size_t s = servers.first; s < servers.last; ++s) {
-      std::int64_t ranks = cluster.ranks_by_host(ServerId{s}, job);
-      for (std::size_t g = s * per_server; g < (s + 1) * per_server && ranks > 0; ++g) {
-        if (!cluster.fits(GpuId{g}, job)) continue;
-        --ranks;
-        chosen.emplace_back(g);
-        if (chosen.size() == static_cast<std::size_t>(job.gpus)) return;
-      }
-    }
-    chosen.clear();
-  }
-};
-
 RunResult run(const ClusterSpec& cluster, std::vector<JobSpec> jobs, const Setup& rules = {},
               Observer* observer = nullptr, const SchedulingRules& scheduling = {}) {
   Workload workload;
   for (std::size_t j = 0; j < jobs.size(); ++j) jobs[j].name = static_cast<char>('A' + static_cast<int>(j));
   workload.jobs = std::move(jobs);
   PolicySet policies = policies_of(rules, {});
-  policies.placement = std::make_unique<FirstFitting>();
+  policies.placement = std::make_unique<AnyGpus>();
   SimulationOptions options;
   options.until = rules.until;
   options.observer = observer;
@@ -86,7 +59,7 @@ using Times = std::vector<std::int64_t>;
 
 TEST_CASE("a timed job has its GPUs to itself for its duration; those behind wait") {
   // Two GPUs. A takes both 0-10, B and C one each at 10, D both when the longer of them ends.
-  const RunResult result = run(cluster(2, 1), {timed(0, 10, 2), timed(1, 5), timed(2, 7), timed(3, 1, 2)});
+  const RunResult result = run(cluster(2, 1), {timed_ns(0, 10, 2), timed_ns(1, 5), timed_ns(2, 7), timed_ns(3, 1, 2)});
   CHECK(starts(result) == Times{0, 10, 10, 17});
   CHECK(finishes(result) == Times{10, 15, 17, 18});
   CHECK(result.gpus[0].busy.ns() == 10 + 5 + 1);
@@ -98,7 +71,7 @@ TEST_CASE("a timed job has its GPUs to itself for its duration; those behind wai
 
 TEST_CASE("an observer sees each attempt of a timed job on each of its GPUs, but not jobs that share GPUs") {
   Recorder recorder;
-  std::vector<JobSpec> jobs{timed(0, 10, 2), timed(1, 5), timed(2, 7), timed(20, 4)};
+  std::vector<JobSpec> jobs{timed_ns(0, 10, 2), timed_ns(1, 5), timed_ns(2, 7), timed_ns(20, 4)};
   jobs[1].attempts = {Time::nanoseconds(3)};
   jobs[3].gpu_share = 500;
   static_cast<void>(run(cluster(2, 1), jobs, {}, &recorder));
@@ -108,13 +81,13 @@ TEST_CASE("an observer sees each attempt of a timed job on each of its GPUs, but
 }
 
 TEST_CASE("a job without work ends when it starts, and its GPUs are used at the same instant") {
-  const RunResult result = run(cluster(1, 1), {timed(5, 0), timed(5, 3), timed(5, 0)});
+  const RunResult result = run(cluster(1, 1), {timed_ns(5, 0), timed_ns(5, 3), timed_ns(5, 0)});
   CHECK(finishes(result) == Times{5, 8, 8});
   CHECK(result.jobs[2].start.ns() == 8);
 }
 
 TEST_CASE("shares of one GPU: as many as fit; a whole GPU needs an empty one") {
-  std::vector<JobSpec> jobs{timed(0, 10), timed(0, 10), timed(0, 4), timed(0, 10)};
+  std::vector<JobSpec> jobs{timed_ns(0, 10), timed_ns(0, 10), timed_ns(0, 4), timed_ns(0, 10)};
   jobs[0].gpu_share = 600;
   jobs[1].gpu_share = 500;
   jobs[2].gpu_share = 400;
@@ -128,7 +101,7 @@ TEST_CASE("shares of one GPU: as many as fit; a whole GPU needs an empty one") {
 TEST_CASE("CPUs and memory of a server limit how many ranks it takes") {
   ClusterSpec spec = cluster(2, 4);
   spec.milli_cpus = 8000;
-  std::vector<JobSpec> jobs{timed(0, 10, 3), timed(0, 10, 2), timed(0, 10, 5)};
+  std::vector<JobSpec> jobs{timed_ns(0, 10, 3), timed_ns(0, 10, 2), timed_ns(0, 10, 5)};
   for (JobSpec& job : jobs) job.milli_cpus = 3000;  // two ranks a server, four in all
   const RunResult result = run(spec, jobs);
   CHECK(starts(result) == Times{0, 10, Time::never().ns()});
@@ -138,14 +111,14 @@ TEST_CASE("CPUs and memory of a server limit how many ranks it takes") {
 
   ClusterSpec small = cluster(1, 4);
   small.host_memory = Bytes{10};
-  std::vector<JobSpec> two{timed(0, 10), timed(0, 10)};
+  std::vector<JobSpec> two{timed_ns(0, 10), timed_ns(0, 10)};
   two[0].host_memory = two[1].host_memory = Bytes{6};
   CHECK(starts(run(small, two)) == Times{0, 10});
 }
 
 TEST_CASE("after a failed attempt the job queues again, in the order of the policy") {
   // One GPU. A tries 4, then 6; B came at 1. In order of submission A goes on at once; with B shorter B is first.
-  std::vector<JobSpec> jobs{timed(0, 6), timed(1, 3)};
+  std::vector<JobSpec> jobs{timed_ns(0, 6), timed_ns(1, 3)};
   jobs[0].attempts = {Time::nanoseconds(4)};
   const RunResult fifo = run(cluster(1, 1), jobs);
   CHECK(finishes(fifo) == Times{10, 13});
@@ -159,7 +132,7 @@ TEST_CASE("after a failed attempt the job queues again, in the order of the poli
 TEST_CASE("the cost of an attempt does not grow with the number of attempts") {
   // Linear in the number of attempts this takes a few hundredths of a second; quadratic, most of a minute.
   constexpr std::int64_t kAttempts = 100'000;
-  std::vector<JobSpec> jobs{timed(0, 1), timed(1, 1)};
+  std::vector<JobSpec> jobs{timed_ns(0, 1), timed_ns(1, 1)};
   jobs[0].attempts.assign(kAttempts, Time::nanoseconds(2));
   const std::clock_t begin = std::clock();
   const RunResult result = run(cluster(1, 1), jobs);
@@ -173,7 +146,7 @@ TEST_CASE("a preempted timed job continues where it stopped") {
   Setup setup;
   setup.key = by_remaining_service;
   setup.preemptive = true;
-  std::vector<JobSpec> jobs{timed(0, 10), timed(4, 3)};
+  std::vector<JobSpec> jobs{timed_ns(0, 10), timed_ns(4, 3)};
   for (JobSpec& job : jobs) job.memory_per_gpu = Bytes{0};
   const RunResult result = run(cluster(1, 1), jobs, setup);
   CHECK(finishes(result) == Times{13, 7});
@@ -184,7 +157,7 @@ TEST_CASE("a preempted timed job continues where it stopped") {
 TEST_CASE("virtual clusters: their own servers, or a quota") {
   ClusterSpec own = cluster(3, 1);
   own.vcs = {{{0, 2}}, {{2, 3}}};
-  std::vector<JobSpec> jobs{timed(0, 10, 2), timed(0, 10), timed(0, 10), timed(0, 10, 2)};
+  std::vector<JobSpec> jobs{timed_ns(0, 10, 2), timed_ns(0, 10), timed_ns(0, 10), timed_ns(0, 10, 2)};
   jobs[0].vc = jobs[2].vc = 0;
   jobs[1].vc = jobs[3].vc = 1;
   const RunResult partitioned = run(own, jobs);
@@ -193,7 +166,7 @@ TEST_CASE("virtual clusters: their own servers, or a quota") {
 
   ClusterSpec quota = cluster(3, 1);
   quota.vcs = {{{}, 1}, {}};
-  std::vector<JobSpec> users{timed(0, 10), timed(0, 10), timed(0, 10, 2), timed(0, 10, 2)};
+  std::vector<JobSpec> users{timed_ns(0, 10), timed_ns(0, 10), timed_ns(0, 10, 2), timed_ns(0, 10, 2)};
   users[0].vc = users[1].vc = users[3].vc = 0;
   users[2].vc = 1;
   const RunResult limited = run(quota, users);
@@ -210,7 +183,7 @@ TEST_CASE("no other job uses the servers that a virtual cluster owns") {
   // Server 0 is VC 0's, of which there is no job; VC 1 has a quota. Of the 2 x 2 GPUs, 2 are left to the others.
   ClusterSpec spec = cluster(2, 2);
   spec.vcs = {{{0, 1}}, {{}, 4}};
-  std::vector<JobSpec> jobs{timed(0, 10, 2), timed(0, 10, 2), timed(0, 10, 4), timed(0, 10, 4)};
+  std::vector<JobSpec> jobs{timed_ns(0, 10, 2), timed_ns(0, 10, 2), timed_ns(0, 10, 4), timed_ns(0, 10, 4)};
   jobs[0].vc = jobs[2].vc = 1;
   const RunResult result = run(spec, jobs);
   CHECK(starts(result) == Times{0, 10, Time::never().ns(), Time::never().ns()});
@@ -237,7 +210,7 @@ TEST_CASE("16,384 GPUs for 54 days: service and GPU time beyond 2^63 ns keep the
   const std::int64_t long_ns = 54LL * 86'400 * 1'000'000'000;
   Setup setup;
   setup.key = by_remaining_service;
-  const std::vector<JobSpec> jobs{timed(0, 10, 16'384), timed(1, long_ns, 16'384), timed(1, 7, 16'384)};
+  const std::vector<JobSpec> jobs{timed_ns(0, 10, 16'384), timed_ns(1, long_ns, 16'384), timed_ns(1, 7, 16'384)};
   const RunResult result = run(cluster(2048, 8), jobs, setup);
   CHECK(result.jobs[2].start.ns() == 10);  // the short one first
   CHECK(result.jobs[1].start.ns() == 17);
@@ -255,9 +228,10 @@ TEST_CASE("invalid timed jobs are refused") {
     }
     return std::string{};
   };
-  CHECK(complaint(timed(0, -1)) == "job `A`: its duration is negative");
-  CHECK(complaint(timed(0, INT64_MAX / 2, 3)) == "job `A`: its attempts take 146.2 years, a job may take at most 100");
-  JobSpec shared = timed(0, 1);
+  CHECK(complaint(timed_ns(0, -1)) == "job `A`: its duration is negative");
+  CHECK(complaint(timed_ns(0, INT64_MAX / 2, 3)) ==
+        "job `A`: its attempts take 146.2 years, a job may take at most 100");
+  JobSpec shared = timed_ns(0, 1);
   shared.gpu_share = 1001;
   CHECK(complaint(shared) == "job `A`: its share of a GPU is not within 0..1000 thousandths");
   shared.gpu_share = 1000;
@@ -267,7 +241,7 @@ TEST_CASE("invalid timed jobs are refused") {
 TEST_CASE("a job is killed at its time limit: it keeps what it did, has no further attempts, and frees its GPUs") {
   SchedulingRules rules;
   rules.kill_at_limit = true;
-  std::vector<JobSpec> jobs{timed(0, 10), timed(1, 10), timed(2, 10), timed(3, 10)};
+  std::vector<JobSpec> jobs{timed_ns(0, 10), timed_ns(1, 10), timed_ns(2, 10), timed_ns(3, 10)};
   jobs[0].limit = Time::nanoseconds(6);
   jobs[0].attempts = {Time::nanoseconds(4)};  // within the limit: fails at 4, queues behind no one, ends at 10
   jobs[1].limit = Time::nanoseconds(10);      // long enough
@@ -291,7 +265,7 @@ TEST_CASE("iterations of a job with a duration are done as its work is, and chan
   SchedulingRules rules;
   rules.kill_at_limit = true;
   rules.preemption = {Time{}, Time::nanoseconds(10), Time{}};
-  std::vector<JobSpec> jobs{timed(0, 30), timed(0, 40), timed(0, 10), timed(0, 40)};
+  std::vector<JobSpec> jobs{timed_ns(0, 30), timed_ns(0, 40), timed_ns(0, 10), timed_ns(0, 40)};
   const std::uint64_t digest = [&] {
     jobs[1].limit = Time::nanoseconds(25);
     return run(cluster(1, 4), jobs, {.until = Time::nanoseconds(26)}, nullptr, rules).digest;
@@ -311,7 +285,7 @@ TEST_CASE("a job that is killed loses the work since its last checkpoint; its li
   SchedulingRules rules;
   rules.kill_at_limit = true;
   rules.preemption = {Time{}, Time::nanoseconds(10), Time::nanoseconds(2)};
-  std::vector<JobSpec> jobs{timed(0, 30)};  // 34 with its checkpoints: 0-10, 12-22, 24-34
+  std::vector<JobSpec> jobs{timed_ns(0, 30)};  // 34 with its checkpoints: 0-10, 12-22, 24-34
   jobs[0].limit = Time::nanoseconds(30);
   const RunResult result = run(cluster(1, 1), jobs, {}, nullptr, rules);
   CHECK(finishes(result) == Times{30});
@@ -324,7 +298,7 @@ TEST_CASE("a job that fails comes back as often as the rule says, and fails agai
   // One GPU. A fails after 10. Retried twice from its start, 5 and then 10 later: 0-10, 15-25, 35-45. B takes 4 at 11.
   SchedulingRules rules;
   rules.failures = {.times = 2, .delay = Time::nanoseconds(5), .growth = 2000, .from_start = true};
-  std::vector<JobSpec> jobs{timed(0, 10), timed(11, 4)};
+  std::vector<JobSpec> jobs{timed_ns(0, 10), timed_ns(11, 4)};
   jobs[0].outcome = JobOutcome::failed;
   const RunResult result = run(cluster(1, 1), jobs, {}, nullptr, rules);
   CHECK(finishes(result) == Times{45, 15});
@@ -349,7 +323,7 @@ TEST_CASE("a retry from the last checkpoint repeats the work since then, after a
   SchedulingRules rules;
   rules.failures = {.times = 1};
   rules.preemption = {Time::nanoseconds(3), Time::nanoseconds(10), Time{}};
-  std::vector<JobSpec> jobs{timed(0, 25, 2)};
+  std::vector<JobSpec> jobs{timed_ns(0, 25, 2)};
   jobs[0].outcome = JobOutcome::failed;
   RunResult result = run(cluster(1, 2), jobs, {}, nullptr, rules);
   CHECK(finishes(result) == Times{33});
@@ -357,7 +331,7 @@ TEST_CASE("a retry from the last checkpoint repeats the work since then, after a
   CHECK(result.jobs[0].overhead.ns() == 3);
   CHECK(result.jobs[0].compute.ns() == 2 * 25);
   // A checkpoint at the end would save nothing that is left: 20 of work are saved at 10.
-  jobs = {timed(0, 20)};
+  jobs = {timed_ns(0, 20)};
   jobs[0].outcome = JobOutcome::failed;
   result = run(cluster(1, 1), jobs, {}, nullptr, rules);
   CHECK(finishes(result) == Times{33});
@@ -367,7 +341,7 @@ TEST_CASE("a retry from the last checkpoint repeats the work since then, after a
 TEST_CASE("recorded attempts use up the retries; a job without any left ends failed") {
   // Attempts of 4, 6 and 10. With two retries all run; with one the job ends at 4 + 6; with three nothing else changes,
   // because the last attempt completes.
-  std::vector<JobSpec> jobs{timed(0, 10)};
+  std::vector<JobSpec> jobs{timed_ns(0, 10)};
   jobs[0].attempts = {Time::nanoseconds(4), Time::nanoseconds(6)};
   SchedulingRules rules;
   const auto end = [&](int times) {
@@ -396,7 +370,7 @@ TEST_CASE("a job that is killed at its limit goes on after a retry, from its las
   rules.kill_at_limit = true;
   rules.timeouts = {.times = 5};
   rules.preemption = {Time{}, Time::nanoseconds(4), Time{}};
-  std::vector<JobSpec> jobs{timed(0, 25)};
+  std::vector<JobSpec> jobs{timed_ns(0, 25)};
   jobs[0].limit = Time::nanoseconds(10);
   JobResult job = run(cluster(1, 1), jobs, {}, nullptr, rules).jobs[0];
   CHECK(job.finish.ns() == 29);
@@ -424,7 +398,7 @@ TEST_CASE("a retry takes its first place in the queue, or that of a new submissi
   // One GPU. A fails at 10 and queues again at 12 as B (4 at 1) has it until 14. C (4 at 2) and D (4 at 13) wait too.
   SchedulingRules rules;
   rules.failures = {.times = 1, .delay = Time::nanoseconds(2), .from_start = true};
-  std::vector<JobSpec> jobs{timed(0, 10), timed(1, 4), timed(2, 4), timed(13, 4)};
+  std::vector<JobSpec> jobs{timed_ns(0, 10), timed_ns(1, 4), timed_ns(2, 4), timed_ns(13, 4)};
   jobs[0].outcome = JobOutcome::failed;
   CHECK(finishes(run(cluster(1, 1), jobs, {}, nullptr, rules)) == Times{24, 14, 28, 32});
   rules.failures.at_end = true;  // behind C, in front of D
@@ -440,4 +414,31 @@ TEST_CASE("jobs of iterations can't be retried: only their durations would say w
   CHECK(why_not_retried(rules, job).find("only jobs with a duration") != std::string::npos);
   job.outcome = JobOutcome::completed;
   CHECK(why_not_retried(rules, job).empty());
+}
+
+TEST_CASE("hundreds of events of all kinds are pending, so that what they need is fetched ahead") {
+  constexpr int kJobs = 400;
+  Workload workload;
+  workload.graphs.push_back(graph_from_text("role w 1 | compute f w 10 | f => f"));
+  for (int j = 0; j < kJobs; ++j) {
+    JobSpec job = timed_ns(j % 7, 100 + 3 * j);
+    if (j % 2 == 0) {
+      job.duration.reset();
+      job.iterations = 5 + j;
+      job.memory_per_gpu = Bytes{100};
+    }
+    job.name = std::to_string(j);
+    workload.jobs.push_back(job);
+  }
+  PolicySet policies = policies_of({}, {});
+  policies.placement = std::make_unique<AnyGpus>();
+  SimulationOptions options;
+  options.leap = false;
+  Simulation simulation{cluster(kJobs / 4, 4), workload, std::move(policies),
+                        std::make_unique<FixedNetwork>(1, kJobs / 4, kJobs), std::move(options)};
+  const RunResult result = simulation.run();
+  for (int j = 0; j < kJobs; ++j) {
+    const Time takes = Time::nanoseconds(j % 2 == 0 ? 10 * (5 + j) : 100 + 3 * j);
+    CHECK(result.jobs[static_cast<std::size_t>(j)].finish == Time::nanoseconds(j % 7) + takes);
+  }
 }

@@ -2,6 +2,7 @@
 
 #include "validate/workloads/queueing.hpp"
 
+#include "tests/effort.hpp"
 #include "tests/near.hpp"
 #include "tests/skip.hpp"
 #include "validate/workloads/real_lists.hpp"
@@ -64,7 +65,8 @@ TEST_CASE("ratios are geometric means of the drawn lists over the real one, and 
   CHECK_FALSE(is_as_stated(fidelity, {2, 3, 0.5, 1, 1.41, 2.02}));
 }
 
-TEST_CASE("published: helios-venus queues at a load of 0.6 as its table states, and another statement is noticed") {
+TEST_CASE("published: helios-venus queues at a load of 0.6 as its table states, and another statement is noticed" *
+          doctest::skip(kSanitized)) {
   const std::optional<RealList> list = read_real_list("helios-venus");
   if (!list) return skip_case("there is no list of Helios Venus (set CONTEND_DATA)");
   const FittedWorkload& fit = *find_fitted_workload("helios-venus");

@@ -1,10 +1,13 @@
 // Sums over jobs that are drawn like each trace. Draws use only operations with the same result on every machine, so
 // these figures hold everywhere; whoever changes a table or the drawing on purpose changes them.
 #include "models/workloads/synthetic.hpp"
+#include "sim/fingerprint.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>
@@ -66,5 +69,31 @@ TEST_CASE("the sums of 400 jobs like each trace: submissions, durations, GPU tim
     small.longest = Time::seconds(3600);
     small.rate = 0.25;
     CHECK(figures(small) == line.small);
+  }
+}
+
+TEST_CASE(
+    "every demand of 3,000 jobs like some traces, in their order: jobs of one second keep the order of their draws") {
+  const std::vector<std::pair<const char*, std::string>> expected{{"philly", "f7d74b00b5854ced"},
+                                                                  {"helios-venus", "52e50f7d147923cf"},
+                                                                  {"itp", "ee1c04c4e96ff468"},
+                                                                  {"openb", "3a604331f35b9240"}};
+  for (const auto& [like, figure] : expected) {
+    CAPTURE(std::string{like});
+    SyntheticWorkload options;
+    options.like = find_fitted_workload(like);
+    REQUIRE(options.like != nullptr);
+    options.jobs = 3000;
+    Fingerprint hash;
+    int ties = 0;
+    const std::vector<JobRequest> jobs = generate_like(options, 1, 1);
+    for (const JobRequest& job : jobs) {
+      if (&job != &jobs.front() && job.submit == (&job - 1)->submit) ++ties;
+      for (const std::int64_t figure_of_job : {job.submit.ns(), job.duration ? job.duration->ns() : -1,
+                                               std::int64_t{job.gpus}, std::int64_t{job.gpu_share}})
+        hash.add(static_cast<std::uint64_t>(figure_of_job));
+    }
+    CHECK(ties > 10);
+    CHECK(fmt::format("{:016x}", hash.value()) == figure);
   }
 }
