@@ -15,6 +15,7 @@ namespace {
 /// The most intervals of one wait that the text shows; the table and the JSON cover all.
 constexpr std::size_t kShownIntervals = 12;
 constexpr std::size_t kShownHolders = 4;
+constexpr std::size_t kShownDelays = 8;
 
 /// Seconds to the millisecond, without trailing zeros.
 std::string seconds(Time time) {
@@ -22,6 +23,14 @@ std::string seconds(Time time) {
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
   return text + " s";
+}
+
+/// The delays of the job in the network.
+std::vector<SharedDelay> delays_of(const ExplainReport& report) {
+  std::vector<SharedDelay> delays;
+  std::ranges::copy_if(report.job.result.fabric.delays, std::back_inserter(delays),
+                       [&](const SharedDelay& each) { return each.job == report.job.job; });
+  return delays;
 }
 
 class Story {
@@ -45,6 +54,7 @@ class Story {
     const std::size_t rest = tell_wait(wait, Time::never());
     if (rest > wait) line(report_.job.result.end, "the run ends; the job still waits");
     tell_totals();
+    tell_delays();
     return std::move(out_);
   }
 
@@ -67,6 +77,8 @@ class Story {
         return fmt::format("it would delay what is reserved for {}", by);
       case Why::outranked:
         return fmt::format("{} runs and is not to be pushed out", by);
+      case Why::passed_over:
+        return fmt::format("{} gives the GPUs to other jobs", report_.scheduling);
       case Why::throttled:
         return fmt::format("a rule of {} holds it back for now", report_.scheduling);
     }
@@ -114,7 +126,8 @@ class Story {
     for (std::size_t i = first; i < first + shown; ++i) {
       const WaitInterval& wait = explanation_.waits[i];
       line(wait.from, fmt::format("waits {}: {}", seconds(wait.length()), cause(wait)));
-      const bool shows_holders = wait.why == Why::no_gpus || wait.why == Why::no_place || wait.why == Why::quota;
+      const bool shows_holders = wait.why == Why::no_gpus || wait.why == Why::no_place || wait.why == Why::quota ||
+                                 wait.why == Why::passed_over;
       const std::string holders = shows_holders ? holders_text(wait) : std::string{};
       if (!holders.empty()) out_ += fmt::format("{:>14}    {}\n", "", holders);
     }
@@ -140,6 +153,9 @@ class Story {
         break;
       case JobAttempt::End::resized:
         line(attempt.to, "gets another number of GPUs");
+        break;
+      case JobAttempt::End::interrupted:
+        line(attempt.to, "interrupted by a failure: " + attempt.cause);
         break;
       case JobAttempt::End::preempted: {
         std::string by;
@@ -167,6 +183,29 @@ class Story {
     out_ += "\n" + table.text();
     const Time first = explanation_.waited_before_start();
     if (first != waited) out_ += fmt::format("Until its first start it waited {}.\n", seconds(first));
+  }
+
+  /// Where in the network its transfers lost time, and to whom.
+  void tell_delays() {
+    const std::vector<SharedDelay> delays = delays_of(report_);
+    if (delays.empty()) return;
+    Time all, on_gpus;
+    for (const SharedDelay& each : delays) all += each.lost;
+    for (const JobAttempt& attempt : explanation_.attempts)
+      on_gpus += std::min(attempt.to, report_.job.result.end) - attempt.from;
+    Table table{{"because of", "on the link", "lost [s]", "of its time on GPUs [%]"}};
+    const auto row = [&](const std::string& job, const std::string& link, Time lost) {
+      table.add({job, link, fmt::format("{:.3f}", lost.to_seconds()),
+                 fmt::format("{:.1f}", kPercent * lost.to_seconds() / std::max(on_gpus.to_seconds(), 1e-9))});
+    };
+    for (std::size_t i = 0; i < std::min(delays.size(), kShownDelays); ++i) {
+      const SharedDelay& each = delays[i];
+      row(each.by == report_.job.job ? "its own" : of(each.by).name, report_.job.result.fabric.links[each.link].name,
+          each.lost);
+    }
+    row("all", "", all);
+    out_ += "\nIts transfers took longer than alone in the network, where they shared links:\n\n" + table.text();
+    out_ += "What it computes meanwhile may hide a part of that.\n";
   }
 
   const ExplainReport& report_;
@@ -211,23 +250,33 @@ void write_waits(JsonWriter& json, const ExplainReport& report) {
 }
 
 void write_attempts(JsonWriter& json, const ExplainReport& report) {
-  static const std::map<JobAttempt::End, const char*> words{{JobAttempt::End::open, "end of the run"},
-                                                            {JobAttempt::End::ended, "finished"},
-                                                            {JobAttempt::End::preempted, "preempted"},
-                                                            {JobAttempt::End::failed, "failed"},
-                                                            {JobAttempt::End::resized, "resized"}};
+  static const std::map<JobAttempt::End, const char*> words{
+      {JobAttempt::End::open, "end of the run"}, {JobAttempt::End::ended, "finished"},
+      {JobAttempt::End::preempted, "preempted"}, {JobAttempt::End::failed, "failed"},
+      {JobAttempt::End::resized, "resized"},     {JobAttempt::End::interrupted, "interrupted"}};
   json.key("attempts").begin_array();
   for (const JobAttempt& attempt : report.job.explanation.attempts) {
     json.begin_object();
     write_time(json, "from_s", attempt.from);
     write_time(json, "to_s", attempt.to);
-    json.member("ended_by", words.at(attempt.end));
+    json.member("ended_by", words.at(attempt.end)).member("cause", attempt.cause);
     json.key("servers").begin_array();
     for (const auto& [server, gpus] : attempt.servers)
       json.begin_object().member("server", std::int64_t{server.value()}).member("gpus", gpus).end_object();
     json.end_array().key("preempted_by").begin_array();
     for (const JobId job : attempt.successors) json.value(report.job.result.jobs[job.index()].name);
     json.end_array().end_object();
+  }
+  json.end_array();
+}
+
+void write_delays(JsonWriter& json, const ExplainReport& report) {
+  const RunResult& run = report.job.result;
+  json.key("delays").begin_array();
+  for (const SharedDelay& each : delays_of(report)) {
+    json.begin_object().member("by", run.jobs[each.by.index()].name).member("link", run.fabric.links[each.link].name);
+    write_time(json, "lost_s", each.lost);
+    json.end_object();
   }
   json.end_array();
 }
@@ -258,6 +307,7 @@ std::string explanation_json(const ExplainReport& report) {
   json.end_array();
   write_waits(json, report);
   write_attempts(json, report);
+  write_delays(json, report);
   json.end_object();
   return json.take();
 }

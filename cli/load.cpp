@@ -135,7 +135,8 @@ void need_fabric(const Scenario& scenario, const std::string& path) {
 
 InputError with_set_hints(const InputError& error) {
   return amended(error, [](Complaint& each) {
-    const bool several = each.file.starts_with("--set") && each.source_line.find(',') != std::string::npos;
+    const bool several = each.file.starts_with("--set") && each.source_line.find(',') != std::string::npos &&
+                         each.source_line.find_first_of("[{") == std::string::npos;
     if (!several || !each.hint.empty()) return;
     if (each.key == "seed")
       each.hint = "--repeat N runs the seeds seed, seed + 1, ...";

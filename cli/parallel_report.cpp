@@ -23,7 +23,6 @@ namespace contend {
 namespace {
 
 constexpr double kTera = 1e12;
-constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 
 std::string times_of(int count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
@@ -83,7 +82,7 @@ std::string rank_table(const ParallelJob& job, const PipelineTimes& times) {
       layers += range.last - range.first;
     }
     const GpuMemory& memory = job.memory[rank];
-    const auto gib = [](Bytes bytes) { return fmt::format("{:.2f}", bytes.to_double() / kGibibyte); };
+    const auto gib = [](Bytes bytes) { return fmt::format("{:.2f}", bytes.to_gibibytes()); };
     table.add({std::to_string(rank), std::to_string(layers), fmt::format("{:.4f}", times.busy[rank].to_seconds()),
                fmt::format("{:.1f}", kPercent * times.bubble[rank].to_seconds() / times.makespan.to_seconds()),
                std::to_string(times.peaks.of_rank[rank]), gib(memory.weights), gib(memory.gradients),

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 namespace contend {
@@ -91,7 +91,9 @@ std::size_t metric_named(const StoreInfo& info, const std::string& option, const
     if (info.metrics[i].name == name) return i;
     names.push_back(info.metrics[i].name);
   }
-  throw UsageError{fmt::format("--{}: there is no metric {}{}", option, name, suggestion(name, names))};
+  const std::string hint = suggestion(name, names);
+  throw UsageError{fmt::format("--{}: there is no metric {}{}", option, name,
+                               hint.empty() ? fmt::format("; they are {}", fmt::join(names, ", ")) : hint)};
 }
 
 }  // namespace contend

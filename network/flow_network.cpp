@@ -2,6 +2,7 @@
 
 #include "network/collectives/collective_run.hpp"
 #include "network/collectives/scope_groups.hpp"
+#include "network/delay_ledger.hpp"
 #include "network/fluid.hpp"
 #include "network/link_ledger.hpp"
 #include "network/usage_meter.hpp"
@@ -85,6 +86,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
         options_{std::move(options)},
         fluid_{capacities_of(*topology_)},
         ledger_{*topology_, options_.link_interval},
+        delays_{std::move(options_.watched)},
         on_server_(topology_->servers()),
         server_meter_(topology_->servers()),
         job_meter_(jobs),
@@ -198,6 +200,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
       }
     }
     ledger_.write(now, report);
+    report.delays = delays_.delays(now);
     for (std::size_t l = 0; l < report.links.size(); ++l) {
       [[maybe_unused]] const double carried = fluid_.carried(LinkId{l}, now);
       CONTEND_DCHECK(std::abs(carried - report.links[l].bytes) <= 1e-6 * carried + 1,
@@ -344,11 +347,13 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     if (transfer_of_.size() <= transfer.flow.index()) transfer_of_.resize(transfer.flow.index() + 1);
     transfer_of_[transfer.flow.index()] = id;
     ledger_.enter(step.flow.links, now_);
+    if (delays_.watches(transfer.job)) delays_.begin(transfer.flow, transfer.job, now_);
   }
 
   void forget_flow(TransferId id) {
     Transfer& transfer = transfers_[id.index()];
     set_slow(transfer, false, now_);
+    delays_.end(transfer.flow, now_);
     ledger_.leave(step_of(transfer).flow.links, now_);
     transfer.flow = FlowId::none();
   }
@@ -431,13 +436,24 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
   }
   void rate_changed(FlowId flow, Time now, double rate) override {
     constexpr double kRounding = 1e-9;
-    Transfer& transfer = transfers_[transfer_of_[flow.index()].index()];
-    RequestRoute::Step& step = step_of(transfer);
+    Transfer& transfer = transfer_with(flow);
+    set_slow(transfer, rate < solo_rate_now(step_of(transfer)) * (1 - kRounding), now);
+  }
+  void solved(Time now) override {
+    if (delays_.idle()) return;
+    delays_.update(
+        fluid_.shares(), now, [this](FlowId flow) { return solo_rate_now(step_of(transfer_with(flow))); },
+        [this](FlowId flow) { return transfer_with(flow).job; });
+  }
+
+  [[nodiscard]] Transfer& transfer_with(FlowId flow) { return transfers_[transfer_of_[flow.index()].index()]; }
+  /// The rate of the step on the idle network as it is now.
+  [[nodiscard]] double solo_rate_now(RequestRoute::Step& step) const {
     if (step.solo_age != capacities_changed_) {
       step.solo_rate = solo_rate(step.flow);
       step.solo_age = capacities_changed_;
     }
-    set_slow(transfer, rate < step.solo_rate * (1 - kRounding), now);
+    return step.solo_rate;
   }
 
   std::unique_ptr<const Topology> topology_;
@@ -446,6 +462,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
   mutable FluidNetwork fluid_;  // it computes rates at the first query
   Calendar<TransferId> timers_;
   LinkLedger ledger_;
+  DelayLedger delays_;
   Time now_;
   std::vector<Transfer> transfers_;
   std::vector<TransferId> free_;

@@ -43,6 +43,7 @@ struct FlowNetworkOptions {
   double nic_penalty = 0;          ///< LinkEfficiency::penalty of the links between NICs and fabric
   Time link_interval;              ///< length of the samples of link utilisation; 0: no samples
   std::vector<LinkEvent> events;   ///< in any order
+  std::vector<bool> watched;       ///< by job: NetworkReport::delays has its delays; empty: those of none
   /// Returns the schedule of a collective over these GPUs and may reorder them: GPU i becomes rank i.
   std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>& gpus)> schedule;
 };

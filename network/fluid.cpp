@@ -102,6 +102,7 @@ void FluidNetwork::solve() {
     if (observer_ != nullptr) observer_->rate_changed(id, now_, flows_[id.index()].rate);
     schedule(id);
   }
+  if (observer_ != nullptr) observer_->solved(now_);
 }
 
 void FluidNetwork::schedule(FlowId id) {

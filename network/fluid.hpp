@@ -21,6 +21,8 @@ class FlowObserver {
   virtual void sent(FlowId flow, Time from, Time to, double bytes) = 0;
   /// From `now` on the flow sends at `rate` bytes per nanosecond.
   virtual void rate_changed(FlowId flow, Time now, double rate) = 0;
+  /// All rates have been made fair after the changes of this instant.
+  virtual void solved(Time /*now*/) {}
 };
 
 /// A set of links with the flows on them. `now` never decreases from call to call.

@@ -222,6 +222,17 @@ constexpr Column<LinkUse> kLinkUseColumns[] = {
     {"bytes", "number", "bytes of the job that it carried", [](const LinkUse& u) { return Cell{u.bytes}; }},
 };
 
+constexpr Column<DelayedBy> kDelayColumns[] = {
+    {"job_id", "text", "name of the job whose transfers were slowed down",
+     [](const DelayedBy& d) { return Cell{d.job}; }},
+    {"by_job", "text",
+     "the job whose transfers sent over the same link, in proportion to their bytes; it may be the same",
+     [](const DelayedBy& d) { return Cell{d.by}; }},
+    {"link", "text", "the link that limited the transfers: from->to", [](const DelayedBy& d) { return Cell{d.link}; }},
+    {"lost_s", "seconds", "by which the bytes took longer than alone in the network, summed over transfers",
+     [](const DelayedBy& d) { return Cell{d.lost}; }},
+};
+
 constexpr Column<LinkUtilisation> kLinkUtilisationColumns[] = {
     {"link", "text", "one direction of a link: from->to", [](const LinkUtilisation& u) { return Cell{u.link}; }},
     {"start_s", "seconds", "start of the interval, whose length is `network.link_interval`",
@@ -329,6 +340,9 @@ std::span<const Column<FabricLinkResult>> fabric_columns() {
 std::span<const Column<LinkUse>> link_use_columns() {
   return kLinkUseColumns;
 }
+std::span<const Column<DelayedBy>> delay_columns() {
+  return kDelayColumns;
+}
 std::span<const Column<LinkUtilisation>> link_utilisation_columns() {
   return kLinkUtilisationColumns;
 }
@@ -380,6 +394,9 @@ std::string columns_markdown() {
   append_table(out, "fabric_jobs.csv", "link and job that used it, the largest first", link_use_columns());
   append_table(out, "fabric_utilisation.csv", "link and interval in which it carried something",
                link_utilisation_columns());
+  out += "\nThe next is written with `network.delays: true`.\n";
+  append_table(out, "fabric_delays.csv",
+               "job, job in its way, and link where they met, the largest loss of a job first", delay_columns());
   out +=
       "\n## summary.json\n\nThe figures of each replica under `replicas`; under `mean`, for several replicas, their "
       "mean "

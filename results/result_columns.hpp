@@ -34,6 +34,11 @@ struct LinkUse {
   std::string link, job;
   double bytes = 0;
 };
+/// The time that transfers of one job lost on one link because of another job.
+struct DelayedBy {
+  std::string job, by, link;
+  Time lost;
+};
 /// The utilisation (0..1) of one link of the fabric in one interval that begins at `start`.
 struct LinkUtilisation {
   std::string link;
@@ -42,6 +47,7 @@ struct LinkUtilisation {
 };
 [[nodiscard]] std::span<const Column<FabricLinkResult>> fabric_columns();
 [[nodiscard]] std::span<const Column<LinkUse>> link_use_columns();
+[[nodiscard]] std::span<const Column<DelayedBy>> delay_columns();
 [[nodiscard]] std::span<const Column<LinkUtilisation>> link_utilisation_columns();
 
 /// A figure that summarises a run; NaN if it has no value.

@@ -7,6 +7,7 @@
 #include "text/csv.hpp"
 #include "text/decimal.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <system_error>
@@ -98,6 +99,16 @@ std::string fabric_utilisation_csv(std::span<const Replica> replicas) {
   });
 }
 
+std::string fabric_delays_csv(std::span<const Replica> replicas) {
+  return csv_of(replicas, delay_columns(), [](const RunResult& run) {
+    std::vector<DelayedBy> rows;
+    for (const SharedDelay& each : run.fabric.delays)
+      rows.push_back({run.jobs[each.job.index()].name, run.jobs[each.by.index()].name, run.fabric.links[each.link].name,
+                      each.lost});
+    return rows;
+  });
+}
+
 void write_summary_members(JsonWriter& json, const std::string& scenario_name, std::span<const Replica> replicas) {
   json.member("scenario", scenario_name);
   json.key("replicas").begin_array();
@@ -154,6 +165,9 @@ void write_results(const std::string& folder, const Manifest& manifest, const st
   write_or_remove("fabric.csv", fabric_csv, has_fabric);
   write_or_remove("fabric_jobs.csv", fabric_jobs_csv, has_fabric);
   write_or_remove("fabric_utilisation.csv", fabric_utilisation_csv, has_fabric);
+  const bool has_delays =
+      std::ranges::any_of(replicas, [](const Replica& each) { return !each.result.fabric.delays.empty(); });
+  write_or_remove("fabric_delays.csv", fabric_delays_csv, has_delays);
   write_file(path("summary.json"), json.take());
   write_file(path("manifest.json"), manifest_json(manifest, replicas));
 }

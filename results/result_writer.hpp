@@ -28,6 +28,7 @@ void write_results(const std::string& folder, const Manifest& manifest, const st
 [[nodiscard]] std::string fabric_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string fabric_jobs_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string fabric_utilisation_csv(std::span<const Replica> replicas);
+[[nodiscard]] std::string fabric_delays_csv(std::span<const Replica> replicas);
 
 /// Appends the members `scenario`, `replicas` and, for several replicas, `mean` to an open JSON object.
 void write_summary_members(JsonWriter& json, const std::string& scenario_name, std::span<const Replica> replicas);

@@ -52,6 +52,8 @@ const char* cause_name(const std::optional<Why>& why) {
       return "reserved";
     case Why::outranked:
       return "outranked";
+    case Why::passed_over:
+      return "passed_over";
     case Why::throttled:
       return "throttled";
   }
@@ -121,9 +123,16 @@ void WaitRecorder::resized(Time now, JobId job) {
   if (job == job_) explanation_.attempts.back().end = JobAttempt::End::resized;
 }
 
+void WaitRecorder::interrupted(Time, JobId job, std::string_view cause) {
+  if (job != job_) return;
+  explanation_.attempts.back().end = JobAttempt::End::interrupted;
+  explanation_.attempts.back().cause = cause;
+}
+
 void WaitRecorder::ended(Time now, JobId job, bool is_done) {
   release(now, job);
-  if (job == job_) explanation_.attempts.back().end = is_done ? JobAttempt::End::ended : JobAttempt::End::failed;
+  if (job != job_ || explanation_.attempts.back().end == JobAttempt::End::interrupted) return;
+  explanation_.attempts.back().end = is_done ? JobAttempt::End::ended : JobAttempt::End::failed;
 }
 
 void WaitRecorder::blocked(Time now, JobId job, Why why, JobId by) {

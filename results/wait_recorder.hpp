@@ -42,10 +42,12 @@ inline constexpr std::size_t kMaxHolders = 16;
 
 /// A time during which the job held its GPUs.
 struct JobAttempt {
-  enum class End : std::uint8_t { open, ended, preempted, failed, resized };
+  enum class End : std::uint8_t { open, ended, preempted, failed, resized, interrupted };
   Time from;
   Time to = Time::never();
-  End end = End::open;                            ///< open: the run ended first; failed: the job queued again
+  End end = End::open;                            ///< open: the run ended first; failed: the job queued again;
+                                                  ///< interrupted: by a failure of what it ran on, or its own
+  std::string cause;                              ///< interrupted: what failed, in words
   std::vector<std::pair<ServerId, int>> servers;  ///< ascending, with the number of GPUs on each
   std::vector<JobId> successors;                  ///< preempted: the jobs it made room for; if the policy does not say,
                                                   ///< those that started on its GPUs at that instant
@@ -81,6 +83,7 @@ class WaitRecorder final : public DecisionObserver {
   void started(Time now, JobId job, std::span<const GpuId> gpus) override;
   void preempted(Time now, JobId job, JobId by) override;
   void resized(Time now, JobId job) override;
+  void interrupted(Time now, JobId job, std::string_view cause) override;
   void ended(Time now, JobId job, bool is_done) override;
   void rejected(Time now, JobId job, std::string_view reason) override;
   void blocked(Time now, JobId job, Why why, JobId by) override;

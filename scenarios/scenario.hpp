@@ -267,6 +267,7 @@ struct Scenario {
                                              ///< Fidelity::contention
     std::optional<std::string> events;       ///< path of link changes over time
     Time link_interval = Time::seconds(60);  ///< interval of link utilisation samples; 0: none
+    bool delays = false;                     ///< write down by whose traffic transfers are slowed down
   } network;
 
   PolicyChoice scheduling, placement, communication;

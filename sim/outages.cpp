@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -243,6 +244,7 @@ void Outages::interrupt_struck() {
   for (const JobId job : struck_) {
     OwnFailures* const own = state_.own_failures.empty() ? nullptr : &state_.own_failures[job.index()];
     const bool by_itself = own != nullptr && own->at == state_.clock;
+    if (state_.options.decisions != nullptr) tell_cause(job, by_itself);
     admission_.interrupt(job);
     if (by_itself) own->left = spec_.of_jobs->draw(own->stream);
   }
@@ -252,6 +254,25 @@ void Outages::interrupt_struck() {
     state_.capacity.take(gpu, out_of_service());
   }
   broken_now_.clear();
+}
+
+void Outages::tell_cause(JobId job, bool by_itself) const {
+  std::string cause = by_itself ? "the job fails by itself" : "";
+  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
+  for (const std::uint32_t each : turning_) {
+    const Component& component = components_[each];
+    const auto has = [&](GpuId gpu) { return gpu.value() >= component.first && gpu.value() < component.last; };
+    const std::vector<GpuId>& gpus = state_.run(job).gpus;
+    const auto struck = std::find_if(gpus.begin(), gpus.end(), has);
+    if (!component.is_down || slows(each) || struck == gpus.end()) continue;
+    const std::string name = component.kind == kOutage ? "an outage" : spec_.components[component.kind].name;
+    const std::string where =
+        component.last - component.first == 1
+            ? fmt::format("GPU {} of server {}", struck->value() % per_server, struck->value() / per_server)
+            : fmt::format("server {}", struck->value() / per_server);
+    cause += fmt::format("{}{} on {}", cause.empty() ? "" : ", ", name, where);
+  }
+  state_.options.decisions->interrupted(state_.clock, job, cause);
 }
 
 void Outages::keep_as_spare(std::uint32_t server) {

@@ -75,6 +75,7 @@ class Outages {
   void keep_as_spare(std::uint32_t server);
   void replace_failed();
   void interrupt_struck();
+  void tell_cause(JobId job, bool by_itself) const;
   void watch_for_starts();
   [[nodiscard]] bool works(std::uint32_t server) const {
     return servers_[server].broken == 0 && servers_[server].role != Role::spare;

@@ -148,11 +148,20 @@ struct LinkSample {
   double utilisation = 0;  ///< bytes over its capacity in the interval, 0..1
 };
 
+/// Time that transfers of a job lost because those of another one sent over the same link.
+struct SharedDelay {
+  JobId job;
+  JobId by;              ///< the other job, or the same: its other transfers
+  std::size_t link = 0;  ///< that limited the transfers; index into NetworkReport::links
+  Time lost;             ///< by which the bytes took longer than alone, summed over transfers
+};
+
 /// The results of the links of the fabric; empty if the network model does not know links.
 struct NetworkReport {
   std::vector<FabricLinkResult> links;
-  Time interval;                    ///< length of a sample; 0: none were taken
-  std::vector<LinkSample> samples;  ///< by link, then start; intervals without traffic are left out
+  Time interval;                      ///< length of a sample; 0: none were taken
+  std::vector<LinkSample> samples;    ///< by link, then start; intervals without traffic are left out
+  std::vector<SharedDelay> delays{};  ///< of the jobs for which they were asked: by job, then by falling loss
 };
 
 /// How busy the cluster was in the measured window, as sums over all GPUs, interfaces and jobs, in seconds.

@@ -21,9 +21,9 @@ enum class Why : std::uint8_t {
   behind,       ///< it may not overtake `by`, which waits in front of it
   reserved,     ///< it would delay the reservation of `by`
   outranked,    ///< `by` runs and may not be preempted for it
+  passed_over,  ///< the policy divides the GPUs among jobs, and gives it none
   throttled,    ///< a rule of the policy on rates or times holds it back
 };
-[[nodiscard]] const char* to_string(Why why);
 
 /// Receives every decision about jobs, e.g. to explain why one waited. It changes nothing.
 class DecisionObserver {
@@ -35,6 +35,8 @@ class DecisionObserver {
   virtual void preempted(Time now, JobId job, JobId by) = 0;
   /// The job left its GPUs to start at once on another number of them; started() follows.
   virtual void resized(Time /*now*/, JobId /*job*/) {}
+  /// A failure is about to end the run of the job, as ended() says next. `cause` says in words what failed.
+  virtual void interrupted(Time /*now*/, JobId /*job*/, std::string_view /*cause*/) {}
   /// The job left its GPUs: it is done, or an attempt failed and it will queue again.
   virtual void ended(Time now, JobId job, bool is_done) = 0;
   /// The cluster can never run the job.

@@ -62,28 +62,24 @@ Slowness::Slowness(EngineState& state) : state_{state} {
   state.server_slowness.assign(state.servers(), Slowdown::kFullPace);
 }
 
-void Slowness::begin(std::uint32_t first, std::uint32_t last, const Slowdown& slowdown) {
+void Slowness::change(std::uint32_t first, std::uint32_t last, const Slowdown& slowdown, Change how) {
   const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
   for (std::uint32_t g = first; g < last; ++g) {
-    add_to(of_gpu_[g], slowdown.compute);
+    how(of_gpu_[g], slowdown.compute);
     changed_gpus_.emplace_back(g);
   }
   for (std::uint32_t s = first / per_server; s <= (last - 1) / per_server; ++s) {
-    add_to(of_server_[s], slowdown.network);
+    how(of_server_[s], slowdown.network);
     changed_servers_.emplace_back(s);
   }
 }
 
+void Slowness::begin(std::uint32_t first, std::uint32_t last, const Slowdown& slowdown) {
+  change(first, last, slowdown, add_to);
+}
+
 void Slowness::end(std::uint32_t first, std::uint32_t last, const Slowdown& slowdown) {
-  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
-  for (std::uint32_t g = first; g < last; ++g) {
-    remove_from(of_gpu_[g], slowdown.compute);
-    changed_gpus_.emplace_back(g);
-  }
-  for (std::uint32_t s = first / per_server; s <= (last - 1) / per_server; ++s) {
-    remove_from(of_server_[s], slowdown.network);
-    changed_servers_.emplace_back(s);
-  }
+  change(first, last, slowdown, remove_from);
 }
 
 void Slowness::settle() {

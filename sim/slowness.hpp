@@ -28,6 +28,9 @@ class Slowness {
 
  private:
   using Causes = std::vector<std::int32_t>;
+  using Change = void (*)(Causes&, std::int32_t factor);
+
+  void change(std::uint32_t first, std::uint32_t last, const Slowdown& slowdown, Change how);
 
   EngineState& state_;
   std::vector<Causes> of_gpu_, of_server_;

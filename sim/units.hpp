@@ -107,6 +107,7 @@ class Bytes {
 
   [[nodiscard]] constexpr std::int64_t count() const { return count_; }
   [[nodiscard]] constexpr double to_double() const { return static_cast<double>(count_); }
+  [[nodiscard]] constexpr double to_gibibytes() const { return static_cast<double>(count_) / (1 << 30); }
 
   constexpr auto operator<=>(const Bytes&) const = default;
   constexpr Bytes& operator+=(Bytes other) {

@@ -19,8 +19,8 @@
 namespace contend {
 namespace {
 
-constexpr std::array<std::string_view, 3> kOutageColumns = {"down_s", "up_s", "component"};
-constexpr std::array<std::string_view, 5> kSlowColumns = {"down_s", "up_s", "component", "slows", "slows_network"};
+constexpr std::array<std::string_view, 5> kOutageColumns = {"down_s", "up_s", "component", "slows", "slows_network"};
+constexpr std::size_t kRequired = 3;
 constexpr std::string_view kServer = "server", kGpu = "gpu";
 
 /// The number after a word such as `server`; nothing if the text is something else.
@@ -33,10 +33,14 @@ std::optional<std::uint32_t> number_after(std::string_view word, std::string_vie
   return number;
 }
 
-/// A factor from 1 to 1000, in thousandths, rounded down; empty: 1.
+bool is_empty(const CsvRow& row, std::size_t column) {
+  return column == kNoColumn || row.fields[column].empty();
+}
+
+/// A factor from 1 to 1000, in thousandths, rounded down; empty, or no such column: 1.
 std::int32_t read_factor(const CsvRow& row, std::size_t column, std::string_view name, const std::string& file,
                          Complaints& complaints) {
-  if (row.fields[column].empty()) return Slowdown::kFullPace;
+  if (is_empty(row, column)) return Slowdown::kFullPace;
   constexpr std::int64_t kThousandth = 1'000'000;
   const std::int64_t thousandths =
       read_billionths(row, column, name, Slowdown::kSlowest * kThousandth, file, complaints) / kThousandth;
@@ -54,13 +58,14 @@ struct Gpus {
 
 /// The GPUs of a component; nothing if the cluster has no such component.
 std::optional<Gpus> gpus_of(std::string_view component, std::uint32_t servers, std::uint32_t per_server) {
-  if (const auto gpu = number_after(kGpu, component))
-    return *gpu < servers * per_server ? std::optional{Gpus{*gpu, *gpu + 1}} : std::nullopt;
+  const bool are_gpus = component.starts_with(kGpu);
+  const std::string_view word = are_gpus ? kGpu : kServer;
   const std::size_t dash = component.find('-');
-  const auto first = number_after(kServer, component.substr(0, dash));
-  const auto last = dash == std::string_view::npos ? first : number_after(kServer, component.substr(dash + 1));
-  if (!first || !last || *first > *last || *last >= servers) return std::nullopt;
-  return Gpus{*first * per_server, (*last + 1) * per_server};
+  const auto first = number_after(word, component.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : number_after(word, component.substr(dash + 1));
+  const std::uint32_t gpus_of_each = are_gpus ? 1 : per_server;
+  if (!first || !last || *first > *last || *last >= servers * per_server / gpus_of_each) return std::nullopt;
+  return Gpus{*first * gpus_of_each, (*last + 1) * gpus_of_each};
 }
 
 }  // namespace
@@ -69,13 +74,8 @@ std::vector<Outage> parse_failure_events(std::string_view text, const std::strin
                                          int gpus_per_server) {
   const CsvTable table = parse_csv(text, file);
   Complaints complaints;
-  const bool has_slow = std::ranges::find(table.header, kSlowColumns[3]) != table.header.end();
-  std::array<std::size_t, 5> columns{};
-  if (has_slow)
-    columns = find_named_columns(table, kSlowColumns, file, complaints);
-  else
-    std::ranges::copy(find_named_columns(table, kOutageColumns, file, complaints), columns.begin());
-  const auto [down, up, component, slows, slows_network] = columns;
+  const auto [down, up, component, slows, slows_network] =
+      find_named_columns(table, kOutageColumns, file, complaints, kRequired);
   complaints.throw_if_any();
   std::vector<Outage> outages;
   for (const CsvRow& row : table.rows) {
@@ -94,16 +94,17 @@ std::vector<Outage> parse_failure_events(std::string_view text, const std::strin
       outage.first = gpus->first;
       outage.last = gpus->last;
     } else {
-      complaints.add({.file = file,
-                      .line = row.line,
-                      .key = "component",
-                      .reason = fmt::format("the cluster has no \"{}\"", row.fields[component]),
-                      .hint = fmt::format("server0 to server{}, gpu0 to gpu{}, or several such as server0-server1",
-                                          servers - 1, servers * gpus_per_server - 1)});
+      complaints.add(
+          {.file = file,
+           .line = row.line,
+           .key = "component",
+           .reason = fmt::format("the cluster has no \"{}\"", row.fields[component]),
+           .hint = fmt::format("server0 to server{}, gpu0 to gpu{}, or several such as server0-server1 or gpu0-gpu1",
+                               servers - 1, servers * gpus_per_server - 1)});
     }
-    if (has_slow && !(row.fields[slows].empty() && row.fields[slows_network].empty())) {
-      outage.slows = Slowdown{read_factor(row, slows, kSlowColumns[3], file, complaints),
-                              read_factor(row, slows_network, kSlowColumns[4], file, complaints)};
+    if (!is_empty(row, slows) || !is_empty(row, slows_network)) {
+      outage.slows = Slowdown{read_factor(row, slows, kOutageColumns[3], file, complaints),
+                              read_factor(row, slows_network, kOutageColumns[4], file, complaints)};
     }
     outages.push_back(outage);
   }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,11 +19,16 @@
 
 namespace contend {
 
-/// The positions of the columns, each of which must be there once; complains of missing, unknown and repeated ones.
+/// The position of an optional column that a table lacks.
+inline constexpr std::size_t kNoColumn = SIZE_MAX;
+
+/// The positions of the columns, each at most once, of which the first `required` must be there; complains of missing,
+/// unknown and repeated ones.
 template <std::size_t kCount>
 [[nodiscard]] std::array<std::size_t, kCount> find_named_columns(const CsvTable& table,
                                                                  const std::array<std::string_view, kCount>& columns,
-                                                                 const std::string& file, Complaints& complaints) {
+                                                                 const std::string& file, Complaints& complaints,
+                                                                 std::size_t required = kCount) {
   const std::vector<std::string> known{columns.begin(), columns.end()};
   const auto complain = [&](std::string reason, std::string hint = {}) {
     complaints.add({.file = file, .line = 1, .reason = std::move(reason), .hint = std::move(hint)});
@@ -37,8 +43,8 @@ template <std::size_t kCount>
   std::array<std::size_t, kCount> found{};
   for (std::size_t i = 0; i < kCount; ++i) {
     const auto at = std::find(header.begin(), header.end(), known[i]);
-    if (at == header.end()) complain(fmt::format("no column \"{}\"", known[i]));
-    found[i] = static_cast<std::size_t>(at - header.begin());
+    if (at == header.end() && i < required) complain(fmt::format("no column \"{}\"", known[i]));
+    found[i] = at == header.end() ? kNoColumn : static_cast<std::size_t>(at - header.begin());
   }
   return found;
 }

@@ -28,7 +28,7 @@ constexpr double kFastestRate = 1e9;  // iterations/s
 
 class ThroughputReader {
  public:
-  ThroughputReader(const CsvTable& table, const std::string& file) : complaints_{file} {
+  ThroughputReader(const CsvTable& table, const std::string& file) : file_{file}, complaints_{file} {
     find(table);
     for (const CsvRow& row : table.rows) read(row);
     complaints_.throw_if_any();
@@ -71,7 +71,7 @@ class ThroughputReader {
       return bad(row, 0,
                  fmt::format("the throughput of {} on {} GPUs of type {} is on line {} already",
                              quote_for_message(model), *gpus, quote_for_message(type), first->second));
-    table_.add(model, *gpus, type, throughput);
+    table_.add(model, *gpus, type, throughput, file_);
   }
 
   std::optional<int> size(const CsvRow& row) {
@@ -99,6 +99,7 @@ class ThroughputReader {
     complaints_.add({row.line, 0}, std::string{kThroughputColumns[name]}, std::move(reason));
   }
 
+  const std::string& file_;
   FileComplaints complaints_;
   std::array<std::size_t, kThroughputColumns.size()> columns_{};
   std::map<std::tuple<std::string, std::string, int>, int> line_of_;

@@ -23,8 +23,10 @@ struct Throughput {
 
 class ThroughputTable {
  public:
-  void add(const std::string& model, int gpus, const std::string& type, const Throughput& throughput) {
+  void add(const std::string& model, int gpus, const std::string& type, const Throughput& throughput,
+           const std::string& file) {
     rows_[{model, gpus}][type] = throughput;
+    files_[model] = file;
   }
   [[nodiscard]] bool has(const std::string& model, int gpus) const { return rows_.contains({model, gpus}); }
   [[nodiscard]] bool has_row(const std::string& model, int gpus, const std::string& type) const {
@@ -33,6 +35,8 @@ class ThroughputTable {
   }
   /// Zeros if there is no row.
   [[nodiscard]] Throughput of(const std::string& model, int gpus, const std::string& type) const;
+  /// The file whose rows time the model. It must have one.
+  [[nodiscard]] const std::string& file(const std::string& model) const { return files_.at(model); }
   /// Names of the models, each once.
   [[nodiscard]] std::vector<std::string> models() const;
   /// Numbers of GPUs for which the table has a row of the model.
@@ -40,6 +44,7 @@ class ThroughputTable {
 
  private:
   std::map<std::pair<std::string, int>, std::map<std::string, Throughput>> rows_;
+  std::map<std::string, std::string> files_;
 };
 
 /// Reads a table. Throws InputError with all bad rows.

@@ -145,7 +145,7 @@ Catalogue device_list() {
   for (const Device& each : devices()) {
     const auto tflops = [&](DataType type) { return number(each.tflops[static_cast<std::size_t>(type)]); };
     list.rows.push_back({each.name, tflops(DataType::fp32), tflops(DataType::tf32), tflops(DataType::bf16),
-                         fmt::format("{:.4g}", each.memory.to_double() / (1 << 30)),
+                         fmt::format("{:.4g}", each.memory.to_gibibytes()),
                          number(each.memory_bandwidth.bytes_per_second() * 1e-9),
                          number(each.nvlink.bytes_per_second() * 1e-9), each.source});
   }

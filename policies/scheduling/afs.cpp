@@ -10,8 +10,6 @@
 #include "policies/registry.hpp"
 #include "policies/scheduling/elastic_policy.hpp"
 
-#include <algorithm>
-
 namespace contend {
 
 namespace {
@@ -24,43 +22,30 @@ class Afs final : public ElasticPolicy {
   [[nodiscard]] Division divide(std::span<const ElasticJob> jobs, int gpus, Time) override {
     Division division;
     division.gpus.assign(jobs.size(), 0);
-    while (gpus > 0) {
-      std::size_t best = jobs.size();
-      for (std::size_t i = 0; i < jobs.size(); ++i) {
-        if (!can_grow(jobs[i], division.gpus[i], gpus)) continue;
-        if (best == jobs.size() || !is_first_better(jobs[best], division.gpus[best], jobs[i], division.gpus[i]))
-          best = i;
-      }
-      if (best == jobs.size()) break;
-      const int next = jobs[best].size_above(division.gpus[best]);
-      gpus -= next - division.gpus[best];
-      division.gpus[best] = next;
-    }
+    const auto is_faster = [](const GpuStep& step) {
+      return step.job.speed_on(step.to) > step.job.speed_on(step.from);
+    };
+    give_by_steps(jobs, gpus, division.gpus, is_faster,
+                  [](const GpuStep& first, const GpuStep& second) { return !is_first_better(first, second); });
     return division;
   }
 
  private:
-  static bool can_grow(const ElasticJob& job, int has, int left) {
-    const int next = job.size_above(has);
-    return next > 0 && next - has <= left && job.speed_on(next) > job.speed_on(has);
-  }
-
-  static double gain(const ElasticJob& job, int has) {
-    const int next = job.size_above(has);
-    return (job.speed_on(next) - job.speed_on(has)) / job.speed_on(next) / (next - has);
+  static double gain(const GpuStep& step) {
+    const double faster = step.job.speed_on(step.to);
+    return (faster - step.job.speed_on(step.from)) / faster / (step.to - step.from);
   }
 
   /// True if `first`, which was submitted before, wins.
-  static bool is_first_better(const ElasticJob& first, int has_first, const ElasticJob& second, int has_second) {
-    if (has_first == 0 && has_second == 0)
-      return first.left_s / first.speeds.front() < second.left_s / second.speeds.front();
-    const double gain_first = gain(first, has_first), gain_second = gain(second, has_second);
-    return has_first < has_second ? gain_second <= gain_first : gain_first > gain_second;
+  static bool is_first_better(const GpuStep& first, const GpuStep& second) {
+    if (first.from == 0 && second.from == 0)
+      return first.job.left_s / first.job.speeds.front() < second.job.left_s / second.job.speeds.front();
+    return first.from < second.from ? gain(second) <= gain(first) : gain(first) > gain(second);
   }
 };
 
 std::unique_ptr<SchedulingPolicy> make_afs(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<Afs>(Time::ceil_nanoseconds(parameters.get<double>("period_s") * 1e9));
+  return std::make_unique<Afs>(elastic_period(parameters));
 }
 
 }  // namespace

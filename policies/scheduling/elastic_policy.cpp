@@ -20,6 +20,28 @@ int ElasticJob::size_within(int gpus) const {
   return found == sizes.begin() ? 0 : *std::prev(found);
 }
 
+void give_by_steps(std::span<const ElasticJob> jobs, int left, std::vector<int>& gpus,
+                   const std::function<bool(const GpuStep&)>& may,
+                   const std::function<bool(const GpuStep& best, const GpuStep& other)>& wins) {
+  while (left > 0) {
+    std::size_t best = jobs.size();
+    const auto step = [&](std::size_t i) { return GpuStep{jobs[i], gpus[i], jobs[i].size_above(gpus[i])}; };
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const GpuStep next = step(i);
+      if (next.to == 0 || next.to - next.from > left || !may(next)) continue;
+      if (best == jobs.size() || wins(step(best), next)) best = i;
+    }
+    if (best == jobs.size()) return;
+    const GpuStep taken = step(best);
+    left -= taken.to - taken.from;
+    gpus[best] = taken.to;
+  }
+}
+
+Time elastic_period(const Parameters& parameters) {
+  return Time::ceil_nanoseconds(parameters.get<double>("period_s") * 1e9);
+}
+
 void ElasticPolicy::queued(const JobView& job) {
   if (const auto known = ties_.find(job.id); known != ties_.end()) jobs_.erase(known->second);
   ties_[job.id] = job.tie;
@@ -84,7 +106,7 @@ void ElasticPolicy::carry_out(const std::vector<ElasticJob>& jobs, const Divisio
       runs = actions.start_with(jobs[i].view.id, gpus);
     if (runs) ++starts_[jobs[i].view.id];
     if (!runs && actions.recording())
-      actions.blocked(jobs[i].view.id, division.gpus[i] > 0 ? Why::no_place : Why::no_gpus);
+      actions.blocked(jobs[i].view.id, division.gpus[i] > 0 ? Why::no_place : Why::passed_over);
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const ElasticJob& job = jobs[i];

@@ -12,6 +12,7 @@
 #include "sim/ports.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -44,10 +45,27 @@ struct Division {
   Time next = Time::never();                                 ///< when it wants to decide again though nothing happens
 };
 
+/// A step to the next larger number of GPUs of a job.
+struct GpuStep {
+  const ElasticJob& job;
+  int from = 0;  ///< GPUs that it has
+  int to = 0;    ///< a size of the job, > from
+};
+
+/// Gives out the GPUs that are left, step after step, until no job can take one. Of the jobs whose step needs no more
+/// GPUs than are left and that `may` take it, the winner takes it: jobs are compared in order, and `wins(best, other)`
+/// says whether the later one is to take the place of the best before it. `gpus` has what each job has already.
+void give_by_steps(std::span<const ElasticJob> jobs, int left, std::vector<int>& gpus,
+                   const std::function<bool(const GpuStep&)>& may,
+                   const std::function<bool(const GpuStep& best, const GpuStep& other)>& wins);
+
 inline constexpr ParameterInfo elastic_period_parameter(double usual_s) {
   return {"period_s", usual_s, 0, 1e6,
           "seconds between decisions, which come at its multiples; 0: whenever a job arrives or ends"};
 }
+
+/// The value of that parameter.
+[[nodiscard]] Time elastic_period(const Parameters& parameters);
 
 class ElasticPolicy : public SchedulingPolicy {
  public:

@@ -173,8 +173,7 @@ class ElasticFlow final : public ElasticPolicy {
 };
 
 std::unique_ptr<SchedulingPolicy> make_elasticflow(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<ElasticFlow>(Time::ceil_nanoseconds(parameters.get<double>("period_s") * 1e9),
-                                       parameters.get<bool>("most_first"));
+  return std::make_unique<ElasticFlow>(elastic_period(parameters), parameters.get<bool>("most_first"));
 }
 
 }  // namespace

@@ -25,29 +25,23 @@ class Optimus final : public ElasticPolicy {
       division.gpus[i] = jobs[i].sizes.front();
       gpus -= division.gpus[i];
     }
-    while (gpus > 0) {
-      std::size_t best = jobs.size();
-      double most = 0;
-      for (std::size_t i = 0; i < jobs.size(); ++i) {
-        const int has = division.gpus[i], next = jobs[i].size_above(has);
-        if (has == 0 || next == 0 || next - has > gpus) continue;
-        const double saved_s =
-            (jobs[i].left_s / jobs[i].speed_on(has) - jobs[i].left_s / jobs[i].speed_on(next)) / (next - has);
-        if (saved_s <= most) continue;
-        most = saved_s;
-        best = i;
-      }
-      if (best == jobs.size()) break;
-      const int next = jobs[best].size_above(division.gpus[best]);
-      gpus -= next - division.gpus[best];
-      division.gpus[best] = next;
-    }
+    give_by_steps(
+        jobs, gpus, division.gpus, [](const GpuStep& step) { return step.from > 0 && saved_s(step) > 0; },
+        [](const GpuStep& best, const GpuStep& other) { return saved_s(other) > saved_s(best); });
     return division;
+  }
+
+ private:
+  /// How much earlier the job would be done, for each GPU of the step.
+  static double saved_s(const GpuStep& step) {
+    const double before_s = step.job.left_s / step.job.speed_on(step.from);
+    const double after_s = step.job.left_s / step.job.speed_on(step.to);
+    return (before_s - after_s) / (step.to - step.from);
   }
 };
 
 std::unique_ptr<SchedulingPolicy> make_optimus(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<Optimus>(Time::ceil_nanoseconds(parameters.get<double>("period_s") * 1e9));
+  return std::make_unique<Optimus>(elastic_period(parameters));
 }
 
 }  // namespace

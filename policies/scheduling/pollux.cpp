@@ -86,8 +86,7 @@ class Pollux final : public ElasticPolicy {
 };
 
 std::unique_ptr<SchedulingPolicy> make_pollux(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<Pollux>(Time::ceil_nanoseconds(parameters.get<double>("period_s") * 1e9),
-                                  parameters.get<double>("restart_s"));
+  return std::make_unique<Pollux>(elastic_period(parameters), parameters.get<double>("restart_s"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "scenarios/run/check_scenario.hpp"
 
+#include "models/devices.hpp"
 #include "models/workload.hpp"
 #include "models/workloads/fitted.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
@@ -193,6 +194,25 @@ void check_ranking(const Scenario& scenario, std::vector<std::string>& warnings)
   if (!caveat.empty()) warnings.push_back("workload.like: " + caveat);
 }
 
+/// Devices with less memory than the cluster's GPUs are said to have.
+void check_memory_of_devices(const Scenario& scenario, std::vector<std::string>& warnings) {
+  for (const TrainingEntry& entry : scenario.training) {
+    std::vector<std::string> names;
+    if (entry.parallel) names = entry.parallel->devices;
+    const bool is_chosen = entry.parallel || entry.device != DeviceChoice{};
+    if (names.empty() && is_chosen && !entry.device.profile) names = {entry.device.name};
+    for (const std::string& name : names) {
+      const Device* const device = find_device(name);
+      if (device == nullptr || device->memory >= scenario.cluster.gpu_memory) continue;
+      warnings.push_back(fmt::format(
+          "cluster.gpu_memory: {:.4g} GiB, and {}, the device of training.{}, has {:.4g} GiB; jobs that need "
+          "more than that would not fit",
+          scenario.cluster.gpu_memory.to_gibibytes(), name, entry.name, device->memory.to_gibibytes()));
+      break;
+    }
+  }
+}
+
 void check_network(const Scenario& scenario, Complaints& complaints, std::vector<std::string>& warnings) {
   if (scenario.network.fidelity != Fidelity::flow) return;
   const Topology topology = build_topology(scenario);
@@ -218,6 +238,7 @@ std::vector<std::string> check_scenario(const Scenario& scenario) {
     check_ranking(scenario, warnings);
     check_sizes(scenario, complaints, warnings);
   }
+  if (scenario.cluster.types.empty()) check_memory_of_devices(scenario, warnings);
   complaints.collect([&] { check_network(scenario, complaints, warnings); });
   complaints.collect([&] { static_cast<void>(failure_spec(scenario, scenario.seed)); });
   complaints.throw_if_any();

@@ -27,6 +27,7 @@ ExplainedJob explain_job(const Scenario& scenario, std::uint64_t seed, const std
   WaitRecorder recorder{explained.job, workload.jobs, scenario.cluster.gpus_per_server};
   RunHooks recording = hooks;
   recording.decisions = &recorder;
+  recording.watched = explained.job;
   explained.result = run_workload(scenario, std::move(workload), seed, recording);
   explained.explanation = recorder.take(explained.result.end);
   return explained;

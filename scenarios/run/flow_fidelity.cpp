@@ -34,14 +34,16 @@ std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> c
   };
 }
 
-std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs) {
+std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs,
+                                                std::vector<bool> watched) {
   auto topology = std::make_unique<const Topology>(build_topology(scenario));
   auto router = build_router(scenario, *topology, seed);
-  return make_flow_network(scenario, std::move(topology), std::move(router), jobs);
+  return make_flow_network(scenario, std::move(topology), std::move(router), jobs, std::move(watched));
 }
 
 std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::unique_ptr<const Topology> topology,
-                                                std::unique_ptr<Router> router, std::size_t jobs) {
+                                                std::unique_ptr<Router> router, std::size_t jobs,
+                                                std::vector<bool> watched) {
   const Scenario::Network& network = scenario.network;
   FlowNetworkOptions options;
   options.alpha = network.alpha;
@@ -50,6 +52,7 @@ std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::u
   options.nic_penalty = network.contention_penalty;
   options.link_interval = network.link_interval;
   options.events = link_changes(scenario, *topology);
+  options.watched = std::move(watched);
   options.schedule = collective_scheduler(scenario, *topology, *router);
   return make_flow_network(std::move(topology), std::move(router), std::move(options), jobs);
 }

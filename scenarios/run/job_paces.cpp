@@ -29,14 +29,6 @@ const NamedServerType& reference_type(const Scenario& scenario) {
   return found == types.end() ? types.front() : *found;
 }
 
-/// The file that times the model.
-const std::string& file_of(const Scenario& scenario, const std::string& model) {
-  const auto& [throughputs, goodput] = std::tie(scenario.workload.throughputs, scenario.workload.goodput);
-  if (!goodput) return *throughputs;
-  if (!throughputs) return *goodput;
-  return read_throughputs(*throughputs).sizes(model).empty() ? *goodput : *throughputs;
-}
-
 /// Adds what the models of `workload.goodput` give on each number of GPUs of each type.
 void add_goodput(const Scenario& scenario, ThroughputTable& table) {
   constexpr int kMostGpus = 4096;
@@ -44,11 +36,9 @@ void add_goodput(const Scenario& scenario, ThroughputTable& table) {
   const GoodputTable models = read_goodput_models(file);
   for (const auto& [key, model] : models) {
     const auto& [name, of_type] = key;
-    if (!table.sizes(name).empty() && scenario.workload.throughputs &&
-        !read_throughputs(*scenario.workload.throughputs).sizes(name).empty())
+    if (!table.sizes(name).empty() && table.file(name) != file)
       throw InputError{
-          {.file = file,
-           .reason = fmt::format("{} has rows in {}, too", quote_for_message(name), *scenario.workload.throughputs)}};
+          {.file = file, .reason = fmt::format("{} has rows in {}, too", quote_for_message(name), table.file(name))}};
     for (const NamedServerType& type : scenario.cluster.types) {
       const bool has_own = models.contains({name, type.name});
       if (of_type.empty() ? has_own : of_type != type.name) continue;
@@ -60,7 +50,7 @@ void add_goodput(const Scenario& scenario, ThroughputTable& table) {
         };
         const int nodes = (k + type.gpus_per_server - 1) / type.gpus_per_server;
         const double together = rate(nodes);
-        table.add(name, k, type.name, {together, together > 0 && nodes == 1 && k > 1 ? rate(2) : 0});
+        table.add(name, k, type.name, {together, together > 0 && nodes == 1 && k > 1 ? rate(2) : 0}, file);
       }
     }
   }
@@ -118,8 +108,8 @@ TornGraph at_speed(TornGraph torn, double speed) {
 /// Makes the paces of jobs, each once.
 class PaceMaker {
  public:
-  PaceMaker(const Scenario& scenario, Workload& workload)
-      : scenario_{scenario}, workload_{workload}, table_{throughputs_of(scenario)} {
+  PaceMaker(const Scenario& scenario, const std::optional<ThroughputTable>& table, Workload& workload)
+      : scenario_{scenario}, workload_{workload}, table_{table} {
     is_plain_ = std::ranges::all_of(scenario.cluster.types, [&](const NamedServerType& type) {
       return type.speed == 1 && !type.device && type.gpus_per_server == scenario.cluster.gpus_per_server;
     });
@@ -187,7 +177,7 @@ class PaceMaker {
 
   const Scenario& scenario_;
   Workload& workload_;
-  std::optional<ThroughputTable> table_;
+  const std::optional<ThroughputTable>& table_;
   bool is_plain_ = true;
   std::vector<std::unique_ptr<Scenario>> variants_;
   std::vector<std::unique_ptr<TrainingGraphs>> makers_;
@@ -209,15 +199,15 @@ std::string why_not_timed(const Scenario& scenario, const ThroughputTable& table
   const std::vector<int> sizes = table.sizes(job.model);
   if (!table.has(job.model, job.gpus)) {
     if (sizes.empty()) return {};
-    return fmt::format("{} has no row for {} on {} GPUs, only on {}", file_of(scenario, job.model),
+    return fmt::format("{} has no row for {} on {} GPUs, only on {}", table.file(job.model),
                        quote_for_message(job.model), job.gpus, fmt::join(sizes, ", "));
   }
   const std::string& reference = reference_type(scenario).name;
   if (job.duration && table.of(job.model, job.gpus, reference).together == 0)
     return fmt::format("durations hold on type {}, on which {} has no throughput for {} on {} GPUs", reference,
-                       file_of(scenario, job.model), quote_for_message(job.model), job.gpus);
+                       table.file(job.model), quote_for_message(job.model), job.gpus);
   if (nominal_rate(scenario, table, job.model, job.gpus) == 0)
-    return fmt::format("{} has no throughput for {} on {} GPUs on any of cluster.types", file_of(scenario, job.model),
+    return fmt::format("{} has no throughput for {} on {} GPUs on any of cluster.types", table.file(job.model),
                        quote_for_message(job.model), job.gpus);
   const double seconds = static_cast<double>(job.iterations) / nominal_rate(scenario, table, job.model, job.gpus);
   if (!job.duration && seconds > kLongestJobTime.to_seconds())
@@ -232,8 +222,8 @@ void time_by_table(const Scenario& scenario, const ThroughputTable& table, JobRe
   job.duration = Time::nanoseconds(std::llround(seconds * kSecond_ns));
 }
 
-void add_paces(const Scenario& scenario, Workload& workload) {
-  PaceMaker{scenario, workload}.give_paces();
+void add_paces(const Scenario& scenario, const std::optional<ThroughputTable>& table, Workload& workload) {
+  PaceMaker{scenario, table, workload}.give_paces();
 }
 
 }  // namespace contend

@@ -36,7 +36,7 @@ void time_by_table(const Scenario& scenario, const ThroughputTable& table, JobRe
 [[nodiscard]] Scenario scenario_of_type(const Scenario& scenario, const NamedServerType& type);
 
 /// Gives the jobs of a workload their paces on the types of the scenario, which has some, and graphs for types with a
-/// device of their own.
-void add_paces(const Scenario& scenario, Workload& workload);
+/// device of their own. The table is throughputs_of(scenario).
+void add_paces(const Scenario& scenario, const std::optional<ThroughputTable>& table, Workload& workload);
 
 }  // namespace contend

@@ -25,8 +25,8 @@ using Sizes = std::vector<JobSize>;
 /// Makes the sizes of jobs, each once.
 class SizeMaker {
  public:
-  SizeMaker(const Scenario& scenario, Workload& workload)
-      : scenario_{scenario}, workload_{workload}, table_{throughputs_of(scenario)} {
+  SizeMaker(const Scenario& scenario, const std::optional<ThroughputTable>& table, Workload& workload)
+      : scenario_{scenario}, workload_{workload}, table_{table} {
     for (const NamedServerType& type : scenario.cluster.types)
       add_servers(scenario_of_type(scenario, type), type.speed);
     if (scenario.cluster.types.empty()) add_servers(scenario, 1);
@@ -120,7 +120,7 @@ class SizeMaker {
 
   const Scenario& scenario_;
   Workload& workload_;
-  std::optional<ThroughputTable> table_;
+  const std::optional<ThroughputTable>& table_;
   std::vector<Servers> servers_;
   std::map<std::tuple<std::string, int, int, int, bool>, std::int32_t> known_;
   std::map<Sizes, std::int32_t> numbers_;
@@ -148,8 +148,9 @@ std::string why_not_elastic(const Scenario& scenario, const std::optional<Throug
   return {};
 }
 
-void add_sizes(const Scenario& scenario, const std::vector<JobRequest>& requests, Workload& workload) {
-  SizeMaker maker{scenario, workload};
+void add_sizes(const Scenario& scenario, const std::optional<ThroughputTable>& table,
+               const std::vector<JobRequest>& requests, Workload& workload) {
+  SizeMaker maker{scenario, table, workload};
   for (std::size_t j = 0; j < requests.size(); ++j)
     if (requests[j].elastic()) maker.give_sizes(requests[j], workload.jobs[j]);
 }

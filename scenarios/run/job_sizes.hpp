@@ -21,7 +21,9 @@ namespace contend {
 /// Gives the elastic jobs of a workload, which was made of these requests, the sizes on which they can run. A job that
 /// a table times has the numbers of GPUs of its rows between its bounds. A job of iterations has its bounds, what it
 /// prefers, and the powers of two between; each worker trains the same batch on any number, so that an iteration of
-/// more workers does more of the work. Policies reckon with the time of its iteration alone in the network.
-void add_sizes(const Scenario& scenario, const std::vector<JobRequest>& requests, Workload& workload);
+/// more workers does more of the work. Policies reckon with the time of its iteration alone in the network. The table
+/// is throughputs_of(scenario).
+void add_sizes(const Scenario& scenario, const std::optional<ThroughputTable>& table,
+               const std::vector<JobRequest>& requests, Workload& workload);
 
 }  // namespace contend

@@ -5,9 +5,12 @@
 #include "scenarios/run/network_costs.hpp"
 #include "sim/check.hpp"
 
+#include <utility>
+
 namespace contend {
 
-std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs) {
+std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs,
+                                           std::vector<bool> watched) {
   const auto servers = static_cast<std::size_t>(scenario.cluster.servers);
   switch (scenario.network.fidelity) {
     case Fidelity::analytic:
@@ -15,7 +18,7 @@ std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, std::uint64
     case Fidelity::contention:
       return make_contention_network(transfer_costs(scenario), servers, jobs);
     case Fidelity::flow:
-      return make_flow_network(scenario, seed, jobs);
+      return make_flow_network(scenario, seed, jobs, std::move(watched));
   }
   check_failed(__FILE__, __LINE__, "a fidelity", "unknown");
 }

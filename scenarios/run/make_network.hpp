@@ -7,11 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace contend {
 
 /// The network of the scenario's fidelity, for so many jobs. The seed draws the paths of routing that is random.
-[[nodiscard]] std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, std::uint64_t seed,
-                                                         std::size_t jobs);
+/// `watched` is FlowNetworkOptions::watched.
+[[nodiscard]] std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs,
+                                                         std::vector<bool> watched = {});
 
 }  // namespace contend

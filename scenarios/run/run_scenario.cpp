@@ -23,6 +23,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -34,8 +35,11 @@ Workload scenario_workload(const Scenario& scenario, const std::vector<JobReques
   TrainingGraphs graphs{scenario};
   Workload workload = build_workload(
       jobs, [&](const std::string& model, int gpus) { return graphs(model, gpus); }, scenario.cluster.gpus_per_server);
-  if (!scenario.cluster.types.empty()) add_paces(scenario, workload);
-  if (std::ranges::any_of(jobs, &JobRequest::elastic)) add_sizes(scenario, jobs, workload);
+  const bool are_elastic = std::ranges::any_of(jobs, &JobRequest::elastic);
+  if (scenario.cluster.types.empty() && !are_elastic) return workload;
+  const std::optional<ThroughputTable> table = throughputs_of(scenario);
+  if (!scenario.cluster.types.empty()) add_paces(scenario, table, workload);
+  if (are_elastic) add_sizes(scenario, table, jobs, workload);
   return workload;
 }
 
@@ -94,7 +98,9 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);
   if (!workload.places.empty()) placement = make_pinned_placement(workload.places, std::move(placement));
   const std::size_t jobs = workload.jobs.size();
-  auto network = make_network(scenario, seed, jobs);
+  std::vector<bool> watched(scenario.network.delays || hooks.watched ? jobs : 0, scenario.network.delays);
+  if (hooks.watched) watched[hooks.watched->index()] = true;
+  auto network = make_network(scenario, seed, jobs, std::move(watched));
   PolicySet policies{make_policy(scheduling_policies(), scenario.scheduling, context),
                      std::move(placement),
                      make_policy(communication_policies(), scenario.communication, context),
@@ -111,7 +117,7 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   options.costs = costs_by_job(scenario);
   if (!options.costs) options.rules.preemption = checkpoint_costs(scenario, 1);
   options.failures = failure_spec(scenario, seed);
-  if (const std::string reason = why_not_saved(scenario, workload); !reason.empty()) throw InputError{reason};
+  check_failures(scenario, workload, options.failures);
   options.interference = interference_of(scenario.network);
   options.decisions = hooks.decisions;
   options.failure = failure;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct RunHooks {
   Observer* observer = nullptr;                  ///< turns leaping off
   std::function<bool(const Progress&)> monitor;  ///< false interrupts the run
   DecisionObserver* decisions = nullptr;         ///< sees every decision about a job
+  std::optional<JobId> watched{};                ///< a job whose delays at fidelity `flow` are written down
   JobLists* lists = nullptr;                     ///< where the job list comes from; without, the run reads its own
   /// Gets the reason if a policy outside of the program fails; the run then returns what was simulated until then.
   /// Without it, the run throws InputError.

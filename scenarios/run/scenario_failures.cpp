@@ -5,10 +5,14 @@
 #include "sim/portable_math.hpp"
 #include "text/quantities.hpp"
 #include "traces/failure_events.hpp"
+#include "traces/jobs/row_report.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -152,20 +156,72 @@ PreemptionCosts checkpoint_costs(const Scenario& scenario, int gpus) {
   return costs;
 }
 
-std::string why_not_saved(const Scenario& scenario, const Workload& workload) {
+namespace {
+
+void check_saved(const Scenario& scenario, const Workload& workload) {
   const CheckpointSetup& saved = scenario.checkpoints;
-  if (!saved.has_period()) return {};
+  if (!saved.has_period()) return;
   const bool needs_duration = saved.cost > Time{} || (saved.size && saved.policy == CheckpointPolicy::synchronous);
   for (const JobSpec& job : workload.jobs) {
     if (!job.duration && needs_duration)
-      return fmt::format(
-          "checkpoints: job `{}` has iterations, and a cost of checkpoints is simulated for jobs with a duration only; "
-          "for jobs of iterations, leave checkpoints.cost out or give them a duration",
-          job.name);
+      throw InputError{Complaint{
+          .key = saved.cost > Time{} ? "checkpoints.cost" : "checkpoints.size",
+          .reason = fmt::format("job {} has iterations, and a cost of checkpoints is simulated for jobs with a "
+                                "duration only",
+                                quote_for_message(job.name)),
+          .hint = "leave it out, or give the job a duration"}};
     if (job.duration && !saved.period.optimal && saved.period.time == Time{})
-      return fmt::format("checkpoints.period: job `{}` has a duration, and so needs a period", job.name);
+      throw InputError{
+          Complaint{.key = "checkpoints.period",
+                    .reason = fmt::format("job {} has a duration, and so needs a period", quote_for_message(job.name)),
+                    .hint = "such as checkpoints.period: 30min"}};
   }
-  return {};
+}
+
+/// What slows jobs down: the key that says so, and what it is.
+struct SlowCause {
+  std::string key;
+  std::string what;
+  bool slows_network = false;
+};
+
+std::vector<SlowCause> slow_causes(const Scenario& scenario, const FailureSpec& spec) {
+  std::vector<SlowCause> causes;
+  for (const FailingComponents& each : scenario.failures.components)
+    if (each.is_slow())
+      causes.push_back({"failures.components", fmt::format("`{}`", each.name), each.slows_network.value_or(1) > 1});
+  for (const Outage& each : spec.outages)
+    if (each.slows) causes.push_back({"failures.events", "an event", each.slows->network > Slowdown::kFullPace});
+  if (spec.jitter > 0) causes.push_back({"failures.jitter", "jitter"});
+  return causes;
+}
+
+void check_slowed(const Scenario& scenario, const Workload& workload, const FailureSpec& spec) {
+  const auto timed = std::ranges::find_if(workload.jobs, [](const JobSpec& job) { return job.duration.has_value(); });
+  const auto& interference = scenario.network.interference;
+  for (const SlowCause& cause : slow_causes(scenario, spec)) {
+    const auto refuse = [&](std::string reason, std::string hint) {
+      throw InputError{Complaint{.key = cause.key, .reason = std::move(reason), .hint = std::move(hint)}};
+    };
+    if (cause.slows_network && scenario.network.fidelity == Fidelity::flow)
+      refuse(fmt::format("{} slows transfers, which network.fidelity `flow` can't", cause.what),
+             "leave slows_network out, change links by network.events, or set network.fidelity to contention");
+    if (interference.compute > 0 || interference.network > 0)
+      refuse(fmt::format("{} slows what network.interference slows, too, and the two can't be simulated together",
+                         cause.what),
+             "leave one of the two out");
+    if (timed != workload.jobs.end())
+      refuse(fmt::format("{} changes the time of iterations, and job {} has a duration", cause.what,
+                         quote_for_message(timed->name)),
+             "give all jobs a model and iterations, or leave out what slows them");
+  }
+}
+
+}  // namespace
+
+void check_failures(const Scenario& scenario, const Workload& workload, const FailureSpec& spec) {
+  check_saved(scenario, workload);
+  check_slowed(scenario, workload, spec);
 }
 
 std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const Scenario& scenario) {

@@ -26,7 +26,8 @@ namespace contend {
 /// checkpoint_costs() for the engine if they differ from job to job; else empty.
 [[nodiscard]] std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const Scenario& scenario);
 
-/// The reason why a job can't be saved as the scenario says; an empty text if all can.
-[[nodiscard]] std::string why_not_saved(const Scenario& scenario, const Workload& workload);
+/// Throws InputError, which names the key, if a job of the workload can't be saved, or can't be slowed, as the scenario
+/// and its failure_spec() say.
+void check_failures(const Scenario& scenario, const Workload& workload, const FailureSpec& spec);
 
 }  // namespace contend

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -121,17 +122,16 @@ void check_places(const Scenario& scenario, const JobList& list) {
 }
 
 /// Names that jobs of iterations may give.
-std::vector<std::string> known_models(const Scenario& scenario) {
+std::vector<std::string> known_models(const Scenario& scenario, const std::optional<ThroughputTable>& table) {
   std::vector<std::string> names = trainable_names(scenario);
-  if (const auto table = throughputs_of(scenario))
+  if (table)
     for (std::string& name : table->models()) names.push_back(std::move(name));
   return names;
 }
 
 /// Throws InputError with the rows of elastic jobs of which nothing says how fast they are with other numbers of GPUs.
-void check_elastic(const Scenario& scenario, const JobList& list) {
+void check_elastic(const Scenario& scenario, const std::optional<ThroughputTable>& table, const JobList& list) {
   if (std::ranges::none_of(list.jobs, &JobRequest::elastic)) return;
-  const auto table = throughputs_of(scenario);
   RowReport report{scenario.workload.jobs.value_or("workload"), false};
   for (std::size_t j = 0; j < list.jobs.size(); ++j) {
     report.count_row();
@@ -145,8 +145,8 @@ void check_elastic(const Scenario& scenario, const JobList& list) {
 
 /// The jobs with the durations that `workload.throughputs` gives them. Throws InputError with the rows that it can't
 /// time.
-std::shared_ptr<const JobList> timed_by_table(const Scenario& scenario, std::shared_ptr<const JobList> list) {
-  const auto table = throughputs_of(scenario);
+std::shared_ptr<const JobList> timed_by_table(const Scenario& scenario, const std::optional<ThroughputTable>& table,
+                                              std::shared_ptr<const JobList> list) {
   if (!table) return list;
   JobList timed = *list;
   RowReport report{scenario.workload.jobs.value_or("workload"), false};
@@ -171,9 +171,10 @@ bool is_scaled(const Scenario& scenario) {
 }
 
 std::shared_ptr<const JobList> listed_jobs(const Scenario& scenario, std::uint64_t seed, JobLists& lists) {
-  std::shared_ptr<const JobList> list = lists.read(*scenario.workload.jobs, known_models(scenario));
-  check_elastic(scenario, *list);
-  list = timed_by_table(scenario, std::move(list));
+  const auto table = throughputs_of(scenario);
+  std::shared_ptr<const JobList> list = lists.read(*scenario.workload.jobs, known_models(scenario, table));
+  check_elastic(scenario, table, *list);
+  list = timed_by_table(scenario, table, std::move(list));
   check_models(scenario, *list);
   check_virtual_clusters(scenario, *list);
   check_places(scenario, *list);
@@ -234,8 +235,9 @@ MeasuredWindow measured_window(const Scenario& scenario) {
 }
 
 ChosenBlock choose_block(const Scenario& scenario, JobLists& lists) {
+  const auto table = throughputs_of(scenario);
   const std::shared_ptr<const JobList> list =
-      timed_by_table(scenario, lists.read(*scenario.workload.jobs, known_models(scenario)));
+      timed_by_table(scenario, table, lists.read(*scenario.workload.jobs, known_models(scenario, table)));
   check_models(scenario, *list);
   TrainingGraphs graphs{scenario};
   return choose_block(list->jobs, [&](const std::string& model) { return graphs.iteration(model); });
@@ -245,7 +247,8 @@ std::string few_blocks_note(const Scenario& scenario, JobLists& lists) {
   if (!scenario.workload.jobs || !scenario.workload.sampling.block) return {};
   const Time block = *scenario.workload.sampling.block;
   const std::size_t blocks =
-      blocks_of(lists.read(*scenario.workload.jobs, known_models(scenario))->jobs, block).jobs.size();
+      blocks_of(lists.read(*scenario.workload.jobs, known_models(scenario, throughputs_of(scenario)))->jobs, block)
+          .jobs.size();
   if (blocks >= kFewestBlocks) return {};
   return fmt::format(
       "workload.resample.block: {} has {} whole blocks of {}; with fewer than {} intervals are too narrow",

@@ -16,8 +16,7 @@ namespace contend {
 namespace {
 
 std::string gib(Bytes bytes) {
-  constexpr double kGibibyte = 1024.0 * 1024 * 1024;
-  return fmt::format("{:.1f} GiB", bytes.to_double() / kGibibyte);
+  return fmt::format("{:.1f} GiB", bytes.to_gibibytes());
 }
 
 std::string parts_of(const GpuMemory& memory) {

@@ -28,6 +28,60 @@ Workplace& with_queue(Workplace& here) {
 
 TEST_SUITE_BEGIN("cli" * doctest::skip(!has_program()));
 
+TEST_CASE("the story says on which links a job's transfers lost time, and because of which job") {
+  Workplace here;
+  here.write("jobs.csv",
+             "job_id,submit_s,model,gpus,iterations,place\n"
+             "one,0,vgg16,2,10,server0:0;server1:0\ntwo,0,vgg16,2,10,server0:1;server1:1\n");
+  here.write("run.yaml",
+             "schema_version: 1\nname: run\ncluster: {servers: 2, gpus_per_server: 2}\n"
+             "network: {fidelity: flow, nic: 10Gbps, delays: true, fabric: {kind: single-switch}}\n"
+             "policies: {scheduling: fifo, placement: first-fit, communication: {policy: srsf, ways: 2}}\n"
+             "workload: {jobs: jobs.csv}\n");
+  const Outcome story = here.contend("explain run.yaml one");
+  REQUIRE_MESSAGE(story.code == 0, story.err);
+  CHECK(contains(story.out, "Its transfers took longer than alone in the network, where they shared links:"));
+  CHECK(contains(story.out, "\ntwo "));
+  CHECK(!contains(story.out, "\none "));
+  CHECK(here.contend("run run.yaml -o out -q").code == 0);
+  const std::string delays = here.read("out/fabric_delays.csv");
+  CHECK(contains(delays, "\none,two,server"));
+  CHECK(contains(delays, "\ntwo,one,server"));
+  // One transfer at a time shares nothing.
+  const Outcome alone = here.contend("explain run.yaml one --set 'policies.communication={policy: srsf, ways: 1}'");
+  CHECK(alone.code == 0);
+  CHECK(!contains(alone.out, "Its transfers took longer"));
+}
+
+TEST_CASE("the story names what failed, on which GPU or server, and the policy that divides the GPUs") {
+  Workplace here;
+  here.write("jobs.csv",
+             "job_id,submit_s,model,gpus,min_gpus,max_gpus,iterations\n"
+             "a,0,m,2,1,4,1000\nb,0,m,2,1,4,1000\nc,0,m,2,1,4,1000\n");
+  here.write("rates.csv", "model,type,gpus,iterations_per_s\nm,t,1,1\nm,t,2,2\nm,t,4,4\n");
+  here.write("outages.csv", "down_s,up_s,component\n50,60,gpu3\n90,95,server0\n");
+  here.write("run.yaml",
+             "schema_version: 1\nname: run\ncluster: {types: [{name: t, servers: 2, gpus_per_server: 2}]}\n"
+             "policies: {scheduling: optimus, placement: first-fit}\n"
+             "workload: {jobs: jobs.csv, throughputs: rates.csv}\n"
+             "failures: {events: outages.csv}\n");
+  std::string stories;
+  for (const char* job : {"a", "b", "c"}) {
+    const Outcome story = here.contend(std::string{"explain run.yaml "} + job);
+    CHECK_MESSAGE(story.code == 0, story.err);
+    CHECK(!contains(story.out, "without success"));
+    stories += story.out;
+  }
+  CHECK(contains(stories, "50 s  interrupted by a failure: an outage on GPU 1 of server 1\n"));
+  CHECK(contains(stories, "90 s  interrupted by a failure: an outage on server 0\n"));
+  here.write("two.csv",
+             "job_id,submit_s,model,gpus,min_gpus,max_gpus,iterations\n"
+             "a,0,m,2,1,4,1000\nb,0,m,2,1,4,1000\nc,0,m,2,1,4,1000\nd,0,m,2,1,4,1000\ne,0,m,2,1,4,100\n");
+  const Outcome last = here.contend("explain run.yaml e --set workload.jobs=two.csv");
+  CHECK(contains(last.out, "optimus gives the GPUs to other jobs"));
+  CHECK(contains(last.out, "passed_over"));
+}
+
 TEST_CASE("the story of a job, the same from a folder and from its scenario") {
   Workplace place;
   const Workplace& here = with_queue(place);

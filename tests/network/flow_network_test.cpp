@@ -4,8 +4,8 @@
 
 #include "network/alpha_beta.hpp"
 #include "tests/near.hpp"
+#include "tests/network/flow_kit.hpp"
 #include "tests/network/network_kit.hpp"
-#include "tests/network/topology_kit.hpp"
 #include "tests/sim/test_kit.hpp"
 
 #include <algorithm>
@@ -22,28 +22,7 @@ using namespace contend::test;
 
 namespace {
 
-constexpr double kByteANanosecond = 1e9;
 constexpr const char* kExchangeOf100 = "role w 2 | compute f w 10 | all-reduce g w 100 | f -> g | g => f";
-
-/// NICs and cables of one byte per nanosecond without latency; everything inside a server is a thousand times faster.
-TopologySpec plain_fabric(TopologySpec made) {
-  made.fabric.link_latency = Time{};
-  made.server.pcie_latency = Time{};
-  made.server.nic_bandwidth = ByteRate{kByteANanosecond};
-  made.server.pcie_bandwidth = ByteRate{1000 * kByteANanosecond};
-  if (made.server.kind != "plain") made.server.socket_bandwidth = ByteRate{1000 * kByteANanosecond};
-  return made;
-}
-
-FlowNetworkOptions ring_options() {
-  FlowNetworkOptions options;
-  options.schedule = [](CollectiveKind kind, Bytes bytes, std::vector<NodeId>& gpus) {
-    CollectiveShape shape;
-    shape.ranks = static_cast<int>(gpus.size());
-    return expand_collective(find_collective_algorithm("ring", kind), kind, shape, bytes, StepForm::steady);
-  };
-  return options;
-}
 
 RunResult run_flow(const TopologySpec& spec, const Setup& setup, const std::vector<TestJob>& jobs,
                    FlowNetworkOptions options = ring_options()) {

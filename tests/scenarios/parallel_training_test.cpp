@@ -3,6 +3,7 @@
 
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/reader.hpp"
+#include "scenarios/run/check_scenario.hpp"
 #include "scenarios/run/lone_job.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/training/parallel_job.hpp"
@@ -306,4 +307,18 @@ TEST_CASE("parallel: copies, folded and event by event, take the same time") {
     REQUIRE(folded.jobs.size() == 1);
     CHECK(folded.jobs[0].finish == events.jobs[0].finish);
   }
+}
+
+TEST_CASE("parallel: a check warns of devices that have less memory than the GPUs of the cluster") {
+  const auto warnings = [](const std::string& members) {
+    const std::string parallel = "model: llama-3-8b, parallel: {tensor: 8, pipeline: 2, zero: 1";
+    std::string all;
+    for (const std::string& each : check_scenario(with_entry(parallel + members))) all += each + "\n";
+    return all;
+  };
+  CHECK(warnings("}") == "");
+  CHECK(
+      warnings(", devices: [H100-SXM, A100-40GB]}") ==
+      "cluster.gpu_memory: 80 GiB, and A100-40GB, the device of training.m, has 40 GiB; jobs that need more than that "
+      "would not fit\n");
 }

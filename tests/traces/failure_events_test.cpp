@@ -60,6 +60,17 @@ TEST_CASE("a list has components that slow down beside those that fail") {
   };
   CHECK(refused("component,down_s,up_s,slows,slows_network\nserver1,1,2,0.9,1\n").find("from 1 to 1000, got 0.9") !=
         std::string::npos);
-  CHECK(refused("component,down_s,up_s,slows\nserver1,1,2,2\n").find("no column \"slows_network\"") !=
-        std::string::npos);
+  // Either column may stand alone, and a misspelt one is named.
+  CHECK(parse_failure_events("component,down_s,up_s,slows\nserver1,1,2,2\n", "o.csv", 2, 4)[0].slows->network ==
+        Slowdown::kFullPace);
+  CHECK(parse_failure_events("component,down_s,up_s,slows_network\nserver1,1,2,2\n", "o.csv", 2, 4)[0].slows->compute ==
+        Slowdown::kFullPace);
+  CHECK(
+      refused("component,down_s,up_s,slow\nserver1,1,2,2\n").find("unknown column \"slow\"; did you mean \"slows\"") !=
+      std::string::npos);
+  const Outage several = parse_failure_events("component,down_s,up_s\ngpu2-gpu5,1,2\n", "o.csv", 2, 4)[0];
+  CHECK(several.first == 2);
+  CHECK(several.last == 6);
+  CHECK(refused("component,down_s,up_s\ngpu2-gpu12,1,2\n") != "");
+  CHECK(refused("component,down_s,up_s\ngpu2-server1,1,2\n") != "");
 }

@@ -25,7 +25,6 @@ namespace contend {
 namespace {
 
 constexpr double kTolerance = 0.20;
-constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 
 /// Servers of eight GPUs: one direction of all interfaces of a server, and of the links of a GPU inside it. Start-up
 /// times are ours (docs/validation/parallel.md).
@@ -180,7 +179,7 @@ Ours ours_of(const Row& row, const Machine& machine, std::string_view common) {
   ours.throughput = job.work.tokens / ours.seconds / row.gpus;
   constexpr double kTera = 1e12;
   ours.tera = job.work.model_flops / row.gpus / kTera;
-  ours.gib = job.memory[fullest(job.memory)].total().to_double() / kGibibyte;
+  ours.gib = job.memory[fullest(job.memory)].total().to_gibibytes();
   return ours;
 }
 
