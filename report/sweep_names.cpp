@@ -74,7 +74,7 @@ PolicyText parse_policy(const std::string& text) {
     for (const std::string_view unit : {"_ps", "_ns", "_us", "_ms", "_s"})
       if (setting.name.size() > unit.size() && setting.name.ends_with(unit)) {
         setting.unit = unit.substr(1);
-        setting.name.resize(setting.name.size() - unit.size());
+        setting.name.erase(setting.name.size() - unit.size());
         break;
       }
     policy.settings.push_back(std::move(setting));
