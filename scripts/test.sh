@@ -24,19 +24,25 @@ fuzz_seconds=${FUZZ_SECONDS:-60}
 # program that was built. The tests of all other rooms run under sanitizers only.
 hot_rooms="sim;network;models;calibration;policies;validate;cli"
 
-# The oldest generation of devices if the CUDA code has changed since the last weekly run; always the newest that has
-# code of its own. Without --all CUDA is compiled only where a GPU can run it.
+has_gpu() {
+  command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1
+}
+
+# CUDA is compiled where a GPU can run it and, with --all, where its code has changed since the last weekly run: then for
+# the oldest generation of devices and for the newest that has code of its own. Where nothing of it has changed, its
+# compilation would take an eighth of the release build to say what is known.
 release_options() {
-  if $all; then
-    local architectures="90-real"
-    if [[ -n $(changed_since_weekly "all CUDA architectures" '^calibration/(cuda/|backend\.h)') ]]; then
-      architectures="75-real;90-real"
-    fi
-    printf '%s\n' "-DCONTEND_TESTED_ROOMS=$hot_rooms" -DCONTEND_CUDA=AUTO "-DCMAKE_CUDA_ARCHITECTURES=$architectures"
-  elif command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then
-    printf '%s\n' -DCONTEND_TESTED_ROOMS=all -DCONTEND_CUDA=AUTO -DCMAKE_CUDA_ARCHITECTURES=native
+  if ! $all; then
+    printf '%s\n' -DCONTEND_TESTED_ROOMS=all
   else
-    printf '%s\n' -DCONTEND_TESTED_ROOMS=all -DCONTEND_CUDA=OFF
+    printf '%s\n' "-DCONTEND_TESTED_ROOMS=$hot_rooms"
+  fi
+  if $all && [[ -n $(changed_since_weekly "all CUDA architectures" '^calibration/(cuda/|backend\.h|shared_shapes\.hpp)') ]]; then
+    printf '%s\n' -DCONTEND_CUDA=AUTO "-DCMAKE_CUDA_ARCHITECTURES=75-real;90-real"
+  elif has_gpu; then
+    printf '%s\n' -DCONTEND_CUDA=AUTO -DCMAKE_CUDA_ARCHITECTURES=native
+  else
+    printf '%s\n' -DCONTEND_CUDA=OFF
   fi
 }
 

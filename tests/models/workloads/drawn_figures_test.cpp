@@ -78,10 +78,10 @@ TEST_CASE(
                                                                   {"helios-venus", "52e50f7d147923cf"},
                                                                   {"itp", "ee1c04c4e96ff468"},
                                                                   {"openb", "3a604331f35b9240"}};
-  for (const auto& [like, figure] : expected) {
-    CAPTURE(std::string{like});
+  for (const auto& each : expected) {
+    CAPTURE(std::string{each.first});
     SyntheticWorkload options;
-    options.like = find_fitted_workload(like);
+    options.like = find_fitted_workload(each.first);
     REQUIRE(options.like != nullptr);
     options.jobs = 3000;
     Fingerprint hash;
@@ -94,6 +94,6 @@ TEST_CASE(
         hash.add(static_cast<std::uint64_t>(figure_of_job));
     }
     CHECK(ties > 10);
-    CHECK(fmt::format("{:016x}", hash.value()) == figure);
+    CHECK(fmt::format("{:016x}", hash.value()) == each.second);
   }
 }
