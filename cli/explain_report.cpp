@@ -5,7 +5,11 @@
 #include "text/json_writer.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <map>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -185,7 +189,7 @@ class Story {
     if (first != waited) out_ += fmt::format("Until its first start it waited {}.\n", seconds(first));
   }
 
-  /// Where in the network its transfers lost time, and to whom.
+  /// On which links its transfers lost time, and because of which jobs.
   void tell_delays() {
     const std::vector<SharedDelay> delays = delays_of(report_);
     if (delays.empty()) return;

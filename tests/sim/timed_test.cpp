@@ -5,8 +5,11 @@
 #include "tests/sim/test_kit.hpp"
 
 #include <climits>
+#include <cstddef>
 #include <ctime>
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
