@@ -90,45 +90,39 @@ std::optional<Rank> GreedyWalk::first_that_fits(Time now, bool may_preempt) cons
   return best;
 }
 
-// Mostly few jobs have to stop, so the search begins with the last running job and goes on while the jobs passed don't
-// make up for what is too much. Where that takes long, it goes over the jobs of each rate by halves.
+// A tree that has all running jobs knows the sums. Otherwise each round asks about the root of the heaviest part, and
+// leaves out of all parts what is not on the side of the answer.
 std::optional<Rank> GreedyWalk::first_overflow(Time now) const {
-  constexpr int kFewJobs = 32;
   if (used_ <= capacity_) return std::nullopt;
-  lasts_.clear();
+  parts_.clear();
   for (const auto& [rate, jobs] : running_) {
-    if (const std::optional<Rank> last = jobs.last()) lasts_.push_back({{*last, rate}, &jobs});
+    if (jobs.sum() == used_) return MovingRank{*jobs.first_with_sum(capacity_ + 1), rate}.at(now);
+    if (!jobs.empty()) parts_.emplace_back(rate, RankTree::Part{jobs});
   }
-  std::int64_t behind = 0;
-  for (int passed = 0; passed < kFewJobs && !lasts_.empty(); ++passed) {
-    const auto last =
-        std::ranges::max_element(lasts_, [now](const Last& a, const Last& b) { return a.at.compare(b.at, now) < 0; });
-    const MovingRank at = last->at;
-    behind += member(at.rank.job).width;
-    if (behind >= used_ - capacity_) return at.at(now);
-    if (const std::optional<Rank> before = last->jobs->last_before(at.rank)) {
-      last->at.rank = *before;
-    } else {
-      lasts_.erase(last);
+  std::optional<MovingRank> too_early, found;
+  for (;;) {
+    const auto heaviest = std::ranges::max_element(parts_, {}, [](const auto& part) { return part.second.sum(); });
+    if (heaviest->second.empty()) break;
+    const MovingRank middle{heaviest->second.root(), heaviest->first};
+    std::int64_t through = heaviest->second.sum_through_root();
+    for (auto part = parts_.begin(); part != parts_.end(); ++part) {
+      if (part == heaviest) continue;
+      through += part->second.sum_while([&, own = part->first](const Rank& rank) {
+        return middle.compare({rank, own}, now) > 0;
+      });
+    }
+    (through > capacity_ ? found : too_early) = middle;
+    for (auto& [rate, part] : parts_) {
+      part.narrow(
+          [&, own = rate](const Rank& rank) {
+            return !too_early || too_early->compare({rank, own}, now) < 0;
+          },
+          [&, own = rate](const Rank& rank) {
+            return !found || found->compare({rank, own}, now) > 0;
+          });
     }
   }
-  return first_overflow_by_halves(now);
-}
-
-std::optional<Rank> GreedyWalk::first_overflow_by_halves(Time now) const {
-  std::optional<Rank> first;
-  for (const auto& [rate, jobs] : running_) {
-    const auto is_beyond = [&, own = rate](const Rank& rank, std::int64_t through) {
-      const Rank at = MovingRank{rank, own}.at(now);
-      for (const auto& [other, others] : running_) {
-        if (other != own) through += others.sum_before(in_group(other, at, now));
-      }
-      return through > capacity_;
-    };
-    const std::optional<Rank> found = jobs.first_from(is_beyond);
-    if (found && (!first || MovingRank{*found, rate}.at(now) < *first)) first = MovingRank{*found, rate}.at(now);
-  }
-  return first;
+  return found->at(now);
 }
 
 std::optional<GreedyWalk::Change> GreedyWalk::next_change(Time now) {

@@ -107,7 +107,6 @@ class GreedyWalk {
   /// Returns the first running job that the walk reaches with too few GPUs left; nothing unless the running jobs
   /// together exceed the capacity.
   [[nodiscard]] std::optional<Rank> first_overflow(Time now) const;
-  [[nodiscard]] std::optional<Rank> first_overflow_by_halves(Time now) const;
   [[nodiscard]] std::int64_t used_before(const Rank& place, Time now) const;
 
   std::int64_t capacity_;
@@ -117,11 +116,7 @@ class GreedyWalk {
   std::map<std::int32_t, Class> classes_;                   // only classes with waiting jobs
   std::map<std::int64_t, RankTree> running_;  // by rate; the order of the jobs of one rate does not change with time
   std::vector<std::int32_t> refused_;
-  struct Last {
-    MovingRank at;
-    const RankTree* jobs;
-  };
-  mutable std::vector<Last> lasts_;  // scratch: the last running job of each rate that first_overflow has yet to pass
+  mutable std::vector<std::pair<std::int64_t, RankTree::Part>> parts_;  // scratch of first_overflow: by rate
 };
 
 }  // namespace contend

@@ -25,6 +25,8 @@ struct Rank {
 /// A set of ranks, each with a value. Every operation is O(log n).
 class RankTree {
  public:
+  class Part;
+
   void insert(const Rank& rank, std::int64_t value);
   void erase(const Rank& rank);  ///< the rank must be in the tree
 
@@ -38,25 +40,6 @@ class RankTree {
   [[nodiscard]] std::optional<Rank> last_before(const Rank& rank) const;
   /// Returns the first rank up to and including which the values add up to at least `sum`. No value may be negative.
   [[nodiscard]] std::optional<Rank> first_with_sum(std::int64_t sum) const;
-  /// Returns the first rank for which `holds(rank, sum of the values up to and including it)`. It must hold for all
-  /// ranks behind one for which it holds.
-  template <class Predicate>
-  [[nodiscard]] std::optional<Rank> first_from(const Predicate& holds) const {
-    std::optional<Rank> found;
-    std::int64_t before = 0;
-    for (Index node = root_; node != kNone;) {
-      const Node& here = nodes_[node];
-      const std::int64_t through = before + (here.left != kNone ? nodes_[here.left].sum : 0) + here.value;
-      if (holds(here.rank, through)) {
-        found = here.rank;
-        node = here.left;
-      } else {
-        before = through;
-        node = here.right;
-      }
-    }
-    return found;
-  }
   /// Returns the first rank whose value is at most `limit`.
   [[nodiscard]] std::optional<Rank> first_at_most(std::int64_t limit) const;
 
@@ -82,6 +65,54 @@ class RankTree {
   Index root_ = kNone;
   std::size_t size_ = 0;
   std::uint64_t made_ = 0;
+};
+
+/// The ranks of a tree among which a search still looks: those of a subtree. The tree must not change meanwhile.
+/// `is_before(rank)` must be true for the first ranks of the tree and false for the others.
+class RankTree::Part {
+ public:
+  explicit Part(const RankTree& tree) : nodes_{tree.nodes_.data()}, node_{tree.root_} {}
+
+  [[nodiscard]] bool empty() const { return node_ == kNone; }
+  /// Returns the rank at the root of the subtree, which must not be empty.
+  [[nodiscard]] const Rank& root() const { return nodes_[node_].rank; }
+  /// Returns the sum of the values in the subtree.
+  [[nodiscard]] std::int64_t sum() const { return empty() ? 0 : nodes_[node_].sum; }
+
+  /// Returns the sum of the values of all ranks of the tree up to and including the root of the subtree.
+  [[nodiscard]] std::int64_t sum_through_root() const {
+    Part rest = *this;
+    rest.go(true);
+    return rest.before_;
+  }
+  /// Returns the sum of the values of all ranks of the tree that `is_before` holds for.
+  template <class IsBefore>
+  [[nodiscard]] std::int64_t sum_while(const IsBefore& is_before) const {
+    Part rest = *this;
+    while (!rest.empty()) rest.go(is_before(rest.root()));
+    return rest.before_;
+  }
+  /// Moves to the subtree of the ranks for which `is_after_first` and `is_before_last` hold. It may contain others, but
+  /// not at its root.
+  template <class IsAfterFirst, class IsBeforeLast>
+  void narrow(const IsAfterFirst& is_after_first, const IsBeforeLast& is_before_last) {
+    while (!empty()) {
+      const bool is_after = is_after_first(root());
+      if (is_after && is_before_last(root())) return;
+      go(!is_after);
+    }
+  }
+
+ private:
+  void go(bool to_right) {
+    const Node& node = nodes_[node_];
+    if (to_right) before_ += node.value + (node.left == kNone ? 0 : nodes_[node.left].sum);
+    node_ = to_right ? node.right : node.left;
+  }
+
+  const Node* nodes_;
+  Index node_;
+  std::int64_t before_ = 0;  // the values of the ranks in front of the subtree
 };
 
 }  // namespace contend

@@ -83,18 +83,22 @@ std::set<JobId> walked(const FallingKeys& order, std::int64_t capacity) {
 }  // namespace
 
 TEST_CASE("GreedyWalk chooses the jobs that a walk over all of them chooses, and changes nothing else") {
-  int stopped = 0, passed_over = 0, undone = 0, fitted = 0, beyond_zero = 0, tight = 0;
+  int stopped = 0, passed_over = 0, undone = 0, fitted = 0, beyond_zero = 0, tight = 0, many_stopped = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     RandomStream stream{seed, "greedy-walk"}, questions{seed, "greedy-walk.questions"};
-    const std::int64_t capacity = stream.uniform_integer(4, 24);
+    // In every third round a wide job takes the place of many.
+    const bool one_for_many = seed % 3 == 0;
+    const std::int64_t capacity = one_for_many ? 60 : stream.uniform_integer(4, 24);
     GreedyWalk walk{capacity};
     FallingKeys order;
     std::uint32_t next = 0;
     for (int step = 0; step < 120; ++step) {
       order.now += Time::nanoseconds(stream.uniform_integer(1, 6));
-      for (std::int64_t n = stream.uniform_integer(0, 3); n > 0; --n) {
+      for (std::int64_t n = stream.uniform_integer(0, one_for_many ? 9 : 3); n > 0; --n) {
         const JobId id{next++};
-        const std::int64_t width = stream.uniform_integer(1, 8);
+        const std::int64_t width = !one_for_many             ? stream.uniform_integer(1, 8)
+                                   : stream.uniform() < 0.05 ? 40
+                                                             : stream.uniform_integer(1, 2);
         const std::int64_t rate = stream.uniform_integer(0, 2) * (seed % 2 == 0 ? width : 1);
         const std::int64_t key = stream.uniform_integer(1, 40) * std::max<std::int64_t>(rate, 1);
         order.jobs[id] = {key, width, rate, false, {}};
@@ -124,6 +128,7 @@ TEST_CASE("GreedyWalk chooses the jobs that a walk over all of them chooses, and
         return all;
       };
       std::vector<GreedyWalk::Change> changes = all_changes();
+      many_stopped += std::ranges::count(changes, false, &GreedyWalk::Change::starts) > 10 ? 1 : 0;
       if (stream.uniform() < 0.3) {  // taken back, the walk requires the same again
         const std::vector<GreedyWalk::Change> before = changes;
         for (std::size_t i = before.size(); i-- > 0;) walk.undo(before[i]);
@@ -168,6 +173,7 @@ TEST_CASE("GreedyWalk chooses the jobs that a walk over all of them chooses, and
     }
   }
   CHECK(stopped > 1000);
+  CHECK(many_stopped > 40);
   CHECK(undone > 100);
   CHECK(fitted > 1000);
   CHECK(beyond_zero > 200);
