@@ -8,9 +8,10 @@ namespace contend {
 
 namespace {
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) is a bijection of 64 bits that scatters neighbours.
-std::uint64_t scatter(std::uint64_t n) {
-  n *= 0x9e3779b97f4a7c15U;
+/// The priority of the node with this index in the treap. The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)
+/// is a bijection of 64 bits that scatters neighbours.
+std::uint64_t priority(std::uint64_t n) {
+  n = (n + 1) * 0x9e3779b97f4a7c15U;
   n = (n ^ (n >> 30U)) * 0xbf58476d1ce4e5b9U;
   n = (n ^ (n >> 27U)) * 0x94d049bb133111ebU;
   return n ^ (n >> 31U);
@@ -26,7 +27,7 @@ RankTree::Index RankTree::make(const Rank& rank, std::int64_t value) {
     index = free_.back();
     free_.pop_back();
   }
-  nodes_[index] = {rank, value, value, value, scatter(++made_), kNone, kNone};
+  nodes_[index] = {rank, value, value, value, kNone, kNone};
   return index;
 }
 
@@ -61,7 +62,7 @@ void RankTree::split(Index node, const Rank& rank, Index& before, Index& from) {
 RankTree::Index RankTree::merge(Index before, Index after) {
   if (before == kNone) return after;
   if (after == kNone) return before;
-  if (nodes_[before].priority > nodes_[after].priority) {
+  if (priority(before) > priority(after)) {
     nodes_[before].right = merge(nodes_[before].right, after);
     update(before);
     return before;
@@ -73,7 +74,7 @@ RankTree::Index RankTree::merge(Index before, Index after) {
 
 RankTree::Index RankTree::insert_at(Index node, Index added) {
   if (node == kNone) return added;
-  if (nodes_[added].priority > nodes_[node].priority) {
+  if (priority(added) > priority(node)) {
     Index before = kNone, from = kNone;
     split(node, nodes_[added].rank, before, from);
     nodes_[added].left = before;

@@ -1,6 +1,7 @@
 #pragma once
 // RankTree keeps jobs in order and answers questions on sums and minima of their values. Policies use it to examine
-// many jobs at once. It is a treap whose priorities come from a counter, so that its shape is the same in every run.
+// many jobs at once. It is a treap whose priorities come from the indices of its nodes, so that its shape is the same
+// in every run.
 
 #include "sim/ids.hpp"
 #include "sim/scheduling.hpp"
@@ -16,11 +17,22 @@ namespace contend {
 /// The place of a job in an order; the smallest goes first. `tier` and `label` order jobs with equal keys.
 struct Rank {
   PolicyKey key = 0;
-  std::int32_t tier = 0;
   std::int64_t label = 0;
+  std::int32_t tier = 0;
   JobId job;
-  constexpr auto operator<=>(const Rank&) const = default;
+
+  constexpr Rank() = default;
+  constexpr Rank(PolicyKey key_, std::int32_t tier_, std::int64_t label_, JobId job_)
+      : key{key_}, label{label_}, tier{tier_}, job{job_} {}
+  bool operator==(const Rank&) const = default;
+  constexpr std::strong_ordering operator<=>(const Rank& other) const {
+    if (key != other.key) return key < other.key ? std::strong_ordering::less : std::strong_ordering::greater;
+    if (tier != other.tier) return tier <=> other.tier;
+    if (label != other.label) return label <=> other.label;
+    return job <=> other.job;
+  }
 };
+static_assert(sizeof(Rank) == 32, "a node of a RankTree fills a cache line, and so does a member of a GreedyWalk");
 
 /// A set of ranks, each with a value. Every operation is O(log n).
 class RankTree {
@@ -46,10 +58,9 @@ class RankTree {
  private:
   using Index = std::uint32_t;
   static constexpr Index kNone = UINT32_MAX;
-  struct Node {
+  struct alignas(64) Node {  // a cache line, so that a step down the tree needs one
     Rank rank;
     std::int64_t value = 0, sum = 0, minimum = 0;
-    std::uint64_t priority = 0;
     Index left = kNone, right = kNone;
   };
 
@@ -64,7 +75,6 @@ class RankTree {
   std::vector<Index> free_;
   Index root_ = kNone;
   std::size_t size_ = 0;
-  std::uint64_t made_ = 0;
 };
 
 /// The ranks of a tree among which a search still looks: those of a subtree. The tree must not change meanwhile.
