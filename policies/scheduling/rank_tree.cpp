@@ -3,6 +3,7 @@
 #include "sim/check.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace contend {
 
@@ -72,48 +73,46 @@ RankTree::Index RankTree::merge(Index before, Index after) {
   return after;
 }
 
-RankTree::Index RankTree::insert_at(Index node, Index added) {
-  if (node == kNone) return added;
-  if (priority(added) > priority(node)) {
-    Index before = kNone, from = kNone;
-    split(node, nodes_[added].rank, before, from);
-    nodes_[added].left = before;
-    nodes_[added].right = from;
-    update(added);
-    return added;
-  }
-  if (nodes_[added].rank < nodes_[node].rank) {
-    nodes_[node].left = insert_at(nodes_[node].left, added);
-  } else {
-    nodes_[node].right = insert_at(nodes_[node].right, added);
-  }
-  update(node);
-  return node;
-}
-
-RankTree::Index RankTree::erase_at(Index node, const Rank& rank) {
-  CONTEND_CHECK(node != kNone, "the rank is in the tree");
-  if (nodes_[node].rank == rank) {
-    free_.push_back(node);
-    return merge(nodes_[node].left, nodes_[node].right);
-  }
-  if (rank < nodes_[node].rank) {
-    nodes_[node].left = erase_at(nodes_[node].left, rank);
-  } else {
-    nodes_[node].right = erase_at(nodes_[node].right, rank);
-  }
-  update(node);
-  return node;
-}
-
 void RankTree::insert(const Rank& rank, std::int64_t value) {
-  root_ = insert_at(root_, make(rank, value));
+  const Index added = make(rank, value);
   ++size_;
+  Index* link = &root_;
+  while (*link != kNone && priority(*link) > priority(added)) {
+    Node& above = nodes_[*link];
+    above.sum += value;
+    above.minimum = std::min(above.minimum, value);
+    link = rank < above.rank ? &above.left : &above.right;
+  }
+  split(std::exchange(*link, added), rank, nodes_[added].left, nodes_[added].right);
+  update(added);
 }
 
 void RankTree::erase(const Rank& rank) {
-  root_ = erase_at(root_, rank);
+  above_.clear();
+  Index* link = &root_;
+  for (;;) {
+    CONTEND_CHECK(*link != kNone, "the rank is in the tree");
+    Node& node = nodes_[*link];
+    if (node.rank == rank) break;
+    above_.push_back(*link);
+    link = rank < node.rank ? &node.left : &node.right;
+  }
+  const Index gone = *link;
+  const std::int64_t value = nodes_[gone].value;
+  *link = merge(nodes_[gone].left, nodes_[gone].right);
+  free_.push_back(gone);
   --size_;
+  bool may_be_minimum = true;
+  for (auto index = above_.rbegin(); index != above_.rend(); ++index) {
+    Node& node = nodes_[*index];
+    if (may_be_minimum && node.minimum == value) {
+      update(*index);
+      may_be_minimum = node.minimum != value;
+    } else {
+      node.sum -= value;
+      may_be_minimum = false;
+    }
+  }
 }
 
 std::int64_t RankTree::sum_before(const Rank& rank) const {

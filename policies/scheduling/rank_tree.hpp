@@ -68,11 +68,10 @@ class RankTree {
   void update(Index node);
   void split(Index node, const Rank& rank, Index& before, Index& from);  // `from` gets the ranks not before `rank`
   [[nodiscard]] Index merge(Index before, Index after);
-  [[nodiscard]] Index insert_at(Index node, Index added);
-  [[nodiscard]] Index erase_at(Index node, const Rank& rank);
 
   std::vector<Node> nodes_;
   std::vector<Index> free_;
+  std::vector<Index> above_;  // scratch of erase(): the nodes from the root to the one that goes
   Index root_ = kNone;
   std::size_t size_ = 0;
 };
