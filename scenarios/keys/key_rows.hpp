@@ -108,7 +108,8 @@ class PropertyIo final : public CodecIo<T> {
   Set set_;
 };
 
-inline ScenarioKey key_of(std::string_view path, std::shared_ptr<const KeyIo> io, std::string_view text) {
+/// `io` is not made by make_shared(), which would make a class of its own for each type of value.
+inline ScenarioKey key_of(std::string_view path, std::unique_ptr<const KeyIo> io, std::string_view text) {
   ScenarioKey key;
   key.path = path;
   key.text = text;
@@ -120,14 +121,14 @@ inline ScenarioKey key_of(std::string_view path, std::shared_ptr<const KeyIo> io
 template <class T>
 ScenarioKey property(std::string_view path, std::type_identity_t<T (*)(const Scenario&)> get,
                      std::type_identity_t<void (*)(Scenario&, T)> set, Codec<T> codec, std::string_view text) {
-  return key_of(path, std::make_shared<const PropertyIo<T>>(get, set, std::move(codec)), text);
+  return key_of(path, std::make_unique<const PropertyIo<T>>(get, set, std::move(codec)), text);
 }
 
 /// What row() does, compiled once for each type of value.
 template <class T>
 ScenarioKey member_row(std::string_view path, typename MemberIo<T>::Member member,
                        typename MemberIo<T>::ConstMember const_member, Codec<T> codec, std::string_view text) {
-  return key_of(path, std::make_shared<const MemberIo<T>>(member, const_member, std::move(codec)), text);
+  return key_of(path, std::make_unique<const MemberIo<T>>(member, const_member, std::move(codec)), text);
 }
 
 /// A key that is one member of a scenario: `member` captures nothing and returns a reference to it, const if the

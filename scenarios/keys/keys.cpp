@@ -128,7 +128,7 @@ class IncludeIo final : public FileKeyIo {
 };
 
 ScenarioKey version_key() {
-  ScenarioKey key = key_rows::key_of("schema_version", std::make_shared<const VersionIo>(),
+  ScenarioKey key = key_rows::key_of("schema_version", std::make_unique<const VersionIo>(),
                                      "version of the scenario format; required in every file");
   key.role = KeyRole::schema_version;
   return key;
@@ -136,7 +136,7 @@ ScenarioKey version_key() {
 
 ScenarioKey include_key() {
   ScenarioKey key =
-      key_rows::key_of("include", std::make_shared<const IncludeIo>(),
+      key_rows::key_of("include", std::make_unique<const IncludeIo>(),
                        "files whose keys this file takes over, relative to this file; later files override "
                        "earlier ones, this file overrides all");
   key.role = KeyRole::include;

@@ -1,7 +1,6 @@
 #pragma once
 // A function whose copies share what it captured.
 
-#include <functional>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -24,14 +23,29 @@ class SharedFunction<Result(Arguments...)> {
   // NOLINTBEGIN(google-explicit-constructor): it takes a lambda, as std::function does.
   template <class Callable>
   requires std::is_invocable_r_v<Result, const Callable&, Arguments...> SharedFunction(Callable callable)
-      : function_{std::make_shared<const std::function<Result(Arguments...)>>(std::move(callable))} {}
+      : callable_{static_cast<const void*>(new Callable{std::move(callable)}), &destroy<Callable>},
+        call_{&call<Callable>} {}
   // NOLINTEND(google-explicit-constructor)
 
-  Result operator()(Arguments... arguments) const { return (*function_)(std::forward<Arguments>(arguments)...); }
-  explicit operator bool() const { return function_ != nullptr; }
+  Result operator()(Arguments... arguments) const {
+    return call_(callable_.get(), std::forward<Arguments>(arguments)...);
+  }
+  explicit operator bool() const { return callable_ != nullptr; }
 
  private:
-  std::shared_ptr<const std::function<Result(Arguments...)>> function_;
+  template <class Callable>
+  static Result call(const void* callable, Arguments... arguments) {
+    return (*static_cast<const Callable*>(callable))(std::forward<Arguments>(arguments)...);
+  }
+  template <class Callable>
+  static void destroy(const void* callable) {
+    delete static_cast<const Callable*>(callable);
+  }
+
+  // Pointers to functions, which are of the same type for every callable: the compiler makes two functions for each of
+  // the hundreds of callables, and no class.
+  std::shared_ptr<const void> callable_;
+  Result (*call_)(const void*, Arguments...) = nullptr;
 };
 
 }  // namespace contend
