@@ -20,9 +20,10 @@ esac
 # Processor seconds of fuzzing over all targets.
 fuzz_seconds=${FUZZ_SECONDS:-60}
 
-# The rooms whose tests are compiled in both flavours: those where runs spend their time, and cli/, whose tests run the
-# program that was built. The tests of all other rooms run under sanitizers only.
-hot_rooms="sim;network;models;calibration;policies;validate;cli"
+# The rooms whose tests are compiled in both flavours: those where runs spend their time, validate/, whose long tests are
+# cut short under sanitizers, and cli/, whose tests run the program that was built. The tests of all other rooms run under
+# sanitizers only.
+hot_rooms="sim;network;policies;validate;cli"
 
 has_gpu() {
   command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1
