@@ -20,9 +20,9 @@ esac
 # Processor seconds of fuzzing over all targets.
 fuzz_seconds=${FUZZ_SECONDS:-60}
 
-# The rooms whose tests are compiled in both flavours: those where runs spend their time, validate/, whose long tests are
-# cut short under sanitizers, and cli/, whose tests run the program that was built. The tests of all other rooms run under
-# sanitizers only.
+# The rooms whose tests are compiled in both flavours: the engine, the network and the policies, whose code the compiler
+# changes most, validate/, whose long tests are cut short under sanitizers, and cli/, whose tests run the program that was
+# built. The tests of all other rooms run under sanitizers only.
 hot_rooms="sim;network;policies;validate;cli"
 
 has_gpu() {

@@ -108,7 +108,7 @@ class PropertyIo final : public CodecIo<T> {
   Set set_;
 };
 
-/// `io` is not made by make_shared(), which would make a class of its own for each type of value.
+/// Takes a unique pointer: make_shared() would have the compiler generate one more class for each type of value.
 inline ScenarioKey key_of(std::string_view path, std::unique_ptr<const KeyIo> io, std::string_view text) {
   ScenarioKey key;
   key.path = path;
