@@ -91,21 +91,31 @@ FlowId MaxMinRates::add(std::span<const LinkShare> links, double weight, double 
   levels_[id] = {.level = 0, .cap_level = cap > 0 ? cap / weight : kUnlimited, .alive = true};
   flow.weight = weight;
   flow.links.assign(links.begin(), links.end());
-  flow.at.clear();
-  for (std::size_t i = 0; i < links.size(); ++i) {
-    const std::uint32_t l = links[i].link.value();
-    CONTEND_DCHECK(links[i].share > 0, "a share is not positive");
-    flow.at.push_back(static_cast<std::uint32_t>(entries_[l].size()));
-    const double per_level = links[i].share * weight;
-    entries_[l].push_back({id, static_cast<std::uint32_t>(i), per_level});
+  flow.hops.clear();
+  flow.shared = 0;
+  for (const LinkShare& use : links) {
+    CONTEND_DCHECK(use.share > 0, "a share is not positive");
+    const std::uint32_t l = use.link.value();
     LinkState& link = links_[l];
+    if (link.flows == 1) share_link(l);
+    const double per_level = use.share * weight;
+    const auto which = static_cast<std::uint32_t>(flow.hops.size());
+    flow.hops.push_back({l, link.flows, per_level});
+    entries_[l].push_back({id, which, per_level});
+    ++link.flows;
+    fill_is_old_ = fill_is_old_ || link.has_efficiency;
+    if (link.flows == 1) {
+      link.level = kUnlimited;
+      continue;
+    }
+    swap_hops(id, which, flow.shared++);
     link.open_per_level += per_level;
     ++link.open;
     ++link.loose;
     link.scanned = false;
-    fill_is_old_ = fill_is_old_ || link.has_efficiency;
     touch(l);
   }
+  disorder(id);
   ++loose_flows_;
   new_.push_back(id);
   hops_ += links.size();
@@ -117,24 +127,26 @@ void MaxMinRates::remove(FlowId id) {
   Flow& flow = flows_[id.index()];
   Level& gone = levels_[id.index()];
   CONTEND_CHECK(gone.alive, "removed a flow that is not there");
-  for (std::size_t i = 0; i < flow.links.size(); ++i) {
-    const std::uint32_t l = flow.links[i].link.value();
-    LinkState& link = links_[l];
+  for (const Hop& hop : flow.hops) {
+    LinkState& link = links_[hop.link];
     // A link that is not saturated limits no flow, and it stays so with one flow fewer.
-    if (link.level != kUnlimited || link.has_efficiency) touch(l);
+    if (link.flows > 1 && (link.level != kUnlimited || link.has_efficiency)) touch(hop.link);
     fill_is_old_ = fill_is_old_ || link.has_efficiency;
-    std::vector<Entry>& entries = entries_[l];
-    const std::uint32_t hole = flow.at[i];
-    drop(link, entries[hole].per_level, gone, l);
+    std::vector<Entry>& entries = entries_[hop.link];
+    if (link.flows > 1) drop(link, hop.per_level, gone, hop.link);
     const Entry last = entries.back();
-    entries[hole] = last;
+    entries[hop.at] = last;
     entries.pop_back();
-    if (last.flow != id.value()) flows_[last.flow].at[last.which] = hole;
-    if (link.open == entries.size()) link.held_load = 0;
+    --link.flows;
+    if (last.flow != id.value()) flows_[last.flow].hops[last.which].at = hop.at;
+    if (link.open == link.flows) link.held_load = 0;
+    if (link.flows == 1) leave_alone(hop.link);
   }
   if (gone.bottleneck == kLoose) --loose_flows_;
   hops_ -= flow.links.size();
   if (filling_) fill_->remove(id.value());
+  flow.hops.clear();
+  flow.shared = 0;
   gone.alive = false;
   free_.push_back(id.value());
 }
@@ -142,17 +154,21 @@ void MaxMinRates::remove(FlowId id) {
 void MaxMinRates::set_capacity(LinkId link, double capacity) {
   CONTEND_CHECK(capacity >= 0 && std::isfinite(capacity), "a capacity is negative or not finite");
   links_[link.index()].capacity = capacity;
-  links_[link.index()].scanned = false;
-  fill_is_old_ = true;
-  touch(link.value());
+  renew(link.value());
 }
 
 void MaxMinRates::set_efficiency(LinkId link, LinkEfficiency efficiency) {
   efficiency_[link.index()] = std::make_unique<LinkEfficiency>(std::move(efficiency));
   links_[link.index()].has_efficiency = true;
+  renew(link.value());
+}
+
+// Marks a link whose capacity has changed.
+void MaxMinRates::renew(std::uint32_t l) {
+  links_[l].scanned = false;
   fill_is_old_ = true;
-  links_[link.index()].scanned = false;
-  touch(link.value());
+  if (links_[l].flows == 1) disorder(entries_[l].front().flow);
+  touch(l);
 }
 
 double MaxMinRates::capacity(LinkId link) const {
@@ -178,6 +194,58 @@ void MaxMinRates::touch(std::uint32_t link) {
   dirty_.push_back(link);
 }
 
+void MaxMinRates::swap_hops(std::uint32_t flow, std::uint32_t a, std::uint32_t b) {
+  std::vector<Hop>& hops = flows_[flow].hops;
+  std::swap(hops[a], hops[b]);
+  entries_[hops[a].link][hops[a].at].which = a;
+  entries_[hops[b].link][hops[b].at].which = b;
+}
+
+// A link that one flow has alone is about to get a second one.
+void MaxMinRates::share_link(std::uint32_t l) {
+  LinkState& link = links_[l];
+  const Entry& entry = entries_[l].front();
+  const Level& flow = levels_[entry.flow];
+  link.updates = kStale;
+  link.scanned = false;
+  link.level = flow.bottleneck == l ? flow.level : kUnlimited;
+  disorder(entry.flow);
+  swap_hops(entry.flow, entry.which, flows_[entry.flow].shared++);
+}
+
+// One flow has the link alone from now on.
+void MaxMinRates::leave_alone(std::uint32_t l) {
+  const Entry& entry = entries_[l].front();
+  disorder(entry.flow);
+  swap_hops(entry.flow, entry.which, --flows_[entry.flow].shared);
+}
+
+void MaxMinRates::disorder(std::uint32_t flow) {
+  if (flows_[flow].unordered) return;
+  flows_[flow].unordered = true;
+  unordered_.push_back(flow);
+}
+
+// Finds the tightest of the links that a flow has alone, where they have changed, and marks it if the flow is loose.
+void MaxMinRates::order_hops() {
+  for (const std::uint32_t id : unordered_) {
+    Flow& flow = flows_[id];
+    flow.unordered = false;
+    if (flow.shared == flow.hops.size()) continue;
+    std::uint32_t tightest = flow.shared;
+    double lowest = kUnlimited;
+    for (std::uint32_t i = flow.shared; i < flow.hops.size(); ++i) {
+      const double level = capacity(LinkId{flow.hops[i].link}) / flow.hops[i].per_level;
+      if (level >= lowest) continue;
+      lowest = level;
+      tightest = i;
+    }
+    if (tightest != flow.shared) swap_hops(id, tightest, flow.shared);
+    if (levels_[id].bottleneck == kLoose) touch(flow.hops[flow.shared].link);
+  }
+  unordered_.clear();
+}
+
 // Removes the flow from the sums of its link l.
 void MaxMinRates::drop(LinkState& link, double per_level, const Level& flow, std::uint32_t l) {
   const bool loose = flow.bottleneck == kLoose;
@@ -191,26 +259,28 @@ void MaxMinRates::drop(LinkState& link, double per_level, const Level& flow, std
   if (link.updates < kStale) ++link.updates;
 }
 
-// Moves the flow to this bottleneck and level, and marks all its links but one for the sweep.
+// Moves the flow to this bottleneck and level, and marks its links for the sweep, but for one and for those that it has
+// alone and that can't limit it.
 void MaxMinRates::move(std::uint32_t id, std::uint32_t bottleneck, double level, std::uint32_t except) {
   Level& flow = levels_[id];
   const bool loose = bottleneck == kLoose;
-  hops_moved_ += flows_[id].links.size();
-  for (const LinkShare& use : flows_[id].links) {
-    const std::uint32_t l = use.link.value();
-    LinkState& link = links_[l];
-    const double per_level = use.share * flows_[id].weight;
-    drop(link, per_level, flow, l);
-    if (loose || bottleneck == l) {
-      link.open_per_level += per_level;
+  const std::span<const Hop> hops = flows_[id].hops;
+  const std::size_t shared = flows_[id].shared;
+  hops_moved_ += shared;
+  for (const Hop& hop : hops.first(shared)) {
+    LinkState& link = links_[hop.link];
+    drop(link, hop.per_level, flow, hop.link);
+    if (loose || bottleneck == hop.link) {
+      link.open_per_level += hop.per_level;
       ++link.open;
       link.loose += loose ? 1U : 0U;
     } else {
-      link.held_load += per_level * level;
+      link.held_load += hop.per_level * level;
       link.top = std::max(link.top, level);
     }
-    if (l != except) touch(l);
+    if (hop.link != except) touch(hop.link);
   }
+  if (shared < hops.size() && hops[shared].link != except) touch(hops[shared].link);
   loose_flows_ += (loose ? 1U : 0U);
   loose_flows_ -= (flow.bottleneck == kLoose ? 1U : 0U);
   flow.bottleneck = bottleneck;
@@ -289,11 +359,22 @@ double MaxMinRates::full_level(double full, double open) const {
   return kUnlimited;
 }
 
+// The level at which the only flow on a link fills it; unlimited if the flow doesn't reach it.
+double MaxMinRates::level_alone(std::uint32_t l) const {
+  const Entry& entry = entries_[l].front();
+  const Level& flow = levels_[entry.flow];
+  const bool is_open = flow.bottleneck == kLoose || flow.bottleneck == l;
+  const double level = capacity(LinkId{l}) / entry.per_level;
+  return (is_open ? flow.cap_level : flow.level) <= level ? kUnlimited : level;
+}
+
 // A lower bound of the level at which the link is full, from its sums: held flows count in full, open flows as if they
 // had no caps. If no flow is loose, the bound is that level: held flows have smaller levels, and the caps of the flows
 // that the link limits lie above it. If the sums do not decide that, it scans the flows.
 double MaxMinRates::estimate(std::uint32_t l) {
   LinkState& link = links_[l];
+  if (link.flows == 0) return link.exact = kUnlimited;
+  if (link.flows == 1) return link.exact = level_alone(l);
   if (link.scanned) return link.exact;
   if (link.updates >= kStale) return scan(l);
   const double full = capacity(LinkId{l});
@@ -315,8 +396,11 @@ MaxMinRates::Place MaxMinRates::take_next() {
 }
 
 // True if the link limits the same flows as before at the same level, so nothing is to be done.
-bool MaxMinRates::rests(const LinkState& link, double level) const {
-  return link.loose == 0 && !differ(level, link.level);
+bool MaxMinRates::rests(std::uint32_t l, double level) const {
+  const LinkState& link = links_[l];
+  const bool loose =
+      link.flows == 1 ? levels_[entries_[l].front().flow].bottleneck == kLoose : link.flows > 1 && link.loose > 0;
+  return !loose && !differ(level, link.level);
 }
 
 // A link whose level falls is visited at the new level, one whose level rises at the old one: from there on the flows
@@ -327,7 +411,7 @@ void MaxMinRates::place_dirty_links() {
     link.dirty = false;
     ++work_.links;
     const double level = estimate(l);
-    const double key = rests(link, level) ? kUnlimited : std::min(level, link.level);
+    const double key = rests(l, level) ? kUnlimited : std::min(level, link.level);
     if (key == kUnlimited) {
       waiting_links_ -= link.waiting ? 1U : 0U;
       link.waiting = false;
@@ -352,8 +436,8 @@ void MaxMinRates::take_turn(std::uint32_t l) {
   link.waiting = false;
   --waiting_links_;
   for (const bool exactly : {false, true}) {
-    const double level = exactly && !link.scanned ? scan(l) : estimate(l);
-    if (rests(link, level)) return;
+    const double level = exactly && link.flows > 1 && !link.scanned ? scan(l) : estimate(l);
+    if (rests(l, level)) return;
     const double key = std::min(level, link.level);
     if (key > link.key) {
       if (key != kUnlimited) wait(l, key);
@@ -420,6 +504,7 @@ bool MaxMinRates::sweep() {
     }
   }
   new_.clear();
+  order_hops();
   place_dirty_links();
   while (waiting_links_ > 0 || loose_flows_ > 0) {
     CONTEND_DCHECK(!heap_.empty(), "a loose flow has neither a cap nor a link");

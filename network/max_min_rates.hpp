@@ -110,10 +110,21 @@ class MaxMinRates {
     bool changed = false;
     bool alive = false;
   };
+  // A flow on one of its links.
+  struct Hop {
+    std::uint32_t link;
+    std::uint32_t at;  // index of the flow among the entries of the link
+    double per_level;
+  };
+  // A link with one flow bounds the level of that flow and no other. Of all such links of a flow only the tightest can
+  // be its bottleneck, so a flow whose level changes marks its shared links and that one. A flow of a collective
+  // operation crosses hundreds of links, most of them alone.
   struct Flow {
     double weight = 1;
     std::vector<LinkShare> links;
-    std::vector<std::uint32_t> at;  // index of the flow among the entries of each of its links
+    std::vector<Hop> hops;     // the shared links first, then the tightest of those that the flow has alone
+    std::uint32_t shared = 0;  // number of its shared links
+    bool unordered = false;    // true if the links that the flow has alone have changed
   };
   using Entry = FlowOnLink;
   struct LinkState {
@@ -126,12 +137,14 @@ class MaxMinRates {
     double open_per_level = 0;
     double top = 0;  // upper bound on the levels of the held flows
     std::uint32_t open = 0;
-    std::uint32_t loose = 0;         // open flows that nothing limits yet
-    std::uint16_t updates = kStale;  // updates of the sums since `scan` computed them
-    bool scanned = false;
-    bool waiting = false;  // true if it has a place in the sweep
-    bool dirty = false;
-    bool has_efficiency = false;
+    std::uint32_t loose = 0;  // open flows that nothing limits yet
+    std::uint32_t flows = 0;
+    std::uint16_t updates =
+        kStale;  // updates of the sums since `scan` computed them; the sums of one flow are not kept
+    bool scanned : 1 = false;
+    bool waiting : 1 = false;  // true if it has a place in the sweep
+    bool dirty : 1 = false;
+    bool has_efficiency : 1 = false;
   };
   struct Place {
     double key;
@@ -140,6 +153,12 @@ class MaxMinRates {
   };
 
   void touch(std::uint32_t link);
+  void renew(std::uint32_t link);
+  void swap_hops(std::uint32_t flow, std::uint32_t a, std::uint32_t b);
+  void share_link(std::uint32_t link);
+  void leave_alone(std::uint32_t link);
+  void disorder(std::uint32_t flow);
+  void order_hops();
   static void drop(LinkState& link, double per_level, const Level& flow, std::uint32_t l);
   void move(std::uint32_t flow, std::uint32_t bottleneck, double level, std::uint32_t except);
   void loosen(std::uint32_t flow, std::uint32_t except);
@@ -148,8 +167,9 @@ class MaxMinRates {
   void place(std::uint32_t item, double key);
   [[nodiscard]] double full_level(double full, double open) const;
   double scan(std::uint32_t link);
+  [[nodiscard]] double level_alone(std::uint32_t link) const;
   double estimate(std::uint32_t link);
-  [[nodiscard]] bool rests(const LinkState& link, double level) const;
+  [[nodiscard]] bool rests(std::uint32_t link, double level) const;
   void wait(std::uint32_t link, double key);
   void take_turn(std::uint32_t link);
   void raise(std::uint32_t link);
@@ -175,6 +195,7 @@ class MaxMinRates {
   std::vector<Flow> flows_;
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> dirty_;
+  std::vector<std::uint32_t> unordered_;  // flows
   std::vector<std::uint32_t> new_;
   std::vector<Place> heap_;
   std::vector<FlowId> changed_;

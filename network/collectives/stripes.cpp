@@ -37,20 +37,23 @@ std::vector<Block> servers_in(std::span<const NodeId> order, const Topology& top
   return blocks;
 }
 
-/// True if a server appears in two blocks.
-bool is_split(const std::vector<Block>& blocks, std::span<const NodeId> order, const Topology& topology) {
+/// The servers of these GPUs, each once, in order of id.
+std::vector<ServerId> servers_of(std::span<const NodeId> gpus, const Topology& topology) {
   std::vector<ServerId> servers;
-  for (const Block& block : blocks) servers.push_back(topology.nodes()[order[block.first].index()].server);
+  for (const NodeId gpu : gpus) servers.push_back(topology.nodes()[gpu.index()].server);
   std::sort(servers.begin(), servers.end());
-  return std::adjacent_find(servers.begin(), servers.end()) != servers.end();
+  servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
+  return servers;
 }
 
 }  // namespace
 
 std::vector<std::vector<int>> ring_stripes(std::span<const NodeId> order, const Topology& topology) {
-  const NearInterfaces near = near_interfaces(topology);
+  const std::vector<ServerId> servers = servers_of(order, topology);
+  const NearInterfaces near = near_interfaces(topology, servers);
   const std::vector<Block> blocks = servers_in(order, topology, near);
-  if (blocks.size() < 2 || is_split(blocks, order, topology)) return {};
+  const bool is_split = blocks.size() > servers.size();  // a server appears in two blocks
+  if (blocks.size() < 2 || is_split) return {};
   std::size_t most = 0;
   for (const Block& block : blocks) {
     if (block.doors.empty()) return {};

@@ -53,13 +53,19 @@ class Search {
 }  // namespace
 
 NearInterfaces near_interfaces(const Topology& topology) {
+  std::vector<ServerId> servers;
+  for (std::size_t server = 0; server < topology.servers(); ++server) servers.emplace_back(server);
+  return near_interfaces(topology, servers);
+}
+
+NearInterfaces near_interfaces(const Topology& topology, std::span<const ServerId> servers) {
   NearInterfaces near;
   near.nearest.resize(topology.nodes().size());
   near.own.resize(topology.nodes().size());
   Search search{topology};
-  for (std::size_t server = 0; server < topology.servers(); ++server) {
+  for (const ServerId server : servers) {
     std::map<std::vector<NodeId>, std::vector<NodeId>> sharers;  // GPUs by their nearest interfaces
-    for (const NodeId gpu : topology.gpus_of(ServerId{server})) {
+    for (const NodeId gpu : topology.gpus_of(server)) {
       near.nearest[gpu.index()] = search.nearest(gpu);
       sharers[near.nearest[gpu.index()]].push_back(gpu);
     }

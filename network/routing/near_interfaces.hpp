@@ -3,6 +3,7 @@
 
 #include "network/topology.hpp"
 
+#include <span>
 #include <vector>
 
 namespace contend {
@@ -19,5 +20,7 @@ struct NearInterfaces {
 /// rounded down, and at least the first of them. So each GPU has an interface of its own where there are as many
 /// interfaces as GPUs.
 [[nodiscard]] NearInterfaces near_interfaces(const Topology& topology);
+/// Those of the GPUs of these servers, each once; none for other GPUs.
+[[nodiscard]] NearInterfaces near_interfaces(const Topology& topology, std::span<const ServerId> servers);
 
 }  // namespace contend

@@ -13,7 +13,7 @@ using namespace contend::test;
 
 namespace {
 
-FlowDemand over(std::initializer_list<std::uint32_t> links, double weight = 1, double cap = 0) {
+FlowDemand over(const std::vector<std::uint32_t>& links, double weight = 1, double cap = 0) {
   FlowDemand flow;
   for (const std::uint32_t l : links) flow.links.push_back({LinkId{l}, 1});
   flow.weight = weight;
@@ -155,6 +155,56 @@ TEST_CASE("a change touches only the rates that it moves") {
   CHECK(shares.rate(third) == near(2.0 / 3));
   shares.remove(third);
   CHECK(shares.solve().size() == 2);
+}
+
+TEST_CASE("of the links that a flow has alone only the tightest counts, whichever that is") {
+  // Flows over many links, of which pairs of flows share few. Flows come and go, and links change their capacities.
+  constexpr std::uint32_t kLinks = 1200;
+  RandomStream random{29, "alone"};
+  const auto draw = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random.uniform_integer(0, n - 1)); };
+  std::vector<double> capacities;
+  for (std::uint32_t l = 0; l < kLinks; ++l) capacities.push_back(1 + draw(4));
+  MaxMinRates shares{capacities};
+  std::vector<FlowDemand> flows;
+  std::vector<FlowId> ids;
+  std::size_t alone = 0, shared = 0, capped = 0;
+  const int changes = effort(3000);
+  for (int change = 0; change < changes; ++change) {
+    if (flows.size() < 4 || (flows.size() < 10 && draw(2) == 0)) {
+      std::vector<std::uint32_t> links;
+      const std::uint32_t first = draw(kLinks);
+      for (std::uint32_t i = 0; i < 150; ++i) links.push_back((first + i) % kLinks);
+      flows.push_back(over(links, 1 + draw(3), draw(4) == 0 ? 0.2 : 0));
+      ids.push_back(shares.add(flows.back().links, flows.back().weight, flows.back().cap));
+    } else if (draw(3) == 0) {
+      const std::uint32_t f = draw(static_cast<std::uint32_t>(flows.size()));
+      shares.remove(ids[f]);
+      flows.erase(flows.begin() + f);
+      ids.erase(ids.begin() + f);
+    } else {
+      // The bottleneck of a flow, or any link.
+      const LinkId bottleneck = shares.bottleneck(ids[draw(static_cast<std::uint32_t>(flows.size()))]);
+      const LinkId link = bottleneck.valid() && draw(2) == 0 ? bottleneck : LinkId{draw(kLinks)};
+      capacities[link.index()] = draw(5) == 0 ? 0.5 : 1 + draw(4);
+      shares.set_capacity(link, capacities[link.index()]);
+    }
+    if (draw(3) == 0) continue;  // several changes at one time
+    shares.solve();
+    const std::vector<double> expected = max_min_rates(capacities, flows);
+    for (std::size_t f = 0; f < flows.size(); ++f) {
+      REQUIRE(shares.rate(ids[f]) == near(expected[f], 1e-9));
+      const LinkId bottleneck = shares.bottleneck(ids[f]);
+      if (!bottleneck.valid()) {
+        ++capped;
+        continue;
+      }
+      REQUIRE(shares.load(bottleneck) == near(capacities[bottleneck.index()], 1e-9));
+      ++(shares.flows_on(bottleneck) == 1 ? alone : shared);
+    }
+  }
+  CHECK(alone > static_cast<std::size_t>(changes) / 2);
+  CHECK(shared > static_cast<std::size_t>(changes) / 2);
+  CHECK(capped > static_cast<std::size_t>(changes) / 10);
 }
 
 TEST_CASE("where every change moves many rates, filling resumes instead of a sweep over links again and again") {
