@@ -49,6 +49,15 @@ TEST_CASE("the faster the operation, the more executions a sample") {
   CHECK(slow.sample->seconds == near(0.01));
 }
 
+TEST_CASE("a sample takes no more than a twentieth of the limit, so that there are enough of them") {
+  FakeDevice device;
+  const MeasuredOperation found = measured(device, {.sample_seconds = 10, .limit_seconds = 1});
+  REQUIRE(found.sample.has_value());
+  CHECK(found.launches >= 500);
+  CHECK(found.launches <= 601);
+  CHECK(found.sample->repetitions >= 6);
+}
+
 TEST_CASE("an execution that takes exactly as long as a sample is one") {
   FakeDevice device;
   device.time = [](const contend_operation&, int) { return 1e-3; };

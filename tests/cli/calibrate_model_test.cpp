@@ -1,6 +1,7 @@
 // `contend calibrate model`, and a study on a profile, as a user meets them, on the CPU.
 
 #include "tests/cli/program.hpp"
+#include "tests/effort.hpp"
 #include "tests/skip.hpp"
 
 #include <filesystem>
@@ -44,7 +45,7 @@ TEST_CASE("the layers of a network are measured, and a study takes their times" 
   CHECK(contains(show.out, "extrapolated 1 layer "));
 }
 
-TEST_CASE("layers that can't be measured are named" * doctest::skip(!has_program())) {
+TEST_CASE("layers that can't be measured are named" * doctest::skip(!has_program() || kSanitized)) {
   const Workplace here;
   // No pooling goes back on a CPU, and a second is too little for the convolutions of 100 images on one thread.
   const std::string command = "calibrate model vgg16 --batch 100 --backend cpu --budget 1 -o times.csv";

@@ -4,6 +4,8 @@
 
 #include "tests/near.hpp"
 
+#include <cmath>
+
 #include <doctest/doctest.h>
 
 using namespace contend;
@@ -39,6 +41,27 @@ TEST_CASE("goodput: the best batch is that of the released code") {
   CHECK(sixteen.goodput == near(297.031909, 1e-8));
   CHECK(sixteen.local_batch == 64);
   CHECK(best_batch(kReleased, 6, 21).goodput == 0);  // 21 replicas of at least 64 samples are more than 1280
+}
+
+TEST_CASE("goodput: the best batch between the smallest and the largest is the best of 50 in a geometric row") {
+  // A step costs much whatever its batch, and noise makes large batches worth less, so that neither end is best.
+  const GoodputModel model{{.alpha_c = 10, .beta_c = 0.1, .gamma = 1},
+                           {.initial = 16, .largest = 4096, .least_local = 16, .most_local = 4096},
+                           {.sqr = 1, .var = 10}};
+  double most = 0;
+  int batch = 0;
+  for (int i = 0; i < 50; ++i) {
+    const int local = static_cast<int>(std::ceil(16 * std::pow(256.0, i / 49.0) - 1e-9));
+    const double goodput = step_throughput(model.step, 1, 1, local, 0) * statistical_efficiency(model.noise, 16, local);
+    if (goodput <= most) continue;
+    most = goodput;
+    batch = local;
+  }
+  CHECK(batch > 50);
+  CHECK(batch < 2000);
+  const BestBatch best = best_batch(model, 1, 1);
+  CHECK(best.local_batch == batch);
+  CHECK(best.goodput == near(most));
 }
 
 TEST_CASE("goodput: an accumulated step takes a gradient more, and computing and exchange overlap by gamma") {

@@ -20,8 +20,9 @@ class FixedNetwork final : public NetworkModel, public LeapableNetwork {
 
   [[nodiscard]] std::size_t active_count(ServerId server) const override { return servers_[server.index()].active; }
   void active(ServerId server, std::vector<ActiveTransfer>& transfers) const override {
-    for (const Transfer& transfer : transfers_) {
-      if (!transfer.is_active || !touches(transfer, server)) continue;
+    for (const std::size_t i : active_) {
+      const Transfer& transfer = transfers_[i];
+      if (!touches(transfer, server)) continue;
       const Time left = transfer.end - now_;
       transfers.push_back({transfer.job, static_cast<double>(left.ns()) / static_cast<double>(ns_per_byte_)});
     }
@@ -31,30 +32,30 @@ class FixedNetwork final : public NetworkModel, public LeapableNetwork {
     return Time::nanoseconds(request.all_bytes().count() * ns_per_byte_);
   }
   TransferId start(const TransferRequest& request, Time now) override {
-    Transfer transfer{request.job, {request.servers.begin(), request.servers.end()}, now + solo_time(request), true};
+    Transfer transfer{request.job, {request.servers.begin(), request.servers.end()}, now + solo_time(request)};
     jobs_[request.job.index()].begin(request.bytes, now);
     for (const ServerId server : transfer.servers) servers_[server.index()].begin(request.bytes, now);
+    active_.push_back(transfers_.size());
     transfers_.push_back(std::move(transfer));
     return TransferId{transfers_.size() - 1};
   }
   [[nodiscard]] Time next_end() const override {
     Time next = Time::never();
-    for (const Transfer& transfer : transfers_) {
-      if (transfer.is_active) next = std::min(next, transfer.end);
-    }
+    for (const std::size_t i : active_) next = std::min(next, transfers_[i].end);
     return next;
   }
   void set_now(Time now) override { now_ = now; }
   void finish_due(Time now, std::vector<TransferId>& ended) override {
-    for (std::size_t i = 0; i < transfers_.size(); ++i) {
-      if (!transfers_[i].is_active || transfers_[i].end > now) continue;
+    const std::vector<std::size_t> before = active_;
+    for (const std::size_t i : before) {
+      if (transfers_[i].end > now) continue;
       ended.emplace_back(i);
       cancel(TransferId{i}, now);
     }
   }
   void cancel(TransferId id, Time now) override {
     Transfer& transfer = transfers_[id.index()];
-    transfer.is_active = false;
+    std::erase(active_, id.index());
     jobs_[transfer.job.index()].end(now);
     for (const ServerId server : transfer.servers) servers_[server.index()].end(now);
   }
@@ -85,7 +86,6 @@ class FixedNetwork final : public NetworkModel, public LeapableNetwork {
     JobId job;
     std::vector<ServerId> servers;
     Time end;
-    bool is_active = false;
   };
 
   struct Meter {
@@ -126,6 +126,7 @@ class FixedNetwork final : public NetworkModel, public LeapableNetwork {
   std::int64_t ns_per_byte_;
   Time now_;
   std::vector<Transfer> transfers_;
+  std::vector<std::size_t> active_;  // ascending indices of those that have not ended
   std::vector<Meter> servers_, jobs_;
 };
 

@@ -121,6 +121,11 @@ TEST_CASE("validate: sizes, roles and lags") {
   CHECK(contains(complaint("role a 2 | role b 3 | compute x a 1 | compute y b 1 | x -> y"), "different size"));
   CHECK(complaint("role a 2 | role b 3 | compute x a 1 | broadcast c b 1 | x -> c") == "");
 
+  CHECK(contains(complaint("role w 2 | all-reduce g w 100 200"), "can't read"));
+  CHECK(contains(complaint("role w 2 | message m w w"), "can't read"));
+  CHECK(complaint("role w 1 | compute e w 1 | compute f w 1 | cycle 2 3 | phase 1 f") == "");
+  CHECK(contains(complaint("role w 1 | compute e w 1 | compute f w 1 | cycle 2 3 | phase 2 f"), "doesn't exist"));
+
   IterationGraph lag;
   const RoleId role = lag.add_role("w", 1);
   const OpId f = lag.add_compute("f", role, Time::nanoseconds(1));

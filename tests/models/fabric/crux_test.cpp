@@ -56,6 +56,9 @@ TEST_CASE("the most intense job chooses its paths first") {
   // Equal flows of one job go apart, as many as there are links.
   const std::vector<CruxJob> one{{1, {{5, {{0}, {1}}}, {5, {{0}, {1}}}, {9, {{0}, {1}}}}}};
   CHECK(crux_paths(one, rates) == CruxPaths{{1, 1, 0}});
+  // Of equal flows the first chooses first.
+  const std::vector<CruxJob> equal{{1, {{5, {{0}, {1}}}, {5, {{0}, {1}}}}}};
+  CHECK(crux_paths(equal, rates) == CruxPaths{{0, 1}});
 }
 
 TEST_CASE("levels keep as much weight between jobs in conflict as any") {

@@ -234,4 +234,12 @@ TEST_CASE("faults of a description are named, all at once") {
   model.feed_forward = std::int64_t{1} << 32;
   model.hidden = std::int64_t{1} << 31;
   check_refused(model, "hidden", "more than 2^62");
+  // Attention alone is too much.
+  model = known("llama-3-8b");
+  model.head_size = std::int64_t{1} << 31;
+  model.hidden = std::int64_t{1} << 30;
+  check_refused(model, "hidden", "more than 2^62");
+  model = known("deepseek-v3");
+  model.latent->key_value_rank = std::int64_t{1} << 31;
+  check_refused(model, "hidden", "more than 2^62");
 }
