@@ -91,10 +91,10 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
         server_meter_(topology_->servers()),
         job_meter_(jobs),
         routes_(jobs),
-        factor_(topology_->links().size(), 1) {
-    std::stable_sort(options_.events.begin(), options_.events.end(),
-                     [](const LinkEvent& a, const LinkEvent& b) { return a.time < b.time; });
-    for (std::size_t l = 0; l < factor_.size(); ++l) {
+        changes_{topology_->links().size(), std::move(options_.events), std::move(options_.failing),
+                 options_.failing_seed},
+        is_down_(topology_->links().size()) {
+    for (std::size_t l = 0; l < topology_->links().size(); ++l) {
       const LinkEfficiency efficiency = efficiency_of(topology_->links()[l]);
       if (efficiency.penalty > 0 || !efficiency.factors.empty()) fluid_.set_efficiency(LinkId{l}, efficiency, Time{});
     }
@@ -117,7 +117,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
 
   TransferId start(const TransferRequest& request, Time now) override {
     now_ = now;
-    apply_events();
+    change_links();
     const TransferId id = take_slot();
     Transfer& transfer = transfers_[id.index()];
     transfer = Transfer{};
@@ -138,9 +138,8 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
   }
 
   [[nodiscard]] Time next_end() const override {
-    Time next = std::min(timers_.next_time(), fluid_.next_end());
-    if (active_ > 0 && next_event_ < options_.events.size()) next = std::min(next, options_.events[next_event_].time);
-    return next;
+    const Time next = std::min(timers_.next_time(), fluid_.next_end());
+    return active_ > 0 ? std::min(next, changes_.next()) : next;
   }
 
   void set_now(Time now) override { now_ = now; }
@@ -148,31 +147,10 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
   void finish_due(Time now, std::vector<TransferId>& ended) override {
     now_ = now;
     const std::size_t first = ended.size();
-    apply_events();
-    while (next_end() <= now) {
-      while (timers_.next_time() <= now) {
-        const TransferId id = timers_.pop().payload;
-        if (at_end(id)) {
-          detach(id);
-          ended.push_back(id);
-        } else {
-          send(id);
-        }
-      }
-      ended_flows_.clear();
-      fluid_.finish_due(now, ended_flows_);
-      for (const FlowId flow : ended_flows_) {
-        const TransferId id = transfer_of_[flow.index()];
-        forget_flow(id);
-        ++transfers_[id.index()].at;
-        transfers_[id.index()].sent = 0;
-        if (at_end(id)) {
-          detach(id);
-          ended.push_back(id);
-        } else {
-          begin_step(id, Time{});
-        }
-      }
+    end_due(ended);  // what sends its last byte as a link fails has sent it
+    if (changes_.next() <= now) {
+      change_links();
+      end_due(ended);
     }
     std::sort(ended.begin() + static_cast<std::ptrdiff_t>(first), ended.end());
     free_.insert(free_.end(), ended.begin() + static_cast<std::ptrdiff_t>(first), ended.end());
@@ -193,6 +171,8 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
   [[nodiscard]] bool carries_inside_servers() const override { return true; }
 
   void report(Time now, NetworkReport& report) override {
+    now_ = now;
+    change_links();
     fluid_.report_progress(now);
     for (const auto& routes : routes_) {
       for (const auto& route : routes) {
@@ -318,7 +298,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     double rate = std::numeric_limits<double>::infinity();
     for (const LinkShare& use : flow.links) {
       const double built = topology_->links()[use.link.index()].bandwidth.bytes_per_second();
-      rate = std::min(rate, built * factor_[use.link.index()] * 1e-9 / use.share);
+      rate = std::min(rate, built * changes_.factor(use.link) * 1e-9 / use.share);
     }
     return options_.efficiency.empty() ? rate : rate * options_.efficiency.front();
   }
@@ -383,23 +363,52 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     }
   }
 
-  /// Applies the link events that are due by now. One that lies in the past, because no transfer was active then, takes
-  /// effect now.
-  void apply_events() {
+  /// Begins and ends the steps that are due by now, and appends the transfers that end.
+  void end_due(std::vector<TransferId>& ended) {
+    while (std::min(timers_.next_time(), fluid_.next_end()) <= now_) {
+      while (timers_.next_time() <= now_) {
+        const TransferId id = timers_.pop().payload;
+        if (at_end(id)) {
+          detach(id);
+          ended.push_back(id);
+        } else {
+          send(id);
+        }
+      }
+      ended_flows_.clear();
+      fluid_.finish_due(now_, ended_flows_);
+      for (const FlowId flow : ended_flows_) {
+        const TransferId id = transfer_of_[flow.index()];
+        forget_flow(id);
+        ++transfers_[id.index()].at;
+        transfers_[id.index()].sent = 0;
+        if (at_end(id)) {
+          detach(id);
+          ended.push_back(id);
+        } else {
+          begin_step(id, Time{});
+        }
+      }
+    }
+  }
+
+  /// Carries out the changes of links that are due by now. Those that lie in the past, because no transfer was active
+  /// then, take effect now.
+  void change_links() {
+    if (changes_.next() > now_) return;
     bool other_routes = false;
-    for (; next_event_ < options_.events.size() && options_.events[next_event_].time <= now_; ++next_event_) {
-      const LinkEvent& event = options_.events[next_event_];
-      double& factor = factor_[event.link.index()];
-      if ((factor > 0) != (event.factor > 0)) {
-        router_->set_link_up(event.link, event.factor > 0);
+    changes_.advance(now_, [&](const LinkEvent& event) {
+      const bool works = event.factor > 0;
+      if (is_down_[event.link.index()] == works) {
+        is_down_[event.link.index()] = !works;
+        router_->set_link_up(event.link, works);
         other_routes = true;
       }
-      factor = event.factor;
-      ledger_.set_factor(event.link, factor, event.time);
+      ledger_.set_factor(event.link, event.factor, event.time);
       ++capacities_changed_;
       const double bandwidth = topology_->links()[event.link.index()].bandwidth.bytes_per_second();
-      fluid_.set_capacity(event.link, bandwidth * factor, now_);
-    }
+      fluid_.set_capacity(event.link, bandwidth * event.factor, now_);
+    });
     if (!other_routes) return;
     ++age_;
     for (std::size_t t = 0; t < transfers_.size(); ++t) {
@@ -471,9 +480,9 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
   std::vector<std::vector<TransferId>> on_server_;
   std::vector<UsageMeter> server_meter_, job_meter_;
   mutable std::vector<std::vector<std::unique_ptr<RequestRoute>>> routes_;  // by job
-  std::vector<double> factor_;                                              // of the bandwidth, by link
+  LinkChanges changes_;
+  std::vector<bool> is_down_;  // by link
   std::size_t active_ = 0;
-  std::size_t next_event_ = 0;
   std::uint64_t capacities_changed_ = 0;
   std::uint64_t age_ = 0;  // of the fabric: how often links have failed or come back
 };

@@ -16,6 +16,7 @@
 // incast. The model is wrong for short messages in deep queues, and for the first round trips of a congestion control.
 
 #include "network/collectives/algorithm.hpp"
+#include "network/link_changes.hpp"
 #include "network/max_min_rates.hpp"
 #include "network/topology.hpp"
 #include "sim/ports.hpp"
@@ -28,13 +29,6 @@
 
 namespace contend {
 
-/// A change of a link: from `time` on it has `factor` times its bandwidth.
-struct LinkEvent {
-  Time time;
-  LinkId link;
-  double factor = 1;  ///< >= 0; 0: the link has failed
-};
-
 /// The parameters of the model.
 struct FlowNetworkOptions {
   Time alpha;                      ///< start-up time of a transfer
@@ -43,7 +37,9 @@ struct FlowNetworkOptions {
   double nic_penalty = 0;          ///< LinkEfficiency::penalty of the links between NICs and fabric
   Time link_interval;              ///< length of the samples of link utilisation; 0: no samples
   std::vector<LinkEvent> events;   ///< in any order
-  std::vector<bool> watched;       ///< by job: NetworkReport::delays has its delays; empty: those of none
+  std::vector<FailingLinks> failing;
+  std::uint64_t failing_seed = 1;
+  std::vector<bool> watched;  ///< by job: NetworkReport::delays has its delays; empty: those of none
   /// Returns the schedule of a collective over these GPUs and may reorder them: GPU i becomes rank i.
   std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>& gpus)> schedule;
 };

@@ -40,16 +40,24 @@ void LinkLedger::set_factor(LinkId link, double factor, Time when) {
 
 double LinkLedger::full_time(const LinkAccount& link, Time from, Time to) {
   double seconds = 0;
-  double factor = 1;
-  for (const auto& [when, next] : link.factors) {
-    if (when >= to) break;
-    if (when > from) {
-      seconds += factor * (when - from).to_seconds();
-      from = when;
-    }
-    factor = next;
+  auto next = std::ranges::upper_bound(link.factors, from, {}, [](const auto& change) { return change.first; });
+  double factor = next == link.factors.begin() ? 1 : std::prev(next)->second;
+  for (; next != link.factors.end() && next->first < to; ++next) {
+    seconds += factor * (next->first - from).to_seconds();
+    from = next->first;
+    factor = next->second;
   }
   return seconds + factor * (to - from).to_seconds();
+}
+
+Time LinkLedger::down_time(const LinkAccount& link, Time to) {
+  Time down;
+  for (std::size_t i = 0; i < link.factors.size(); ++i) {
+    const auto& [from, factor] = link.factors[i];
+    const Time until = i + 1 < link.factors.size() ? std::min(link.factors[i + 1].first, to) : to;
+    if (factor == 0 && until > from) down += until - from;
+  }
+  return down;
 }
 
 void LinkLedger::add(JobId job, std::span<const LinkShare> links, const FlowHistory& history) {
@@ -82,6 +90,7 @@ void LinkLedger::write(Time now, NetworkReport& report) const {
       const double full = full_time(account, from, to);
       return full > 0 ? bytes / (link.bandwidth * full) : 0;
     };
+    link.down = down_time(account, now);
     link.utilisation = utilisation(link.bytes, Time{}, now);
     link.users = account.users;
     std::stable_sort(link.users.begin(), link.users.end(),

@@ -56,6 +56,9 @@ class LinkLedger {
   /// The time between the two instants, weighted with the factor of the link.
   [[nodiscard]] static double full_time(const LinkAccount& link, Time from, Time to);
 
+  /// The time until `to` for which the link had no bandwidth.
+  [[nodiscard]] static Time down_time(const LinkAccount& link, Time to);
+
   const Topology& topology_;
   Time interval_;
   std::vector<LinkAccount> links_;

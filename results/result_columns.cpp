@@ -214,6 +214,7 @@ constexpr Column<FabricLinkResult> kFabricColumns[] = {
     {"busy_s", "seconds", "time with at least one flow", [](const FabricLinkResult& l) { return Cell{l.busy}; }},
     {"jobs", "integer", "jobs that used it",
      [](const FabricLinkResult& l) { return Cell{static_cast<std::int64_t>(l.users.size())}; }},
+    {"down_s", "seconds", "time for which it was down", [](const FabricLinkResult& l) { return Cell{l.down}; }},
 };
 
 constexpr Column<LinkUse> kLinkUseColumns[] = {

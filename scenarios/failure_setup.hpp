@@ -3,6 +3,7 @@
 
 #include "sim/units.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,7 +24,9 @@ struct LawChoice {
   bool operator==(const LawChoice&) const = default;
 };
 
-enum class ComponentScope : std::uint8_t { gpu, server, domain };
+/// `link`: both directions of a cable between two switches; `nic`: the links between an interface and the fabric;
+/// `fabric_switch`: all links of a switch of the fabric.
+enum class ComponentScope : std::uint8_t { gpu, server, domain, link, nic, fabric_switch };
 
 /// Components that fail alike.
 struct FailingComponents {
@@ -35,6 +38,9 @@ struct FailingComponents {
   std::optional<LawChoice> repair;  ///< not given: FailureSetup::repair
   std::optional<double> slows;      ///< how many times as long its computing takes while it is ill; it fails if neither
   std::optional<double> slows_network;  ///< likewise, of its transfers
+  std::optional<double> factor;         ///< of links: what is left of their bandwidth until the repair; 0
+  /// True for a part of the fabric, which takes no GPU out of service.
+  [[nodiscard]] bool is_of_fabric() const { return of >= ComponentScope::link; }
   /// True if it slows down where others fail.
   [[nodiscard]] bool is_slow() const { return slows || slows_network; }
   bool operator==(const FailingComponents&) const = default;
@@ -54,7 +60,12 @@ struct FailureSetup {
   int spares = 0;
   Time spare_delay;
 
-  [[nodiscard]] bool any() const { return preset || !components.empty() || jobs || events || spares > 0 || jitter > 0; }
+  [[nodiscard]] bool any() const { return any_of_servers() || !components.empty(); }
+  /// True if servers or jobs may fail or slow down, and not only parts of the fabric.
+  [[nodiscard]] bool any_of_servers() const {
+    const auto is_of_server = [](const FailingComponents& each) { return !each.is_of_fabric(); };
+    return preset || jobs || events || spares > 0 || jitter > 0 || std::ranges::any_of(components, is_of_server);
+  }
 };
 
 enum class CheckpointPolicy : std::uint8_t { continuous, none, synchronous, asynchronous, just_in_time };

@@ -139,6 +139,7 @@ struct FabricLinkResult {
   double utilisation = 0;   ///< bytes over its capacity from the start of the run to its end, 0..1
   Time busy;                ///< time with at least one flow of positive rate
   std::vector<User> users;  ///< by falling bytes, then by id
+  Time down{};              ///< time without bandwidth
 };
 
 /// The utilisation of a link in one interval of the run.

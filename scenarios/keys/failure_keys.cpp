@@ -5,6 +5,7 @@
 #include "scenarios/yaml/map_codec.hpp"
 #include "sim/failure_spec.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <set>
 #include <string>
@@ -58,14 +59,18 @@ Codec<FailingComponents> component_codec() {
   using Components = FailingComponents;
   return map_codec<Components>(
       {field("name", &Components::name, text_codec(), true),
-       field(
-           "of", &Components::of,
-           choice_codec<ComponentScope>(
-               {{"gpu", ComponentScope::gpu}, {"server", ComponentScope::server}, {"domain", ComponentScope::domain}})),
+       field("of", &Components::of,
+             choice_codec<ComponentScope>({{"gpu", ComponentScope::gpu},
+                                           {"server", ComponentScope::server},
+                                           {"domain", ComponentScope::domain},
+                                           {"link", ComponentScope::link},
+                                           {"nic", ComponentScope::nic},
+                                           {"switch", ComponentScope::fabric_switch}})),
        field("servers", &Components::servers, maybe(integer_codec<int>(1, kMostFailingServers))),
        field("drains", &Components::drains, bool_codec()),
        field("slows", &Components::slows, maybe(number_codec(1, kSlowest))),
        field("slows_network", &Components::slows_network, maybe(number_codec(1, kSlowest))),
+       field("factor", &Components::factor, maybe(number_codec(0, 1))),
        field("fails", &Components::fails, maybe(law_codec()), true),
        field("repair", &Components::repair, maybe(law_codec()))},
       "{name: server, of: server, fails: {mean: 100d}, repair: {mean: 6h}}");
@@ -143,11 +148,30 @@ class Finder {
       if (each.servers && *each.servers > scenario_.cluster.servers)
         add(key, fmt::format("a domain of `{}` has {} servers, the cluster has {}", each.name, *each.servers,
                              scenario_.cluster.servers));
+      if (each.is_of_fabric()) {
+        check_of_fabric(each);
+        continue;
+      }
+      if (each.factor)
+        add(key, fmt::format("`{}` has a factor, which only `of: link`, nic and switch have", each.name),
+            "slows or slows_network says how much longer work on GPUs and servers takes");
       if (each.is_slow() && !each.drains)
         add(key, fmt::format("`{}` slows down and takes nothing out of service: drains is for what fails", each.name));
       else if (!each.drains && each.of != ComponentScope::gpu)
         add(key, fmt::format("`{}` takes whole servers down anyway: drains is for `of: gpu`", each.name));
     }
+  }
+
+  void check_of_fabric(const FailingComponents& each) {
+    const std::string key = "failures.components";
+    if (scenario_.network.fidelity != Fidelity::flow)
+      add(key, fmt::format("`{}` is a part of the fabric, which only network.fidelity `flow` has", each.name),
+          "set network.fidelity to flow and give a network.fabric");
+    if (!each.drains || each.is_slow())
+      add(key,
+          fmt::format("`{}` is a part of the fabric: drains, slows and slows_network are for GPUs and servers",
+                      each.name),
+          "factor says what is left of the bandwidth until the repair");
   }
 
   void check_spares() {
@@ -177,7 +201,9 @@ class Finder {
     if (saved.period.optimal) {
       if (saved.cost == Time{} && !(saved.size && saved.policy == CheckpointPolicy::synchronous))
         add("checkpoints.period", "checkpoints that cost nothing have no optimal period", "give checkpoints.cost");
-      if (!scenario_.failures.preset && !scenario_.failures.jobs && scenario_.failures.components.empty())
+      const auto interrupts = [](const FailingComponents& each) { return !each.is_of_fabric() && !each.is_slow(); };
+      if (!scenario_.failures.preset && !scenario_.failures.jobs &&
+          std::ranges::none_of(scenario_.failures.components, interrupts))
         add("checkpoints.period", "without rates of failures there is no optimal period",
             "give failures.preset, failures.components or failures.jobs");
       return;
@@ -231,12 +257,13 @@ std::vector<ScenarioKey> failure_keys() {
       row(
           "failures.components", [](auto& s) -> auto& { return s.failures.components; },
           numbered_list(component_codec(), "components", kMaxItems),
-          "kinds of components that fail, each by a random stream of its own: `of` gpu, server or domain (`servers` in "
-          "a row, such as a rack), the law of the time until one `fails` and of its `repair`. A law is exponential, "
+          "kinds of components that fail, each by a random stream of its own: `of` gpu, server, domain (`servers` in "
+          "a row, such as a rack), or of the fabric nic, switch or link (a cable between two switches); the law of the "
+          "time until one `fails` and of its `repair`. A law is exponential, "
           "weibull (with shape), lognormal (with sigma or median) or constant and has a `mean`, or events `per_day`. A "
           "GPU that fails takes its server with it unless `drains: false`. With `slows` or `slows_network` it goes on, "
-          "and "
-          "computing or transfers take so many times as long until its repair; jobs of iterations only"),
+          "and computing or transfers take so many times as long until its repair; jobs of iterations only. Parts of "
+          "the fabric have `factor` times their bandwidth until the repair, 0 if it isn't given"),
       row(
           "failures.jobs", [](auto& s) -> auto& { return s.failures.jobs; }, maybe(law_codec()),
           "law of the running time until a job fails by itself, whatever its size; its GPUs go on working"),

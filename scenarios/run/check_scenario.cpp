@@ -220,6 +220,7 @@ void check_network(const Scenario& scenario, Complaints& complaints, std::vector
     if (std::string note = expected_idle_interfaces(scenario); !note.empty()) warnings.push_back(std::move(note));
   });
   complaints.collect([&] { static_cast<void>(link_changes(scenario, topology)); });
+  complaints.collect([&] { static_cast<void>(failing_links(scenario, topology)); });
 }
 
 }  // namespace

@@ -4,8 +4,16 @@
 #include "network/routing/rail_proxy.hpp"
 #include "scenarios/keys/topology_codec.hpp"
 #include "scenarios/run/route_plan.hpp"
+#include "scenarios/run/scenario_failures.hpp"
 #include "sim/check.hpp"
 #include "sim/complaints.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -102,6 +110,60 @@ std::unique_ptr<Router> build_router(const Scenario& scenario, const Topology& t
 std::vector<LinkEvent> link_changes(const Scenario& scenario, const Topology& topology) {
   if (!scenario.network.events) return {};
   return resolve_link_events(read_link_events(*scenario.network.events), topology, *scenario.network.events);
+}
+
+namespace {
+
+/// What fails together, by name: the links of each interface to the fabric, of each switch, or of each cable.
+std::vector<std::pair<std::string, std::vector<LinkId>>> parts_of(const Topology& topology, ComponentScope scope) {
+  std::map<std::string, std::vector<LinkId>> parts;
+  const auto nodes = topology.nodes();
+  for (std::size_t l = 0; l < topology.links().size(); ++l) {
+    const Link& link = topology.links()[l];
+    const Node& from = nodes[link.from.index()];
+    const Node& to = nodes[link.to.index()];
+    const bool is_outside = !from.server.valid() && !to.server.valid();
+    if (scope == ComponentScope::link) {
+      if (!is_outside) continue;
+      // Both directions of a cable have the name of the one whose ends are in order of id.
+      const bool forwards = link.from < link.to;
+      const std::string name = topology.link_name(LinkId{l});
+      const std::size_t arrow = name.find("->"), number = std::min(name.find('#'), name.size());
+      parts[forwards ? name
+                     : name.substr(arrow + 2, number - arrow - 2) + "->" + name.substr(0, arrow) + name.substr(number)]
+          .push_back(LinkId{l});
+      continue;
+    }
+    for (const Node* const node : {&from, &to}) {
+      const bool is_one = scope == ComponentScope::nic ? node->kind == NodeKind::nic && from.server != to.server
+                                                       : node->kind == NodeKind::fabric_switch;
+      if (is_one) parts[node->name].push_back(LinkId{l});
+    }
+  }
+  return {parts.begin(), parts.end()};
+}
+
+std::string_view plural_of(ComponentScope scope) {
+  if (scope == ComponentScope::link) return "links between switches";
+  return scope == ComponentScope::nic ? "interfaces" : "switches";
+}
+
+}  // namespace
+
+std::vector<FailingLinks> failing_links(const Scenario& scenario, const Topology& topology) {
+  std::vector<FailingLinks> failing;
+  for (const FailingComponents& each : scenario.failures.components) {
+    if (!each.is_of_fabric()) continue;
+    const auto parts = parts_of(topology, each.of);
+    if (parts.empty())
+      throw InputError{Complaint{.key = "failures.components",
+                                 .reason = fmt::format("`{}`: the fabric has no {}", each.name, plural_of(each.of)),
+                                 .hint = "`contend show --topology` shows what it has"}};
+    for (const auto& [name, links] : parts)
+      failing.push_back({each.name + "/" + name, links, law_of(*each.fails), repair_law(each, scenario.failures),
+                         each.factor.value_or(0)});
+  }
+  return failing;
 }
 
 }  // namespace contend

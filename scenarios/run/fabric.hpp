@@ -2,6 +2,7 @@
 // Builds the topology, the routes and the link events that a scenario describes. Complaints use the scenario's keys:
 // `network.fabric.spines`.
 
+#include "network/link_changes.hpp"
 #include "network/routing.hpp"
 #include "network/topologies/topology_spec.hpp"
 #include "scenarios/scenario.hpp"
@@ -30,5 +31,9 @@ namespace contend {
 
 /// The events of `network.events`, by time; empty if there is no such file. Throws InputError.
 [[nodiscard]] std::vector<LinkEvent> link_changes(const Scenario& scenario, const Topology& topology);
+
+/// The parts of the fabric that fail by laws (`failures.components` of links, interfaces and switches). Throws
+/// InputError if the fabric has none of a kind.
+[[nodiscard]] std::vector<FailingLinks> failing_links(const Scenario& scenario, const Topology& topology);
 
 }  // namespace contend

@@ -94,7 +94,7 @@ std::vector<FlowOutcome> run_flows(const Scenario& scenario, std::span<const Lis
   Scenario unsampled = scenario;
   unsampled.network.link_interval = Time{};
   const std::unique_ptr<NetworkModel> network =
-      make_flow_network(unsampled, std::move(topology), std::move(router), flows.size());
+      make_flow_network(unsampled, std::move(topology), std::move(router), scenario.seed, flows.size());
   std::vector<FlowOutcome> outcomes(flows.size());
   std::array<GpuId, 2> ends;
   // Before anything starts, no event has changed the network.

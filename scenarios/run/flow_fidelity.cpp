@@ -38,11 +38,11 @@ std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::u
                                                 std::vector<bool> watched) {
   auto topology = std::make_unique<const Topology>(build_topology(scenario));
   auto router = build_router(scenario, *topology, seed);
-  return make_flow_network(scenario, std::move(topology), std::move(router), jobs, std::move(watched));
+  return make_flow_network(scenario, std::move(topology), std::move(router), seed, jobs, std::move(watched));
 }
 
 std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::unique_ptr<const Topology> topology,
-                                                std::unique_ptr<Router> router, std::size_t jobs,
+                                                std::unique_ptr<Router> router, std::uint64_t seed, std::size_t jobs,
                                                 std::vector<bool> watched) {
   const Scenario::Network& network = scenario.network;
   FlowNetworkOptions options;
@@ -52,6 +52,8 @@ std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::u
   options.nic_penalty = network.contention_penalty;
   options.link_interval = network.link_interval;
   options.events = link_changes(scenario, *topology);
+  options.failing = failing_links(scenario, *topology);
+  options.failing_seed = seed;
   options.watched = std::move(watched);
   options.schedule = collective_scheduler(scenario, *topology, *router);
   return make_flow_network(std::move(topology), std::move(router), std::move(options), jobs);

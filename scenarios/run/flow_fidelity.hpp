@@ -21,13 +21,13 @@ namespace contend {
     const Scenario& scenario, const Topology& topology, const Router& router);
 
 /// Throws InputError for a topology that cannot be built, and for planned routes or link events that cannot be read or
-/// that name unknown links. `watched` is FlowNetworkOptions::watched.
+/// that name unknown links. `seed` is that of routes and failures. `watched` is FlowNetworkOptions::watched.
 [[nodiscard]] std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::uint64_t seed,
                                                               std::size_t jobs, std::vector<bool> watched = {});
 /// The same with the topology of the scenario and a router of the caller's.
 [[nodiscard]] std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario,
                                                               std::unique_ptr<const Topology> topology,
-                                                              std::unique_ptr<Router> router, std::size_t jobs,
-                                                              std::vector<bool> watched = {});
+                                                              std::unique_ptr<Router> router, std::uint64_t seed,
+                                                              std::size_t jobs, std::vector<bool> watched = {});
 
 }  // namespace contend

@@ -25,6 +25,8 @@ Time in_ns(double ns) {
   return Time::ceil_nanoseconds(std::min(ns, static_cast<double>(DurationLaw::kLongest.ns())));
 }
 
+}  // namespace
+
 DurationLaw law_of(const LawChoice& choice) {
   const Time mean = choice.mean ? *choice.mean : in_ns(kDay_ns / *choice.per_day);
   switch (choice.law) {
@@ -42,6 +44,12 @@ DurationLaw law_of(const LawChoice& choice) {
   }
   return DurationLaw::exponential(mean);
 }
+
+DurationLaw repair_law(const FailingComponents& each, const FailureSetup& failures) {
+  return law_of(each.repair ? *each.repair : *failures.repair);
+}
+
+namespace {
 
 std::int32_t thousandths_of(const std::optional<double>& factor) {
   return factor ? static_cast<std::int32_t>(std::lround(*factor * Slowdown::kFullPace)) : Slowdown::kFullPace;
@@ -61,8 +69,9 @@ std::vector<ComponentClass> classes_of(const Scenario& scenario) {
                          DurationLaw::exponential(in_ns(rate.mean_s * 1e9)), law_of(*failures.repair)});
   }
   for (const FailingComponents& each : failures.components) {
+    if (each.is_of_fabric()) continue;  // the network has them: failing_links()
     classes.push_back({each.name, gpus_of(each, scenario), each.of == ComponentScope::gpu && each.drains,
-                       law_of(*each.fails), law_of(each.repair ? *each.repair : *failures.repair)});
+                       law_of(*each.fails), repair_law(each, failures)});
     if (!each.is_slow()) continue;
     classes.back().drains = false;
     classes.back().slows = Slowdown{thousandths_of(each.slows), thousandths_of(each.slows_network)};
@@ -83,7 +92,7 @@ std::optional<DurationLaw> law_of_jobs(const Scenario& scenario) {
 FailureSpec failure_spec(const Scenario& scenario, std::uint64_t seed) {
   const FailureSetup& failures = scenario.failures;
   FailureSpec spec;
-  if (!failures.any()) return spec;
+  if (!failures.any_of_servers()) return spec;
   for (const NamedServerType& type : scenario.cluster.types) {
     if (type.gpus_per_server == scenario.cluster.gpus_per_server) continue;
     throw InputError{

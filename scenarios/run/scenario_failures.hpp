@@ -12,7 +12,13 @@
 
 namespace contend {
 
-/// The failures of a run with this seed. Throws InputError with the faults of `failures.events`.
+/// The law that a scenario describes, which has no faults.
+[[nodiscard]] DurationLaw law_of(const LawChoice& choice);
+/// The law of the repair of these components: their own, or that of all.
+[[nodiscard]] DurationLaw repair_law(const FailingComponents& each, const FailureSetup& failures);
+
+/// The failures of a run with this seed, but for those of the fabric. Throws InputError with the faults of
+/// `failures.events`.
 [[nodiscard]] FailureSpec failure_spec(const Scenario& scenario, std::uint64_t seed);
 
 /// The mean running time between two interruptions of a job of so many GPUs, on as few servers as can hold it, by the

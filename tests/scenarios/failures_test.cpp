@@ -5,6 +5,7 @@
 #include "models/reliability/presets.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/run/check_scenario.hpp"
+#include "scenarios/run/fabric.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/run/scenario_failures.hpp"
 #include "tests/near.hpp"
@@ -12,8 +13,10 @@
 #include "tests/temporary_folder.hpp"
 #include "text/atomic_file.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -232,4 +235,88 @@ TEST_CASE("a slow interface slows the transfers of its server, and no others") {
       "repair: {law: constant, mean: 100d}}]}\n");
   CHECK(same == near(slow));
   CHECK(same - 100 == near(3 * (first - 100), 0.01));
+}
+
+namespace {
+
+/// A fabric of 4 servers with 2 GPUs, in pairs below a leaf each, and 2 spines.
+const std::string kFabricCluster =
+    "cluster: {servers: 4, gpus_per_server: 2}\n"
+    "network: {fidelity: flow, nic: 100Gbps, fabric: {kind: leaf-spine, servers_per_leaf: 2, spines: 2}}\n";
+
+std::string failing_fabric(const std::string& components, const std::string& cluster = kFabricCluster) {
+  return cluster + "failures:\n  repair: {mean: 1h}\n  components: [" + components + "]\n";
+}
+
+}  // namespace
+
+TEST_CASE("parts of the fabric fail: links, interfaces and switches, each with all that hangs on it") {
+  const Scenario scenario =
+      parsed(failing_fabric("{name: optics, of: link, fails: {mean: 10d}}, {name: cards, of: nic, fails: {mean: 20d}, "
+                            "repair: {mean: 3h}, factor: 0.5}, {name: switches, of: switch, fails: {mean: 30d}}"));
+  const Topology topology = build_topology(scenario);
+  const std::vector<FailingLinks> failing = failing_links(scenario, topology);
+  std::vector<std::string> found;
+  for (const FailingLinks& each : failing) {
+    std::string text = each.name + ":";
+    for (const LinkId link : each.links) text += " " + topology.link_name(link);
+    found.push_back(std::move(text));
+  }
+  REQUIRE(found.size() == 4 + 4 + 4);
+  CHECK(found[0] == "optics/leaf0->spine0: leaf0->spine0 spine0->leaf0");
+  CHECK(found[3] == "optics/leaf1->spine1: leaf1->spine1 spine1->leaf1");
+  CHECK(found[5] == "cards/server1/nic0: server1/nic0->leaf0 leaf0->server1/nic0");
+  CHECK(std::ranges::count(found[8], '>') == 8);  // two servers and two spines, both ways
+  CHECK(found[8].starts_with("switches/leaf0:"));
+  CHECK(failing[0].factor == 0);
+  CHECK(failing[5].factor == 0.5);
+  CHECK(failing[0].repair.mean() == Time::seconds(3600));
+  CHECK(failing[5].repair.mean() == Time::seconds(3 * 3600));
+  // They take no server out of service and interrupt no job.
+  CHECK_FALSE(failure_spec(scenario, 1).any());
+  CHECK(interruption_mean_s(scenario, 8) == 0);
+}
+
+TEST_CASE("a run on a fabric that fails is the same for a seed, and other policies meet the same failures") {
+  const std::string jobs =
+      "workload: {generate: {sizes: {4: 6}, models: [resnet50], iterations: [4000, 4000], arrivals: 1s}}\n";
+  const auto run = [&](const std::string& factor, std::uint64_t seed, const std::string& more = "") {
+    return run_scenario(
+        parsed(failing_fabric("{name: cards, of: nic, fails: {mean: 5s}, repair: {mean: 1s}" + factor + "}") + jobs +
+               more),
+        seed);
+  };
+  const RunResult down = run("", 1);
+  CHECK(down.fingerprint == run("", 1).fingerprint);
+  CHECK(down.fingerprint != run("", 2).fingerprint);
+  const RunResult whole = run(", factor: 1", 1);
+  CHECK(whole.fingerprint == run_scenario(parsed(kFabricCluster + jobs), 1).fingerprint);
+  CHECK(down.end > whole.end);
+  CHECK(down.failures == 0);
+  Time lost{};
+  for (const FabricLinkResult& link : down.fabric.links) {
+    const bool is_card = mentions(link.name, "nic0") && mentions(link.name, "leaf");
+    CHECK((link.down > Time{}) == is_card);
+    lost += link.down;
+  }
+  CHECK(lost.to_seconds() / down.end.to_seconds() / 8 == near(1.0 / 6, 0.3));
+}
+
+TEST_CASE("parts of a fabric that can't fail so are refused") {
+  const auto refused = [](const std::string& component, const std::string& cluster = kFabricCluster) {
+    return errors_of(failing_fabric(component, cluster));
+  };
+  CHECK(mentions(refused("{name: a, of: nic, fails: {mean: 1d}}", "network: {nic: 10Gbps}\n"),
+                 "`a` is a part of the fabric, which only network.fidelity `flow` has"));
+  CHECK(mentions(refused("{name: a, of: nic, slows: 2, fails: {mean: 1d}}"), "slows_network are for GPUs and servers"));
+  CHECK(mentions(refused("{name: a, of: gpu, factor: 0.5, fails: {mean: 1d}}"),
+                 "`a` has a factor, which only `of: link`"));
+  CHECK(mentions(refused("{name: a, of: switch, factor: 1.5, fails: {mean: 1d}}"), "factor"));
+  CHECK(mentions(refused("{name: a, of: swich, fails: {mean: 1d}}"), "did you mean \"switch\"?"));
+  // One switch has no links to others.
+  const Scenario single = parsed(
+      "cluster: {servers: 2, gpus_per_server: 2}\nnetwork: {fidelity: flow, nic: 10Gbps, fabric: {kind: "
+      "single-switch}}\nfailures: {repair: {mean: 1h}, components: [{name: a, of: link, fails: {mean: 1d}}]}\n");
+  CHECK_THROWS_WITH_AS(static_cast<void>(failing_links(single, build_topology(single))),
+                       doctest::Contains("the fabric has no links between switches"), InputError);
 }
