@@ -24,7 +24,7 @@ struct RunPage {
 [[nodiscard]] std::string run_page(const RunPage& page);
 /// Runs go by the names of their folders, which name_apart() has made distinct.
 [[nodiscard]] std::string comparison_page(std::span<const RunFolder> folders, std::span<const Figure> figures);
-[[nodiscard]] std::string sweep_page(const SweepData& data, const SweepAxes& axes);
+[[nodiscard]] std::string sweep_page(const SweepData& data, const SweepAxes& axes, std::span<const Figure> fronts = {});
 
 /// The folder of an iteration study with its drawings. Throws InputError if a file is missing or unreadable.
 [[nodiscard]] std::string study_page(const std::string& folder, std::span<const IterationBars> drawings);

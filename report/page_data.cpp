@@ -242,13 +242,14 @@ std::string study_page(const std::string& folder, std::span<const IterationBars>
   return page_document(title, json.take(), {});
 }
 
-std::string sweep_page(const SweepData& data, const SweepAxes& axes) {
+std::string sweep_page(const SweepData& data, const SweepAxes& axes, std::span<const Figure> fronts) {
   JsonWriter json;
   const std::string title = data.info.name.empty() ? "sweep" : data.info.name;
   json.begin_object().member("kind", "sweep").member("title", title);
   json.member("description", "").member("scenario", data.info.scenario);
   write_pairs(json, "provenance", {{"program", data.build}});
   write_sweep_json(json, data, axes);
+  write_figures(json, fronts);
   json.end_object();
   return page_document(title, json.take(), {});
 }

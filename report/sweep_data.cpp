@@ -30,14 +30,6 @@ std::size_t distinct(const SweepData::Parameter& parameter) {
   return std::set<std::string>(parameter.values.begin(), parameter.values.end()).size();
 }
 
-void check_name(const std::string& name, const std::vector<std::string>& names, std::string_view what) {
-  if (name.empty() || std::ranges::find(names, name) != names.end()) return;
-  const std::string near = nearest_name(name, names);
-  throw InputError{fmt::format(
-      "the sweep has no {} \"{}\"{}", what, name,
-      near.empty() ? fmt::format("; it has {}", fmt::join(names, ", ")) : fmt::format("; did you mean \"{}\"?", near))};
-}
-
 /// What the points that serve as baselines have in common and others have not, `NIC = 200Gbps`.
 std::string baseline_text(const SweepData& data, const std::vector<StorePoint>& points) {
   std::string text;

@@ -72,6 +72,15 @@ struct SweepAxes {
 /// remains, there is no figure.
 [[nodiscard]] std::vector<Figure> sweep_figures(const SweepData& data, const SweepAxes& axes);
 
+/// One of the two goals of a front.
+struct SweepGoal {
+  std::string metric;
+  bool maximise = false;
+};
+/// The Pareto front of the points that have been run under the most seeds and whose jobs have all finished, as in
+/// `contend tune`. Throws InputError for a metric that isn't there, with the nearest, or if no point has both values.
+[[nodiscard]] Figure sweep_front(const SweepData& data, const SweepGoal& x, const SweepGoal& y);
+
 /// For each other value of the reference's parameter, a map of the metric relative to the reference, with a cell for
 /// each value of x and of `by`; it shows where each side is better. A cell is the ratio of two figures of
 /// sweep_figures(), empty if there is none. Throws InputError for an unknown value, with the nearest, and unless x and

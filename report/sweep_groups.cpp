@@ -44,6 +44,14 @@ const SweepData::Parameter& parameter_of(const SweepData& data, const std::strin
   return *at;
 }
 
+void check_name(const std::string& name, const std::vector<std::string>& names, std::string_view what) {
+  if (name.empty() || std::ranges::find(names, name) != names.end()) return;
+  const std::string near = nearest_name(name, names);
+  throw InputError{fmt::format(
+      "the sweep has no {} \"{}\"{}", what, name,
+      near.empty() ? fmt::format("; it has {}", fmt::join(names, ", ")) : fmt::format("; did you mean \"{}\"?", near))};
+}
+
 const SweepData::Metric& metric_of(const SweepData& data, const std::string& name) {
   const auto at = std::ranges::find(data.metrics, name, [](const auto& metric) { return metric.description.name; });
   CONTEND_CHECK(at != data.metrics.end(), "choose_axes() names a metric of the sweep");

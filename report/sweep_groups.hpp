@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace contend {
@@ -33,7 +34,9 @@ struct SweepLevels {
 /// ` Means over 3 values of placement and over 5 seeds.`: what each figure is a mean of, for a caption; may be empty.
 [[nodiscard]] std::string averaged_text(const SweepData& data, const SweepAxes& axes);
 
-/// Finds a parameter or metric by a name that choose_axes() has checked.
+/// Throws InputError, with the nearest name, if `name` is not empty and none of `names`; `what` they are: `metric`.
+void check_name(const std::string& name, const std::vector<std::string>& names, std::string_view what);
+/// Finds a parameter or metric by a name that has been checked.
 [[nodiscard]] const SweepData::Parameter& parameter_of(const SweepData& data, const std::string& key);
 [[nodiscard]] const SweepData::Metric& metric_of(const SweepData& data, const std::string& name);
 

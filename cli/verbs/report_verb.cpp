@@ -30,6 +30,7 @@ constexpr std::string_view kReportPageExamples[] = {
     "contend report out/srsf-1 out/ada-srsf -o comparison.html",
     "contend report sweep.sqlite --x network.nic --by policies.placement --svg figures",
     "contend report map.sqlite --metric throughput_per_s --relative-to overlap.compression=none --svg figures",
+    "contend report sweep.sqlite --minimise avg_jct_s --maximise gpu_utilisation",
 };
 constexpr Option kReportPageOptions[] = {
     {.name = "output",
@@ -64,6 +65,16 @@ constexpr Option kReportPageOptions[] = {
      .value = "KEY",
      .text = "for a sweep: draw means over all values of another parameter",
      .repeatable = true},
+    {.name = "minimise",
+     .letter = '\0',
+     .value = "METRIC",
+     .text = "for a sweep: one of two goals, whose Pareto front is drawn",
+     .repeatable = true},
+    {.name = "maximise",
+     .letter = '\0',
+     .value = "METRIC",
+     .text = "likewise, a goal of which more is better",
+     .repeatable = true},
     {.name = "relative-to",
      .letter = '\0',
      .value = "KEY=VALUE",
@@ -92,7 +103,7 @@ void check_options(const Arguments& arguments, Kind kind) {
         throw UsageError{fmt::format("contend report: --{} applies to the report of {}", option, what)};
   };
   only({"seed", "spans", "from", "to", "no-timeline"}, Kind::run, "one run");
-  only({"x", "by", "metric", "hold", "average", "relative-to"}, Kind::sweep, "a sweep");
+  only({"x", "by", "metric", "hold", "average", "minimise", "maximise", "relative-to"}, Kind::sweep, "a sweep");
   if (arguments.has("relative-to") && !arguments.has("svg"))
     throw UsageError{"contend report: --relative-to needs --svg DIR, to which its maps are written"};
   for (const char* option : {"spans", "from", "to"})
@@ -212,7 +223,24 @@ SweepReference key_and_value(std::string_view option, const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+/// The two goals of a front; empty if none is asked for.
+std::vector<SweepGoal> front_goals(const Arguments& arguments) {
+  std::vector<SweepGoal> goals;
+  for (const char* option : {"minimise", "maximise"})
+    for (const std::string& metric : arguments.values(option))
+      goals.push_back({metric, option == std::string_view{"maximise"}});
+  if (!goals.empty() && goals.size() != 2)
+    throw UsageError{
+        fmt::format("contend report: a front has two goals, and there {} {}: expected --minimise METRIC or "
+                    "--maximise METRIC twice",
+                    goals.size() == 1 ? "is" : "are", goals.size())};
+  if (!goals.empty() && goals[0].metric == goals[1].metric)
+    throw UsageError{fmt::format("contend report: {} is a goal twice; expected different metrics", goals[0].metric)};
+  return goals;
+}
+
 int report_sweep(const Arguments& arguments) {
+  const std::vector<SweepGoal> goals = front_goals(arguments);
   const auto option = [&](std::string_view name) { return arguments.value(name).value_or(""); };
   const SweepData data = read_sweep(arguments.positionals().front());
   std::optional<SweepReference> relative;
@@ -227,7 +255,10 @@ int report_sweep(const Arguments& arguments) {
     axes.held.push_back(*relative);  // the other figures show the reference itself
   }
   output.figures(sweep_figures(data, axes));
-  if (output.wants_page()) output.page(sweep_page(data, axes));
+  std::vector<Figure> fronts;
+  if (!goals.empty()) fronts.push_back(sweep_front(data, goals[0], goals[1]));
+  output.figures(fronts);
+  if (output.wants_page()) output.page(sweep_page(data, axes, fronts));
   return kExitOk;
 }
 

@@ -117,10 +117,16 @@ function dashOf(theme, i) {
 }
 
 /** Names above a plot, as their series look; a click hides one. Returns the element and its height. */
+/** Series with one name, such as a line and its dots, are one to the reader: the index of the first of them. */
+function firstOfName(series, one) {
+  return series.findIndex((other) => other.name === one.name);
+}
+
 function makeLegend(series, colours, width, theme, hidden, toggle) {
   const group = shape('g', {});
   let x = 4, y = 14;
   series.forEach((one, i) => {
+    if (firstOfName(series, one) < i) return;
     const name = shortened(one.shown_name || one.name, 40);
     const length = textWidth(name) + 36;
     if (x + length > width && x > 4) {
@@ -244,10 +250,14 @@ function accessibleName(figure) {
 /** Draws a figure of kind `xy`. `state` keeps what the reader did: {hidden: Set, zoom: [from, to]}. */
 function drawXy(figure, {width, height, theme, state, redraw}) {
   const {hidden} = state;
-  const colours = figure.series.map((_, i) => seriesColour(theme, i));
+  const colours = figure.series.map((one) => seriesColour(theme, firstOfName(figure.series, one)));
   const legend = figure.series.length > 1
     ? makeLegend(figure.series, colours, width, theme, hidden, redraw && ((i) => {
-      if (!hidden.delete(i)) hidden.add(i);
+      const shown = hidden.has(i);
+      figure.series.forEach((one, k) => {
+        if (one.name !== figure.series[i].name) return;
+        if (shown) hidden.delete(k); else hidden.add(k);
+      });
       redraw();
     }))
     : {group: null, height: 6};

@@ -221,6 +221,7 @@ function sweepPage(data) {
   } else {
     parts.push(section('explore', 'Explore', failuresNotice(sweep), el('p', {class: 'notice', text: 'No parameter varies in this sweep, so there is nothing to draw.'})));
   }
+  if (data.figures.length) parts.push(section('pareto', 'Pareto front', ...data.figures.map((figure) => figureElement(figure, {height: 340}))));
   parts.push(section('runs', 'Runs', runsTable(sweep)),
     section('scenario', 'What was simulated', factTable(facts, 'The sweep'), el('details', {}, el('summary', {text: 'The scenario that the points differ from'}), el('pre', {text: data.scenario}))),
     section('provenance', 'Where it comes from', factTable(data.provenance, 'Provenance')));

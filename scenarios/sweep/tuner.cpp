@@ -1,5 +1,6 @@
 #include "scenarios/sweep/tuner.hpp"
 
+#include "scenarios/sweep/pareto.hpp"
 #include "scenarios/sweep/store_query.hpp"
 #include "scenarios/sweep/tune_model.hpp"
 #include "scenarios/sweep/tune_space.hpp"
@@ -196,44 +197,30 @@ class Search {
     return score(0, a) > score(0, b);
   }
 
-  /// True if `a` is as good as `b` in all goals and better in one.
-  [[nodiscard]] bool dominates(std::size_t a, std::size_t b) const {
-    bool better = false;
-    for (std::size_t goal = 0; goal < options_.goals.size(); ++goal) {
-      if (score(goal, a) < score(goal, b)) return false;
-      better = better || score(goal, a) > score(goal, b);
-    }
-    return better;
-  }
-
-  /// True if `a` is better than `b` in some goal, and not by chance: beyond the 95% interval of the difference under
-  /// equal seeds.
-  [[nodiscard]] bool clearly_better(std::size_t a, std::size_t b) const {
-    for (std::size_t goal = 0; goal < options_.goals.size(); ++goal) {
-      const auto &own = figures_[goal].values[a], &other = figures_[goal].values[b];
-      std::vector<double> ahead;
-      for (std::size_t seed = 0; seed < std::min(own.size(), other.size()); ++seed)
-        ahead.push_back(options_.goals[goal].maximise ? own[seed] - other[seed] : other[seed] - own[seed]);
-      const Estimate difference = estimate(ahead, draws_);
-      if (std::isnan(difference.half_width) || difference.mean > difference.half_width) return true;
-    }
-    return false;
-  }
-
-  [[nodiscard]] TunedPoint tuned(std::size_t point, const std::vector<std::size_t>& all) const {
+  [[nodiscard]] TunedPoint tuned(std::size_t point) const {
     TunedPoint tuned;
     tuned.point = static_cast<std::int64_t>(point);
     for (std::size_t i = 0; i < figures_.size(); ++i)
       (i < options_.goals.size() ? tuned.goals : tuned.bounds).push_back(estimate(figures_[i].values[point], draws_));
     tuned.holds = holds(point);
-    tuned.on_front = tuned.holds && std::none_of(all.begin(), all.end(), [&](std::size_t other) {
-                       return holds(other) && dominates(other, point);
-                     });
-    tuned.may_be_on_front =
-        tuned.holds && !tuned.on_front && std::none_of(all.begin(), all.end(), [&](std::size_t other) {
-          return holds(other) && dominates(other, point) && clearly_better(other, point);
-        });
     return tuned;
+  }
+
+  /// Says of each point that holds the bounds whether it is on the front.
+  void find_front(std::vector<TunedPoint>& points) const {
+    std::vector<ParetoGoal> goals;
+    for (std::size_t i = 0; i < options_.goals.size(); ++i)
+      goals.push_back({options_.goals[i].maximise, figures_[i].values});
+    std::vector<std::size_t> holding;
+    for (const TunedPoint& each : points)
+      if (each.holds) holding.push_back(static_cast<std::size_t>(each.point));
+    const std::vector<ParetoPlace> places = pareto_places(goals, holding, draws_);
+    auto place = places.begin();
+    for (TunedPoint& each : points) {
+      if (!each.holds) continue;
+      each.on_front = *place == ParetoPlace::front;
+      each.may_be_on_front = *place++ == ParetoPlace::tie;
+    }
   }
 
   [[nodiscard]] TuneResult result() const {
@@ -252,7 +239,8 @@ class Search {
         order.push_back(i);
     }
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return is_better(a, b); });
-    for (const std::size_t i : order) result.points.push_back(tuned(i, order));
+    for (const std::size_t i : order) result.points.push_back(tuned(i));
+    find_front(result.points);
     if (options_.goals.size() > 1)
       std::stable_partition(result.points.begin(), result.points.end(), [](const auto& each) { return each.on_front; });
     for (TunedPoint& each : result.points) {

@@ -61,13 +61,11 @@ using TuneCheck = std::function<std::string(std::int64_t point)>;
 /// A point that the search ran.
 struct TunedPoint {
   std::int64_t point = 0;
-  std::vector<Estimate> goals;   ///< of each goal, over the seeds that ran
-  std::vector<Estimate> bounds;  ///< of the metric of each bound
-  bool holds = true;             ///< all bounds
-  bool on_front = false;  ///< holds all bounds, and no other such point is as good in all goals and better in one
-  /// Off the front, holds all bounds, and of the points that are as good in all goals and better in one none is better
-  /// beyond the 95% interval of the paired difference in any goal. Never with a single seed, which has no interval.
-  bool may_be_on_front = false;
+  std::vector<Estimate> goals;     ///< of each goal, over the seeds that ran
+  std::vector<Estimate> bounds;    ///< of the metric of each bound
+  bool holds = true;               ///< all bounds
+  bool on_front = false;           ///< holds all bounds, and is on the Pareto front of those that do
+  bool may_be_on_front = false;    ///< holds all bounds, and is off that front perhaps by chance: ParetoPlace::tie
   RatioEstimate to_best{1, 1, 1};  ///< of the first goal to that of the first point, paired by seed
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -108,4 +109,34 @@ TEST_CASE("contend report draws maps relative to a value" * doctest::skip(!has_p
   CHECK(place.contend(relative + "overlap.compression=none").code == 2);
   CHECK(place.contend(relative + "overlap.compression --svg maps").code == 2);
   CHECK(contains(place.contend(relative + "overlap.compression=nome --svg maps").err, "did you mean \"none\"?"));
+}
+
+TEST_CASE("contend report draws the Pareto front of a sweep as tune does" * doctest::skip(!has_program())) {
+  const Workplace place;
+  place.write("s.yaml",
+              std::string{kReportScenario} + "sweep: {grid: {network.nic: [1Gbps, 10Gbps, 40Gbps]}, repeat: 2}\n");
+  REQUIRE(place.contend("sweep s.yaml -q -o s.sqlite").code == 0);
+  const std::string goals = " --minimise avg_jct_s --maximise network_utilisation ";
+  const Outcome drawn = place.contend("report s.sqlite" + goals + "--svg figures -o page.html");
+  INFO(drawn.err);
+  REQUIRE(drawn.code == 0);
+  CHECK(contains(drawn.out, "figures/front.svg\n"));
+  CHECK(contains(place.read("page.html"), "Pareto front"));
+  REQUIRE(
+      place.contend("tune s.yaml" + goals + "--trials 3 --method random -o t.sqlite --csv t.csv --svg t.svg").code ==
+      0);
+  // The same dots: the search ran all points.
+  const auto dots = [&](const std::string& file) {
+    const std::string svg = place.read(file);
+    return std::pair{std::count(svg.begin(), svg.end(), '<'), contains(svg, "dominated")};
+  };
+  CHECK(dots("figures/front.svg") == dots("t.svg"));
+  // Points have the names of their settings.
+  CHECK(contains(place.read("figures/front.csv"), "point 0: NIC = 1Gbps"));
+
+  const auto refused = [&](const std::string& options) { return place.contend("report s.sqlite " + options).err; };
+  CHECK(contains(refused("--minimise avg_jct_s"), "a front has two goals, and there is 1"));
+  CHECK(contains(refused("--minimise avg_jct_s --maximise avg_jct_s"), "avg_jct_s is a goal twice"));
+  CHECK(contains(refused("--minimise avg_jct_s --maximise gpu_utilization"), "did you mean \"gpu_utilisation\"?"));
+  CHECK(contains(place.contend("report nowhere.yaml --minimise avg_jct_s").err, "no such file"));
 }

@@ -314,6 +314,18 @@ async function checkSweep(browser) {
   await page.context().close();
 }
 
+/** A sweep with two goals has their front below the figures that people choose. */
+async function checkFront(browser) {
+  const page = await open(browser, file('front.html'));
+  const text = await page.locator('#front').textContent();
+  check(text.includes('average JCT') && text.includes('less is better') && text.includes('more is better'), `the goals and their directions: ${text}`);
+  check(text.split('Pareto front').length === 2, `the line and its dots have one name in the legend: ${text}`);
+  check(await page.locator('#front svg path, #front canvas').count() > 0, 'the front is drawn');
+  check((await page.locator('#pareto').count()) === 1 && (await page.locator('#explore').count()) === 1, 'the front has a section of its own');
+  checkClean(page, 'front');
+  await page.context().close();
+}
+
 /** The ratios that the tutorial reads: in the table, as lines and as a map of two sides. */
 async function checkRatios(browser) {
   const page = await open(browser, file('need.html'));
@@ -453,9 +465,10 @@ try {
   await checkSweep(browser);
   await checkBegun(browser);
   await checkRatios(browser);
+  await checkFront(browser);
   await checkMethods(browser);
   await checkMany(browser);
-  for (const name of ['hostile', 'several', 'sweep', 'need', 'methods', 'study']) await checkLooks(browser, name);
+  for (const name of ['hostile', 'several', 'sweep', 'need', 'front', 'methods', 'study']) await checkLooks(browser, name);
   if (existsSync(file('large.html'))) {
     await checkLarge(browser, 'large', 1e6);
     await checkLarge(browser, 'million', 1.2e6);

@@ -67,6 +67,7 @@ few=(--set 'workload.generate.iterations=[20, 60]')
 "$contend" sweep "$here/../../../scenarios/sweeps/network-need.yaml" -q -o need.sqlite
 "$contend" results need.sqlite --metric avg_jct_s --csv need.csv
 "$contend" report need.sqlite --svg need-figures -o need.html
+"$contend" report need.sqlite --minimise avg_jct_s --maximise gpu_utilisation -o front.html
 cat >"$data/methods.yaml" <<'YAML'
 schema_version: 1
 name: methods
