@@ -213,12 +213,12 @@ void Admission::queue_at(JobId job, Time time) {
   state_.calendar.schedule(time, Phase::arrivals, {CalendarEvent::Kind::retry, CellId{}, job});
 }
 
-void Admission::interrupt(JobId job) {
+void Admission::interrupt(JobId job, bool is_planned) {
   JobRun& run = state_.run(job);
   const FailureSpec& failures = state_.options.failures;
-  const Time delay = failures.detection + failures.diagnosis;
+  const Time delay = is_planned ? Time{} : failures.detection + failures.diagnosis;
   ++state_.events;
-  const bool comes_back = run.interruptions < failures.retries.value_or(INT_MAX);
+  const bool comes_back = is_planned || run.interruptions < failures.retries.value_or(INT_MAX);
   const bool keeps_gpus = comes_back && failures.holds_gpus && delay > Time{};
   const bool has_saved = allocation_.interrupt(job, comes_back ? JobState::queued : JobState::finished, keeps_gpus);
   struck_in_vain_ = has_saved || !comes_back ? 0 : struck_in_vain_ + 1;

@@ -41,8 +41,8 @@ class Admission : private SchedulingActions {
   /// Queues a job again for its next attempt.
   void on_retry(JobId job);
   /// Takes its GPUs from a running job because of a failure. It returns to the queue once the failure has been found,
-  /// or ends if that has happened too often.
-  void interrupt(JobId job);
+  /// or ends if that has happened too often. From a planned outage it returns at once.
+  void interrupt(JobId job, bool is_planned);
   /// Begins the iterations of a job that has restarted after a failure.
   void on_wake(JobId job) { allocation_.wake(job); }
   /// Frees a GPU that an interrupted job has kept, if there is such a job.

@@ -154,6 +154,8 @@ class Capacity {
   [[nodiscard]] GpuId next_gpu(const RankDemand& rank, GpuId from, const ServerRange& servers) const;
   /// The room on each server. It is kept up to date from the first call on.
   [[nodiscard]] const ServerTree<ServerRoom>& rooms() const;
+  /// True if no job holds a part of the GPU.
+  [[nodiscard]] bool is_free(GpuId gpu) const { return gpus_[gpu.index()].jobs == 0; }
   [[nodiscard]] int free_share(GpuId gpu) const { return kWholeGpu - gpus_[gpu.index()].reserved; }
   [[nodiscard]] std::int64_t free_milli_cpus(ServerId server) const { return servers_[server.index()].milli_cpus; }
   [[nodiscard]] Bytes free_host_memory(ServerId server) const { return servers_[server.index()].host_memory; }

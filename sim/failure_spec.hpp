@@ -68,6 +68,9 @@ struct Outage {
   Time from, until;
   std::uint32_t first = 0, last = 0;
   std::optional<Slowdown> slows{};  ///< as in ComponentClass
+  /// Given: the outage is planned. From this time on, at most `from`, the GPUs are withheld as jobs leave them. What
+  /// still runs at `from` is interrupted without detection and diagnosis, and nothing counts as a failure.
+  std::optional<Time> drain{};
 };
 
 struct FailureSpec {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -41,6 +42,8 @@ void check_failures(const FailureSpec& failures, const ClusterSpec& cluster) {
   for (const Outage& each : failures.outages) {
     if (each.from < Time{} || each.until <= each.from || each.first >= each.last || each.last > gpus)
       throw InputError{"an outage has no time, or no GPUs of the cluster"};
+    if (each.drain && (each.slows || *each.drain < Time{} || *each.drain > each.from))
+      throw InputError{"a planned outage drains servers after it has begun, or only slows them down"};
   }
 }
 
@@ -112,10 +115,10 @@ void Outages::withhold_spares() {
 void Outages::begin() {
   for (std::uint32_t c = 0; c < components_.size(); ++c) {
     Component& component = components_[c];
-    const bool is_listed = component.kind == kOutage;
-    schedule(is_listed ? spec_.outages[c - (components_.size() - spec_.outages.size())].from
-                       : spec_.components[component.kind].failure.draw(component.stream),
-             c);
+    const Outage* const outage = listed(c);
+    schedule(outage != nullptr ? outage->from : spec_.components[component.kind].failure.draw(component.stream), c);
+    if (outage != nullptr && outage->drain)
+      schedule(*outage->drain, static_cast<std::uint32_t>(components_.size() + servers_.size()) + c);
   }
   schedule_next();
 }
@@ -139,11 +142,16 @@ void Outages::on_job_failure(JobId job) {
 }
 
 void Outages::strike() {
-  if (!is_due_) return;
+  if (is_due_) strike_due();
   is_due_ = false;
+  withhold_free();
+}
+
+void Outages::strike_due() {
   turning_.clear();
   broken_now_.clear();
   const auto components = static_cast<std::uint32_t>(components_.size());
+  const auto spares = components + static_cast<std::uint32_t>(servers_.size());
   while (!due_.empty() && due_.front().at == state_.clock) {
     std::pop_heap(due_.begin(), due_.end(), std::greater<>{});
     const std::uint32_t what = due_.back().what;
@@ -152,8 +160,10 @@ void Outages::strike() {
     if (what < components) {
       next_of_[what] = Time::never();
       turning_.push_back(what);
-    } else {
+    } else if (what < spares) {
       put_into_service(what - components);
+    } else {
+      begin_to_drain(what - spares);
     }
   }
   std::erase_if(struck_, [&](JobId job) { return state_.run(job).state != JobState::running; });  // it just ended
@@ -162,10 +172,12 @@ void Outages::strike() {
     if (!component.is_down) continue;
     slows(each) ? slowness_.end(component.first, component.last, *slows(each)) : repair(component);
   }
-  for (const std::uint32_t each : turning_) {
-    Component& component = components_[each];
-    if (component.is_down) continue;
-    slows(each) ? slowness_.begin(component.first, component.last, *slows(each)) : fail(component);
+  for (const bool by_plan : {false, true}) {  // a job that both strike has failed
+    for (const std::uint32_t each : turning_) {
+      Component& component = components_[each];
+      if (component.is_down || is_planned(each) != by_plan) continue;
+      slows(each) ? slowness_.begin(component.first, component.last, *slows(each)) : fail(each);
+    }
   }
   for (const std::uint32_t each : turning_) turn(each);
   interrupt_struck();
@@ -189,16 +201,56 @@ void Outages::turn(std::uint32_t index) {
 }
 
 const std::optional<Slowdown>& Outages::slows(std::uint32_t component) const {
-  const std::uint32_t kind = components_[component].kind;
-  return kind == kOutage ? spec_.outages[component - (components_.size() - spec_.outages.size())].slows
-                         : spec_.components[kind].slows;
+  const Outage* const outage = listed(component);
+  return outage != nullptr ? outage->slows : spec_.components[components_[component].kind].slows;
 }
 
-void Outages::fail(Component& component) {
-  ++failures_;
+/// The outage of the list that the component stands for; nullptr if it is a component.
+const Outage* Outages::listed(std::uint32_t component) const {
+  if (components_[component].kind != kOutage) return nullptr;
+  return &spec_.outages[component - (components_.size() - spec_.outages.size())];
+}
+
+void Outages::begin_to_drain(std::uint32_t component) {
+  const Component& of = components_[component];
+  if (!of.is_down) draining_.push_back({component, std::vector<bool>(of.last - of.first)});
+}
+
+/// Takes what no job holds of the servers that are drained.
+void Outages::withhold_free() {
+  for (Draining& each : draining_) {
+    const std::uint32_t first = components_[each.component].first;
+    for (std::size_t i = 0; i < each.withheld.size(); ++i) {
+      const GpuId id{first + i};
+      Gpu& gpu = gpus_[id.index()];
+      if (each.withheld[i] || (gpu.causes == 0 && !state_.capacity.is_free(id))) continue;
+      each.withheld[i] = true;
+      if (gpu.causes++ > 0) continue;
+      gpu.since = state_.clock;
+      state_.capacity.take(id, out_of_service());
+    }
+  }
+}
+
+/// Which GPUs of the component are withheld; they stay out of service with it.
+std::vector<bool> Outages::end_draining(std::uint32_t component) {
+  const auto at = std::ranges::find(draining_, component, &Draining::component);
+  if (at == draining_.end()) return std::vector<bool>(components_[component].last - components_[component].first);
+  std::vector<bool> withheld = std::move(at->withheld);
+  draining_.erase(at);
+  return withheld;
+}
+
+void Outages::fail(std::uint32_t index) {
+  const Component& component = components_[index];
+  const bool by_plan = is_planned(index);
+  if (!by_plan) ++failures_;
   state_.fingerprint.add(static_cast<std::uint64_t>(state_.clock.ns()));
   state_.fingerprint.add((std::uint64_t{component.first} << 32) | component.last);
-  for (std::uint32_t g = component.first; g < component.last; ++g) add_cause(GpuId{g});
+  const std::vector<bool> withheld = end_draining(index);
+  for (std::uint32_t g = component.first; g < component.last; ++g) {
+    if (!withheld[g - component.first]) add_cause(GpuId{g}, by_plan ? struck_by_plan_ : struck_);
+  }
   const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
   for (std::uint32_t s = component.first / per_server; s <= (component.last - 1) / per_server; ++s) {
     if (works(s)) --working_;
@@ -223,12 +275,12 @@ void Outages::repair(Component& component) {
   admission_.room_has_grown();
 }
 
-void Outages::add_cause(GpuId id) {
+void Outages::add_cause(GpuId id, std::vector<JobId>& struck) {
   Gpu& gpu = gpus_[id.index()];
   if (gpu.causes++ > 0) return;
   gpu.since = state_.clock;
   broken_now_.push_back(id);
-  state_.jobs_on(id, struck_);
+  state_.jobs_on(id, struck);
 }
 
 void Outages::remove_cause(GpuId id) {
@@ -239,21 +291,28 @@ void Outages::remove_cause(GpuId id) {
 }
 
 void Outages::interrupt_struck() {
-  std::sort(struck_.begin(), struck_.end());
-  struck_.erase(std::unique(struck_.begin(), struck_.end()), struck_.end());
-  for (const JobId job : struck_) {
-    OwnFailures* const own = state_.own_failures.empty() ? nullptr : &state_.own_failures[job.index()];
-    const bool by_itself = own != nullptr && own->at == state_.clock;
-    if (state_.options.decisions != nullptr) tell_cause(job, by_itself);
-    admission_.interrupt(job);
-    if (by_itself) own->left = spec_.of_jobs->draw(own->stream);
+  for (std::vector<JobId>* const each : {&struck_, &struck_by_plan_}) {
+    std::sort(each->begin(), each->end());
+    each->erase(std::unique(each->begin(), each->end()), each->end());
   }
+  std::erase_if(struck_by_plan_, [&](JobId job) { return std::ranges::binary_search(struck_, job); });
+  for (const JobId job : struck_) interrupt(job, false);
+  for (const JobId job : struck_by_plan_) interrupt(job, true);
   struck_.clear();
+  struck_by_plan_.clear();
   for (const GpuId gpu : broken_now_) {
     admission_.let_go(gpu);
     state_.capacity.take(gpu, out_of_service());
   }
   broken_now_.clear();
+}
+
+void Outages::interrupt(JobId job, bool is_planned) {
+  OwnFailures* const own = state_.own_failures.empty() ? nullptr : &state_.own_failures[job.index()];
+  const bool by_itself = own != nullptr && own->at == state_.clock;
+  if (state_.options.decisions != nullptr) tell_cause(job, by_itself);
+  admission_.interrupt(job, is_planned);
+  if (by_itself) own->left = spec_.of_jobs->draw(own->stream);
 }
 
 void Outages::tell_cause(JobId job, bool by_itself) const {
@@ -265,7 +324,9 @@ void Outages::tell_cause(JobId job, bool by_itself) const {
     const std::vector<GpuId>& gpus = state_.run(job).gpus;
     const auto struck = std::find_if(gpus.begin(), gpus.end(), has);
     if (!component.is_down || slows(each) || struck == gpus.end()) continue;
-    const std::string name = component.kind == kOutage ? "an outage" : spec_.components[component.kind].name;
+    const std::string name = listed(each) == nullptr ? spec_.components[component.kind].name
+                             : is_planned(each)      ? "a planned outage"
+                                                     : "an outage";
     const std::string where =
         component.last - component.first == 1
             ? fmt::format("GPU {} of server {}", struck->value() % per_server, struck->value() / per_server)

@@ -49,12 +49,18 @@ class Outages {
   };
   struct Due {
     Time at;
-    std::uint32_t what;  // index of a component; behind them, of a server whose place a spare takes
+    // Index of a component; behind them, of a server whose place a spare takes; behind those, of an outage of the list
+    // whose GPUs are withheld from now on.
+    std::uint32_t what;
     auto operator<=>(const Due&) const = default;
   };
   struct Gpu {
     std::uint16_t causes = 0;  // it works if there are none
     Time since, down;
+  };
+  struct Draining {
+    std::uint32_t component;
+    std::vector<bool> withheld;  // by GPU of the component
   };
   enum class Role : std::uint8_t { active, spare, starting };
   struct Server {
@@ -65,16 +71,26 @@ class Outages {
   void add_components();
   void schedule(Time at, std::uint32_t what);
   void schedule_next();
+  void strike_due();
   void turn(std::uint32_t component);
+  [[nodiscard]] const Outage* listed(std::uint32_t component) const;
+  [[nodiscard]] bool is_planned(std::uint32_t component) const {
+    const Outage* const outage = listed(component);
+    return outage != nullptr && outage->drain;
+  }
   [[nodiscard]] const std::optional<Slowdown>& slows(std::uint32_t component) const;
-  void fail(Component& component);
+  void fail(std::uint32_t component);
+  void begin_to_drain(std::uint32_t component);
+  void withhold_free();
+  [[nodiscard]] std::vector<bool> end_draining(std::uint32_t component);
   void repair(Component& component);
-  void add_cause(GpuId gpu);
+  void add_cause(GpuId gpu, std::vector<JobId>& struck);
   void remove_cause(GpuId gpu);
   void put_into_service(std::uint32_t server);
   void keep_as_spare(std::uint32_t server);
   void replace_failed();
   void interrupt_struck();
+  void interrupt(JobId job, bool is_planned);
   void tell_cause(JobId job, bool by_itself) const;
   void watch_for_starts();
   [[nodiscard]] bool works(std::uint32_t server) const {
@@ -100,7 +116,8 @@ class Outages {
   std::int64_t working_ = 0;              // servers that work or start and are no spares
   std::vector<std::uint32_t> turning_;    // components of this instant
   std::vector<GpuId> broken_now_;
-  std::vector<JobId> struck_;
+  std::vector<Draining> draining_;
+  std::vector<JobId> struck_, struck_by_plan_;
   std::int64_t failures_ = 0;
   std::int64_t without_start_ = 0;  // instants with outages since a job ran, or could be submitted or come back
 };

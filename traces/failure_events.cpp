@@ -19,7 +19,8 @@
 namespace contend {
 namespace {
 
-constexpr std::array<std::string_view, 5> kOutageColumns = {"down_s", "up_s", "component", "slows", "slows_network"};
+constexpr std::array<std::string_view, 6> kOutageColumns = {"down_s", "up_s",          "component",
+                                                            "slows",  "slows_network", "drain_s"};
 constexpr std::size_t kRequired = 3;
 constexpr std::string_view kServer = "server", kGpu = "gpu";
 
@@ -74,7 +75,7 @@ std::vector<Outage> parse_failure_events(std::string_view text, const std::strin
                                          int gpus_per_server) {
   const CsvTable table = parse_csv(text, file);
   Complaints complaints;
-  const auto [down, up, component, slows, slows_network] =
+  const auto [down, up, component, slows, slows_network, drain] =
       find_named_columns(table, kOutageColumns, file, complaints, kRequired);
   complaints.throw_if_any();
   std::vector<Outage> outages;
@@ -105,6 +106,15 @@ std::vector<Outage> parse_failure_events(std::string_view text, const std::strin
     if (!is_empty(row, slows) || !is_empty(row, slows_network)) {
       outage.slows = Slowdown{read_factor(row, slows, kOutageColumns[3], file, complaints),
                               read_factor(row, slows_network, kOutageColumns[4], file, complaints)};
+    }
+    if (!is_empty(row, drain)) {
+      outage.drain = read_seconds(row, drain, kOutageColumns[5], file, complaints);
+      const auto refuse = [&](std::string reason) {
+        complaints.add({.file = file, .line = row.line, .key = "drain_s", .reason = std::move(reason)});
+      };
+      if (complaints.empty() && *outage.drain > outage.from)
+        refuse(fmt::format("expected a time up to down_s, {}, got {}", row.fields[down], row.fields[drain]));
+      if (outage.slows) refuse("what only slows down is not drained: leave drain_s or slows empty");
     }
     outages.push_back(outage);
   }

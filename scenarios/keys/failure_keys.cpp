@@ -269,7 +269,8 @@ std::vector<ScenarioKey> failure_keys() {
           "law of the running time until a job fails by itself, whatever its size; its GPUs go on working"),
       row(
           "failures.events", [](auto& s) -> auto& { return s.failures.events; }, maybe(path_codec()),
-          "file of outages (CSV: down_s, up_s, component, and if any are slow slows and slows_network), relative to "
+          "file of outages (CSV: down_s, up_s, component; if any are slow slows and slows_network; if any are planned "
+          "drain_s, from when on its GPUs take no new jobs), relative to "
           "the file with this key"),
       row(
           "failures.spares", [](auto& s) -> auto& { return s.failures.spares; },

@@ -45,6 +45,7 @@ void add_failures(RandomCluster& cluster, Time length) {
   if (in(0, 1) == 0) failures.spare_delay = part(1, 30);
   const Time from = part(0, 900);
   failures.outages.push_back({from, from + part(1, 200), 0, static_cast<std::uint32_t>(width)});
+  if (in(0, 1) == 0) failures.outages.back().drain = Time::nanoseconds(from.ns() * in(0, 10) / 10);
   constexpr std::int64_t kPeriods[] = {1, 2, 5, 30, 70, 200, kNoIterationSaved};
   cluster.costs.iterations = kPeriods[in(0, 6)];
   if (in(0, 1) == 0) cluster.costs.restart = part(1, 20);

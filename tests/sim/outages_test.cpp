@@ -143,6 +143,51 @@ TEST_CASE("a failure during the restart begins it anew") {
   check_sums(result);
 }
 
+TEST_CASE("a planned outage: servers are drained, what still runs goes at once, and nothing counts as a failure") {
+  // Both GPUs are drained from 10 on and go at 20. One job runs until then, one ends at 12, and one comes at 13.
+  StruckCluster two{.servers = 2, .jobs = {timed_ns(0, 30), timed_ns(0, 12), timed_ns(13, 3)}};
+  two.failures.outages = {outage(20, 40, 0, 2)};
+  two.failures.detection = Time::nanoseconds(5);
+  two.failures.retries = 0;
+  two.failures.outages[0].drain = Time::nanoseconds(10);
+  const RunResult planned = two.run();
+  CHECK(planned.jobs[0].finish.ns() == 50);
+  CHECK(planned.jobs[0].interruptions == 1);
+  CHECK(planned.jobs[0].away.ns() == 0);
+  CHECK(planned.jobs[1].finish.ns() == 12);
+  CHECK(planned.jobs[2].start.ns() == 40);
+  CHECK(planned.failures == 0);
+  CHECK(planned.gpus[0].down.ns() == 40 - 20);
+  CHECK(planned.gpus[1].down.ns() == 40 - 12);
+  check_sums(planned);
+
+  // Draining that begins with the outage withholds nothing: the last job runs from 13 to 16.
+  two.failures.outages[0].drain = Time::nanoseconds(20);
+  CHECK(two.run().jobs[2].start.ns() == 13);
+  CHECK(two.run().jobs[0].finish.ns() == 50);
+  // The same outage without a plan is a failure, found after 5 ns; with no retries the job ends.
+  two.failures.outages[0].drain.reset();
+  const RunResult struck = two.run();
+  CHECK(struck.failures == 1);
+  CHECK(struck.jobs[0].outcome == JobOutcome::failed);
+  CHECK(struck.jobs[2].start.ns() == 13);
+  // Where a component fails at the instant of the plan, the job has failed.
+  two.failures.retries.reset();
+  two.failures.outages = {outage(20, 40, 0, 2), outage(20, 30, 0, 1)};
+  two.failures.outages[0].drain = Time::nanoseconds(10);
+  const RunResult both = two.run();
+  CHECK(both.jobs[0].away.ns() == 5);
+  CHECK(both.failures == 1);
+  // A failure while a GPU is drained, and two plans for the same one, end each by itself.
+  two.jobs = {timed_ns(0, 5), timed_ns(11, 1)};
+  two.failures.detection = Time{};
+  two.failures.outages = {outage(20, 40, 0, 2), outage(12, 50, 0, 1), outage(30, 60, 1, 2)};
+  two.failures.outages[0].drain = two.failures.outages[2].drain = Time::nanoseconds(10);
+  const RunResult overlapping = two.run();
+  CHECK(overlapping.jobs[1].start.ns() == 50);
+  CHECK(overlapping.gpus[0].down.ns() == 50 - 10);
+}
+
 TEST_CASE("without a spare the whole gang waits for the repair, and others use its GPUs or not") {
   // The job on 16 servers fails at 10 and is found out at 13; its server is back at 40. A small job waits since 1.
   StruckCluster gang{.servers = 16, .jobs = {timed_ns(0, 20, 16), timed_ns(1, 5)}};
@@ -360,6 +405,10 @@ TEST_CASE("failures that no cluster can have are refused") {
   CHECK(refused([](FailureSpec& f) { f.spares = 2; }).find("2 of 2 servers can't be spares") != std::string::npos);
   CHECK(refused([](FailureSpec& f) { f.outages = {outage(5, 5, 0, 1)}; }) != "");
   CHECK(refused([](FailureSpec& f) { f.outages = {outage(5, 6, 1, 3)}; }) != "");
+  CHECK(refused([](FailureSpec& f) {
+          f.outages = {outage(5, 6, 0, 1)};
+          f.outages[0].drain = Time::nanoseconds(6);
+        }) != "");
   CHECK(refused([](FailureSpec& f) { f.detection = Time::nanoseconds(-1); }) != "");
   one.costs = {Time{}, Time::seconds(5), Time{}, Time::seconds(6)};
   CHECK(refused([](FailureSpec&) {}).find("longer to become durable") != std::string::npos);

@@ -74,3 +74,25 @@ TEST_CASE("a list has components that slow down beside those that fail") {
   CHECK(refused("component,down_s,up_s\ngpu2-gpu12,1,2\n") != "");
   CHECK(refused("component,down_s,up_s\ngpu2-server1,1,2\n") != "");
 }
+
+TEST_CASE("a list has planned outages, which drain their servers first") {
+  const auto outages = parse_failure_events(
+      "component,drain_s,down_s,up_s\nserver1,5,10,20\nserver0,,10,20\ngpu0,10,10,20\n", "a.csv", 3, 4);
+  REQUIRE(outages.size() == 3);
+  CHECK(outages[0].drain == Time::seconds(5));
+  CHECK(outages[1].drain == std::nullopt);
+  CHECK(outages[2].drain == Time::seconds(10));
+  const auto refused = [](const std::string& text) {
+    try {
+      static_cast<void>(parse_failure_events(text, "a.csv", 3, 4));
+    } catch (const InputError& error) {
+      return std::string{error.what()};
+    }
+    return std::string{};
+  };
+  CHECK(refused("component,drain_s,down_s,up_s\nserver1,11,10,20\n")
+            .find("drain_s: expected a time up to down_s, 10, got 11") != std::string::npos);
+  CHECK(
+      refused("component,drain_s,down_s,up_s,slows\nserver1,1,10,20,2\n").find("what only slows down is not drained") !=
+      std::string::npos);
+}
