@@ -9,6 +9,8 @@ namespace {
 
 /// A lane is settled after this many further blocks.
 constexpr std::size_t kUnsettled = 512;
+/// A span is looked for among so many of the last blocks of its lane.
+constexpr std::ptrdiff_t kRecent = 4;
 
 }  // namespace
 
@@ -25,7 +27,18 @@ void SpanBins::add(std::size_t lane, Who who, Time start, Time end) {
   const std::int64_t last = std::max(start.ns(), end.ns() - 1) / width_.ns();
   for (std::int64_t bin = start.ns() / width_.ns(); bin <= last; ++bin) {
     const Time from = std::max(start, width_ * bin), to = std::min(end, width_ * (bin + 1));
-    into.blocks.push_back({.bin = bin, .who = who, .busy = to - from, .count = bin == last ? 1 : 0});
+    const Block block = {.bin = bin, .who = who, .busy = to - from, .count = bin == last ? 1 : 0};
+    // Most spans fall into the bin of one of the last few of their lane.
+    const auto recent = into.blocks.end() - std::min<std::ptrdiff_t>(kRecent, std::ssize(into.blocks));
+    const auto same = std::find_if(recent, into.blocks.end(), [&](const Block& b) {
+      return b.bin == bin && b.who.job == who.job && b.who.transfer == who.transfer;
+    });
+    if (same == into.blocks.end()) {
+      into.blocks.push_back(block);
+    } else {
+      same->busy += block.busy;
+      same->count += block.count;
+    }
   }
   blocks_ += into.blocks.size() - before;
   if (into.blocks.size() - into.settled > std::max(into.settled, kUnsettled)) {
@@ -36,20 +49,43 @@ void SpanBins::add(std::size_t lane, Who who, Time start, Time end) {
   while (blocks_ > limit_ + kUnsettled * lanes_.size()) widen();
 }
 
-void SpanBins::settle(Lane& lane) const {
-  const auto key = [](const Block& b) { return std::tuple{b.bin, b.who.job, b.who.transfer}; };
-  std::ranges::sort(lane.blocks, {}, key);
-  std::size_t kept = 0;
-  for (const Block& block : lane.blocks) {
-    if (kept > 0 && key(lane.blocks[kept - 1]) == key(block)) {
-      lane.blocks[kept - 1].busy += block.busy;
-      lane.blocks[kept - 1].count += block.count;
+std::tuple<std::int64_t, JobId, bool> SpanBins::key(const Block& block) {
+  return {block.bin, block.who.job, block.who.transfer};
+}
+
+void SpanBins::settle(Lane& lane) {
+  const auto middle = lane.blocks.begin() + static_cast<std::ptrdiff_t>(lane.settled);
+  if (middle == lane.blocks.end()) return;
+  std::ranges::sort(middle, lane.blocks.end(), {}, key);
+  // Spans come nearly in order of time, so what is new meets only the last of the settled blocks.
+  const auto first = std::ranges::lower_bound(lane.blocks.begin(), middle, key(*middle), {}, key);
+  std::ranges::inplace_merge(first, middle, lane.blocks.end(), {}, key);
+  merge_equal(lane, first);
+}
+
+void SpanBins::merge_equal(Lane& lane, Blocks::iterator first) {
+  auto kept = first;
+  for (auto block = first; block != lane.blocks.end(); ++block) {
+    if (kept != first && key(*(kept - 1)) == key(*block)) {
+      (kept - 1)->busy += block->busy;
+      (kept - 1)->count += block->count;
     } else {
-      lane.blocks[kept++] = block;
+      *kept++ = *block;
     }
   }
-  lane.blocks.resize(kept);
-  lane.settled = kept;
+  lane.blocks.erase(kept, lane.blocks.end());
+  lane.settled = lane.blocks.size();
+}
+
+void SpanBins::widen_settled(Lane& lane) {
+  for (Block& block : lane.blocks) block.bin /= 2;
+  // Only the jobs of two neighbouring bins are out of order now.
+  for (auto from = lane.blocks.begin(); from != lane.blocks.end();) {
+    const auto to = std::ranges::find_if(from, lane.blocks.end(), [&](const Block& b) { return b.bin != from->bin; });
+    std::ranges::sort(from, to, {}, key);
+    from = to;
+  }
+  merge_equal(lane, lane.blocks.begin());
 }
 
 void SpanBins::widen() {
@@ -62,8 +98,7 @@ void SpanBins::widen() {
   width_ = width_ * 2;
   blocks_ = 0;
   for (Lane& lane : lanes_) {
-    for (Block& block : lane.blocks) block.bin /= 2;
-    settle(lane);
+    widen_settled(lane);
     blocks_ += lane.blocks.size();
   }
 }

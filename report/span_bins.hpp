@@ -4,7 +4,9 @@
 #include "report/timeline.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -34,11 +36,16 @@ class SpanBins {
     Time busy;
     std::int64_t count = 0;
   };
+  using Blocks = std::vector<Block>;
   struct Lane {
-    std::vector<Block> blocks;
+    Blocks blocks;
     std::size_t settled = 0;  ///< number of leading blocks that are sorted and have distinct bin or job
   };
-  void settle(Lane& lane) const;
+  static std::tuple<std::int64_t, JobId, bool> key(const Block& block);
+  static void settle(Lane& lane);
+  /// Makes one of the blocks from `first` on, which are sorted, that have the same key.
+  static void merge_equal(Lane& lane, Blocks::iterator first);
+  static void widen_settled(Lane& lane);
   void widen();
 
   std::vector<Lane> lanes_;
