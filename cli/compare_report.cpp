@@ -255,8 +255,9 @@ std::string pairing_text(const Regression& regression) {
   if (regression.pairs == 1) return fmt::format("{}; one run a side", seeds);
   if (regression.about_list)
     return fmt::format(
-        "one job list; 95% intervals by {} resamples of it: Student's t on their scatter and their distance from the "
-        "list",
+        "one job list; 95% intervals by {} resamples of it: Student's t on their scatter, its skewness, the "
+        "correlation "
+        "of days, and the distance of the resamples from the list",
         regression.pairs);
   if (regression.draws == Draws::resamples)
     return fmt::format(

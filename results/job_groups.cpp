@@ -195,7 +195,7 @@ GroupChanges compare_groups(const StoredResults& base, const StoredResults& othe
       PairedChange change = change_of(pairs, base.draws);
       if (resampled) {
         const GroupPairs drawn = paired(base_drawn->of(value), other_drawn->of(value), figure);
-        change = resampled_change(change.base, change.other, drawn.base, drawn.other);
+        change = resampled_change(change.base, change.other, drawn.base, drawn.other, resampled->blocks);
       }
       group.changes.push_back({&*metric, change});
     }

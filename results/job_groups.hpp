@@ -40,6 +40,7 @@ struct GroupFigures {
 struct ResampledSides {
   const StoredResults* base = nullptr;
   const StoredResults* other = nullptr;
+  BlockScatter blocks{};
 };
 
 /// The figures of one group on both sides of a comparison.

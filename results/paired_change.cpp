@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <limits>
 
 #include <boost/math/distributions/students_t.hpp>
 
@@ -27,6 +27,21 @@ double error_of(double half_width, std::size_t pairs) {
   return half_width / student_t_975(pairs - 1);
 }
 
+/// Where the end of an interval of z errors lies, in errors (ChangeEstimate::acceleration). It grows with z, is
+/// infinite from a z = 1 on, and goes no further the other way than from a z = -1 on.
+double accelerated(double z, double acceleration) {
+  const double part = std::max(-1.0, acceleration * z);
+  if (part >= 1) return std::copysign(std::numeric_limits<double>::infinity(), z);
+  return (acceleration * z < -1 ? -1 / acceleration : z) / ((1 - part) * (1 - part));
+}
+
+/// The z of an end that lies so many errors away: the inverse of accelerated().
+double unaccelerated(double errors, double acceleration) {
+  const double part = std::max(-0.25, acceleration * errors);
+  if (acceleration * errors < -0.25) errors = -0.25 / acceleration;
+  return 2 * errors / (1 + 2 * part + std::sqrt(1 + 4 * part));
+}
+
 ChangeEstimate estimated(double value, ConfidenceInterval interval, double error, std::size_t pairs) {
   return {.value = value, .interval_95 = interval, .error = error, .degrees_of_freedom = pairs - 1};
 }
@@ -45,10 +60,10 @@ double ChangeEstimate::chance_beyond(double amount, bool upwards) const {
   if (std::isnan(error)) return kNaN;
   if (logarithmic && amount <= -1) return upwards ? 0 : 1;  // a positive figure can't fall to 0 or below
   const double beyond = logarithmic ? std::log1p(value) - std::log1p(amount) : value - amount;
-  const double wanted = upwards ? beyond : -beyond;
-  if (error == 0) return wanted > 0 ? 0 : 1;
+  if (error == 0) return (upwards ? beyond : -beyond) > 0 ? 0 : 1;
+  const double errors = -unaccelerated(-beyond / error, acceleration);
   const Student student{static_cast<double>(degrees_of_freedom)};
-  return boost::math::cdf(boost::math::complement(student, wanted / error));
+  return boost::math::cdf(boost::math::complement(student, upwards ? errors : -errors));
 }
 
 PairedChange plain_change(double base, double other) {
@@ -84,32 +99,51 @@ PairedChange paired_change(std::span<const double> base, std::span<const double>
 
 namespace {
 
-/// `own` with the error that resamples show, both on the scale of `drawn`, and its interval there.
-ChangeEstimate around(double own, const ChangeEstimate& drawn, double drawn_value) {
-  const double error = std::hypot(drawn.error, own - drawn_value);
-  const double half_width = student_t_975(drawn.degrees_of_freedom) * error;
-  ChangeEstimate change = drawn;
+/// The change `own` with an interval from the same change in resamples, all on one scale.
+ChangeEstimate around(double own, std::span<const double> drawn, const BlockScatter& blocks) {
+  constexpr double kMostAcceleration = 0.2;
+  const double count = static_cast<double>(drawn.size());
+  const double scatter = sample_deviation(drawn) * std::sqrt(1 + 1 / count) * blocks.correlation;
+  ChangeEstimate change;
   change.value = own;
-  change.error = error;
-  change.interval_95 = {own - half_width, own + half_width};
+  change.error = std::hypot(scatter, own - mean(drawn));
+  change.degrees_of_freedom = std::min(drawn.size(), blocks.blocks) - 1;
+  change.acceleration = std::clamp(sample_skewness(drawn) / 6, -kMostAcceleration, kMostAcceleration);
+  const double t = student_t_975(change.degrees_of_freedom);
+  change.interval_95 = {own + change.error * accelerated(-t, change.acceleration),
+                        own + change.error * accelerated(t, change.acceleration)};
   return change;
 }
 
 }  // namespace
 
 PairedChange resampled_change(double base, double other, std::span<const double> base_drawn,
-                              std::span<const double> other_drawn) {
+                              std::span<const double> other_drawn, const BlockScatter& blocks) {
+  CONTEND_CHECK(base_drawn.size() == other_drawn.size(), "pairs have two halves");
+  CONTEND_CHECK(blocks.blocks >= 2 && blocks.correlation >= 1, "a list is resampled in two blocks or more");
   PairedChange change = plain_change(base, other);
-  const PairedChange drawn = paired_change(base_drawn, other_drawn, Draws::resamples);
-  if (std::isnan(change.difference.value) || std::isnan(drawn.difference.error)) return change;
-  change.difference = around(change.difference.value, drawn.difference, drawn.difference.value);
-  if (drawn.relative.logarithmic && base > 0 && other > 0) {
-    change.relative = around(std::log(other) - std::log(base), drawn.relative, std::log1p(drawn.relative.value));
+  const std::size_t pairs = base_drawn.size();
+  if (std::isnan(change.difference.value) || pairs < 2 || !all_finite(base_drawn) || !all_finite(other_drawn))
+    return change;
+  const double mean_before = mean(base_drawn), ratio = mean(other_drawn) / mean_before;
+  std::vector<double> differences, logarithms, linear;  // the ratio of the means, by the delta method
+  bool positive = base > 0 && other > 0;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const double before = base_drawn[i], after = other_drawn[i];
+    differences.push_back(after - before);
+    positive = positive && before > 0 && after > 0;
+    if (positive) logarithms.push_back(std::log(after) - std::log(before));
+    linear.push_back(ratio - 1 + (after - ratio * before) / mean_before);
+  }
+  change.difference = around(change.difference.value, differences, blocks);
+  if (positive) {
+    change.relative = around(std::log(other) - std::log(base), logarithms, blocks);
+    change.relative.logarithmic = true;
     change.relative.value = other / base - 1;
     for (double* each : {&change.relative.interval_95.low, &change.relative.interval_95.high})
       *each = std::expm1(*each);
-  } else if (!std::isnan(drawn.of_means.error) && std::isfinite(change.relative.value)) {
-    change.relative = around(change.relative.value, drawn.of_means, drawn.of_means.value);
+  } else if (mean_before > 0 && std::isfinite(change.relative.value)) {
+    change.relative = around(change.relative.value, linear, blocks);
   }
   return change;
 }

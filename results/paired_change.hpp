@@ -32,6 +32,10 @@ struct ChangeEstimate {
   double error = kNaN;             ///< standard error, of log(1 + value) if `logarithmic`; NaN without an interval
   bool logarithmic = false;
   std::size_t degrees_of_freedom = 0;
+  /// How fast the error grows with the true change, in errors per error: positive if larger changes are known less well
+  /// than smaller ones. The interval then reaches further upwards than downwards: z errors are at z / (1 - a z)^2 (ABC;
+  /// Efron, "Better Bootstrap Confidence Intervals", JASA 82, 1987; DiCiccio and Efron, Biometrika 79, 1992).
+  double acceleration = 0;
 
   /// The smallest increase that this many pairs with this scatter show in four of five comparisons: (t(0.975) + t(0.8))
   /// standard errors. NaN without an interval.
@@ -52,12 +56,23 @@ struct PairedChange {
 /// The change from pairs: element i of both spans comes from the same seed. Without intervals if a value is missing.
 [[nodiscard]] PairedChange paired_change(std::span<const double> base, std::span<const double> other,
                                          Draws draws = Draws::independent);
+
+/// What resamples of a job list, in blocks, can't show by their scatter.
+struct BlockScatter {
+  std::size_t blocks = 0;  ///< of the list, two or more
+  /// The error of a figure over that of resamples whose blocks are independent, >= 1: what one block says about the
+  /// next.
+  double correlation = 1;
+};
 /// The change of one pair of values, of a job list as it is, with an interval from resamples of the list, whose
-/// elements i come from the same seed. The error is the scatter of the resamples and, as resampling breaks what lasts
-/// longer than a block, the distance of their mean from the list's own change: the root of the sum of squares. There is
-/// no interval for the ratio of the means, which is the same change here.
+/// elements i come from the same seed. The error is the scatter of the resamples, times `correlation`, and, as
+/// resampling breaks what lasts longer than a block, the distance of their mean from the list's own change: the root of
+/// the sum of squares. The acceleration is a sixth of the resamples' skewness (Efron, 1987, equation 7.3), at most 0.2
+/// either way, since few resamples don't tell it better. Student's t has as many degrees of freedom as there are
+/// resamples or blocks, whichever are fewer, less one. There is no interval for the ratio of the means, which is the
+/// same change here.
 [[nodiscard]] PairedChange resampled_change(double base, double other, std::span<const double> base_drawn,
-                                            std::span<const double> other_drawn);
+                                            std::span<const double> other_drawn, const BlockScatter& blocks);
 /// The change of a single pair of values.
 [[nodiscard]] PairedChange plain_change(double base, double other);
 

@@ -140,7 +140,7 @@ void compare_figures(const StoredResults& base, const StoredResults& other,
     const std::vector<double> before = figures_of(base, m), after = figures_of(other, m);
     result.metrics.push_back(
         {&metrics()[m], resampled ? resampled_change(before.front(), after.front(), figures_of(*resampled->base, m),
-                                                     figures_of(*resampled->other, m))
+                                                     figures_of(*resampled->other, m), resampled->blocks)
                                   : paired_change(before, after, base.draws)});
   }
   std::vector<MetricChange*> all;

@@ -174,7 +174,7 @@ PairedChange change_of_group(const RegressionRule& rule, const ComparedResults& 
   if (!sides.resampled) return change;
   const GroupPairs drawn =
       group_pairs(*sides.resampled->base, *sides.resampled->other, *rule.grouping, rule.group, figure);
-  return resampled_change(change.base, change.other, drawn.base, drawn.other);
+  return resampled_change(change.base, change.other, drawn.base, drawn.other, sides.resampled->blocks);
 }
 
 bool is_upwards(const RegressionRule& rule) {

@@ -23,6 +23,19 @@ double sample_deviation(std::span<const double> values) {
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
+double sample_skewness(std::span<const double> values) {
+  if (values.size() < 3) return 0;
+  const double center = mean(values), n = static_cast<double>(values.size());
+  double squares = 0, cubes = 0;
+  for (const double value : values) {
+    const double distance = value - center;
+    squares += distance * distance;
+    cubes += distance * distance * distance;
+  }
+  if (squares == 0) return 0;
+  return cubes / n / std::pow(squares / n, 1.5) * std::sqrt(n * (n - 1)) / (n - 2);
+}
+
 double percentile(std::vector<double> values, double fraction) {
   CONTEND_CHECK(fraction >= 0 && fraction <= 1, "a percentile is a share of the values");
   if (values.empty()) return kNaN;

@@ -19,6 +19,10 @@ inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// Sample standard deviation (divisor n - 1); NaN for fewer than two values.
 [[nodiscard]] double sample_deviation(std::span<const double> values);
 
+/// Sample skewness, corrected for its bias as a moment (G1 of Joanes and Gill, The Statistician 47, 1998): positive if
+/// the long tail is above the mean. 0 for fewer than three values or values that are all the same; NaN if one is NaN.
+[[nodiscard]] double sample_skewness(std::span<const double> values);
+
 /// The value below which the share `fraction` (0..1) of the values lies, interpolating linearly between order
 /// statistics (R's type 7, NumPy's default); NaN for no values.
 [[nodiscard]] double percentile(std::vector<double> values, double fraction);

@@ -232,6 +232,7 @@ int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides
 struct ListResampling {
   std::string text;                 ///< how and why; empty if it is not resampled
   std::vector<Scenario> resampled;  ///< the two scenarios, with several resamples each
+  BlockScatter blocks{};            ///< of BASE
 };
 
 /// Two scenarios that read a job list run it once as it is, and several resamples of it, which show how far another
@@ -247,6 +248,7 @@ ListResampling resample_lists(const Arguments& arguments, Scenario& base, Scenar
     return {};  // all jobs come at once, or a fault that the run itself explains
   }
   ListResampling result;
+  result.blocks = {chosen.blocks, chosen.lost_correlation};
   result.resampled = {base, other};
   for (Scenario& each : result.resampled) each.workload.sampling.block = chosen.length;
   const std::string few = chosen.days.blocks < kFewestBlocks
@@ -466,7 +468,7 @@ int run_compare(const Arguments& arguments) {
   describe_sides(sides, report);
   report.resampling = resampling.text;
   std::optional<ResampledSides> resampled;
-  if (!drawn.empty()) resampled = ResampledSides{&drawn[0], &drawn[1]};
+  if (!drawn.empty()) resampled = ResampledSides{&drawn[0], &drawn[1], resampling.blocks};
   report.regression = find_regression(*sides[0].stored, *sides[1].stored, worst, resampled);
   if (note) report.regression.notes.push_back(*note);
   for (const Grouping* grouping : chosen)

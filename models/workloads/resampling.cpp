@@ -108,13 +108,25 @@ BlockCorrelation correlation_of_blocks(std::span<const JobRequest> list, Time le
   return {.blocks = work.size(), .lag_1 = lag_1_of(ranks_of(work)), .limit = 1.959963984540054 / std::sqrt(count)};
 }
 
+double lost_correlation(const BlockCorrelation& units, double units_of_block) {
+  constexpr double kMost = 0.8;
+  if (std::isnan(units.lag_1)) return 1;
+  const double r = std::clamp(units.lag_1 + (1 + 3 * units.lag_1) / static_cast<double>(units.blocks), 0.0, kMost);
+  double kept = 1, power = r;
+  for (double k = 1; k < units_of_block; ++k, power *= r) kept += 2 * (1 - k / units_of_block) * power;
+  return std::sqrt((1 + r) / (1 - r) / kept);
+}
+
 ChosenBlock choose_block(std::span<const JobRequest> list, const IterationTime& iteration) {
   constexpr std::int64_t kFewest = kFewestBlocks, kDaysOfWeek = 7;
   constexpr Time kOneDay = Time::seconds(86'400);
   ChosenBlock chosen{.length = kOneDay, .days = correlation_of_blocks(list, kOneDay, iteration)};
   const auto days = static_cast<std::int64_t>(chosen.days.blocks);
   if (days >= kFewest) {
-    if (chosen.days.is_significant()) chosen.length = std::min(days / kFewest, kDaysOfWeek) * kOneDay;
+    const std::int64_t of_block = chosen.days.is_significant() ? std::min(days / kFewest, kDaysOfWeek) : 1;
+    chosen.length = of_block * kOneDay;
+    chosen.blocks = blocks_of(list, chosen.length).jobs.size();
+    chosen.lost_correlation = lost_correlation(chosen.days, static_cast<double>(of_block));
     return chosen;
   }
   const auto [least, most] =
@@ -125,6 +137,9 @@ ChosenBlock choose_block(std::span<const JobRequest> list, const IterationTime& 
   constexpr std::int64_t kSecond = 1'000'000'000;
   const std::int64_t part = (most->submit - least->submit).ns() / kFewest;
   chosen.length = part < kSecond ? Time::nanoseconds(part + 1) : Time::seconds(part / kSecond + 1);
+  const BlockCorrelation shorter = correlation_of_blocks(list, chosen.length, iteration);
+  chosen.blocks = shorter.blocks;
+  chosen.lost_correlation = lost_correlation(shorter, 1);
   return chosen;
 }
 

@@ -53,12 +53,21 @@ struct BlockCorrelation {
 [[nodiscard]] BlockCorrelation correlation_of_blocks(std::span<const JobRequest> list, Time length,
                                                      const IterationTime& iteration = profile_iteration);
 
+/// By how much the standard error of a mean over the units of a list (days, or shorter blocks) exceeds what resamples
+/// in blocks of `units_of_block` of them show, if the units are an autoregressive process of first order: the root of
+/// its long-run variance (1 + r) / (1 - r) over what blocks keep of it, 1 + 2 sum over k < l of (1 - k / l) r^k (the
+/// bias of the block bootstrap; Künsch, section 3). r is `lag_1` without its bias, + (1 + 3 lag_1) / units (Kendall,
+/// Biometrika 41, 1954), from 0 to 0.8. 1 if lag_1 is NaN.
+[[nodiscard]] double lost_correlation(const BlockCorrelation& units, double units_of_block);
+
 /// The length of blocks for a list: a day; if the GPU time of days is correlated, as many days up to seven as leave
 /// kFewestBlocks; that part of a list of fewer days. `days` is why. Throws InputError if the list is submitted at one
 /// instant.
 struct ChosenBlock {
   Time length;
   BlockCorrelation days;
+  std::size_t blocks = 0;       ///< of that length that the list has
+  double lost_correlation = 1;  ///< lost_correlation() of these blocks, over days or, where blocks are shorter, blocks
 };
 [[nodiscard]] ChosenBlock choose_block(std::span<const JobRequest> list,
                                        const IterationTime& iteration = profile_iteration);

@@ -120,9 +120,10 @@ TEST_CASE("changes of groups have the intervals of their own pairs, tested toget
   StoredResults list = base, list_other = other;
   list.replicas.resize(1);
   list_other.replicas.resize(1);
-  const GroupChanges about = compare_groups(list, list_other, find_grouping("vc"), ResampledSides{&base, &other});
-  const PairedChange drawn =
-      resampled_change(10, 20, std::vector<double>{10, 100, 1000}, std::vector<double>{20, 100, 4000});
+  const GroupChanges about =
+      compare_groups(list, list_other, find_grouping("vc"), ResampledSides{&base, &other, BlockScatter{3, 1}});
+  const PairedChange drawn = resampled_change(10, 20, std::vector<double>{10, 100, 1000},
+                                              std::vector<double>{20, 100, 4000}, BlockScatter{3, 1});
   CHECK(about.groups[0].changes.front().change.relative.interval_95.high == near(drawn.relative.interval_95.high));
 }
 

@@ -90,7 +90,8 @@ TEST_CASE("a list with its resamples: the error is their scatter and their dista
   // The list changes from 10 to 20, its resamples by the factors 1, 2 and 4: logarithms 0, 0.6931 and 1.3863.
   const std::vector<double> base{10, 10, 10}, other{10, 20, 40};
   const double log2 = std::log(2.0), t = 4.3026527;
-  const PairedChange near_list = resampled_change(10, 20, base, other);
+  const BlockScatter three{.blocks = 3};
+  const PairedChange near_list = resampled_change(10, 20, base, other, three);
   CHECK(near_list.relative.value == near(1));
   CHECK(near_list.relative.error == near(log2 * std::sqrt(4.0 / 3)));
   CHECK(near_list.relative.interval_95.low == near(2 * std::exp(-t * near_list.relative.error) - 1));
@@ -98,16 +99,77 @@ TEST_CASE("a list with its resamples: the error is their scatter and their dista
   CHECK_FALSE(near_list.of_means.interval_95.exists());
   CHECK(near_list.difference.value == 10);
   // Of a list that changes by 8, the mean of the resamples is two doublings away.
-  const PairedChange far = resampled_change(10, 80, base, other);
+  const PairedChange far = resampled_change(10, 80, base, other, three);
   CHECK(far.relative.value == near(7));
   CHECK(far.relative.error == near(log2 * std::sqrt(4.0 / 3 + 4)));
   CHECK(far.relative.chance_beyond(far.relative.interval_95.low, true) == near(0.025, 1e-7));
   // Without positive values, and without a value.
-  const PairedChange zero = resampled_change(0, 0, std::vector<double>{0, 1}, std::vector<double>{0, 2});
+  const PairedChange zero = resampled_change(0, 0, std::vector<double>{0, 1}, std::vector<double>{0, 2}, three);
   CHECK(zero.relative.value == 0);
   CHECK_FALSE(zero.relative.logarithmic);
   CHECK(zero.relative.error == near(1));  // the resamples change by 100%, without scatter
-  CHECK_FALSE(resampled_change(NAN, 1, base, other).difference.interval_95.exists());
+  CHECK_FALSE(resampled_change(NAN, 1, base, other, three).difference.interval_95.exists());
+}
+
+TEST_CASE("a list with its resamples: few blocks, correlated blocks") {
+  const std::vector<double> base{10, 10, 10, 10, 10}, other{10, 10, 20, 40, 40};  // logarithms symmetric about log 2
+  const ChangeEstimate plain = resampled_change(10, 20, base, other, {.blocks = 40}).relative;
+  CHECK(plain.degrees_of_freedom == 4);
+  CHECK(std::abs(plain.acceleration) < 1e-9);
+  const ChangeEstimate few = resampled_change(10, 20, base, other, {.blocks = 3}).relative;
+  CHECK(few.degrees_of_freedom == 2);
+  CHECK(few.error == near(plain.error));
+  CHECK(few.interval_95.high > 2 * plain.interval_95.high);
+  // The correlation of blocks is one of their scatter, and not of their distance from the list.
+  const ChangeEstimate alike = resampled_change(10, 20, base, other, {.blocks = 40, .correlation = 1.5}).relative;
+  CHECK(alike.error == near(1.5 * plain.error));
+  const ChangeEstimate far = resampled_change(10, 80, base, other, {.blocks = 40, .correlation = 1.5}).relative;
+  CHECK(far.error == near(std::hypot(1.5 * plain.error, 2 * std::log(2.0))));
+}
+
+TEST_CASE("an interval reaches further to the side where resamples have their long tail") {
+  const std::vector<double> base{10, 10, 10, 10, 10, 10}, other{10, 10, 11, 11, 12, 24};
+  const PairedChange change = resampled_change(10, 13, base, other, {.blocks = 30});
+  for (const ChangeEstimate& each : {change.relative, change.difference}) {
+    const double value = each.logarithmic ? std::log1p(each.value) : each.value;
+    const double low = each.logarithmic ? std::log1p(each.interval_95.low) : each.interval_95.low;
+    const double high = each.logarithmic ? std::log1p(each.interval_95.high) : each.interval_95.high;
+    REQUIRE(each.acceleration == near(0.2));  // a skewness above 1.2
+    const double t = 2.5705818;
+    CHECK((high - value) / each.error == near(t / ((1 - 0.2 * t) * (1 - 0.2 * t))));
+    CHECK((value - low) / each.error == near(t / ((1 + 0.2 * t) * (1 + 0.2 * t))));
+    // The tests belong to the interval.
+    CHECK(each.chance_beyond(each.interval_95.low, true) == near(0.025, 1e-6));
+    CHECK(each.chance_beyond(each.interval_95.high, false) == near(0.025, 1e-6));
+    CHECK(each.chance_beyond(each.value, true) == near(0.5));
+    double last = 0;
+    for (double amount = -30; amount < 60; amount += 0.01) {
+      if (each.logarithmic && amount <= -1) continue;
+      const double chance = each.chance_beyond(amount, true);
+      CHECK(chance >= last);
+      CHECK(chance + each.chance_beyond(amount, false) == near(1));
+      last = chance;
+    }
+    CHECK(last > 0.97);
+  }
+  // Mirrored resamples give the mirrored interval.
+  const PairedChange mirrored = resampled_change(13, 10, other, base, {.blocks = 30});
+  CHECK(mirrored.difference.interval_95.low == near(-change.difference.interval_95.high));
+  CHECK(mirrored.relative.interval_95.low == near(1 / (1 + change.relative.interval_95.high) - 1));
+  // With three resamples an end may be anywhere: 0.2 t is above 1 with two degrees of freedom or one.
+  const ChangeEstimate open =
+      resampled_change(10, 12, std::vector<double>{10, 10}, std::vector<double>{10, 12}, {.blocks = 2}).difference;
+  CHECK(open.acceleration == 0);
+  CHECK(std::isfinite(open.interval_95.high));
+}
+
+TEST_CASE("figures that are 0 in some resamples change by the ratio of their means") {
+  const std::vector<double> base{0, 2, 4}, other{1, 2, 6};  // means 2 and 3
+  const ChangeEstimate change = resampled_change(2, 3, base, other, {.blocks = 12}).relative;
+  CHECK_FALSE(change.logarithmic);
+  CHECK(change.value == near(0.5));
+  // Residuals 1, -1 and 0 over a mean of 2.
+  CHECK(change.error == near(0.5 * std::sqrt(4.0 / 3)));
 }
 
 TEST_CASE("Holm's correction") {

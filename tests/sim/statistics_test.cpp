@@ -18,6 +18,15 @@ TEST_CASE("mean and sample deviation by hand") {
   CHECK(std::isnan(sample_deviation(std::vector<double>{1})));
 }
 
+TEST_CASE("sample skewness by hand") {
+  // 2, 4, 9: distances -3, -1, 4; squares 26, cubes 36; (36 / 3) / (26 / 3)^1.5 * sqrt(3 * 2) / 1.
+  CHECK(sample_skewness(std::vector<double>{2, 4, 9}) == near(12 / std::pow(26.0 / 3, 1.5) * std::sqrt(6.0)));
+  CHECK(sample_skewness(std::vector<double>{-2, -4, -9}) == near(-12 / std::pow(26.0 / 3, 1.5) * std::sqrt(6.0)));
+  CHECK(sample_skewness(std::vector<double>{1, 2, 3}) == 0);
+  CHECK(sample_skewness(std::vector<double>{5, 5, 5, 5}) == 0);
+  CHECK(sample_skewness(std::vector<double>{1, 9}) == 0);
+}
+
 TEST_CASE("percentiles interpolate between order statistics") {
   // Sorted 1 2 3 4: the 95th percentile lies at position 0.95 * 3 = 2.85, between 3 and 4.
   const std::vector<double> values{4, 1, 3, 2};

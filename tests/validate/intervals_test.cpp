@@ -40,7 +40,7 @@ TEST_CASE("intervals of geometric changes contain the truth as often as they say
 
 TEST_CASE("intervals of a resampled list are wider than those of independent lists") {
   const std::size_t lists = effort(std::size_t{10});
-  const std::vector<ListCoverage> rows = list_coverages(0, 42, lists, 5);
+  const std::vector<ListCoverage> rows = list_coverages(0, 42, lists, 5, 1);
   REQUIRE(rows.size() == 4);
   double around = 0, independent = 0;
   for (const ListCoverage& row : rows) {

@@ -38,10 +38,10 @@ struct ListCoverage {
   double resamples_alone = 0;  ///< the scatter of the resamples about their mean
   double as_independent = 0;   ///< the same divided by the root of their number, as if each were a list of its own
 };
-/// Draws job lists of so many days in a queue whose work has this correlation from day to day, and resamples each. One
-/// row for each pair of policies and figure.
+/// Draws job lists of so many days, with the seeds from `first` on, in a queue whose work has this correlation from day
+/// to day, and resamples each. One row for each pair of policies and figure.
 [[nodiscard]] std::vector<ListCoverage> list_coverages(double persistence, int days, std::size_t traces,
-                                                       std::size_t resamples);
+                                                       std::size_t resamples, std::uint64_t first);
 
 /// The suite `intervals`. Returns 0 if coverage and false alarms are as documented.
 int validate_intervals(std::FILE* out);

@@ -146,3 +146,40 @@ TEST_CASE("the correlation of days by hand, and the blocks that it asks for") {
   CHECK(choose_block(busy_weeks(200)).length == Time::seconds(7 * kDay));
   CHECK_THROWS_AS(static_cast<void>(choose_block(std::vector{job_at("a", 3), job_at("b", 3)})), InputError);
 }
+
+TEST_CASE("what blocks lose of the correlation of days") {
+  const auto lost = [](double lag_1, double days_of_block, std::size_t days = 1'000'000) {
+    return lost_correlation({.blocks = days, .lag_1 = lag_1, .limit = 0}, days_of_block);
+  };
+  // (1 + 0.5) / (1 - 0.5) = 3; a block of two days keeps 1 + 2 * 0.5 * 0.5 = 1.5 of it, one of three days
+  // 1 + 2 (2/3 * 0.5 + 1/3 * 0.25) = 11/6.
+  CHECK(lost(0.5, 1) == near(std::sqrt(3.0), 1e-4));
+  CHECK(lost(0.5, 2) == near(std::sqrt(2.0), 1e-4));
+  CHECK(lost(0.5, 3) == near(std::sqrt(18.0 / 11), 1e-4));
+  CHECK(lost(0.5, 1000) == near(1, 1e-2));
+  CHECK(lost(0, 1) == near(1, 1e-4));
+  CHECK(lost(-0.5, 1) == 1);
+  CHECK(lost(NAN, 1) == 1);
+  CHECK(lost(0.99, 1) == near(3));
+  // The estimate from 20 days is too small by (1 + 3 * 0.2) / 20.
+  CHECK(lost(0.2, 1, 20) == near(lost(0.28, 1), 1e-4));
+}
+
+TEST_CASE("the chosen blocks say how many there are and what they lose") {
+  const std::vector<JobRequest> even = days(30, 24);  // days of the same GPU time have no correlation
+  const ChosenBlock whole = choose_block(even);
+  CHECK(whole.blocks == 30);
+  CHECK(whole.lost_correlation == 1);
+  const ChosenBlock short_list = choose_block(days(3, 24));
+  CHECK(short_list.length < Time::seconds(kDay));
+  CHECK(short_list.blocks == kFewestBlocks);
+  // Two busy weeks after two quiet ones: a block of two days has 28 / 12 of them.
+  std::vector<JobRequest> spells = days(28, 24);
+  for (JobRequest& job : spells)
+    if (job.submit >= Time::seconds(14 * kDay)) job.duration = Time::seconds(600);
+  const ChosenBlock correlated = choose_block(spells);
+  CHECK(correlated.length == Time::seconds(2 * kDay));
+  CHECK(correlated.blocks == 14);
+  CHECK(correlated.lost_correlation == near(lost_correlation(correlated.days, 2)));
+  CHECK(correlated.lost_correlation > 1.5);
+}
