@@ -220,9 +220,9 @@ int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides
   comparison.outcomes = judge_studies(rules, comparison.base_rows, comparison.other_rows);
   write_reports(arguments, comparison, [&] { return study_comparison_markdown(comparison); });
   if (arguments.has("json"))
-    fmt::print("{}", study_comparison_json(comparison));
+    print_output("{}", study_comparison_json(comparison));
   else if (!arguments.has("quiet"))
-    fmt::print("{}", study_comparison_text(comparison));
+    print_output("{}", study_comparison_text(comparison));
   else
     print_failures(comparison);
   return comparison.failures() > 0 ? kExitFailed : kExitOk;
@@ -410,9 +410,9 @@ void print_lost_jobs(const ComparedSide& side, const char* name) {
 void print_report(const Arguments& arguments, const ComparisonReport& report) {
   write_reports(arguments, report, [&] { return comparison_markdown(report); });
   if (arguments.has("json"))
-    fmt::print("{}", comparison_json(report));
+    print_output("{}", comparison_json(report));
   else if (!arguments.has("quiet"))
-    fmt::print("{}", comparison_text(report));
+    print_output("{}", comparison_text(report));
   else
     print_failures(report);
 }
@@ -425,7 +425,7 @@ bool report_expectations(const Arguments& arguments, const std::vector<ComparedS
     const char* const side = i == 0 ? "BASE" : "NEW";
     if (outcomes.empty()) continue;
     if (!arguments.has("json") && !arguments.has("quiet"))
-      fmt::print("\n{}: expectations\n{}", side, coloured_verdicts(expectations_text(outcomes)));
+      print_output("\n{}: expectations\n{}", side, coloured_verdicts(expectations_text(outcomes)));
     else
       print_unmet(side, outcomes);
     met = met && all_met(outcomes);
