@@ -19,8 +19,11 @@
 #include "text/atomic_file.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -51,6 +54,10 @@ constexpr Option kCompareOptions[] = {
     kByOption,
     {.name = "markdown", .letter = '\0', .value = "FILE", .text = "write a report for a pull request"},
     {.name = "junit", .letter = '\0', .value = "FILE", .text = "write the rules as test cases (JUnit XML)"},
+    {.name = "github",
+     .letter = '\0',
+     .value = "",
+     .text = "print each rule as an annotation of GitHub, and add the report to the summary of the workflow's run"},
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
     {.name = "quiet", .letter = 'q', .value = "", .text = "print only failed rules and errors"},
     kSetOption,
@@ -193,8 +200,28 @@ void describe_sides(const std::vector<ComparedSide>& sides, JudgedSides& report)
   if (scenarios.size() == sides.size()) report.differences = differing_keys(scenarios);
 }
 
+/// Adds the report to the summary of the run of a GitHub workflow, which is a file that the environment names.
+void add_to_summary(const std::string& markdown) {
+  const char* const path = std::getenv("GITHUB_STEP_SUMMARY");
+  if (path == nullptr || *path == '\0') return;
+  errno = 0;
+  std::ofstream file{path, std::ios::app};
+  file << markdown << '\n';
+  file.close();
+  if (!file) throw_file_error(path, "can't be written, and GITHUB_STEP_SUMMARY names it", errno);
+}
+
+/// The path of a scenario; nothing for a folder of results.
+std::string file_of(const std::string& side) {
+  return std::filesystem::is_directory(side) ? "" : side;
+}
+
 void write_reports(const Arguments& arguments, const JudgedSides& report,
                    const std::function<std::string()>& markdown) {
+  if (arguments.has("github")) {
+    print_output("{}", comparison_annotations(report, file_of(report.other)));
+    add_to_summary(markdown());
+  }
   if (const auto file = arguments.value("markdown")) write_file(*file, markdown());
   if (const auto file = arguments.value("junit")) write_file(*file, comparison_junit(report));
 }
@@ -428,6 +455,12 @@ bool report_expectations(const Arguments& arguments, const std::vector<ComparedS
       print_output("\n{}: expectations\n{}", side, coloured_verdicts(expectations_text(outcomes)));
     else
       print_unmet(side, outcomes);
+    if (arguments.has("github"))
+      for (const ExpectationOutcome& each : outcomes)
+        if (!each.met)
+          print_output("{}", github_annotation("error", file_of(sides[i].path),
+                                               fmt::format("contend compare: {} expects {}", side, each.expectation),
+                                               each.reason));
     met = met && all_met(outcomes);
   }
   return met;
@@ -435,6 +468,8 @@ bool report_expectations(const Arguments& arguments, const std::vector<ComparedS
 
 int run_compare(const Arguments& arguments) {
   constexpr std::uint64_t kUsualWorst = 5, kMaxWorst = 1'000'000;
+  if (arguments.has("github") && arguments.has("json"))
+    throw UsageError{"contend compare: --github and --json both print on standard output; run it twice"};
   for (const char* option : {"junit", "measured"})
     if (arguments.has(option) && !arguments.has("fail-if"))
       throw UsageError{fmt::format("contend compare: --{} needs a --fail-if", option)};
