@@ -1,8 +1,8 @@
 #pragma once
-// Dialogue is the conversation with a policy in another process: one JSON object a line, each question answered by one
-// line. docs/howto/external-policy.md describes the protocol; `external` is the name of such a policy in scenarios.
+// Dialogue is the conversation with a policy outside of the program: one JSON object a line, each question answered by
+// one line. docs/howto/external-policy.md describes the protocol; `external` is the name of such a policy in scenarios.
 
-#include "policies/external/child.hpp"
+#include "policies/external/partner.hpp"
 #include "policies/registry.hpp"
 #include "sim/error.hpp"
 #include "sim/policy_failure.hpp"
@@ -100,7 +100,7 @@ class Dialogue {
   std::shared_ptr<PolicyFailure> failure_;
   bool failed_ = false;
   std::optional<Answer> terms_;
-  std::unique_ptr<Child> child_;
+  std::unique_ptr<Partner> partner_;
 };
 
 /// Writes a list of ids under this name, unless it is empty.

@@ -40,3 +40,22 @@ TEST_CASE("a command that is missing is a complaint about its key") {
   CHECK(outcome.code == 3);
   CHECK(contains(outcome.err, "policies.scheduling.command: the policy external needs a command; such as"));
 }
+
+TEST_CASE("a policy of Python that isn't in this process") {
+  if (!has_program()) return;
+  const Workplace here;
+  here.write("s.yaml",
+             "schema_version: 1\nname: s\npolicies: {scheduling: {policy: external, command: \"inside:Mine\"}}\n");
+  const Outcome outcome = here.contend("run s.yaml --repeat 1");
+  CHECK(outcome.code == 6);
+  CHECK(contains(outcome.err, "(command `inside:Mine`) is not in this process: only contend.run() of Python"));
+}
+
+TEST_CASE("a program without its scenarios says where they would be") {
+  if (!has_program()) return;
+  const Workplace here;
+  const Outcome outcome = here.contend("run scenarios/ada-srsf/base.yaml", "CONTEND_SHARE=/nowhere");
+  CHECK(outcome.code == 3);
+  CHECK(
+      contains(outcome.err, "No such file or directory; shipped scenarios are looked for in /nowhere, which has none"));
+}
