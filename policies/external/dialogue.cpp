@@ -189,15 +189,17 @@ const Answer* Dialogue::hello(std::initializer_list<std::string_view> members) {
   return terms_ ? &*terms_ : nullptr;
 }
 
-std::optional<Answer> Dialogue::ask(JsonWriter& question, std::initializer_list<std::string_view> members) {
-  std::optional<Answer> answer;
-  if (failed_) return answer;
-  guard([&] {
-    answer = parse(partner_->ask(question.take(), timeout_));
-    answer->allow(std::span{members.begin(), members.size()});
-  });
-  if (failed_) answer.reset();
-  return answer;
+std::optional<Answer> Dialogue::ask(JsonWriter& question, std::initializer_list<std::string_view> members,
+                                    JobId about) {
+  if (failed_) return std::nullopt;
+  try {
+    Answer answer = parse(partner_->ask(question.take(), timeout_));
+    answer.allow(std::span{members.begin(), members.size()});
+    return answer;
+  } catch (const InputError& error) {
+    fail(about.valid() ? fmt::format("{}, asked about {}", error.what(), job_text(about)) : error.what());
+    return std::nullopt;
+  }
 }
 
 Answer Dialogue::parse(const std::string& line) {

@@ -70,8 +70,9 @@ class Dialogue {
   /// Starts the other side at the first call. Returns its answer to `hello`, which may have these members beside
   /// `protocol` and `name`; nullptr if it has failed.
   const Answer* hello(std::initializer_list<std::string_view> members);
-  /// Asks a question and returns the answer, which may have these members; nothing if the policy has failed.
-  std::optional<Answer> ask(JsonWriter& question, std::initializer_list<std::string_view> members);
+  /// Asks a question and returns the answer, which may have these members; nothing if the policy has failed. `about` is
+  /// the job that the question is about, for the message of a failure; none() if it is about several.
+  std::optional<Answer> ask(JsonWriter& question, std::initializer_list<std::string_view> members, JobId about);
   /// Calls `use`, and records an InputError that it throws as a failure of the policy.
   template <class Use>
   void guard(const Use& use) {

@@ -128,9 +128,8 @@ class Asked:
         policies: List[Policy] = []
 
         def answer(line: str) -> str:
-            question: Message = {}
             try:
-                question = json.loads(line)
+                question: Message = json.loads(line)
                 if policies:
                     return json.dumps(policies[0]._answer(question))
                 policies.append(self._make())
@@ -139,9 +138,7 @@ class Asked:
             except BaseException as error:  # of the policy: the run ends with its last line
                 self.error = self.error or error
                 last = traceback.format_exception_only(type(error), error)[-1].strip()
-                job = question.get("job")
-                name = job.get("name", job["id"]) if isinstance(job, dict) else None
-                return json.dumps({"error": f"{last}, asked about job `{name}`" if name is not None else last})
+                return json.dumps({"error": last})
 
         return answer
 
