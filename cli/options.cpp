@@ -83,8 +83,7 @@ Arguments parse_arguments(const Command& command, std::span<const std::string> w
     throw UsageError{fmt::format("contend {}: {}", command.name, error.what())};
   }
   // What is shipped is found in any folder.
-  if (command.arguments.find("SCENARIO") != std::string_view::npos)
-    for (std::string& path : positionals) path = shipped_path(path);
+  for (std::string& path : positionals) path = shipped_path(path);
   const bool help = std::any_of(given.begin(), given.end(), [](const auto& g) { return g.name == "help"; });
   if (!help) {
     check_repetitions(command, given);

@@ -17,6 +17,11 @@
 #include <unistd.h>
 
 namespace contend {
+namespace {
+
+thread_local OutputCapture* innermost_capture = nullptr;
+
+}  // namespace
 
 void open_standard_streams() {
   // open() returns the lowest number that is free. A stream that is open for the wrong direction fails as a closed one.
@@ -25,8 +30,25 @@ void open_standard_streams() {
     if (::fcntl(stream, F_GETFD) < 0) static_cast<void>(::open("/dev/null", mode));
 }
 
+void write_output(std::string_view text) {
+  if (innermost_capture != nullptr)
+    innermost_capture->output += text;
+  else
+    fmt::print("{}", text);
+}
+
 void write_message(std::string_view text) {
+  if (innermost_capture != nullptr) {
+    innermost_capture->messages += text;
+    return;
+  }
   static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+}
+
+OutputCapture::OutputCapture() : outer_{std::exchange(innermost_capture, this)} {}
+
+OutputCapture::~OutputCapture() {
+  innermost_capture = outer_;
 }
 
 void refuse_to_overwrite(const std::string& output, std::span<const std::string> inputs) {

@@ -17,6 +17,15 @@ namespace contend {
 /// printed on standard output can't be written, which is an error as it is for a full disk.
 void open_standard_streams();
 
+/// Writes on standard output. Throws std::system_error if that fails at once.
+void write_output(std::string_view text);
+
+/// The same with a format as in fmt::print().
+template <class... Arguments>
+void print_output(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  write_output(fmt::format(format, std::forward<Arguments>(arguments)...));
+}
+
 /// Writes on standard error. If nothing can be written there, the message is lost and everything else is as ever, above
 /// all the exit code.
 void write_message(std::string_view text);
@@ -26,6 +35,22 @@ template <class... Arguments>
 void print_message(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   write_message(fmt::format(format, std::forward<Arguments>(arguments)...));
 }
+
+/// While one lives, what its thread prints and says is kept here and doesn't reach the standard streams. It is for
+/// those who call a verb as a function. Captures of one thread nest.
+class OutputCapture {
+ public:
+  OutputCapture();
+  ~OutputCapture();
+  OutputCapture(const OutputCapture&) = delete;
+  OutputCapture& operator=(const OutputCapture&) = delete;
+
+  std::string output;    ///< for standard output
+  std::string messages;  ///< for standard error
+
+ private:
+  OutputCapture* outer_;
+};
 
 /// Throws UsageError if `output` is one of the input files, which would be lost.
 void refuse_to_overwrite(const std::string& output, std::span<const std::string> inputs);

@@ -3,6 +3,7 @@
 #include "cli/program.hpp"
 
 #include "cli/commands.hpp"
+#include "cli/dispatch.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
@@ -50,8 +51,8 @@ std::string program_help() {
 
 void print_version() {
   const std::string hash = git_hash(), cuda = cuda_version();
-  fmt::print("contend {}{}\ncompiled by {}; CUDA: {}\n", version(), hash.empty() ? "" : fmt::format(" ({})", hash),
-             compiler(), cuda.empty() ? "none" : cuda);
+  print_output("contend {}{}\ncompiled by {}; CUDA: {}\n", version(), hash.empty() ? "" : fmt::format(" ({})", hash),
+               compiler(), cuda.empty() ? "none" : cuda);
 }
 
 /// `calibrate netwrk` isn't an argument too many, but a second word that is misspelt.
@@ -76,11 +77,13 @@ const Command& find_command(std::span<const std::string> words) {
   throw UsageError{fmt::format("contend: unknown verb \"{}\"{}", words[0], suggestion(words[0], names))};
 }
 
+}  // namespace
+
 int dispatch(const std::vector<std::string>& words, const std::vector<std::string>& command_line) {
   if (words.size() < 2) throw UsageError{"contend: expected a verb"};
   const std::string& verb = words[1];
   if (verb == "--help" || verb == "-h" || (verb == "help" && words.size() == 2)) {
-    fmt::print("{}", program_help());
+    print_output("{}", program_help());
     return kExitOk;
   }
   if (verb == "--version" || verb == "version") {
@@ -88,28 +91,27 @@ int dispatch(const std::vector<std::string>& words, const std::vector<std::strin
     return kExitOk;
   }
   if (verb == "help") {
-    fmt::print("{}", help_text(find_command(std::span{words}.subspan(2))));
+    print_output("{}", help_text(find_command(std::span{words}.subspan(2))));
     return kExitOk;
   }
   const Command& command = find_command(std::span{words}.subspan(1));
   const Arguments arguments = parse_arguments(command, std::span{words}.subspan(1 + words_of(command)), command_line);
   if (arguments.has("help")) {
-    fmt::print("{}", help_text(command));
+    print_output("{}", help_text(command));
     return kExitOk;
   }
   return command.run(arguments);
 }
 
-void print_complaints(const InputError& error) {
+std::string complaints_text(const InputError& error) {
   const std::vector<Complaint>& all = error.complaints();
-  for (std::size_t i = 0; i < std::min(all.size(), kMaxComplaints); ++i) {
-    const Complaint& complaint = all[i];
-    print_message("{}{}\n", complaint.file.empty() ? "contend: " : "", complaint.format());
-  }
-  if (all.size() > kMaxComplaints) print_message("... and {} more errors\n", all.size() - kMaxComplaints);
+  std::string out;
+  for (std::size_t i = 0; i < std::min(all.size(), kMaxComplaints); ++i)
+    out += fmt::format("{}{}\n", all[i].file.empty() ? "contend: " : "", all[i].format());
+  if (all.size() > kMaxComplaints) out += fmt::format("... and {} more errors\n", all.size() - kMaxComplaints);
+  return out;
 }
 
-/// Loads the plugins that the environment and the words in front of the verb name, and takes these words away.
 void load_plugins(std::vector<std::string>& words) {
   constexpr std::string_view kOption = "--plugin";
   if (const char* const listed = std::getenv("CONTEND_PLUGIN"); listed != nullptr) {
@@ -125,6 +127,8 @@ void load_plugins(std::vector<std::string>& words) {
     words.erase(words.begin() + 1, words.begin() + (rest.empty() ? 3 : 2));
   }
 }
+
+namespace {
 
 int guarded(const std::vector<std::string>& command_line, void (*register_policies)()) {
   std::vector<std::string> words = command_line;
@@ -143,7 +147,7 @@ int guarded(const std::vector<std::string>& command_line, void (*register_polici
     print_message("{}\nTry `contend {}--help`.\n", error.what(), known ? fmt::format("{} ", known->name) : "");
     return kExitUsage;
   } catch (const InputError& error) {
-    print_complaints(error);
+    write_message(complaints_text(error));
     return kExitInput;
   } catch (const std::system_error& error) {  // of fmt::print, threads and folders
     const int number = error.code().value();

@@ -124,11 +124,11 @@ int run_studies(const Arguments& arguments, std::span<const Scenario> scenarios)
     write_file((std::filesystem::path{folder} / "scenario.yaml").string(), to_yaml(scenarios[i], folder));
   }
   if (arguments.has("json")) {
-    fmt::print("{}", study_json(scenarios, rows));
+    print_output("{}", study_json(scenarios, rows));
   } else if (!arguments.has("quiet")) {
     for (std::size_t i = 0; i < scenarios.size(); ++i) {
-      fmt::print("{}{}", i == 0 ? "" : "\n", study_text(scenarios[i], models[i], rows[i]));
-      if (explains) fmt::print("\n{}", messages_text(rows[i]));
+      print_output("{}{}", i == 0 ? "" : "\n", study_text(scenarios[i], models[i], rows[i]));
+      if (explains) print_output("\n{}", messages_text(rows[i]));
     }
   }
   std::vector<Complaint> impossible;

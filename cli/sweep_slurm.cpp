@@ -2,6 +2,7 @@
 #include "cli/load.hpp"
 
 #include "cli/exit_code.hpp"
+#include "cli/output.hpp"
 #include "cli/process.hpp"
 #include "cli/running.hpp"
 #include "cli/text_table.hpp"
@@ -28,8 +29,9 @@ std::string slurm(const std::vector<std::string>& words) {
 }
 
 void print_jobs(const SlurmSweep& sweep, const SlurmJobs& jobs) {
-  if (!jobs.array.empty()) fmt::print("job {}: shards {} of {}; ", jobs.array, ranges_text(jobs.shards), sweep.shards);
-  fmt::print("job {}: merges them into {}\n", jobs.merge, sweep.output);
+  if (!jobs.array.empty())
+    print_output("job {}: shards {} of {}; ", jobs.array, ranges_text(jobs.shards), sweep.shards);
+  print_output("job {}: merges them into {}\n", jobs.merge, sweep.output);
 }
 
 SlurmSweep slurm_sweep(const Arguments& arguments, const LoadedSweep& loaded) {
@@ -81,20 +83,20 @@ int print_status(const SlurmProgress& seen) {
     table.add({fmt::format("{}", i), fmt::format("{}", shard.done), fmt::format("{}", shard.runs), state});
   }
   const bool merged = seen.is_merged();
-  fmt::print("{}: {} of {} runs in {} shards done\n", seen.sweep.name, done, seen.sweep.runs, seen.sweep.shards);
-  if (open > 0) fmt::print("{}", table.text());
-  if (open > kMaxShown) fmt::print("... and {} shards more\n", open - kMaxShown);
+  print_output("{}: {} of {} runs in {} shards done\n", seen.sweep.name, done, seen.sweep.runs, seen.sweep.shards);
+  if (open > 0) print_output("{}", table.text());
+  if (open > kMaxShown) print_output("... and {} shards more\n", open - kMaxShown);
   if (merged)
-    fmt::print("merged into {}\n", seen.sweep.output);
+    print_output("merged into {}\n", seen.sweep.output);
   else
-    fmt::print("not merged yet{}\n", seen.merge.empty() ? "" : fmt::format(" (job: {})", seen.merge));
+    print_output("not merged yet{}\n", seen.merge.empty() ? "" : fmt::format(" (job: {})", seen.merge));
   return merged ? kExitOk : kExitUnfinished;
 }
 
 int resubmit(const SlurmProgress& seen) {
   const SlurmJobs jobs = submit_again(seen, slurm);
   if (jobs.array.empty())
-    fmt::print("nothing to resubmit: {}\n", seen.is_done() ? "all shards are done" : "what is not done is queued");
+    print_output("nothing to resubmit: {}\n", seen.is_done() ? "all shards are done" : "what is not done is queued");
   if (!jobs.merge.empty()) print_jobs(seen.sweep, jobs);
   return kExitOk;
 }
@@ -104,9 +106,9 @@ int resubmit(const SlurmProgress& seen) {
 int submit_sweep(const Arguments& arguments, const LoadedSweep& loaded) {
   const SlurmSweep sweep = slurm_sweep(arguments, loaded);
   make_slurm_folder(sweep);
-  fmt::print("{}: {} runs in {} tasks\n", sweep.folder, sweep.runs, sweep.shards);
+  print_output("{}: {} runs in {} tasks\n", sweep.folder, sweep.runs, sweep.shards);
   if (arguments.has("dry-run"))
-    fmt::print(
+    print_output(
         "not submitted; that would be\n  sbatch --array={0} {1}/shard.sh\n  sbatch --dependency=afterok:JOB "
         "{1}/merge.sh\n",
         ranges_text(all_shards(sweep)), sweep.folder);

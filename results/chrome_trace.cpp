@@ -1,13 +1,19 @@
 #include "results/chrome_trace.hpp"
 
 #include "sim/check.hpp"
+#include "sim/graph_plan.hpp"
 #include "text/atomic_file.hpp"
 #include "text/json_writer.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <set>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -83,15 +89,33 @@ class ChromeTrace::Writer {
     name("process_name", network_pid_, 0, "network");
   }
 
+  void begins(JobId job, const Plan& plan) {
+    // What an earlier run on other GPUs had left to be sent never will be.
+    ended_.erase(job);
+    if (!plans_.insert(&plan).second) return;
+    for (const Plan::PlannedOp& each : plan.ops) {
+      if (each.op.kind != OpKind::compute) continue;
+      for (int lag = 0; lag < 2; ++lag)
+        for (const OpId next : each.successors[lag])
+          if (const Op& op = plan.ops[next.index()].op; op.kind != OpKind::compute)
+            releases_[&each.op].push_back({&op, lag});
+    }
+  }
+
   void compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) {
+    if (const auto released = releases_.find(&op); released != releases_.end())
+      for (const Release& each : released->second) ended_[job][{each.op, iteration + each.lag}][gpu] = {start, end};
     span(gpu.index() / gpus_per_server_ + 1, gpu.index() % gpus_per_server_, job, op, "compute", start, end);
     append("\"args\":{{\"job\":{},\"iteration\":{}}}}}", job.value(), iteration);
     flush_if_full();
   }
 
   void transfer(const TransferRequest& request, const Op& op, std::int64_t iteration, Time start, Time end) {
+    const std::map<ServerId, Task> last = last_tasks(request, op, iteration);
     for (const ServerId server : request.servers) {
-      span(network_pid_, lane_for(server, start, end), request.job, op, "transfer", start, end);
+      const std::size_t lane = lane_for(server, start, end);
+      if (const auto task = last.find(server); task != last.end()) flow(task->second, lane, start);
+      span(network_pid_, lane, request.job, op, "transfer", start, end);
       append("\"args\":{{\"job\":{},\"iteration\":{},\"bytes\":{},\"ranks\":{},\"servers\":{}}}}}", request.job.value(),
              iteration, request.all_bytes().count(), request.ranks, request.servers.size());
     }
@@ -105,6 +129,51 @@ class ChromeTrace::Writer {
   }
 
  private:
+  struct Release {
+    const Op* op;  ///< a transfer that waits for the end of a task
+    int lag;
+  };
+  struct Span {
+    Time start, end;
+  };
+  struct Task {
+    GpuId gpu;
+    Span span;
+  };
+
+  /// By server, of the tasks for which this transfer waited the one that ended last; forgets them.
+  std::map<ServerId, Task> last_tasks(const TransferRequest& request, const Op& op, std::int64_t iteration) {
+    std::map<ServerId, Task> last;
+    auto& of_job = ended_[request.job];
+    const auto found = of_job.find({&op, iteration});
+    if (found == of_job.end()) return last;
+    for (const GpuId gpu : request.gpus) {
+      const auto task = found->second.find(gpu);
+      if (task == found->second.end()) continue;
+      const auto [known, is_first] =
+          last.try_emplace(ServerId{gpu.index() / gpus_per_server_}, Task{gpu, task->second});
+      if (!is_first && known->second.span.end < task->second.end) known->second = {gpu, task->second};
+      found->second.erase(task);
+    }
+    if (found->second.empty()) of_job.erase(found);
+    return last;
+  }
+
+  void flow(const Task& task, std::size_t lane, Time at) {
+    // Viewers bind the beginning to the span around it, which doesn't include its end.
+    const Time from = std::max(task.span.start, task.span.end - Time::nanoseconds(1));
+    ++flows_;
+    next_event();
+    append("{{\"ph\":\"s\",\"pid\":{},\"tid\":{},\"ts\":{},\"id\":{},\"cat\":\"release\",\"name\":\"releases\"}}",
+           task.gpu.index() / gpus_per_server_ + 1, task.gpu.index() % gpus_per_server_, Microseconds{from.ns()},
+           flows_);
+    next_event();
+    append(
+        "{{\"ph\":\"f\",\"bp\":\"e\",\"pid\":{},\"tid\":{},\"ts\":{},\"id\":{},\"cat\":\"release\",\"name\":"
+        "\"releases\"}}",
+        network_pid_, lane, Microseconds{at.ns()}, flows_);
+  }
+
   template <class... Arguments>
   void append(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     fmt::format_to(std::back_inserter(buffer_), format, std::forward<Arguments>(arguments)...);
@@ -168,11 +237,21 @@ class ChromeTrace::Writer {
   std::size_t network_pid_;
   std::vector<std::vector<Time>> lanes_;  ///< per server: when each lane of its interface becomes free
   bool first_ = true;
+  // For flows: the plans seen, the transfers that each task releases, and the tasks that have ended by what they
+  // release.
+  std::set<const Plan*> plans_;
+  std::unordered_map<const Op*, std::vector<Release>> releases_;
+  std::map<JobId, std::map<std::pair<const Op*, std::int64_t>, std::map<GpuId, Span>>> ended_;
+  std::uint64_t flows_ = 0;
 };
 
 ChromeTrace::ChromeTrace(const std::string& path, std::size_t servers, std::size_t gpus_per_server)
     : writer_{std::make_unique<Writer>(path, servers, gpus_per_server)} {}
 ChromeTrace::~ChromeTrace() = default;
+
+void ChromeTrace::begins(JobId job, const Plan& plan) {
+  writer_->begins(job, plan);
+}
 
 void ChromeTrace::compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) {
   writer_->compute(gpu, job, op, iteration, start, end);

@@ -6,6 +6,9 @@
 // Viewers draw overlapping complete events of one thread as a stack, so two transfers that overlap on an interface must
 // not share a thread: an interface gets further lanes (`server3/nic #2`) as needed. A transfer is drawn on every server
 // that it touches.
+//
+// A flow (`ph` s and f), which viewers draw as an arrow, leads from the end of a task to a transfer that waited for it:
+// on every server that sends, from the GPU whose task ended last.
 
 #include "sim/ports.hpp"
 
@@ -21,6 +24,7 @@ class ChromeTrace final : public Observer {
   /// Without a call of close(), no file remains under `path`.
   ~ChromeTrace() override;
 
+  void begins(JobId job, const Plan& plan) override;
   void compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) override;
   void transfer(const TransferRequest& request, const Op& op, std::int64_t iteration, Time start, Time end) override;
 

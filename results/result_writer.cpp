@@ -138,37 +138,51 @@ void make_folder(const std::string& folder) {
   if (error) throw_file_error(folder, "can't be made a folder", error.value());
 }
 
+std::string summary_json(const std::string& scenario_name, std::span<const Replica> replicas) {
+  JsonWriter json;
+  json.begin_object();
+  write_summary_members(json, scenario_name, replicas);
+  json.end_object();
+  return json.take();
+}
+
+std::span<const ResultFile> result_files() {
+  using Runs = std::span<const Replica>;
+  static constexpr auto kAlways = [](Runs) { return true; };
+  static constexpr auto kWithTypes = [](Runs runs) { return !runs.empty() && !runs.front().result.types.empty(); };
+  static constexpr auto kWithFabric = [](Runs runs) {
+    return !runs.empty() && !runs.front().result.fabric.links.empty();
+  };
+  static constexpr auto kWithDelays = [](Runs runs) {
+    return std::ranges::any_of(runs, [](const Replica& each) { return !each.result.fabric.delays.empty(); });
+  };
+  static constexpr ResultFile kFiles[] = {
+      {"jobs.csv", jobs_csv, kAlways},
+      {"gpus.csv", gpus_csv, kAlways},
+      {"links.csv", links_csv, kAlways},
+      {"types.csv", types_csv, kWithTypes},
+      {"fabric.csv", fabric_csv, kWithFabric},
+      {"fabric_jobs.csv", fabric_jobs_csv, kWithFabric},
+      {"fabric_utilisation.csv", fabric_utilisation_csv, kWithFabric},
+      {"fabric_delays.csv", fabric_delays_csv, kWithDelays},
+  };
+  return kFiles;
+}
+
 void write_results(const std::string& folder, const Manifest& manifest, const std::string& scenario_yaml,
                    std::span<const Replica> replicas) {
   make_folder(folder);
-  const auto path = [&](const char* name) { return (std::filesystem::path{folder} / name).string(); };
-  JsonWriter json;
-  json.begin_object();
-  write_summary_members(json, manifest.scenario_name, replicas);
-  json.end_object();
+  const auto path = [&](std::string_view name) { return (std::filesystem::path{folder} / name).string(); };
   std::error_code not_there;
   std::filesystem::remove(path("manifest.json"), not_there);
   write_file(path("scenario.yaml"), scenario_yaml);
-  write_file(path("jobs.csv"), jobs_csv(replicas));
-  write_file(path("gpus.csv"), gpus_csv(replicas));
-  write_file(path("links.csv"), links_csv(replicas));
-  const bool has_fabric = !replicas.empty() && !replicas.front().result.fabric.links.empty();
-  const bool has_types = !replicas.empty() && !replicas.front().result.types.empty();
-  const auto write_or_remove = [&](const char* name, std::string (*csv)(std::span<const Replica>), bool is_written) {
-    if (is_written) {
-      write_file(path(name), csv(replicas));
-    } else {
-      std::filesystem::remove(path(name), not_there);
-    }
-  };
-  write_or_remove("types.csv", types_csv, has_types);
-  write_or_remove("fabric.csv", fabric_csv, has_fabric);
-  write_or_remove("fabric_jobs.csv", fabric_jobs_csv, has_fabric);
-  write_or_remove("fabric_utilisation.csv", fabric_utilisation_csv, has_fabric);
-  const bool has_delays =
-      std::ranges::any_of(replicas, [](const Replica& each) { return !each.result.fabric.delays.empty(); });
-  write_or_remove("fabric_delays.csv", fabric_delays_csv, has_delays);
-  write_file(path("summary.json"), json.take());
+  for (const ResultFile& file : result_files()) {
+    if (file.exists(replicas))
+      write_file(path(file.name), file.csv(replicas));
+    else
+      std::filesystem::remove(path(file.name), not_there);
+  }
+  write_file(path("summary.json"), summary_json(manifest.scenario_name, replicas));
   write_file(path("manifest.json"), manifest_json(manifest, replicas));
 }
 

@@ -9,6 +9,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace contend {
 
@@ -29,6 +30,17 @@ void write_results(const std::string& folder, const Manifest& manifest, const st
 [[nodiscard]] std::string fabric_jobs_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string fabric_utilisation_csv(std::span<const Replica> replicas);
 [[nodiscard]] std::string fabric_delays_csv(std::span<const Replica> replicas);
+
+/// A table of a folder.
+struct ResultFile {
+  std::string_view name;  ///< with its ending
+  std::string (*csv)(std::span<const Replica> replicas);
+  bool (*exists)(std::span<const Replica> replicas);
+};
+/// All tables that folders may have.
+[[nodiscard]] std::span<const ResultFile> result_files();
+/// The content of summary.json.
+[[nodiscard]] std::string summary_json(const std::string& scenario_name, std::span<const Replica> replicas);
 
 /// Appends the members `scenario`, `replicas` and, for several replicas, `mean` to an open JSON object.
 void write_summary_members(JsonWriter& json, const std::string& scenario_name, std::span<const Replica> replicas);

@@ -82,6 +82,12 @@ if $figures; then
     --set 'workload.generate.iterations=[100, 600]' --set workload.generate.arrivals=120s \
     -q -o "$new/front.sqlite" --svg "$new/tune-front.svg"
   figure tune-front.svg tune-front.svg
+  # That of docs/howto/python.md, where Python draws it.
+  "$program" tune "$here/scenarios/ada-srsf/base.yaml" --minimise avg_jct_s --minimise max_jct_s --trials 8 --repeat 2 \
+    --set 'workload.generate.iterations=[100, 600]' --set workload.generate.arrivals=120s \
+    --set policies.scheduling=fifo,sjf,srsf --set policies.placement.kappa=1,2,4,8 \
+    -q -o "$new/python.sqlite" --svg "$new/python-front.svg"
+  figure python-front.svg python-front.svg
   "$program" run "$here/docs/images/timeline.yaml" -q -o "$new/out" --timeline "$new/out/timeline.json"
   "$here/scripts/plot_timeline.py" "$new/out/timeline.json" "$new/timeline.svg" --jobs "$new/out/jobs.csv" --to 2
   figure timeline.svg timeline.svg

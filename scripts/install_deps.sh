@@ -5,11 +5,11 @@
 set -euo pipefail
 
 build_packages=(g++ cmake ninja-build libboost-program-options1.81-dev libyaml-cpp-dev libfmt-dev zlib1g-dev
-                nlohmann-json3-dev libsqlite3-dev libboost-graph1.81-dev libeigen3-dev)
+                nlohmann-json3-dev libsqlite3-dev libboost-graph1.81-dev libeigen3-dev pybind11-dev python3-dev)
 test_packages=(doctest-dev
                clang-14 lld-14 libclang-rt-14-dev clang-format-14 clang-tidy-14
-               python3 python3-jsonschema python3-yaml python3-simgrid chromium nodejs npm git
-               slurmctld slurmd slurm-client munge dpkg-dev man-db)
+               python3 python3-jsonschema python3-yaml python3-numpy python3-pandas mypy python3-simgrid
+               chromium nodejs npm git slurmctld slurmd slurm-client munge dpkg-dev man-db)
 
 wanted=("${build_packages[@]}" "${test_packages[@]}")
 case "${1-}" in

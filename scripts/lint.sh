@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-rooms=(sim text network models calibration policies traces results scenarios report validate cli)
+rooms=(sim text network models calibration policies traces results scenarios report validate cli python)
 below_cli=(sim text network models calibration policies traces results scenarios report validate)
 deterministic=(sim network models calibration policies)
 

@@ -91,6 +91,7 @@ void Allocation::begin(JobRun& run, JobId job) {
   run.live->iterated = state_.clock;
   run.live->saved = run.live->saved_before = {run.completed, state_.clock};
   run.live->save_every = state_.costs_of(run).iterations;
+  if (state_.options.observer != nullptr) state_.options.observer->begins(job, *run.plan);
   executor_.begin(job);
 }
 

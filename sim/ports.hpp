@@ -102,6 +102,7 @@ using TransferId = Id<struct TransferTag>;
 
 class LeapableNetwork;
 struct NetworkReport;
+struct Plan;
 
 /// Decides how long transfers take, and keeps the progress of every active transfer when rates change. `now` never
 /// decreases from call to call.
@@ -162,6 +163,9 @@ class LeapableNetwork {
 class Observer {
  public:
   virtual ~Observer() = default;
+  /// The job has GPUs and trains by this plan from now on. Operations that the other functions name are among those of
+  /// the plan, which lives as long as the run. Not called for a timed job.
+  virtual void begins(JobId /*job*/, const Plan& /*plan*/) {}
   /// A task of `job` ran on `gpu` from `start` to `end`.
   virtual void compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) = 0;
   virtual void transfer(const TransferRequest& request, const Op& op, std::int64_t iteration, Time start, Time end) = 0;

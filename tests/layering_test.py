@@ -24,6 +24,7 @@ MAY_USE = {
     "validate": {"sim", "text", "network", "models", "policies", "traces", "results", "scenarios"},
     "cli": {"sim", "text", "network", "models", "calibration", "policies", "traces", "results", "scenarios", "report",
             "validate"},
+    "python": {"sim", "policies", "results", "scenarios", "cli"},
 }
 SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh", ".in"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')

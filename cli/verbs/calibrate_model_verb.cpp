@@ -91,9 +91,9 @@ ModelMeasurementRequest model_request_of(const Arguments& arguments) {
 void print_summary(const ModelMeasurement& result, const std::string& path) {
   const TimedModel& model = result.model;
   const BasisSummary basis = summarise_basis(model);
-  fmt::print("{} on {}, batch {}: {} layers measured, forward {:.3f} ms, backward {:.3f} ms, within {:.1f}%; in {}\n",
-             model.name, model.device, model.batch, model.layers.size(), model.forward().to_seconds() * 1e3,
-             model.backward().to_seconds() * 1e3, 100 * basis.together, path);
+  print_output("{} on {}, batch {}: {} layers measured, forward {:.3f} ms, backward {:.3f} ms, within {:.1f}%; in {}\n",
+               model.name, model.device, model.batch, model.layers.size(), model.forward().to_seconds() * 1e3,
+               model.backward().to_seconds() * 1e3, 100 * basis.together, path);
 }
 
 void print_missing(const ModelMeasurement& result) {

@@ -337,7 +337,7 @@ std::string interference_table(const MeasuredInterference& measured) {
 int write_interference(const Arguments& arguments, const FragmentChoice& choice, const Input& input) {
   for (const char* option : {"plot", "json", "sizes", "regions", "at-once"})
     if (arguments.has(option)) throw UsageError{fmt::format("--{}: the profile has no collectives to fit", option)};
-  fmt::print("{}", interference_table(*choice.interference));
+  print_output("{}", interference_table(*choice.interference));
   if (const auto path = arguments.value("output")) {
     const NetworkFragment fragment = interference_fragment(choice, input.provenance);
     write_file(*path, fragment.yaml);
@@ -379,10 +379,10 @@ int run_calibrate_network(const Arguments& arguments) {
         "--sizes applies to -o FILE and to the fit of the link; there is no -o FILE, and these logs do not determine "
         "the link"};
   if (arguments.has("json"))
-    fmt::print("{}", calibration_json(calibration));
+    print_output("{}", calibration_json(calibration));
   else
-    fmt::print("{}{}", calibration_text(calibration),
-               choice.interference ? interference_table(*choice.interference) : std::string{});
+    print_output("{}{}", calibration_text(calibration),
+                 choice.interference ? interference_table(*choice.interference) : std::string{});
   if (const auto path = arguments.value("output")) {
     const NetworkFragment fragment = network_fragment(calibration, choice, input.provenance);
     write_file(*path, fragment.yaml);

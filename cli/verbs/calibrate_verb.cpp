@@ -228,7 +228,7 @@ int run_calibrate(const Arguments& arguments) {
   if (result.end == CalibrationEnd::finished && !has_points(result.profile, request.groups))
     return report_nothing(request, result.profile, path, begun.has_value());
   write_file(path, to_yaml(result.profile));
-  if (!arguments.has("quiet")) fmt::print("{}", calibration_summary(result.profile));
+  if (!arguments.has("quiet")) print_output("{}", calibration_summary(result.profile));
   std::fflush(stdout);  // before what follows on stderr, where both are one
   print_notes(result.profile);
   if (result.end == CalibrationEnd::finished) return kExitOk;

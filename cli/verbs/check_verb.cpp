@@ -53,7 +53,7 @@ int run_check(const Arguments& arguments) {
   for (const std::string& file : arguments.positionals())
     complaints.collect([&] { verdicts += placed_verdict(file, arguments); });
   complaints.throw_if_any();
-  fmt::print("{}", verdicts);
+  print_output("{}", verdicts);
   return kExitOk;
 }
 

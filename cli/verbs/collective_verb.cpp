@@ -403,11 +403,11 @@ int run_collective_verb(const Arguments& arguments) {
   const std::vector<CollectiveRow> rows =
       logs.empty() ? expected_rows(arguments, scenario, library) : compared_rows(arguments, scenario, library);
   if (arguments.has("json"))
-    fmt::print("{}", collective_json(rows));
+    print_output("{}", collective_json(rows));
   else if (!logs.empty())
-    fmt::print("{}", measured_text(rows));
+    print_output("{}", measured_text(rows));
   else
-    fmt::print("{}", arguments.has("every") ? algorithms_text(rows) : collective_text(rows));
+    print_output("{}", arguments.has("every") ? algorithms_text(rows) : collective_text(rows));
   if (const auto path = arguments.value("csv")) write_file(*path, collective_csv(rows));
   if (const auto path = arguments.value("plot")) write_file(*path, collective_svg(rows));
   return kExitOk;

@@ -19,8 +19,11 @@
 #include "text/atomic_file.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -51,6 +54,10 @@ constexpr Option kCompareOptions[] = {
     kByOption,
     {.name = "markdown", .letter = '\0', .value = "FILE", .text = "write a report for a pull request"},
     {.name = "junit", .letter = '\0', .value = "FILE", .text = "write the rules as test cases (JUnit XML)"},
+    {.name = "github",
+     .letter = '\0',
+     .value = "",
+     .text = "print each rule as an annotation of GitHub, and add the report to the summary of the workflow's run"},
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
     {.name = "quiet", .letter = 'q', .value = "", .text = "print only failed rules and errors"},
     kSetOption,
@@ -193,8 +200,28 @@ void describe_sides(const std::vector<ComparedSide>& sides, JudgedSides& report)
   if (scenarios.size() == sides.size()) report.differences = differing_keys(scenarios);
 }
 
+/// Adds the report to the summary of the run of a GitHub workflow, which is a file that the environment names.
+void add_to_summary(const std::string& markdown) {
+  const char* const path = std::getenv("GITHUB_STEP_SUMMARY");
+  if (path == nullptr || *path == '\0') return;
+  errno = 0;
+  std::ofstream file{path, std::ios::app};
+  file << markdown << '\n';
+  file.close();
+  if (!file) throw_file_error(path, "can't be written, and GITHUB_STEP_SUMMARY names it", errno);
+}
+
+/// The path of a scenario; nothing for a folder of results.
+std::string file_of(const std::string& side) {
+  return std::filesystem::is_directory(side) ? "" : side;
+}
+
 void write_reports(const Arguments& arguments, const JudgedSides& report,
                    const std::function<std::string()>& markdown) {
+  if (arguments.has("github")) {
+    print_output("{}", comparison_annotations(report, file_of(report.other)));
+    add_to_summary(markdown());
+  }
   if (const auto file = arguments.value("markdown")) write_file(*file, markdown());
   if (const auto file = arguments.value("junit")) write_file(*file, comparison_junit(report));
 }
@@ -220,9 +247,9 @@ int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides
   comparison.outcomes = judge_studies(rules, comparison.base_rows, comparison.other_rows);
   write_reports(arguments, comparison, [&] { return study_comparison_markdown(comparison); });
   if (arguments.has("json"))
-    fmt::print("{}", study_comparison_json(comparison));
+    print_output("{}", study_comparison_json(comparison));
   else if (!arguments.has("quiet"))
-    fmt::print("{}", study_comparison_text(comparison));
+    print_output("{}", study_comparison_text(comparison));
   else
     print_failures(comparison);
   return comparison.failures() > 0 ? kExitFailed : kExitOk;
@@ -412,9 +439,9 @@ void print_lost_jobs(const ComparedSide& side, const char* name) {
 void print_report(const Arguments& arguments, const ComparisonReport& report) {
   write_reports(arguments, report, [&] { return comparison_markdown(report); });
   if (arguments.has("json"))
-    fmt::print("{}", comparison_json(report));
+    print_output("{}", comparison_json(report));
   else if (!arguments.has("quiet"))
-    fmt::print("{}", comparison_text(report));
+    print_output("{}", comparison_text(report));
   else
     print_failures(report);
 }
@@ -427,9 +454,15 @@ bool report_expectations(const Arguments& arguments, const std::vector<ComparedS
     const char* const side = i == 0 ? "BASE" : "NEW";
     if (outcomes.empty()) continue;
     if (!arguments.has("json") && !arguments.has("quiet"))
-      fmt::print("\n{}: expectations\n{}", side, coloured_verdicts(expectations_text(outcomes)));
+      print_output("\n{}: expectations\n{}", side, coloured_verdicts(expectations_text(outcomes)));
     else
       print_unmet(side, outcomes);
+    if (arguments.has("github"))
+      for (const ExpectationOutcome& each : outcomes)
+        if (!each.met)
+          print_output("{}", github_annotation("error", file_of(sides[i].path),
+                                               fmt::format("contend compare: {} expects {}", side, each.expectation),
+                                               each.reason));
     met = met && all_met(outcomes);
   }
   return met;
@@ -437,6 +470,8 @@ bool report_expectations(const Arguments& arguments, const std::vector<ComparedS
 
 int run_compare(const Arguments& arguments) {
   constexpr std::uint64_t kUsualWorst = 5, kMaxWorst = 1'000'000;
+  if (arguments.has("github") && arguments.has("json"))
+    throw UsageError{"contend compare: --github and --json both print on standard output; run it twice"};
   for (const char* option : {"junit", "measured"})
     if (arguments.has(option) && !arguments.has("fail-if"))
       throw UsageError{fmt::format("contend compare: --{} needs a --fail-if", option)};

@@ -1,6 +1,7 @@
 #include "cli/command.hpp"
 #include "cli/completion.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/output.hpp"
 
 #include <string>
 
@@ -17,11 +18,11 @@ constexpr std::string_view kCompletionExamples[] = {
 int run_completion(const Arguments& arguments) {
   const std::string& shell = arguments.positionals().front();
   if (shell == "bash")
-    fmt::print("{}", bash_completion());
+    print_output("{}", bash_completion());
   else if (shell == "zsh")
-    fmt::print("{}", zsh_completion());
+    print_output("{}", zsh_completion());
   else if (shell == "fish")
-    fmt::print("{}", fish_completion());
+    print_output("{}", fish_completion());
   else
     throw UsageError{fmt::format("contend completion: expected bash, zsh or fish, got \"{}\"{}", shell,
                                  suggestion(shell, {"bash", "zsh", "fish"}))};

@@ -87,7 +87,7 @@ int run_explain(const Arguments& arguments) {
   report.scheduling = run.scenario.scheduling.name;
   report.placement = run.scenario.placement.name;
   report.seed = run.seed;
-  fmt::print("{}", arguments.has("json") ? explanation_json(report) : explanation_text(report));
+  print_output("{}", arguments.has("json") ? explanation_json(report) : explanation_text(report));
   return kExitOk;
 }
 

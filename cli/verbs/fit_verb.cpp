@@ -113,7 +113,7 @@ int run_fit(const Arguments& arguments) {
   const MeasurementSource source{scenario, arguments.values("set"), arguments.value("by").value_or("model")};
   const std::vector<MeasuredIteration> rows = read_measured_iterations(read_file(file), file, source);
   const MeasuredFit fit = fit_measured(rows);
-  fmt::print("{}", arguments.has("json") ? fit_json(rows, fit) : fit_text(rows, fit));
+  print_output("{}", arguments.has("json") ? fit_json(rows, fit) : fit_text(rows, fit));
   if (!fit.undetermined.empty()) {
     print_message("contend: these rows say nothing about {}: measure policies with other messages\n",
                   join(fit.undetermined));

@@ -62,7 +62,7 @@ int run_flows_verb(const Arguments& arguments) {
   const std::vector<ListedFlow> flows = read_flow_list(list, topology);
   const std::vector<FlowOutcome> outcomes = run_flows(scenario, flows);
   const FlowSummary summary = summarise_flows(flows, outcomes, bounds);
-  fmt::print("{}", arguments.has("json") ? flows_json(summary) : flows_text(summary));
+  print_output("{}", arguments.has("json") ? flows_json(summary) : flows_text(summary));
   if (const auto csv = arguments.value("csv")) write_file(*csv, flows_csv(flows, outcomes, topology));
   if (summary.all.unfinished == 0) return kExitOk;
   print_message("contend: {} of {} flows never end: links have failed, and no route is left\n", summary.all.unfinished,

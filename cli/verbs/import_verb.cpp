@@ -114,9 +114,9 @@ int run_import(const Arguments& arguments) {
     write_file(*output, job_list_csv(imported.jobs));
   }
   if (arguments.has("json"))
-    fmt::print("{}", import_json(imported));
+    print_output("{}", import_json(imported));
   else if (!arguments.has("quiet"))
-    fmt::print("{}", import_text(imported));
+    print_output("{}", import_text(imported));
   return kExitOk;
 }
 

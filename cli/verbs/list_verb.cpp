@@ -235,13 +235,13 @@ std::string to_json(const Catalogue& list) {
 int run_list(const Arguments& arguments) {
   const Catalogue list = arguments.positionals().empty() ? topics() : catalogue(arguments.positionals().front());
   if (arguments.has("json")) {
-    fmt::print("{}", to_json(list));
+    print_output("{}", to_json(list));
     return kExitOk;
   }
   Table table{list.columns};
   for (std::size_t i = 0; i < list.columns.size(); ++i) table.align_left(i);
   for (const auto& row : list.rows) table.add(row);
-  fmt::print("{}", table.text(output_width(kScreenWidth)));
+  print_output("{}", table.text(output_width(kScreenWidth)));
   return kExitOk;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/commands.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/man_page.hpp"
+#include "cli/output.hpp"
 #include "text/atomic_file.hpp"
 
 #include <filesystem>
@@ -32,13 +33,13 @@ int run_man(const Arguments& arguments) {
     return kExitOk;
   }
   if (words.empty()) {
-    fmt::print("{}", program_man_page());
+    print_output("{}", program_man_page());
     return kExitOk;
   }
   const Command* const command = named_command(words);
   if (command == nullptr || words_of(*command) != words.size())
     throw UsageError{fmt::format("contend man: there is no verb \"{}\"", fmt::join(words, " "))};
-  fmt::print("{}", man_page(*command));
+  print_output("{}", man_page(*command));
   return kExitOk;
 }
 

@@ -21,7 +21,7 @@ int run_merge(const Arguments& arguments) {
   if (!arguments.has("output")) throw UsageError{"contend merge: expected -o STORE"};
   const std::string out = *arguments.value("output");
   const MergeReport report = merge_stores(arguments.positionals(), out);
-  fmt::print("{}: {} runs of {} stores\n", out, report.runs, arguments.positionals().size());
+  print_output("{}: {} runs of {} stores\n", out, report.runs, arguments.positionals().size());
   if (report.failed > 0) print_message("contend: {} of these runs failed\n", report.failed);
   if (!report.missing.empty()) {
     std::string list;

@@ -142,7 +142,7 @@ class Output {
   [[nodiscard]] bool wants_page() const { return page_.has_value(); }
   void page(const std::string& html) const {
     write_file(*page_, html);
-    fmt::print("{}\n", *page_);
+    print_output("{}\n", *page_);
   }
   void figures(std::span<const Figure> figures) const {
     if (!svg_) return;
@@ -155,7 +155,7 @@ class Output {
   void drawing(const std::string& name, const std::string& svg) const {
     if (!svg_ || svg.empty()) return;
     write_file(file(name + ".svg"), svg);
-    fmt::print("{}\n", file(name + ".svg"));
+    print_output("{}\n", file(name + ".svg"));
   }
 
  private:

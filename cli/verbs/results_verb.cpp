@@ -151,7 +151,7 @@ void write_csv(const Arguments& arguments, const std::string& csv) {
   const std::string path = arguments.value("csv").value_or("-");
   refuse_to_overwrite(path, arguments.positionals());
   if (path == "-")
-    fmt::print("{}", csv);
+    print_output("{}", csv);
   else
     write_file(path, csv);
 }
@@ -164,17 +164,17 @@ int run_folder_results(const Arguments& arguments, const std::string& folder) {
   const StoredResults results = read_results(folder);
   if (arguments.has("warm-up")) {
     if (arguments.has("by")) throw UsageError{"--by has no effect with --warm-up, which looks at all measured jobs"};
-    fmt::print("{}", warm_up_text(results.replicas));
+    print_output("{}", warm_up_text(results.replicas));
     return kExitOk;
   }
   std::vector<const Grouping*> chosen = chosen_groupings(arguments);
   if (chosen.empty()) chosen = groupings_of(results.replicas.front().jobs);
   std::string separator;
   for (const Grouping* grouping : chosen) {
-    fmt::print("{}{}", separator, group_table(results.replicas, *grouping));
+    print_output("{}{}", separator, group_table(results.replicas, *grouping));
     separator = "\n";
   }
-  if (const std::string waits = waits_table(results.replicas); !waits.empty()) fmt::print("{}{}", separator, waits);
+  if (const std::string waits = waits_table(results.replicas); !waits.empty()) print_output("{}{}", separator, waits);
   return kExitOk;
 }
 
@@ -228,7 +228,7 @@ int run_results(const Arguments& arguments) {
   if (arguments.has("csv"))
     write_csv(arguments, text);
   else
-    fmt::print("{}", text);
+    print_output("{}", text);
   return kExitOk;
 }
 

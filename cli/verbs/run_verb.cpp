@@ -5,6 +5,7 @@
 #include "cli/load.hpp"
 #include "cli/output.hpp"
 #include "cli/run_report.hpp"
+#include "cli/run_scenarios.hpp"
 #include "cli/run_studies.hpp"
 #include "cli/running.hpp"
 #include "cli/version.hpp"
@@ -70,17 +71,14 @@ std::vector<std::string> make_folders(const Arguments& arguments, std::span<cons
   return folders;
 }
 
-void write_folder(const std::string& folder, const Scenario& scenario, std::span<const Replica> replicas,
-                  const std::vector<InputFile>& inputs, const Arguments& arguments) {
-  write_results(folder,
-                {.version = version(),
-                 .git_hash = git_hash(),
-                 .command_line = arguments.command_line(),
-                 .scenario_name = scenario.name,
-                 .scenario_hash = scenario_hash(scenario),
-                 .inputs = inputs,
-                 .interrupted = interrupted()},
-                to_yaml(scenario, folder), replicas);
+Manifest run_manifest(const Scenario& scenario, const std::vector<InputFile>& inputs, const Arguments& arguments) {
+  return {.version = version(),
+          .git_hash = git_hash(),
+          .command_line = arguments.command_line(),
+          .scenario_name = scenario.name,
+          .scenario_hash = scenario_hash(scenario),
+          .inputs = inputs,
+          .interrupted = interrupted()};
 }
 
 /// One line for each scenario whose jobs did not all finish.
@@ -142,7 +140,7 @@ bool report_expectations(const Arguments& arguments, std::span<const Scenario> s
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     if (scenarios[i].expect.empty()) continue;
     const std::vector<ExpectationOutcome> outcomes = judge_expectations(scenarios[i].expect, results[i]);
-    if (text) fmt::print("\n{}: expectations\n{}", scenarios[i].name, coloured_verdicts(expectations_text(outcomes)));
+    if (text) print_output("\n{}: expectations\n{}", scenarios[i].name, coloured_verdicts(expectations_text(outcomes)));
     if (!text) print_unmet(scenarios[i].name, outcomes);
     met = met && all_met(outcomes);
   }
@@ -175,25 +173,33 @@ void print_groups(std::span<const Scenario> scenarios, std::span<const std::vect
     for (const Grouping* grouping : chosen) tables.push_back(group_table(stored, *grouping));
     if (const std::string waits = waits_table(stored); !waits.empty()) tables.push_back(waits);
     for (const std::string& table : tables)
-      fmt::print("\n{}{}", scenarios.size() > 1 ? scenarios[i].name + "\n" : "", table);
+      print_output("\n{}{}", scenarios.size() > 1 ? scenarios[i].name + "\n" : "", table);
   }
 }
 
 void print_results(const Arguments& arguments, std::span<const Scenario> scenarios,
                    std::span<const std::vector<Replica>> results, const std::vector<const Grouping*>& chosen) {
-  if (arguments.has("json")) return fmt::print("{}", results_json(scenarios, results));
+  if (arguments.has("json")) return print_output("{}", results_json(scenarios, results));
   if (arguments.has("quiet")) return;
   if (batch_size(scenarios) > 1)
-    fmt::print("{}", comparison_text(scenarios, results));
+    print_output("{}", comparison_text(scenarios, results));
   else if (!results[0].empty())
-    fmt::print("{}", summary_text(scenarios[0], results[0][0]));
+    print_output("{}", summary_text(scenarios[0], results[0][0]));
   print_groups(scenarios, results, chosen);
 }
 
 int run_run(const Arguments& arguments) {
+  return run_scenarios(arguments, nullptr);
+}
+
+}  // namespace
+
+int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
   const ProgressMode mode = progress_mode(arguments);
   const unsigned threads = thread_count(arguments);
-  auto [scenarios, inputs] = load_scenarios(arguments);
+  LoadedScenarios loaded = load_scenarios(arguments);
+  const std::vector<Scenario>& scenarios = loaded.scenarios;
+  std::vector<std::vector<InputFile>>& inputs = loaded.inputs;
   refuse_sweeps(scenarios);
   if (is_iteration_study(scenarios)) {
     if (arguments.has("by")) throw UsageError{"--by groups jobs, but an iteration study has none"};
@@ -213,16 +219,26 @@ int run_run(const Arguments& arguments) {
 
   warn_of_workloads(scenarios, lists);
   catch_interrupts();
-  const std::vector<std::vector<Replica>> results = simulate(scenarios, mode, threads, timeline.get(), lists, true);
+  std::vector<std::vector<Replica>> results = simulate(scenarios, mode, threads, timeline.get(), lists, true);
   if (timeline) timeline->close();
   for (std::size_t i = 0; i < folders.size(); ++i)
-    if (!results[i].empty()) write_folder(folders[i], scenarios[i], results[i], inputs[i], arguments);
+    if (!results[i].empty())
+      write_results(folders[i], run_manifest(scenarios[i], inputs[i], arguments), to_yaml(scenarios[i], folders[i]),
+                    results[i]);
+  const auto keep = [&] {
+    for (std::size_t i = 0; kept != nullptr && i < scenarios.size(); ++i)
+      kept->push_back({run_manifest(scenarios[i], inputs[i], arguments), to_yaml(scenarios[i]), std::move(results[i])});
+  };
   print_results(arguments, scenarios, results, chosen);
   if (interrupted()) {
     print_message("contend: interrupted; the results are partial\n");
+    keep();
     return kExitInterrupted;
   }
-  if (report_failures(scenarios, results)) return kExitPolicy;
+  if (report_failures(scenarios, results)) {
+    keep();
+    return kExitPolicy;
+  }
   for (const auto seen : {seen_idle_interfaces, seen_torn_groups}) {
     for (std::size_t i = 0; i < scenarios.size(); ++i) warn_of(seen, scenarios[i], results[i]);
   }
@@ -230,11 +246,11 @@ int run_run(const Arguments& arguments) {
   bool unfinished = false;
   for (std::size_t i = 0; i < scenarios.size(); ++i)
     if (report_unfinished(scenarios[i], results[i])) unfinished = true;
-  if (!report_expectations(arguments, scenarios, results)) return kExitFailed;
+  const bool met = report_expectations(arguments, scenarios, results);
+  keep();
+  if (!met) return kExitFailed;
   return unfinished ? kExitUnfinished : kExitOk;
 }
-
-}  // namespace
 
 const Command& run_command() {
   static constexpr Command kCommand = {.name = "run",

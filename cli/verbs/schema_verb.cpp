@@ -1,5 +1,6 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/output.hpp"
 #include "results/result_columns.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/study/study_columns.hpp"
@@ -22,11 +23,11 @@ int run_schema(const Arguments& arguments) {
   if (arguments.has("markdown") && arguments.has("columns"))
     throw UsageError{"contend schema: expected one of --markdown and --columns, got both"};
   if (arguments.has("markdown"))
-    fmt::print("{}", keys_markdown());
+    print_output("{}", keys_markdown());
   else if (arguments.has("columns"))
-    fmt::print("{}{}", columns_markdown(), study_columns_markdown());
+    print_output("{}{}", columns_markdown(), study_columns_markdown());
   else
-    fmt::print("{}", json_schema());
+    print_output("{}", json_schema());
   return kExitOk;
 }
 

@@ -59,12 +59,12 @@ void show_topology(const Scenario& scenario, const Arguments& arguments) {
     write_file(*file, topology_svg(topology, fabric.dimensions));
   }
   const TopologyReport report = report_topology(topology);
-  fmt::print("{}", arguments.has("json") ? topology_json(scenario, report) : topology_text(scenario, report));
+  print_output("{}", arguments.has("json") ? topology_json(scenario, report) : topology_text(scenario, report));
 }
 
 void show_parallel(const Scenario& scenario, const Arguments& arguments) {
   if (const auto file = arguments.value("svg")) write_file(*file, parallel_svg(scenario));
-  fmt::print("{}", parallel_text(scenario));
+  print_output("{}", parallel_text(scenario));
 }
 
 std::string shown_layers(const Scenario& scenario, bool as_json) {
@@ -91,9 +91,9 @@ int run_show(const Arguments& arguments) {
   else if (arguments.has("parallel"))
     show_parallel(scenario, arguments);
   else if (arguments.has("layers"))
-    fmt::print("{}", shown_layers(scenario, arguments.has("json")));
+    print_output("{}", shown_layers(scenario, arguments.has("json")));
   else
-    fmt::print("{}", to_yaml(scenario));
+    print_output("{}", to_yaml(scenario));
   return kExitOk;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/output.hpp"
 #include "cli/text_table.hpp"
 #include "traces/step_timeline.hpp"
 
@@ -45,17 +46,17 @@ std::vector<Part> parts_of(const WhatIf& job) {
 
 int run_stragglers(const Arguments& arguments) {
   const WhatIf job{read_step_timeline(arguments.positionals().front())};
-  fmt::print("{} steps of {} replicas with {} stages\n", job.steps(), job.replicas(), job.stages());
-  fmt::print("  measured                {:.6f} s a step\n", job.measured_s());
-  fmt::print("  replayed                {:.6f} s, without launch delays\n", job.replayed_s());
-  fmt::print("  without stragglers      {:.6f} s\n", job.ideal_s());
-  fmt::print("  slowdown                {:.4f}\n\n", job.slowdown());
+  print_output("{} steps of {} replicas with {} stages\n", job.steps(), job.replicas(), job.stages());
+  print_output("  measured                {:.6f} s a step\n", job.measured_s());
+  print_output("  replayed                {:.6f} s, without launch delays\n", job.replayed_s());
+  print_output("  without stragglers      {:.6f} s\n", job.ideal_s());
+  print_output("  slowdown                {:.4f}\n\n", job.slowdown());
   Table table{{"part", "slowdown by it alone", "mended without it"}};
   for (const Part& part : parts_of(job)) {
     table.add({part.name, fmt::format("{:.4f}", job.only_s(part.chosen) / job.ideal_s()),
                fmt::format("{:.1f}%", kPercent * job.mended_by(part.chosen))});
   }
-  fmt::print("{}", table.text());
+  print_output("{}", table.text());
   return kExitOk;
 }
 

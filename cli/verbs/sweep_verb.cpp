@@ -71,7 +71,7 @@ int list_points(const SweepPlan& plan) {
     if (compares) cells.push_back(fmt::format("{}", *point.baseline));
     table.add(std::move(cells));
   }
-  fmt::print("{}{}\n", table.text(), extent_text(plan));
+  print_output("{}{}\n", table.text(), extent_text(plan));
   return kExitOk;
 }
 
@@ -184,9 +184,9 @@ int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMod
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const std::int64_t ended = tally.done + tally.refused + static_cast<std::int64_t>(tally.failed.size());
   if (!arguments.has("quiet")) {
-    fmt::print("{}: {}; {} runs in {}", path, extent_text(plan), ended, duration_text(seconds));
-    if (tally.refused > 0) fmt::print(", {} refused (column `error`)", tally.refused);
-    fmt::print("\n");
+    print_output("{}: {}; {} runs in {}", path, extent_text(plan), ended, duration_text(seconds));
+    if (tally.refused > 0) print_output(", {} refused (column `error`)", tally.refused);
+    print_output("\n");
   }
   report_failures(plan, tally);
   report_unmet(plan, unmet);

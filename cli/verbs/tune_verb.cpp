@@ -224,9 +224,9 @@ int run_tune(const Arguments& arguments) {
   }
   opened.store.finish();
   if (arguments.has("json"))
-    fmt::print("{}", tune_json(plan, options, result));
+    print_output("{}", tune_json(plan, options, result));
   else if (!arguments.has("quiet"))
-    fmt::print("{}", tune_table(plan, options, result));
+    print_output("{}", tune_table(plan, options, result));
   if (const auto path = arguments.value("svg")) write_file(*path, tune_svg(plan, options, result));
   if (const auto path = arguments.value("csv")) write_file(*path, tune_csv(plan, options, result));
   if (interrupted()) {

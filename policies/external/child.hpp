@@ -2,6 +2,8 @@
 // Child is a program that runs beside this one and answers it line by line: a command that it starts, and which answers
 // on its standard output, or one that waits at a Unix socket.
 
+#include "policies/external/partner.hpp"
+
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -10,25 +12,22 @@
 
 namespace contend {
 
-class Child {
+class Child final : public Partner {
  public:
   /// Starts the command by /bin/sh in a process group of its own. What it writes on standard error goes to that of this
   /// program. A command that begins with `unix:` is the path of a socket to connect to instead. Throws InputError if it
   /// can't be started or reached.
   explicit Child(const std::string& command);
   /// Closes its input, and kills a command that hasn't ended a second later.
-  ~Child();
+  ~Child() override;
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// Sends a line, which ends in a newline, and returns the line that it answers, without its newline. Throws
-  /// InputError, whose text follows the name of the program in a sentence, if it has ended, if the answer takes longer
-  /// than `timeout`, or if it is longer than 64 MiB.
-  [[nodiscard]] std::string ask(std::string_view line, std::chrono::nanoseconds timeout);
-  /// Sends a line without waiting for an answer; what goes wrong is for the next ask() to find.
-  void tell(std::string_view line);
-  /// Ends it at once.
-  void kill();
+  /// Throws InputError as well if it has ended, if the answer takes longer than `timeout`, or if it is longer than
+  /// 64 MiB.
+  [[nodiscard]] std::string ask(std::string_view line, std::chrono::nanoseconds timeout) override;
+  void tell(std::string_view line) override;
+  void kill() override;
 
  private:
   using Instant = std::chrono::steady_clock::time_point;

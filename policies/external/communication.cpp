@@ -65,7 +65,7 @@ class ExternalCommunication final : public CommunicationPolicy {
       json.end_array().end_array();
     }
     json.end_array().end_object();
-    const std::optional<Answer> answer = dialogue_.ask(json, {"accept"});
+    const std::optional<Answer> answer = dialogue_.ask(json, {"accept"}, job_);
     if (!answer) return;
     dialogue_.guard([&] {
       std::vector<bool> accepts = answer->flags("accept");

@@ -1,5 +1,7 @@
 #include "policies/external/dialogue.hpp"
 
+#include "policies/external/child.hpp"
+#include "policies/external/in_process.hpp"
 #include "sim/cluster.hpp"
 #include "sim/error.hpp"
 
@@ -25,6 +27,11 @@ std::string excerpt(std::string_view line) {
 
 [[noreturn]] void wrong_type(std::string_view name, std::string_view expected, const JsonValue& found) {
   throw InputError{fmt::format("answered nonsense: `{}` must be {}, and is {}", name, expected, kind_name(found.kind))};
+}
+
+std::unique_ptr<Partner> partner_of(const std::string& command) {
+  if (command.starts_with(kInProcess)) return in_process_partner(command);
+  return std::make_unique<Child>(command);
 }
 
 std::uint32_t id_of(std::string_view name, const JsonValue& value) {
@@ -154,10 +161,10 @@ Dialogue::Dialogue(std::string_view kind, const Parameters& parameters, const Po
 }
 
 Dialogue::~Dialogue() {
-  if (!child_ || failed_) return;
+  if (!partner_ || failed_) return;
   JsonWriter json{JsonWriter::Layout::line};
   json.begin_object().member("type", "bye").end_object();
-  child_->tell(json.take());
+  partner_->tell(json.take());
 }
 
 const Answer* Dialogue::hello(std::initializer_list<std::string_view> members) {
@@ -167,8 +174,8 @@ const Answer* Dialogue::hello(std::initializer_list<std::string_view> members) {
   json.member("contend", CONTEND_VERSION).member("kind", kind_).member("seed", seed_).end_object();
   std::vector<std::string_view> names{"protocol", "name"};
   guard([&] {
-    child_ = std::make_unique<Child>(command_);
-    Answer answer = parse(child_->ask(json.take(), timeout_));
+    partner_ = partner_of(command_);
+    Answer answer = parse(partner_->ask(json.take(), timeout_));
     if (const std::string reason = answer.text("error"); !reason.empty()) throw InputError{"said: " + reason};
     const std::optional<std::uint64_t> version = answer.whole("protocol");
     if (version != kPolicyProtocol)
@@ -182,15 +189,17 @@ const Answer* Dialogue::hello(std::initializer_list<std::string_view> members) {
   return terms_ ? &*terms_ : nullptr;
 }
 
-std::optional<Answer> Dialogue::ask(JsonWriter& question, std::initializer_list<std::string_view> members) {
-  std::optional<Answer> answer;
-  if (failed_) return answer;
-  guard([&] {
-    answer = parse(child_->ask(question.take(), timeout_));
-    answer->allow(std::span{members.begin(), members.size()});
-  });
-  if (failed_) answer.reset();
-  return answer;
+std::optional<Answer> Dialogue::ask(JsonWriter& question, std::initializer_list<std::string_view> members,
+                                    JobId about) {
+  if (failed_) return std::nullopt;
+  try {
+    Answer answer = parse(partner_->ask(question.take(), timeout_));
+    answer.allow(std::span{members.begin(), members.size()});
+    return answer;
+  } catch (const InputError& error) {
+    fail(about.valid() ? fmt::format("{}, asked about {}", error.what(), job_text(about)) : error.what());
+    return std::nullopt;
+  }
 }
 
 Answer Dialogue::parse(const std::string& line) {
@@ -210,7 +219,7 @@ Answer Dialogue::parse(const std::string& line) {
 void Dialogue::fail(const std::string& reason) {
   if (failed_) return;
   failed_ = true;
-  if (child_) child_->kill();
+  if (partner_) partner_->kill();
   const std::string text = fmt::format("{} policy `{}` (command `{}`) {}", kind_, name_, command_, reason);
   if (!failure_) throw InputError{text};
   failure_->record(text);

@@ -1,8 +1,8 @@
 #pragma once
-// Dialogue is the conversation with a policy in another process: one JSON object a line, each question answered by one
-// line. docs/howto/external-policy.md describes the protocol; `external` is the name of such a policy in scenarios.
+// Dialogue is the conversation with a policy outside of the program: one JSON object a line, each question answered by
+// one line. docs/howto/external-policy.md describes the protocol; `external` is the name of such a policy in scenarios.
 
-#include "policies/external/child.hpp"
+#include "policies/external/partner.hpp"
 #include "policies/registry.hpp"
 #include "sim/error.hpp"
 #include "sim/policy_failure.hpp"
@@ -70,8 +70,9 @@ class Dialogue {
   /// Starts the other side at the first call. Returns its answer to `hello`, which may have these members beside
   /// `protocol` and `name`; nullptr if it has failed.
   const Answer* hello(std::initializer_list<std::string_view> members);
-  /// Asks a question and returns the answer, which may have these members; nothing if the policy has failed.
-  std::optional<Answer> ask(JsonWriter& question, std::initializer_list<std::string_view> members);
+  /// Asks a question and returns the answer, which may have these members; nothing if the policy has failed. `about` is
+  /// the job that the question is about, for the message of a failure; none() if it is about several.
+  std::optional<Answer> ask(JsonWriter& question, std::initializer_list<std::string_view> members, JobId about);
   /// Calls `use`, and records an InputError that it throws as a failure of the policy.
   template <class Use>
   void guard(const Use& use) {
@@ -100,7 +101,7 @@ class Dialogue {
   std::shared_ptr<PolicyFailure> failure_;
   bool failed_ = false;
   std::optional<Answer> terms_;
-  std::unique_ptr<Child> child_;
+  std::unique_ptr<Partner> partner_;
 };
 
 /// Writes a list of ids under this name, unless it is empty.

@@ -82,7 +82,7 @@ class ExternalPlacement final : public PlacementPolicy {
     json.key("job");
     dialogue_.write_job(json, job);
     json.end_object();
-    const std::optional<Answer> answer = dialogue_.ask(json, {"gpus", "wake"});
+    const std::optional<Answer> answer = dialogue_.ask(json, {"gpus", "wake"}, job.id);
     if (!answer) return;
     dialogue_.guard([&] {
       std::vector<GpuId> gpus;

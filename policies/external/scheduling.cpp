@@ -43,8 +43,8 @@ class ExternalScheduling final : public SchedulingPolicy {
     int in_vain = 0;
     do {
       JsonWriter question = question_of(cluster, again, asked);
-      const std::optional<Answer> answer =
-          dialogue_.ask(question, {"start", "in_order", "start_preempting", "preempt", "again", "ask", "wake"});
+      const std::optional<Answer> answer = dialogue_.ask(
+          question, {"start", "in_order", "start_preempting", "preempt", "again", "ask", "wake"}, JobId::none());
       if (!answer) return;
       dialogue_.guard([&] {
         carry_out(*answer, cluster, actions);

@@ -1,22 +1,21 @@
-"""Contend from Python: run scenarios, compare and sweep them, with policies as Python classes.
+"""Contend from Python: run scenarios, sweep, tune and compare them, with policies as Python classes.
 
     import contend
 
     runs = contend.run("scenarios/ada-srsf/base.yaml", set={"policies.placement.kappa": 2}, repeat=3)
     runs.summary["avg_jct_s"], runs[0].jobs["jct_s"]
 
-The package starts the program `contend` (found on PATH, or named by CONTEND_PROGRAM) and reads what it writes, so
-results are those of the program, byte for byte. Columns are NumPy arrays if NumPy is installed, else lists; `frame()`
-makes a pandas.DataFrame.
+Runs happen in this process, by the code of the program, so results are those of the program, byte for byte. Columns are
+NumPy arrays if NumPy is installed; `frame()` makes a pandas.DataFrame.
 """
 
 from ._errors import Complaint, ContendError, InputError, PolicyError, UsageError
 from ._policies import CommunicationPolicy, PlacementPolicy, SchedulingPolicy
-from ._program import compare, policies, program, run, show, sweep, version
-from ._results import Comparison, Run, Runs, Sweep, Table
+from ._program import compare, load_plugin, policies, run, show, study, sweep, tune, version
+from ._results import Comparison, Run, Runs, Study, Sweep, Table, Tuning
 
 __all__ = [
     "CommunicationPolicy", "Comparison", "Complaint", "ContendError", "InputError", "PlacementPolicy", "PolicyError",
-    "Run", "Runs", "SchedulingPolicy", "Sweep", "Table", "UsageError", "compare", "policies", "program", "run", "show",
-    "sweep", "version",
+    "Run", "Runs", "SchedulingPolicy", "Study", "Sweep", "Table", "Tuning", "UsageError", "compare", "load_plugin",
+    "policies", "run", "show", "study", "sweep", "tune", "version",
 ]

@@ -1,8 +1,7 @@
 """What can go wrong, as exceptions."""
 
 import dataclasses
-import re
-from typing import List, Optional
+from typing import Any, List, Optional, Sequence
 
 
 @dataclasses.dataclass(frozen=True)
@@ -14,10 +13,11 @@ class Complaint:
     line: Optional[int] = None
     column: Optional[int] = None
     key: Optional[str] = None
+    hint: Optional[str] = None
 
 
 class ContendError(Exception):
-    """The program failed; `code` is its exit code and `text` what it said."""
+    """A call failed; `code` is the exit code of the program and `text` what it would say."""
 
     def __init__(self, code: int, text: str):
         super().__init__(text or f"contend ended with exit code {code}")
@@ -25,40 +25,25 @@ class ContendError(Exception):
 
 
 class UsageError(ContendError):
-    """An option that doesn't exist or has a wrong value."""
+    """An argument that doesn't exist or has a wrong value."""
 
 
 class InputError(ContendError):
     """A scenario, or a file that it names, is wrong; `complaints` says where."""
 
-    def __init__(self, code: int, text: str):
+    def __init__(self, code: int, text: str, complaints: Sequence[Sequence[Any]] = ()):
         super().__init__(code, text)
-        self.complaints: List[Complaint] = complaints_of(text)
+        self.complaints: List[Complaint] = [Complaint(each[0], *(part or None for part in each[1:]))
+                                            for each in complaints]
 
 
 class PolicyError(ContendError):
-    """A policy in another process, or in this one, failed. `runs` has what was simulated until then."""
+    """A policy of Python, or in another process, failed. `runs` has what was simulated until then."""
 
-    runs = None
-
-
-_PLACE = re.compile(r"(?P<file>[^\s:][^:]*):(?:(?P<line>\d+):(?:(?P<column>\d+):)?)? (?P<rest>.*)")
-_KEY = re.compile(r"(?P<key>[a-z_]+(?:\.[\w-]+)*): (?P<reason>.*)")
+    runs: Any = None
 
 
-def complaints_of(text: str) -> List[Complaint]:
-    """The complaints that the program has written, `file:line:column: key: reason`, with quoted lines below them."""
-    found = []
-    for line in text.splitlines():
-        place = _PLACE.fullmatch(line)
-        if not place or line.startswith(("  ", "contend: note", "contend: warning")):
-            continue
-        file, rest = place["file"], place["rest"]
-        key = _KEY.fullmatch(rest)
-        found.append(Complaint(
-            reason=key["reason"] if key else rest,
-            file=None if file == "contend" else file,
-            line=int(place["line"]) if place["line"] else None,
-            column=int(place["column"]) if place["column"] else None,
-            key=key["key"] if key else None))
-    return found
+def error_of(code: int, text: str, complaints: Sequence[Sequence[Any]]) -> ContendError:
+    if code == 3:
+        return InputError(code, text, complaints)
+    return {2: UsageError, 6: PolicyError}.get(code, ContendError)(code, text)

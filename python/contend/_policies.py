@@ -1,13 +1,11 @@
-"""Policies as Python classes. The program asks them through a Unix socket, by the protocol of
-docs/howto/external-policy.md; each run has an object of its own."""
+"""Policies as Python classes. Each run has an object of its own and asks it in its own thread, by the protocol of
+docs/howto/external-policy.md."""
 
 import json
-import os
-import socket
-import tempfile
-import threading
 import traceback
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, cast
+
+from ._module import native
 
 PROTOCOL = 1
 Job = Dict[str, Any]
@@ -76,7 +74,7 @@ class PlacementPolicy(Policy):
         """True if the GPU has room for a rank of the job."""
         memory, share = self.free[gpu][:2]
         wanted = job.get("gpu_share", 0)
-        return share >= wanted if wanted else memory >= job.get("memory_per_gpu", 0)
+        return bool(share >= wanted if wanted else memory >= job.get("memory_per_gpu", 0))
 
     def _hello(self) -> Message:
         return {**super()._hello(), "refuses_alike": self.refuses_alike, "load": self.load}
@@ -106,63 +104,43 @@ class CommunicationPolicy(Policy):
         return {"accept": [bool(self.accept(server, active, question)) for server, active in question["servers"]]}
 
 
-class Server:
-    """Serves the runs of one call: each connection gets a policy of its own, in a thread of its own."""
+class Asked:
+    """What runs ask while a call lasts: an object of the policy for each run."""
 
     def __init__(self, make: Callable[[], Policy]) -> None:
         self._make = make
-        self._folder = tempfile.TemporaryDirectory(prefix="contend-")
-        self._path = os.path.join(self._folder.name, "policy")
-        self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(self._path)
-        self._listener.listen(64)
         self.error: Optional[BaseException] = None  #: the first exception of a policy
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._registered: Optional[native.Policy] = native.Policy(
+            getattr(make, "__name__", "policy").strip("<>"), self._conversation)
 
     @property
     def choice(self) -> Dict[str, str]:
         """The policy as a scenario names it."""
-        return {"policy": "external", "command": f"unix:{self._path}"}
+        assert self._registered is not None
+        return {"policy": "external", "command": self._registered.command}
 
     def close(self) -> None:
-        self._listener.close()
-        self._folder.cleanup()
+        """Ends the registration, which holds this object."""
+        self._registered = None
 
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:  # closed
-                return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+    def _conversation(self) -> Callable[[str], str]:
+        """The answers of one policy, which is made when the first question comes."""
+        policies: List[Policy] = []
 
-    def _serve(self, connection: socket.socket) -> None:
-        with connection, connection.makefile("rb") as lines:
-            policy, question = None, {}
+        def answer(line: str) -> str:
             try:
-                for line in lines:
-                    question = json.loads(line)
-                    if question["type"] == "bye":
-                        return
-                    if policy is None:
-                        policy = self._make()
-                        policy.seed = question["seed"]
-                        answer = policy._hello()
-                    else:
-                        answer = policy._answer(question)
-                    connection.sendall(json.dumps(answer).encode() + b"\n")
-            except (BrokenPipeError, ConnectionResetError):  # the run has ended
-                return
-            except Exception as error:  # of the policy: the run ends with its last line
+                question: Message = json.loads(line)
+                if policies:
+                    return json.dumps(policies[0]._answer(question))
+                policies.append(self._make())
+                policies[0].seed = question["seed"]
+                return json.dumps(policies[0]._hello())
+            except BaseException as error:  # of the policy: the run ends with its last line
                 self.error = self.error or error
                 last = traceback.format_exception_only(type(error), error)[-1].strip()
-                job = question.get("job")
-                name = job.get("name", job["id"]) if isinstance(job, dict) else None
-                text = f"{last}, asked about job `{name}`" if name is not None else last
-                try:
-                    connection.sendall(json.dumps({"error": text}).encode() + b"\n")
-                except OSError:
-                    pass
+                return json.dumps({"error": last})
+
+        return answer
 
 
 def factory_of(policy: Any) -> Callable[[], Policy]:
@@ -172,4 +150,4 @@ def factory_of(policy: Any) -> Callable[[], Policy]:
                         "each run needs a policy of its own")
     if not callable(policy):
         raise TypeError(f"expected a policy's class or a function that makes one, not {policy!r}")
-    return policy
+    return cast(Callable[[], Policy], policy)

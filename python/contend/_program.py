@@ -1,46 +1,31 @@
-"""Starts the program and reads what it writes."""
+"""Calls the verbs of the program in this process."""
 
 import contextlib
 import json
 import os
-import pathlib
-import shutil
-import signal
-import subprocess
 import tempfile
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
-from . import _policies
-from ._errors import ContendError, InputError, PolicyError, UsageError
-from ._results import Comparison, Runs, Sweep, sweep_of
+from ._errors import PolicyError, UsageError, error_of
+from ._module import native
+from ._policies import Asked, factory_of
+from ._results import Comparison, Runs, Study, Sweep, Tuning
 
-Scenario = Union[str, os.PathLike, Mapping[str, Any]]
-_ERRORS = {2: UsageError, 3: InputError, 6: PolicyError}
-
-
-def program() -> str:
-    """The program that is started: $CONTEND_PROGRAM, else `contend` on PATH. Raises FileNotFoundError."""
-    found = os.environ.get("CONTEND_PROGRAM") or shutil.which("contend")
-    if not found:
-        raise FileNotFoundError("the program contend is not on PATH, and CONTEND_PROGRAM doesn't name it")
-    return found
+Path = Union[str, "os.PathLike[str]"]
+Scenario = Union[Path, Mapping[str, Any]]
 
 
-def _call(words: Sequence[str], good: Sequence[int] = (0,)) -> Tuple[int, str, str]:
-    """Runs the program. Ctrl-C stops it, which lets it write what it has, and raises KeyboardInterrupt."""
-    with subprocess.Popen([program(), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, encoding="utf-8", start_new_session=True) as process:
-        try:
-            out, err = process.communicate()
-        except KeyboardInterrupt:
-            process.send_signal(signal.SIGINT)
-            process.communicate()
-            raise
-    if process.returncode in good:
-        return process.returncode, out, err
-    if process.returncode == 130:
+def _call(words: Sequence[str], good: Sequence[int] = (0,)) -> Tuple[int, str, List[Any]]:
+    """Calls a verb; returns its exit code, what it prints, and its runs. Other codes than the `good` ones raise."""
+    code, printed, said, complaints, runs = native.call(list(words))
+    if code in good:
+        return code, printed, runs
+    if code == 130:
         raise KeyboardInterrupt
-    raise _ERRORS.get(process.returncode, ContendError)(process.returncode, err.strip())
+    error = error_of(code, said.strip(), complaints)
+    if isinstance(error, PolicyError) and runs:
+        error.runs = Runs(runs[0], code)
+    raise error
 
 
 def _text(value: Any) -> str:
@@ -48,12 +33,28 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _settings(values: Optional[Mapping[str, Any]]) -> List[str]:
-    return [word for key, value in (values or {}).items() for word in ("--set", f"{key}={_text(value)}")]
+def _settings(values: Optional[Mapping[str, Any]], option: str = "set") -> List[str]:
+    return [word for key, value in (values or {}).items() for word in (f"--{option}", f"{key}={_text(value)}")]
 
 
-def _number(name: str, value: Optional[int]) -> List[str]:
-    return [] if value is None else [f"--{name}", str(value)]
+def _varied(values: Optional[Mapping[str, Any]]) -> List[str]:
+    """Keys of a sweep that vary: over the values of a list, or over a range such as {"from": 1, "to": 8, "step": 1}."""
+    return _settings({key: _text(value) if isinstance(value, Mapping) else ",".join(map(_text, value))
+                      for key, value in (values or {}).items()})
+
+
+def _options(**values: Any) -> List[str]:
+    """Options with a value each; a list gives an option several times, None leaves it out, True is a switch."""
+    words: List[str] = []
+    for name, value in values.items():
+        option = "--" + name.replace("_", "-")
+        if value is True:
+            words.append(option)
+        elif isinstance(value, (list, tuple)):
+            words += [word for each in value for word in (option, str(each))]
+        elif value is not None and value is not False:
+            words += [option, str(value)]
+    return words
 
 
 @contextlib.contextmanager
@@ -69,46 +70,46 @@ def _file_of(scenario: Scenario) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _policies_of(**policies: Any) -> Iterator[Tuple[List[str], List[_policies.Server]]]:
-    """Settings that name these policies, each a class, and the servers where they wait."""
-    servers: List[_policies.Server] = []
-    words: List[str] = []
+def _policies_of(**policies: Any) -> Iterator[List[str]]:
+    """Settings that name these policies, each a class. The exception of a policy is the cause of PolicyError."""
+    asked = {kind: Asked(factory_of(policy)) for kind, policy in policies.items() if policy is not None}
     try:
-        for kind, policy in policies.items():
-            if policy is None:
-                continue
-            servers.append(_policies.Server(_policies.factory_of(policy)))
-            words += _settings({f"policies.{kind}": servers[-1].choice})
-        yield words, servers
+        yield _settings({f"policies.{kind}": each.choice for kind, each in asked.items()})
+    except PolicyError as error:
+        cause = next((each.error for each in asked.values() if each.error), None)
+        if isinstance(cause, KeyboardInterrupt):
+            raise cause
+        raise error from cause
     finally:
-        for server in servers:
-            server.close()
+        for each in asked.values():
+            each.close()
 
 
 def run(scenario: Scenario, *, set: Optional[Mapping[str, Any]] = None, seed: Optional[int] = None,
         repeat: Optional[int] = None, until: Optional[str] = None, threads: Optional[int] = None,
-        output: Union[str, os.PathLike, None] = None, scheduling: Any = None, placement: Any = None,
+        output: Optional[Path] = None, scheduling: Any = None, placement: Any = None,
         communication: Any = None) -> Runs:
     """Simulates a scenario, a path or a mapping with its keys, under each of its seeds.
 
     `set` overrides keys. `scheduling`, `placement` and `communication` are classes of policies, or functions that make
-    them. With `output` the result files stay in that folder. Raises InputError with the place of each complaint,
-    PolicyError from the exception of a policy, KeyboardInterrupt after Ctrl-C.
+    them. With `output` the result files are written into that folder. Raises InputError with the place of each
+    complaint, PolicyError from the exception of a policy, KeyboardInterrupt after Ctrl-C.
     """
-    with contextlib.ExitStack() as stack:
-        folder = os.fspath(output) if output is not None else stack.enter_context(tempfile.TemporaryDirectory())
-        words, servers = stack.enter_context(
-            _policies_of(scheduling=scheduling, placement=placement, communication=communication))
-        path = stack.enter_context(_file_of(scenario))
-        words = ["run", path, "--quiet", "--output", folder, *_settings(set), *words, *_number("seed", seed),
-                 *_number("repeat", repeat), *_number("jobs", threads), *(["--until", until] if until else [])]
-        try:
-            code, _, _ = _call(words, good=(0, 1, 4))
-        except PolicyError as error:
-            error.runs = Runs(folder, error.code)
-            cause = next((server.error for server in servers if server.error), None)
-            raise error from cause
-        return Runs(folder, code)
+    with _file_of(scenario) as path, _policies_of(
+            scheduling=scheduling, placement=placement, communication=communication) as words:
+        code, _, runs = _call(["run", path, "--quiet", *_settings(set), *words,
+                               *_options(seed=seed, repeat=repeat, jobs=threads, until=until, output=output)],
+                              good=(0, 1, 4))
+    if not runs:
+        raise UsageError(2, "the scenario is an iteration study, which has no jobs; contend.study() returns its rows")
+    return Runs(runs[0], code)
+
+
+def study(scenario: Scenario, *, set: Optional[Mapping[str, Any]] = None, threads: Optional[int] = None) -> Study:
+    """Runs an iteration study, a scenario with `overlap`, and returns what `contend run --json` says of it."""
+    with _file_of(scenario) as path:
+        return Study(json.loads(_call(["run", path, "--json", "--quiet", *_settings(set), *_options(jobs=threads)],
+                                      good=(0, 1))[1]))
 
 
 def compare(base: Any, new: Any, *, fail_if: Sequence[str] = (), set: Optional[Mapping[str, Any]] = None,
@@ -116,34 +117,63 @@ def compare(base: Any, new: Any, *, fail_if: Sequence[str] = (), set: Optional[M
             threads: Optional[int] = None) -> Comparison:
     """Compares two scenarios or two folders of results; `fail_if` are rules such as "avg_jct > 1%"."""
     with _file_of(base) as first, _file_of(new) as second:
-        words = ["compare", first, second, "--json", *_settings(set), *_number("repeat", repeat),
-                 *_number("jobs", threads)]
-        for key, value in (set_new or {}).items():
-            words += ["--set-new", f"{key}={_text(value)}"]
-        for rule in fail_if:
-            words += ["--fail-if", rule]
-        code, out, _ = _call(words, good=(0, 1))
-    result = Comparison(json.loads(out))
+        code, printed, _ = _call(["compare", first, second, "--json", *_settings(set), *_settings(set_new, "set-new"),
+                                  *_options(fail_if=list(fail_if), repeat=repeat, jobs=threads)], good=(0, 1))
+    result = Comparison(json.loads(printed))
     result.worse = code == 1
     return result
 
 
-def sweep(scenario: Scenario, *, set: Optional[Mapping[str, Any]] = None, repeat: Optional[int] = None,
-          threads: Optional[int] = None, output: Union[str, os.PathLike, None] = None) -> Sweep:
-    """Simulates a scenario at many points: a list in `set` varies its key. Returns a row for each run.
+@contextlib.contextmanager
+def _store_of(output: Optional[Path]) -> Iterator[str]:
+    """The path of the store of a sweep."""
+    if output is not None:
+        yield os.fspath(output)
+        return
+    with tempfile.TemporaryDirectory(prefix="contend-") as folder:
+        yield os.path.join(folder, "sweep.sqlite")
+
+
+def sweep(scenario: Scenario, *, vary: Optional[Mapping[str, Any]] = None, set: Optional[Mapping[str, Any]] = None,
+          repeat: Optional[int] = None, threads: Optional[int] = None, output: Optional[Path] = None,
+          scheduling: Any = None, placement: Any = None, communication: Any = None) -> Sweep:
+    """Simulates a scenario at many points: `vary` has a list of values for each key that varies, in addition to those
+    that the scenario's own `sweep` varies. Returns a row for each run.
 
     With `output` the store, an SQLite file, stays there. All cores work unless `threads` says otherwise.
     """
-    varied = {key: ",".join(map(_text, value)) if isinstance(value, (list, tuple, range)) else value
-              for key, value in (set or {}).items()}
-    with contextlib.ExitStack() as stack:
-        store = os.fspath(output) if output is not None else os.path.join(
-            stack.enter_context(tempfile.TemporaryDirectory()), "sweep.sqlite")
-        path = stack.enter_context(_file_of(scenario))
-        code, _, _ = _call(["sweep", path, "--quiet", "--output", store, *_settings(varied), *_number("repeat", repeat),
-                            *_number("jobs", threads)], good=(0, 1, 4))
-        _, out, _ = _call(["results", store, "--rows"])
-        return sweep_of(out, store if output is not None else "", code)
+    with _file_of(scenario) as path, _store_of(output) as store, _policies_of(
+            scheduling=scheduling, placement=placement, communication=communication) as words:
+        code, _, _ = _call(["sweep", path, "--quiet", *_settings(set), *_varied(vary), *words,
+                            *_options(output=store, repeat=repeat, jobs=threads)], good=(0, 1, 4))
+        return Sweep(_call(["results", store, "--rows"])[1], store if output is not None else "", code)
+
+
+def tune(scenario: Scenario, *, vary: Optional[Mapping[str, Any]] = None, set: Optional[Mapping[str, Any]] = None,
+         minimise: Union[str, Sequence[str]] = (), maximise: Union[str, Sequence[str]] = (),
+         subject_to: Union[str, Sequence[str]] = (), trials: Optional[int] = None, repeat: Optional[int] = None, method: Optional[str] = None, batch: Optional[int] = None,
+         eta: Optional[float] = None, start: Optional[int] = None, threads: Optional[int] = None,
+         output: Optional[Path] = None, svg: Optional[Path] = None, scheduling: Any = None, placement: Any = None,
+         communication: Any = None) -> Tuning:
+    """Searches for the best point of a sweep: `vary` has a list of values, or {"from": ..., "to": ..., "step": ...}, for
+    each key that varies.
+
+    `minimise`, `maximise` and `subject_to` are texts such as "avg_jct_s" and "p95_jct < 3h", or lists of them. With two
+    goals, `svg` draws the Pareto front into that file. The other arguments are those of `contend tune`.
+    """
+    def several(texts: Union[str, Sequence[str]]) -> List[str]:
+        return [texts] if isinstance(texts, str) else list(texts)
+
+    with _file_of(scenario) as path, _store_of(output) as store, tempfile.TemporaryDirectory() as folder, _policies_of(
+            scheduling=scheduling, placement=placement, communication=communication) as words:
+        points = os.path.join(folder, "points.csv")
+        code, printed, _ = _call(["tune", path, "--json", "--quiet", *_settings(set), *_varied(vary), *words, *_options(
+            minimise=several(minimise), maximise=several(maximise), subject_to=several(subject_to), trials=trials,
+            repeat=repeat, method=method, batch=batch, eta=eta, start=start, jobs=threads, output=store, csv=points,
+            svg=svg)],
+            good=(0, 1, 4))
+        with open(points, encoding="utf-8", newline="") as file:
+            return Tuning(file.read(), json.loads(printed), store if output is not None else "", code)
 
 
 def show(scenario: Scenario, *, set: Optional[Mapping[str, Any]] = None) -> str:
@@ -154,7 +184,15 @@ def show(scenario: Scenario, *, set: Optional[Mapping[str, Any]] = None) -> str:
 
 def policies() -> List[Dict[str, str]]:
     """The policies that scenarios can name: kind, policy, parameters, summary, source."""
-    return json.loads(_call(["list", "policies", "--json"])[1])
+    rows: List[Dict[str, str]] = json.loads(_call(["list", "policies", "--json"])[1])
+    return rows
+
+
+def load_plugin(path: Path) -> None:
+    """Loads a plugin with policies in C++, as the option --plugin of the program does. Before the first scenario."""
+    code, _, said, complaints, _ = native.load_plugin(os.fspath(path))
+    if code != 0:
+        raise error_of(code, said.strip(), complaints)
 
 
 def version() -> str:

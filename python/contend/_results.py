@@ -1,85 +1,92 @@
-"""Results of the program as tables of columns."""
+"""Results as tables of columns."""
 
 import csv
+import io
 import json
-import pathlib
-from typing import Any, Dict, Iterator, List, Mapping, Sequence
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 
 try:
     import numpy
-except ImportError:  # columns are lists then
+except ImportError:  # columns are memory views and lists then
     numpy = None  # type: ignore[assignment]
 
 
-def _column(texts: Sequence[str]) -> Any:
+def _from_texts(texts: Sequence[str]) -> Any:
     """Whole numbers, numbers (an empty field is nan), or texts."""
-    for convert in (int, lambda text: float(text) if text else float("nan")):
+    converts: Sequence[Callable[[str], Any]] = (int, lambda text: float(text) if text else float("nan"))
+    for convert in converts:
         try:
-            values = [convert(text) for text in texts]
+            values: List[Any] = [convert(text) for text in texts]
         except ValueError:
             continue
-        if numpy is not None:
-            if convert is int and any(abs(value) >= 1 << 63 for value in values):
-                return numpy.array(values, dtype=object)
-            return numpy.array(values)
-        return values
-    return numpy.array(texts, dtype=object) if numpy is not None else list(texts)
+        if numpy is None:
+            return values
+        exact = convert is not int or all(abs(value) < 1 << 63 for value in values)
+        return numpy.array(values) if exact else numpy.array(values, dtype=object)
+    return list(texts) if numpy is None else numpy.array(texts, dtype=object)
 
 
-class Table(Mapping):
-    """Columns by name, all of the same length. A column is converted when it is first asked for."""
+def _from_module(values: Any) -> Any:
+    """A column of the module: an array that shares the memory of its numbers, or texts."""
+    if isinstance(values, list):
+        return values if numpy is None else numpy.array(values, dtype=object)
+    return memoryview(values) if numpy is None else numpy.asarray(values)
 
-    def __init__(self, names: Sequence[str], columns: Sequence[Sequence[str]]):
-        self._texts = dict(zip(names, columns))
+
+class Table(Mapping[str, Any]):
+    """Columns by name, all of the same length. A column is made when it is first asked for, and can't be changed."""
+
+    def __init__(self, names: Sequence[str], rows: int, make: Callable[[List[str]], Dict[str, Any]]):
+        self._names, self._make, self.rows = tuple(names), make, rows
         self._values: Dict[str, Any] = {}
 
-    @classmethod
-    def read(cls, path: pathlib.Path) -> "Table":
-        with open(path, newline="", encoding="utf-8") as file:
-            rows = csv.reader(file)
-            names = next(rows)
-            columns = list(zip(*rows))
-        return cls(names, columns or [() for _ in names])
-
-    @property
-    def rows(self) -> int:
-        """The number of rows."""
-        return len(next(iter(self._texts.values()), ()))
+    def _need(self, names: Sequence[str]) -> None:
+        missing = [name for name in names if name not in self._values]
+        if missing:
+            self._values.update(self._make(missing))
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._values:
-            self._values[name] = _column(self._texts[name])
+        if name not in self._names:
+            raise KeyError(name)
+        self._need([name])
         return self._values[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._texts)
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(self._texts)
+        return len(self._names)
 
     def __repr__(self) -> str:
         return f"<{self.rows} rows of {', '.join(self)}>"
 
-    def where(self, name: str, value: Any) -> "Table":
-        """The rows in whose column `name` is this value, as text."""
-        keep = [i for i, text in enumerate(self._texts[name]) if text == str(value)]
-        return Table(list(self), [[column[i] for i in keep] for column in self._texts.values()])
-
     def frame(self) -> Any:
-        """A pandas.DataFrame. Raises ImportError where pandas is not installed."""
+        """A pandas.DataFrame that shares the memory of the columns. Raises ImportError where pandas is not installed."""
         import pandas
-        return pandas.DataFrame({name: self[name] for name in self})
+        self._need(self._names)
+        return pandas.DataFrame({name: self._values[name] for name in self._names}, copy=False)
+
+
+class _CsvTable(Table):
+    """A table of text, such as what a verb prints."""
+
+    def __init__(self, text: str):
+        rows = list(csv.reader(io.StringIO(text)))
+        columns = dict(zip(rows[0], zip(*rows[1:]) if rows[1:] else [() for _ in rows[0]]))
+        super().__init__(rows[0], len(rows) - 1, lambda names: {name: _from_texts(columns[name]) for name in names})
 
 
 class Run:
     """One run: its seed, the figures of its summary, and its tables."""
 
-    def __init__(self, runs: "Runs", summary: Dict[str, Any]):
-        self._runs, self.summary, self.seed = runs, summary, summary["seed"]
+    def __init__(self, runs: "Runs", index: int, summary: Dict[str, Any]):
+        self._runs, self._index, self.summary, self.seed = runs, index, summary, summary["seed"]
+        self._tables: Dict[str, Table] = {}
 
     def _table(self, name: str) -> Table:
-        table = self._runs.table(name)
-        return table.where("replica", self.seed) if "replica" in table else table
+        if name not in self._tables:
+            self._tables[name] = self._runs._native_table(name, self._index)
+        return self._tables[name]
 
     @property
     def jobs(self) -> Table:
@@ -94,34 +101,50 @@ class Run:
         return self._table("links")
 
 
-class Runs(Sequence):
-    """The runs of one scenario under several seeds, from a folder that `contend run -o` wrote."""
+class Runs(Sequence[Run]):
+    """The runs of one scenario under several seeds."""
 
-    def __init__(self, folder: Any, code: int = 0):
-        folder = pathlib.Path(folder)
-        self._tables = {path.stem: path.read_bytes() for path in folder.glob("*.csv")}
-        self.manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        self.scenario = (folder / "scenario.yaml").read_text(encoding="utf-8")  #: with every default
-        whole = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-        self.code = code  #: exit code of the program: 0, 1 (an expectation isn't met) or 4 (jobs are unfinished)
-        self.name = whole["scenario"]
-        self._runs = [Run(self, replica) for replica in whole["replicas"]]
+    def __init__(self, results: Any, code: int = 0):
+        self._native = results
+        self.manifest: Dict[str, Any] = json.loads(results.manifest)
+        self.scenario: str = results.scenario  #: with every default
+        whole = json.loads(results.summary)
+        self.code = code  #: as of the program: 0, 1 (an expectation isn't met) or 4 (jobs are unfinished)
+        self.name: str = whole["scenario"]
+        self._runs = [Run(self, index, replica) for index, replica in enumerate(whole["replicas"])]
         #: the figures of the only run, or their means over all runs
-        self.summary = ({name: figure["mean"] for name, figure in whole["mean"].items()} if "mean" in whole
-                        else self._runs[0].summary)
-        self._read: Dict[str, Table] = {}
+        self.summary: Dict[str, Any] = ({name: figure["mean"] for name, figure in whole["mean"].items()}
+                                        if "mean" in whole else self._runs[0].summary if self._runs else {})
+        self._tables: Dict[str, Table] = {}
+
+    def _native_table(self, name: str, index: Optional[int]) -> Table:
+        def make(names: List[str]) -> Dict[str, Any]:
+            values = self._native.values(name, [each for each in names if each != "replica"], index)
+            made = {each: _from_module(column) for each, column in values.items()}
+            if "replica" in names:
+                seeds = [run.seed for run in self._runs for _ in range(self._native.rows(name, run._index))]
+                made["replica"] = seeds if numpy is None else numpy.array(seeds)
+            return made
+
+        several = index is None and len(self._runs) > 1
+        return Table((["replica"] if several else []) + self._native.columns(name), self._native.rows(name, index), make)
 
     def table(self, name: str) -> Table:
         """The result file of that name, such as `jobs`, with the rows of all runs."""
-        if name not in self._read:
-            rows = csv.reader(self._tables[name].decode("utf-8").splitlines())
-            names = next(rows)
-            self._read[name] = Table(names, list(zip(*rows)) or [() for _ in names])
-        return self._read[name]
+        if name not in self._tables:
+            self._tables[name] = (self._native_table(name, None) if self._native.columns(name)
+                                  else _CsvTable(self.bytes_of(name).decode("utf-8")))
+        return self._tables[name]
 
     def bytes_of(self, name: str) -> bytes:
-        """The result file of that name as the program wrote it."""
-        return self._tables[name]
+        """The result file of that name as the program writes it. Raises KeyError if there is none; see `tables`."""
+        text: bytes = self._native.csv(name)
+        return text
+
+    @property
+    def tables(self) -> List[str]:
+        """The names of the tables that these runs have."""
+        return list(self._native.tables)
 
     @property
     def jobs(self) -> Table:
@@ -138,21 +161,33 @@ class Runs(Sequence):
         return f"<{len(self)} runs of {self.name}>"
 
 
-class Comparison(dict):
+class Comparison(Dict[str, Any]):
     """What `contend compare --json` says; `worse` is true if a rule failed."""
 
     worse = False
 
 
-class Sweep(Table):
+class Study(Dict[str, Any]):
+    """What `contend run --json` says of an iteration study."""
+
+
+class Sweep(_CsvTable):
     """A row for each run of a sweep, with a column for each key that varies and for each metric. `store` is its file."""
 
-    store: str = ""
-    code: int = 0
+    def __init__(self, text: str, store: str, code: int):
+        super().__init__(text)
+        self.store, self.code = store, code
 
 
-def sweep_of(text: str, store: str, code: int) -> Sweep:
-    rows: List[List[str]] = list(csv.reader(text.splitlines()))
-    result = Sweep(rows[0], list(zip(*rows[1:])) or [() for _ in rows[0]])
-    result.store, result.code = store, code
-    return result
+class Tuning(_CsvTable):
+    """A row for each point that a search ran, the best first. `report` is what `contend tune --json` says."""
+
+    def __init__(self, text: str, report: Dict[str, Any], store: str, code: int):
+        super().__init__(text)
+        self.report, self.store, self.code = report, store, code
+
+    @property
+    def best(self) -> Dict[str, str]:
+        """The settings of the best point, or of the first one on the Pareto front."""
+        points = self.report["best"] if "best" in self.report else self.report["front"]
+        return dict(setting.split("=", 1) for setting in points[0]["settings"])

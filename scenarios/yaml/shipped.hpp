@@ -5,12 +5,19 @@
 
 namespace contend {
 
-/// The folder of installed files: $CONTEND_SHARE, else share/contend beside the folder of this program. It may not
-/// exist.
+/// The folder of installed files: $CONTEND_SHARE, else the one that was set, else share/contend beside the folder of
+/// this program. It may not exist.
 [[nodiscard]] std::string shared_folder();
+/// For code that isn't in the program of its installation, as the Python module. To be called before scenarios are
+/// read.
+void set_shared_folder(const std::string& folder);
 
 /// The path itself, but if there is no such file and it begins with `scenarios/`, that of the installed file of that
 /// name if there is one. So commands of the documentation work in any folder.
 [[nodiscard]] std::string shipped_path(const std::string& path);
+
+/// What to add to a complaint that this file isn't there: if its path is that of a shipped scenario and none are
+/// installed, where they would be; else nothing.
+[[nodiscard]] std::string missing_scenarios(const std::string& path);
 
 }  // namespace contend

@@ -85,7 +85,10 @@ FileText read_text_file(const std::string& path) {
   if (std::string reason = why_no_input_file(path); !reason.empty()) return {std::nullopt, std::move(reason)};
   errno = 0;
   std::ifstream file{path, std::ios::binary};
-  if (!file) return {std::nullopt, errno != 0 ? std::strerror(errno) : "it can't be opened"};
+  if (!file) {
+    const std::string reason = errno != 0 ? std::strerror(errno) : "it can't be opened";
+    return {std::nullopt, reason + missing_scenarios(path)};
+  }
   // Reads one byte more than allowed, which suffices for the complaint. In pieces, because pipes do not state a size.
   std::string text;
   while (file && text.size() <= kLargest) {

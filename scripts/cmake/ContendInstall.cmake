@@ -64,10 +64,6 @@ foreach(header IN LISTS headers)
   install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/contend/${folder} COMPONENT dev)
 endforeach()
 
-# The Python package, where Debian's Python looks for packages of the system.
-install(DIRECTORY python/contend DESTINATION lib/python3/dist-packages COMPONENT python
-        FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
-
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME contend)
 set(CPACK_PACKAGE_CONTACT "the Contend project")
@@ -75,7 +71,10 @@ set(CPACK_PACKAGE_VENDOR "the Contend project")
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_COMPONENTS_ALL program dev python)
+set(CPACK_COMPONENTS_ALL program dev)
+if(TARGET contend_python)
+  list(APPEND CPACK_COMPONENTS_ALL python)  # python/CMakeLists.txt
+endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
@@ -92,10 +91,16 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
     "contend (= ${PROJECT_VERSION}), libfmt-dev, libyaml-cpp-dev, libsqlite3-dev, zlib1g-dev, libboost-program-options1.81-dev")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-contend)
-set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_PYTHON_DESCRIPTION "Contend from Python
- Runs, sweeps and comparisons of the simulator Contend, and policies as classes.")
-set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "contend (>= ${PROJECT_VERSION}), python3 (>= 3.9)")
+ Runs, sweeps, searches and comparisons of the simulator Contend, and policies
+ as classes.")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
+if(TARGET contend_python)
+  get_target_property(python_minor contend_python CONTEND_PYTHON_MINOR)
+  math(EXPR next_python_minor "${python_minor} + 1")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
+      "contend (>= ${PROJECT_VERSION}), python3 (>= 3.${python_minor}), python3 (<< 3.${next_python_minor})")
+endif()
 set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "python3-numpy, python3-pandas")
 include(CPack)

@@ -34,6 +34,11 @@ if(CONTEND_SANITIZE)
   endif()
 endif()
 
+# The rooms are linked into the program and into the Python module, which is a shared object, so they are compiled once as
+# position-independent code. Without interposition that costs no time (docs/howto/python.md): calls inside a unit stay
+# direct, and the linker makes those between units direct.
+set(CONTEND_SHARED_CODE -fPIC -fno-semantic-interposition CACHE STRING "Flags by which the rooms fit into a shared object")
+
 # Where CMAKE_UNITY_BUILD is on, the files of one folder compile as one unit. A new file changes the unit of its own
 # folder and no other, and file-local names need to differ only within a folder.
 set(CONTEND_COMPILED_ALONE "" CACHE STRING "Files that stay units of their own, such as sim/courier.cpp;sim/leaper.cpp")
@@ -94,6 +99,7 @@ function(contend_room name)
   list(TRANSFORM ROOM_PRIVATE_USES REPLACE "^((nlohmann_json|Eigen3)::.*)$" "$<BUILD_INTERFACE:\\1>")
   add_library(contend_${name} STATIC ${sources})
   target_link_libraries(contend_${name} PUBLIC contend_options ${ROOM_USES} PRIVATE ${ROOM_PRIVATE_USES})
+  target_compile_options(contend_${name} PRIVATE ${CONTEND_SHARED_CODE})
   if(ROOM_FUZZED AND CONTEND_FUZZ)
     target_compile_options(contend_${name} PRIVATE -fsanitize=fuzzer-no-link)
     set(coverage _fuzzed)

@@ -66,6 +66,30 @@ TEST_CASE("two folders, in all forms") {
   CHECK(here.contend("compare a b -q --fail-if 'avg_jct > 900%'").code == 0);
 }
 
+TEST_CASE("--github prints annotations, and adds the report to the summary of the workflow's run") {
+  Workplace place;
+  const Workplace& here = with_scenarios(place);
+  const Outcome outcome = here.contend(
+      "compare base.yaml fifo.yaml --repeat 3 --github --set-new 'expect={avg_jct: < 1s}' --fail-if 'avg_jct > -90%' "
+      "--fail-if 'finished < 0'",
+      "GITHUB_STEP_SUMMARY=summary.md");
+  CHECK(outcome.code == 1);
+  CHECK(contains(outcome.out, "::error file=fifo.yaml,title=contend compare%3A avg_jct > -90%25::avg_jct changed by"));
+  CHECK(contains(outcome.out, "::notice file=fifo.yaml,title=contend compare%3A not finished < 0::"));
+  CHECK(contains(outcome.out, "::error file=fifo.yaml,title=contend compare%3A NEW expects avg_jct < 1s::"));
+  const std::string once = here.read("summary.md");
+  CHECK(contains(once, "### contend compare: **1 of 2 rules failed**"));
+  CHECK(here.contend("run base.yaml -o a").code == 0);
+  const Outcome folders =
+      here.contend("compare a a --github --fail-if 'finished < 0' -q", "GITHUB_STEP_SUMMARY=summary.md");
+  CHECK(folders.code == 0);
+  CHECK(folders.out.starts_with("::notice title=contend compare%3A not finished < 0::"));
+  CHECK(here.read("summary.md").starts_with(once));
+  CHECK(contains(here.read("summary.md"), "### contend compare: all 1 rules passed"));
+  CHECK(here.contend("compare a a --github", "GITHUB_STEP_SUMMARY=no/such/file").code == 3);
+  CHECK(contains(here.contend("compare a a --github --json").err, "--github and --json both print"));
+}
+
 TEST_CASE("what differs between the scenarios, in all forms") {
   Workplace place;
   const Workplace& here = with_scenarios(place);

@@ -25,7 +25,8 @@ import tempfile
 NOT_RUN = [
     (r"scripts/(quickstart|test|weekly|new_policy|install_deps)\.sh|sudo|contend --plugin|build/my_contend|cmake|ctest|.* size-limit\.yaml",
      "builds or installs the program"),
-    (r"FUZZ_SECONDS|CONTEND_EFFORT|scripts/mutation_sample|build/release/tests/", "takes minutes"),
+    (r"FUZZ_SECONDS|CONTEND_EFFORT|scripts/mutation_sample|build/release/tests/|PYTHONPATH=\S+ /usr/bin/python3 tests/bench/",
+     "takes minutes"),
     (r"contend run .* --repeat 30|contend (sweep|results) .*study\.(yaml|sqlite)", "takes minutes"),
     (r"contend validate|scripts/scheduler_page|D=|contend calibrate network --(osu-log|csv) \$", "needs published data"),
     (r"contend calibrate (-o|model)|contend run study\.yaml|PROGRAMS=", "measures a device"),
@@ -188,6 +189,10 @@ def main():
     root = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else __file__.rsplit("/tests/", 1)[0]).resolve()
     pages = sys.argv[3:] or ["README.md"] + sorted(str(page.relative_to(root)) for page in root.glob("docs/**/*.md"))
     faults, ran, not_run = [], 0, set()
+    package = subprocess.run(["python3", "-c", "import contend"], env={**os.environ, "PYTHONPATH": program.parent / "python"},
+                             capture_output=True, check=False)
+    if package.returncode != 0:
+        NOT_RUN.append((r"PYTHONPATH=build/release/python", "needs the Python package, which isn't built here"))
     for page in pages:
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
@@ -195,6 +200,7 @@ def main():
                 shutil.copytree(root / part, folder / part)
             (folder / "build/release").mkdir(parents=True)
             (folder / "build/release/contend").symlink_to(program)
+            (folder / "build/release/python").symlink_to(program.parent / "python")
             found, count = check_page(page, (root / page).read_text(encoding="utf-8"), folder, not_run)
         faults += found
         ran += count

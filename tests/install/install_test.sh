@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs a build folder into a temporary one, moves that elsewhere, and uses the program there without the source tree.
-# Usage: install_test.sh BUILD_FOLDER SOURCE_FOLDER COMPILER
+# Usage: install_test.sh BUILD_FOLDER SOURCE_FOLDER COMPILER PYTHON
 set -euo pipefail
-build=$(realpath "$1") source=$(realpath "$2") compiler=$3
+build=$(realpath "$1") source=$(realpath "$2") compiler=$3 python=$4
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 fail() { echo "install_test: $1" >&2; exit 1; }
@@ -23,6 +23,8 @@ while IFS= read -r file; do
 done < <(find "$prefix/share/contend/scenarios" -name '*.yaml')
 ((count > 25)) || fail "only $count scenarios are installed"
 "$program" run scenarios/ada-srsf/base.yaml --repeat 1 --until 20s -q 2>/dev/null || (($? == 4)) || fail "a shipped scenario doesn't run"
+"$program" compare scenarios/ada-srsf/base.yaml scenarios/ada-srsf/base.yaml --repeat 1 --set engine.until=20s -q 2>/dev/null ||
+  fail "a shipped scenario isn't compared"
 if CONTEND_SHARE=/nonexistent "$program" show scenarios/ada-srsf/base.yaml 2>/dev/null; then
   fail "a scenario is found where none is"
 fi
@@ -44,9 +46,18 @@ fi
 if command -v zsh >/dev/null; then zsh -n "$prefix/share/zsh/vendor-completions/_contend"; fi
 if command -v fish >/dev/null; then fish -n "$prefix/share/fish/vendor_completions.d/contend.fish"; fi
 
-CONTEND_PROGRAM=$program PYTHONPATH=$prefix/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1 python3 -c '
+# The Python package finds the scenarios of its own installation. Where pybind11 is missing there is none.
+packages=$prefix/lib/python3/dist-packages
+# python_says TEXT: the program in Python on standard input prints the text.
+python_says() {
+  [[ ! -d $packages/contend ]] ||
+    [[ $(PYTHONPATH=$packages PYTHONDONTWRITEBYTECODE=1 "$python" -) == "$1" ]] || fail "Python doesn't say $1"
+}
+python_says "4 160" <<'END'
 import contend
-assert contend.run("scenarios/ada-srsf/base.yaml", until="20s", repeat=1).code == 4'
+runs = contend.run("scenarios/ada-srsf/base.yaml", until="20s", repeat=1)
+print(runs.code, len(runs.jobs["jct_s"]))
+END
 
 # The project of docs/howto/plugin.md builds with what is installed, and its policy is one in a plugin and in a program.
 page=$source/docs/howto/plugin.md
@@ -75,6 +86,23 @@ CONTEND_SHARE=$prefix/share/contend build/my_contend "${run[@]}" "${newest[@]}" 
 cmp plugin/jobs.csv own/jobs.csv
 cmp plugin/jobs.csv variable/jobs.csv
 ! cmp -s plugin/jobs.csv fifo/jobs.csv || fail "the policy of the plugin decides as fifo does"
+python_says "the same bytes" <<'END'
+import contend, pathlib
+contend.load_plugin("build/newest_first.so")
+runs = contend.run("scenarios/ada-srsf/base.yaml", repeat=1, set={
+    "workload.generate.iterations": [10, 20], "policies.placement": "first-fit",
+    "policies.scheduling": {"policy": "newest-first", "strict": True}})
+same = runs.bytes_of("jobs") == pathlib.Path("plugin/jobs.csv").read_bytes()
+print("the same bytes" if same else "other bytes")
+END
+python_says "build/newest_first.so True" <<'END'
+import contend
+contend.load_plugin("build/newest_first.so")
+try:
+    contend.load_plugin("build/newest_first.so")
+except contend.InputError as error:
+    print(error.complaints[0].file, "there is one of that name" in error.complaints[0].reason)
+END
 [[ $(build/my_contend list policies) == *newest-first* ]] || fail "the policy isn't listed"
 # refused TEXT WORDS...: the program says so, and its exit code is 3.
 refused() {

@@ -23,7 +23,7 @@ except ImportError:
 PROGRAM, SOURCE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 # What stands for a longer study here: the same words, and a scenario that includes the one that they name.
 SMALL = {"SCENARIO": "small.yaml", "SEEDS": "2"}
-INSTALLS = re.compile(r"\b(apt-get|git|cmake|scripts/)")
+INSTALLS = re.compile(r"\b(apt-get|git\b|cmake|scripts/)")
 
 
 def check_names(text):
@@ -72,6 +72,9 @@ def run_workflow(path):
                     continue
                 shell(text, folder, variables)
                 ran += 1
+        if "--github" in path.read_text():
+            summary = folder / "summary.md"
+            assert "### contend compare: all 3 rules passed" in summary.read_text(), "the summary lacks the report"
     return ran
 
 
@@ -87,7 +90,7 @@ def check_container_file(path):
 
 def main():
     ran = {path.name: run_workflow(path) for path in sorted((SOURCE / "docs/howto").glob("*-workflow.yml"))}
-    assert ran.get("regression-workflow.yml", 0) >= 3 and ran.get("packages-workflow.yml", 0) >= 1, ran
+    assert ran.get("regression-workflow.yml", 0) >= 2 and ran.get("packages-workflow.yml", 0) >= 1, ran
     check_container_file(SOURCE / "docs/howto/Containerfile")
     print(f"workflows: {sum(ran.values())} steps ran")
 

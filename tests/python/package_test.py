@@ -1,24 +1,40 @@
 #!/usr/bin/env python3
-"""Tests of python/contend against the program.
+"""Tests of the package contend against the program.
 
-Usage: package_test.py PROGRAM SOURCE_FOLDER
+Usage: package_test.py PROGRAM SOURCE_FOLDER PACKAGE_FOLDER. Exits with 77 (skipped) if the package wasn't built.
 """
 
+import gc
+import importlib.util
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import traceback
 import unittest
+import weakref
 
-PROGRAM, SOURCE = pathlib.Path(sys.argv.pop(1)).resolve(), pathlib.Path(sys.argv.pop(1)).resolve()
-sys.path.insert(0, str(SOURCE / "python"))
-os.environ["CONTEND_PROGRAM"] = str(PROGRAM)
+PROGRAM, SOURCE, PACKAGE = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(3))
+if not list(PACKAGE.glob("contend/_native*.so")):
+    print("python: skipped, because the package isn't built")
+    sys.exit(77)
+sys.path.insert(0, str(PACKAGE))
 
 import contend  # noqa: E402
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+try:
+    import pandas
+except ImportError:
+    pandas = None
 
 JOBS = "job_id,submit_s,gpus,duration_s\n" + "".join(
     f"j{i},{i // 3 * 4},{1 + i * 7 % 5},{3 + i * 11 % 50}\n" for i in range(60))
@@ -78,20 +94,61 @@ class PackageTest(unittest.TestCase):
         self.assertAlmostEqual(runs.summary["avg_jct_s"],
                                (runs[0].summary["avg_jct_s"] + runs[1].summary["avg_jct_s"]) / 2, places=9)
         self.assertEqual(runs.code, 0)
+        self.assertEqual(runs.tables, ["jobs", "gpus", "links"])
+        for name in ("jobs.csv", "gpus.csv", "summary.json", "scenario.yaml"):
+            self.assertEqual(pathlib.Path("here", name).read_bytes(), pathlib.Path("there", name).read_bytes())
+        # Each column says what its text says.
+        header, *rows = [line.split(",") for line in runs.bytes_of("jobs").decode().splitlines()]
+        self.assertEqual(list(runs.jobs), header)
+        for name, texts in zip(header, zip(*rows)):
+            for value, text in zip(runs.jobs[name], texts):
+                if text == "":
+                    self.assertTrue(value == "" or value != value, name)
+                else:
+                    self.assertEqual(value, text if isinstance(value, str) else float(text), name)
 
     def test_columns_are_numbers_where_they_can_be(self):
         runs = contend.run(FIRST_FIT)
         self.assertEqual(list(runs.jobs["job_id"])[:2], ["j0", "j1"])
         self.assertEqual(int(runs.jobs["gpus"][1]), 3)
         self.assertNotEqual(runs.jobs["measured_wait_s"][0], runs.jobs["measured_wait_s"][0])  # nan
-        try:
-            import numpy
-            self.assertIsInstance(runs.jobs["gpus"], numpy.ndarray)
-        except ImportError:
-            self.assertIsInstance(runs.jobs["gpus"], list)
+        with self.assertRaises(KeyError):
+            runs.jobs["jtc_s"]
+        with self.assertRaises(KeyError):
+            runs.table("fabric")
+
+    @unittest.skipIf(numpy is None, "NumPy is not installed")
+    def test_arrays_share_the_memory_of_the_module(self):
+        runs = contend.run(FIRST_FIT, repeat=2)
+        self.assertEqual(runs.jobs["gpus"].dtype, numpy.int64)
+        self.assertEqual(runs.jobs["jct_s"].dtype, numpy.float64)
+        self.assertFalse(runs.jobs["jct_s"].flags.owndata)
+        self.assertFalse(runs.jobs["jct_s"].flags.writeable)
+        self.assertEqual(list(runs.jobs["replica"]), [1] * 60 + [2] * 60)
+        jct = runs[1].jobs["jct_s"]
+        del runs
+        self.assertGreater(jct.sum(), 0)  # it outlives the runs
+
+    @unittest.skipIf(pandas is None, "pandas is not installed")
+    def test_frames_copy_no_numbers(self):
+        jobs = contend.run(FIRST_FIT).jobs
+        frame = jobs.frame()
+        self.assertEqual(list(frame.columns), list(jobs))
+        self.assertTrue(numpy.shares_memory(frame["jct_s"].to_numpy(), jobs["jct_s"]))
+        self.assertEqual(frame.groupby("gpus")["jct_s"].count().sum(), 60)
+
+    def test_tables_of_a_fabric(self):
+        scenario = {"cluster": {"servers": 4, "gpus_per_server": 1},
+                    "network": {"fidelity": "flow", "nic": "100Gbps",
+                                "fabric": {"kind": "leaf-spine", "servers_per_leaf": 2, "spines": 1}},
+                    "workload": {"generate": {"sizes": {"4": 3}, "iterations": [3, 5], "arrivals": "1s"}}}
+        runs = contend.run(scenario)
+        self.assertIn("fabric", runs.tables)
+        self.assertGreater(runs.table("fabric").rows, 4)
+        self.assertGreater(max(runs.table("fabric")["utilisation"]), 0)
 
     def test_sweep_and_compare(self):
-        points = contend.sweep(FIRST_FIT, set={"policies.scheduling": ["fifo", "srtf"], "cluster.servers": [3, 4]})
+        points = contend.sweep(FIRST_FIT, vary={"policies.scheduling": ["fifo", "srtf"], "cluster.servers": [3, 4]})
         self.assertEqual(points.rows, 4)
         means = dict(zip(zip(points["policies_scheduling"], map(int, points["cluster_servers"])), points["avg_jct_s"]))
         self.assertEqual(means["srtf", 4], contend.run(FIRST_FIT, set={
@@ -100,6 +157,57 @@ class PackageTest(unittest.TestCase):
                                    fail_if=["avg_jct > 1%"])
         self.assertTrue(compared.worse)
         self.assertFalse(contend.compare(FIRST_FIT, FIRST_FIT, repeat=2, fail_if=["avg_jct > 1%"]).worse)
+
+    def test_tune(self):
+        vary = {"policies.scheduling": ["fifo", "srtf"], "cluster.servers": [2, 3, 4]}
+        found = contend.tune(FIRST_FIT, vary=vary, minimise="avg_jct_s", repeat=2, output="t.sqlite")
+        self.assertEqual(found.best, {"policies.scheduling": "srtf", "cluster.servers": "4"})
+        self.assertEqual(found.report["points"], 6)
+        self.assertEqual(found.rows, 6)
+        self.assertEqual(found["avg_jct_s"][0], min(found["avg_jct_s"]))
+        self.assertTrue(pathlib.Path(found.store).exists())
+        front = contend.tune(FIRST_FIT, vary=vary, minimise=["avg_jct_s", "max_jct_s"], trials=3)
+        self.assertIn("front", front.report)
+        ranges = contend.tune(FIRST_FIT, vary={"cluster.servers": {"from": 2, "to": 4, "step": 1}}, minimise="avg_jct_s",
+                              trials=2, set={"policies.scheduling": "srtf"})
+        self.assertEqual((ranges.report["points"], ranges.rows), (3, 2))
+        with self.assertRaisesRegex(contend.UsageError, "minimise METRIC"):
+            contend.tune(FIRST_FIT, vary=vary)
+
+    def test_study(self):
+        study = contend.study({"overlap": {"model": "resnet50", "device": "V100-PCIe", "workers": [2]},
+                               "network": {"alpha": "100us", "beta": "1ns/B", "formula": "measured"}})
+        self.assertGreater(len(study), 0)
+        with self.assertRaisesRegex(contend.UsageError, "contend.study"):
+            contend.run({"overlap": {"model": "resnet50", "device": "V100-PCIe", "workers": [2]}})
+
+    def test_sweeps_with_policies_of_python(self):
+        mine = contend.sweep(FIRST_FIT, vary={"cluster.servers": [2, 3, 4]}, scheduling=Fifo, placement=FirstFit)
+        ours = contend.sweep(FIRST_FIT, vary={"cluster.servers": [2, 3, 4]})
+        self.assertEqual(list(mine["avg_jct_s"]), list(ours["avg_jct_s"]))
+
+    def test_two_policies_of_one_name(self):
+        def named(base):
+            return type("Same", (base,), {})
+
+        both = contend.run(FIRST_FIT, scheduling=named(Fifo), placement=named(FirstFit))
+        self.assertEqual(both.bytes_of("jobs"), contend.run(FIRST_FIT).bytes_of("jobs"))
+        self.assertIn('command: "inside:Same-2"', both.scenario)
+
+    def test_two_versions_in_one_folder(self):
+        shutil.copytree(PACKAGE / "contend", "mixed/contend")
+        pathlib.Path("mixed/contend/_build.py").write_text('version = "0.0.7"\nshared_folder = None\n', encoding="utf-8")
+        done = subprocess.run([sys.executable, "-c", "import contend"], env={**os.environ, "PYTHONPATH": "mixed"},
+                              capture_output=True, text=True, check=False)
+        self.assertRegex(done.stderr, r"two versions of contend are mixed in .*: the package is of 0\.0\.7, its compiled "
+                                      r"module .* of " + contend.version().split()[1])
+
+    def test_a_package_without_scenarios(self):
+        code = "import contend\ntry: contend.run('scenarios/ada-srsf/base.yaml')\n" \
+               "except contend.InputError as error: print(error.complaints[0].reason)"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                              env={**os.environ, "PYTHONPATH": str(PACKAGE), "CONTEND_SHARE": "/nowhere"})
+        self.assertIn("shipped scenarios are looked for in /nowhere, which has none", done.stdout)
 
     def test_policies_in_python_equal_those_of_the_program(self):
         expected = contend.run(FIRST_FIT, repeat=1)
@@ -122,6 +230,8 @@ class PackageTest(unittest.TestCase):
         with self.assertRaises(contend.PolicyError) as caught:
             contend.run(FIRST_FIT, placement=Broken)
         self.assertIsInstance(caught.exception.__cause__, LookupError)
+        frames = traceback.extract_tb(caught.exception.__cause__.__traceback__)
+        self.assertEqual((frames[-1].name, frames[-1].line), ("place", 'raise LookupError("what now")'))
         self.assertEqual(caught.exception.code, 6)
         self.assertIn("placement policy `Broken`", caught.exception.text)
         self.assertIn("said: LookupError: what now, asked about job `j9`", caught.exception.text)
@@ -133,10 +243,14 @@ class PackageTest(unittest.TestCase):
             def place(self, job, question):
                 return range(job["gpus"])
 
+        alive = weakref.ref(Greedy)
         with self.assertRaisesRegex(contend.PolicyError, "`Greedy`.* job `j1` was given GPU 0 of server 0, which other"):
             contend.run(FIRST_FIT, placement=Greedy)
         with self.assertRaisesRegex(TypeError, "not an object of it"):
             contend.run(FIRST_FIT, placement=Greedy())
+        del Greedy
+        gc.collect()
+        self.assertIsNone(alive())  # nothing of a call stays behind
 
     def test_errors_say_where(self):
         pathlib.Path("bad.yaml").write_text("schema_version: 1\ncluster: {servres: 3}\nseed: x\n", encoding="utf-8")
@@ -144,7 +258,7 @@ class PackageTest(unittest.TestCase):
             contend.run("bad.yaml")
         first, second = caught.exception.complaints
         self.assertEqual((first.file, first.line, first.column, first.key), ("bad.yaml", 2, 11, "cluster.servres"))
-        self.assertIn('did you mean "servers"?', first.reason)
+        self.assertEqual(first.hint, 'did you mean "servers"?')
         self.assertEqual((second.line, second.key), (3, "seed"))
         with self.assertRaises(contend.InputError) as caught:
             contend.run("nothing.yaml")
@@ -152,15 +266,52 @@ class PackageTest(unittest.TestCase):
         with self.assertRaises(contend.UsageError):
             contend.run(FIRST_FIT, threads=0)
 
-    def test_control_c_stops_the_program(self):
+    def interrupted_after(self, seconds, **arguments):
+        """Ctrl-C during a run that would take minutes; returns how long it took to stop."""
         long = {"cluster": CLUSTER, "engine": {"leap": False},
                 "workload": {"generate": {"sizes": {"1": 300}, "iterations": [500000, 600000], "arrivals": "10s"}}}
         before = time.monotonic()
-        threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+        threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
         with self.assertRaises(KeyboardInterrupt):
-            contend.run(long, output="part")
-        self.assertLess(time.monotonic() - before, 300)
+            contend.run(long, **arguments)
+        return time.monotonic() - before
+
+    def test_control_c_stops_a_run(self):
+        self.assertLess(self.interrupted_after(0.5, output="part"), 60)
         self.assertIn('"exit_state": "interrupted"', pathlib.Path("part/manifest.json").read_text(encoding="utf-8"))
+        self.assertLess(self.interrupted_after(0.5, scheduling=Fifo, repeat=2), 60)
+        # Python's own handler is back, and the next call isn't stopped.
+        self.assertEqual(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+        self.assertEqual(contend.run(FIRST_FIT).code, 0)
+
+    def test_other_threads_go_on_during_a_run(self):
+        counted = []
+        stop = threading.Event()
+        counter = threading.Thread(target=lambda: [counted.append(1) for _ in iter(stop.is_set, True)])
+        counter.start()
+        self.interrupted_after(0.5)
+        stop.set()
+        counter.join()
+        self.assertGreater(len(counted), 1000)
+        results = {}
+        threads = [threading.Thread(target=lambda i=i: results.update({i: contend.run(FIRST_FIT, placement=FirstFit)}))
+                   for i in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len({each.bytes_of("jobs") for each in results.values()}), 1)
+        self.assertEqual(len(results), 3)
+
+    @unittest.skipUnless(importlib.util.find_spec("mypy"), "mypy is not installed")
+    def test_types(self):
+        pathlib.Path("user.py").write_text("import contend\n\n\nclass Mine(contend.SchedulingPolicy):\n    pass\n\n\n"
+                                           "rows: int = contend.run('a.yaml', scheduling=Mine).jobs.rows\n"
+                                           "name: int = contend.run('a.yaml').name\n", encoding="utf-8")
+        shutil.copytree(SOURCE / "python/contend", "contend")
+        done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", "contend", "user.py"],
+                              capture_output=True, text=True, check=False)
+        self.assertRegex(done.stdout, r"\Auser.py:9: error: Incompatible types in assignment .*\nFound 1 error")
 
     def test_catalogue(self):
         self.assertIn("fifo", [row["policy"] for row in contend.policies()])

@@ -1,5 +1,6 @@
 #include "results/chrome_trace.hpp"
 
+#include "sim/graph_plan.hpp"
 #include "text/atomic_file.hpp"
 
 #include <algorithm>
@@ -126,6 +127,43 @@ TEST_CASE("overlapping transfers never share a lane, and there are no more lanes
                       return (s.start <= at.start && at.start < s.end) || (s.start == at.start && s.end == at.end);
                     })));
   CHECK(lanes.size() <= most);
+}
+
+TEST_CASE("a flow leads from the task that ended last on each server to the transfer that it releases") {
+  IterationGraph graph;
+  const RoleId worker = graph.add_role("worker", 4);
+  const OpId backward = graph.add_compute("backward", worker, Time::nanoseconds(100));
+  const OpId sum = graph.add_collective("sum", CollectiveKind::all_reduce, worker, Bytes{100});
+  const OpId forward = graph.add_compute("forward", worker, Time::nanoseconds(50));
+  graph.add_dependency(backward, sum);
+  graph.add_dependency(sum, forward, 1);
+  const Plan plan{graph};
+  const auto op = [&](OpId id) -> const Op& { return plan.ops[id.index()].op; };
+
+  const std::string path = temporary("flows.json");
+  ChromeTrace trace{path, 2, 2};
+  trace.begins(JobId{5u}, plan);
+  // GPU 1 of server 0 and GPU 2 of server 1 end last; a task of another iteration releases nothing here.
+  const std::int64_t ends[] = {1000, 1200, 1900, 1100};
+  for (std::uint32_t gpu = 0; gpu < 4; ++gpu)
+    trace.compute(GpuId{gpu}, JobId{5u}, op(backward), 0, Time::nanoseconds(500), Time::nanoseconds(ends[gpu]));
+  trace.compute(GpuId{0u}, JobId{5u}, op(backward), 1, Time::nanoseconds(2000), Time::nanoseconds(2500));
+  const std::vector<ServerId> servers{ServerId{0u}, ServerId{1u}};
+  const std::vector<GpuId> gpus{GpuId{0u}, GpuId{1u}, GpuId{2u}, GpuId{3u}};
+  TransferRequest request = all_reduce(5, servers);
+  request.gpus = gpus;
+  trace.transfer(request, op(sum), 0, Time::nanoseconds(2100), Time::nanoseconds(3000));
+  trace.transfer(request, op(sum), 7, Time::nanoseconds(4000), Time::nanoseconds(5000));  // nothing is known of it
+  trace.compute(GpuId{0u}, JobId{5u}, op(forward), 1, Time::nanoseconds(3000), Time::nanoseconds(3050));
+  trace.close();
+  const std::string text = read_file(path);
+  fs::remove(path);
+  const std::string rest = ",\"cat\":\"release\",\"name\":\"releases\"}";
+  CHECK(count(text, "{\"ph\":\"s\",\"pid\":1,\"tid\":1,\"ts\":1.199,\"id\":1" + rest) == 1);
+  CHECK(count(text, "{\"ph\":\"f\",\"bp\":\"e\",\"pid\":3,\"tid\":0,\"ts\":2.100,\"id\":1" + rest) == 1);
+  CHECK(count(text, "{\"ph\":\"s\",\"pid\":2,\"tid\":0,\"ts\":1.899,\"id\":2" + rest) == 1);
+  CHECK(count(text, "{\"ph\":\"f\",\"bp\":\"e\",\"pid\":3,\"tid\":4096,\"ts\":2.100,\"id\":2" + rest) == 1);
+  CHECK(count(text, rest) == 4);
 }
 
 TEST_CASE("a name in .gz is compressed, and an unfinished timeline leaves nothing") {

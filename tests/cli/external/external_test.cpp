@@ -32,6 +32,27 @@ TEST_CASE("a policy that ends leaves partial results, a message and exit code 6"
   CHECK(here.contend("compare s.yaml s.yaml").code == 3);
 }
 
+TEST_CASE("an exception in a policy in Python: its traceback, the job, and exit code 6") {
+  if (!has_program() || std::system("python3 -c 0 2>/dev/null") != 0) return;
+  const Workplace here;
+  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s\na,0,1,10\nb,20,1,10\n");
+  here.write("s.yaml",
+             "schema_version: 1\nname: s\ncluster: {servers: 1, gpus_per_server: 4}\nworkload: {jobs: jobs.csv}\n"
+             "policies: {scheduling: fifo, placement: {policy: external, command: python3 policy.py}}\n");
+  here.write("policy.py",
+             "import json, sys\nfor line in sys.stdin:\n    question = json.loads(line)\n"
+             "    if question.get('job', {}).get('name') == 'b':\n        raise LookupError('what now')\n"
+             "    print(json.dumps({'gpus': [0]} if 'job' in question else {'protocol': 1}), flush=True)\n");
+  const Outcome outcome = here.contend("run s.yaml -o out");
+  CHECK(outcome.code == 6);
+  CHECK(contains(outcome.err, "Traceback (most recent call last):"));
+  CHECK(contains(outcome.err, "line 5, in <module>"));
+  CHECK(contains(outcome.err, "LookupError: what now"));
+  CHECK(
+      contains(outcome.err, "ended with exit code 1 before it answered, asked about job `b`; the results end at 20 s"));
+  CHECK(contains(here.read("out/jobs.csv"), "a,"));
+}
+
 TEST_CASE("a command that is missing is a complaint about its key") {
   if (!has_program()) return;
   const Workplace here;
@@ -39,4 +60,23 @@ TEST_CASE("a command that is missing is a complaint about its key") {
   const Outcome outcome = here.contend("run s.yaml");
   CHECK(outcome.code == 3);
   CHECK(contains(outcome.err, "policies.scheduling.command: the policy external needs a command; such as"));
+}
+
+TEST_CASE("a policy of Python that isn't in this process") {
+  if (!has_program()) return;
+  const Workplace here;
+  here.write("s.yaml",
+             "schema_version: 1\nname: s\npolicies: {scheduling: {policy: external, command: \"inside:Mine\"}}\n");
+  const Outcome outcome = here.contend("run s.yaml --repeat 1");
+  CHECK(outcome.code == 6);
+  CHECK(contains(outcome.err, "(command `inside:Mine`) is not in this process: only contend.run() of Python"));
+}
+
+TEST_CASE("a program without its scenarios says where they would be") {
+  if (!has_program()) return;
+  const Workplace here;
+  const Outcome outcome = here.contend("run scenarios/ada-srsf/base.yaml", "CONTEND_SHARE=/nowhere");
+  CHECK(outcome.code == 3);
+  CHECK(
+      contains(outcome.err, "No such file or directory; shipped scenarios are looked for in /nowhere, which has none"));
 }

@@ -1,0 +1,4 @@
+from typing import Optional
+
+version: str
+shared_folder: Optional[str]
