@@ -167,12 +167,17 @@ void write_study_timeline(const std::string& path, const StudyTimeline& timeline
                 i == 0 ? channel.name : fmt::format("{} #{}", channel.name, i + 1));
     first_lane.push_back(first_lane.back() + static_cast<std::size_t>(channel.messages));
   }
+  const std::size_t timers = first_lane.back();
+  if (std::ranges::any_of(graph.ops(), [](const Op& op) { return op.kind == OpKind::timer; }))
+    lane_name(json, timers, "timers");
   std::vector<Span> spans = timeline.spans;
   std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.start < b.start; });
   for (const Span& span : spans) {
     const Op& op = graph.ops()[span.op.index()];
     std::size_t lane = op.role.index();
-    if (op.kind != OpKind::compute) {
+    if (op.kind == OpKind::timer) {
+      lane = timers;
+    } else if (op.kind != OpKind::compute) {
       auto& busy = busy_until[op.channel.index()];
       const auto free = std::find_if(busy.begin(), busy.end(), [&](Time until) { return until <= span.start; });
       lane = first_lane[op.channel.index()] + static_cast<std::size_t>(free - busy.begin());

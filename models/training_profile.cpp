@@ -38,6 +38,10 @@ const TrainingProfile* find_training_profile(std::string_view name) {
   return found == kProfiles.end() ? nullptr : found;
 }
 
+const TrainingProfile* find_published_profile(std::string_view name) {
+  return name.starts_with(kPublished) ? find_training_profile(name.substr(kPublished.size())) : nullptr;
+}
+
 IterationGraph data_parallel_graph(const TrainingProfile& profile, int workers) {
   IterationGraph graph;
   const RoleId worker = graph.add_role("worker", workers);

@@ -26,6 +26,12 @@ struct TrainingProfile {
 /// The profile of that name, or nullptr.
 [[nodiscard]] const TrainingProfile* find_training_profile(std::string_view name);
 
+/// The name under which an entry of a scenario's `training` gives a profile as its model; the catalogue has networks of
+/// the same names.
+inline constexpr std::string_view kPublished = "published-";
+/// The profile of such a name, or nullptr.
+[[nodiscard]] const TrainingProfile* find_published_profile(std::string_view name);
+
 /// The graph of synchronous data parallelism without overlap: forward, backward, one all-reduce of the whole gradient
 /// when every worker has finished, and the next forward when it is complete (arXiv 2002.10105, section 3).
 [[nodiscard]] IterationGraph data_parallel_graph(const TrainingProfile& profile, int workers);

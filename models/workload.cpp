@@ -31,6 +31,17 @@ Time profile_iteration(const std::string& model) {
   return profile.forward + profile.backward;
 }
 
+std::string variant_of(std::string_view base, const std::vector<std::pair<std::string_view, std::string>>& members) {
+  std::string text{base};
+  for (std::size_t i = 0; i < members.size(); ++i)
+    text += fmt::format("{}{}: {}", i == 0 ? " {" : ", ", members[i].first, members[i].second);
+  return members.empty() ? text : text + "}";
+}
+
+std::string_view base_of(std::string_view model) {
+  return model.substr(0, model.find(" {"));
+}
+
 double gpu_seconds_of(const JobRequest& job, const IterationTime& iteration) {
   double seconds = job.duration ? job.duration->to_seconds()
                                 : static_cast<double>(job.iterations) * iteration(job.model).to_seconds();

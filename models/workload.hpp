@@ -43,7 +43,16 @@ struct JobRequest {
   std::optional<Time> deadline{};        ///< by which it should end, from its submission on, > 0
   int min_gpus = 0, max_gpus = 0;        ///< numbers of GPUs that it may have, min <= gpus <= max; 0: always `gpus`
   [[nodiscard]] bool elastic() const { return max_gpus > 0; }
+  /// Members of a training entry and their values, which differ from those of the entry; `model` then names both
+  /// (variant_of()).
+  std::vector<std::pair<std::string_view, std::string>> members{};
 };
+
+/// The model of a job that trains the entry `base` with members of its own: `resnet {fusion: ddp, batch: 32}`.
+[[nodiscard]] std::string variant_of(std::string_view base,
+                                     const std::vector<std::pair<std::string_view, std::string>>& members);
+/// The entry of such a model, which may have no members of its own: `resnet`.
+[[nodiscard]] std::string_view base_of(std::string_view model);
 
 /// What the jobs of one model and size repeat, and the memory that they hold on each GPU.
 struct TrainedJob {

@@ -36,7 +36,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     for (const TransferId id : here) fetch_lines<kLinesOfProgress>(&transfers_[id.index()]);
     for (const TransferId id : here) {
       const Transfer& transfer = transfers_[id.index()];
-      transfers.push_back({transfer.job, progressed(transfer, now_).bytes});
+      transfers.push_back({transfer.job, progressed(transfer, now_).bytes, transfer.later_bytes});
     }
   }
 
@@ -57,6 +57,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     if (transfer.cost.lane != TransferLane::inside)
       transfer.servers.assign(request.servers.begin(), request.servers.end());
     transfer.left = {transfer.cost.alpha * request.times, request.all_bytes().to_double()};
+    transfer.later_bytes = request.later.to_double();
     transfer.updated = now;
     transfer.ways = 0;
     transfer.factor = 1;
@@ -151,7 +152,8 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     std::vector<ServerId> servers;  // empty: it is on the links inside the servers of its job
     GpuId among;                    // its first GPU: transfers of one job from the same GPUs share these links
     Left left;
-    Time updated;  // when `left` was true
+    double later_bytes = 0;  // of TransferRequest
+    Time updated;            // when `left` was true
     Time end;
     std::size_t ways = 0;  // k
     double factor = 1;     // of slow_down()

@@ -108,8 +108,8 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
       const Transfer& transfer = transfers_[id.index()];
       const double left = transfer.route->total - position(transfer);
       const double all = transfer.route->total;
-      transfers.push_back(
-          {transfer.job, all > 0 ? transfer.route->bytes.to_double() * transfer.route->times * left / all : 0});
+      const double bytes = transfer.route->bytes.to_double() * transfer.route->times;
+      transfers.push_back({transfer.job, all > 0 ? bytes * left / all : 0, transfer.later_bytes});
     }
   }
 
@@ -124,6 +124,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     transfer.job = request.job;
     transfer.servers.assign(request.servers.begin(), request.servers.end());
     transfer.route = &route_of(request);
+    transfer.later_bytes = request.later.to_double();
     transfer.is_active = true;
     ++active_;
     job_meter_[request.job.index()].change(1, 0, now);
@@ -193,10 +194,11 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     JobId job;
     std::vector<ServerId> servers;
     RequestRoute* route = nullptr;
-    std::size_t at = 0;  // step
-    double sent = 0;     // of the step, before the present flow
-    EventHandle timer;   // end of the fixed time of the step
-    FlowId flow;         // none in the fixed time of a step, or without a route
+    std::size_t at = 0;      // step
+    double sent = 0;         // of the step, before the present flow
+    EventHandle timer;       // end of the fixed time of the step
+    FlowId flow;             // none in the fixed time of a step, or without a route
+    double later_bytes = 0;  // of TransferRequest
     bool is_active = false;
     bool slow = false;  // true if other traffic slows the flow down
   };

@@ -154,6 +154,9 @@ struct TrainingEntry : TrainingSetup {
   std::string name;
   std::set<std::string, std::less<>> given;  ///< names of its own members; all others are those of the default entry
   PolicyChoice fusion, compression;
+  ExchangeKind exchange = ExchangeKind::all_reduce;
+  std::optional<int> servers;       ///< parameter servers; default: as many as workers
+  bool colocated = false;           ///< they run on the workers' servers
   int accumulate = 1;               ///< micro-batches of `batch` samples between two exchanges
   std::optional<int> global_batch;  ///< samples of all workers between two exchanges; `accumulate` follows from it
   std::optional<ParallelSetup> parallel;       ///< if the model is spread over several GPUs

@@ -10,7 +10,10 @@ namespace {
 constexpr int kLinesOfWaiting = 2;  ///< that asking needs of a waiting message
 }
 
-Courier::Courier(EngineState& state) : state_{state}, refused_by_(state.servers()) {}
+Courier::Courier(EngineState& state)
+    : state_{state},
+      per_iteration_{state.policies.communication->decides_per_iteration()},
+      refused_by_(state.servers()) {}
 
 Time Courier::solo_time(const Traffic& traffic) const {
   return state_.network->solo_time(request_of(traffic));
@@ -111,10 +114,32 @@ void Courier::forget_waiting(std::size_t index) {
   free_waiting_.push_back(index);
 }
 
+TransferRequest Courier::entering(const Traffic& traffic) const {
+  TransferRequest request = request_of(traffic);
+  if (op_of(traffic).sends()) request.later = state_.run(traffic.job).live->unsent[traffic.slot] - request.all_bytes();
+  return request;
+}
+
+bool Courier::holds_admission(const Traffic& traffic) const {
+  return per_iteration_ && state_.run(traffic.job).live->admitted[traffic.slot];
+}
+
+/// Asks about the messages that were refused before another one of their iteration was admitted.
+void Courier::admit_rest(JobId job, Slot slot) {
+  for (const ServerId server : state_.run(job).live->servers) {
+    const std::vector<std::size_t> refused = refused_by_[server.index()];
+    for (const std::size_t index : refused) {
+      const bool is_willing = std::ranges::any_of(willing_, [&](const Asked& each) { return each.index == index; });
+      if (waiting_[index].traffic.job == job && waiting_[index].traffic.slot == slot && !is_willing) ask(index);
+    }
+  }
+}
+
 /// True if every server accepts the message; otherwise remembers the first server that refuses it.
 bool Courier::may_start(std::size_t index) {
   Waiting& waiting = waiting_[index];
-  const TransferRequest request = request_of(waiting.traffic);
+  if (holds_admission(waiting.traffic)) return true;
+  const TransferRequest request = entering(waiting.traffic);
   for (const ServerId server : waiting.traffic.servers) {
     if (state_.policies.communication->may_start(request, server, *state_.network)) continue;
     if (waiting.refused_by != server) {
@@ -165,8 +190,12 @@ void Courier::admit() {
     willing_.pop_back();
     // Messages that started before it may have changed the answer.
     if (!first && !may_start(asked.index)) continue;
-    const ChannelId channel = op_of(waiting_[asked.index].traffic).channel;
+    const Traffic& traffic = waiting_[asked.index].traffic;
+    const ChannelId channel = op_of(traffic).channel;
+    const Slot slot = traffic.slot;
+    const bool is_first = per_iteration_ && !holds_admission(traffic) && !traffic.servers.empty();
     start(asked.index);
+    if (is_first) admit_rest(asked.job, slot);
     if (!channel.valid()) continue;
     advance(asked.job, channel);
     for (const std::size_t next : to_ask_) ask(next);
@@ -178,9 +207,11 @@ void Courier::start(std::size_t index) {
   Traffic traffic = std::move(waiting_[index].traffic);  // its list of servers; the ids stay for forget_waiting()
   forget_waiting(index);
   traffic.since = state_.clock;
-  const TransferId id = state_.network->start(request_of(traffic), state_.clock);
+  const TransferId id = state_.network->start(entering(traffic), state_.clock);
   if (!state_.server_slowness.empty()) state_.network->slow_down(id, state_.slowness_of(traffic), state_.clock);
   JobRun& run = state_.run(traffic.job);
+  if (const Op& op = op_of(traffic); op.sends()) run.live->unsent[traffic.slot] -= op.all_bytes();
+  if (!traffic.servers.empty()) run.live->admitted[traffic.slot] = true;
   if (const ChannelId channel = op_of(traffic).channel; channel.valid()) {
     run.live->channels[channel.index()].committed.pop_front();
     ++run.live->channels[channel.index()].in_network;
@@ -232,6 +263,8 @@ void Courier::fetch_refused() const {
 
 void Courier::abandon(JobId job) {
   JobRun& run = state_.run(job);
+  for (RunningTimer& timer : run.live->timers) state_.calendar.cancel(timer.event);
+  run.live->timers.clear();
   for (const TransferId id : run.live->transfers) {
     auto& traffic = state_.in_network[id.index()];
     relieved_.insert(relieved_.end(), traffic->servers.begin(), traffic->servers.end());

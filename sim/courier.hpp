@@ -52,6 +52,8 @@ class Courier {
   };
 
   [[nodiscard]] TransferRequest request_of(const Traffic& traffic) const;
+  /// The same of a message that has not entered the network, with TransferRequest::later.
+  [[nodiscard]] TransferRequest entering(const Traffic& traffic) const;
   [[nodiscard]] bool may_start(std::size_t index);
   [[nodiscard]] const Op& op_of(const Traffic& traffic) const;
   void let_ask(std::size_t index);
@@ -61,8 +63,12 @@ class Courier {
   void start(std::size_t index);
   void stop_watching(std::size_t index);
   void forget_waiting(std::size_t index);
+  /// True if the message needs no answer, as another one of its iteration has been admitted and answers hold for that.
+  [[nodiscard]] bool holds_admission(const Traffic& traffic) const;
+  void admit_rest(JobId job, Slot slot);
 
   EngineState& state_;
+  bool per_iteration_;            // CommunicationPolicy::decides_per_iteration
   std::vector<Waiting> waiting_;  // an unused entry has no job
   std::vector<std::size_t> free_waiting_;
   std::vector<std::vector<std::size_t>> refused_by_;  // indices into waiting_, by server

@@ -138,6 +138,14 @@ struct ChannelQueue {
   Bytes bytes;                  ///< committed or in the network
 };
 
+/// A timer of a job (sim/graph.hpp) that runs.
+struct RunningTimer {
+  OpId op;
+  Slot slot = 0;
+  Time end;
+  EventHandle event;
+};
+
 /// A point of a graph job's work to which it can return.
 struct SavedIteration {
   std::int64_t iteration = 0;
@@ -164,6 +172,9 @@ struct alignas(kCacheLine) JobExecution {
   std::map<std::pair<RoleId, RoleId>, std::vector<ServerId>> joint_servers;
   std::vector<TransferId> transfers;   ///< in the network
   std::vector<ChannelQueue> channels;  ///< as in the plan
+  std::vector<RunningTimer> timers;    ///< in order of starting
+  std::array<Bytes, 2> unsent{};       ///< what Op::sends() has yet to send, by slot
+  std::array<bool, 2> admitted{};      ///< a message between servers has entered the network, by slot
   int waiting = 0;                     ///< messages held back
   Time waiting_since;
   std::vector<Promise> promises;  ///< of tasks inside chains
@@ -286,7 +297,7 @@ struct OwnFailures {
 
 /// The payload of a calendar event: its kind and the cell or job that it concerns.
 struct CalendarEvent {
-  enum class Kind : std::uint32_t { task_end, job_end, arrival, retry, pass, wake, outage, job_failure };
+  enum class Kind : std::uint32_t { task_end, job_end, arrival, retry, pass, wake, outage, job_failure, timer_end };
   Kind kind;
   CellId cell{};  ///< task_end only
   JobId job{};    ///< none for arrivals, passes and outages

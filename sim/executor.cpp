@@ -23,7 +23,7 @@ void Executor::begin(JobId job) {
   GpuTime communication;
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i].op;
-    if (op.kind == OpKind::compute) continue;
+    if (op.kind == OpKind::compute || op.kind == OpKind::timer) continue;
     const Traffic traffic = traffic_of(job, OpId{i}, 0, plan.first_rank[op.role.index()]);
     if (!is_carried(traffic)) continue;
     const Time solo = courier_.solo_time(traffic);
@@ -49,6 +49,8 @@ void Executor::open(JobId job, Slot slot, bool first) {
   const std::size_t phase = plan.phases.at(run.iteration_of(slot), run.spec->iterations);
   run.live->phase[slot] = phase;
   run.live->left[slot] = plan.instances[phase];
+  run.live->unsent[slot] = plan.sent[phase];
+  run.live->admitted[slot] = false;
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Plan::PlannedOp& op = plan.ops[i];
     std::int32_t waits_for = op.predecessor_instances[0][phase];
@@ -130,12 +132,36 @@ void Executor::contribute(const Completion& done, OpId after, Slot slot, bool an
 }
 
 void Executor::announce(JobId job, OpId op, Slot slot, CellId cell) {
-  if (state_.run(job).plan->ops[op.index()].op.kind == OpKind::compute) {
+  const OpKind kind = state_.run(job).plan->ops[op.index()].op.kind;
+  if (kind == OpKind::compute) {
     state_.at(cell).ready.push_back({job, op, slot});
     state_.touch(cell);
+  } else if (kind == OpKind::timer) {
+    start_timer(job, op, slot);
   } else {
     transfer_ready(job, op, slot, cell);
   }
+}
+
+void Executor::start_timer(JobId job, OpId op, Slot slot) {
+  JobRun& run = state_.run(job);
+  const Time end = state_.clock + run.plan->ops[op.index()].op.duration;
+  const CalendarEvent event{CalendarEvent::Kind::timer_end, CellId{}, job};
+  run.live->timers.push_back({op, slot, end, state_.calendar.schedule(end, Phase::completions, event)});
+}
+
+void Executor::on_timer_end(JobId job) {
+  std::vector<RunningTimer>& timers = state_.run(job).live->timers;
+  const auto ended = std::find_if(timers.begin(), timers.end(),
+                                  [&](const RunningTimer& each) { return !state_.calendar.pending(each.event); });
+  CONTEND_CHECK(ended != timers.end(), "a timer that ends has run");
+  const RunningTimer timer = *ended;
+  timers.erase(ended);
+  ++state_.events;
+  state_.fingerprint.add(static_cast<std::uint64_t>(state_.clock.ns()));
+  state_.fingerprint.add((std::uint64_t{UINT32_MAX} << 32) ^ (std::uint64_t{job.value()} << 8) ^ timer.op.value());
+  complete({job, timer.op, timer.slot, CellId::none()});
+  drain();
 }
 
 Traffic Executor::traffic_of(JobId job, OpId op, Slot slot, int rank) {
@@ -213,6 +239,8 @@ void Executor::transfer_ready(JobId job, OpId op, Slot slot, CellId cell) {
   const int rank = cell.valid() ? state_.occupant(cell, job).rank : -1;
   Traffic traffic = traffic_of(job, op, slot, rank);
   if (!is_carried(traffic)) {
+    if (const Op& sent = state_.run(job).plan->ops[op.index()].op; sent.sends())
+      state_.run(job).live->unsent[slot] -= sent.all_bytes();
     done_now_.push_back({job, op, slot, cell});
     return;
   }

@@ -22,6 +22,7 @@ class Executor {
 
   /// Ends the task that the cell runs.
   void on_task_end(CellId cell);
+  void on_timer_end(JobId job);
   /// Ends the transfers that are due now.
   void end_transfers();
   /// Starts on every touched idle cell the ready task of the job with the smallest key.
@@ -42,6 +43,7 @@ class Executor {
   void contribute(const Completion& done, OpId after, Slot slot, bool announce);
   void announce(JobId job, OpId op, Slot slot, CellId cell);
   [[nodiscard]] bool is_carried(const Traffic& traffic) const;
+  void start_timer(JobId job, OpId op, Slot slot);
   void transfer_ready(JobId job, OpId op, Slot slot, CellId cell);
   /// The message of a rank, or the collective of its whole role, and the servers between which it passes.
   [[nodiscard]] const std::vector<ServerId>& servers_of_joint(JobId job, const Op& op);

@@ -44,6 +44,12 @@ OpId IterationGraph::add_compute(std::string name, RoleId role, Time duration) {
   return add(std::move(op));
 }
 
+OpId IterationGraph::add_timer(std::string name, RoleId role, Time duration) {
+  const OpId op = add_compute(std::move(name), role, duration);
+  ops_[op.index()].kind = OpKind::timer;
+  return op;
+}
+
 OpId IterationGraph::add_collective(std::string name, CollectiveKind kind, RoleId role, Bytes bytes,
                                     CollectiveScope scope) {
   Op op;
@@ -105,6 +111,7 @@ IterationGraph IterationGraph::with_ranks(int ranks) const {
 IterationGraph IterationGraph::with_compute_times(double factor) const {
   IterationGraph graph = *this;
   for (Op& op : graph.ops_) {
+    if (op.kind != OpKind::compute) continue;
     const double ns = static_cast<double>(op.duration.ns()) * factor;
     op.duration = Time::nanoseconds(static_cast<std::int64_t>(std::llround(ns)));
   }
@@ -263,9 +270,10 @@ class TextReader {
       graph.repeat(op(words[1]), static_cast<std::int32_t>(number(words[2])));
     } else if (words.size() == 4 && words[0] == "put") {
       graph.put_into(lookup<ChannelId>(channels_, words[2]), op(words[1]), static_cast<std::int32_t>(number(words[3])));
-    } else if (words.size() == 4 && words[0] == "compute") {
+    } else if (words.size() == 4 && (words[0] == "compute" || words[0] == "timer")) {
       ops_.emplace_back(words[1]);
-      graph.add_compute(std::string{words[1]}, role(words[2]), Time::nanoseconds(number(words[3])));
+      const auto add = words[0] == "compute" ? &IterationGraph::add_compute : &IterationGraph::add_timer;
+      (graph.*add)(std::string{words[1]}, role(words[2]), Time::nanoseconds(number(words[3])));
     } else if (words.size() == 5 && (words[0] == "message" || words[0] == "joint-message")) {
       ops_.emplace_back(words[1]);
       const auto add = words[0] == "message" ? &IterationGraph::add_message : &IterationGraph::add_joint_message;

@@ -23,7 +23,7 @@ namespace contend {
 using RoleId = Id<struct RoleTag>;
 using ChannelId = Id<struct ChannelTag>;
 
-enum class OpKind : std::uint8_t { compute, collective, message };
+enum class OpKind : std::uint8_t { compute, collective, message, timer };
 /// The collective operations. In `exchange` every rank swaps its tensor with one other: of n ranks, rank i with rank
 /// i + n/2. If n is odd, one rank has no partner.
 enum class CollectiveKind : std::uint8_t {
@@ -85,15 +85,16 @@ inline constexpr std::int32_t kEveryPhase = -1;
 /// after the other, which the network carries as one transfer. A message sends `bytes`
 /// from rank i of `role` to rank i of `peer`, for every i. If it is `joint`, these messages are one transfer: they
 /// begin when all ranks are ready and end together. Joint messages keep ranks that do the same in step, so that the
-/// engine can simulate many of them as one. In an iteration of another phase than `phase` there is no such operation,
-/// and nothing waits for it.
+/// engine can simulate many of them as one. A timer takes `duration` and no GPU, such as a cycle of a background thread
+/// on the host; it begins when all ranks of `role` are ready. In an iteration of another phase than `phase` there is no
+/// such operation, and nothing waits for it.
 struct Op {
   std::string name;
   OpKind kind = OpKind::compute;
   RoleId role;
   RoleId peer;                                             ///< message only
   bool joint = false;                                      ///< message only
-  Time duration;                                           ///< compute only
+  Time duration;                                           ///< compute and timer
   Bytes bytes;                                             ///< collective and message
   CollectiveKind collective = CollectiveKind::all_reduce;  ///< collective only
   CollectiveScope scope = CollectiveScope::all;            ///< collective only
@@ -106,6 +107,10 @@ struct Op {
   /// True if each rank has an instance of its own; false if there is one for all.
   [[nodiscard]] bool per_rank() const { return kind == OpKind::compute || (kind == OpKind::message && !joint); }
   [[nodiscard]] Bytes all_bytes() const { return bytes * times; }
+  /// True if it may send something through the network interface of a server.
+  [[nodiscard]] bool sends() const {
+    return kind == OpKind::message || (kind == OpKind::collective && scope != CollectiveScope::server);
+  }
   [[nodiscard]] bool is_in(std::size_t each) const {
     return phase == kEveryPhase || static_cast<std::size_t>(phase) == each;
   }
@@ -125,6 +130,7 @@ class IterationGraph {
   RoleId add_role(std::string name, int ranks);
   OpId add(Op op);
   OpId add_compute(std::string name, RoleId role, Time duration);
+  OpId add_timer(std::string name, RoleId role, Time duration);
   OpId add_collective(std::string name, CollectiveKind kind, RoleId role, Bytes bytes,
                       CollectiveScope scope = CollectiveScope::all);
   /// A collective within each group.
@@ -182,7 +188,7 @@ class IterationGraph {
 };
 
 /// Builds a graph from a text, for tests and experiments. Times are in nanoseconds, sizes in bytes:
-///   role worker 4 | compute forward worker 36 | all-reduce grads worker 1000 | message m a b 10
+///   role worker 4 | compute forward worker 36 | all-reduce grads worker 1000 | message m a b 10 | timer t worker 5
 ///   joint-message m a b 10 | groups grads 8 16  (stride and size of the groups of a collective)
 ///   repeat grads 3                              (a collective that runs three times)
 ///   forward -> grads | grads => forward        (`=>` is lag 1)

@@ -6,7 +6,11 @@
 namespace contend {
 
 Plan::Plan(const IterationGraph& graph)
-    : roles{graph.roles()}, channels{graph.channels()}, phases{graph.phases()}, instances(phases.count(), 0) {
+    : roles{graph.roles()},
+      channels{graph.channels()},
+      phases{graph.phases()},
+      instances(phases.count(), 0),
+      sent(phases.count()) {
   graph.validate();
   for (std::size_t r = 0; r < roles.size(); ++r) {
     first_rank.push_back(ranks);
@@ -23,9 +27,12 @@ Plan::Plan(const IterationGraph& graph)
     planned.op = op;
     planned.per_rank = op.per_rank();
     communicates = communicates || op.kind != OpKind::compute;
+    has_timers = has_timers || op.kind == OpKind::timer;
     planned.ranks = roles[op.role.index()].ranks;
     for (std::size_t phase = 0; phase < phases.count(); ++phase) {
-      if (op.is_in(phase)) instances[phase] += planned.per_rank ? planned.ranks : 1;
+      if (!op.is_in(phase)) continue;
+      instances[phase] += planned.per_rank ? planned.ranks : 1;
+      if (op.sends()) sent[phase] += op.all_bytes() * (planned.per_rank ? planned.ranks : 1);
     }
     for (auto& by_phase : planned.predecessor_instances) by_phase.assign(phases.count(), 0);
     ops.push_back(std::move(planned));

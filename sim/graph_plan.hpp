@@ -34,7 +34,9 @@ struct Plan {
   std::vector<std::int32_t> instances;              ///< of an iteration, by phase
   std::vector<GpuTime> compute_total;               ///< GPU time of an iteration, by phase
   std::vector<std::vector<Time>> compute_per_rank;  ///< by phase and role
-  bool communicates = false;                        ///< true if it has a collective or a message
+  std::vector<Bytes> sent;                          ///< of an iteration, by phase: what Op::sends() sends
+  bool communicates = false;                        ///< true if it has more than computing
+  bool has_timers = false;
   /// True if the ranks of each role are interchangeable, as none sends to or waits for a certain rank of another role:
   /// the GPUs that run them may be simulated as one.
   bool foldable = false;

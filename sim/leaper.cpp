@@ -135,6 +135,10 @@ void Leaper::write_state(const Group& group) {
       words_.push_back(static_cast<std::uint32_t>(traffic.rank));
       network_->save_state(transfer, now_of(group), words_);
     }
+    for (const RunningTimer& timer : run.live->timers) {
+      words_.push_back((std::uint64_t{timer.op.value()} << 1) ^ (timer.slot == run.live->current ? 0U : 1U));
+      words_.push_back(static_cast<std::uint64_t>((timer.end - now_of(group)).ns()));
+    }
     // The order of the committed messages is not recoverable from the rest of the state.
     for (const ChannelQueue& channel : run.live->channels) {
       for (const ChannelQueue::Entry& entry : channel.committed) {
@@ -394,6 +398,10 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
       state_.occupant(run.live->cells[c], id).remaining_compute += compute;
       state_.change_load(run.live->cells[c], GpuTime{compute, 1} + GpuTime{communication, 1});
     }
+    for (RunningTimer& timer : run.live->timers) {
+      timer.end += by;
+      state_.calendar.reschedule(timer.event, timer.end);
+    }
     for (ChannelQueue& channel : run.live->channels) {
       for (ChannelQueue::Entry& entry : channel.ready) entry.iteration += (b.completed - a.completed) * periods;
       for (ChannelQueue::Entry& entry : channel.committed) entry.iteration += (b.completed - a.completed) * periods;
@@ -404,12 +412,12 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
     }
     std::int64_t events = b.usage.transfers - a.usage.transfers;
     for (const Plan::PlannedOp& op : run.plan->ops) {
-      if (op.op.kind != OpKind::compute) continue;
+      if (op.op.kind != OpKind::compute && op.op.kind != OpKind::timer) continue;
       const IterationPhases& phases = run.plan->phases;
       for (std::size_t phase = 0; phase < phases.count(); ++phase) {
         if (!op.op.is_in(phase)) continue;
-        events += op.ranks * (phases.left(phase, a.completed, run.spec->iterations) -
-                              phases.left(phase, b.completed, run.spec->iterations));
+        events += (op.per_rank ? op.ranks : 1) * (phases.left(phase, a.completed, run.spec->iterations) -
+                                                  phases.left(phase, b.completed, run.spec->iterations));
       }
     }
     skipped += static_cast<std::uint64_t>(events * periods);

@@ -59,6 +59,7 @@ struct TransferRequest {
   Bytes bytes;        ///< of joint messages: of each; of a collective that is repeated: of each time
   int times = 1;      ///< a collective runs so many times, one after the other
   int ranks = 1;
+  Bytes later;                        ///< what the job still sends between servers in this iteration, after this
   std::span<const ServerId> servers;  ///< it touches, ascending: at least two, or empty if it stays inside one server
   std::span<const GpuId> gpus;        ///< of a collective: by rank; of a message: sender and receiver, or all senders
   std::span<const GpuId> peers;       ///< of joint messages: the receivers, as many as senders; else empty
@@ -70,6 +71,7 @@ struct TransferRequest {
 struct ActiveTransfer {
   JobId job;
   double remaining_bytes = 0;
+  double later_bytes = 0;  ///< TransferRequest::later
 };
 
 /// The traffic as a communication policy sees it, at the current instant.
@@ -96,6 +98,9 @@ class CommunicationPolicy {
   /// True if `server`, one of those of the request, accepts the message now.
   [[nodiscard]] virtual bool may_start(const TransferRequest& request, ServerId server,
                                        const NetworkView& network) const = 0;
+  /// True if an answer holds for an iteration: once a message of it has entered, the other messages of the job in this
+  /// iteration enter without being asked about.
+  [[nodiscard]] virtual bool decides_per_iteration() const { return false; }
 };
 
 using TransferId = Id<struct TransferTag>;

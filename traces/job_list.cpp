@@ -46,12 +46,18 @@ enum Column : std::uint8_t {
   kDeadline,
   kMinGpus,
   kMaxGpus,
+  kFusion,
+  kCompression,
+  kBatch,
   kColumns
 };
 constexpr std::array<std::string_view, kColumns> kNames = {
     "job_id",      "submit_ms", "submit_s",        "model",      "gpus",     "iterations", "duration_s", "attempts_s",
     "outcome",     "limit_s",   "measured_wait_s", "vc",         "user",     "gpu_type",   "gpu_share",  "cpus",
-    "host_memory", "priority",  "place",           "deadline_s", "min_gpus", "max_gpus"};
+    "host_memory", "priority",  "place",           "deadline_s", "min_gpus", "max_gpus",   "fusion",     "compression",
+    "batch"};
+/// Columns that replace members of a training entry.
+constexpr std::array kMemberColumns = {kFusion, kCompression, kBatch};
 constexpr std::int64_t kMaxMilliCpus = 1'000'000'000;
 
 std::vector<std::string> profile_names() {
@@ -181,6 +187,7 @@ class JobListReader {
     job.model = field(kModel);
     const bool timed = !field(kDuration).empty();
     if (!timed) check_model(job.model);
+    read_members(job, timed);
     job.submit = has(kSubmitS) ? time(kSubmitS, 9) : time(kSubmitMs, 6);
     job.gpus = static_cast<int>(positive(kGpus, TraceTable::kMaxGpus));
     if (!timed)
@@ -199,6 +206,20 @@ class JobListReader {
     }
     good_ = false;
     report_unknown_model(report_, rows_.line(), model, models_);
+  }
+
+  void read_members(JobRequest& job, bool timed) {
+    for (const Column column : kMemberColumns) {
+      const std::string_view text = field(column);
+      if (text.empty()) continue;
+      if (timed)
+        bad(column, "has no effect on a job with a duration_s", {}, "leave the field empty, or give iterations");
+      else if (!why_not_printable(text).empty())
+        expected(column, "expected printable UTF-8 text", text);
+      else
+        job.members.emplace_back(kNames[column], text);
+    }
+    job.model = variant_of(job.model, job.members);
   }
 
   void read_times(JobRequest& job) {

@@ -45,9 +45,21 @@ struct WrittenColumn {
   std::string (*text)(const JobRequest& job);
 };
 
+/// The value of JobRequest::members under that name, or an empty text.
+std::string member(const JobRequest& job, std::string_view name) {
+  const auto found = std::ranges::find_if(job.members, [&](const auto& each) { return each.first == name; });
+  return found == job.members.end() ? std::string{} : found->second;
+}
+
 constexpr std::array kWritten = {
     WrittenColumn{"model", [](const JobRequest& job) { return !job.model.empty(); },
-                  [](const JobRequest& job) { return job.model; }},
+                  [](const JobRequest& job) { return std::string{base_of(job.model)}; }},
+    WrittenColumn{"fusion", [](const JobRequest& job) { return !member(job, "fusion").empty(); },
+                  [](const JobRequest& job) { return member(job, "fusion"); }},
+    WrittenColumn{"compression", [](const JobRequest& job) { return !member(job, "compression").empty(); },
+                  [](const JobRequest& job) { return member(job, "compression"); }},
+    WrittenColumn{"batch", [](const JobRequest& job) { return !member(job, "batch").empty(); },
+                  [](const JobRequest& job) { return member(job, "batch"); }},
     WrittenColumn{"gpus", [](const JobRequest&) { return true; },
                   [](const JobRequest& job) { return fmt::format("{}", job.gpus); }},
     // A trace knows the iterations of a job with a duration if it says more than 1, as without a column for them.

@@ -87,6 +87,10 @@ class Execution {
     int in_network = 0;
     Bytes bytes;
   };
+  struct RunningTimer {
+    Ready timer;
+    Time start, end;
+  };
   struct InFlight {
     Ready message;
     Time start;
@@ -133,6 +137,8 @@ class Execution {
     const Op& what = graph_.ops()[op.index()];
     if (what.kind == OpKind::compute) {
       push(lanes_[what.role.index()].ready, {iteration, what.priority, op});
+    } else if (what.kind == OpKind::timer) {
+      timers_.push_back({{iteration, 0, op}, now_, now_ + what.duration});
     } else if (what.channel.valid()) {
       push(channels_[what.channel.index()].ready, {iteration, what.priority, op});
     } else {
@@ -178,6 +184,13 @@ class Execution {
       if (!lane.busy || lane.end != now_) continue;
       lane.busy = false;
       complete(lane.running, lane.start);
+    }
+    const auto is_due = [&](const RunningTimer& each) { return each.end == now_; };
+    for (auto due = std::ranges::find_if(timers_, is_due); due != timers_.end();
+         due = std::ranges::find_if(timers_, is_due)) {
+      const RunningTimer timer = *due;
+      timers_.erase(due);
+      complete(timer.timer, timer.start);
     }
     if (network_.next_end() != now_) return;
     std::vector<TransferId> ended = std::exchange(ended_, {});
@@ -259,6 +272,7 @@ class Execution {
     for (const Lane& lane : lanes_) {
       if (lane.busy) next = std::min(next, lane.end);
     }
+    for (const RunningTimer& each : timers_) next = std::min(next, each.end);
     return next;
   }
 
@@ -328,6 +342,11 @@ class Execution {
       words_.push_back(static_cast<std::uint64_t>(left));
       words_.push_back((static_cast<std::uint64_t>(left >> 64) << 1) ^ (lane.pace.is_slowed() ? 1U : 0U));
     }
+    for (const RunningTimer& each : timers_) {
+      words_.push_back((std::uint64_t{each.timer.op.value()} << 1) ^ relative(each.timer.iteration));
+      words_.push_back(static_cast<std::uint64_t>((each.end - now_).ns()));
+    }
+    words_.push_back(kSeparator);
     for (const Queue& queue : channels_) {
       for (const Ready& each : queue.committed)
         words_.push_back((std::uint64_t{each.op.value()} << 1) ^ relative(each.iteration));
@@ -354,6 +373,7 @@ class Execution {
   std::int64_t oldest_ = 0;  // iteration in flight
   ExchangeLanes network_;
   std::vector<Lane> lanes_;
+  std::vector<RunningTimer> timers_;  // in order of starting
   std::vector<Queue> channels_;
   std::vector<Ready> free_;  // messages in no channel
   std::vector<InFlight> in_flight_;

@@ -10,6 +10,10 @@
 // never better. The published rule starts at equality too. The message starts only if every server of the job accepts
 // it. Messages of one job don't contend in this sense: R is what another job has left on the interface, and where two
 // others are active the message waits.
+//
+// In the paper an iteration has one message. Where it has several, the rule looks at each of them as if it were the
+// last. With `per_iteration` it looks at the iterations: M is all that the job still sends in its iteration, R all that
+// the other one still sends in its own, and a job whose message has started sends the others of that iteration unasked.
 
 #include "policies/communication/other_jobs.hpp"
 #include "policies/registry.hpp"
@@ -20,8 +24,10 @@ namespace {
 
 class AdaDual final : public CommunicationPolicy {
  public:
-  AdaDual(TimePerByte beta, TimePerByte eta)
-      : beta_{beta.ns_per_byte()}, twice_beta_plus_eta_{2 * (beta.ns_per_byte() + eta.ns_per_byte())} {}
+  AdaDual(bool per_iteration, TimePerByte beta, TimePerByte eta)
+      : per_iteration_{per_iteration},
+        beta_{beta.ns_per_byte()},
+        twice_beta_plus_eta_{2 * (beta.ns_per_byte() + eta.ns_per_byte())} {}
 
   [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.remaining_service.ns(); }
 
@@ -30,25 +36,31 @@ class AdaDual final : public CommunicationPolicy {
     if (network.active_count(server) == 0) return true;
     const OtherJobs others = other_jobs(network, server, request.job, active_);
     if (others.jobs != 1) return others.jobs == 0;
-    return others.remaining_bytes * beta_ >= request.all_bytes().to_double() * twice_beta_plus_eta_;
+    const double own = request.all_bytes().to_double() + (per_iteration_ ? request.later.to_double() : 0);
+    const double other = others.remaining_bytes + (per_iteration_ ? others.later_bytes : 0);
+    return other * beta_ >= own * twice_beta_plus_eta_;
   }
+  [[nodiscard]] bool decides_per_iteration() const override { return per_iteration_; }
 
  private:
+  bool per_iteration_;
   double beta_;
   double twice_beta_plus_eta_;
   mutable std::vector<ActiveTransfer> active_;  // scratch
 };
 
-std::unique_ptr<CommunicationPolicy> make_ada_dual(const Parameters&, const PolicyContext& context) {
-  return std::make_unique<AdaDual>(context.beta, context.eta);
+std::unique_ptr<CommunicationPolicy> make_ada_dual(const Parameters& parameters, const PolicyContext& context) {
+  return std::make_unique<AdaDual>(parameters.get<bool>("per_iteration"), context.beta, context.eta);
 }
 
 }  // namespace
 
 PolicyRow<CommunicationPolicy> ada_dual_communication() {
+  static constexpr ParameterInfo kParameters[] = {kPerIteration};
   return {.name = "ada-dual",
           .summary = "two-way contention only where it lowers the sum of completion times (Ada-SRSF)",
           .source = "Wang et al., arXiv 2002.10105",
+          .parameters = kParameters,
           .make = make_ada_dual};
 }
 

@@ -1,8 +1,8 @@
 // Horovod's tensor fusion (Sergeev and Del Balso, arXiv 1802.05799): a background thread wakes up once per cycle and
 // sends the gradients that have become ready since, in buffers of limited size.
 //
-// The thread is a role of its own whose tasks are the cycles. The first cycle begins with the backward pass; a real
-// thread would be at a random point of its cycle then. A gradient larger than the buffer is sent alone.
+// The cycles are timers: they take no time on GPUs. The first cycle begins when all workers begin their backward pass;
+// real threads would be at random points of their cycles then. A gradient larger than the buffer is sent alone.
 
 #include "policies/fusion/merging.hpp"
 #include "policies/registry.hpp"
@@ -56,14 +56,14 @@ class Horovod final : public FusionPolicy {
  private:
   [[nodiscard]] std::vector<OpId> add_ticks(IterationBuilder& builder, const OverlapProblem& problem,
                                             std::int64_t cycles) const {
-    const RoleId thread = builder.graph.add_role("background thread", problem.workers);
     std::vector<OpId> ticks;
     for (std::int64_t i = 0; i < std::max<std::int64_t>(1, cycles); ++i) {
-      const OpId tick = builder.graph.add_compute(fmt::format("cycle {}", i + 1), thread, cycle_);
+      const OpId tick = builder.graph.add_timer(fmt::format("cycle {}", i + 1), RoleId{0U}, cycle_);
       const OpId before = ticks.empty() ? builder.forward(problem.layers.size() - 1) : ticks.back();
       builder.graph.add_dependency(before, tick);
       ticks.push_back(tick);
     }
+    builder.graph.add_dependency(ticks.back(), ticks.front(), 1);  // one thread
     return ticks;
   }
 

@@ -180,6 +180,9 @@ class LayerReader {
     };
     if (!gives("overlap.fusion")) study.fusion = {entry->fusion};
     if (!gives("overlap.compression")) study.compression = {entry->compression};
+    if (!gives("overlap.exchange")) study.exchange = entry->exchange;
+    if (!gives("overlap.servers")) study.servers = entry->servers;
+    if (!gives("overlap.colocated")) study.colocated = entry->colocated;
   }
 
   /// Sets the workers of a study whose links are in a file.

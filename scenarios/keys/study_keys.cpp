@@ -143,9 +143,7 @@ std::vector<ScenarioKey> exchange_rows() {
           "overlap.per_server", [](auto& s) -> auto& { return s.overlap.per_server; }, integer_codec<int>(1, 1024),
           "workers on each server, which share its network interface; fewer workers than that are on one server"),
       row(
-          "overlap.exchange", [](auto& s) -> auto& { return s.overlap.exchange; },
-          choice_codec<ExchangeKind>(
-              {{"all-reduce", ExchangeKind::all_reduce}, {"parameter-server", ExchangeKind::parameter_server}}),
+          "overlap.exchange", [](auto& s) -> auto& { return s.overlap.exchange; }, exchange_codec(),
           "how workers exchange gradients"),
       row(
           "overlap.fitted_workers", [](auto& s) -> auto& { return s.overlap.fitted_workers; },
@@ -216,6 +214,11 @@ Codec<DataType> data_type_codec(std::optional<DataType> also) {
   }
   if (also) choices.emplace_back(std::string{to_string(*also)}, *also);
   return choice_codec<DataType>(std::move(choices));
+}
+
+Codec<ExchangeKind> exchange_codec() {
+  return choice_codec<ExchangeKind>(
+      {{"all-reduce", ExchangeKind::all_reduce}, {"parameter-server", ExchangeKind::parameter_server}});
 }
 
 Codec<MessageRoute> route_codec() {

@@ -10,9 +10,11 @@
 #include "scenarios/keys/study_keys.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace contend {
 namespace {
@@ -31,11 +33,12 @@ const TrainingEntry& usual_entry() {
 
 using Member = MapMember<TrainingEntry>;
 
-/// The networks of the catalogue, and the transformers that are spread over GPUs.
+/// The networks of the catalogue, the transformers that are spread over GPUs, and the published profiles.
 std::vector<std::string> network_names() {
   std::vector<std::string> names = model_names();
   for (const std::string& each : transformer_names())
     if (std::ranges::find(names, each) == names.end()) names.push_back(each);
+  for (const TrainingProfile& each : training_profiles()) names.push_back(fmt::format("{}{}", kPublished, each.name));
   return names;
 }
 
@@ -43,7 +46,8 @@ std::vector<Member> make_members() {
   return {
       map_member<TrainingEntry>(
           "model", [](auto& e) -> auto& { return e.model; }, optional_codec(name_codec(network_names()), ""),
-          "network of the catalogue"),
+          "network of the catalogue, or a training profile under its name with `published-` in front, whose times, "
+          "gradient and memory were measured as a whole"),
       map_member<TrainingEntry>(
           "layers", [](auto& e) -> auto& { return e.layers; }, optional_codec(path_codec(), ""),
           "file of layer times, relative to the file with this entry; `model` then only supplies sizes that it lacks"),
@@ -77,6 +81,16 @@ std::vector<Member> make_members() {
       map_member<TrainingEntry>(
           "compression", [](auto& e) -> auto& { return e.compression; }, policy_codec(policy_kind("compression")),
           "how they are compressed"),
+      map_member<TrainingEntry>(
+          "exchange", [](auto& e) -> auto& { return e.exchange; }, exchange_codec(),
+          "how workers exchange gradients; parameter servers need one GPU on each server and `analytic` or "
+          "`contention`"),
+      map_member<TrainingEntry>(
+          "servers", [](auto& e) -> auto& { return e.servers; },
+          optional_codec(integer_codec<int>(1, 1'000'000), "auto"), "parameter servers; auto: as many as workers"),
+      map_member<TrainingEntry>(
+          "colocated", [](auto& e) -> auto& { return e.colocated; }, bool_codec(),
+          "whether parameter servers share the servers and interfaces of workers, or have machines of their own"),
       map_member<TrainingEntry>(
           "collective", [](auto& e) -> auto& { return e.collective; }, route_codec(),
           "collective that adds up compressed messages; auto: that of the method's paper"),
@@ -214,6 +228,19 @@ void take_defaults(std::vector<TrainingEntry>& entries) {
       if (!entry.given.contains(name)) find_member(members(), name)->copy(*usual, entry);
     }
   }
+}
+
+TrainingEntry variant_entry(const TrainingEntry& base, std::string_view model) {
+  TrainingEntry entry = base;
+  const std::string_view own = model.substr(base_of(model).size());
+  if (own.empty()) return entry;
+  const SourceText source{"", std::string{own}};
+  const std::string key = "training." + base.name;
+  std::vector<Complaint> complaints;
+  const std::optional<YamlNode> node = parse_yaml(source.text(), source, 1, complaints);
+  if (node) read_members(members(), *node, Reading{source, key, complaints}, entry, entry.given);
+  if (!complaints.empty()) throw InputError{std::move(complaints)};
+  return entry;
 }
 
 std::vector<MemberText> training_members() {

@@ -17,6 +17,10 @@ namespace contend {
 /// Gives all entries the members of the entry `default` that they don't give themselves.
 void take_defaults(std::vector<TrainingEntry>& entries);
 
+/// The entry with the members that a job's model has of its own (variant_of()). Throws InputError with the complaints
+/// about them.
+[[nodiscard]] TrainingEntry variant_entry(const TrainingEntry& base, std::string_view model);
+
 /// The members of an entry, for the reference.
 [[nodiscard]] std::vector<MemberText> training_members();
 

@@ -10,13 +10,13 @@
 namespace contend {
 
 std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs,
-                                           std::vector<bool> watched) {
+                                           std::vector<bool> watched, std::vector<const TrainingEntry*> entries) {
   const auto servers = static_cast<std::size_t>(scenario.cluster.servers);
   switch (scenario.network.fidelity) {
     case Fidelity::analytic:
-      return make_analytic_network(transfer_costs(scenario), servers, jobs);
+      return make_analytic_network(transfer_costs(scenario, std::move(entries)), servers, jobs);
     case Fidelity::contention:
-      return make_contention_network(transfer_costs(scenario), servers, jobs);
+      return make_contention_network(transfer_costs(scenario, std::move(entries)), servers, jobs);
     case Fidelity::flow:
       return make_flow_network(scenario, seed, jobs, std::move(watched));
   }

@@ -12,8 +12,9 @@
 namespace contend {
 
 /// The network of the scenario's fidelity, for so many jobs. The seed draws the paths of routing that is random.
-/// `watched` is FlowNetworkOptions::watched.
+/// `watched` is FlowNetworkOptions::watched, `entries` as in transfer_costs().
 [[nodiscard]] std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs,
-                                                         std::vector<bool> watched = {});
+                                                         std::vector<bool> watched = {},
+                                                         std::vector<const TrainingEntry*> entries = {});
 
 }  // namespace contend

@@ -30,8 +30,9 @@ bool same_gpus(std::span<const GpuId> a, std::span<const GpuId> b) {
 /// The costs of transfers, kept by shape.
 class CostsByShape {
  public:
-  explicit CostsByShape(const Scenario& scenario)
+  CostsByShape(const Scenario& scenario, std::vector<const TrainingEntry*> entries)
       : scenario_{scenario},
+        entries_{std::move(entries)},
         whole_{network_cost(scenario.network)},
         formula_{cost_formula(scenario)},
         on_server_(static_cast<std::size_t>(scenario.cluster.servers)) {}
@@ -40,7 +41,9 @@ class CostsByShape {
     if (request.kind == OpKind::message) return message(lie_of(request).most);
     const bool is_whole = request.scope == CollectiveScope::all && request.collective == CollectiveKind::all_reduce;
     if (formula_ == CostFormula::measured && is_whole) return {whole_.alpha, whole_.beta, whole_.eta};
-    const JobShape& shape = lie_of(request).shape;
+    JobShape shape = lie_of(request).shape;
+    if (!entries_.empty() && entries_[request.job.index()] != nullptr)
+      shape = shape_of_entry(*entries_[request.job.index()], shape);
     const auto known = costs_.find(shape);
     const ExchangeCost& cost =
         known != costs_.end() ? known->second : costs_.emplace(shape, exchange_cost(scenario_, shape)).first->second;
@@ -133,6 +136,7 @@ class CostsByShape {
   }
 
   Scenario scenario_;
+  std::vector<const TrainingEntry*> entries_;  // by job; empty: no job has parameter servers
   AlphaBeta whole_;
   CostFormula formula_;
   std::vector<int> on_server_;          // ranks of one request
@@ -140,6 +144,23 @@ class CostsByShape {
   Lie last_;                            // of few
   std::map<JobShape, ExchangeCost> costs_;
 };
+
+/// What collectives cost by the formula in effect.
+ExchangeCost collective_cost(const Scenario& scenario, const JobShape& shape, const AlphaBeta& network) {
+  const ChannelCost link{network.alpha, network.beta, scenario.network.gamma};
+  switch (cost_formula(scenario)) {
+    case CostFormula::measured: {
+      const LinearCost all_reduce{network.alpha, network.beta};
+      return shape.ranks > 1 ? ExchangeCost::measured(all_reduce, shape.ranks) : ExchangeCost::measured(all_reduce);
+    }
+    case CostFormula::halving_doubling:
+      return ExchangeCost::halving_doubling(shape.ranks, link);
+    case CostFormula::ring:
+    case CostFormula::automatic:
+      break;
+  }
+  return ExchangeCost::two_level(shape.ranks, shape.servers, shape.per_server, inside_cost(scenario.network), link);
+}
 
 }  // namespace
 
@@ -208,29 +229,24 @@ JobShape group_shape(std::span<const GpuId> gpus, const RankGroups& groups, int 
   return shape;
 }
 
+JobShape shape_of_entry(const TrainingEntry& entry, JobShape shape) {
+  if (entry.exchange != ExchangeKind::parameter_server) return shape;
+  shape.parameter_servers = entry.servers.value_or(shape.ranks);
+  shape.colocated = entry.colocated;
+  return shape;
+}
+
 ExchangeCost exchange_cost(const Scenario& scenario, const JobShape& shape) {
   AlphaBeta network = network_cost(scenario.network);
   network.beta = TimePerByte{network.beta.ns_per_byte() * shape.sharing};
   network.eta = TimePerByte{network.eta.ns_per_byte() * shape.sharing};
-  const ChannelCost link{network.alpha, network.beta, scenario.network.gamma};
-  ExchangeCost cost;
-  switch (cost_formula(scenario)) {
-    case CostFormula::measured: {
-      const LinearCost all_reduce{network.alpha, network.beta};
-      cost = shape.ranks > 1 ? ExchangeCost::measured(all_reduce, shape.ranks) : ExchangeCost::measured(all_reduce);
-      break;
-    }
-    case CostFormula::halving_doubling:
-      cost = ExchangeCost::halving_doubling(shape.ranks, link);
-      break;
-    case CostFormula::ring:
-    case CostFormula::automatic:
-      cost = ExchangeCost::two_level(shape.ranks, shape.servers, shape.per_server, inside_cost(scenario.network), link);
-      break;
-  }
+  const bool served = shape.parameter_servers > 0;
+  ExchangeCost cost = served ? ExchangeCost::parameter_server(shape.ranks, shape.parameter_servers, shape.colocated,
+                                                              {network.alpha, network.beta, scenario.network.gamma})
+                             : collective_cost(scenario, shape, network);
   const bool shares = scenario.network.fidelity == Fidelity::contention;
   cost.penalty = shares ? network.eta.ns_per_byte() / network.beta.ns_per_byte() : -1;
-  if (shares) {
+  if (shares && !served) {
     cost.measured_beta = network.beta;
     cost.measured_eta = network.eta;
   }
@@ -238,9 +254,9 @@ ExchangeCost exchange_cost(const Scenario& scenario, const JobShape& shape) {
   return cost;
 }
 
-AlphaBeta transfer_costs(const Scenario& scenario) {
+AlphaBeta transfer_costs(const Scenario& scenario, std::vector<const TrainingEntry*> entries) {
   AlphaBeta cost = network_cost(scenario.network);
-  const auto each = std::make_shared<CostsByShape>(scenario);
+  const auto each = std::make_shared<CostsByShape>(scenario, std::move(entries));
   cost.each = [each](const TransferRequest& request) { return (*each)(request); };
   cost.carries_inside = scenario.network.inside.given();
   return cost;

@@ -10,6 +10,7 @@
 #include <compare>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace contend {
 
@@ -29,12 +30,16 @@ namespace contend {
 /// How the ranks of a job lie, or those of a group of its ranks.
 struct JobShape {
   int ranks = 1;
-  int servers = 1;     ///< that hold them
-  int per_server = 1;  ///< the most ranks on one server
-  int sharing = 1;     ///< groups that send through one interface at once
+  int servers = 1;            ///< that hold them
+  int per_server = 1;         ///< the most ranks on one server
+  int sharing = 1;            ///< groups that send through one interface at once
+  int parameter_servers = 0;  ///< that sum the gradients of ranks on servers of their own; 0: a collective does
+  bool colocated = false;     ///< they run on the servers of the ranks
 
   friend auto operator<=>(const JobShape&, const JobShape&) = default;
 };
+/// The same shape of a job that trains the entry.
+[[nodiscard]] JobShape shape_of_entry(const TrainingEntry& entry, JobShape shape);
 /// The costs of the all-reduces and other collectives of a job of that shape. Transfers slow each other down at
 /// fidelity `contention` only.
 [[nodiscard]] ExchangeCost exchange_cost(const Scenario& scenario, const JobShape& shape);
@@ -46,6 +51,7 @@ struct JobShape {
 /// The costs of the transfers of all jobs of a run, each by the shape of its job or group. A message takes
 /// network.alpha + bytes beta between servers, and the figures of network.inside in one; joint messages share each
 /// direction of the interface of a server.
-[[nodiscard]] AlphaBeta transfer_costs(const Scenario& scenario);
+/// `entries` are what the jobs train, as far as they have parameter servers; else nullptr.
+[[nodiscard]] AlphaBeta transfer_costs(const Scenario& scenario, std::vector<const TrainingEntry*> entries = {});
 
 }  // namespace contend

@@ -86,6 +86,18 @@ class UnaskedPlacement final : public PlacementPolicy {
   void place(const ClusterView&, const JobView&, std::vector<GpuId>&) override {}
 };
 
+/// What the jobs train that have parameter servers, by job; empty if none has.
+std::vector<const TrainingEntry*> served_entries(const Scenario& scenario, const Workload& workload) {
+  const auto is_served = [](const TrainingEntry& each) { return each.exchange == ExchangeKind::parameter_server; };
+  std::vector<const TrainingEntry*> entries;
+  if (std::ranges::none_of(scenario.training, is_served)) return entries;
+  for (const JobSpec& job : workload.jobs) {
+    const TrainingEntry* const entry = find_entry(scenario, base_of(job.model));
+    entries.push_back(entry != nullptr && is_served(*entry) ? entry : nullptr);
+  }
+  return entries;
+}
+
 std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload workload, std::uint64_t seed,
                                             const RunHooks& hooks, std::unique_ptr<PlacementPolicy> placement,
                                             const std::shared_ptr<PolicyFailure>& failure) {
@@ -100,7 +112,7 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   const std::size_t jobs = workload.jobs.size();
   std::vector<bool> watched(scenario.network.delays || hooks.watched ? jobs : 0, scenario.network.delays);
   if (hooks.watched) watched[hooks.watched->index()] = true;
-  auto network = make_network(scenario, seed, jobs, std::move(watched));
+  auto network = make_network(scenario, seed, jobs, std::move(watched), served_entries(scenario, workload));
   PolicySet policies{make_policy(scheduling_policies(), scenario.scheduling, context),
                      std::move(placement),
                      make_policy(communication_policies(), scenario.communication, context),

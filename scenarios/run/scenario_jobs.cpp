@@ -1,9 +1,12 @@
 #include "scenarios/run/scenario_jobs.hpp"
 
+#include "models/training_profile.hpp"
 #include "models/workloads/scaling.hpp"
 #include "models/workloads/synthetic.hpp"
+#include "scenarios/keys/training_codec.hpp"
 #include "scenarios/run/job_paces.hpp"
 #include "scenarios/run/job_sizes.hpp"
+#include "scenarios/training/training_check.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/check.hpp"
 #include "text/quantities.hpp"
@@ -12,6 +15,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -80,10 +84,69 @@ void check_models(const Scenario& scenario, const JobList& list) {
     const JobRequest& job = list.jobs[j];
     report.count_row();
     if (job.duration || job.model == last) continue;
-    if (std::ranges::find(names, job.model) == names.end())
-      report_unknown_model(report, list.lines[j], job.model, names);
+    const std::string base{base_of(job.model)};
+    if (std::ranges::find(names, base) == names.end())
+      report_unknown_model(report, list.lines[j], base, names);
     else
       last = job.model;
+  }
+  report.throw_if_bad();
+}
+
+/// What is wrong with the members that a job has of its own; the key of a complaint ends with the member.
+std::vector<Complaint> member_complaints(const Scenario& scenario, TrainingGraphs& graphs, const JobRequest& job) {
+  const std::string base{base_of(job.model)};
+  const std::string first{job.members.front().first};
+  const TrainingEntry* const entry = find_entry(scenario, base);
+  if (entry == nullptr)
+    return {{.key = first,
+             .reason = fmt::format("{} is a training profile, which was measured as a whole", quote_for_message(base)),
+             .hint = fmt::format("an entry of training: {{model: {}{}, {}: {}}}", kPublished, base, first,
+                                 job.members.front().second)}};
+  if (entry->parallel)
+    return {{.key = first,
+             .reason = fmt::format("training.{}.parallel says how this job trains", base),
+             .hint = "an entry of its own for such jobs"}};
+  try {
+    for (const auto& member : job.members) {
+      TrainingEntry bare = *entry;
+      bare.given.clear();
+      bare = variant_entry(bare, variant_of(base, {member}));
+      if (bare.given.size() == 1 && bare.given.contains(member.first)) continue;
+      return {{.key = std::string{member.first},
+               .reason = fmt::format("{} is more than a value of {}", quote_for_message(member.second), member.first),
+               .hint = "a map such as {policy: ddp, mib: 10} stands in braces"}};
+    }
+    const TrainingEntry own = variant_entry(*entry, job.model);
+    if (std::vector<Complaint> complaints = entry_complaints(own); !complaints.empty()) return complaints;
+    if (job.gpus == 1 && job.members.front().first != "batch")
+      return {{.key = first, .reason = "has no effect: a job of 1 GPU sends nothing", .hint = "leave the field empty"}};
+    static_cast<void>(graphs(job.model, job.gpus));
+  } catch (const InputError& error) {
+    return error.complaints();
+  }
+  return {};
+}
+
+/// Throws InputError with the rows of jobs with members of their own that can't be.
+void check_members(const Scenario& scenario, const JobList& list) {
+  RowReport report{*scenario.workload.jobs, false};
+  TrainingGraphs graphs{scenario};
+  std::map<std::pair<std::string_view, int>, std::vector<Complaint>> known;
+  for (std::size_t j = 0; j < list.jobs.size(); ++j) {
+    const JobRequest& job = list.jobs[j];
+    report.count_row();
+    if (job.members.empty()) continue;
+    const auto [found, is_new] = known.try_emplace({job.model, job.gpus});
+    if (is_new) found->second = member_complaints(scenario, graphs, job);
+    for (const Complaint& each : found->second) {
+      const auto names = [&](const auto& member) {
+        return each.key == member.first || each.key.ends_with(fmt::format(".{}", member.first));
+      };
+      const auto member = std::ranges::find_if(job.members, names);
+      const std::string_view column = (member == job.members.end() ? job.members.front() : *member).first;
+      report.bad(list.lines[j], column, each.reason, each.reason, each.hint);
+    }
   }
   report.throw_if_bad();
 }
@@ -176,6 +239,7 @@ std::shared_ptr<const JobList> listed_jobs(const Scenario& scenario, std::uint64
   check_elastic(scenario, table, *list);
   list = timed_by_table(scenario, table, std::move(list));
   check_models(scenario, *list);
+  check_members(scenario, *list);
   check_virtual_clusters(scenario, *list);
   check_places(scenario, *list);
   if (!is_scaled(scenario)) return list;

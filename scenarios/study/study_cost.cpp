@@ -31,15 +31,12 @@ ExchangeCost study_cost(const Scenario& scenario, int workers, const PeerRule& p
   std::vector<Complaint> complaints = study_complaints(scenario);
   if (!complaints.empty()) throw InputError{std::move(complaints)};
   const int per_server = std::min(study.per_server, workers);
-  ExchangeCost cost = exchange_cost(scenario, {workers, workers / per_server, per_server});
+  JobShape shape{workers, workers / per_server, per_server};
   if (study.exchange == ExchangeKind::parameter_server) {
-    const AlphaBeta network = network_cost(scenario.network);
-    ExchangeCost servers = ExchangeCost::parameter_server(workers, study.servers.value_or(workers), study.colocated,
-                                                          {network.alpha, network.beta, scenario.network.gamma});
-    servers.penalty = cost.penalty;
-    servers.interference = cost.interference;
-    cost = std::move(servers);
+    shape.parameter_servers = study.servers.value_or(workers);
+    shape.colocated = study.colocated;
   }
+  ExchangeCost cost = exchange_cost(scenario, shape);
   if (study.two_at_once) {
     cost.penalty = *study.two_at_once - 2;
     cost.measured_beta = {};

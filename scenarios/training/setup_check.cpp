@@ -4,6 +4,7 @@
 #include "calibration/missing_operators.hpp"
 #include "models/catalogue/catalogue.hpp"
 #include "models/devices.hpp"
+#include "models/training_profile.hpp"
 #include "scenarios/training/trained_model.hpp"
 #include "sim/check.hpp"
 
@@ -30,6 +31,8 @@ class SetupChecker {
 
  private:
   void check_model() {
+    if (const TrainingProfile* const published = published_profile(setup_); published != nullptr)
+      return check_published(*published);
     const TrainingSetup usual;
     check_sequence();
     if (setup_.device.calibrated) check_calibration();
@@ -43,6 +46,18 @@ class SetupChecker {
       complain("select", "has no effect without a file", "give layers");
     }
     if (!setup_.layers && !setup_.device.calibrated) check_type();
+  }
+
+  void check_published(const TrainingProfile& profile) {
+    const TrainingSetup usual;
+    const std::string measured = fmt::format("has no effect: {} was measured as a whole", *setup_.model);
+    const std::string other = "name a network of the catalogue (`contend list networks`)";
+    if (setup_.layers) complain("layers", measured, other);
+    if (!setup_.layers && !setup_.select.empty()) complain("select", measured, other);
+    if (setup_.type != usual.type) complain("dtype", measured, other);
+    if (setup_.sequence) complain("sequence", measured, other);
+    if (setup_.batch && *setup_.batch != profile.batch)
+      complain("batch", fmt::format("{} was measured with {} samples", *setup_.model, profile.batch), other);
   }
 
   void check_sequence() {

@@ -82,7 +82,26 @@ TimedModel from_file_and_calibration(const TrainingSetup& setup) {
   return model;
 }
 
+/// A profile as a network of one layer with one gradient, of whole elements.
+TimedModel from_profile(const TrainingProfile& profile) {
+  TimedModel model;
+  model.name = fmt::format("{}{}", kPublished, profile.name);
+  model.device = "V100";
+  model.batch = profile.batch;
+  const std::int64_t width = model.gradient_element_bytes;
+  TimedLayer all;
+  all.name = "all layers";
+  all.tensors.push_back({.name = "gradient", .elements = (profile.gradient.count() + width - 1) / width, .shape = {}});
+  all.forward = profile.forward;
+  all.backward = profile.backward;
+  all.origin = profile.source;
+  model.layers.push_back(std::move(all));
+  return model;
+}
+
 TimedModel unscaled(const TrainingSetup& setup) {
+  if (const TrainingProfile* const profile = published_profile(setup); profile != nullptr)
+    return from_profile(*profile);
   if (completes_table(setup)) return from_file_and_calibration(setup);
   if (setup.layers) return from_file(setup);
   return setup.device.calibrated ? from_calibration(setup, setup.batch.value_or(kUsualBatch)) : from_roofline(setup);
@@ -102,6 +121,10 @@ void scale(TimedModel& model, Time iteration) {
 }
 
 }  // namespace
+
+const TrainingProfile* published_profile(const TrainingSetup& setup) {
+  return setup.model ? find_published_profile(*setup.model) : nullptr;
+}
 
 bool completes_table(const TrainingSetup& setup) {
   return setup.layers && setup.model && setup.device.calibrated;

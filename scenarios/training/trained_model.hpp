@@ -3,10 +3,13 @@
 
 #include "models/layers.hpp"
 #include "models/overlap/problem.hpp"
+#include "models/training_profile.hpp"
 #include "scenarios/scenario.hpp"
 
 namespace contend {
 
+/// The published profile that the setup names as its model, or nullptr.
+[[nodiscard]] const TrainingProfile* published_profile(const TrainingSetup& setup);
 /// True if there is a file of times for some layers of the model and a calibrated device for the others.
 [[nodiscard]] bool completes_table(const TrainingSetup& setup);
 /// The network with its layer times, scaled if the setup says so. `setup` names a model or a file of layers. Throws

@@ -5,6 +5,7 @@
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/training/setup_check.hpp"
+#include "scenarios/training/trained_model.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "scenarios/yaml/codecs.hpp"
 #include "text/words.hpp"
@@ -21,8 +22,9 @@ namespace contend {
 namespace {
 
 /// What only one way to train has: layer by layer on each GPU, or spread over several.
-constexpr std::string_view kOnlyLayers[] = {"layers",      "select",     "single_worker", "granularity", "fusion",
-                                            "compression", "collective", "kernel_factor", "input"};
+constexpr std::string_view kOnlyLayers[] = {"layers", "select",      "single_worker", "granularity",
+                                            "fusion", "compression", "collective",    "kernel_factor",
+                                            "input",  "exchange",    "servers",       "colocated"};
 constexpr std::string_view kOnlyParallel[] = {"global_batch",         "config",    "recompute", "attention", "loss",
                                               "attention_efficiency", "efficiency"};
 
@@ -90,6 +92,18 @@ void check_parallel(const TrainingEntry& entry, const Complain& complain) {
     complain("accumulate", "follows from global_batch", "give one of the two");
 }
 
+/// Complaints about parameter servers, or about members that need them.
+template <class Complain>
+void check_exchange(const TrainingEntry& entry, const Complain& complain) {
+  if (entry.exchange == ExchangeKind::parameter_server) {
+    if (entry.collective != MessageRoute::usual) complain("collective", "parameter servers push and pull", "auto");
+    return;
+  }
+  const std::string needed = "exchange: parameter-server";
+  if (entry.servers) complain("servers", "there are no parameter servers", needed);
+  if (entry.colocated) complain("colocated", "there are no parameter servers", needed);
+}
+
 void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints) {
   const std::string key = "training." + entry.name;
   const auto complain = [&](std::string_view member, std::string reason, std::string hint) {
@@ -110,15 +124,17 @@ void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints)
     if (entry.given.contains(member)) complain(member, "has no effect without parallel", "");
   }
   if (entry.type == DataType::fp8) complain("dtype", "fp8 needs parallel", "bf16");
-  if (entry.model && find_model(*entry.model) == nullptr)
+  const TrainingProfile* const published = published_profile(entry);
+  if (published != nullptr && entry.optimizer != Optimizer::none)
+    complain("optimizer", fmt::format("is in the measured times of {} already", *entry.model), "none");
+  if (published == nullptr && entry.model && find_model(*entry.model) == nullptr)
     return complain("model", fmt::format("{} is trained on several GPUs", quote(*entry.model)),
                     "give parallel, such as {tensor: 8, zero: 1}");
   if (!entry.model && !entry.layers)
     return complain("", "says no network",
                     "give a model of the catalogue (`contend list networks`) or a file of layers");
-  if (entry.fusion.name == "horovod")
-    complain("fusion", "horovod has a background thread, which jobs of a cluster can't have yet",
-             "a study of one iteration (overlap.fusion) covers it; {policy: threshold, mib: 64} has the same buffers");
+  check_exchange(entry, complain);
+  const bool served = entry.exchange == ExchangeKind::parameter_server;
   const bool compresses = entry.compression.name != "none";
   check_setup(compresses);
   if (!compresses) {
@@ -129,12 +145,19 @@ void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints)
     return;
   }
   const auto method = make_policy(compression_policies(), entry.compression, {});
-  if (const auto refusal = method->refusal(entry.collective))
-    complain("collective", fmt::format("{} can't be summed that way: {}", entry.compression.name, refusal->reason),
-             "auto");
+  if (const auto refusal = method->refusal(served ? MessageRoute::server : entry.collective))
+    complain(served ? "compression" : "collective",
+             fmt::format("{} can't be summed that way: {}", entry.compression.name, refusal->reason),
+             served ? "exchange: all-reduce" : "auto");
 }
 
 }  // namespace
+
+std::vector<Complaint> entry_complaints(const TrainingEntry& entry) {
+  std::vector<Complaint> complaints;
+  check_entry(entry, complaints);
+  return complaints;
+}
 
 std::vector<Complaint> training_complaints(const Scenario& scenario) {
   std::vector<Complaint> complaints;
@@ -152,6 +175,23 @@ std::vector<Complaint> training_complaints(const Scenario& scenario) {
          .hint = did_you_mean(model, names)});
   }
   const Scenario::Network& network = scenario.network;
+  for (const TrainingEntry& each : scenario.training) {
+    if (each.name == kDefaultEntry || each.exchange != ExchangeKind::parameter_server) continue;
+    const std::string key = fmt::format("training.{}.exchange", each.name);
+    if (network.fidelity == Fidelity::flow)
+      complaints.push_back({.key = key,
+                            .reason = "parameter servers have no place on a topology",
+                            .hint = "network.fidelity: contention or analytic"});
+    else if (scenario.cluster.gpus_per_server > 1)
+      complaints.push_back({.key = key,
+                            .reason = "a parameter server needs workers on servers of their own",
+                            .hint = "cluster.gpus_per_server: 1"});
+    else if (cost_formula(scenario) != CostFormula::ring)
+      complaints.push_back({.key = key,
+                            .reason = "network.alpha and beta are those of a whole all-reduce, which a parameter "
+                                      "server has not",
+                            .hint = "network.formula: ring"});
+  }
   if (network.fidelity == Fidelity::flow) return complaints;
   if (network.formula == CostFormula::measured && !network.beta)
     complaints.push_back({.key = "network.formula",

@@ -12,4 +12,7 @@ namespace contend {
 /// layer times is read; complaints use the scenario's keys. Nothing for a study of one iteration.
 [[nodiscard]] std::vector<Complaint> training_complaints(const Scenario& scenario);
 
+/// The same of one entry alone.
+[[nodiscard]] std::vector<Complaint> entry_complaints(const TrainingEntry& entry);
+
 }  // namespace contend

@@ -3,6 +3,8 @@
 #include "models/catalogue/catalogue.hpp"
 #include "models/overlap/bound.hpp"
 #include "models/overlap/iteration.hpp"
+#include "models/training_profile.hpp"
+#include "scenarios/keys/training_codec.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/training/optimizer_bytes.hpp"
@@ -50,7 +52,12 @@ TimedLayer pause(std::string name, Time duration, std::string origin) {
 /// The graph and what is known of it; the memory is left open.
 TrainedJob plan(const Scenario& scenario, const TrainingEntry& entry, const TimedModel& model, int gpus) {
   const int per_server = std::min(gpus, scenario.cluster.gpus_per_server);
-  const JobShape shape{gpus, (gpus + per_server - 1) / per_server, per_server};
+  const JobShape shape = shape_of_entry(entry, {gpus, (gpus + per_server - 1) / per_server, per_server});
+  if (shape.colocated && shape.parameter_servers > gpus && gpus > 1)
+    throw InputError{{{.key = "servers",
+                       .reason = fmt::format("{} parameter servers don't fit on the servers of {} workers",
+                                             shape.parameter_servers, gpus),
+                       .hint = "fewer, or `auto`"}}};
   OverlapProblem problem = overlap_problem(model, gpus, exchange_cost(scenario, shape), entry.granularity);
   const AlphaBeta network = network_cost(scenario.network);
   const PolicyContext context{scenario.seed, network.beta, network.eta};
@@ -86,9 +93,11 @@ TrainedJob parallel_job(const Scenario& scenario, const TrainingEntry& entry, in
 /// Throws InputError if a GPU of the cluster has less.
 Bytes memory_of(const Scenario& scenario, const TrainingEntry& entry) {
   const Bytes there = scenario.cluster.gpu_memory;
-  if (entry.memory) {
-    if (*entry.memory <= there) return *entry.memory;
-    throw InputError{fmt::format("needs {} of GPU memory, a GPU of the cluster has {}", print_quantity(*entry.memory),
+  const TrainingProfile* const published = published_profile(entry);
+  if (entry.memory || published != nullptr) {
+    const Bytes needed = entry.memory ? *entry.memory : published->memory;
+    if (needed <= there) return needed;
+    throw InputError{fmt::format("needs {} of GPU memory, a GPU of the cluster has {}", print_quantity(needed),
                                  print_quantity(there))};
   }
   const TrainingMemory memory = entry_memory(entry);
@@ -159,36 +168,39 @@ TrainingMemory entry_memory(const TrainingEntry& entry) {
   return memory;
 }
 
-std::size_t TrainingGraphs::index_of(const TrainingEntry& entry) const {
-  return static_cast<std::size_t>(&entry - scenario_.training.data());
+TrainingGraphs::Known* TrainingGraphs::known(const std::string& name) {
+  const auto found = known_.find(name);
+  if (found != known_.end()) return &found->second;
+  const TrainingEntry* const base = find_entry(scenario_, base_of(name));
+  if (base == nullptr) return nullptr;
+  return &known_.emplace(name, Known{variant_entry(*base, name), {}, {}}).first->second;
 }
 
-const TimedModel& TrainingGraphs::model_of(const TrainingEntry& entry) {
-  std::optional<TimedModel>& model = models_[index_of(entry)];
-  if (!model) model = entry_model(entry);
-  return *model;
+const TimedModel& TrainingGraphs::model_of(Known& known) {
+  if (!known.model) known.model = entry_model(known.entry);
+  return *known.model;
 }
 
 TrainedJob TrainingGraphs::operator()(const std::string& name, int gpus) {
-  const TrainingEntry* const entry = find_entry(scenario_, name);
-  if (entry == nullptr) return profile_job(name, gpus);
+  Known* const trained = known(name);
+  if (trained == nullptr) return profile_job(name, gpus);
+  const TrainingEntry& entry = trained->entry;
   try {
-    if (entry->parallel) return parallel_job(scenario_, *entry, gpus);
-    std::optional<Bytes>& memory = memory_[index_of(*entry)];
-    if (!memory) memory = memory_of(scenario_, *entry);
-    TrainedJob job = plan(scenario_, *entry, model_of(*entry), gpus);
-    job.memory = *memory;
+    if (entry.parallel) return parallel_job(scenario_, entry, gpus);
+    if (!trained->memory) trained->memory = memory_of(scenario_, entry);
+    TrainedJob job = plan(scenario_, entry, model_of(*trained), gpus);
+    job.memory = *trained->memory;
     return job;
   } catch (const InputError& error) {
-    rethrow_about(*entry, error);
+    rethrow_about(entry, error);
   }
 }
 
 Time TrainingGraphs::iteration(const std::string& name) {
-  const TrainingEntry* const entry = find_entry(scenario_, name);
-  if (entry == nullptr) return profile_iteration(name);
-  if (entry->parallel) return parallel_iteration_time(scenario_, *entry);
-  const TimedModel& model = model_of(*entry);
+  Known* const trained = known(name);
+  if (trained == nullptr) return profile_iteration(name);
+  if (trained->entry.parallel) return parallel_iteration_time(scenario_, trained->entry);
+  const TimedModel& model = model_of(*trained);
   return model.forward() + model.backward();
 }
 

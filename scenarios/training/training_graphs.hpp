@@ -6,7 +6,7 @@
 #include "scenarios/scenario.hpp"
 #include "sim/error.hpp"
 
-#include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,21 +41,27 @@ struct TrainingMemory {
 /// as can hold it, alone in the network.
 class TrainingGraphs {
  public:
-  explicit TrainingGraphs(const Scenario& scenario)
-      : scenario_{scenario}, models_(scenario.training.size()), memory_(scenario.training.size()) {}
+  explicit TrainingGraphs(const Scenario& scenario) : scenario_{scenario} {}
 
-  /// As GraphMaker. Throws InputError that names the entry if its policies can't work together.
+  /// As GraphMaker. Throws InputError that names the entry if its policies can't work together, or for members of the
+  /// job's own that can't be read (variant_entry()).
   [[nodiscard]] TrainedJob operator()(const std::string& name, int gpus);
   /// As IterationTime, without kernels of compression.
   [[nodiscard]] Time iteration(const std::string& name);
 
  private:
-  [[nodiscard]] std::size_t index_of(const TrainingEntry& entry) const;
-  [[nodiscard]] const TimedModel& model_of(const TrainingEntry& entry);
+  /// An entry, or one with members of a job's own, and what has been derived from it.
+  struct Known {
+    TrainingEntry entry;
+    std::optional<TimedModel> model;
+    std::optional<Bytes> memory;
+  };
+  /// Returns nullptr for a training profile.
+  [[nodiscard]] Known* known(const std::string& name);
+  [[nodiscard]] static const TimedModel& model_of(Known& known);
 
   const Scenario& scenario_;
-  std::vector<std::optional<TimedModel>> models_;  // by entry
-  std::vector<std::optional<Bytes>> memory_;       // by entry
+  std::map<std::string, Known> known_;  // by name
 };
 
 }  // namespace contend

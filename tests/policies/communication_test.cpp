@@ -1,6 +1,10 @@
+#include "tests/effort.hpp"
 #include "tests/policies/policy_kit.hpp"
+#include "tests/sim/same_result.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include <doctest/doctest.h>
 
@@ -86,4 +90,45 @@ TEST_CASE("AdaDUAL: every active transfer on every server is examined") {
   CHECK_FALSE(may_start(*policy, 100, {{300}, {200}}));
   CHECK_FALSE(may_start(*policy, 100, {{200}, {300}}));
   CHECK_FALSE(may_start(*policy, 100, {{}, {300}, {}, {200}}));
+}
+
+TEST_CASE("AdaDUAL by iteration: all that both jobs still send in their iterations is compared") {
+  const auto by_message = communication({"ada-dual", {}}, 1, 0.25);
+  const auto by_iteration = communication({"ada-dual", {{"per_iteration", true}}}, 1, 0.25);
+  CHECK(by_iteration->decides_per_iteration());
+  CHECK_FALSE(by_message->decides_per_iteration());
+  // R must be at least 2.5 M: a small message passes by itself, and not with the 900 bytes that follow it.
+  const JobId other{5U};
+  CHECK(may_start(*by_message, 100, {{250}}, other, {900, 0}));
+  CHECK_FALSE(may_start(*by_iteration, 100, {{250}}, other, {900, 0}));
+  CHECK_FALSE(may_start(*by_iteration, 100, {{250}}, other, {900, 2249}));
+  CHECK(may_start(*by_iteration, 100, {{250}}, other, {900, 2250}));
+  // What a job sends later counts once, however many of its messages are on the interface.
+  CHECK_FALSE(may_start(*by_iteration, 100, {{125, 125}}, other, {900, 2249}));
+  CHECK(may_start(*by_iteration, 100, {{125, 125}}, other, {900, 2250}));
+  CHECK(communication({"srsf", {{"per_iteration", true}}}, 1, 0)->decides_per_iteration());
+}
+
+TEST_CASE("a decision for an iteration is that for its message where it has only one, on random clusters") {
+  std::size_t compared = 0, others = 0;
+  for (std::uint64_t seed = 0; seed < effort(std::uint64_t{400}); ++seed) {
+    RandomCluster cluster = random_cluster(seed);
+    const bool single = std::ranges::all_of(cluster.graphs, [](const std::string& text) {
+      const IterationGraph graph = graph_from_text(text);
+      const auto sends = std::ranges::count_if(graph.ops(), [](const Op& op) { return op.sends(); });
+      return sends == 0 || (sends == 1 && graph.roles().size() == 1);
+    });
+    const RunResult by_message = cluster.run(true);
+    cluster.communication.parameters.emplace_back("per_iteration", true);
+    INFO(cluster.describe());
+    const RunResult by_iteration = cluster.run(true);
+    if (single) {
+      CHECK(difference(by_message, by_iteration) == "");
+      ++compared;
+    } else if (by_message.digest != by_iteration.digest) {
+      ++others;
+    }
+  }
+  CHECK(compared > effort(std::size_t{10}));
+  CHECK(others > effort(std::size_t{10}));
 }

@@ -53,6 +53,19 @@ void add_phases(RandomCluster& cluster) {
   }
 }
 
+/// Gives each graph a timer beside its operations, and has one of these and the next iteration wait for it.
+void add_timers(RandomCluster& cluster) {
+  RandomStream random{cluster.seed, "timers"};
+  for (std::string& text : cluster.graphs) {
+    const IterationGraph graph = graph_from_text(text);
+    const std::string& first = graph.ops().front().name;
+    const std::string& role = graph.roles().front().name;
+    const Time usual = std::max(graph.ops().front().duration, Time::nanoseconds(1));
+    text += fmt::format(" | timer t {0} {1} | timer u {0} {2} | {3} -> t | t -> u | t => {3} | u => t", role,
+                        usual.ns() * random.uniform_integer(0, 3), random.uniform_integer(0, 7), first);
+  }
+}
+
 /// Runs clusters both ways and counts what was seen.
 struct BothWays {
   std::uint64_t cases = 0, cases_with_leaps = 0, events = 0, leapt = 0;
@@ -112,6 +125,22 @@ TEST_CASE("leaping lands on the same nanosecond if computing and communicating s
   CHECK(seen.cases_with_leaps * 2 > seen.cases);
   CHECK(seen.leapt * 5 > seen.events);
   CHECK(slower * 20 > seen.cases);  // jobs that share GPUs, and pipelines, do both at once
+}
+
+TEST_CASE("leaping lands on the same nanosecond with timers, and where policies decide for an iteration") {
+  BothWays seen;
+  std::uint64_t moved = 0;
+  for (std::uint64_t seed = 0; seed < effort(std::uint64_t{300}); ++seed) {
+    RandomCluster cluster = random_cluster(seed);
+    const Time without = cluster.run(true).end;
+    if (seed % 3 != 0) add_timers(cluster);
+    if (seed % 3 != 1) cluster.communication.parameters.emplace_back("per_iteration", true);
+    if (seen.run(cluster).end != without) ++moved;
+  }
+  seen.tell();
+  CHECK(seen.cases_with_leaps * 2 > seen.cases);
+  CHECK(seen.leapt * 5 > seen.events);
+  CHECK(moved * 4 > seen.cases);
 }
 
 TEST_CASE("leaping is exact where a measured window ends the run, on random clusters") {

@@ -89,16 +89,16 @@ inline std::vector<std::uint32_t> place(PlacementPolicy& policy, const FakeClust
 }
 
 /// The transfers on each server, given by the bytes that they have left: of other jobs than that of may_start(), each
-/// of a job of its own, or all of the job `owner`.
+/// of a job of its own, or all of the job `owner`. Each of these jobs sends `later` bytes later in its iteration.
 class FakeNetworkView final : public NetworkView {
  public:
-  explicit FakeNetworkView(std::vector<std::vector<double>> left, JobId owner = JobId::none())
-      : left_{std::move(left)}, owner_{owner} {}
+  explicit FakeNetworkView(std::vector<std::vector<double>> left, JobId owner = JobId::none(), double later = 0)
+      : left_{std::move(left)}, owner_{owner}, later_{later} {}
   [[nodiscard]] std::size_t active_count(ServerId server) const override { return left_[server.index()].size(); }
   void active(ServerId server, std::vector<ActiveTransfer>& transfers) const override {
     JobId other{1U};
     for (const double bytes : left_[server.index()]) {
-      transfers.push_back({owner_.valid() ? owner_ : other, bytes});
+      transfers.push_back({owner_.valid() ? owner_ : other, bytes, later_});
       other = JobId{other.index() + 1};
     }
   }
@@ -106,18 +106,26 @@ class FakeNetworkView final : public NetworkView {
  private:
   std::vector<std::vector<double>> left_;
   JobId owner_;
+  double later_;
+};
+
+/// What a job sends later in its iteration: the one that asks, and each of the others.
+struct Later {
+  std::int64_t own = 0;
+  double others = 0;
 };
 
 /// Returns true if a message of `bytes` over all servers in `left` may enter: every server has to accept it.
 inline bool may_start(const CommunicationPolicy& policy, std::int64_t bytes, std::vector<std::vector<double>> left,
-                      JobId owner = JobId::none()) {
+                      JobId owner = JobId::none(), Later later = {}) {
   std::vector<ServerId> servers;
   for (std::size_t s = 0; s < left.size(); ++s) servers.emplace_back(s);
   TransferRequest request;
   request.job = JobId{0U};
   request.bytes = Bytes{bytes};
+  request.later = Bytes{later.own};
   request.servers = servers;
-  const FakeNetworkView network{std::move(left), owner};
+  const FakeNetworkView network{std::move(left), owner, later.others};
   for (const ServerId server : servers) {
     if (!policy.may_start(request, server, network)) return false;
   }

@@ -49,7 +49,7 @@ network:
 policies:
   scheduling: {policy: srsf, strict: false, preemptive: false, rewalk: false, list_order: false, migrate: false}
   placement: {policy: lwf, kappa: 1}
-  communication: {policy: srsf, ways: 1}
+  communication: {policy: srsf, ways: 1, per_iteration: false}
 scheduling:
   quantum: 0s
   ties: submission

@@ -2,6 +2,7 @@
 
 #include "models/catalogue/catalogue.hpp"
 #include "models/devices.hpp"
+#include "models/training_profile.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/run/network_costs.hpp"
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace contend;
 
@@ -107,7 +109,12 @@ TEST_CASE("training: what can't be is said with its place") {
         "a.yaml:2:37: training.a.dtype: V100-SXM2 has no bf16; one of fp32, fp16");
   CHECK(errors_of("training: {a: {model: vgg16, kernel_factor: 2}}\n") ==
         "a.yaml:2:45: training.a.kernel_factor: has no effect without a compression");
-  CHECK(errors_of("training: {a: {model: vgg16, fusion: horovod}}\n").find("background thread") != std::string::npos);
+  CHECK(errors_of("training: {a: {model: published-vgg16, dtype: fp16, batch: 32, optimizer: adam}}\n") ==
+        "a.yaml:2:47: training.a.dtype: has no effect: published-vgg16 was measured as a whole; name a network of the "
+        "catalogue (`contend list networks`)\n"
+        "a.yaml:2:60: training.a.batch: published-vgg16 was measured with 16 samples; name a network of the catalogue "
+        "(`contend list networks`)\n"
+        "a.yaml:2:75: training.a.optimizer: is in the measured times of published-vgg16 already; none");
   CHECK(errors_of("training: {a: {model: vgg16, compression: top-k, collective: all-reduce}}\n")
             .find("top-k can't be summed that way") != std::string::npos);
   CHECK(errors_of("training: [a]\n").find("expected a map such as {resnet:") != std::string::npos);
@@ -261,4 +268,60 @@ TEST_CASE("training: the figures of a job alone are those of the study, by the s
     ++compared;
   }
   CHECK(compared == 3);
+}
+
+TEST_CASE("training: an entry of a published profile trains as jobs that name the profile") {
+  for (const TrainingProfile& profile : training_profiles()) {
+    INFO(std::string{profile.name});
+    const Scenario scenario =
+        parsed(fmt::format("network: {{alpha: 0us, beta: 0.856ms/MiB, eta: 0.235ms/MiB}}\n"
+                           "training: {{it: {{model: {}{}, fusion: bsp}}}}\n",
+                           kPublished, profile.name));
+    TrainingGraphs graphs{scenario};
+    const IterationGraph entry = graphs("it", 8).graph, named = graphs(std::string{profile.name}, 8).graph;
+    CHECK(graphs("it", 8).memory == profile.memory);
+    CHECK(graphs.iteration("it") == profile.forward + profile.backward);
+    REQUIRE(entry.ops().size() == named.ops().size());
+    for (std::size_t i = 0; i < entry.ops().size(); ++i) {
+      CHECK(entry.ops()[i].kind == named.ops()[i].kind);
+      CHECK(entry.ops()[i].duration == named.ops()[i].duration);
+      // Gradients are whole elements of four bytes.
+      CHECK(entry.ops()[i].bytes.count() == (named.ops()[i].bytes.count() + 3) / 4 * 4);
+    }
+    const Time whole = run_one(scenario, "it", 8, 50).end;
+    CHECK(whole.to_seconds() == near(run_one(scenario, std::string{profile.name}, 8, 50).end.to_seconds(), 1e-8));
+  }
+}
+
+TEST_CASE("training: horovod's cycles are timers, which take no GPU time") {
+  const std::string network = "network: {nic: 10Gbps, alpha: 30us}\ncluster: {servers: 4, gpus_per_server: 1}\n";
+  const auto run = [&](const std::string& fusion) {
+    return run_one(parsed(network + "training: {it: {model: resnet50, fusion: " + fusion + "}}\n"), "it", 4, 20);
+  };
+  const RunResult late = run("{policy: horovod, cycle_ms: 40}"), early = run("{policy: horovod, cycle_ms: 0.1}");
+  const RunResult buckets = run("{policy: threshold, mib: 64}");
+  CHECK(late.jobs.front().compute == buckets.jobs.front().compute);
+  CHECK(early.jobs.front().compute == buckets.jobs.front().compute);
+  CHECK(late.end > early.end);
+}
+
+TEST_CASE("training: parameter servers need servers of one GPU, a fidelity with closed forms, and room") {
+  const auto errors = [](const std::string& member, const std::string& rest) {
+    return errors_of("training: {a: {model: vgg16, " + member + "}}\n" + rest);
+  };
+  const std::string served = "exchange: parameter-server", alone = "cluster: {servers: 4, gpus_per_server: 1}\n";
+  CHECK(errors(served, alone + "network: {nic: 10Gbps}\n") == "");
+  CHECK(
+      errors(served, "network: {nic: 10Gbps}\n").find("workers on servers of their own; cluster.gpus_per_server: 1") !=
+      std::string::npos);
+  CHECK(errors(served, alone + "network: {nic: 10Gbps, fidelity: flow}\n").find("no place on a topology") !=
+        std::string::npos);
+  CHECK(errors(served, alone + "network: {beta: 1ns/B}\n").find("network.formula: ring") != std::string::npos);
+  CHECK(errors("servers: 2", alone).find("training.a.servers: there are no parameter servers") != std::string::npos);
+  CHECK(errors(served + ", compression: sign-sgd, collective: all-gather", alone).find("push and pull") !=
+        std::string::npos);
+  const Scenario small = parsed("training: {a: {model: vgg16, colocated: true, servers: 4, " + served + "}}\n" + alone +
+                                "network: {nic: 10Gbps}\n");
+  CHECK(run_one(small, "a", 4, 1).jobs.front().state == JobState::finished);
+  CHECK_THROWS_AS(static_cast<void>(run_one(small, "a", 2, 1)), InputError);
 }

@@ -150,3 +150,16 @@ TEST_CASE("validate: sizes, roles and lags") {
     CHECK(contains(complaint(deaf), "no receiver"));
   }
 }
+
+TEST_CASE("a timer takes time on no GPU: it is not part of the computing, and a faster device doesn't shorten it") {
+  const IterationGraph graph =
+      graph_from_text("role w 4 | compute f w 10 | timer t w 7 | all-reduce g w 5 | f -> t | t -> g | g => f");
+  CHECK(graph.ops()[1].kind == OpKind::timer);
+  CHECK_FALSE(graph.ops()[1].per_rank());
+  CHECK_FALSE(graph.ops()[1].sends());
+  CHECK(graph.compute_per_rank(RoleId{0U}) == Time::nanoseconds(10));
+  CHECK(graph.compute_total() == GpuTime{Time::nanoseconds(10), 4});
+  const IterationGraph faster = graph.with_compute_times(0.5);
+  CHECK(faster.ops()[0].duration == Time::nanoseconds(5));
+  CHECK(faster.ops()[1].duration == Time::nanoseconds(7));
+}

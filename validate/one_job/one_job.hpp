@@ -15,12 +15,13 @@ struct OneJobCase {
   std::string model, fusion, compression;
   std::string fidelity;  ///< `analytic` or `contention`
   int servers = 1, per_server = 1;
+  std::string exchange{};  ///< members of the entry and keys of the study; empty: all-reduce
 
   [[nodiscard]] std::string title() const;
 };
 
 /// Every network of five families x fusion policy x compression method x {1, 2, 4, 16} servers x {1, 4} GPUs of each x
-/// fidelity.
+/// fidelity; and one network by parameter servers.
 [[nodiscard]] std::vector<OneJobCase> one_job_cases();
 
 /// What both sides make of a case.
