@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include <Eigen/Cholesky>
@@ -64,20 +65,31 @@ struct GaussianProcess::Fit {
   double best = 0;                  ///< the largest value, scaled
   Solution solution;
 
-  /// The prediction in units of the deviation.
-  [[nodiscard]] Prediction scaled(const Point& point) const {
-    Eigen::VectorXd k(static_cast<Eigen::Index>(points.size()));
-    for (Eigen::Index i = 0; i < k.size(); ++i) {
-      const Point& other = points[static_cast<std::size_t>(i)];
-      double sum = 0;
-      for (std::size_t c = 0; c < point.size(); ++c) {
-        const double apart = (point[c] - other[c]) / solution.lengths[key_of[c]];
-        sum += apart * apart;
-      }
-      k(i) = matern(std::sqrt(sum));
+  [[nodiscard]] double covariance(const Point& a, const Point& b) const {
+    double sum = 0;
+    for (std::size_t c = 0; c < a.size(); ++c) {
+      const double apart = (a[c] - b[c]) / solution.lengths[key_of[c]];
+      sum += apart * apart;
     }
-    const double variance = 1 - k.dot(solution.solver.solve(k));
+    return matern(std::sqrt(sum));
+  }
+
+  /// The prediction of a weighted sum in units of the deviation.
+  [[nodiscard]] Prediction scaled(std::span<const Point> there, std::span<const double> weights) const {
+    Eigen::VectorXd k = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(points.size()));
+    double variance = 0;
+    for (std::size_t j = 0; j < there.size(); ++j) {
+      for (Eigen::Index i = 0; i < k.size(); ++i)
+        k(i) += weights[j] * covariance(there[j], points[static_cast<std::size_t>(i)]);
+      for (std::size_t i = 0; i < there.size(); ++i)
+        variance += weights[i] * weights[j] * covariance(there[i], there[j]);
+    }
+    variance -= k.dot(solution.solver.solve(k));
     return {k.dot(solution.weights), std::sqrt(std::max(0.0, variance))};
+  }
+  [[nodiscard]] Prediction scaled(const Point& point) const {
+    constexpr double kWhole = 1;
+    return scaled({&point, 1}, {&kWhole, 1});
   }
 };
 
@@ -114,16 +126,6 @@ Squares squares_of(const std::vector<GaussianProcess::Point>& points, const std:
 
 void check_points(const std::vector<GaussianProcess::Point>& points, std::span<const double> values, double noise) {
   CONTEND_CHECK(!points.empty() && points.size() == values.size() && noise > 0, "a value for each point");
-}
-
-/// The expected excess of a normal variable over a level (Jones, Schonlau and Welch, 1998, equation 15).
-double gain(const GaussianProcess::Prediction& there, double level) {
-  const double excess = there.mean - level;
-  if (there.deviation < kCertain) return std::max(0.0, excess);
-  const double z = excess / there.deviation;
-  const double density = std::exp(-z * z / 2) / std::sqrt(2 * kPi);
-  const double share = std::erfc(-z / std::sqrt(2.0)) / 2;
-  return excess * share + there.deviation * density;
 }
 
 /// The logarithm of the prior of lengths, up to a constant: normal on their logarithms.
@@ -207,19 +209,30 @@ GaussianProcess::Prediction GaussianProcess::at(const Point& point) const {
   return {fit_->mean + fit_->deviation * scaled.mean, fit_->deviation * scaled.deviation};
 }
 
+GaussianProcess::Prediction GaussianProcess::at(std::span<const Point> points, std::span<const double> weights) const {
+  CONTEND_CHECK(points.size() == weights.size(), "a weight for each point");
+  const Prediction scaled = fit_->scaled(points, weights);
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  return {sum * fit_->mean + fit_->deviation * scaled.mean, fit_->deviation * scaled.deviation};
+}
+
 double GaussianProcess::expected_improvement(const Point& point, double xi) const {
-  return fit_->deviation * gain(fit_->scaled(point), fit_->best + xi);
+  return fit_->deviation * expected_gain(fit_->scaled(point), fit_->best + xi);
 }
 
-double GaussianProcess::expected_gain(const Point& point, double level) const {
-  return fit_->deviation * gain(fit_->scaled(point), (level - fit_->mean) / fit_->deviation);
+// Jones, Schonlau and Welch, 1998, equation 15.
+double expected_gain(const GaussianProcess::Prediction& there, double level) {
+  const double excess = there.mean - level;
+  if (there.deviation < kCertain) return std::max(0.0, excess);
+  const double z = excess / there.deviation;
+  const double density = std::exp(-z * z / 2) / std::sqrt(2 * kPi);
+  const double share = std::erfc(-z / std::sqrt(2.0)) / 2;
+  return excess * share + there.deviation * density;
 }
 
-double GaussianProcess::probability_at_least(const Point& point, double level) const {
-  const Prediction there = fit_->scaled(point);
-  const double scaled = (level - fit_->mean) / fit_->deviation;
-  if (there.deviation < kCertain) return there.mean >= scaled ? 1.0 : 0.0;
-  return std::erfc((scaled - there.mean) / there.deviation / std::sqrt(2.0)) / 2;
+double probability_at_least(const GaussianProcess::Prediction& there, double level) {
+  if (there.deviation < kCertain) return there.mean >= level ? 1.0 : 0.0;
+  return std::erfc((level - there.mean) / there.deviation / std::sqrt(2.0)) / 2;
 }
 
 }  // namespace contend

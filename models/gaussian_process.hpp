@@ -39,18 +39,21 @@ class GaussianProcess {
     double mean = 0, deviation = 0;
   };
   [[nodiscard]] Prediction at(const Point& point) const;
+  /// The same of a weighted sum of the true function at several points, a weight for each.
+  [[nodiscard]] Prediction at(std::span<const Point> points, std::span<const double> weights) const;
   /// The expected amount by which the true function at the point exceeds the largest value plus `xi` standard
   /// deviations of all values; 0 where it does not exceed that.
   [[nodiscard]] double expected_improvement(const Point& point, double xi) const;
-  /// The expected amount by which the true function at the point exceeds `level`, in units of the values.
-  [[nodiscard]] double expected_gain(const Point& point, double level) const;
-  /// The probability that the true function at the point is at least `level`.
-  [[nodiscard]] double probability_at_least(const Point& point, double level) const;
 
  private:
   struct Fit;
   std::unique_ptr<Fit> fit_;
 };
+
+/// The expected amount by which a normal variable exceeds `level`.
+[[nodiscard]] double expected_gain(const GaussianProcess::Prediction& there, double level);
+/// The probability that a normal variable is at least `level`.
+[[nodiscard]] double probability_at_least(const GaussianProcess::Prediction& there, double level);
 
 /// The most probable kernel for these values (automatic relevance determination: Rasmussen and Williams, section 5.1).
 /// Searches along one length at a time, and along the noise, until nothing improves. The prior of a length is lognormal

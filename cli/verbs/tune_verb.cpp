@@ -50,8 +50,12 @@ constexpr Option kTuneOptions[] = {
     {.name = "trials",
      .letter = '\0',
      .value = "N",
-     .text = "number of points to run (default 30); with halving: in the first round (default all)"},
-    {.name = "batch", .letter = '\0', .value = "N", .text = "with bayes: number of points chosen at once (default 1)"},
+     .text = "number of points to run (default 30), of which each costs a run per seed; bayes may spread as many runs "
+             "over more points; with halving: in the first round (default all)"},
+    {.name = "batch",
+     .letter = '\0',
+     .value = "N",
+     .text = "with bayes: number of runs chosen at once (default: one per seed)"},
     {.name = "eta",
      .letter = '\0',
      .value = "X",
@@ -132,7 +136,8 @@ TuneOptions tune_options(const Arguments& arguments, const SweepPlan& plan) {
   }
   const std::uint64_t usual = options.method == TuneMethod::halving ? plan.points().size() : 30;
   options.trials = static_cast<std::int64_t>(arguments.whole_number("trials", 1, kMost).value_or(usual));
-  options.batch = static_cast<std::int64_t>(arguments.whole_number("batch", 1, kMost).value_or(1));
+  options.batch = static_cast<std::int64_t>(
+      arguments.whole_number("batch", 1, kMost).value_or(static_cast<std::uint64_t>(plan.info().repeat)));
   options.eta = eta_of(arguments);
   options.start = arguments.whole_number("start", 0, kMost).value_or(0);
   if (options.method == TuneMethod::halving && options.goals.size() > 1)

@@ -22,6 +22,7 @@ namespace contend {
 namespace {
 
 constexpr std::size_t kMostFirstPoints = 9;
+constexpr std::int64_t kWholeFirstPoints = 3;  // of these, under all seeds: what tells the seeds apart
 
 class Search {
  public:
@@ -31,11 +32,18 @@ class Search {
         options_{options},
         runner_{runner},
         check_{check},
+        seeds_{static_cast<std::size_t>(plan.info().repeat)},
         asked_(plan.points().size(), 0),
         refused_(plan.points().size(), false) {
-    for (const TuneGoal& each : options.goals) figures_.push_back({each.metric, {}});
-    for (const TuneBound& each : options.bounds) figures_.push_back({each.metric, {}});
-    for (Figure& each : figures_) each.values.resize(plan.points().size());
+    const std::size_t points = plan.points().size();
+    const TuneFigure empty(points, std::vector<double>(seeds_, kNaN));
+    values_ = {
+        std::vector<bool>(points, false), std::vector<std::vector<bool>>(points, std::vector<bool>(seeds_, false)),
+        std::vector<TuneFigure>(options.goals.size(), empty), std::vector<TuneFigure>(options.bounds.size(), empty)};
+    for (std::size_t i = 0; i < options.goals.size(); ++i)
+      figures_.push_back({options.goals[i].metric, &values_.goals[i]});
+    for (std::size_t i = 0; i < options.bounds.size(); ++i)
+      figures_.push_back({options.bounds[i].metric, &values_.bounds[i]});
   }
 
   TuneResult halving() {
@@ -59,14 +67,23 @@ class Search {
 
   TuneResult bayes() {
     const TuneSpace space = tune_space(plan_.info(), plan_.points());
-    const std::size_t first = std::min({left(), asked_.size(), 2 * space.keys.size() + 1, kMostFirstPoints});
-    bool goes_on = run(possible(first_points(space, first, options_.start)), plan_.info().repeat);
-    if (goes_on && tried() == 0) goes_on = run(drawn(1), plan_.info().repeat);
-    TuneModel model{space, options_};
+    const auto trials = static_cast<std::size_t>(options_.trials);
+    const std::size_t first = std::min({trials, asked_.size(), 2 * space.keys.size() + 1, kMostFirstPoints});
+    std::vector<std::size_t> begun = possible(first_points(space, first, options_.start));
+    if (begun.empty()) begun = drawn(1);
+    if (begun.empty()) return result();  // no point can be run
+    bool goes_on = run(begun, 1) && run(best_of(begun), plan_.info().repeat);
+    TuneModel model{space, options_, seeds_};
     while (goes_on) {
-      const std::size_t count = std::min({static_cast<std::size_t>(options_.batch), left(), unasked()});
-      if (count == 0) break;
-      goes_on = run(possible(model.most_promising(values(), count)), plan_.info().repeat);
+      const std::size_t left = trials * seeds_ - static_cast<std::size_t>(runs_);
+      for (std::size_t point = 0; point < asked_.size(); ++point)
+        values_.closed[point] = refused_[point] || (asked_[point] > 0 && !has_value(point));
+      std::vector<TuneRun> runs =
+          model.most_promising(values_, std::min(left, static_cast<std::size_t>(options_.batch)), left);
+      if (runs.empty()) break;
+      std::erase_if(runs,
+                    [&](const TuneRun& each) { return asked_[each.point] == 0 && possible({each.point}).empty(); });
+      goes_on = run(runs);
     }
     return result();
   }
@@ -74,8 +91,17 @@ class Search {
  private:
   struct Figure {
     std::size_t metric = 0;
-    std::vector<std::vector<double>> values;  ///< by point, of each seed
+    TuneFigure* values;  ///< in values_
   };
+
+  /// A third of the trials, and no more than kWholeFirstPoints: the best of these points.
+  [[nodiscard]] std::vector<std::size_t> best_of(std::vector<std::size_t> points) const {
+    std::erase_if(points, [&](std::size_t point) { return !has_value(point); });
+    std::stable_sort(points.begin(), points.end(), [&](std::size_t a, std::size_t b) { return is_better(a, b); });
+    const auto most = static_cast<std::size_t>(std::min((options_.trials + 2) / 3, kWholeFirstPoints));
+    points.resize(std::min(points.size(), most));
+    return points;
+  }
 
   /// So many of all points that can be run and haven't, at random.
   [[nodiscard]] std::vector<std::size_t> drawn(std::int64_t count) {
@@ -104,27 +130,29 @@ class Search {
     return possible;
   }
 
-  /// Points that may still be run, of the trials and of those that are left.
-  [[nodiscard]] std::size_t left() const { return static_cast<std::size_t>(options_.trials - tried()); }
-  [[nodiscard]] std::size_t unasked() const {
-    std::size_t count = 0;
-    for (std::size_t point = 0; point < asked_.size(); ++point) count += asked_[point] == 0 && !refused_[point];
-    return count;
-  }
-
   /// Brings points up to so many seeds; false if that was interrupted.
   bool run(const std::vector<std::size_t>& points, std::int64_t seeds) {
+    std::vector<TuneRun> runs;
+    for (const std::size_t point : points)
+      for (auto seed = static_cast<std::size_t>(asked_[point]); seed < static_cast<std::size_t>(seeds); ++seed)
+        runs.push_back({point, seed});
+    return run(runs);
+  }
+  bool run(const std::vector<TuneRun>& wanted) {
     std::vector<std::int64_t> runs;
-    for (const std::size_t point : points) {
-      for (; asked_[point] < seeds; ++asked_[point])
-        runs.push_back(static_cast<std::int64_t>(point) * plan_.info().repeat + asked_[point]);
+    for (const TuneRun& each : wanted) {
+      runs.push_back(static_cast<std::int64_t>(each.point * seeds_ + each.seed));
+      ++asked_[each.point];
     }
+    if (runs.empty()) return true;
     const std::vector<StoreRun> done = runner_(runs);
     for (const StoreRun& each : done) {
-      for (Figure& figure : figures_) {
+      const auto point = static_cast<std::size_t>(each.point), seed = static_cast<std::size_t>(each.run) % seeds_;
+      values_.ran[point][seed] = true;
+      for (const Figure& figure : figures_) {
         const bool counts = each.status == RunStatus::done && (is_whole(each) || counts_jobs(figure));
         const double value = counts ? each.metrics[figure.metric] : kNaN;
-        figure.values[static_cast<std::size_t>(each.point)].push_back(value);
+        (*figure.values)[point][seed] = value;
         if (!std::isfinite(value)) reasons_.emplace(each.point, why_none(each, figure));
       }
     }
@@ -161,17 +189,14 @@ class Search {
     return std::count_if(asked_.begin(), asked_.end(), [](std::int64_t seeds) { return seeds > 0; });
   }
 
-  [[nodiscard]] TuneValues values() const {
-    TuneValues values;
-    for (std::size_t i = 0; i < asked_.size(); ++i) values.asked.push_back(asked_[i] > 0 || refused_[i]);
-    for (std::size_t i = 0; i < figures_.size(); ++i)
-      (i < options_.goals.size() ? values.goals : values.bounds).push_back(figures_[i].values);
-    return values;
+  /// Of the seeds under which the point has run, in their order.
+  [[nodiscard]] std::vector<double> known(std::size_t figure, std::size_t point) const {
+    std::vector<double> known;
+    for (std::size_t seed = 0; seed < seeds_; ++seed)
+      if (values_.ran[point][seed]) known.push_back((*figures_[figure].values)[point][seed]);
+    return known;
   }
-
-  [[nodiscard]] double mean_of(std::size_t figure, std::size_t point) const {
-    return mean(figures_[figure].values[point]);
-  }
+  [[nodiscard]] double mean_of(std::size_t figure, std::size_t point) const { return mean(known(figure, point)); }
   [[nodiscard]] bool has_value(std::size_t point) const {
     for (std::size_t i = 0; i < figures_.size(); ++i)
       if (!std::isfinite(mean_of(i, point))) return false;
@@ -180,7 +205,7 @@ class Search {
   [[nodiscard]] bool holds(std::size_t point) const {
     for (std::size_t i = 0; i < options_.bounds.size(); ++i) {
       const std::size_t figure = options_.goals.size() + i;
-      if (!judge_expectation(options_.bounds[i].bound, figures_[figure].values[point]).met) return false;
+      if (!judge_expectation(options_.bounds[i].bound, known(figure, point)).met) return false;
     }
     return true;
   }
@@ -201,7 +226,7 @@ class Search {
     TunedPoint tuned;
     tuned.point = static_cast<std::int64_t>(point);
     for (std::size_t i = 0; i < figures_.size(); ++i)
-      (i < options_.goals.size() ? tuned.goals : tuned.bounds).push_back(estimate(figures_[i].values[point], draws_));
+      (i < options_.goals.size() ? tuned.goals : tuned.bounds).push_back(estimate(known(i, point), draws_));
     tuned.holds = holds(point);
     return tuned;
   }
@@ -209,8 +234,9 @@ class Search {
   /// Says of each point that holds the bounds whether it is on the front.
   void find_front(std::vector<TunedPoint>& points) const {
     std::vector<ParetoGoal> goals;
-    for (std::size_t i = 0; i < options_.goals.size(); ++i)
-      goals.push_back({options_.goals[i].maximise, figures_[i].values});
+    for (std::size_t i = 0; i < options_.goals.size(); ++i) goals.push_back({options_.goals[i].maximise, {}});
+    for (std::size_t point = 0; point < asked_.size(); ++point)
+      for (std::size_t i = 0; i < goals.size(); ++i) goals[i].values.push_back(known(i, point));
     std::vector<std::size_t> holding;
     for (const TunedPoint& each : points)
       if (each.holds) holding.push_back(static_cast<std::size_t>(each.point));
@@ -223,21 +249,29 @@ class Search {
     }
   }
 
+  /// The points with a value that ran under the most seeds. A search that was cut short may have different ones for
+  /// different points; then those that most points have.
+  [[nodiscard]] std::vector<std::size_t> comparable() const {
+    std::map<std::vector<bool>, std::vector<std::size_t>> by_seeds;
+    for (std::size_t i = 0; i < asked_.size(); ++i)
+      if (has_value(i)) by_seeds[values_.ran[i]].push_back(i);
+    std::vector<std::size_t> best;
+    std::int64_t most = 0;
+    for (const auto& [ran, points] : by_seeds) {
+      const std::int64_t seeds = std::count(ran.begin(), ran.end(), true);
+      if (seeds < most || (seeds == most && points.size() <= best.size())) continue;
+      most = seeds;
+      best = points;
+    }
+    return best;
+  }
+
   [[nodiscard]] TuneResult result() const {
     TuneResult result;
     result.tried = tried();
     result.runs = runs_;
-    const auto& first = figures_.front().values;
-    std::size_t most = 0;
-    for (const auto& each : first) most = std::max(most, each.size());
-    std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < first.size(); ++i) {
-      if (first[i].empty() && !refused_[i]) continue;
-      if (!has_value(i))
-        result.useless.push_back({static_cast<std::int64_t>(i), reasons_.at(static_cast<std::int64_t>(i))});
-      else if (first[i].size() == most)
-        order.push_back(i);
-    }
+    for (const auto& [point, reason] : reasons_) result.useless.push_back({point, reason});
+    std::vector<std::size_t> order = comparable();
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return is_better(a, b); });
     for (const std::size_t i : order) result.points.push_back(tuned(i));
     find_front(result.points);
@@ -245,7 +279,7 @@ class Search {
       std::stable_partition(result.points.begin(), result.points.end(), [](const auto& each) { return each.on_front; });
     for (TunedPoint& each : result.points) {
       const auto best = static_cast<std::size_t>(result.points.front().point);
-      each.to_best = paired_ratio(first[static_cast<std::size_t>(each.point)], first[best], draws_);
+      each.to_best = paired_ratio(known(0, static_cast<std::size_t>(each.point)), known(0, best), draws_);
     }
     return result;
   }
@@ -255,6 +289,8 @@ class Search {
   const TuneOptions& options_;
   const TuneRunner& runner_;
   const TuneCheck& check_;
+  std::size_t seeds_;
+  TuneValues values_;
   std::vector<Figure> figures_;                  ///< of the goals, then of the bounds
   std::vector<std::int64_t> asked_;              ///< seeds, by point
   std::vector<bool> refused_;                    ///< by point: it can't be run

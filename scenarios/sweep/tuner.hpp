@@ -18,9 +18,9 @@ namespace contend {
 
 /// How the search chooses the next points.
 enum class TuneMethod : std::uint8_t {
-  /// Bayesian optimisation: a Gaussian process over the points so far, largest expected improvement (Jones, Schonlau
-  /// and
-  /// Welch, 1998; Snoek et al., NIPS 2012). All seeds of a point are run.
+  /// Bayesian optimisation: a Gaussian process over the runs so far, largest expected improvement (Jones, Schonlau and
+  /// Welch, 1998; Snoek et al., NIPS 2012) for each run. Points that disappoint under one seed are not run under
+  /// others.
   bayes,
   /// Successive halving (Jamieson and Talwalkar, AISTATS 2016): all points under one seed, the best 1/eta of them under
   /// eta seeds, and so on up to all seeds.
@@ -45,11 +45,12 @@ struct TuneOptions {
   std::vector<TuneGoal> goals;    ///< at least one; several only with bayes and random
   std::vector<TuneBound> bounds;  ///< a point that breaks one is worse than each that breaks none
   TuneMethod method = TuneMethod::bayes;
-  std::int64_t trials = 30;  ///< points to run, in total or in the first round (halving); drawn at random if fewer
-                             ///< than all
-  std::int64_t batch = 1;    ///< bayes: points chosen at once, to keep several threads busy
-  double eta = 3;            ///< halving, > 1
-  std::uint64_t start = 0;   ///< another one begins with other points
+  /// Points whose runs under all seeds the search may make. bayes spreads as many runs over more points; random and
+  /// halving, the latter in the first round, draw so many if there are more.
+  std::int64_t trials = 30;
+  std::int64_t batch = 1;   ///< bayes: runs chosen at once, to keep several threads busy
+  double eta = 3;           ///< halving, > 1
+  std::uint64_t start = 0;  ///< another one begins with other points
 };
 
 /// Runs the given runs and returns their records from the store, in order, without those that were interrupted.
@@ -86,7 +87,7 @@ struct TuneResult {
 };
 
 /// Runs the search. It is deterministic: equal results of runs lead to equal choices, whatever the number of threads.
-/// It ends early if the runner returns fewer runs than requested. Points that `check` refuses are no trials.
+/// It ends early if the runner returns fewer runs than requested. Points that `check` refuses cost no runs.
 [[nodiscard]] TuneResult tune(const SweepPlan& plan, const TuneOptions& options, const TuneRunner& runner,
                               const TuneCheck& check = {});
 

@@ -159,29 +159,22 @@ void each_landscape(std::uint64_t seed, unsigned threads, const Use& use) {
   }
 }
 
-/// A search over recorded runs: which points it asked for, in order, and which it calls the best.
+/// A search over recorded runs: the point that it calls the best, and how many runs it made.
 struct Searched {
-  std::vector<std::size_t> order;
   std::size_t best = 0;
   std::int64_t runs = 0;
 };
 
 inline Searched searched(const Landscape& land, TuneOptions options) {
   options.goals = {{land.metric, false}};
-  Searched result;
+  options.batch = land.plan.info().repeat;  // as contend tune does
   const TuneRunner runner = [&](std::span<const std::int64_t> runs) {
     std::vector<StoreRun> done;
-    for (const std::int64_t run : runs) {
-      done.push_back(land.runs[static_cast<std::size_t>(run)]);
-      const auto point = static_cast<std::size_t>(land.plan.point_of(run));
-      if (result.order.empty() || result.order.back() != point) result.order.push_back(point);
-    }
+    for (const std::int64_t run : runs) done.push_back(land.runs[static_cast<std::size_t>(run)]);
     return done;
   };
   const TuneResult found = tune(land.plan, options, runner);
-  result.runs = found.runs;
-  result.best = static_cast<std::size_t>(found.points.front().point);
-  return result;
+  return {static_cast<std::size_t>(found.points.front().point), found.runs};
 }
 
 }  // namespace contend

@@ -29,7 +29,7 @@ TEST_CASE("tune finds what the whole sweep finds, goes on, and leaves a store fo
   here.write("small.yaml", kTuneScenario);
   const Outcome few = here.contend("tune small.yaml --minimise avg_jct_s --trials 3 -j 1");
   CHECK(few.code == 0);
-  CHECK(contains(few.out, "tried 3 of 6 points in 6 runs"));
+  CHECK(contains(few.out, "tried 4 of 6 points in 6 runs"));
   CHECK(here.contend("tune small.yaml --minimise avg_jct_s --trials 3 -j 2 -o other.sqlite").out == few.out);
   const Outcome again = here.contend("tune small.yaml --minimise avg_jct_s --trials 3");
   CHECK(again.code == 3);

@@ -72,3 +72,40 @@ TEST_CASE("expected improvement is in the unit of the values") {
   CHECK(far.deviation == near(2));
   CHECK(process.expected_improvement({1000.0}, 0) == near(2 * (0.24197072451914337 - 0.15865525393145707), 1e-9));
 }
+
+TEST_CASE("a weighted sum of the function at several points") {
+  const std::vector<double> values{1, 5, 2};
+  const GaussianProcess process{{{0.0}, {0.1}, {0.3}}, values, 1e-9};
+  // Weights of one point add up.
+  const GaussianProcess::Point near_by{0.17};
+  const std::vector<GaussianProcess::Point> twice{near_by, near_by};
+  const std::vector<double> weights{0.75, 0.25};
+  const GaussianProcess::Prediction one = process.at(near_by), sum = process.at(twice, weights);
+  CHECK(sum.mean == near(one.mean, 1e-9));
+  CHECK(sum.deviation == near(one.deviation, 1e-9));
+  // Points far from each other and from all values are independent: their variances add up, times squared weights.
+  const std::vector<GaussianProcess::Point> apart{{1000.0}, {2000.0}};
+  const std::vector<double> halves{3, -4};
+  const GaussianProcess::Prediction far = process.at({1000.0}), both = process.at(apart, halves);
+  CHECK(both.mean == near(-far.mean));
+  CHECK(both.deviation == near(5 * far.deviation));
+  // The mean is linear, and the difference of neighbours is known better than either.
+  const std::vector<GaussianProcess::Point> pair{{0.12}, {0.125}};
+  const std::vector<double> difference{1, -1};
+  const GaussianProcess::Prediction between = process.at(pair, difference);
+  CHECK(between.mean == near(process.at(pair[0]).mean - process.at(pair[1]).mean, 1e-9));
+  CHECK(between.deviation < process.at(pair[0]).deviation);
+}
+
+TEST_CASE("expected gain and probability by the table of the normal distribution") {
+  // One deviation below the level: the density is 0.2419707, and 0.1586553 of the mass lies beyond.
+  const GaussianProcess::Prediction there{1, 2};
+  CHECK(expected_gain(there, 3) == near(2 * (0.24197072451914337 - 0.15865525393145707), 1e-9));
+  CHECK(probability_at_least(there, 3) == near(0.15865525393145707));
+  CHECK(probability_at_least(there, 1) == near(0.5));
+  const GaussianProcess::Prediction certain{1, 0};
+  CHECK(expected_gain(certain, 0.5) == near(0.5));
+  CHECK(expected_gain(certain, 2) == 0);
+  CHECK(probability_at_least(certain, 1) == 1);
+  CHECK(probability_at_least(certain, 2) == 0);
+}

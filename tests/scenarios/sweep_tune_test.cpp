@@ -321,6 +321,86 @@ TEST_CASE("bayes: four landscapes of 576 points in 30 trials, under seeds that m
   CHECK(found >= searches * 5 / 6);
 }
 
+TEST_CASE("bayes: points that disappoint under one seed leave their other runs to more points") {
+  const SweepPlan plan = square(3);
+  // Seeds that move points differently: the bottom of the bowl lies at x = 13, 15 and 17, and that of the sum at 15.
+  const auto value = [](double x, double y, std::int64_t seed) {
+    return 100 + bowl(x + 2 - 2 * static_cast<double>(seed), y, 0);
+  };
+  for (const std::int64_t batch : {1, 3, 5}) {
+    Oracle oracle{plan, value};
+    TuneOptions options = minimising(plan);
+    options.batch = batch;
+    const TuneResult result = tune(plan, options, std::ref(oracle));
+    CHECK(result.runs == 90);
+    CHECK(oracle.asked.size() == 90);
+    CHECK(oracle.largest <= std::max<std::size_t>(9, static_cast<std::size_t>(batch)));
+    CHECK(result.tried > 35);
+    // The slow way: of the points that ran under all seeds, and of no other, the one with the least sum.
+    std::size_t whole = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::int64_t point = 0; point < 441; ++point) {
+      if (!oracle.asked.contains(3 * point) || !oracle.asked.contains(3 * point + 1) ||
+          !oracle.asked.contains(3 * point + 2))
+        continue;
+      ++whole;
+      double sum = 0;
+      for (std::int64_t seed = 0; seed < 3; ++seed)
+        sum += value(1 + static_cast<double>(point / 21), 1 + static_cast<double>(point % 21), seed);
+      least = std::min(least, sum / 3);
+    }
+    CHECK(result.points.size() == whole);
+    CHECK(result.points.front().goals.front().mean == least);
+    for (const TunedPoint& each : result.points) CHECK(each.goals.front().count == 3);
+    CHECK(result.points.front().point == (15 - 1) * 21 + (6 - 1));
+  }
+}
+
+TEST_CASE("bayes: a point that fails under one seed runs under no other") {
+  const SweepPlan plan = square(3);
+  Oracle oracle{plan, [](double x, double y, std::int64_t seed) {
+                  return x > y && seed == 0 ? std::numeric_limits<double>::quiet_NaN() : 100 + bowl(x, y, seed);
+                }};
+  const TuneResult result = tune(plan, minimising(plan, 20), std::ref(oracle));
+  CHECK(result.runs == 60);
+  REQUIRE_FALSE(result.useless.empty());
+  for (const ValuelessPoint& each : result.useless) {
+    CHECK(each.point / 21 > each.point % 21);
+    CHECK(oracle.asked.contains(3 * each.point));
+  }
+  for (const TunedPoint& each : result.points) CHECK(each.goals.front().count == 3);
+}
+
+TEST_CASE("bayes: with as many trials as points all run under all seeds, and one trial is a point under all") {
+  const SweepPlan plan = plan_of(small_sweep("{repeat: 3, grid: {cluster.servers: [1, 2, 3, 4]}}"));
+  const auto searched = [&](std::int64_t trials, std::int64_t batch) {
+    const TuneRunner runner = [&](std::span<const std::int64_t> runs) {
+      std::vector<StoreRun> done;
+      for (const std::int64_t run : runs) {
+        StoreRun& each = done.emplace_back();
+        each.run = run;
+        each.point = plan.point_of(run);
+        each.metrics.assign(plan.info().metrics.size(), static_cast<double>(10 - each.point + run % 3));
+      }
+      return done;
+    };
+    TuneOptions options = minimising(plan, trials);
+    options.batch = batch;
+    return tune(plan, options, runner);
+  };
+  for (const std::int64_t batch : {1, 2, 3, 4, 7}) {
+    const TuneResult all = searched(4, batch);
+    CHECK(all.points.size() == 4);
+    CHECK(all.points.front().point == 3);
+    CHECK(all.runs == 12);
+    const TuneResult more = searched(9, batch);
+    CHECK(more.points.size() == 4);
+    CHECK(more.runs == 12);
+    CHECK(searched(1, batch).points.size() == 1);
+    CHECK(searched(1, batch).runs == 3);
+  }
+}
+
 TEST_CASE("bounds: a point that breaks one is worse than each that holds, and the search finds the best that holds") {
   const SweepPlan plan = square();
   const TuneRunner runner = [&](std::span<const std::int64_t> runs) {
