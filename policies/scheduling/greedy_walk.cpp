@@ -25,7 +25,9 @@ void GreedyWalk::wait(const Member& member) {
   Class& group = classes_[member.job_class];
   group.width = member.width;
   group.jobs.insert(member.at.rank, [this](const Rank& place) { return waits_at(place); });
-  if (group.head_is_known && member.at.rank < group.head) group.head = member.at.rank;
+  if (!group.head_is_known || !(member.at.rank < group.head)) return;
+  group.head = member.at.rank;
+  group.looked_at = Time::never();
 }
 
 void GreedyWalk::unwait(const Member& member) {
@@ -82,10 +84,20 @@ std::optional<Rank> GreedyWalk::last_running_before(const Rank& place, Time now)
   return best;
 }
 
+// The places of running jobs move with time, so what was seen holds at that instant only.
+void GreedyWalk::shift_heads(const Member& member, std::int64_t width) {
+  for (auto& [id, group] : classes_) {
+    if (group.looked_at == Time::never()) continue;
+    if (member.at.compare({group.head, 0}, group.looked_at) < 0) group.used_before += width;
+  }
+}
+
 bool GreedyWalk::fits(Class& group, Time now, const Class*& too_wide) const {
   const Rank& head = head_of(group);
   if (too_wide != nullptr && group.width >= too_wide->width && !(head < too_wide->head)) return false;
-  if (used_before(head, now) + group.width <= capacity_) return true;
+  if (group.looked_at != now) group.used_before = used_before(head, now);
+  group.looked_at = now;
+  if (group.used_before + group.width <= capacity_) return true;
   too_wide = &group;
   return false;
 }

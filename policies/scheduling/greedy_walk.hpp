@@ -105,7 +105,9 @@ class GreedyWalk {
     std::int64_t width = 0;
     bool is_refused = false;
     bool head_is_known = false;
-    Rank head;  // the first of `jobs`
+    Rank head;                       // the first of `jobs`
+    Time looked_at = Time::never();  // when the walk looked at the jobs in front of this head; never() for another one
+    std::int64_t used_before = 0;    // by them, then
     LazyHeap<Rank> jobs;
   };
 
@@ -123,16 +125,26 @@ class GreedyWalk {
   [[nodiscard]] const Member& member(JobId job) const { return members_.at(job); }
   void wait(const Member& member);
   void unwait(const Member& member);
-  void run(const Member& member) { running_[member.at.rate].insert(member.at.rank, member.width); }
-  void unrun(const Member& member) { running_[member.at.rate].erase(member.at.rank); }
+  void run(const Member& member) {
+    running_[member.at.rate].insert(member.at.rank, member.width);
+    shift_heads(member, member.width);
+  }
+  void unrun(const Member& member) {
+    running_[member.at.rate].erase(member.at.rank);
+    shift_heads(member, -member.width);
+  }
+  /// Adds to Class::used_before for the heads behind a running job.
+  void shift_heads(const Member& member, std::int64_t width);
   /// True if a waiting job has this place.
   [[nodiscard]] bool waits_at(const Rank& place) const {
     const auto at = members_.find(place.job);
     return at != members_.end() && !at->second.is_running && at->second.at.rank == place;
   }
   const Rank& head_of(Class& group) const {
-    if (!group.head_is_known) group.head = *group.jobs.first([this](const Rank& place) { return waits_at(place); });
+    if (group.head_is_known) return group.head;
+    group.head = *group.jobs.first([this](const Rank& place) { return waits_at(place); });
     group.head_is_known = true;
+    group.looked_at = Time::never();
     return group.head;
   }
   /// Returns true if the walk reaches the first job of the class with enough GPUs left. Fewer are left further behind:

@@ -24,9 +24,10 @@ class LazyHeap {
       std::sort(heap_.begin(), heap_.end());  // which makes a heap of it
       heap_.erase(std::unique(heap_.begin(), heap_.end()), heap_.end());
     }
+    ++valid_;
+    if (!heap_.empty() && heap_.front() == entry) return;  // it was lost and is back before anything dropped it
     heap_.push_back(entry);
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>{});
-    ++valid_;
   }
   /// Notes that one of the entries is valid no more.
   void lose() { --valid_; }

@@ -10,17 +10,17 @@ namespace contend {
 
 namespace {
 
-/// Returns how many of the `count` sorted ranks are before `rank`. Each step moves on by a product and without a
-/// branch, because no predictor guesses how a search goes.
+/// Returns how many of the `count` sorted ranks are before `rank`. No step has a branch, because no predictor guesses
+/// how a search goes.
 std::size_t count_before(const Rank* ranks, std::size_t count, const Rank& rank) {
+  if (count == 0) return 0;
   const Rank* base = ranks;
-  while (count > 0) {
+  while (count > 1) {
     const std::size_t half = count / 2;
-    const auto goes_on = static_cast<std::size_t>(base[half] < rank);
-    base += goes_on * (half + 1);
-    count = goes_on * (count - half - 1) + (1 - goes_on) * half;
+    base += base[half - 1] < rank ? half : 0;
+    count -= half;
   }
-  return static_cast<std::size_t>(base - ranks);
+  return static_cast<std::size_t>(base - ranks) + (*base < rank ? 1 : 0);
 }
 
 }  // namespace
@@ -39,27 +39,33 @@ RankTree::Totals RankTree::totals_of(const Block& block) {
   return {std::accumulate(block.values.begin(), end, std::int64_t{0}), *std::min_element(block.values.begin(), end)};
 }
 
-/// Brings the totals above the block up to date.
-void RankTree::refresh(std::size_t block) {
-  std::size_t node = leaves_ + block;
-  totals_[node] = totals_of(*blocks_[block]);
-  for (node /= 2; node > 0; node /= 2) {
-    const Totals& left = totals_[2 * node];
-    const Totals& right = totals_[2 * node + 1];
-    totals_[node] = {left.sum + right.sum, std::min(left.minimum, right.minimum)};
-  }
+/// Adds up the totals of the two nodes below.
+void RankTree::join(std::size_t node) {
+  const Totals& left = totals_[2 * node];
+  const Totals& right = totals_[2 * node + 1];
+  totals_[node] = {left.sum + right.sum, std::min(left.minimum, right.minimum)};
 }
 
-/// Builds the tree over the blocks.
-void RankTree::rebuild() {
-  leaves_ = std::bit_ceil(blocks_.size());
+/// Gives a block these totals, and brings those above it up to date.
+void RankTree::set_totals(std::size_t block, const Totals& totals) {
+  std::size_t node = leaves_ + block;
+  totals_[node] = totals;
+  while ((node /= 2) > 0) join(node);
+}
+
+/// Builds the tree over the blocks. Blocks have come or gone between `from` and `to`; those outside have kept their
+/// totals.
+void RankTree::rebuild(std::size_t from, std::size_t to) {
+  const auto first = totals_.begin() + static_cast<std::ptrdiff_t>(leaves_);
+  const auto end = first + static_cast<std::ptrdiff_t>(count_);
+  spare_.assign(first, first + static_cast<std::ptrdiff_t>(from));
+  for (std::size_t block = from; block < to; ++block) spare_.push_back(totals_of(*blocks_[block]));
+  spare_.insert(spare_.end(), end - static_cast<std::ptrdiff_t>(blocks_.size() - to), end);
+  count_ = blocks_.size();
+  leaves_ = std::bit_ceil(count_);
   totals_.assign(2 * leaves_, {});
-  for (std::size_t block = 0; block < blocks_.size(); ++block) totals_[leaves_ + block] = totals_of(*blocks_[block]);
-  for (std::size_t node = leaves_; --node > 0;) {
-    const Totals& left = totals_[2 * node];
-    const Totals& right = totals_[2 * node + 1];
-    totals_[node] = {left.sum + right.sum, std::min(left.minimum, right.minimum)};
-  }
+  std::copy(spare_.begin(), spare_.end(), totals_.begin() + static_cast<std::ptrdiff_t>(leaves_));
+  for (std::size_t node = leaves_; --node > 0;) join(node);
 }
 
 /// Moves the second half of a full block into a new one.
@@ -74,14 +80,14 @@ void RankTree::split(std::size_t block) {
   const auto behind = static_cast<std::ptrdiff_t>(block + 1);
   firsts_.insert(firsts_.begin() + behind, added->ranks[0]);
   blocks_.insert(blocks_.begin() + behind, std::move(added));
-  rebuild();
+  rebuild(block, block + 2);
 }
 
 void RankTree::insert(const Rank& rank, std::int64_t value) {
   if (blocks_.empty()) {
     blocks_.push_back(std::make_unique<Block>());
     firsts_.push_back(rank);
-    leaves_ = 1;
+    leaves_ = count_ = 1;
     totals_.assign(2, {});
   }
   std::size_t at_block = block_of(rank);
@@ -102,7 +108,8 @@ void RankTree::insert(const Rank& rank, std::int64_t value) {
   ++block.size;
   ++size_;
   if (at == 0) firsts_[at_block] = rank;
-  refresh(at_block);
+  const Totals totals = totals_[leaves_ + at_block];
+  set_totals(at_block, {totals.sum + value, std::min(totals.minimum, value)});
 }
 
 void RankTree::erase(const Rank& rank) {
@@ -111,6 +118,7 @@ void RankTree::erase(const Rank& rank) {
   Block& block = *blocks_[at_block];
   const std::size_t at = place_in(block, rank);
   CONTEND_CHECK(at < block.size && block.ranks[at] == rank, "the rank is in the tree");
+  const std::int64_t value = block.values[at];
   std::move(block.ranks.begin() + static_cast<std::ptrdiff_t>(at + 1),
             block.ranks.begin() + static_cast<std::ptrdiff_t>(block.size),
             block.ranks.begin() + static_cast<std::ptrdiff_t>(at));
@@ -123,7 +131,7 @@ void RankTree::erase(const Rank& rank) {
   if (block.size == 0) {
     blocks_.erase(blocks_.begin() + gone);
     firsts_.erase(firsts_.begin() + gone);
-    if (!blocks_.empty()) rebuild();
+    if (!blocks_.empty()) rebuild(at_block, at_block);
     return;
   }
   if (at == 0) firsts_[at_block] = block.ranks[0];
@@ -135,10 +143,11 @@ void RankTree::erase(const Rank& rank) {
     block.size += other.size;
     blocks_.erase(blocks_.begin() + gone + 1);
     firsts_.erase(firsts_.begin() + gone + 1);
-    rebuild();
+    rebuild(at_block, at_block + 1);
     return;
   }
-  refresh(at_block);
+  const Totals totals = totals_[leaves_ + at_block];
+  set_totals(at_block, totals.minimum < value ? Totals{totals.sum - value, totals.minimum} : totals_of(block));
 }
 
 std::int64_t RankTree::sum_before_block(std::size_t block) const {

@@ -123,14 +123,17 @@ class RankTree {
   [[nodiscard]] std::int64_t sum_before_block(std::size_t block) const;
   [[nodiscard]] Cut cut_at(std::size_t block, std::size_t at) const;
   [[nodiscard]] static Totals totals_of(const Block& block);
-  void refresh(std::size_t block);
-  void rebuild();
+  void join(std::size_t node);
+  void set_totals(std::size_t block, const Totals& totals);
+  void rebuild(std::size_t from, std::size_t to);
   void split(std::size_t block);
 
   std::vector<std::unique_ptr<Block>> blocks_;  // in order
   std::vector<Rank> firsts_;                    // by block: its first rank
   std::vector<Totals> totals_;                  // a heap whose leaves are the blocks: node i is above 2i and 2i + 1
+  std::vector<Totals> spare_;                   // scratch of rebuild()
   std::size_t leaves_ = 0;                      // a power of two
+  std::size_t count_ = 0;                       // of the blocks, when the tree over them was built
   std::size_t size_ = 0;
 };
 
