@@ -4,39 +4,36 @@
 #include "sim/calendar.hpp"
 #include "sim/check.hpp"
 #include "sim/fetch.hpp"
+#include "sim/transfer_forecast.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdint>
+#include <utility>
 #include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 namespace contend {
 
 namespace {
 
-constexpr int kLinesOfProgress = 2;  ///< of a transfer, that its progress depends on
-
-class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
+class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, public TransferForecast {
  public:
   AlphaBetaNetwork(const AlphaBeta& cost, bool contention, std::size_t servers, std::size_t jobs)
-      : cost_{cost},
-        contention_{contention},
-        on_server_(servers),
-        on_lane_(servers),
-        inside_(jobs),
-        server_meter_(servers),
-        job_meter_(jobs) {
+      : cost_{cost}, contention_{contention}, interfaces_(servers), inside_(jobs), job_meter_(jobs) {
     CONTEND_CHECK(cost.each || cost.beta.ns_per_byte() > 0, "beta is positive");
   }
 
-  [[nodiscard]] std::size_t active_count(ServerId server) const override { return on_server_[server.index()].size(); }
+  [[nodiscard]] std::size_t active_count(ServerId server) const override { return at(server).transfers.size(); }
 
   void active(ServerId server, std::vector<ActiveTransfer>& transfers) const override {
-    const std::vector<TransferId>& here = on_server_[server.index()];
-    for (const TransferId id : here) fetch_lines<kLinesOfProgress>(&transfers_[id.index()]);
+    const auto& here = at(server).transfers;
+    for (const TransferId id : here) fetch_lines<1>(&transfers_[id.index()]);
     for (const TransferId id : here) {
       const Transfer& transfer = transfers_[id.index()];
-      transfers.push_back({transfer.job, progressed(transfer, now_).bytes, transfer.later_bytes});
+      transfers.push_back({transfer.job, progressed(transfer, now_).bytes, later_bytes_[id.index()]});
     }
   }
 
@@ -51,23 +48,27 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     const TransferId id = take_slot();
     Transfer& transfer = transfers_[id.index()];
     transfer.job = request.job;
-    transfer.cost = cost_of(request);
+    const TransferCost cost = cost_of(request);
+    transfer.beta = cost.beta;
+    transfer.eta = cost.eta;
+    transfer.lane = cost.lane;
     transfer.among = request.gpus.empty() ? GpuId::none() : request.gpus.front();
     transfer.servers.clear();
-    if (transfer.cost.lane != TransferLane::inside)
-      transfer.servers.assign(request.servers.begin(), request.servers.end());
-    transfer.left = {transfer.cost.alpha * request.times, request.all_bytes().to_double()};
-    transfer.later_bytes = request.later.to_double();
+    if (cost.lane != TransferLane::inside) transfer.servers.assign(request.servers.begin(), request.servers.end());
+    transfer.left = {cost.alpha * request.times, request.all_bytes().to_double()};
+    if (later_bytes_.size() < transfers_.size()) later_bytes_.resize(transfers_.size());
+    later_bytes_[id.index()] = request.later.to_double();
     transfer.updated = now;
     transfer.ways = 0;
     transfer.factor = 1;
     job_meter_[request.job.index()].change(1, 0, now);
     job_meter_[request.job.index()].count_transfer(request.all_bytes());
     for (const ServerId server : transfer.servers) {
-      on_server_[server.index()].push_back(id);
+      Interface& here = at(server);
+      here.transfers.push_back(id);
       const bool contended = ++count_on(transfer, server) == 2;
-      server_meter_[server.index()].change(1, contended ? 1 : 0, now);
-      server_meter_[server.index()].count_transfer(request.all_bytes());
+      here.meter.change(1, contended ? 1 : 0, now);
+      here.meter.count_transfer(request.all_bytes());
     }
     if (transfer.servers.empty()) inside_[request.job.index()].push_back(id);
     update_neighbours(transfer);
@@ -75,6 +76,20 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
   }
 
   [[nodiscard]] Time next_end() const override { return calendar_.next_time(); }
+
+  TransferId foresee() override {
+    if (calendar_.empty()) return TransferId::none();
+    const TransferId next = calendar_.next_payload();
+    if (std::exchange(foreseen_, next) != next) foreseen_steps_ = 0;
+    const Transfer& transfer = transfers_[next.index()];
+    if (foreseen_steps_ == 0) fetch_lines<2>(&transfer);
+    if (foreseen_steps_ == 1) {
+      fetch_lines<1>(&job_meter_[transfer.job.index()]);
+      for (const ServerId server : transfer.servers) fetch_lines<2>(&at(server));
+    }
+    foreseen_steps_ = std::min(foreseen_steps_ + 1, 2);
+    return next;
+  }
 
   void set_now(Time now) override { now_ = now; }
 
@@ -106,9 +121,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     free_.push_back(id);
   }
 
-  [[nodiscard]] Usage server_usage(ServerId server, Time now) const override {
-    return server_meter_[server.index()].at(now);
-  }
+  [[nodiscard]] Usage server_usage(ServerId server, Time now) const override { return at(server).meter.at(now); }
   [[nodiscard]] Usage job_usage(JobId job, Time now) const override { return job_meter_[job.index()].at(now); }
 
   [[nodiscard]] bool carries_inside_servers() const override { return cost_.carries_inside; }
@@ -136,7 +149,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     job_meter_[job.index()].leap(per_period, times, by);
   }
   void leap_usage(ServerId server, const Usage& per_period, std::int64_t times, Time by) override {
-    server_meter_[server.index()].leap(per_period, times, by);
+    at(server).meter.leap(per_period, times, by);
   }
 
  private:
@@ -146,29 +159,42 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     double bytes = 0;
   };
 
-  struct Transfer {
+  /// It fills two cache lines, and the first has what its progress depends on.
+  struct alignas(kCacheLine) Transfer {
     JobId job;
-    TransferCost cost;
-    std::vector<ServerId> servers;  // empty: it is on the links inside the servers of its job
-    GpuId among;                    // its first GPU: transfers of one job from the same GPUs share these links
+    std::uint32_t ways = 0;  // k
+    TimePerByte beta, eta;   // as in TransferCost
     Left left;
-    double later_bytes = 0;  // of TransferRequest
-    Time updated;            // when `left` was true
+    Time updated;       // when `left` was true
+    double factor = 1;  // of slow_down()
     Time end;
-    std::size_t ways = 0;  // k
-    double factor = 1;     // of slow_down()
+
     EventHandle event;
+    GpuId among;  // its first GPU: transfers of one job from the same GPUs share the links inside its servers
+    TransferLane lane = TransferLane::interface;
+    boost::container::small_vector<ServerId, 4> servers;  // empty: it is on the links inside the servers of its job
   };
+  static_assert(sizeof(Transfer) == 2 * kCacheLine);
+
+  /// The interface of a server.
+  struct alignas(kCacheLine) Interface {
+    boost::container::small_vector<TransferId, 8> transfers;
+    std::array<std::uint32_t, 2> on_lane{};  // transfers by direction
+    UsageMeter meter;
+  };
+  static_assert(sizeof(Interface) == 2 * kCacheLine);
 
   [[nodiscard]] TransferCost cost_of(const TransferRequest& request) const {
     return cost_.each ? cost_.each(request) : TransferCost{cost_.alpha, cost_.beta, cost_.eta};
   }
   [[nodiscard]] static double per_byte(const Transfer& transfer) {
     const auto k = static_cast<double>(transfer.ways);
-    return transfer.factor * (k * transfer.cost.beta.ns_per_byte() + (k - 1) * transfer.cost.eta.ns_per_byte());
+    return transfer.factor * (k * transfer.beta.ns_per_byte() + (k - 1) * transfer.eta.ns_per_byte());
   }
-  [[nodiscard]] std::size_t& count_on(const Transfer& transfer, ServerId server) {
-    return on_lane_[server.index()][transfer.cost.lane == TransferLane::pull ? 1 : 0];
+  [[nodiscard]] Interface& at(ServerId server) { return interfaces_[server.index()]; }
+  [[nodiscard]] const Interface& at(ServerId server) const { return interfaces_[server.index()]; }
+  [[nodiscard]] std::uint32_t& count_on(const Transfer& transfer, ServerId server) {
+    return at(server).on_lane[transfer.lane == TransferLane::pull ? 1 : 0];
   }
 
   [[nodiscard]] Left progressed(const Transfer& transfer, Time now) const {
@@ -184,14 +210,14 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     return left;
   }
 
-  [[nodiscard]] std::size_t ways_of(const Transfer& transfer) {
-    std::size_t ways = 1;
+  [[nodiscard]] std::uint32_t ways_of(const Transfer& transfer) {
+    std::uint32_t ways = 1;
     if (!contention_) return ways;
     if (transfer.servers.empty()) {
       const auto sharing = std::ranges::count_if(inside_[transfer.job.index()], [&](TransferId other) {
         return transfers_[other.index()].among == transfer.among;
       });
-      return std::max(ways, static_cast<std::size_t>(sharing));
+      return std::max(ways, static_cast<std::uint32_t>(sharing));
     }
     for (const ServerId server : transfer.servers) ways = std::max(ways, count_on(transfer, server));
     return ways;
@@ -213,9 +239,10 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     const Transfer& transfer = transfers_[id.index()];
     job_meter_[transfer.job.index()].change(-1, transfer.ways >= 2 ? -1 : 0, now_);
     for (const ServerId server : transfer.servers) {
-      std::erase(on_server_[server.index()], id);
+      Interface& here = at(server);
+      here.transfers.erase(std::find(here.transfers.begin(), here.transfers.end(), id));
       const bool was_contended = --count_on(transfer, server) == 1;
-      server_meter_[server.index()].change(-1, was_contended ? -1 : 0, now_);
+      here.meter.change(-1, was_contended ? -1 : 0, now_);
     }
     if (transfer.servers.empty()) std::erase(inside_[transfer.job.index()], id);
   }
@@ -228,7 +255,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
     }
     ++round_;
     for (const ServerId server : transfer.servers) {
-      for (const TransferId id : on_server_[server.index()]) {
+      for (const TransferId id : at(server).transfers) {
         if (mark_[id.index()] == round_) continue;
         mark_[id.index()] = round_;
         update(id);
@@ -238,11 +265,11 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
 
   void update(TransferId id) {
     Transfer& transfer = transfers_[id.index()];
-    const std::size_t ways = ways_of(transfer);
+    const std::uint32_t ways = ways_of(transfer);
     if (ways != transfer.ways) set_rate(id, ways, transfer.factor);
   }
 
-  void set_rate(TransferId id, std::size_t ways, double factor) {
+  void set_rate(TransferId id, std::uint32_t ways, double factor) {
     Transfer& transfer = transfers_[id.index()];
     if (transfer.ways > 0) transfer.left = progressed(transfer, now_);
     const int contended_change = (ways >= 2 ? 1 : 0) - (transfer.ways >= 2 ? 1 : 0);
@@ -266,13 +293,15 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork {
   bool contention_;
   Time now_;
   std::vector<Transfer> transfers_;
+  std::vector<double> later_bytes_;  // by transfer, of TransferRequest
   std::vector<TransferId> free_;
   std::vector<std::uint64_t> mark_;
   std::uint64_t round_ = 0;
-  std::vector<std::vector<TransferId>> on_server_;
-  std::vector<std::array<std::size_t, 2>> on_lane_;  // transfers by server and direction of its interface
-  std::vector<std::vector<TransferId>> inside_;      // by job
-  std::vector<UsageMeter> server_meter_, job_meter_;
+  std::vector<Interface> interfaces_;            // by server
+  std::vector<std::vector<TransferId>> inside_;  // by job
+  std::vector<UsageMeter> job_meter_;
+  int foreseen_steps_ = 0;  // of foresee()
+  TransferId foreseen_;
   Calendar<TransferId> calendar_;
 };
 

@@ -200,16 +200,16 @@ void Allocation::hold(JobId job, std::span<const GpuId> gpus) {
   run.width = static_cast<int>(gpus.size());
   run.type = type_of(gpus.front());
   ++run.starts;
-  std::vector<ServerId> servers;
+  servers_.clear();
   for (const GpuId gpu : run.gpus) {
     state_.capacity.take(gpu, rank);
     ++state_.gpu[gpu.index()].jobs_started;
     if (run.timed()) state_.gpu[gpu.index()].timed.push_back(job);
-    servers.push_back(state_.server_of(gpu));
+    servers_.push_back(state_.server_of(gpu));
   }
   state_.capacity.use_quota(run.spec->vc, run.width);
-  std::sort(servers.begin(), servers.end());
-  run.servers_spanned = static_cast<int>(std::unique(servers.begin(), servers.end()) - servers.begin());
+  std::sort(servers_.begin(), servers_.end());
+  run.servers_spanned = static_cast<int>(std::unique(servers_.begin(), servers_.end()) - servers_.begin());
   start_clock(job);
 }
 
@@ -333,7 +333,8 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
   for (const GpuId gpu : run.gpus) {
     if (!keeps_gpus) state_.capacity.give_back(gpu, rank);
     if (!run.timed()) continue;
-    std::erase(state_.gpu[gpu.index()].timed, job);
+    auto& timed = state_.gpu[gpu.index()].timed;
+    timed.erase(std::remove(timed.begin(), timed.end(), job), timed.end());
     state_.gpu[gpu.index()].busy += reserved_part(held, rank.share);
   }
   if (keeps_gpus) {

@@ -84,6 +84,7 @@ class Allocation {
   };
 
   std::vector<Kept> kept_;
+  std::vector<ServerId> servers_;    // scratch
   std::vector<TooLarge> too_large_;  // found no room since GPUs were last freed
 };
 

@@ -77,6 +77,9 @@ class Calendar {
   /// Time of the event that pop() would return; never() if the calendar is empty.
   [[nodiscard]] Time next_time() const { return heap_.empty() ? Time::never() : Time::nanoseconds(heap_.front().time); }
 
+  /// Payload of that event. The calendar must not be empty.
+  [[nodiscard]] const Payload& next_payload() const { return slots_[heap_.front().slot].payload; }
+
   /// Removes and returns the first event; its handle is no longer pending. The calendar must not be empty.
   Event pop() {
     CONTEND_CHECK(!heap_.empty(), "popped an empty calendar");

@@ -43,8 +43,9 @@ CellId split(EngineState& state, CellId id, const std::vector<GpuId>& part) {
   old_cell.gpus.erase(std::remove_if(old_cell.gpus.begin(), old_cell.gpus.end(), is_part), old_cell.gpus.end());
   CONTEND_DCHECK(!old_cell.gpus.empty(), "a split leaves something behind");
   if (new_cell.busy) {
-    new_cell.event = state.calendar.schedule(new_cell.end, Phase::completions,
-                                             {CalendarEvent::Kind::task_end, created, new_cell.running.job});
+    new_cell.event =
+        state.calendar.schedule(new_cell.end, Phase::completions,
+                                {CalendarEvent::Kind::task_end, created, new_cell.running.job, new_cell.running.seat});
   }
   for (const Occupant& occupant : new_cell.occupants) state.run(occupant.job).live->cells.push_back(created);
   if (new_cell.touched) state.touched.push_back(created);
@@ -171,7 +172,7 @@ void occupy(EngineState& state, JobId job) {
   run.live = std::make_unique<JobExecution>();
   run.live->for_key = state.view(job, true);
   run.live->iterations = run.iterations;
-  run.live->role_servers.assign(plan.roles.size(), {});
+  run.live->role_servers.assign(plan.roles.size() > 1 ? plan.roles.size() : 0, {});
   run.live->cell_of_rank.assign(plan.foldable ? 0 : gpus.size(), CellId::none());
 
   if (state.fold && plan.foldable) join_idle(state, plan, gpus);
@@ -215,7 +216,7 @@ void occupy(EngineState& state, JobId job) {
     std::sort(servers.begin(), servers.end());
     servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
   };
-  for (std::size_t r = 0; r < plan.roles.size(); ++r) {
+  for (std::size_t r = 0; r < run.live->role_servers.size(); ++r) {
     const auto first = static_cast<std::size_t>(plan.first_rank[r]);
     for (std::size_t i = 0; i < static_cast<std::size_t>(plan.roles[r].ranks); ++i) {
       run.live->role_servers[r].push_back(state.server_of(gpus[first + i]));

@@ -13,7 +13,8 @@ constexpr int kLinesOfWaiting = 2;  ///< that asking needs of a waiting message
 Courier::Courier(EngineState& state)
     : state_{state},
       per_iteration_{state.policies.communication->decides_per_iteration()},
-      refused_by_(state.servers()) {}
+      refused_by_(state.servers()),
+      forecast_{dynamic_cast<TransferForecast*>(state.network.get())} {}
 
 Time Courier::solo_time(const Traffic& traffic) const {
   return state_.network->solo_time(request_of(traffic));
@@ -34,7 +35,7 @@ TransferRequest Courier::request_of(const Traffic& traffic) const {
   request.bytes = planned.op.bytes;
   request.times = planned.op.times;
   request.ranks = planned.per_rank ? 2 : planned.ranks;
-  request.servers = traffic.servers;
+  request.servers = traffic.servers();
   const auto gpus_of = [&](RoleId role) {
     return std::span{run.gpus}.subspan(static_cast<std::size_t>(run.plan->first_rank[role.index()]),
                                        static_cast<std::size_t>(planned.ranks));
@@ -45,7 +46,7 @@ TransferRequest Courier::request_of(const Traffic& traffic) const {
   return request;
 }
 
-void Courier::hold(Traffic traffic) {
+void Courier::hold(const Traffic& traffic) {
   JobRun& run = state_.run(traffic.job);
   std::size_t index = waiting_.size();
   if (free_waiting_.empty()) {
@@ -58,7 +59,7 @@ void Courier::hold(Traffic traffic) {
   const OpId id = traffic.op;
   const JobId job = traffic.job;
   const Slot slot = traffic.slot;
-  waiting_[index].traffic = std::move(traffic);
+  waiting_[index].traffic = traffic;
   if (!op.channel.valid()) {
     became_ready_.push_back(index);
     let_ask(index);
@@ -140,7 +141,7 @@ bool Courier::may_start(std::size_t index) {
   Waiting& waiting = waiting_[index];
   if (holds_admission(waiting.traffic)) return true;
   const TransferRequest request = entering(waiting.traffic);
-  for (const ServerId server : waiting.traffic.servers) {
+  for (const ServerId server : waiting.traffic.servers()) {
     if (state_.policies.communication->may_start(request, server, *state_.network)) continue;
     if (waiting.refused_by != server) {
       stop_watching(index);
@@ -180,7 +181,7 @@ void Courier::admit() {
   moved_.clear();
   for (const std::size_t index : to_ask_) {
     fetch_lines<1>(&state_.run(waiting_[index].traffic.job));
-    fetch_lines<1>(waiting_[index].traffic.servers.data());
+    fetch_lines<1>(waiting_[index].traffic.servers().data());
   }
   for (const std::size_t index : to_ask_) ask(index);
   to_ask_.clear();
@@ -193,7 +194,7 @@ void Courier::admit() {
     const Traffic& traffic = waiting_[asked.index].traffic;
     const ChannelId channel = op_of(traffic).channel;
     const Slot slot = traffic.slot;
-    const bool is_first = per_iteration_ && !holds_admission(traffic) && !traffic.servers.empty();
+    const bool is_first = per_iteration_ && !holds_admission(traffic) && !traffic.servers().empty();
     start(asked.index);
     if (is_first) admit_rest(asked.job, slot);
     if (!channel.valid()) continue;
@@ -204,23 +205,23 @@ void Courier::admit() {
 }
 
 void Courier::start(std::size_t index) {
-  Traffic traffic = std::move(waiting_[index].traffic);  // its list of servers; the ids stay for forget_waiting()
+  Traffic traffic = waiting_[index].traffic;
   forget_waiting(index);
   traffic.since = state_.clock;
   const TransferId id = state_.network->start(entering(traffic), state_.clock);
   if (!state_.server_slowness.empty()) state_.network->slow_down(id, state_.slowness_of(traffic), state_.clock);
   JobRun& run = state_.run(traffic.job);
   if (const Op& op = op_of(traffic); op.sends()) run.live->unsent[traffic.slot] -= op.all_bytes();
-  if (!traffic.servers.empty()) run.live->admitted[traffic.slot] = true;
+  if (!traffic.servers().empty()) run.live->admitted[traffic.slot] = true;
   if (const ChannelId channel = op_of(traffic).channel; channel.valid()) {
     run.live->channels[channel.index()].committed.pop_front();
     ++run.live->channels[channel.index()].in_network;
   }
   run.live->transfers.push_back(id);
   for (const CellId cell : run.live->cells) state_.mark_pace(cell);
-  run.server_transfers += static_cast<std::int64_t>(traffic.servers.size());
+  run.server_transfers += static_cast<std::int64_t>(traffic.servers().size());
   if (id.index() >= state_.in_network.size()) state_.in_network.resize(id.index() + 1);
-  state_.in_network[id.index()] = std::move(traffic);
+  state_.in_network[id.index()] = traffic;
 }
 
 void Courier::end_due(std::vector<Traffic>& ended) {
@@ -229,14 +230,14 @@ void Courier::end_due(std::vector<Traffic>& ended) {
   for (const TransferId id : ended_ids_) {
     const Traffic& traffic = *state_.in_network[id.index()];
     state_.fetch_cells_of(traffic.job);  // for those who ask for the ended transfers
-    for (const ServerId server : traffic.servers) fetch_lines<1>(&refused_by_[server.index()]);
+    for (const ServerId server : traffic.servers()) fetch_lines<1>(&refused_by_[server.index()]);
   }
   for (const TransferId id : ended_ids_) {
-    Traffic traffic = *std::exchange(state_.in_network[id.index()], std::nullopt);
+    const Traffic traffic = *std::exchange(state_.in_network[id.index()], std::nullopt);
     JobRun& run = state_.run(traffic.job);
     std::erase(run.live->transfers, id);
     for (const CellId cell : run.live->cells) state_.mark_pace(cell);
-    relieved_.insert(relieved_.end(), traffic.servers.begin(), traffic.servers.end());
+    relieved_.insert(relieved_.end(), traffic.servers().begin(), traffic.servers().end());
     if (const Op& op = op_of(traffic); op.channel.valid()) {
       ChannelQueue& queue = run.live->channels[op.channel.index()];
       --queue.in_network;
@@ -251,8 +252,38 @@ void Courier::end_due(std::vector<Traffic>& ended) {
       state_.options.observer->transfer(request_of(traffic), run.plan->ops[traffic.op.index()].op,
                                         run.iteration_of(traffic.slot), traffic.since, state_.clock);
     }
-    ended.push_back(std::move(traffic));
+    ended.push_back(traffic);
   }
+}
+
+// Each step reads what the step before has fetched.
+void Courier::foresee() {
+  constexpr std::size_t kCellsInStep = 2;
+  const TransferId next = forecast_ == nullptr ? TransferId::none() : forecast_->foresee();
+  if (!next.valid()) return;
+  if (std::exchange(foreseen_, next) != next) foreseen_steps_ = 0;
+  const std::size_t step = foreseen_steps_++;
+  if (step == 0) return fetch_lines<1>(&state_.in_network[next.index()]);
+  const Traffic& traffic = *state_.in_network[next.index()];
+  const JobRun& run = state_.run(traffic.job);
+  if (step == 1) return fetch_lines<JobRun::kLines>(&run);
+  const JobExecution& live = *run.live;
+  if (step == 2) {
+    fetch_lines<JobExecution::kLines>(&live);
+    fetch_lines<1>(&live.transfers);
+    for (const ServerId server : traffic.servers()) fetch_lines<1>(&refused_by_[server.index()]);
+    return;
+  }
+  if (step == 3) {
+    fetch_lines<1>(live.cells.data());
+    for (const ServerId server : traffic.servers()) fetch_lines<1>(refused_by_[server.index()].data());
+    return;
+  }
+  for (std::size_t i = (step - 4) * kCellsInStep; i < (step - 3) * kCellsInStep && i < live.cells.size(); ++i)
+    fetch_lines<Cell::kLines>(&state_.at(live.cells[i]));
+  if (step == 4) return;
+  for (std::size_t i = (step - 5) * kCellsInStep; i < (step - 4) * kCellsInStep && i < live.cells.size(); ++i)
+    state_.fetch_occupant(live.cells[i], traffic.job);
 }
 
 void Courier::fetch_refused() const {
@@ -267,7 +298,7 @@ void Courier::abandon(JobId job) {
   run.live->timers.clear();
   for (const TransferId id : run.live->transfers) {
     auto& traffic = state_.in_network[id.index()];
-    relieved_.insert(relieved_.end(), traffic->servers.begin(), traffic->servers.end());
+    relieved_.insert(relieved_.end(), traffic->servers().begin(), traffic->servers().end());
     state_.network->cancel(id, state_.clock);
     traffic.reset();
   }

@@ -4,6 +4,7 @@
 // next one asks when that has entered the network.
 
 #include "sim/engine_state.hpp"
+#include "sim/transfer_forecast.hpp"
 
 #include <compare>
 #include <cstddef>
@@ -18,7 +19,7 @@ class Courier {
   explicit Courier(EngineState& state);
 
   /// Takes a message that became ready at this instant.
-  void hold(Traffic traffic);
+  void hold(const Traffic& traffic);
   /// Asks the communication policy about messages that just became ready, and about those refused by a server that has
   /// lost a transfer since.
   void admit();
@@ -26,6 +27,8 @@ class Courier {
   void end_due(std::vector<Traffic>& ended);
   /// Has the processor fetch the messages that admit() will ask about because of the transfers that have just ended.
   void fetch_refused() const;
+  /// Has the processor fetch what the end of the next transfer will need, a few lines in each call.
+  void foresee();
   /// Drops all messages and transfers of a job.
   void abandon(JobId job);
   /// Transfer time of the message if it were alone in the network.
@@ -78,6 +81,9 @@ class Courier {
   std::vector<Asked> willing_;                        // a heap; scratch
   std::vector<ServerId> relieved_;                    // lost a transfer at this instant
   std::vector<TransferId> ended_ids_;                 // scratch
+  TransferForecast* forecast_;                        // of the network; null if it has none
+  TransferId foreseen_;                               // by foresee()
+  std::size_t foreseen_steps_ = 0;                    // since then
 };
 
 }  // namespace contend

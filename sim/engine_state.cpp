@@ -5,6 +5,9 @@
 #include "sim/fetch.hpp"
 
 #include <algorithm>
+#include <string_view>
+
+#include <boost/unordered/unordered_flat_set.hpp>
 
 #include <fmt/core.h>
 
@@ -168,19 +171,21 @@ void check_sizes(const Workload& workload, const ClusterSpec& spec) {
 }
 
 void check_jobs(const Workload& workload, const SchedulingRules& rules) {
-  std::vector<std::string_view> names;
+  boost::unordered_flat_set<std::string_view> names;
   names.reserve(workload.jobs.size());
+  bool is_twice = false;
+  std::string_view twice;  // the first by name
   for (const JobSpec& job : workload.jobs) {
     check_job(job, workload);
     if (const std::string reason = why_not_killed(rules, job); !reason.empty())
       throw InputError{fmt::format("job `{}`: {}", job.name, reason)};
     if (const std::string reason = why_not_retried(rules, job); !reason.empty())
       throw InputError{fmt::format("job `{}`: {}", job.name, reason)};
-    names.push_back(job.name);
+    const bool is_new = names.insert(job.name).second;
+    if (!is_new && (!is_twice || job.name < twice)) twice = job.name;
+    is_twice = is_twice || !is_new;
   }
-  std::sort(names.begin(), names.end());
-  const auto twice = std::adjacent_find(names.begin(), names.end());
-  if (twice != names.end()) throw InputError{fmt::format("job `{}`: the name is used twice", *twice)};
+  if (is_twice) throw InputError{fmt::format("job `{}`: the name is used twice", twice)};
 }
 
 /// Finds the types of servers on which such jobs may run, the fastest first.
@@ -195,12 +200,6 @@ void order_types(EngineState& state, const JobSpec& job) {
   if (paces.empty()) return;
   const auto pace = [&](std::int32_t type) { return paces[static_cast<std::size_t>(type)].together; };
   std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) { return pace(a) < pace(b); });
-}
-
-void fetch_occupant(const Cell& cell, JobId job) {
-  for (std::size_t i = 0; i < cell.who.size(); ++i) {
-    if (cell.who[i] == job) return fetch_lines<1>(&cell.occupants[i]);
-  }
 }
 
 }  // namespace
@@ -263,6 +262,10 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
 
 Occupant& EngineState::occupant(CellId cell, JobId job) {
   Cell& c = at(cell);
+  // Mostly the one that runs is asked for, and the list of jobs is not in the caches.
+  if (const std::size_t seat = c.running.seat;
+      c.running.job == job && seat < c.occupants.size() && c.occupants[seat].job == job)
+    return c.occupants[seat];
   for (std::size_t i = 0; i < c.who.size(); ++i) {
     if (c.who[i] == job) return c.occupants[i];
   }
@@ -367,7 +370,7 @@ Time EngineState::length_on(const Cell& cell, Time planned) {
 
 double EngineState::slowness_of(const Traffic& traffic) const {
   std::int32_t slowest = Slowdown::kFullPace;
-  for (const ServerId server : traffic.servers) slowest = std::max(slowest, server_slowness[server.index()]);
+  for (const ServerId server : traffic.servers()) slowest = std::max(slowest, server_slowness[server.index()]);
   return static_cast<double>(slowest) / Slowdown::kFullPace;
 }
 
@@ -478,16 +481,23 @@ double EngineState::speed_with(const JobView& view, int gpus, std::int32_t type)
 
 void EngineState::fetch_cell(const CalendarEvent& event) const {
   if (event.kind != CalendarEvent::Kind::task_end) return;
-  fetch_lines<Cell::kLines>(&cells[event.cell.index()]);
+  fetch_lines<Cell::kLinesOfTask>(&cells[event.cell.index()]);
   fetch_lines<JobRun::kLines>(&jobs[event.job.index()]);
 }
 
 void EngineState::fetch_work(const CalendarEvent& event) const {
   if (event.kind != CalendarEvent::Kind::task_end) return;
   const Cell& cell = cells[event.cell.index()];
-  fetch_occupant(cell, event.job);
+  fetch_lines<1>(cell.occupants.data() + event.seat);
   fetch_lines<JobExecution::kLines>(jobs[event.job.index()].live.get());
   fetch_keys(cell);
+}
+
+void EngineState::fetch_occupant(CellId id, JobId job) const {
+  const Cell& cell = cells[id.index()];
+  for (std::size_t i = 0; i < cell.who.size(); ++i) {
+    if (cell.who[i] == job) return fetch_lines<1>(&cell.occupants[i]);
+  }
 }
 
 void EngineState::fetch_cells_of(JobId job) const {
@@ -495,7 +505,7 @@ void EngineState::fetch_cells_of(JobId job) const {
 }
 
 void EngineState::fetch_occupants_of(JobId job) const {
-  for (const CellId id : jobs[job.index()].live->cells) fetch_occupant(cells[id.index()], job);
+  for (const CellId id : jobs[job.index()].live->cells) fetch_occupant(id, job);
 }
 
 void EngineState::fetch_keys(const Cell& cell) const {

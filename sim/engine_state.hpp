@@ -29,6 +29,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,7 +53,8 @@ struct ReadyTask {
   JobId job;
   OpId op;
   Slot slot = 0;
-  bool operator==(const ReadyTask&) const = default;
+  std::uint16_t seat = 0;  ///< index of its occupant in the cell, unless occupants have left since
+  bool operator==(const ReadyTask& other) const { return job == other.job && op == other.op && slot == other.slot; }
 };
 
 // The types of what an event needs begin at a cache line (sim/fetch.hpp). Their members stand in the order in which
@@ -67,7 +69,7 @@ struct alignas(kCacheLine) Occupant {
   PendingCounts pending;   ///< [slot x ops + op], of per-rank operations
 };
 
-/// A set of GPUs that are simulated as one; the top of this file defines it. Most have one GPU and few jobs, whose
+/// A set of GPUs that are simulated as one; the top of this file defines it. Most have one GPU and a few jobs, whose
 /// lists lie inside.
 struct alignas(kCacheLine) Cell {
   bool busy = false;
@@ -76,33 +78,34 @@ struct alignas(kCacheLine) Cell {
   bool is_unpaced = false;             ///< true if its tasks or transfers began or ended at this instant
   mutable bool load_is_noted = false;  ///< true if it is in EngineState::changed_loads
   ReadyTask running;
+  std::int32_t slowness = Slowdown::kFullPace;  ///< of its tasks now
   Time started, end;
   EventHandle event;
   Time busy_time;  ///< of each GPU since GpuState::busy was last brought up to date
 
-  GpuTime load;  ///< work left of all occupants on each GPU; falls when an operation ends
-  boost::container::small_vector<JobId, 6> who;  ///< the jobs of `occupants`
-
-  boost::container::small_vector<ReadyTask, 3> ready;
+  boost::container::small_vector<ReadyTask, 8> ready;
+  std::uint64_t formed = 0;  ///< EngineState::groups_changed when it was last split or merged
 
   std::vector<Occupant> occupants;  ///< in order of start
   boost::container::small_vector<GpuId, 1> gpus;
-  std::uint64_t formed = 0;  ///< EngineState::groups_changed when it was last split or merged
+  std::uint64_t seated = 0;  ///< EngineState::groups_changed when a job was last seated on it
 
-  std::uint64_t seated = 0;                     ///< EngineState::groups_changed when a job was last seated on it
-  std::int32_t slowness = Slowdown::kFullPace;  ///< of its tasks now
-  PacedTask pace;                               ///< of `running`, if the options have any interference
+  GpuTime load;    ///< work left of all occupants on each GPU; falls when an operation ends
+  PacedTask pace;  ///< of `running`, if the options have any interference
 
-  static constexpr int kLines = 4;  ///< that an event may need
+  boost::container::small_vector<JobId, 10> who;  ///< the jobs of `occupants`
+
+  static constexpr int kLines = 6, kLinesOfTask = 5;  ///< all of it, and what the end of a task may need
 
   [[nodiscard]] int ranks() const { return static_cast<int>(gpus.size()); }
 };
+static_assert(sizeof(Cell) == Cell::kLines * kCacheLine);
 
 struct GpuState {
   CellId cell;
   Time busy;  ///< time spent in tasks, without Cell::busy_time
   std::int64_t jobs_started = 0;
-  std::vector<JobId> timed;  ///< timed jobs that hold it, in order of start
+  boost::container::small_vector<JobId, 2> timed;  ///< timed jobs that hold it, in order of start
 };
 
 /// A message or collective that waits to be admitted to the network or is being transferred.
@@ -110,10 +113,17 @@ struct Traffic {
   JobId job;
   OpId op;
   Slot slot = 0;
-  int rank = -1;                  ///< sender's global rank of a message; -1 for a collective and for joint messages
-  std::array<GpuId, 2> ends;      ///< of a message that is not joint
-  std::vector<ServerId> servers;  ///< the servers it touches; empty if it stays inside one
-  Time since;                     ///< when it became ready; once admitted, when it started
+  int rank = -1;              ///< sender's global rank of a message; -1 for a collective and for joint messages
+  std::array<GpuId, 2> ends;  ///< of a message that is not joint
+  /// The servers of these, if they are two; none otherwise.
+  std::array<ServerId, 2> between;
+  std::span<const ServerId> among;  ///< the servers that any other message touches; JobExecution has the list
+  Time since;                       ///< when it became ready; once admitted, when it started
+
+  /// The servers it touches; empty if it stays inside one.
+  [[nodiscard]] std::span<const ServerId> servers() const {
+    return between[0].valid() ? std::span<const ServerId>{between} : among;
+  }
 };
 
 /// Service done at one instant of a chain of tasks and credited later: when the chain ends or when its value is needed.
@@ -159,34 +169,38 @@ struct alignas(kCacheLine) JobExecution {
   std::int64_t iterations = 1;         ///< of the job
   PendingCounts pending;               ///< as Occupant::pending, of collectives
 
-  Time remaining_communication;        ///< if the job were alone in the network
-  std::array<std::size_t, 2> phase{};  ///< of the iterations in flight, by slot
+  Time remaining_communication;          ///< if the job were alone in the network
+  std::array<std::uint32_t, 2> phase{};  ///< of the iterations in flight, by slot
   std::vector<CellId> cells;
-  std::vector<CellId> cell_of_rank;  ///< only if not foldable
+  std::vector<ServerId> servers;  ///< ascending
 
   alignas(kCacheLine) JobView for_key;  ///< EngineState::view_for_key; what keys are made of fills its first line
+  std::vector<TransferId> transfers;    ///< in the network
+  int waiting = 0;                      ///< messages held back
+  Time waiting_since;
+  std::int64_t save_every = 1;  ///< iterations between two checkpoints
 
-  std::vector<ServerId> servers;  ///< ascending
-  std::vector<std::vector<ServerId>> role_servers;
+  Time iterated;                       ///< when it began, or its last iteration ended
+  SavedIteration saved, saved_before;  ///< the last two checkpoints of this run, or its begin
+  std::vector<Promise> promises;       ///< of tasks inside chains
+  /// When its last iterations ended, by the number that had ended then, modulo kEndsKept.
+  static constexpr std::size_t kEndsKept = 32;
+  std::array<Time, kEndsKept> ends{};
+
+  std::vector<std::vector<ServerId>> role_servers;  ///< ascending; empty if all ranks have one role
   /// By sender and receiver of joint messages: the servers between which they pass.
   std::map<std::pair<RoleId, RoleId>, std::vector<ServerId>> joint_servers;
-  std::vector<TransferId> transfers;   ///< in the network
   std::vector<ChannelQueue> channels;  ///< as in the plan
   std::vector<RunningTimer> timers;    ///< in order of starting
   std::array<Bytes, 2> unsent{};       ///< what Op::sends() has yet to send, by slot
   std::array<bool, 2> admitted{};      ///< a message between servers has entered the network, by slot
-  int waiting = 0;                     ///< messages held back
-  Time waiting_since;
-  std::vector<Promise> promises;  ///< of tasks inside chains
-  bool begun = false;             ///< false while it restarts after a failure
-  Time iterated;                  ///< when it began, or its last iteration ended
-  /// When its last iterations ended, by the number that had ended then, modulo kEndsKept.
-  static constexpr std::size_t kEndsKept = 32;
-  std::array<Time, kEndsKept> ends{};
-  SavedIteration saved, saved_before;  ///< the last two checkpoints of this run, or its begin
-  std::int64_t save_every = 1;         ///< iterations between two checkpoints
+  std::vector<CellId> cell_of_rank;    ///< only if not foldable
+  bool begun = false;                  ///< false while it restarts after a failure
 
   static constexpr int kLines = 3;  ///< that an event may need
+  [[nodiscard]] const std::vector<ServerId>& servers_of(RoleId role) const {
+    return role_servers.empty() ? servers : role_servers[role.index()];
+  }
 };
 
 /// A job of the run. It is small, because a million of them may wait or have ended. What an event of an iteration graph
@@ -208,9 +222,9 @@ struct alignas(kCacheLine) JobRun {
   std::int64_t completed = 0;  ///< iterations
   GpuTime remaining_service;   ///< as in JobView; of a running timed job: its value at `since`
   GpuTime compute;             ///< GPU time spent in completed tasks; of a timed job: doing work that was kept
-  GpuTime slowed;              ///< further GPU time of completed tasks, because of interference
   std::vector<GpuId> gpus;     ///< by rank, while it runs
   const JobSpec* spec = nullptr;
+  GpuTime slowed;          ///< further GPU time of completed tasks, because of interference
   GpuTime total_service;   ///< as in JobView
   PolicyKey key_fall = 0;  ///< by how much the key falls in an iteration
   Time since;              ///< start of the present run or wait
@@ -297,10 +311,11 @@ struct OwnFailures {
 
 /// The payload of a calendar event: its kind and the cell or job that it concerns.
 struct CalendarEvent {
-  enum class Kind : std::uint32_t { task_end, job_end, arrival, retry, pass, wake, outage, job_failure, timer_end };
+  enum class Kind : std::uint8_t { task_end, job_end, arrival, retry, pass, wake, outage, job_failure, timer_end };
   Kind kind;
-  CellId cell{};  ///< task_end only
-  JobId job{};    ///< none for arrivals, passes and outages
+  CellId cell{};         ///< task_end only
+  JobId job{};           ///< none for arrivals, passes and outages
+  std::uint16_t seat{};  ///< task_end only: ReadyTask::seat when the task began
 };
 
 /// The whole state of a run, and the view of it that policies get.
@@ -397,6 +412,7 @@ struct EngineState : ClusterView {
   /// used, and so it is fetched while events before it are executed.
   void fetch_cell(const CalendarEvent& event) const;
   void fetch_work(const CalendarEvent& event) const;
+  void fetch_occupant(CellId cell, JobId job) const;
   void fetch_cells_of(JobId job) const;
   void fetch_occupants_of(JobId job) const;
   /// Fetches what decides which task of the cell goes first.

@@ -46,8 +46,8 @@ void Executor::open(JobId job, Slot slot, bool first) {
   JobRun& run = state_.run(job);
   const Plan& plan = *run.plan;
   const Slot other = slot ^ 1;
-  const std::size_t phase = plan.phases.at(run.iteration_of(slot), run.spec->iterations);
-  run.live->phase[slot] = phase;
+  const std::size_t phase = plan.phases.count() == 1 ? 0 : plan.phases.at(run.iteration_of(slot), run.spec->iterations);
+  run.live->phase[slot] = static_cast<std::uint32_t>(phase);
   run.live->left[slot] = plan.instances[phase];
   run.live->unsent[slot] = plan.sent[phase];
   run.live->admitted[slot] = false;
@@ -134,7 +134,8 @@ void Executor::contribute(const Completion& done, OpId after, Slot slot, bool an
 void Executor::announce(JobId job, OpId op, Slot slot, CellId cell) {
   const OpKind kind = state_.run(job).plan->ops[op.index()].op.kind;
   if (kind == OpKind::compute) {
-    state_.at(cell).ready.push_back({job, op, slot});
+    const auto seat = &state_.occupant(cell, job) - state_.at(cell).occupants.data();
+    state_.at(cell).ready.push_back({job, op, slot, static_cast<std::uint16_t>(seat)});
     state_.touch(cell);
   } else if (kind == OpKind::timer) {
     start_timer(job, op, slot);
@@ -174,10 +175,10 @@ Traffic Executor::traffic_of(JobId job, OpId op, Slot slot, int rank) {
   traffic.since = state_.clock;
   if (!planned.per_rank) {
     if (planned.op.kind == OpKind::message) {
-      traffic.servers = servers_of_joint(job, planned.op);
-    } else if (const std::vector<ServerId>& servers = run.live->role_servers[planned.op.role.index()];
+      traffic.among = servers_of_joint(job, planned.op);
+    } else if (const std::vector<ServerId>& servers = run.live->servers_of(planned.op.role);
                servers.size() >= 2 && planned.op.scope != CollectiveScope::server && leave_servers(job, planned.op)) {
-      traffic.servers = servers;
+      traffic.among = servers;
     }
     return traffic;
   }
@@ -186,7 +187,7 @@ Traffic Executor::traffic_of(JobId job, OpId op, Slot slot, int rank) {
   const int peer = rank - first_rank[planned.op.role.index()] + first_rank[planned.op.peer.index()];
   traffic.ends = {run.gpus[static_cast<std::size_t>(rank)], run.gpus[static_cast<std::size_t>(peer)]};
   const auto [low, high] = std::minmax({state_.server_of(traffic.ends[0]), state_.server_of(traffic.ends[1])});
-  if (low != high) traffic.servers = {low, high};
+  if (low != high) traffic.between = {low, high};
   return traffic;
 }
 
@@ -227,7 +228,7 @@ bool Executor::leave_servers(JobId job, const Op& op) {
 
 // Communication inside one server is free unless the network carries it. A GPU never communicates with itself.
 bool Executor::is_carried(const Traffic& traffic) const {
-  if (!traffic.servers.empty()) return true;
+  if (!traffic.servers().empty()) return true;
   if (!state_.network->carries_inside_servers()) return false;
   if (traffic.rank >= 0) return traffic.ends[0] != traffic.ends[1];
   const Plan::PlannedOp& planned = state_.run(traffic.job).plan->ops[traffic.op.index()];
@@ -237,14 +238,14 @@ bool Executor::is_carried(const Traffic& traffic) const {
 
 void Executor::transfer_ready(JobId job, OpId op, Slot slot, CellId cell) {
   const int rank = cell.valid() ? state_.occupant(cell, job).rank : -1;
-  Traffic traffic = traffic_of(job, op, slot, rank);
+  const Traffic traffic = traffic_of(job, op, slot, rank);
   if (!is_carried(traffic)) {
     if (const Op& sent = state_.run(job).plan->ops[op.index()].op; sent.sends())
       state_.run(job).live->unsent[slot] -= sent.all_bytes();
     done_now_.push_back({job, op, slot, cell});
     return;
   }
-  courier_.hold(std::move(traffic));
+  courier_.hold(traffic);
 }
 
 void Executor::complete(const Completion& done) {
@@ -308,7 +309,7 @@ void Executor::on_task_end(CellId id) {
   const GpuTime service{duration, cell.ranks()};
   run.remaining_service -= service;
   run.compute += service;
-  run.slowed += GpuTime{held - duration, cell.ranks()};
+  if (held != duration) run.slowed += GpuTime{held - duration, cell.ranks()};
   run.key_is_stale = true;
   ++state_.events;
   state_.leapt_events += static_cast<std::uint64_t>(cell.ranks() - 1);
@@ -400,8 +401,8 @@ void Executor::start_task(CellId id) {
     run.promise(cell.end, GpuTime{ops[op.index()].op.duration, cell.ranks()});
     cell.end += ops[ops[op.index()].then.index()].op.duration;
   }
-  cell.event =
-      state_.calendar.schedule(cell.end, Phase::completions, {CalendarEvent::Kind::task_end, id, cell.running.job});
+  cell.event = state_.calendar.schedule(cell.end, Phase::completions,
+                                        {CalendarEvent::Kind::task_end, id, cell.running.job, cell.running.seat});
   if (!state_.options.interference.none()) {
     cell.pace = PacedTask{ops[op.index()].op.duration, state_.clock, state_.options.interference};
     state_.mark_pace(id);

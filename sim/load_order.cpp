@@ -65,24 +65,37 @@ void LoadOrder::search(const EngineState& state, const JobView& job, Time LoadBo
     heap_.push_back(entry);
     std::push_heap(heap_.begin(), heap_.end(), goes_later);
   };
-  const auto push_node = [&](std::size_t node) {
-    const std::size_t first = tree_->first_of(node);
-    if (first >= usable.last || first + tree_->size_of(node) <= usable.first || !rooms.at(node).may_fit(rank)) return;
-    push({tree_->at(node).*bound, first * ids_per_server, node});
+  const auto may_hold = [&](std::size_t node, std::size_t first, std::size_t count) {
+    return first < usable.last && first + count > usable.first && rooms.at(node).may_fit(rank);
+  };
+  const auto entry_of = [&](std::size_t node, std::size_t first) {
+    return Entry{tree_->at(node).*bound, first * ids_per_server, node};
   };
   heap_.clear();
-  push_node(1);
+  if (may_hold(1, 0, tree_->size_of(1))) push(entry_of(1, 0));
   while (!heap_.empty()) {
     std::pop_heap(heap_.begin(), heap_.end(), goes_later);
-    const Entry entry = heap_.back();
+    Entry entry = heap_.back();
     heap_.pop_back();
-    if (entry.node == 0) {
+    // One of the children has the bound of the node and mostly goes next, so only the other one has to wait.
+    std::size_t count = entry.node == 0 ? 1 : tree_->size_of(entry.node);  // servers below
+    for (count /= 2; count > 0; count /= 2) {
+      const std::size_t left = 2 * entry.node, first = entry.first / ids_per_server;
+      const bool has_left = may_hold(left, first, count), has_right = may_hold(left + 1, first + count, count);
+      if (!has_left && !has_right) break;  // a server below has room, but not one that the job may use
+      entry = has_left ? entry_of(left, first) : entry_of(left + 1, first + count);
+      if (!has_left || !has_right) continue;
+      Entry other = entry_of(left + 1, first + count);
+      if (goes_later(entry, other)) std::swap(entry, other);
+      push(other);
+    }
+    if (entry.node != 0 && !tree_->is_server(entry.node)) continue;
+    if (!heap_.empty() && goes_later(entry, heap_.front())) {
+      push(entry);
+    } else if (entry.node == 0) {
       if (!take(entry.first)) return;
-    } else if (tree_->is_server(entry.node)) {
-      list(ServerId{tree_->first_of(entry.node)}, [&](Time load, std::size_t id) { push({load, id, 0}); });
     } else {
-      push_node(2 * entry.node);
-      push_node(2 * entry.node + 1);
+      list(ServerId{tree_->first_of(entry.node)}, [&](Time load, std::size_t id) { push({load, id, 0}); });
     }
   }
 }

@@ -20,7 +20,8 @@ namespace contend {
 
 namespace {
 constexpr std::uint64_t kInstantsPerMonitor = 4096;
-}
+constexpr std::size_t kForeseeAbove = 256;  // cells; what fewer of them need is in the caches
+}  // namespace
 
 class Simulation::Engine {
  public:
@@ -96,6 +97,7 @@ class Simulation::Engine {
     admission_.scheduling_pass();
     courier_.admit();
     executor_.dispatch();
+    if (state_.cells.size() > kForeseeAbove) courier_.foresee();
     if (!state_.unpaced.empty()) {
       if (std::min(state_.calendar.next_time(), state_.network->next_end()) == instant) return;
       pacer_.settle();

@@ -24,12 +24,16 @@ Rank in_group(std::int64_t rate, const Rank& place, Time now) {
 void GreedyWalk::wait(const Member& member) {
   Class& group = classes_[member.job_class];
   group.width = member.width;
-  group.jobs.insert(member.at.rank);
+  group.jobs.insert(member.at.rank, [this](const Rank& place) { return waits_at(place); });
+  if (!group.head_is_known || !(member.at.rank < group.head)) return;
+  group.head = member.at.rank;
+  group.looked_at = Time::never();
 }
 
 void GreedyWalk::unwait(const Member& member) {
   const auto group = classes_.find(member.job_class);
-  group->second.jobs.erase(member.at.rank);
+  group->second.jobs.lose();
+  if (group->second.head == member.at.rank) group->second.head_is_known = false;
   if (group->second.jobs.empty()) classes_.erase(group);
 }
 
@@ -80,56 +84,74 @@ std::optional<Rank> GreedyWalk::last_running_before(const Rank& place, Time now)
   return best;
 }
 
-std::optional<Rank> GreedyWalk::first_that_fits(Time now, bool may_preempt) const {
+// The places of running jobs move with time, so what was seen holds at that instant only.
+void GreedyWalk::shift_heads(const Member& member, std::int64_t width) {
+  for (auto& [id, group] : classes_) {
+    if (group.looked_at == Time::never()) continue;
+    if (member.at.compare({group.head, 0}, group.looked_at) < 0) group.used_before += width;
+  }
+}
+
+bool GreedyWalk::fits(Class& group, Time now, const Class*& too_wide) const {
+  const Rank& head = head_of(group);
+  if (too_wide != nullptr && group.width >= too_wide->width && !(head < too_wide->head)) return false;
+  if (group.looked_at != now) group.used_before = used_before(head, now);
+  group.looked_at = now;
+  if (group.used_before + group.width <= capacity_) return true;
+  too_wide = &group;
+  return false;
+}
+
+std::optional<Rank> GreedyWalk::first_that_fits(Time now, bool may_preempt, const std::optional<Rank>& before) {
   std::optional<Rank> best;
-  for (const auto& [id, group] : classes_) {
-    const Rank& head = *group.jobs.begin();
-    if (group.is_refused || group.width > capacity_ || (best && *best < head)) continue;
-    if (group.width <= free() || (may_preempt && used_before(head, now) + group.width <= capacity_)) best = head;
+  const Class* too_wide = nullptr;
+  for (auto& [id, group] : classes_) {
+    if (group.is_refused || group.width > capacity_ || (!may_preempt && group.width > free())) continue;
+    const Rank& head = head_of(group);
+    if (const auto& limit = best ? best : before; limit && !(head < *limit)) continue;
+    if (group.width <= free() || fits(group, now, too_wide)) best = head;
   }
   return best;
 }
 
-// A tree that has all running jobs knows the sums. Otherwise each round asks about the root of the heaviest part, and
-// leaves out of all parts what is not on the side of the answer.
+// A tree that has all running jobs knows the sums. Otherwise each round asks about a job in the middle of the heaviest
+// range, and leaves out of all ranges what is not on the side of the answer.
 std::optional<Rank> GreedyWalk::first_overflow(Time now) const {
   if (used_ <= capacity_) return std::nullopt;
-  parts_.clear();
+  ranges_.clear();
   for (const auto& [rate, jobs] : running_) {
     if (jobs.sum() == used_) return MovingRank{*jobs.first_with_sum(capacity_ + 1), rate}.at(now);
-    if (!jobs.empty()) parts_.emplace_back(rate, RankTree::Part{jobs});
+    if (!jobs.empty()) ranges_.push_back({rate, &jobs, jobs.front(), jobs.back(), {}});
   }
-  std::optional<MovingRank> too_early, found;
+  std::optional<MovingRank> found;
   for (;;) {
-    const auto heaviest = std::ranges::max_element(parts_, {}, [](const auto& part) { return part.second.sum(); });
-    if (heaviest->second.empty()) break;
-    const MovingRank middle{heaviest->second.root(), heaviest->first};
-    std::int64_t through = heaviest->second.sum_through_root();
-    for (auto part = parts_.begin(); part != parts_.end(); ++part) {
-      if (part == heaviest) continue;
-      through += part->second.sum_while([&, own = part->first](const Rank& rank) {
-        return middle.compare({rank, own}, now) > 0;
-      });
-    }
-    (through > capacity_ ? found : too_early) = middle;
-    for (auto& [rate, part] : parts_) {
-      part.narrow(
-          [&, own = rate](const Rank& rank) {
-            return !too_early || too_early->compare({rank, own}, now) < 0;
-          },
-          [&, own = rate](const Rank& rank) {
-            return !found || found->compare({rank, own}, now) > 0;
+    const auto heaviest =
+        std::ranges::max_element(ranges_, {}, [](const Range& range) { return range.to.before - range.from.before; });
+    if (heaviest->from == heaviest->to) break;
+    const RankTree::Cut at = heaviest->jobs->middle(heaviest->from, heaviest->to);
+    const MovingRank middle{heaviest->jobs->behind(at), heaviest->rate};
+    std::int64_t through = 0;
+    for (auto range = ranges_.begin(); range != ranges_.end(); ++range) {
+      range->split =
+          range == heaviest ? range->jobs->next(at) : range->jobs->cut(range->from, range->to, [&](const Rank& rank) {
+            return middle.compare({rank, range->rate}, now) > 0;
           });
+      through += range->split.before;
     }
+    if (through > capacity_) {
+      found = middle;
+      heaviest->split = at;
+    }
+    for (Range& range : ranges_) (through > capacity_ ? range.to : range.from) = range.split;
   }
   return found->at(now);
 }
 
 std::optional<GreedyWalk::Change> GreedyWalk::next_change(Time now) {
-  const std::optional<Rank> starting = first_that_fits(now, true);
   const std::optional<Rank> stopping = first_overflow(now);
+  const std::optional<Rank> starting = first_that_fits(now, true, stopping);
   if (!starting && !stopping) return std::nullopt;
-  if (starting && (!stopping || *starting < *stopping)) {
+  if (starting) {
     const Change change{true, member(starting->job)};
     start(starting->job);
     return change;

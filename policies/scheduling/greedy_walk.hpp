@@ -8,6 +8,7 @@
 // fit, no other waiting job of that width fits, so only the first one of each width has to be examined. A running job
 // that moves forward past a skipped one changes no outcome.
 
+#include "policies/scheduling/lazy_heap.hpp"
 #include "policies/scheduling/moving_rank.hpp"
 #include "policies/scheduling/rank_tree.hpp"
 #include "sim/units.hpp"
@@ -16,7 +17,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -53,22 +53,37 @@ class GreedyWalk {
   /// Takes back a change after which no other change of the same job was made.
   void undo(const Change& change);
   /// Returns the first waiting job for which enough GPUs are free and whose class is not refused.
-  [[nodiscard]] std::optional<Rank> first_in_free(Time now) const { return first_that_fits(now, false); }
+  [[nodiscard]] std::optional<Rank> first_in_free(Time now) { return first_that_fits(now, false, std::nullopt); }
   /// Starts a waiting job, which keeps its place.
   void start(JobId waiting);
   /// Makes next_change() and first_in_free() skip the class of a waiting job until end_pass().
   void refuse(JobId waiting);
-  /// Refuses the first job of each class for which `has_place(rank)` does not hold. Returns those for which the walk
-  /// has enough GPUs.
+  /// Refuses the first job of each class for which `has_place(rank)` does not hold, unless no change is required. It
+  /// costs more to ask for a place than to see that the walk has too few GPUs left. Returns the jobs for which the walk
+  /// has enough.
   template <class HasPlace>
   [[nodiscard]] std::vector<JobId> refuse_without_place(Time now, const HasPlace& has_place) {
     std::vector<JobId> refused;
-    for (auto& [id, group] : classes_) {
-      const Rank& head = *group.jobs.begin();
-      if (group.is_refused || has_place(head)) continue;
-      if (used_before(head, now) + group.width <= capacity_) refused.push_back(head.job);
+    const auto refuse_head = [&](std::int32_t id, Class& group) {
       group.is_refused = true;
       refused_.push_back(id);
+    };
+    bool may_change = used_ > capacity_;
+    const Class* too_wide = nullptr;
+    std::vector<std::pair<std::int32_t, Class*>> others;  // that do not fit now, but may do so after changes
+    for (auto& [id, group] : classes_) {
+      if (group.is_refused) continue;
+      if (!fits(group, now, too_wide)) {
+        others.emplace_back(id, &group);
+      } else if (has_place(group.head)) {
+        may_change = true;
+      } else {
+        refused.push_back(group.head.job);
+        refuse_head(id, group);
+      }
+    }
+    for (const auto& [id, group] : others) {
+      if (may_change && !has_place(group->head)) refuse_head(id, *group);
     }
     return refused;
   }
@@ -89,7 +104,18 @@ class GreedyWalk {
   struct Class {
     std::int64_t width = 0;
     bool is_refused = false;
-    std::set<Rank> jobs;
+    bool head_is_known = false;
+    Rank head;                       // the first of `jobs`
+    Time looked_at = Time::never();  // when the walk looked at the jobs in front of this head; never() for another one
+    std::int64_t used_before = 0;    // by them, then
+    LazyHeap<Rank> jobs;
+  };
+
+  /// The jobs of one rate among which first_overflow() still looks.
+  struct Range {
+    std::int64_t rate = 0;
+    const RankTree* jobs = nullptr;
+    RankTree::Cut from, to, split;
   };
 
   struct Hash {
@@ -99,11 +125,35 @@ class GreedyWalk {
   [[nodiscard]] const Member& member(JobId job) const { return members_.at(job); }
   void wait(const Member& member);
   void unwait(const Member& member);
-  void run(const Member& member) { running_[member.at.rate].insert(member.at.rank, member.width); }
-  void unrun(const Member& member) { running_[member.at.rate].erase(member.at.rank); }
-  /// Returns the first waiting job whose class is not refused and that the walk reaches with enough GPUs left; with
-  /// `may_preempt` false, the first that fits beside all running jobs.
-  [[nodiscard]] std::optional<Rank> first_that_fits(Time now, bool may_preempt) const;
+  void run(const Member& member) {
+    running_[member.at.rate].insert(member.at.rank, member.width);
+    shift_heads(member, member.width);
+  }
+  void unrun(const Member& member) {
+    running_[member.at.rate].erase(member.at.rank);
+    shift_heads(member, -member.width);
+  }
+  /// Adds to Class::used_before for the heads behind a running job.
+  void shift_heads(const Member& member, std::int64_t width);
+  /// True if a waiting job has this place.
+  [[nodiscard]] bool waits_at(const Rank& place) const {
+    const auto at = members_.find(place.job);
+    return at != members_.end() && !at->second.is_running && at->second.at.rank == place;
+  }
+  const Rank& head_of(Class& group) const {
+    if (group.head_is_known) return group.head;
+    group.head = *group.jobs.first([this](const Rank& place) { return waits_at(place); });
+    group.head_is_known = true;
+    group.looked_at = Time::never();
+    return group.head;
+  }
+  /// Returns true if the walk reaches the first job of the class with enough GPUs left. Fewer are left further behind:
+  /// if a class does not fit, none fits that is as wide and whose first job does not stand in front of its first job.
+  /// `too_wide` is such a class, or null; this function sets it.
+  [[nodiscard]] bool fits(Class& group, Time now, const Class*& too_wide) const;
+  /// Returns the first waiting job, of those before `before` if that is given, whose class is not refused and that the
+  /// walk reaches with enough GPUs left; with `may_preempt` false, the first that fits beside all running jobs.
+  [[nodiscard]] std::optional<Rank> first_that_fits(Time now, bool may_preempt, const std::optional<Rank>& before);
   /// Returns the first running job that the walk reaches with too few GPUs left; nothing unless the running jobs
   /// together exceed the capacity.
   [[nodiscard]] std::optional<Rank> first_overflow(Time now) const;
@@ -116,7 +166,7 @@ class GreedyWalk {
   std::map<std::int32_t, Class> classes_;                   // only classes with waiting jobs
   std::map<std::int64_t, RankTree> running_;  // by rate; the order of the jobs of one rate does not change with time
   std::vector<std::int32_t> refused_;
-  mutable std::vector<std::pair<std::int64_t, RankTree::Part>> parts_;  // scratch of first_overflow: by rate
+  mutable std::vector<Range> ranges_;  // scratch of first_overflow: by rate
 };
 
 }  // namespace contend

@@ -42,7 +42,8 @@ void LevelPolicy::schedule(WalkJob& job) {
   unschedule(job);
   job.due = job.running ? due(job) : promotion(job);
   if (job.due == Time::never()) return;
-  (job.running ? demotions_ : promotions_).emplace(job.due, job.view.id);
+  job.demotes = job.running;
+  due_list(job.demotes).insert({job.due, job.view.id}, [&](const Due& entry) { return is_due(entry, job.demotes); });
   if (!options_.rules.late_wakeup || !job.running) return;
   const Time run = (job.view.attained_service - job.forgotten).on_each_of(job.view.gpus);
   job.late = (job.since + limit(job.level).on_each_of(1) - run).ns();
@@ -50,10 +51,9 @@ void LevelPolicy::schedule(WalkJob& job) {
 }
 
 void LevelPolicy::unschedule(WalkJob& job) {
-  if (job.due == Time::never()) return;
-  demotions_.erase({job.due, job.view.id});
-  promotions_.erase({job.due, job.view.id});
+  if (job.due != Time::never()) due_list(job.demotes).lose();
   job.due = Time::never();
+  if (late_.empty()) return;
   const auto late = late_.find(job.view.gpus);
   if (late != late_.end()) late->second.erase({job.late, job.view.id});
 }
@@ -116,26 +116,28 @@ void LevelPolicy::move(WalkJob& job) {
 
 void LevelPolicy::before_walks(const ClusterView&) {
   std::vector<std::pair<std::int64_t, JobId>> moving;  // in order of arrival
-  for (const auto* due : {&demotions_, &promotions_}) {
-    for (const auto& [when, id] : *due) {
-      if (when > now()) break;
-      moving.emplace_back(job(id).view.tie, id);
+  for (const bool demotes : {true, false}) {
+    for (const Due* first = first_due(demotes); first != nullptr && first->first <= now(); first = first_due(demotes)) {
+      WalkJob& due = job(first->second);
+      due_list(demotes).pop();
+      due.due = Time::never();
+      moving.emplace_back(due.view.tie, due.view.id);
     }
   }
   std::sort(moving.begin(), moving.end());
   for (const auto& [tie, id] : moving) move(job(id));
   if (!keys_changed()) return;
-  for (auto& [id, ranked] : jobs()) {
+  for_each_job([this](WalkJob& ranked) {
     Rank to = place_of(ranked);
     to.key = level_key(ranked.level);
     rerank(ranked, {to, 0});
-  }
+  });
 }
 
 void LevelPolicy::after_walks(const ClusterView&) {
   if (options_.rules.list_order) {
     const auto settle = [&](JobId id) {
-      const WalkJob& joined = job(id);
+      WalkJob& joined = job(id);
       Rank to = place_of(joined);
       to.tier = joined.running ? kRunning : kWaiting;
       if (joined.running) to.label = next_label() + kPass / 2;
@@ -166,9 +168,12 @@ Time LevelPolicy::slice(int gpus) const {
 
 Time LevelPolicy::next_decision(const ClusterView& cluster) {
   if (!was_tight() && !sees_every_event()) return Time::never();
-  const auto first = [](const auto& due) { return due.empty() ? Time::never() : due.begin()->first; };
-  const Time demotion = options_.rules.late_wakeup && options_.gpu_time ? late_wakeup() : first(demotions_);
-  return std::max(std::min(demotion, first(promotions_)), cluster.now() + Time::nanoseconds(1));
+  const auto first = [this](bool demotes) {
+    const Due* const due = first_due(demotes);
+    return due == nullptr ? Time::never() : due->first;
+  };
+  const Time demotion = options_.rules.late_wakeup && options_.gpu_time ? late_wakeup() : first(true);
+  return std::max(std::min(demotion, first(false)), cluster.now() + Time::nanoseconds(1));
 }
 
 }  // namespace contend

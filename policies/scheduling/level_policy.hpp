@@ -4,6 +4,7 @@
 // jobs of equal rank do not preempt each other.
 
 #include "policies/registry.hpp"
+#include "policies/scheduling/lazy_heap.hpp"
 #include "policies/scheduling/walk_policy.hpp"
 #include "sim/units.hpp"
 
@@ -85,9 +86,21 @@ class LevelPolicy : public WalkPolicy {
   [[nodiscard]] Rank rank(const WalkJob& job) const;
   [[nodiscard]] std::int64_t next_label();
   [[nodiscard]] Time late_wakeup() const;
+  /// When a job is demoted or promoted.
+  using Due = std::pair<Time, JobId>;
+  /// True for an entry of due_list(demotes) whose job still has this time as its WalkJob::due.
+  [[nodiscard]] bool is_due(const Due& entry, bool demotes) const {
+    const WalkJob* const job = find(entry.second);
+    return job != nullptr && job->due == entry.first && job->demotes == demotes;
+  }
+  [[nodiscard]] LazyHeap<Due>& due_list(bool demotes) { return demotes ? demotions_ : promotions_; }
+  /// The first of them; nullptr if there is none.
+  [[nodiscard]] const Due* first_due(bool demotes) {
+    return due_list(demotes).first([&](const Due& entry) { return is_due(entry, demotes); });
+  }
 
   Options options_;
-  std::set<std::pair<Time, JobId>> demotions_, promotions_;       // by due time
+  LazyHeap<Due> demotions_, promotions_;
   std::map<int, std::set<std::pair<std::int64_t, JobId>>> late_;  // by number of GPUs; only with late_wakeup
   std::vector<JobId> moved_;                                      // jobs moved in this pass; only with list_order
   std::int64_t labelled_ = 0, sequence_ = 0;

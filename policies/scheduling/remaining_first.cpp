@@ -58,7 +58,7 @@ class RemainingFirst final : public WalkPolicy {
 
   void before_walks(const ClusterView& cluster) override {
     for (const JobId id : untimed_) {
-      const WalkJob& moved = job(id);
+      WalkJob& moved = job(id);
       rerank(moved, {{key(cluster.job(id)), 0, moved.view.tie, id}, 0});
     }
   }
@@ -66,7 +66,7 @@ class RemainingFirst final : public WalkPolicy {
   void after_walks(const ClusterView&) override {
     if (!list_order_) return;
     for (const JobId id : newcomers()) {
-      const WalkJob& waiting = job(id);
+      WalkJob& waiting = job(id);
       Rank rank = place_of(waiting);
       rank.tier = 0;
       rerank(waiting, {rank, 0});

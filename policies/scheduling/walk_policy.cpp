@@ -7,10 +7,10 @@
 namespace contend {
 
 void WalkPolicy::queued(const JobView& view) {
-  const auto [at, is_new] = jobs_.try_emplace(view.id);
-  WalkJob& job = at->second;
   if (view.id.index() >= by_id_.size()) by_id_.resize(view.id.index() + 1);
-  by_id_[view.id.index()] = &job;
+  const bool is_new = by_id_[view.id.index()] == nullptr;
+  if (is_new) by_id_[view.id.index()] = take_unused();
+  WalkJob& job = this->job(view.id);
   if (!is_new) {
     job_stopped(job);
     touch_servers_of(job);
@@ -37,6 +37,13 @@ void WalkPolicy::queued(const JobView& view) {
   changes_.erase(decided);
 }
 
+WalkJob* WalkPolicy::take_unused() {
+  if (unused_.empty()) return &jobs_.emplace_back();
+  WalkJob* const job = unused_.back();
+  unused_.pop_back();
+  return job;
+}
+
 void WalkPolicy::left(JobId id) {
   WalkJob& gone = job(id);
   job_stopped(gone);
@@ -44,7 +51,8 @@ void WalkPolicy::left(JobId id) {
   touch_servers_of(gone);
   walks_[gone.walk].remove(id);
   by_id_[id.index()] = nullptr;
-  jobs_.erase(id);
+  gone = WalkJob{};
+  unused_.push_back(&gone);
 }
 
 /// Jobs of different walks may share servers.
@@ -54,8 +62,9 @@ void WalkPolicy::touch_servers_of(const WalkJob& job) {
   }
 }
 
-void WalkPolicy::rerank(const WalkJob& job, const MovingRank& rank) {
+void WalkPolicy::rerank(WalkJob& job, const MovingRank& rank) {
   walks_[job.walk].rerank(job.view.id, rank);
+  job.at = rank;
   touch_servers_of(job);
 }
 
@@ -84,12 +93,10 @@ void WalkPolicy::add_walk(const ClusterView& cluster, const JobView& job) {
 bool WalkPolicy::holders_of(std::uint32_t walk, GpuId gpu, std::vector<MovingRank>& places) {
   on_gpu_.clear();
   cluster_->jobs_on(gpu, on_gpu_);
-  // The GPUs of a server are asked about in order, and a job often holds several in a row.
-  if (gpu.index() % static_cast<std::size_t>(gpus_per_server()) == 0) holder_ = {};
   for (const JobId id : on_gpu_) {
-    if (job(id).walk != walk) return false;
-    if (holder_.rank.job != id) holder_ = walks_[walk].moving_place(id);
-    places.push_back(holder_);
+    const WalkJob& holder = job(id);
+    if (holder.walk != walk) return false;
+    places.push_back(holder.at);
   }
   return true;
 }
@@ -154,11 +161,11 @@ void WalkPolicy::place_anew(std::uint32_t index, SchedulingActions& actions) {
   };
   std::vector<Standing> all;
   bool waits = false;
-  for (const auto& [id, job] : jobs_) {
-    if (job.walk != index) continue;
-    all.push_back({walk.moving_place(id), job.running});
+  for_each_job([&](const WalkJob& job) {
+    if (job.walk != index) return;
+    all.push_back({walk.moving_place(job.view.id), job.running});
     waits = waits || !job.running;
-  }
+  });
   if (!waits) return;
   std::ranges::sort(all, {}, [this](const Standing& each) { return each.before.at(now_); });
   std::vector<Claim> order;
@@ -261,9 +268,11 @@ std::vector<JobId> WalkPolicy::jobs_behind(std::uint32_t walk, const Rank& place
       on_gpu_.clear();
       cluster_->jobs_on(GpuId{g}, on_gpu_);
       for (const JobId id : on_gpu_) {
-        if (id == before || job(id).walk != walk) continue;
+        if (id == before) continue;
         before = id;
-        const Rank rank = walks_[walk].place(id, now_);
+        const WalkJob& holder = job(id);
+        if (holder.walk != walk) continue;
+        const Rank rank = holder.at.at(now_);
         if (place < rank) ranks.push_back(rank);
       }
     }
@@ -298,6 +307,7 @@ void WalkPolicy::rank_started() {
 void WalkPolicy::mark_started(const Rank& waiting) {
   WalkJob& job = this->job(waiting.job);
   started_.push_back(running_rank(job, waiting));
+  job.at = {waiting, 0};
   for (const GpuId gpu : cluster_->gpus_of(waiting.job)) {
     const ServerId server = cluster_->server_of(gpu);
     if (job.servers.empty() || job.servers.back() != server) job.servers.push_back(server);
@@ -310,8 +320,10 @@ void WalkPolicy::mark_started(const Rank& waiting) {
 }
 
 void WalkPolicy::explain(SchedulingActions& actions) {
-  for (const auto& [id, waiting] : jobs_) {
-    if (waiting.running) continue;
+  for (const WalkJob* const waits : by_id_) {
+    if (waits == nullptr || waits->running) continue;
+    const WalkJob& waiting = *waits;
+    const JobId id = waiting.view.id;
     const GreedyWalk& walk = walks_[waiting.walk];
     if (no_place_.contains(id) || width_of(waiting.view) <= walk.free()) {  // a job of its shape was refused
       actions.blocked(id, Why::no_place);

@@ -8,28 +8,32 @@
 #include "sim/ports.hpp"
 
 #include <cstdint>
-#include <map>
+#include <deque>
 #include <set>
 #include <span>
 #include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 namespace contend {
 
 /// A waiting or running job.
 struct WalkJob {
-  JobView view;            ///< the view of the job when it last began to wait
   std::uint32_t walk = 0;  ///< index of its walk
   bool running = false;
-  Time since{};        ///< start of its current run
-  bool is_new = true;  ///< the job arrived after the last pass
+  bool is_new = true;    ///< the job arrived after the last pass
+  bool demotes = false;  ///< `due` is that of a demotion, not of a promotion
+  MovingRank at;         ///< its place in the walk, while it runs
+  JobView view;          ///< the view of the job when it last began to wait
+  Time since{};          ///< start of its current run
   // The following members are for policies that rank jobs by attained service (level_policy.hpp).
   std::int64_t level = 0;
-  GpuTime forgotten{};              ///< attained GPU time that no longer counts
-  Time waited{};                    ///< waiting time since the last promotion, without the current wait
-  Time due = Time::never();         ///< when the level changes
-  std::int64_t late = 0;            ///< its place in LevelPolicy::late_
-  std::vector<ServerId> servers{};  ///< on which it runs; empty while it waits
-  RoomNeeded room{};                ///< that the placement policy needs for it
+  GpuTime forgotten{};       ///< attained GPU time that no longer counts
+  Time waited{};             ///< waiting time since the last promotion, without the current wait
+  Time due = Time::never();  ///< when the level changes
+  std::int64_t late = 0;     ///< its place in LevelPolicy::late_
+  RoomNeeded room{};         ///< that the placement policy needs for it
+  boost::container::small_vector<ServerId, 4> servers{};  ///< on which it runs; empty while it waits
 
   /// Returns the GPU time that the job has attained by `now`.
   [[nodiscard]] GpuTime attained(Time now) const {
@@ -86,13 +90,22 @@ class WalkPolicy : public SchedulingPolicy {
   /// Returns the number of the current pass, from 1; between passes, that of the next one.
   [[nodiscard]] std::int64_t passes() const { return passes_; }
   [[nodiscard]] WalkJob& job(JobId id) { return *by_id_[id.index()]; }
-  [[nodiscard]] std::map<JobId, WalkJob>& jobs() { return jobs_; }
-  void rerank(const WalkJob& job, const MovingRank& rank);
+  /// The job if it waits or runs, else nullptr.
+  [[nodiscard]] const WalkJob* find(JobId id) const { return by_id_[id.index()]; }
+  /// Calls `act(job)` for all jobs, in no order.
+  template <class Act>
+  void for_each_job(const Act& act) {
+    for (WalkJob& job : jobs_) {
+      if (job.view.id.valid()) act(job);
+    }
+  }
+  void rerank(WalkJob& job, const MovingRank& rank);
   [[nodiscard]] Rank place_of(const WalkJob& job) const { return walks_[job.walk].place(job.view.id, now_); }
   /// Returns the jobs that arrived after the last pass and still wait after this one.
   [[nodiscard]] const std::vector<JobId>& newcomers() const { return newcomers_; }
 
  private:
+  [[nodiscard]] WalkJob* take_unused();
   void admit(const ClusterView& cluster, const SchedulingActions& actions);
   void add_walk(const ClusterView& cluster, const JobView& job);
   [[nodiscard]] int gpus_per_server() const { return static_cast<int>(cluster_->gpus() / cluster_->servers()); }
@@ -116,8 +129,9 @@ class WalkPolicy : public SchedulingPolicy {
   bool was_tight_ = false;
   std::int64_t passes_ = 1;
   const ClusterView* cluster_ = nullptr;  // during a pass
-  std::map<JobId, WalkJob> jobs_;
-  std::vector<WalkJob*> by_id_;  // the same; for those that are there
+  std::deque<WalkJob> jobs_;              // an unused one has no id
+  std::vector<WalkJob*> unused_;          // of jobs_
+  std::vector<WalkJob*> by_id_;           // null for a job that is not there
   std::vector<GreedyWalk> walks_;
   std::vector<ServerRooms> rooms_;  // by walk
   Pools pools_;
@@ -127,7 +141,6 @@ class WalkPolicy : public SchedulingPolicy {
   std::vector<MovingRank> started_;          // their places among the running jobs
   std::vector<Rank> gave_way_;               // in this walk, with their places among the running jobs
   std::vector<JobId> on_gpu_;                // scratch
-  MovingRank holder_;                        // scratch: the place of the last job that holders_of() has looked up
   std::set<JobId> no_place_;                 // refused in this pass although enough GPUs were free
 };
 

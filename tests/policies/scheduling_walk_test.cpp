@@ -186,12 +186,21 @@ TEST_CASE("RankTree answers like a sorted list") {
   RandomStream stream{7, "rank-tree"};
   RankTree tree;
   std::map<Rank, std::int64_t> list;
-  for (int step = 0; step < 3000; ++step) {
-    const Rank rank{stream.uniform_integer(0, 30), 0, stream.uniform_integer(0, 3),
-                    JobId{static_cast<std::uint32_t>(0)}};
-    if (const auto at = list.find(rank); at != list.end()) {
+  std::size_t most = 0;
+  int emptied = 0, with_ties = 0;
+  for (int step = 0; step < 6000; ++step) {
+    Rank rank{stream.uniform_integer(-30, 30), static_cast<std::int32_t>(stream.uniform_integer(-1, 1)),
+              stream.uniform_integer(-2, 1), JobId{static_cast<std::uint32_t>(stream.uniform_integer(0, 1))}};
+    // The tree grows until most ranks are in it, shrinks until none is, and grows again.
+    const bool shrinks = step % 3000 >= 2000;
+    auto at = list.find(rank);
+    if (shrinks) at = list.lower_bound(rank);
+    if (shrinks && at == list.end()) at = list.begin();
+    if (at != list.end()) {
+      rank = at->first;
       tree.erase(rank);
       list.erase(at);
+      emptied += list.empty() ? 1 : 0;
     } else {
       const std::int64_t value = stream.uniform_integer(1, 9);
       tree.insert(rank, value);
@@ -207,6 +216,10 @@ TEST_CASE("RankTree answers like a sorted list") {
       sum += value;
       if (!with_sum && sum >= wanted) with_sum = key;
     }
+    most = std::max(most, list.size());
+    for (auto next = list.begin(); next != list.end() && std::next(next) != list.end(); ++next) {
+      with_ties += next->first.key == std::next(next)->first.key ? 1 : 0;
+    }
     CHECK(tree.sum() == sum);
     CHECK(tree.size() == list.size());
     CHECK(tree.sum_before(rank) == before);
@@ -215,7 +228,44 @@ TEST_CASE("RankTree answers like a sorted list") {
     CHECK(tree.first_with_sum(wanted) == with_sum);
     CHECK(tree.first() == (list.empty() ? std::nullopt : std::optional{list.begin()->first}));
     CHECK(tree.last() == (list.empty() ? std::nullopt : std::optional{list.rbegin()->first}));
+    // Every cut, and the middle of every range of one.
+    const RankTree::Cut cut =
+        tree.cut(tree.front(), tree.back(), [&](const Rank& other) { return (other <=> rank) < 0; });
+    CHECK(cut.before == before);
+    for (const auto& [from, to] : {std::pair{tree.front(), cut}, std::pair{cut, tree.back()}}) {
+      if (from == to) continue;
+      const RankTree::Cut middle = tree.middle(from, to);
+      CHECK(from.before <= middle.before);
+      CHECK(middle.before < to.before);
+      CHECK(tree.next(middle).before == middle.before + list.at(tree.behind(middle)));
+      CHECK(tree.sum_before(tree.behind(middle)) == middle.before);
+    }
   }
+  CHECK(most > 600);
+  CHECK(emptied > 0);
+  CHECK(with_ties > 10'000);
+}
+
+TEST_CASE("Ranks are in the same order by both comparisons") {
+  const std::vector<std::int64_t> values{INT32_MIN, -1, 0, 1, INT32_MAX};
+  std::vector<Rank> ranks;
+  for (const std::int64_t key : {-1, 0, 1}) {
+    for (const std::int64_t tier : values) {
+      for (const std::int64_t label : {INT64_MIN, std::int64_t{-1}, std::int64_t{0}, INT64_MAX}) {
+        for (const std::uint32_t job : {0U, 1U, UINT32_MAX})
+          ranks.emplace_back(key, static_cast<std::int32_t>(tier), label, JobId{job});
+      }
+    }
+  }
+  int before = 0;
+  for (const Rank& a : ranks) {
+    for (const Rank& b : ranks) {
+      const bool is_before = a < b;
+      if (is_before != ((a <=> b) < 0)) FAIL("two ranks are ordered differently");
+      before += is_before ? 1 : 0;
+    }
+  }
+  CHECK(before == static_cast<int>(ranks.size() * (ranks.size() - 1) / 2));
 }
 
 TEST_CASE("Availability answers like an array of instants") {
