@@ -28,6 +28,8 @@ NOT_RUN = [
     (r"FUZZ_SECONDS|CONTEND_EFFORT|scripts/mutation_sample|build/release/tests/|PYTHONPATH=\S+ /usr/bin/python3 tests/bench/",
      "takes minutes"),
     (r"contend run .* --repeat 30|contend (sweep|results) .*study\.(yaml|sqlite)", "takes minutes"),
+    (r"contend sweep scenarios/overlapping-jobs|contend results (iteration|contention|flow)\.sqlite|scripts/plot_overlapping_jobs",
+     "takes minutes"),
     (r"contend validate|scripts/scheduler_page|D=|contend calibrate network --(osu-log|csv) \$", "needs published data"),
     (r"contend calibrate (-o|model)|contend run study\.yaml|PROGRAMS=", "measures a device"),
     (r"scripts/(calibrate_here|calibration_plan|(measure|compare)_training)|contend calibrate network --profile", "measures a device"),
