@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -61,11 +62,16 @@ void fix_dimensions(SweepSpec& spec, const std::vector<std::string>& overrides) 
 LoadedSweep load_sweep(const Arguments& arguments, unsigned threads) {
   const std::string& path = arguments.positionals().front();
   SetOptions options = set_options(arguments);
-  std::vector<InputFile> inputs;
-  bool loading = true;  // what points read later, from several threads, is not hashed here
-  const FileReader read = [&](const std::string& file) {
+  // The reader stays with the plan. What points read later, from several threads, is not hashed here.
+  struct Recorded {
+    std::vector<InputFile> inputs;
+    bool loading = true;
+  };
+  const auto recorded = std::make_shared<Recorded>();
+  const FileReader read = [recorded](const std::string& file) {
     FileText content = read_text_file(file);
-    if (loading && content.text) inputs.push_back({.path = file, .sha256 = sha256_hex(*content.text)});
+    if (recorded->loading && content.text)
+      recorded->inputs.push_back({.path = file, .sha256 = sha256_hex(*content.text)});
     return content;
   };
   const FileText content = read(path);
@@ -78,13 +84,13 @@ LoadedSweep load_sweep(const Arguments& arguments, unsigned threads) {
       throw with_set_hints(error);
     }
   }();
-  loading = false;
+  recorded->loading = false;
   print_load_notes(arguments, std::move(notes));
   Scenario& base = variants.base();
   if (base.name.empty()) base.name = std::filesystem::path{path}.stem().string();
   fix_dimensions(base.sweep, options.overrides);
   for (SweepDimension& each : options.dimensions) set_dimension(base.sweep, std::move(each));
-  return {SweepPlan{std::move(variants), threads}, std::move(inputs)};
+  return {SweepPlan{std::move(variants), threads}, std::move(recorded->inputs)};
 }
 
 std::optional<SweepPlan> sweep_of(const std::string& path, const std::vector<std::string>& overrides) {
