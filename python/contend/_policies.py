@@ -6,6 +6,7 @@ import traceback
 from typing import Any, Callable, Dict, List, Optional, cast
 
 from ._module import native
+from ._results import plain
 
 PROTOCOL = 1
 Job = Dict[str, Any]
@@ -30,10 +31,14 @@ class SchedulingPolicy(Policy):
 
     order = "submit"  #: which job goes first where jobs share a GPU: submit, remaining_time or remaining_service
 
-    def __init__(self) -> None:
-        self.waiting: Dict[int, Job] = {}
-        self.running: Dict[int, Job] = {}
-        self.now = 0
+    waiting: Dict[int, Job]
+    running: Dict[int, Job]
+    now: int
+
+    def __new__(cls, *_: Any, **__: Any) -> "SchedulingPolicy":  # so that a class's own __init__ needn't call another one
+        self = super().__new__(cls)
+        self.waiting, self.running, self.now = {}, {}, 0
+        return self
 
     def decide(self, question: Message) -> Message:
         """The answer to a pass, such as {"start": [ids]}."""
@@ -61,10 +66,14 @@ class PlacementPolicy(Policy):
     refuses_alike = False  #: True if a refusal depends only on what the job asks for
     load = False  #: True if the work left on each GPU is wanted, as a third item of `free`
 
-    def __init__(self) -> None:
-        self.free: Dict[int, List[int]] = {}
-        self.server_of: List[int] = []
-        self.now = 0
+    free: Dict[int, List[int]]
+    server_of: List[int]
+    now: int
+
+    def __new__(cls, *_: Any, **__: Any) -> "PlacementPolicy":  # as in SchedulingPolicy
+        self = super().__new__(cls)
+        self.free, self.server_of, self.now = {}, [], 0
+        return self
 
     def place(self, job: Job, question: Message) -> List[int]:
         """The GPU of each rank of the job; an empty list if it has to wait."""
@@ -101,7 +110,15 @@ class CommunicationPolicy(Policy):
         return {**super()._hello(), "order": self.order}
 
     def _answer(self, question: Message) -> Message:
-        return {"accept": [bool(self.accept(server, active, question)) for server, active in question["servers"]]}
+        return {"accept": [self._accepts(server, active, question) for server, active in question["servers"]]}
+
+    def _accepts(self, server: int, active: List[List[float]], question: Message) -> bool:
+        answer = self.accept(server, active, question)
+        if isinstance(answer, bool):
+            return answer
+        if type(answer).__module__ == "numpy" and isinstance(plain(answer), bool):
+            return bool(answer)
+        raise TypeError(f"accept() must return True or False, and returned {answer!r}")
 
 
 class Asked:
@@ -131,7 +148,7 @@ class Asked:
             try:
                 question: Message = json.loads(line)
                 if policies:
-                    return json.dumps(policies[0]._answer(question))
+                    return json.dumps(policies[0]._answer(question), default=plain)
                 policies.append(self._make())
                 policies[0].seed = question["seed"]
                 return json.dumps(policies[0]._hello())

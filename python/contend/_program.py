@@ -4,12 +4,12 @@ import contextlib
 import json
 import os
 import tempfile
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._errors import PolicyError, UsageError, error_of
 from ._module import native
 from ._policies import Asked, factory_of
-from ._results import Comparison, Runs, Study, Sweep, Tuning
+from ._results import Comparison, Runs, Study, Sweep, Tuning, plain
 
 Path = Union[str, "os.PathLike[str]"]
 Scenario = Union[Path, Mapping[str, Any]]
@@ -30,17 +30,46 @@ def _call(words: Sequence[str], good: Sequence[int] = (0,)) -> Tuple[int, str, L
 
 def _text(value: Any) -> str:
     """A value as YAML: JSON is YAML, but a text stands as it is, so that "2h" and "fifo" need no quotes of their own."""
-    return value if isinstance(value, str) else json.dumps(value)
+    return value if isinstance(value, str) else json.dumps(value, default=plain)
 
 
-def _settings(values: Optional[Mapping[str, Any]], option: str = "set") -> List[str]:
-    return [word for key, value in (values or {}).items() for word in (f"--{option}", f"{key}={_text(value)}")]
+def _mapping(values: Any, argument: str) -> Mapping[str, Any]:
+    """The keys of an argument such as `set`; none for None."""
+    if values is None:
+        return {}
+    if not isinstance(values, Mapping):
+        raise UsageError(2, f"{argument}: expected a dictionary of keys and values, not {values!r}")
+    return values
+
+
+def _settings(values: Optional[Mapping[str, Any]], argument: str = "set") -> List[str]:
+    option = "--" + argument.replace("_", "-")
+    words: List[str] = []
+    for key, value in _mapping(values, argument).items():
+        try:
+            words += [option, f"{key}={_text(value)}"]
+        except TypeError as error:
+            raise UsageError(2, f"{argument}: {key}: {error}") from error
+    return words
 
 
 def _varied(values: Optional[Mapping[str, Any]]) -> List[str]:
     """Keys of a sweep that vary: over the values of a list, or over a range such as {"from": 1, "to": 8, "step": 1}."""
-    return _settings({key: _text(value) if isinstance(value, Mapping) else ",".join(map(_text, value))
-                      for key, value in (values or {}).items()})
+    varied: Dict[str, str] = {}
+    for key, value in _mapping(values, "vary").items():
+        if isinstance(value, str) or not isinstance(value, Iterable):
+            raise UsageError(2, f"vary: {key}: expected a list of values, or a range such as "
+                                f'{{"from": 1, "to": 8, "step": 1}}, not {value!r}; `set` sets a key to one value')
+        try:
+            varied[key] = _text(value) if isinstance(value, Mapping) else ",".join(map(_text, value))
+        except TypeError as error:
+            raise UsageError(2, f"vary: {key}: {error}; policies of Python are arguments of their own") from error
+    return _settings(varied)
+
+
+def _several(texts: Union[str, Sequence[str]]) -> List[str]:
+    """An argument that is a text or a list of texts."""
+    return [texts] if isinstance(texts, str) else list(texts)
 
 
 def _options(**values: Any) -> List[str]:
@@ -60,18 +89,26 @@ def _options(**values: Any) -> List[str]:
 @contextlib.contextmanager
 def _file_of(scenario: Scenario) -> Iterator[str]:
     """The path of the scenario; a mapping becomes a file, whose paths are relative to the current folder."""
-    if not isinstance(scenario, Mapping):
+    if isinstance(scenario, (str, os.PathLike)):
         yield os.fspath(scenario)
         return
+    if not isinstance(scenario, Mapping):
+        raise UsageError(2, f"expected a scenario, as a path or a dictionary of its keys, not {scenario!r}")
     with tempfile.NamedTemporaryFile("w", suffix=".yaml", prefix=".contend-", dir=".", encoding="utf-8") as file:
-        json.dump({"schema_version": 1, **scenario}, file)
+        json.dump({"schema_version": 1, "name": "scenario", **scenario}, file, default=plain)
         file.flush()
         yield file.name
 
 
 @contextlib.contextmanager
-def _policies_of(**policies: Any) -> Iterator[List[str]]:
-    """Settings that name these policies, each a class. The exception of a policy is the cause of PolicyError."""
+def _policies_of(*settings: Optional[Mapping[str, Any]], **policies: Any) -> Iterator[List[str]]:
+    """Settings that name these policies, each a class. The exception of a policy is the cause of PolicyError. What the
+    caller sets or varies can't name another policy of the same kind."""
+    for kind, policy in policies.items():
+        for key in (key for values in settings if isinstance(values, Mapping) for key in values):
+            if policy is not None and (key == f"policies.{kind}" or key.startswith(f"policies.{kind}.")):
+                raise UsageError(2, f"{key} and {kind}={getattr(policy, '__name__', policy)} both choose the {kind} "
+                                    "policy; give one of them")
     asked = {kind: Asked(factory_of(policy)) for kind, policy in policies.items() if policy is not None}
     try:
         yield _settings({f"policies.{kind}": each.choice for kind, each in asked.items()})
@@ -96,7 +133,7 @@ def run(scenario: Scenario, *, set: Optional[Mapping[str, Any]] = None, seed: Op
     complaint, PolicyError from the exception of a policy, KeyboardInterrupt after Ctrl-C.
     """
     with _file_of(scenario) as path, _policies_of(
-            scheduling=scheduling, placement=placement, communication=communication) as words:
+            set, scheduling=scheduling, placement=placement, communication=communication) as words:
         code, _, runs = _call(["run", path, "--quiet", *_settings(set), *words,
                                *_options(seed=seed, repeat=repeat, jobs=threads, until=until, output=output)],
                               good=(0, 1, 4))
@@ -112,13 +149,13 @@ def study(scenario: Scenario, *, set: Optional[Mapping[str, Any]] = None, thread
                                       good=(0, 1))[1]))
 
 
-def compare(base: Any, new: Any, *, fail_if: Sequence[str] = (), set: Optional[Mapping[str, Any]] = None,
+def compare(base: Any, new: Any, *, fail_if: Union[str, Sequence[str]] = (), set: Optional[Mapping[str, Any]] = None,
             set_new: Optional[Mapping[str, Any]] = None, repeat: Optional[int] = None,
             threads: Optional[int] = None) -> Comparison:
     """Compares two scenarios or two folders of results; `fail_if` are rules such as "avg_jct > 1%"."""
     with _file_of(base) as first, _file_of(new) as second:
-        code, printed, _ = _call(["compare", first, second, "--json", *_settings(set), *_settings(set_new, "set-new"),
-                                  *_options(fail_if=list(fail_if), repeat=repeat, jobs=threads)], good=(0, 1))
+        code, printed, _ = _call(["compare", first, second, "--json", *_settings(set), *_settings(set_new, "set_new"),
+                                  *_options(fail_if=_several(fail_if), repeat=repeat, jobs=threads)], good=(0, 1))
     result = Comparison(json.loads(printed))
     result.worse = code == 1
     return result
@@ -143,7 +180,7 @@ def sweep(scenario: Scenario, *, vary: Optional[Mapping[str, Any]] = None, set: 
     With `output` the store, an SQLite file, stays there. All cores work unless `threads` says otherwise.
     """
     with _file_of(scenario) as path, _store_of(output) as store, _policies_of(
-            scheduling=scheduling, placement=placement, communication=communication) as words:
+            set, vary, scheduling=scheduling, placement=placement, communication=communication) as words:
         code, _, _ = _call(["sweep", path, "--quiet", *_settings(set), *_varied(vary), *words,
                             *_options(output=store, repeat=repeat, jobs=threads)], good=(0, 1, 4))
         return Sweep(_call(["results", store, "--rows"])[1], store if output is not None else "", code)
@@ -151,8 +188,8 @@ def sweep(scenario: Scenario, *, vary: Optional[Mapping[str, Any]] = None, set: 
 
 def tune(scenario: Scenario, *, vary: Optional[Mapping[str, Any]] = None, set: Optional[Mapping[str, Any]] = None,
          minimise: Union[str, Sequence[str]] = (), maximise: Union[str, Sequence[str]] = (),
-         subject_to: Union[str, Sequence[str]] = (), trials: Optional[int] = None, repeat: Optional[int] = None, method: Optional[str] = None, batch: Optional[int] = None,
-         eta: Optional[float] = None, start: Optional[int] = None, threads: Optional[int] = None,
+         subject_to: Union[str, Sequence[str]] = (), trials: Optional[int] = None,
+         repeat: Optional[int] = None, method: Optional[str] = None, batch: Optional[int] = None, eta: Optional[float] = None, start: Optional[int] = None, threads: Optional[int] = None,
          output: Optional[Path] = None, svg: Optional[Path] = None, scheduling: Any = None, placement: Any = None,
          communication: Any = None) -> Tuning:
     """Searches for the best point of a sweep: `vary` has a list of values, or {"from": ..., "to": ..., "step": ...}, for
@@ -161,14 +198,11 @@ def tune(scenario: Scenario, *, vary: Optional[Mapping[str, Any]] = None, set: O
     `minimise`, `maximise` and `subject_to` are texts such as "avg_jct_s" and "p95_jct < 3h", or lists of them. With two
     goals, `svg` draws the Pareto front into that file. The other arguments are those of `contend tune`.
     """
-    def several(texts: Union[str, Sequence[str]]) -> List[str]:
-        return [texts] if isinstance(texts, str) else list(texts)
-
     with _file_of(scenario) as path, _store_of(output) as store, tempfile.TemporaryDirectory() as folder, _policies_of(
-            scheduling=scheduling, placement=placement, communication=communication) as words:
+            set, vary, scheduling=scheduling, placement=placement, communication=communication) as words:
         points = os.path.join(folder, "points.csv")
         code, printed, _ = _call(["tune", path, "--json", "--quiet", *_settings(set), *_varied(vary), *words, *_options(
-            minimise=several(minimise), maximise=several(maximise), subject_to=several(subject_to), trials=trials,
+            minimise=_several(minimise), maximise=_several(maximise), subject_to=_several(subject_to), trials=trials,
             repeat=repeat, method=method, batch=batch, eta=eta, start=start, jobs=threads, output=store, csv=points,
             svg=svg)],
             good=(0, 1, 4))

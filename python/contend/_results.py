@@ -11,6 +11,13 @@ except ImportError:  # columns are memory views and lists then
     numpy = None  # type: ignore[assignment]
 
 
+def plain(value: Any) -> Any:
+    """What JSON makes of a value that it doesn't know: numbers and arrays of NumPy are those of Python."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"expected a number, a text, a list or a dictionary, not {value!r}")
+
+
 def _from_texts(texts: Sequence[str]) -> Any:
     """Whole numbers, numbers (an empty field is nan), or texts."""
     converts: Sequence[Callable[[str], Any]] = (int, lambda text: float(text) if text else float("nan"))
@@ -151,6 +158,16 @@ class Runs(Sequence[Run]):
         """The jobs of all runs."""
         return self.table("jobs")
 
+    @property
+    def gpus(self) -> Table:
+        """The GPUs of all runs."""
+        return self.table("gpus")
+
+    @property
+    def links(self) -> Table:
+        """The links of all runs."""
+        return self.table("links")
+
     def __getitem__(self, index: Any) -> Any:
         return self._runs[index]
 
@@ -188,6 +205,9 @@ class Tuning(_CsvTable):
 
     @property
     def best(self) -> Dict[str, str]:
-        """The settings of the best point, or of the first one on the Pareto front."""
+        """The settings of the best point, or of the first one on the Pareto front. Raises LookupError if no point has a
+        value."""
         points = self.report["best"] if "best" in self.report else self.report["front"]
+        if not points:
+            raise LookupError("no point has a value: their runs failed or left jobs unfinished; see `report`")
         return dict(setting.split("=", 1) for setting in points[0]["settings"])

@@ -215,10 +215,10 @@ class PackageTest(unittest.TestCase):
         for mine in ({"scheduling": Fifo}, {"placement": FirstFit}, {"scheduling": Fifo, "placement": FirstFit}):
             self.assertEqual(contend.run(FIRST_FIT, **mine).bytes_of("jobs"), expected.bytes_of("jobs"))
         base = str(SOURCE / "scenarios/ada-srsf/base.yaml")
-        settings = {"workload.generate.iterations": [10, 60], "workload.generate.arrivals": "60s",
-                    "policies.communication": {"policy": "srsf", "ways": 2}}
+        settings = {"workload.generate.iterations": [10, 60], "workload.generate.arrivals": "60s"}
+        ours = {**settings, "policies.communication": {"policy": "srsf", "ways": 2}}
         self.assertEqual(contend.run(base, set=settings, repeat=3, communication=TwoAtOnce).bytes_of("jobs"),
-                         contend.run(base, set=settings, repeat=3).bytes_of("jobs"))
+                         contend.run(base, set=ours, repeat=3).bytes_of("jobs"))
 
     def test_an_exception_of_a_policy_is_the_cause_and_keeps_what_was_simulated(self):
         class Broken(FirstFit):
@@ -251,6 +251,59 @@ class PackageTest(unittest.TestCase):
         del Greedy
         gc.collect()
         self.assertIsNone(alive())  # nothing of a call stays behind
+
+    def test_wrong_arguments_are_named(self):
+        for call, text in (
+                (lambda: contend.run(FIRST_FIT, set=["seed=2"]), "set: expected a dictionary of keys and values, not"),
+                (lambda: contend.sweep(FIRST_FIT, vary={"network.nic": "1Gbps"}), "vary: network.nic: expected a list of"),
+                (lambda: contend.sweep(FIRST_FIT, vary={"policies.scheduling": [Fifo]}), "arguments of their own"),
+                (lambda: contend.run(5), "expected a scenario, as a path or a dictionary of its keys, not 5"),
+                (lambda: contend.run(FIRST_FIT, set={"seed": object()}), "set: seed: expected a number, a text"),
+                (lambda: contend.run(FIRST_FIT, set={"policies.scheduling": "sjf"}, scheduling=Fifo), "both choose the"),
+                (lambda: contend.sweep(FIRST_FIT, vary={"policies.placement.kappa": [1, 2]}, placement=FirstFit),
+                 "policies.placement.kappa and placement=FirstFit both choose the placement policy")):
+            with self.assertRaises(contend.UsageError) as caught:
+                call()
+            self.assertIn(text, str(caught.exception))
+
+    def test_a_message_is_accepted_by_true_or_false(self):
+        class Vague(TwoAtOnce):
+            def accept(self, server, active, question):
+                return "no"
+
+        base = str(SOURCE / "scenarios/ada-srsf/base.yaml")
+        with self.assertRaisesRegex(contend.PolicyError, r"accept\(\) must return True or False, and returned 'no'"):
+            contend.run(base, set={"workload.generate.iterations": [10, 60]}, repeat=1, communication=Vague)
+
+    def test_a_class_may_have_an_init_of_its_own(self):
+        class Counting(Fifo):
+            def __init__(self):
+                self.asked = 0
+
+        self.assertEqual(contend.run(FIRST_FIT, scheduling=Counting).bytes_of("jobs"),
+                         contend.run(FIRST_FIT).bytes_of("jobs"))
+
+    def test_a_search_without_a_value_says_so(self):
+        class Broken(Fifo):
+            def decide(self, question):
+                raise LookupError("what now")
+
+        found = contend.tune(FIRST_FIT, vary={"cluster.servers": [2, 3]}, minimise="avg_jct_s", trials=2, scheduling=Broken)
+        with self.assertRaisesRegex(LookupError, "no point has a value"):
+            print(found.best)
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
+    def test_numbers_of_numpy(self):
+        import numpy
+        rows = contend.sweep(FIRST_FIT, vary={"cluster.servers": numpy.arange(2, 4)}, set={"seed": numpy.int64(3)})
+        self.assertEqual(sorted(int(each) for each in rows["cluster_servers"]), [2, 3])
+
+        class Arrays(FirstFit):
+            def place(self, job, question):
+                return numpy.array(super().place(job, question), dtype=int)
+
+        self.assertEqual(contend.run(FIRST_FIT, placement=Arrays).bytes_of("jobs"),
+                         contend.run(FIRST_FIT).bytes_of("jobs"))
 
     def test_errors_say_where(self):
         pathlib.Path("bad.yaml").write_text("schema_version: 1\ncluster: {servres: 3}\nseed: x\n", encoding="utf-8")
