@@ -130,5 +130,5 @@ TEST_CASE("a decision for an iteration is that for its message where it has only
     }
   }
   CHECK(compared > effort(std::size_t{10}));
-  CHECK(others >= effort(std::size_t{10}));
+  CHECK(others > effort(std::size_t{10}) - (kSanitized ? 1U : 0U));  // a tenth of the rounds has one
 }
