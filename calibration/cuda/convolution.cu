@@ -1,6 +1,6 @@
 // convolution, convolution_input_gradient, convolution_weight_gradient: cuDNN version 9 through its convolution
 // descriptors. The algorithm is the fastest of the first three that the library's heuristic ranks and that need no more
-// work space than a quarter of the free memory and 1 GiB, each timed once warm. The library's own search over all
+// work space than a quarter of the free memory and 1 GiB, each timed warm. The library's own search over all
 // algorithms, which frameworks make for fixed shapes, takes longer than a measurement and may find a faster one. Sums
 // are fp32. fp32 and tf32 tensors are NCHW, the default of frameworks; fp16 and bf16 tensors are NHWC (filters KRSC),
 // which tensor cores prefer. Memory: both activations, the filter and the work space.
@@ -23,7 +23,7 @@ namespace {
 using cuda::check;
 
 constexpr size_t kMostWorkspace = size_t{1} << 30U;
-constexpr int kAlgorithms = 16, kTried = 3;
+constexpr int kAlgorithms = 16, kTried = 3, kExecutionsTried = 3;
 
 void check(cudnnStatus_t status, const char* call) {
   if (status == CUDNN_STATUS_SUCCESS) return;
@@ -150,23 +150,37 @@ void describe(Convolution& c, const Sizes& s, Type type) {
   check(cudnnSetConvolutionMathType(c.convolution, math), "describing");
 }
 
-/// Seconds of one execution after another one, or nothing if the algorithm fails.
+/// The execution of a convolution by an algorithm, with the work space and the mathematics that are set.
 template <class Direction>
-std::optional<double> try_algorithm(Session& session, const Convolution& c, const typename Direction::Perf& which) {
-  const float one = 1, zero = 0;
-  Event begin, end;
-  if (Direction::execute(c, which, &one, &zero) != CUDNN_STATUS_SUCCESS) return std::nullopt;
-  begin.record(session.stream);
-  if (Direction::execute(c, which, &one, &zero) != CUDNN_STATUS_SUCCESS) return std::nullopt;
-  end.record(session.stream);
-  end.wait();
-  return seconds_between(begin, end);
+std::function<void(cudaStream_t)> executed_by(const std::shared_ptr<Convolution>& c,
+                                              const typename Direction::Perf& chosen) {
+  return [c, chosen](cudaStream_t stream) {
+    const float one = 1, zero = 0;
+    check(cudnnSetStream(c->handle, stream), "choosing a stream");
+    check(Direction::execute(*c, chosen, &one, &zero), "convolving");
+  };
+}
+
+/// Seconds of one execution when warm, or nothing if the algorithm fails. The host takes longer than the device for
+/// most convolutions, so launches are held until all are enqueued.
+template <class Direction>
+std::optional<double> try_algorithm(Session& session, const std::shared_ptr<Convolution>& c,
+                                    const typename Direction::Perf& which) {
+  Operation tried;
+  tried.execute = executed_by<Direction>(c, which);
+  try {
+    time_executions(session, tried, 1);
+    return time_executions(session, tried, kExecutionsTried) / kExecutionsTried;
+  } catch (const Failure&) {
+    return std::nullopt;
+  }
 }
 
 /// Times the first algorithms that the heuristic ranks and keeps the fastest with the work space that it needs. Ranked
 /// ones may use tf32 whatever the description asks for; `only_fma` leaves them out.
 template <class Direction>
-typename Direction::Perf choose(Session& session, Convolution& c, bool only_fma) {
+typename Direction::Perf choose(Session& session, const std::shared_ptr<Convolution>& convolution, bool only_fma) {
+  Convolution& c = *convolution;
   size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), "asking for memory");
   const size_t most = std::min(kMostWorkspace, free / 4);
@@ -183,7 +197,7 @@ typename Direction::Perf choose(Session& session, Convolution& c, bool only_fma)
     c.workspace = each.memory > 0 ? allocate(each.memory) : DeviceMemory();
     check(cudnnSetConvolutionMathType(c.convolution, each.mathType), "choosing an algorithm");
     ++tried;
-    const std::optional<double> seconds = try_algorithm<Direction>(session, c, each);
+    const std::optional<double> seconds = try_algorithm<Direction>(session, convolution, each);
     if (!seconds || (best != nullptr && *seconds >= least)) continue;
     best = &each;
     least = *seconds;
@@ -210,12 +224,8 @@ Operation make(Session& session, const Request& request) {
   check(cudaDeviceSynchronize(), "filling the tensors");
   // Devices before 8.0 have no tf32, and no difference between the two kinds of mathematics.
   const typename Direction::Perf chosen =
-      choose<Direction>(session, *c, request.type == Type::fp32 && session.capability >= 80);
-  operation.execute = [c, chosen](cudaStream_t stream) {
-    const float one = 1, zero = 0;
-    check(cudnnSetStream(c->handle, stream), "choosing a stream");
-    check(Direction::execute(*c, chosen, &one, &zero), "convolving");
-  };
+      choose<Direction>(session, c, request.type == Type::fp32 && session.capability >= 80);
+  operation.execute = executed_by<Direction>(c, chosen);
   return operation;
 }
 

@@ -75,7 +75,11 @@ extern "C" contend_status contend_cuda_write(void* prepared, const char* tensor,
   if (to == nullptr) return CONTEND_FAILED;
   std::vector<char> bytes(static_cast<size_t>(elements) * size_of(to->number));
   with_type(to->number, [&](auto tag) { convert<typename decltype(tag)::type>(values, bytes.data(), elements); });
-  return copied(cudaMemcpy(to->memory.get(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice));
+  const contend_status status =
+      copied(cudaMemcpy(to->memory.get(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice));
+  // A copy from pageable memory may return before its last part has arrived, and the session's streams don't wait for
+  // it.
+  return status == CONTEND_OK ? copied(cudaDeviceSynchronize()) : status;
 }
 
 extern "C" contend_status contend_cuda_read(void* prepared, const char* tensor, double* values, int64_t elements) {
