@@ -3,7 +3,7 @@
 #include "calibration/calibrated_device.hpp"
 #include "calibration/missing_operators.hpp"
 #include "cli/text_table.hpp"
-#include "models/catalogue/catalogue.hpp"
+#include "scenarios/training/trained_model.hpp"
 #include "text/decimal.hpp"
 #include "text/json_writer.hpp"
 
@@ -52,10 +52,9 @@ std::string named(std::vector<std::string> names) {
 /// The operators that the profile lacks for the layers that it should time.
 std::vector<MissingOperator> missing_of(const IterationStudy& study, int batch,
                                         const std::vector<std::string>& layers) {
-  const CatalogueEntry* const entry = study.model ? find_model(*study.model) : nullptr;
-  if (entry == nullptr) return {};
-  const LayerTable table = build_model(*entry, study.sequence.value_or(0));
-  auto missing = missing_operators(study.device.calibrated->profile(), table, batch, study.type);
+  const std::optional<LayerTable> table = network_of(study);
+  if (!table) return {};
+  auto missing = missing_operators(study.device.calibrated->profile(), *table, batch, study.type);
   for (MissingOperator& each : missing)
     std::erase_if(each.layers,
                   [&](const std::string& layer) { return std::ranges::find(layers, layer) == layers.end(); });

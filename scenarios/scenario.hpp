@@ -75,6 +75,9 @@ struct TrainingSetup {
   DeviceChoice device;
   DataType type = DataType::fp32;
   std::optional<int> batch, sequence;
+  /// Attention in one kernel, which keeps no scores in memory, or with a kernel for each step; nothing: as the
+  /// catalogue has the network, and in one kernel if it is spread over GPUs.
+  std::optional<bool> flash_attention;
   std::optional<Time> single_worker;  ///< iteration time of a single worker to which the layer times are scaled
   Granularity granularity = Granularity::tensor;
   MessageRoute collective = MessageRoute::usual;  ///< route of the messages, forced on all methods
@@ -164,7 +167,6 @@ struct TrainingEntry : TrainingSetup {
   bool fused_loss = true;                      ///< softmax and loss in one kernel each way
   std::optional<double> attention_efficiency;  ///< share of the peak that attention in one kernel reaches
   std::optional<double> efficiency;  ///< share of the device's peak that large products reach; none: RooflineOptions
-  bool flash_attention = true;       ///< attention in one kernel, which keeps no scores in memory
   Recomputation recompute = Recomputation::none;
   Optimizer optimizer = Optimizer::none;
   Time input;                   ///< for which each iteration waits for its data

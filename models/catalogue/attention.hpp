@@ -25,4 +25,8 @@ Feature attention(NetworkBuilder& net, const std::string& at, const AttentionInp
 /// matrix products for 2 in the forward pass (Dao et al., FlashAttention, arXiv 2205.14135, algorithms 1 and 4).
 Feature fused_attention(NetworkBuilder& net, const std::string& name, const AttentionInputs& inputs);
 
+/// The network with each attention that has a kernel for each step as one kernel, `<at>attention`, which also drops
+/// weights out. Other layers stay as they are.
+[[nodiscard]] LayerTable with_fused_attention(LayerTable table);
+
 }  // namespace contend

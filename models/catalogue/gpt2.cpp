@@ -16,7 +16,7 @@ Feature block(NetworkBuilder& net, const std::string& at, const Feature& x, cons
   const Feature qkv = net.linear(at + "attn.c_attn", net.normalization(at + "ln_1", x), 3 * size.width, Bias::yes);
   Feature third = qkv;  // queries, keys and values are slices of one tensor
   third.channels = size.width;
-  Feature y = attention(net, at + "attn.", {third, third, third, size.heads});
+  Feature y = attention(net, at + "attn.", {third, third, third, size.heads, true});
   y = net.linear(at + "attn.c_proj", y, size.width, Bias::yes);
   const Feature attended = net.sum(at + "attn.add", net.activation(at + "attn.resid_dropout", y), x);
   y = net.linear(at + "mlp.c_fc", net.normalization(at + "ln_2", attended), size.feed_forward, Bias::yes);

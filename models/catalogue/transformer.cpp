@@ -18,11 +18,11 @@ Feature add_and_norm(NetworkBuilder& net, const std::string& name, const Feature
 }
 
 Feature attention_sublayer(NetworkBuilder& net, const std::string& at, const Feature& x, const Feature& memory,
-                           const TransformerSize& size) {
+                           const TransformerSize& size, bool causal = false) {
   const Feature queries = net.linear(at + ".q_proj", x, size.width, Bias::yes);
   const Feature keys = net.linear(at + ".k_proj", memory, size.width, Bias::yes);
   const Feature values = net.linear(at + ".v_proj", memory, size.width, Bias::yes);
-  const Feature context = attention(net, at + ".", {queries, keys, values, size.heads});
+  const Feature context = attention(net, at + ".", {queries, keys, values, size.heads, causal});
   const Feature y = net.linear(at + ".out_proj", context, size.width, Bias::yes);
   return add_and_norm(net, at + "_layer_norm", x, y);
 }
@@ -50,7 +50,7 @@ LayerTable transformer(const TransformerSize& size, std::int64_t sequence_length
   target = net.activation("decoder.dropout", target);
   for (int i = 0; i < size.layers; ++i) {
     const std::string at = fmt::format("decoder.layers.{}.", i);
-    target = attention_sublayer(net, at + "self_attn", target, target, size);
+    target = attention_sublayer(net, at + "self_attn", target, target, size, true);
     target = attention_sublayer(net, at + "encoder_attn", target, source, size);
     target = feed_forward_sublayer(net, at, target, size);
   }

@@ -119,6 +119,10 @@ std::vector<ScenarioKey> model_rows() {
           "overlap.sequence", [](auto& s) -> auto& { return s.overlap.sequence; },
           optional_codec(integer_codec<int>(1, 10'000'000), "auto"), "sequence length; auto: that of the model"),
       row(
+          "overlap.attention", [](auto& s) -> auto& { return s.overlap.flash_attention; }, attention_codec(),
+          "attention in one kernel (flash), or with its scores in memory (plain); auto: as the catalogue has the "
+          "network"),
+      row(
           "overlap.single_worker", [](auto& s) -> auto& { return s.overlap.single_worker; },
           optional_codec(quantity_codec(Time::nanoseconds(1000), Time::seconds(86'400)), "auto"),
           "measured iteration time of one worker, to which all layer times are scaled; auto: no scaling"),
@@ -216,6 +220,10 @@ Codec<DataType> data_type_codec(std::optional<DataType> also) {
   return choice_codec<DataType>(std::move(choices));
 }
 
+Codec<std::optional<bool>> attention_codec() {
+  return optional_codec(choice_codec<bool>({{"flash", true}, {"plain", false}}), "auto");
+}
+
 Codec<ExchangeKind> exchange_codec() {
   return choice_codec<ExchangeKind>(
       {{"all-reduce", ExchangeKind::all_reduce}, {"parameter-server", ExchangeKind::parameter_server}});
@@ -229,10 +237,10 @@ Codec<MessageRoute> route_codec() {
 }
 
 /// The setup of a study, which a training entry gives instead.
-constexpr std::string_view kOfSetup[] = {"overlap.model",      "overlap.layers",        "overlap.select",
-                                         "overlap.device",     "overlap.dtype",         "overlap.batch",
-                                         "overlap.sequence",   "overlap.single_worker", "overlap.granularity",
-                                         "overlap.collective", "overlap.kernel_factor"};
+constexpr std::string_view kOfSetup[] = {"overlap.model",       "overlap.layers",     "overlap.select",
+                                         "overlap.device",      "overlap.dtype",      "overlap.batch",
+                                         "overlap.sequence",    "overlap.attention",  "overlap.single_worker",
+                                         "overlap.granularity", "overlap.collective", "overlap.kernel_factor"};
 
 bool names_no_entry(const Scenario& scenario) {
   return !scenario.overlap.training;

@@ -129,9 +129,9 @@ std::vector<Member> make_members() {
           "Hopper "
           "(FlashAttention-2), else as products"),
       map_member<TrainingEntry>(
-          "attention", [](auto& e) -> auto& { return e.flash_attention; },
-          choice_codec<bool>({{"flash", true}, {"plain", false}}),
-          "with parallel: attention in one kernel, or with its scores in memory"),
+          "attention", [](auto& e) -> auto& { return e.flash_attention; }, attention_codec(),
+          "attention in one kernel (flash), or with its scores in memory (plain); auto: as the catalogue has the "
+          "network, and with parallel flash"),
       map_member<TrainingEntry>(
           "optimizer", [](auto& e) -> auto& { return e.optimizer; },
           choice_codec<Optimizer>({{"none", Optimizer::none},

@@ -150,7 +150,7 @@ Time update_time(const TrainingEntry& entry, const TrainingIteration& job, const
 
 TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, const ParallelJob& made) {
   const SequenceSums sequences = SequenceSums::equal(static_cast<double>(made.samples), made.sequence);
-  const bool keeps_no_scores = entry.recompute == Recomputation::selective && entry.flash_attention;
+  const bool keeps_no_scores = entry.recompute == Recomputation::selective && entry.flash_attention.value_or(true);
   TrainingWork work;
   work.tokens = sequences.tokens;
   work.model_flops = model_flops(model, sequences, FlopsConvention::causal);
@@ -252,7 +252,7 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   work.sequences = entry.batch.value_or(1);
   work.sequence = entry.sequence.value_or(static_cast<int>(model.default_sequence));
   work.split = {setup.tensor, setup.context, setup.expert, setup.expert_tensor, setup.sequence_parallel};
-  work.flash_attention = entry.flash_attention;
+  work.flash_attention = entry.flash_attention.value_or(true);
   work.fused_loss = entry.fused_loss;
   work.type = entry.type;
   work.expert_imbalance = expert_imbalance(setup, model);

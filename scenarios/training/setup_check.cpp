@@ -35,6 +35,7 @@ class SetupChecker {
       return check_published(*published);
     const TrainingSetup usual;
     check_sequence();
+    check_attention();
     if (setup_.device.calibrated) check_calibration();
     if (setup_.layers && !completes_table(setup_)) {
       if (setup_.device != usual.device && !compresses_)
@@ -42,6 +43,7 @@ class SetupChecker {
                  setup_.device.calibrated ? "with a model the profile times layers that the file lacks" : "");
       if (setup_.type != usual.type) complain("dtype", "has no effect: the file has the times");
       if (setup_.sequence && !setup_.model) complain("sequence", "has no effect without a model");
+      if (setup_.flash_attention && !setup_.model) complain("attention", "has no effect without a model");
     } else if (!setup_.layers && !setup_.select.empty()) {
       complain("select", "has no effect without a file", "give layers");
     }
@@ -56,6 +58,7 @@ class SetupChecker {
     if (!setup_.layers && !setup_.select.empty()) complain("select", measured, other);
     if (setup_.type != usual.type) complain("dtype", measured, other);
     if (setup_.sequence) complain("sequence", measured, other);
+    if (setup_.flash_attention) complain("attention", measured, other);
     if (setup_.batch && *setup_.batch != profile.batch)
       complain("batch", fmt::format("{} was measured with {} samples", *setup_.model, profile.batch), other);
   }
@@ -65,6 +68,22 @@ class SetupChecker {
     if (!setup_.sequence || model == nullptr) return;
     std::string refusal = sequence_refusal(*model, *setup_.sequence);
     if (!refusal.empty()) complain("sequence", std::move(refusal));
+  }
+
+  void check_attention() {
+    const CatalogueEntry* model = setup_.model ? find_model(*setup_.model) : nullptr;
+    if (!setup_.flash_attention || model == nullptr) return;
+    const std::vector<Layer> layers = build_model(*model).layers;
+    const auto has = [&](LayerOperation operation) {
+      return std::any_of(layers.begin(), layers.end(),
+                         [&](const Layer& layer) { return layer.geometry && layer.geometry->operation == operation; });
+    };
+    const bool steps = has(LayerOperation::attention_scores), fused = has(LayerOperation::fused_attention);
+    if (!steps && !fused)
+      complain("attention", fmt::format("has no effect: {} has no attention", model->name));
+    else if (!*setup_.flash_attention && !steps)
+      complain("attention", fmt::format("the catalogue has {} with attention in one kernel only", model->name),
+               "leave it out, or take flash");
   }
 
   void check_type() {
@@ -90,12 +109,9 @@ class SetupChecker {
 
   /// Reports everything that a profile lacks for the layers, with one command that measures it.
   void complain_of_missing(const CalibratedDevice& device) {
-    const CatalogueEntry* const entry = find_model(*setup_.model);
-    CONTEND_CHECK(entry != nullptr, "a scenario names models of the catalogue");
     std::vector<MissingOperator> missing;
     try {
-      const LayerTable table = build_model(*entry, setup_.sequence.value_or(0));
-      missing = missing_operators(device.profile(), table, setup_.batch.value_or(1), setup_.type);
+      missing = missing_operators(device.profile(), *network_of(setup_), setup_.batch.value_or(1), setup_.type);
     } catch (const InputError& error) {
       complaints_.insert(complaints_.end(), error.complaints().begin(), error.complaints().end());
       return;

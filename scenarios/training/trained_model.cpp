@@ -1,6 +1,7 @@
 #include "scenarios/training/trained_model.hpp"
 
 #include "calibration/calibrated_device.hpp"
+#include "models/catalogue/attention.hpp"
 #include "models/catalogue/catalogue.hpp"
 #include "models/cost_model.hpp"
 #include "scenarios/yaml/codecs.hpp"
@@ -22,18 +23,11 @@ namespace {
 
 constexpr int kUsualBatch = 32;
 
-std::optional<LayerTable> catalogue_table(const TrainingSetup& setup) {
-  if (!setup.model) return std::nullopt;
-  const CatalogueEntry* entry = find_model(*setup.model);
-  CONTEND_CHECK(entry != nullptr, "a scenario names models of the catalogue");
-  return build_model(*entry, setup.sequence.value_or(0));
-}
-
 TimedModel from_file(const TrainingSetup& setup) {
   LayerReadOptions options;
   options.select = setup.select;
   options.batch = setup.batch;
-  const std::optional<LayerTable> sizes = catalogue_table(setup);
+  const std::optional<LayerTable> sizes = network_of(setup);
   if (sizes) options.sizes = &*sizes;
   return read_timed_model(*setup.layers, options);
 }
@@ -43,11 +37,11 @@ TimedModel from_roofline(const TrainingSetup& setup) {
   CONTEND_CHECK(device != nullptr, "a scenario names devices that there are");
   RooflineOptions options;
   options.type = setup.type;
-  return roofline_times(*catalogue_table(setup), *device, setup.batch.value_or(kUsualBatch), options);
+  return roofline_times(*network_of(setup), *device, setup.batch.value_or(kUsualBatch), options);
 }
 
 TimedModel from_calibration(const TrainingSetup& setup, int batch) {
-  return calibrated_times(*catalogue_table(setup), *setup.device.calibrated, batch, setup.type);
+  return calibrated_times(*network_of(setup), *setup.device.calibrated, batch, setup.type);
 }
 
 /// The layers in the file with its times, all others with the device's predicted times.
@@ -121,6 +115,14 @@ void scale(TimedModel& model, Time iteration) {
 }
 
 }  // namespace
+
+std::optional<LayerTable> network_of(const TrainingSetup& setup) {
+  if (!setup.model) return std::nullopt;
+  const CatalogueEntry* entry = find_model(*setup.model);
+  CONTEND_CHECK(entry != nullptr, "a scenario names models of the catalogue");
+  LayerTable table = build_model(*entry, setup.sequence.value_or(0));
+  return setup.flash_attention.value_or(false) ? with_fused_attention(std::move(table)) : table;
+}
 
 const TrainingProfile* published_profile(const TrainingSetup& setup) {
   return setup.model ? find_published_profile(*setup.model) : nullptr;

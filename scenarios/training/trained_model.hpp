@@ -6,10 +6,15 @@
 #include "models/training_profile.hpp"
 #include "scenarios/scenario.hpp"
 
+#include <optional>
+
 namespace contend {
 
 /// The published profile that the setup names as its model, or nullptr.
 [[nodiscard]] const TrainingProfile* published_profile(const TrainingSetup& setup);
+/// The layers of the catalogue's network that the setup names, with its sequence length and its attention; nothing if
+/// it names none. Throws InputError for a length that the network can't have.
+[[nodiscard]] std::optional<LayerTable> network_of(const TrainingSetup& setup);
 /// True if there is a file of times for some layers of the model and a calibrated device for the others.
 [[nodiscard]] bool completes_table(const TrainingSetup& setup);
 /// The network with its layer times, scaled if the setup says so. `setup` names a model or a file of layers. Throws

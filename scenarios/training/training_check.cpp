@@ -25,7 +25,7 @@ namespace {
 constexpr std::string_view kOnlyLayers[] = {"layers", "select",      "single_worker", "granularity",
                                             "fusion", "compression", "collective",    "kernel_factor",
                                             "input",  "exchange",    "servers",       "colocated"};
-constexpr std::string_view kOnlyParallel[] = {"global_batch",         "config",    "recompute", "attention", "loss",
+constexpr std::string_view kOnlyParallel[] = {"global_batch",         "config",    "recompute", "loss",
                                               "attention_efficiency", "efficiency"};
 
 template <class Complain>
@@ -86,7 +86,7 @@ void check_parallel(const TrainingEntry& entry, const Complain& complain) {
   if (load.ratio.has_value() + load.zipf.has_value() + load.capacity.has_value() + load.counts.has_value() > 1)
     complain("parallel.expert_load", "says more than once how uneven it is",
              "give one of ratio, zipf, capacity, counts");
-  if (!entry.flash_attention && entry.given.contains("attention_efficiency"))
+  if (!entry.flash_attention.value_or(true) && entry.given.contains("attention_efficiency"))
     complain("attention_efficiency", "has no effect with attention: plain, whose products are like any other", "");
   if (entry.global_batch && entry.given.contains("accumulate"))
     complain("accumulate", "follows from global_batch", "give one of the two");

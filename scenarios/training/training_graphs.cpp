@@ -1,6 +1,5 @@
 #include "scenarios/training/training_graphs.hpp"
 
-#include "models/catalogue/catalogue.hpp"
 #include "models/overlap/bound.hpp"
 #include "models/overlap/iteration.hpp"
 #include "models/training_profile.hpp"
@@ -158,11 +157,9 @@ TrainingMemory entry_memory(const TrainingEntry& entry) {
   const std::int64_t copy = entry.optimizer != Optimizer::none && width < 4 ? 4 : 0;
   memory.optimizer = Bytes{parameters * (bytes_of(entry.optimizer).state + copy)};
   if (entry.model) {
-    const CatalogueEntry* network = find_model(*entry.model);
-    CONTEND_CHECK(network != nullptr, "a scenario names models of the catalogue");
+    const LayerTable network = *network_of(entry);
     std::int64_t outputs = 0;
-    for (const Layer& layer : build_model(*network, entry.sequence.value_or(0)).layers)
-      outputs += layer.output_elements;
+    for (const Layer& layer : network.layers) outputs += layer.output_elements;
     memory.activations = Bytes{outputs * model.batch * width};
   }
   return memory;

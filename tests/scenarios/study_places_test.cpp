@@ -45,6 +45,17 @@ TEST_CASE("a sequence that the network can't take") {
   CHECK(refused("overlap: {model: bert-large, sequence: 512, workers: [2], fusion: [bsp]}\n").empty());
 }
 
+TEST_CASE("attention that the network can't have") {
+  CHECK(refused("overlap: {model: resnet50, attention: flash}\n") ==
+        Texts{"a.yaml:2:39: overlap.attention: has no effect: resnet50 has no attention"});
+  CHECK(refused("overlap: {model: llama-3-8b, attention: plain}\n")
+            .front()
+            .starts_with(
+                "a.yaml:2:41: overlap.attention: the catalogue has llama-3-8b with attention in one kernel only"));
+  CHECK(refused("overlap: {model: gpt2, attention: flash, workers: [2], fusion: [bsp]}\n").empty());
+  CHECK(refused("overlap: {model: gpt2, attention: plain, workers: [2], fusion: [bsp]}\n").empty());
+}
+
 TEST_CASE("keys that contradict a file of layer times, and files that can't be read") {
   const TemporaryFolder folder;
   const std::string file = folder.path("layers.csv");

@@ -1,4 +1,5 @@
 #include "models/catalogue/catalogue.hpp"
+#include "models/catalogue/attention.hpp"
 
 #include "sim/error.hpp"
 #include "tests/near.hpp"
@@ -94,4 +95,35 @@ TEST_CASE("sequence lengths: a default, a limit where positions are trained, non
   CHECK(static_cast<double>(longest.backward_flops()) > 80 * 10 * 8192.0 * kLongestSequence * kLongestSequence);
   CHECK_THROWS_WITH_AS((void)build_model(*find_model("vgg16"), 128),
                        "model `vgg16` takes images: it has no sequence length", InputError);
+}
+
+TEST_CASE("attention of separate kernels becomes the layer that a network with one kernel has") {
+  const auto network = [](bool fused) {
+    NetworkBuilder net{"one layer", "", ""};
+    const Feature x = net.embedding("words", 100, 32, 12);
+    const AttentionInputs inputs{x, x, x, 4, true};
+    net.linear("out", fused ? fused_attention(net, "a.attention", inputs) : attention(net, "a.", inputs), 8, Bias::no);
+    return net.take();
+  };
+  const LayerTable joined = with_fused_attention(network(false)), expected = network(true);
+  REQUIRE(joined.layers.size() == expected.layers.size());
+  const Layer& one = joined.layers[1];
+  const Layer& other = expected.layers[1];
+  CHECK(one.name == other.name);
+  CHECK(one.forward_flops == other.forward_flops);
+  CHECK(one.input_gradient_flops == other.input_gradient_flops);
+  CHECK(one.input_elements == other.input_elements);
+  CHECK(one.output_elements == other.output_elements);
+  CHECK(one.geometry->operation == LayerOperation::fused_attention);
+  CHECK(one.geometry->causal);
+  CHECK(one.geometry->heads == other.geometry->heads);
+  CHECK(one.geometry->head_size == other.geometry->head_size);
+  // A network that has none stays as it is; 12 layers of four kernels each become 12.
+  const LayerTable resnet = build_model(*find_model("resnet50"));
+  CHECK(with_fused_attention(resnet).layers.size() == resnet.layers.size());
+  const LayerTable gpt2 = build_model(*find_model("gpt2"));
+  const LayerTable fused = with_fused_attention(gpt2);
+  CHECK(fused.layers.size() == gpt2.layers.size() - 12 * 3);
+  CHECK(fused.parameter_elements() == gpt2.parameter_elements());
+  CHECK(fused.forward_flops() == gpt2.forward_flops());
 }
