@@ -177,6 +177,7 @@ class Calibration {
     check_same(begun, result_.profile);
     if (request_.name.empty()) result_.profile.name = begun.name;
     earlier_warnings_ = begun.warnings;
+    earlier_power_limited_s_ = begun.power_limited_s;
     result_.profile.visited_twice = begun.visited_twice;
     for (const OperatorTable& table : begun.tables) {
       Entry& entry = entries_[key_of(table.name, table.type)];
@@ -206,8 +207,9 @@ class Calibration {
       if (!table.skipped.empty()) entry.skipped[{}] = table.skipped;
       for (std::size_t i = 0; i < table.shapes.size(); ++i) {
         const bool missed = missed_.contains({key, table.shapes[i]}) || missed_.contains({key, {}});
-        if (!entry.samples.contains(table.shapes[i]))
-          items_.push_back({&table, &table.shapes[i], {missed, round_of(i)}});
+        // What runs beside another has few shapes, and all of them are needed.
+        const int round = table.info->group == OperatorGroup::contention ? 0 : round_of(i);
+        if (!entry.samples.contains(table.shapes[i])) items_.push_back({&table, &table.shapes[i], {missed, round}});
       }
     }
     std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return a.turn < b.turn; });
@@ -327,6 +329,12 @@ class Calibration {
     return std::min(budget, elapsed() / static_cast<double>(done) * static_cast<double>(left_));
   }
 
+  /// Of all parts of a resumed calibration; -1 if one of them is unknown.
+  [[nodiscard]] double power_limited_s() const {
+    const double now = watch_.power_limited_s();
+    return now < 0 || earlier_power_limited_s_ < 0 ? -1 : now + earlier_power_limited_s_;
+  }
+
   [[nodiscard]] CalibrationProfile assembled() const {
     CalibrationProfile out = result_.profile;
     for (const auto& [key, entry] : entries_) {
@@ -339,7 +347,7 @@ class Calibration {
       add_skipped(key, entry, out.skipped);
     }
     out.warnings = warnings();
-    out.power_limited_s = watch_.power_limited_s();
+    out.power_limited_s = power_limited_s();
     out.visited_twice += visited_twice_;
     return out;
   }
@@ -379,6 +387,7 @@ class Calibration {
   std::map<Key, Entry> entries_;
   std::set<std::pair<Key, OperatorShape>> missed_;  ///< in the one that was begun, of the plan; an empty shape: all
   std::vector<std::string> earlier_warnings_;
+  double earlier_power_limited_s_ = 0;
   std::size_t left_ = 0, total_ = 0;  ///< operations
   double looked_ = 0, saved_ = 0;     ///< elapsed seconds then
   int drifted_ = 0, visited_twice_ = 0;

@@ -17,6 +17,8 @@ using Out = std::span<float>;
 [[nodiscard]] float add_up(In values);
 void relu(In in, Out out);
 void add(In a, In b, Out out);
+/// The sum of all rows; a row has as many numbers as `sums`.
+void sum_columns(In in, Out sums);
 /// Softmax of each row of `width` numbers.
 void softmax(std::size_t width, In in, Out out);
 /// (x - mean) / sqrt(variance + 1e-5) x scale + shift over each row of `width` numbers; `scale` and `shift` have

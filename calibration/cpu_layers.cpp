@@ -88,6 +88,15 @@ void add(In a, In b, Out out) {
   for (std::size_t i = 0; i < a.size(); ++i) out[i] = a[i] + b[i];
 }
 
+void sum_columns(In in, Out sums) {
+  CONTEND_CHECK(!sums.empty() && in.size() % sums.size() == 0, "whole rows");
+  std::fill(sums.begin(), sums.end(), 0.0F);
+  for (std::size_t begin = 0; begin < in.size(); begin += sums.size()) {
+    const In row = in.subspan(begin, sums.size());
+    for (std::size_t i = 0; i < row.size(); ++i) sums[i] += row[i];
+  }
+}
+
 void softmax(std::size_t width, In in, Out out) {
   CONTEND_CHECK(in.size() == out.size() && in.size() % width == 0, "whole rows");
   for (std::size_t begin = 0; begin < in.size(); begin += width) {

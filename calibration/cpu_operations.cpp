@@ -105,6 +105,9 @@ Executable grouped_product(Shape s) {
 Executable activation(Shape s) {
   return [in = filled(at(s, 0)), out = Floats(at(s, 0))]() mutable { relu(in, out); };
 }
+Executable column_sums(Shape s) {
+  return [x = filled(at(s, 0) * at(s, 1)), out = Floats(at(s, 1))]() mutable { sum_columns(x, out); };
+}
 Executable sum(Shape s) {
   return [a = filled(at(s, 0)), b = filled(at(s, 0), 1), out = Floats(at(s, 0))]() mutable { add(a, b, out); };
 }
@@ -252,6 +255,7 @@ constexpr std::pair<std::string_view, Executable (*)(Shape)> kMakers[] = {
     {"causal_attention", attention<true>},
     {"activation", activation},
     {"sum", sum},
+    {"column_sum", column_sums},
     {"batch_norm", batch_norm_channels},
     {"layer_norm", layer_norm_rows},
     {"rms_norm", rms_norm_rows},

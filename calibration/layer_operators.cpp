@@ -67,7 +67,7 @@ class LayerSplitter {
         break;
       case LayerOperation::added_tensor:
         forward("sum", {outputs()});
-        sum_of_outputs();
+        sum_of_outputs(layer_.output_elements);
         break;
       case LayerOperation::embedding:
         forward("embedding", {shape_.rows, shape_.channels, batch_ * shape_.positions()});
@@ -99,10 +99,12 @@ class LayerSplitter {
     return std::any_of(layer_.parameters.begin(), layer_.parameters.end(),
                        [](const ParameterTensor& tensor) { return tensor.shape.size() == 1; });
   }
-  /// A sum over all but one dimension, as in the gradient of a bias: one read.
-  void sum_of_outputs() {
+  /// The sum over all but so many of the outputs' numbers, as in the gradient of a bias.
+  /// A profile without such sums has them as one read.
+  void sum_of_outputs(std::int64_t columns) {
+    backward("column_sum", {outputs() / columns, columns});
     const double bytes = static_cast<double>(outputs()) * activation_bytes(type_);
-    result_.backward.rest.push_back({0, bytes, 1});
+    result_.backward.calls.back().otherwise = LayerWork{0, bytes, 1};
   }
 
   void convolution() {
@@ -123,7 +125,7 @@ class LayerSplitter {
     // Added in place by a kernel of its own: one read, one write.
     const double bytes = static_cast<double>(outputs()) * activation_bytes(type_);
     result_.forward.rest.push_back({0, 2 * bytes, 1});
-    sum_of_outputs();
+    sum_of_outputs(shape_.out_channels);
   }
 
   void linear() {
@@ -131,7 +133,7 @@ class LayerSplitter {
     forward("gemm", {1, rows, out, in});
     if (layer_.input_needs_gradient) backward("gemm", {1, rows, in, out});
     backward("gemm", {1, out, in, rows});
-    if (has_bias()) sum_of_outputs();  // the forward product adds it while writing
+    if (has_bias()) sum_of_outputs(out);  // the forward product adds it while writing
   }
 
   void scores() {

@@ -48,7 +48,12 @@ std::vector<MissingOperator> missing_operators(const CalibrationProfile& profile
   for (const Layer& layer : table.layers) {
     const LayerOperators operators = layer_operators(layer, batch, type);
     for (const PassOperators* pass : {&operators.forward, &operators.backward}) {
-      for (const OperatorCall& call : pass->calls) need(call.name, call.type, layer.name);
+      for (const OperatorCall& call : pass->calls) {
+        if (call.otherwise)
+          need("copy", DataType::fp32, layer.name);
+        else
+          need(call.name, call.type, layer.name);
+      }
       // The operators that CalibratedDevice::work() uses.
       for (const LayerWork& work : pass->rest) {
         need("copy", DataType::fp32, layer.name);

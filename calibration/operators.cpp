@@ -93,6 +93,10 @@ OperatorWork attention(Shape s, DataType type) {
   const double pairs = batch * heads * sequence * (Causal ? (sequence + 1) / 2 : sequence);
   return {Touches / 2 * wide(type) * batch * (heads + kv_heads) * sequence * size, 2.0 * Products * pairs * size};
 }
+OperatorWork summed_columns(Shape s, DataType type) {
+  const double elements = number(s[0]) * number(s[1]);
+  return {wide(type) * elements + 4 * number(s[1]), elements};
+}
 OperatorWork pooling(Shape s, DataType type) {
   const double in = number(s[0]) * number(s[1]) * number(s[2]) * number(s[3]);
   return {wide(type) * in * (1 + 1 / (number(s[5]) * number(s[5]))), in};
@@ -165,6 +169,8 @@ constexpr OperatorInfo kOperators[] = {
      "attention_backward"},
     {"activation", G::elementwise, kElements, kActivations, touched<2, 1>, "ReLU: one read, one write"},
     {"sum", G::elementwise, kElements, kActivations, touched<3, 1>, "sum of two tensors; also a backward ReLU"},
+    {"column_sum", G::elementwise, kRows, kActivations, summed_columns,
+     "the sum of all rows, which is the gradient of a bias"},
     {"batch_norm", G::elementwise, kChannels, kActivations, touched<3, 5>, "statistics of a batch, then scaling"},
     {"batch_norm_backward", G::elementwise, kChannels, kActivations, touched<5, 8>, "gradients of batch_norm"},
     {"layer_norm", G::elementwise, kRows, kActivations, touched<2, 6>, "statistics of a row, then scaling"},

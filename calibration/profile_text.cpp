@@ -48,7 +48,7 @@ void add_head(std::string& out, const CalibrationProfile& p) {
   line("capability", fmt::format("{}", p.capability));
   line("clock_mhz", fmt::format("{}", p.clock_mhz));
   line("memory_clock_mhz", fmt::format("{}", p.memory_clock_mhz));
-  line("power_limited_s", fmt::format("{}", p.power_limited_s));
+  line("power_limited_s", fmt::format("{:.6g}", p.power_limited_s));
   line("visited_twice", fmt::format("{}", p.visited_twice));
   out += p.warnings.empty() ? "warnings: []\n" : "warnings:\n";
   for (const std::string& each : p.warnings) out += fmt::format("  - {}\n", quoted(each));
@@ -57,11 +57,12 @@ void add_head(std::string& out, const CalibrationProfile& p) {
 void add_table(std::string& out, const OperatorTable& table) {
   const OperatorInfo* const info = find_operator(table.name);
   CONTEND_CHECK(info != nullptr, "a table of an operator that there isn't");
-  out += fmt::format("  - op: {}\n    type: {}\n    cross_validation: {}\n    dimensions: [{}]\n", table.name,
+  out += fmt::format("  - op: {}\n    type: {}\n    cross_validation: {:.4g}\n    dimensions: [{}]\n", table.name,
                      to_string(table.type), table.cross_validation, fmt::join(info->dimensions, ", "));
   out += table.samples.empty() ? "    samples: []\n" : "    samples:\n";
+  // More digits than a measurement has would only make files longer.
   for (const OperatorSample& each : table.samples)
-    out += fmt::format("      - [{}, {}, {}, {}]\n", fmt::join(each.shape, ", "), each.seconds, each.half_width,
+    out += fmt::format("      - [{}, {:.6g}, {:.4g}, {}]\n", fmt::join(each.shape, ", "), each.seconds, each.half_width,
                        each.repetitions);
 }
 

@@ -146,6 +146,34 @@ __global__ void __launch_bounds__(256)
   if (Centred) atomicAdd(dbeta + column, shift);
 }
 
+/// Adds the sums of a block's share of all rows to `sums`. Blocks have 32 x 8 threads: x takes `Size` columns, y every
+/// eighth row of the share.
+template <class T, int Size>
+__global__ void __launch_bounds__(256)
+    sum_columns(std::int64_t rows, std::int64_t width, std::int64_t rows_per_block, const T* x, float* sums) {
+  __shared__ float parts[8][32 * Size + 1];
+  const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * 32 + threadIdx.x) * Size;
+  const std::int64_t begin = static_cast<std::int64_t>(blockIdx.y) * rows_per_block;
+  const std::int64_t end = begin + rows_per_block < rows ? begin + rows_per_block : rows;
+  float sum[Size] = {};
+  if (first < width) {
+    for (std::int64_t row = begin + threadIdx.y; row < end; row += 8) {
+      const auto group = *reinterpret_cast<const Group<T, Size>*>(x + row * width + first);
+      CONTEND_UNROLL
+      for (int k = 0; k < Size; ++k) sum[k] += to_float(group.at[k]);
+    }
+  }
+  CONTEND_UNROLL
+  for (int k = 0; k < Size; ++k) parts[threadIdx.y][threadIdx.x * Size + k] = sum[k];
+  __syncthreads();
+  if (threadIdx.y != 0 || first >= width) return;
+  CONTEND_UNROLL
+  for (int k = 0; k < Size; ++k) {
+    for (int y = 1; y < 8; ++y) sum[k] += parts[y][threadIdx.x * Size + k];
+    atomicAdd(sums + first + k, sum[k]);
+  }
+}
+
 template <class T, int Size, bool Warp>
 __global__ void __launch_bounds__(kThreads) softmax_rows(std::int64_t rows, std::int64_t width, const T* x, T* y) {
   using Row = Team<Warp>;

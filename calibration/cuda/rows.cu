@@ -4,6 +4,7 @@
 //   `deviation`
 //                            of each row and, of a layer normalisation, its `mean`.
 //   ..._backward             `dx`, then `dgamma` and `dbeta` by columns, which reads both tensors a second time.
+//   column_sum               `sums` of all rows of `x`, set to zero before; blocks add the sums of their rows.
 //   softmax                  `y` from `x`: largest value, sum of exponentials, quotient.
 //   softmax_backward         `dx` = y (dy - sum of y dy).
 //   cross_entropy            `loss` of each row of logits `x` with its class in `labels`, and its gradient `dx`.
@@ -102,6 +103,33 @@ Operation norm_backward(Session& session, const Request& request) {
   });
 }
 
+Operation column_sum(Session& session, const Request& request) {
+  return by_type(request, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const std::int64_t rows = request.shape[0], width = request.shape[1];
+    const auto make = [&](auto size) {
+      constexpr int kSize = decltype(size)::value;
+      const std::int64_t columns = (width + 32 * kSize - 1) / (32 * kSize);
+      // There are enough shares of rows to fill the device, of at least 32 rows each.
+      const std::int64_t shares =
+          std::max<std::int64_t>(1, std::min({full(session) / columns, (rows + 31) / 32, std::int64_t{1024}}));
+      const std::int64_t share = (rows + shares - 1) / shares;
+      const dim3 grid(static_cast<unsigned>(columns), static_cast<unsigned>(shares));
+      Operation operation;
+      const T* const x = operation.tensor<T>("x", elements_of({rows, width}), Fill::normal);
+      float* const sums = operation.tensor<float>("sums", width);
+      operation.execute = [=](cudaStream_t stream) {
+        check(cudaMemsetAsync(sums, 0, static_cast<size_t>(width) * sizeof(float), stream), "clearing");
+        sum_columns<T, kSize><<<grid, dim3(32, 8), 0, stream>>>(rows, width, share, x, sums);
+      };
+      operation.kernels = 2;
+      return operation;
+    };
+    constexpr int kSize = Pack<T>::kSize;
+    return width % kSize == 0 ? make(std::integral_constant<int, kSize>{}) : make(std::integral_constant<int, 1>{});
+  });
+}
+
 Operation softmax(Session& session, const Request& request) {
   return by_row(request, [&](auto tag, auto size, auto warp) {
     using T = typename decltype(tag)::type;
@@ -164,6 +192,7 @@ Entries row_operators() {
           {"layer_norm_backward", 2, norm_backward<true>},
           {"rms_norm", 2, norm<false>},
           {"rms_norm_backward", 2, norm_backward<false>},
+          {"column_sum", 2, column_sum},
           {"softmax", 2, softmax},
           {"softmax_backward", 2, softmax_backward},
           {"cross_entropy", 2, cross_entropy}};

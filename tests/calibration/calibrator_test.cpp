@@ -428,11 +428,11 @@ TEST_CASE("what calibrations of a noisy device measure, in how many executions a
       {CalibrationMode::quick, 3, 0.2, 0,
        "6315 executions, 8 points of 283 samples, 83 skipped, 1 saved, 0 warnings, 2970 ms, 0.963"},
       {CalibrationMode::full, 60, 0.05, 0,
-       "52294 executions, 251 points of 3307 samples, 475 skipped, 11 saved, 0 warnings, 55210 ms, 43.996"},
+       "92298 executions, 271 points of 4376 samples, 482 skipped, 11 saved, 0 warnings, 55278 ms, 49.670"},
       {CalibrationMode::quick, 20, 0.01, 2e-5,
        "35796 executions, 42 points of 748 samples, 49 skipped, 4 saved, 0 warnings, 16863 ms, 2.874"},
       {CalibrationMode::full, 4, 0.3, 0,
-       "6655 executions, 16 points of 248 samples, 710 skipped, 2 saved, 0 warnings, 6108 ms, 5.545"},
+       "9512 executions, 19 points of 352 samples, 734 skipped, 2 saved, 0 warnings, 10045 ms, 6.626"},
   };
   for (const Expected& each : all) {
     Bench bench;

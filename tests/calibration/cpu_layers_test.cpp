@@ -162,6 +162,8 @@ TEST_CASE("element by element") {
   CHECK(out == Floats{0, 0, 2});
   add(Floats{1, 2, 3}, Floats{10, 20, 30}, out);
   CHECK(out == Floats{11, 22, 33});
+  sum_columns(Floats{1, 2, 3, 10, 20, 30}, out);
+  CHECK(out == Floats{11, 22, 33});
   for (const std::size_t count : {std::size_t{1}, std::size_t{16}, std::size_t{100}}) {
     Floats values(count);
     for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i);

@@ -105,6 +105,27 @@ void check_norm(const RowCase& c, double tolerance) {
   }
 }
 
+template <class T, int Size>
+void check_column_sums(const RowCase& c, double tolerance) {
+  const auto all = static_cast<std::size_t>(c.rows * c.width), width = static_cast<std::size_t>(c.width);
+  const Memory<T> x = irregular<T>(all, 9);
+  const auto columns = static_cast<unsigned>((c.width + 32 * Size - 1) / (32 * Size));
+  for (const unsigned seed : kSeeds) {
+    const Memory<float> sums{width};
+    emulated::Gpu::launch({columns, 3}, {32, 8}, seed,
+                          [&] { sum_columns<T, Size>(c.rows, c.width, (c.rows + 2) / 3, x.get(), sums.get()); });
+    std::vector<double> expected(width);
+    for (std::int64_t row = 0; row < c.rows; ++row) {
+      const std::vector<double> in = row_of(x, c, row);
+      for (std::size_t i = 0; i < width; ++i) expected[i] += in[i];
+    }
+    double worst = 0;
+    for (std::size_t i = 0; i < width; ++i)
+      worst = std::max(worst, std::abs(static_cast<double>(sums[i]) - expected[i]));
+    CHECK(worst < tolerance);
+  }
+}
+
 template <class T, int Size, bool Warp>
 void check_softmax(const RowCase& c, double tolerance) {
   const auto all = static_cast<std::size_t>(c.rows * c.width);
@@ -185,6 +206,15 @@ TEST_CASE("normalisations by a warp and by a block a row") {
     check_norm<float, 1, false, false>(c, 1e-4);
     check_norm<Short, 8, true, false>(c, 0.05);
     check_norm<Short, 8, false, true>(c, 0.05);
+  }
+}
+
+TEST_CASE("sums of columns by blocks with shares of the rows") {
+  for (const RowCase& c : {RowCase{5, 8}, {26, 64}, {70, 520}}) {
+    CAPTURE(c.width);
+    check_column_sums<float, 4>(c, 1e-4);
+    check_column_sums<float, 1>(c, 1e-4);
+    check_column_sums<Short, 8>(c, 1e-3);
   }
 }
 

@@ -70,7 +70,7 @@ TEST_CASE("a convolution with bias") {
   const LayerOperators a = layer_operators(table.layers[0], 5, DataType::fp16);
   CHECK(text(a.forward) == "convolution fp16 [5,3,8,8,4,3,3,2,1,1]; rest 0/1280/1");
   // Nothing before it needs a gradient of its input.
-  CHECK(text(a.backward) == "convolution_weight_gradient fp16 [5,3,8,8,4,3,3,2,1,1]; rest 0/640/1");
+  CHECK(text(a.backward) == "convolution_weight_gradient fp16 [5,3,8,8,4,3,3,2,1,1]; column_sum fp16 [80,4]");
   const LayerOperators b = layer_operators(table.layers[1], 1, DataType::tf32);
   CHECK(text(b.forward) == "convolution tf32 [1,4,4,4,4,1,3,1,0,1]");
   CHECK(text(b.backward) ==
@@ -88,7 +88,7 @@ TEST_CASE("what follows products runs in the type in which activations lie in me
   const auto split = [&](std::size_t i, DataType type) { return layer_operators(table.layers[i], 4, type); };
   // 4 samples of 2 tokens: 8 rows.
   CHECK(text(split(0, DataType::fp8).forward) == "gemm fp8 [1,8,10,6]");
-  CHECK(text(split(0, DataType::fp8).backward) == "gemm fp8 [1,8,6,10]; gemm fp8 [1,10,6,8]; rest 0/160/1");
+  CHECK(text(split(0, DataType::fp8).backward) == "gemm fp8 [1,8,6,10]; gemm fp8 [1,10,6,8]; column_sum bf16 [8,10]");
   CHECK(text(split(1, DataType::tf32).forward) == "layer_norm fp32 [8,10]");
   CHECK(text(split(1, DataType::fp8).backward) == "layer_norm_backward bf16 [8,10]");
   CHECK(text(split(2, DataType::bf16).forward) == "activation bf16 [80]");

@@ -42,6 +42,7 @@ TEST_CASE("the least bytes and operations of each operator") {
       {"causal_attention", {2, 3, 1, 5, 7}, 2 * (2 * 210 + 2 * 70), 2 * 2 * 30 * 3 * 7, DataType::fp16},
       {"activation", {10}, 2 * 2 * 10, 10, DataType::fp16},
       {"batch_norm", {2, 3, 5}, 3 * 4 * 30, 5 * 30},
+      {"column_sum", {4, 6}, 2 * 24 + 4 * 6, 24, DataType::bf16},
       {"layer_norm_backward", {4, 6}, 3 * 4 * 24, 10 * 24},
       // 384 values in, a quarter out.
       {"pooling", {2, 3, 8, 8, 3, 2}, 4 * (384 + 96), 384},

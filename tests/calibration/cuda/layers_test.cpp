@@ -165,6 +165,22 @@ TEST_CASE("layer normalisation") {
   }
 }
 
+TEST_CASE("sums of columns") {
+  for (const Shape& shape : {Shape{1, 1}, Shape{5, 37}, Shape{300, 768}, Shape{3, 5'000}, Shape{40'000, 4}}) {
+    const std::size_t width = size(shape[1]);
+    for (const std::string& type : kTypes) {
+      Prepared p("column_sum", type, shape);
+      REQUIRE(p.supported());
+      const Values x = p.read("x");
+      Values sums(width);
+      for (std::size_t i = 0; i < x.size(); ++i) sums[i % width] += x[i];
+      p.poison("sums");
+      p.execute();
+      check_close(p.read("sums"), sums, 1e-4);
+    }
+  }
+}
+
 TEST_CASE("softmax") {
   for (const Shape& shape : {Shape{1, 1}, Shape{9, 33}, Shape{100, 512}, Shape{2, 50'001}, Shape{30'000, 3}}) {
     const std::size_t rows = size(shape[0]), width = size(shape[1]);
