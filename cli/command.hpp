@@ -87,6 +87,8 @@ struct Command {
 [[nodiscard]] const Command& report_command();
 [[nodiscard]] const Command& calibrate_command();
 [[nodiscard]] const Command& calibrate_model_command();
+[[nodiscard]] const Command& calibrate_merge_command();
+[[nodiscard]] const Command& calibrate_compare_command();
 [[nodiscard]] const Command& calibrate_network_command();
 [[nodiscard]] const Command& fit_command();
 [[nodiscard]] const Command& collective_command();

@@ -23,6 +23,8 @@ std::span<const Command* const> commands() {
                                              &validate_command(),
                                              &calibrate_command(),
                                              &calibrate_model_command(),
+                                             &calibrate_merge_command(),
+                                             &calibrate_compare_command(),
                                              &calibrate_network_command(),
                                              &fit_command(),
                                              &collective_command(),

@@ -38,7 +38,9 @@ configure_and_build() {
   if command -v ccache >/dev/null; then
     arguments+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
   fi
-  cmake -S . -B $tree "${arguments[@]}" -DCMAKE_BUILD_TYPE=Release -DCONTEND_CUDA=ON &&
+  # As in the preset `release`: files of a folder compile together, in a third of the time.
+  cmake -S . -B $tree "${arguments[@]}" -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DCONTEND_PRECOMPILE=ON \
+    -DCONTEND_CUDA=ON &&
     cmake --build $tree -j "$(nproc)" --target contend test_gpu
 }
 

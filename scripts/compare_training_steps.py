@@ -6,7 +6,8 @@
 
 Prints a Markdown table: the median step; as `contend` predicts it from the profile, forward and backward of all layers;
 the optimiser's step, straight between its samples in the profile; the ratio of their sum to the measurement; the error
-that the prediction of the layers expects of itself; and what share of them is extrapolated. The loss is in no column.
+that the prediction of the layers expects of itself; and what share of them is extrapolated. The loss and the casts of
+autocast are in no column: steps of `--layers-only` have neither.
 Exit code 1 if a case could not be predicted.
 """
 
@@ -18,11 +19,6 @@ import re
 import subprocess
 import sys
 import tempfile
-
-# The first line of `contend show --layers`, and its line with the basis of the times.
-TIMES = re.compile(r"batch \d+: forward ([0-9.]+) ms, backward ([0-9.]+) ms, (\d+) parameters")
-ERROR = re.compile(r"expected error of the sum: ([0-9.]+)%")
-BEYOND = re.compile(r"extrapolated \d+ layers? \(([0-9.]+)% of the time\)")
 
 
 def optimiser_ms(profile_text, case):
@@ -45,23 +41,29 @@ def optimiser_ms(profile_text, case):
 
 
 def predict(contend, profile, case):
-    """Milliseconds of the layers, expected error and extrapolated share (in percent), or the error."""
+    """Milliseconds of the layers, expected error and extrapolated share (in percent), or the error. A case that has a
+    `part` is of the layers whose names begin with it."""
     lines = ["schema_version: 1", "overlap:", f"  model: {case['model']}", f"  batch: {case['batch']}",
              f"  dtype: {case['numbers']}", f"  device: {{profile: {json.dumps(str(profile))}}}"]
     if case.get("sequence"):
         lines.append(f"  sequence: {case['sequence']}")
+    if case.get("attention") == "fused":
+        lines.append("  attention: flash")
     with tempfile.TemporaryDirectory() as folder:
         scenario = pathlib.Path(folder) / "step.yaml"
         scenario.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        done = subprocess.run([contend, "show", str(scenario), "--layers"], capture_output=True, text=True, check=False)
-    times = TIMES.search(done.stdout)
-    if done.returncode != 0 or not times:
+        done = subprocess.run([contend, "show", str(scenario), "--layers", "--json"], capture_output=True, text=True,
+                              check=False)
+    if done.returncode != 0:
         return None, (done.stderr.strip().splitlines() or ["no times"])[0]
-    if case.get("parameters", int(times[3])) != int(times[3]):
-        return None, f"the networks differ: {case['parameters']} parameters were measured, {times[3]} are predicted"
-    error, beyond = ERROR.search(done.stdout), BEYOND.search(done.stdout)
-    return {"ms": float(times[1]) + float(times[2]), "error": float(error[1]) if error else None,
-            "extrapolated": float(beyond[1]) if beyond else 0.0}, None
+    found = [each for each in json.loads(done.stdout)["layers"] if each["layer"].startswith(case.get("part", ""))]
+    parameters = sum(each["parameters"] for each in found)
+    if case.get("parameters", parameters) != parameters:
+        return None, f"the networks differ: {case['parameters']} parameters were measured, {parameters} are predicted"
+    seconds = [each["forward_s"] + each["backward_s"] for each in found]
+    beyond = sum(each for each, layer in zip(seconds, found) if layer["basis"] == "extrapolated")
+    error = sum(each * layer["relative_error"] for each, layer in zip(seconds, found))
+    return {"ms": 1e3 * sum(seconds), "error": 100 * error / sum(seconds), "extrapolated": 100 * beyond / sum(seconds)}, None
 
 
 def main():

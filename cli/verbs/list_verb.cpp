@@ -12,10 +12,16 @@
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/keys/topology_codec.hpp"
+#include "scenarios/study/profile_reader.hpp"
+#include "scenarios/yaml/shipped.hpp"
 #include "text/json_writer.hpp"
 #include "traces/jobs/trace_format.hpp"
 #include "traces/layers/layer_reader.hpp"
 #include "validate/suites.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -137,6 +143,24 @@ Catalogue models() {
   return list;
 }
 
+/// The highest of the measured rates of products, in flops a second; 0 if there is none.
+double best_rate(const CalibrationProfile& profile, DataType type) {
+  double best = 0;
+  if (const OperatorTable* const table = profile.table("gemm", type); table != nullptr)
+    for (const OperatorSample& each : table->samples)
+      best = std::max(best, find_operator("gemm")->work(each.shape, type).flops / each.seconds);
+  return best;
+}
+
+/// The bytes a second that the largest measured copy reads and writes; 0 if there is none.
+double best_bandwidth(const CalibrationProfile& profile) {
+  const OperatorTable* const table = profile.table("copy", DataType::fp32);
+  if (table == nullptr || table->samples.empty()) return 0;
+  const auto largest = std::max_element(table->samples.begin(), table->samples.end(),
+                                        [](const auto& a, const auto& b) { return a.shape < b.shape; });
+  return 2 * static_cast<double>(largest->shape.front()) / largest->seconds;
+}
+
 Catalogue device_list() {
   Catalogue list{.columns = {"device", "fp32_tflops", "tf32_tflops", "bf16_tflops", "memory_gib", "memory_GBps",
                              "nvlink_GBps", "source"},
@@ -148,6 +172,15 @@ Catalogue device_list() {
                          fmt::format("{:.4g}", each.memory.to_gibibytes()),
                          number(each.memory_bandwidth.bytes_per_second() * 1e-9),
                          number(each.nvlink.bytes_per_second() * 1e-9), each.source});
+  }
+  for (const std::string& path : shipped_profiles()) {
+    const CalibrationProfile profile = read_profile(path);
+    const auto tflops = [&](DataType type) { return number(std::round(best_rate(profile, type) * 1e-12)); };
+    list.rows.push_back({fmt::format("{}{}", kProfileFolder, std::filesystem::path{path}.filename().string()),
+                         tflops(DataType::fp32), tflops(DataType::tf32), tflops(DataType::bf16),
+                         fmt::format("{:.4g}", static_cast<double>(profile.memory_bytes) / (1 << 30)),
+                         number(std::round(best_bandwidth(profile) * 1e-9)), "-",
+                         fmt::format("measured {} on {}", profile.date.substr(0, 10), profile.device)});
   }
   return list;
 }

@@ -4,6 +4,7 @@
 #include "models/devices.hpp"
 #include "scenarios/study/profile_reader.hpp"
 #include "scenarios/yaml/map_codec.hpp"
+#include "scenarios/yaml/shipped.hpp"
 #include "sim/error.hpp"
 
 #include <utility>
@@ -23,7 +24,10 @@ std::optional<std::string> read_path(const YamlNode& node, const Reading& readin
                          true,
                          {},
                          [codec = path_codec()](const YamlNode& value, const Reading& inner, Named& named) {
+                           const std::size_t before = inner.complaints.size();
                            codec.read(value, inner, named.profile);
+                           if (inner.complaints.size() == before)
+                             named.profile = shipped_path_beside(inner.source.folder(), value.text);
                          },
                          {}}},
                        "{profile: gpu.yaml}");

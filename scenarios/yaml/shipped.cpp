@@ -1,14 +1,27 @@
 #include "scenarios/yaml/shipped.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 
 namespace contend {
 namespace {
 
 constexpr std::string_view kShippedFolder = "scenarios/";
+
+bool is_shipped(std::string_view path) {
+  return path.starts_with(kShippedFolder) || path.starts_with(kProfileFolder);
+}
+
+std::vector<std::string> profiles_in(const std::filesystem::path& folder) {
+  std::vector<std::string> found;
+  std::error_code ignored;
+  for (const auto& each : std::filesystem::directory_iterator{folder, ignored})
+    if (each.path().extension() == ".yaml") found.push_back(each.path().string());
+  std::sort(found.begin(), found.end());
+  return found;
+}
 
 std::string& given_shared_folder() {
   static std::string folder;
@@ -31,9 +44,20 @@ std::string shared_folder() {
 
 std::string shipped_path(const std::string& path) {
   std::error_code ignored;
-  if (!path.starts_with(kShippedFolder) || std::filesystem::exists(path, ignored)) return path;
+  if (!is_shipped(path) || std::filesystem::exists(path, ignored)) return path;
   const std::filesystem::path installed = std::filesystem::path{shared_folder()} / path;
   return std::filesystem::is_regular_file(installed, ignored) ? installed.string() : path;
+}
+
+std::string shipped_path_beside(const std::string& folder, const std::string& text) {
+  const std::string beside = (std::filesystem::path{folder} / text).lexically_normal().string();
+  std::error_code ignored;
+  return is_shipped(text) && !std::filesystem::exists(beside, ignored) ? shipped_path(text) : beside;
+}
+
+std::vector<std::string> shipped_profiles() {
+  std::vector<std::string> here = profiles_in(kProfileFolder);
+  return here.empty() ? profiles_in(std::filesystem::path{shared_folder()} / kProfileFolder) : here;
 }
 
 std::string missing_scenarios(const std::string& path) {

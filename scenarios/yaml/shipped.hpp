@@ -1,7 +1,10 @@
 #pragma once
-// The files that are installed with the program: the shipped scenarios, which are found without the source tree.
+// The files that are installed with the program: the shipped scenarios and the profiles of measured devices, which are
+// found without the source tree.
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace contend {
 
@@ -12,9 +15,17 @@ namespace contend {
 /// read.
 void set_shared_folder(const std::string& folder);
 
-/// The path itself, but if there is no such file and it begins with `scenarios/`, that of the installed file of that
-/// name if there is one. So commands of the documentation work in any folder.
+/// The folder of the profiles of measured devices.
+inline constexpr std::string_view kProfileFolder = "models/devices/";
+
+/// The path itself, but if there is no such file and it begins with `scenarios/` or `models/devices/`, that of the
+/// installed file of that name if there is one. So commands of the documentation work in any folder.
 [[nodiscard]] std::string shipped_path(const std::string& path);
+/// For a path `text` that a file in `folder` names: the file relative to that folder, or if there is none, the shipped
+/// one of this name, in this folder or installed.
+[[nodiscard]] std::string shipped_path_beside(const std::string& folder, const std::string& text);
+/// The shipped profiles, by name: those in this folder if it has any (a source tree), else the installed ones.
+[[nodiscard]] std::vector<std::string> shipped_profiles();
 
 /// What to add to a complaint that this file isn't there: if its path is that of a shipped scenario and none are
 /// installed, where they would be; else nothing.

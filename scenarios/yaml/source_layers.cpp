@@ -59,9 +59,7 @@ class LayerCollector {
 
   void add_include(const Reading& reading, const YamlNode& node) {
     if (node.kind != Kind::scalar || node.text.empty()) return reading.expected("a path or a list of paths", node);
-    std::string path = (std::filesystem::path{reading.source.folder()} / node.text).lexically_normal().string();
-    if (const std::string shipped = shipped_path(node.text); shipped != node.text && !std::filesystem::exists(path))
-      path = shipped;
+    const std::string path = shipped_path_beside(reading.source.folder(), node.text);
     if (std::find(chain_.begin(), chain_.end(), path) != chain_.end()) {
       return reading.complain(node.place, fmt::format("a cycle of files: {} -> {}", join(chain_, " -> "), path));
     }

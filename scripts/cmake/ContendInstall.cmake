@@ -26,9 +26,11 @@ install(FILES docs/schema/scenario.schema.json DESTINATION ${CMAKE_INSTALL_DATAD
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright COMPONENT program)
 install(FILES CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 
-# The shipped scenarios with the files that they name; the folders of scenarios/ hold code as well.
+# The shipped scenarios with the files that they name, and the profiles of measured devices; the folders of scenarios/ hold
+# code as well.
 file(GLOB_RECURSE shipped CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
-     ${PROJECT_SOURCE_DIR}/scenarios/*.yaml ${PROJECT_SOURCE_DIR}/scenarios/*.csv)
+     ${PROJECT_SOURCE_DIR}/scenarios/*.yaml ${PROJECT_SOURCE_DIR}/scenarios/*.csv
+     ${PROJECT_SOURCE_DIR}/models/devices/*.yaml)
 foreach(file IN LISTS shipped)
   cmake_path(GET file PARENT_PATH folder)
   install(FILES ${file} DESTINATION ${CMAKE_INSTALL_DATADIR}/contend/${folder} COMPONENT program)
