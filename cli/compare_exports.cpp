@@ -1,4 +1,4 @@
-// Formats a comparison for other programs: Markdown, JUnit XML and annotations of GitHub.
+// Formats a comparison for other programs: Markdown and JUnit XML.
 #include "cli/compare_report.hpp"
 #include "cli/group_report.hpp"
 #include "text/xml.hpp"
@@ -124,32 +124,6 @@ std::string comparison_markdown(const ComparisonReport& report) {
   out += tables.empty()
              ? fmt::format("\n{}\n", jobs_text(regression))
              : fmt::format("\n<details><summary>{}</summary>\n{}\n</details>\n", jobs_text(regression), tables);
-  return out;
-}
-
-std::string github_annotation(std::string_view level, std::string_view file, std::string_view title,
-                              std::string_view message) {
-  // As the toolkit of GitHub Actions escapes: these characters would end the text, or the property.
-  const auto escaped = [](std::string_view text, bool is_property) {
-    std::string out;
-    for (const char c : text) {
-      if (c == '%' || c == '\r' || c == '\n' || (is_property && (c == ':' || c == ',')))
-        out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-      else
-        out += c;
-    }
-    return out;
-  };
-  return fmt::format("::{} {}title={}::{}\n", level, file.empty() ? "" : fmt::format("file={},", escaped(file, true)),
-                     escaped(title, true), escaped(message, false));
-}
-
-std::string comparison_annotations(const JudgedSides& report, std::string_view file) {
-  std::string out;
-  for (const RuleOutcome& outcome : report.outcomes)
-    out += github_annotation(outcome.fails ? "error" : "notice", file,
-                             fmt::format("contend compare: {}{}", outcome.fails ? "" : "not ", outcome.rule.text),
-                             outcome.reason);
   return out;
 }
 

@@ -36,12 +36,6 @@ struct ComparisonReport : JudgedSides {
 [[nodiscard]] std::string comparison_markdown(const ComparisonReport& report);
 /// JUnit XML with one test case for each rule.
 [[nodiscard]] std::string comparison_junit(const JudgedSides& report);
-/// Workflow commands of GitHub Actions, a line for each rule, which GitHub shows beside the change: an error if the
-/// rule failed, else a notice. They point at `file`, unless it is empty.
-[[nodiscard]] std::string comparison_annotations(const JudgedSides& report, std::string_view file);
-/// One such line; `file` may be empty.
-[[nodiscard]] std::string github_annotation(std::string_view level, std::string_view file, std::string_view title,
-                                            std::string_view message);
 
 // The parts that all comparisons share.
 /// A line that takes the place of a table of differences: nothing differs, or what differs is not known; else empty.

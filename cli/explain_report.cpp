@@ -172,7 +172,7 @@ class Story {
 
   void tell_totals() {
     if (explanation_.waits.empty()) {
-      out_ += "\nIt never waited.\n";
+      out_ += "\nIt never waited in the queue.\n";
       return;
     }
     const Time waited = explanation_.waited();

@@ -85,9 +85,8 @@ std::string rank_table(const ParallelJob& job, const PipelineTimes& times) {
     const auto gib = [](Bytes bytes) { return fmt::format("{:.2f}", bytes.to_gibibytes()); };
     table.add({std::to_string(rank), std::to_string(layers), fmt::format("{:.4f}", times.busy[rank].to_seconds()),
                fmt::format("{:.1f}", kPercent * times.bubble[rank].to_seconds() / times.makespan.to_seconds()),
-               std::to_string(times.peaks.of_rank[rank]), gib(memory.weights), gib(memory.gradients),
-               gib(memory.optimizer), gib(memory.activations), gib(memory.gathered + memory.working),
-               gib(memory.total())});
+               std::to_string(times.most_held[rank]), gib(memory.weights), gib(memory.gradients), gib(memory.optimizer),
+               gib(memory.activations), gib(memory.gathered + memory.working), gib(memory.total())});
   }
   return table.text();
 }

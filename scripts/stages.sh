@@ -29,6 +29,11 @@ build() {
   cmake --preset "$1" "${options[@]}" "${@:2}" && cmake --build --preset "$1" -j "$jobs"
 }
 
+# build_all PRESET [cmake arguments]: with the measurements too, which no test needs.
+build_all() {
+  build "$@" && cmake --build --preset "$1" -j "$jobs" --target benches
+}
+
 # run_tests PRESET [ctest arguments]; the slowest ten are in build/log/slowest-PRESET.txt.
 run_tests() {
   local log=build/log/ctest-$1.log status=0

@@ -49,8 +49,8 @@ release_options() {
 
 stage "install" scripts/install_deps.sh
 mapfile -t options < <(release_options)
-stage "release build" build release "${options[@]}"
 if $all; then
+  stage "release build" build_all release "${options[@]}"
   stage "lint" scripts/lint.sh
   # One build with clang serves the sanitizers, clang-tidy, the fuzzer, and as the second flavour of determinism.
   stage "checked build" build checked
@@ -58,5 +58,7 @@ if $all; then
   stage "checked tests" run_tests checked
   stage "determinism" scripts/check_determinism.sh
   stage "fuzz" fuzz "$fuzz_seconds"
+else
+  stage "release build" build release "${options[@]}"
 fi
 finish_with_tests release

@@ -1,7 +1,9 @@
 #include "cli/command.hpp"
 #include "cli/compare_report.hpp"
+#include "cli/compare_sides.hpp"
 #include "cli/compare_studies.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/github.hpp"
 #include "cli/group_report.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
@@ -10,23 +12,15 @@
 #include "cli/sweep_progress.hpp"
 #include "cli/text_table.hpp"
 #include "cli/version.hpp"
-#include "report/iteration_bars.hpp"
-#include "scenarios/keys/differences.hpp"
-#include "scenarios/keys/reader.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/study/study_columns.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iterator>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -91,83 +85,6 @@ double share_of(const std::string& text) {
   throw UsageError{fmt::format("contend compare: --until-precise: expected a share such as 2%, got \"{}\"", text)};
 }
 
-/// One side: a folder that was read, a scenario to run, or the iterations of a study from either.
-struct ComparedSide {
-  std::string path;
-  std::optional<StudySide> study;
-  std::optional<StoredResults> stored;
-  std::optional<Scenario> scenario;
-  std::vector<Replica> replicas;             ///< of a scenario that was run
-  std::optional<Scenario> kept;              ///< the scenario in a folder
-  std::string unreadable;                    ///< why `kept` can't be read
-  std::vector<ExpectationOutcome> outcomes;  ///< of a scenario that was run and has expectations
-
-  [[nodiscard]] bool is_study() const { return study || (scenario && scenario->overlap.given()); }
-};
-
-/// The comparison needs the figures of a folder, and its scenario only to say what differs: a file that an earlier
-/// version wrote, or that names a file which is gone, is no reason to refuse.
-void read_kept_scenario(ComparedSide& side) {
-  try {
-    side.kept = load_scenario((std::filesystem::path{side.path} / "scenario.yaml").string());
-  } catch (const InputError& error) {
-    Complaint first = error.complaints().front();
-    first.source_line.clear();  // so that it is one line
-    side.unreadable = first.format();
-  }
-}
-
-ComparedSide load_side(const Arguments& arguments, std::size_t index) {
-  ComparedSide side;
-  side.path = arguments.positionals()[index];
-  if (std::filesystem::is_directory(side.path)) {
-    if (is_study_folder(side.path))
-      side.study = read_study(side.path);
-    else
-      side.stored = read_results(side.path);
-    read_kept_scenario(side);
-    return side;
-  }
-  const std::vector<std::string> more = index == 1 ? arguments.values("set-new") : std::vector<std::string>{};
-  side.scenario = load_scenarios(arguments, {&side.path, 1}, more, "--set-new").scenarios.front();
-  return side;
-}
-
-/// Loads both sides; throws the complaints about both together.
-std::vector<ComparedSide> load_sides(const Arguments& arguments) {
-  std::vector<ComparedSide> sides;
-  std::vector<Complaint> complaints;
-  for (std::size_t i = 0; i < 2; ++i) {
-    try {
-      sides.push_back(load_side(arguments, i));
-    } catch (const InputError& error) {
-      complaints.insert(complaints.end(), error.complaints().begin(), error.complaints().end());
-    }
-  }
-  if (!complaints.empty()) throw InputError{std::move(complaints)};
-  for (const ComparedSide& side : sides)
-    if (side.scenario) refuse_sweeps({&*side.scenario, 1});
-  const bool runs_any = sides[0].scenario || sides[1].scenario;
-  for (const char* option : {"set", "point", "seed", "repeat", "as-is", "until-precise"})
-    if (arguments.has(option) && !runs_any)
-      throw UsageError{fmt::format("contend compare: --{} applies to scenarios, but both sides are folders", option)};
-  if (arguments.has("set-new") && !sides[1].scenario)
-    throw UsageError{"contend compare: --set-new applies to a scenario, but NEW is a folder"};
-  return sides;
-}
-
-/// True if both are iteration studies. Throws InputError if only one is.
-bool are_studies(const std::vector<ComparedSide>& sides) {
-  for (std::size_t i = 0; i < 2; ++i) {
-    if (!sides[i].is_study() || sides[1 - i].is_study()) continue;
-    Complaint complaint;
-    complaint.file = sides[i].path;
-    complaint.reason = "an iteration study has no jobs to compare";
-    throw InputError{{std::move(complaint)}};
-  }
-  return sides[0].is_study();
-}
-
 /// Runs the studies that are scenarios. Returns false if the user interrupted.
 bool run_study_sides(const Arguments& arguments, std::vector<ComparedSide>& sides) {
   std::size_t rows = 0;
@@ -188,39 +105,11 @@ bool run_study_sides(const Arguments& arguments, std::vector<ComparedSide>& side
   return true;
 }
 
-/// Says whose sides these are and what differs between their scenarios.
-void describe_sides(const std::vector<ComparedSide>& sides, JudgedSides& report) {
-  report.base = sides[0].path;
-  report.other = sides[1].path;
-  std::vector<Scenario> scenarios;
-  for (const ComparedSide& side : sides) {
-    if (!side.unreadable.empty()) report.unknown_because = side.unreadable;
-    if (side.scenario || side.kept) scenarios.push_back(side.scenario ? *side.scenario : *side.kept);
-  }
-  if (scenarios.size() == sides.size()) report.differences = differing_keys(scenarios);
-}
-
-/// Adds the report to the summary of the run of a GitHub workflow, which is a file that the environment names.
-void add_to_summary(const std::string& markdown) {
-  const char* const path = std::getenv("GITHUB_STEP_SUMMARY");
-  if (path == nullptr || *path == '\0') return;
-  errno = 0;
-  std::ofstream file{path, std::ios::app};
-  file << markdown << '\n';
-  file.close();
-  if (!file) throw_file_error(path, "can't be written, and GITHUB_STEP_SUMMARY names it", errno);
-}
-
-/// The path of a scenario; nothing for a folder of results.
-std::string file_of(const std::string& side) {
-  return std::filesystem::is_directory(side) ? "" : side;
-}
-
 void write_reports(const Arguments& arguments, const JudgedSides& report,
                    const std::function<std::string()>& markdown) {
   if (arguments.has("github")) {
-    print_output("{}", comparison_annotations(report, file_of(report.other)));
-    add_to_summary(markdown());
+    print_output("{}", comparison_annotations(report));
+    add_to_github_summary(markdown());
   }
   if (const auto file = arguments.value("markdown")) write_file(*file, markdown());
   if (const auto file = arguments.value("junit")) write_file(*file, comparison_junit(report));
@@ -241,7 +130,8 @@ int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides
     return kExitInterrupted;
   }
   StudyComparison comparison;
-  describe_sides(sides, comparison);
+  JobLists lists;
+  describe_sides(sides, lists, comparison);
   comparison.base_rows = *std::move(sides[0].study);
   comparison.other_rows = *std::move(sides[1].study);
   comparison.outcomes = judge_studies(rules, comparison.base_rows, comparison.other_rows);
@@ -460,7 +350,7 @@ bool report_expectations(const Arguments& arguments, const std::vector<ComparedS
     if (arguments.has("github"))
       for (const ExpectationOutcome& each : outcomes)
         if (!each.met)
-          print_output("{}", github_annotation("error", file_of(sides[i].path),
+          print_output("{}", github_annotation("error", {.file = scenario_file(sides[i].path)},
                                                fmt::format("contend compare: {} expects {}", side, each.expectation),
                                                each.reason));
     met = met && all_met(outcomes);
@@ -468,7 +358,7 @@ bool report_expectations(const Arguments& arguments, const std::vector<ComparedS
   return met;
 }
 
-int run_compare(const Arguments& arguments) {
+int compare_both(const Arguments& arguments) {
   constexpr std::uint64_t kUsualWorst = 5, kMaxWorst = 1'000'000;
   if (arguments.has("github") && arguments.has("json"))
     throw UsageError{"contend compare: --github and --json both print on standard output; run it twice"};
@@ -500,7 +390,7 @@ int run_compare(const Arguments& arguments) {
   }
   keep_results(sides);
   ComparisonReport report;
-  describe_sides(sides, report);
+  describe_sides(sides, lists, report);
   report.resampling = resampling.text;
   std::optional<ResampledSides> resampled;
   if (!drawn.empty()) resampled = ResampledSides{&drawn[0], &drawn[1], resampling.blocks};
@@ -517,6 +407,15 @@ int run_compare(const Arguments& arguments) {
   }
   const bool met = report_expectations(arguments, sides);
   return report.failures() > 0 || !met ? kExitFailed : kExitOk;
+}
+
+int run_compare(const Arguments& arguments) {
+  try {
+    return compare_both(arguments);
+  } catch (const InputError& error) {
+    if (arguments.has("github")) print_output("{}", complaint_annotations(error));
+    throw;
+  }
 }
 
 }  // namespace

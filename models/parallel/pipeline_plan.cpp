@@ -63,30 +63,21 @@ Time step_duration(const PipelinePlan& plan, const PipelineCosts& costs, std::si
   return costs.merged[static_cast<std::size_t>(plan.stage(rank, step.pass[0]))];
 }
 
-PipelinePeaks held_activations(const PipelinePlan& plan) {
-  PipelinePeaks peaks;
+std::vector<int> held_activations(const PipelinePlan& plan) {
+  std::vector<int> peaks;
   for (std::size_t rank = 0; rank < plan.ranks(); ++rank) {
-    std::vector<int> held(plan.stage_of[rank].size()), most = held;
-    int all = 0, most_of_all = 0;
-    // A chunk whose backward passes are in parts is free only after the part of the weights.
-    const auto count = [&](const PipelineStep& step, bool is_start) {
-      for (const PipelinePass& pass : step.passes()) {
-        const bool takes = pass.kind == PassKind::forward;
-        const bool frees = pass.kind == PassKind::backward || pass.kind == PassKind::backward_weight;
-        if (!(is_start ? takes : frees)) continue;
-        const auto chunk = static_cast<std::size_t>(pass.chunk);
-        held[chunk] += takes ? 1 : -1;
-        all += takes ? 1 : -1;
-        most[chunk] = std::max(most[chunk], held[chunk]);
-        most_of_all = std::max(most_of_all, all);
-      }
-    };
+    int held = 0, most = 0;
     for (const PipelineStep& step : plan.order[rank]) {
-      count(step, true);
-      count(step, false);
+      int freed = 0;
+      for (const PipelinePass& pass : step.passes()) {
+        if (pass.kind == PassKind::forward) ++held;
+        // A chunk whose backward passes are in parts is free only after the part of the weights.
+        if (pass.kind == PassKind::backward || pass.kind == PassKind::backward_weight) ++freed;
+      }
+      most = std::max(most, held);
+      held -= freed;
     }
-    peaks.of_chunk.push_back(std::move(most));
-    peaks.of_rank.push_back(most_of_all);
+    peaks.push_back(most);
   }
   return peaks;
 }
@@ -166,7 +157,7 @@ PipelineTimes evaluate(const PipelinePlan& plan, const PipelineCosts& costs) {
     times.bubble.push_back(times.makespan - busy);
     times.span.push_back(times.end[rank].empty() ? Time{} : times.end[rank].back() - times.start[rank].front());
   }
-  times.peaks = held_activations(plan);
+  times.most_held = held_activations(plan);
   return times;
 }
 

@@ -104,14 +104,10 @@ void check_costs(const PipelinePlan& plan, const PipelineCosts& costs);
 [[nodiscard]] Time step_duration(const PipelinePlan& plan, const PipelineCosts& costs, std::size_t rank,
                                  const PipelineStep& step);
 
-/// The most activations that a rank holds at any instant, counted in micro-batches of a chunk. A micro-batch is held
-/// from the start of its forward pass to the end of its last backward pass (of the weights, if that is a pass of its
-/// own). Ranks execute one step at a time, so the numbers depend on the order alone.
-struct PipelinePeaks {
-  std::vector<std::vector<int>> of_chunk;  ///< [rank][chunk], each at its own worst instant
-  std::vector<int> of_rank;                ///< [rank]: all chunks together
-};
-[[nodiscard]] PipelinePeaks held_activations(const PipelinePlan& plan);
+/// The most activations that each rank holds at any instant, counted in micro-batches of a chunk, all chunks together.
+/// A micro-batch is held from the start of its forward pass to the end of its last backward pass (of the weights, if
+/// that is a pass of its own). Ranks execute one step at a time, so the numbers depend on the order alone.
+[[nodiscard]] std::vector<int> held_activations(const PipelinePlan& plan);
 
 /// Activations of one micro-batch by model stage, as bytes: what the gradient of the inputs frees, and what only the
 /// gradient of the weights frees. A whole backward pass frees both.
@@ -132,7 +128,7 @@ struct PipelineTimes {
   std::vector<Time> busy;                ///< [rank]: sum of its steps
   std::vector<Time> bubble;              ///< [rank]: makespan without busy
   std::vector<Time> span;                ///< [rank]: from its first start to its last end
-  PipelinePeaks peaks;
+  std::vector<int> most_held;            ///< [rank]: held_activations()
 
   /// The longest span: what an iteration takes if a rank goes on to the next one without waiting for the others, as
   /// schedules without a barrier at the optimizer step do (arXiv 2401.10241, section 4).

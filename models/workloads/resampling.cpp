@@ -28,9 +28,9 @@ std::vector<double> ranks_of(const std::vector<double>& values) {
 
 /// From the first submission to the last.
 double covered_days(std::span<const JobRequest> list) {
-  const auto [least, most] =
-      std::minmax_element(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.submit < b.submit; });
-  return list.empty() ? 0 : (most->submit - least->submit).to_seconds() / 86'400;
+  if (list.empty()) return 0;
+  const auto [first, last] = std::ranges::minmax(list, {}, &JobRequest::submit);
+  return (last.submit - first.submit).to_seconds() / 86'400;
 }
 
 /// The first autocorrelation of a series.
@@ -49,13 +49,12 @@ double lag_1_of(const std::vector<double>& series) {
 Blocks blocks_of(std::span<const JobRequest> list, Time length) {
   Blocks blocks{.begin = {}, .length = length, .jobs = {}};
   if (list.empty()) return blocks;
-  const auto [least, most] =
-      std::minmax_element(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.submit < b.submit; });
-  blocks.begin = least->submit;
+  const auto [earliest, latest] = std::ranges::minmax(list, {}, &JobRequest::submit);
+  blocks.begin = earliest.submit;
   const auto block_at = [&](Time time) { return static_cast<std::size_t>((time - blocks.begin).ns() / length.ns()); };
-  const std::size_t last = block_at(most->submit);
+  const std::size_t last = block_at(latest.submit);
   constexpr double kWhole = 0.9;
-  const Time covered = most->submit - blocks.begin - static_cast<std::int64_t>(last) * length;
+  const Time covered = latest.submit - blocks.begin - static_cast<std::int64_t>(last) * length;
   const bool is_whole = static_cast<double>(covered.ns()) >= kWhole * static_cast<double>(length.ns());
   blocks.jobs.resize(last > 0 && !is_whole ? last : last + 1);
   for (std::size_t j = 0; j < list.size(); ++j)
@@ -129,13 +128,14 @@ ChosenBlock choose_block(std::span<const JobRequest> list, const IterationTime& 
     chosen.lost_correlation = lost_correlation(chosen.days, static_cast<double>(of_block));
     return chosen;
   }
-  const auto [least, most] =
-      std::minmax_element(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.submit < b.submit; });
-  if (list.empty() || most->submit == least->submit)
+  const Time covered = list.empty() ? Time{}
+                                    : std::ranges::max(list, {}, &JobRequest::submit).submit -
+                                          std::ranges::min(list, {}, &JobRequest::submit).submit;
+  if (covered == Time{})
     throw InputError{"all jobs of the list are submitted at the same time, so it has no blocks to resample"};
   // Whole seconds, and a little more, so that the last submission is in the last block.
   constexpr std::int64_t kSecond = 1'000'000'000;
-  const std::int64_t part = (most->submit - least->submit).ns() / kFewest;
+  const std::int64_t part = covered.ns() / kFewest;
   chosen.length = part < kSecond ? Time::nanoseconds(part + 1) : Time::seconds(part / kSecond + 1);
   const BlockCorrelation shorter = correlation_of_blocks(list, chosen.length, iteration);
   chosen.blocks = shorter.blocks;

@@ -129,9 +129,8 @@ ScaledList scale_list(std::span<const JobRequest> list, const WorkloadScaling& s
     for (std::size_t& row : result.rows) row = resampled.rows[row];
   for (JobRequest& job : result.jobs) scale_durations(job, scaling, iteration);
   if (result.jobs.empty()) return result;
-  const auto [least, most] = std::minmax_element(result.jobs.begin(), result.jobs.end(),
-                                                 [](const auto& a, const auto& b) { return a.submit < b.submit; });
-  const Time first = least->submit, last = most->submit;
+  const Time first = std::ranges::min(result.jobs, {}, &JobRequest::submit).submit;
+  const Time last = std::ranges::max(result.jobs, {}, &JobRequest::submit).submit;
   const double rate =
       scaling.load ? rate_for(*scaling.load, result.jobs, first, last, cluster_gpus, iteration) : scaling.rate;
   if (static_cast<double>((last - first).ns()) / rate > static_cast<double>((kLongestJobTime - first).ns()))

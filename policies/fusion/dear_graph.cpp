@@ -37,7 +37,11 @@ LayerGroups dear_groups(const OverlapProblem& problem, double buffer_bytes) {
 FusedIteration dear_graph(const OverlapProblem& problem, const LayerGroups& groups) {
   if (problem.cost.kind() != ExchangeKind::all_reduce)
     throw InputError{"dear splits all-reduces in two; there are none with a parameter server"};
-  if (problem.method != nullptr) throw InputError{"dear splits all-reduces in two; compressed gradients have others"};
+  if (problem.method != nullptr)
+    throw InputError{
+        "dear splits the all-reduce of whole gradients in two, so it takes no compression method; set `compression: "
+        "none` "
+        "or another fusion policy"};
   const std::vector<Bytes> sizes = gradient_of_layers(problem);
   IterationBuilder builder{problem};
   builder.use_channel(1, Bytes{1});

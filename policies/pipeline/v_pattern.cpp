@@ -69,7 +69,7 @@ class GreedyWeights {
         forward_(static_cast<std::size_t>(pattern.stages) * static_cast<std::size_t>(pattern.micro_batches), kNever),
         gradient_{forward_},
         lanes_(pattern.ranks()) {
-    const std::vector<int> held = held_activations(pattern).of_rank;
+    const std::vector<int> held = held_activations(pattern);
     most_ = *std::max_element(held.begin(), held.end());
     for (std::size_t rank = 0; rank < lanes_.size(); ++rank) {
       for (const PipelineStep& step : pattern.order[rank])

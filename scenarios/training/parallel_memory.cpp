@@ -15,10 +15,6 @@
 namespace contend {
 namespace {
 
-std::string gib(Bytes bytes) {
-  return fmt::format("{:.1f} GiB", bytes.to_gibibytes());
-}
-
 std::string parts_of(const GpuMemory& memory) {
   std::vector<std::string> parts;
   const auto add = [&](const char* name, Bytes bytes) {
@@ -98,6 +94,10 @@ Bytes beside_layers(const TrainingEntry& entry, const TransformerModel& model, c
 }
 
 }  // namespace
+
+std::string gib(Bytes bytes) {
+  return fmt::format("{:.1f} GiB", bytes.to_gibibytes());
+}
 
 std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const TransformerModel& model, const MicroBatch& work,
                                    const TrainingIteration& job, const std::vector<LayerRange>& stages) {

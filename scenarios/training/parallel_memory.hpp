@@ -6,9 +6,13 @@
 #include "scenarios/scenario.hpp"
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace contend {
+
+/// `79.6 GiB`: messages about memory have all amounts in one unit, so that a reader can compare them.
+[[nodiscard]] std::string gib(Bytes bytes);
 
 /// What the GPUs of each pipeline rank hold. Activations are counted at the worst instant of the schedule.
 [[nodiscard]] std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const TransformerModel& model,

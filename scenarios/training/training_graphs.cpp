@@ -12,7 +12,6 @@
 #include "scenarios/training/trained_model.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
-#include "text/quantities.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -96,17 +95,15 @@ Bytes memory_of(const Scenario& scenario, const TrainingEntry& entry) {
   if (entry.memory || published != nullptr) {
     const Bytes needed = entry.memory ? *entry.memory : published->memory;
     if (needed <= there) return needed;
-    throw InputError{fmt::format("needs {} of GPU memory, a GPU of the cluster has {}", print_quantity(needed),
-                                 print_quantity(there))};
+    throw InputError{fmt::format("needs {} of GPU memory, a GPU of the cluster has {}", gib(needed), gib(there))};
   }
   const TrainingMemory memory = entry_memory(entry);
   if (memory.total() <= there) return memory.total();
   throw InputError{
       {{.reason = fmt::format("needs {} of GPU memory (weights {}, gradients {}, optimizer {}, activations "
                               "{}), a GPU of the cluster has {}",
-                              print_quantity(memory.total()), print_quantity(memory.weights),
-                              print_quantity(memory.gradients), print_quantity(memory.optimizer),
-                              print_quantity(memory.activations), print_quantity(there)),
+                              gib(memory.total()), gib(memory.weights), gib(memory.gradients), gib(memory.optimizer),
+                              gib(memory.activations), gib(there)),
         .hint = "a smaller batch or a narrower dtype would help; `memory` replaces this estimate"}}};
 }
 

@@ -4,8 +4,9 @@
 // looks at all waiting jobs, in order, in every pass. Everything in one process on one core, in time of the processor;
 // the ratio is of one run.
 //   bench_queue --quick                    shorter lists
-//   bench_queue --overload JOBS [POLICY]   only a growing queue, under the policies whose title contains POLICY; the
-//                                          digest shows whether two builds give the same schedule
+//   bench_queue --overload JOBS [POLICY]   only a growing queue, under POLICY with each of its parameters, or under the
+//                                          one row whose title it is; the digest shows whether two builds give the
+//                                          same schedule
 
 #include "models/workload.hpp"
 #include "policies/registry.hpp"
@@ -238,16 +239,28 @@ void overloaded(std::size_t most) {
   }
 }
 
-/// The same once for each policy whose title contains `part`, with the digest of the results.
-void overloaded_once(std::size_t count, std::string_view part) {
+/// The same once for each row of the policy or the title `wanted`, or for every row if it is empty, with the digest of
+/// the results. Returns false if there is no such row.
+bool overloaded_once(std::size_t count, std::string_view wanted) {
+  const auto is_wanted = [&](const Rule& rule) {
+    return wanted.empty() || rule.name == wanted || rule.title == wanted;
+  };
+  if (std::ranges::none_of(kPolicies, is_wanted)) {
+    fmt::print(stderr, "bench_queue: no row has the policy or the title \"{}\"; the policies are:", wanted);
+    for (const Rule& rule : kPolicies)
+      if (rule.given.empty()) fmt::print(stderr, " {}", rule.name);
+    fmt::print(stderr, "\n");
+    return false;
+  }
   fmt::print("  policy          jobs       time [s]  us a job  digest\n");
   for (const Rule& rule : kPolicies) {
-    if (rule.title.find(part) == std::string_view::npos) continue;
+    if (!is_wanted(rule)) continue;
     const Measured m = run(overload(count), 1'250, 8, policy(rule.name, rule.given));
     fmt::print("  {:14}  {:9}  {:8.3f}  {:8.2f}  {:016x}\n", rule.title, count, m.seconds,
                m.seconds / static_cast<double>(count) * 1e6, m.digest);
     std::fflush(stdout);
   }
+  return true;
 }
 
 /// `count` jobs of one GPU or eight, all there at the start.
@@ -265,8 +278,7 @@ Workload backlog(std::size_t count) {
 
 int main(int argc, char** argv) {
   if (argc > 2 && std::strcmp(argv[1], "--overload") == 0) {
-    overloaded_once(static_cast<std::size_t>(std::atoll(argv[2])), argc > 3 ? argv[3] : "");
-    return 0;
+    return overloaded_once(static_cast<std::size_t>(std::atoll(argv[2])), argc > 3 ? argv[3] : "") ? 0 : 2;
   }
   const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
   const bool has_file = philly().has_value();

@@ -1,7 +1,9 @@
 // contend compare, and the expectations that contend run enforces: outputs, exit codes, complaints.
 
 #include "tests/cli/program.hpp"
+#include "text/sha256.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
@@ -88,6 +90,57 @@ TEST_CASE("--github prints annotations, and adds the report to the summary of th
   CHECK(contains(here.read("summary.md"), "### contend compare: all 1 rules passed"));
   CHECK(here.contend("compare a a --github", "GITHUB_STEP_SUMMARY=no/such/file").code == 3);
   CHECK(contains(here.contend("compare a a --github --json").err, "--github and --json both print"));
+}
+
+TEST_CASE("--github points at a wrong input, and names files by their paths in the repository") {
+  Workplace place;
+  const Workplace& here = with_scenarios(place);
+  here.write("wrong.yaml", "schema_version: 1\ninclude: base.yaml\nengine: {leap: perhaps}\n");
+  const Outcome wrong = here.contend("compare base.yaml wrong.yaml --github");
+  CHECK(wrong.code == 3);
+  CHECK(contains(wrong.err, "wrong.yaml:3:16: "));
+  CHECK(wrong.out.starts_with(
+      "::error file=wrong.yaml,line=3,col=16,title=contend compare%3A wrong input::wrong.yaml:3:16: "));
+  CHECK(std::ranges::count(wrong.out, '\n') == 1);
+  // --set is no file of the repository.
+  const Outcome set = here.contend("compare base.yaml fifo.yaml --github --set engine.leap=perhaps");
+  CHECK(set.code == 3);
+  CHECK(set.out.starts_with("::error title=contend compare%3A wrong input::"));
+  CHECK(here.contend("compare base.yaml wrong.yaml").out.empty());
+
+  const auto place_of = [&](const std::string& file, const std::string& environment) {
+    const Outcome outcome = here.contend("compare base.yaml '" + file + "' --github", environment);
+    const std::size_t begin = outcome.out.find("file=") + 5;
+    return outcome.out.substr(begin, outcome.out.find(',', begin) - begin);
+  };
+  const std::string folder = here.path("");
+  CHECK(place_of(here.path("wrong.yaml"), "") == "wrong.yaml");
+  CHECK(place_of("wrong.yaml", fmt::format("GITHUB_WORKSPACE='{}..'", folder)) ==
+        fmt::format("{}/wrong.yaml", std::filesystem::path{folder}.parent_path().filename().string()));
+  CHECK(place_of(here.path("wrong.yaml"), "GITHUB_WORKSPACE=/usr") == here.path("wrong.yaml"));
+}
+
+TEST_CASE("a job list that has changed under the same name is a difference") {
+  Workplace place;
+  const Workplace& here = place;
+  const std::string jobs = "job_id,submit_s,gpus,duration_s\na,0,1,100\nb,1,2,10\n";
+  here.write("jobs.csv", jobs);
+  here.write("run.yaml",
+             "schema_version: 1\nname: run\ncluster: {servers: 1, gpus_per_server: 2}\nworkload: {jobs: jobs.csv}\n");
+  CHECK(here.contend("run run.yaml -q -o before").code == 0);
+  CHECK(here.contend("run run.yaml -q -o again").code == 0);
+  CHECK(contains(here.contend("compare before again").out, "the scenarios of BASE and NEW are the same\n"));
+  here.write("jobs.csv", jobs + "c,2,1,5\n");
+  CHECK(here.contend("run run.yaml -q -o after").code == 0);
+  for (const char* sides : {"before after", "before run.yaml --as-is"}) {
+    const Outcome outcome = here.contend(std::string{"compare "} + sides + " --markdown m.md");
+    CHECK_MESSAGE(outcome.code == 0, outcome.err);
+    const std::string before = sha256_hex(jobs).substr(0, 12), after = sha256_hex(here.read("jobs.csv")).substr(0, 12);
+    CHECK(contains(outcome.out, "content of workload.jobs"));
+    CHECK(outcome.out.find("SHA-256 " + before) < outcome.out.find("SHA-256 " + after));
+    CHECK(contains(here.read("m.md"), "| content of workload.jobs | SHA-256 " + before));
+  }
+  CHECK(!contains(here.contend("compare after run.yaml --as-is").out, "content of"));
 }
 
 TEST_CASE("what differs between the scenarios, in all forms") {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the commands that README.md and docs/ show, and compares what they print with what the pages show below them.
 
-Usage: documented_commands_test.py PROGRAM [repository root] [PAGE...]
+Usage: documented_commands_test.py PROGRAM [repository root] [--part K/N | PAGE...]
 
 Commands are the code blocks whose first line begins with "$ " or with a known program. The commands of a page run in
 order in one folder, which has the scenarios, scripts and pages of the repository, and `contend` on the path.
@@ -9,6 +9,7 @@ order in one folder, which has the scenarios, scripts and pages of the repositor
   number of lines if it is alone. A command without such lines must succeed.
 - A block below a paragraph that ends with the name of a file and a colon (`jobs.csv`:) is that file, and so is what is
   below "$ cat FILE" if the file does not exist yet.
+With --part, only the K-th of N parts of the pages, so that the parts can run side by side.
 Prints page:line for each difference and exits with 1 if there is one.
 """
 
@@ -28,6 +29,7 @@ NOT_RUN = [
     (r"FUZZ_SECONDS|CONTEND_EFFORT|scripts/mutation_sample|build/release/tests/|PYTHONPATH=\S+ /usr/bin/python3 tests/bench/",
      "takes minutes"),
     (r"contend run .* --repeat 30|contend (sweep|results) .*study\.(yaml|sqlite)", "takes minutes"),
+    (r"contend sweep scenarios/parallel/shared-fabric\.yaml|contend results fabric\.sqlite", "is run by generated_figures"),
     (r"contend sweep scenarios/overlapping-jobs|contend results (iteration|contention|flow)\.sqlite|scripts/plot_overlapping_jobs",
      "takes minutes"),
     (r"contend validate|scripts/scheduler_page|D=|contend calibrate network --(osu-log|csv) \$", "needs published data"),
@@ -140,7 +142,11 @@ def run(command, folder):
     return done.returncode, [line.rstrip() for line in done.stdout.rstrip().splitlines()]
 
 
-def check_page(name, text, folder, not_run):
+def reasons_not_to_run(command):
+    return [entry for entry in NOT_RUN if re.match(entry[0], command.text)]
+
+
+def check_page(name, text, folder):
     """Runs the commands of a page in the folder and returns its faults and the number of commands that ran."""
     faults, ran = [], 0
     for block in blocks(text):
@@ -150,9 +156,7 @@ def check_page(name, text, folder, not_run):
             (folder / file[1]).parent.mkdir(parents=True, exist_ok=True)
             (folder / file[1]).write_text("\n".join(block.lines) + "\n", encoding="utf-8")
         for command in found:
-            reasons = [entry for entry in NOT_RUN if re.match(entry[0], command.text)]
-            if reasons:
-                not_run.update(reasons)
+            if reasons_not_to_run(command):
                 continue
             ran += 1
             written = re.fullmatch(r"cat ([\w./-]+)", command.text)
@@ -179,22 +183,43 @@ def check_self():
         "      x", "", "```", "$ seq 9", "1", "...", "9", "$ seq 9", "1", "...", "8", "$ echo took 5 s", "took ... s",
         "```", "", "    scripts/missing.sh    # fails", "    export A=1", ""])
     with tempfile.TemporaryDirectory() as folder:
-        faults, ran = check_page("page.md", page, pathlib.Path(folder), set())
+        faults, ran = check_page("page.md", page, pathlib.Path(folder))
     places = [fault.split(": ")[0] for fault in faults]
     if places != ["page.md:18", "page.md:30", "page.md:38"] or ran != 10:
         sys.exit(f"documented_commands: the check itself is broken: {ran} commands, faults {faults}")
+
+
+def unmatched_patterns(texts):
+    """The entries of NOT_RUN that match no command of these pages."""
+    matched = {entry for text in texts for block in blocks(text) for command in commands(block)
+               for entry in reasons_not_to_run(command)}
+    return [entry for entry in NOT_RUN if entry not in matched]
+
+
+def part_of(pages, text):
+    """The K-th of N parts of the pages, where `text` is K/N; every page is in one of the N."""
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
+        sys.exit(f"documented_commands: --part: expected K/N with K from 1 to N, such as 1/4, got {text!r}")
+    return pages[int(match[1]) - 1::int(match[2])]
 
 
 def main():
     check_self()
     program = pathlib.Path(sys.argv[1]).resolve()
     root = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else __file__.rsplit("/tests/", 1)[0]).resolve()
-    pages = sys.argv[3:] or ["README.md"] + sorted(str(page.relative_to(root)) for page in root.glob("docs/**/*.md"))
-    faults, ran, not_run = [], 0, set()
+    all_pages = ["README.md"] + sorted(str(page.relative_to(root)) for page in root.glob("docs/**/*.md"))
+    texts = {page: (root / page).read_text(encoding="utf-8") for page in all_pages}
+    chosen = sys.argv[3:]
+    pages = part_of([page for page in all_pages if any(map(commands, blocks(texts[page])))], chosen[1]) \
+        if chosen[:1] == ["--part"] else chosen or all_pages
     package = subprocess.run(["python3", "-c", "import contend"], env={**os.environ, "PYTHONPATH": program.parent / "python"},
                              capture_output=True, check=False)
     if package.returncode != 0:
         NOT_RUN.append((r"PYTHONPATH=build/release/python", "needs the Python package, which isn't built here"))
+    faults = [f"documented_commands: no page has a command like {pattern} ({reason})"
+              for pattern, reason in unmatched_patterns(texts.values())]
+    ran = 0
     for page in pages:
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
@@ -203,12 +228,9 @@ def main():
             (folder / "build/release").mkdir(parents=True)
             (folder / "build/release/contend").symlink_to(program)
             (folder / "build/release/python").symlink_to(program.parent / "python")
-            found, count = check_page(page, (root / page).read_text(encoding="utf-8"), folder, not_run)
+            found, count = check_page(page, texts.get(page) or (root / page).read_text(encoding="utf-8"), folder)
         faults += found
         ran += count
-    if not sys.argv[3:]:
-        faults += [f"documented_commands: no page has a command like {pattern} ({reason})"
-                   for pattern, reason in NOT_RUN if (pattern, reason) not in not_run]
     print("\n".join(faults), end="")
     if faults:
         sys.exit(f"documented_commands: {len(faults)} faults")

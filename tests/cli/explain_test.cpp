@@ -94,7 +94,7 @@ TEST_CASE("the story of a job, the same from a folder and from its scenario") {
   CHECK(contains(story.out, "2 GPUs held by 1 job: big (2 GPUs until "));
   CHECK(contains(story.out, "starts on server 0 (1 GPU)"));
   CHECK(contains(story.out, "\nall "));
-  CHECK(contains(here.contend("explain queue.yaml first").out, "It never waited."));
+  CHECK(contains(here.contend("explain queue.yaml first").out, "It never waited in the queue."));
 
   CHECK(here.contend("run queue.yaml -o out -q").code == 0);
   const Outcome kept = here.contend("explain out small");

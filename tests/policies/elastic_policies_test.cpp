@@ -84,6 +84,14 @@ TEST_CASE("afs: GPUs go one by one to B, A, A, B") {
   CHECK(holds(two_jobs().play_on(kAfs, 4)) == "A2 0-40, B2 0-40, A4 40-50");
 }
 
+TEST_CASE("afs: of two jobs that gain the same the later one has the odd GPU") {
+  ElasticCase equal;
+  equal.add(0, 50, {1, 2});
+  equal.add(0, 50, {1, 2});
+  // B is done after 25 s on two GPUs; A has done half of its work by then.
+  CHECK(holds(equal.play_on(kAfs, 3)) == "A1 0-25, B2 0-25, A2 25-37.5");
+}
+
 TEST_CASE("afs, optimus: a step that gains nothing is not taken, though a longer one would") {
   for (const Choice& choice : {kAfs, kOptimus}) {
     ElasticCase dip;
@@ -279,4 +287,22 @@ TEST_CASE("GPU plans: steps are cut, joined and summed") {
   CHECK(plan.gpus_at(15) == 1);
   plan.add(job);
   CHECK(plan.steps() == std::vector<std::pair<double, int>>{{0, 4}, {10, 1}, {20, 4}});
+}
+
+TEST_CASE("GPU plans: a job that takes the largest size that fits at every time has less left after each of them") {
+  ElasticJob job;
+  job.sizes = {1, 2, 4};
+  job.speeds = {1, 1.5, 2};
+  job.left_s = 70;
+  GpuPlan free{3};
+  free.set(10, 20, 0);
+  free.set(30, GpuPlan::kForever, 5);
+  // 15 s of work on two GPUs until 10, none until 20, 15 s until 30; the other 40 s of work take 20 s on four.
+  CHECK(most_plan(job, free).steps() ==
+        std::vector<std::pair<double, int>>{{0, 2}, {10, 0}, {20, 2}, {30, 4}, {50, 0}});
+  // By 50 s the least share that suffices is the same; a second earlier nothing does.
+  GpuPlan least{0};
+  CHECK(least_plan(job, free, 50, least));
+  CHECK(least.gpu_seconds() == near(2 * 10 + 2 * 10 + 4 * 20));
+  CHECK_FALSE(least_plan(job, free, 49, least));
 }

@@ -182,7 +182,8 @@ TEST_CASE("training: a network that does not fit is refused before anything runs
     const Complaint& first = error.complaints().front();
     CHECK(first.key == "training.a");
     CHECK(first.reason.find("needs") != std::string::npos);
-    CHECK(first.reason.find("a GPU of the cluster has 2GiB") != std::string::npos);
+    CHECK(first.reason.find(" GiB of GPU memory (weights 1.3 GiB, ") != std::string::npos);  // 336 million of 4 bytes
+    CHECK(first.reason.find("a GPU of the cluster has 2.0 GiB") != std::string::npos);
   }
 }
 

@@ -94,7 +94,7 @@ TEST_CASE("1F1B on two ranks, worked by hand: all ends, without and with a laten
   CHECK(as_ns(late.end[0]) == Numbers{10, 20, 62, 72, 92, 102, 124, 154});
   CHECK(as_ns(late.end[1]) == Numbers{21, 41, 51, 71, 83, 103, 113, 133});
   CHECK(as_ns(late.start[0]) == Numbers{0, 10, 42, 62, 72, 92, 104, 134});
-  CHECK(late.peaks.of_rank == std::vector<int>{2, 1});
+  CHECK(late.most_held == std::vector<int>{2, 1});
 }
 
 TEST_CASE("each stage, each boundary and each path has its own times") {
@@ -122,7 +122,7 @@ TEST_CASE(
   const PipelineTimes times = evaluate(plan, equal_costs(plan, ns(10), ns(10), ns(5)));
   CHECK(as_ns(times.end[0]) == Numbers{10, 20, 40, 60, 65, 70});
   CHECK(as_ns(times.end[1]) == Numbers{20, 30, 40, 50, 55, 60});
-  CHECK(times.peaks.of_rank == std::vector<int>{2, 2});  // to the end of W, though both inputs' gradients are known
+  CHECK(times.most_held == std::vector<int>{2, 2});  // to the end of W, though both inputs' gradients are known
   const PipelineActivations bytes{{Bytes{100}, Bytes{100}}, {Bytes{7}, Bytes{7}}, {}};
   CHECK(peak_activation_bytes(plan, bytes) == std::vector<Bytes>{Bytes{214}, Bytes{114}});
   // 20 bytes more from the gradient of the inputs to that of the weights: F0, F1 and Bi0 together on rank 0; on rank 1
@@ -139,7 +139,7 @@ TEST_CASE("merged passes begin together, end together and take their own time") 
   costs.merged = {ns(25)};
   CHECK(as_ns(evaluate(plan, costs).end[0]) == Numbers{10, 35, 55});
   CHECK(step_name(plan, 0, plan.order[0][1]) == "F1.0 stage 0 + B0.0 stage 0");
-  CHECK(evaluate(plan, costs).peaks.of_rank == std::vector<int>{2});  // the new one is held beside the old one
+  CHECK(evaluate(plan, costs).most_held == std::vector<int>{2});  // the new one is held beside the old one
 }
 
 TEST_CASE("plans that can't be executed are refused with rank, step and reason") {

@@ -2,6 +2,7 @@
 
 #include "models/overlap/steady_state.hpp"
 #include "tests/effort.hpp"
+#include "tests/near.hpp"
 #include "tests/policies/fusion/random_problem.hpp"
 
 #include <algorithm>
@@ -68,6 +69,18 @@ OverlapProblem whole_problem(std::uint64_t seed) {
 }
 
 }  // namespace
+
+TEST_CASE("with parameter servers a message costs its push and its pull, or the dearer one if they don't share links") {
+  const ChannelCost link{Time::nanoseconds(10), TimePerByte{2}, TimePerByte{1}};
+  // On the machines of four workers 3/4 of a message goes each way: push 3/2 and 1 to add, pull 3/2 ns a byte.
+  const SerialCost shared = serial_cost(ExchangeCost::parameter_server(4, 4, true, link));
+  CHECK(shared.alpha_ns == near(20));
+  CHECK(shared.beta_ns == near(4));
+  // Two servers of their own receive 4/2 of a message: push 4 and 2 to add, pull 4 ns a byte.
+  const SerialCost apart = serial_cost(ExchangeCost::parameter_server(4, 2, false, link));
+  CHECK(apart.alpha_ns == near(10));
+  CHECK(apart.beta_ns == near(6));
+}
 
 TEST_CASE("merging by hand: three gradients, one merge pays") {
   // Backward 10 each, sizes 4 each at 1 ns a byte, alpha 8; ready at 10, 20, 30.

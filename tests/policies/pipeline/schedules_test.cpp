@@ -72,13 +72,13 @@ TEST_CASE("four ranks, eight micro-batches: times and activations worked by hand
   CHECK(Setting{4, 8, 5, 5, 5}.makespan({"interleaved", {}}, 2) == 285);  // half a stage a chunk
   CHECK(thirds.makespan({"zb-h1", {}}) == 270);
   CHECK(thirds.makespan({"dualpipe", {}}) == 260);
-  CHECK(thirds.times({"gpipe", {}}).peaks.of_rank == std::vector<int>{8, 8, 8, 8});
-  CHECK(thirds.times({"1f1b", {}}).peaks.of_rank == std::vector<int>{4, 3, 2, 1});
-  CHECK(thirds.times({"interleaved", {}}, 2).peaks.of_rank == std::vector<int>{11, 9, 7, 5});
-  CHECK(thirds.times({"zb-h1", {}}).peaks.of_rank == std::vector<int>{4, 4, 4, 4});
-  CHECK(thirds.times({"zb-h2", {}}).peaks.of_rank == std::vector<int>{7, 7, 7, 7});
-  CHECK(thirds.times({"zb-v", {}}).peaks.of_rank == std::vector<int>{8, 8, 8, 8});  // chunks of half a stage
-  CHECK(thirds.times({"dualpipe", {}}).peaks.of_rank == std::vector<int>{5, 5, 5, 5});
+  CHECK(thirds.times({"gpipe", {}}).most_held == std::vector<int>{8, 8, 8, 8});
+  CHECK(thirds.times({"1f1b", {}}).most_held == std::vector<int>{4, 3, 2, 1});
+  CHECK(thirds.times({"interleaved", {}}, 2).most_held == std::vector<int>{11, 9, 7, 5});
+  CHECK(thirds.times({"zb-h1", {}}).most_held == std::vector<int>{4, 4, 4, 4});
+  CHECK(thirds.times({"zb-h2", {}}).most_held == std::vector<int>{7, 7, 7, 7});
+  CHECK(thirds.times({"zb-v", {}}).most_held == std::vector<int>{8, 8, 8, 8});  // chunks of half a stage
+  CHECK(thirds.times({"dualpipe", {}}).most_held == std::vector<int>{5, 5, 5, 5});
 }
 
 TEST_CASE("GPipe and 1F1B: the same bubble, other activations") {
@@ -89,8 +89,8 @@ TEST_CASE("GPipe and 1F1B: the same bubble, other activations") {
     CHECK(one.makespan.ns() == known);
     for (int r = 0; r < at.p; ++r) {
       const auto rank = static_cast<std::size_t>(r);
-      CHECK(gpipe.peaks.of_rank[rank] == at.m);
-      CHECK(one.peaks.of_rank[rank] == std::min(at.m, at.p - r));
+      CHECK(gpipe.most_held[rank] == at.m);
+      CHECK(one.most_held[rank] == std::min(at.m, at.p - r));
       CHECK(one.bubble[rank].ns() == (at.p - 1) * (at.f + at.b()));
     }
   });
@@ -124,7 +124,7 @@ TEST_CASE("interleaved: a v-th of the bubble, and what it holds, for every size 
           const PipelineTimes times = Setting{p, m, 7, 9, 5}.times(schedule, v);
           CHECK(times.makespan.ns() == v * m * 21 + (p - 1) * 21);
           for (int r = 0; r < p; ++r)
-            CHECK(times.peaks.of_rank[static_cast<std::size_t>(r)] ==
+            CHECK(times.most_held[static_cast<std::size_t>(r)] ==
                   std::min(v * m, 2 * (p - r - 1) + (v - 1) * group + 1));
           ++settings;
           other_groups += group != p ? 1 : 0;
@@ -159,7 +159,7 @@ TEST_CASE("ZB-H1 takes gradients of weights out of the bubble, and never takes l
   over_grid(8, 20, [&](const Setting& at) {
     const PipelineTimes times = at.times({"zb-h1", {}});
     CHECK(times.makespan <= at.times({"1f1b", {}}).makespan);
-    CHECK(largest(times.peaks.of_rank) == std::min(at.p, at.m));
+    CHECK(largest(times.most_held) == std::min(at.p, at.m));
     if (at.m < at.p || at.f < at.w || at.bi < at.w) return;
     CHECK(times.makespan.ns() == at.m * (at.f + at.b()) + (at.p - 1) * (at.f + at.bi - at.w));
     ++exact;
@@ -171,7 +171,7 @@ TEST_CASE("ZB-H2: no gap between the first and the last pass of a rank if gradie
   int exact = 0, without_gap = 0;
   over_grid(6, 20, [&](const Setting& at) {
     const PipelineTimes times = at.times({"zb-h2", {}});
-    CHECK(largest(times.peaks.of_rank) == std::min(2 * at.p - 1, at.m));
+    CHECK(largest(times.most_held) == std::min(2 * at.p - 1, at.m));
     if (at.m < 2 * at.p - 1 || at.f < at.w) return;
     const std::int64_t gap = std::max<std::int64_t>(0, at.f + at.bi - 2 * at.w);
     CHECK(times.longest_span().ns() == at.m * (at.f + at.b()) + (at.p - 1) * gap);
@@ -187,7 +187,7 @@ TEST_CASE("ZB-V: no gap on a rank if all passes are equal, with the activations 
     for (int m = 1; m <= 24; ++m) {
       INFO(p, " ", m);
       const PipelineTimes times = Setting{p, m, 10, 10, 10}.times({"zb-v", {}});
-      CHECK(largest(times.peaks.of_rank) == std::min(2 * p, 2 * m));  // chunks are half as large
+      CHECK(largest(times.most_held) == std::min(2 * p, 2 * m));  // chunks are half as large
       if (m >= 2 * p - 1) CHECK(times.longest_span().ns() == 2 * m * 30);
     }
   }
@@ -202,8 +202,8 @@ TEST_CASE("V-Half and V-Min: about a half and a third of 1F1B's activations, for
       // In units of a pass through half a stage; 1F1B's bubble is 6(p-1) of them, and its first rank holds 2p.
       CHECK(half.makespan.ns() == 10 * (6 * m + (p % 2 == 1 ? 3 * p - 4 : 3 * (p - 1))));
       CHECK(least.makespan.ns() == 10 * (6 * m + (p % 3 == 0 ? 4 * p - 3 : 4 * p - 5)));
-      CHECK(largest(half.peaks.of_rank) == 2 * (p / 2) + 2);
-      CHECK(largest(least.peaks.of_rank) == 2 * ((p + 4) / 3));
+      CHECK(largest(half.most_held) == 2 * (p / 2) + 2);
+      CHECK(largest(least.most_held) == 2 * ((p + 4) / 3));
     }
   }
 }
@@ -215,13 +215,13 @@ TEST_CASE("DualPipe and DualPipeV: half the bubble of ZB-H1, one micro-batch mor
     const std::int64_t gap = at.f + at.b() + at.b() - 3 * at.w;  // a merged step is as long as its passes
     if (at.p % 2 == 0 && at.m % 2 == 0 && at.m >= 2 * at.p) {
       const PipelineTimes times = at.times({"dualpipe", {}});
-      for (const int held : times.peaks.of_rank) CHECK(held == at.p + 1);
+      for (const int held : times.most_held) CHECK(held == at.p + 1);
       if (is_known) CHECK(times.makespan.ns() == at.m * (at.f + at.b()) + (at.p / 2 - 1) * gap);
       exact += is_known ? 1 : 0;
     }
     if (at.m >= 2 * at.p) {
       const PipelineTimes times = at.times({"dualpipe-v", {}});
-      for (const int held : times.peaks.of_rank) CHECK(held == 2 * at.p + 1);
+      for (const int held : times.most_held) CHECK(held == 2 * at.p + 1);
       if (is_known) CHECK(times.makespan.ns() == 2 * at.m * (at.f + at.b()) + (at.p - 1) * gap);
       exact += is_known ? 1 : 0;
     }
