@@ -186,7 +186,7 @@ std::string comparison_text(std::span<const Scenario> scenarios, std::span<const
                     several ? ". JCT / first is the geometric mean of the ratios seed by seed, beside it the ratio of "
                               "the means"
                             : "");
-  return out + ratio_tests_note(tests, "scenarios");
+  return out + ratio_tests_note(tests, "scenarios", results.front().size());
 }
 
 std::string_view short_title(const Metric& metric) {

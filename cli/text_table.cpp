@@ -1,6 +1,7 @@
 #include "cli/text_table.hpp"
 
 #include "cli/output.hpp"
+#include "results/paired_change.hpp"
 #include "results/tested_changes.hpp"
 #include "sim/check.hpp"
 
@@ -241,10 +242,12 @@ std::vector<std::string> format_column(const std::vector<double>& values) {
   return cells;
 }
 
-std::string ratio_tests_note(std::size_t tests, std::string_view what) {
+std::string ratio_tests_note(std::size_t tests, std::string_view what, std::size_t seeds) {
   if (tests == 0) return {};
-  return fmt::format("p: of a ratio of 1, by two-sided t tests{}; significant up to {}.\n",
-                     tests > 1 ? fmt::format(", corrected by Holm for {} {}", tests, what) : "", kTwoSidedLevel);
+  const std::string few = few_pairs_note(seeds, "seeds");
+  return fmt::format("p: of a ratio of 1, by two-sided t tests{}; significant up to {}.\n{}",
+                     tests > 1 ? fmt::format(", corrected by Holm for {} {}", tests, what) : "", kTwoSidedLevel,
+                     few.empty() ? "" : few + ".\n");
 }
 
 std::string ratio_text(const RatioEstimate& ratio) {

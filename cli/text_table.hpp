@@ -50,9 +50,9 @@ class Table {
 
 /// A ratio with its interval, if it has one: `0.978 [0.951, 1.006]`; `-` for NaN.
 [[nodiscard]] std::string ratio_text(const RatioEstimate& ratio);
-/// The line below a table that says what its column `p` is: of so many ratios of `what`, tested together. Empty without
-/// tests.
-[[nodiscard]] std::string ratio_tests_note(std::size_t tests, std::string_view what);
+/// The lines below a table that say what its column `p` is: of so many ratios of `what`, tested together, over `seeds`
+/// seeds, which may be few. Empty without tests.
+[[nodiscard]] std::string ratio_tests_note(std::size_t tests, std::string_view what, std::size_t seeds);
 
 /// Microseconds as nccl-tests prints them: at least four digits, at most two of them decimals; `-` for NaN.
 [[nodiscard]] std::string microseconds_text(double seconds);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
 #include <boost/math/distributions/students_t.hpp>
 
 namespace contend {
@@ -146,6 +147,11 @@ PairedChange resampled_change(double base, double other, std::span<const double>
     change.relative = around(change.relative.value, linear, blocks);
   }
   return change;
+}
+
+std::string few_pairs_note(std::size_t pairs, std::string_view what) {
+  if (pairs < 2 || pairs >= kUsualPairs) return {};
+  return fmt::format("{} {} are few: take {} or more for narrower and safer intervals", pairs, what, kUsualPairs);
 }
 
 std::vector<double> holm_adjusted(std::span<const double> p_values) {

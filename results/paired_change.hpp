@@ -10,6 +10,8 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace contend {
@@ -17,6 +19,9 @@ namespace contend {
 /// With fewer pairs than this a report says that it has few. Intervals are correct for fewer, but wide, and an interval
 /// of few pairs relies on the distribution of changes being symmetric.
 inline constexpr std::size_t kUsualPairs = 20;
+/// What a report says of two pairs or more that are fewer: `5 seeds are few: take 20 or more ...`, where `what` is
+/// "seeds" or "resamples". Empty otherwise.
+[[nodiscard]] std::string few_pairs_note(std::size_t pairs, std::string_view what);
 
 /// A 95% interval; both ends are NaN if there is none.
 struct ConfidenceInterval {

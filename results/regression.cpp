@@ -202,9 +202,8 @@ void note_pairs(Regression& result) {
   if (result.pairs == 1)
     result.notes.emplace_back(
         "one run a side has no intervals: its changes hold for these jobs, and other weeks may change otherwise");
-  else if (result.pairs < kUsualPairs)
-    result.notes.push_back(fmt::format("{} {} are few: take {} or more for narrower and safer intervals", result.pairs,
-                                       what, kUsualPairs));
+  else if (std::string few = few_pairs_note(result.pairs, what); !few.empty())
+    result.notes.push_back(std::move(few));
   if (result.same_jobs_finished()) return;
   result.notes.emplace_back(
       "figures marked * are over different jobs on the two sides: others finished, or `measure` chose others; let the "

@@ -10,6 +10,7 @@
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <utility>
@@ -132,6 +133,7 @@ std::string table_text(const ResultsTable& results) {
     for (const ResultsGroup& group : results.groups) of_means.push_back(ratio_text(group.ratios_of_means[i]));
   }
   Table table{titles};
+  std::size_t seeds = 0;
   for (std::size_t i = 0; i < results.parameters.size(); ++i)
     if (results.parameters[i].type == StoreParameter::Type::text) table.align_left(i);
   for (std::size_t i = 0; i < results.groups.size(); ++i) {
@@ -141,10 +143,11 @@ std::string table_text(const ResultsTable& results) {
     std::size_t runs = 0;
     for (const Estimate& each : group.figures) runs = std::max(runs, each.count);
     cells.push_back(fmt::format("{}", runs));
+    seeds = std::max(seeds, runs);
     for (const auto& column : columns) cells.push_back(column[i]);
     table.add(std::move(cells));
   }
-  return table.text() + ratio_tests_note(results.tests, "ratios");
+  return table.text() + ratio_tests_note(results.tests, "ratios", seeds);
 }
 
 void write_csv(const Arguments& arguments, const std::string& csv) {

@@ -215,6 +215,9 @@ TEST_CASE("scenarios are tested together") {
   CHECK(
       contains(three.out, "p: of a ratio of 1, by two-sided t tests, corrected by Holm for 2 scenarios; significant"));
   CHECK_FALSE(contains(two.out, "corrected by Holm"));
+  CHECK(contains(three.out, "\n3 seeds are few: take 20 or more for narrower and safer intervals.\n"));
+  CHECK_FALSE(contains(here.contend("run small.yaml other.yaml --repeat 20").out, "are few"));
+  CHECK_FALSE(contains(here.contend("run small.yaml --repeat 3").out, "are few"));
   CHECK(contains(here.contend("run small.yaml other.yaml --repeat 3 --json").out, "\"jct_ratio_p_value\": "));
 }
 
