@@ -30,7 +30,8 @@ class ElasticFlow final : public ElasticPolicy {
   ElasticFlow(Time period, bool most_first) : ElasticPolicy{period}, most_first_{most_first} {}
 
  protected:
-  [[nodiscard]] Division divide(std::span<const ElasticJob> jobs, int gpus, Time now) override {
+  [[nodiscard]] Division divide(std::span<const ElasticJob> jobs, std::span<const int> types, Time now) override {
+    const int gpus = types.front();
     Division division;
     division.gpus.assign(jobs.size(), 0);
     now_ = now;

@@ -55,7 +55,12 @@ void shares(int most) {
       {"min-makespan", makespan_shares},
       {"min-cost", least_cost_shares},
       {"finish-time-fairness", finish_time_fair_shares},
-      {"gandiva-fair", equal_shares},
+      {"gandiva-fair",
+       [](const TypedCluster& each) {
+         TimeShares shares = equal_shares(each, true);
+         trade(each, shares);
+         return shares;
+       }},
   };
   fmt::print("{:<22}{:>10}{:>14}{:>16}{:>10}\n", "shares", "jobs", "decision [s]", "per job [us]", "growth");
   for (Objective& each : objectives) {
