@@ -227,12 +227,20 @@ class ConfigurationSearch {
     std::int32_t choice = kNone;
   };
 
-  /// Looks for a better choice among those whose cost at the prices leaves room for it. Returns false if it had to drop
-  /// some that might be better.
+  /// Looks for a better choice among those whose cost at the prices is above the bound by no more than a budget, which
+  /// doubles until one is found or none can be left. Returns false if it had to drop some that might be better.
   bool search(std::size_t most_states) {
     std::vector<std::uint64_t> scale;
     if (!find_scale(scale)) return false;
-    const double budget = static_cast<double>(best_cost_) - bound_ - 1 + kRounding;  // only whole improvements count
+    for (double budget = 1;; budget *= 2) {
+      const double most = static_cast<double>(best_cost_) - bound_ - 1 + kRounding;  // only whole improvements count
+      const std::int64_t before = best_cost_;
+      if (!search_within(std::min(budget, most), scale, most_states)) return false;
+      if (best_cost_ < before || budget >= most) return true;
+    }
+  }
+
+  bool search_within(double budget, const std::vector<std::uint64_t>& scale, std::size_t most_states) {
     std::vector<std::size_t> open;  // jobs with several choices within the budget
     std::vector<std::vector<std::pair<double, std::int32_t>>> choices;
     std::vector<int> start = capacity_;
@@ -251,7 +259,7 @@ class ConfigurationSearch {
         start[all_[static_cast<std::size_t>(found[j])].type] -= all_[static_cast<std::size_t>(found[j])].gpus;
       }
     }
-    if (std::ranges::any_of(start, [](int left) { return left < 0; })) return true;  // nothing better exists
+    if (std::ranges::any_of(start, [](int left) { return left < 0; })) return true;  // nothing as cheap fits
     return walk(open, choices, start, scale, budget, found, most_states);
   }
 
