@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace contend {
 

@@ -9,7 +9,7 @@
 // being unknown. Each job must be able to end in time, by end of the plan + remaining_j / min(1, G / jobs) <= rho_max
 // F_j, unless it is done within the plan. F_j is 0.9 times the mean over its life of the ends that an equal share
 // promised, and 0.1 times the last. Where not all can, none has to, and a job that will be late by the ratio r > 1
-// counts w_j = r^12.
+// counts w_j = r^12, at most 10^6.
 //
 // The released code gives an integer program of jobs x rounds to a solver, up to a gap or a limit of time. All rounds
 // are alike, so that only the number for each job counts: a multiple-choice knapsack for each bound on the longest job,
@@ -19,12 +19,15 @@
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/configurations.hpp"
+#include "sim/portable_math.hpp"
 #include "sim/ports.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
@@ -34,14 +37,14 @@ namespace contend {
 namespace {
 
 constexpr double kUnits = 1e6;  // of the logarithms, as whole costs
-constexpr double kLateness = 12;
+constexpr double kLateness = 12, kMostWeight = 1e6;
 constexpr double kMeanOfEnds = 0.9, kLastEnd = 0.1;
 
 /// The logarithm, linear between multiples of 0.2.
 double log_between(double share) {
   constexpr double kStep = 0.2, kAtZero = 0.01;
   const double low = std::min(std::floor(share / kStep) * kStep, 1 - kStep);
-  const auto at = [&](double base) { return std::log(std::max(kAtZero, base)); };
+  const auto at = [&](double base) { return portable_log(std::max(kAtZero, base)); };
   return at(low) + (share - low) / kStep * (at(low + kStep) - at(low));
 }
 
@@ -158,7 +161,7 @@ class Shockwave final : public SchedulingPolicy {
       std::ranges::fill(fewest, 0);
       for (std::size_t j = 0; j < jobs.size(); ++j) {
         const double late = end_after(*jobs[j], now_s, 0) / (rho_max_ * jobs[j]->promised_s());
-        if (late > 1) weights[j] = std::pow(late, kLateness);
+        if (late > 1) weights[j] = std::min(kMostWeight, portable_exp(kLateness * portable_log(late)));
       }
     }
     const std::vector<int> found = best_rounds(jobs, fewest, weights);

@@ -16,9 +16,15 @@
 #include "policies/scheduling/configurations.hpp"
 #include "policies/scheduling/elastic_policy.hpp"
 #include "sim/error.hpp"
+#include "sim/portable_math.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
 
 namespace contend {
 
@@ -100,7 +106,7 @@ class Sia final : public ElasticPolicy {
       const bool has_it = each.gpus == job.held && static_cast<std::int32_t>(each.type) == job.type;
       const double goodput = job.speed_on(each.gpus, static_cast<std::int32_t>(each.type)) / least;
       const double rated = std::max(kSmallestGoodput, has_it ? goodput : other * goodput);
-      const std::int64_t cost = hundredths(std::min(std::pow(rated, power_), kLargestCost));
+      const std::int64_t cost = hundredths(std::min(portable_exp(power_ * portable_log(rated)), kLargestCost));
       each.cost = power_ < 0 ? cost : -cost;
     }
     return made;

@@ -6,6 +6,7 @@
 #include "tests/policies/scheduling_kit.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
