@@ -19,13 +19,13 @@ class Afs final : public ElasticPolicy {
   using ElasticPolicy::ElasticPolicy;
 
  protected:
-  [[nodiscard]] Division divide(std::span<const ElasticJob> jobs, int gpus, Time) override {
+  [[nodiscard]] Division divide(std::span<const ElasticJob> jobs, std::span<const int> types, Time) override {
     Division division;
     division.gpus.assign(jobs.size(), 0);
     const auto is_faster = [](const GpuStep& step) {
       return step.job.speed_on(step.to) > step.job.speed_on(step.from);
     };
-    give_by_steps(jobs, gpus, division.gpus, is_faster,
+    give_by_steps(jobs, types.front(), division.gpus, is_faster,
                   [](const GpuStep& first, const GpuStep& second) { return !is_first_better(first, second); });
     return division;
   }

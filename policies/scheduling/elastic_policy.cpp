@@ -2,12 +2,23 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace contend {
 
-double ElasticJob::speed_on(int gpus) const {
+namespace {
+
+/// The virtual cluster whose own servers the job may use; -1: those that none owns.
+std::int32_t owner_of(const ClusterView& cluster, const JobView& job) {
+  return cluster.owns_servers(job.vc) ? job.vc : -1;
+}
+
+}  // namespace
+
+double ElasticJob::speed_on(int gpus, std::int32_t on) const {
   const auto found = std::ranges::lower_bound(sizes, gpus);
-  return found != sizes.end() && *found == gpus ? speeds[static_cast<std::size_t>(found - sizes.begin())] : 0;
+  if (found == sizes.end() || *found != gpus) return 0;
+  return speeds[static_cast<std::size_t>(on) * sizes.size() + static_cast<std::size_t>(found - sizes.begin())];
 }
 
 int ElasticJob::size_above(int gpus) const {
@@ -56,35 +67,46 @@ void ElasticPolicy::left(JobId job) {
   starts_.erase(job);
 }
 
-std::vector<ElasticJob> ElasticPolicy::jobs_now(const ClusterView& cluster, int& gpus) const {
+std::vector<ElasticJob> ElasticPolicy::jobs_now(const ClusterView& cluster, std::int32_t owner,
+                                                std::vector<int>& gpus) const {
+  const auto types = static_cast<std::int32_t>(cluster.types());
   std::vector<ElasticJob> jobs;
-  gpus = cluster.free_gpus();
-  for (const auto& [tie, id] : jobs_) {
-    const JobView view = cluster.job(id);
-    if (view.running) gpus += view.gpus;
-  }
+  for (std::int32_t t = 0; t < types; ++t) gpus.push_back(std::max(0, cluster.free_gpus_on(owner, t)));
   for (const auto& [tie, id] : jobs_) {
     ElasticJob job;
     job.view = cluster.job(id);
+    if (owner_of(cluster, job.view) != owner) continue;
+    job.type = std::max(0, job.view.server_type);
     job.held = job.view.running ? job.view.gpus : 0;
+    gpus[static_cast<std::size_t>(job.type)] += job.held;
     job.left_s = job.view.remaining_service.to_seconds() / job.view.preferred_gpus;
     if (const auto starts = starts_.find(id); starts != starts_.end()) job.starts = starts->second;
-    const auto add = [&](int size) {
-      const double speed = cluster.speed_with(job.view, size, std::max(0, job.view.server_type));
-      if (speed <= 0 || (size > gpus && size != job.held)) return;
-      job.sizes.push_back(size);
-      job.speeds.push_back(speed);
-    };
-    for (const int size : cluster.sizes_of(id)) add(size);
-    if (cluster.sizes_of(id).empty()) add(job.view.preferred_gpus);
     jobs.push_back(std::move(job));
+  }
+  for (ElasticJob& job : jobs) {
+    std::vector<std::vector<double>> speeds(static_cast<std::size_t>(types));  // of the sizes, by type
+    const auto add = [&](int size) {
+      std::vector<double> made;
+      for (std::int32_t t = 0; t < types; ++t) {
+        const bool is_there = size <= gpus[static_cast<std::size_t>(t)] || (size == job.held && t == job.type);
+        made.push_back(is_there ? cluster.speed_with(job.view, size, t) : 0);
+      }
+      if (std::ranges::none_of(made, [](double speed) { return speed > 0; })) return;
+      job.sizes.push_back(size);
+      for (std::size_t t = 0; t < made.size(); ++t) speeds[t].push_back(made[t]);
+    };
+    for (const int size : cluster.sizes_of(job.view.id)) add(size);
+    if (cluster.sizes_of(job.view.id).empty()) add(job.view.preferred_gpus);
+    for (const std::vector<double>& of_type : speeds)
+      job.speeds.insert(job.speeds.end(), of_type.begin(), of_type.end());
   }
   return jobs;
 }
 
-void ElasticPolicy::give_way(const ElasticJob& job, int gpus, SchedulingActions& actions) {
+void ElasticPolicy::give_way(const ElasticJob& job, int gpus, std::int32_t type, SchedulingActions& actions) {
+  if (job.held == 0) return;
+  if (gpus == 0 || type != job.type) return actions.preempt(job.view.id);
   if (gpus >= job.held) return;
-  if (gpus == 0) return actions.preempt(job.view.id);
   if (actions.resize(job.view.id, gpus)) ++starts_[job.view.id];
 }
 
@@ -98,21 +120,32 @@ void ElasticPolicy::carry_out(const std::vector<ElasticJob>& jobs, const Divisio
   const auto is_refused = [&](std::size_t i) {
     return std::ranges::any_of(division.refused, [i](const auto& each) { return each.first == i; });
   };
-  for (std::size_t i = 0; i < jobs.size(); ++i) give_way(jobs[i], division.gpus[i], actions);
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (jobs[i].held > 0 || is_refused(i)) continue;
+  const auto type_of = [&](std::size_t i) { return division.types.empty() ? 0 : division.types[i]; };
+  const auto smaller = [&](std::size_t i, int gpus) {
+    do gpus = jobs[i].size_within(gpus - 1);
+    while (gpus > 0 && jobs[i].speed_on(gpus, type_of(i)) <= 0);
+    return gpus;
+  };
+  for (std::size_t i = 0; i < jobs.size(); ++i) give_way(jobs[i], division.gpus[i], type_of(i), actions);
+  // Large jobs first where types are chosen: they need whole servers, which small ones would break up.
+  std::vector<std::size_t> order(jobs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (!division.types.empty())
+    std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return division.gpus[i]; });
+  for (const std::size_t i : order) {
+    if (is_refused(i) || cluster.job(jobs[i].view.id).running) continue;
     bool runs = false;
-    for (int gpus = division.gpus[i]; gpus > 0 && !runs; gpus = jobs[i].size_within(gpus - 1))
-      runs = actions.start_with(jobs[i].view.id, gpus);
+    for (int gpus = division.gpus[i]; gpus > 0 && !runs; gpus = smaller(i, gpus))
+      runs = actions.start_with(jobs[i].view.id, gpus, division.types.empty() ? -1 : type_of(i));
     if (runs) ++starts_[jobs[i].view.id];
     if (!runs && actions.recording())
       actions.blocked(jobs[i].view.id, division.gpus[i] > 0 ? Why::no_place : Why::passed_over);
   }
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
+  for (const std::size_t i : order) {
     const ElasticJob& job = jobs[i];
-    if (job.held == 0 || !cluster.job(job.view.id).running) continue;
+    if (job.held == 0 || job.type != type_of(i) || !cluster.job(job.view.id).running) continue;
     bool has_grown = false;
-    for (int gpus = division.gpus[i]; gpus > job.held && !has_grown; gpus = job.size_within(gpus - 1))
+    for (int gpus = division.gpus[i]; gpus > job.held && !has_grown; gpus = smaller(i, gpus))
       has_grown = actions.resize(job.view.id, gpus);
     if (has_grown) ++starts_[job.view.id];
   }
@@ -128,11 +161,21 @@ void ElasticPolicy::pass(const ClusterView& cluster, SchedulingActions& actions)
       if (actions.recording() && !cluster.job(id).running) actions.blocked(id, Why::throttled);
     return;
   }
-  int gpus = 0;
-  const std::vector<ElasticJob> jobs = jobs_now(cluster, gpus);
-  const Division division = divide(jobs, gpus, cluster.now());
-  carry_out(jobs, division, cluster, actions);
-  next_ = division.next;
+  std::map<std::int32_t, JobView> owners;  // each with a job of its own
+  for (const auto& [tie, id] : jobs_) {
+    const JobView job = cluster.job(id);
+    owners.try_emplace(owner_of(cluster, job), job);
+  }
+  next_ = Time::never();
+  for (auto& [owner, job] : owners) {
+    job.server_type = -1;
+    servers_ = cluster.servers_for(job).size();
+    std::vector<int> gpus;
+    const std::vector<ElasticJob> jobs = jobs_now(cluster, owner, gpus);
+    const Division division = divide(jobs, gpus, cluster.now());
+    carry_out(jobs, division, cluster, actions);
+    next_ = std::min(next_, division.next);
+  }
 }
 
 Time ElasticPolicy::next_decision(const ClusterView& cluster) {

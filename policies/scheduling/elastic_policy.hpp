@@ -4,14 +4,15 @@
 // wait start, then others grow, each in order of submission. Where the placement policy has no place for a job with as
 // many GPUs as it should have, it gets the next smaller number that has one.
 //
-// These policies plan with the number of GPUs alone: with servers of one type, and without virtual clusters, whose
-// jobs may not find the GPUs that were meant for them. A job that is not elastic has the number that it asks for, or
-// none.
+// These policies plan with the number of GPUs alone, of each type of servers. Where virtual clusters own servers, each
+// is divided by itself, and so are the servers that none owns. A quota is not part of the plan: it may hold back a job
+// that was to have GPUs. A job that is not elastic has the number that it asks for, or none.
 
 #include "policies/registry.hpp"
 #include "sim/ports.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <span>
@@ -24,14 +25,16 @@ namespace contend {
 /// A job that waits or runs, at the instant of a decision.
 struct ElasticJob {
   JobView view;
-  std::vector<int> sizes;      ///< numbers of GPUs on which it can run, rising
-  std::vector<double> speeds;  ///< by size: work done in a second, in seconds of its duration; > 0
+  std::vector<int> sizes;      ///< numbers of GPUs on which it can run, on any type of servers, rising
+  std::vector<double> speeds;  ///< [type x sizes + size]: work done in a second, in seconds of its duration; > 0 on one
+                               ///< type, and 0 where it can't run on one of several
   double left_s = 0;           ///< work left, in the same unit
   int held = 0;                ///< GPUs that it has now
+  std::int32_t type = 0;       ///< on which it has them
   int starts = 0;              ///< starts and changes of its number of GPUs so far
 
-  /// Work done in a second on so many GPUs, one of its sizes; 0 on none.
-  [[nodiscard]] double speed_on(int gpus) const;
+  /// Work done in a second on so many GPUs of the type; 0 on none, and where it can't run.
+  [[nodiscard]] double speed_on(int gpus, std::int32_t type = 0) const;
   /// The next larger size; 0 if there is none.
   [[nodiscard]] int size_above(int gpus) const;
   /// The largest size of at most so many GPUs; 0 if there is none.
@@ -41,6 +44,7 @@ struct ElasticJob {
 /// What a policy decides.
 struct Division {
   std::vector<int> gpus;                                     ///< by job: 0 or one of its sizes
+  std::vector<std::int32_t> types{};                         ///< by job: of which type; empty: all of the first
   std::vector<std::pair<std::size_t, std::string>> refused;  ///< jobs that never start, and why
   Time next = Time::never();                                 ///< when it wants to decide again though nothing happens
 };
@@ -80,20 +84,25 @@ class ElasticPolicy : public SchedulingPolicy {
   [[nodiscard]] Time next_decision(const ClusterView& cluster) override;
 
  protected:
-  /// Divides so many GPUs among the jobs, which are in order of submission.
-  [[nodiscard]] virtual Division divide(std::span<const ElasticJob> jobs, int gpus, Time now) = 0;
+  /// Divides so many GPUs of each type among the jobs, which are in order of submission. There is at least one job, and
+  /// one type unless the policy's row says that it knows several.
+  [[nodiscard]] virtual Division divide(std::span<const ElasticJob> jobs, std::span<const int> gpus, Time now) = 0;
+  /// Servers of the jobs that are divided now.
+  [[nodiscard]] std::size_t servers() const { return servers_; }
 
  private:
-  [[nodiscard]] std::vector<ElasticJob> jobs_now(const ClusterView& cluster, int& gpus) const;
+  [[nodiscard]] std::vector<ElasticJob> jobs_now(const ClusterView& cluster, std::int32_t owner,
+                                                 std::vector<int>& gpus) const;
   void carry_out(const std::vector<ElasticJob>& jobs, const Division& division, const ClusterView& cluster,
                  SchedulingActions& actions);
-  void give_way(const ElasticJob& job, int gpus, SchedulingActions& actions);
+  void give_way(const ElasticJob& job, int gpus, std::int32_t type, SchedulingActions& actions);
 
   Time period_;
   std::map<std::int64_t, JobId> jobs_;  // by JobView::tie
   std::map<JobId, std::int64_t> ties_;
   std::map<JobId, int> starts_;
   Time next_ = Time::never();  // that the policy has asked for
+  std::size_t servers_ = 0;
 };
 
 }  // namespace contend

@@ -30,7 +30,8 @@ class ElasticFlow final : public ElasticPolicy {
   ElasticFlow(Time period, bool most_first) : ElasticPolicy{period}, most_first_{most_first} {}
 
  protected:
-  [[nodiscard]] Division divide(std::span<const ElasticJob> jobs, int gpus, Time now) override {
+  [[nodiscard]] Division divide(std::span<const ElasticJob> jobs, std::span<const int> types, Time now) override {
+    const int gpus = types.front();
     Division division;
     division.gpus.assign(jobs.size(), 0);
     now_ = now;
@@ -65,9 +66,9 @@ class ElasticFlow final : public ElasticPolicy {
     bool all = true;
     for (const std::size_t i : order_) {
       GpuPlan steps{0};
-      const bool meets = least_plan(jobs[i], free_, deadline_of(jobs[i], now_), steps);
+      const bool meets = least_plan(jobs[i], jobs[i].left_s, free_, 0, deadline_of(jobs[i], now_), steps);
       if (!meets && strict) return false;
-      if (!meets) steps = most_plan(jobs[i], free_);
+      if (!meets) steps = most_plan(jobs[i], jobs[i].left_s, free_, 0);
       all = all && meets;
       free_.subtract(steps);
       plans_.emplace_back(i, std::move(steps));
@@ -111,16 +112,17 @@ class ElasticFlow final : public ElasticPolicy {
     };
     std::vector<GpuPlan> plans(jobs.size(), GpuPlan{0});
     for (const auto& [job, steps] : plans_) plans[job] = steps;
+    GpuPlan without{0};
     while (free_.gpus_at(0) > 0) {
       std::optional<Step> best;
       for (std::size_t i = 0; i < jobs.size(); ++i) {
         const bool is_refused = jobs[i].view.deadline && !admitted_.contains(jobs[i].view.id);
         const int has = division.gpus[i], next = jobs[i].size_above(has);
         if (is_refused || next == 0 || next - has > free_.gpus_at(0)) continue;
+        if (best && best->starts && has > 0) continue;  // jobs without GPUs go first
         if (jobs[i].speed_on(next) <= jobs[i].speed_on(has)) continue;
         Step step{has == 0, 0, i, next, GpuPlan{0}};
-        GpuPlan without = free_;
-        without.add(plans[i]);
+        without.assign_sum(free_, plans[i]);
         if (!grown_plan(jobs[i], without, next, step.plan)) continue;
         step.extra = (step.plan.gpu_seconds() - plans[i].gpu_seconds()) / (next - has);
         if (!best || goes_before(step, *best)) best = std::move(step);
@@ -149,13 +151,10 @@ class ElasticFlow final : public ElasticPolicy {
       plan.set(0, takes, gpus);
       return takes <= deadline_of(job, now_);
     }
-    ElasticJob rest = job;
-    rest.left_s -= end * job.speed_on(gpus);
-    GpuPlan later = free;
-    later.block_until(end);
+    const double left_s = job.left_s - end * job.speed_on(gpus);
     if (!job.view.deadline) {
-      plan = most_plan(rest, later);
-    } else if (!least_plan(rest, later, deadline_of(job, now_), plan)) {
+      plan = most_plan(job, left_s, free, end);
+    } else if (!least_plan(job, left_s, free, end, deadline_of(job, now_), plan)) {
       return false;
     }
     plan.set(0, end, gpus);

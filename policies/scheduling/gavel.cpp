@@ -14,7 +14,10 @@ enum class Objective { max_min, water_filling, agnostic, makespan, finish_time_f
 
 class Gavel final : public RoundPolicy {
  public:
-  Gavel(Objective objective, const Parameters& parameters) : RoundPolicy{parameters}, objective_{objective} {}
+  Gavel(Objective objective, const Parameters& parameters)
+      : RoundPolicy{parameters},
+        objective_{objective},
+        trades_{objective == Objective::equal && parameters.get<bool>("trade")} {}
 
  private:
   [[nodiscard]] TimeShares divide(const TypedCluster& cluster) override {
@@ -34,10 +37,13 @@ class Gavel final : public RoundPolicy {
       case Objective::equal:
         break;
     }
-    return equal_shares(cluster);
+    TimeShares shares = equal_shares(cluster, trades_);
+    if (trades_) trade(cluster, shares);
+    return shares;
   }
 
   Objective objective_;
+  bool trades_;
 };
 
 template <Objective kObjective>
@@ -85,8 +91,17 @@ PolicyRow<SchedulingPolicy> min_cost_scheduling() {
                                     "Narayanan et al., OSDI 2020 (Gavel)");
 }
 PolicyRow<SchedulingPolicy> gandiva_fair_scheduling() {
-  return gavel_row<Objective::equal>("gandiva-fair", "equal time on all types of servers, without trading",
-                                     "Chaudhary et al., EuroSys 2020; released code of Shockwave");
+  static constexpr ParameterInfo kParameters[] = {
+      kRoundParameters[0],
+      kRoundParameters[1],
+      kRoundParameters[2],
+      {"trade", true, 0, 0,
+       "jobs trade fast GPUs for slow ones, so that both gain; false: equal time, as in Shockwave's released code"}};
+  return {.name = "gandiva-fair",
+          .summary = "equal parts of all types of servers, which jobs trade so that both gain",
+          .source = "Chaudhary et al., EuroSys 2020; released code of Shockwave",
+          .parameters = kParameters,
+          .make = make_gavel<Objective::equal>};
 }
 
 }  // namespace contend

@@ -8,18 +8,20 @@ namespace {
 
 constexpr double kWorkRounding = 1e-9;  // a part of the work that counts as done
 
-/// Follows the plan whose number of GPUs at each time `gpus_from` gives, until the work is done.
-template <class GpusFrom>
-GpuPlan until_done(const ElasticJob& job, const std::vector<std::pair<double, int>>& steps, double deadline_s,
-                   const GpusFrom& gpus_from) {
+/// Follows the plan that gives the sizes_at(i) smallest sizes of the job, of which it takes the largest, in the step i,
+/// from then on until the work is done.
+template <class SizesAt>
+GpuPlan until_done(const ElasticJob& job, double left, const std::vector<std::pair<double, int>>& steps, double from_s,
+                   double deadline_s, const SizesAt& sizes_at) {
   GpuPlan plan{0};
-  double left = job.left_s;
   for (std::size_t i = 0; i < steps.size() && steps[i].first < deadline_s; ++i) {
-    const double from = steps[i].first;
+    const double from = std::max(from_s, steps[i].first);
     const double to = std::min(deadline_s, i + 1 < steps.size() ? steps[i + 1].first : GpuPlan::kForever);
-    const int gpus = gpus_from(i);
-    if (gpus == 0) continue;
-    const double speed = job.speed_on(gpus);
+    if (!(from < to)) continue;
+    const std::size_t sizes = sizes_at(i);
+    if (sizes == 0) continue;
+    const int gpus = job.sizes[sizes - 1];
+    const double speed = job.speeds[sizes - 1];
     if (speed * (to - from) >= left * (1 - kWorkRounding)) {
       plan.append(from, std::min(to, from + left / speed), gpus);
       return plan;
@@ -28,6 +30,10 @@ GpuPlan until_done(const ElasticJob& job, const std::vector<std::pair<double, in
     left -= speed * (to - from);
   }
   return plan;
+}
+
+std::size_t sizes_within(const ElasticJob& job, int gpus) {
+  return static_cast<std::size_t>(std::ranges::upper_bound(job.sizes, gpus) - job.sizes.begin());
 }
 
 }  // namespace
@@ -64,20 +70,25 @@ void GpuPlan::append(double from, double to, int gpus) {
   if (to < kForever) steps_.emplace_back(to, 0);
 }
 
-void GpuPlan::combine(const GpuPlan& other, int sign) {
-  std::vector<std::pair<double, int>> made;
-  made.reserve(steps_.size() + other.steps_.size());
-  std::size_t a = 0, b = 0;
+void GpuPlan::add(const GpuPlan& other, int sign) {
+  Steps made;
+  combine(*this, other, sign, made);
+  steps_ = std::move(made);
+}
+
+void GpuPlan::combine(const GpuPlan& a, const GpuPlan& b, int sign, Steps& made) {
+  made.clear();
+  made.reserve(a.steps_.size() + b.steps_.size());
+  std::size_t i = 0, j = 0;
   int mine = 0, theirs = 0;
-  while (a < steps_.size() || b < other.steps_.size()) {
-    const double next = std::min(a < steps_.size() ? steps_[a].first : kForever,
-                                 b < other.steps_.size() ? other.steps_[b].first : kForever);
-    if (a < steps_.size() && steps_[a].first == next) mine = steps_[a++].second;
-    if (b < other.steps_.size() && other.steps_[b].first == next) theirs = other.steps_[b++].second;
+  while (i < a.steps_.size() || j < b.steps_.size()) {
+    const double next = std::min(i < a.steps_.size() ? a.steps_[i].first : kForever,
+                                 j < b.steps_.size() ? b.steps_[j].first : kForever);
+    if (i < a.steps_.size() && a.steps_[i].first == next) mine = a.steps_[i++].second;
+    if (j < b.steps_.size() && b.steps_[j].first == next) theirs = b.steps_[j++].second;
     const int sum = mine + sign * theirs;
     if (made.empty() || made.back().second != sum) made.emplace_back(next, sum);
   }
-  steps_ = std::move(made);
 }
 
 double GpuPlan::gpu_seconds() const {
@@ -96,29 +107,35 @@ double GpuPlan::work(const ElasticJob& job, double from, double to) const {
   return sum;
 }
 
-bool least_plan(const ElasticJob& job, const GpuPlan& free, double deadline_s, GpuPlan& plan) {
+bool least_plan(const ElasticJob& job, double left_s, const GpuPlan& free, double from_s, double deadline_s,
+                GpuPlan& plan) {
   const auto& steps = free.steps();
-  int below = 0;  // the size before
-  for (const int size : job.sizes) {
-    const auto fits = [&](std::size_t i, int most) { return job.size_within(std::min(most, steps[i].second)); };
+  // By step before the deadline: how many of the job's sizes fit, and for how long.
+  std::vector<std::pair<std::size_t, double>> room;
+  room.reserve(steps.size());
+  for (std::size_t i = 0; i < steps.size() && steps[i].first < deadline_s; ++i) {
+    const double to = std::min(deadline_s, i + 1 < steps.size() ? steps[i + 1].first : GpuPlan::kForever);
+    const double length = to - std::max(from_s, steps[i].first);
+    room.emplace_back(length > 0 ? sizes_within(job, steps[i].second) : 0, length);
+  }
+  const double needed = left_s * (1 - kWorkRounding);
+  for (std::size_t most = 1; most <= job.sizes.size(); ++most) {  // so many sizes are used, the smallest ones
     double done = 0;
-    for (std::size_t i = steps.size(); i-- > 0;) {
-      const double from = steps[i].first;
-      if (from >= deadline_s) continue;
-      const double to = std::min(deadline_s, i + 1 < steps.size() ? steps[i + 1].first : GpuPlan::kForever);
-      if (const int gpus = fits(i, size); gpus > 0) done += job.speed_on(gpus) * (to - from);
-      if (done < job.left_s * (1 - kWorkRounding)) continue;
-      plan = until_done(job, steps, deadline_s, [&](std::size_t at) { return fits(at, at >= i ? size : below); });
+    for (std::size_t i = room.size(); i-- > 0;) {
+      const auto& [fit, length] = room[i];
+      if (const std::size_t used = std::min(most, fit); used > 0) done += job.speeds[used - 1] * length;
+      if (done < needed) continue;
+      plan = until_done(job, left_s, steps, from_s, deadline_s,
+                        [&](std::size_t at) { return std::min(at >= i ? most : most - 1, room[at].first); });
       return true;
     }
-    below = size;
   }
   return false;
 }
 
-GpuPlan most_plan(const ElasticJob& job, const GpuPlan& free) {
-  return until_done(job, free.steps(), GpuPlan::kForever,
-                    [&](std::size_t i) { return job.size_within(free.steps()[i].second); });
+GpuPlan most_plan(const ElasticJob& job, double left_s, const GpuPlan& free, double from_s) {
+  return until_done(job, left_s, free.steps(), from_s, GpuPlan::kForever,
+                    [&](std::size_t i) { return sizes_within(job, free.steps()[i].second); });
 }
 
 }  // namespace contend

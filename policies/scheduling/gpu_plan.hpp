@@ -24,23 +24,27 @@ class GpuPlan {
   void set(double from, double to, int gpus);
   /// As set(), of a plan that has no GPUs from then on.
   void append(double from, double to, int gpus);
-  void add(const GpuPlan& other) { combine(other, 1); }
-  void subtract(const GpuPlan& other) { combine(other, -1); }
-  /// Nothing is free until then.
-  void block_until(double time) { set(0, time, 0); }
+  void add(const GpuPlan& other) { add(other, 1); }
+  void subtract(const GpuPlan& other) { add(other, -1); }
+  /// The sum of two other plans.
+  void assign_sum(const GpuPlan& a, const GpuPlan& b) { combine(a, b, 1, steps_); }
   /// GPU time; of plans that end.
   [[nodiscard]] double gpu_seconds() const;
   /// The work that the job does with these GPUs in that time. Each number is a size of the job or 0.
   [[nodiscard]] double work(const ElasticJob& job, double from, double to) const;
 
  private:
-  void combine(const GpuPlan& other, int sign);
+  using Steps = std::vector<std::pair<double, int>>;
+  void add(const GpuPlan& other, int sign);
+  static void combine(const GpuPlan& a, const GpuPlan& b, int sign, Steps& made);
   std::vector<std::pair<double, int>> steps_;
 };
 
-/// The minimum satisfactory share of the job on what is free. Returns false if it can't be done by the deadline.
-[[nodiscard]] bool least_plan(const ElasticJob& job, const GpuPlan& free, double deadline_s, GpuPlan& plan);
-/// The job gets the largest size that fits at every time, until it is done.
-[[nodiscard]] GpuPlan most_plan(const ElasticJob& job, const GpuPlan& free);
+/// The minimum satisfactory share of the job, with so much work left, on what is free from then on. Returns false if it
+/// can't be done by the deadline.
+[[nodiscard]] bool least_plan(const ElasticJob& job, double left_s, const GpuPlan& free, double from_s,
+                              double deadline_s, GpuPlan& plan);
+/// The job gets the largest size that fits at every time from then on, until the work is done.
+[[nodiscard]] GpuPlan most_plan(const ElasticJob& job, double left_s, const GpuPlan& free, double from_s);
 
 }  // namespace contend

@@ -17,7 +17,8 @@ class Optimus final : public ElasticPolicy {
   using ElasticPolicy::ElasticPolicy;
 
  protected:
-  [[nodiscard]] Division divide(std::span<const ElasticJob> jobs, int gpus, Time) override {
+  [[nodiscard]] Division divide(std::span<const ElasticJob> jobs, std::span<const int> types, Time) override {
+    int gpus = types.front();
     Division division;
     division.gpus.assign(jobs.size(), 0);
     for (std::size_t i = 0; i < jobs.size(); ++i) {

@@ -29,13 +29,9 @@ class Pollux final : public ElasticPolicy {
  public:
   Pollux(Time period, double restart_s) : ElasticPolicy{period}, restart_s_{restart_s} {}
 
-  void pass(const ClusterView& cluster, SchedulingActions& actions) override {
-    servers_ = static_cast<double>(cluster.servers());
-    ElasticPolicy::pass(cluster, actions);
-  }
-
  protected:
-  [[nodiscard]] Division divide(std::span<const ElasticJob> jobs, int gpus, Time now) override {
+  [[nodiscard]] Division divide(std::span<const ElasticJob> jobs, std::span<const int> types, Time now) override {
+    const int gpus = types.front();
     const auto all = static_cast<std::size_t>(gpus);
     const auto count = static_cast<int>(jobs.size());
     const int fair = (gpus + count - 1) / count;
@@ -72,7 +68,7 @@ class Pollux final : public ElasticPolicy {
   [[nodiscard]] double cost(const ElasticJob& job, int gpus, int fair, int all, Time now) const {
     if (job.sizes.empty()) return 0;
     const int share = std::max(job.size_within(fair), job.sizes.front());
-    double utility = job.speed_on(gpus) / job.speed_on(share) * servers_ / all;
+    double utility = job.speed_on(gpus) / job.speed_on(share) * static_cast<double>(servers()) / all;
     if (gpus != job.held) {
       const double age_s = (now - job.view.submit).to_seconds();
       const int restarts = std::max(0, job.starts - 1);
@@ -82,7 +78,6 @@ class Pollux final : public ElasticPolicy {
   }
 
   double restart_s_;
-  double servers_ = 1;
 };
 
 std::unique_ptr<SchedulingPolicy> make_pollux(const Parameters& parameters, const PolicyContext&) {

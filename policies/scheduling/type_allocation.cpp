@@ -187,20 +187,94 @@ TimeShares least_cost_shares(const TypedCluster& cluster) {
   return shares.feasible ? shares : program.max_sum(values, none);
 }
 
-TimeShares equal_shares(const TypedCluster& cluster) {
+TimeShares equal_shares(const TypedCluster& cluster, bool of_gpus) {
   const std::size_t types = cluster.capacity.size();
   TimeShares shares = no_shares(cluster);
   const auto m = static_cast<double>(cluster.jobs.size());
   for (std::size_t i = 0; i < cluster.jobs.size(); ++i) {
+    const double parts = of_gpus ? m * cluster.jobs[i].gpus : m;
     double* const own = shares.x.data() + i * types;
     double sum = 0;
     for (std::size_t j = 0; j < types; ++j) {
-      own[j] = rate_on(cluster, cluster.jobs[i], j) > 0 ? cluster.capacity[j] / m : 0;
+      own[j] = rate_on(cluster, cluster.jobs[i], j) > 0 ? cluster.capacity[j] / parts : 0;
       sum += own[j];
     }
     for (std::size_t j = 0; j < types; ++j) own[j] /= std::max(1.0, sum);
   }
   return shares;
+}
+
+namespace {
+
+/// The trade of time on two types: fast time for slow time.
+class Market {
+ public:
+  Market(const TypedCluster& cluster, TimeShares& shares, std::size_t fast, std::size_t slow)
+      : cluster_{cluster}, shares_{shares}, fast_{fast}, slow_{slow} {
+    for (std::size_t i = 0; i < cluster.jobs.size(); ++i)
+      if (rate_on(cluster, cluster.jobs[i], fast) > 0 && rate_on(cluster, cluster.jobs[i], slow) > 0)
+        order_.push_back(i);
+    std::ranges::stable_sort(order_, std::ranges::greater{}, [&](std::size_t i) { return speedup(i); });
+  }
+
+  void trade() {
+    std::size_t buyer = 0;
+    auto seller = order_.size();
+    while (buyer + 1 < seller) {
+      const std::size_t buys = order_[buyer], sells = order_[seller - 1];
+      const double price = std::max(speedup(order_[buyer + 1]), speedup(sells));
+      if (speedup(buys) <= speedup(sells)) return;
+      const double buyer_can = std::min(gpus_of(buys, slow_) / price, room_of(buys, 1, price));
+      const double seller_can = std::min(gpus_of(sells, fast_), room_of(sells, price, 1));
+      const double amount = std::min(buyer_can, seller_can);
+      give(sells, buys, fast_, amount);
+      give(buys, sells, slow_, amount * price);
+      if (buyer_can <= amount) ++buyer;
+      if (seller_can <= amount) --seller;
+    }
+  }
+
+ private:
+  [[nodiscard]] double speedup(std::size_t job) const {
+    return cluster_.jobs[job].rates[fast_] / cluster_.jobs[job].rates[slow_];
+  }
+  [[nodiscard]] double& share(std::size_t job, std::size_t type) const {
+    return shares_.x[job * cluster_.capacity.size() + type];
+  }
+  [[nodiscard]] double gpus_of(std::size_t job, std::size_t type) const {
+    return share(job, type) * cluster_.jobs[job].gpus;
+  }
+  /// GPUs of the fast type that the job can sell at the price, or buy, before it would run all the time.
+  [[nodiscard]] double room_of(std::size_t job, double gained, double lost) const {
+    if (gained <= lost) return std::numeric_limits<double>::infinity();
+    double used = 0;
+    for (std::size_t t = 0; t < cluster_.capacity.size(); ++t) used += share(job, t);
+    return std::max(0.0, 1 - used) * cluster_.jobs[job].gpus / (gained - lost);
+  }
+  void give(std::size_t from, std::size_t to, std::size_t type, double gpus) const {
+    share(from, type) = std::max(0.0, share(from, type) - gpus / cluster_.jobs[from].gpus);
+    share(to, type) += gpus / cluster_.jobs[to].gpus;
+  }
+
+  const TypedCluster& cluster_;
+  TimeShares& shares_;
+  std::size_t fast_, slow_;
+  std::vector<std::size_t> order_;  // jobs that can run on both, the largest speedup first
+};
+
+}  // namespace
+
+void trade(const TypedCluster& cluster, TimeShares& shares) {
+  // Of two types the one on which more jobs are faster is sold.
+  const auto is_faster = [&](std::size_t a, std::size_t b) {
+    std::ptrdiff_t more = 0;
+    for (const TypedJob& job : cluster.jobs)
+      more += (job.rates[a] > job.rates[b] ? 1 : 0) - (job.rates[a] < job.rates[b] ? 1 : 0);
+    return more > 0;
+  };
+  for (std::size_t a = 0; a < cluster.capacity.size(); ++a)
+    for (std::size_t b = a + 1; b < cluster.capacity.size(); ++b)
+      is_faster(a, b) ? Market{cluster, shares, a, b}.trade() : Market{cluster, shares, b, a}.trade();
 }
 
 }  // namespace contend

@@ -53,8 +53,15 @@ struct TypedCluster {
 /// that is not possible, none.
 [[nodiscard]] TimeShares least_cost_shares(const TypedCluster& cluster);
 
-/// x_ij = C_j / m, scaled down if these add up to more than 1: the stand-in of Shockwave's released code for
-/// Gandiva_fair (Chaudhary et al., EuroSys 2020) without its trade of GPUs. On types that can't run a job it gets none.
-[[nodiscard]] TimeShares equal_shares(const TypedCluster& cluster);
+/// Equal parts of the cluster on types that can run the job: x_ij = C_j / (m s_i), or, unless `of_gpus`, C_j / m, which
+/// is the stand-in of Shockwave's released code for Gandiva_fair (Chaudhary et al., EuroSys 2020) and gives gangs more
+/// than there is. Scaled down if these add up to more than 1.
+[[nodiscard]] TimeShares equal_shares(const TypedCluster& cluster, bool of_gpus);
+
+/// Jobs trade GPU time of these shares (Chaudhary et al., EuroSys 2020, section 3.4). For each two types the job that
+/// is most times as fast on the faster one buys time there from the job that is least, and pays with time on the
+/// slower: so much as the next buyer would pay, but no less than the seller would lose. No job does less work than
+/// before, and no type is used more or less. Goes on until no two jobs gain.
+void trade(const TypedCluster& cluster, TimeShares& shares);
 
 }  // namespace contend

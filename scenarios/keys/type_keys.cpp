@@ -99,11 +99,6 @@ std::vector<Complaint> types_complaints(const Scenario& scenario) {
              fmt::format("`{}` divides the GPUs of one type of servers, and cluster.types has {}", policy->name,
                          names.size()),
              "keep one type, or choose a policy that knows types, such as max-min");
-  if (policy != policies.end() && policy->one_type && !scenario.cluster.vcs.empty())
-    complain("policies.scheduling",
-             fmt::format("`{}` divides all GPUs and knows no virtual clusters, and cluster.vcs has {}", policy->name,
-                         scenario.cluster.vcs.size()),
-             "leave out cluster.vcs, or choose a policy that knows them, such as fifo");
   const auto& reference = scenario.workload.reference_type;
   if (reference && std::ranges::find(names, *reference) == names.end())
     complain("workload.reference_type", fmt::format("cluster.types has no type \"{}\"", *reference),

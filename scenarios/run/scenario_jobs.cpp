@@ -206,6 +206,48 @@ void check_elastic(const Scenario& scenario, const std::optional<ThroughputTable
   report.throw_if_bad();
 }
 
+/// GPUs of the largest type of servers, or of the cluster.
+std::int64_t most_gpus(const Scenario& scenario) {
+  std::int64_t most = 0;
+  for (const NamedServerType& type : scenario.cluster.types)
+    most = std::max(most, std::int64_t{type.servers} * type.gpus_per_server);
+  return scenario.cluster.types.empty() ? gpus_of(scenario) : most;
+}
+
+/// An elastic job that prefers more GPUs than there are prefers the most that it can have instead, with the same work.
+void prefer_what_fits(const Scenario& scenario, const std::optional<ThroughputTable>& table, std::int64_t most,
+                      JobRequest& job) {
+  if (!job.elastic() || job.gpus <= most || job.min_gpus > most) return;
+  const bool has_rows = table && table->has(job.model, job.gpus);
+  if (!has_rows) {
+    if (job.duration) return;  // nothing says how fast it is
+    const auto gpus = static_cast<int>(std::min<std::int64_t>(most, job.max_gpus));
+    job.iterations = (job.iterations * job.gpus + gpus - 1) / gpus;  // of as many samples on each GPU
+    job.gpus = gpus;
+    return;
+  }
+  const double preferred = nominal_rate(scenario, *table, job.model, job.gpus);
+  int best = 0;
+  for (const int gpus : table->sizes(job.model))
+    if (gpus >= job.min_gpus && gpus <= most && nominal_rate(scenario, *table, job.model, gpus) > 0) best = gpus;
+  if (best == 0) return;
+  if (job.duration)
+    job.duration = Time::ceil_nanoseconds(job.duration->to_seconds() * 1e9 * preferred /
+                                          nominal_rate(scenario, *table, job.model, best));
+  job.gpus = best;
+}
+
+std::shared_ptr<const JobList> with_fitting_preferences(const Scenario& scenario,
+                                                        const std::optional<ThroughputTable>& table,
+                                                        std::shared_ptr<const JobList> list) {
+  const std::int64_t most = most_gpus(scenario);
+  if (std::ranges::none_of(list->jobs, [&](const JobRequest& job) { return job.elastic() && job.gpus > most; }))
+    return list;
+  JobList fitting = *list;
+  for (JobRequest& job : fitting.jobs) prefer_what_fits(scenario, table, most, job);
+  return std::make_shared<const JobList>(std::move(fitting));
+}
+
 /// The jobs with the durations that `workload.throughputs` gives them. Throws InputError with the rows that it can't
 /// time.
 std::shared_ptr<const JobList> timed_by_table(const Scenario& scenario, const std::optional<ThroughputTable>& table,
@@ -237,6 +279,7 @@ std::shared_ptr<const JobList> listed_jobs(const Scenario& scenario, std::uint64
   const auto table = throughputs_of(scenario);
   std::shared_ptr<const JobList> list = lists.read(*scenario.workload.jobs, known_models(scenario, table));
   check_elastic(scenario, table, *list);
+  list = with_fitting_preferences(scenario, table, std::move(list));
   list = timed_by_table(scenario, table, std::move(list));
   check_models(scenario, *list);
   check_members(scenario, *list);

@@ -1,10 +1,11 @@
 // What a decision costs where a cluster has several types of GPUs: shares of time for jobs on 10,000 GPUs of 4 types
-// under the objectives of Gavel, and AlloX's matching by the number of jobs that it looks at. The number of jobs grows
-// tenfold from row to row; the last column is the growth of the time, so it shows where it is more than the jobs. Time
-// of the processor, one core.
+// under the objectives of Gavel, Sia's configurations, and AlloX's matching by the number of jobs that it looks at. The
+// number of jobs grows tenfold from row to row; the last column is the growth of the time, so it shows where it is more
+// than the jobs. Time of the processor, one core.
 //   bench_types --quick   up to 10,000 jobs
 
 #include "network/assignment.hpp"
+#include "policies/scheduling/configurations.hpp"
 #include "policies/scheduling/type_allocation.hpp"
 #include "sim/random_stream.hpp"
 
@@ -55,7 +56,12 @@ void shares(int most) {
       {"min-makespan", makespan_shares},
       {"min-cost", least_cost_shares},
       {"finish-time-fairness", finish_time_fair_shares},
-      {"gandiva-fair", equal_shares},
+      {"gandiva-fair",
+       [](const TypedCluster& each) {
+         TimeShares shares = equal_shares(each, true);
+         trade(each, shares);
+         return shares;
+       }},
   };
   fmt::print("{:<22}{:>10}{:>14}{:>16}{:>10}\n", "shares", "jobs", "decision [s]", "per job [us]", "growth");
   for (Objective& each : objectives) {
@@ -70,6 +76,35 @@ void shares(int most) {
       if (std::isnan(found.value)) fmt::print("no value\n");
       each.last = took;
     }
+  }
+}
+
+/// Sia's configurations: each job on 1, 2, 4 or 8 GPUs of each type.
+void configurations(int most) {
+  constexpr double kGap = 1e-4;
+  fmt::print("\n{:<22}{:>10}{:>14}{:>16}{:>10}{:>12}\n", "sia", "jobs", "decision [s]", "per job [us]", "growth",
+             "above bound");
+  double last = 0;
+  for (int jobs = 1000; jobs <= most; jobs *= 10) {
+    const TypedCluster cluster = random_jobs(jobs);
+    RandomStream stream{1, "bench.configurations"};
+    ConfigurationProgram program{{4000, 3000, 2000, 1000}};
+    for (const TypedJob& job : cluster.jobs) {
+      const double saturation = 0.5 + 0.5 * stream.uniform();
+      std::vector<Configuration> own;
+      for (std::size_t t = 0; t < job.rates.size(); ++t)
+        for (const int gpus : {1, 2, 4, 8})
+          own.push_back({t, gpus, std::llround(100 / std::sqrt(job.rates[t] * std::pow(gpus, saturation)))});
+      program.add(own, 110);
+    }
+    const double begin = processor_s();
+    const ConfigurationChoice choice = program.solve(kGap);
+    const double took = processor_s() - begin;
+    fmt::print("{:<22}{:>10}{:>14.4f}{:>16.2f}{:>10}{:>12.1e}\n", "", jobs, took, 1e6 * took / jobs,
+               last > 0 ? fmt::format("{:.1f}", took / last) : "-",
+               static_cast<double>(choice.cost) / choice.bound - 1);
+    std::fflush(stdout);
+    last = took;
   }
 }
 
@@ -101,6 +136,7 @@ void matching() {
 int main(int argc, char** argv) {
   const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
   shares(quick ? 10'000 : 100'000);
+  configurations(quick ? 10'000 : 100'000);
   matching();
   return 0;
 }

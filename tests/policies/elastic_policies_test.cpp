@@ -306,3 +306,23 @@ TEST_CASE("GPU plans: a job that takes the largest size that fits at every time 
   CHECK(least.gpu_seconds() == near(2 * 10 + 2 * 10 + 4 * 20));
   CHECK_FALSE(least_plan(job, free, 49, least));
 }
+
+TEST_CASE("elastic policies: virtual clusters that own servers are divided each by itself") {
+  // Two servers of 4 GPUs: the virtual cluster 0 owns the first, with two jobs; a job of none has the second alone.
+  for (const Choice& choice : {kAfs, kOptimus, Choice{"pollux", {{"period_s", 10.0}}}, kElasticFlow}) {
+    CAPTURE(choice.name);
+    ElasticCase mixed;
+    for (int j = 0; j < 3; ++j) mixed.add(0, 400, {1, 2, 3, 4}).vc = j < 2 ? 0 : -1;
+    ClusterSpec cluster;
+    cluster.servers = 2;
+    cluster.gpus_per_server = 4;
+    cluster.gpu_memory = Bytes{1};
+    cluster.vcs = {{.servers = {0, 1}}};
+    const Played played = play(choice, cluster, mixed.jobs, nullptr, {}, mixed.sizes);
+    CHECK(played.faults.empty());
+    for (const Hold& run : played.runs)
+      for (const GpuId gpu : run.gpus) CHECK((gpu.index() < 4) == (run.job.index() < 2));
+    for (const JobResult& job : played.result.jobs) CHECK(job.state == JobState::finished);
+    CHECK(played.result.jobs[2].held <= Time::seconds(110));
+  }
+}

@@ -292,7 +292,63 @@ TEST_CASE("shares: deadlines that can't all be met are dropped, and jobs that ca
   cluster.jobs[1].time_left = 170;
   CHECK(least_cost_shares(cluster).value == near(4));
   cluster.jobs[0].rates = {0, 0, 0};
-  for (const TimeShares& shares : {max_min_shares(cluster, false, false), max_min_shares(cluster, false, true),
-                                   makespan_shares(cluster), finish_time_fair_shares(cluster), equal_shares(cluster)})
+  for (const TimeShares& shares :
+       {max_min_shares(cluster, false, false), max_min_shares(cluster, false, true), makespan_shares(cluster),
+        finish_time_fair_shares(cluster), equal_shares(cluster, true)})
     for (std::size_t j = 0; j < 3; ++j) CHECK(shares.x[j] == 0);
+}
+
+TEST_CASE("trade: jobs buy time on the fast type from the one that is least faster there, at the next buyer's price") {
+  TypedCluster cluster{.capacity = {1, 1}, .prices = {}, .jobs = {}};
+  for (const std::vector<double>& rates : {std::vector<double>{1, 4}, {1, 1.5}, {1, 2}}) {
+    TypedJob job;
+    job.rates = rates;
+    cluster.jobs.push_back(job);
+  }
+  TimeShares shares = equal_shares(cluster, true);  // each has a third of both types
+  trade(cluster, shares);
+  // A pays 2 slow GPUs for a fast one, the speedup of the next buyer, and has enough for 1/6.
+  CHECK(shares.x[0] == near_absolute(0, 1e-12));
+  CHECK(shares.x[1] == near(1.0 / 2));
+  // The third pays what B would lose, 1.5, for the last 1/6 that B has.
+  CHECK(shares.x[4] == near(1.0 / 12));
+  CHECK(shares.x[5] == near(1.0 / 2));
+  CHECK(shares.x[2] == near(11.0 / 12));
+  CHECK(shares.x[3] == near_absolute(0, 1e-12));
+}
+
+TEST_CASE("trade: no job does less work than before, no type is used more, and no job runs more than all the time") {
+  for (std::uint64_t seed = 0; seed < effort<std::uint64_t>(200); ++seed) {
+    RandomStream stream{seed, "trade"};
+    CAPTURE(seed);
+    TypedCluster cluster;
+    const std::size_t types = 1 + seed % 4;
+    for (std::size_t t = 0; t < types; ++t)
+      cluster.capacity.push_back(static_cast<double>(stream.uniform_integer(1, 9)));
+    for (std::int64_t j = stream.uniform_integer(2, 12); j > 0; --j) {
+      TypedJob job;
+      job.gpus = static_cast<double>(stream.uniform_integer(1, 3));
+      for (std::size_t t = 0; t < types; ++t)
+        job.rates.push_back(stream.uniform() < 0.2 ? 0 : static_cast<double>(stream.uniform_integer(1, 6)));
+      cluster.jobs.push_back(job);
+    }
+    const TimeShares before = equal_shares(cluster, true);
+    TimeShares after = before;
+    trade(cluster, after);
+    std::vector<double> used(types);
+    for (std::size_t i = 0; i < cluster.jobs.size(); ++i) {
+      double worked = 0, works = 0, time = 0;
+      for (std::size_t t = 0; t < types; ++t) {
+        const double rate = rate_on(cluster, cluster.jobs[i], t);
+        CHECK(after.x[i * types + t] >= 0);
+        worked += rate * before.x[i * types + t];
+        works += rate * after.x[i * types + t];
+        time += after.x[i * types + t];
+        used[t] += cluster.jobs[i].gpus * (after.x[i * types + t] - before.x[i * types + t]);
+      }
+      CHECK(works >= worked * (1 - 1e-12));
+      CHECK(time <= 1 + 1e-12);
+    }
+    for (const double more : used) CHECK(more == near_absolute(0, 1e-9));
+  }
 }

@@ -135,9 +135,29 @@ TEST_CASE("elastic jobs: what can't be timed or contradicts itself is refused wi
   CHECK(refusals("a,0,m,2,1,4,100,\n").empty());
   CHECK(errors_of("cluster: {types: [{name: a, servers: 1}, {name: b, servers: 1}]}\npolicies: {scheduling: afs}\n")
             .find("`afs` divides the GPUs of one type of servers, and cluster.types has 2") != std::string::npos);
-  CHECK(errors_of("cluster: {types: [{name: a, servers: 1}], vcs: [{name: v, gpus: 4}]}\n"
-                  "policies: {scheduling: afs}\n")
-            .find("`afs` divides all GPUs and knows no virtual clusters, and cluster.vcs has 1") != std::string::npos);
+}
+
+TEST_CASE("elastic jobs: one that prefers more GPUs than there are has the most that it can have, and the same work") {
+  constexpr const char* kSmall = "{types: [{name: t4, servers: 1, gpus_per_server: 4, gpu_memory: 64GiB}]}";
+  // 24 iterations a second on the 8 GPUs that it prefers, 30 on the 4 that there are.
+  for (const auto& [row, seconds] : {std::pair{"a,0,m,8,1,8,3000,\n", 100.0}, {"a,0,m,8,1,8,,100\n", 80.0}}) {
+    for (const char* policy : {"fifo", "afs"}) {
+      const ElasticScenario scenario{
+          std::string{"job_id,submit_s,model,gpus,min_gpus,max_gpus,iterations,duration_s\n"} + row,
+          {{"throughputs", kRates}},
+          policy,
+          kSmall};
+      CHECK(scenario.refusals().empty());
+      const RunResult result = scenario.run();
+      CHECK(result.jobs[0].finish.to_seconds() == near(seconds, 1e-8));
+      CHECK(result.jobs[0].gpus == 4);
+    }
+  }
+  const ElasticScenario never{"job_id,submit_s,model,gpus,min_gpus,max_gpus,iterations\na,0,m,8,8,8,100\n",
+                              {{"throughputs", kRates}},
+                              "fifo",
+                              kSmall};
+  CHECK(never.refusals().find("needs 8 GPUs") != std::string::npos);
 }
 
 TEST_CASE("elastic jobs: elasticflow keeps its promise to a job that a failure brings back to the queue") {

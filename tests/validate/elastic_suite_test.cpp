@@ -3,6 +3,7 @@
 #include "tests/effort.hpp"
 #include "tests/near.hpp"
 #include "tests/skip.hpp"
+#include "validate/elastic/released_simulators.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -31,4 +32,18 @@ TEST_CASE("elastic: the optima of Gavel's traces hold in every objective, and a 
     smaller.capacity[2] -= 1;
     CHECK_FALSE(max_min_shares(smaller, false, false).value == near(optima.max_min, 1e-6));
   }
+}
+
+TEST_CASE("elastic: loops over the rules of released simulators give their averages, each rule its own") {
+  const auto shortest = run_muri_trace(MuriOrder::remaining), smallest = run_muri_trace(MuriOrder::remaining_service);
+  const auto least = run_muri_trace(MuriOrder::attained_service);
+  const auto allox = run_gavel_allox_trace();
+  if (!shortest || !smallest || !least || !allox) return skip_case("there are no traces beside " + gavel_folder());
+  CHECK(shortest->jct_s == near(193081.796, 1e-8));
+  CHECK(smallest->jct_s == near(185021.880, 1e-8));
+  CHECK(least->jct_s == near(347213.248, 1e-8));
+  CHECK(*allox == near(59770.441018, 1e-11));
+  // Of equally many preemptions these would be one rule.
+  CHECK(smallest->preemptions < shortest->preemptions);
+  CHECK(shortest->preemptions < least->preemptions);
 }

@@ -6,6 +6,7 @@
 #include "text/byte_source.hpp"
 #include "text/json_reader.hpp"
 #include "validate/elastic/elasticflow_trace.hpp"
+#include "validate/elastic/released_simulators.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -129,6 +130,32 @@ bool check_goodput(std::FILE* out) {
   return row(out, "16 GPUs on 4 servers, best goodput [1/s]", 297.031909, best_batch(model, 4, 16).goodput, 6) && holds;
 }
 
+/// Averages that released simulators print, by their rules. Every printed digit has to agree.
+bool check_released(std::FILE* out, int& skipped) {
+  struct Muri {
+    const char* name;
+    MuriOrder order;
+    double jct_s;
+  };
+  constexpr Muri kMuri[] = {{"Muri's SRTF, trace3", MuriOrder::remaining, 193081.796},
+                            {"Muri's SRSF, trace3", MuriOrder::remaining_service, 185021.880},
+                            {"Muri's Tiresias, trace3", MuriOrder::attained_service, 347213.248}};
+  constexpr double kAllox = 59770.441018;  // of FIFO, too
+  fmt::print(out, "\n  Mean completion times of released simulators, by their rules [s]\n");
+  bool holds = true;
+  for (const Muri& each : kMuri) {
+    const std::optional<ReleasedAverage> average = run_muri_trace(each.order);
+    if (!average) {
+      ++skipped;
+      break;
+    }
+    holds = row(out, each.name, each.jct_s, average->jct_s, 3) && holds;
+  }
+  const std::optional<double> allox = run_gavel_allox_trace();
+  if (!allox) ++skipped;
+  return (!allox || row(out, "Gavel's AlloX and FIFO, continuous trace", kAllox, *allox, 6)) && holds;
+}
+
 /// ElasticFlow's trace under policies that change GPUs and one that doesn't: the order holds, the figures are shown.
 bool check_elasticflow(std::FILE* out, int& skipped) {
   struct Run {
@@ -226,6 +253,7 @@ int validate_elastic(std::FILE* out) {
     holds = check_trace(out, optima, *cluster) && holds;
     if (optima.trace == "medium_test") holds = check_water_filling(out, *cluster) && holds;
   }
+  holds = check_released(out, skipped) && holds;
   holds = check_elasticflow(out, skipped) && holds;
   if (skipped > 0)
     fmt::print(out, "  traces skipped: {}; they are not in {} (set CONTEND_DATA)\n", skipped, gavel_folder());

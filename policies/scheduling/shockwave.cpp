@@ -1,0 +1,282 @@
+// Shockwave (Zheng et al., NSDI 2023, section 5 and the parameters of its released code) plans which jobs run in each
+// of the next T rounds, anew when a job has come or gone and when the rounds are over. With n_j rounds for job j it
+// makes
+//
+//     sum_j w_j log~(share_j(n_j)) / (jobs T) - k max_j remaining_j(n_j)
+//
+// largest, with share the part of its work that the job has done by then, remaining the seconds that it still needs,
+// and sum_j gpus_j n_j <= G T. log~ is linear between 0, 0.2, ..., 1; at 0 it is log 0.01, the released code's value
+// being unknown. Each job must be able to end in time, by end of the plan + remaining_j / min(1, G / jobs) <= rho_max
+// F_j, unless it is done within the plan. F_j is 0.9 times the mean over its life of the ends that an equal share
+// promised, and 0.1 times the last. Where not all can, none has to, and a job that will be late by the ratio r > 1
+// counts w_j = r^12, at most 10^6.
+//
+// The released code gives an integer program of jobs x rounds to a solver, up to a gap or a limit of time. All rounds
+// are alike, so that only the number for each job counts: a multiple-choice knapsack for each bound on the longest job,
+// which ConfigurationProgram solves (configurations.hpp). Rounds take the jobs with most rounds left first, large
+// before small; a gang that finds no room in its rounds loses them. GPUs that the plan leaves go to other jobs in order
+// of submission. Jobs keep one speed; the released code also forecasts that batches grow, which shortens jobs.
+
+#include "policies/registry.hpp"
+#include "policies/scheduling/configurations.hpp"
+#include "sim/portable_math.hpp"
+#include "sim/ports.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+namespace {
+
+constexpr double kUnits = 1e6;  // of the logarithms, as whole costs
+constexpr double kLateness = 12, kMostWeight = 1e6;
+constexpr double kMeanOfEnds = 0.9, kLastEnd = 0.1;
+
+/// The logarithm, linear between multiples of 0.2.
+double log_between(double share) {
+  constexpr double kStep = 0.2, kAtZero = 0.01;
+  const double low = std::min(std::floor(share / kStep) * kStep, 1 - kStep);
+  const auto at = [&](double base) { return portable_log(std::max(kAtZero, base)); };
+  return at(low) + (share - low) / kStep * (at(low + kStep) - at(low));
+}
+
+class Shockwave final : public SchedulingPolicy {
+ public:
+  Shockwave(Time round, int rounds, double makespan_weight, double rho_max, double gap)
+      : round_{round}, rounds_{rounds}, makespan_weight_{makespan_weight}, rho_max_{rho_max}, gap_{gap} {}
+
+  [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.submit.ns(); }
+  void queued(const JobView& view) override {
+    const auto [at, is_new] = ids_.try_emplace(view.id, view.tie);
+    if (!is_new && at->second != view.tie) {
+      jobs_[view.tie] = jobs_.at(at->second);
+      jobs_.erase(at->second);
+      at->second = view.tie;
+    }
+    jobs_[view.tie].id = view.id;
+    has_changed_ = has_changed_ || is_new;
+  }
+  void left(JobId job) override {
+    const auto at = ids_.find(job);
+    if (at == ids_.end()) return;
+    jobs_.erase(at->second);
+    ids_.erase(at);
+    has_changed_ = true;
+  }
+  [[nodiscard]] bool idle_passes() const override { return true; }
+  [[nodiscard]] Time slice(int) const override { return round_; }
+  [[nodiscard]] Time next_decision(const ClusterView& cluster) override {
+    return jobs_.empty() ? Time::never() : round_ * (cluster.now().ns() / round_.ns() + 1);
+  }
+
+  void pass(const ClusterView& cluster, SchedulingActions& actions) override {
+    if (jobs_.empty()) return;
+    if (cluster.now().ns() % round_.ns() == 0) {
+      look(cluster);
+      if (has_changed_ || rounds_left_ == 0) plan(cluster);
+      start_round(cluster, actions);
+      --rounds_left_;
+    }
+    if (!actions.recording()) return;
+    for (const auto& [tie, job] : jobs_)
+      if (!cluster.job(job.id).running) actions.blocked(job.id, job.is_taken ? Why::no_place : Why::throttled);
+  }
+
+ private:
+  struct Job {
+    JobId id;
+    int gpus = 1;
+    double left_s = 0, total_s = 0;            ///< at its own speed
+    double ends_s = 0, end_s = 0, life_s = 0;  ///< promised ends times seconds, the last one, and seconds
+    int rounds = 0;                            ///< of the plan, still to come
+    bool is_taken = false;                     ///< in this round
+
+    [[nodiscard]] double promised_s() const {
+      return life_s > 0 ? kMeanOfEnds * ends_s / life_s + kLastEnd * end_s : end_s;
+    }
+    [[nodiscard]] double remaining(double rounds_s) const { return std::max(0.0, left_s - rounds_s); }
+    [[nodiscard]] double share(double rounds_s) const { return total_s > 0 ? 1 - remaining(rounds_s) / total_s : 1; }
+  };
+
+  /// What is left of each job, and when an equal share would end it.
+  void look(const ClusterView& cluster) {
+    const double now_s = cluster.now().to_seconds();
+    gpus_ = cluster.free_gpus();
+    for (auto& [tie, job] : jobs_) {
+      const JobView view = cluster.job(job.id);
+      if (view.running) gpus_ += view.gpus;
+      job.gpus = view.gpus;
+      job.left_s = view.remaining_service.to_seconds() / view.gpus;
+      job.total_s = view.total_service.to_seconds() / view.gpus;
+    }
+    for (auto& [tie, job] : jobs_) {
+      const double passed_s = job.end_s > 0 ? round_.to_seconds() : 0;
+      job.ends_s += job.end_s * passed_s;
+      job.life_s += passed_s;
+      job.end_s = now_s + job.left_s / equal_share();
+    }
+  }
+  [[nodiscard]] double equal_share() const {
+    return std::min(1.0, static_cast<double>(gpus_) / static_cast<double>(jobs_.size()));
+  }
+
+  [[nodiscard]] double end_after(const Job& job, double now_s, double rounds_s) const {
+    const double remaining = job.remaining(rounds_s), plan_s = rounds_ * round_.to_seconds();
+    return remaining > 0 ? now_s + plan_s + remaining / equal_share() : now_s + plan_s;
+  }
+
+  /// The fewest rounds with which the job keeps its promise; none if it can't.
+  [[nodiscard]] int promised_rounds(const Job& job, double now_s) const {
+    for (int n = 0; n <= rounds_; ++n) {
+      const double rounds_s = n * round_.to_seconds();
+      if (job.remaining(rounds_s) == 0 || end_after(job, now_s, rounds_s) <= rho_max_ * job.promised_s()) return n;
+    }
+    return rounds_ + 1;
+  }
+
+  void plan(const ClusterView& cluster) {
+    has_changed_ = false;
+    rounds_left_ = rounds_;
+    const double now_s = cluster.now().to_seconds();
+    std::vector<Job*> jobs;
+    for (auto& [tie, job] : jobs_)
+      if (job.gpus <= gpus_) jobs.push_back(&job);
+    if (jobs.empty()) return;
+    std::vector<int> fewest;
+    std::vector<double> weights(jobs.size(), 1);
+    std::int64_t needed = 0;
+    for (const Job* job : jobs) {
+      fewest.push_back(promised_rounds(*job, now_s));
+      needed += std::int64_t{job->gpus} * fewest.back();
+    }
+    if (needed > std::int64_t{gpus_} * rounds_ || std::ranges::max(fewest) > rounds_) {
+      std::ranges::fill(fewest, 0);
+      for (std::size_t j = 0; j < jobs.size(); ++j) {
+        const double late = end_after(*jobs[j], now_s, 0) / (rho_max_ * jobs[j]->promised_s());
+        if (late > 1) weights[j] = std::min(kMostWeight, portable_exp(kLateness * portable_log(late)));
+      }
+    }
+    const std::vector<int> found = best_rounds(jobs, fewest, weights);
+    for (auto& [tie, job] : jobs_) job.rounds = 0;
+    for (std::size_t j = 0; j < jobs.size(); ++j) jobs[j]->rounds = found[j];
+  }
+
+  /// The best numbers of rounds under each bound on the longest job, from the smallest bound on, until a larger one
+  /// can't pay any more.
+  [[nodiscard]] std::vector<int> best_rounds(const std::vector<Job*>& jobs, const std::vector<int>& fewest,
+                                             const std::vector<double>& weights) const {
+    const double round_s = round_.to_seconds();
+    std::set<double> bounds;
+    for (const Job* job : jobs)
+      for (int n = 0; n <= rounds_; ++n) bounds.insert(job->remaining(n * round_s));
+    std::vector<int> best(jobs.size(), 0);
+    double most = -std::numeric_limits<double>::infinity();
+    const double unbounded = value_within(jobs, fewest, weights, *bounds.rbegin(), nullptr);
+    for (const double bound : bounds) {
+      if (unbounded - makespan_weight_ * bound <= most) break;
+      std::vector<int> found;
+      const double value = value_within(jobs, fewest, weights, bound, &found) - makespan_weight_ * bound;
+      if (value <= most) continue;
+      most = value;
+      best = found;
+    }
+    return best;
+  }
+
+  /// The largest sum of logarithms where no job has more than so many seconds left; minus infinity if that can't be.
+  double value_within(const std::vector<Job*>& jobs, const std::vector<int>& fewest, const std::vector<double>& weights,
+                      double bound_s, std::vector<int>* found) const {
+    const double round_s = round_.to_seconds(), parts = static_cast<double>(jobs.size()) * rounds_;
+    std::int64_t left = std::int64_t{gpus_} * rounds_;
+    std::vector<int> first;
+    for (std::size_t j = 0; j < jobs.size(); ++j) {
+      int n = fewest[j];
+      while (n <= rounds_ && jobs[j]->remaining(n * round_s) > bound_s) ++n;
+      if (n > rounds_) return -std::numeric_limits<double>::infinity();
+      first.push_back(n);
+      left -= std::int64_t{jobs[j]->gpus} * n;
+    }
+    if (left < 0) return -std::numeric_limits<double>::infinity();
+    // What each has at least is set aside; the knapsack is about further rounds.
+    ConfigurationProgram program{{static_cast<int>(left)}};
+    for (std::size_t j = 0; j < jobs.size(); ++j) {
+      const auto cost = [&](int n) {
+        return -std::llround(kUnits * weights[j] * log_between(jobs[j]->share(n * round_s)) / parts);
+      };
+      std::vector<Configuration> more;
+      for (int n = first[j] + 1; n <= rounds_ && jobs[j]->remaining((n - 1) * round_s) > 0; ++n)
+        more.push_back({0, (n - first[j]) * jobs[j]->gpus, cost(n)});
+      program.add(more, cost(first[j]));
+    }
+    const ConfigurationChoice choice = program.solve(gap_);
+    if (found != nullptr)
+      for (std::size_t j = 0; j < jobs.size(); ++j) found->push_back(first[j] + choice.of_job[j] + 1);
+    return -static_cast<double>(choice.cost) / kUnits;
+  }
+
+  void start_round(const ClusterView& cluster, SchedulingActions& actions) {
+    std::vector<Job*> order;
+    for (auto& [tie, job] : jobs_) {
+      job.is_taken = false;
+      order.push_back(&job);
+    }
+    std::ranges::stable_sort(order, std::ranges::greater{}, [](const Job* job) {
+      return std::pair{job->rounds, job->rounds > 0 ? job->gpus : 0};
+    });
+    std::int64_t room = gpus_;
+    for (Job* job : order) {
+      if (job->gpus > room) continue;
+      room -= job->gpus;
+      job->is_taken = true;
+      job->rounds = std::max(0, job->rounds - 1);
+    }
+    for (const Job* job : order)
+      if (!job->is_taken && cluster.job(job->id).running) actions.preempt(job->id);
+    std::ranges::stable_sort(order, std::ranges::greater{}, &Job::gpus);  // gangs need whole servers
+    for (const Job* job : order)
+      if (job->is_taken && !cluster.job(job->id).running) actions.start(job->id);
+  }
+
+  Time round_;
+  int rounds_;
+  double makespan_weight_, rho_max_, gap_;
+  std::map<std::int64_t, Job> jobs_;  // by JobView::tie
+  std::map<JobId, std::int64_t> ids_;
+  bool has_changed_ = false;
+  int rounds_left_ = 0, gpus_ = 0;
+};
+
+std::unique_ptr<SchedulingPolicy> make_shockwave(const Parameters& parameters, const PolicyContext&) {
+  return std::make_unique<Shockwave>(Time::ceil_nanoseconds(parameters.get<double>("round_s") * 1e9),
+                                     static_cast<int>(parameters.get<std::int64_t>("rounds")),
+                                     parameters.get<double>("makespan_weight"), parameters.get<double>("rho_max"),
+                                     parameters.get<double>("gap"));
+}
+
+}  // namespace
+
+PolicyRow<SchedulingPolicy> shockwave_scheduling() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"round_s", 120.0, 1, 1e6, "length of a round, in seconds"},
+      {"rounds", std::int64_t{20}, 1, 1000, "rounds of a plan"},
+      {"makespan_weight", 1e-3, 0, 1e6,
+       "what a second of the longest job counts beside the mean logarithm of progress"},
+      {"rho_max", 1.0, 0.01, 1e6, "largest end of a job over that which an equal share promised"},
+      {"gap", 1e-3, 0, 1, "the search ends with a plan this near to the best, relative to its cost"}};
+  return {.name = "shockwave",
+          .summary = "rounds planned ahead for progress, the longest job and the ends that a share promised",
+          .source = "Zheng et al., NSDI 2023",
+          .parameters = kParameters,
+          .make = make_shockwave,
+          .one_type = true};
+}
+
+}  // namespace contend

@@ -1,0 +1,72 @@
+// Shockwave on cases that a reader can work out by hand.
+
+#include "sim/random_stream.hpp"
+#include "tests/effort.hpp"
+#include "tests/near.hpp"
+#include "tests/policies/scheduling_kit.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+Choice shockwave(double makespan_weight, std::int64_t rounds = 4) {
+  return {"shockwave", {{"round_s", 10.0}, {"rounds", rounds}, {"makespan_weight", makespan_weight}, {"gap", 0.0}}};
+}
+
+}  // namespace
+
+TEST_CASE("shockwave: jobs that all fit run at once, and later ones wait for the next round") {
+  CHECK(play(shockwave(1e-3), 4, {timed_job(0, 2, 30), timed_job(0, 2, 50)}).finishes() == "A30 B50");
+  CHECK(play(shockwave(1e-3), 4, {timed_job(0, 2, 30), timed_job(3, 2, 50)}).finishes() == "A30 B60");
+}
+
+TEST_CASE("shockwave: the longest job runs first where the makespan counts, so that all are done soonest") {
+  // On 2 GPUs: C of 40 s needs every round of a plan of 4; A and B share the other GPU.
+  const Played played = play(shockwave(1), 2, {timed_job(0, 1, 20), timed_job(0, 1, 20), timed_job(0, 1, 40)});
+  CHECK(played.result.jobs[2].finish == Time::seconds(40));
+  CHECK(played.result.end == Time::seconds(40));
+}
+
+TEST_CASE("shockwave: equal jobs share the rounds, and none waits until the other is done") {
+  const Played played = play(shockwave(0), 1, {timed_job(0, 1, 80), timed_job(0, 1, 80)});
+  CHECK(played.faults.empty());
+  // In each plan of 4 rounds both have 2: at 40 s both have done 20 s.
+  double first_s = 0;
+  for (const Hold& run : played.runs)
+    if (run.job.index() == 0 && run.start < Time::seconds(40))
+      first_s += (std::min(run.end, Time::seconds(40)) - run.start).to_seconds();
+  CHECK(first_s == near(20));
+  CHECK(played.result.end == Time::seconds(160));
+}
+
+TEST_CASE("shockwave: GPUs that the plan leaves are used, and a gang that never fits is refused as always") {
+  const Played played = play(shockwave(1e-3), 4, {timed_job(0, 3, 40), timed_job(0, 2, 40), timed_job(0, 1, 5)});
+  CHECK(played.faults.empty());
+  CHECK(played.result.jobs[2].finish == Time::seconds(5));
+  for (const JobResult& job : played.result.jobs) CHECK(job.state == JobState::finished);
+  CHECK(played.result.end <= Time::seconds(90));
+}
+
+TEST_CASE("shockwave: on random jobs all end, gangs stay whole, and no GPU has two jobs") {
+  for (std::uint64_t seed = 0; seed < effort<std::uint64_t>(40); ++seed) {
+    CAPTURE(seed);
+    RandomStream stream{seed, "shockwave"};
+    std::vector<JobSpec> jobs;
+    std::int64_t submit = 0;
+    for (int j = 0; j < 12; ++j) {
+      submit += stream.uniform() < 0.5 ? 0 : stream.uniform_integer(1, 30);
+      jobs.push_back(timed_job(submit, 1 << stream.uniform_integer(0, 2), stream.uniform_integer(1, 120)));
+    }
+    const Played played = play(shockwave(stream.uniform() < 0.5 ? 1e-3 : 1), 8, jobs);
+    CHECK(played.faults.empty());
+    for (const JobResult& job : played.result.jobs) CHECK(job.state == JobState::finished);
+  }
+}

@@ -1,0 +1,38 @@
+#pragma once
+// Released simulators whose averages are published, as plain loops over the traces that they were run on. They share no
+// code with sim/ and policies/: their rules charge restarts and end rounds in ways that the engine does not offer, and
+// these loops show that those rules, and nothing else, make the published figures.
+//
+//   Muri (Zhao et al., SIGCOMM 2022; Rivendile/Muri at 4e69a78): at each event every running job loses a start-up time,
+//     by its model and GPUs, of the time since the event before. It ends as if it lost nothing until its end.
+//   Gavel (Narayanan et al., OSDI 2020; stanford-futuredata/gavel at c4fa400): rounds of 360 s, in which a job runs
+//     whole iterations; a round ends with its slowest job. Jobs get their GPUs at most every 1,920 s.
+//
+// The data are not part of the project.
+
+#include <cstdint>
+#include <optional>
+
+namespace contend {
+
+enum class MuriOrder : std::uint8_t {
+  remaining,          ///< SRTF
+  remaining_service,  ///< SRSF: times GPUs
+  attained_service,   ///< Tiresias: three queues by GPU time, which end at 3,250 and 7,200 GPU-seconds
+};
+
+struct ReleasedAverage {
+  double jct_s = 0;
+  std::int64_t preemptions = 0;
+};
+
+/// Muri's trace3 on 8 servers of 8 GPUs. Nothing if the trace is not there.
+[[nodiscard]] std::optional<ReleasedAverage> run_muri_trace(MuriOrder order);
+
+/// AlloX on Gavel's continuous trace (seed 42, a job every 4,500 s on average) with 36 GPUs of each of three types: the
+/// mean completion time of jobs 4,000 to 4,999 in s. The released run takes all types to be as fast as V100, for the
+/// policy, and ties go to V100; so every job finds a V100. FIFO gives the same schedule. Nothing if the data are not
+/// there.
+[[nodiscard]] std::optional<double> run_gavel_allox_trace();
+
+}  // namespace contend
