@@ -198,7 +198,7 @@ std::vector<std::string> undetermined_constants(const IterationFit& fit, const I
   if (is_free(other)) names.emplace_back("beta");
   other = fit.constants;
   other.interference = other.interference * kMore + kSomeInterference;
-  if (is_free(other)) names.emplace_back("interference");
+  if (!fit.knows_interference || is_free(other)) names.emplace_back("interference");
   return names;
 }
 
