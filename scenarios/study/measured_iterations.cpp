@@ -171,6 +171,7 @@ double predicted_seconds(const MeasuredIteration& row, const IterationConstants&
   Scenario scenario = row.scenario;
   scenario.network.alpha = Time::ceil_nanoseconds(constants.alpha_s * 1e9);
   scenario.network.beta = TimePerByte{constants.beta_ns_per_byte};
+  scenario.network.interference.both.reset();
   scenario.network.interference.compute = constants.interference;
   scenario.network.interference.network = constants.interference;
   const StudyRow predicted = run_study(scenario, row.model).front();
