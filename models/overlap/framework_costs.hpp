@@ -12,16 +12,16 @@
 
 namespace contend {
 
-/// The work for each value of the uncompressed gradient; all 0: messages come and go for free.
+/// The work for 4 bytes of the uncompressed gradient, one value in fp32; all 0: messages come and go for free.
 struct FrameworkCosts {
-  double bytes_before = 0;  ///< read and written in the memory of the GPU before a message is sent, for each value
+  double bytes_before = 0;  ///< read and written in the memory of the GPU before a message is sent, for 4 bytes of it
   double bytes_after = 0;   ///< likewise when it has arrived
   int launches = 0;         ///< kernels for each tensor before, and again after
 
   [[nodiscard]] bool none() const { return bytes_before == 0 && bytes_after == 0 && launches == 0; }
   friend bool operator==(const FrameworkCosts&, const FrameworkCosts&) = default;
 
-  /// The kernels before and after a message of `values` in `tensors` >= 1; without work there are none.
+  /// The kernels before and after a message of 4 x `values` bytes in `tensors` >= 1.
   [[nodiscard]] KernelWork before(std::int64_t values, std::size_t tensors) const {
     return {bytes_before * static_cast<double>(values), 0, launches_of(tensors)};
   }
