@@ -128,7 +128,7 @@ int run_studies(const Arguments& arguments, std::span<const Scenario> scenarios)
   } else if (!arguments.has("quiet")) {
     for (std::size_t i = 0; i < scenarios.size(); ++i) {
       print_output("{}{}", i == 0 ? "" : "\n", study_text(scenarios[i], models[i], rows[i]));
-      if (explains) print_output("\n{}", messages_text(rows[i]));
+      if (explains) print_output("\n{}\n{}", assumptions_text(scenarios[i]), messages_text(rows[i]));
     }
   }
   std::vector<Complaint> impossible;

@@ -1,6 +1,7 @@
 #include "cli/study_explain.hpp"
 
 #include "cli/text_table.hpp"
+#include "scenarios/study/study_assumptions.hpp"
 #include "scenarios/study/study_columns.hpp"
 #include "text/csv.hpp"
 
@@ -45,6 +46,13 @@ std::string heading(const StudyRow& row, std::size_t phase) {
 }
 
 }  // namespace
+
+std::string assumptions_text(const Scenario& scenario) {
+  Table table{{"cost", "as", "from"}};
+  for (std::size_t column = 0; column < 3; ++column) table.align_left(column);
+  for (const StudyAssumption& each : study_assumptions(scenario)) table.add({each.what, each.value, each.source});
+  return table.text();
+}
 
 std::string messages_text(std::span<const StudyRow> rows) {
   std::string out;

@@ -9,6 +9,8 @@
 
 namespace contend {
 
+/// A table of the costs that are in the study, and of those that are not, with their sources.
+[[nodiscard]] std::string assumptions_text(const Scenario& scenario);
 /// A table for each number of workers, compression method, phase of it and fusion policy. The rows must come from a run
 /// with StudyDetail::messages.
 [[nodiscard]] std::string messages_text(std::span<const StudyRow> rows);

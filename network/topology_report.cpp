@@ -121,7 +121,7 @@ std::vector<TierReport> report_tiers(const Topology& topology) {
 std::string_view name_of(LinkPlace place) {
   switch (place) {
     case LinkPlace::gpu_link:
-      return "NVLink";
+      return "NVLink or xGMI";
     case LinkPlace::between_sockets:
       return "between sockets";
     case LinkPlace::pcie:

@@ -2,6 +2,7 @@
 // A scenario as plain, validated data with every default filled in.
 
 #include "models/devices.hpp"
+#include "models/overlap/framework_costs.hpp"
 #include "models/overlap/problem.hpp"
 #include "models/parallel/recomputation.hpp"
 #include "models/parallel/training_iteration.hpp"
@@ -51,6 +52,7 @@ enum class CostFormula : std::uint8_t {
   ring,
   halving_doubling,
   measured,
+  nccl,  ///< neither: NCCL's own model of a collective of that size (Network::Nccl)
 };
 
 /// The number of iterations that a compression method needs to reach a target, relative to training without
@@ -82,6 +84,8 @@ struct TrainingSetup {
   Granularity granularity = Granularity::tensor;
   MessageRoute collective = MessageRoute::usual;  ///< route of the messages, forced on all methods
   double kernel_factor = 1;                       ///< factor on the roofline time of compression kernels
+  FrameworkCosts framework;                       ///< copies around each message
+  double host_ns_per_value = 0;                   ///< OverlapProblem::host_ns_per_value
 };
 
 /// The optimizer, which says what the update of the weights reads and writes and what it keeps in memory.
@@ -254,9 +258,29 @@ struct Scenario {
       [[nodiscard]] bool given() const { return bandwidth || beta; }
     } inside;           ///< between the GPUs of a server; not given: no time at all
     TimePerByte gamma;  ///< time to add up a received byte
+    /// The library of CostFormula::nccl, and what a user has measured in place of its constants.
+    struct Nccl {
+      std::optional<std::string> machine;    ///< a name of nccl_machines()
+      std::string version = "2.23.4";        ///< one that read_nccl_version() knows
+      bool sharp = false;                    ///< the switches of the network add
+      Time latency;                          ///< of the network's plug-in
+      std::optional<Time> hop;               ///< NcclFit::hop
+      std::optional<ByteRate> channel_rate;  ///< NcclFit::channel_rate
+    } nccl;
+    /// One factor for both, or those that are usual on the device of the jobs.
+    struct InterferenceChoice {
+      bool usual = false;  ///< usual_interference(), else `factor`
+      double factor = 0;
+    };
     struct {
-      double compute = 0, network = 0;  ///< as in sim/interference.hpp, as plain factors
+      std::optional<InterferenceChoice> both;  ///< in place of the two factors
+      double compute = 0, network = 0;         ///< as in sim/interference.hpp, as plain factors
     } interference;
+    /// Where many servers send at once, a byte takes (servers / free)^exponent times as long, if that is more than 1.
+    struct ManySenders {
+      std::optional<double> free;  ///< servers that don't disturb each other; not given: any number
+      double exponent = 1.6;
+    } many_senders;
     // analytic and contention only
     std::optional<TimePerByte> beta;  ///< time per byte of a transfer without contention
     std::optional<TimePerByte> eta;   ///< further time per byte for each other transfer on the interface

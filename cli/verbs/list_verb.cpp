@@ -5,6 +5,8 @@
 #include "cli/text_table.hpp"
 #include "models/catalogue/catalogue.hpp"
 #include "models/devices.hpp"
+#include "models/overlap/framework_costs.hpp"
+#include "models/overlap/usual_interference.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
 #include "models/training_profile.hpp"
 #include "network/collectives/algorithm.hpp"
@@ -219,6 +221,24 @@ Catalogue operator_list() {
   return list;
 }
 
+Catalogue interference_list() {
+  Catalogue list{.columns = {"GPU", "library", "ranks on", "compute", "network", "source"}, .rows = {}};
+  for (const UsualInterference& each : usual_interferences())
+    list.rows.push_back({std::string{each.gpu}, std::string{each.library},
+                         each.path == TransferPath::inside ? "one server" : "several servers",
+                         fmt::format("{}", each.compute), fmt::format("{}", each.network), std::string{each.source}});
+  return list;
+}
+
+Catalogue framework_list() {
+  Catalogue list{.columns = {"framework", "bytes before", "bytes after", "launches", "source"}, .rows = {}};
+  for (const NamedFramework& each : frameworks())
+    list.rows.push_back({std::string{each.name}, fmt::format("{}", each.costs.bytes_before),
+                         fmt::format("{}", each.costs.bytes_after), fmt::format("{}", each.costs.launches),
+                         std::string{each.source}});
+  return list;
+}
+
 struct Topic {
   std::string_view name, text;
   Catalogue (*make)();
@@ -231,6 +251,10 @@ constexpr Topic kTopics[] = {
     {"networks", "networks of the catalogue, layer by layer", networks},
     {"transformers", "models that jobs spread over several GPUs (training.NAME.parallel)", transformer_list},
     {"devices", "GPU types", device_list},
+    {"interferences", "what computing and communicating usually cost each other (network.interference: auto)",
+     interference_list},
+    {"frameworks", "what frameworks do around each message (overlap.framework, training.NAME.framework)",
+     framework_list},
     {"layer-formats", "files of layer times", formats},
     {"trace-formats", "job traces that can be imported", traces},
     {"keys", "keys of a scenario", keys},
@@ -284,7 +308,8 @@ const Command& list_command() {
   static constexpr Command kCommand = {
       .name = "list",
       .arguments =
-          "[policies|topologies|collectives|models|networks|transformers|devices|layer-formats|trace-formats|keys|"
+          "[policies|topologies|collectives|models|networks|transformers|devices|interferences|frameworks|layer-"
+          "formats|trace-formats|keys|"
           "metrics|suites|operators]",
       .summary = "List policies, models, metrics and everything else that can be named.",
       .examples = kListExamples,

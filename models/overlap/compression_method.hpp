@@ -24,15 +24,19 @@ struct GradientGroup {
   std::size_t last = 0;
 };
 
-/// One step of an exchange: a kernel on the stream of the GPU, or a collective.
+/// One step of an exchange: a kernel on the stream of the GPU, a collective, or work of the host.
 struct ExchangeStage {
   std::string name;  ///< such as `top-k`; unique in an exchange
   Time duration;     ///< of a kernel, > 0
   std::optional<CollectiveKind> collective;
   Bytes bytes;  ///< of a collective: the size of the full tensor on one rank, as Op::bytes
   CollectiveScope scope = CollectiveScope::all;
+  bool on_host = false;  ///< no kernel and no collective: work of the host, which takes `duration` and no GPU
 
   static ExchangeStage kernel(std::string name, Time duration) { return {std::move(name), duration, {}, {}, {}}; }
+  static ExchangeStage host(std::string name, Time duration) {
+    return {std::move(name), duration, {}, {}, CollectiveScope::all, true};
+  }
   static ExchangeStage send(std::string name, CollectiveKind kind, Bytes bytes,
                             CollectiveScope scope = CollectiveScope::all) {
     return {std::move(name), {}, kind, bytes, scope};

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -169,10 +171,31 @@ TransferCost ExchangeCost::transfer(CollectiveKind collective, CollectiveScope s
 }
 
 ExchangeCost ExchangeCost::on_links(std::array<CostCurve, kCollectiveKinds> curves) {
-  ExchangeCost cost;
-  for (std::size_t kind = 0; kind < curves.size(); ++kind)
-    cost.at(kAll, static_cast<CollectiveKind>(kind)) = curves[kind].least();
-  cost.curves_.assign(curves.begin(), curves.end());
+  const auto shared = std::make_shared<const std::array<CostCurve, kCollectiveKinds>>(std::move(curves));
+  const auto on_links = [](CollectiveScope scope) { return scope != CollectiveScope::server; };
+  return ExchangeCost{}.with_sized(
+      [=](Bytes bytes, CollectiveKind kind, CollectiveScope scope) {
+        return on_links(scope) ? std::optional{(*shared)[static_cast<std::size_t>(kind)].at(bytes)} : std::nullopt;
+      },
+      [&](CollectiveKind kind, CollectiveScope scope) {
+        return scope == kAll ? std::optional{(*shared)[static_cast<std::size_t>(kind)].least()} : std::nullopt;
+      });
+}
+
+ExchangeCost ExchangeCost::with_lines(const Lines& lines) const {
+  ExchangeCost cost = *this;
+  for (std::size_t scope = 0; scope < kCollectiveScopes; ++scope) {
+    for (std::size_t kind = 0; kind < kCollectiveKinds; ++kind) {
+      const auto line = lines(static_cast<CollectiveKind>(kind), static_cast<CollectiveScope>(scope));
+      if (line) cost.costs_[scope][kind] = *line;
+    }
+  }
+  return cost;
+}
+
+ExchangeCost ExchangeCost::with_sized(BySize by_size, const Lines& least) const {
+  ExchangeCost cost = with_lines(least);
+  cost.by_size_ = std::move(by_size);
   return cost;
 }
 

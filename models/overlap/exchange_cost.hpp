@@ -11,7 +11,8 @@
 
 #include <array>
 #include <cstddef>
-#include <vector>
+#include <functional>
+#include <optional>
 
 namespace contend {
 
@@ -72,18 +73,26 @@ class ExchangeCost {
 
   /// The costs of workers whose links differ (models/overlap/link_cost.hpp): a curve for each kind of collective.
   static ExchangeCost on_links(std::array<CostCurve, kCollectiveKinds> curves);
+  /// A line for some kinds of collectives; nothing for the others.
+  using Lines = std::function<std::optional<LinearCost>(CollectiveKind, CollectiveScope)>;
+  /// The line through the cost of one transfer alone at its size; nothing where of() holds for all sizes.
+  using BySize = std::function<std::optional<LinearCost>(Bytes, CollectiveKind, CollectiveScope)>;
+  /// These costs with the lines given in place of theirs.
+  [[nodiscard]] ExchangeCost with_lines(const Lines& lines) const;
+  /// The same with costs that are not one line in the size (models/overlap/library_cost.hpp); `least` lies nowhere
+  /// above them.
+  [[nodiscard]] ExchangeCost with_sized(BySize by_size, const Lines& least) const;
 
   [[nodiscard]] ExchangeKind kind() const { return kind_; }
-  /// The cost of one transfer of that size alone. It differs from of() only on links that differ; there it throws
-  /// InputError if the collective is impossible.
+  /// The cost of one transfer of that size alone. It differs from of() on links that differ, where it throws InputError
+  /// if the collective is impossible, and with a library.
   [[nodiscard]] LinearCost sized(Bytes bytes, CollectiveKind collective,
                                  CollectiveScope scope = CollectiveScope::all) const {
-    if (curves_.empty() || scope == CollectiveScope::server) return of(collective, scope);
-    return curves_[static_cast<std::size_t>(collective)].at(bytes);
+    if (!by_size_) return of(collective, scope);
+    return by_size_(bytes, collective, levels() ? scope : flat(scope)).value_or(of(collective, scope));
   }
-  /// The cost of one transfer alone; on links that differ, that of the smallest size, which bounds all others from
-  /// below. Without levels each rank is a server of its own: `leaders` and `peers` then mean all ranks, and `server`
-  /// costs nothing.
+  /// The cost of one transfer alone; where it is not one line in the size, a line that bounds it from below. Without
+  /// levels each rank is a server of its own: `leaders` and `peers` then mean all ranks, and `server` costs nothing.
   [[nodiscard]] const LinearCost& of(CollectiveKind collective, CollectiveScope scope = CollectiveScope::all) const {
     return costs_[static_cast<std::size_t>(levels() ? scope : flat(scope))][static_cast<std::size_t>(collective)];
   }
@@ -126,7 +135,7 @@ class ExchangeCost {
   }
 
   std::array<std::array<LinearCost, kCollectiveKinds>, kCollectiveScopes> costs_{};
-  std::vector<CostCurve> curves_;  // by kind; empty: costs_ holds for all sizes
+  BySize by_size_;  // empty: costs_ holds for all sizes
   int per_server_ = 1;
   ExchangeKind kind_ = ExchangeKind::all_reduce;
   bool duplex_ = false;

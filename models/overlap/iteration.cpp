@@ -4,6 +4,7 @@
 #include "sim/error.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace contend {
 
@@ -51,49 +52,97 @@ void IterationBuilder::record(std::string name, std::size_t gradients, Bytes den
   messages_.push_back({std::move(name), gradients, dense, std::move(ops), 0});
 }
 
-IterationBuilder::Exchange IterationBuilder::dense(const std::string& name, std::size_t gradients, Bytes bytes,
-                                                   std::int32_t priority) {
-  if (problem_.cost.kind() == ExchangeKind::all_reduce) {
-    const OpId op = collective("all-reduce " + name, CollectiveKind::all_reduce, bytes, priority);
-    record(name, gradients, bytes, {op});
-    return {op, op, op};
-  }
-  const OpId push = collective("push " + name, CollectiveKind::reduce, bytes, priority);
-  const OpId pull = collective("pull " + name, CollectiveKind::broadcast, bytes, priority);
-  graph.add_dependency(push, pull);
-  record(name, gradients, bytes, {push, pull});
-  return {push, push, pull};
+std::vector<ExchangeStage> IterationBuilder::dense(Bytes bytes) const {
+  if (problem_.cost.kind() == ExchangeKind::all_reduce)
+    return {ExchangeStage::send("all-reduce", CollectiveKind::all_reduce, bytes)};
+  return {ExchangeStage::send("push", CollectiveKind::reduce, bytes),
+          ExchangeStage::send("pull", CollectiveKind::broadcast, bytes)};
 }
 
-std::optional<IterationBuilder::Exchange> IterationBuilder::compressed(const std::string& name,
-                                                                       const GradientGroup& group,
-                                                                       std::int32_t priority) {
+/// Puts what the framework and the host do around the stages of a message.
+void IterationBuilder::wrap(std::size_t tensors, Bytes bytes, std::vector<ExchangeStage>& stages) const {
+  const std::int64_t values = bytes.count() / problem_.gradient_element_bytes;
+  if (problem_.host_ns_per_value > 0) {
+    const auto first = std::ranges::find_if(stages, [](const auto& each) { return each.collective.has_value(); });
+    const double ns = static_cast<double>(values) * problem_.host_ns_per_value;
+    stages.insert(first, ExchangeStage::host("host work", Time::ceil_nanoseconds(ns)));
+  }
+  if (!problem_.framework) return;
+  constexpr std::int64_t kWord = 4;  // copies of narrower values move fewer bytes
+  const std::int64_t words = std::max<std::int64_t>(1, bytes.count() / kWord);
+  const auto& [costs, kernels] = *problem_.framework;
+  if (costs.bytes_before > 0 || costs.launches > 0)
+    stages.insert(stages.begin(), ExchangeStage::kernel("copy in", kernels.of(costs.before(words, tensors))));
+  if (costs.bytes_after > 0 || costs.launches > 0)
+    stages.push_back(ExchangeStage::kernel("copy out", kernels.of(costs.after(words, tensors))));
+}
+
+OpId IterationBuilder::add_stage(const ExchangeStage& stage, const std::string& message, std::int32_t priority,
+                                 bool before_collective) {
+  const std::string title = stage.name + " " + message;
+  if (stage.collective) return collective(title, *stage.collective, stage.bytes, priority, stage.scope);
+  if (stage.on_host) {
+    const OpId work = graph.add_timer(title, worker_, stage.duration);
+    if (host_.valid()) graph.add_dependency(host_, work);
+    return host_ = work;
+  }
+  const OpId kernel = graph.add_compute(title, worker_, stage.duration);
+  if (before_collective) graph.put_into(ChannelId::none(), kernel, kBeforeCollective);
+  return kernel;
+}
+
+/// `layer` is the one whose backward pass completes a group; without it the caller orders the kernels.
+std::optional<IterationBuilder::Exchange> IterationBuilder::send(const std::string& name, std::size_t gradients,
+                                                                 Bytes bytes, std::vector<ExchangeStage> stages,
+                                                                 std::optional<std::size_t> layer,
+                                                                 std::int32_t priority) {
+  if (stages.empty()) return std::nullopt;
+  wrap(gradients, bytes, stages);
   std::vector<OpId> ops;
-  OpId send = OpId::none();
-  const std::vector<ExchangeStage> stages = problem_.method->stages(problem_, group);
+  OpId send = OpId::none(), kernel = OpId::none();  // the last kernel before the first collective
   const auto last = std::find_if(stages.rbegin(), stages.rend(), [](const auto& each) { return each.collective; });
   const auto collectives_end = static_cast<std::size_t>(stages.rend() - last);
   for (const ExchangeStage& stage : stages) {
     const auto has_name = [&](const ExchangeStage& each) { return each.name == stage.name; };
     CONTEND_CHECK(std::count_if(stages.begin(), stages.end(), has_name) == 1, "timelines tell tasks apart by names");
-    const std::string title = stage.name + " " + name;
-    const OpId op = stage.collective ? collective(title, *stage.collective, stage.bytes, priority, stage.scope)
-                                     : graph.add_compute(title, worker_, stage.duration);
+    const OpId op = add_stage(stage, name, priority, ops.size() + 1 < collectives_end);
     if (!ops.empty()) graph.add_dependency(ops.back(), op);
     // The stream runs kernels in the order in which the backward pass launches them.
     if (stage.collective && !send.valid()) {
       send = op;
-      if (!ops.empty() && layer(group) > 0 && moment_ == ExchangeMoment::gradients)
-        graph.add_dependency(ops.back(), backward(layer(group) - 1));
+      if (kernel.valid() && layer && *layer > 0 && moment_ == ExchangeMoment::gradients)
+        graph.add_dependency(kernel, backward(*layer - 1));
     }
+    if (!stage.collective && !stage.on_host && !send.valid()) kernel = op;
     ops.push_back(op);
-    if (!stage.collective && ops.size() < collectives_end) graph.put_into(ChannelId::none(), op, kBeforeCollective);
   }
-  if (ops.empty()) return std::nullopt;
   CONTEND_CHECK(send.valid(), "an exchange has a collective");
   const Exchange made{ops.front(), send, ops.back()};
-  record(name, group.last - group.first + 1, size(group), std::move(ops));
+  record(name, gradients, bytes, std::move(ops));
   return made;
+}
+
+OpId IterationBuilder::prepare(const std::string& name, std::size_t tensors, Bytes bytes, OpId ready,
+                               std::vector<OpId>& ops) {
+  std::vector<ExchangeStage> stages{ExchangeStage::send("", CollectiveKind::all_reduce, bytes)};
+  wrap(tensors, bytes, stages);
+  for (const ExchangeStage& stage : stages) {
+    if (stage.collective) break;
+    ops.push_back(add_stage(stage, name, 0, true));
+    graph.add_dependency(ready, ops.back());
+    ready = ops.back();
+  }
+  return ready;
+}
+
+OpId IterationBuilder::finish(const std::string& name, std::size_t tensors, Bytes bytes, OpId arrived,
+                              std::vector<OpId>& ops) {
+  std::vector<ExchangeStage> stages{ExchangeStage::send("", CollectiveKind::all_reduce, bytes)};
+  wrap(tensors, bytes, stages);
+  if (stages.back().collective) return arrived;
+  ops.push_back(add_stage(stages.back(), name, 0, false));
+  graph.add_dependency(arrived, ops.back());
+  return ops.back();
 }
 
 void IterationBuilder::attach(const Exchange& sent, const GradientGroup& group, OpId next) {
@@ -118,15 +167,16 @@ void IterationBuilder::attach(const Exchange& sent, const GradientGroup& group, 
 std::optional<IterationBuilder::Exchange> IterationBuilder::exchange(const std::string& name,
                                                                      const GradientGroup& group, OpId next,
                                                                      std::int32_t priority) {
-  const auto sent = problem_.method != nullptr ? compressed(name, group, priority)
-                                               : dense(name, group.last - group.first + 1, size(group), priority);
+  std::vector<ExchangeStage> stages =
+      problem_.method != nullptr ? problem_.method->stages(problem_, group) : dense(size(group));
+  const auto sent = send(name, group.last - group.first + 1, size(group), std::move(stages), layer(group), priority);
   if (sent) attach(*sent, group, next);
   return sent;
 }
 
 IterationBuilder::Exchange IterationBuilder::piece(const std::string& name, Bytes bytes, std::int32_t priority) {
   if (problem_.method != nullptr) throw InputError{"cuts gradients into pieces, which can't be compressed one by one"};
-  return dense(name, 1, bytes, priority);
+  return *send(name, 1, bytes, dense(bytes), std::nullopt, priority);
 }
 
 IterationGraph join_layers(const IterationGraph& graph, std::size_t layers) {

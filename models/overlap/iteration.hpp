@@ -59,11 +59,16 @@ class IterationBuilder {
   std::optional<Exchange> exchange(const std::string& name, const GradientGroup& group, OpId next,
                                    std::int32_t priority = 0);
   /// Adds the operations that send a piece of an uncompressed gradient. The caller adds the dependencies of `begin` and
-  /// on `end`. Throws InputError if gradients are compressed.
+  /// on `end`, which may be kernels of the framework. Throws InputError if gradients are compressed.
   Exchange piece(const std::string& name, Bytes bytes, std::int32_t priority);
   /// Adds one collective in the channel.
   OpId collective(const std::string& name, CollectiveKind kind, Bytes bytes, std::int32_t priority = 0,
                   CollectiveScope scope = CollectiveScope::all);
+  /// For a policy that adds messages by `collective`: what the framework does after `ready`, before a message of so
+  /// many tensors, and after `arrived`. They append the operations to `ops` and return the last one, for which the
+  /// message, or what needs it, must wait; if there is nothing to do, `ready` or `arrived`.
+  OpId prepare(const std::string& name, std::size_t tensors, Bytes bytes, OpId ready, std::vector<OpId>& ops);
+  OpId finish(const std::string& name, std::size_t tensors, Bytes bytes, OpId arrived, std::vector<OpId>& ops);
   /// Records the parts of a message, for a policy that adds them by `collective`.
   void record(std::string name, std::size_t gradients, Bytes dense, std::vector<OpId> ops);
   [[nodiscard]] FusedIteration take() { return {std::move(graph), std::move(messages_)}; }
@@ -71,8 +76,12 @@ class IterationBuilder {
   IterationGraph graph;
 
  private:
-  Exchange dense(const std::string& name, std::size_t gradients, Bytes bytes, std::int32_t priority);
-  std::optional<Exchange> compressed(const std::string& name, const GradientGroup& group, std::int32_t priority);
+  [[nodiscard]] std::vector<ExchangeStage> dense(Bytes bytes) const;
+  void wrap(std::size_t tensors, Bytes bytes, std::vector<ExchangeStage>& stages) const;
+  OpId add_stage(const ExchangeStage& stage, const std::string& message, std::int32_t priority, bool before_collective);
+  std::optional<Exchange> send(const std::string& name, std::size_t gradients, Bytes bytes,
+                               std::vector<ExchangeStage> stages, std::optional<std::size_t> layer,
+                               std::int32_t priority);
   void attach(const Exchange& sent, const GradientGroup& group, OpId next);
 
   const OverlapProblem& problem_;
@@ -81,6 +90,7 @@ class IterationBuilder {
   RoleId worker_;
   ChannelId out_, in_;  // pulls take `in_`
   std::vector<SentMessage> messages_;
+  OpId host_ = OpId::none();  // the last work of the host, which does one thing after the other
   ExchangeMoment moment_ = ExchangeMoment::gradients;
 };
 

@@ -16,6 +16,8 @@ namespace contend {
 namespace {
 
 constexpr int kConstants = 3;
+constexpr int kInterference = 2;  // its place among them
+constexpr double kLeastHidden = 0.1;
 using Vector = Eigen::Matrix<double, kConstants, 1>;
 using Matrix = Eigen::Matrix<double, kConstants, kConstants>;
 
@@ -38,7 +40,20 @@ class Fitter {
   Fitter(const std::vector<FittedRow>& rows, const IterationPredictor& predict, std::vector<std::size_t> used)
       : rows_{rows}, predict_{predict}, used_{std::move(used)} {}
 
-  IterationConstants fit(const IterationConstants& start) const {
+  /// The largest share of a row that overlapping hides: with both factors 1 it costs all that it saves.
+  [[nodiscard]] double hidden(IterationConstants constants) const {
+    double most = 0;
+    for (const std::size_t row : used_) {
+      constants.interference = 0;
+      const double free = predict_(row, constants);
+      constants.interference = 1;
+      most = std::max(most, predict_(row, constants) / free - 1);
+    }
+    return most;
+  }
+
+  /// With `holds_interference` it stays that of `start`.
+  [[nodiscard]] IterationConstants fit(const IterationConstants& start, bool holds_interference) const {
     constexpr int kSteps = 40;
     constexpr double kSlopeStep = 0.02, kSmallStep = 1e-4, kLongestStep = 1;
     Vector at = in_range(point_of(start));
@@ -49,6 +64,10 @@ class Fitter {
       Vector gradient = Vector::Zero();
       std::array<std::vector<double>, kConstants> slopes;
       for (int c = 0; c < kConstants; ++c) {
+        if (c == kInterference && holds_interference) {
+          slopes[kInterference].assign(here.size(), 0);
+          continue;
+        }
         Vector aside = at;
         aside[c] += kSlopeStep;
         slopes[static_cast<std::size_t>(c)] = residuals(aside);
@@ -124,7 +143,12 @@ IterationFit fit_iterations(const std::vector<FittedRow>& rows, const IterationP
                                  without.empty() ? "" : fmt::format(" (all but \"{}\")", without), kConstants)};
   }
   IterationFit fit;
-  fit.constants = Fitter{rows, predict, std::move(used)}.fit(start);
+  const Fitter fitter{rows, predict, std::move(used)};
+  fit.constants = fitter.fit(start, false);
+  if (fitter.hidden(fit.constants) < kLeastHidden) {
+    fit.knows_interference = false;
+    fit.constants = fitter.fit(start, true);
+  }
   for (std::size_t row = 0; row < rows.size(); ++row) fit.predicted.push_back(predict(row, fit.constants));
   return fit;
 }

@@ -6,6 +6,7 @@
 #include "models/layers.hpp"
 #include "models/overlap/compression_method.hpp"
 #include "models/overlap/exchange_cost.hpp"
+#include "models/overlap/framework_costs.hpp"
 #include "models/overlap/kernel_costs.hpp"
 #include "sim/units.hpp"
 
@@ -40,6 +41,13 @@ struct OverlapProblem {
   MessageRoute collective = MessageRoute::usual;  ///< route of the method's messages; ignored with parameter servers
   int phase = 0;                                  ///< index into CompressionMethod::phases()
   std::optional<KernelCosts> kernels;             ///< has a value if there is a method
+  /// What the framework does around each message, and what times it; nothing: messages come and go for free.
+  struct Framework {
+    FrameworkCosts costs;
+    KernelCosts kernels;
+  };
+  std::optional<Framework> framework;
+  double host_ns_per_value = 0;  ///< work of a thread of the host on each value before the message is sent, >= 0
 
   /// The route of messages: through the servers if there are any, else `collective`, or `usual` if that is not set.
   [[nodiscard]] MessageRoute route(MessageRoute usual) const {

@@ -71,6 +71,7 @@ class NcclLibrary {
   explicit NcclLibrary(NcclMachine machine, NcclChoices choices = {}, NcclFit fit = {})
       : machine_{machine}, choices_{std::move(choices)}, fit_{fit} {}
 
+  [[nodiscard]] const NcclMachine& machine() const { return machine_; }
   /// The model for ranks_by_server[i] ranks on server i.
   [[nodiscard]] NcclModel model(std::span<const int> ranks_by_server) const;
   /// The time of the choice of NCCL, in s; 0 for a single rank. Throws InputError as the functions above.

@@ -93,6 +93,7 @@ struct ServerBuilder {
 [[nodiscard]] ServerBuilder pcie_server();
 [[nodiscard]] ServerBuilder nvswitch_server();
 [[nodiscard]] ServerBuilder cube_mesh_server();
+[[nodiscard]] ServerBuilder mi250x_server();
 /// The rows of machines.
 [[nodiscard]] std::vector<ServerBuilder> machine_servers();
 

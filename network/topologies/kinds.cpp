@@ -26,6 +26,7 @@ const std::vector<ServerBuilder>& server_builders() {
   static const std::vector<ServerBuilder> builders = [] {
     std::vector<ServerBuilder> all{plain_server(), pcie_server(), nvswitch_server(), cube_mesh_server()};
     for (ServerBuilder& machine : machine_servers()) all.push_back(std::move(machine));
+    all.push_back(mi250x_server());
     return all;
   }();
   return builders;

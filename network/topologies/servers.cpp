@@ -114,36 +114,64 @@ std::vector<NodeId> build_nvswitch(const ServerSpec& spec, std::size_t gpus, std
   return inside.nics;
 }
 
-/// NVLinks of the DGX-1 with V100 as `nvidia-smi topo -m` prints them (NVIDIA, "DGX-1 with Tesla V100 system
-/// architecture", WP-08437-002): six links per GPU; 0: none.
-constexpr std::size_t kCubeGpus = 8;
-constexpr std::array<std::array<int, kCubeGpus>, kCubeGpus> kCubeMesh{{{0, 1, 1, 2, 2, 0, 0, 0},
-                                                                       {1, 0, 2, 1, 0, 2, 0, 0},
-                                                                       {1, 2, 0, 2, 0, 0, 1, 0},
-                                                                       {2, 1, 2, 0, 0, 0, 0, 1},
-                                                                       {2, 0, 0, 0, 0, 1, 1, 2},
-                                                                       {0, 2, 0, 0, 1, 0, 2, 1},
-                                                                       {0, 0, 1, 0, 1, 2, 0, 2},
-                                                                       {0, 0, 0, 1, 2, 1, 2, 0}}};
+constexpr std::size_t kMeshGpus = 8;
+/// The links between each pair of GPUs; 0: none.
+using MeshLinks = std::array<std::array<int, kMeshGpus>, kMeshGpus>;
 
-void check_cube_mesh(const ServerSpec& spec, std::size_t gpus, Complaints& complaints) {
+/// NVLinks of the DGX-1 with V100 as `nvidia-smi topo -m` prints them (NVIDIA, "DGX-1 with Tesla V100 system
+/// architecture", WP-08437-002): six links per GPU.
+constexpr MeshLinks kCubeMesh{{{0, 1, 1, 2, 2, 0, 0, 0},
+                               {1, 0, 2, 1, 0, 2, 0, 0},
+                               {1, 2, 0, 2, 0, 0, 1, 0},
+                               {2, 1, 2, 0, 0, 0, 0, 1},
+                               {2, 0, 0, 0, 0, 1, 1, 2},
+                               {0, 2, 0, 0, 1, 0, 2, 1},
+                               {0, 0, 1, 0, 1, 2, 0, 2},
+                               {0, 0, 0, 1, 2, 1, 2, 0}}};
+
+/// Infinity Fabric links between the eight dies of four MI250X: four in a package, two or one between packages
+/// (ROCm/rccl, src/graph/rome_models.h, rome_model_71, connMatrix).
+constexpr MeshLinks kMi250x{{{0, 4, 1, 0, 0, 0, 2, 0},
+                             {4, 0, 0, 1, 0, 1, 0, 0},
+                             {1, 0, 0, 4, 2, 0, 0, 0},
+                             {0, 1, 4, 0, 0, 0, 0, 1},
+                             {0, 0, 2, 0, 0, 4, 1, 0},
+                             {0, 1, 0, 0, 4, 0, 0, 1},
+                             {2, 0, 0, 0, 1, 0, 0, 4},
+                             {0, 0, 0, 1, 0, 1, 4, 0}}};
+
+void check_mesh(std::string_view what, const ServerSpec& spec, std::size_t gpus, Complaints& complaints) {
   check_tree(spec, gpus, complaints);
-  if (gpus != kCubeGpus) {
-    complaints.add("gpus_per_server", fmt::format("a hybrid cube mesh has {} GPUs, not {}", kCubeGpus, gpus));
-  }
+  if (gpus != kMeshGpus)
+    complaints.add("gpus_per_server", fmt::format("{} has {} GPUs, not {}", what, kMeshGpus, gpus));
+}
+void check_cube_mesh(const ServerSpec& spec, std::size_t gpus, Complaints& complaints) {
+  check_mesh("a hybrid cube mesh", spec, gpus, complaints);
+}
+void check_mi250x(const ServerSpec& spec, std::size_t gpus, Complaints& complaints) {
+  check_mesh("an mi250x", spec, gpus, complaints);
 }
 
-std::vector<NodeId> build_cube_mesh(const ServerSpec& spec, std::size_t gpus, std::size_t server, Topology& topology) {
+template <const MeshLinks& links>
+std::vector<NodeId> build_mesh(const ServerSpec& spec, std::size_t gpus, std::size_t server, Topology& topology) {
   const Inside inside = build_tree(spec, gpus, server, topology);
   for (std::size_t i = 0; i < gpus; ++i) {
     if (spec.gpu_relay) topology.make_relay(inside.gpus[i]);
     for (std::size_t j = i + 1; j < gpus; ++j) {
-      if (kCubeMesh[i][j] == 0) continue;
-      const ByteRate bandwidth{kCubeMesh[i][j] * spec.nvlink_bandwidth.bytes_per_second()};
+      if (links[i][j] == 0) continue;
+      const ByteRate bandwidth{links[i][j] * spec.nvlink_bandwidth.bytes_per_second()};
       topology.add_cable(inside.gpus[i], inside.gpus[j], bandwidth, spec.nvlink_latency);
     }
   }
   return inside.nics;
+}
+
+/// The parameters of GPUs that are joined to each other without switches.
+std::vector<Parameter> mesh_parameters() {
+  return tree_parameters({{"nvlink_bandwidth", &ServerSpec::nvlink_bandwidth, 0, 0, "bandwidth of one link of a GPU"},
+                          {"nvlink_latency", &ServerSpec::nvlink_latency, 0, 0, "latency of such a link"},
+                          {"gpu_relay", &ServerSpec::gpu_relay, 0, 0,
+                           "whether GPUs without a common link send through a third GPU instead of PCIe"}});
 }
 
 }  // namespace
@@ -173,12 +201,28 @@ ServerBuilder nvswitch_server() {
 }
 ServerBuilder cube_mesh_server() {
   return {{"hybrid-cube-mesh", "a PCIe tree of 8 V100 with six NVLinks each, as in a DGX-1", "NVIDIA WP-08437-002",
-           tree_parameters({{"nvlink_bandwidth", &ServerSpec::nvlink_bandwidth, 0, 0, "bandwidth of one NVLink"},
-                            {"nvlink_latency", &ServerSpec::nvlink_latency, 0, 0, "latency of an NVLink"},
-                            {"gpu_relay", &ServerSpec::gpu_relay, 0, 0,
-                             "whether GPUs without a common NVLink send through a third GPU instead of PCIe"}})},
+           mesh_parameters()},
           check_cube_mesh,
-          build_cube_mesh};
+          build_mesh<kCubeMesh>};
+}
+/// Each die has an Infinity Fabric link of its own to the CPU, which is a PCIe link with a switch here. An interface
+/// hangs on one die of each package; the other die reaches it through the first one.
+ServerBuilder mi250x_server() {
+  ServerSpec spec;
+  spec.kind = "mi250x";
+  spec.nics = 4;
+  spec.nic_near_gpu = {1, 3, 5, 7};
+  spec.pcie_bandwidth = ByteRate{36e9};
+  spec.gpus_per_pcie_switch = 1;
+  spec.sockets = 1;
+  spec.nvlink_bandwidth = ByteRate{50e9};
+  spec.gpu_relay = true;
+  return {{"mi250x", "4 MI250X, 8 GPUs in a mesh of Infinity Fabric links, 4 interfaces (200 Gbit/s: set network.nic)",
+           "ROCm/rccl, rome_model_71; OLCF, Frontier User Guide; that interfaces hang on odd GPUs is assumed",
+           mesh_parameters()},
+          check_mi250x,
+          build_mesh<kMi250x>,
+          spec};
 }
 
 }  // namespace contend

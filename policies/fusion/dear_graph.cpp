@@ -3,6 +3,8 @@
 #include "sim/error.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -54,10 +56,19 @@ FusedIteration dear_graph(const OverlapProblem& problem, const LayerGroups& grou
   const auto name = [&](std::size_t g) {
     return fmt::format("{}..{}", problem.layers[groups[g].first].name, problem.layers[groups[g].second].name);
   };
+  const auto gradients = [&](std::size_t g) {
+    return static_cast<std::size_t>(std::count_if(
+        problem.gradients.begin(), problem.gradients.end(),
+        [&](const auto& each) { return each.layer >= groups[g].first && each.layer <= groups[g].second; }));
+  };
   std::vector<OpId> scatter;
+  std::vector<std::vector<OpId>> parts(groups.size());  // of each message, in their order
   for (std::size_t g = groups.size(); g-- > 0;) {
+    const OpId ready =
+        builder.prepare(name(g), gradients(g), group_size[g], builder.backward(groups[g].first), parts[g]);
     scatter.push_back(builder.collective("reduce-scatter " + name(g), CollectiveKind::reduce_scatter, group_size[g]));
-    graph.add_dependency(builder.backward(groups[g].first), scatter.back());
+    graph.add_dependency(ready, scatter.back());
+    parts[g].push_back(scatter.back());
   }
   // An all-gather belongs to the iteration whose forward pass waits for it.
   OpId before = OpId::none();
@@ -70,12 +81,11 @@ FusedIteration dear_graph(const OverlapProblem& problem, const LayerGroups& grou
       graph.add_dependency(before, gather);
       if (groups[g - 1].first > 0) graph.add_dependency(builder.forward(groups[g - 1].first - 1), gather);
     }
-    graph.add_dependency(gather, builder.forward(groups[g].first));
     before = gather;
-    const auto gradients = static_cast<std::size_t>(std::count_if(
-        problem.gradients.begin(), problem.gradients.end(),
-        [&](const auto& each) { return each.layer >= groups[g].first && each.layer <= groups[g].second; }));
-    builder.record(name(g), gradients, group_size[g], {scatter[groups.size() - 1 - g], gather});
+    parts[g].push_back(gather);
+    const OpId arrived = builder.finish(name(g), gradients(g), group_size[g], gather, parts[g]);
+    graph.add_dependency(arrived, builder.forward(groups[g].first));
+    builder.record(name(g), gradients(g), group_size[g], std::move(parts[g]));
   }
   return builder.take();
 }

@@ -5,6 +5,10 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
+#include <string_view>
+
+#include <fmt/core.h>
 
 namespace contend {
 namespace {
@@ -25,17 +29,29 @@ void write_group(JsonWriter& json, std::span<const ScenarioKey> keys, std::size_
   for (std::size_t i = 0; i < keys.size();) {
     const std::string_view rest = keys[i].path.substr(prefix);
     const std::size_t point = rest.find('.');
-    json.key(rest.substr(0, point));
-    if (point == std::string_view::npos) {
-      write_key(json, keys[i++]);
-      continue;
-    }
-    const std::string_view group = keys[i].path.substr(0, prefix + point + 1);
+    const std::string_view name = rest.substr(0, point);
+    json.key(name);
+    const bool is_key = point == std::string_view::npos;
+    const ScenarioKey& whole = keys[i];
+    if (is_key) ++i;
+    const std::string group = fmt::format("{}{}.", whole.path.substr(0, prefix), name);
     const std::size_t first = i;
     while (i < keys.size() && keys[i].path.starts_with(group)) ++i;
-    json.begin_object();
-    write_group(json, keys.subspan(first, i - first), group.size());
-    json.end_object();
+    const auto parts = [&] {
+      json.begin_object();
+      write_group(json, keys.subspan(first, i - first), group.size());
+      json.end_object();
+    };
+    if (!is_key) {
+      parts();
+    } else if (first == i) {
+      write_key(json, whole);
+    } else {  // one value, or a map of its parts
+      json.begin_object().key("anyOf").begin_array();
+      write_key(json, whole);
+      parts();
+      json.end_array().end_object();
+    }
   }
   json.end_object();
 }

@@ -1,6 +1,7 @@
 #include "scenarios/keys/keys.hpp"
 
 #include "network/collectives/choice.hpp"
+#include "network/library/nccl_machine.hpp"
 #include "scenarios/keys/expectation_codec.hpp"
 #include "scenarios/keys/failure_keys.hpp"
 #include "scenarios/keys/key_rows.hpp"
@@ -37,6 +38,17 @@ constexpr std::int64_t kMaxIterations = 1'000'000'000'000;
 
 bool is_flow(const Scenario& scenario) {
   return scenario.network.fidelity == Fidelity::flow;
+}
+
+bool uses_nccl(const Scenario& scenario) {
+  return !is_flow(scenario) && scenario.network.formula == CostFormula::nccl;
+}
+
+/// A key that needs a number of servers from which on they disturb each other.
+ScenarioKey has_many_senders(ScenarioKey key) {
+  key.needs = "network.many_senders.free";
+  key.conditions = {[](const Scenario& scenario) { return scenario.network.many_senders.free.has_value(); }};
+  return key;
 }
 
 bool is_not_flow(const Scenario& scenario) {
@@ -189,10 +201,102 @@ Codec<std::string> collective_codec() {
 
 Codec<CostFormula> formula_codec() {
   std::vector<std::pair<std::string, CostFormula>> names;
-  for (const CostFormula formula :
-       {CostFormula::automatic, CostFormula::ring, CostFormula::halving_doubling, CostFormula::measured})
+  for (const CostFormula formula : {CostFormula::automatic, CostFormula::ring, CostFormula::halving_doubling,
+                                    CostFormula::measured, CostFormula::nccl})
     names.emplace_back(to_string(formula), formula);
   return choice_codec<CostFormula>(std::move(names));
+}
+
+Codec<std::string> nccl_version_codec() {
+  Codec<std::string> codec = text_codec();
+  codec.type = "version";
+  codec.range = "2.10.3 or 2.18.5 or 2.23.4 to 2.30.7";
+  codec.read = [](const YamlNode& node, const Reading& reading, std::string& value) {
+    try {
+      if (node.kind == YamlNode::Kind::scalar) {
+        value = print_version(read_nccl_version(node.text));
+        return;
+      }
+    } catch (const InputError&) {  // the text below says which versions are known
+    }
+    reading.expected("a version of NCCL whose constants are known: 2.10.3, 2.18.5 or 2.23.4 to 2.30.7", node);
+  };
+  return codec;
+}
+
+/// Keys of the library, which take part where the formula is nccl.
+std::vector<ScenarioKey> nccl_keys() {
+  std::vector<std::string> machines;
+  for (const NcclMachine& each : nccl_machines()) machines.emplace_back(each.name);
+  std::vector<ScenarioKey> keys{
+      row(
+          "network.nccl.machine", [](auto& s) -> auto& { return s.network.nccl.machine; },
+          optional_codec(name_codec(machines), ""),
+          "server whose GPUs, links and interfaces NCCL plans its channels on"),
+      row(
+          "network.nccl.version", [](auto& s) -> auto& { return s.network.nccl.version; }, nccl_version_codec(),
+          "version of NCCL"),
+      row(
+          "network.nccl.sharp", [](auto& s) -> auto& { return s.network.nccl.sharp; }, bool_codec(),
+          "whether the switches of the network add (SHARP)"),
+      row(
+          "network.nccl.latency", [](auto& s) -> auto& { return s.network.nccl.latency; },
+          quantity_codec(Time{}, kHour), "latency that the plug-in of the network states; 0s: InfiniBand and sockets"),
+      row(
+          "network.nccl.hop", [](auto& s) -> auto& { return s.network.nccl.hop; },
+          optional_codec(quantity_codec(Time::nanoseconds(1), kHour), "auto"),
+          "measured latency of a hop, as `contend collective --fit` prints it; auto: the constants of NCCL, which are "
+          "those of InfiniBand"),
+      row(
+          "network.nccl.rate", [](auto& s) -> auto& { return s.network.nccl.channel_rate; },
+          optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "auto"),
+          "measured bandwidth of a channel, as `contend collective --fit` prints it; auto: what NCCL plans"),
+  };
+  for (ScenarioKey& key : keys) {
+    key.needs = "network.formula: nccl";
+    key.conditions = {uses_nccl};
+  }
+  return keys;
+}
+
+/// `none`, `auto`, or a number. As none is what holds without the key, it isn't kept.
+Codec<std::optional<Scenario::Network::InterferenceChoice>> interference_codec() {
+  using Choice = Scenario::Network::InterferenceChoice;
+  const Codec<double> number = number_codec(0, 1'000);
+  Codec<std::optional<Choice>> codec;
+  codec.type = "number, auto or none";
+  codec.range = number.range;
+  codec.is_optional = true;
+  codec.schema = [number](JsonWriter& json) {
+    any_of_schema(json, number.schema,
+                  [](JsonWriter& names) { names.key("enum").begin_array().value("auto").value("none").end_array(); });
+  };
+  codec.read = [number](const YamlNode& node, const Reading& reading, std::optional<Choice>& value) {
+    const bool is_word = node.kind == YamlNode::Kind::scalar;
+    if (is_word && node.text == "none") {
+      value.reset();
+    } else if (is_word && node.text == "auto") {
+      value = Choice{.usual = true};
+    } else {
+      const std::size_t before = reading.complaints.size();
+      double factor = 0;
+      number.read(node, reading, factor);
+      if (reading.complaints.size() != before)
+        reading.complaints.back().hint = "or auto, none, or a map {compute: 0.2, network: 0.2}";
+      else
+        value = Choice{.factor = factor};
+    }
+  };
+  codec.print = [number](const std::optional<Choice>& value) {
+    if (!value) return std::string{};
+    return value->usual ? std::string{"auto"} : number.print(value->factor);
+  };
+  codec.plain = [number](const std::optional<Choice>& value, PartNames apart) -> std::optional<PlainValue> {
+    if (!value) return std::nullopt;
+    if (value->usual) return PlainValue{"auto", std::nullopt};
+    return plain_value(number, value->factor, apart);
+  };
+  return codec;
 }
 
 std::vector<ScenarioKey> network_keys() {
@@ -227,7 +331,8 @@ std::vector<ScenarioKey> network_keys() {
       no_flow(row(
           "network.formula", [](auto& s) -> auto& { return s.network.formula; }, formula_codec(),
           "what alpha and beta are the costs of: a link, from which a ring or halving-doubling gives the cost of a "
-          "collective by its ranks, or the whole all-reduce (measured); auto: measured in a run of jobs that gives "
+          "collective by its ranks, or the whole all-reduce (measured); nccl: collectives take what NCCL expects on "
+          "network.nccl.machine, and only messages alpha and beta; auto: measured in a run of jobs that gives "
           "network.beta, else ring")),
       no_flow(row(
           "network.gamma", [](auto& s) -> auto& { return s.network.gamma; }, slope,
@@ -245,15 +350,34 @@ std::vector<ScenarioKey> network_keys() {
                          row(
                              "network.inside.beta", [](auto& s) -> auto& { return s.network.inside.beta; },
                              optional_codec(slope, "auto"), "time per byte inside a server; auto: 1/bandwidth"))),
-      row(
-          "network.interference.compute", [](auto& s) -> auto& { return s.network.interference.compute; },
-          number_codec(0, 1'000),
-          "a task takes 1 + this times as long while its GPU communicates; 0: computing is not slowed down"),
+      displacing({"network.interference.compute", "network.interference.network"},
+                 row(
+                     "network.interference", [](auto& s) -> auto& { return s.network.interference.both; },
+                     interference_codec(),
+                     "what computing and communicating on one GPU cost each other: one number for both factors below, "
+                     "none, or auto, the figure that is usual for the device (`contend list interferences`)")),
+      displacing({"network.interference"},
+                 row(
+                     "network.interference.compute", [](auto& s) -> auto& { return s.network.interference.compute; },
+                     number_codec(0, 1'000),
+                     "a task takes 1 + this times as long while its GPU communicates; 0: computing is not slowed "
+                     "down")),
+      no_flow(displacing({"network.interference"},
+                         row(
+                             "network.interference.network",
+                             [](auto& s) -> auto& { return s.network.interference.network; }, number_codec(0, 1'000),
+                             "a byte takes 1 + this times as long while a GPU of the transfer computes; 0: "
+                             "communication is not slowed down"))),
       no_flow(row(
-          "network.interference.network", [](auto& s) -> auto& { return s.network.interference.network; },
-          number_codec(0, 1'000),
-          "a byte takes 1 + this times as long while a GPU of the transfer computes; 0: communication is not slowed "
-          "down")),
+          "network.many_senders.free", [](auto& s) -> auto& { return s.network.many_senders.free; },
+          optional_codec(number_codec(1, 1e6), ""),
+          "servers that may send at once without disturbing each other; with more of them a byte of a collective takes "
+          "(servers / this)^exponent times as long, as measured on 1 GbE with TCP, where it is 7.5; not in trees, "
+          "where few send")),
+      has_many_senders(row(
+          "network.many_senders.exponent", [](auto& s) -> auto& { return s.network.many_senders.exponent; },
+          number_codec(0, 4),
+          "how fast that grows; 1.6 fits all-reduces among 16 and 32 servers on the cluster of gTop-k (ICDCS 2019)")),
   };
 }
 
@@ -401,9 +525,9 @@ std::vector<ScenarioKey> expectation_keys() {
 const std::vector<ScenarioKey>& scenario_keys() {
   static const std::vector<ScenarioKey> keys = [] {
     std::vector<ScenarioKey> all;
-    for (const auto& make : {run_keys, cluster_keys, host_keys, network_keys, flow_keys, policy_keys, scheduling_keys,
-                             failure_keys, checkpoint_keys, training_keys, workload_keys, study_keys, engine_keys,
-                             measure_keys, expectation_keys, sweep_keys}) {
+    for (const auto& make : {run_keys, cluster_keys, host_keys, network_keys, nccl_keys, flow_keys, policy_keys,
+                             scheduling_keys, failure_keys, checkpoint_keys, training_keys, workload_keys, study_keys,
+                             engine_keys, measure_keys, expectation_keys, sweep_keys}) {
       for (ScenarioKey& key : make()) all.push_back(for_its_study(std::move(key)));
     }
     return all;
@@ -435,8 +559,12 @@ bool applies(const ScenarioKey& key, const Scenario& scenario) {
 }
 
 bool displaces(const ScenarioKey& key, const ScenarioKey& other) {
+  const auto is_below = [](std::string_view path, std::string_view name) {
+    return path.starts_with(name) && path[name.size()] == '.';
+  };
   return std::any_of(key.displaces.begin(), key.displaces.end(), [&](std::string_view name) {
-    return other.path == name || (other.path.starts_with(name) && other.path[name.size()] == '.');
+    // A key that displaces the whole that it is a part of leaves the other parts alone.
+    return other.path == name || (is_below(other.path, name) && !is_below(key.path, name));
   });
 }
 

@@ -224,10 +224,12 @@ class LayerReader {
       const auto key = std::find_if(keys.begin(), keys.end(), [&](const ScenarioKey& k) { return k.path == path; });
       // A name with a dot does not denote nested keys, so only names without a dot can match.
       const bool plain = entry.key.find('.') == std::string::npos;
-      if (plain && key != keys.end()) {
+      const bool is_group =
+          std::any_of(keys.begin(), keys.end(), [&](const auto& k) { return k.path.starts_with(group); });
+      // A whole that may be one value or a map of its parts.
+      if (plain && key != keys.end() && !(is_group && entry.value.kind == Kind::map)) {
         assignments.push_back({&source, &*key, entry.place, &entry.value});
-      } else if (plain &&
-                 std::any_of(keys.begin(), keys.end(), [&](const auto& k) { return k.path.starts_with(group); })) {
+      } else if (plain && is_group) {
         if (entry.value.kind == Kind::map) {
           if (entry.value.entries.empty()) emptied_.push_back(group);
           collect(source, entry.value, group, assignments);

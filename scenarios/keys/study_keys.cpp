@@ -5,6 +5,7 @@
 #include "scenarios/keys/key_rows.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/keys/target_codec.hpp"
+#include "scenarios/yaml/map_codec.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>
@@ -194,6 +195,17 @@ std::vector<ScenarioKey> exchange_rows() {
           "overlap.kernel_factor", [](auto& s) -> auto& { return s.overlap.kernel_factor; }, number_codec(0.01, 1000),
           "factor on the kernel times of compression that overlap.device gives"),
       row(
+          "overlap.framework", [](auto& s) -> auto& { return s.overlap.framework; }, framework_codec(),
+          "what the framework does to gradients around each message: its name, or the bytes that it moves in the "
+          "memory "
+          "of the GPU for 4 bytes of gradient, which are one value in fp32, and kernels for each tensor"),
+      row(
+          "overlap.host_ns_per_value", [](auto& s) -> auto& { return s.overlap.host_ns_per_value; },
+          number_codec(0, 1e6),
+          "time of the host on each value of the gradient before a message is sent, in ns, one message after the "
+          "other; "
+          "54.2 fits the sparse methods of gTop-k's first release, which copied dense gradients to the host"),
+      row(
           "overlap.executor", [](auto& s) -> auto& { return s.overlap.engine; },
           choice_codec<bool>({{"fast", false}, {"engine", true}}),
           "fast: the executor that planners use; engine: also executes each iteration on the engine and stops with an "
@@ -229,6 +241,35 @@ Codec<ExchangeKind> exchange_codec() {
       {{"all-reduce", ExchangeKind::all_reduce}, {"parameter-server", ExchangeKind::parameter_server}});
 }
 
+Codec<FrameworkCosts> framework_codec() {
+  std::vector<std::string> names;
+  for (const NamedFramework& each : frameworks()) names.emplace_back(each.name);
+  const Codec<std::string> name = name_codec(names);
+  const Codec<double> bytes = number_codec(0, 1000);
+  const Codec<FrameworkCosts> parts =
+      map_codec<FrameworkCosts>({field("bytes_before", &FrameworkCosts::bytes_before, bytes),
+                                 field("bytes_after", &FrameworkCosts::bytes_after, bytes),
+                                 field("launches", &FrameworkCosts::launches, integer_codec<int>(0, 1000))},
+                                "{bytes_before: 8, bytes_after: 8, launches: 1}");
+  Codec<FrameworkCosts> codec;
+  codec.type = "name or map";
+  codec.range = name.range;
+  codec.schema = [name, parts](JsonWriter& json) { any_of_schema(json, name.schema, parts.schema); };
+  codec.read = [name, parts](const YamlNode& node, const Reading& reading, FrameworkCosts& value) {
+    if (node.kind == Kind::map) return parts.read(node, reading, value);
+    const std::size_t before = reading.complaints.size();
+    std::string named;
+    name.read(node, reading, named);
+    if (reading.complaints.size() == before)
+      value = std::ranges::find(frameworks(), named, &NamedFramework::name)->costs;
+  };
+  codec.print = [parts](const FrameworkCosts& value) {
+    const auto known = std::ranges::find(frameworks(), value, &NamedFramework::costs);
+    return known == frameworks().end() ? parts.print(value) : std::string{known->name};
+  };
+  return codec;
+}
+
 Codec<MessageRoute> route_codec() {
   return choice_codec<MessageRoute>({{"auto", MessageRoute::usual},
                                      {"all-reduce", MessageRoute::all_reduce},
@@ -237,10 +278,20 @@ Codec<MessageRoute> route_codec() {
 }
 
 /// The setup of a study, which a training entry gives instead.
-constexpr std::string_view kOfSetup[] = {"overlap.model",       "overlap.layers",     "overlap.select",
-                                         "overlap.device",      "overlap.dtype",      "overlap.batch",
-                                         "overlap.sequence",    "overlap.attention",  "overlap.single_worker",
-                                         "overlap.granularity", "overlap.collective", "overlap.kernel_factor"};
+constexpr std::string_view kOfSetup[] = {"overlap.model",
+                                         "overlap.layers",
+                                         "overlap.select",
+                                         "overlap.device",
+                                         "overlap.dtype",
+                                         "overlap.batch",
+                                         "overlap.sequence",
+                                         "overlap.attention",
+                                         "overlap.single_worker",
+                                         "overlap.granularity",
+                                         "overlap.collective",
+                                         "overlap.kernel_factor",
+                                         "overlap.framework",
+                                         "overlap.host_ns_per_value"};
 
 bool names_no_entry(const Scenario& scenario) {
   return !scenario.overlap.training;

@@ -98,6 +98,15 @@ std::vector<Member> make_members() {
           "kernel_factor", [](auto& e) -> auto& { return e.kernel_factor; }, number_codec(0.01, 1000),
           "factor on the times of the kernels that compress"),
       map_member<TrainingEntry>(
+          "framework", [](auto& e) -> auto& { return e.framework; }, framework_codec(),
+          "what the framework does to gradients around each message: its name, or the bytes that it moves in the "
+          "memory "
+          "of the GPU for 4 bytes of gradient, which are one value in fp32, and kernels for each tensor"),
+      map_member<TrainingEntry>(
+          "host_ns_per_value", [](auto& e) -> auto& { return e.host_ns_per_value; }, number_codec(0, 1e6),
+          "time of the host on each value of the gradient before a message is sent, in ns, such as copies and searches "
+          "of sparse methods; one message after the other"),
+      map_member<TrainingEntry>(
           "accumulate", [](auto& e) -> auto& { return e.accumulate; }, integer_codec<int>(1, 100'000),
           "micro-batches between two exchanges; only the last one sends gradients"),
       map_member<TrainingEntry>(

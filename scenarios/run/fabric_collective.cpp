@@ -56,6 +56,10 @@ NcclMachine nccl_machine_of(const Scenario& scenario, GpuGeneration gpu, CpuVend
   constexpr std::size_t kCubeMeshLinks = 6;
   const ServerSpec server = topology_spec(scenario).server;
   const std::string_view kind = built_as(server.kind);
+  if (kind == "mi250x")
+    throw InputError{{.key = "network.server",
+                      .reason = "NCCL does not run on MI250X, and how RCCL plans its channels is not known here",
+                      .hint = "give --machine for another kind of server"}};
   const auto giga = [](ByteRate rate) { return rate.bytes_per_second() / kGiga; };
   NcclMachine machine;
   machine.name = "scenario";

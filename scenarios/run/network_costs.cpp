@@ -1,5 +1,8 @@
 #include "scenarios/run/network_costs.hpp"
 
+#include "calibration/calibrated_device.hpp"
+#include "models/overlap/library_cost.hpp"
+#include "scenarios/training/trained_model.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
@@ -11,6 +14,8 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include <fmt/core.h>
 
 namespace contend {
 namespace {
@@ -40,7 +45,8 @@ class CostsByShape {
   TransferCost operator()(const TransferRequest& request) {
     if (request.kind == OpKind::message) return message(lie_of(request).most);
     const bool is_whole = request.scope == CollectiveScope::all && request.collective == CollectiveKind::all_reduce;
-    if (formula_ == CostFormula::measured && is_whole) return {whole_.alpha, whole_.beta, whole_.eta};
+    const bool is_measured = formula_ == CostFormula::measured && !scenario_.network.inside.given();
+    if (is_measured && is_whole) return {whole_.alpha, whole_.beta, whole_.eta};
     JobShape shape = lie_of(request).shape;
     if (!entries_.empty() && entries_[request.job.index()] != nullptr)
       shape = shape_of_entry(*entries_[request.job.index()], shape);
@@ -145,21 +151,50 @@ class CostsByShape {
   std::map<JobShape, ExchangeCost> costs_;
 };
 
+/// The link on whose ring an all-reduce among `workers` costs that.
+ChannelCost ring_link(const LinearCost& all_reduce, int workers) {
+  const double steps = 2.0 * (workers - 1);
+  return {Time::ceil_nanoseconds(static_cast<double>(all_reduce.alpha.ns()) / steps),
+          TimePerByte{all_reduce.beta.ns_per_byte() * workers / steps},
+          {}};
+}
+
 /// What collectives cost by the formula in effect.
 ExchangeCost collective_cost(const Scenario& scenario, const JobShape& shape, const AlphaBeta& network) {
   const ChannelCost link{network.alpha, network.beta, scenario.network.gamma};
+  const auto on = [&](const ChannelCost& between) {
+    return ExchangeCost::two_level(shape.ranks, shape.servers, shape.per_server, inside_cost(scenario.network),
+                                   between);
+  };
   switch (cost_formula(scenario)) {
     case CostFormula::measured: {
       const LinearCost all_reduce{network.alpha, network.beta};
-      return shape.ranks > 1 ? ExchangeCost::measured(all_reduce, shape.ranks) : ExchangeCost::measured(all_reduce);
+      if (shape.ranks == 1) return ExchangeCost::measured(all_reduce);
+      if (shape.per_server == 1 || !scenario.network.inside.given())
+        return ExchangeCost::measured(all_reduce, shape.ranks);
+      // Inside one server nothing of the measurement holds.
+      return shape.servers == 1 ? on(link)
+                                : on(ring_link(all_reduce, shape.ranks))
+                                      .with_lines([measured = ExchangeCost::measured(all_reduce)](
+                                                      CollectiveKind kind, CollectiveScope scope) {
+                                        const bool is_half = kind == CollectiveKind::reduce_scatter ||
+                                                             kind == CollectiveKind::all_gather;
+                                        const bool known = kind == CollectiveKind::all_reduce || is_half;
+                                        return known && scope == CollectiveScope::all ? std::optional{measured.of(kind)}
+                                                                                      : std::nullopt;
+                                      });
     }
     case CostFormula::halving_doubling:
       return ExchangeCost::halving_doubling(shape.ranks, link);
+    case CostFormula::nccl:
+      if (shape.ranks == 1) return on(link);
+      return library_cost(nccl_library(scenario.network), {shape.ranks, shape.servers, shape.per_server, shape.sharing},
+                          on(link));
     case CostFormula::ring:
     case CostFormula::automatic:
       break;
   }
-  return ExchangeCost::two_level(shape.ranks, shape.servers, shape.per_server, inside_cost(scenario.network), link);
+  return on(link);
 }
 
 }  // namespace
@@ -174,9 +209,85 @@ AlphaBeta network_cost(const Scenario::Network& network) {
   return cost;
 }
 
-Interference interference_of(const Scenario::Network& network) {
+namespace {
+
+/// The devices on which the jobs of the scenario train; of a published profile and of a file of layer times nobody says
+/// it.
+std::vector<std::string> devices_of(const Scenario& scenario) {
+  std::vector<std::string> devices;
+  const auto add = [&](const TrainingSetup& setup) {
+    const bool named = setup.device.calibrated || (setup.model && !setup.layers && published_profile(setup) == nullptr);
+    std::string name = setup.device.calibrated ? setup.device.calibrated->profile().device : setup.device.name;
+    if (!named) name.clear();
+    if (std::ranges::find(devices, name) == devices.end()) devices.push_back(std::move(name));
+  };
+  if (scenario.overlap.given()) {
+    add(scenario.overlap);
+    return devices;
+  }
+  for (const TrainingEntry& each : scenario.training) {
+    if (each.name != kDefaultEntry) add(each);
+  }
+  return devices;
+}
+
+/// Whether jobs may lie on one server, on several, or both.
+std::vector<TransferPath> transfer_paths(const Scenario& scenario) {
+  const auto& study = scenario.overlap;
+  if (!study.given()) return {scenario.cluster.servers > 1 ? TransferPath::between : TransferPath::inside};
+  std::vector<TransferPath> paths;
+  for (const int workers : study.workers) {
+    if (workers > 1) paths.push_back(workers > study.per_server ? TransferPath::between : TransferPath::inside);
+  }
+  return paths;
+}
+
+}  // namespace
+
+std::vector<const UsualInterference*> usual_interferences_of(const Scenario& scenario, TransferPath path) {
+  std::vector<const UsualInterference*> rows;
+  for (const std::string& device : devices_of(scenario)) rows.push_back(usual_interference(device, path));
+  return rows;
+}
+
+std::vector<Complaint> interference_complaints(const Scenario& scenario) {
+  const auto& both = scenario.network.interference.both;
+  if (!both || !both->usual) return {};
+  const auto complaint = [&](std::string reason) {
+    return std::vector<Complaint>{
+        {.key = "network.interference", .reason = std::move(reason), .hint = "give the factor, or none"}};
+  };
+  const std::vector<std::string> devices = devices_of(scenario);
+  if (devices.empty()) return complaint("auto goes by the devices of training, and there are none");
+  for (const TransferPath path : transfer_paths(scenario)) {
+    const std::vector<const UsualInterference*> rows = usual_interferences_of(scenario, path);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (devices[i].empty()) return complaint("auto goes by the device, and layer times of a file don't say it");
+      if (rows[i] == nullptr)
+        return complaint(fmt::format("no figure is known for {} {}", devices[i],
+                                     path == TransferPath::inside ? "inside a server" : "between servers"));
+      if (rows[i]->compute != rows[0]->compute || rows[i]->network != rows[0]->network)
+        return complaint(fmt::format("{} and {} differ, and a run has one factor", devices[0], devices[i]));
+    }
+  }
+  return {};
+}
+
+Interference interference_of(const Scenario& scenario, TransferPath path) {
   const auto millionths = [](double factor) { return static_cast<std::int64_t>(std::llround(factor * 1e6)); };
-  return {millionths(network.interference.compute), millionths(network.interference.network)};
+  const auto& given = scenario.network.interference;
+  double compute = given.compute, network = given.network;
+  if (given.both && given.both->usual) {
+    const std::vector<const UsualInterference*> rows = usual_interferences_of(scenario, path);
+    const UsualInterference* const row = rows.empty() ? nullptr : rows.front();
+    if (row == nullptr) return {};  // interference_complaints() has refused what lies on such a path
+    compute = row->compute;
+    network = row->network;
+  } else if (given.both) {
+    compute = network = given.both->factor;
+  }
+  if (scenario.network.fidelity == Fidelity::flow && given.both) network = 0;
+  return {millionths(compute), millionths(network)};
 }
 
 CostFormula cost_formula(const Scenario& scenario) {
@@ -195,8 +306,58 @@ std::string_view to_string(CostFormula formula) {
       return "halving-doubling";
     case CostFormula::measured:
       return "measured";
+    case CostFormula::nccl:
+      return "nccl";
   }
   check_failed(__FILE__, __LINE__, "a formula", "unknown");
+}
+
+NcclLibrary nccl_library(const Scenario::Network& network) {
+  constexpr double kMicroseconds = 1e-3, kGiga = 1e9;
+  const Scenario::Network::Nccl& given = network.nccl;
+  CONTEND_CHECK(given.machine.has_value(), "a scenario with NCCL names its machine");
+  NcclMachine machine = find_nccl_machine(*given.machine);
+  machine.sharp = given.sharp;
+  machine.net_latency = static_cast<double>(given.latency.ns()) * kMicroseconds;
+  NcclFit fit;
+  if (given.hop) fit.hop = static_cast<double>(given.hop->ns()) * kMicroseconds;
+  if (given.channel_rate) fit.channel_rate = given.channel_rate->bytes_per_second() / kGiga;
+  return NcclLibrary{machine, {.version = read_nccl_version(given.version)}, fit};
+}
+
+std::vector<Complaint> formula_complaints(const Scenario& scenario, int per_server) {
+  const Scenario::Network& network = scenario.network;
+  std::vector<Complaint> complaints;
+  if (network.formula == CostFormula::measured && !network.beta)
+    complaints.push_back({.key = "network.formula",
+                          .reason = "measured costs are those of a whole all-reduce, and network.nic is the rate of a "
+                                    "link",
+                          .hint = "give network.beta, or network.formula: ring"});
+  if (network.formula == CostFormula::halving_doubling && (network.inside.given() || scenario.overlap.per_server > 1))
+    complaints.push_back({.key = "network.formula",
+                          .reason = "halving and doubling among several GPUs of a server is not known here",
+                          .hint = "network.formula: ring, or nccl"});
+  const CostFormula formula = cost_formula(scenario);
+  if (network.many_senders.free && (formula == CostFormula::measured || formula == CostFormula::nccl))
+    complaints.push_back({.key = "network.many_senders.free",
+                          .reason = fmt::format("changes what a byte takes on a link, and with network.formula: {} the "
+                                                "link does not say what collectives take",
+                                                to_string(formula)),
+                          .hint = "network.formula: ring, or no such key"});
+  if (formula != CostFormula::nccl) return complaints;
+  if (!network.nccl.machine) {
+    complaints.push_back({.key = "network.nccl.machine",
+                          .reason = "NCCL plans with the links of a server, and the scenario does not name one",
+                          .hint = "such as dgx-a100"});
+    return complaints;
+  }
+  const NcclMachine& machine = find_nccl_machine(*network.nccl.machine);
+  if (per_server > machine.gpus)
+    complaints.push_back(
+        {.key = "network.nccl.machine",
+         .reason = fmt::format("a {} has {} GPUs, and servers have {} here", machine.name, machine.gpus, per_server),
+         .hint = fmt::format("at most {} GPUs a server", machine.gpus)});
+  return complaints;
 }
 
 ChannelCost inside_cost(const Scenario::Network& network) {
@@ -241,16 +402,29 @@ ExchangeCost exchange_cost(const Scenario& scenario, const JobShape& shape) {
   network.beta = TimePerByte{network.beta.ns_per_byte() * shape.sharing};
   network.eta = TimePerByte{network.eta.ns_per_byte() * shape.sharing};
   const bool served = shape.parameter_servers > 0;
+  const AlphaBeta usual = network;
+  const auto& many = scenario.network.many_senders;
+  if (many.free && !served) {
+    const double factor = std::max(1.0, std::pow(shape.servers / *many.free, many.exponent));
+    network.beta = TimePerByte{network.beta.ns_per_byte() * factor};
+    network.eta = TimePerByte{network.eta.ns_per_byte() * factor};
+  }
   ExchangeCost cost = served ? ExchangeCost::parameter_server(shape.ranks, shape.parameter_servers, shape.colocated,
                                                               {network.alpha, network.beta, scenario.network.gamma})
                              : collective_cost(scenario, shape, network);
+  if (many.free && !served) {  // in a tree few send at once
+    cost = cost.with_lines([few = collective_cost(scenario, shape, usual)](CollectiveKind kind, CollectiveScope scope) {
+      const bool is_tree = kind == CollectiveKind::reduce || kind == CollectiveKind::broadcast;
+      return is_tree ? std::optional{few.of(kind, scope)} : std::nullopt;
+    });
+  }
   const bool shares = scenario.network.fidelity == Fidelity::contention;
   cost.penalty = shares ? network.eta.ns_per_byte() / network.beta.ns_per_byte() : -1;
   if (shares && !served) {
     cost.measured_beta = network.beta;
     cost.measured_eta = network.eta;
   }
-  cost.interference = interference_of(scenario.network);
+  cost.interference = interference_of(scenario, shape.servers > 1 ? TransferPath::between : TransferPath::inside);
   return cost;
 }
 
@@ -258,7 +432,7 @@ AlphaBeta transfer_costs(const Scenario& scenario, std::vector<const TrainingEnt
   AlphaBeta cost = network_cost(scenario.network);
   const auto each = std::make_shared<CostsByShape>(scenario, std::move(entries));
   cost.each = [each](const TransferRequest& request) { return (*each)(request); };
-  cost.carries_inside = scenario.network.inside.given();
+  cost.carries_inside = scenario.network.inside.given() || cost_formula(scenario) == CostFormula::nccl;
   return cost;
 }
 

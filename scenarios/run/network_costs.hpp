@@ -4,8 +4,11 @@
 // iteration and a run of jobs share these costs.
 
 #include "models/overlap/exchange_cost.hpp"
+#include "models/overlap/usual_interference.hpp"
 #include "network/alpha_beta.hpp"
+#include "network/library/nccl_machine.hpp"
 #include "scenarios/scenario.hpp"
+#include "sim/error.hpp"
 
 #include <compare>
 #include <span>
@@ -17,13 +20,22 @@ namespace contend {
 /// Start-up, time per byte and penalty as the keys have them, every one of them filled in: of a link, or of a whole
 /// all-reduce if the formula is `measured`.
 [[nodiscard]] AlphaBeta network_cost(const Scenario::Network& network);
-/// The interference of the keys `network.interference.*`, rounded to millionths.
-[[nodiscard]] Interference interference_of(const Scenario::Network& network);
+/// The interference of the keys `network.interference`, rounded to millionths, where the ranks of transfers lie on one
+/// server or on several. At fidelity `flow` only computing is slowed down.
+[[nodiscard]] Interference interference_of(const Scenario& scenario, TransferPath path);
+/// The rows of the table behind `network.interference: auto`, one for each device of the scenario.
+[[nodiscard]] std::vector<const UsualInterference*> usual_interferences_of(const Scenario& scenario, TransferPath path);
+/// What is wrong with `network.interference: auto`: no figure is known for a device, or they differ.
+[[nodiscard]] std::vector<Complaint> interference_complaints(const Scenario& scenario);
 
 /// The formula in effect; never `automatic`.
 [[nodiscard]] CostFormula cost_formula(const Scenario& scenario);
 /// The word for it in scenarios.
 [[nodiscard]] std::string_view to_string(CostFormula formula);
+/// NCCL on the machine of `network.nccl`, which names one. Throws InputError for one that it does not know.
+[[nodiscard]] NcclLibrary nccl_library(const Scenario::Network& network);
+/// What is wrong with `network.formula` and the keys that belong to it, for servers of so many GPUs.
+[[nodiscard]] std::vector<Complaint> formula_complaints(const Scenario& scenario, int per_server);
 /// The cost of a link inside a server; zero if `network.inside` is not given.
 [[nodiscard]] ChannelCost inside_cost(const Scenario::Network& network);
 

@@ -130,7 +130,8 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   if (!options.costs) options.rules.preemption = checkpoint_costs(scenario, 1);
   options.failures = failure_spec(scenario, seed);
   check_failures(scenario, workload, options.failures);
-  options.interference = interference_of(scenario.network);
+  options.interference =
+      interference_of(scenario, scenario.cluster.servers > 1 ? TransferPath::between : TransferPath::inside);
   options.decisions = hooks.decisions;
   options.failure = failure;
   const ClusterSpec cluster = cluster_spec(scenario, workload);

@@ -1,4 +1,5 @@
 #include "scenarios/run/scenario_failures.hpp"
+#include "scenarios/run/network_costs.hpp"
 
 #include "models/reliability/checkpoint_period.hpp"
 #include "models/reliability/presets.hpp"
@@ -207,7 +208,8 @@ std::vector<SlowCause> slow_causes(const Scenario& scenario, const FailureSpec& 
 
 void check_slowed(const Scenario& scenario, const Workload& workload, const FailureSpec& spec) {
   const auto timed = std::ranges::find_if(workload.jobs, [](const JobSpec& job) { return job.duration.has_value(); });
-  const auto& interference = scenario.network.interference;
+  const bool interferes =
+      !interference_of(scenario, scenario.cluster.servers > 1 ? TransferPath::between : TransferPath::inside).none();
   for (const SlowCause& cause : slow_causes(scenario, spec)) {
     const auto refuse = [&](std::string reason, std::string hint) {
       throw InputError{Complaint{.key = cause.key, .reason = std::move(reason), .hint = std::move(hint)}};
@@ -215,7 +217,7 @@ void check_slowed(const Scenario& scenario, const Workload& workload, const Fail
     if (cause.slows_network && scenario.network.fidelity == Fidelity::flow)
       refuse(fmt::format("{} slows transfers, which network.fidelity `flow` can't", cause.what),
              "leave slows_network out, change links by network.events, or set network.fidelity to contention");
-    if (interference.compute > 0 || interference.network > 0)
+    if (interferes)
       refuse(fmt::format("{} slows what network.interference slows, too, and the two can't be simulated together",
                          cause.what),
              "leave one of the two out");

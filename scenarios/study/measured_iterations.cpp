@@ -171,6 +171,7 @@ double predicted_seconds(const MeasuredIteration& row, const IterationConstants&
   Scenario scenario = row.scenario;
   scenario.network.alpha = Time::ceil_nanoseconds(constants.alpha_s * 1e9);
   scenario.network.beta = TimePerByte{constants.beta_ns_per_byte};
+  scenario.network.interference.both.reset();
   scenario.network.interference.compute = constants.interference;
   scenario.network.interference.network = constants.interference;
   const StudyRow predicted = run_study(scenario, row.model).front();
@@ -198,7 +199,7 @@ std::vector<std::string> undetermined_constants(const IterationFit& fit, const I
   if (is_free(other)) names.emplace_back("beta");
   other = fit.constants;
   other.interference = other.interference * kMore + kSomeInterference;
-  if (is_free(other)) names.emplace_back("interference");
+  if (!fit.knows_interference || is_free(other)) names.emplace_back("interference");
   return names;
 }
 

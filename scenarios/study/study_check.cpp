@@ -33,6 +33,7 @@ class StudyChecker {
 
  private:
   void check_network() {
+    for (Complaint& each : interference_complaints(scenario_)) complaints_.push_back(std::move(each));
     if (scenario_.network.fidelity == Fidelity::flow)
       complain("network.fidelity", "an iteration study has no topology", "analytic or contention");
     if (scenario_.network.tick > Time{})
@@ -44,10 +45,9 @@ class StudyChecker {
     if (measured && scenario_.network.gamma > TimePerByte{})
       complain("network.gamma", "is part of a measured all-reduce already");
     if (study_.exchange == ExchangeKind::parameter_server) return check_servers();
-    if (measured && study_.per_server == 1 && !study_.links && !scenario_.network.beta)
-      complain("network.formula",
-               "measured costs are those of a whole all-reduce, and network.nic is the rate of a link",
-               "give network.beta, or network.formula: ring");
+    if (!study_.links) {
+      for (Complaint& each : formula_complaints(scenario_, study_.per_server)) complaints_.push_back(std::move(each));
+    }
     const std::string needed = "overlap.exchange: parameter-server";
     if (study_.servers) complain("overlap.servers", "there are no parameter servers", needed);
     if (study_.colocated) complain("overlap.colocated", "there are no parameter servers", needed);
@@ -71,13 +71,11 @@ class StudyChecker {
       if (inside.beta) complain("network.inside.beta", "there is one worker on each server", needed);
       return;
     }
-    if (!inside.bandwidth && !inside.beta)
+    if (!inside.given() && cost_formula(scenario_) != CostFormula::nccl)
       complain("overlap.per_server", "how fast the workers of a server reach each other is not given",
                "network.inside.bandwidth");
     if (study_.exchange == ExchangeKind::parameter_server)
       complain("overlap.per_server", "a parameter server has workers on servers of their own", "1");
-    else if (cost_formula(scenario_) != CostFormula::ring)
-      complain("network.formula", "with several workers on a server there are costs of rings only", "ring");
     for (const int workers : study_.workers) {
       if (workers <= study_.per_server || workers % study_.per_server == 0) continue;
       complain("overlap.workers", fmt::format("{} workers don't fill servers of {}", workers, study_.per_server),

@@ -19,7 +19,7 @@ ExchangeCost cost_on_links(const Scenario& scenario, int workers, const PeerRule
   const LinkMatrix links = read_link_matrix(*study.links).first(static_cast<std::size_t>(workers));
   ExchangeCost cost = link_cost(links, scenario.network.gamma, peers, scenario.seed);
   cost.penalty = study.two_at_once.value_or(kFairSharing) - 2;
-  cost.interference = interference_of(scenario.network);
+  cost.interference = interference_of(scenario, TransferPath::between);
   return cost;
 }
 

@@ -1,5 +1,6 @@
 #include "scenarios/study/study_notes.hpp"
 
+#include "scenarios/run/network_costs.hpp"
 #include "scenarios/study/fitted_workers.hpp"
 
 #include <utility>
@@ -8,7 +9,7 @@ namespace contend {
 
 bool messages_start_free(const Scenario& scenario) {
   const IterationStudy& study = scenario.overlap;
-  if (!study.given() || study.links) return false;
+  if (!study.given() || study.links || cost_formula(scenario) == CostFormula::nccl) return false;
   return scenario.network.alpha == Time{} && (study.per_server == 1 || scenario.network.inside.alpha == Time{});
 }
 

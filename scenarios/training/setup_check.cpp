@@ -22,7 +22,7 @@ namespace {
 class SetupChecker {
  public:
   SetupChecker(const TrainingSetup& setup, std::string_view prefix, bool compresses)
-      : setup_{setup}, prefix_{prefix}, compresses_{compresses} {}
+      : setup_{setup}, prefix_{prefix}, times_kernels_{compresses || !setup.framework.none()} {}
 
   std::vector<Complaint> complaints() {
     check_model();
@@ -38,7 +38,7 @@ class SetupChecker {
     check_attention();
     if (setup_.device.calibrated) check_calibration();
     if (setup_.layers && !completes_table(setup_)) {
-      if (setup_.device != usual.device && !compresses_)
+      if (setup_.device != usual.device && !times_kernels_)
         complain("device", "has no effect: the file has the times",
                  setup_.device.calibrated ? "with a model the profile times layers that the file lacks" : "");
       if (setup_.type != usual.type) complain("dtype", "has no effect: the file has the times");
@@ -102,7 +102,7 @@ class SetupChecker {
     const DataType type = layers ? setup_.type : DataType::fp32;
     if (layers && !device.faults(type).empty()) return complain_of_missing(device);
     for (const CalibratedDevice::Fault& fault : device.faults(type)) {
-      if (fault.about != CalibratedDevice::Fault::memory || !compresses_) continue;
+      if (fault.about != CalibratedDevice::Fault::memory || !times_kernels_) continue;
       complain("device", fault.text, measuring(device, std::vector{OperatorGroup::memory}));
     }
   }
@@ -147,7 +147,7 @@ class SetupChecker {
 
   const TrainingSetup& setup_;
   std::string_view prefix_;
-  bool compresses_;
+  bool times_kernels_;  // of compression or of a framework
   std::vector<Complaint> complaints_;
 };
 

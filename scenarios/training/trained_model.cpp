@@ -150,6 +150,12 @@ void use_method(const TrainingSetup& setup, const CompressionMethod* method, Ove
   problem.method = method;
   problem.collective = setup.collective;
   if (method != nullptr) problem.kernels.emplace(kernel_costs(setup));
+  problem.host_ns_per_value = setup.host_ns_per_value;
+  problem.framework.reset();
+  if (setup.framework.none()) return;
+  TrainingSetup as_timed = setup;
+  as_timed.kernel_factor = 1;  // it is about kernels that compress
+  problem.framework = OverlapProblem::Framework{setup.framework, kernel_costs(as_timed)};
 }
 
 }  // namespace contend

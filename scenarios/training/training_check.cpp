@@ -22,9 +22,9 @@ namespace contend {
 namespace {
 
 /// What only one way to train has: layer by layer on each GPU, or spread over several.
-constexpr std::string_view kOnlyLayers[] = {"layers", "select",      "single_worker", "granularity",
-                                            "fusion", "compression", "collective",    "kernel_factor",
-                                            "input",  "exchange",    "servers",       "colocated"};
+constexpr std::string_view kOnlyLayers[] = {
+    "layers",        "select", "single_worker", "granularity", "fusion",    "compression", "collective",
+    "kernel_factor", "input",  "exchange",      "servers",     "colocated", "framework",   "host_ns_per_value"};
 constexpr std::string_view kOnlyParallel[] = {"global_batch",         "config",    "recompute", "loss",
                                               "attention_efficiency", "efficiency"};
 
@@ -193,16 +193,9 @@ std::vector<Complaint> training_complaints(const Scenario& scenario) {
                             .hint = "network.formula: ring"});
   }
   if (network.fidelity == Fidelity::flow) return complaints;
-  if (network.formula == CostFormula::measured && !network.beta)
-    complaints.push_back({.key = "network.formula",
-                          .reason = "measured costs are those of a whole all-reduce, and network.nic is the rate of a "
-                                    "link",
-                          .hint = "give network.beta, or network.formula: ring"});
-  if (network.inside.given() && cost_formula(scenario) != CostFormula::ring)
-    complaints.push_back({.key = network.formula == CostFormula::automatic ? "network.inside" : "network.formula",
-                          .reason = "inside servers there are costs of rings only, and alpha and beta are those of a "
-                                    "whole all-reduce",
-                          .hint = "network.formula: ring"});
+  for (Complaint& each : formula_complaints(scenario, scenario.cluster.gpus_per_server))
+    complaints.push_back(std::move(each));
+  for (Complaint& each : interference_complaints(scenario)) complaints.push_back(std::move(each));
   return complaints;
 }
 

@@ -33,6 +33,16 @@ TEST_CASE("every message of a study is explained, as text, JSON and a file") {
   here.write("study.yaml", kStudy);
   const Outcome text = here.contend("run study.yaml --explain");
   REQUIRE_MESSAGE(text.code == 0, text.err);
+  CHECK(contains(text.out, "none: overlapping is free"));
+  CHECK(contains(text.out, "no copies around messages"));
+  const Outcome costs = here.contend(
+      "run study.yaml --explain --set network.interference=auto --set overlap.device=A100-80GB --set "
+      "overlap.framework=horovod --set overlap.host_ns_per_value=54.2");
+  REQUIRE_MESSAGE(costs.code == 0, costs.err);
+  CHECK(contains(costs.out, "computing x 1.15, bytes x 1.15 beside each other"));
+  CHECK(contains(costs.out, "auto, A100: "));
+  CHECK(contains(costs.out, "8 bytes for 4 of gradient before a message, 8 after it, 2 launches a tensor"));
+  CHECK(contains(costs.out, "54.2 ns a value before a message"));
   CHECK(contains(text.out, "4 workers, bsp: messages in the order"));
   CHECK(contains(text.out, "4 workers, onebit-adam with bsp, phase 1 (15 % of the iterations)"));
   CHECK(contains(text.out, "4 workers, onebit-adam with bsp, phase 2 (85 % of the iterations)"));

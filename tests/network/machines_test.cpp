@@ -1,13 +1,16 @@
 #include "network/topologies/machines.hpp"
 #include "network/library/nccl_machine.hpp"
+#include "network/routing/near_interfaces.hpp"
 #include "network/topology_report.hpp"
 #include "sim/error.hpp"
 #include "tests/near.hpp"
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 using namespace contend;
 
@@ -53,8 +56,40 @@ TEST_CASE("machines have the links of their data sheets") {
   CHECK(rate_of(box, "server0/pcie0", "server0/pcie1") == 0);
 }
 
+TEST_CASE("the dies of four MI250X have 4, 2 or 1 links, and reach others through each other") {
+  const Topology node = two_of("mi250x", 8);
+  const auto links = [&](int a, int b) {
+    return rate_of(node, fmt::format("server1/gpu{}", a), fmt::format("server1/gpu{}", b)) / 50e9;
+  };
+  // Seven links of a die at most, one of which may lead to an interface instead (ROCm documentation of the MI250).
+  for (int die = 0; die < 8; ++die) {
+    CAPTURE(die);
+    double sum = 0;
+    for (int other = 0; other < 8; ++other) {
+      CHECK(links(die, other) == links(other, die));
+      sum += links(die, other);
+    }
+    CHECK(links(die, die ^ 1) == near(4));  // the other die of the package
+    CHECK(sum == near(die % 2 == 0 ? 7 : 6));
+  }
+  CHECK(links(0, 6) == near(2));
+  CHECK(links(2, 4) == near(2));
+  CHECK(links(0, 2) == near(1));
+  CHECK(links(0, 3) == 0);
+  CHECK(rate_of(node, "server0/gpu4", "server0/pcie4") == near(36e9));
+  CHECK(report_topology(node).nics == 8);
+  // GPU 2 reaches the interface of its package through GPU 3, whose link is as wide as four.
+  const NearInterfaces near_nics = near_interfaces(node);
+  for (std::size_t die = 0; die < 8; ++die) {
+    const std::vector<NodeId>& own = near_nics.own[node.gpus_of(ServerId{0U})[die].index()];
+    REQUIRE(own.size() == 1);
+    CHECK(node.nodes()[own.front().index()].name == fmt::format("server0/nic{}", die / 2));
+  }
+}
+
 TEST_CASE("a machine has its number of GPUs, and its parameters can be set") {
-  for (const auto& each : {std::pair{"dgx-1v", 4}, {"dgx-a100", 4}, {"dgx-h100", 16}, {"pcie-2080ti", 8}}) {
+  for (const auto& each :
+       {std::pair{"dgx-1v", 4}, {"dgx-a100", 4}, {"dgx-h100", 16}, {"pcie-2080ti", 8}, {"mi250x", 4}}) {
     const std::string name = each.first;
     const int gpus = each.second;
     CAPTURE(name);
@@ -111,5 +146,5 @@ TEST_CASE("inside servers, cables are named by what they are") {
   CHECK(cables(LinkPlace::pcie) == 32);
   CHECK(cables(LinkPlace::between_sockets) == 2);
   CHECK(cables(LinkPlace::server_to_fabric) == 8);
-  CHECK(name_of(LinkPlace::gpu_link) == "NVLink");
+  CHECK(name_of(LinkPlace::gpu_link) == "NVLink or xGMI");
 }

@@ -91,7 +91,7 @@ TEST_CASE("interference of the scenario makes an iteration that overlaps longer,
     const Scenario scenario = parsed(fmt::format(kStudy, c, x));
     CHECK(compare_all(scenario) == 1);
     const OverlapProblem problem = study_problem(scenario, study_model(scenario.overlap), 8);
-    CHECK(problem.cost.interference == interference_of(scenario.network));
+    CHECK(problem.cost.interference == interference_of(scenario, TransferPath::between));
     const StudyPolicies policies =
         make_study_policies(scenario, scenario.overlap.compression.front(), scenario.overlap.fusion.front());
     return steady_state(plan_iteration(*policies.fusion, problem).graph, problem.cost).iteration_ns;
@@ -99,7 +99,12 @@ TEST_CASE("interference of the scenario makes an iteration that overlaps longer,
   const double alone = seconds(0, 0);
   CHECK(seconds(0.25, 0) > alone);
   CHECK(seconds(0.25, 0.25) > seconds(0.25, 0));
-  CHECK(interference_of(parsed("network: {interference: {compute: 0.1234567}}").network) == Interference{123'457, 0});
+  CHECK(interference_of(parsed("network: {interference: {compute: 0.1234567}}"), TransferPath::between) ==
+        Interference{123'457, 0});
+
+  CHECK(interference_of(parsed("network: {interference: 0.3}"), TransferPath::inside) ==
+        Interference{300'000, 300'000});
+  CHECK(interference_of(parsed("network: {interference: none}"), TransferPath::inside).none());
 
   // Two jobs on the same GPUs: while one communicates, the other computes.
   const auto makespan = [](double factor) {

@@ -69,9 +69,9 @@ TEST_CASE("what contradicts servers of several workers is said") {
         "network.inside.alpha: there is one worker on each server\n"
         "network.inside.bandwidth: there is one worker on each server\n");
   CHECK(level_complaints(kLevels, std::string{kInside} + ", formula: measured") ==
-        "network.formula: with several workers on a server there are costs of rings only\n");
+        "network.formula: measured costs are those of a whole all-reduce, and network.nic is the rate of a link\n");
   CHECK(level_complaints(kLevels, std::string{kInside} + ", formula: halving-doubling") ==
-        "network.formula: with several workers on a server there are costs of rings only\n");
+        "network.formula: halving and doubling among several GPUs of a server is not known here\n");
   CHECK(level_complaints(std::string{kLevels} + ", exchange: parameter-server") ==
         "overlap.per_server: a parameter server has workers on servers of their own\n");
   CHECK_FALSE(level_complaints("per_server: 4", "inside: {bandwidth: 100GB/s, beta: 0.01ns/B}").empty());

@@ -119,8 +119,8 @@ TEST_CASE("training: what can't be is said with its place") {
             .find("top-k can't be summed that way") != std::string::npos);
   CHECK(errors_of("training: [a]\n").find("expected a map such as {resnet:") != std::string::npos);
   CHECK(errors_of("training: {a: vgg16}\n").find("expected a map such as {model:") != std::string::npos);
-  CHECK(errors_of("network: {inside: {bandwidth: 1Gbps}, formula: measured, beta: 1ns/B}\n")
-            .find("inside servers there are costs of rings only") != std::string::npos);
+  CHECK(errors_of("network: {inside: {bandwidth: 1Gbps}, formula: halving-doubling, beta: 1ns/B}\n")
+            .find("halving and doubling among several GPUs of a server") != std::string::npos);
   CHECK(errors_of("network: {nic: 8Gbps, formula: measured}\n").find("network.nic is the rate of a link") !=
         std::string::npos);
   CHECK(errors_of("overlap: {model: vgg16, formula: ring}\n").find("it is now \"network.formula\"") !=

@@ -106,11 +106,31 @@ TEST_CASE("a fit takes few steps, and from the truth hardly any") {
     (void)fit_iterations(all, counting, start);
     return calls / all.size();
   };
-  // Looks at all rows: one at the start, three a step for the slopes, one for each step that is tried, and the result.
-  CHECK(calls_of(rows, kTruth) == 6);
-  CHECK(calls_of(rows, kGuess) == 22);
-  CHECK(calls_of(noisy, kGuess) == 26);
-  CHECK(calls_of(rows, {1e-9, 1e4, 20}) == 109);
+  // Looks at all rows: one at the start, three a step for the slopes, one for each step that is tried, two for what
+  // they hide, and the result.
+  CHECK(calls_of(rows, kTruth) == 8);
+  CHECK(calls_of(rows, kGuess) == 24);
+  CHECK(calls_of(noisy, kGuess) == 28);
+  CHECK(calls_of(rows, {1e-9, 1e4, 20}) == 111);
+}
+
+TEST_CASE("interference is not fitted to rows that hide less than a tenth of themselves") {
+  // The network takes thirty times as long as computing: an error of 3% is more than all that overlapping hides.
+  const Shape kLong[] = {{"a", 60, 1, 900e6}, {"a", 60, 160, 900e6}, {"a", 60, 20, 900e6}};
+  const auto predict = [&](std::size_t row, const IterationConstants& constants) {
+    const double compute = kLong[row].compute * 1e-3;
+    const double network =
+        constants.alpha_s * kLong[row].messages + constants.beta_ns_per_byte * 1e-9 * kLong[row].bytes;
+    const double hidden = kLong[row].messages == 1 ? 0 : std::min(compute, network);
+    return compute + network - hidden + constants.interference * hidden;
+  };
+  std::vector<FittedRow> rows;
+  for (std::size_t i = 0; i < std::size(kLong); ++i) rows.push_back({"a", predict(i, kTruth) * (i == 0 ? 0.97 : 1.03)});
+  const IterationFit fit = fit_iterations(rows, predict, {1e-4, 0.8, 0.05});
+  CHECK_FALSE(fit.knows_interference);
+  CHECK(fit.constants.interference == 0.05);
+  CHECK(fit.constants.beta_ns_per_byte == near(kTruth.beta_ns_per_byte, 0.05));
+  CHECK(fit_iterations(rows_of(0), model, kGuess).knows_interference);
 }
 
 TEST_CASE("constants that the rows leave open stay where they were, and all stay in range") {

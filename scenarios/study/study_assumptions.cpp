@@ -1,0 +1,102 @@
+#include "scenarios/study/study_assumptions.hpp"
+
+#include "scenarios/run/network_costs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+StudyAssumption collectives(const Scenario& scenario) {
+  const Scenario::Network& network = scenario.network;
+  if (scenario.overlap.links) return {"collectives", "rings and trees over the links between sites", "overlap.links"};
+  const AlphaBeta cost = network_cost(network);
+  const std::string line =
+      fmt::format("alpha {:.5g} us, beta {:.5g} ns/B", cost.alpha.to_seconds() * 1e6, cost.beta.ns_per_byte());
+  switch (cost_formula(scenario)) {
+    case CostFormula::nccl:
+      return {"collectives", fmt::format("what NCCL {} expects on {}", network.nccl.version, *network.nccl.machine),
+              "NVIDIA/nccl, src/graph/tuning.cc"};
+    case CostFormula::measured:
+      return {"collectives", line + " of a whole all-reduce", "network.alpha, beta"};
+    case CostFormula::halving_doubling:
+      return {"collectives", line + " of a link, by halving and doubling", "network.alpha, beta"};
+    case CostFormula::ring:
+    case CostFormula::automatic:
+      break;
+  }
+  return {"collectives", line + " of a link, by a ring", "network.alpha, beta"};
+}
+
+StudyAssumption many_senders(const Scenario& scenario) {
+  const auto& many = scenario.network.many_senders;
+  if (!many.free) return {"many senders", "don't disturb each other", "network.many_senders"};
+  return {"many senders",
+          fmt::format("bytes x (servers / {})^{} from {} servers on", *many.free, many.exponent, *many.free),
+          "network.many_senders"};
+}
+
+StudyAssumption interference(const Scenario& scenario, TransferPath path) {
+  const std::string what = path == TransferPath::inside ? "interference in a server" : "interference";
+  const Interference both = interference_of(scenario, path);
+  if (both.none()) return {what, "none: overlapping is free", "network.interference"};
+  std::string source = "network.interference";
+  const auto& choice = scenario.network.interference.both;
+  if (choice && choice->usual) {
+    const std::vector<const UsualInterference*> rows = usual_interferences_of(scenario, path);
+    source = fmt::format("auto, {}: {}", rows.front()->gpu, rows.front()->source);
+  }
+  constexpr double kMillion = 1e6;
+  return {
+      what,
+      fmt::format("computing x {:g}, bytes x {:g} beside each other", 1 + static_cast<double>(both.compute) / kMillion,
+                  1 + static_cast<double>(both.network) / kMillion),
+      std::move(source)};
+}
+
+StudyAssumption framework(const TrainingSetup& setup) {
+  const FrameworkCosts& costs = setup.framework;
+  if (costs.none()) return {"framework", "no copies around messages", "overlap.framework"};
+  const auto named = std::ranges::find(frameworks(), costs, &NamedFramework::costs);
+  return {"framework",
+          fmt::format("{:g} bytes for 4 of gradient before a message, {:g} after it, {} launches a tensor",
+                      costs.bytes_before, costs.bytes_after, 2 * costs.launches),
+          named == frameworks().end() ? "overlap.framework" : std::string{named->source}};
+}
+
+StudyAssumption host(const TrainingSetup& setup) {
+  if (setup.host_ns_per_value == 0) return {"host", "no work on gradients", "overlap.host_ns_per_value"};
+  return {"host", fmt::format("{:g} ns a value before a message", setup.host_ns_per_value),
+          "overlap.host_ns_per_value"};
+}
+
+StudyAssumption kernels(const IterationStudy& study) {
+  const std::string device = study.device.profile ? *study.device.profile : study.device.name;
+  return {
+      "kernels that compress", fmt::format("{} x {:g}", device, study.kernel_factor),
+      study.device.profile ? "measured operators" : "bytes, flops and launches of each at the rates of the data sheet"};
+}
+
+}  // namespace
+
+std::vector<StudyAssumption> study_assumptions(const Scenario& scenario) {
+  const IterationStudy& study = scenario.overlap;
+  std::vector<StudyAssumption> all{collectives(scenario)};
+  if (!study.links) all.push_back(many_senders(scenario));
+  const auto lies = [&](bool inside) {
+    return std::ranges::any_of(study.workers,
+                               [&](int workers) { return workers > 1 && (workers <= study.per_server) == inside; });
+  };
+  if (lies(true)) all.push_back(interference(scenario, TransferPath::inside));
+  if (lies(false)) all.push_back(interference(scenario, TransferPath::between));
+  all.push_back(framework(study));
+  all.push_back(host(study));
+  if (std::ranges::any_of(study.compression, [](const PolicyChoice& choice) { return choice.name != "none"; }))
+    all.push_back(kernels(study));
+  return all;
+}
+
+}  // namespace contend
