@@ -32,6 +32,8 @@ struct StoredJob {
   std::string outcome;                ///< of a finished job, as in jobs.csv
   std::optional<Time> measured_wait;  ///< on the real cluster
   bool measured = true;               ///< the job counts in the figures of the run
+  std::vector<double> iteration;      ///< iteration_values(); empty if it has completed none
+  bool is_variant = false;            ///< of an iteration study, in which a job is one settled iteration
 };
 
 /// One stored run.

@@ -1,20 +1,16 @@
 #include "cli/command.hpp"
 #include "cli/compare_report.hpp"
-#include "cli/compare_studies.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/group_report.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
 #include "cli/output.hpp"
 #include "cli/running.hpp"
-#include "cli/sweep_progress.hpp"
 #include "cli/text_table.hpp"
 #include "cli/version.hpp"
-#include "report/iteration_bars.hpp"
 #include "scenarios/keys/differences.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
-#include "scenarios/study/study_columns.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
 
@@ -94,15 +90,12 @@ double share_of(const std::string& text) {
 /// One side: a folder that was read, a scenario to run, or the iterations of a study from either.
 struct ComparedSide {
   std::string path;
-  std::optional<StudySide> study;
   std::optional<StoredResults> stored;
   std::optional<Scenario> scenario;
   std::vector<Replica> replicas;             ///< of a scenario that was run
   std::optional<Scenario> kept;              ///< the scenario in a folder
   std::string unreadable;                    ///< why `kept` can't be read
   std::vector<ExpectationOutcome> outcomes;  ///< of a scenario that was run and has expectations
-
-  [[nodiscard]] bool is_study() const { return study || (scenario && scenario->overlap.given()); }
 };
 
 /// The comparison needs the figures of a folder, and its scenario only to say what differs: a file that an earlier
@@ -121,10 +114,7 @@ ComparedSide load_side(const Arguments& arguments, std::size_t index) {
   ComparedSide side;
   side.path = arguments.positionals()[index];
   if (std::filesystem::is_directory(side.path)) {
-    if (is_study_folder(side.path))
-      side.study = read_study(side.path);
-    else
-      side.stored = read_results(side.path);
+    side.stored = read_results(side.path);
     read_kept_scenario(side);
     return side;
   }
@@ -154,38 +144,6 @@ std::vector<ComparedSide> load_sides(const Arguments& arguments) {
   if (arguments.has("set-new") && !sides[1].scenario)
     throw UsageError{"contend compare: --set-new applies to a scenario, but NEW is a folder"};
   return sides;
-}
-
-/// True if both are iteration studies. Throws InputError if only one is.
-bool are_studies(const std::vector<ComparedSide>& sides) {
-  for (std::size_t i = 0; i < 2; ++i) {
-    if (!sides[i].is_study() || sides[1 - i].is_study()) continue;
-    Complaint complaint;
-    complaint.file = sides[i].path;
-    complaint.reason = "an iteration study has no jobs to compare";
-    throw InputError{{std::move(complaint)}};
-  }
-  return sides[0].is_study();
-}
-
-/// Runs the studies that are scenarios. Returns false if the user interrupted.
-bool run_study_sides(const Arguments& arguments, std::vector<ComparedSide>& sides) {
-  std::size_t rows = 0;
-  for (const ComparedSide& side : sides)
-    if (side.scenario) rows += study_row_count(side.scenario->overlap);
-  SweepProgress line{progress_mode(arguments), static_cast<std::int64_t>(rows)};
-  const unsigned threads = thread_count(arguments);
-  catch_interrupts();
-  for (ComparedSide& side : sides) {
-    if (!side.scenario) continue;
-    const auto ended = [&] {
-      line.recorded(false);
-      return !interrupted();
-    };
-    side.study = run_side(*side.scenario, {.threads = threads, .ended = ended});
-    if (interrupted()) return false;
-  }
-  return true;
 }
 
 /// Says whose sides these are and what differs between their scenarios.
@@ -231,30 +189,6 @@ void print_failures(const JudgedSides& report) {
     if (outcome.fails) print_message("contend: failed: {}: {}\n", outcome.rule.text, outcome.reason);
 }
 
-int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides) {
-  for (const char* option : {"measured", "worst", "by"})
-    if (arguments.has(option))
-      throw UsageError{fmt::format("contend compare: --{} has no effect on iteration studies", option)};
-  const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"), study_metrics());
-  if (!run_study_sides(arguments, sides)) {
-    print_message("contend: interrupted; nothing was compared\n");
-    return kExitInterrupted;
-  }
-  StudyComparison comparison;
-  describe_sides(sides, comparison);
-  comparison.base_rows = *std::move(sides[0].study);
-  comparison.other_rows = *std::move(sides[1].study);
-  comparison.outcomes = judge_studies(rules, comparison.base_rows, comparison.other_rows);
-  write_reports(arguments, comparison, [&] { return study_comparison_markdown(comparison); });
-  if (arguments.has("json"))
-    print_output("{}", study_comparison_json(comparison));
-  else if (!arguments.has("quiet"))
-    print_output("{}", study_comparison_text(comparison));
-  else
-    print_failures(comparison);
-  return comparison.failures() > 0 ? kExitFailed : kExitOk;
-}
-
 /// How the job list of two scenarios is resampled.
 struct ListResampling {
   std::string text;                 ///< how and why; empty if it is not resampled
@@ -297,7 +231,8 @@ ListResampling choose_seeds(const Arguments& arguments, std::vector<ComparedSide
     Scenario &base = *sides[0].scenario, &other = *sides[1].scenario;
     if (!arguments.has("repeat")) {
       const int most = std::max(base.repeat, other.repeat);
-      const bool random = draws_jobs(base) || draws_jobs(other) || !arguments.has("as-is");
+      const bool are_lists = base.workload.jobs || other.workload.jobs;
+      const bool random = draws_jobs(base) || draws_jobs(other) || (are_lists && !arguments.has("as-is"));
       base.repeat = other.repeat = most > 1 || !random ? most : kUsualSeeds;
     }
     return resample_lists(arguments, base, other, lists);
@@ -475,9 +410,8 @@ int run_compare(const Arguments& arguments) {
   for (const char* option : {"junit", "measured"})
     if (arguments.has(option) && !arguments.has("fail-if"))
       throw UsageError{fmt::format("contend compare: --{} needs a --fail-if", option)};
-  const auto worst = static_cast<std::size_t>(arguments.whole_number("worst", 0, kMaxWorst).value_or(kUsualWorst));
+  const auto worst = arguments.whole_number("worst", 0, kMaxWorst);
   std::vector<ComparedSide> sides = load_sides(arguments);
-  if (are_studies(sides)) return compare_studies(arguments, sides);
   const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"));
   const std::vector<const Grouping*> chosen = chosen_groupings(arguments);
   JobLists lists;
@@ -504,7 +438,11 @@ int run_compare(const Arguments& arguments) {
   report.resampling = resampling.text;
   std::optional<ResampledSides> resampled;
   if (!drawn.empty()) resampled = ResampledSides{&drawn[0], &drawn[1], resampling.blocks};
-  report.regression = find_regression(*sides[0].stored, *sides[1].stored, worst, resampled);
+  const std::vector<StoredJob>& jobs = sides[0].stored->replicas.front().jobs;
+  const bool is_study = !jobs.empty() && jobs.front().is_variant;  // of which people want to see every job
+  report.regression =
+      find_regression(*sides[0].stored, *sides[1].stored,
+                      static_cast<std::size_t>(worst.value_or(is_study ? kMaxWorst : kUsualWorst)), resampled);
   if (note) report.regression.notes.push_back(*note);
   for (const Grouping* grouping : chosen)
     report.groups.push_back(compare_groups(*sides[0].stored, *sides[1].stored, *grouping, resampled));
