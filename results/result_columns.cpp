@@ -440,10 +440,10 @@ std::string columns_markdown() {
   for (const Metric& each : metrics())
     fmt::format_to(std::back_inserter(out), "| `{}` | {} | {} |\n", each.name, each.unit, each.text);
   out +=
-      "\nEach replica also has `groups`: for `vc`, `user`, `model`, `size` (GPUs up to a power of two) and `outcome`, "
-      "as "
-      "far\nas jobs have them, a list of groups of jobs. A group has a `value`, which is empty for the jobs without "
-      "one, and\nthese figures:\n\n";
+      "\nEach replica also has `groups`: for `vc`, `user`, `model`, `size` (GPUs up to a power of two), `outcome`, "
+      "`fusion`\nand `compression`, as far as jobs have them, a list of groups of jobs. A group has a `value`, which "
+      "is "
+      "empty\nfor the jobs without one, and these figures:\n\n";
   for (const Metric& each : group_metrics()) {
     const std::string_view end = &each == &group_metrics().back() ? ".\n" : ", ";
     fmt::format_to(std::back_inserter(out), "`{}`{}", each.name, end);

@@ -151,6 +151,8 @@ class JobRows {
     job.vc = field(row, "vc");
     job.user = field(row, "user");
     job.outcome = field(row, "outcome");
+    job.fusion = field(row, "fusion");
+    job.compression = field(row, "compression");
     job.measured_wait = time(row, "measured_wait_s");
     job.measured = field(row, "measured") != "0";
     job.is_variant = !field(row, "settled").empty();
@@ -237,6 +239,10 @@ StoredJob as_stored(const JobResult& job) {
   row.vc = job.vc;
   row.user = job.user;
   if (job.finish != Time::never()) row.outcome = to_string(job.outcome);
+  if (job.notes.plan) {
+    row.fusion = job.notes.plan->fusion;
+    row.compression = job.notes.plan->compression;
+  }
   row.measured_wait = job.measured_wait;
   row.measured = job.measured;
   row.is_variant = job.notes.plan && job.notes.plan->settled.has_value();

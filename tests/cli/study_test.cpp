@@ -227,6 +227,10 @@ TEST_CASE("the folder of a study is that of a run, and its manifest tells the di
   CHECK(digest("one") == digest("two"));
   CHECK(here.contend("run study.yaml -q -o slow --set network.nic=1Gbps").code == 0);
   CHECK(digest("one") != digest("slow"));
+  const Outcome groups = here.contend("results one --by compression");
+  REQUIRE_MESSAGE(groups.code == 0, groups.err);
+  for (const char* method : {"\nnone ", "\ntop-k ", "\nonebit-adam "}) CHECK(contains(groups.out, method));
+  CHECK(here.contend("compare one slow --fail-if 'avg_jct[compression=none] > 1%'").code == 1);
   const std::string jobs = here.read("one/jobs.csv");
   CHECK(contains(jobs, "\n\"4 workers, none, bsp\",resnet18,finished,,4,4,1,1,"));
   CHECK(contains(jobs, "\n\"4 workers, top-k, dear\",resnet18,failed,"));
