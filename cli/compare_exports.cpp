@@ -1,9 +1,11 @@
 // Formats a comparison for other programs: Markdown and JUnit XML.
 #include "cli/compare_report.hpp"
 #include "cli/group_report.hpp"
+#include "cli/text_table.hpp"
 #include "text/xml.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -19,12 +21,27 @@ std::string headline(const JudgedSides& report, std::string_view otherwise) {
 
 std::string changes_table(const char* title, const std::vector<JobChange>& changes) {
   if (changes.empty()) return {};
-  std::string out = fmt::format(
-      "\n| {} | seed | GPUs | BASE JCT [s] | NEW JCT [s] | change |\n|---|---:|---:|---:|---:|---:|\n", title);
-  const Metric& metric = *find_metric("avg_jct");
+  std::string out = fmt::format("\n| {} | seed | GPUs | BASE JCT [s] | NEW JCT [s] | change |", title);
+  std::string line = "|---|---:|---:|---:|---:|---:|";
+  const bool parts = have_parts(changes);
+  for (std::size_t part = 0; parts && part < std::size(kPartsOfIteration); ++part) {
+    out += fmt::format(" {} [ms] |", kPartsOfIteration[part].title);
+    line += "---:|";
+  }
+  out += fmt::format("\n{}\n", line);
+  std::vector<double> seconds;
   for (const JobChange& each : changes)
-    out += fmt::format("| {} | {} | {} | {:.1f} | {:.1f} | {} |\n", escaped_markdown(each.job), each.seed, each.gpus,
-                       each.base.to_seconds(), each.other.to_seconds(), change_text(metric, true, each.relative()));
+    for (const Time time : {each.base, each.other}) seconds.push_back(time.to_seconds());
+  const std::vector<std::string> cells = format_column(seconds);
+  const Metric& metric = *find_metric("avg_jct");
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const JobChange& each = changes[i];
+    out += fmt::format("| {} | {} | {} | {} | {} | {} |", escaped_markdown(each.job), each.seed, each.gpus,
+                       cells[2 * i], cells[2 * i + 1], change_text(metric, true, each.relative()));
+    for (std::size_t part = 0; parts && part < std::size(kPartsOfIteration); ++part)
+      out += fmt::format(" {} |", part_change_text(each, kPartsOfIteration[part]));
+    out += '\n';
+  }
   return out;
 }
 
@@ -49,6 +66,16 @@ std::string groups_markdown(const GroupChanges& changes) {
   }
   out += left_out_groups(changes.groups.size());
   if (const std::string mark = marks_text(changes); !mark.empty()) out += fmt::format("\n{}\n", escaped_markdown(mark));
+  return out;
+}
+
+std::string figures_markdown(const Regression& regression) {
+  const std::vector<std::string> titles = figure_titles(regression);
+  std::string out = fmt::format("| {} |\n|---", fmt::join(titles, " | "));
+  for (std::size_t i = 1; i < titles.size(); ++i) out += "|---:";
+  out += "|\n";
+  for (const FigureRow& row : figure_rows(regression))
+    out += fmt::format("| {} |\n", fmt::join(figure_cells(regression, row), " | "));
   return out;
 }
 
@@ -104,12 +131,7 @@ std::string comparison_markdown(const ComparisonReport& report) {
   if (!report.resampling.empty()) out += fmt::format("- {}\n", escaped_markdown(report.resampling));
   if (!report.resampling.empty()) out += '\n';  // a table begins after an empty line
   out += differences_markdown(report) + '\n';
-  const std::vector<std::string> titles = figure_titles(regression);
-  out += fmt::format("| {} |\n|---", fmt::join(titles, " | "));
-  for (std::size_t i = 1; i < titles.size(); ++i) out += "|---:";
-  out += "|\n";
-  for (const FigureRow& row : figure_rows(regression))
-    out += fmt::format("| {} |\n", fmt::join(figure_cells(regression, row), " | "));
+  if (!regression.is_of_studies) out += figures_markdown(regression);
   if (const std::string tests = tests_text(regression.tests); !tests.empty()) out += fmt::format("\n{}\n", tests);
   for (const GroupChanges& changes : report.groups) out += groups_markdown(changes);
   out += '\n';

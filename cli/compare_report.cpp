@@ -3,11 +3,14 @@
 #include "cli/group_report.hpp"
 #include "cli/output.hpp"
 #include "cli/text_table.hpp"
+#include "results/iteration_figures.hpp"
 #include "text/decimal.hpp"
 #include "text/json_writer.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -40,7 +43,11 @@ std::string job_name(const Regression& regression, std::uint64_t seed, const std
 
 std::string changes_text(const Regression& regression, const char* title, const std::vector<JobChange>& changes) {
   if (changes.empty()) return {};
-  Table table{{title, "GPUs", "BASE JCT [s]", "NEW JCT [s]", "change [s]", "change"}};
+  std::vector<std::string> titles{title, "GPUs", "BASE JCT [s]", "NEW JCT [s]", "change [s]", "change"};
+  const bool parts = have_parts(changes);
+  if (parts)
+    for (const PartOfIteration& part : kPartsOfIteration) titles.push_back(fmt::format("{} [ms]", part.title));
+  Table table{titles};
   std::vector<double> seconds;
   for (const JobChange& each : changes)
     for (const Time time : {each.base, each.other, each.difference()}) seconds.push_back(time.to_seconds());
@@ -48,10 +55,17 @@ std::string changes_text(const Regression& regression, const char* title, const 
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const JobChange& each = changes[i];
     const Metric& metric = *find_metric("avg_jct");
-    table.add({job_name(regression, each.seed, each.job), fmt::format("{}", each.gpus), cells[3 * i], cells[3 * i + 1],
-               cells[3 * i + 2], change_text(metric, true, each.relative())});
+    std::vector<std::string> row{job_name(regression, each.seed, each.job),
+                                 fmt::format("{}", each.gpus),
+                                 cells[3 * i],
+                                 cells[3 * i + 1],
+                                 cells[3 * i + 2],
+                                 change_text(metric, true, each.relative())};
+    for (std::size_t part = 0; parts && part < std::size(kPartsOfIteration); ++part)
+      row.push_back(part_change_text(each, kPartsOfIteration[part]));
+    table.add(std::move(row));
   }
-  return "\n" + table.text();
+  return "\n" + table.text() + (parts ? "the last columns: what changed of an iteration\n" : "");
 }
 
 std::string odd_text(const Regression& regression, const char* title, const std::vector<OddJob>& jobs) {
@@ -75,7 +89,15 @@ void write_changes(JsonWriter& json, const char* name, const std::vector<JobChan
   for (const JobChange& each : changes) {
     json.begin_object().member("seed", each.seed).member("job_id", each.job).member("gpus", each.gpus);
     json.key("base_jct_s").raw(format_seconds(each.base)).key("new_jct_s").raw(format_seconds(each.other));
-    json.key("change_s").raw(format_seconds(each.difference())).member("relative", each.relative()).end_object();
+    json.key("change_s").raw(format_seconds(each.difference())).member("relative", each.relative());
+    for (const auto& [side, figures] :
+         {std::pair{"base_iteration", &each.base_iteration}, std::pair{"new_iteration", &each.other_iteration}}) {
+      if (figures->empty()) continue;
+      json.key(side).begin_object();
+      for (std::size_t i = 0; i < figures->size(); ++i) json.member(iteration_metrics()[i].name, (*figures)[i]);
+      json.end_object();
+    }
+    json.end_object();
   }
   json.end_array();
 }
@@ -133,6 +155,18 @@ void write_group_changes(JsonWriter& json, const std::vector<GroupChanges>& all)
 }
 
 }  // namespace
+
+bool have_parts(const std::vector<JobChange>& changes) {
+  return std::ranges::any_of(changes, [](const JobChange& each) { return !each.base_iteration.empty(); });
+}
+
+std::string part_change_text(const JobChange& change, const PartOfIteration& part) {
+  constexpr double kMs = 1e3, kShown = 5e-4;
+  if (change.base_iteration.empty()) return "-";
+  const std::size_t i = iteration_index(part.column);
+  const double ms = kMs * (change.other_iteration[i] - change.base_iteration[i]);
+  return std::isnan(ms) ? "-" : std::abs(ms) < kShown ? "0" : fmt::format("{:+.3f}", ms);
+}
 
 std::string no_differences(const JudgedSides& report) {
   if (!report.differences) return fmt::format("what differs is not known: {}", report.unknown_because);
@@ -250,6 +284,7 @@ std::vector<std::string> figure_cells(const Regression& regression, const Figure
 
 std::string pairing_text(const Regression& regression) {
   const std::size_t count = regression.seeds.size();
+  if (regression.is_of_studies) return "each job is an iteration of a study, once it has settled";
   const std::string seeds = count == 1 ? fmt::format("seed {}", regression.seeds.front())
                                        : fmt::format("{} seeds, the first {}", count, regression.seeds.front());
   if (regression.pairs == 1) return fmt::format("{}; one run a side", seeds);
@@ -292,9 +327,11 @@ std::string comparison_text(const ComparisonReport& report) {
   std::string out = fmt::format("BASE  {}\nNEW   {}\n{}\n", report.base, report.other, pairing_text(regression));
   if (!report.resampling.empty()) out += report.resampling + "\n";
   out += "\n" + differences_text(report) + "\n";
-  Table table{figure_titles(regression)};
-  for (const FigureRow& row : figure_rows(regression)) table.add(figure_cells(regression, row));
-  out += table.text() + "\n";
+  if (!regression.is_of_studies) {
+    Table table{figure_titles(regression)};
+    for (const FigureRow& row : figure_rows(regression)) table.add(figure_cells(regression, row));
+    out += table.text() + "\n";
+  }
   if (const std::string tests = tests_text(regression.tests); !tests.empty()) out += tests + "\n";
   out += jobs_text(regression) + "\n";
   out += odd_text(regression, "finished in BASE only", regression.lost);

@@ -68,6 +68,16 @@ struct FigureRow {
 /// The cells of a row, in the order of the titles.
 [[nodiscard]] std::vector<std::string> figure_cells(const Regression& regression, const FigureRow& row);
 [[nodiscard]] std::vector<FigureRow> figure_rows(const Regression& regression);
+/// A part of an iteration whose change the tables of jobs show, if the jobs have iterations.
+struct PartOfIteration {
+  std::string_view column;  ///< of iteration_metrics(), in seconds
+  std::string_view title;
+};
+inline constexpr PartOfIteration kPartsOfIteration[] = {
+    {"compute_s", "computing"}, {"compression_s", "compression"}, {"exposed_communication_s", "exposed"}};
+[[nodiscard]] bool have_parts(const std::vector<JobChange>& changes);
+/// By how many milliseconds it changed: `+1.250`; `-` if that is not known.
+[[nodiscard]] std::string part_change_text(const JobChange& change, const PartOfIteration& part);
 /// Describes the pairing and what the columns say: `20 seeds, the first 1; changes are geometric means over seeds ...`.
 [[nodiscard]] std::string pairing_text(const Regression& regression);
 /// What the p-values of so many tests mean; empty without tests.

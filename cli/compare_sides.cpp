@@ -1,7 +1,6 @@
 #include "cli/compare_sides.hpp"
 
 #include "cli/load.hpp"
-#include "report/iteration_bars.hpp"
 #include "scenarios/keys/differences.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "sim/error.hpp"
@@ -33,10 +32,7 @@ ComparedSide load_side(const Arguments& arguments, std::size_t index) {
   ComparedSide side;
   side.path = arguments.positionals()[index];
   if (std::filesystem::is_directory(side.path)) {
-    if (is_study_folder(side.path))
-      side.study = read_study(side.path);
-    else
-      side.stored = read_results(side.path);
+    side.stored = read_results(side.path);
     read_kept_scenario(side);
     return side;
   }
@@ -50,7 +46,6 @@ std::string hash_of_jobs(const ComparedSide& side, JobLists& lists) {
   const std::optional<Scenario>& scenario = side.scenario ? side.scenario : side.kept;
   if (!scenario || !scenario->workload.jobs) return {};
   if (side.scenario) return lists.read(*scenario->workload.jobs)->sha256;
-  if (!side.stored) return {};  // a study, which has no jobs
   // The folder may be elsewhere now, or the list; the name of the file is the same.
   const auto name_of = [](const std::string& path) { return std::filesystem::path{path}.filename(); };
   for (const InputFile& each : side.stored->inputs)
@@ -80,17 +75,6 @@ std::vector<ComparedSide> load_sides(const Arguments& arguments) {
   if (arguments.has("set-new") && !sides[1].scenario)
     throw UsageError{"contend compare: --set-new applies to a scenario, but NEW is a folder"};
   return sides;
-}
-
-bool are_studies(const std::vector<ComparedSide>& sides) {
-  for (std::size_t i = 0; i < 2; ++i) {
-    if (!sides[i].is_study() || sides[1 - i].is_study()) continue;
-    Complaint complaint;
-    complaint.file = sides[i].path;
-    complaint.reason = "an iteration study has no jobs to compare";
-    throw InputError{{std::move(complaint)}};
-  }
-  return sides[0].is_study();
 }
 
 void describe_sides(const std::vector<ComparedSide>& sides, JobLists& lists, JudgedSides& report) {

@@ -8,7 +8,6 @@
 #include "results/result_reader.hpp"
 #include "scenarios/run/job_lists.hpp"
 #include "scenarios/scenario.hpp"
-#include "scenarios/study/study_comparison.hpp"
 
 #include <optional>
 #include <string>
@@ -16,25 +15,19 @@
 
 namespace contend {
 
-/// One side: a folder that was read, a scenario to run, or the iterations of a study from either.
+/// One side: a folder that was read, or a scenario to run.
 struct ComparedSide {
   std::string path;
-  std::optional<StudySide> study;
   std::optional<StoredResults> stored;
   std::optional<Scenario> scenario;
   std::vector<Replica> replicas;             ///< of a scenario that was run
   std::optional<Scenario> kept;              ///< the scenario in a folder
   std::string unreadable;                    ///< why `kept` can't be read
   std::vector<ExpectationOutcome> outcomes;  ///< of a scenario that was run and has expectations
-
-  [[nodiscard]] bool is_study() const { return study || (scenario && scenario->overlap.given()); }
 };
 
 /// Loads both sides; throws the complaints about both together.
 [[nodiscard]] std::vector<ComparedSide> load_sides(const Arguments& arguments);
-
-/// True if both are iteration studies. Throws InputError if only one is.
-[[nodiscard]] bool are_studies(const std::vector<ComparedSide>& sides);
 
 /// Says whose sides these are and what differs between their scenarios and the contents of their job lists.
 void describe_sides(const std::vector<ComparedSide>& sides, JobLists& lists, JudgedSides& report);

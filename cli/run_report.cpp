@@ -1,5 +1,6 @@
 #include "cli/run_report.hpp"
 
+#include "cli/study_report.hpp"
 #include "cli/text_table.hpp"
 #include "results/comparison.hpp"
 #include "results/regression_rules.hpp"
@@ -203,13 +204,17 @@ void write_ratio(JsonWriter& json, const char* name, const RatioEstimate& ratio)
 
 }  // namespace
 
-std::string results_json(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results) {
+std::string results_json(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results,
+                         std::span<const std::vector<StudyMessages>> messages) {
   const std::vector<ComparisonRow> rows = compare(results);
   JsonWriter json;
   json.begin_object().key("scenarios").begin_array();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     json.begin_object();
     write_summary_members(json, scenarios[i].name, results[i]);
+    if (scenarios[i].overlap.given() && !results[i].empty())
+      write_study_members(json, results[i].front().result.jobs,
+                          i < messages.size() ? messages[i] : std::vector<StudyMessages>{});
     if (!scenarios[i].expect.empty()) write_expectations(json, judge_expectations(scenarios[i].expect, results[i]));
     if (i > 0 && rows[i].jct_ratio) {
       write_ratio(json, "jct_ratio_to_first", *rows[i].jct_ratio);

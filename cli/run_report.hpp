@@ -4,6 +4,7 @@
 #include "results/replica.hpp"
 #include "results/result_columns.hpp"
 #include "scenarios/scenario.hpp"
+#include "scenarios/study/study_run.hpp"
 
 #include <span>
 #include <string>
@@ -28,8 +29,10 @@ inline constexpr std::string_view kCensoredNote =
 /// A title of the metric that is short enough for a table with many columns, without the unit.
 [[nodiscard]] std::string_view short_title(const Metric& metric);
 
-/// The figures as JSON, in either case.
+/// The figures as JSON, in either case, and the jobs of iteration studies. Of studies that are explained, `messages`
+/// has those of each scenario.
 [[nodiscard]] std::string results_json(std::span<const Scenario> scenarios,
-                                       std::span<const std::vector<Replica>> results);
+                                       std::span<const std::vector<Replica>> results,
+                                       std::span<const std::vector<StudyMessages>> messages = {});
 
 }  // namespace contend

@@ -42,6 +42,7 @@ void warn_of_workloads(std::span<const Scenario> scenarios, JobLists& lists) {
       warn(caveat.empty() ? "" : "workload.like: " + caveat);
     }
     warn(few_blocks_note(scenario, lists));
+    warn(untrained_entries_note(scenario, lists));
   }
 }
 

@@ -32,7 +32,8 @@ inline constexpr Option kQuietOption = {.name = "quiet", .letter = 'q', .value =
 [[nodiscard]] unsigned thread_count(const Arguments& arguments);
 
 /// Says on stderr, once for each reason, why the figures of these workloads mean less than they seem to: generated jobs
-/// that rank no policies, resamples of few blocks. Throws InputError for a job list that can't be read.
+/// that rank no policies, resamples of few blocks, training entries that no job names. Throws InputError for a job list
+/// that can't be read.
 void warn_of_workloads(std::span<const Scenario> scenarios, JobLists& lists);
 
 /// Runs all replicas of all scenarios. An interrupt ends them early: see catch_interrupts(). `observer` is only for a

@@ -2,7 +2,6 @@
 
 #include "cli/text_table.hpp"
 #include "scenarios/study/study_assumptions.hpp"
-#include "scenarios/study/study_columns.hpp"
 #include "text/csv.hpp"
 
 #include <vector>
@@ -37,12 +36,9 @@ std::string table_of(const StudyPhase& phase) {
   return table.text();
 }
 
-std::string heading(const StudyRow& row, std::size_t phase) {
-  std::string text = fmt::format("{} workers, ", row.workers);
-  text += row.compression == "none" ? row.policy : fmt::format("{} with {}", row.compression, row.policy);
-  if (row.phases.size() > 1)
-    text += fmt::format(", phase {} ({:.4g} % of the iterations)", phase + 1, 100 * row.phases[phase].share);
-  return text;
+std::string heading(const StudyMessages& job, std::size_t phase) {
+  if (job.phases.size() == 1) return job.job;
+  return fmt::format("{}, phase {} ({:.4g} % of the iterations)", job.job, phase + 1, 100 * job.phases[phase].share);
 }
 
 }  // namespace
@@ -54,32 +50,29 @@ std::string assumptions_text(const Scenario& scenario) {
   return table.text();
 }
 
-std::string messages_text(std::span<const StudyRow> rows) {
+std::string messages_text(std::span<const StudyMessages> jobs) {
   std::string out;
-  for (const StudyRow& row : rows) {
-    for (std::size_t i = 0; i < row.phases.size(); ++i) {
-      out += fmt::format("{}{}: ", out.empty() ? "" : "\n", heading(row, i));
-      if (row.phases[i].messages.empty())
+  for (const StudyMessages& job : jobs) {
+    for (std::size_t i = 0; i < job.phases.size(); ++i) {
+      out += fmt::format("{}{}: ", out.empty() ? "" : "\n", heading(job, i));
+      if (job.phases[i].messages.empty())
         out += "nothing is sent\n";
       else
-        out += fmt::format("messages in the order in which they become ready, each alone\n{}", table_of(row.phases[i]));
+        out += fmt::format("messages in the order in which they become ready, each alone\n{}", table_of(job.phases[i]));
     }
   }
   return out;
 }
 
-std::string messages_csv(std::span<const StudyRow> rows) {
-  std::string out = "workers,compression,policy,phase,share,message";
+std::string messages_csv(std::span<const StudyMessages> jobs) {
+  std::string out = "job_id,phase,share,message";
   for (const MessageColumn& column : message_columns()) out += fmt::format(",{}", column.name);
   out += '\n';
-  for (const StudyRow& row : rows) {
-    for (std::size_t i = 0; i < row.phases.size(); ++i) {
-      for (const StudyMessage& message : row.phases[i].messages) {
-        out += fmt::format("{},", row.workers);
-        append_csv_field(out, row.compression);
-        out += ',';
-        append_csv_field(out, row.policy);
-        out += fmt::format(",{},{:.12g},", i + 1, row.phases[i].share);
+  for (const StudyMessages& job : jobs) {
+    for (std::size_t i = 0; i < job.phases.size(); ++i) {
+      for (const StudyMessage& message : job.phases[i].messages) {
+        append_csv_field(out, job.job);
+        out += fmt::format(",{},{:.12g},", i + 1, job.phases[i].share);
         append_csv_field(out, message.name);
         for (const MessageColumn& column : message_columns()) out += fmt::format(",{:.12g}", column.value(message));
         out += '\n';
@@ -89,12 +82,12 @@ std::string messages_csv(std::span<const StudyRow> rows) {
   return out;
 }
 
-void messages_json(JsonWriter& json, const StudyRow& row) {
+void messages_json(JsonWriter& json, const StudyMessages& job) {
   const auto figures = [&](const StudyMessage& message) {
     for (const MessageColumn& column : message_columns()) json.member(column.name, column.value(message));
   };
   json.key("phases").begin_array();
-  for (const StudyPhase& phase : row.phases) {
+  for (const StudyPhase& phase : job.phases) {
     json.begin_object().member("share", phase.share).key("messages").begin_array();
     for (const StudyMessage& message : phase.messages) {
       json.begin_object().member("name", message.name);

@@ -2,10 +2,9 @@
 
 #include "cli/study_explain.hpp"
 #include "cli/text_table.hpp"
-#include "scenarios/study/study_columns.hpp"
-#include "scenarios/study/study_timeline.hpp"
+#include "results/iteration_figures.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "text/atomic_file.hpp"
-#include "text/csv.hpp"
 #include "text/json_writer.hpp"
 
 #include <algorithm>
@@ -17,69 +16,67 @@
 namespace contend {
 namespace {
 
-std::string title(const StudyRow& row) {
-  return row.compression == "none" ? row.policy : row.compression + " with " + row.policy;
+bool is_shown(const JobResult& job) {
+  return job.state == JobState::finished;
+}
+bool compresses(const JobResult& job) {
+  return job.notes.plan->compression != "none";
 }
 
-/// A field of a CSV file, empty if there is no value.
-std::string number(double value) {
-  return std::isnan(value) ? "," : fmt::format(",{:.12g}", value);
-}
-
-/// Each note once, with all rows that it concerns.
-std::string notes_of(std::span<const StudyRow> rows) {
+/// Each note once, with all jobs that it concerns.
+std::string notes_of(std::span<const JobResult> jobs) {
   std::vector<std::pair<std::string, std::vector<std::string>>> notes;
-  for (const StudyRow& row : rows) {
-    if (row.refused.empty() && row.settled) continue;
-    const std::string note = row.refused.empty() ? "never settled; a mean" : "not possible here: " + row.refused;
+  for (const JobResult& job : jobs) {
+    if (is_shown(job) && *job.notes.plan->settled) continue;
+    const std::string note = is_shown(job) ? "never settled; a mean" : "not possible here: " + job.reason;
     auto there = std::ranges::find(notes, note, &decltype(notes)::value_type::first);
     if (there == notes.end()) there = notes.insert(there, {note, {}});
-    there->second.push_back(title(row));
+    there->second.push_back(policies_of(job));
   }
   std::string text;
   for (const auto& [note, titles] : notes) text += fmt::format("{}: {}\n", fmt::join(titles, ", "), note);
   return text;
 }
 
-std::string table_of(std::span<const StudyRow> rows) {
-  const bool compressed =
-      std::any_of(rows.begin(), rows.end(), [](const StudyRow& row) { return row.compression != "none"; });
-  const bool levels = std::any_of(rows.begin(), rows.end(), [](const StudyRow& row) { return row.per_server > 1; });
+std::string table_of(std::span<const JobResult> jobs) {
+  const bool compressed = std::ranges::any_of(jobs, compresses);
+  const bool levels = std::ranges::any_of(jobs, [](const JobResult& job) { return job.servers < job.gpus; });
   std::vector<std::string> titles{compressed ? "compression" : "policy"};
   if (compressed) titles.emplace_back("fusion");
   std::vector<std::vector<std::string>> columns;
-  std::vector<const StudyRow*> shown;
-  for (const StudyRow& row : rows) {
-    if (row.refused.empty()) shown.push_back(&row);
+  std::vector<const JobResult*> shown;
+  for (const JobResult& job : jobs) {
+    if (is_shown(job)) shown.push_back(&job);
   }
-  const auto has = [&](const StudyColumn& column) {
-    return std::any_of(shown.begin(), shown.end(), [&](const StudyRow* row) {
-      return row->compression != "none" && !std::isnan(column.value(*row));
+  const auto has = [&](const IterationFigure& figure) {
+    return std::ranges::any_of(shown, [&](const JobResult* job) {
+      return compresses(*job) && !std::isnan(iteration_value(*job, figure.column));
     });
   };
-  for (const StudyColumn& column : study_columns()) {
-    if ((column.of_compression && !compressed) || (column.of_levels && !levels)) continue;
-    if (column.optional && !has(column)) continue;
-    titles.emplace_back(column.title);
-    if (column.name == "messages") {
-      auto& cells = columns.emplace_back();
-      for (const StudyRow* row : shown) cells.push_back(fmt::format("{}", row->traffic.messages));
+  for (const IterationFigure& figure : iteration_figures()) {
+    if ((figure.of_compression && !compressed) || (figure.of_levels && !levels)) continue;
+    if (figure.of_some && !has(figure)) continue;
+    titles.emplace_back(figure.title);
+    std::vector<double> values;
+    for (const JobResult* job : shown) values.push_back(figure.shown * iteration_value(*job, figure.column));
+    if (figure.unit != "messages") {
+      columns.push_back(format_column(values));
       continue;
     }
-    std::vector<double> values;
-    for (const StudyRow* row : shown) values.push_back(column.shown * column.value(*row));
-    columns.push_back(format_column(values));
+    auto& cells = columns.emplace_back();
+    for (const double value : values) cells.push_back(fmt::format("{:.0f}", value));
   }
   Table table{titles};
   if (compressed) table.align_left(1);
   for (std::size_t i = 0; i < shown.size(); ++i) {
+    const IterationPlan& plan = *shown[i]->notes.plan;
     std::vector<std::string> cells;
-    if (compressed) cells.push_back(shown[i]->compression);
-    cells.push_back(shown[i]->policy + (shown[i]->stale ? " (stale)" : ""));
+    if (compressed) cells.push_back(plan.compression);
+    cells.push_back(plan.fusion + (shown[i]->notes.stale ? " (stale)" : ""));
     for (const auto& column : columns) cells.push_back(column[i]);
     table.add(std::move(cells));
   }
-  return table.text() + notes_of(rows);
+  return table.text() + notes_of(jobs);
 }
 
 void event(JsonWriter& json, std::string_view name, std::size_t lane, Time start, Time duration,
@@ -99,57 +96,39 @@ void lane_name(JsonWriter& json, std::size_t lane, const std::string& name) {
 
 }  // namespace
 
-std::string study_text(const Scenario& scenario, const TimedModel& model, std::span<const StudyRow> rows) {
+std::string study_text(const Scenario& scenario, std::span<const JobResult> jobs) {
+  const TimedModel model = study_model(scenario.overlap);
   std::string out;
-  for (std::size_t i = 0; i < rows.size();) {
+  for (std::size_t i = 0; i < jobs.size();) {
     std::size_t end = i;
-    while (end < rows.size() && rows[end].workers == rows[i].workers) ++end;
+    while (end < jobs.size() && jobs[end].gpus == jobs[i].gpus) ++end;
     out += fmt::format("{}{}: {} on {}, batch {}, {} workers; one worker alone {:.3f} ms, gradient {:.1f} MiB\n",
-                       i == 0 ? "" : "\n", scenario.name, model.name, model.device, model.batch, rows[i].workers,
+                       i == 0 ? "" : "\n", scenario.name, model.name, model.device, model.batch, jobs[i].gpus,
                        (model.forward() + model.backward()).to_seconds() * 1e3, model.gradient().to_double() / 1048576);
-    out += table_of(rows.subspan(i, end - i));
+    out += table_of(jobs.subspan(i, end - i));
     i = end;
   }
   return out;
 }
 
-std::string study_json(std::span<const Scenario> scenarios, std::span<const std::vector<StudyRow>> rows) {
-  JsonWriter json;
-  json.begin_object().key("scenarios").begin_array();
-  for (std::size_t i = 0; i < scenarios.size(); ++i) {
-    json.begin_object().member("name", scenarios[i].name).key("rows").begin_array();
-    for (const StudyRow& row : rows[i]) {
-      json.begin_object().member("workers", row.workers);
-      json.member("compression", row.compression).member("policy", row.policy);
-      if (!row.refused.empty()) {
-        json.member("refused", row.refused).end_object();
-        continue;
-      }
-      for (const StudyColumn& column : study_columns()) json.member(column.name, column.value(row));
-      json.member("stale", row.stale).member("settled", row.settled);
-      if (!row.phases.empty()) messages_json(json, row);
-      json.end_object();
+void write_study_members(JsonWriter& json, std::span<const JobResult> jobs, std::span<const StudyMessages> messages) {
+  json.key("jobs").begin_array();
+  for (const JobResult& job : jobs) {
+    json.begin_object().member("job_id", job.name).member("gpus", job.gpus);
+    json.member("compression", job.notes.plan->compression).member("fusion", job.notes.plan->fusion);
+    json.member("state", to_string(job.state));
+    if (!is_shown(job)) {
+      json.member("reason", job.reason).end_object();
+      continue;
     }
-    json.end_array().end_object();
+    const std::vector<double> values = iteration_values(job);
+    for (std::size_t i = 0; i < values.size(); ++i) json.member(iteration_metrics()[i].name, values[i]);
+    json.member("stale", job.notes.stale).member("settled", *job.notes.plan->settled);
+    const auto explained = std::ranges::find(messages, job.name, &StudyMessages::job);
+    if (explained != messages.end()) messages_json(json, *explained);
+    json.end_object();
   }
-  json.end_array().end_object();
-  return json.take();
-}
-
-std::string study_csv(std::span<const StudyRow> rows) {
-  std::string out = "workers,compression,policy";
-  for (const StudyColumn& column : study_columns()) out += fmt::format(",{}", column.name);
-  out += ",stale,settled\n";
-  for (const StudyRow& row : rows) {
-    if (!row.refused.empty()) continue;
-    out += fmt::format("{},", row.workers);
-    append_csv_field(out, row.compression);
-    out += ',';
-    append_csv_field(out, row.policy);
-    for (const StudyColumn& column : study_columns()) out += number(column.value(row));
-    out += fmt::format(",{:d},{:d}\n", row.stale, row.settled);
-  }
-  return out;
+  json.end_array();
 }
 
 void write_study_timeline(const std::string& path, const StudyTimeline& timeline) {

@@ -23,7 +23,7 @@ inline constexpr Option kSweepByOption = {
     .name = "by",
     .letter = '\0',
     .value = "COLUMN",
-    .text = "also store the figures of groups of jobs by vc, user, model, size or outcome",
+    .text = "also store the figures of groups of jobs by vc, user, model, size, outcome, fusion or compression",
     .repeatable = true};
 
 inline constexpr Option kSweepTimeoutOption = {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include <fmt/core.h>
@@ -23,7 +24,12 @@ const TrainingProfile& profile_of(const std::string& model) {
 
 TrainedJob profile_job(const std::string& model, int gpus) {
   const TrainingProfile& profile = profile_of(model);
-  return {data_parallel_graph(profile, gpus), profile.memory};
+  IterationPlan plan;
+  plan.compute = profile.forward + profile.backward;
+  plan.samples = static_cast<double>(profile.batch) * gpus;
+  TrainedJob job{.graph = data_parallel_graph(profile, gpus), .memory = profile.memory};
+  job.notes.plan = std::make_shared<const IterationPlan>(std::move(plan));
+  return job;
 }
 
 Time profile_iteration(const std::string& model) {

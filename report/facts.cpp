@@ -3,6 +3,7 @@
 #include "models/workloads/fitted.hpp"
 #include "network/topology_report.hpp"
 #include "report/topology/topology_drawing.hpp"
+#include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/run_scenario.hpp"
@@ -79,9 +80,21 @@ std::string workload_text(const Scenario& scenario) {
   return fmt::format("generated mix of {} jobs", jobs);
 }
 
+std::vector<std::pair<std::string, std::string>> study_facts(const Scenario& scenario) {
+  const IterationStudy& study = scenario.overlap;
+  std::vector<std::string> fusion, compression;
+  for (const PolicyChoice& each : study.fusion) fusion.push_back(policy_title("fusion", each));
+  for (const PolicyChoice& each : study.compression) compression.push_back(policy_title("compression", each));
+  return {{"network", study.links ? "links between sites of " + *study.links : network_text(scenario)},
+          {"workers", fmt::format("{}, {} on a server", fmt::join(study.workers, ", "), study.per_server)},
+          {"fusion", fmt::format("{}", fmt::join(fusion, "; "))},
+          {"compression", fmt::format("{}", fmt::join(compression, "; "))}};
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> scenario_facts(const Scenario& scenario) {
+  if (scenario.overlap.given()) return study_facts(scenario);
   const Scenario::Cluster& cluster = scenario.cluster;
   std::vector<std::pair<std::string, std::string>> facts;
   facts.emplace_back(
@@ -97,6 +110,7 @@ std::vector<std::pair<std::string, std::string>> scenario_facts(const Scenario& 
 
 TopologyDrawing draw_topology(const Scenario& scenario) {
   constexpr int kMostServers = 4096;
+  if (scenario.overlap.given()) return {.svg = "", .note = ""};
   if (scenario.cluster.servers > kMostServers)
     return {.svg = "", .note = fmt::format("Topologies of more than {} servers are not drawn.", kMostServers)};
   try {

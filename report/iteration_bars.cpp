@@ -4,12 +4,10 @@
 #include "report/plot_scale.hpp"
 #include "report/svg_parts.hpp"
 #include "report/sweep_names.hpp"
-#include "sim/error.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -17,9 +15,6 @@
 namespace contend {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr std::string_view kBarsFile = "overlap.csv";
 constexpr double kBarsWidth = 640, kBarsTop = 56, kBarHeight = 20, kBarsBottom = 44, kBarsRight = 70;
 constexpr double kSeconds = 2;  ///< iterations from here on are drawn in seconds, shorter ones in milliseconds
 
@@ -87,37 +82,40 @@ std::string drawing(const std::string& title, const std::vector<Bar>& bars) {
 
 }  // namespace
 
-bool is_study_folder(const std::string& folder) {
-  return fs::exists(fs::path{folder} / kBarsFile) && !fs::exists(fs::path{folder} / "manifest.json");
-}
-
-ColumnTable iteration_table(const std::string& folder) {
-  return read_columns((fs::path{folder} / kBarsFile).string());
-}
-
-std::vector<IterationBars> iteration_bars(const std::string& folder) {
-  const ColumnTable table = iteration_table(folder);
-  const auto& workers = table.texts("workers");
+std::vector<IterationBars> iteration_bars(const RunFolder& folder, const RunFolder::Run& run) {
+  constexpr std::size_t kMostJobs = 64;
+  const ColumnTable& table = folder.jobs;
+  if (table.find(kParts.front().column) == nullptr) return {};  // an earlier version wrote the folder
+  const bool is_study = folder.scenario.overlap.given();
+  const auto &names = table.texts("job_id"), &workers = table.texts("gpus");
   const std::vector<std::string> compression = value_titles(table.texts("compression"));
-  const std::vector<std::string> policy = value_titles(table.texts("policy"));
+  const std::vector<std::string> fusion = value_titles(table.texts("fusion"));
   std::array<std::vector<double>, kParts.size()> parts;
   for (std::size_t i = 0; i < kParts.size(); ++i) parts[i] = table.numbers(kParts[i].column);
-  const bool compresses = std::ranges::any_of(compression, [](const auto& each) { return each != "none"; });
-  std::vector<IterationBars> all;
-  for (std::size_t row = 0; row < table.rows();) {
-    std::vector<Bar> bars;
-    const std::size_t first = row;
-    for (; row < table.rows() && workers[row] == workers[first]; ++row) {
-      Bar& bar = bars.emplace_back();
-      bar.name = compresses ? fmt::format("{}, {}", compression[row], policy[row]) : policy[row];
-      for (std::size_t i = 0; i < kParts.size(); ++i) bar.parts[i] = parts[i][row];
-      if (!std::isfinite(bar.total()) || bar.total() <= 0)
-        throw InputError{fmt::format("{}: row {}: an iteration takes time", table.file, row + 1)};
-    }
-    const std::string title = fmt::format("An iteration of {} workers", workers[first]);
-    all.push_back({fmt::format("iteration-{}-workers", workers[first]), title, drawing(title, bars)});
+  std::vector<std::size_t> rows;
+  for (const std::size_t row : folder.rows_of(table, run)) {
+    if (std::isfinite(parts[0][row] + parts[1][row] + parts[2][row])) rows.push_back(row);
   }
-  if (all.empty()) throw InputError{fmt::format("{}: no policy worked, there is nothing to draw", table.file)};
+  const bool compresses = std::ranges::any_of(rows, [&](std::size_t row) { return compression[row] != "none"; });
+  const auto name_of = [&](std::size_t row) {
+    if (!is_study) return names[row];
+    return compresses ? fmt::format("{}, {}", compression[row], fusion[row]) : fusion[row];
+  };
+  std::vector<IterationBars> all;
+  if (!is_study && rows.size() > kMostJobs) return all;
+  for (std::size_t i = 0; i < rows.size();) {
+    std::vector<Bar> bars;
+    const std::string& first = workers[rows[i]];
+    for (; i < rows.size() && (!is_study || workers[rows[i]] == first); ++i) {
+      Bar& bar = bars.emplace_back();
+      bar.name = name_of(rows[i]);
+      for (std::size_t part = 0; part < kParts.size(); ++part) bar.parts[part] = parts[part][rows[i]];
+    }
+    const std::string title =
+        is_study ? fmt::format("An iteration of {} workers", first) : std::string{"An iteration of each job"};
+    all.push_back({is_study ? fmt::format("iteration-{}-workers", first) : std::string{"iterations"}, title,
+                   drawing(title, bars)});
+  }
   return all;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
-// Draws iteration studies as papers do: for each method a bar of computing, compression kernels and exposed
+// Draws what an iteration of each job consists of as papers do: a bar of computing, compression kernels and exposed
 // communication.
 
-#include "results/column_table.hpp"
+#include "report/run_folder.hpp"
 
 #include <string>
 #include <vector>
@@ -15,13 +15,8 @@ struct IterationBars {
   std::string svg;
 };
 
-/// True if the folder holds an iteration study, judging by its files.
-[[nodiscard]] bool is_study_folder(const std::string& folder);
-
-/// The folder's table of iterations. Throws InputError.
-[[nodiscard]] ColumnTable iteration_table(const std::string& folder);
-
-/// One drawing for each number of workers in the folder's overlap.csv, rows in file order. Throws InputError.
-[[nodiscard]] std::vector<IterationBars> iteration_bars(const std::string& folder);
+/// Of an iteration study, a drawing for each number of workers; of other runs, one of all jobs, unless they are more
+/// than a page can show. Jobs without the figures are left out; without any there is no drawing. Throws InputError.
+[[nodiscard]] std::vector<IterationBars> iteration_bars(const RunFolder& folder, const RunFolder::Run& run);
 
 }  // namespace contend

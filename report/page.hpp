@@ -19,15 +19,13 @@ struct RunPage {
   const RunFolder::Run& run;  ///< the replica whose jobs and timeline are shown
   const ReplayOutcome& replay;
   std::span<const Figure> figures;
+  std::span<const IterationBars> drawings{};
 };
 
 [[nodiscard]] std::string run_page(const RunPage& page);
 /// Runs go by the names of their folders, which name_apart() has made distinct.
 [[nodiscard]] std::string comparison_page(std::span<const RunFolder> folders, std::span<const Figure> figures);
 [[nodiscard]] std::string sweep_page(const SweepData& data, const SweepAxes& axes, std::span<const Figure> fronts = {});
-
-/// The folder of an iteration study with its drawings. Throws InputError if a file is missing or unreadable.
-[[nodiscard]] std::string study_page(const std::string& folder, std::span<const IterationBars> drawings);
 
 /// Wraps data in a document. `json` may hold any text; `timeline` holds the bytes of encode_spans(), or is empty.
 [[nodiscard]] std::string page_document(const std::string& title, const std::string& json, const std::string& timeline);

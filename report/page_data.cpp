@@ -6,15 +6,11 @@
 #include "report/timeline_codec.hpp"
 #include "results/result_columns.hpp"
 #include "scenarios/keys/differences.hpp"
-#include "scenarios/keys/reader.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
 #include "sim/statistics.hpp"
-#include "text/atomic_file.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -74,6 +70,13 @@ std::vector<std::pair<std::string, std::string>> provenance(const RunFolder& fol
 void write_figures(JsonWriter& json, std::span<const Figure> figures) {
   json.key("figures").begin_array();
   for (const Figure& figure : figures) write_figure_json(json, figure);
+  json.end_array();
+}
+
+void write_drawings(JsonWriter& json, std::span<const IterationBars> drawings) {
+  json.key("drawings").begin_array();
+  for (const IterationBars& each : drawings)
+    json.begin_object().member("name", each.name).member("title", each.title).member("svg", each.svg).end_object();
   json.end_array();
 }
 
@@ -162,6 +165,7 @@ std::string run_page(const RunPage& page) {
   const RunFolder& folder = page.folder;
   JsonWriter json;
   json.begin_object().member("kind", "run").member("title", title_of(folder));
+  json.member("study", folder.scenario.overlap.given());
   json.member("description", folder.scenario.description).member("seed", page.run.seed);
   json.member("replicas", std::uint64_t{folder.runs.size()});
   json.key("end_s").value(page.run.end_s);
@@ -172,6 +176,7 @@ std::string run_page(const RunPage& page) {
   json.member("scenario", folder.yaml);
   write_pairs(json, "provenance", provenance(folder));
   write_figures(json, page.figures);
+  write_drawings(json, page.drawings);
   write_table(json, "jobs", folder.jobs, folder.rows_of(folder.jobs, page.run));
   if (folder.fabric) write_table(json, "links", *folder.fabric, folder.rows_of(*folder.fabric, page.run));
   std::string spans;
@@ -220,24 +225,6 @@ std::string comparison_page(std::span<const RunFolder> folders, std::span<const 
   json.end_array();
   write_differences(json, folders);
   write_figures(json, figures);
-  json.end_object();
-  return page_document(title, json.take(), {});
-}
-
-std::string study_page(const std::string& folder, std::span<const IterationBars> drawings) {
-  const std::string yaml = read_file((std::filesystem::path{folder} / "scenario.yaml").string());
-  const Scenario scenario = parse_scenario(yaml, folder + "/scenario.yaml");
-  const ColumnTable table = iteration_table(folder);
-  std::vector<std::size_t> rows(table.rows());
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  const std::string title = scenario.name.empty() ? "iteration study" : scenario.name;
-  JsonWriter json;
-  json.begin_object().member("kind", "study").member("title", title).member("description", scenario.description);
-  json.member("scenario", yaml).key("drawings").begin_array();
-  for (const IterationBars& each : drawings)
-    json.begin_object().member("name", each.name).member("title", each.title).member("svg", each.svg).end_object();
-  json.end_array();
-  write_table(json, "iterations", table, rows);
   json.end_object();
   return page_document(title, json.take(), {});
 }

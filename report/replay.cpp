@@ -52,6 +52,9 @@ ReplayOutcome replay_run(const RunFolder& folder, const RunFolder::Run& run, con
   if (run.interrupted && !folder.scenario.engine.until)
     return {.replay = std::nullopt, .reason = "The run was interrupted, and where it stopped can't be repeated."};
   const Scenario& scenario = folder.scenario;
+  if (scenario.overlap.given())
+    return {.replay = std::nullopt,
+            .reason = "Each job of an iteration study is one settled iteration; `contend run --timeline` draws one."};
   SpanRecorder recorder{static_cast<std::size_t>(scenario.cluster.servers),
                         static_cast<std::size_t>(scenario.cluster.gpus_per_server), limits};
   RunResult result;

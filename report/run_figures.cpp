@@ -195,6 +195,7 @@ Figure jct_boxes(const RunFolder& folder, std::string_view column, const std::st
 
 std::vector<Figure> run_figures(const RunFolder& folder, const RunFolder::Run& run, const Replay* replay) {
   std::vector<Figure> figures;
+  if (folder.scenario.overlap.given()) return figures;  // its jobs have nothing to do with each other
   if (replay != nullptr && replay->end > Time{}) figures.push_back(utilisation(folder, *replay));
   figures.push_back(queue(folder, run));
   const auto jct = folder.jobs.numbers("jct_s");

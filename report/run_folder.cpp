@@ -108,17 +108,15 @@ std::vector<std::size_t> RunFolder::rows_of(const ColumnTable& table, const Run&
 
 std::span<const std::string_view> run_files() {
   static constexpr std::string_view kFiles[] = {
-      "manifest.json", "summary.json",    "scenario.yaml",          "jobs.csv",   "gpus.csv", "links.csv", "types.csv",
-      "fabric.csv",    "fabric_jobs.csv", "fabric_utilisation.csv", "overlap.csv"};
+      "manifest.json", "summary.json",    "scenario.yaml",          "jobs.csv",    "gpus.csv", "links.csv", "types.csv",
+      "fabric.csv",    "fabric_jobs.csv", "fabric_utilisation.csv", "messages.csv"};
   return kFiles;
 }
 
 RunFolder read_run_folder(const std::string& path) {
   const auto file = [&](const char* name) { return (fs::path{path} / name).string(); };
   if (!fs::exists(file("manifest.json")))
-    throw InputError{fs::exists(file("overlap.csv"))
-                         ? fmt::format("{}: an iteration study is reported alone; `contend compare` compares two", path)
-                         : fmt::format("{}: not a folder of results: no manifest.json in it", path)};
+    throw InputError{fmt::format("{}: not a folder of results: no manifest.json in it", path)};
   RunFolder folder;
   folder.path = path;
   const auto table = [&](const char* name) { return read_columns(result_file(path, name)); };
@@ -127,8 +125,10 @@ RunFolder read_run_folder(const std::string& path) {
   folder.yaml = read_file(result_file(path, "scenario.yaml"));
   folder.scenario = parse_scenario(folder.yaml, file("scenario.yaml"));
   folder.jobs = table("jobs.csv");
-  folder.gpus = table("gpus.csv");
-  folder.links = table("links.csv");
+  if (!folder.scenario.overlap.given()) {
+    folder.gpus = table("gpus.csv");
+    folder.links = table("links.csv");
+  }
   if (folder.scenario.network.fidelity == Fidelity::flow) {
     folder.fabric = table("fabric.csv");
     folder.fabric_utilisation = table("fabric_utilisation.csv");

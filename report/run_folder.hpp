@@ -30,8 +30,8 @@ struct RunFolder {
   std::string yaml;  ///< text of the effective scenario
   std::string version, git_hash, scenario_hash, exit_state;
   std::vector<std::string> command_line;
-  std::vector<Run> runs;  ///< at least one
-  ColumnTable jobs, gpus, links;
+  std::vector<Run> runs;          ///< at least one
+  ColumnTable jobs, gpus, links;  ///< iteration studies have no GPUs and links
   std::optional<ColumnTable> fabric, fabric_utilisation;
 
   /// The rows of a table that belong to one replica; all rows if there is only one.

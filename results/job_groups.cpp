@@ -31,6 +31,8 @@ constexpr Grouping kGroupings[] = {
     {"model", "model", false, [](const StoredJob& job) { return job.model; }},
     {"size", "GPUs", true, size_class},
     {"outcome", "outcome", false, [](const StoredJob& job) { return job.outcome; }},
+    {"fusion", "fusion", false, [](const StoredJob& job) { return job.fusion; }},
+    {"compression", "compression", false, [](const StoredJob& job) { return job.compression; }},
 };
 
 struct Group {

@@ -1,5 +1,6 @@
 #pragma once
-// Figures of groups of measured jobs: by virtual cluster, user, model, size or outcome. Every table and file that shows
+// Figures of groups of measured jobs: by virtual cluster, user, model, size, outcome, fusion policy or
+// compression method. Every table and file that shows
 // groups takes them from here. Also the waits of a run beside those that a trace measured.
 
 #include "results/result_reader.hpp"

@@ -106,7 +106,11 @@ class JobPairing {
     if (!base.measured || !other.measured) return;
     const bool before = base.state == JobState::finished, after = other.state == JobState::finished;
     if (before && after) {
-      changes_.push_back({seed, base.name, base.gpus, *base.finish - base.submit, *other.finish - other.submit});
+      JobChange& change = changes_.emplace_back();
+      change = {seed, base.name, base.gpus, *base.finish - base.submit, *other.finish - other.submit, {}, {}};
+      if (base.iteration.empty() || other.iteration.empty()) return;
+      change.base_iteration = base.iteration;
+      change.other_iteration = other.iteration;
     } else if (before != after) {
       (before ? result_.lost : result_.gained)
           .push_back({seed, base.name, to_string(base.state), to_string(other.state)});
@@ -198,6 +202,7 @@ void note_not_submitted(const StoredResults& side, const char* name, std::vector
 }
 
 void note_pairs(Regression& result) {
+  if (result.is_of_studies) return;
   const char* const what = result.about_list ? "resamples" : "seeds";
   if (result.pairs == 1)
     result.notes.emplace_back(
@@ -209,6 +214,11 @@ void note_pairs(Regression& result) {
       "figures marked * are over different jobs on the two sides: others finished, or `measure` chose others; let the "
       "jobs "
       "end, or choose the same ones that do by `measure`");
+}
+
+bool is_of_study(const StoredResults& side) {
+  return std::ranges::all_of(
+      side.replicas, [](const StoredReplica& each) { return std::ranges::all_of(each.jobs, &StoredJob::is_variant); });
 }
 
 StoredResults first_run(const StoredResults& side) {
@@ -229,6 +239,7 @@ Regression compare_runs(const StoredResults& base, const StoredResults& other, s
   result.pairs = pairs.replicas.size();
   result.identical = std::equal(base.replicas.begin(), base.replicas.end(), other.replicas.begin(),
                                 [](const auto& a, const auto& b) { return a.digest == b.digest; });
+  result.is_of_studies = is_of_study(base) && is_of_study(other);
   const JobPairing jobs{base, other, result};
   compare_figures(base, other, resampled, result);
   keep_worst(jobs.changes(), worst, result);

@@ -20,7 +20,8 @@ struct JobChange {
   std::uint64_t seed = 0;
   std::string job;
   int gpus = 0;
-  Time base, other;  ///< completion times
+  Time base, other;                                     ///< completion times
+  std::vector<double> base_iteration, other_iteration;  ///< iteration_values(); empty if a side has none
   [[nodiscard]] Time difference() const { return other - base; }
   [[nodiscard]] double relative() const { return plain_change(base.to_seconds(), other.to_seconds()).relative.value; }
 };
@@ -55,6 +56,7 @@ struct Regression {
   std::vector<OddJob> lost;        ///< finished in BASE only
   std::vector<OddJob> gained;      ///< finished in NEW only
   std::vector<OddJob> only_in_base, only_in_new;
+  bool is_of_studies = false;      ///< all jobs are variants of iteration studies, in which chance has no part
   bool identical = false;          ///< every run has the same digest as in BASE
   std::vector<std::string> notes;  ///< warnings for the reader of the figures
 

@@ -1,10 +1,12 @@
 #include "results/regression_rules.hpp"
 
+#include "results/iteration_figures.hpp"
 #include "sim/error.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -17,8 +19,7 @@ constexpr double kPercent = 100;
 
 class RuleParser {
  public:
-  RuleParser(const std::string& text, std::span<const Metric> known, std::vector<Complaint>& complaints)
-      : text_{text}, known_{known}, complaints_{complaints} {}
+  RuleParser(const std::string& text, std::vector<Complaint>& complaints) : text_{text}, complaints_{complaints} {}
 
   /// Parses the text; returns nothing and adds a complaint if it is no rule.
   std::optional<RegressionRule> parse() {
@@ -28,21 +29,16 @@ class RuleParser {
     const std::size_t name_at = at_;
     const std::size_t name_end = std::min(text_.find_first_of("[<>=! \t", at_), text_.size());
     const std::string name = text_.substr(at_, name_end - at_);
-    const std::string_view usual =
-        find_metric("avg_jct", known_) != nullptr ? std::string_view{"avg_jct"} : short_name(known_.front());
-    if (name.empty())
-      return complain(at_, fmt::format("expected a metric such as {}", usual),
-                      fmt::format("write a rule such as `{} > 1%`", usual));
+    if (name.empty()) return complain(at_, "expected a metric such as avg_jct", "write a rule such as `avg_jct > 1%`");
     at_ = name_end;
     if (rest().starts_with('[') && !parse_group(rule)) return std::nullopt;
-    const std::span<const Metric> known = rule.grouping == nullptr ? known_ : group_metrics();
-    rule.metric = find_metric(name, known);
+    find_metric_of(rule, name);
     if (rule.metric == nullptr) {
-      const bool is_of_runs = rule.grouping != nullptr && find_metric(name, known_) != nullptr;
+      const bool is_of_runs = rule.grouping != nullptr && find_metric(name, all_metrics()) != nullptr;
       return complain(
           name_at,
           is_of_runs ? fmt::format("groups of jobs have no {}", name) : fmt::format("unknown metric \"{}\"", name),
-          metric_hint(name, known));
+          metric_hint(name, rule.grouping != nullptr ? group_metrics() : all_metrics()));
     }
     skip_blanks();
     const auto relation = leading_relation(rest());
@@ -54,13 +50,28 @@ class RuleParser {
   }
 
  private:
+  static void find_metric_of(RegressionRule& rule, const std::string& name) {
+    rule.metric = find_metric(name, rule.grouping != nullptr ? group_metrics() : metrics());
+    if (rule.metric != nullptr || rule.grouping != nullptr) return;
+    rule.metric = find_metric(name, iteration_metrics());
+    rule.of_each_job = rule.metric != nullptr;
+  }
+
+  /// Those of runs, and those of an iteration.
+  static std::span<const Metric> all_metrics() {
+    static const std::vector<Metric> kAll = [] {
+      std::vector<Metric> all{metrics().begin(), metrics().end()};
+      all.insert(all.end(), iteration_metrics().begin(), iteration_metrics().end());
+      return all;
+    }();
+    return kAll;
+  }
+
   /// Parses `[user=ann]`. Returns false and adds a complaint if it is something else.
   bool parse_group(RegressionRule& rule) {
     const std::size_t open = at_, end = text_.find(']', at_);
     const std::size_t equals = std::min(text_.find('=', at_), end);
-    if (known_.data() != metrics().data()) {
-      complain(open, "only comparisons of jobs have groups", "");
-    } else if (end == std::string::npos || equals == end) {
+    if (end == std::string::npos || equals == end) {
       complain(open, "expected a group" + found_from(open), "write a rule such as `avg_jct[user=ann] > 1%`");
     } else {
       const std::string name = text_.substr(open + 1, equals - open - 1);
@@ -134,7 +145,6 @@ class RuleParser {
   }
 
   const std::string& text_;
-  std::span<const Metric> known_;
   std::vector<Complaint>& complaints_;
   std::size_t at_ = 0;
 };
@@ -242,13 +252,57 @@ void test(std::vector<RuleOutcome>& outcomes, const Regression& regression) {
   }
 }
 
+/// What happened to a figure of an iteration of each job that both sides have; the worst job tells.
+RuleOutcome outcome_of_jobs(const RegressionRule& rule, const ComparedResults& sides) {
+  const auto figure = static_cast<std::size_t>(rule.metric - iteration_metrics().data());
+  RuleOutcome outcome;
+  outcome.rule = rule;
+  std::string worst;
+  std::size_t failed = 0, jobs = 0;
+  for (std::size_t run = 0; run < sides.base->replicas.size(); ++run) {
+    const StoredReplica& before = sides.base->replicas[run];
+    std::map<std::string_view, const StoredJob*> after;
+    for (const StoredJob& job : sides.other->replicas[run].jobs) after.emplace(job.name, &job);
+    for (const StoredJob& job : before.jobs) {
+      const auto found = after.find(job.name);
+      if (found == after.end() || job.iteration.empty() || found->second->iteration.empty()) continue;
+      const std::string name =
+          sides.base->replicas.size() > 1 ? fmt::format("{} (seed {})", job.name, before.seed) : job.name;
+      const PairedChange change = plain_change(job.iteration[figure], found->second->iteration[figure]);
+      const double amount = rule.relative ? change.relative.value : change.difference.value;
+      if (std::isnan(amount)) {
+        outcome.change.value = amount;
+        outcome.fails = true;
+        outcome.reason = fmt::format("{} has no value in {} ({})", short_name(*rule.metric),
+                                     std::isnan(change.base) ? "BASE" : "NEW", name);
+        return outcome;
+      }
+      if (holds(amount, rule.relation, rule.amount)) ++failed;
+      if (jobs++ > 0 && (is_upwards(rule) ? amount <= outcome.change.value : amount >= outcome.change.value)) continue;
+      outcome.change.value = amount;
+      worst = name;
+    }
+  }
+  outcome.fails = failed > 0 || jobs == 0;
+  if (jobs == 0) {
+    outcome.reason =
+        fmt::format("no job that both sides have completed an iteration, so there is no {}", short_name(*rule.metric));
+    return outcome;
+  }
+  outcome.reason =
+      fmt::format("{} changed {} ({}{})", short_name(*rule.metric),
+                  changed_text(*rule.metric, rule.relative, outcome.change.value), jobs > 1 ? "at worst: " : "", worst);
+  if (failed > 1) outcome.reason += fmt::format(" and fails for {} of {} jobs", failed, jobs);
+  return outcome;
+}
+
 }  // namespace
 
-std::vector<RegressionRule> parse_rules(const std::vector<std::string>& texts, std::span<const Metric> known) {
+std::vector<RegressionRule> parse_rules(const std::vector<std::string>& texts) {
   std::vector<RegressionRule> rules;
   std::vector<Complaint> complaints;
   for (const std::string& text : texts)
-    if (auto rule = RuleParser{text, known, complaints}.parse()) rules.push_back(*std::move(rule));
+    if (auto rule = RuleParser{text, complaints}.parse()) rules.push_back(*std::move(rule));
   if (!complaints.empty()) throw InputError{std::move(complaints)};
   return rules;
 }
@@ -257,6 +311,10 @@ std::vector<RuleOutcome> judge(std::span<const RegressionRule> rules, const Regr
                                const ComparedResults& sides, Judgement judgement) {
   std::vector<RuleOutcome> outcomes;
   for (const RegressionRule& rule : rules) {
+    if (rule.of_each_job) {
+      outcomes.push_back(outcome_of_jobs(rule, sides));
+      continue;
+    }
     const PairedChange change =
         rule.grouping == nullptr ? regression.of(*rule.metric).change : change_of_group(rule, sides);
     outcomes.push_back(measured_outcome(rule, change, regression));

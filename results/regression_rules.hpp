@@ -10,6 +10,9 @@
 //           | NUMBERpp          change of a share in percentage points
 //           | NUMBER            change of a count, e.g. of jobs
 //
+// A metric is a figure of the runs, or of an iteration of each job: `iteration > 1%` holds if it does for any job that
+// finished on both sides, as measured.
+//
 // A rule holds, and the comparison fails, if the change of the metric has the given relation to the amount: `avg_jct >
 // 1%` if the average grew by more than 1%, `finished < 0` if fewer jobs finished, `gpu_utilisation < -2pp` if it fell
 // by more than 2 points. `p95_jct[vc=vision] > 1h` looks at the jobs of one virtual cluster.
@@ -32,6 +35,7 @@ namespace contend {
 struct RegressionRule {
   std::string text;                    ///< as the user wrote it
   const Metric* metric = nullptr;      ///< one of group_metrics() if there is a grouping
+  bool of_each_job = false;            ///< the metric is one of iteration_metrics()
   const Grouping* grouping = nullptr;  ///< nullptr: over all jobs
   std::string group;                   ///< the value of the grouping
   Relation relation = Relation::more;
@@ -39,10 +43,8 @@ struct RegressionRule {
   double amount = 0;  ///< a fraction if relative, else in the unit of the metric
 };
 
-/// Parses rules about the `known` metrics. Throws one InputError with the complaints about all rules, each with a caret
-/// under the fault.
-[[nodiscard]] std::vector<RegressionRule> parse_rules(const std::vector<std::string>& texts,
-                                                      std::span<const Metric> known = metrics());
+/// Throws one InputError with the complaints about all rules, each with a caret under the fault.
+[[nodiscard]] std::vector<RegressionRule> parse_rules(const std::vector<std::string>& texts);
 
 /// The verdict on one rule.
 struct RuleOutcome {

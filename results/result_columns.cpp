@@ -32,6 +32,14 @@ bool has_iterated(const JobResult& job) {
 bool has_trained(const JobResult& job) {
   return has_iterated(job) && job.notes.work.has_value() && job.iteration() > Time{};
 }
+/// What is known of the plan of its iterations; nullptr if nothing is, or if it has not completed one.
+const IterationPlan* plan_of(const JobResult& job) {
+  return has_iterated(job) && job.iteration() > Time{} ? job.notes.plan.get() : nullptr;
+}
+/// A job of an iteration study is one settled iteration: nobody measures how long its transfers are in the network.
+bool is_of_study(const JobResult& job) {
+  return job.notes.plan && job.notes.plan->settled.has_value();
+}
 bool has_peak(const JobResult& job) {
   return has_trained(job) && job.notes.work->peak_flops > 0;
 }
@@ -66,12 +74,12 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"compute_gpu_s", "seconds",
      "GPU time of its compute operations, or of the work of its duration, summed over its GPUs",
      [](const JobResult& j) { return Cell{j.compute}; }},
-    {"communication_s", "seconds", "time with a transfer of the job in the network",
-     [](const JobResult& j) { return Cell{j.communication}; }},
+    {"communication_s", "seconds", "time with a transfer of the job in the network; not in iteration studies",
+     [](const JobResult& j) { return time_if(!is_of_study(j), j.communication); }},
     {"communication_wait_s", "seconds", "time with a message ready that the communication policy held back",
      [](const JobResult& j) { return Cell{j.communication_wait}; }},
     {"contended_s", "seconds", "part of `communication_s` in which another transfer slowed it",
-     [](const JobResult& j) { return Cell{j.contended}; }},
+     [](const JobResult& j) { return time_if(!is_of_study(j), j.contended); }},
     {"vc", "text", "virtual cluster", [](const JobResult& j) { return name_or_missing(j.vc); }},
     {"user", "text", "user", [](const JobResult& j) { return name_or_missing(j.user); }},
     {"outcome", "text",
@@ -165,6 +173,31 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"slowed_gpu_s", "seconds",
      "GPU time that its tasks took beyond what was planned, because of slow components, jitter or interference",
      [](const JobResult& j) { return Cell{j.slowed}; }},
+    {"fusion", "text", "fusion policy, with its parameters that are not the usual ones; jobs of training entries",
+     [](const JobResult& j) { return j.notes.plan ? name_or_missing(j.notes.plan->fusion) : Cell{}; }},
+    {"compression", "text", "compression method, likewise",
+     [](const JobResult& j) { return j.notes.plan ? name_or_missing(j.notes.plan->compression) : Cell{}; }},
+    {"compute_s", "seconds", "forward and backward pass of a worker in an iteration, with all that its entry adds",
+     [](const JobResult& j) { return plan_of(j) ? Cell{plan_of(j)->compute} : Cell{}; }},
+    {"compression_s", "seconds", "compression kernels of a worker in an iteration",
+     [](const JobResult& j) { return plan_of(j) ? Cell{plan_of(j)->kernels} : Cell{}; }},
+    {"throughput_per_s", "number", "samples per second of all workers",
+     [](const JobResult& j) { return plan_of(j) ? Cell{per_second(j, plan_of(j)->samples)} : Cell{}; }},
+    {"scaling_efficiency", "number", "throughput divided by workers times that of one worker alone",
+     [](const JobResult& j) { return plan_of(j) ? Cell{per_second(j, plan_of(j)->compute.to_seconds())} : Cell{}; }},
+    {"progress_s", "seconds",
+     "iteration x `overlap.iterations_to_target`: time for the progress of one iteration without compression",
+     [](const JobResult& j) {
+       const IterationPlan* const plan = plan_of(j);
+       if (plan == nullptr || !plan->iterations_to_target) return Cell{};
+       return Cell{Time::ceil_nanoseconds(*plan->iterations_to_target * static_cast<double>(j.iteration().ns()))};
+     }},
+    {"above_bound", "number", "`iteration_s` by `bound_s`, less 1",
+     [](const JobResult& j) {
+       return plan_of(j) && j.notes.bound ? Cell{j.iteration().to_seconds() / j.notes.bound->to_seconds() - 1} : Cell{};
+     }},
+    {"settled", "integer", "iteration studies: 1: the iteration recurs exactly; 0: it is a mean over many",
+     [](const JobResult& j) { return is_of_study(j) ? Cell{std::int64_t{*j.notes.plan->settled ? 1 : 0}} : Cell{}; }},
 };
 
 constexpr Column<TypeResult> kTypeColumns[] = {
@@ -385,7 +418,8 @@ std::string columns_markdown() {
       "every other CSV file of Contend an apostrophe stands in front of such a text: a job `=1+1` is `'=1+1`. Numbers\n"
       "such as `-5` stay as they are. An apostrophe that is there already gets another one, and Contend takes one off\n"
       "again when it reads a table.\n";
-  append_table(out, "jobs.csv", "job, in the order of the job list", job_columns());
+  append_table(out, "jobs.csv", "job, in the order of the job list, or variant of an iteration study", job_columns());
+  out += "\nThe next two are not written for iteration studies.\n";
   append_table(out, "gpus.csv", "GPU", gpu_columns());
   append_table(out, "links.csv", "network interface of a server", link_columns());
   out += "\nThe next is written if the scenario has `cluster.types`.\n";
@@ -406,10 +440,10 @@ std::string columns_markdown() {
   for (const Metric& each : metrics())
     fmt::format_to(std::back_inserter(out), "| `{}` | {} | {} |\n", each.name, each.unit, each.text);
   out +=
-      "\nEach replica also has `groups`: for `vc`, `user`, `model`, `size` (GPUs up to a power of two) and `outcome`, "
-      "as "
-      "far\nas jobs have them, a list of groups of jobs. A group has a `value`, which is empty for the jobs without "
-      "one, and\nthese figures:\n\n";
+      "\nEach replica also has `groups`: for `vc`, `user`, `model`, `size` (GPUs up to a power of two), `outcome`, "
+      "`fusion`\nand `compression`, as far as jobs have them, a list of groups of jobs. A group has a `value`, which "
+      "is "
+      "empty\nfor the jobs without one, and these figures:\n\n";
   for (const Metric& each : group_metrics()) {
     const std::string_view end = &each == &group_metrics().back() ? ".\n" : ", ";
     fmt::format_to(std::back_inserter(out), "`{}`{}", each.name, end);

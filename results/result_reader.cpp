@@ -1,5 +1,6 @@
 #include "results/result_reader.hpp"
 
+#include "results/iteration_figures.hpp"
 #include "results/result_columns.hpp"
 #include "sim/error.hpp"
 #include "sim/statistics.hpp"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <charconv>
 #include <climits>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -142,12 +144,20 @@ class JobRows {
     job.finish = time(row, "finish_s");
     job.waited = time(row, "waited_s");
     job.held = time(row, "held_s").value_or(Time{});
-    job.mean_gpus = mean_gpus(row);
+    if (const double mean = number(row, "mean_gpus"); mean > 0)
+      job.mean_gpus = mean;
+    else if (!std::isnan(mean))
+      complaints_.add({row.line, 0}, "mean_gpus", fmt::format("expected a number above 0, got {:g}", mean));
     job.vc = field(row, "vc");
     job.user = field(row, "user");
     job.outcome = field(row, "outcome");
+    job.fusion = field(row, "fusion");
+    job.compression = field(row, "compression");
     job.measured_wait = time(row, "measured_wait_s");
     job.measured = field(row, "measured") != "0";
+    job.is_variant = !field(row, "settled").empty();
+    if (!field(row, "iteration_s").empty())
+      for (const Metric& each : iteration_metrics()) job.iteration.push_back(number(row, each.name));
     if (job.state == JobState::finished && (!job.start || !job.finish))
       complaints_.add({row.line, 0}, "state", "finished, but without start_s and finish_s");
     if (replica != nullptr) replica->jobs.push_back(std::move(job));
@@ -163,7 +173,7 @@ class JobRows {
   }
 
   /// The field; empty if there is no such column.
-  const std::string& field(const CsvRow& row, const char* name) const {
+  const std::string& field(const CsvRow& row, std::string_view name) const {
     static const std::string none;
     const auto found = column_.find(name);
     return found == column_.end() ? none : row.fields[found->second];
@@ -193,20 +203,21 @@ class JobRows {
     return Time::nanoseconds(seconds.value);
   }
 
-  std::optional<double> mean_gpus(const CsvRow& row) {
-    const std::string& text = field(row, "mean_gpus");
-    if (text.empty()) return std::nullopt;
+  /// NaN if the field is empty, or there is no such column.
+  double number(const CsvRow& row, std::string_view name) {
+    const std::string& text = field(row, name);
+    if (text.empty()) return kNaN;
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc{} && end == text.data() + text.size() && number > 0) return number;
-    complaints_.add({row.line, 0}, "mean_gpus", fmt::format("expected a number above 0, got \"{}\"", text));
-    return std::nullopt;
+    if (error == std::errc{} && end == text.data() + text.size()) return number;
+    complaints_.add({row.line, 0}, std::string{name}, fmt::format("expected a number, got \"{}\"", text));
+    return kNaN;
   }
 
   const CsvTable& table_;
   FileComplaints complaints_;
   StoredResults& results_;
-  std::map<std::string, std::size_t> column_;
+  std::map<std::string, std::size_t, std::less<>> column_;
   std::set<std::pair<const StoredReplica*, std::string>> names_;
 };
 
@@ -228,8 +239,14 @@ StoredJob as_stored(const JobResult& job) {
   row.vc = job.vc;
   row.user = job.user;
   if (job.finish != Time::never()) row.outcome = to_string(job.outcome);
+  if (job.notes.plan) {
+    row.fusion = job.notes.plan->fusion;
+    row.compression = job.notes.plan->compression;
+  }
   row.measured_wait = job.measured_wait;
   row.measured = job.measured;
+  row.is_variant = job.notes.plan && job.notes.plan->settled.has_value();
+  if (job.traffic && job.iterations_done > 0) row.iteration = iteration_values(job);
   return row;
 }
 

@@ -30,8 +30,11 @@ struct StoredJob {
   std::optional<double> mean_gpus;    ///< over that time, of a job whose number of GPUs may change
   std::string vc, user;               ///< empty: none, not known
   std::string outcome;                ///< of a finished job, as in jobs.csv
+  std::string fusion, compression;    ///< of a job that trains an entry, as in jobs.csv; else empty
   std::optional<Time> measured_wait;  ///< on the real cluster
   bool measured = true;               ///< the job counts in the figures of the run
+  std::vector<double> iteration;      ///< iteration_values(); empty if it has completed none
+  bool is_variant = false;            ///< of an iteration study, in which a job is one settled iteration
 };
 
 /// One stored run.

@@ -149,6 +149,7 @@ std::string summary_json(const std::string& scenario_name, std::span<const Repli
 std::span<const ResultFile> result_files() {
   using Runs = std::span<const Replica>;
   static constexpr auto kAlways = [](Runs) { return true; };
+  static constexpr auto kWithGpus = [](Runs runs) { return !runs.empty() && !runs.front().result.gpus.empty(); };
   static constexpr auto kWithTypes = [](Runs runs) { return !runs.empty() && !runs.front().result.types.empty(); };
   static constexpr auto kWithFabric = [](Runs runs) {
     return !runs.empty() && !runs.front().result.fabric.links.empty();
@@ -158,8 +159,8 @@ std::span<const ResultFile> result_files() {
   };
   static constexpr ResultFile kFiles[] = {
       {"jobs.csv", jobs_csv, kAlways},
-      {"gpus.csv", gpus_csv, kAlways},
-      {"links.csv", links_csv, kAlways},
+      {"gpus.csv", gpus_csv, kWithGpus},
+      {"links.csv", links_csv, kWithGpus},
       {"types.csv", types_csv, kWithTypes},
       {"fabric.csv", fabric_csv, kWithFabric},
       {"fabric_jobs.csv", fabric_jobs_csv, kWithFabric},

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -96,11 +97,23 @@ struct TrainingWork {
   double peak_flops = 0;      ///< of one GPU, per second; 0 if unknown
 };
 
+/// How an iteration was planned, and what computing takes of it.
+struct IterationPlan {
+  std::string fusion, compression;  ///< with the parameters that are not the usual ones; empty: a training profile
+  Time compute;                     ///< forward and backward pass of a worker
+  Time kernels;                     ///< compression kernels of a worker, mean over its phases
+  double samples = 0;               ///< of all workers
+  /// Iterations to a target, relative to training without compression; nothing if nobody said so.
+  std::optional<double> iterations_to_target;
+  std::optional<bool> settled;  ///< in an iteration study: the time recurs exactly; false: it is a mean over many
+};
+
 /// What is known of an iteration beside its graph. It has no effect on the run.
 struct IterationNotes {
-  std::optional<Time> bound;         ///< no schedule of its messages makes an iteration shorter
-  bool stale = false;                ///< it trains with gradients that are a step old
-  std::optional<TrainingWork> work;  ///< of transformers that are spread over GPUs
+  std::optional<Time> bound;                    ///< no schedule of its messages makes an iteration shorter
+  bool stale = false;                           ///< it trains with gradients that are a step old
+  std::optional<TrainingWork> work;             ///< of transformers that are spread over GPUs
+  std::shared_ptr<const IterationPlan> plan{};  ///< of jobs that are data-parallel; else nullptr
 };
 
 /// The iteration of a job whose groups of ranks don't lie inside servers.

@@ -189,6 +189,8 @@ struct RunResult {
   std::optional<BusyTimes> window;  ///< if the run has a measured window
   bool interrupted = false;         ///< stopped by the user or by `until` before all jobs ended
 };
+/// What RunResult::digest is for these results.
+[[nodiscard]] std::uint64_t digest_of(const RunResult& result);
 
 /// The figures of one run that tables and comparisons show, over its measured jobs. Times are in seconds and over the
 /// finished jobs; NaN if there are none.

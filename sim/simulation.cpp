@@ -331,30 +331,7 @@ RunResult Simulation::Engine::collect() const {
   result.failures = outages_.failures();
   result.may_fail = state_.options.failures.any();
   result.fingerprint = state_.fingerprint.value();
-  Fingerprint digest;
-  const auto add = [&digest](auto value) { digest.add(static_cast<std::uint64_t>(value)); };
-  for (const JobResult& job : result.jobs) {
-    add(job.state);
-    add(job.start.ns());
-    add(job.finish.ns());
-    add(job.compute.ns());
-    if (const auto high = job.compute.ns() >> 64; high != 0) add(high);
-    for (const Time time : {job.communication, job.communication_wait, job.contended}) add(time.ns());
-    add(job.iterations_done);
-    add(job.preemptions);
-    if (!state_.options.failures.any()) continue;
-    add(job.interruptions);
-    add(job.redone.ns());
-    add(job.overhead.ns());
-  }
-  for (const GpuResult& gpu : result.gpus) add(gpu.busy.ns());
-  for (const LinkResult& link : result.links) {
-    add(link.busy.ns());
-    add(link.contended.ns());
-    add(link.transfers);
-    add(link.bytes.count());
-  }
-  result.digest = digest.value();
+  result.digest = digest_of(result);
   // Derived from the work above, and so not part of the digest.
   add_finish_time_fairness(state_.spec, state_.workload, result);
   // Without its iterations a job list means 1.
@@ -383,6 +360,33 @@ RunResult Simulation::run() {
 
 const Workload& Simulation::workload() const {
   return engine_->workload();
+}
+
+std::uint64_t digest_of(const RunResult& result) {
+  Fingerprint digest;
+  const auto add = [&digest](auto value) { digest.add(static_cast<std::uint64_t>(value)); };
+  for (const JobResult& job : result.jobs) {
+    add(job.state);
+    add(job.start.ns());
+    add(job.finish.ns());
+    add(job.compute.ns());
+    if (const auto high = job.compute.ns() >> 64; high != 0) add(high);
+    for (const Time time : {job.communication, job.communication_wait, job.contended}) add(time.ns());
+    add(job.iterations_done);
+    add(job.preemptions);
+    if (!result.may_fail) continue;
+    add(job.interruptions);
+    add(job.redone.ns());
+    add(job.overhead.ns());
+  }
+  for (const GpuResult& gpu : result.gpus) add(gpu.busy.ns());
+  for (const LinkResult& link : result.links) {
+    add(link.busy.ns());
+    add(link.contended.ns());
+    add(link.transfers);
+    add(link.bytes.count());
+  }
+  return digest.value();
 }
 
 }  // namespace contend

@@ -1,7 +1,6 @@
 #include "cli/command.hpp"
 #include "cli/compare_report.hpp"
 #include "cli/compare_sides.hpp"
-#include "cli/compare_studies.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/github.hpp"
 #include "cli/group_report.hpp"
@@ -9,11 +8,9 @@
 #include "cli/load.hpp"
 #include "cli/output.hpp"
 #include "cli/running.hpp"
-#include "cli/sweep_progress.hpp"
 #include "cli/text_table.hpp"
 #include "cli/version.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
-#include "scenarios/study/study_columns.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
 
@@ -85,26 +82,6 @@ double share_of(const std::string& text) {
   throw UsageError{fmt::format("contend compare: --until-precise: expected a share such as 2%, got \"{}\"", text)};
 }
 
-/// Runs the studies that are scenarios. Returns false if the user interrupted.
-bool run_study_sides(const Arguments& arguments, std::vector<ComparedSide>& sides) {
-  std::size_t rows = 0;
-  for (const ComparedSide& side : sides)
-    if (side.scenario) rows += study_row_count(side.scenario->overlap);
-  SweepProgress line{progress_mode(arguments), static_cast<std::int64_t>(rows)};
-  const unsigned threads = thread_count(arguments);
-  catch_interrupts();
-  for (ComparedSide& side : sides) {
-    if (!side.scenario) continue;
-    const auto ended = [&] {
-      line.recorded(false);
-      return !interrupted();
-    };
-    side.study = run_side(*side.scenario, {.threads = threads, .ended = ended});
-    if (interrupted()) return false;
-  }
-  return true;
-}
-
 void write_reports(const Arguments& arguments, const JudgedSides& report,
                    const std::function<std::string()>& markdown) {
   if (arguments.has("github")) {
@@ -118,31 +95,6 @@ void write_reports(const Arguments& arguments, const JudgedSides& report,
 void print_failures(const JudgedSides& report) {
   for (const RuleOutcome& outcome : report.outcomes)
     if (outcome.fails) print_message("contend: failed: {}: {}\n", outcome.rule.text, outcome.reason);
-}
-
-int compare_studies(const Arguments& arguments, std::vector<ComparedSide>& sides) {
-  for (const char* option : {"measured", "worst", "by"})
-    if (arguments.has(option))
-      throw UsageError{fmt::format("contend compare: --{} has no effect on iteration studies", option)};
-  const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"), study_metrics());
-  if (!run_study_sides(arguments, sides)) {
-    print_message("contend: interrupted; nothing was compared\n");
-    return kExitInterrupted;
-  }
-  StudyComparison comparison;
-  JobLists lists;
-  describe_sides(sides, lists, comparison);
-  comparison.base_rows = *std::move(sides[0].study);
-  comparison.other_rows = *std::move(sides[1].study);
-  comparison.outcomes = judge_studies(rules, comparison.base_rows, comparison.other_rows);
-  write_reports(arguments, comparison, [&] { return study_comparison_markdown(comparison); });
-  if (arguments.has("json"))
-    print_output("{}", study_comparison_json(comparison));
-  else if (!arguments.has("quiet"))
-    print_output("{}", study_comparison_text(comparison));
-  else
-    print_failures(comparison);
-  return comparison.failures() > 0 ? kExitFailed : kExitOk;
 }
 
 /// How the job list of two scenarios is resampled.
@@ -187,7 +139,8 @@ ListResampling choose_seeds(const Arguments& arguments, std::vector<ComparedSide
     Scenario &base = *sides[0].scenario, &other = *sides[1].scenario;
     if (!arguments.has("repeat")) {
       const int most = std::max(base.repeat, other.repeat);
-      const bool random = draws_jobs(base) || draws_jobs(other) || !arguments.has("as-is");
+      const bool are_lists = base.workload.jobs || other.workload.jobs;
+      const bool random = draws_jobs(base) || draws_jobs(other) || (are_lists && !arguments.has("as-is"));
       base.repeat = other.repeat = most > 1 || !random ? most : kUsualSeeds;
     }
     return resample_lists(arguments, base, other, lists);
@@ -365,9 +318,8 @@ int compare_both(const Arguments& arguments) {
   for (const char* option : {"junit", "measured"})
     if (arguments.has(option) && !arguments.has("fail-if"))
       throw UsageError{fmt::format("contend compare: --{} needs a --fail-if", option)};
-  const auto worst = static_cast<std::size_t>(arguments.whole_number("worst", 0, kMaxWorst).value_or(kUsualWorst));
+  const auto worst = arguments.whole_number("worst", 0, kMaxWorst);
   std::vector<ComparedSide> sides = load_sides(arguments);
-  if (are_studies(sides)) return compare_studies(arguments, sides);
   const std::vector<RegressionRule> rules = parse_rules(arguments.values("fail-if"));
   const std::vector<const Grouping*> chosen = chosen_groupings(arguments);
   JobLists lists;
@@ -394,7 +346,11 @@ int compare_both(const Arguments& arguments) {
   report.resampling = resampling.text;
   std::optional<ResampledSides> resampled;
   if (!drawn.empty()) resampled = ResampledSides{&drawn[0], &drawn[1], resampling.blocks};
-  report.regression = find_regression(*sides[0].stored, *sides[1].stored, worst, resampled);
+  const std::vector<StoredJob>& jobs = sides[0].stored->replicas.front().jobs;
+  const bool is_study = !jobs.empty() && jobs.front().is_variant;  // of which people want to see every job
+  report.regression =
+      find_regression(*sides[0].stored, *sides[1].stored,
+                      static_cast<std::size_t>(worst.value_or(is_study ? kMaxWorst : kUsualWorst)), resampled);
   if (note) report.regression.notes.push_back(*note);
   for (const Grouping* grouping : chosen)
     report.groups.push_back(compare_groups(*sides[0].stored, *sides[1].stored, *grouping, resampled));

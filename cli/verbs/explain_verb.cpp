@@ -4,8 +4,12 @@
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
 #include "cli/output.hpp"
+#include "cli/study_explain.hpp"
 #include "results/result_reader.hpp"
+#include "scenarios/study/study_run.hpp"
 #include "sim/error.hpp"
+#include "text/json_writer.hpp"
+#include "text/words.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -60,15 +64,47 @@ ExplainedRun load_run(const Arguments& arguments) {
   }
   run.scenario = load_scenarios(arguments, {&path, 1}).scenarios.front();
   if (!run.digest) run.seed = run.scenario.seed;  // --seed overrides that of the scenario
-  if (!run.scenario.overlap.given()) return run;
-  Complaint complaint;
-  complaint.file = path;
-  complaint.reason = "an iteration study has no jobs to explain";
-  throw InputError{{std::move(complaint)}};
+  return run;
+}
+
+/// The messages of a job of an iteration study, which never waits.
+int explain_messages(const Arguments& arguments, const Scenario& scenario) {
+  const std::string& job = arguments.positionals()[1];
+  const std::vector<StudyVariant> variants = study_variants(scenario.overlap);
+  std::vector<std::string> names;
+  for (const StudyVariant& each : variants) names.push_back(each.name());
+  const auto found = std::ranges::find(names, job);
+  if (found == names.end())
+    throw InputError{{.file = arguments.positionals()[0],
+                      .reason = fmt::format("the study has no job \"{}\"", job),
+                      .hint = did_you_mean(job, names)}};
+  Scenario alone = scenario;
+  const StudyVariant& variant = variants[static_cast<std::size_t>(found - names.begin())];
+  alone.overlap.workers = {variant.workers};
+  alone.overlap.compression = {variant.compression};  // all fusion policies stay: `search` starts from the others
+  std::vector<StudyMessages> messages = messages_of_study(alone);
+  std::erase_if(messages, [&](const StudyMessages& each) { return each.job != job; });
+  if (messages.empty()) {
+    const RunResult result = run_study(alone);
+    const auto failed = std::ranges::find(result.jobs, job, &JobResult::name);
+    throw InputError{{.file = arguments.positionals()[0],
+                      .reason = fmt::format("{} is not possible here: {}", job, failed->reason)}};
+  }
+  if (!arguments.has("json")) {
+    print_output("{}", messages_text(messages));
+    return kExitOk;
+  }
+  JsonWriter json;
+  json.begin_object().member("job_id", job);
+  messages_json(json, messages.front());
+  json.end_object();
+  print_output("{}", json.take());
+  return kExitOk;
 }
 
 int run_explain(const Arguments& arguments) {
   ExplainedRun run = load_run(arguments);
+  if (run.scenario.overlap.given()) return explain_messages(arguments, run.scenario);
   catch_interrupts();
   RunHooks hooks;
   hooks.monitor = [](const Progress&) { return !interrupted(); };
@@ -94,14 +130,15 @@ int run_explain(const Arguments& arguments) {
 }  // namespace
 
 const Command& explain_command() {
-  static constexpr Command kCommand = {.name = "explain",
-                                       .arguments = "RUN JOB",
-                                       .summary = "Explain why a job of an output folder or scenario waited.",
-                                       .examples = kExplainExamples,
-                                       .options = kExplainOptions,
-                                       .min_arguments = 2,
-                                       .max_arguments = 2,
-                                       .run = run_explain};
+  static constexpr Command kCommand = {
+      .name = "explain",
+      .arguments = "RUN JOB",
+      .summary = "Explain why a job of an output folder or scenario waited, or what a job of an iteration study sends.",
+      .examples = kExplainExamples,
+      .options = kExplainOptions,
+      .min_arguments = 2,
+      .max_arguments = 2,
+      .run = run_explain};
   return kCommand;
 }
 

@@ -81,7 +81,7 @@ constexpr Option kReportPageOptions[] = {
      .text = "for a sweep, with --svg: maps of the metric at each other value of KEY relative to VALUE"},
 };
 
-enum class Kind { run, comparison, sweep, study };
+enum class Kind { run, comparison, sweep };
 
 /// Distinguishes reports: a folder holds runs, a file is the store of a sweep.
 Kind kind_of(const std::vector<std::string>& paths) {
@@ -92,7 +92,7 @@ Kind kind_of(const std::vector<std::string>& paths) {
   }
   if (paths.size() > 1) return Kind::comparison;
   if (!fs::is_directory(paths.front())) return Kind::sweep;
-  return is_study_folder(paths.front()) ? Kind::study : Kind::run;
+  return Kind::run;
 }
 
 /// Rejects options of another kind of report.
@@ -196,12 +196,16 @@ int report_run(const Arguments& arguments) {
     catch_interrupts();
     outcome = replay_run(folder, run, limits, interrupted);
     if (interrupted()) return kExitInterrupted;
-    if (!outcome.replay) print_message("contend: {}: no timeline. {}\n", folder.path, outcome.reason);
+    if (!outcome.replay && !folder.scenario.overlap.given())
+      print_message("contend: {}: no timeline. {}\n", folder.path, outcome.reason);
   }
   const std::vector<Figure> figures = run_figures(folder, run, outcome.replay ? &*outcome.replay : nullptr);
+  const std::vector<IterationBars> drawings = iteration_bars(folder, run);
   output.figures(figures);
+  for (const IterationBars& each : drawings) output.drawing(each.name, each.svg);
   output.drawing("topology", draw_topology(folder.scenario).svg);
-  if (output.wants_page()) output.page(run_page({.folder = folder, .run = run, .replay = outcome, .figures = figures}));
+  if (output.wants_page())
+    output.page(run_page({.folder = folder, .run = run, .replay = outcome, .figures = figures, .drawings = drawings}));
   return kExitOk;
 }
 
@@ -262,20 +266,10 @@ int report_sweep(const Arguments& arguments) {
   return kExitOk;
 }
 
-int report_iteration(const Arguments& arguments) {
-  const std::string& folder = arguments.positionals().front();
-  const std::vector<IterationBars> drawings = iteration_bars(folder);
-  const Output output{arguments, (fs::path{folder} / "report.html").string()};
-  for (const IterationBars& each : drawings) output.drawing(each.name, each.svg);
-  if (output.wants_page()) output.page(study_page(folder, drawings));
-  return kExitOk;
-}
-
 int run_report_page(const Arguments& arguments) {
   const Kind kind = kind_of(arguments.positionals());
   check_options(arguments, kind);
   if (kind == Kind::run) return report_run(arguments);
-  if (kind == Kind::study) return report_iteration(arguments);
   return kind == Kind::comparison ? report_comparison(arguments) : report_sweep(arguments);
 }
 

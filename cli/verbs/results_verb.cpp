@@ -33,9 +33,9 @@ constexpr Option kResultsOptions[] = {
     {.name = "by",
      .letter = '\0',
      .value = "COLUMN",
-     .text =
-         "groups of jobs by vc, user, model, size or outcome; default for a folder: all of these; a store has those "
-         "of `contend sweep --by`",
+     .text = "groups of jobs by vc, user, model, size, outcome, fusion or compression; default for a folder: all of "
+             "these; a store has those "
+             "of `contend sweep --by`",
      .repeatable = true},
     {.name = "group-by",
      .letter = '\0',

@@ -6,8 +6,10 @@
 #include "cli/output.hpp"
 #include "cli/run_report.hpp"
 #include "cli/run_scenarios.hpp"
-#include "cli/run_studies.hpp"
 #include "cli/running.hpp"
+#include "cli/study_explain.hpp"
+#include "cli/study_report.hpp"
+#include "cli/study_warnings.hpp"
 #include "cli/version.hpp"
 #include "cli/warm_up_report.hpp"
 #include "results/chrome_trace.hpp"
@@ -17,13 +19,16 @@
 #include "scenarios/run/batch.hpp"
 #include "scenarios/run/idle_interfaces_note.hpp"
 #include "scenarios/run/torn_groups_note.hpp"
+#include "scenarios/study/study_model.hpp"
 #include "sim/error.hpp"
+#include "text/atomic_file.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -147,6 +152,52 @@ bool report_expectations(const Arguments& arguments, std::span<const Scenario> s
   return met;
 }
 
+bool is_iteration_study(std::span<const Scenario> scenarios) {
+  const auto given = [](const Scenario& scenario) { return scenario.overlap.given(); };
+  const bool any = std::ranges::any_of(scenarios, given);
+  if (any && !std::ranges::all_of(scenarios, given))
+    throw InputError{"iteration studies (overlap.*) and studies of jobs cannot share a table: run them separately"};
+  return any;
+}
+
+/// Writes the timeline of an iteration study, if it is asked for.
+void draw_iteration(const Arguments& arguments, std::span<const Scenario> scenarios) {
+  if (!arguments.has("timeline")) return;
+  const IterationStudy& study = scenarios.front().overlap;
+  if (scenarios.size() != 1 || study.fusion.size() != 1 || study.workers.size() != 1)
+    throw UsageError{
+        "--timeline draws one iteration: give one scenario, --set 'overlap.fusion=[NAME]' and --set "
+        "'overlap.workers=[N]'"};
+  refuse_to_overwrite(*arguments.value("timeline"), arguments.positionals());
+  write_study_timeline(*arguments.value("timeline"), study_timeline(scenarios.front()));
+}
+
+/// By scenario.
+using ExplainedStudies = std::vector<std::vector<StudyMessages>>;
+
+/// The messages of studies that are to be explained or whose sizes are to be looked at; of the others, none. Warns of
+/// sizes.
+ExplainedStudies messages_of(const Arguments& arguments, std::span<const Scenario> scenarios, unsigned threads) {
+  const bool warns = !arguments.has("quiet");
+  ExplainedStudies messages;
+  for (const Scenario& scenario : scenarios) {
+    const bool wanted = arguments.has("explain") || (warns && scenario.overlap.fitted_bytes);
+    messages.push_back(wanted ? messages_of_study(scenario, study_model(scenario.overlap), threads)
+                              : std::vector<StudyMessages>{});
+  }
+  if (warns) warn_of_sizes(scenarios, messages);
+  return messages;
+}
+
+/// Throws InputError if all jobs of a study have failed, because no policies of it can work together.
+void refuse_impossible(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results) {
+  std::vector<Complaint> impossible;
+  for (std::size_t i = 0; i < scenarios.size(); ++i)
+    for (Complaint& each : why_impossible(scenarios[i], results[i].front().result))
+      impossible.push_back(std::move(each));
+  if (!impossible.empty()) throw InputError{std::move(impossible)};
+}
+
 std::unique_ptr<ChromeTrace> open_timeline(const Arguments& arguments, std::span<const Scenario> scenarios) {
   const std::optional<std::string> file = arguments.value("timeline");
   if (!file) return nullptr;
@@ -177,11 +228,24 @@ void print_groups(std::span<const Scenario> scenarios, std::span<const std::vect
   }
 }
 
+void print_studies(const Arguments& arguments, std::span<const Scenario> scenarios,
+                   std::span<const std::vector<Replica>> results, const ExplainedStudies& messages) {
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    if (results[i].empty()) continue;
+    print_output("{}{}", i == 0 ? "" : "\n", study_text(scenarios[i], results[i].front().result.jobs));
+    if (arguments.has("explain")) print_output("\n{}\n{}", assumptions_text(scenarios[i]), messages_text(messages[i]));
+  }
+}
+
 void print_results(const Arguments& arguments, std::span<const Scenario> scenarios,
-                   std::span<const std::vector<Replica>> results, const std::vector<const Grouping*>& chosen) {
-  if (arguments.has("json")) return print_output("{}", results_json(scenarios, results));
+                   std::span<const std::vector<Replica>> results, const ExplainedStudies& messages,
+                   const std::vector<const Grouping*>& chosen) {
+  const auto shown = arguments.has("explain") ? std::span{messages} : std::span<const std::vector<StudyMessages>>{};
+  if (arguments.has("json")) return print_output("{}", results_json(scenarios, results, shown));
   if (arguments.has("quiet")) return;
-  if (batch_size(scenarios) > 1)
+  if (scenarios.front().overlap.given())
+    print_studies(arguments, scenarios, results, messages);
+  else if (batch_size(scenarios) > 1)
     print_output("{}", comparison_text(scenarios, results));
   else if (!results[0].empty())
     print_output("{}", summary_text(scenarios[0], results[0][0]));
@@ -201,11 +265,8 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
   const std::vector<Scenario>& scenarios = loaded.scenarios;
   std::vector<std::vector<InputFile>>& inputs = loaded.inputs;
   refuse_sweeps(scenarios);
-  if (is_iteration_study(scenarios)) {
-    if (arguments.has("by")) throw UsageError{"--by groups jobs, but an iteration study has none"};
-    return run_studies(arguments, scenarios);
-  }
-  if (arguments.has("explain"))
+  const bool are_studies = is_iteration_study(scenarios);
+  if (arguments.has("explain") && !are_studies)
     throw UsageError{"--explain lists the messages of an iteration study; `contend explain` explains why a job waited"};
   const std::vector<const Grouping*> chosen = chosen_groupings(arguments);
   if (!chosen.empty() && arguments.has("json"))
@@ -215,21 +276,26 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
     if (const auto& jobs = scenarios[i].workload.jobs)
       inputs[i].push_back({.path = *jobs, .sha256 = lists.read(*jobs)->sha256});
   const std::vector<std::string> folders = make_folders(arguments, scenarios);
-  const std::unique_ptr<ChromeTrace> timeline = open_timeline(arguments, scenarios);
+  const std::unique_ptr<ChromeTrace> timeline = are_studies ? nullptr : open_timeline(arguments, scenarios);
+  if (are_studies) draw_iteration(arguments, scenarios);
 
   warn_of_workloads(scenarios, lists);
+  if (are_studies && !arguments.has("quiet")) warn_of_studies(scenarios);
   catch_interrupts();
   std::vector<std::vector<Replica>> results = simulate(scenarios, mode, threads, timeline.get(), lists, true);
   if (timeline) timeline->close();
+  const auto messages = are_studies ? messages_of(arguments, scenarios, threads) : ExplainedStudies{};
   for (std::size_t i = 0; i < folders.size(); ++i)
     if (!results[i].empty())
       write_results(folders[i], run_manifest(scenarios[i], inputs[i], arguments), to_yaml(scenarios[i], folders[i]),
                     results[i]);
+  for (std::size_t i = 0; i < folders.size() && arguments.has("explain"); ++i)
+    write_file((std::filesystem::path{folders[i]} / "messages.csv").string(), messages_csv(messages[i]));
   const auto keep = [&] {
     for (std::size_t i = 0; kept != nullptr && i < scenarios.size(); ++i)
       kept->push_back({run_manifest(scenarios[i], inputs[i], arguments), to_yaml(scenarios[i]), std::move(results[i])});
   };
-  print_results(arguments, scenarios, results, chosen);
+  print_results(arguments, scenarios, results, messages, chosen);
   if (interrupted()) {
     print_message("contend: interrupted; the results are partial\n");
     keep();
@@ -241,6 +307,11 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
   }
   for (const auto seen : {seen_idle_interfaces, seen_torn_groups}) {
     for (std::size_t i = 0; i < scenarios.size(); ++i) warn_of(seen, scenarios[i], results[i]);
+  }
+  if (are_studies) {
+    refuse_impossible(scenarios, results);
+    keep();
+    return kExitOk;
   }
   note_warm_ups(arguments, scenarios, results);
   bool unfinished = false;

@@ -3,7 +3,7 @@
 #include "cli/output.hpp"
 #include "results/result_columns.hpp"
 #include "scenarios/keys/print.hpp"
-#include "scenarios/study/study_columns.hpp"
+#include "scenarios/study/study_messages.hpp"
 
 #include <fmt/core.h>
 
@@ -25,7 +25,7 @@ int run_schema(const Arguments& arguments) {
   if (arguments.has("markdown"))
     print_output("{}", keys_markdown());
   else if (arguments.has("columns"))
-    print_output("{}{}", columns_markdown(), study_columns_markdown());
+    print_output("{}{}", columns_markdown(), messages_markdown());
   else
     print_output("{}", json_schema());
   return kExitOk;

@@ -8,9 +8,9 @@
 #include "cli/sweep_progress.hpp"
 #include "cli/sweep_store.hpp"
 #include "cli/tune_report.hpp"
+#include "results/iteration_figures.hpp"
 #include "results/metric_bound.hpp"
 #include "scenarios/run/run_scenario.hpp"
-#include "scenarios/study/study_columns.hpp"
 #include "scenarios/sweep/sweep_runner.hpp"
 #include "scenarios/sweep/tuner.hpp"
 #include "sim/error.hpp"
@@ -99,7 +99,7 @@ TuneBound bound_of(const StoreInfo& info, const std::string& text) {
   };
   const std::size_t sign = text.find_first_of("<>");
   if (sign == std::string::npos) throw refuse("expected a metric, one of < <= > >= and a level, such as p95_jct < 3h");
-  const auto known = info.kind == "study" ? study_metrics() : metrics();
+  const auto known = info.kind == "study" ? iteration_metrics() : metrics();
   const std::string name{trimmed(std::string_view{text}.substr(0, sign))};
   const Metric* const metric = find_metric(name, known);
   if (metric == nullptr) throw refuse(fmt::format("\"{}\" is no metric", name), metric_hint(name, known));

@@ -137,13 +137,12 @@ def run(scenario: Scenario, *, set: Optional[Mapping[str, Any]] = None, seed: Op
         code, _, runs = _call(["run", path, "--quiet", *_settings(set), *words,
                                *_options(seed=seed, repeat=repeat, jobs=threads, until=until, output=output)],
                               good=(0, 1, 4))
-    if not runs:
-        raise UsageError(2, "the scenario is an iteration study, which has no jobs; contend.study() returns its rows")
     return Runs(runs[0], code)
 
 
 def study(scenario: Scenario, *, set: Optional[Mapping[str, Any]] = None, threads: Optional[int] = None) -> Study:
-    """Runs an iteration study, a scenario with `overlap`, and returns what `contend run --json` says of it."""
+    """Runs an iteration study, a scenario with `overlap`, and returns what `contend run --json` says of it. run() returns
+    the tables of its jobs."""
     with _file_of(scenario) as path:
         return Study(json.loads(_call(["run", path, "--json", "--quiet", *_settings(set), *_options(jobs=threads)],
                                       good=(0, 1))[1]))

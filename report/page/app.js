@@ -75,7 +75,7 @@ async function start() {
   setTheme(matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
   try {
     const data = JSON.parse(new TextDecoder().decode(await unpackBlock('data')));
-    const sections = await {run: runPage, comparison: comparisonPage, sweep: sweepPage, study: studyPage}[data.kind](data);
+    const sections = await {run: runPage, comparison: comparisonPage, sweep: sweepPage}[data.kind](data);
     root.append(...header(data, sections), ...sections);
     // Each of these draws all that there is.
     for (const action of page.afterwards) action();

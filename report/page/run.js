@@ -117,32 +117,23 @@ async function runPage(data) {
     timeline.step(1);
     document.getElementById('timeline').scrollIntoView({behavior: 'smooth', block: 'start'});
   } : null;
-  const parts = [
-    section('figures', 'Headline figures', data.replicas > 1 ? el('p', {class: 'lead', text: `Means over ${data.replicas} replicas with 95% Student-t intervals.`}) : null,
-      el('div', {class: 'tiles'}, jobsTile(data.metrics, data.replicas),
-        ...data.metrics.filter((metric) => metric.unit !== 'jobs').map((metric) => tile(metric, data.replicas)))),
-    section('scenario', 'What was simulated', el('div', {class: 'split'},
-      el('div', {}, factTable(data.facts, 'What was simulated')),
-      el('div', {}, data.topology ? drawingElement('topology', 'Topology', data.topology) : null, data.topology_note ? el('p', {class: 'help', text: data.topology_note}) : null)),
-      el('details', {}, el('summary', {text: 'Effective scenario'}), el('pre', {text: data.scenario}))),
-    await timelineSection(data),
-    section('time', 'Over time', data.replicas > 1 ? el('p', {class: 'lead', text: `Seed ${data.seed}.`}) : null, el('div', {class: 'grid'}, ...over(['utilisation', 'queue'])),
-      el('div', {class: 'grid'}, ...over(['gpu-heat', 'nic-heat', 'links']))),
-    section('distribution', 'Completion times', el('div', {class: 'grid'}, ...figures.filter((node) => !time.includes(node.id)))),
-    section('jobs', 'Jobs', onrow ? el('p', {class: 'lead', text: 'A click on a row shows the job in the timeline.'}) : null, sortableTable(jobs, {name: 'jobs', onrow, caption: 'The jobs of the run'})),
-  ];
+  const headline = section('figures', 'Headline figures', data.replicas > 1 ? el('p', {class: 'lead', text: `Means over ${data.replicas} replicas with 95% Student-t intervals.`}) : null,
+    el('div', {class: 'tiles'}, jobsTile(data.metrics, data.replicas),
+      ...data.metrics.filter((metric) => metric.unit !== 'jobs').map((metric) => tile(metric, data.replicas))));
+  const scenario = section('scenario', 'What was simulated', el('div', {class: 'split'},
+    el('div', {}, factTable(data.facts, 'What was simulated')),
+    el('div', {}, data.topology ? drawingElement('topology', 'Topology', data.topology) : null, data.topology_note ? el('p', {class: 'help', text: data.topology_note}) : null)),
+    el('details', {}, el('summary', {text: 'Effective scenario'}), el('pre', {text: data.scenario})));
+  const overTime = section('time', 'Over time', data.replicas > 1 ? el('p', {class: 'lead', text: `Seed ${data.seed}.`}) : null, el('div', {class: 'grid'}, ...over(['utilisation', 'queue'])),
+    el('div', {class: 'grid'}, ...over(['gpu-heat', 'nic-heat', 'links'])));
+  const distribution = section('distribution', 'Completion times', el('div', {class: 'grid'}, ...figures.filter((node) => !time.includes(node.id))));
+  const drawings = data.drawings.length ? [section('drawings', 'Iterations', el('div', {class: 'grid'}, ...data.drawings.map(({name, title, svg}) => drawingElement(name, title, svg))))] : [];
+  const table = section('jobs', 'Jobs', onrow ? el('p', {class: 'lead', text: 'A click on a row shows the job in the timeline.'}) : null, sortableTable(jobs, {name: 'jobs', onrow, caption: 'The jobs of the run'}));
+  // The jobs of an iteration study have nothing to do with each other, so nothing is said of all of them.
+  const parts = data.study ? [...drawings, scenario, table] : [headline, scenario, await timelineSection(data), overTime, distribution, ...drawings, table];
   const pipelines = pipelineSection(data);
   if (pipelines) parts.splice(3, 0, pipelines);
   if (data.links) parts.push(section('linktable', 'Links of the fabric', sortableTable(withUnits(tableColumns(data.links)), {name: 'links', caption: 'The links of the fabric'})));
   parts.push(section('provenance', 'Where it comes from', factTable(data.provenance, 'Provenance')));
   return parts;
-}
-
-/** The page about an iteration study. */
-function studyPage(data) {
-  return [
-    section('drawings', 'Iterations', el('div', {class: 'grid'}, ...data.drawings.map(({name, title, svg}) => drawingElement(name, title, svg)))),
-    section('iterations', 'All figures', sortableTable(withUnits(tableColumns(data.iterations)), {name: 'iterations', caption: 'An iteration of each policy, method and number of workers'})),
-    section('scenario', 'What was simulated', el('details', {}, el('summary', {text: 'Effective scenario'}), el('pre', {text: data.scenario}))),
-  ];
 }

@@ -183,6 +183,10 @@ std::optional<PlainValue> policy_part(const PolicyChoice& choice, std::string_vi
 
 }  // namespace
 
+std::string policy_title(std::string_view kind, const PolicyChoice& choice) {
+  return plain_policy(policy_kind(kind), choice, {}).text;
+}
+
 Codec<PolicyChoice> policy_codec(const PolicyKind& kind) {
   Codec<PolicyChoice> codec;
   codec.type = "policy";

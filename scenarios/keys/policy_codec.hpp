@@ -33,6 +33,8 @@ struct PolicyKind {
 /// The policy of that name, which must be in the table, with default parameters.
 [[nodiscard]] PolicyChoice default_policy(const PolicyKind& kind, std::string_view name);
 [[nodiscard]] std::string print_parameter(const ParameterValue& value);
+/// The name of a policy of that kind, with the parameters that are not the usual ones: `threshold mib=8`.
+[[nodiscard]] std::string policy_title(std::string_view kind, const PolicyChoice& choice);
 /// The type (`integer`) and the limits of a parameter, for people.
 [[nodiscard]] std::string parameter_type(const ParameterInfo& parameter);
 [[nodiscard]] std::string parameter_range(const ParameterInfo& parameter);

@@ -22,12 +22,13 @@ struct Task {
   std::exception_ptr error;
 };
 
-Replica run_one(const Scenario& scenario, std::uint64_t seed, std::size_t run, JobLists& lists,
+Replica run_one(const Scenario& scenario, std::uint64_t seed, std::size_t run, unsigned threads, JobLists& lists,
                 const BatchHooks& hooks) {
   const auto begin = std::chrono::steady_clock::now();
   RunHooks run_hooks;
   run_hooks.observer = hooks.observer;
   run_hooks.lists = &lists;
+  run_hooks.threads = threads;
   run_hooks.monitor = [&](const Progress& progress) {
     if (hooks.progress) hooks.progress(run, progress);
     return !hooks.interrupted || !hooks.interrupted();
@@ -68,6 +69,7 @@ std::vector<std::vector<Replica>> run_batch(std::span<const Scenario> scenarios,
 
   JobLists own;
   JobLists& lists = hooks.lists != nullptr ? *hooks.lists : own;
+  const unsigned each = std::max(1U, hooks.threads / static_cast<unsigned>(std::max<std::size_t>(1, tasks.size())));
   // Tasks are taken in order, so all tasks before a failing one have been taken too, and the first error is found.
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};
@@ -78,7 +80,7 @@ std::vector<std::vector<Replica>> run_batch(std::span<const Scenario> scenarios,
       if (run >= tasks.size()) return;
       Task& task = tasks[run];
       try {
-        task.replica = run_one(scenarios[task.scenario], task.seed, run, lists, hooks);
+        task.replica = run_one(scenarios[task.scenario], task.seed, run, each, lists, hooks);
       } catch (...) {
         task.error = std::current_exception();
         failed = true;

@@ -183,8 +183,7 @@ void check_demands(const Scenario& scenario, const JobList& list, std::vector<st
   check_limits(scenario, workload, warnings);
 }
 
-void check_list(const Scenario& scenario, std::vector<std::string>& warnings) {
-  JobLists lists;
+void check_list(const Scenario& scenario, JobLists& lists, std::vector<std::string>& warnings) {
   check_demands(scenario, *scenario_jobs(scenario, scenario.seed, lists), warnings);
 }
 
@@ -232,13 +231,17 @@ std::vector<std::string> check_scenario(const Scenario& scenario) {
   }
   std::vector<std::string> warnings;
   Complaints complaints;
+  JobLists lists;
   if (scenario.workload.jobs) {
-    complaints.collect([&] { check_list(scenario, warnings); });
+    complaints.collect([&] { check_list(scenario, lists, warnings); });
   } else {
     complaints.collect([&] { check_generated(scenario, complaints, warnings); });
     check_ranking(scenario, warnings);
     check_sizes(scenario, complaints, warnings);
   }
+  complaints.collect([&] {
+    if (std::string note = untrained_entries_note(scenario, lists); !note.empty()) warnings.push_back(std::move(note));
+  });
   if (scenario.cluster.types.empty()) check_memory_of_devices(scenario, warnings);
   complaints.collect([&] { check_network(scenario, complaints, warnings); });
   complaints.collect([&] { static_cast<void>(failure_spec(scenario, scenario.seed)); });

@@ -13,6 +13,7 @@
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/scenario_failures.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
+#include "scenarios/study/study_run.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -53,6 +54,7 @@ Workload scenario_workload(const Scenario& scenario, std::uint64_t seed) {
 }
 
 RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks) {
+  if (scenario.overlap.given()) return run_study(scenario, {.threads = hooks.threads, .monitor = hooks.monitor});
   JobLists own;
   return run_workload(scenario, scenario_workload(scenario, seed, hooks.lists != nullptr ? *hooks.lists : own), seed,
                       hooks);
@@ -161,7 +163,8 @@ RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_
     if (is_new) traffic->second = iteration_traffic(ran.graphs[spec.graph], per_server);
     job.traffic = traffic->second;
     if (spec.graph < ran.notes.size()) job.notes = ran.notes[spec.graph];
-    if (spec.pace >= 0) job.notes = {.bound = {}, .stale = job.notes.stale, .work = {}};  // they are of one device
+    if (spec.pace >= 0)
+      job.notes = {.bound = {}, .stale = job.notes.stale, .work = {}, .plan = {}};  // they are of one device
   }
   return result;
 }

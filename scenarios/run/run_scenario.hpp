@@ -21,6 +21,7 @@ struct RunHooks {
   std::function<bool(const Progress&)> monitor;  ///< false interrupts the run
   DecisionObserver* decisions = nullptr;         ///< sees every decision about a job
   std::optional<JobId> watched{};                ///< a job whose delays at fidelity `flow` are written down
+  unsigned threads = 1;                          ///< of an iteration study; it does not change the result
   JobLists* lists = nullptr;                     ///< where the job list comes from; without, the run reads its own
   /// Gets the reason if a policy outside of the program fails; the run then returns what was simulated until then.
   /// Without it, the run throws InputError.

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -362,12 +363,51 @@ std::string few_blocks_note(const Scenario& scenario, JobLists& lists) {
       *scenario.workload.jobs, blocks, print_quantity(block), kFewestBlocks);
 }
 
+namespace {
+
+/// The models that jobs name.
+std::set<std::string, std::less<>> named_models(const Scenario& scenario, JobLists& lists) {
+  std::set<std::string, std::less<>> names;
+  const Scenario::Work& work = scenario.workload;
+  if (work.jobs) {
+    for (const JobRequest& job : lists.read(*work.jobs, known_models(scenario, throughputs_of(scenario)))->jobs)
+      names.emplace(base_of(job.model));
+  } else if (!work.like) {
+    names.insert(work.generate.models.begin(), work.generate.models.end());
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string untrained_entries_note(const Scenario& scenario, JobLists& lists) {
+  if (scenario.overlap.given() || scenario.training.empty()) return {};
+  const auto named = named_models(scenario, lists);
+  std::vector<std::string> idle;
+  bool any = false;
+  for (const TrainingEntry& each : scenario.training) {
+    if (each.name == kDefaultEntry) continue;
+    if (named.contains(each.name))
+      any = true;
+    else
+      idle.push_back("training." + each.name);
+  }
+  if (!any) {
+    return fmt::format("training: no job trains an entry of it, so nothing in it has an effect{}; name an entry in {}",
+                       idle.empty() ? ", and the default entry is for the others alone" : "",
+                       scenario.workload.jobs ? "the column `model` of the job list" : "workload.generate.models");
+  }
+  return idle.empty() ? std::string{}
+                      : fmt::format("{}: no job names {}", join(idle), idle.size() == 1 ? "it" : "them");
+}
+
 Draws draws_of(const Scenario& scenario) {
   const ListSampling& sampling = scenario.workload.sampling;
   return scenario.workload.jobs && (sampling.block || sampling.bootstrap) ? Draws::resamples : Draws::independent;
 }
 
 bool draws_jobs(const Scenario& scenario) {
+  if (scenario.overlap.given()) return false;
   return !scenario.workload.jobs || scenario.workload.sampling != ListSampling{};
 }
 

@@ -24,7 +24,7 @@ std::string rough_span(Bytes from, Bytes to) {
 
 }  // namespace
 
-UnfittedBytes unfitted_bytes(const IterationStudy& study, std::span<const StudyRow> rows) {
+UnfittedBytes unfitted_bytes(const IterationStudy& study, std::span<const StudyMessages> jobs) {
   UnfittedBytes out;
   if (!study.fitted_bytes || study.links) return out;
   out.fitted = *study.fitted_bytes;
@@ -37,8 +37,8 @@ UnfittedBytes unfitted_bytes(const IterationStudy& study, std::span<const StudyR
     out.most = std::max(out.most, size);
     ++out.outside;
   };
-  for (const StudyRow& row : rows)
-    for (const StudyPhase& phase : row.phases)
+  for (const StudyMessages& job : jobs)
+    for (const StudyPhase& phase : job.phases)
       for (const StudyMessage& message : phase.messages)
         for (const Bytes size : message.between_servers) add(size);
   return out;

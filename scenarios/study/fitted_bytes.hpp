@@ -14,7 +14,7 @@ namespace contend {
 /// benchmarks double the size from row to row, so the next row outside the range is within it.
 inline constexpr int kFittedBytesAllowance = 2;
 
-/// Collectives between servers, over all rows and phases of a study.
+/// Collectives between servers, over all jobs and phases of a study.
 struct UnfittedBytes {
   IterationStudy::FittedBytes fitted;
   std::size_t collectives = 0;
@@ -25,7 +25,7 @@ struct UnfittedBytes {
   [[nodiscard]] std::string note() const;
 };
 
-/// Computes it from rows with StudyDetail::messages. None counts as outside if the measured sizes are unknown.
-[[nodiscard]] UnfittedBytes unfitted_bytes(const IterationStudy& study, std::span<const StudyRow> rows);
+/// Computes it from messages_of_study(). None counts as outside if the measured sizes are unknown.
+[[nodiscard]] UnfittedBytes unfitted_bytes(const IterationStudy& study, std::span<const StudyMessages> jobs);
 
 }  // namespace contend

@@ -174,9 +174,10 @@ double predicted_seconds(const MeasuredIteration& row, const IterationConstants&
   scenario.network.interference.both.reset();
   scenario.network.interference.compute = constants.interference;
   scenario.network.interference.network = constants.interference;
-  const StudyRow predicted = run_study(scenario, row.model).front();
-  if (!predicted.refused.empty()) throw InputError{predicted.refused};
-  return predicted.iteration_s;
+  const RunResult predicted = run_study(scenario, row.model);
+  const JobResult& job = predicted.jobs.front();
+  if (job.state == JobState::failed) throw InputError{job.reason};
+  return job.held.to_seconds();
 }
 
 namespace {

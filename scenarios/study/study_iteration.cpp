@@ -47,17 +47,6 @@ StudyPolicies make_study_policies(const Scenario& scenario, const PolicyChoice& 
           fusion.name == kSearchName ? make_search(scenario, fusion) : make(fusion_policies(), scenario, fusion)};
 }
 
-std::string policy_title(std::string_view kind, const PolicyChoice& choice) {
-  const auto usual = default_policy(policy_kind(kind), choice.name).parameters.values();
-  std::string text = choice.name;
-  const auto& values = choice.parameters.values();
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i].second != usual[i].second)
-      text += fmt::format(" {}={}", values[i].first, print_parameter(values[i].second));
-  }
-  return text;
-}
-
 void use_method(const Scenario& scenario, const CompressionMethod* method, OverlapProblem& problem) {
   use_method(scenario.overlap, method, problem);
   if (method != nullptr && scenario.overlap.links && problem.workers > 1)

@@ -17,9 +17,6 @@ struct StudyPolicies {
 [[nodiscard]] StudyPolicies make_study_policies(const Scenario& scenario, const PolicyChoice& compression,
                                                 const PolicyChoice& fusion);
 
-/// The name of a policy of that kind, with the parameters that are not the usual ones.
-[[nodiscard]] std::string policy_title(std::string_view kind, const PolicyChoice& choice);
-
 /// Gives the problem the method, which must outlive it, with the costs of its exchanges and kernels. Throws InputError.
 void use_method(const Scenario& scenario, const CompressionMethod* method, OverlapProblem& problem);
 

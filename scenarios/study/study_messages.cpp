@@ -2,6 +2,8 @@
 
 #include "models/overlap/volume.hpp"
 
+#include <fmt/format.h>
+
 namespace contend {
 
 StudyMessage StudyPhase::total() const {
@@ -43,6 +45,49 @@ std::vector<StudyMessage> study_messages(const FusedIteration& iteration, const 
     }
   }
   return messages;
+}
+
+std::span<const MessageColumn> message_columns() {
+  static constexpr MessageColumn kColumns[] = {
+      {"gradients", "gradients", 1, "gradients in the message; 1 for a piece of a gradient",
+       [](const StudyMessage& m) { return static_cast<double>(m.gradients); }},
+      {"dense_bytes", "dense [KiB]", 1.0 / 1024, "uncompressed size of those gradients",
+       [](const StudyMessage& m) { return m.dense.to_double(); }},
+      {"sent_bytes", "sent [KiB]", 1.0 / 1024, "bytes sent by each worker, over all collectives",
+       [](const StudyMessage& m) { return m.sent_bytes; }},
+      {"compress_s", "compress [ms]", 1e3, "time of kernels before the first collective",
+       [](const StudyMessage& m) { return m.compress.to_seconds(); }},
+      {"transfer_s", "transfer [ms]", 1e3, "time of collectives, each alone in the network",
+       [](const StudyMessage& m) { return m.transfer.to_seconds(); }},
+      {"decompress_s", "decompress [ms]", 1e3, "time of kernels between collectives and after the last",
+       [](const StudyMessage& m) { return m.decompress.to_seconds(); }},
+  };
+  return kColumns;
+}
+
+std::string messages_markdown() {
+  std::string out = R"(
+## messages.csv
+
+`contend run --explain` of an iteration study writes one row for each message of each iteration of `jobs.csv`, in the
+order in which they become ready.
+
+| column | type | meaning |
+|---|---|---|
+| `job_id` | text | as in `jobs.csv` |
+| `phase` | integer | which of the kinds of iterations of a method, from 1 on |
+| `share` | number | of all iterations, that are of this phase |
+| `message` | text | its first gradient, and the layers that it covers |
+)";
+  for (const MessageColumn& each : message_columns()) {
+    const bool is_whole = each.name == "gradients" || each.name == "dense_bytes";
+    out += fmt::format("| `{}` | {} | {} |\n", each.name,
+                       is_whole                    ? "integer"
+                       : each.name.ends_with("_s") ? "seconds"
+                                                   : "number",
+                       each.text);
+  }
+  return out;
 }
 
 }  // namespace contend

@@ -6,7 +6,9 @@
 #include "sim/units.hpp"
 
 #include <cstddef>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace contend {
@@ -16,7 +18,7 @@ struct StudyMessage {
   std::string name;
   std::size_t gradients = 0;           ///< gradients in the message; 1 for a piece of one
   Bytes dense;                         ///< uncompressed size of those gradients
-  double sent_bytes = 0;               ///< by each worker, as StudyRow::sent_bytes
+  double sent_bytes = 0;               ///< by each worker
   Time compress;                       ///< time of the kernels before the first collective
   Time transfer;                       ///< time of the collectives, each alone in the network
   Time decompress;                     ///< time of the kernels between collectives and after the last
@@ -33,5 +35,17 @@ struct StudyPhase {
 /// The messages of an iteration of this phase, in the order in which they become ready.
 [[nodiscard]] std::vector<StudyMessage> study_messages(const FusedIteration& iteration, const OverlapProblem& problem,
                                                        std::size_t phase);
+
+/// One figure of a message.
+struct MessageColumn {
+  std::string_view name;
+  std::string_view title;
+  double shown;
+  std::string_view text;
+  double (*value)(const StudyMessage&);
+};
+[[nodiscard]] std::span<const MessageColumn> message_columns();
+/// The reference of messages.csv.
+[[nodiscard]] std::string messages_markdown();
 
 }  // namespace contend

@@ -1,125 +1,228 @@
 #include "scenarios/study/study_run.hpp"
 
-#include "models/overlap/bound.hpp"
 #include "models/overlap/phases.hpp"
 #include "models/overlap/volume.hpp"
+#include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/run/parallel.hpp"
 #include "scenarios/study/study_cost.hpp"
 #include "scenarios/study/study_iteration.hpp"
 #include "scenarios/study/study_model.hpp"
+#include "scenarios/study/study_places.hpp"
+#include "scenarios/training/planned_iteration.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <exception>
-#include <limits>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace contend {
 namespace {
 
-/// Fills in what an iteration takes and sends, as means over its phases.
-void measure_iteration(const Scenario& scenario, const OverlapProblem& problem, const FusionPolicy& policy,
-                       StudyDetail detail, StudyRow& row) {
-  const FusedIteration fused = plan_iteration(policy, problem);
-  for (const SharedGraph& each : repeating_graphs(fused.graph)) {
-    const SteadyState state = settle(scenario, problem, each.graph);
-    row.iteration_s += each.share * state.iteration_ns * 1e-9;
-    row.settled = row.settled && state.recurs;
-  }
-  row.compression_s = mean_compute_s(fused.graph) - problem.compute().to_seconds();
-  row.traffic = iteration_traffic(fused.graph.with_ranks(problem.workers), row.per_server);
-  if (detail == StudyDetail::figures) return;
-  const std::vector<double> shares = fused.graph.phases().shares();
-  for (std::size_t phase = 0; phase < shares.size(); ++phase) {
-    if (shares[phase] > 0) row.phases.push_back({shares[phase], study_messages(fused, problem, phase)});
-  }
-}
-
-/// NaN if the study doesn't say.
-double iterations_to_target(const IterationStudy& study, const PolicyChoice& compression) {
+std::optional<double> iterations_to_target(const IterationStudy& study, const PolicyChoice& compression) {
   if (compression.name == "none") return 1;
   const auto& all = study.iterations_to_target;
   const auto is_this = [&](const IterationsToTarget& each) { return each.is_for(compression); };
   const auto given = std::find_if(all.begin(), all.end(), is_this);
-  return given == all.end() ? std::numeric_limits<double>::quiet_NaN() : given->factor;
+  return given == all.end() ? std::nullopt : std::optional{given->factor};
 }
 
-StudyRow measure(const Scenario& scenario, const TimedModel& model, OverlapProblem problem,
-                 const PolicyChoice& compression, const PolicyChoice& fusion, StudyDetail detail) {
-  StudyRow row;
-  row.workers = problem.workers;
-  row.per_server = std::min(scenario.overlap.per_server, problem.workers);
-  row.compression = policy_title("compression", compression);
-  row.policy = policy_title("fusion", fusion);
-  const auto [method, policy] = make_study_policies(scenario, compression, fusion);
-  row.stale = policy->staleness() > 0;
-  row.bound_s = (method ? problem.compute() : iteration_bound(problem, policy->staleness()).value()).to_seconds();
-  use_method(scenario, method.get(), problem);
-  try {
-    measure_iteration(scenario, problem, *policy, detail, row);
-  } catch (const InputError& error) {
-    row.refused = error.complaints().front().reason;
-    return row;
+/// A variant with everything that its iteration follows from.
+struct PreparedVariant {
+  OverlapProblem problem;
+  StudyPolicies policies;  ///< `problem` refers to them
+  PlannedIteration planned;
+};
+
+/// Throws InputError if the policies can't work together.
+PreparedVariant prepare(const Scenario& scenario, const TimedModel& model, OverlapProblem problem,
+                        const StudyVariant& variant) {
+  PreparedVariant made{std::move(problem), make_study_policies(scenario, variant.compression, variant.fusion), {}};
+  use_method(scenario, made.policies.method.get(), made.problem);
+  made.planned = plan_messages(made.problem, *made.policies.fusion, variant.fusion, variant.compression, model.batch);
+  return made;
+}
+
+/// A job that has done its one iteration, from 0 on.
+void finish(const Scenario& scenario, const StudyVariant& variant, const PreparedVariant& made, JobResult& job) {
+  double iteration_ns = 0;
+  bool settled = true;
+  for (const SharedGraph& each : repeating_graphs(made.planned.fused.graph)) {
+    const SteadyState state = settle(scenario, made.problem, each.graph);
+    iteration_ns += each.share * state.iteration_ns;
+    settled = settled && state.recurs;
   }
-  row.compute_s = problem.compute().to_seconds();
-  // Times are whole nanoseconds: less than half of one is rounding.
-  const double exposed = row.iteration_s - row.compute_s - row.compression_s;
-  row.exposed_s = exposed < 0.5e-9 ? 0 : exposed;
-  row.progress_s = row.iteration_s * iterations_to_target(scenario.overlap, compression);
-  row.throughput = static_cast<double>(model.batch) * problem.workers / row.iteration_s;
-  row.efficiency = row.compute_s / row.iteration_s;
-  return row;
+  IterationPlan plan = *made.planned.notes.plan;
+  plan.iterations_to_target = iterations_to_target(scenario.overlap, variant.compression);
+  plan.settled = settled;
+  job.state = JobState::finished;
+  job.iterations_done = job.attempts = job.starts = 1;
+  job.start = Time{};
+  // Whole nanoseconds, as in other runs. Rounded times of kernels may exceed the mean of an iteration by less than one.
+  constexpr double kRounding = 1e-3;
+  const Time iteration = Time::nanoseconds(static_cast<std::int64_t>(iteration_ns + kRounding));
+  job.held = std::max(iteration, plan.compute + plan.kernels);
+  job.finish = job.held;
+  job.compute = GpuTime{plan.compute + plan.kernels, job.gpus};
+  job.gpu_time = GpuTime{job.held, job.gpus};
+  const int per_server = std::min(scenario.overlap.per_server, variant.workers);
+  job.traffic = iteration_traffic(made.planned.fused.graph.with_ranks(variant.workers), per_server);
+  job.notes = made.planned.notes;
+  job.notes.plan = std::make_shared<const IterationPlan>(std::move(plan));
 }
 
-}  // namespace
-
-std::vector<StudyRow> run_study(const Scenario& scenario, StudyDetail detail) {
-  return run_study(scenario, study_model(scenario.overlap), detail);
-}
-
-std::size_t study_row_count(const IterationStudy& study) {
-  return study.workers.size() * study.compression.size() * study.fusion.size();
-}
-
-std::vector<StudyRow> run_study(const Scenario& scenario, const TimedModel& model, StudyDetail detail,
-                                const StudyHooks& hooks) {
+JobResult run_variant(const Scenario& scenario, const TimedModel& model, const OverlapProblem& problem,
+                      const StudyVariant& variant) {
   const IterationStudy& study = scenario.overlap;
+  JobResult job;
+  job.name = variant.name();
+  job.model = study.training.value_or(model.name);
+  job.gpus = variant.workers;
+  job.servers = (variant.workers + study.per_server - 1) / study.per_server;
+  job.iterations = 1;
+  IterationPlan names;  // a job that fails has them, too
+  names.fusion = policy_title("fusion", variant.fusion);
+  names.compression = policy_title("compression", variant.compression);
+  names.settled = false;
+  job.notes.plan = std::make_shared<const IterationPlan>(std::move(names));
+  try {
+    finish(scenario, variant, prepare(scenario, model, problem, variant), job);
+  } catch (const InputError& error) {
+    job.state = JobState::failed;
+    job.reason = error.complaints().front().reason;
+  }
+  return job;
+}
+
+StudyMessages messages_of(const Scenario& scenario, const TimedModel& model, const OverlapProblem& problem,
+                          const StudyVariant& variant) {
+  const PreparedVariant made = prepare(scenario, model, problem, variant);
+  StudyMessages messages{variant.name(), {}};
+  const std::vector<double> shares = made.planned.fused.graph.phases().shares();
+  for (std::size_t phase = 0; phase < shares.size(); ++phase) {
+    if (shares[phase] > 0)
+      messages.phases.push_back({shares[phase], study_messages(made.planned.fused, made.problem, phase)});
+  }
+  return messages;
+}
+
+/// Calls `run` with each variant and its problem on several threads. Returns what it gave, up to the first that is
+/// missing because `ended`, called after each of them, was false. If some throw, the first of them is rethrown.
+template <class Given, class Run, class Ended>
+std::vector<Given> for_each_variant(const Scenario& scenario, const TimedModel& model, unsigned threads, const Run& run,
+                                    const Ended& ended) {
   std::vector<OverlapProblem> problems;
-  for (const int workers : study.workers) problems.push_back(study_problem(scenario, model, workers));
+  for (const int workers : scenario.overlap.workers) problems.push_back(study_problem(scenario, model, workers));
+  const std::vector<StudyVariant> variants = study_variants(scenario.overlap);
+  const std::size_t each = variants.size() / problems.size();
   struct Outcome {
-    std::optional<StudyRow> row;
+    std::optional<Given> given;
     std::exception_ptr error;
   };
-  std::vector<Outcome> outcomes(study_row_count(study));
+  std::vector<Outcome> outcomes(variants.size());
   std::mutex mutex;
   std::atomic<bool> stopped{false};
-  const auto run = [&](std::size_t item) {
-    const std::size_t rest = item / study.fusion.size();
-    const OverlapProblem& problem = problems[rest / study.compression.size()];
+  const auto body = [&](std::size_t item) {
     try {
-      outcomes[item].row = measure(scenario, model, problem, study.compression[rest % study.compression.size()],
-                                   study.fusion[item % study.fusion.size()], detail);
+      outcomes[item].given = run(variants[item], problems[item / each]);
     } catch (...) {
       outcomes[item].error = std::current_exception();
       stopped = true;
       return;
     }
     const std::scoped_lock lock{mutex};
-    if (hooks.ended && !hooks.ended()) stopped = true;
+    if (!ended()) stopped = true;
   };
   parallel_for(
-      hooks.threads, outcomes.size(), [&] { return run; }, [&] { return stopped.load(); });
-  std::vector<StudyRow> rows;
-  for (Outcome& each : outcomes) {
+      threads, outcomes.size(), [&] { return body; }, [&] { return stopped.load(); });
+  std::vector<Given> all;
+  for (Outcome& outcome : outcomes) {
     // Items are taken in order, so the first error is the same whatever the number of threads.
-    if (each.error) std::rethrow_exception(each.error);
-    if (!each.row) break;
-    rows.push_back(*std::move(each.row));
+    if (outcome.error) std::rethrow_exception(outcome.error);
+    if (!outcome.given) break;
+    all.push_back(*std::move(outcome.given));
   }
-  return rows;
+  return all;
+}
+
+}  // namespace
+
+std::string policies_of(const JobResult& job) {
+  const IterationPlan& plan = *job.notes.plan;
+  return plan.compression == "none" ? plan.fusion : plan.compression + " with " + plan.fusion;
+}
+
+std::string StudyVariant::name() const {
+  return fmt::format("{} workers, {}, {}", workers, policy_title("compression", compression),
+                     policy_title("fusion", fusion));
+}
+
+std::vector<StudyVariant> study_variants(const IterationStudy& study) {
+  std::vector<StudyVariant> variants;
+  for (const int workers : study.workers)
+    for (const PolicyChoice& compression : study.compression)
+      for (const PolicyChoice& fusion : study.fusion) variants.push_back({workers, compression, fusion});
+  return variants;
+}
+
+RunResult run_study(const Scenario& scenario, const TimedModel& model, const StudyHooks& hooks) {
+  Progress progress;
+  progress.jobs = study_variants(scenario.overlap).size();
+  RunResult result;
+  result.jobs = for_each_variant<JobResult>(
+      scenario, model, hooks.threads,
+      [&](const StudyVariant& variant, const OverlapProblem& problem) {
+        return run_variant(scenario, model, problem, variant);
+      },
+      [&] {
+        ++progress.jobs_ended;
+        return !hooks.monitor || hooks.monitor(progress);
+      });
+  result.interrupted = result.jobs.size() < progress.jobs;
+  for (std::size_t i = 0; i < result.jobs.size(); ++i) {
+    result.jobs[i].id = JobId{i};
+    if (result.jobs[i].state == JobState::finished) result.end = std::max(result.end, result.jobs[i].finish);
+  }
+  result.digest = digest_of(result);
+  return result;
+}
+
+RunResult run_study(const Scenario& scenario, const StudyHooks& hooks) {
+  return run_study(scenario, study_model(scenario.overlap), hooks);
+}
+
+std::vector<Complaint> why_impossible(const Scenario& scenario, const RunResult& result) {
+  const auto failed = [](const JobResult& job) { return job.state == JobState::failed; };
+  if (result.jobs.empty() || !std::ranges::all_of(result.jobs, failed)) return {};
+  const JobResult& first = result.jobs.front();
+  return {
+      study_complaint(scenario.overlap, refusing_key(scenario.overlap),
+                      fmt::format("nothing of this study can be done here: {}: {}", policies_of(first), first.reason))};
+}
+
+std::vector<StudyMessages> messages_of_study(const Scenario& scenario, const TimedModel& model, unsigned threads) {
+  std::vector<StudyMessages> all = for_each_variant<StudyMessages>(
+      scenario, model, threads,
+      [&](const StudyVariant& variant, const OverlapProblem& problem) {
+        try {
+          return messages_of(scenario, model, problem, variant);
+        } catch (const InputError&) {
+          return StudyMessages{variant.name(), {}};  // its run says why
+        }
+      },
+      [] { return true; });
+  std::erase_if(all, [](const StudyMessages& each) { return each.phases.empty(); });
+  return all;
+}
+
+std::vector<StudyMessages> messages_of_study(const Scenario& scenario) {
+  return messages_of_study(scenario, study_model(scenario.overlap));
 }
 
 }  // namespace contend

@@ -1,58 +1,54 @@
 #pragma once
-// Runs a study of one iteration (`overlap.*`): a row of figures for each number of workers and each pair of policies.
+// Runs an iteration study (`overlap.*`): a run of one job for each number of workers, compression method and fusion
+// policy. The fast executor of one job takes the place of the engine, which gives the same to the nanosecond.
 
 #include "models/layers.hpp"
 #include "scenarios/scenario.hpp"
 #include "scenarios/study/study_messages.hpp"
 #include "sim/result.hpp"
+#include "sim/simulation.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <limits>
 #include <string>
 #include <vector>
 
 namespace contend {
 
-struct StudyRow {
+/// What one job of a study trains.
+struct StudyVariant {
   int workers = 1;
-  int per_server = 1;        ///< workers on each server
-  std::string compression;   ///< method, and its parameters that are not the usual ones
-  std::string policy;        ///< of fusion, likewise
-  double iteration_s = 0;    ///< mean over the phases of the compression method
-  double compute_s = 0;      ///< forward and backward
-  double compression_s = 0;  ///< kernels of compression
-  double exposed_s = 0;      ///< iteration without computing and those kernels: communication that nothing hides
-  double throughput = 0;     ///< samples per second of all workers
-  double efficiency = 0;     ///< throughput over workers x that of one worker alone, 0..1
-  IterationTraffic traffic;
-  /// Iteration x iterations_to_target of the method: time for the progress of one iteration without compression. NaN if
-  /// the study doesn't say.
-  double progress_s = std::numeric_limits<double>::quiet_NaN();
-  double bound_s = 0;   ///< IterationBound for the staleness of the policy; with compression: computing
-  bool stale = false;   ///< it trains with gradients that are a step old
-  bool settled = true;  ///< the state recurred; else the time is a mean over many iterations
-  std::string refused;  ///< why the policy can't work here; then there are no figures
+  PolicyChoice compression, fusion;
 
-  /// How far from the best that any schedule could reach: iteration / bound - 1.
-  [[nodiscard]] double above_bound() const { return iteration_s / bound_s - 1; }
-  std::vector<StudyPhase> phases;  ///< the messages of each phase, if asked for
+  [[nodiscard]] std::string name() const;  ///< `8 workers, none, wfbp`: the name of the job
 };
+/// By workers, then compression, then fusion, in the order of the study.
+[[nodiscard]] std::vector<StudyVariant> study_variants(const IterationStudy& study);
 
-enum class StudyDetail : std::uint8_t { figures, messages };
-
-/// How many rows a study has.
-[[nodiscard]] std::size_t study_row_count(const IterationStudy& study);
-/// By workers, then compression, then fusion policies, in the order of the study.
-[[nodiscard]] std::vector<StudyRow> run_study(const Scenario& scenario, StudyDetail detail = StudyDetail::figures);
 struct StudyHooks {
-  unsigned threads = 1;              ///< does not change the rows
-  std::function<bool()> ended = {};  ///< called after each row, by one thread at a time; false ends the study
+  unsigned threads = 1;                               ///< does not change the results
+  std::function<bool(const Progress&)> monitor = {};  ///< called after each job, by one thread at a time; false ends it
 };
-/// The same with the study_model() of the study, for those who have it already. A study that ends early has the rows
-/// before the first that is missing.
-[[nodiscard]] std::vector<StudyRow> run_study(const Scenario& scenario, const TimedModel& model,
-                                              StudyDetail detail = StudyDetail::figures, const StudyHooks& hooks = {});
+/// Runs each variant as a job of one iteration, which takes what an iteration takes once training has settled, as a
+/// mean over the phases of its method. A job whose policies can't work together has failed, with the reason. Of jobs
+/// that start, times of transfers are not known. `model` is the study_model(). A study that ends early has the jobs
+/// before the first that is missing. Throws InputError.
+[[nodiscard]] RunResult run_study(const Scenario& scenario, const TimedModel& model, const StudyHooks& hooks = {});
+[[nodiscard]] RunResult run_study(const Scenario& scenario, const StudyHooks& hooks = {});
+/// The policies of one of its jobs: `top-k with dear`, or `dear` if nothing is compressed.
+[[nodiscard]] std::string policies_of(const JobResult& job);
+
+/// The complaint that nothing of the study can be done, if so; else nothing. It is at the place of the key to blame.
+[[nodiscard]] std::vector<Complaint> why_impossible(const Scenario& scenario, const RunResult& result);
+
+/// The messages of a job of a study, phase by phase.
+struct StudyMessages {
+  std::string job;
+  std::vector<StudyPhase> phases;  ///< those that have a share
+};
+/// Of each job whose policies can work together. Throws InputError.
+[[nodiscard]] std::vector<StudyMessages> messages_of_study(const Scenario& scenario, const TimedModel& model,
+                                                           unsigned threads = 1);
+[[nodiscard]] std::vector<StudyMessages> messages_of_study(const Scenario& scenario);
 
 }  // namespace contend

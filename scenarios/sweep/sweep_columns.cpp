@@ -1,7 +1,7 @@
 #include "scenarios/sweep/sweep_columns.hpp"
 
+#include "results/iteration_figures.hpp"
 #include "results/result_columns.hpp"
-#include "scenarios/study/study_columns.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -61,11 +61,7 @@ std::vector<StoreMetric> store_metrics(std::span<const Metric> of) {
 }
 
 std::vector<StoreMetric> study_point_metrics() {
-  std::vector<StoreMetric> all;
-  for (const StudyColumn& each : study_columns()) {
-    const std::string_view title = each.title.substr(0, each.title.find(" ["));
-    all.push_back({std::string{each.name}, std::string{title}, std::string{each.unit}, std::string{each.text}});
-  }
+  std::vector<StoreMetric> all = store_metrics(iteration_metrics());
   all.push_back({"stale", "stale", "flag", "1: it trains with gradients that are a step old"});
   all.push_back({"settled", "settled", "flag", "1: the iteration recurs exactly; 0: a mean over many"});
   return all;

@@ -74,11 +74,10 @@ class PointComplaints {
 
 /// Item `number` of all combinations, in the order of run_study().
 void keep_one(IterationStudy& study, std::size_t number) {
-  const std::size_t fusion = number % study.fusion.size(), rest = number / study.fusion.size();
-  const std::size_t compression = rest % study.compression.size();
-  study.workers = {study.workers[rest / study.compression.size()]};
-  study.compression = {PolicyChoice{study.compression[compression]}};
-  study.fusion = {PolicyChoice{study.fusion[fusion]}};
+  const StudyVariant kept = study_variants(study)[number];
+  study.workers = {kept.workers};
+  study.compression = {kept.compression};
+  study.fusion = {kept.fusion};
   std::erase_if(study.iterations_to_target,
                 [&](const IterationsToTarget& target) { return !target.is_for(study.compression.front()); });
 }
@@ -172,7 +171,7 @@ std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads) const {
       const Scenario scenario = raw_scenario(raw);
       const IterationStudy& study = scenario.overlap;
       draft.is_study = study.given();
-      const std::size_t items = draft.is_study ? study_row_count(study) : 1;
+      const std::size_t items = draft.is_study ? study_variants(study).size() : 1;
       for (std::size_t i = 0; i < items; ++i) {
         const Source source{raw, i};
         Variant& variant = draft.variants.emplace_back(Variant{source, {}, {}, {}, {}, false, Draws::independent, {}});

@@ -1,10 +1,11 @@
 #include "scenarios/sweep/sweep_runner.hpp"
 
+#include "results/iteration_figures.hpp"
 #include "results/result_columns.hpp"
 #include "scenarios/run/parallel.hpp"
 #include "scenarios/run/run_scenario.hpp"
-#include "scenarios/study/study_columns.hpp"
 #include "scenarios/study/study_model.hpp"
+#include "scenarios/study/study_run.hpp"
 #include "scenarios/sweep/sweep_columns.hpp"
 #include "sim/error.hpp"
 #include "sim/statistics.hpp"
@@ -90,15 +91,16 @@ void SweepExecutor::run_iteration(const Scenario& scenario, Outcome& outcome) {
     model_ = study_model(scenario.overlap);
     study_ = scenario.overlap;
   }
-  const StudyRow row = run_study(scenario, model_).front();
-  if (!row.refused.empty()) {
+  const RunResult result = run_study(scenario, model_);
+  const JobResult& job = result.jobs.front();
+  if (job.state == JobState::failed) {
     outcome.run.status = RunStatus::refused;
-    outcome.run.error = row.refused;
+    outcome.run.error = job.reason;
     return;
   }
-  for (const StudyColumn& each : study_columns()) outcome.run.metrics.push_back(each.value(row));
-  outcome.run.metrics.push_back(row.stale ? 1 : 0);
-  outcome.run.metrics.push_back(row.settled ? 1 : 0);
+  outcome.run.metrics = iteration_values(job);
+  outcome.run.metrics.push_back(job.notes.stale ? 1 : 0);
+  outcome.run.metrics.push_back(*job.notes.plan->settled ? 1 : 0);
 }
 
 void run_sweep(const SweepPlan& plan, std::span<const std::int64_t> runs, std::int64_t manifest, SweepStore& store,

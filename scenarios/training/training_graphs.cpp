@@ -1,6 +1,5 @@
 #include "scenarios/training/training_graphs.hpp"
 
-#include "models/overlap/bound.hpp"
 #include "models/overlap/iteration.hpp"
 #include "models/training_profile.hpp"
 #include "scenarios/keys/training_codec.hpp"
@@ -9,6 +8,7 @@
 #include "scenarios/training/optimizer_bytes.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "scenarios/training/parallel_memory.hpp"
+#include "scenarios/training/planned_iteration.hpp"
 #include "scenarios/training/trained_model.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -62,10 +62,9 @@ TrainedJob plan(const Scenario& scenario, const TrainingEntry& entry, const Time
   const auto method = make_policy(compression_policies(), entry.compression, context);
   use_method(entry, method.get(), problem);
   const auto policy = make_policy(fusion_policies(), entry.fusion, context);
-  TrainedJob job{.graph = plan_iteration(*policy, problem).graph, .memory = {}};
+  PlannedIteration planned = plan_messages(problem, *policy, entry.fusion, entry.compression, model.batch);
+  TrainedJob job{.graph = std::move(planned.fused.graph), .memory = {}, .notes = std::move(planned.notes)};
   if (!method && gpus > 1) job.graph = join_layers(job.graph, problem.layers.size());
-  job.notes.stale = policy->staleness() > 0;
-  job.notes.bound = method ? problem.compute() : iteration_bound(problem, policy->staleness()).value();
   return job;
 }
 

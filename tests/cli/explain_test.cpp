@@ -129,7 +129,7 @@ TEST_CASE("what can't be explained") {
   CHECK(contains(complaint("out", 2), "expected RUN JOB, got only \"out\""));
   CHECK(contains(complaint("nowhere small", 3), "nowhere"));
   here.write("study.yaml", "schema_version: 1\noverlap: {model: resnet50}\n");
-  CHECK(contains(complaint("study.yaml a", 3), "no jobs to explain"));
+  CHECK(contains(complaint("study.yaml a", 3), "the study has no job \"a\""));
 }
 
 TEST_CASE("a folder whose job list has changed since") {

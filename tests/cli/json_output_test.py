@@ -43,11 +43,12 @@ FILES = {
 CASES = [
     ("run", f"run {BASE} {SMALL} --repeat 2 -q --json"),
     ("run", "run queue.yaml --json -q"),
-    ("run-study", f"run {STUDY} --set overlap.workers=[16] -q --json"),
+    ("run", f"run {STUDY} --set overlap.workers=[16] -q --json"),
     ("compare", f"compare {BASE} {BASE} {SMALL} --set-new network.beta=0.4ms/MiB --repeat 3 --json --fail-if "
                 "'finished < 0'"),
-    ("compare-study", f"compare {STUDY} {STUDY} --set-new network.nic=25Gbps --set overlap.workers=[16] --json"),
+    ("compare", f"compare {STUDY} {STUDY} --set-new network.nic=25Gbps --set overlap.workers=[16] --json"),
     ("explain", "explain queue.yaml b --json"),
+    ("explain-study", f"explain {STUDY} '16 workers, none, mg-wfbp' --json"),
     ("tune", f"tune {BASE} {SMALL} --minimise avg_jct_s --trials 4 --repeat 2 -q --json -o t.sqlite "
              "--set 'policies.placement.kappa={from: 1, to: 8, step: 1}'"),
     ("collective", "collective --machine dgx-h100 --servers 2 -b 1MiB -e 4MiB -f 4 --json"),

@@ -8,7 +8,6 @@
 #include "results/result_reader.hpp"
 #include "scenarios/run/route_plan.hpp"
 #include "scenarios/study/profile_reader.hpp"
-#include "scenarios/study/study_comparison.hpp"
 #include "scenarios/sweep/store_query.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -131,7 +130,7 @@ void check_transformer_config(std::string_view text) {
 void check_results(std::string_view text) {
   static const contend::TemporaryFolder folder;
   constexpr std::string_view kMark = "#file ";
-  constexpr std::array<std::string_view, 4> kFiles = {"manifest.json", "summary.json", "jobs.csv", "overlap.csv"};
+  constexpr std::array<std::string_view, 3> kFiles = {"manifest.json", "summary.json", "jobs.csv"};
   for (const std::string_view name : kFiles) std::filesystem::remove(folder.path(std::string{name}));
   while (!text.empty()) {
     const std::string_view line = take(text, '\n');
@@ -141,10 +140,6 @@ void check_results(std::string_view text) {
     if (std::find(kFiles.begin(), kFiles.end(), name) != kFiles.end())
       contend::write_file(folder.path(std::string{name}), text.substr(0, end));
     text.remove_prefix(std::min(end + (end == 0 ? 0 : 1), text.size()));
-  }
-  if (std::filesystem::exists(folder.path("overlap.csv"))) {
-    static_cast<void>(contend::read_study(folder.path("")));
-    return;
   }
   const contend::StoredResults results = contend::read_results(folder.path(""));
   CONTEND_CHECK(!results.replicas.empty(), "a folder has a replica");

@@ -178,8 +178,9 @@ class PackageTest(unittest.TestCase):
         study = contend.study({"overlap": {"model": "resnet50", "device": "V100-PCIe", "workers": [2]},
                                "network": {"alpha": "100us", "beta": "1ns/B", "formula": "measured"}})
         self.assertGreater(len(study), 0)
-        with self.assertRaisesRegex(contend.UsageError, "contend.study"):
-            contend.run({"overlap": {"model": "resnet50", "device": "V100-PCIe", "workers": [2]}})
+        jobs = contend.run({"overlap": {"model": "resnet50", "device": "V100-PCIe", "workers": [2]}}).jobs
+        self.assertIn("2 workers, none, mg-wfbp", list(jobs["job_id"]))
+        self.assertGreater(min(jobs["iteration_s"]), min(jobs["compute_s"]) * 0.999)
 
     def test_sweeps_with_policies_of_python(self):
         mine = contend.sweep(FIRST_FIT, vary={"cluster.servers": [2, 3, 4]}, scheduling=Fifo, placement=FirstFit)

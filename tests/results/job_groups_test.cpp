@@ -56,6 +56,23 @@ TEST_CASE("groups by virtual cluster: the one with most jobs first, with its own
   CHECK(figure(groups[2].figures, "gpu_hours") == near(2));
 }
 
+TEST_CASE("groups by how jobs merge and compress their gradients; those that train no entry have neither") {
+  StoredJob ddp = job("", 2, 0, 10), sparse = job("", 2, 0, 30), timed = job("", 1, 0, 5);
+  ddp.fusion = sparse.fusion = "ddp mib=8";
+  ddp.compression = "none";
+  sparse.compression = "top-k";
+  const StoredReplica run = replica({ddp, sparse, timed});
+  const std::vector<GroupFigures> fusion = group_figures({&run, 1}, find_grouping("fusion"));
+  REQUIRE(fusion.size() == 2);
+  CHECK(fusion[0].value == "ddp mib=8");
+  CHECK(figure(fusion[0].figures, "avg_jct_s") == near(20));
+  CHECK(fusion[1].value.empty());
+  const std::vector<GroupFigures> compression = group_figures({&run, 1}, find_grouping("compression"));
+  REQUIRE(compression.size() == 3);
+  const std::vector<StoredJob> others{timed};
+  for (const Grouping* each : groupings_of(others)) CHECK((each->name != "fusion" && each->name != "compression"));
+}
+
 TEST_CASE("classes of size end at powers of two and are in order") {
   const StoredReplica run = replica({job("", 9, 0, 1), job("", 16, 0, 1), job("", 4, 0, 1), job("", 3, 0, 1),
                                      job("", 2, 0, 1), job("", 1, 0, 1), job("", 100, 0, 1)});
@@ -151,10 +168,11 @@ TEST_CASE("groupings: those with values, and the nearest name for a wrong one") 
   std::string names;
   for (const Grouping* each : groupings_of(jobs)) names += std::string{each->name} + " ";
   CHECK(names == "size outcome ");
-  CHECK_THROWS_WITH_AS(static_cast<void>(find_grouping("usr")),
-                       "jobs can't be grouped by \"usr\"; expected vc, user, model, size, outcome; did you mean "
-                       "\"user\"?",
-                       InputError);
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(find_grouping("usr")),
+      "jobs can't be grouped by \"usr\"; expected vc, user, model, size, outcome, fusion, compression; did you mean "
+      "\"user\"?",
+      InputError);
 }
 
 }  // namespace contend

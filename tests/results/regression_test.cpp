@@ -2,6 +2,7 @@
 // rules that make a comparison fail.
 #include "results/regression.hpp"
 
+#include "results/iteration_figures.hpp"
 #include "results/regression_rules.hpp"
 #include "sim/error.hpp"
 #include "tests/near.hpp"
@@ -230,6 +231,68 @@ TEST_CASE("rules: what is wrong with them, with a caret") {
   const std::string both = complaint_of([] { static_cast<void>(parse_rules({"x > 1%", "finished < 0", "avg_jct"})); });
   CHECK(contains(both, "unknown metric \"x\""));
   CHECK(contains(both, "expected < or >, got nothing"));
+}
+
+/// A job with an iteration of so many seconds, a tenth of which nothing hides; all other figures are 1, but for one
+/// that it hasn't.
+StoredReplica with_iterations(StoredReplica run, const std::vector<double>& seconds) {
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    run.jobs[i].iteration.assign(iteration_metrics().size(), 1);
+    run.jobs[i].iteration[iteration_index("iteration_s")] = seconds[i];
+    run.jobs[i].iteration[iteration_index("exposed_communication_s")] = seconds[i] / 10;
+    run.jobs[i].iteration[iteration_index("progress_s")] = kNaN;
+  }
+  return run;
+}
+
+TEST_CASE("rules about an iteration hold if they do for any job that both sides have, of jobs with iterations") {
+  // a 1 -> 1.1 s, b 2 -> 1 s; c has no iteration, d is in NEW only.
+  const StoredResults base = side({with_iterations(run_of(1, {{"a", 0, 9}, {"b", 0, 9}, {"c", 0, 9}}), {1, 2})});
+  const StoredResults other =
+      side({with_iterations(run_of(1, {{"a", 0, 9}, {"b", 0, 9}, {"c", 0, 9}, {"d", 0, 9}}), {1.1, 1})});
+  const Regression found = find_regression(base, other, 5);
+  const auto judged = [&](const char* rule) {
+    return judge(parse_rules({rule}), found, {&base, &other}, Judgement::significant).front();
+  };
+  CHECK(judged("iteration > 9%").fails);
+  CHECK(judged("iteration > 9%").reason == "iteration changed by +10% (at worst: a)");
+  CHECK_FALSE(judged("iteration_s > 11%").fails);
+  CHECK(judged("iteration < -40%").reason == "iteration changed by -50% (at worst: b)");
+  CHECK(judged("iteration < 11%").reason == "iteration changed by -50% (at worst: b) and fails for 2 of 2 jobs");
+  CHECK(judged("exposed_communication > 9ms").fails);
+  CHECK_FALSE(judged("exposed_communication > 11ms").fails);
+  CHECK_FALSE(judged("throughput_per_s < 0%").fails);
+  CHECK(judged("progress > 1%").fails);  // what has no value must not pass
+  CHECK(judged("progress > 1%").reason == "progress has no value in BASE (a)");
+  CHECK(found.slowest.empty());  // by completion times
+  // With several seeds the worst of all of them counts, with its seed.
+  StoredResults both = base, after = base;
+  both.replicas.push_back(base.replicas.front());
+  after.replicas.push_back(other.replicas.front());
+  both.replicas[1].seed = after.replicas[1].seed = 2;
+  after.replicas[1].jobs.pop_back();
+  both.replicas[1].digest = after.replicas[1].digest = "2";
+  const auto of_both =
+      judge(parse_rules({"iteration > 9%"}), find_regression(both, after, 5), {&both, &after}, Judgement::significant);
+  CHECK(of_both.front().reason == "iteration changed by +10% (at worst: a (seed 2))");
+  // No job with iterations on both sides: nothing was judged, which must not pass either.
+  const StoredResults none = side({run_of(1, {{"a", 0, 9}})});
+  const auto of_none =
+      judge(parse_rules({"iteration > 1%"}), find_regression(none, none, 5), {&none, &none}, Judgement::measured);
+  CHECK(of_none.front().fails);
+  CHECK(contains(of_none.front().reason, "no job that both sides have completed an iteration"));
+}
+
+TEST_CASE("jobs that changed tell the figures of their iterations, if they have some on both sides") {
+  const StoredResults base = side({with_iterations(run_of(1, {{"a", 0, 9}, {"b", 0, 9}}), {1})});
+  const StoredResults other = side({with_iterations(run_of(1, {{"a", 0, 11}, {"b", 0, 12}}), {1.25, 2})});
+  const Regression found = find_regression(base, other, 5);
+  REQUIRE(found.slowest.size() == 2);
+  CHECK(found.slowest[0].job == "b");
+  CHECK(found.slowest[0].base_iteration.empty());
+  CHECK(found.slowest[0].other_iteration.empty());
+  CHECK(found.slowest[1].base_iteration[iteration_index("iteration_s")] == 1);
+  CHECK(found.slowest[1].other_iteration[iteration_index("iteration_s")] == 1.25);
 }
 
 TEST_CASE("rules: when they hold") {

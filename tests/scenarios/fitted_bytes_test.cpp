@@ -18,18 +18,18 @@ IterationStudy study_fitted_to(std::int64_t least, std::int64_t most) {
   return study;
 }
 
-/// A row of one phase with a message of these collectives.
-StudyRow row_sending(const std::vector<std::int64_t>& sizes) {
-  StudyRow row;
-  StudyMessage& message = row.phases.emplace_back().messages.emplace_back();
+/// A job of one phase with a message of these collectives.
+StudyMessages job_sending(const std::vector<std::int64_t>& sizes) {
+  StudyMessages job;
+  StudyMessage& message = job.phases.emplace_back().messages.emplace_back();
   for (const std::int64_t size : sizes) message.between_servers.push_back(Bytes{size});
-  return row;
+  return job;
 }
 
 UnfittedBytes of_run(const std::string& study, const std::string& network = "{}") {
   const Scenario scenario =
       parsed("network: " + network + "\noverlap: {model: resnet50, fusion: [bsp], " + study + "}\n");
-  return unfitted_bytes(scenario.overlap, run_study(scenario, StudyDetail::messages));
+  return unfitted_bytes(scenario.overlap, messages_of_study(scenario));
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ UnfittedBytes of_run(const std::string& study, const std::string& network = "{}"
 TEST_CASE("fitted bytes: no note from half the least to twice the most") {
   const IterationStudy study = study_fitted_to(1000, 4000);
   const auto note = [&](const std::vector<std::int64_t>& sizes) {
-    return unfitted_bytes(study, std::vector{row_sending(sizes)}).note();
+    return unfitted_bytes(study, std::vector{job_sending(sizes)}).note();
   };
   CHECK(note({500, 1000, 3000, 8000}).empty());
   CHECK(note({}).empty());
@@ -45,8 +45,8 @@ TEST_CASE("fitted bytes: no note from half the least to twice the most") {
         "the network costs were fitted to sizes of 1000B to 3.906KiB (overlap.fitted_bytes); more than a factor of 2 "
         "outside are 1 of 2 collectives, of 499B, whose costs are extrapolated");
   CHECK(note({8001, 2000, 3 << 20, 1}).find("3 of 4 collectives, of 1B to 3MiB, whose") != std::string::npos);
-  // All rows count, each of them.
-  const UnfittedBytes both = unfitted_bytes(study, std::vector{row_sending({1, 1000}), row_sending({1, 9000})});
+  // All jobs count, each of them.
+  const UnfittedBytes both = unfitted_bytes(study, std::vector{job_sending({1, 1000}), job_sending({1, 9000})});
   CHECK(both.collectives == 4);
   CHECK(both.outside == 3);
 }
@@ -54,7 +54,7 @@ TEST_CASE("fitted bytes: no note from half the least to twice the most") {
 TEST_CASE("fitted bytes: where nobody says what was fitted, nothing is outside") {
   IterationStudy study = study_fitted_to(1000, 4000);
   study.fitted_bytes.reset();
-  CHECK(unfitted_bytes(study, std::vector{row_sending({1})}).note().empty());
+  CHECK(unfitted_bytes(study, std::vector{job_sending({1})}).note().empty());
 }
 
 TEST_CASE("fitted bytes: what a study sends, dense and compressed") {

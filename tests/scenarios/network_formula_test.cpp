@@ -1,6 +1,7 @@
 // What `network.formula`, `network.interference` and `network.many_senders` make of the costs of a scenario.
 
 #include "models/overlap/usual_interference.hpp"
+#include "results/iteration_figures.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/run/lone_job.hpp"
 #include "scenarios/run/network_costs.hpp"
@@ -38,15 +39,15 @@ TEST_CASE("nccl: a study and a job alone take what NCCL expects") {
   CHECK(all_reduce_us(study_cost(study, 128), Bytes{1024}) == near(55.3, 1e-3));
   const Scenario again = parse_scenario(to_yaml(study), "again");
   CHECK(to_yaml(again) == to_yaml(study));
-  const std::vector<StudyRow> rows = run_study(study);
+  const std::vector<JobResult> rows = run_study(study).jobs;
   REQUIRE(rows.size() == 4);
-  for (const StudyRow& row : rows) CHECK(row.iteration_s >= row.bound_s);
+  for (const JobResult& row : rows) CHECK(iteration_value(row, "iteration_s") >= iteration_value(row, "bound_s"));
   for (const int gpus : {8, 128}) {
     const Scenario jobs = parsed(network +
                                  "cluster: {servers: 16, gpus_per_server: 8}\n"
                                  "training: {it: {model: resnet50, fusion: bsp}}\n");
     const double job_s = lone_iteration(jobs, "it", gpus).to_seconds();
-    CHECK(job_s == near(rows[gpus == 8 ? 0 : 2].iteration_s, 1e-6));
+    CHECK(job_s == near(iteration_value(rows[gpus == 8 ? 0 : 2], "iteration_s"), 1e-6));
   }
   const Scenario fitted = parsed(
       "network: {fidelity: analytic, formula: nccl, nccl: {machine: dgx-a100, hop: 20us, rate: 12GB/s}}\n"
@@ -82,8 +83,9 @@ TEST_CASE("a measured all-reduce may be one among servers of several GPUs") {
   CHECK(cost.of(CollectiveKind::all_reduce, CollectiveScope::leaders).beta.ns_per_byte() == near(0.8 * 2 * 3 / 4.0));
   // On one server nothing of the measurement holds.
   CHECK(study_cost(study, 4).of(CollectiveKind::all_reduce).beta.ns_per_byte() == near(0.1 * 2 * 3 / 4.0));
-  const std::vector<StudyRow> rows = run_study(study);
-  for (const StudyRow& row : rows) CHECK((!row.refused.empty() || row.iteration_s >= row.bound_s));
+  const std::vector<JobResult> rows = run_study(study).jobs;
+  for (const JobResult& row : rows)
+    CHECK((row.state == JobState::failed || iteration_value(row, "iteration_s") >= iteration_value(row, "bound_s")));
   const Scenario jobs = parsed(
       "network: {fidelity: analytic, alpha: 300us, beta: 1.5ns/B, inside: {alpha: 5us, beta: 0.1ns/B}}\n"
       "cluster: {servers: 4, gpus_per_server: 4}\ntraining: {it: {model: resnet50, fusion: bsp}}\n");
@@ -151,12 +153,13 @@ TEST_CASE("frameworks and the host are part of a study and of a job alike") {
     const Scenario study = parsed(
         fmt::format("{}training: {{it: {{model: resnet50, fusion: ddp{}}}}}\noverlap: {{training: it, workers: [4]}}\n",
                     network, more));
-    const std::vector<StudyRow> rows = run_study(study);
+    const std::vector<JobResult> rows = run_study(study).jobs;
     const Scenario jobs = parsed(fmt::format(
         "{}cluster: {{servers: 4, gpus_per_server: 1}}\ntraining: {{it: {{model: resnet50, fusion: ddp{}}}}}\n",
         network, more));
-    CHECK(lone_iteration(jobs, "it", 4).to_seconds() == near(rows.front().iteration_s, 1e-6));
-    return rows.front().iteration_s;
+    const double found = iteration_value(rows.front(), "iteration_s");
+    CHECK(lone_iteration(jobs, "it", 4).to_seconds() == near(found, 1e-6));
+    return found;
   };
   const double plain = seconds("");
   CHECK(seconds(", framework: ddp") > plain);

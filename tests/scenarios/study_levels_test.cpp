@@ -1,5 +1,6 @@
 // Servers of several workers in a study of an iteration.
 
+#include "results/iteration_figures.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/study/study_cost.hpp"
@@ -80,48 +81,57 @@ TEST_CASE("what contradicts servers of several workers is said") {
 TEST_CASE("what leaves a server: 2(n-1)/n of the gradient around a flat ring, 2(s-1)/s of it among servers") {
   const Scenario scenario =
       study_of_servers(std::string{kLevels} + ", workers: [16, 4], fusion: [bsp], compression: [none, hierarchical]");
-  const std::vector<StudyRow> rows = run_study(scenario);
+  const std::vector<JobResult> rows = run_study(scenario).jobs;
   REQUIRE(rows.size() == 4);
   const double gradient = study_problem(scenario, study_model(scenario.overlap), 16).gradient().to_double();
-  CHECK(rows[0].per_server == 4);
-  CHECK(rows[0].traffic.sent_bytes == near(2 * 15 / 16.0 * gradient));
-  CHECK(rows[0].traffic.interface_bytes == near(2 * 15 / 16.0 * gradient));
-  CHECK(rows[1].traffic.sent_bytes == near(2 * 15 / 16.0 * gradient));  // 2 x 3/4 inside, and 2 x 3/4 of a quarter
-  CHECK(rows[1].traffic.interface_bytes == near(2 * 3 / 4.0 * gradient));
-  CHECK(rows[1].iteration_s < rows[0].iteration_s);
-  CHECK(rows[1].iteration_s > rows[1].bound_s);
-  CHECK(rows[2].traffic.interface_bytes == 0);
-  CHECK(rows[3].traffic.interface_bytes == 0);
+  CHECK(rows[0].gpus == 16);
+  CHECK(rows[0].servers == 4);
+  CHECK(rows[0].traffic->sent_bytes == near(2 * 15 / 16.0 * gradient));
+  CHECK(rows[0].traffic->interface_bytes == near(2 * 15 / 16.0 * gradient));
+  CHECK(rows[1].traffic->sent_bytes == near(2 * 15 / 16.0 * gradient));  // 2 x 3/4 inside, and 2 x 3/4 of a quarter
+  CHECK(rows[1].traffic->interface_bytes == near(2 * 3 / 4.0 * gradient));
+  CHECK(iteration_value(rows[1], "iteration_s") < iteration_value(rows[0], "iteration_s"));
+  CHECK(iteration_value(rows[1], "iteration_s") > iteration_value(rows[1], "bound_s"));
+  CHECK(rows[2].traffic->interface_bytes == 0);
+  CHECK(rows[3].traffic->interface_bytes == 0);
 }
 
 TEST_CASE("methods on levels say so where there are none") {
-  const std::vector<StudyRow> rows = run_study(study_of_servers(
-      "workers: [8], fusion: [bsp], compression: [hierarchical, {policy: hitopk, density: 0.01}, byte-grad]", ""));
-  CHECK(rows[0].refused == "needs servers of several workers: overlap.per_server must be 2 or more");
-  CHECK(rows[1].refused == rows[0].refused);
-  CHECK(rows[2].refused.empty());
+  const std::vector<JobResult> rows =
+      run_study(
+          study_of_servers(
+              "workers: [8], fusion: [bsp], compression: [hierarchical, {policy: hitopk, density: 0.01}, byte-grad]",
+              ""))
+          .jobs;
+  CHECK(rows[0].reason == "needs servers of several workers: overlap.per_server must be 2 or more");
+  CHECK(rows[1].reason == rows[0].reason);
+  CHECK(rows[2].reason.empty());
 }
 
 TEST_CASE("weights averaged now and then, and beside training") {
-  const std::vector<StudyRow> rows = run_study(study_of_servers(
-      "workers: [8], fusion: [bsp, mg-wfbp, horovod, last-batch], compression: [none, {policy: local-sgd, period: 4}, "
-      "async-average, {policy: decentralized, all: false}]",
-      ""));
+  const std::vector<JobResult> rows =
+      run_study(study_of_servers("workers: [8], fusion: [bsp, mg-wfbp, horovod, last-batch], compression: [none, "
+                                 "{policy: local-sgd, period: 4}, "
+                                 "async-average, {policy: decentralized, all: false}]",
+                                 ""))
+          .jobs;
   REQUIRE(rows.size() == 16);
-  const StudyRow &dense = rows[0], &local = rows[4], &async = rows[8], &swapped = rows[12];
+  const JobResult &dense = rows[0], &local = rows[4], &async = rows[8], &swapped = rows[12];
   // Three iterations compute, the fourth is that of bsp; a quarter of the bytes.
-  const double compute = dense.iteration_s * dense.efficiency;
-  CHECK(local.iteration_s == near(0.75 * compute + 0.25 * dense.iteration_s));
-  CHECK(local.traffic.sent_bytes == near(dense.traffic.sent_bytes / 4));
-  CHECK(local.compression_s == 0);
-  CHECK(async.exposed_s == 0);
-  CHECK(async.iteration_s == near(compute + async.compression_s));
-  CHECK(swapped.iteration_s < dense.iteration_s);
+  const double compute = iteration_value(dense, "iteration_s") * iteration_value(dense, "scaling_efficiency");
+  CHECK(iteration_value(local, "iteration_s") ==
+        near_absolute(0.75 * compute + 0.25 * iteration_value(dense, "iteration_s"), 1e-9));
+  CHECK(local.traffic->sent_bytes == near(dense.traffic->sent_bytes / 4));
+  CHECK(iteration_value(local, "compression_s") == 0);
+  CHECK(iteration_value(async, "exposed_communication_s") == 0);
+  CHECK(iteration_value(async, "iteration_s") ==
+        near_absolute(compute + iteration_value(async, "compression_s"), 1e-9));
+  CHECK(iteration_value(swapped, "iteration_s") < iteration_value(dense, "iteration_s"));
   for (const std::size_t method : {4U, 8U, 12U}) {
-    CHECK(rows[method + 1].refused.empty());
-    CHECK(rows[method + 1].iteration_s <= rows[method].iteration_s * 1.001);
-    CHECK(rows[method + 2].refused ==
+    CHECK(rows[method + 1].reason.empty());
+    CHECK(iteration_value(rows[method + 1], "iteration_s") <= iteration_value(rows[method], "iteration_s") * 1.001);
+    CHECK(rows[method + 2].reason ==
           "negotiates gradients during the backward pass, and this method exchanges weights");
-    CHECK(rows[method + 3].refused == "is about gradients, and this method exchanges weights");
+    CHECK(rows[method + 3].reason == "is about gradients, and this method exchanges weights");
   }
 }

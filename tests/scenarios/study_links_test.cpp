@@ -1,4 +1,5 @@
 #include "models/overlap/link_cost.hpp"
+#include "results/iteration_figures.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/study/study_cost.hpp"
@@ -54,22 +55,22 @@ TEST_CASE("sites of a file: all are workers, or the first so many; the exposed t
   CHECK(text.find("nic") == std::string::npos);
   CHECK(to_yaml(parse_scenario(text, "again")) == text);
 
-  const std::vector<StudyRow> rows = run_study(scenario);
+  const std::vector<JobResult> rows = run_study(scenario).jobs;
   REQUIRE(rows.size() == 4);
   const LinkMatrix links = read_link_matrix(file);
   const Bytes all = study_problem(scenario, study_model(scenario.overlap), 3).gradient();
   const Time reduce = link_cost(links, {}, {}, 1).sized(all, CollectiveKind::all_reduce).of(all);
-  CHECK(rows[0].exposed_s == near(reduce.to_seconds()));
+  CHECK(iteration_value(rows[0], "exposed_communication_s") == near(reduce.to_seconds()));
   // Pairs of three sites leave one out. Blocks of 5 rounds: four over b-c, the fastest; the last has to connect a, with
   // b by 100 Mbit/s and 5 ms rather than with c by 50 and 20.
-  const double swapped = rows[1].traffic.sent_bytes;
+  const double swapped = rows[1].traffic->sent_bytes;
   CHECK(swapped == near(0.01 * all.to_double(), 1e-5));
   const double fast = 0.010 + swapped * 8 / 300e6, slow = 0.005 + swapped * 8 / 100e6;
-  CHECK(rows[1].exposed_s == near((4 * fast + slow) / 5, 1e-7));
-  CHECK(rows[2].exposed_s > rows[1].exposed_s);
+  CHECK(iteration_value(rows[1], "exposed_communication_s") == near((4 * fast + slow) / 5, 1e-7));
+  CHECK(iteration_value(rows[2], "exposed_communication_s") > iteration_value(rows[1], "exposed_communication_s"));
   // Two rounds of the whole model: a to b, b to c, c to a at 80 Mbit/s; then c to b, b to a, a to c at 50.
   const double ring = 0.040 + all.to_double() * 8 * (1 / 80e6 + 1 / 50e6);
-  CHECK(rows[3].iteration_s == near(ring + rows[3].compression_s, 1e-9));
+  CHECK(iteration_value(rows[3], "iteration_s") == near(ring + iteration_value(rows[3], "compression_s"), 1e-9));
 }
 
 TEST_CASE("what has no effect on links of their own, or without them, is refused") {
@@ -99,9 +100,11 @@ TEST_CASE("a method that finds no pairs has a row that says why") {
   const TemporaryFolder folder;
   const std::string file = folder.path("links.csv");
   write_file(file, kThree);
-  const std::vector<StudyRow> rows = run_study(
-      study_of_sites(file, "compression: [{policy: saps, threshold_mbps: 301}, {policy: saps, within: 2}, top-k]"));
-  CHECK(rows[0].refused == "no link reaches the threshold of 301 Mbit/s in both directions; the fastest has 300");
-  CHECK(rows[1].refused == "2 rounds are too few to connect 3 sites: expected at least 3");
-  CHECK(rows[2].refused.empty());
+  const std::vector<JobResult> rows =
+      run_study(
+          study_of_sites(file, "compression: [{policy: saps, threshold_mbps: 301}, {policy: saps, within: 2}, top-k]"))
+          .jobs;
+  CHECK(rows[0].reason == "no link reaches the threshold of 301 Mbit/s in both directions; the fastest has 300");
+  CHECK(rows[1].reason == "2 rounds are too few to connect 3 sites: expected at least 3");
+  CHECK(rows[2].reason.empty());
 }

@@ -1,3 +1,4 @@
+#include "results/iteration_figures.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/study/study_model.hpp"
@@ -36,40 +37,44 @@ std::string complaint(const std::string& text) {
 }  // namespace
 
 TEST_CASE("a study gives one row for each number of workers and policy, none below its bound") {
-  const std::vector<StudyRow> rows = run_study(study());
+  const std::vector<JobResult> rows = run_study(study()).jobs;
   CHECK(rows.size() == 3 * 13);
   double best = 1e9, searched = 0;
-  for (const StudyRow& row : rows) {
-    INFO(row.workers, " ", row.policy);
-    REQUIRE(row.refused.empty());
-    CHECK(row.settled);
-    CHECK(row.above_bound() >= 0);
-    CHECK(row.efficiency <= 1);
-    CHECK(row.throughput == near(32 * row.workers / row.iteration_s));
-    if (row.workers == 1) CHECK(row.exposed_s == 0);  // exactly: rules of `compare` divide by it
-    if (row.workers != 64 || row.stale) continue;
-    if (row.policy == "search") searched = row.iteration_s;
-    best = std::min(best, row.iteration_s);
+  for (const JobResult& row : rows) {
+    INFO(row.gpus, " ", row.notes.plan->fusion);
+    REQUIRE(row.reason.empty());
+    CHECK(*row.notes.plan->settled);
+    CHECK(iteration_value(row, "above_bound") >= 0);
+    CHECK(iteration_value(row, "scaling_efficiency") <= 1);
+    CHECK(iteration_value(row, "throughput_per_s") == near(32 * row.gpus / iteration_value(row, "iteration_s")));
+    if (row.gpus == 1)
+      CHECK(iteration_value(row, "exposed_communication_s") == 0);  // exactly: rules of `compare` divide by it
+    if (row.gpus != 64 || row.notes.stale) continue;
+    if (row.notes.plan->fusion == "search") searched = iteration_value(row, "iteration_s");
+    best = std::min(best, iteration_value(row, "iteration_s"));
   }
   CHECK(searched == best);
 }
 
 TEST_CASE("search starts from the policies of the study with the parameters given there") {
   const auto searched = [](const std::string& others) {
-    return run_study(study("fusion: [" + others + "{policy: search, evaluations: 0}]", "{nic: 10Gbps, alpha: 2us}"));
+    return run_study(study("fusion: [" + others + "{policy: search, evaluations: 0}]", "{nic: 10Gbps, alpha: 2us}"))
+        .jobs;
   };
-  const std::vector<StudyRow> alone = searched(""), with = searched("{policy: dear, mib: 8}, ");
+  const std::vector<JobResult> alone = searched(""), with = searched("{policy: dear, mib: 8}, ");
   REQUIRE(alone.size() == 3);  // on 1, 4 and 64 workers
   REQUIRE(with.size() == 6);
-  CHECK(with[4].iteration_s < alone[2].iteration_s);  // no policy with its usual parameters is as fast
-  CHECK(with[5].iteration_s <= with[4].iteration_s);
+  CHECK(iteration_value(with[4], "iteration_s") <
+        iteration_value(alone[2], "iteration_s"));  // no policy with its usual parameters is as fast
+  CHECK(iteration_value(with[5], "iteration_s") <= iteration_value(with[4], "iteration_s"));
 }
 
 TEST_CASE("the fast executor gives the same figures as the engine") {
-  const std::vector<StudyRow> engine = run_study(study("two_at_once: 1.5, executor: engine"));
-  const std::vector<StudyRow> fast = run_study(study("two_at_once: 1.5"));
+  const std::vector<JobResult> engine = run_study(study("two_at_once: 1.5, executor: engine")).jobs;
+  const std::vector<JobResult> fast = run_study(study("two_at_once: 1.5")).jobs;
   REQUIRE(engine.size() == fast.size());
-  for (std::size_t i = 0; i < engine.size(); ++i) CHECK(engine[i].iteration_s == fast[i].iteration_s);
+  for (std::size_t i = 0; i < engine.size(); ++i)
+    CHECK(iteration_value(engine[i], "iteration_s") == iteration_value(fast[i], "iteration_s"));
 }
 
 TEST_CASE("keys of a study are printed and read back, with their parameters; others are left out") {
@@ -78,8 +83,8 @@ TEST_CASE("keys of a study are printed and read back, with their parameters; oth
   CHECK(text.find("{policy: threshold, mib: 8}") != std::string::npos);
   CHECK(text.find("workload") == std::string::npos);
   CHECK(to_yaml(parse_scenario(text, "again")) == text);
-  const std::vector<StudyRow> rows = run_study(scenario);
-  CHECK(rows[1].policy == "threshold mib=8");
+  const std::vector<JobResult> rows = run_study(scenario).jobs;
+  CHECK(rows[1].notes.plan->fusion == "threshold mib=8");
 }
 
 TEST_CASE("layer times may be scaled to a measured iteration") {

@@ -3,10 +3,12 @@
 #include "models/catalogue/catalogue.hpp"
 #include "models/devices.hpp"
 #include "models/training_profile.hpp"
+#include "results/iteration_figures.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/run_scenario.hpp"
+#include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "scenarios/training/training_graphs.hpp"
@@ -246,7 +248,8 @@ TEST_CASE("training: the figures of a job alone are those of the study, by the s
     std::string text = common;
     text.replace(text.find("FUSION"), 6, fusion);
     text.replace(text.find("METHOD"), 6, method);
-    const StudyRow row = run_study(parsed(text + "overlap: {training: it, workers: [8], per_server: 4}\n")).front();
+    const JobResult row =
+        run_study(parsed(text + "overlap: {training: it, workers: [8], per_server: 4}\n")).jobs.front();
     const Scenario scenario = parsed(text +
                                      "cluster: {servers: 2, gpus_per_server: 4}\n"
                                      "policies: {placement: consolidated}\n");
@@ -258,17 +261,41 @@ TEST_CASE("training: the figures of a job alone are those of the study, by the s
     const JobResult alone =
         run_workload(scenario, scenario_workload(scenario, std::vector<JobRequest>{job}), 1).jobs.front();
     REQUIRE(alone.traffic.has_value());
-    CHECK(alone.traffic->messages == row.traffic.messages);
+    CHECK(alone.traffic->messages == row.traffic->messages);
     CHECK(alone.traffic->messages > 0);
-    CHECK(alone.traffic->sent_bytes == near(row.traffic.sent_bytes));
-    CHECK(alone.traffic->interface_bytes == near(row.traffic.interface_bytes));
-    CHECK(alone.notes.bound.value().to_seconds() == near(row.bound_s));
-    CHECK(alone.notes.stale == row.stale);
-    CHECK(alone.iteration().to_seconds() == near(row.iteration_s, 1e-3));
-    CHECK(alone.exposed().to_seconds() == near(row.exposed_s, 1e-2));
+    CHECK(alone.traffic->sent_bytes == near(row.traffic->sent_bytes));
+    CHECK(alone.traffic->interface_bytes == near(row.traffic->interface_bytes));
+    CHECK(alone.notes.bound.value().to_seconds() == near(iteration_value(row, "bound_s")));
+    CHECK(alone.notes.stale == row.notes.stale);
+    CHECK(alone.notes.plan->fusion == row.notes.plan->fusion);
+    CHECK(alone.notes.plan->compression == row.notes.plan->compression);
+    CHECK(alone.servers == row.servers);
+    for (const char* column : {"compute_s", "compression_s"})
+      CHECK(iteration_value(alone, column) == iteration_value(row, column));
+    CHECK(iteration_value(alone, "throughput_per_s") == near(iteration_value(row, "throughput_per_s"), 1e-3));
+    CHECK(iteration_value(alone, "above_bound") == near(iteration_value(row, "above_bound"), 1e-2));
+    CHECK(alone.iteration().to_seconds() == near(iteration_value(row, "iteration_s"), 1e-3));
+    CHECK(alone.exposed().to_seconds() == near(iteration_value(row, "exposed_communication_s"), 1e-2));
     ++compared;
   }
   CHECK(compared == 3);
+}
+
+TEST_CASE("training: entries that no job names are told") {
+  JobLists lists;
+  const auto note = [&](const std::string& text) { return untrained_entries_note(parsed(text), lists); };
+  const std::string entries = "training: {default: {batch: 8}, a: {model: resnet18}, b: {model: resnet50}}\n";
+  CHECK(note(entries + "workload: {generate: {models: [a, b]}}\n").empty());
+  CHECK(note(entries + "workload: {generate: {models: [a, vgg16]}}\n") == "training.b: no job names it");
+  CHECK(note(entries + "workload: {generate: {models: [vgg16]}}\n") ==
+        "training: no job trains an entry of it, so nothing in it has an effect; name an entry in "
+        "workload.generate.models");
+  CHECK(
+      note("training: {default: {fusion: dear}}\n") ==
+      "training: no job trains an entry of it, so nothing in it has an effect, and the default entry is for the others "
+      "alone; name an entry in workload.generate.models");
+  CHECK(note("seed: 1\n").empty());
+  CHECK(note("training: {a: {model: resnet18}}\noverlap: {training: a}\n").empty());
 }
 
 TEST_CASE("training: an entry of a published profile trains as jobs that name the profile") {

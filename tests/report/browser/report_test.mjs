@@ -378,8 +378,8 @@ async function checkMethods(browser) {
   await page.context().close();
   const study = await open(browser, file('study.html'));
   check(await study.locator('#drawings .figure').count() === 2, 'a drawing for each number of workers');
-  check(await study.locator('#iterations tbody tr').count() === 6, 'the figures of a study');
-  const cells = (await study.locator('#iterations tbody tr').first().locator('td').allTextContents()).join(' | ');
+  check(await study.locator('#jobs tbody tr').count() === 6, 'the jobs of a study');
+  const cells = (await study.locator('#jobs tbody tr').first().locator('td').allTextContents()).join(' | ');
   check(/ ms \| .*\/s \| .*%/.test(cells), `figures have their units: ${cells}`);
   await checkPaper(study, 'study');
   checkClean(study, 'study');

@@ -1,0 +1,32 @@
+#include "scenarios/training/planned_iteration.hpp"
+
+#include "models/overlap/bound.hpp"
+#include "models/overlap/phases.hpp"
+#include "scenarios/keys/policy_codec.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+namespace contend {
+
+PlannedIteration plan_messages(const OverlapProblem& problem, const FusionPolicy& policy, const PolicyChoice& fusion,
+                               const PolicyChoice& compression, int batch) {
+  constexpr double kNanoseconds = 1e9;
+  PlannedIteration planned{plan_iteration(policy, problem), {}};
+  IterationPlan plan;
+  plan.fusion = policy_title("fusion", fusion);
+  plan.compression = policy_title("compression", compression);
+  plan.compute = problem.compute();
+  const double kernels = mean_compute_s(planned.fused.graph) - plan.compute.to_seconds();
+  plan.kernels = Time::nanoseconds(std::max(0LL, std::llround(kernels * kNanoseconds)));
+  plan.samples = static_cast<double>(batch) * problem.workers;
+  planned.notes.stale = policy.staleness() > 0;
+  planned.notes.bound =
+      problem.method != nullptr ? problem.compute() : iteration_bound(problem, policy.staleness()).value();
+  planned.notes.plan = std::make_shared<const IterationPlan>(std::move(plan));
+  return planned;
+}
+
+}  // namespace contend
