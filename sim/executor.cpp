@@ -12,8 +12,12 @@
 
 namespace contend {
 
-Executor::Executor(EngineState& state, Courier& courier, std::function<void(JobId)> on_finished)
-    : state_{state}, courier_{courier}, on_finished_{std::move(on_finished)} {}
+Executor::Executor(EngineState& state, Courier& courier, std::function<void(JobId)> on_finished,
+                   std::function<void(JobId)> on_checkpoint)
+    : state_{state},
+      courier_{courier},
+      on_finished_{std::move(on_finished)},
+      on_checkpoint_{std::move(on_checkpoint)} {}
 
 void Executor::begin(JobId job) {
   JobRun& run = state_.run(job);
@@ -37,8 +41,18 @@ void Executor::begin(JobId job) {
   }
   run.live->remaining_communication = communication.on_each_of(1);
   for (const CellId cell : run.live->cells) state_.change_load(cell, GpuTime{run.live->remaining_communication, 1});
-  open(job, 0, true);
-  if (run.next_is_open()) open(job, 1, false);
+  open_next(job);
+}
+
+void Executor::go_on(JobId job) {
+  open_next(job);
+}
+
+void Executor::open_next(JobId job) {
+  JobRun& run = state_.run(job);
+  const Slot slot = run.live->current;
+  open(job, slot, true);
+  if (run.next_is_open()) open(job, slot ^ 1, false);
   drain();
 }
 
@@ -273,9 +287,11 @@ void Executor::end_iteration(JobId job) {
     state_.iterated.push_back(job);
     run.live->iterated = state_.clock;
     run.live->ends[static_cast<std::size_t>(run.completed) % JobExecution::kEndsKept] = state_.clock;
-    if (run.live->save_every == 1 || run.completed % run.live->save_every == 0)
-      run.live->saved_before = std::exchange(run.live->saved, {run.completed, state_.clock});
     if (run.completed == run.live->iterations) return on_finished_(job);
+    if (run.live->save_every == 1 || run.completed % run.live->save_every == 0) {
+      if (run.live->stops) return on_checkpoint_(job);
+      run.live->saved_before = std::exchange(run.live->saved, {run.completed, state_.clock, run.overhead});
+    }
     const Slot freed = run.live->current;
     run.live->current ^= 1;
     if (run.next_is_open()) open(job, freed, false);
