@@ -275,8 +275,9 @@ std::vector<ScenarioKey> failure_keys() {
       row(
           "failures.events", [](auto& s) -> auto& { return s.failures.events; }, maybe(path_codec()),
           "file of outages (CSV: down_s, up_s, component; if any are slow slows and slows_network; if any are planned "
-          "drain_s, from when on its GPUs take no new jobs), relative to "
-          "the file with this key"),
+          "drain_s, from when on its GPUs take no new jobs), or a trace of spot instances as Bamboo has it (rows of "
+          "ms, add "
+          "or remove, node: a server without a node is out of service), relative to the file with this key"),
       row(
           "failures.spares", [](auto& s) -> auto& { return s.failures.spares; },
           integer_codec<int>(0, kMostFailingServers),
