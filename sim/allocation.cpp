@@ -331,6 +331,7 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
   show(job);
   stop_clock(job);
   saver_.abandon(job);
+  if (!run.timed() && state_.network->plans_ahead()) state_.network->leave(job, state_.clock);
   const RankDemand rank{*run.spec};
   const Time held = state_.clock - run.since;
   bool has_saved = false;

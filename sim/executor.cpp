@@ -24,6 +24,7 @@ void Executor::begin(JobId job) {
   const Plan& plan = *run.plan;
   run.live->pending = PendingCounts{2 * plan.ops.size()};
   run.live->channels.assign(plan.channels.size(), {});
+  if (state_.network->plans_ahead()) announce_traffic(job);
   GpuTime communication;
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i].op;
@@ -42,6 +43,31 @@ void Executor::begin(JobId job) {
   run.live->remaining_communication = communication.on_each_of(1);
   for (const CellId cell : run.live->cells) state_.change_load(cell, GpuTime{run.live->remaining_communication, 1});
   open_next(job);
+}
+
+/// Tells the network what the job sends in an iteration, averaged over those that it has left.
+void Executor::announce_traffic(JobId job) {
+  const JobRun& run = state_.run(job);
+  const Plan& plan = *run.plan;
+  const auto left = static_cast<double>(std::max<std::int64_t>(1, run.spec->iterations - run.completed));
+  std::vector<Traffic> traffic;
+  std::vector<double> times;
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    const Op& op = plan.ops[i].op;
+    if (op.kind == OpKind::compute || op.kind == OpKind::timer) continue;
+    double iterations = 0;
+    for (std::size_t phase = 0; phase < plan.phases.count(); ++phase)
+      if (op.is_in(phase))
+        iterations += static_cast<double>(plan.phases.left(phase, run.completed, run.spec->iterations));
+    const int first = plan.first_rank[op.role.index()];
+    for (int rank = first; rank < first + (plan.ops[i].per_rank ? plan.ops[i].ranks : 1); ++rank) {
+      const Traffic each = traffic_of(job, OpId{i}, 0, rank);
+      if (!is_carried(each)) continue;
+      traffic.push_back(each);
+      times.push_back(iterations / left);
+    }
+  }
+  courier_.enter(job, traffic, times);
 }
 
 void Executor::go_on(JobId job) {

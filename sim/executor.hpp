@@ -42,6 +42,7 @@ class Executor {
 
   /// Opens an iteration; `first` if it waits for none before it.
   void open(JobId job, Slot slot, bool first);
+  void announce_traffic(JobId job);
   /// Opens the next one or two iterations of a job that has none in flight.
   void open_next(JobId job);
   void complete(const Completion& done);
