@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <set>
-#include <tuple>
 #include <utility>
 
 namespace contend {

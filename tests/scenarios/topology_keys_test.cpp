@@ -163,8 +163,7 @@ TEST_CASE("unknown kinds and parameters") {
         "--set: network.server.nic_bandwidth: the server plain has no such parameter; it is the key `network.nic`");
   CHECK(errors_with("network.routing=ecpm") ==
         "--set: network.routing: expected one of shortest-path, ecmp, spraying, ethereal, planned, got \"ecpm\"; did "
-        "you mean "
-        "\"ecmp\"?");
+        "you mean \"ecmp\"?");
 }
 
 TEST_CASE("values out of range") {
