@@ -53,7 +53,7 @@ struct JobResult {
   bool elastic = false;         ///< it may have other numbers of GPUs than `gpus`
   int resizes = 0;              ///< changes of its number of GPUs while it ran
   Time waited;                  ///< time in the queue, over all waits
-  /// Part of `held` spent on restarts and checkpoints; of a job with an iteration graph, on restarts after failures.
+  /// Part of `held` spent on checkpoints and restarts; of a job with an iteration graph, restarts after failures only.
   Time overhead;
   Time restarting;  ///< part of `overhead`: restarts
   Time redone;      ///< part of `held` spent on work that was undone
