@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <utility>
 
 namespace contend {
@@ -19,6 +20,7 @@ namespace contend {
 namespace {
 
 constexpr double kAlmostNothing = 1e-6;  // bytes; the rest of a flow that is rerouted at the instant of its end
+constexpr double kNextLevel = 1e-6;      // weight of a flow beside one of the next higher priority
 
 /// Forwards to another router and records whether a route was missing.
 class WatchedRouter final : public Router {
@@ -171,6 +173,38 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
   [[nodiscard]] Usage job_usage(JobId job, Time now) const override { return job_meter_[job.index()].at(now); }
   [[nodiscard]] bool carries_inside_servers() const override { return true; }
 
+  [[nodiscard]] bool plans_ahead() const override { return router_->plans_ahead(); }
+
+  void enter(const JobTraffic& traffic, Time now) override {
+    now_ = now;
+    change_links();
+    RoutedJob job{traffic.job.value(), traffic.work.to_seconds(), {}};
+    std::map<std::pair<NodeId, NodeId>, double> bytes;
+    for (std::size_t r = 0; r < traffic.each.size(); ++r) {
+      const RequestRoute request = unrouted(traffic.each[r]);
+      for (std::vector<NodeId>& group : groups_of(request)) {
+        const CollectiveSchedule schedule = schedule_of(request, group);
+        const double times = traffic.times[r] * request.times;
+        for (const contend::Step& step : schedule.steps) {
+          for (const Send& send : step.sends)
+            bytes[{group[static_cast<std::size_t>(send.from)], group[static_cast<std::size_t>(send.to)]}] +=
+                static_cast<double>(send.range.bytes) * static_cast<double>(step.repeat) * times;
+        }
+      }
+    }
+    for (const auto& [ends, sum] : bytes) {
+      if (sum > 0) job.flows.push_back({ends.first, ends.second, job.label, sum});
+    }
+    router_->enter(job);
+    follow_plan();
+  }
+
+  void leave(JobId job, Time now) override {
+    now_ = now;
+    router_->leave(job.value());
+    follow_plan();
+  }
+
   void report(Time now, NetworkReport& report) override {
     now_ = now;
     change_links();
@@ -227,7 +261,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     const RequestRoute* older = nullptr;
     for (const auto& known : routes) {
       if (!known->serves(request)) continue;
-      if (known->age == age_) return *known;
+      if (known->age == age_of(request.job)) return *known;
       older = known.get();
     }
     routes.push_back(std::make_unique<RequestRoute>(find_route(request)));
@@ -235,7 +269,19 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     return *routes.back();
   }
 
-  [[nodiscard]] RequestRoute find_route(const TransferRequest& request) const {
+  /// Another number whenever the routes of the job may be others.
+  [[nodiscard]] std::uint64_t age_of(JobId job) const { return age_ + router_->age(job.value()); }
+
+  /// Moves the transfers whose paths or priorities the router has changed.
+  void follow_plan() {
+    router_->plan();
+    for (std::size_t t = 0; t < transfers_.size(); ++t) {
+      if (transfers_[t].is_active && transfers_[t].route->age != age_of(transfers_[t].job)) reroute(TransferId{t});
+    }
+  }
+
+  /// What is known of the route of a request before it is found.
+  [[nodiscard]] RequestRoute unrouted(const TransferRequest& request) const {
     RequestRoute route;
     route.job = request.job;
     route.kind = request.kind;
@@ -246,8 +292,18 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     route.times = request.times;
     route.gpus.assign(request.gpus.begin(), request.gpus.end());
     route.peers.assign(request.peers.begin(), request.peers.end());
-    route.age = age_;
+    route.age = age_of(request.job);
     route.solo = options_.alpha * route.times;
+    return route;
+  }
+
+  [[nodiscard]] CollectiveSchedule schedule_of(const RequestRoute& route, std::vector<NodeId>& group) const {
+    return route.kind == OpKind::message ? point_to_point(route.bytes)
+                                         : options_.schedule(route.collective, route.bytes, group);
+  }
+
+  [[nodiscard]] RequestRoute find_route(const TransferRequest& request) const {
+    RequestRoute route = unrouted(request);
     if (request.bytes <= Bytes{}) return route;
     CollectiveOptions collective;
     collective.label = route.job.value();
@@ -255,9 +311,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     const WatchedRouter router{*router_};
     std::vector<std::vector<CoupledFlow>> flows;
     for (std::vector<NodeId>& group : groups_of(route)) {
-      const CollectiveSchedule schedule = route.kind == OpKind::message
-                                              ? point_to_point(route.bytes)
-                                              : options_.schedule(route.collective, route.bytes, group);
+      const CollectiveSchedule schedule = schedule_of(route, group);
       flows.push_back(coupled_flows(schedule, group, *topology_, router, collective));
     }
     for (CoupledFlow& flow : run_at_once(std::move(flows))) {
@@ -324,8 +378,10 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     Transfer& transfer = transfers_[id.index()];
     const RequestRoute::Step& step = step_of(transfer);
     if (!transfer.route->open) return;
-    transfer.flow = fluid_.start(
-        {.links = step.flow.links, .bytes = std::max(step.flow.bytes - transfer.sent, kAlmostNothing)}, now_);
+    transfer.flow = fluid_.start({.links = step.flow.links,
+                                  .bytes = std::max(step.flow.bytes - transfer.sent, kAlmostNothing),
+                                  .weight = std::pow(kNextLevel, router_->level(transfer.job.value()))},
+                                 now_);
     if (transfer_of_.size() <= transfer.flow.index()) transfer_of_.resize(transfer.flow.index() + 1);
     transfer_of_[transfer.flow.index()] = id;
     ledger_.enter(step.flow.links, now_);
@@ -413,9 +469,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     });
     if (!other_routes) return;
     ++age_;
-    for (std::size_t t = 0; t < transfers_.size(); ++t) {
-      if (transfers_[t].is_active) reroute(TransferId{t});
-    }
+    follow_plan();
   }
 
   /// Continues the transfer from its present progress on the route of the present age.

@@ -39,6 +39,13 @@ struct RoutedFlow {
   double bytes = 0;  ///< > 0
 };
 
+/// What a job sends in each of its iterations, for routers that plan ahead.
+struct RoutedJob {
+  std::uint64_t label = 0;        ///< of all its flows
+  double work_s = 0;              ///< GPU time of an iteration
+  std::vector<RoutedFlow> flows;  ///< one for each pair that sends, with the bytes of an iteration
+};
+
 /// Finds routes. It caches its answers: a router belongs to one simulation and is not safe for use by several threads.
 class Router {
  public:
@@ -56,6 +63,19 @@ class Router {
   [[nodiscard]] virtual bool plans_together() const { return false; }
   /// Takes a link down or up from now on. New routes avoid a link that is down.
   virtual void set_link_up(LinkId link, bool up) = 0;
+
+  /// True if the router wants to know of jobs that start and leave. Only then do the following functions do anything.
+  [[nodiscard]] virtual bool plans_ahead() const { return false; }
+  /// The job sends these flows from now on, in place of what it sent before.
+  virtual void enter(const RoutedJob& /*job*/) {}
+  /// The job sends nothing from now on.
+  virtual void leave(std::uint64_t /*label*/) {}
+  /// Chooses paths anew where jobs or links that have come or gone ask for that. To be called before routes are.
+  virtual void plan() {}
+  /// The priority of the bytes of a job: 0 goes first.
+  [[nodiscard]] virtual int level(std::uint64_t /*label*/) const { return 0; }
+  /// Another number whenever a path or the level of the job has changed.
+  [[nodiscard]] virtual std::uint64_t age(std::uint64_t /*label*/) const { return 0; }
 };
 
 // All routers keep a reference to the topology, which must be finished and outlive them.

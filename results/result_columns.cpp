@@ -93,7 +93,7 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"waited_s", "seconds", "time in the queue, over all waits; `queueing_s` is the first",
      [](const JobResult& j) { return Cell{j.waited}; }},
     {"overhead_s", "seconds",
-     "part of `held_s` spent on restarts and checkpoints; of a job of iterations, on restarts after failures",
+     "part of `held_s` spent on checkpoints and restarts; of a job of iterations, restarts after failures only",
      [](const JobResult& j) { return Cell{j.overhead}; }},
     {"lost_gpu_s", "seconds",
      "GPU time of work undone by preemptions, failures, a limit or retries: since the last checkpoint; of a job of "

@@ -79,12 +79,14 @@ struct CheckpointPeriod {
 
 struct CheckpointSetup {
   CheckpointPolicy policy = CheckpointPolicy::continuous;
-  CheckpointPeriod period;       ///< of jobs with a duration
-  std::int64_t iterations = 1;   ///< of jobs with iterations
-  Time cost;                     ///< that each checkpoint stops the job; with just_in_time: at a failure
-  Time persist;                  ///< of an asynchronous one: until it can be restored
-  std::optional<Bytes> size;     ///< of each GPU's part; then cost or persist follow from it
-  std::optional<ByteRate> rate;  ///< at which the parts of all GPUs of a job are written together
+  CheckpointPeriod period;      ///< of jobs with a duration
+  std::int64_t iterations = 1;  ///< of jobs with iterations
+  Time cost;                    ///< that each checkpoint stops the job; with just_in_time: at a failure
+  Time persist;                 ///< of an asynchronous one: until it can be restored
+  std::optional<Bytes> size;    ///< of each GPU's part; then cost or persist follow from it
+  std::optional<ByteRate>
+      rate;  ///< at which the parts of all GPUs of a job are written together; the most with `store`
+  std::optional<ByteRate> store;  ///< at which all jobs together write; of jobs of iterations
   Time restart;
 
   /// True if checkpoints are some way apart.

@@ -8,6 +8,7 @@
 #include "models/parallel/training_iteration.hpp"
 #include "models/workload.hpp"
 #include "models/workloads/synthetic.hpp"
+#include "network/routing/planning.hpp"
 #include "network/topologies/topology_spec.hpp"
 #include "policies/registry.hpp"
 #include "results/expectations.hpp"
@@ -44,7 +45,7 @@ struct PolicyChoice {
 enum class Fidelity : std::uint8_t { analytic, contention, flow };
 
 /// How the path of a flow through a topology is chosen (network/routing.hpp).
-enum class Routing : std::uint8_t { shortest_path, ecmp, spraying, ethereal };
+enum class Routing : std::uint8_t { shortest_path, ecmp, spraying, ethereal, planned };
 
 /// How the cost of a collective is derived from alpha and beta (scenarios/training/network_costs.hpp).
 enum class CostFormula : std::uint8_t {
@@ -288,6 +289,7 @@ struct Scenario {
     // flow only
     TopologySpec topology;  ///< without server.nic_bandwidth, which is `nic`: see topology_spec()
     Routing routing = Routing::ecmp;
+    PlanningOptions planning;                ///< of Routing::planned
     std::optional<std::string> routes;       ///< path of planned routes; other flows follow `routing`
     std::string collectives = "ring";        ///< algorithm of network/collectives, or `auto`
     Time step_overhead;                      ///< of each step of a collective

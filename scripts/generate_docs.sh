@@ -74,6 +74,9 @@ if $figures; then
   "$program" sweep "$here/scenarios/parallel/shared-fabric.yaml" -q -o "$new/fabric.sqlite"
   "$program" report "$new/fabric.sqlite" --metric avg_jct_s -o "$new/fabric.html" --svg "$new/fabric" >/dev/null
   figure shared-fabric.svg fabric/sweep-ratio-lines.svg
+  "$program" sweep "$here/scenarios/network/routing-and-placement.yaml" -q -o "$new/routing.sqlite"
+  "$program" report "$new/routing.sqlite" --metric avg_jct_s -o "$new/routing.html" --svg "$new/routing" >/dev/null
+  figure routing-and-placement.svg routing/sweep-lines.svg
   "$program" show "$here/scenarios/network/leaf-spine.yaml" --topology --svg "$new/leaf-spine.svg" >/dev/null
   figure leaf-spine.svg leaf-spine.svg
   # The command is that of docs/howto/tune.md.

@@ -22,8 +22,8 @@ namespace contend {
 
 class Admission : private SchedulingActions {
  public:
-  Admission(EngineState& state, Executor& executor, Courier& courier)
-      : state_{state}, allocation_{state, executor, courier} {}
+  Admission(EngineState& state, Executor& executor, Courier& courier, Saver& saver)
+      : state_{state}, allocation_{state, executor, courier, saver} {}
 
   /// Schedules the first arrival.
   void begin();

@@ -89,8 +89,9 @@ void Allocation::start(JobId job, std::span<const GpuId> gpus) {
 void Allocation::begin(JobRun& run, JobId job) {
   run.live->begun = true;
   run.live->iterated = state_.clock;
-  run.live->saved = run.live->saved_before = {run.completed, state_.clock};
+  run.live->saved = run.live->saved_before = {run.completed, state_.clock, run.overhead};
   run.live->save_every = state_.costs_of(run).iterations;
+  run.live->stops = state_.costs_of(run).stops_iterations();
   if (state_.options.observer != nullptr) state_.options.observer->begins(job, *run.plan);
   executor_.begin(job);
 }
@@ -236,6 +237,7 @@ bool Allocation::vacate(JobId job) {
   if (run.timed()) {
     state_.calendar.cancel(run.end);
   } else {
+    saver_.abandon(job);
     run.lost += state_.undone(run);
     if (run.live->begun) run.redone += state_.clock - run.live->iterated;
     leave_cells(run, job, run.completed);
@@ -273,12 +275,13 @@ bool Allocation::interrupt(JobId job, JobState next, bool keeps_gpus) {
   } else if (!run.live->begun) {
     leave_cells(run, job, run.completed);
   } else {
+    saver_.abandon(job);
     const bool is_durable = state_.clock - run.live->saved.at >= state_.costs_of(run).persist;
     const SavedIteration saved = is_durable ? run.live->saved : run.live->saved_before;
     run.lost += state_.undone(run);
     run.lost += run.plan->compute_left(saved.iteration, run.iterations);
     run.lost -= run.plan->compute_left(run.completed, run.iterations);
-    run.redone += state_.clock - saved.at;
+    run.redone += state_.clock - saved.at - (run.overhead - saved.overhead);
     has_saved = saved.at > run.since + run.pause(state_.costs_of(run));
     leave_cells(run, job, saved.iteration);
   }
@@ -327,6 +330,8 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
   JobRun& run = state_.run(job);
   show(job);
   stop_clock(job);
+  saver_.abandon(job);
+  if (!run.timed() && state_.network->plans_ahead()) state_.network->leave(job, state_.clock);
   const RankDemand rank{*run.spec};
   const Time held = state_.clock - run.since;
   bool has_saved = false;

@@ -5,6 +5,7 @@
 #include "sim/courier.hpp"
 #include "sim/engine_state.hpp"
 #include "sim/executor.hpp"
+#include "sim/saver.hpp"
 
 #include <span>
 #include <vector>
@@ -13,8 +14,8 @@ namespace contend {
 
 class Allocation {
  public:
-  Allocation(EngineState& state, Executor& executor, Courier& courier)
-      : state_{state}, executor_{executor}, courier_{courier} {}
+  Allocation(EngineState& state, Executor& executor, Courier& courier, Saver& saver)
+      : state_{state}, executor_{executor}, courier_{courier}, saver_{saver} {}
 
   /// False if no placement of the job on so many GPUs of servers of the type could be legal now.
   [[nodiscard]] bool has_room(const JobSpec& job, int gpus, std::int32_t type);
@@ -77,6 +78,7 @@ class Allocation {
   EngineState& state_;
   Executor& executor_;
   Courier& courier_;
+  Saver& saver_;
   struct TooLarge {
     const JobSpec* job;
     int gpus;

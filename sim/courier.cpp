@@ -46,6 +46,16 @@ TransferRequest Courier::request_of(const Traffic& traffic) const {
   return request;
 }
 
+void Courier::enter(JobId job, std::span<const Traffic> traffic, std::span<const double> times) {
+  std::vector<TransferRequest> requests;
+  requests.reserve(traffic.size());
+  for (const Traffic& each : traffic) requests.push_back(request_of(each));
+  const JobRun& run = state_.run(job);
+  const std::int64_t left = std::max<std::int64_t>(1, run.spec->iterations - run.completed);
+  const GpuTime work = GpuTime::nanoseconds(run.plan->compute_left(run.completed, run.spec->iterations).ns() / left);
+  state_.network->enter({job, work, requests, times}, state_.clock);
+}
+
 void Courier::hold(const Traffic& traffic) {
   JobRun& run = state_.run(traffic.job);
   std::size_t index = waiting_.size();

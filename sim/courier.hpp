@@ -9,6 +9,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,8 @@ class Courier {
   void fetch_refused() const;
   /// Has the processor fetch what the end of the next transfer will need, a few lines in each call.
   void foresee();
+  /// Tells a network that plans ahead what the job sends: this traffic, so many times an iteration.
+  void enter(JobId job, std::span<const Traffic> traffic, std::span<const double> times);
   /// Drops all messages and transfers of a job.
   void abandon(JobId job);
   /// Transfer time of the message if it were alone in the network.

@@ -23,12 +23,22 @@ void check_costs(const PreemptionCosts& costs) {
     throw InputError{"a cost of preemption or of a checkpoint is negative"};
   }
   if (costs.checkpoint_interval > kNeverSaved) throw InputError{"checkpoints are further apart than any job is long"};
-  if ((costs.checkpoint > Time{} || costs.persist > Time{}) && costs.checkpoint_interval == Time{} &&
-      costs.iterations == 1) {
-    throw InputError{"checkpoints have a cost but no interval"};
-  }
   if (costs.persist > costs.checkpoint_interval && costs.checkpoint_interval > Time{})
     throw InputError{"a checkpoint takes longer to become durable than there is work between two of them"};
+  if (costs.written < Bytes{} || (costs.written > Bytes{} && costs.persist > Time{}))
+    throw InputError{"a checkpoint has less than no bytes, or bytes and a time of its own to become durable"};
+}
+
+/// Checks what is saved of one job.
+void check_costs(const PreemptionCosts& costs, const JobSpec& job, const SchedulingRules& rules) {
+  check_costs(costs);
+  const bool costs_time = costs.checkpoint > Time{} || costs.persist > Time{};
+  if (job.duration && costs_time && costs.checkpoint_interval == Time{})
+    throw InputError{"checkpoints have a cost but no interval"};
+  if (costs.written == Bytes{}) return;
+  if (!rules.store) throw InputError{"checkpoints are written to a store that there isn't"};
+  if (job.duration)
+    throw InputError{fmt::format("job `{}` has a duration, and only jobs of iterations write to a store", job.name)};
 }
 
 void check_rules(const SchedulingRules& rules) {
@@ -240,9 +250,8 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
       run.total_service = run.plan->compute_left(0, run.spec->iterations);
     }
     run.remaining_service = run.total_service;
-    if (!options.costs) continue;
-    job_costs.push_back(options.costs(*run.spec));
-    check_costs(job_costs.back());
+    if (options.costs) job_costs.push_back(options.costs(*run.spec));
+    check_costs(costs_of(run), *run.spec, options.rules);
   }
   if (!spec.types.empty()) {
     for (std::size_t s = 0; s < servers(); ++s) server_types.push_back(type_of(spec, ServerId{s}));

@@ -159,7 +159,16 @@ struct RunningTimer {
 /// A point of a graph job's work to which it can return.
 struct SavedIteration {
   std::int64_t iteration = 0;
-  Time at;  ///< when that iteration ended, or the job began
+  Time at;        ///< when the work after it began
+  Time overhead;  ///< JobRun::overhead then
+};
+
+/// What a job that stands still for a checkpoint waits for (sim/saver.hpp).
+enum class SavingStep : std::uint8_t {
+  none,     ///< it doesn't stand still
+  waiting,  ///< for the last checkpoint to be written
+  copying,  ///< for the cost of a checkpoint
+  writing,  ///< for its bytes to be written
 };
 
 /// The execution of a graph job; it exists while the job holds GPUs.
@@ -177,12 +186,13 @@ struct alignas(kCacheLine) JobExecution {
   alignas(kCacheLine) JobView for_key;  ///< EngineState::view_for_key; what keys are made of fills its first line
   std::vector<TransferId> transfers;    ///< in the network
   int waiting = 0;                      ///< messages held back
+  bool stops = false;                   ///< every `save_every` iterations, for a checkpoint
+  SavingStep step = SavingStep::none;
   Time waiting_since;
   std::int64_t save_every = 1;  ///< iterations between two checkpoints
 
-  Time iterated;                       ///< when it began, or its last iteration ended
-  SavedIteration saved, saved_before;  ///< the last two checkpoints of this run, or its begin
-  std::vector<Promise> promises;       ///< of tasks inside chains
+  Time iterated;                  ///< when it began, or its last iteration ended
+  std::vector<Promise> promises;  ///< of tasks inside chains
   /// When its last iterations ended, by the number that had ended then, modulo kEndsKept.
   static constexpr std::size_t kEndsKept = 32;
   std::array<Time, kEndsKept> ends{};
@@ -196,6 +206,9 @@ struct alignas(kCacheLine) JobExecution {
   std::array<bool, 2> admitted{};      ///< a message between servers has entered the network, by slot
   std::vector<CellId> cell_of_rank;    ///< only if not foldable
   bool begun = false;                  ///< false while it restarts after a failure
+  SavedIteration saved, saved_before;  ///< the last two checkpoints of this run, or its begin
+  SavedIteration being_saved;          ///< the one that is written beside the work
+  Time standing_since;                 ///< while `step` isn't none
 
   static constexpr int kLines = 3;  ///< that an event may need
   [[nodiscard]] const std::vector<ServerId>& servers_of(RoleId role) const {
@@ -247,8 +260,8 @@ struct alignas(kCacheLine) JobRun {
   std::int64_t tie = 0;                   ///< JobView::tie
   Time submitted;                         ///< JobView::submit
   EventHandle end;                        ///< the calendar event at `ends`
-  /// Of a timed job, while it runs: its end unless it is preempted. Of a job with an iteration graph that restarts: the
-  /// end of the restart.
+  /// Of a timed job, while it runs: its end unless it is preempted. Of a job with an iteration graph that restarts or
+  /// stops for the cost of a checkpoint: the end of that.
   Time ends = Time::never();
   Time later_attempts;          ///< of a timed job: the work of all attempts after `attempt`, on each GPU
   GpuTime attained;             ///< GPU time held until `since`
@@ -258,7 +271,7 @@ struct alignas(kCacheLine) JobRun {
   /// its present size.
   std::int64_t parts_left = 0, sized_at = 0;
   Time waited;               ///< in the queue, until `since`
-  Time overhead;             ///< until `since`: restarts, and checkpoints of a timed job
+  Time overhead;             ///< until `since`: restarts, and stops for checkpoints
   Time restarting;           ///< part of it: restarts
   Time redone;               ///< time on GPUs until `since` for work that was undone
   Time away;                 ///< time between GPUs and queue
@@ -297,7 +310,10 @@ struct alignas(kCacheLine) JobRun {
   [[nodiscard]] std::size_t at(Slot slot, OpId op) const { return slot * plan->ops.size() + op.index(); }
   /// True if the iteration of the slot has this operation.
   [[nodiscard]] bool has(Slot slot, OpId op) const { return plan->ops[op.index()].op.is_in(live->phase[slot]); }
-  [[nodiscard]] bool next_is_open() const { return completed + 1 < live->iterations; }
+  /// True if the iteration after the one in front is in flight, too, and not behind a checkpoint.
+  [[nodiscard]] bool next_is_open() const {
+    return completed + 1 < live->iterations && !(live->stops && (completed + 1) % live->save_every == 0);
+  }
   [[nodiscard]] std::int64_t iteration_of(Slot slot) const { return completed + (slot == live->current ? 0 : 1); }
 };
 
@@ -311,10 +327,22 @@ struct OwnFailures {
 
 /// The payload of a calendar event: its kind and the cell or job that it concerns.
 struct CalendarEvent {
-  enum class Kind : std::uint8_t { task_end, job_end, arrival, retry, pass, wake, outage, job_failure, timer_end };
+  enum class Kind : std::uint8_t {
+    task_end,
+    job_end,
+    arrival,
+    retry,
+    pass,
+    wake,
+    outage,
+    job_failure,
+    timer_end,
+    copied,
+    written
+  };
   Kind kind;
   CellId cell{};         ///< task_end only
-  JobId job{};           ///< none for arrivals, passes and outages
+  JobId job{};           ///< none for arrivals, passes, outages and the store
   std::uint16_t seat{};  ///< task_end only: ReadyTask::seat when the task began
 };
 

@@ -12,14 +12,19 @@
 
 namespace contend {
 
-Executor::Executor(EngineState& state, Courier& courier, std::function<void(JobId)> on_finished)
-    : state_{state}, courier_{courier}, on_finished_{std::move(on_finished)} {}
+Executor::Executor(EngineState& state, Courier& courier, std::function<void(JobId)> on_finished,
+                   std::function<void(JobId)> on_checkpoint)
+    : state_{state},
+      courier_{courier},
+      on_finished_{std::move(on_finished)},
+      on_checkpoint_{std::move(on_checkpoint)} {}
 
 void Executor::begin(JobId job) {
   JobRun& run = state_.run(job);
   const Plan& plan = *run.plan;
   run.live->pending = PendingCounts{2 * plan.ops.size()};
   run.live->channels.assign(plan.channels.size(), {});
+  if (state_.network->plans_ahead()) announce_traffic(job);
   GpuTime communication;
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i].op;
@@ -37,8 +42,43 @@ void Executor::begin(JobId job) {
   }
   run.live->remaining_communication = communication.on_each_of(1);
   for (const CellId cell : run.live->cells) state_.change_load(cell, GpuTime{run.live->remaining_communication, 1});
-  open(job, 0, true);
-  if (run.next_is_open()) open(job, 1, false);
+  open_next(job);
+}
+
+/// Tells the network what the job sends in an iteration, averaged over those that it has left.
+void Executor::announce_traffic(JobId job) {
+  const JobRun& run = state_.run(job);
+  const Plan& plan = *run.plan;
+  const auto left = static_cast<double>(std::max<std::int64_t>(1, run.spec->iterations - run.completed));
+  std::vector<Traffic> traffic;
+  std::vector<double> times;
+  for (std::size_t i = 0; i < plan.ops.size(); ++i) {
+    const Op& op = plan.ops[i].op;
+    if (op.kind == OpKind::compute || op.kind == OpKind::timer) continue;
+    double iterations = 0;
+    for (std::size_t phase = 0; phase < plan.phases.count(); ++phase)
+      if (op.is_in(phase))
+        iterations += static_cast<double>(plan.phases.left(phase, run.completed, run.spec->iterations));
+    const int first = plan.first_rank[op.role.index()];
+    for (int rank = first; rank < first + (plan.ops[i].per_rank ? plan.ops[i].ranks : 1); ++rank) {
+      const Traffic each = traffic_of(job, OpId{i}, 0, rank);
+      if (!is_carried(each)) continue;
+      traffic.push_back(each);
+      times.push_back(iterations / left);
+    }
+  }
+  courier_.enter(job, traffic, times);
+}
+
+void Executor::go_on(JobId job) {
+  open_next(job);
+}
+
+void Executor::open_next(JobId job) {
+  JobRun& run = state_.run(job);
+  const Slot slot = run.live->current;
+  open(job, slot, true);
+  if (run.next_is_open()) open(job, slot ^ 1, false);
   drain();
 }
 
@@ -273,9 +313,11 @@ void Executor::end_iteration(JobId job) {
     state_.iterated.push_back(job);
     run.live->iterated = state_.clock;
     run.live->ends[static_cast<std::size_t>(run.completed) % JobExecution::kEndsKept] = state_.clock;
-    if (run.live->save_every == 1 || run.completed % run.live->save_every == 0)
-      run.live->saved_before = std::exchange(run.live->saved, {run.completed, state_.clock});
     if (run.completed == run.live->iterations) return on_finished_(job);
+    if (run.live->save_every == 1 || run.completed % run.live->save_every == 0) {
+      if (run.live->stops) return on_checkpoint_(job);
+      run.live->saved_before = std::exchange(run.live->saved, {run.completed, state_.clock, run.overhead});
+    }
     const Slot freed = run.live->current;
     run.live->current ^= 1;
     if (run.next_is_open()) open(job, freed, false);

@@ -14,11 +14,15 @@ namespace contend {
 
 class Executor {
  public:
-  /// Calls `on_finished` when the last iteration of a job has ended.
-  Executor(EngineState& state, Courier& courier, std::function<void(JobId)> on_finished);
+  /// Calls `on_finished` when the last iteration of a job has ended, and `on_checkpoint` when one has ended after which
+  /// the job stops for a checkpoint.
+  Executor(EngineState& state, Courier& courier, std::function<void(JobId)> on_finished,
+           std::function<void(JobId)> on_checkpoint);
 
   /// Opens the first iterations of a job that has just been seated.
   void begin(JobId job);
+  /// Opens the next iterations of a job that has stopped for a checkpoint.
+  void go_on(JobId job);
 
   /// Ends the task that the cell runs.
   void on_task_end(CellId cell);
@@ -36,7 +40,11 @@ class Executor {
     CellId cell;  // of the rank; none for a collective
   };
 
+  /// Opens an iteration; `first` if it waits for none before it.
   void open(JobId job, Slot slot, bool first);
+  void announce_traffic(JobId job);
+  /// Opens the next one or two iterations of a job that has none in flight.
+  void open_next(JobId job);
   void complete(const Completion& done);
   void drain();
   void end_iteration(JobId job);
@@ -55,7 +63,7 @@ class Executor {
 
   EngineState& state_;
   Courier& courier_;
-  std::function<void(JobId)> on_finished_;
+  std::function<void(JobId)> on_finished_, on_checkpoint_;
   std::vector<Completion> done_now_;  // operations that take no time
   std::vector<Traffic> ended_;        // scratch
   std::vector<CellId> just_started_;

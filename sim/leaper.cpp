@@ -25,8 +25,9 @@ void leap_checkpoints(const JobRun& run, std::int64_t before, std::int64_t each,
   const auto saved_at = [&](std::int64_t iteration) {
     const std::int64_t periods = (iteration - before + each - 1) / each;
     const auto same = static_cast<std::size_t>(iteration - periods * each);  // the one of the last period observed
-    return SavedIteration{iteration, live.ends[same % live.ends.size()] + period * periods};
+    return SavedIteration{iteration, live.ends[same % live.ends.size()] + period * periods, run.overhead};
   };
+  if (live.stops) return;  // it leaps over none
   const std::int64_t last = run.completed / live.save_every * live.save_every;
   if (last <= before) return;
   const std::int64_t one_before = last - live.save_every;
@@ -337,6 +338,8 @@ std::int64_t Leaper::possible_periods(const Group& group, const Account& now) co
   const Time period = now.time - group.account.time;
   CONTEND_DCHECK(period > Time{}, "a recurrence takes time");
   if (!was_undisturbed(group, now)) return 0;
+  const auto stands = [this](JobId job) { return state_.run(job).live->step != SavingStep::none; };
+  if (std::any_of(group.jobs.begin(), group.jobs.end(), stands)) return 0;
   const Time limit = horizon(group);
   // The landing must lie before the horizon, because all events of one instant are decided together.
   std::int64_t periods =
@@ -346,8 +349,12 @@ std::int64_t Leaper::possible_periods(const Group& group, const Account& now) co
     const std::int64_t iterations = now.jobs[i].completed - group.account.jobs[i].completed;
     if (iterations > 0) {
       std::int64_t end = run.plan->phases.regular_until(run.completed, run.iterations);
-      // When an iteration ended is known of the last ones only.
       const std::int64_t every = run.live->save_every;
+      if (run.live->stops) {
+        if (run.completed / every != group.account.jobs[i].completed / every) return 0;
+        end = std::min(end, (run.completed / every + 1) * every);
+      }
+      // When an iteration ended is known of the last ones only.
       if (every > 1 && every < run.iterations && iterations > std::ssize(run.live->ends))
         end = std::min(end, (run.completed / every + 1) * every);
       periods = std::min(periods, (end - run.completed - kIterationsKept) / iterations);

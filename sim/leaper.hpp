@@ -17,7 +17,8 @@
 //   - the next event from outside: an arrival, a decision of the scheduling policy, the end of a timed job or of the
 //     run, the earliest end of a job that dominates one of the group, or, while jobs are queued or the policy decides
 //     without any (SchedulingPolicy::idle_passes), the earliest instant at which any other job could end;
-//   - the last iterations of each job of the group: its end is never skipped;
+//   - the last iterations of each job of the group: its end is never skipped, and neither is a checkpoint for which it
+//     stops (sim/saver.hpp). While a job of the group stands still for one, the group doesn't leap;
 //   - the first period in which two jobs that meet on a GPU or a server could change the order of their keys.
 //
 // A group is closed if its jobs hold every GPU on which another job could disturb them, and no policy looks at what

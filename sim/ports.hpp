@@ -67,6 +67,14 @@ struct TransferRequest {
   [[nodiscard]] Bytes all_bytes() const { return bytes * times; }
 };
 
+/// What a job sends in each of its iterations.
+struct JobTraffic {
+  JobId job;
+  GpuTime work;                           ///< of its tasks in an iteration
+  std::span<const TransferRequest> each;  ///< the requests that it makes
+  std::span<const double> times;          ///< by request: how often in an iteration, on average
+};
+
 /// A transfer in the network, as a communication policy sees it.
 struct ActiveTransfer {
   JobId job;
@@ -139,6 +147,13 @@ class NetworkModel : public NetworkView {
   };
   [[nodiscard]] virtual Usage server_usage(ServerId server, Time now) const = 0;
   [[nodiscard]] virtual Usage job_usage(JobId job, Time now) const = 0;
+
+  /// True if it plans with the traffic of all jobs. Only then are enter() and leave() called.
+  [[nodiscard]] virtual bool plans_ahead() const { return false; }
+  /// The job is about to begin its iterations on its GPUs.
+  virtual void enter(const JobTraffic& /*traffic*/, Time /*now*/) {}
+  /// The job has left its GPUs, perhaps before it has entered; it has no transfers any more.
+  virtual void leave(JobId /*job*/, Time /*now*/) {}
 
   /// True if it also carries messages between GPUs of one server; otherwise they take no time and never reach it.
   [[nodiscard]] virtual bool carries_inside_servers() const { return false; }

@@ -53,7 +53,7 @@ struct JobResult {
   bool elastic = false;         ///< it may have other numbers of GPUs than `gpus`
   int resizes = 0;              ///< changes of its number of GPUs while it ran
   Time waited;                  ///< time in the queue, over all waits
-  /// Part of `held` spent on restarts and checkpoints; of a job with an iteration graph, on restarts after failures.
+  /// Part of `held` spent on checkpoints and restarts; of a job with an iteration graph, restarts after failures only.
   Time overhead;
   Time restarting;  ///< part of `overhead`: restarts
   Time redone;      ///< part of `held` spent on work that was undone
@@ -183,6 +183,7 @@ struct RunResult {
   std::uint64_t leapt_events = 0;  ///< events skipped by leaping; with `events`, the number without leaping
   std::uint64_t leaps = 0;
   bool may_fail = false;            ///< components or jobs may fail in this run
+  bool stops_iterations = false;    ///< jobs with iteration graphs stop for their checkpoints
   std::int64_t failures = 0;        ///< of components, and outages, whether a job was there or not
   std::uint64_t fingerprint = 0;    ///< hash over every event that was executed, in order
   std::uint64_t digest = 0;         ///< hash over jobs, gpus and links: the same with and without leaping

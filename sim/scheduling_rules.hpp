@@ -31,10 +31,25 @@ struct PreemptionCosts {
   Time restart;  ///< time on its GPUs before the work of a timed job goes on, at each start after a preemption, and
                  ///< that of any job at each start after a failure
   Time checkpoint_interval;     ///< work between two checkpoints of a timed job; 0: work is saved continuously
-  Time checkpoint;              ///< time on the GPUs of a timed job for each checkpoint
+  Time checkpoint;              ///< time for which each checkpoint stops the job
   Time persist{};               ///< further time, beside the work, until a checkpoint can be restored; <= interval
   Time rescue{};                ///< added to `restart` after a failure: what is left of the job saves itself
   std::int64_t iterations = 1;  ///< >= 1: between two checkpoints of a job with an iteration graph
+  /// Of a job with an iteration graph: bytes of each of its GPUs that go to SchedulingRules::store. Not until they are
+  /// there can the checkpoint be restored; `persist` is 0 then.
+  Bytes written{};
+  bool writes_beside = false;  ///< the job goes on while they are written, but doesn't begin another checkpoint
+
+  /// True if a job with an iteration graph stands still for its checkpoints.
+  [[nodiscard]] bool stops_iterations() const {
+    return (checkpoint > Time{} || written > Bytes{}) && iterations != kNoIterationSaved;
+  }
+};
+
+/// The store that all jobs write their checkpoints to (sim/checkpoint_store.hpp).
+struct StoreRates {
+  ByteRate rate;      ///< of all jobs together, > 0
+  ByteRate of_job{};  ///< the most that one job writes; 0: no limit
 };
 
 /// What happens to a timed job after one of its attempts ended without success. The rules of clusters differ:
@@ -61,6 +76,7 @@ struct SchedulingRules {
   Time quantum;  ///< passes come at its multiples only; 0: at any instant at which something happened
   TieOrder ties = TieOrder::submission;
   PreemptionCosts preemption;
+  std::optional<StoreRates> store{};
   /// A timed job is killed, with JobOutcome::timeout, when it has held its GPUs for its limit (JobSpec::limit) since
   /// its last start. It has no further attempts, unless `timeouts` lets it repeat this one.
   bool kill_at_limit = false;

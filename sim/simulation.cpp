@@ -9,6 +9,7 @@
 #include "sim/leaper.hpp"
 #include "sim/outages.hpp"
 #include "sim/pacer.hpp"
+#include "sim/saver.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -129,6 +130,10 @@ class Simulation::Engine {
         return outages_.on_job_failure(event.job);
       case CalendarEvent::Kind::timer_end:
         return executor_.on_timer_end(event.job);
+      case CalendarEvent::Kind::copied:
+        return saver_.on_copied(event.job);
+      case CalendarEvent::Kind::written:
+        return saver_.on_written();
     }
   }
 
@@ -155,8 +160,10 @@ class Simulation::Engine {
   std::uint64_t checked_ = UINT64_MAX;  ///< EngineState::groups_changed when seats were checked last
 #endif
   Courier courier_{state_};
-  Executor executor_{state_, courier_, [this](JobId job) { admission_.on_finished(job); }};
-  Admission admission_{state_, executor_, courier_};
+  Executor executor_{state_, courier_, [this](JobId job) { admission_.on_finished(job); },
+                     [this](JobId job) { saver_.begin(job); }};
+  Saver saver_{state_, executor_};
+  Admission admission_{state_, executor_, courier_, saver_};
   Outages outages_{state_, admission_};
   Pacer pacer_{state_};
   Leaper leaper_{state_, admission_, outages_};
@@ -198,7 +205,10 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   if (run.state != JobState::running) return;
   job.held += state_.clock - run.since;
   job.gpu_time += GpuTime{state_.clock - run.since, run.width};
-  if (!run.timed() && run.live->begun) return;
+  if (!run.timed() && run.live->begun) {
+    if (run.live->step != SavingStep::none) job.overhead += state_.clock - run.live->standing_since;
+    return;
+  }
   if (!run.timed()) {
     job.overhead += state_.clock - run.since;
     job.restarting += state_.clock - run.since;
@@ -331,6 +341,9 @@ RunResult Simulation::Engine::collect() const {
   result.failures = outages_.failures();
   result.may_fail = state_.options.failures.any();
   result.fingerprint = state_.fingerprint.value();
+  result.stops_iterations = std::any_of(state_.jobs.begin(), state_.jobs.end(), [this](const JobRun& run) {
+    return !run.timed() && state_.costs_of(run).stops_iterations();
+  });
   result.digest = digest_of(result);
   // Derived from the work above, and so not part of the digest.
   add_finish_time_fairness(state_.spec, state_.workload, result);
@@ -374,10 +387,11 @@ std::uint64_t digest_of(const RunResult& result) {
     for (const Time time : {job.communication, job.communication_wait, job.contended}) add(time.ns());
     add(job.iterations_done);
     add(job.preemptions);
+    if (result.may_fail || result.stops_iterations) add(job.overhead.ns());
     if (!result.may_fail) continue;
     add(job.interruptions);
     add(job.redone.ns());
-    add(job.overhead.ns());
+    add(job.slowed.ns());
   }
   for (const GpuResult& gpu : result.gpus) add(gpu.busy.ns());
   for (const LinkResult& link : result.links) {

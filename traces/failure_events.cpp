@@ -7,6 +7,7 @@
 #include "text/file_complaints.hpp"
 #include "text/words.hpp"
 #include "traces/named_columns.hpp"
+#include "traces/spot_trace.hpp"
 
 #include <algorithm>
 #include <array>
@@ -73,6 +74,7 @@ std::optional<Gpus> gpus_of(std::string_view component, std::uint32_t servers, s
 
 std::vector<Outage> parse_failure_events(std::string_view text, const std::string& file, int servers,
                                          int gpus_per_server) {
+  if (is_spot_trace(text)) return parse_spot_trace(text, file, servers, gpus_per_server);
   const CsvTable table = parse_csv(text, file);
   Complaints complaints;
   const auto [down, up, component, slows, slows_network, drain] =

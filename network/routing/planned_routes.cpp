@@ -134,6 +134,19 @@ class PlanRouter final : public Router {
     others_->set_link_up(link, up);
   }
 
+  [[nodiscard]] bool plans_ahead() const override { return others_->plans_ahead(); }
+  void enter(const RoutedJob& job) override {
+    RoutedJob others = job;
+    std::erase_if(others.flows, [&](const RoutedFlow& flow) {
+      return find({flow.from, flow.to, flow.label}) != nullptr || find({flow.from, flow.to, std::nullopt}) != nullptr;
+    });
+    others_->enter(others);
+  }
+  void leave(std::uint64_t label) override { others_->leave(label); }
+  void plan() override { others_->plan(); }
+  [[nodiscard]] int level(std::uint64_t label) const override { return others_->level(label); }
+  [[nodiscard]] std::uint64_t age(std::uint64_t label) const override { return others_->age(label); }
+
  private:
   using Key = std::tuple<NodeId, NodeId, std::optional<std::uint64_t>>;
   static Key key(const PlannedRoute& route) { return {route.from, route.to, route.label}; }

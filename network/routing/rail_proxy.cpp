@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
 
 namespace contend {
@@ -51,6 +52,24 @@ class RailProxyRouter final : public Router {
   }
   [[nodiscard]] bool plans_together() const override { return router_->plans_together(); }
   void set_link_up(LinkId link, bool up) override { router_->set_link_up(link, up); }
+
+  [[nodiscard]] bool plans_ahead() const override { return router_->plans_ahead(); }
+  void enter(const RoutedJob& job) override {
+    RoutedJob outside = job;
+    Route single;
+    std::map<std::pair<NodeId, NodeId>, double> bytes;
+    for (const RoutedFlow& flow : job.flows) {
+      const NodeId proxy = find_proxy(flow.from, flow.to, flow.label, single);
+      bytes[{proxy.valid() ? proxy : flow.from, flow.to}] += flow.bytes;
+    }
+    outside.flows.clear();
+    for (const auto& [ends, sum] : bytes) outside.flows.push_back({ends.first, ends.second, job.label, sum});
+    router_->enter(outside);
+  }
+  void leave(std::uint64_t label) override { router_->leave(label); }
+  void plan() override { router_->plan(); }
+  [[nodiscard]] int level(std::uint64_t label) const override { return router_->level(label); }
+  [[nodiscard]] std::uint64_t age(std::uint64_t label) const override { return router_->age(label); }
 
  private:
   [[nodiscard]] ServerId server_of(NodeId node) const { return topology_.nodes()[node.index()].server; }

@@ -189,14 +189,19 @@ class Finder {
 
   void check_checkpoints() {
     const CheckpointSetup& saved = scenario_.checkpoints;
-    if (saved.size.has_value() != saved.rate.has_value())
+    if (saved.store && !saved.size)
+      add("checkpoints.store", "it needs checkpoints.size, the bytes of each GPU that are written to it",
+          "such as checkpoints.size: 10GB");
+    if (saved.store && saved.persist > Time{})
+      add("checkpoints.persist", "with checkpoints.store it is the time to write checkpoints.size: leave it out");
+    if (!saved.store && saved.size.has_value() != saved.rate.has_value())
       add(saved.size ? "checkpoints.size" : "checkpoints.rate", "size and rate go together: they give a time");
     if (!saved.has_period()) return;
     if (saved.period.time == Time{} && !saved.period.optimal && saved.iterations == 1)
       add("checkpoints.policy", "it needs checkpoints.period, or checkpoints.iterations for jobs of iterations");
-    if (saved.size && saved.policy == CheckpointPolicy::synchronous && saved.cost > Time{})
+    if (saved.size && !saved.store && saved.policy == CheckpointPolicy::synchronous && saved.cost > Time{})
       add("checkpoints.cost", "the cost follows from checkpoints.size and checkpoints.rate: give one of the two");
-    if (saved.size && saved.persist > Time{})
+    if (saved.size && !saved.store && saved.persist > Time{})
       add("checkpoints.persist", "it follows from checkpoints.size and checkpoints.rate: give one of the two");
     if (saved.period.optimal) {
       if (saved.cost == Time{} && !(saved.size && saved.policy == CheckpointPolicy::synchronous))
@@ -270,8 +275,9 @@ std::vector<ScenarioKey> failure_keys() {
       row(
           "failures.events", [](auto& s) -> auto& { return s.failures.events; }, maybe(path_codec()),
           "file of outages (CSV: down_s, up_s, component; if any are slow slows and slows_network; if any are planned "
-          "drain_s, from when on its GPUs take no new jobs), relative to "
-          "the file with this key"),
+          "drain_s, from when on its GPUs take no new jobs), or a trace of spot instances as Bamboo has it (rows of "
+          "ms, add "
+          "or remove, node: a server without a node is out of service), relative to the file with this key"),
       row(
           "failures.spares", [](auto& s) -> auto& { return s.failures.spares; },
           integer_codec<int>(0, kMostFailingServers),
@@ -343,8 +349,8 @@ std::vector<ScenarioKey> checkpoint_keys() {
       where(
           row(
               "checkpoints.cost", [](auto& s) -> auto& { return s.checkpoints.cost; }, quantity_codec(Time{}, kDay),
-              "time for which each checkpoint stops a job with a duration; just-in-time: time that any job needs to "
-              "save itself after a failure"),
+              "time for which each checkpoint stops a job; just-in-time: time that a job needs to save itself after a "
+              "failure"),
           [](const Scenario& s) {
             return s.checkpoints.has_period() || s.checkpoints.policy == CheckpointPolicy::just_in_time;
           },
@@ -364,7 +370,14 @@ std::vector<ScenarioKey> checkpoint_keys() {
       where(row(
                 "checkpoints.rate", [](auto& s) -> auto& { return s.checkpoints.rate; },
                 maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
-                "rate at which all GPUs of a job write together; jobs don't slow each other down"),
+                "rate at which all GPUs of a job write together; without checkpoints.store jobs don't slow each other "
+                "down"),
+            has_period, kNeedsPeriod),
+      where(row(
+                "checkpoints.store", [](auto& s) -> auto& { return s.checkpoints.store; },
+                maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
+                "rate of a store that all jobs of iterations write checkpoints.size to: those that write at once share "
+                "it, each GPU alike, and a job has at most checkpoints.rate"),
             has_period, kNeedsPeriod),
       row(
           "checkpoints.restart_cost", [](auto& s) -> auto& { return s.checkpoints.restart; },

@@ -381,6 +381,26 @@ std::vector<ScenarioKey> network_keys() {
   };
 }
 
+std::vector<ScenarioKey> planning_keys() {
+  std::vector<ScenarioKey> keys{
+      row(
+          "network.planning.order", [](auto& s) -> auto& { return s.network.planning.order; },
+          choice_codec<PlanningOrder>({{"arrival", PlanningOrder::arrival}, {"intensity", PlanningOrder::intensity}}),
+          "which jobs choose their paths first: as they start (C4P, arXiv 2406.04594), or those with the most work for "
+          "each second of communication, whenever a job starts or leaves (Crux, SIGCOMM 2024)"),
+      row(
+          "network.planning.levels", [](auto& s) -> auto& { return s.network.planning.levels; },
+          integer_codec<int>(1, kMostPriorityLevels),
+          "levels of priority of the bytes of jobs that share links, the most intense first (Crux); 1: all alike"),
+  };
+  for (ScenarioKey& key : keys) {
+    key = flow_only(std::move(key));
+    key.needs = "network.fidelity: flow and network.routing: planned";
+    key.conditions.push_back([](const Scenario& scenario) { return scenario.network.routing == Routing::planned; });
+  }
+  return keys;
+}
+
 std::vector<ScenarioKey> flow_keys() {
   std::vector<ScenarioKey> keys{
       row(
@@ -394,9 +414,11 @@ std::vector<ScenarioKey> flow_keys() {
           choice_codec<Routing>({{"shortest-path", Routing::shortest_path},
                                  {"ecmp", Routing::ecmp},
                                  {"spraying", Routing::spraying},
-                                 {"ethereal", Routing::ethereal}}),
-          "how flows choose among shortest paths: one path per pair; one per flow by hash; an even split over all; or, "
-          "for flows that start together, the few splits that load links as an even split does (arXiv 2407.00550)"),
+                                 {"ethereal", Routing::ethereal},
+                                 {"planned", Routing::planned}}),
+          "how flows choose among shortest paths: one path per pair; one per flow by hash; an even split over all; for "
+          "flows that start together, the few splits that load links as an even split does (arXiv 2407.00550); or for "
+          "each connection of a job the emptiest path, planned with the traffic of all jobs (network.planning)"),
       row(
           "network.routes", [](auto& s) -> auto& { return s.network.routes; }, optional_codec(path_codec(), ""),
           "file of planned routes (YAML), relative to the file with this key; other flows follow network.routing"),
@@ -429,6 +451,7 @@ std::vector<ScenarioKey> flow_keys() {
           "where many flows share a link"),
   };
   for (ScenarioKey& key : keys) key = flow_only(std::move(key));
+  for (ScenarioKey& key : planning_keys()) keys.push_back(std::move(key));
   return keys;
 }
 

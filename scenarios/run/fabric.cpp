@@ -1,6 +1,7 @@
 #include "scenarios/run/fabric.hpp"
 
 #include "network/routing/planned_routes.hpp"
+#include "network/routing/planning.hpp"
 #include "network/routing/rail_proxy.hpp"
 #include "scenarios/keys/topology_codec.hpp"
 #include "scenarios/run/route_plan.hpp"
@@ -94,6 +95,8 @@ std::unique_ptr<Router> build_router(const Scenario& scenario, const Topology& t
         return make_spraying_router(topology);
       case Routing::ethereal:
         return make_ethereal_router(topology);
+      case Routing::planned:
+        return make_planning_router(topology, scenario.network.planning);
     }
     check_failed(__FILE__, __LINE__, "a scenario has a routing of the enum", "");
   };

@@ -129,6 +129,8 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   options.monitor = hooks.monitor;
   options.rules = scheduling_rules(scenario);
   options.costs = costs_by_job(scenario);
+  const CheckpointSetup& saved = scenario.checkpoints;
+  if (saved.store) options.rules.store = StoreRates{*saved.store, saved.rate.value_or(ByteRate{})};
   if (!options.costs) options.rules.preemption = checkpoint_costs(scenario, 1);
   options.failures = failure_spec(scenario, seed);
   check_failures(scenario, workload, options.failures);

@@ -146,7 +146,10 @@ PreemptionCosts checkpoint_costs(const Scenario& scenario, int gpus) {
   costs.checkpoint = saved.cost;
   costs.persist = saved.persist;
   costs.iterations = saved.iterations;
-  if (saved.size && saved.rate) {
+  if (saved.store) {
+    costs.written = *saved.size;
+    costs.writes_beside = saved.policy == CheckpointPolicy::asynchronous;
+  } else if (saved.size && saved.rate) {
     const double bytes = saved.size->to_double() * gpus;
     const Time written = in_ns(bytes / saved.rate->bytes_per_second() * 1e9);
     (saved.policy == CheckpointPolicy::synchronous ? costs.checkpoint : costs.persist) = written;
@@ -162,7 +165,6 @@ PreemptionCosts checkpoint_costs(const Scenario& scenario, int gpus) {
         .reason = fmt::format("a checkpoint of {} GPUs takes {}, longer than the period of {} between two of them",
                               gpus, print_quantity(longest), print_quantity(costs.checkpoint_interval)),
         .hint = "a longer period, or a higher checkpoints.rate"}};
-  if (costs.checkpoint_interval == Time{}) costs.checkpoint = Time{};  // of jobs with a duration, which need a period
   return costs;
 }
 
@@ -171,20 +173,24 @@ namespace {
 void check_saved(const Scenario& scenario, const Workload& workload) {
   const CheckpointSetup& saved = scenario.checkpoints;
   if (!saved.has_period()) return;
-  const bool needs_duration = saved.cost > Time{} || (saved.size && saved.policy == CheckpointPolicy::synchronous);
+  const auto refuse = [](const char* key, std::string reason, const char* hint) {
+    throw InputError{Complaint{.key = key, .reason = std::move(reason), .hint = hint}};
+  };
+  const bool has_period = saved.period.optimal || saved.period.time > Time{};
   for (const JobSpec& job : workload.jobs) {
-    if (!job.duration && needs_duration)
-      throw InputError{Complaint{
-          .key = saved.cost > Time{} ? "checkpoints.cost" : "checkpoints.size",
-          .reason = fmt::format("job {} has iterations, and a cost of checkpoints is simulated for jobs with a "
-                                "duration only",
-                                quote_for_message(job.name)),
-          .hint = "leave it out, or give the job a duration"}};
+    const std::string name = quote_for_message(job.name);
+    if (job.duration && saved.store)
+      refuse("checkpoints.store", fmt::format("job {} has a duration, and only jobs of iterations share a store", name),
+             "give the job a model and iterations, or the checkpoints a rate in place of a store");
+    if (!job.duration && has_period && saved.iterations == 1 && checkpoint_costs(scenario, job.gpus).stops_iterations())
+      refuse("checkpoints.iterations",
+             fmt::format("job {} has iterations, and would stop for a checkpoint after each of them: the period is for "
+                         "jobs with a duration",
+                         name),
+             "such as checkpoints.iterations: 1000");
     if (job.duration && !saved.period.optimal && saved.period.time == Time{})
-      throw InputError{
-          Complaint{.key = "checkpoints.period",
-                    .reason = fmt::format("job {} has a duration, and so needs a period", quote_for_message(job.name)),
-                    .hint = "such as checkpoints.period: 30min"}};
+      refuse("checkpoints.period", fmt::format("job {} has a duration, and so needs a period", name),
+             "such as checkpoints.period: 30min");
   }
 }
 

@@ -86,6 +86,24 @@ void add_slowdowns(RandomCluster& cluster, Time length) {
   for (JobSpec& job : cluster.jobs) job.duration.reset();
 }
 
+/// Has the jobs stop for their checkpoints, most of which go to a store that they share.
+void add_stops(RandomCluster& cluster, Time length) {
+  RandomStream random{cluster.seed, "stops"};
+  const auto in = [&](std::int64_t low, std::int64_t high) { return random.uniform_integer(low, high); };
+  for (JobSpec& job : cluster.jobs) job.duration.reset();
+  constexpr std::int64_t kPeriods[] = {1, 2, 5, 30, 70, 200};
+  cluster.costs.iterations = kPeriods[in(0, 5)];
+  cluster.costs.persist = Time{};
+  if (in(0, 1) == 0) cluster.costs.checkpoint = Time::nanoseconds(in(1, 1 + length.ns() / 1'000));
+  if (in(0, 3) == 0) return;
+  cluster.costs.written = Bytes{in(1, 1'000'000)};
+  cluster.costs.writes_beside = in(0, 2) == 0;
+  const double bytes = cluster.costs.written.to_double();
+  const auto takes = [&] { return ByteRate{bytes / static_cast<double>(in(1, 1 + length.ns() / 300)) * 1e9}; };
+  cluster.store = StoreRates{takes()};
+  if (in(0, 1) == 0) cluster.store->of_job = takes();
+}
+
 /// Makes jobs hold their GPUs alone under policies that don't look at what jobs have done, so that groups are closed.
 void close_groups(RandomCluster& cluster) {
   RandomStream random{cluster.seed, "closed"};
@@ -138,6 +156,32 @@ TEST_CASE("leaping is exact where components and jobs fail, under every scheduli
   }
   MESSAGE(cases, " cases, ", struck, " with interruptions, ", interruptions, " interruptions, ", leaps, " with leaps");
   CHECK(struck * 2 > cases);
+  CHECK(leaps * 4 > cases);
+}
+
+TEST_CASE("leaping is exact where jobs stop for checkpoints and share the store that these go to") {
+  std::uint64_t stopped = 0, leaps = 0;
+  const std::uint64_t cases = effort(std::uint64_t{300});
+  for (std::uint64_t seed = 0; seed < cases; ++seed) {
+    RandomCluster cluster = random_cluster(3'000'000 + seed);
+    cluster.until = Time::never();
+    const Time length = cluster.run(true).end;
+    if (seed % 2 == 0) add_failures(cluster, length);
+    if (seed % 3 == 0) close_groups(cluster);
+    add_stops(cluster, length);
+    cluster.until = 6 * length;
+    INFO(cluster.describe());
+    const RunResult slow = cluster.run(false);
+    const RunResult fast = cluster.run(true);
+    CHECK(difference(slow, fast) == "");
+    check_sums(slow);
+    leaps += fast.leaps > 0 ? 1 : 0;
+    Time overhead;
+    for (const JobResult& job : slow.jobs) overhead += job.overhead - job.restarting;
+    if (overhead > Time{}) ++stopped;
+  }
+  MESSAGE(cases, " cases, ", stopped, " with stops, ", leaps, " with leaps");
+  CHECK(stopped * 2 > cases);
   CHECK(leaps * 4 > cases);
 }
 

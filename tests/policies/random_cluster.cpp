@@ -224,6 +224,7 @@ RunResult RandomCluster::run(bool leap, const Wrap& wrap) const {
   options.interference = interference;
   options.failures = failures;
   options.rules.preemption = costs;
+  options.rules.store = store;
   auto placing = make_policy(placement_policies(), placement, context);
   if (wrap) placing = wrap(std::move(placing));
   auto deciding = make_policy(scheduling_policies(), scheduling, context);

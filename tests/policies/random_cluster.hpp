@@ -33,6 +33,7 @@ struct RandomCluster {
   Interference interference;                ///< none unless a test sets it
   FailureSpec failures;                     ///< likewise
   PreemptionCosts costs;                    ///< likewise
+  std::optional<StoreRates> store;          ///< likewise
   std::vector<std::vector<JobSize>> sizes;  ///< of Workload; none unless a test gives jobs some
   /// Puts the scheduling policy inside another one, if given.
   std::function<std::unique_ptr<SchedulingPolicy>(std::unique_ptr<SchedulingPolicy>)> around;

@@ -145,7 +145,56 @@ TEST_CASE("faults of failures and checkpoints are named with what would be right
   CHECK(mentions(failure_errors("checkpoints: {period: 1h}"), "checkpoints.policy: synchronous or asynchronous"));
   CHECK(mentions(failure_errors("checkpoints: {policy: synchronous, period: 1h, size: 1GB}"),
                  "size and rate go together"));
+  CHECK(mentions(failure_errors("checkpoints: {policy: synchronous, iterations: 9, store: 1GB/s}"),
+                 "needs checkpoints.size"));
+  CHECK(mentions(failure_errors("checkpoints: {policy: asynchronous, iterations: 9, size: 1GB, store: 1GB/s, persist: "
+                                "1s}"),
+                 "leave it out"));
   CHECK(mentions(failure_errors("scheduling: {preemption: {restart_cost: 1s}}"), "it is now \"checkpoints\""));
+}
+
+TEST_CASE("jobs of iterations stop for checkpoints, and share the store") {
+  // Two jobs of 8 GPUs, each with 10 s of work: an iteration a second, a checkpoint after each 4.
+  const auto seconds = [](const std::string& checkpoints, bool timed = false) {
+    Workload workload;
+    workload.graphs.push_back(graph_from_text("role w 8 | compute x w 1000000000"));
+    for (const char* const name : {"a", "b"}) {
+      JobSpec job;
+      job.name = name;
+      job.gpus = 8;
+      job.gpu_share = kWholeGpu;
+      job.iterations = 10;
+      if (timed) job.duration = Time::seconds(10);
+      workload.jobs.push_back(job);
+    }
+    const Scenario scenario =
+        parsed(fmt::format("cluster: {{servers: 2, gpus_per_server: 8}}\npolicies: {{scheduling: fifo, placement: "
+                           "first-fit}}\ncheckpoints: {{{}}}\n",
+                           checkpoints));
+    return run_workload(scenario, std::move(workload), 1).jobs[0].finish.to_seconds();
+  };
+  CHECK(seconds("policy: synchronous, iterations: 4, cost: 3s") == near(16));
+  CHECK(seconds("policy: asynchronous, iterations: 4, cost: 2s") == near(14));
+  CHECK(seconds("policy: synchronous, iterations: 4, size: 1GB, rate: 8GB/s") == near(12));
+  // 16 GB at 8 GB/s, and a stop of a second before.
+  CHECK(seconds("policy: synchronous, iterations: 4, size: 1GB, store: 8GB/s") == near(14));
+  CHECK(seconds("policy: synchronous, iterations: 4, size: 1GB, store: 8GB/s, cost: 1s") == near(16));
+  CHECK(seconds("policy: synchronous, iterations: 4, size: 1GB, store: 80GB/s, rate: 2GB/s") == near(18));
+  CHECK(seconds("policy: asynchronous, iterations: 4, size: 1GB, store: 8GB/s") == near(10));
+  // The first bytes are there after 4 + 8 s; the second checkpoint is due 4 s before that.
+  CHECK(seconds("policy: asynchronous, iterations: 4, size: 1GB, store: 2GB/s") == near(14));
+  const auto complaint = [&](const std::string& checkpoints, bool timed) -> std::string {
+    try {
+      static_cast<void>(seconds(checkpoints, timed));
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(mentions(complaint("policy: synchronous, iterations: 4, size: 1GB, store: 8GB/s", true),
+                 "job \"a\" has a duration, and only jobs of iterations share a store"));
+  CHECK(mentions(complaint("policy: synchronous, period: 1h, cost: 3s", false),
+                 "would stop for a checkpoint after each"));
 }
 
 TEST_CASE("a scenario with failures runs, and the figures of failures are there") {

@@ -242,6 +242,7 @@ TEST_CASE("every default passes its own reader, alone") {
     // What decides which keys mean anything goes first.
     std::vector<std::string> overrides;
     if (key.needs == "network.fidelity: flow") overrides.emplace_back("network.fidelity=flow");
+    if (key.path.starts_with("network.planning.")) overrides = {"network.fidelity=flow", "network.routing=planned"};
     if (key.needs.starts_with("workload.like")) overrides.emplace_back("workload.like=philly");
     if (key.needs == "a list of jobs (workload.jobs)") overrides.emplace_back("workload.jobs=jobs.csv");
     if (key.needs == "workload.resample.block") overrides = {"workload.jobs=jobs.csv", "workload.resample.block=1d"};

@@ -162,8 +162,8 @@ TEST_CASE("unknown kinds and parameters") {
   CHECK(errors_with("network.server.nic_bandwidth=1Gbps") ==
         "--set: network.server.nic_bandwidth: the server plain has no such parameter; it is the key `network.nic`");
   CHECK(errors_with("network.routing=ecpm") ==
-        "--set: network.routing: expected one of shortest-path, ecmp, spraying, ethereal, got \"ecpm\"; did you mean "
-        "\"ecmp\"?");
+        "--set: network.routing: expected one of shortest-path, ecmp, spraying, ethereal, planned, got \"ecpm\"; did "
+        "you mean \"ecmp\"?");
 }
 
 TEST_CASE("values out of range") {

@@ -165,9 +165,14 @@ TEST_CASE("checkpoints that cost something need an interval") {
   const auto complaint = [](std::int64_t interval, std::int64_t cost) {
     SimulationOptions options;
     options.rules.preemption = {Time{}, Time::nanoseconds(interval), Time::nanoseconds(cost)};
+    Workload workload;
+    workload.jobs = {timed_job(0, 10, 1)};
     try {
-      const Simulation simulation{
-          {1, 1, Bytes{100}}, {}, policies_of({}, {}), std::make_unique<FixedNetwork>(1, 1, 0), std::move(options)};
+      const Simulation simulation{{1, 1, Bytes{100}},
+                                  std::move(workload),
+                                  policies_of({}, {}),
+                                  std::make_unique<FixedNetwork>(1, 1, 1),
+                                  std::move(options)};
     } catch (const InputError& error) {
       return std::string{error.what()};
     }

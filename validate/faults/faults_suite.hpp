@@ -25,5 +25,9 @@ int validate_faults(std::FILE* out);
 [[nodiscard]] CheckedTable faults_what_if();
 /// Collisions of hashed flows, and jobs that take turns on a link.
 [[nodiscard]] CheckedTable faults_fabric();
+/// Spot instances that come and go.
+[[nodiscard]] CheckedTable faults_spot();
+/// Jobs whose paths and priorities are planned together.
+[[nodiscard]] CheckedTable faults_planning();
 
 }  // namespace contend
