@@ -293,18 +293,17 @@ TEST_CASE("GPU plans: a job that takes the largest size that fits at every time 
   ElasticJob job;
   job.sizes = {1, 2, 4};
   job.speeds = {1, 1.5, 2};
-  job.left_s = 70;
   GpuPlan free{3};
   free.set(10, 20, 0);
   free.set(30, GpuPlan::kForever, 5);
   // 15 s of work on two GPUs until 10, none until 20, 15 s until 30; the other 40 s of work take 20 s on four.
-  CHECK(most_plan(job, free).steps() ==
+  CHECK(most_plan(job, 70, free, 0).steps() ==
         std::vector<std::pair<double, int>>{{0, 2}, {10, 0}, {20, 2}, {30, 4}, {50, 0}});
   // By 50 s the least share that suffices is the same; a second earlier nothing does.
   GpuPlan least{0};
-  CHECK(least_plan(job, free, 50, least));
+  CHECK(least_plan(job, 70, free, 0, 50, least));
   CHECK(least.gpu_seconds() == near(2 * 10 + 2 * 10 + 4 * 20));
-  CHECK_FALSE(least_plan(job, free, 49, least));
+  CHECK_FALSE(least_plan(job, 70, free, 0, 49, least));
 }
 
 TEST_CASE("elastic policies: virtual clusters that own servers are divided each by itself") {
