@@ -3,6 +3,7 @@
 
 #include "sim/error.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,13 +17,15 @@ class Complaints {
   void add(std::string key, std::string reason, std::string hint = {}) {
     add({.key = std::move(key), .reason = std::move(reason), .hint = std::move(hint)});
   }
-  /// Those that `part()` throws, if it does; other parts may have more.
+  /// Those that `part()` throws, if it does; other parts may have more. What an earlier part has found already, as parts
+  /// that read the same file do, is told once.
   template <class Part>
   void collect(const Part& part) {
     try {
       part();
     } catch (const InputError& error) {
-      found_.insert(found_.end(), error.complaints().begin(), error.complaints().end());
+      for (const Complaint& each : error.complaints())
+        if (!has(each)) found_.push_back(each);
     }
   }
   [[nodiscard]] bool empty() const { return found_.empty(); }
@@ -32,6 +35,13 @@ class Complaints {
   }
 
  private:
+  [[nodiscard]] bool has(const Complaint& complaint) const {
+    return std::any_of(found_.begin(), found_.end(), [&](const Complaint& each) {
+      return each.file == complaint.file && each.line == complaint.line && each.column == complaint.column &&
+             each.key == complaint.key && each.reason == complaint.reason;
+    });
+  }
+
   std::vector<Complaint> found_;
 };
 

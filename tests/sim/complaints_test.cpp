@@ -41,6 +41,15 @@ TEST_CASE("complaints are thrown together, in the order in which they were added
         "there is no GPU; set cluster.gpus_per_server");
 }
 
+TEST_CASE("a fault that two parts find is told once") {
+  Complaints complaints;
+  const auto part = [] { throw InputError{{.file = "a.csv", .line = 3, .reason = "no such GPU"}}; };
+  complaints.collect(part);
+  complaints.collect(part);
+  complaints.collect([] { throw InputError{{.file = "a.csv", .line = 4, .reason = "no such GPU"}}; });
+  CHECK(thrown_by(complaints) == "a.csv:3: no such GPU\na.csv:4: no such GPU");
+}
+
 TEST_CASE("complaints that were thrown are not thrown again") {
   Complaints complaints;
   complaints.add("batch", "expected at least 1, got 0");
