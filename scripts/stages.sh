@@ -2,7 +2,9 @@
 # The stages that scripts/test.sh and scripts/weekly.sh are made of. Sourced from the root of the repository.
 
 # A gate of CI compiles everything, for which precompiled headers are of more use than a cache.
-if command -v ccache >/dev/null && [[ ${CI-} != true ]]; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache; fi
+if command -v ccache >/dev/null && [[ ${CI-} != true ]]; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+fi
 jobs=$(nproc)
 failed=()
 mkdir -p build/log

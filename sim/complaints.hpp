@@ -17,8 +17,8 @@ class Complaints {
   void add(std::string key, std::string reason, std::string hint = {}) {
     add({.key = std::move(key), .reason = std::move(reason), .hint = std::move(hint)});
   }
-  /// Those that `part()` throws, if it does; other parts may have more. What an earlier part has found already, as parts
-  /// that read the same file do, is told once.
+  /// Those that `part()` throws, if it does; other parts may have more. What an earlier part has found already, as
+  /// parts that read the same file do, is told once.
   template <class Part>
   void collect(const Part& part) {
     try {

@@ -278,20 +278,13 @@ Codec<MessageRoute> route_codec() {
 }
 
 /// The setup of a study, which a training entry gives instead.
-constexpr std::string_view kOfSetup[] = {"overlap.model",
-                                         "overlap.layers",
-                                         "overlap.select",
-                                         "overlap.device",
-                                         "overlap.dtype",
-                                         "overlap.batch",
-                                         "overlap.sequence",
-                                         "overlap.attention",
-                                         "overlap.single_worker",
-                                         "overlap.granularity",
-                                         "overlap.collective",
-                                         "overlap.kernel_factor",
-                                         "overlap.framework",
-                                         "overlap.host_ns_per_value"};
+constexpr std::string_view kOfSetup[] = {"overlap.model",         "overlap.layers",
+                                         "overlap.select",        "overlap.device",
+                                         "overlap.dtype",         "overlap.batch",
+                                         "overlap.sequence",      "overlap.attention",
+                                         "overlap.single_worker", "overlap.granularity",
+                                         "overlap.collective",    "overlap.kernel_factor",
+                                         "overlap.framework",     "overlap.host_ns_per_value"};
 
 bool names_no_entry(const Scenario& scenario) {
   return !scenario.overlap.training;
