@@ -336,8 +336,8 @@ class ConfigurationSearch {
   /// One state for each number of GPUs left; of equally good ones the first.
   static void keep_best(std::vector<State>& states) {
     std::ranges::stable_sort(states, {}, [](const State& s) { return std::tuple{s.left, s.excess}; });
-    const auto after = std::ranges::unique(states, {}, &State::left);
-    states.erase(after.begin(), after.end());
+    const auto same = [](const State& a, const State& b) { return a.left == b.left; };
+    states.erase(std::unique(states.begin(), states.end(), same), states.end());
   }
 
   template <class Unused>

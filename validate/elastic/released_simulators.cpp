@@ -153,7 +153,7 @@ class Muri {
         if (fits) free -= job->gpus;
         decide(*job, fits);
       }
-      std::ranges::stable_partition(queue, [](const MuriJob* job) { return job->runs; });
+      std::stable_partition(queue.begin(), queue.end(), [](const MuriJob* job) { return job->runs; });
     }
   }
 
