@@ -36,19 +36,19 @@ TEST_CASE("a collective takes what NCCL expects of its choice, at every size and
   const NcclLibrary library{find_nccl_machine("dgx-a100")};
   const ExchangeCost cost = cost_of(library, {32, 4, 8});
   const std::vector<int> all{8, 8, 8, 8}, server{8}, leaders{1, 1, 1, 1};
-  constexpr double kRounding = 4e-9;  // of the start-up and of the bytes
+  constexpr double kRounded = 4e-9;  // of the start-up and of the bytes
   for (const CollectiveKind kind : kOfNccl) {
     for (std::int64_t bytes = 1; bytes < std::int64_t{1} << 34; bytes = 3 * bytes + 1) {
       CAPTURE(bytes);
       const Bytes size{bytes};
-      CHECK(std::abs(seconds(cost, kind, size) - library.seconds(kind, size, all)) < kRounding);
+      CHECK(std::abs(seconds(cost, kind, size) - library.seconds(kind, size, all)) < kRounded);
       CHECK(std::abs(seconds(cost, kind, size, CollectiveScope::server) - library.seconds(kind, size, server)) <
-            kRounding);
+            kRounded);
       // Eight communicators at once have an interface each.
       for (const CollectiveScope scope : {CollectiveScope::leaders, CollectiveScope::peers})
-        CHECK(std::abs(seconds(cost, kind, size, scope) - library.seconds(kind, size, leaders)) < kRounding);
+        CHECK(std::abs(seconds(cost, kind, size, scope) - library.seconds(kind, size, leaders)) < kRounded);
       const LinearCost least = cost.of(kind);
-      CHECK(least.of(size).to_seconds() <= seconds(cost, kind, size) + kRounding);
+      CHECK(least.of(size).to_seconds() <= seconds(cost, kind, size) + kRounded);
     }
   }
   // NCCL has no exchange: it stays as it was.
