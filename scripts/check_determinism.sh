@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 
 out=${1:-build/determinism}
-short=(--set 'workload.generate.iterations=[10,60]' --set workload.generate.arrivals=12s --set repeat=1)
+short=(--set 'workload.generate.iterations=[10,60]' --set workload.generate.arrivals=12s --set repeat=1 --set 'sweep={}')
 same_when_leaping=(jobs.csv gpus.csv links.csv)
 
 presets=(release)
