@@ -6,7 +6,8 @@
 #   scripts/check_determinism.sh [output folder; default build/determinism]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
+# As in scripts/stages.sh: another launcher would compile everything again.
+if command -v ccache >/dev/null && [[ ${CI-} != true ]]; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 
 out=${1:-build/determinism}
 short=(--set 'workload.generate.iterations=[10,60]' --set workload.generate.arrivals=12s --set repeat=1 --set 'sweep={}')
