@@ -161,19 +161,27 @@ Shapes cast_grid(bool quick) {
   return out;
 }
 
+/// The sizes of one width lie between those of the next, so that all together follow the step where operands leave the
+/// cache (the fit finds how little the width matters).
 Shapes rows_grid(bool quick) {
   Shapes out;
-  for (const std::int64_t width : quick ? steps(256, 4096, 4) : steps(64, 65'536, 4))
-    for (const std::int64_t elements : quick ? steps(kMebi / 4, 16 * kMebi, 8) : steps(kKibi * 64, 64 * kMebi, 4))
+  std::int64_t least = quick ? kMebi / 4 : 64 * kKibi;
+  for (const std::int64_t width : quick ? steps(256, 4096, 4) : steps(64, 65'536, 4)) {
+    for (const std::int64_t elements : quick ? steps(least, 16 * kMebi, 8) : steps(least, 64 * kMebi, 4))
       if (elements >= width) out.push_back({elements / width, width});
+    if (!quick) least = least == 64 * kKibi ? 128 * kKibi : 64 * kKibi;
+  }
   return out;
 }
 
 Shapes channels_grid(bool quick) {
   Shapes out;
-  for (const std::int64_t batch : quick ? steps(32, 32, 2) : steps(8, 128, 4))
-    for (const auto& [channels, side] : {std::pair{64, 112}, {64, 56}, {256, 56}, {512, 28}, {1024, 14}, {2048, 7}})
+  std::int64_t least = quick ? 32 : 8;
+  for (const auto& [channels, side] : {std::pair{64, 112}, {64, 56}, {256, 56}, {512, 28}, {1024, 14}, {2048, 7}}) {
+    for (const std::int64_t batch : quick ? steps(least, 32, 2) : steps(least, 256, 4))
       out.push_back({batch, channels, std::int64_t{side} * side});
+    if (!quick) least = least == 8 ? 16 : 8;
+  }
   return out;
 }
 

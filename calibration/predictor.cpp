@@ -4,12 +4,15 @@
 #include "calibration/table_fit.hpp"
 
 #include <mutex>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 namespace contend {
 
 namespace {
+
+constexpr std::size_t kFolds = 5;
 
 /// Fitted when it is first asked: a profile has many tables, a study uses few of them.
 class LazyFit {
@@ -62,10 +65,27 @@ std::optional<RooflineFit> OperatorPredictor::roofline(std::string_view op, Data
   return fit == nullptr ? std::nullopt : std::optional{fit->roofline()};
 }
 
-double OperatorPredictor::cross_validation(const OperatorTable& table) {
-  if (table.samples.empty()) return -1;
-  const TableFit fit{table};
-  return fit.errors().empty() ? -1 : median_interval(fit.errors()).median;
+void OperatorPredictor::fit(OperatorTable& table) {
+  table.cross_validation = -1;
+  table.relevance.clear();
+  if (table.samples.empty()) return;
+  const TableFit plain{table};
+  const std::size_t samples = plain.errors().size();
+  if (samples == 0) return;
+  std::vector<double> errors;
+  for (std::size_t fold = 0; fold < kFolds; ++fold) {
+    std::vector<std::size_t> judged;
+    for (std::size_t i = 0; i < samples; ++i)
+      if (i % kFolds != fold) judged.push_back(i);
+    OperatorTable other = table;
+    other.relevance = plain.best_relevance(judged);
+    const TableFit fitted{other};
+    for (std::size_t i = fold; i < samples; i += kFolds) errors.push_back(fitted.errors()[i]);
+  }
+  table.cross_validation = median_interval(errors).median;
+  std::vector<std::size_t> all(samples);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  table.relevance = plain.best_relevance(all);
 }
 
 }  // namespace contend

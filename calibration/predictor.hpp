@@ -35,8 +35,10 @@ class OperatorPredictor {
                                                   std::span<const std::int64_t> shape) const;
   /// The roofline on which a table's predictions build: the device's best rates. Nothing if there is no table.
   [[nodiscard]] std::optional<RooflineFit> roofline(std::string_view op, DataType type) const;
-  /// The median relative error of leave-one-out predictions of a table, for OperatorTable::cross_validation.
-  [[nodiscard]] static double cross_validation(const OperatorTable& table);
+  /// Sets the relevance of a table's features to those that predict its samples best from each other, and its
+  /// cross_validation to the median relative error of predicting each sample from all others, with the relevance that
+  /// the samples of four other fifths choose. Takes up to a second.
+  static void fit(OperatorTable& table);
 
  private:
   struct Fits;

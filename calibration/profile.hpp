@@ -25,6 +25,8 @@ struct OperatorTable {
   std::vector<OperatorSample> samples;  ///< shapes differ
   /// Median relative error of predicting each point from the others; < 0 if there are too few points.
   double cross_validation = -1;
+  /// How much each feature of a shape matters (TableFit::feature_names()), in [0, 1]; empty: all equally.
+  std::vector<double> relevance{};
 };
 
 /// An operation that could not be measured, and the reason.

@@ -37,7 +37,7 @@ CalibrationProfile with_tables_of(CalibrationProfile base, const CalibrationProf
     const OperatorInfo* const info = find_operator(table.name);
     if (std::find(replaced.begin(), replaced.end(), info->name) == replaced.end()) replaced.push_back(info->name);
     OperatorTable taken = table;
-    taken.cross_validation = OperatorPredictor::cross_validation(taken);
+    OperatorPredictor::fit(taken);
     const auto is_same = [&](const auto& each) { return each.name == table.name && each.type == table.type; };
     std::erase_if(base.tables, is_same);
     std::erase_if(base.skipped, is_same);

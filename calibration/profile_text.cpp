@@ -57,8 +57,10 @@ void add_head(std::string& out, const CalibrationProfile& p) {
 void add_table(std::string& out, const OperatorTable& table) {
   const OperatorInfo* const info = find_operator(table.name);
   CONTEND_CHECK(info != nullptr, "a table of an operator that there isn't");
-  out += fmt::format("  - op: {}\n    type: {}\n    cross_validation: {:.4g}\n    dimensions: [{}]\n", table.name,
-                     to_string(table.type), table.cross_validation, fmt::join(info->dimensions, ", "));
+  out += fmt::format("  - op: {}\n    type: {}\n    cross_validation: {:.4g}\n", table.name, to_string(table.type),
+                     table.cross_validation);
+  if (!table.relevance.empty()) out += fmt::format("    relevance: [{}]\n", fmt::join(table.relevance, ", "));
+  out += fmt::format("    dimensions: [{}]\n", fmt::join(info->dimensions, ", "));
   out += table.samples.empty() ? "    samples: []\n" : "    samples:\n";
   // More digits than a measurement has would only make files longer.
   for (const OperatorSample& each : table.samples)

@@ -123,22 +123,30 @@ double ScatteredSurface::at(std::span<const double> where, std::span<const doubl
   return guess;
 }
 
-SurfaceSettings ScatteredSurface::best_settings(std::span<const double> values,
-                                                std::span<const double> extra_noise) const {
-  if (size() < 2) return {};
-  const std::size_t trials = std::min(size(), kMaxTrials);
+double ScatteredSurface::error(std::span<const double> values, const SurfaceSettings& settings,
+                               std::span<const double> extra_noise, std::span<const std::size_t> judged) const {
+  if (size() < 2) return std::numeric_limits<double>::infinity();
+  const std::size_t all = judged.empty() ? size() : judged.size();
+  const std::size_t trials = std::min(all, kMaxTrials);
+  double sum = 0;
+  for (std::size_t trial = 0; trial < trials; ++trial) {
+    const std::size_t place = trial * all / trials;
+    const std::size_t i = judged.empty() ? place : judged[place];
+    // Absolute, not squared: one disturbed sample should not decide.
+    sum += std::abs(at(point(i), values, settings, i, extra_noise) - values[i]);
+  }
+  return sum / static_cast<double>(trials);
+}
+
+SurfaceSettings ScatteredSurface::best_settings(std::span<const double> values, std::span<const double> extra_noise,
+                                                std::span<const std::size_t> judged) const {
   SurfaceSettings best;
   double least = std::numeric_limits<double>::infinity();
   for (const double length : kLengths) {
     for (const double noise : kNoises) {
-      double sum = 0;
-      for (std::size_t trial = 0; trial < trials; ++trial) {
-        const std::size_t i = trial * size() / trials;
-        // Absolute, not squared: one disturbed sample should not decide.
-        sum += std::abs(at(point(i), values, {length, noise}, i, extra_noise) - values[i]);
-      }
-      if (sum < least) {
-        least = sum;
+      const double found = error(values, {length, noise}, extra_noise, judged);
+      if (found < least) {
+        least = found;
         best = {length, noise};
       }
     }

@@ -39,9 +39,13 @@ class ScatteredSurface {
   [[nodiscard]] double at(std::span<const double> where, std::span<const double> values,
                           const SurfaceSettings& settings, std::size_t skip = kNone,
                           std::span<const double> extra_noise = {}) const;
-  /// The candidate settings that best predict each value from the others (of many points, an even selection).
-  [[nodiscard]] SurfaceSettings best_settings(std::span<const double> values,
-                                              std::span<const double> extra_noise = {}) const;
+  /// The candidate settings that best predict each value from the others: of all `judged` points, or of an even
+  /// selection if they are many. Empty: all points.
+  [[nodiscard]] SurfaceSettings best_settings(std::span<const double> values, std::span<const double> extra_noise = {},
+                                              std::span<const std::size_t> judged = {}) const;
+  /// The mean absolute difference between those values and what the others predict; infinite with a single point.
+  [[nodiscard]] double error(std::span<const double> values, const SurfaceSettings& settings,
+                             std::span<const double> extra_noise = {}, std::span<const std::size_t> judged = {}) const;
 
  private:
   std::vector<double> coordinates_;

@@ -2,6 +2,7 @@
 
 #include "calibration/monotone_curve.hpp"
 #include "calibration/noise_weights.hpp"
+#include "calibration/relevance.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ constexpr std::size_t kNothingSkipped = ScatteredSurface::kNone;
 constexpr std::size_t kRefitted = 64;
 constexpr std::size_t kErrorNeighbours = 8;
 /// A shape counts as between samples if its distance to one is at most this many times the distance that most samples
-/// have to their nearest neighbour, or a factor of two in one dimension, whichever is more.
+/// have to their nearest neighbour, or a factor of two in the feature that matters most, whichever is more.
 constexpr double kReach = 2;
 constexpr double kMostSamples = 0.9;
 constexpr double kTolerance = 1e-9;
@@ -46,7 +47,11 @@ bool wants_alignment(const OperatorInfo& info, DataType type) {
 }  // namespace
 
 TableFit::TableFit(const OperatorTable& table)
-    : info_{find_operator(table.name)}, type_{table.type}, samples_{table.samples} {
+    : info_{find_operator(table.name)},
+      type_{table.type},
+      samples_{table.samples},
+      relevance_{table.relevance},
+      cross_validation_{table.relevance.empty() ? -1 : table.cross_validation} {
   CONTEND_CHECK(info_ != nullptr && !samples_.empty(), "a table of an operator has samples");
   std::sort(samples_.begin(), samples_.end(),
             [](const OperatorSample& a, const OperatorSample& b) { return a.shape < b.shape; });
@@ -57,16 +62,18 @@ TableFit::TableFit(const OperatorTable& table)
     deviations_.push_back(works_.back().deviation);
     features_.push_back(features(sample.shape));
   }
+  if (relevance_.empty()) relevance_.assign(features_.front().size(), 1.0);
+  CONTEND_CHECK(relevance_.size() == features_.front().size(), "a relevance for each feature");
   weights_ = noise_weights(deviations_, typical_noise(deviations_));
   find_ranges();
   model_ = fit(kNothingSkipped);
   if (!varying_.empty()) {
-    std::vector<double> coordinates;
+    std::vector<double> points;
     for (const auto& each : features_) {
-      const std::vector<double> point = varying(each);
-      coordinates.insert(coordinates.end(), point.begin(), point.end());
+      const std::vector<double> point = coordinates(each);
+      points.insert(points.end(), point.begin(), point.end());
     }
-    surface_.emplace(std::move(coordinates), varying_.size());
+    surface_.emplace(std::move(points), varying_.size());
     extra_noise_ = extra_noise();
     if (info_->dimensions.size() > 1) settings_ = surface_->best_settings(model_.corrections, extra_noise_);
   }
@@ -80,6 +87,13 @@ TimedWork TableFit::work(std::span<const std::int64_t> shape) const {
   return {least.bytes, least.flops, 0, 0};
 }
 
+std::vector<std::string_view> TableFit::feature_names(const OperatorInfo& info, DataType type) {
+  std::vector<std::string_view> names{info.dimensions.begin(), info.dimensions.end()};
+  if (wants_alignment(info, type)) names.emplace_back("alignment");
+  if (info.dimensions.size() > 1) names.insert(names.end(), {"bytes", "flops"});
+  return names;
+}
+
 std::vector<double> TableFit::features(std::span<const std::int64_t> shape) const {
   std::vector<double> result;
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -87,12 +101,27 @@ std::vector<double> TableFit::features(std::span<const std::int64_t> shape) cons
     result.push_back(std::log2(static_cast<double>(shape[i] + shift)));
   }
   if (wants_alignment(*info_, type_)) result.push_back(alignment(shape.subspan(1), type_));
+  if (shape.size() > 1) {
+    const OperatorWork least = info_->work(shape, type_);
+    for (const double each : {least.bytes, least.flops}) result.push_back(std::log2(std::max(each, 1.0)));
+  }
   return result;
 }
 
-std::vector<double> TableFit::varying(const std::vector<double>& features) const {
+std::vector<double> TableFit::coordinates(const std::vector<double>& features) const {
   std::vector<double> result;
-  for (const std::size_t i : varying_) result.push_back(features[i]);
+  for (const std::size_t i : varying_) result.push_back(relevance_[i] * features[i]);
+  return result;
+}
+
+std::vector<double> TableFit::best_relevance(std::span<const std::size_t> judged) const {
+  std::vector<double> result(features_.front().size(), 1.0);
+  if (!surface_) return result;
+  std::vector<double> all;
+  for (const auto& each : features_)
+    for (const std::size_t i : varying_) all.push_back(each[i]);
+  const std::vector<double> found = find_relevance(all, varying_.size(), model_.corrections, extra_noise_, judged);
+  for (std::size_t i = 0; i < varying_.size(); ++i) result[varying_[i]] = found[i];
   return result;
 }
 
@@ -143,8 +172,9 @@ double TableFit::seconds(const Model& model, const std::vector<double>& features
   std::vector<double> clamped = features;
   for (std::size_t i = 0; i < clamped.size(); ++i)
     clamped[i] = std::clamp(clamped[i], ranges_[i].least, ranges_[i].most);
-  const double correction = surface_ ? surface_->at(varying(clamped), model.corrections, settings_, skip, extra_noise_)
-                                     : model.corrections.front();
+  const double correction = surface_
+                                ? surface_->at(coordinates(clamped), model.corrections, settings_, skip, extra_noise_)
+                                : model.corrections.front();
   return model.roofline.seconds(work.bytes, work.flops) * std::exp(correction);
 }
 
@@ -169,12 +199,12 @@ bool TableFit::inside(const std::vector<double>& features) const {
     if (features[i] < ranges_[i].least - kTolerance || features[i] > ranges_[i].most + kTolerance) return false;
   }
   if (info_->dimensions.size() == 1) return true;
-  return surface_ && surface_->nearest(varying(features), 1).front().distance <= reach_;
+  return surface_ && surface_->nearest(coordinates(features), 1).front().distance <= reach_;
 }
 
 double TableFit::expected_error(const std::vector<double>& features, bool is_inside) const {
   if (errors_.empty()) return kUnknownError;
-  const std::vector<Neighbour> near = surface_->nearest(varying(features), kErrorNeighbours);
+  const std::vector<Neighbour> near = surface_->nearest(coordinates(features), kErrorNeighbours);
   double sum = 0;
   for (const Neighbour& each : near) sum += errors_[each.index];
   const double between = sum / static_cast<double>(near.size());
@@ -196,6 +226,17 @@ Prediction TableFit::predict(std::span<const std::int64_t> shape) const {
           is_inside ? PredictionBasis::interpolated : PredictionBasis::extrapolated};
 }
 
+/// The relevance was chosen with these errors in view, so they are too small; cross-validation has chosen anew for
+/// them.
+void TableFit::widen_errors() {
+  if (cross_validation_ <= 0) return;
+  std::vector<double> sorted = errors_;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  if (*middle <= 0 || *middle >= cross_validation_) return;
+  for (double& each : errors_) each *= cross_validation_ / *middle;
+}
+
 void TableFit::find_errors() {
   const std::size_t n = samples_.size();
   if (!surface_ || n < kLeastForError) return;
@@ -209,6 +250,7 @@ void TableFit::find_errors() {
     const double guess = seconds(model, features_[i], works_[i], i);
     errors_.push_back(std::abs(guess / samples_[i].seconds - 1));
   }
+  widen_errors();
   const double mean =
       std::accumulate(model_.corrections.begin(), model_.corrections.end(), 0.0) / static_cast<double>(n);
   double squares = 0;

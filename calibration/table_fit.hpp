@@ -22,6 +22,13 @@ class TableFit {
   /// The table has at least one sample and its operator exists; its samples are sound.
   explicit TableFit(const OperatorTable& table);
 
+  /// The features of a shape that tell samples of the operator apart: its dimensions, for products in less than 32 bits
+  /// the alignment of their rows, and if it has several dimensions the bytes and floating-point operations of its least
+  /// work. All are logarithms. OperatorTable::relevance has a number for each.
+  [[nodiscard]] static std::vector<std::string_view> feature_names(const OperatorInfo& info, DataType type);
+  /// The relevance of the features that best predicts the `judged` samples, in order of shape, from all others.
+  [[nodiscard]] std::vector<double> best_relevance(std::span<const std::size_t> judged) const;
+
   [[nodiscard]] Prediction predict(std::span<const std::int64_t> shape) const;
   [[nodiscard]] const RooflineFit& roofline() const { return model_.roofline; }
   /// Relative error of predicting each sample from all others; empty if there are too few.
@@ -39,7 +46,8 @@ class TableFit {
 
   [[nodiscard]] TimedWork work(std::span<const std::int64_t> shape) const;
   [[nodiscard]] std::vector<double> features(std::span<const std::int64_t> shape) const;
-  [[nodiscard]] std::vector<double> varying(const std::vector<double>& features) const;
+  /// The features in which samples differ, times their relevance.
+  [[nodiscard]] std::vector<double> coordinates(const std::vector<double>& features) const;
   [[nodiscard]] Model fit(std::size_t skip) const;
   [[nodiscard]] double seconds(const Model& model, const std::vector<double>& features, const TimedWork& work,
                                std::size_t skip) const;
@@ -49,10 +57,13 @@ class TableFit {
   [[nodiscard]] std::vector<double> extra_noise() const;
   void find_ranges();
   void find_errors();
+  void widen_errors();
 
   const OperatorInfo* info_;
   DataType type_;
   std::vector<OperatorSample> samples_;  ///< ordered by shape
+  std::vector<double> relevance_;        ///< of each feature
+  double cross_validation_;              ///< of the table, if its relevance was chosen; else -1
   std::vector<TimedWork> works_;
   std::vector<double> deviations_;  ///< relative standard deviation of each time
   std::vector<double> weights_;     ///< from the deviations, with the typical noise as their floor
@@ -60,7 +71,7 @@ class TableFit {
   std::vector<Range> ranges_;         ///< of each feature
   std::vector<std::size_t> varying_;  ///< the features in which samples differ
   Model model_;
-  std::optional<ScatteredSurface> surface_;  ///< over the varying features; none if no feature varies
+  std::optional<ScatteredSurface> surface_;  ///< over the coordinates; none if no feature varies
   std::vector<double> extra_noise_;          ///< of each sample on the surface
   SurfaceSettings settings_;
   double reach_ = 0;   ///< a shape at most this far from the nearest sample counts as between samples

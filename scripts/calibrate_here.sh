@@ -50,7 +50,7 @@ if $pack; then
   cp $tree/contend $tree/libcontend_cuda.so $tree/tests/test_gpu "$out"
   strip "$out"/contend "$out"/libcontend_cuda.so "$out"/test_gpu
   # Libraries of every Linux, and those that the device's machine must have, are left out.
-  ldd "$out"/contend "$out"/test_gpu | awk '/=> \//{print $3}' | sort -u |
+  (cd $tree && ldd contend tests/test_gpu) | awk '/=> \//{print $3}' | sort -u |
     grep -vE '/(libc|libm|libdl|librt|libpthread|libcu[a-zA-Z]*|libnccl|libnv[a-zA-Z]*)\.so' | xargs -r cp -Lt "$out"
   du -sh "$out"
   exit

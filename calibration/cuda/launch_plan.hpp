@@ -7,7 +7,7 @@
 namespace contend::cuda {
 
 /// The most kernels that may wait behind a gate. The driver's queue of a stream has room for about 1024 launches; the
-/// host would block on a full one until the gate opens by itself, after 20 ms.
+/// host would block on a full one until the gate gives up, after 20 ms.
 constexpr int kMostQueued = 500;
 
 /// How many executions of `kernels` kernels each, >= 1, are enqueued behind one gate; at least one.

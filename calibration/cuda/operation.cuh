@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <typeindex>
@@ -112,6 +113,8 @@ class Operation {
   bool gated = true;
   /// Kernels, copies and fills that one execution enqueues, about; timing.cuh enqueues no more than a queue holds.
   int kernels = 1;
+  /// The most executions that timing.cuh enqueues behind one gate; it halves them while the host is too slow.
+  mutable int most_at_once = std::numeric_limits<int>::max();
 
   /// Enqueues the i-th execution of a sample: the copies of the operation take turns.
   void enqueue(int i, cudaStream_t stream) const {

@@ -12,9 +12,16 @@ __device__ unsigned long long nanoseconds() {
   return now;
 }
 
-__global__ void wait_at_gate(const volatile unsigned* open, unsigned long long most) {
+/// Waits until gate[0] isn't zero, and sets gate[1] if that takes longer than `most` ns.
+__global__ void wait_at_gate(volatile unsigned* gate, unsigned long long most) {
   const unsigned long long begin = nanoseconds();
-  while (*open == 0 && nanoseconds() - begin < most) __nanosleep(500);
+  while (gate[0] == 0) {
+    if (nanoseconds() - begin >= most) {
+      gate[1] = 1;
+      return;
+    }
+    __nanosleep(500);
+  }
 }
 
 __global__ void compute_for(unsigned long long duration, float* result) {
@@ -41,6 +48,18 @@ class Opened {
   Gate* gate_;
 };
 
+int executions_at_once(int launches, const Operation& operation) {
+  return std::min(cuda::executions_at_once(launches, operation.kernels), operation.most_at_once);
+}
+
+/// Halves what is enqueued behind one gate, since the host took longer than the gate waits for `tried` executions.
+/// False if that was one already: then the library waits for the device itself.
+bool enqueue_fewer(const Operation& operation, int tried) {
+  if (tried <= 1) return false;
+  operation.most_at_once = tried / 2;
+  return true;
+}
+
 void enqueue(cudaStream_t stream, const Operation& operation, int first, int launches, Event& begin, Event& end) {
   begin.record(stream);
   for (int i = first; i < first + launches; ++i) operation.enqueue(i, stream);
@@ -66,16 +85,21 @@ double seconds_between(const Event& begin, const Event& end) {
   return static_cast<double>(milliseconds) / 1e3;
 }
 
-Gate::Gate(Session&) : word_(allocate_pinned(sizeof(unsigned))) {}
+Gate::Gate(Session&) : words_(allocate_pinned(2 * sizeof(unsigned))) {}
 
 void Gate::close(cudaStream_t stream) {
-  *static_cast<volatile unsigned*>(word_.get()) = 0;
-  wait_at_gate<<<1, 1, 0, stream>>>(static_cast<const volatile unsigned*>(word_.get()), 20'000'000ULL);
+  auto* const gate = static_cast<volatile unsigned*>(words_.get());
+  gate[0] = gate[1] = 0;
+  wait_at_gate<<<1, 1, 0, stream>>>(gate, 20'000'000ULL);
   check(cudaGetLastError(), "launching a kernel");
 }
 
 void Gate::open() {
-  *static_cast<volatile unsigned*>(word_.get()) = 1;
+  static_cast<volatile unsigned*>(words_.get())[0] = 1;
+}
+
+bool Gate::gave_up() const {
+  return static_cast<const volatile unsigned*>(words_.get())[1] != 0;
 }
 
 void wake(Session& session) {
@@ -88,18 +112,21 @@ void wake(Session& session) {
 
 double time_executions(Session& session, const Operation& operation, int launches) {
   // Without a gate the host's part is what is asked for, and the queue may be full.
-  const int most = operation.gated ? executions_at_once(launches, operation.kernels) : launches;
+  Gate* const gate = operation.gated ? &session.library<Gate>() : nullptr;
   Event begin, end;
   double seconds = 0;
-  for (int first = 0; first < launches; first += most) {
+  for (int first = 0; first < launches;) {
+    const int left = launches - first;
+    const int now = gate != nullptr ? executions_at_once(left, operation) : left;
     {
-      Gate* const gate = operation.gated ? &session.library<Gate>() : nullptr;
       const Opened opened(gate);
       if (gate != nullptr) gate->close(session.stream);
-      enqueue(session.stream, operation, first, std::min(most, launches - first), begin, end);
+      enqueue(session.stream, operation, first, now, begin, end);
     }
     end.wait();
+    if (gate != nullptr && gate->gave_up() && enqueue_fewer(operation, now)) continue;
     seconds += seconds_between(begin, end);
+    first += now;
   }
   return seconds;
 }
@@ -151,17 +178,17 @@ double time_beside(Session& session, const Operation& operation, bool timed_in_f
   Pieces pieces(other, keep_busy);
   Event begin, end, done[2];
   double seconds = 0;
-  const int most = executions_at_once(launches, operation.kernels);
-  for (int first = 0; first < launches; first += most) {
+  for (int first = 0; first < launches;) {
+    const int now = executions_at_once(launches - first, operation);
+    Gate& gate = session.library<Gate>();
     for (Event& each : done) {
       pieces.enqueue();
       each.record(other);
     }
     {
-      Gate& gate = session.library<Gate>();
       const Opened opened(&gate);
       gate.close(timed);
-      enqueue(timed, operation, first, std::min(most, launches - first), begin, end);
+      enqueue(timed, operation, first, now, begin, end);
     }
     for (int next = 0; !end.reached(); next = 1 - next) {
       while (!done[next].reached() && !end.reached()) {
@@ -170,7 +197,9 @@ double time_beside(Session& session, const Operation& operation, bool timed_in_f
       done[next].record(other);
     }
     check(cudaStreamSynchronize(other), "waiting for the device");
+    if (gate.gave_up() && enqueue_fewer(operation, now)) continue;
     seconds += seconds_between(begin, end);
+    first += now;
   }
   return seconds;
 }

@@ -7,9 +7,10 @@
 // training step finds in memory (Entry::cold) are executed on copies that take turns.
 //
 // If the host needs longer to launch a kernel than the device to run it, events would measure the host. A gate prevents
-// that: a kernel that waits for a word in host memory holds the stream until all launches are enqueued. It opens by
-// itself after 20 ms; if a library waits for the device before that, the remaining launches are measured as fast as the
-// host enqueues them. Only as many kernels wait behind a gate as the driver's queue has room for (launch_plan.hpp).
+// that: a kernel that waits for a word in host memory holds the stream until all launches are enqueued. It gives up after
+// 20 ms; then the times are thrown away and half as many executions are enqueued behind the next gate. If a library waits
+// for the device, one execution is measured as fast as the host enqueues it. Only as many kernels wait behind a gate as
+// the driver's queue has room for (launch_plan.hpp).
 
 #include "calibration/cuda/operation.cuh"
 
@@ -35,15 +36,17 @@ class Event {
 /// Seconds from `begin` to `end`, both of which the device has reached.
 double seconds_between(const Event& begin, const Event& end);
 
-/// A kernel that holds a stream from close() to open().
+/// A kernel that holds a stream from close() to open(), 20 ms at most.
 class Gate {
  public:
   explicit Gate(Session& session);
   void close(cudaStream_t stream);
   void open();
+  /// True if the device reached the end of the wait before open(). To be asked when the device has passed the gate.
+  bool gave_up() const;
 
  private:
-  PinnedMemory word_;
+  PinnedMemory words_;  ///< two numbers: open, gave up
 };
 
 /// Keeps all multiprocessors busy for a while: an idle device runs at a fraction of its clock under load, and the clock

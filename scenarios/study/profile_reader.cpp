@@ -1,5 +1,6 @@
 #include "scenarios/study/profile_reader.hpp"
 
+#include "calibration/table_fit.hpp"
 #include "scenarios/yaml/codecs.hpp"
 #include "scenarios/yaml/map_codec.hpp"
 #include "text/words.hpp"
@@ -92,6 +93,7 @@ std::string shape_fault(const OperatorInfo& info, std::span<const std::int64_t> 
 struct RawTable {
   OperatorTable table;
   const YamlNode* dimensions = nullptr;
+  const YamlNode* relevance = nullptr;
   const YamlNode* samples = nullptr;
 };
 
@@ -117,6 +119,7 @@ const std::vector<Field<RawTable>>& table_fields() {
           [codec = number_codec(-1, kLargestNumber)](const YamlNode& node, const Reading& reading, RawTable& raw) {
             codec.read(node, reading, raw.table.cross_validation);
           }),
+      plain_field<RawTable>("relevance", false, node_of(&RawTable::relevance)),
       plain_field<RawTable>("dimensions", true, node_of(&RawTable::dimensions)),
       plain_field<RawTable>("samples", true, node_of(&RawTable::samples)),
   };
@@ -191,6 +194,20 @@ void check_dimensions(const OperatorInfo& info, const YamlNode& list, const Read
                      "the file is of another version of the program: calibrate again");
 }
 
+void read_relevance(const OperatorInfo& info, const YamlNode& list, const Reading& reading, OperatorTable& table) {
+  const std::vector<std::string_view> names = TableFit::feature_names(info, table.type);
+  double most = 0;
+  for (const YamlNode& item : list.items) {
+    const auto value = number_of<double>(item);
+    if (!value || !(*value >= 0 && *value <= 1)) return reading.expected("a relevance from 0 to 1", item);
+    table.relevance.push_back(*value);
+    most = std::max(most, *value);
+  }
+  if (table.relevance.size() != names.size() || most == 0)
+    reading.complain(list.place, fmt::format("expected the relevance of {}, not all 0, got {} numbers",
+                                             fmt::join(names, ", "), table.relevance.size()));
+}
+
 void check_type(const OperatorInfo& info, const RawTable& raw, const YamlNode& node, const Reading& reading) {
   if (std::find(info.types.begin(), info.types.end(), raw.table.type) != info.types.end()) return;
   std::vector<std::string> names;
@@ -222,6 +239,8 @@ void read_tables(const YamlNode& list, const Reading& outer, CalibrationProfile&
     const OperatorInfo& info = *find_operator(raw.table.name);
     check_type(info, raw, node, reading);
     check_dimensions(info, *raw.dimensions, reading);
+    if (raw.relevance != nullptr && reading.complaints.size() == before)
+      read_relevance(info, *raw.relevance, reading, raw.table);
     if (reading.complaints.size() == before) SampleReader{info, reading}.read(*raw.samples, raw.table.samples);
     profile.tables.push_back(std::move(raw.table));
   }

@@ -45,7 +45,7 @@ TEST_CASE("layers take what their operators are predicted to take") {
   CHECK(us(model.layers[2].backward) == near(gemm(128, 500, 128) + gemm(128, 500, 128), 0.001));
   for (const TimedLayer& layer : model.layers) {
     CHECK(layer.basis->basis == PredictionBasis::interpolated);
-    CHECK(layer.basis->relative_error > 0);
+    CHECK(layer.basis->relative_error >= 0);  // the synthetic sum follows its bytes exactly
     CHECK(layer.basis->relative_error < 0.1);
   }
   const BasisSummary summary = summarise_basis(model);

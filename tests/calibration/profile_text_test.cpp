@@ -22,7 +22,8 @@ TEST_CASE("a profile as a file") {
   profile.tables = {{.name = "gemm",
                      .type = DataType::fp32,
                      .samples = {{{1, 128, 64, 32}, 1.23e-05, 0.004, 12}, {{1, 256, 64, 32}, 0.5, 0, 6}},
-                     .cross_validation = 0.03},
+                     .cross_validation = 0.03,
+                     .relevance = {0, 1, 0.5, 0.25, 1, 0}},
                     {.name = "copy", .type = DataType::fp32, .samples = {}, .cross_validation = -1}};
   profile.skipped = {{.name = "gemm", .type = DataType::fp8, .shape = {}, .reason = "no"},
                      {.name = "gemm", .type = DataType::fp32, .shape = {1, 2, 3, 4}, .reason = "out of memory"}};
@@ -50,6 +51,7 @@ operators:
   - op: gemm
     type: fp32
     cross_validation: 0.03
+    relevance: [0, 1, 0.5, 0.25, 1, 0]
     dimensions: [batch, m, n, k]
     samples:
       - [1, 128, 64, 32, 1.23e-05, 0.004, 12]

@@ -147,6 +147,21 @@ TEST_CASE("a convolution may have no padding, and no kernel beyond its input") {
   CHECK(contains(profile_complaints(text(9)), "the kernel is larger than the padded input"));
 }
 
+TEST_CASE("a table may say how much each feature of a shape matters") {
+  const auto with = [](const std::string& relevance) {
+    return kHead + replaced(kGemm, "    dimensions", "    relevance: " + relevance + "\n    dimensions") + kSkipped;
+  };
+  CHECK(parse_profile(with("[0, 1, 0.5, 0.25, 1, 0]"), "gpu.yaml").tables[0].relevance ==
+        std::vector<double>{0, 1, 0.5, 0.25, 1, 0});
+  const std::string expected = "expected the relevance of batch, m, n, k, bytes, flops, not all 0, got ";
+  CHECK(profile_complaints(with("[1, 1, 1, 1]")).find(expected + "4 numbers") != std::string::npos);
+  CHECK(profile_complaints(with("[0, 0, 0, 0, 0, 0]")).find(expected + "6 numbers") != std::string::npos);
+  for (const std::string wrong : {"2", "-1", "nan", "much"})
+    CHECK(profile_complaints(with("[0, 1, 0, 0, 0, " + wrong + "]")).find("a relevance from 0 to 1") !=
+          std::string::npos);
+  CHECK(profile_complaints(with("most")).find("expected a list") != std::string::npos);
+}
+
 TEST_CASE("one table an operator and number format; few complaints of many") {
   CHECK(contains(profile_complaints(kHead + kGemm + kGemm.substr(kGemm.find('\n') + 1) + kSkipped),
                  "operators[1]: gemm in fp32 has a table already"));

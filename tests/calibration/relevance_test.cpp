@@ -1,0 +1,106 @@
+#include "calibration/relevance.hpp"
+
+#include "calibration/operators.hpp"
+#include "calibration/predictor.hpp"
+#include "calibration/table_fit.hpp"
+#include "tests/near.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace contend {
+
+namespace {
+
+std::vector<std::size_t> first(std::size_t count) {
+  std::vector<std::size_t> out(count);
+  std::iota(out.begin(), out.end(), std::size_t{0});
+  return out;
+}
+
+/// A cast whose time is that of its elements, with a step where they leave a cache of 50 MB.
+OperatorTable cast_table(double reach) {
+  OperatorTable table{.name = "cast_transpose", .type = DataType::bf16, .samples = {}};
+  for (std::int64_t rows = 256; rows <= 16'384; rows *= 4)
+    for (std::int64_t columns = 1024; columns <= 16'384; columns *= 4) {
+      const double elements = static_cast<double>(rows * columns);
+      const double rate = 4 * elements < 50e6 ? 4e12 : 1.5e12 * reach;
+      table.samples.push_back(
+          {.shape = {rows, columns}, .seconds = 2e-6 + 4 * elements / rate, .half_width = 1e-3, .repetitions = 20});
+    }
+  return table;
+}
+
+}  // namespace
+
+TEST_CASE("relevance: a coordinate that changes nothing has less of it than one that changes values") {
+  std::vector<double> coordinates, values;
+  for (int x = 0; x < 6; ++x)
+    for (int y = 0; y < 6; ++y) {
+      coordinates.insert(coordinates.end(), {static_cast<double>(x), static_cast<double>(y)});
+      values.push_back(std::sin(1.5 * x));
+    }
+  const std::vector<double> found = find_relevance(coordinates, 2, values, {}, first(values.size()));
+  REQUIRE(found.size() == 2);
+  CHECK(found[0] == 1);
+  CHECK(found[1] <= 0.25);
+  const auto error = [&](const std::vector<double>& relevance) {
+    const ScatteredSurface surface{scaled(coordinates, relevance), 2};
+    return surface.error(values, surface.best_settings(values));
+  };
+  CHECK(error(found) < error({1, 1}) / 4);
+}
+
+TEST_CASE("relevance: few points or one coordinate leave it equal") {
+  const std::vector<double> values{1, 2, 3, 1, 2, 3};
+  const std::vector<double> six{1, 1, 2, 5, 3, 1, 1, 9, 2, 2, 3, 3};
+  CHECK(find_relevance(six, 2, values, {}, first(6)) == std::vector<double>{1, 1});
+  std::vector<double> many(20);
+  std::iota(many.begin(), many.end(), 0.0);
+  CHECK(find_relevance(many, 1, many, {}, first(20)) == std::vector<double>{1});
+}
+
+TEST_CASE("relevance: shapes of equal bytes predict each other") {
+  OperatorTable table = cast_table(1);
+  const TableFit plain{table};
+  std::vector<double> without = plain.errors();
+  std::nth_element(without.begin(), without.begin() + 6, without.end());
+  OperatorPredictor::fit(table);
+  CHECK(table.cross_validation < 0.05);
+  CHECK(table.cross_validation < without[6] / 2);
+  CHECK(TableFit::feature_names(*find_operator("cast_transpose"), DataType::bf16) ==
+        std::vector<std::string_view>{"rows", "columns", "bytes", "flops"});
+  REQUIRE(table.relevance.size() == 4);
+  CHECK(std::max(table.relevance[2], table.relevance[3]) == 1);
+  // Shapes between the samples, of a number of elements that the samples have and of columns that they don't.
+  CalibrationProfile profile;
+  profile.tables.push_back(table);
+  const OperatorPredictor predictor{profile};
+  const Prediction found =
+      predictor.predict("cast_transpose", DataType::bf16, std::vector<std::int64_t>{2048, 2048}).value();
+  CHECK(found.seconds == near(2e-6 + 4.0 * 2048 * 2048 / 4e12, 0.05));
+}
+
+TEST_CASE("relevance: errors of samples are no smaller than cross-validation says") {
+  OperatorTable table = cast_table(2);
+  OperatorPredictor::fit(table);
+  table.cross_validation = 0.2;
+  std::vector<double> errors = TableFit{table}.errors();
+  std::nth_element(errors.begin(), errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2), errors.end());
+  CHECK(errors[errors.size() / 2] == near(0.2));
+}
+
+TEST_CASE("relevance: products in less than 32 bits have their alignment") {
+  CHECK(TableFit::feature_names(*find_operator("gemm"), DataType::bf16) ==
+        std::vector<std::string_view>{"batch", "m", "n", "k", "alignment", "bytes", "flops"});
+  CHECK(TableFit::feature_names(*find_operator("gemm"), DataType::fp32) ==
+        std::vector<std::string_view>{"batch", "m", "n", "k", "bytes", "flops"});
+  CHECK(TableFit::feature_names(*find_operator("copy"), DataType::fp32) == std::vector<std::string_view>{"bytes"});
+}
+
+}  // namespace contend
