@@ -83,6 +83,7 @@ void OperatorPredictor::fit(OperatorTable& table) {
     for (std::size_t i = fold; i < samples; i += kFolds) errors.push_back(fitted.errors()[i]);
   }
   table.cross_validation = median_interval(errors).median;
+  if (find_operator(table.name)->dimensions.size() == 1) return;
   std::vector<std::size_t> all(samples);
   std::iota(all.begin(), all.end(), std::size_t{0});
   table.relevance = plain.best_relevance(all);
