@@ -342,6 +342,7 @@ COLUMNS = ("result", "file", "line", "column", "mutation", "program", "how", "se
 
 
 def write_list(path, verdicts):
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     with open(path, "w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out)
         writer.writerow(COLUMNS)

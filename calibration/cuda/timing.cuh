@@ -7,10 +7,10 @@
 // training step finds in memory (Entry::cold) are executed on copies that take turns.
 //
 // If the host needs longer to launch a kernel than the device to run it, events would measure the host. A gate prevents
-// that: a kernel that waits for a word in host memory holds the stream until all launches are enqueued. It gives up after
-// 20 ms; then the times are thrown away and half as many executions are enqueued behind the next gate. If a library waits
-// for the device, one execution is measured as fast as the host enqueues it. Only as many kernels wait behind a gate as
-// the driver's queue has room for (launch_plan.hpp).
+// that: a kernel that waits for a word in host memory holds the stream until all launches are enqueued. It gives up
+// after 20 ms; then the times are thrown away and half as many executions are enqueued behind the next gate. If a
+// library waits for the device, one execution is measured as fast as the host enqueues it. Only as many kernels wait
+// behind a gate as the driver's queue has room for (launch_plan.hpp).
 
 #include "calibration/cuda/operation.cuh"
 

@@ -303,21 +303,23 @@ TEST_CASE("throttling and other users are warned of") {
     contend_device_state state{};
     state.power_limited_s = 100 + 2 * looks;
     state.heat_limited_s = looks < 2 ? 7 : 7.5;
-    if (++looks == 2) {
+    if (++looks <= 2) {
       state.throttled = 1;
-      state.clock_mhz = 1200;
-      std::snprintf(state.throttle, sizeof state.throttle, "heat");
+      state.clock_mhz = looks == 1 ? 1300 : 1200;
+      std::snprintf(state.throttle, sizeof state.throttle, "%s", looks == 1 ? "heat" : "power");
     }
-    if (looks >= 2) state.other_processes = looks;
+    state.other_processes = looks;
     return state;
   };
   const CalibrationProfile profile = bench.run().profile;
   REQUIRE(profile.warnings.size() == 3);
   CHECK(profile.power_limited_s == 2 * (looks - 1));
   CHECK(profile.warnings[1] == "heat held the clock down for 0.5 s");
-  CHECK(profile.warnings[0].find("the clock was held down (heat) at 1 of ") == 0);
+  CHECK(profile.warnings[0].find("the clock was held down (heat) at 2 of ") == 0);
+  CHECK(profile.warnings[0].find(", first during the start; ") != std::string::npos);
   CHECK(profile.warnings[0].find("; down to 1200 MHz") != std::string::npos);
   CHECK(profile.warnings[2].find("others used the device at ") == 0);
+  CHECK(profile.warnings[2].find(", first during the start; ") != std::string::npos);
 }
 
 TEST_CASE("cancelled and resumed: the same as in one go, and nothing twice") {

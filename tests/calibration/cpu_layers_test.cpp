@@ -149,11 +149,11 @@ TEST_CASE("normalizations") {
   layer_norm(2, Floats{1, 3, 0, 10}, Floats{2, 1}, Floats{0.5, 0}, out);
   CHECK(worst(out, {-2 + 0.5, 1, -2 + 0.5, 1}) < 1e-4);
   // Two images of 2 channels at 2 places. Channel 0: 1 3 | 5 7, mean 4, variance (9 + 1 + 1 + 9) / 4 = 5.
-  // Channel 1: all 2, so only the shift is left.
+  // Channel 1: 0 10 | 10 0, mean 5, variance 25.
   Floats images(8);
-  batch_norm(2, 2, Floats{1, 3, 2, 2, 5, 7, 2, 2}, Floats{1, 1}, Floats{0, 0.25}, images);
+  batch_norm(2, 2, Floats{1, 3, 0, 10, 5, 7, 10, 0}, Floats{1, 1}, Floats{0, 0.25}, images);
   const double unit = 1 / std::sqrt(5.0);
-  CHECK(worst(images, {-3 * unit, -unit, 0.25, 0.25, unit, 3 * unit, 0.25, 0.25}) < 1e-5);
+  CHECK(worst(images, {-3 * unit, -unit, -1 + 0.25, 1 + 0.25, unit, 3 * unit, 1 + 0.25, -1 + 0.25}) < 1e-5);
 }
 
 TEST_CASE("element by element") {

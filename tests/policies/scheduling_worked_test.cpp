@@ -317,25 +317,29 @@ TEST_CASE("drf: the example of the paper, 9 CPUs and 18 GB between tasks of (1, 
 
 TEST_CASE("drf: the resource of which an account holds the largest part decides, here CPUs") {
   // 10 GPUs, 9 CPUs. Jobs of the first user need one of each, those of the second 3 CPUs. First 1/9, second 3/9, first
-  // 2/9, 3/9, 4/9: then 2 CPUs are left, too few for the second, and the first takes one more.
-  ClusterSpec cluster;
-  cluster.gpus_per_server = 10;
-  cluster.gpu_memory = Bytes{1};
-  cluster.milli_cpus = 9000;
-  std::vector<JobSpec> jobs;
-  for (std::int32_t i = 0; i < 10; ++i) {
-    JobSpec job = timed_job(0, 1, 10);
-    job.user = i / 5;
-    job.milli_cpus = i < 5 ? 1000 : 3000;
-    jobs.push_back(job);
+  // 2/9, 3/9, 4/9: then 2 CPUs are left, too few for the second, and the first takes one more. The same with twice as
+  // many of each, and jobs of two GPUs.
+  for (const int gpus : {1, 2}) {
+    CAPTURE(gpus);
+    ClusterSpec cluster;
+    cluster.gpus_per_server = 10 * gpus;
+    cluster.gpu_memory = Bytes{1};
+    cluster.milli_cpus = 9000 * gpus;
+    std::vector<JobSpec> jobs;
+    for (std::int32_t i = 0; i < 10; ++i) {
+      JobSpec job = timed_job(0, gpus, 10);
+      job.user = i / 5;
+      job.milli_cpus = i < 5 ? 1000 : 3000;
+      jobs.push_back(job);
+    }
+    const Played played = play({"drf", {{"by_user", true}}}, cluster, jobs);
+    int first[2] = {0, 0};
+    for (const Hold& hold : played.runs) {
+      if (hold.start == Time{}) ++first[hold.job.index() / 5];
+    }
+    CHECK(first[0] == 5);
+    CHECK(first[1] == 1);
   }
-  const Played played = play({"drf", {{"by_user", true}}}, cluster, jobs);
-  int first[2] = {0, 0};
-  for (const Hold& hold : played.runs) {
-    if (hold.start == Time{}) ++first[hold.job.index() / 5];
-  }
-  CHECK(first[0] == 5);
-  CHECK(first[1] == 1);
 }
 
 TEST_CASE("fair-share and drf: borrowed GPUs are taken back, unless that is forbidden") {

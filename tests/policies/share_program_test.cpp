@@ -197,6 +197,7 @@ TEST_CASE("shares: the optimum is that of the whole linear program by a plain si
     const TimeShares level = program.max_level(none, all);
     CHECK(level.value == near_absolute(slow_optimum(cluster, {}), 1e-9));
     CHECK(faults(cluster, level) == "");
+    CHECK(level.prices.size() == cluster.capacity.size());
     std::vector<double> values;
     for (const TypedJob& job : cluster.jobs)
       for (std::size_t j = 0; j < cluster.capacity.size(); ++j)

@@ -162,6 +162,24 @@ TEST_CASE(
   CHECK(other_windows > effort(std::size_t{500}));
 }
 
+TEST_CASE("random weights: of the three pairings of four sites, the one with the larger sum") {
+  LinkMatrix links = named_sites(4);
+  for (std::size_t a = 1; a < 4; ++a)
+    for (std::size_t b = 0; b < a; ++b) join(links, a, b, 100);
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    CAPTURE(seed);
+    RandomStream stream{seed, "peers"};
+    std::int64_t weight[4][4] = {};
+    for (std::size_t a = 0; a < 4; ++a)
+      for (std::size_t b = a + 1; b < 4; ++b) weight[a][b] = stream.uniform_integer(1, std::int64_t{1} << 20);
+    const std::int64_t sums[] = {weight[0][1] + weight[2][3], weight[0][2] + weight[1][3], weight[0][3] + weight[1][2]};
+    const std::size_t partner = 1 + static_cast<std::size_t>(std::max_element(sums, sums + 3) - sums);
+    const std::vector<PeerRound> rounds = peer_rounds(links, matched(3, 0, true), seed);
+    CHECK(std::count(rounds[0].begin(), rounds[0].end(), PeerTransfer{0, partner}) == 1);
+    CHECK(std::count(rounds[0].begin(), rounds[0].end(), PeerTransfer{partner, 0}) == 1);
+  }
+}
+
 TEST_CASE("random pairs cover all sites but an odd one, are equally likely, and depend only on the seed") {
   RandomStream stream{2, "peers test"};
   const LinkMatrix links = random_links(stream, 5, 1);
