@@ -149,7 +149,7 @@ class Calibration {
     if (request_.visit_twice && result_.end == CalibrationEnd::finished) visit_again();
     watch_.look("the end");
     result_.profile = assembled();
-    for (OperatorTable& each : result_.profile.tables) OperatorPredictor::fit(each);
+    for (OperatorTable& each : result_.profile.tables) OperatorPredictor::fit(each, result_.profile);
     result_.profile.complete = result_.end == CalibrationEnd::finished;
     return std::move(result_);
   }

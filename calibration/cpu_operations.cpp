@@ -47,10 +47,11 @@ Executable written(Shape s) {
   return [out = of_bytes(s), value = 0.0F]() mutable { std::fill(out.begin(), out.end(), value += 1); };
 }
 
+template <Layout A, Layout B>
 Executable product(Shape s) {
   const ProductShape p{s[0], s[1], s[2], s[3]};
   return [p, a = filled(at(s, 0) * at(s, 1) * at(s, 3)), b = filled(at(s, 0) * at(s, 3) * at(s, 2), 1),
-          c = Floats(at(s, 0) * at(s, 1) * at(s, 2))]() mutable { multiply(p, a, b, c); };
+          c = Floats(at(s, 0) * at(s, 1) * at(s, 2))]() mutable { multiply(p, a, b, c, A, B); };
 }
 
 struct ConvolutionOperands {
@@ -245,11 +246,13 @@ constexpr std::pair<std::string_view, Executable (*)(Shape)> kMakers[] = {
     {"copy", copied},
     {"read", read_over},
     {"write", written},
-    {"gemm", product},
+    {"gemm", product<Layout::plain, Layout::transposed>},
+    {"gemm_nn", product<Layout::plain, Layout::plain>},
+    {"gemm_tn", product<Layout::transposed, Layout::plain>},
     {"convolution", convolution},
     {"convolution_input_gradient", convolution_input_gradient},
     {"convolution_weight_gradient", convolution_weight_gradient},
-    {"gemm_sustained", product},
+    {"gemm_sustained", product<Layout::plain, Layout::transposed>},
     {"grouped_gemm", grouped_product},
     {"attention", attention<false>},
     {"causal_attention", attention<true>},

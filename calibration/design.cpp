@@ -112,6 +112,17 @@ Shapes gemm_grid(bool quick) {
   return out;
 }
 
+/// Gradients beside the layers of networks: products with a vocabulary, whose rows are seldom aligned.
+Shapes vocabulary_grid(std::string_view name, bool quick) {
+  Shapes out;
+  for (const std::int64_t vocabulary : quick ? steps(50'257, 50'257, 2) : std::vector<std::int64_t>{30'522, 50'257})
+    for (const std::int64_t width : quick ? steps(768, 768, 2) : std::vector<std::int64_t>{768, 4096})
+      for (const std::int64_t tokens : quick ? steps(4096, 4096, 2) : steps(2048, 16'384, 8))
+        out.push_back(name == "gemm_nn" ? OperatorShape{1, tokens, width, vocabulary}
+                                        : OperatorShape{1, vocabulary, width, tokens});
+  return out;
+}
+
 /// Beside the layers of networks.
 Shapes convolution_grid(bool quick) {
   Shapes out;
@@ -273,6 +284,7 @@ Shapes grid(const OperatorInfo& info, bool quick, int devices) {
   if (info.group == OperatorGroup::collective && info.dimensions.size() == 2) return collective_grid(quick, devices);
   if (name == "gemm_sustained") return {{1, 1024, 1024, 1024}, {1, 8192, 8192, 8192}};
   if (name == "grouped_gemm") return grouped_grid(quick);
+  if (info.same_work) return vocabulary_grid(name, quick);
   if (info.group == OperatorGroup::gemm) return gemm_grid(quick);
   if (name == "reduce") return one_dimension(block_steps(quick));
   if (info.group == OperatorGroup::contention) return beside_grid(name, quick);

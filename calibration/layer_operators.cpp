@@ -131,23 +131,23 @@ class LayerSplitter {
   void linear() {
     const std::int64_t rows = batch_ * shape_.positions(), in = shape_.channels, out = shape_.out_channels;
     forward("gemm", {1, rows, out, in});
-    if (layer_.input_needs_gradient) backward("gemm", {1, rows, in, out});
-    backward("gemm", {1, out, in, rows});
+    if (layer_.input_needs_gradient) backward("gemm_nn", {1, rows, in, out});
+    backward("gemm_tn", {1, out, in, rows});
     if (has_bias()) sum_of_outputs(out);  // the forward product adds it while writing
   }
 
   void scores() {
     const std::int64_t heads = batch_ * shape_.heads;
     forward("gemm", {heads, shape_.queries, shape_.keys, shape_.head_size});
-    backward("gemm", {heads, shape_.queries, shape_.head_size, shape_.keys});
-    backward("gemm", {heads, shape_.keys, shape_.head_size, shape_.queries});
+    backward("gemm_nn", {heads, shape_.queries, shape_.head_size, shape_.keys});
+    backward("gemm_tn", {heads, shape_.keys, shape_.head_size, shape_.queries});
   }
 
   void context() {
     const std::int64_t heads = batch_ * shape_.heads;
-    forward("gemm", {heads, shape_.queries, shape_.head_size, shape_.keys});
+    forward("gemm_nn", {heads, shape_.queries, shape_.head_size, shape_.keys});
     backward("gemm", {heads, shape_.queries, shape_.keys, shape_.head_size});
-    backward("gemm", {heads, shape_.keys, shape_.head_size, shape_.queries});
+    backward("gemm_tn", {heads, shape_.keys, shape_.head_size, shape_.queries});
   }
 
   void fused_attention() {
@@ -169,10 +169,10 @@ class LayerSplitter {
     forward("gemm", {1, batch_, gates, hidden}, steps);
     forward("activation", {batch_ * gates}, steps);
     backward("sum", {batch_ * gates}, steps);
-    backward("gemm", {1, batch_, hidden, gates}, steps);
-    if (layer_.input_needs_gradient) backward("gemm", {1, batch_ * steps, in, gates});
-    backward("gemm", {1, gates, in, batch_ * steps});
-    backward("gemm", {1, gates, hidden, batch_ * steps});
+    backward("gemm_nn", {1, batch_, hidden, gates}, steps);
+    if (layer_.input_needs_gradient) backward("gemm_nn", {1, batch_ * steps, in, gates});
+    backward("gemm_tn", {1, gates, in, batch_ * steps});
+    backward("gemm_tn", {1, gates, hidden, batch_ * steps});
   }
 
   const Layer& layer_;
@@ -187,9 +187,11 @@ class LayerSplitter {
 OperatorCall operator_call(std::string_view name, DataType type, OperatorShape shape, std::int64_t count) {
   const OperatorInfo* info = find_operator(name);
   CONTEND_CHECK(info != nullptr && info->dimensions.size() == shape.size(), "a call fits its operator");
-  const auto measured = [&](DataType wanted) {
+  const auto measured = [&info](DataType wanted) {
     return std::find(info->types.begin(), info->types.end(), wanted) != info->types.end();
   };
+  // Operands of fp8 are transposed by casts, for products of them have one layout.
+  if (info->same_work && !measured(type)) info = find_operator(info->like);
   // A copy moves bytes of any meaning; its table is the fp32 one.
   if (!measured(type)) type = stored_type(type);
   if (!measured(type)) type = info->types.front();

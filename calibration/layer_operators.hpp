@@ -24,7 +24,8 @@ struct OperatorCall {
 };
 
 /// A call of an operator of operators() with as many numbers as it has dimensions. If the operator was not measured in
-/// `type`, the call is in the type that activations have in memory: fp32 for tf32, bf16 for fp8.
+/// `type`, the call is of the operator with the same work (gemm for gemm_nn in fp8), if that was; else in the type that
+/// activations have in memory: fp32 for tf32, bf16 for fp8.
 [[nodiscard]] OperatorCall operator_call(std::string_view name, DataType type, OperatorShape shape,
                                          std::int64_t count = 1);
 

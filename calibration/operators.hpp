@@ -46,6 +46,9 @@ struct OperatorInfo {
   /// A similar operator of the same dimensions: a profile without a table of this one predicts its time from a table of
   /// that one, in proportion to the least work. Empty if there is none.
   std::string_view like{};
+  /// True if the operator is `like` with its operands stored otherwise. A table of it corrects predictions from a table
+  /// of `like`, and in a number format in which only `like` is measured, that takes its place.
+  bool same_work = false;
 };
 
 /// The dimensions of an operator of the group `contention` without the blocks: those of the operation in its name.

@@ -14,19 +14,30 @@ namespace {
 
 constexpr std::size_t kFolds = 5;
 
+/// The table that a table of this operator corrects, or nullptr.
+const OperatorTable* corrected_by(const OperatorTable& table, const CalibrationProfile& profile) {
+  const OperatorInfo& info = *find_operator(table.name);
+  const OperatorTable* const like = info.same_work ? profile.table(info.like, table.type) : nullptr;
+  return like == nullptr || like->samples.empty() ? nullptr : like;
+}
+
 /// Fitted when it is first asked: a profile has many tables, a study uses few of them.
 class LazyFit {
  public:
   explicit LazyFit(const OperatorTable& table) : table_{table} {}
 
+  /// The fit whose predictions this one corrects.
+  void correct(const LazyFit& like) { like_ = &like; }
+
   [[nodiscard]] const OperatorTable& table() const { return table_; }
   [[nodiscard]] const TableFit& fit() const {
-    std::call_once(once_, [&] { fit_.emplace(table_); });
+    std::call_once(once_, [&] { fit_.emplace(table_, like_ == nullptr ? nullptr : &like_->fit()); });
     return *fit_;
   }
 
  private:
   OperatorTable table_;
+  const LazyFit* like_ = nullptr;
   mutable std::once_flag once_;
   mutable std::optional<TableFit> fit_;
 };
@@ -48,6 +59,12 @@ OperatorPredictor::OperatorPredictor(const CalibrationProfile& profile) : fits_{
   for (const OperatorTable& table : profile.tables) {
     if (!table.samples.empty()) fits_->tables.push_back(std::make_unique<LazyFit>(table));
   }
+  for (const auto& each : fits_->tables) {
+    const OperatorTable* const like = corrected_by(each->table(), profile);
+    if (like == nullptr) continue;
+    for (const auto& other : fits_->tables)
+      if (other->table().name == like->name && other->table().type == like->type) each->correct(*other);
+  }
 }
 
 OperatorPredictor::~OperatorPredictor() = default;
@@ -65,11 +82,14 @@ std::optional<RooflineFit> OperatorPredictor::roofline(std::string_view op, Data
   return fit == nullptr ? std::nullopt : std::optional{fit->roofline()};
 }
 
-void OperatorPredictor::fit(OperatorTable& table) {
+void OperatorPredictor::fit(OperatorTable& table, const CalibrationProfile& profile) {
   table.cross_validation = -1;
   table.relevance.clear();
   if (table.samples.empty()) return;
-  const TableFit plain{table};
+  std::optional<TableFit> like;
+  if (const OperatorTable* const found = corrected_by(table, profile); found != nullptr) like.emplace(*found);
+  const TableFit* const corrected = like ? &*like : nullptr;
+  const TableFit plain{table, corrected};
   const std::size_t samples = plain.errors().size();
   if (samples == 0) return;
   std::vector<double> errors;
@@ -79,7 +99,7 @@ void OperatorPredictor::fit(OperatorTable& table) {
       if (i % kFolds != fold) judged.push_back(i);
     OperatorTable other = table;
     other.relevance = plain.best_relevance(judged);
-    const TableFit fitted{other};
+    const TableFit fitted{other, corrected};
     for (std::size_t i = fold; i < samples; i += kFolds) errors.push_back(fitted.errors()[i]);
   }
   table.cross_validation = median_interval(errors).median;

@@ -37,8 +37,8 @@ class OperatorPredictor {
   [[nodiscard]] std::optional<RooflineFit> roofline(std::string_view op, DataType type) const;
   /// Sets the relevance of a table's features to those that predict its samples best from each other, and its
   /// cross_validation to the median relative error of predicting each sample from all others, with the relevance that
-  /// the samples of four other fifths choose. Takes up to a second.
-  static void fit(OperatorTable& table);
+  /// the samples of the other four fifths choose. `profile` has the tables of similar operators. Takes up to a second.
+  static void fit(OperatorTable& table, const CalibrationProfile& profile);
 
  private:
   struct Fits;

@@ -36,17 +36,19 @@ CalibrationProfile with_tables_of(CalibrationProfile base, const CalibrationProf
     if (table.samples.empty()) continue;
     const OperatorInfo* const info = find_operator(table.name);
     if (std::find(replaced.begin(), replaced.end(), info->name) == replaced.end()) replaced.push_back(info->name);
-    OperatorTable taken = table;
-    OperatorPredictor::fit(taken);
     const auto is_same = [&](const auto& each) { return each.name == table.name && each.type == table.type; };
     std::erase_if(base.tables, is_same);
     std::erase_if(base.skipped, is_same);
-    base.tables.push_back(std::move(taken));
+    base.tables.push_back(table);
   }
   // operators() is one array, so its addresses are in its order.
   const auto key = [](const OperatorTable& each) { return std::pair{find_operator(each.name), each.type}; };
   std::stable_sort(base.tables.begin(), base.tables.end(),
                    [&](const OperatorTable& a, const OperatorTable& b) { return key(a) < key(b); });
+  const auto is_replaced = [&](std::string_view name, DataType type) { return other.has_samples(name, type); };
+  for (OperatorTable& each : base.tables)
+    if (is_replaced(each.name, each.type) || is_replaced(find_operator(each.name)->like, each.type))
+      OperatorPredictor::fit(each, base);
   if (replaced.empty()) throw InputError{"the second profile has no samples"};
   if (base.libraries == other.libraries) return base;
   base.libraries += fmt::format("{}{} by {}", base.libraries.empty() ? "" : "; ", fmt::join(replaced, ", "),

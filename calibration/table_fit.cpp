@@ -46,9 +46,10 @@ bool wants_alignment(const OperatorInfo& info, DataType type) {
 
 }  // namespace
 
-TableFit::TableFit(const OperatorTable& table)
+TableFit::TableFit(const OperatorTable& table, const TableFit* like)
     : info_{find_operator(table.name)},
       type_{table.type},
+      like_{like},
       samples_{table.samples},
       relevance_{table.relevance},
       cross_validation_{table.relevance.empty() ? -1 : table.cross_validation} {
@@ -61,6 +62,7 @@ TableFit::TableFit(const OperatorTable& table)
     works_.back().deviation = std::min(sample.half_width / kNormalInterval, kMostDeviation);
     deviations_.push_back(works_.back().deviation);
     features_.push_back(features(sample.shape));
+    by_like_.push_back(like_ == nullptr ? 0 : like_->predict(sample.shape).seconds);
   }
   if (relevance_.empty()) relevance_.assign(features_.front().size(), 1.0);
   CONTEND_CHECK(relevance_.size() == features_.front().size(), "a relevance for each feature");
@@ -139,9 +141,13 @@ TableFit::Model TableFit::fit(std::size_t skip) const {
   if (skip != kNothingSkipped) kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(skip));
   Model model;
   model.roofline = fit_roofline(kept);
-  for (const TimedWork& each : works_)
-    model.corrections.push_back(std::log(each.seconds / model.roofline.seconds(each.bytes, each.flops)));
+  for (std::size_t i = 0; i < works_.size(); ++i)
+    model.corrections.push_back(std::log(works_[i].seconds / baseline(model.roofline, works_[i], by_like_[i])));
   return model;
+}
+
+double TableFit::baseline(const RooflineFit& roofline, const TimedWork& work, double by_like) {
+  return by_like > 0 ? by_like : roofline.seconds(work.bytes, work.flops);
 }
 
 /// The noise that settings_ has is that of most samples; here is what one has beyond, in units of the variance of what
@@ -165,7 +171,7 @@ std::vector<double> TableFit::extra_noise() const {
   return extra;
 }
 
-double TableFit::seconds(const Model& model, const std::vector<double>& features, const TimedWork& work,
+double TableFit::seconds(const Model& model, const std::vector<double>& features, const TimedWork& work, double by_like,
                          std::size_t skip) const {
   if (info_->dimensions.size() == 1) return on_curve(model, features.front(), work, skip);
   // Beyond the samples' bounding box, use the value at its face.
@@ -175,7 +181,7 @@ double TableFit::seconds(const Model& model, const std::vector<double>& features
   const double correction = surface_
                                 ? surface_->at(coordinates(clamped), model.corrections, settings_, skip, extra_noise_)
                                 : model.corrections.front();
-  return model.roofline.seconds(work.bytes, work.flops) * std::exp(correction);
+  return baseline(model.roofline, work, by_like) * std::exp(correction);
 }
 
 double TableFit::on_curve(const Model& model, double x, const TimedWork& work, std::size_t skip) const {
@@ -222,8 +228,12 @@ Prediction TableFit::predict(std::span<const std::int64_t> shape) const {
     return {found->seconds, found->half_width, PredictionBasis::measured};
   const std::vector<double> where = features(shape);
   const bool is_inside = inside(where);
-  return {seconds(model_, where, work(shape), kNothingSkipped), expected_error(where, is_inside),
-          is_inside ? PredictionBasis::interpolated : PredictionBasis::extrapolated};
+  const PredictionBasis basis = is_inside ? PredictionBasis::interpolated : PredictionBasis::extrapolated;
+  const double error = expected_error(where, is_inside);
+  if (like_ == nullptr) return {seconds(model_, where, work(shape), 0, kNothingSkipped), error, basis};
+  const Prediction by_like = like_->predict(shape);
+  return {seconds(model_, where, work(shape), by_like.seconds, kNothingSkipped),
+          std::hypot(error, by_like.relative_error), std::max(basis, by_like.basis)};
 }
 
 /// The relevance was chosen with these errors in view, so they are too small; cross-validation has chosen anew for
@@ -247,7 +257,7 @@ void TableFit::find_errors() {
   reach_ = std::max(kReach * *most, 1.0);
   for (std::size_t i = 0; i < n; ++i) {
     const Model& model = n <= kRefitted ? fit(i) : model_;
-    const double guess = seconds(model, features_[i], works_[i], i);
+    const double guess = seconds(model, features_[i], works_[i], by_like_[i], i);
     errors_.push_back(std::abs(guess / samples_[i].seconds - 1));
   }
   widen_errors();

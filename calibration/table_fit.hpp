@@ -19,8 +19,10 @@ class TableFit {
   /// With fewer samples than this no error can be estimated.
   static constexpr std::size_t kLeastForError = 4;
 
-  /// The table has at least one sample and its operator exists; its samples are sound.
-  explicit TableFit(const OperatorTable& table);
+  /// The table has at least one sample and its operator exists; its samples are sound. `like`, which outlives this fit,
+  /// is that of an operator with the same work: the surface is then one of deviations from its predictions instead of
+  /// the roofline.
+  explicit TableFit(const OperatorTable& table, const TableFit* like = nullptr);
 
   /// The features of a shape that tell samples of the operator apart: its dimensions, for products in less than 32 bits
   /// the alignment of their rows, and if it has several dimensions the bytes and floating-point operations of its least
@@ -41,7 +43,7 @@ class TableFit {
   /// The part of the fit that depends on which samples are used.
   struct Model {
     RooflineFit roofline;
-    std::vector<double> corrections;  ///< log(time / roofline) of each sample, including one left out of the fit
+    std::vector<double> corrections;  ///< log(time / baseline) of each sample, including one left out of the fit
   };
 
   [[nodiscard]] TimedWork work(std::span<const std::int64_t> shape) const;
@@ -49,8 +51,10 @@ class TableFit {
   /// The features in which samples differ, times their relevance.
   [[nodiscard]] std::vector<double> coordinates(const std::vector<double>& features) const;
   [[nodiscard]] Model fit(std::size_t skip) const;
+  /// The time from which a shape of this work deviates: by the roofline, or the prediction of `like`, if there is one.
+  [[nodiscard]] static double baseline(const RooflineFit& roofline, const TimedWork& work, double by_like);
   [[nodiscard]] double seconds(const Model& model, const std::vector<double>& features, const TimedWork& work,
-                               std::size_t skip) const;
+                               double by_like, std::size_t skip) const;
   [[nodiscard]] double on_curve(const Model& model, double x, const TimedWork& work, std::size_t skip) const;
   [[nodiscard]] bool inside(const std::vector<double>& features) const;
   [[nodiscard]] double expected_error(const std::vector<double>& features, bool is_inside) const;
@@ -61,10 +65,12 @@ class TableFit {
 
   const OperatorInfo* info_;
   DataType type_;
+  const TableFit* like_;
   std::vector<OperatorSample> samples_;  ///< ordered by shape
   std::vector<double> relevance_;        ///< of each feature
   double cross_validation_;              ///< of the table, if its relevance was chosen; else -1
   std::vector<TimedWork> works_;
+  std::vector<double> by_like_;     ///< seconds that `like` predicts for each sample; 0 without it
   std::vector<double> deviations_;  ///< relative standard deviation of each time
   std::vector<double> weights_;     ///< from the deviations, with the typical noise as their floor
   std::vector<std::vector<double>> features_;

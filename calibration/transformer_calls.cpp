@@ -20,19 +20,19 @@ class TransformerSplitter {
     switch (each_.kind) {
       case OperatorKind::product:
         call(calls_.forward, each_.type == DataType::fp8 ? "gemm_fast_sums" : product(), {count, m, n, k});
-        call(calls_.input_gradient, product(), {count, m, k, n});
+        call(calls_.input_gradient, product() == "gemm" ? "gemm_nn" : product(), {count, m, k, n});
         // Of a group, the rows of this product are those of the weights.
-        call(calls_.weight_gradient, "gemm", {count, n, k, m});
+        call(calls_.weight_gradient, "gemm_tn", {count, n, k, m});
         break;
       case OperatorKind::attention_scores:
         call(calls_.forward, "gemm", {count, m, n, k});
-        call(calls_.input_gradient, "gemm", {count, m, k, n});
-        call(calls_.input_gradient, "gemm", {count, n, k, m});
+        call(calls_.input_gradient, "gemm_nn", {count, m, k, n});
+        call(calls_.input_gradient, "gemm_tn", {count, n, k, m});
         break;
       case OperatorKind::attention_context:
-        call(calls_.forward, "gemm", {count, m, k, n});
+        call(calls_.forward, "gemm_nn", {count, m, k, n});
         call(calls_.input_gradient, "gemm", {count, m, n, k});
-        call(calls_.input_gradient, "gemm", {count, n, k, m});
+        call(calls_.input_gradient, "gemm_tn", {count, n, k, m});
         break;
       case OperatorKind::fused_attention:
         attention(calls_.forward, "attention", each_.forward.flops);

@@ -18,6 +18,7 @@ measured: those within a graph take longer than others. Exit code 5 without PyTo
 import argparse
 import datetime
 import gc
+import itertools
 import json
 import math
 import os
@@ -62,12 +63,21 @@ def layout_of(kind):
     return torch.contiguous_format if kind == torch.float32 else torch.channels_last
 
 
-def product(kind, batch, m, n, k):
-    a, b = normal(batch, m, k, kind=kind), normal(batch, k, n, kind=kind)
-    out = torch.empty(batch, m, n, device="cuda", dtype=kind)
-    if batch == 1:
-        return lambda: torch.mm(a[0], b[0], out=out[0])
-    return lambda: torch.bmm(a, b, out=out)
+def product(transpose_a, transpose_b):
+    def make(kind, batch, m, n, k):
+        a = normal(batch, k, m, kind=kind).transpose(1, 2) if transpose_a else normal(batch, m, k, kind=kind)
+        b = normal(batch, n, k, kind=kind).transpose(1, 2) if transpose_b else normal(batch, k, n, kind=kind)
+        out = torch.empty(batch, m, n, device="cuda", dtype=kind)
+        # As in a calibration, copies of b take turns, so that it comes from memory.
+        cache = torch.cuda.get_device_properties(0).L2_cache_size
+        size = b.numel() * b.element_size()
+        copies = 1 if size >= 2 * cache else min(64, -(-2 * cache // size) + 1)
+        turns = itertools.cycle([b] + [b.clone() for _ in range(copies - 1)])
+        if batch == 1:
+            return lambda: torch.mm(a[0], next(turns)[0], out=out[0])
+        return lambda: torch.bmm(a, next(turns), out=out)
+
+    return make
 
 
 def convolve(direction):
@@ -293,7 +303,8 @@ def orthogonalize(_, count, rank):
 
 
 MAKERS = {
-    "gemm": product, "convolution": convolve(0), "convolution_input_gradient": convolve(1),
+    "gemm": product(False, True), "gemm_nn": product(False, False), "gemm_tn": product(True, False),
+    "convolution": convolve(0), "convolution_input_gradient": convolve(1),
     "convolution_weight_gradient": convolve(2), "attention": attend(False, False),
     "attention_backward": attend(False, True), "causal_attention": attend(True, False),
     "causal_attention_backward": attend(True, True), "activation": elements("activation"), "sum": elements("sum"),

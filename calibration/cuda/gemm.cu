@@ -4,12 +4,21 @@
 // d. This is the only layout of fp8. Products of fp8 are written as bf16, and need n and k divisible by 16. Memory
 // holds the three tensors and the work space.
 //
+// Copies of `b` take turns, so that it comes from memory, while `a` and `d` stay in the cache if they fit: a training
+// step computed `a` just before, and used the weights, or in the gradient of the weights the layer's input, long
+// before.
+//
+// gemm_nn and gemm_tn are the same with `b` k x n, as the gradient of a linear layer's input finds the weights, and
+// with `a` k x m besides, as the gradient of the weights finds the output's gradient. Rows of other lengths begin at
+// other addresses, so a library may have only slow kernels where one of the three layouts isn't aligned.
+//
 // gemm_fast_sums is the same with sums as frameworks have them in forward passes of fp8. gemm_sustained is the same as
 // gemm; the calibration warms up for seconds before it takes samples. grouped_gemm: `groups` products with unequal rows
 // (rows_of_group()), one after the other, as frameworks without a grouped kernel compute them; one a group in `a`, `b`,
 // `d`, which follow each other in memory.
 #include "calibration/cuda/gemm.cuh"
 
+#include "calibration/cuda/launch_plan.hpp"
 #include "calibration/shared_shapes.hpp"
 
 #include <array>
@@ -44,17 +53,16 @@ struct Blas {
 /// A prepared product. It owns the descriptions that the library reads at every call.
 class Plan {
  public:
-  Plan(Blas& blas, const void* a, const void* b, void* d) : blas_(blas), a_(a), b_(b), d_(d) {}
+  Plan(Blas& blas, const void* b, void* d) : blas_(blas), b_(b), d_(d) {}
   ~Plan();
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
   void describe(const Product& product);
   void choose();
-  void enqueue(cudaStream_t stream) const;
+  void enqueue(cudaStream_t stream, const void* a) const;
 
  private:
   Blas& blas_;
-  const void* a_;
   const void* b_;
   void* d_;
   cublasLtMatmulDesc_t operation_ = nullptr;
@@ -135,21 +143,52 @@ void Plan::choose() {
     fail(CONTEND_UNSUPPORTED, "cuBLASLt has no algorithm for this shape");
 }
 
-void Plan::enqueue(cudaStream_t stream) const {
+void Plan::enqueue(cudaStream_t stream, const void* a) const {
   const float one = 1, zero = 0;
-  check(cublasLtMatmul(blas_.handle, operation_, &one, a_, layouts_[0], b_, layouts_[1], &zero, d_, layouts_[2], d_,
+  check(cublasLtMatmul(blas_.handle, operation_, &one, a, layouts_[0], b_, layouts_[1], &zero, d_, layouts_[2], d_,
                        layouts_[2], &chosen_.algo, blas_.workspace.get(), kWorkspace, stream),
         "multiplying");
+}
+
+std::shared_ptr<Plan> planned(Session& session, const Product& product, const void* b, void* d) {
+  if (product.batch > 0x7fffffff) fail(CONTEND_UNSUPPORTED, "cuBLASLt multiplies at most 2^31 - 1 matrices at once");
+  const auto plan = std::make_shared<Plan>(session.library<Blas>(), b, d);
+  plan->describe(product);
+  plan->choose();
+  return plan;
+}
+
+/// The operation on copies of `b`, as many as together exceed the cache with it.
+template <class T>
+void add_copies(Session& session, Operation& operation, const std::shared_ptr<Plan>& plan, const T* b,
+                std::int64_t elements) {
+  size_t free = 0, total = 0;
+  cuda::check(cudaMemGetInfo(&free, &total), "asking for memory");
+  const auto bytes = elements * static_cast<std::int64_t>(sizeof(T));
+  const int copies = copies_beyond_cache(bytes, session.cache_bytes, static_cast<std::int64_t>(free / 2));
+  for (int i = 1; i < copies; ++i) {
+    Operation copy;
+    T* const other = copy.tensor<T>("b", elements);
+    cuda::check(cudaMemcpyAsync(other, b, static_cast<size_t>(bytes), cudaMemcpyDeviceToDevice, session.stream),
+                "copying");
+    copy.execute = [plan, other](cudaStream_t stream) { plan->enqueue(stream, other); };
+    operation.add_copy(std::move(copy));
+  }
+  cuda::check(cudaStreamSynchronize(session.stream), "copying");
 }
 
 template <class In, class Out>
 Operation gemm_of(Session& session, const Request& request, bool fast_sums = false) {
   Operation operation;
+  // Of the operands as cuBLASLt reads them: whether rows of `b` have k numbers, and rows of `a` m.
+  const bool b_by_k = request.name != "gemm_nn" && request.name != "gemm_tn", a_by_m = request.name == "gemm_tn";
   const auto [batch, m, n, k] = std::array{request.shape[0], request.shape[1], request.shape[2], request.shape[3]};
   const In* const a = operation.tensor<In>("a", elements_of({batch, m, k}), Fill::normal);
   const In* const b = operation.tensor<In>("b", elements_of({batch, n, k}), Fill::normal);
   Out* const d = operation.tensor<Out>("d", elements_of({batch, m, n}));
-  operation.execute = make_product(session, {request.type, batch, n, m, k, true, false, fast_sums}, b, a, d);
+  const std::shared_ptr<Plan> plan = planned(session, {request.type, batch, n, m, k, b_by_k, a_by_m, fast_sums}, a, d);
+  operation.execute = [plan, b](cudaStream_t stream) { plan->enqueue(stream, b); };
+  add_copies(session, operation, plan, b, elements_of({batch, n, k}));
   return operation;
 }
 
@@ -157,11 +196,7 @@ Operation gemm_of(Session& session, const Request& request, bool fast_sums = fal
 
 std::function<void(cudaStream_t)> make_product(Session& session, const Product& product, const void* a, const void* b,
                                                void* d) {
-  if (product.batch > 0x7fffffff) fail(CONTEND_UNSUPPORTED, "cuBLASLt multiplies at most 2^31 - 1 matrices at once");
-  const auto plan = std::make_shared<Plan>(session.library<Blas>(), a, b, d);
-  plan->describe(product);
-  plan->choose();
-  return [plan](cudaStream_t stream) { plan->enqueue(stream); };
+  return [plan = planned(session, product, b, d), a](cudaStream_t stream) { plan->enqueue(stream, a); };
 }
 
 Operation make_gemm(Session& session, const Request& request) {
@@ -226,10 +261,9 @@ Operation grouped_gemm(Session& session, const Request& request) {
 }  // namespace
 
 Entries gemm_operators() {
-  return {{"gemm", 4, make_gemm},
-          {"gemm_fast_sums", 4, gemm_fast_sums},
-          {"gemm_sustained", 4, make_gemm},
-          {"grouped_gemm", 4, grouped_gemm}};
+  return {{"gemm", 4, make_gemm},           {"gemm_nn", 4, make_gemm},
+          {"gemm_tn", 4, make_gemm},        {"gemm_fast_sums", 4, gemm_fast_sums},
+          {"gemm_sustained", 4, make_gemm}, {"grouped_gemm", 4, grouped_gemm}};
 }
 
 }  // namespace contend::cuda

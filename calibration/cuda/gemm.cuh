@@ -23,7 +23,7 @@ std::function<void(cudaStream_t)> make_product(Session& session, const Product& 
                                                void* d);
 
 /// The operator `gemm` for a shape of batch, m, n, k. Its tensors `a`, `b` and `d` are row-major: m x k, n x k and m x
-/// n.
+/// n; those of `gemm_nn` m x k, k x n and m x n, those of `gemm_tn` k x m, k x n and m x n.
 Operation make_gemm(Session& session, const Request& request);
 
 }  // namespace contend::cuda

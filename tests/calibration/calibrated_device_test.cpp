@@ -60,7 +60,7 @@ TEST_CASE("a layer stands on the weakest of its operators") {
   NetworkBuilder net{"one", "", "vector"};
   net.linear("fc", {128, 1, 1, true}, 1024, Bias::no);
   const LayerTable table = net.take();
-  const CalibratedDevice device{synthetic_profile()};
+  const CalibratedDevice device{with_gradients(synthetic_profile())};
   const auto basis = [&](int batch) {
     return calibrated_times(table, device, batch, DataType::fp16).layers[0].basis.value();
   };

@@ -92,7 +92,7 @@ double held_out_error(const OperatorPredictor& predictor, const TimeOf& time) {
 
 /// The table with its relevance and cross-validation.
 OperatorTable fitted(OperatorTable table) {
-  OperatorPredictor::fit(table);
+  OperatorPredictor::fit(table, {});
   return table;
 }
 
@@ -474,4 +474,32 @@ TEST_CASE("predictions from noisy tables, with their errors") {
   CHECK(1 / fit.seconds_per_flop == near(1.71259525e+13, 1e-6));
   CHECK(1 / fit.seconds_per_byte == near(3.83918503e+11, 1e-6));
   CHECK(fit.overhead == near(6.43799554e-06, 1e-6));
+}
+
+TEST_CASE("a table of another layout corrects the predictions of the product") {
+  // A weight gradient that takes 1.5 times as long, measured at few shapes; the law of the product has steps.
+  const OperatorTable products = table_of("gemm", product_grid(), tiled_product, 0);
+  std::vector<OperatorShape> few;
+  for (std::size_t i = 0; i < product_grid().size(); i += 5) few.push_back(product_grid()[i]);
+  const OperatorTable gradients = table_of(
+      "gemm_tn", few, [](const OperatorShape& shape) { return 1.5 * tiled_product(shape); }, 0);
+  CalibrationProfile profile;
+  profile.tables = {products, gradients};
+  const OperatorPredictor both{profile};
+  RandomStream random{11, "shapes"};
+  double worst_alone = 0;
+  for (int i = 0; i < 50; ++i) {
+    const auto size = [&] { return static_cast<std::int64_t>(std::exp2(random.uniform(6, 12))); };
+    const OperatorShape shape{1, size(), size(), size()};
+    const Prediction product = both.predict("gemm", DataType::fp32, shape).value();
+    const Prediction gradient = both.predict("gemm_tn", DataType::fp32, shape).value();
+    CHECK(gradient.seconds == near(1.5 * product.seconds, 1e-9));
+    CHECK(gradient.relative_error >= product.relative_error);
+    const Prediction alone = predictor_of(gradients).predict("gemm_tn", DataType::fp32, shape).value();
+    worst_alone = std::max(worst_alone, std::abs(alone.seconds / gradient.seconds - 1));
+  }
+  CHECK(worst_alone > 0.05);  // 13 shapes alone say less
+  OperatorTable fitted_one = gradients;
+  OperatorPredictor::fit(fitted_one, profile);
+  CHECK(fitted_one.cross_validation < 1e-9);
 }

@@ -42,7 +42,7 @@ TEST_CASE("tables of another profile replace those of the first, in the order of
   CHECK(sum->samples.size() == 4);
   CHECK(sum->samples[2].seconds == near(3 * synthetic_seconds("sum", DataType::fp16, {1 << 20})));
   OperatorTable fitted = *sum;
-  OperatorPredictor::fit(fitted);
+  OperatorPredictor::fit(fitted, {});
   CHECK(sum->cross_validation == fitted.cross_validation);
   CHECK(sum->relevance == fitted.relevance);
   CHECK(merged.table("sum", DataType::fp32)->samples.size() == base.table("sum", DataType::fp32)->samples.size());

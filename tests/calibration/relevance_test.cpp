@@ -70,7 +70,7 @@ TEST_CASE("relevance: shapes of equal bytes predict each other") {
   const TableFit plain{table};
   std::vector<double> without = plain.errors();
   std::nth_element(without.begin(), without.begin() + 6, without.end());
-  OperatorPredictor::fit(table);
+  OperatorPredictor::fit(table, {});
   CHECK(table.cross_validation < 0.05);
   CHECK(table.cross_validation < without[6] / 2);
   CHECK(TableFit::feature_names(*find_operator("cast_transpose"), DataType::bf16) ==
@@ -88,7 +88,7 @@ TEST_CASE("relevance: shapes of equal bytes predict each other") {
 
 TEST_CASE("relevance: errors of samples are no smaller than cross-validation says") {
   OperatorTable table = cast_table(2);
-  OperatorPredictor::fit(table);
+  OperatorPredictor::fit(table, {});
   table.cross_validation = 0.2;
   std::vector<double> errors = TableFit{table}.errors();
   std::nth_element(errors.begin(), errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2), errors.end());

@@ -48,4 +48,15 @@ inline CalibrationProfile synthetic_profile() {
   return profile;
 }
 
+/// The same with the layouts of products that gradients have, which take as long here.
+inline CalibrationProfile with_gradients(CalibrationProfile profile) {
+  for (const DataType type : {DataType::fp32, DataType::fp16})
+    for (const char* const gradient : {"gemm_nn", "gemm_tn"}) {
+      OperatorTable table = *profile.table("gemm", type);
+      table.name = gradient;
+      profile.tables.push_back(std::move(table));
+    }
+  return profile;
+}
+
 }  // namespace contend

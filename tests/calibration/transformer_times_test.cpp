@@ -60,7 +60,7 @@ double microseconds_of(Time time) {
 }  // namespace
 
 TEST_CASE("products take what their three shapes are predicted to take") {
-  const CalibratedDevice device{synthetic_profile()};
+  const CalibratedDevice device{with_gradients(synthetic_profile())};
   const auto gemm = [](std::int64_t m, std::int64_t n, std::int64_t k) {
     return 1e6 * synthetic_seconds("gemm", DataType::fp16, {1, m, n, k});
   };
@@ -72,6 +72,11 @@ TEST_CASE("products take what their three shapes are predicted to take") {
   const CalibratedOperatorTimes output = calibrated_operator_times(only(half_batch(true), "output"), device);
   CHECK(microseconds_of(output.times.forward) == near(gemm(1024, 1024, 1024), 0.005));
   CHECK(output.basis.basis == PredictionBasis::measured);
+  // Without tables of the gradients' layouts, their times are those of the other layout, and not measured.
+  const CalibratedOperatorTimes same =
+      calibrated_operator_times(only(half_batch(true), "output"), CalibratedDevice{synthetic_profile()});
+  CHECK(same.times.weight_gradient == output.times.weight_gradient);
+  CHECK(same.basis.basis == PredictionBasis::interpolated);
   // Elementwise work takes as long as copies: 3 x 1024 x 1024 x 2 bytes.
   const CalibratedOperatorTimes sum = calibrated_operator_times(only(half_batch(true), "attention_sum"), device);
   CHECK(microseconds_of(sum.times.forward) == near(4 + 3 * 2 * 1024.0 * 1024 / 5e5, 0.02));

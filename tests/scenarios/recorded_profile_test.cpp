@@ -31,7 +31,7 @@ TEST_CASE("a recorded calibration of a CPU") {
   // The machine was disturbed, and 33 products of very different shapes are few. The surface is still what brings them
   // to where they are: the roofline alone, though fitted to them all, misses them by more.
   OperatorTable fitted = *products;
-  OperatorPredictor::fit(fitted);
+  OperatorPredictor::fit(fitted, {});
   const double error = fitted.cross_validation;
   const RooflineFit roofline = OperatorPredictor{profile}.roofline("gemm", DataType::fp32).value();
   std::vector<double> misses;

@@ -13,17 +13,20 @@ std::size_t size(std::int64_t value) {
   return static_cast<std::size_t>(value);
 }
 
-void check_gemm(const std::string& type, const Shape& shape) {
-  Prepared p("gemm", type, shape);
+void check_gemm(const std::string& name, const std::string& type, const Shape& shape) {
+  Prepared p(name, type, shape);
   if (!p.supported()) return;
   const std::size_t batch = size(shape[0]), m = size(shape[1]), n = size(shape[2]), k = size(shape[3]);
+  const bool b_by_k = name == "gemm", a_by_m = name == "gemm_tn";
   const Values a = p.read("a"), b = p.read("b");
   Values expected(batch * m * n);
   for (std::size_t s = 0; s < batch; ++s) {
     for (std::size_t column = 0; column < n; ++column) {
       for (std::size_t row = 0; row < m; ++row) {
         double sum = 0;
-        for (std::size_t i = 0; i < k; ++i) sum += a[(s * m + row) * k + i] * b[(s * n + column) * k + i];
+        for (std::size_t i = 0; i < k; ++i)
+          sum += a[s * m * k + (a_by_m ? i * m + row : row * k + i)] *
+                 b[s * n * k + (b_by_k ? column * k + i : i * n + column)];
         expected[(s * m + row) * n + column] = sum;
       }
     }
@@ -201,9 +204,12 @@ void check_attention(const std::string& type, const Shape& shape, bool causal) {
 
 TEST_CASE("matrix products") {
   for (const std::string type : {"fp32", "tf32", "fp16", "bf16", "fp8"}) {
-    check_gemm(type, {1, 64, 48, 80});
-    check_gemm(type, {3, 32, 16, 48});
-    check_gemm(type, {2, 17, 33, 29});
+    for (const std::string name : {"gemm", "gemm_nn", "gemm_tn"}) {
+      if (type == "fp8" && name != "gemm") continue;
+      check_gemm(name, type, {1, 64, 48, 80});
+      check_gemm(name, type, {3, 32, 16, 48});
+      check_gemm(name, type, {2, 17, 33, 29});
+    }
   }
 }
 
