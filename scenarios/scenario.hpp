@@ -123,10 +123,11 @@ enum class StatePlace : std::uint8_t { gpu, host, nvme };
 /// What a job keeps outside of its GPUs (models/parallel/offload.hpp). Rates are those of one GPU's part of a server.
 struct OffloadSetup {
   StatePlace optimizer = StatePlace::gpu;
+  StatePlace weights = StatePlace::gpu;        ///< each GPU's share of them, with zero: 3
   bool activations = false;                    ///< in host memory
   std::optional<ByteRate> link, memory, nvme;  ///< GPU to host; host memory; NVMe
 
-  [[nodiscard]] bool any() const { return activations || optimizer != StatePlace::gpu; }
+  [[nodiscard]] bool any() const { return activations || optimizer != StatePlace::gpu || weights != StatePlace::gpu; }
   bool operator==(const OffloadSetup&) const = default;
 };
 

@@ -43,6 +43,9 @@ Codec<OffloadSetup> offload_codec() {
       {field("optimizer", &OffloadSetup::optimizer,
              choice_codec<StatePlace>(
                  {{"gpu", StatePlace::gpu}, {"host", StatePlace::host}, {"nvme", StatePlace::nvme}})),
+       field("weights", &OffloadSetup::weights,
+             choice_codec<StatePlace>(
+                 {{"gpu", StatePlace::gpu}, {"host", StatePlace::host}, {"nvme", StatePlace::nvme}})),
        field("activations", &OffloadSetup::activations, bool_codec()), field("link", &OffloadSetup::link, rate),
        field("memory", &OffloadSetup::memory, rate), field("nvme", &OffloadSetup::nvme, rate)},
       "{optimizer: host, link: 25GB/s, memory: 20GB/s}");
@@ -92,8 +95,10 @@ std::vector<ParallelRow> make_parallel_rows() {
           "device of each pipeline rank, where they differ; []: that of the entry"),
       map_member<ParallelSetup>(
           "offload", [](auto& p) -> auto& { return p.offload; }, offload_codec(),
-          "what is kept outside of the GPUs: {optimizer: host or nvme, activations: true}, with the bandwidths of each "
-          "GPU's part of a server: `link` to host memory, `memory` of it for the update, `nvme`; {}: nothing"),
+          "what is kept outside of the GPUs: {optimizer: host or nvme, weights: host or nvme, activations: true}, with "
+          "the bandwidths of each GPU's part of a server: `link` to host memory, `memory` of it for the update, "
+          "`nvme`; "
+          "{}: nothing"),
       map_member<ParallelSetup>(
           "expert", [](auto& p) -> auto& { return p.expert; }, degree,
           "GPUs over which the experts of a layer are spread, among those with the same stage"),

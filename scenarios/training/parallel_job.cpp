@@ -140,7 +140,9 @@ Time update_time(const TrainingEntry& entry, const TrainingIteration& job, const
     each.weight = job.weight_bytes;
     each.memory = optimizer.moved;
     // With numbers of 2 bytes the weights in 4 bytes are part of the state.
+    if (offload.weights != StatePlace::gpu) each.weight = 0;  // they stay where the update is
     if (offload.optimizer == StatePlace::nvme) each.stored = static_cast<double>(optimizer.state + (is_mixed ? 4 : 0));
+    if (offload.weights == StatePlace::nvme) each.stored += job.weight_bytes / 2.0;  // only written
     const ByteRate link = *offload.link;
     return offloaded_update_time(elements, each, {link, *offload.memory, offload.nvme.value_or(link)});
   }
@@ -288,6 +290,20 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   job.gradient_bytes = setup.gradient_bytes;
   job.reshard = setup.reshard;
   job.barrier = !setup.post_validation;
+  if (const OffloadSetup& offload = setup.offload; offload.weights != StatePlace::gpu) {
+    job.reads_weights = *offload.link;
+    if (offload.weights == StatePlace::nvme && offload.nvme->bytes_per_second() < offload.link->bytes_per_second())
+      job.reads_weights = *offload.nvme;
+  }
+  const auto merges = [](const std::vector<PipelineStep>& steps) {
+    return std::ranges::any_of(steps, &PipelineStep::is_merged);
+  };
+  if (setup.zero == 3 && std::ranges::any_of(job.plan.order, merges))
+    throw InputError{{{.key = "parallel.zero",
+                       .reason = fmt::format("3: the schedule {} runs two passes as one, which would need all weights "
+                                             "of two stages at once",
+                                             setup.schedule.name),
+                       .hint = "zero: 1 or 2, or another schedule"}}};
   constexpr std::int64_t kMillion = 1'000'000;
   job.bucket = setup.bucket > 0 ? setup.bucket : std::max(40 * kMillion, degrees.data * kMillion);
 

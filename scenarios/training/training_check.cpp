@@ -31,9 +31,15 @@ constexpr std::string_view kOnlyParallel[] = {"global_batch",         "config", 
 template <class Complain>
 void check_offload(const TrainingEntry& entry, const Complain& complain) {
   const OffloadSetup& offload = entry.parallel->offload;
-  const bool states = offload.optimizer != StatePlace::gpu, stored = offload.optimizer == StatePlace::nvme;
+  const bool states = offload.optimizer != StatePlace::gpu;
+  const bool stored = offload.optimizer == StatePlace::nvme || offload.weights == StatePlace::nvme;
   if (states && entry.optimizer == Optimizer::none)
     complain("parallel.offload.optimizer", "has no effect without an optimizer", "optimizer: adam");
+  if (offload.weights != StatePlace::gpu && entry.parallel->zero < 3)
+    complain("parallel.offload.weights", "needs GPUs that gather weights before each use", "zero: 3");
+  if (offload.weights != StatePlace::gpu && !states)
+    complain("parallel.offload.weights", "needs the optimizer outside of the GPUs, too, which updates them",
+             "optimizer: host, or nvme");
   const auto check = [&](const char* rate, bool is_given, bool is_needed) {
     const std::string key = fmt::format("parallel.offload.{}", rate);
     if (is_needed && !is_given) complain(key, "is missing", "give the bandwidth for each GPU, such as 25GB/s");

@@ -164,6 +164,37 @@ TEST_CASE("states in host memory or on NVMe: the slowest way decides how long an
   CHECK(update("{optimizer: nvme, link: 25GB/s, memory: 20GB/s, nvme: 2GB/s}") == near(24 * elements / 2e9, 1e-6));
 }
 
+TEST_CASE("weights outside of the GPUs: what is left there, how fast they come, and what the update moves") {
+  const std::string base = "model: llama-3-8b, sequence: 1024, recompute: full, parallel: {zero: 3";
+  const ParallelJob none = composed_job(base + "}", 8);
+  CHECK(!none.iteration.reads_weights);
+  double elements = 0;
+  for (const ModelUnit& unit : none.iteration.units[0]) elements += static_cast<double>(unit.dense_elements) / 8;
+  const auto with = [&](const std::string& offload) {
+    const ParallelJob job = composed_job(base + ", offload: " + offload + "}", 8);
+    CHECK(none.memory[0].weights > Bytes{});
+    CHECK(job.memory[0].weights == Bytes{});
+    CHECK(job.memory[0].gathered == none.memory[0].gathered);
+    CHECK(job.memory[0].gradients == none.memory[0].gradients);
+    return job;
+  };
+  const ParallelJob host = with("{optimizer: host, weights: host, link: 25GB/s, memory: 2000GB/s}");
+  CHECK(*host.iteration.reads_weights == ByteRate{25e9});
+  CHECK(host.iteration.update[0].to_seconds() == near(4 * elements / 25e9, 1e-6));
+  const ParallelJob nvme = with("{optimizer: host, weights: nvme, link: 25GB/s, memory: 2000GB/s, nvme: 100MB/s}");
+  CHECK(*nvme.iteration.reads_weights == ByteRate{1e8});
+  CHECK(nvme.iteration.update[0].to_seconds() == near(2 * elements / 1e8, 1e-6));
+  // Both passes of every unit but those at the ends wait for 2 bytes a parameter of the slow way.
+  const Time slow = evaluate(nvme.iteration.plan, nvme.iteration.costs()).makespan;
+  CHECK(slow == evaluate(none.iteration.plan, none.iteration.costs()).makespan);  // no pass is longer
+  // A GPU alone holds two units, which no other one has a share of.
+  const ParallelJob alone =
+      composed_job(base + ", offload: {optimizer: host, weights: host, link: 25GB/s, memory: 20GB/s}}", 1);
+  std::int64_t largest = 0;
+  for (const ModelUnit& unit : alone.iteration.units[0]) largest = std::max(largest, unit.dense_elements);
+  CHECK(alone.memory[0].gathered == Bytes{2 * 2 * largest});
+}
+
 TEST_CASE("activations in host memory cost time only where the link is slower than the layer computes") {
   const std::string base = "model: llama-3-8b, sequence: 8192, accumulate: 2, parallel: {tensor: 8, pipeline: 2";
   const ParallelJob kept = composed_job(base + "}", 16);
@@ -199,8 +230,21 @@ TEST_CASE("offloading that makes no sense is refused") {
   said("{optimizer: host, link: 25GB/s}", "training.m.parallel.offload.memory: is missing");
   said("{activations: true}", "training.m.parallel.offload.link: is missing");
   said("{link: 25GB/s}", "training.m.parallel.offload.link: has no effect");
-  said("{optimizer: host, link: 25GB/s, memory: 20GB/s, nvme: 2GB/s}",
-       "training.m.parallel.offload.nvme: has no effect");
+  said("{optimizer: host, weights: host, link: 25GB/s, memory: 20GB/s}",
+       "training.m.parallel.offload.weights: needs GPUs that gather weights before each use");
+  said("{optimizer: host, weights: nvme, link: 25GB/s, memory: 20GB/s}, zero: 3",
+       "training.m.parallel.offload.nvme: is missing");
+  said("{weights: host, link: 25GB/s}, zero: 3",
+       "training.m.parallel.offload.weights: needs the optimizer outside of the GPUs, too");
+}
+
+TEST_CASE("a schedule that merges passes can't gather the weights of single layers") {
+  const std::string base =
+      "model: llama-3-8b, sequence: 1024, recompute: full, accumulate: 8, parallel: {pipeline: 2, schedule: dualpipe";
+  CHECK(composition_refusal(base + ", zero: 3}")
+            .find("training.m.parallel.zero: 3: the schedule dualpipe runs two "
+                  "passes as one") != std::string::npos);
+  CHECK(composition_refusal(base + ", zero: 2}").empty());
 }
 
 TEST_CASE("without any degree a job is the data-parallel one, to the nanosecond") {
