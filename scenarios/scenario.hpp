@@ -4,6 +4,7 @@
 #include "models/devices.hpp"
 #include "models/overlap/framework_costs.hpp"
 #include "models/overlap/problem.hpp"
+#include "models/parallel/documents.hpp"
 #include "models/parallel/recomputation.hpp"
 #include "models/parallel/training_iteration.hpp"
 #include "models/workload.hpp"
@@ -131,11 +132,23 @@ struct OffloadSetup {
   bool operator==(const OffloadSetup&) const = default;
 };
 
+/// Where the lengths of documents come from: a file, or a log-normal distribution.
+struct DocumentSource {
+  std::optional<std::string> file;
+  std::optional<double> median, sigma;
+
+  [[nodiscard]] bool given() const { return file || median || sigma; }
+  bool operator==(const DocumentSource&) const = default;
+};
+
 struct ParallelSetup {
   std::set<std::string, std::less<>> given;  ///< names of the members that layers gave
   int tensor = 1, pipeline = 1, context = 1;
   int expert = 1, expert_tensor = 1;
   ContextExchange context_exchange = ContextExchange::ring;
+  DocumentSource documents;  ///< that fill sequences; none: each is one document
+  Packing packing = Packing::in_order;
+  ContextDegree context_degree = ContextDegree::whole;
   std::vector<std::string> devices;  ///< of the pipeline ranks; empty: that of the entry
   OffloadSetup offload;
   ExpertLoad expert_load;
