@@ -106,13 +106,19 @@ std::string job_text(const Scenario& scenario, const TrainingEntry& entry, int g
   const double seconds = iteration.to_seconds();
   const TransformerModel model = transformer_of(entry);
   const double flops = job.work.model_flops / gpus / seconds;
-  const SequenceSums sums = SequenceSums::equal(static_cast<double>(job.samples), job.sequence);
+  const SequenceSums sums = job.sums();
   const auto per_gpu = [&](double all) { return all / gpus / seconds / kTera; };
   std::string text = fmt::format("{}: {} on {} GPUs\n", entry.name, model.name, gpus);
   text += fmt::format("  {}\n", degrees_text(job, entry.parallel->schedule));
   text += fmt::format("  {} of {} of {} tokens on each data-parallel rank: {} sequences, {:.0f} tokens an iteration\n",
                       job.micro_batches == 1 ? "1 micro-batch" : fmt::format("{} micro-batches", job.micro_batches),
                       times_of(entry.batch.value_or(1), "sequence"), job.sequence, job.samples, job.work.tokens);
+  if (job.documents)
+    text += fmt::format(
+        "  {:.0f} documents, {:.1f}% of the tokens of these sequences; attention is {:.1f}% of that of whole sequences "
+        "on the mean GPU, {:.1f}% on the slowest\n",
+        job.documents->documents, kPercent * job.documents->tokens, kPercent * job.documents->mean_attention,
+        kPercent * attention_of(job.documents->parts));
   text += fmt::format("  iteration {:.4f} s, {:.0f} tokens/s, {:.1f} tokens/s a GPU\n", seconds,
                       job.work.tokens / seconds, job.work.tokens / seconds / gpus);
   const std::string shares_of_peak =

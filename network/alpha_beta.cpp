@@ -10,6 +10,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,33 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
   AlphaBetaNetwork(const AlphaBeta& cost, bool contention, std::size_t servers, std::size_t jobs)
       : cost_{cost}, contention_{contention}, interfaces_(servers), inside_(jobs), job_meter_(jobs) {
     CONTEND_CHECK(cost.each || cost.beta.ns_per_byte() > 0, "beta is positive");
+  }
+
+  [[nodiscard]] bool folds_servers() const override { return true; }
+
+  void fold(std::span<const ServerId> servers) override {
+    folded_.resize(interfaces_.size());
+    const ServerId first = servers.front();
+    CONTEND_CHECK(at(first).transfers.empty(), "no transfer touches servers that are folded");
+    for (const ServerId server : servers.subspan(1)) {
+      CONTEND_CHECK(at(server).transfers.empty(), "no transfer touches servers that are folded");
+      folded_[server.index()] = {first, at(server).meter.ended() - at(first).meter.ended()};
+    }
+  }
+
+  void unfold(std::span<const ServerId> apart) override {
+    const ServerId first = apart.front(), from = folded_[first.index()].into;
+    const Usage more = folded_[first.index()].more;
+    Interface& here = at(first);
+    here.transfers = at(from).transfers;
+    here.on_lane = at(from).on_lane;
+    here.meter = at(from).meter;
+    here.meter.add(more);
+    for (const TransferId id : here.transfers) transfers_[id.index()].servers.push_back(first);
+    for (const ServerId server : apart) {
+      Folded& folded = folded_[server.index()];
+      folded = server == first ? Folded{} : Folded{first, folded.more - more};
+    }
   }
 
   [[nodiscard]] std::size_t active_count(ServerId server) const override { return at(server).transfers.size(); }
@@ -54,7 +82,10 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
     transfer.lane = cost.lane;
     transfer.among = request.gpus.empty() ? GpuId::none() : request.gpus.front();
     transfer.servers.clear();
-    if (cost.lane != TransferLane::inside) transfer.servers.assign(request.servers.begin(), request.servers.end());
+    if (cost.lane != TransferLane::inside) {
+      const std::span<const ServerId> touched = request.interfaces.empty() ? request.servers : request.interfaces;
+      transfer.servers.assign(touched.begin(), touched.end());
+    }
     transfer.left = {cost.alpha * request.times, request.all_bytes().to_double()};
     if (later_bytes_.size() < transfers_.size()) later_bytes_.resize(transfers_.size());
     later_bytes_[id.index()] = request.later.to_double();
@@ -121,7 +152,11 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
     free_.push_back(id);
   }
 
-  [[nodiscard]] Usage server_usage(ServerId server, Time now) const override { return at(server).meter.at(now); }
+  [[nodiscard]] Usage server_usage(ServerId server, Time now) const override {
+    if (!is_folded(server)) return at(server).meter.at(now);
+    const Folded& folded = folded_[server.index()];
+    return at(folded.into).meter.at(now) + folded.more;
+  }
   [[nodiscard]] Usage job_usage(JobId job, Time now) const override { return job_meter_[job.index()].at(now); }
 
   [[nodiscard]] bool carries_inside_servers() const override { return cost_.carries_inside; }
@@ -149,7 +184,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
     job_meter_[job.index()].leap(per_period, times, by);
   }
   void leap_usage(ServerId server, const Usage& per_period, std::int64_t times, Time by) override {
-    at(server).meter.leap(per_period, times, by);
+    if (!is_folded(server)) at(server).meter.leap(per_period, times, by);
   }
 
  private:
@@ -184,6 +219,15 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
   };
   static_assert(sizeof(Interface) == 2 * kCacheLine);
 
+  /// Of a server that is simulated as another one: that one, and by how much more its own interface has carried.
+  struct Folded {
+    ServerId into;
+    Usage more;
+  };
+
+  [[nodiscard]] bool is_folded(ServerId server) const {
+    return !folded_.empty() && folded_[server.index()].into.valid();
+  }
   [[nodiscard]] TransferCost cost_of(const TransferRequest& request) const {
     return cost_.each ? cost_.each(request) : TransferCost{cost_.alpha, cost_.beta, cost_.eta};
   }
@@ -298,6 +342,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
   std::vector<std::uint64_t> mark_;
   std::uint64_t round_ = 0;
   std::vector<Interface> interfaces_;            // by server
+  std::vector<Folded> folded_;                   // by server; empty before the first call of fold()
   std::vector<std::vector<TransferId>> inside_;  // by job
   std::vector<UsageMeter> job_meter_;
   int foreseen_steps_ = 0;  // of foresee()

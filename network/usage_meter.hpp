@@ -22,6 +22,10 @@ class UsageMeter {
     ++usage_.transfers;
     usage_.bytes += bytes;
   }
+  /// The totals, if nothing is active.
+  [[nodiscard]] const NetworkModel::Usage& ended() const { return usage_; }
+  /// Adds to the totals.
+  void add(const NetworkModel::Usage& more) { usage_ = usage_ + more; }
   /// The totals at `now`.
   [[nodiscard]] NetworkModel::Usage at(Time now) const {
     UsageMeter copy = *this;

@@ -4,6 +4,7 @@
 #include "models/devices.hpp"
 #include "models/overlap/framework_costs.hpp"
 #include "models/overlap/problem.hpp"
+#include "models/parallel/documents.hpp"
 #include "models/parallel/recomputation.hpp"
 #include "models/parallel/training_iteration.hpp"
 #include "models/workload.hpp"
@@ -123,11 +124,21 @@ enum class StatePlace : std::uint8_t { gpu, host, nvme };
 /// What a job keeps outside of its GPUs (models/parallel/offload.hpp). Rates are those of one GPU's part of a server.
 struct OffloadSetup {
   StatePlace optimizer = StatePlace::gpu;
+  StatePlace weights = StatePlace::gpu;        ///< each GPU's share of them, with zero: 3
   bool activations = false;                    ///< in host memory
   std::optional<ByteRate> link, memory, nvme;  ///< GPU to host; host memory; NVMe
 
-  [[nodiscard]] bool any() const { return activations || optimizer != StatePlace::gpu; }
+  [[nodiscard]] bool any() const { return activations || optimizer != StatePlace::gpu || weights != StatePlace::gpu; }
   bool operator==(const OffloadSetup&) const = default;
+};
+
+/// Where the lengths of documents come from: a file, or a log-normal distribution.
+struct DocumentSource {
+  std::optional<std::string> file;
+  std::optional<double> median, sigma;
+
+  [[nodiscard]] bool given() const { return file || median || sigma; }
+  bool operator==(const DocumentSource&) const = default;
 };
 
 struct ParallelSetup {
@@ -135,6 +146,9 @@ struct ParallelSetup {
   int tensor = 1, pipeline = 1, context = 1;
   int expert = 1, expert_tensor = 1;
   ContextExchange context_exchange = ContextExchange::ring;
+  DocumentSource documents;  ///< that fill sequences; none: each is one document
+  Packing packing = Packing::in_order;
+  ContextDegree context_degree = ContextDegree::whole;
   std::vector<std::string> devices;  ///< of the pipeline ranks; empty: that of the entry
   OffloadSetup offload;
   ExpertLoad expert_load;

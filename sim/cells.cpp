@@ -1,6 +1,7 @@
 #include "sim/cells.hpp"
 
 #include "sim/check.hpp"
+#include "sim/server_folding.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -172,7 +173,6 @@ void occupy(EngineState& state, JobId job) {
   run.live = std::make_unique<JobExecution>();
   run.live->for_key = state.view(job, true);
   run.live->iterations = run.iterations;
-  run.live->role_servers.assign(plan.roles.size() > 1 ? plan.roles.size() : 0, {});
   run.live->cell_of_rank.assign(plan.foldable ? 0 : gpus.size(), CellId::none());
 
   if (state.fold && plan.foldable) join_idle(state, plan, gpus);
@@ -212,18 +212,11 @@ void occupy(EngineState& state, JobId job) {
     begin = end;
   }
 
-  const auto sort_unique = [](std::vector<ServerId>& servers) {
-    std::sort(servers.begin(), servers.end());
-    servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
-  };
-  for (std::size_t r = 0; r < run.live->role_servers.size(); ++r) {
-    const auto first = static_cast<std::size_t>(plan.first_rank[r]);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(plan.roles[r].ranks); ++i) {
-      run.live->role_servers[r].push_back(state.server_of(gpus[first + i]));
-    }
-    sort_unique(run.live->role_servers[r]);
-  }
-  sort_unique(run.live->servers);
+  std::vector<ServerId>& servers = run.live->servers;
+  std::sort(servers.begin(), servers.end());
+  servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
+  join_servers(state, job);
+  fold_servers(state, job);
 }
 
 void leave(EngineState& state, JobId job) {
@@ -248,6 +241,7 @@ void leave(EngineState& state, JobId job) {
   }
   if (state.options.leap)
     state.changed_servers.insert(state.changed_servers.end(), run.live->servers.begin(), run.live->servers.end());
+  unfold_servers(state, job);
   run.live.reset();
   run.next_promise = Time::never();
   ++state.groups_changed;

@@ -36,6 +36,8 @@ TransferRequest Courier::request_of(const Traffic& traffic) const {
   request.times = planned.op.times;
   request.ranks = planned.per_rank ? 2 : planned.ranks;
   request.servers = traffic.servers();
+  request.interfaces = traffic.interfaces();
+  if (traffic.among != nullptr) request.same_ranks = traffic.among->number;
   const auto gpus_of = [&](RoleId role) {
     return std::span{run.gpus}.subspan(static_cast<std::size_t>(run.plan->first_rank[role.index()]),
                                        static_cast<std::size_t>(planned.ranks));
@@ -151,7 +153,7 @@ bool Courier::may_start(std::size_t index) {
   Waiting& waiting = waiting_[index];
   if (holds_admission(waiting.traffic)) return true;
   const TransferRequest request = entering(waiting.traffic);
-  for (const ServerId server : waiting.traffic.servers()) {
+  for (const ServerId server : waiting.traffic.interfaces()) {
     if (state_.policies.communication->may_start(request, server, *state_.network)) continue;
     if (waiting.refused_by != server) {
       stop_watching(index);
@@ -191,7 +193,7 @@ void Courier::admit() {
   moved_.clear();
   for (const std::size_t index : to_ask_) {
     fetch_lines<1>(&state_.run(waiting_[index].traffic.job));
-    fetch_lines<1>(waiting_[index].traffic.servers().data());
+    fetch_lines<1>(waiting_[index].traffic.interfaces().data());
   }
   for (const std::size_t index : to_ask_) ask(index);
   to_ask_.clear();
@@ -240,14 +242,14 @@ void Courier::end_due(std::vector<Traffic>& ended) {
   for (const TransferId id : ended_ids_) {
     const Traffic& traffic = *state_.in_network[id.index()];
     state_.fetch_cells_of(traffic.job);  // for those who ask for the ended transfers
-    for (const ServerId server : traffic.servers()) fetch_lines<1>(&refused_by_[server.index()]);
+    for (const ServerId server : traffic.interfaces()) fetch_lines<1>(&refused_by_[server.index()]);
   }
   for (const TransferId id : ended_ids_) {
     const Traffic traffic = *std::exchange(state_.in_network[id.index()], std::nullopt);
     JobRun& run = state_.run(traffic.job);
     std::erase(run.live->transfers, id);
     for (const CellId cell : run.live->cells) state_.mark_pace(cell);
-    relieved_.insert(relieved_.end(), traffic.servers().begin(), traffic.servers().end());
+    relieved_.insert(relieved_.end(), traffic.interfaces().begin(), traffic.interfaces().end());
     if (const Op& op = op_of(traffic); op.channel.valid()) {
       ChannelQueue& queue = run.live->channels[op.channel.index()];
       --queue.in_network;
@@ -281,12 +283,12 @@ void Courier::foresee() {
   if (step == 2) {
     fetch_lines<JobExecution::kLines>(&live);
     fetch_lines<1>(&live.transfers);
-    for (const ServerId server : traffic.servers()) fetch_lines<1>(&refused_by_[server.index()]);
+    for (const ServerId server : traffic.interfaces()) fetch_lines<1>(&refused_by_[server.index()]);
     return;
   }
   if (step == 3) {
     fetch_lines<1>(live.cells.data());
-    for (const ServerId server : traffic.servers()) fetch_lines<1>(refused_by_[server.index()].data());
+    for (const ServerId server : traffic.interfaces()) fetch_lines<1>(refused_by_[server.index()].data());
     return;
   }
   for (std::size_t i = (step - 4) * kCellsInStep; i < (step - 3) * kCellsInStep && i < live.cells.size(); ++i)
@@ -308,7 +310,7 @@ void Courier::abandon(JobId job) {
   run.live->timers.clear();
   for (const TransferId id : run.live->transfers) {
     auto& traffic = state_.in_network[id.index()];
-    relieved_.insert(relieved_.end(), traffic->servers().begin(), traffic->servers().end());
+    relieved_.insert(relieved_.end(), traffic->interfaces().begin(), traffic->interfaces().end());
     state_.network->cancel(id, state_.clock);
     traffic.reset();
   }

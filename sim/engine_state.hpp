@@ -108,6 +108,13 @@ struct GpuState {
   boost::container::small_vector<JobId, 2> timed;  ///< timed jobs that hold it, in order of start
 };
 
+/// The servers between which some messages or collectives of a job pass, all those between the same ranks.
+struct JoinedServers {
+  std::vector<ServerId> all;     ///< ascending; empty if they stay inside servers
+  std::vector<ServerId> folded;  ///< the same without those for which another one stands (sim/server_folding.hpp)
+  std::uint64_t number = 0;      ///< TransferRequest::same_ranks
+};
+
 /// A message or collective that waits to be admitted to the network or is being transferred.
 struct Traffic {
   JobId job;
@@ -117,12 +124,17 @@ struct Traffic {
   std::array<GpuId, 2> ends;  ///< of a message that is not joint
   /// The servers of these, if they are two; none otherwise.
   std::array<ServerId, 2> between;
-  std::span<const ServerId> among;  ///< the servers that any other message touches; JobExecution has the list
-  Time since;                       ///< when it became ready; once admitted, when it started
+  const JoinedServers* among = nullptr;  ///< those that anything else touches; JobExecution has them
+  Time since;                            ///< when it became ready; once admitted, when it started
 
   /// The servers it touches; empty if it stays inside one.
   [[nodiscard]] std::span<const ServerId> servers() const {
-    return between[0].valid() ? std::span<const ServerId>{between} : among;
+    if (among != nullptr) return among->all;
+    return between[0].valid() ? std::span<const ServerId>{between} : std::span<const ServerId>{};
+  }
+  /// The same without those for which another one stands.
+  [[nodiscard]] std::span<const ServerId> interfaces() const {
+    return among != nullptr ? std::span<const ServerId>{among->folded} : servers();
   }
 };
 
@@ -130,6 +142,13 @@ struct Traffic {
 struct Promise {
   Time at;
   GpuTime service;
+};
+
+/// The ranks that an operation joins: those of a role, in groups (none: {0, 0}), or of two roles.
+struct JoinedRanks {
+  RoleId role, peer;
+  int stride = 0, size = 0;
+  auto operator<=>(const JoinedRanks&) const = default;
 };
 
 /// The messages of a job that wait in one of its channels (sim/graph.hpp).
@@ -197,23 +216,20 @@ struct alignas(kCacheLine) JobExecution {
   static constexpr std::size_t kEndsKept = 32;
   std::array<Time, kEndsKept> ends{};
 
-  std::vector<std::vector<ServerId>> role_servers;  ///< ascending; empty if all ranks have one role
-  /// By sender and receiver of joint messages: the servers between which they pass.
-  std::map<std::pair<RoleId, RoleId>, std::vector<ServerId>> joint_servers;
-  std::vector<ChannelQueue> channels;  ///< as in the plan
-  std::vector<RunningTimer> timers;    ///< in order of starting
-  std::array<Bytes, 2> unsent{};       ///< what Op::sends() has yet to send, by slot
-  std::array<bool, 2> admitted{};      ///< a message between servers has entered the network, by slot
-  std::vector<CellId> cell_of_rank;    ///< only if not foldable
-  bool begun = false;                  ///< false while it restarts after a failure
-  SavedIteration saved, saved_before;  ///< the last two checkpoints of this run, or its begin
-  SavedIteration being_saved;          ///< the one that is written beside the work
-  Time standing_since;                 ///< while `step` isn't none
+  std::map<JoinedRanks, JoinedServers> joined;      ///< what its messages and collectives join
+  std::vector<const JoinedServers*> joined_by;      ///< by operation: of `joined`; nullptr: it joins two ranks, or none
+  std::vector<std::vector<ServerId>> same_servers;  ///< that are simulated as their first (sim/server_folding.hpp)
+  std::vector<ChannelQueue> channels;               ///< as in the plan
+  std::vector<RunningTimer> timers;                 ///< in order of starting
+  std::array<Bytes, 2> unsent{};                    ///< what Op::sends() has yet to send, by slot
+  std::array<bool, 2> admitted{};                   ///< a message between servers has entered the network, by slot
+  std::vector<CellId> cell_of_rank;                 ///< only if not foldable
+  bool begun = false;                               ///< false while it restarts after a failure
+  SavedIteration saved, saved_before;               ///< the last two checkpoints of this run, or its begin
+  SavedIteration being_saved;                       ///< the one that is written beside the work
+  Time standing_since;                              ///< while `step` isn't none
 
   static constexpr int kLines = 3;  ///< that an event may need
-  [[nodiscard]] const std::vector<ServerId>& servers_of(RoleId role) const {
-    return role_servers.empty() ? servers : role_servers[role.index()];
-  }
 };
 
 /// A job of the run. It is small, because a million of them may wait or have ended. What an event of an iteration graph
@@ -389,6 +405,9 @@ struct EngineState : ClusterView {
   std::vector<JobId> changed_jobs;
   std::vector<ServerId> changed_servers;
   std::vector<std::int32_t> server_slowness;  ///< by server: of the bytes of its transfers; empty if that never changes
+  std::vector<std::uint32_t> sending_jobs;    ///< by server: graph jobs on it that have several servers
+  std::vector<JobId> folded_for;              ///< by server: the job in whose JobExecution::same_servers it is
+  std::uint64_t joined_made = 0;              ///< JoinedServers so far
   std::vector<RandomStream> jitter;           ///< by GPU: of the times of its tasks; empty without jitter
   mutable std::vector<CellId> changed_loads;  ///< cells noted since the last search in load_order
   mutable LoadOrder load_order;

@@ -214,12 +214,7 @@ Traffic Executor::traffic_of(JobId job, OpId op, Slot slot, int rank) {
   traffic.slot = slot;
   traffic.since = state_.clock;
   if (!planned.per_rank) {
-    if (planned.op.kind == OpKind::message) {
-      traffic.among = servers_of_joint(job, planned.op);
-    } else if (const std::vector<ServerId>& servers = run.live->servers_of(planned.op.role);
-               servers.size() >= 2 && planned.op.scope != CollectiveScope::server && leave_servers(job, planned.op)) {
-      traffic.among = servers;
-    }
+    traffic.among = run.live->joined_by[op.index()];
     return traffic;
   }
   traffic.rank = rank;
@@ -229,41 +224,6 @@ Traffic Executor::traffic_of(JobId job, OpId op, Slot slot, int rank) {
   const auto [low, high] = std::minmax({state_.server_of(traffic.ends[0]), state_.server_of(traffic.ends[1])});
   if (low != high) traffic.between = {low, high};
   return traffic;
-}
-
-// The servers between which messages of ranks pass, ascending.
-const std::vector<ServerId>& Executor::servers_of_joint(JobId job, const Op& op) {
-  const JobRun& run = state_.run(job);
-  const Plan& plan = *run.plan;
-  const auto [known, is_new] = run.live->joint_servers.try_emplace({op.role, op.peer});
-  if (!is_new) return known->second;
-  const auto server_of = [&](RoleId role, int i) {
-    return state_.server_of(run.gpus[static_cast<std::size_t>(plan.first_rank[role.index()] + i)]);
-  };
-  std::vector<ServerId>& servers = known->second;
-  for (int i = 0; i < plan.roles[op.role.index()].ranks; ++i) {
-    const ServerId from = server_of(op.role, i), to = server_of(op.peer, i);
-    if (from != to) servers.insert(servers.end(), {from, to});
-  }
-  std::sort(servers.begin(), servers.end());
-  servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
-  return servers;
-}
-
-// True if a group of the collective has ranks on several servers.
-bool Executor::leave_servers(JobId job, const Op& op) {
-  if (op.scope != CollectiveScope::groups) return true;
-  const JobRun& run = state_.run(job);
-  const int first = run.plan->first_rank[op.role.index()];
-  const int ranks = run.plan->roles[op.role.index()].ranks;
-  std::vector<ServerId> server(static_cast<std::size_t>(op.groups.count(ranks)));
-  for (int i = 0; i < ranks; ++i) {
-    const ServerId here = state_.server_of(run.gpus[static_cast<std::size_t>(first + i)]);
-    ServerId& of_group = server[static_cast<std::size_t>(op.groups.of(i))];
-    if (of_group.valid() && of_group != here) return true;
-    of_group = here;
-  }
-  return false;
 }
 
 // Communication inside one server is free unless the network carries it. A GPU never communicates with itself.

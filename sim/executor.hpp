@@ -54,8 +54,6 @@ class Executor {
   void start_timer(JobId job, OpId op, Slot slot);
   void transfer_ready(JobId job, OpId op, Slot slot, CellId cell);
   /// The message of a rank, or the collective of its whole role, and the servers between which it passes.
-  [[nodiscard]] const std::vector<ServerId>& servers_of_joint(JobId job, const Op& op);
-  [[nodiscard]] bool leave_servers(JobId job, const Op& op);
   [[nodiscard]] Traffic traffic_of(JobId job, OpId op, Slot slot, int rank);
   void start_task(CellId cell);
   [[nodiscard]] bool keeps_its_gpus(const Cell& cell);

@@ -14,10 +14,6 @@ constexpr int kPatientLooks = 16;
 constexpr int kIterationsWithoutAnchor = 64;
 constexpr std::int64_t kIterationsKept = 3;  // two may be in flight; the end of a job is never skipped
 
-NetworkModel::Usage operator-(const NetworkModel::Usage& a, const NetworkModel::Usage& b) {
-  return {a.active - b.active, a.contended - b.contended, a.transfers - b.transfers, a.bytes - b.bytes};
-}
-
 /// Finds the last two checkpoints of a job that has leapt to `run.completed` iterations from `before`, `each` in a
 /// period.
 void leap_checkpoints(const JobRun& run, std::int64_t before, std::int64_t each, Time period) {

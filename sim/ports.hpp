@@ -61,8 +61,12 @@ struct TransferRequest {
   int ranks = 1;
   Bytes later;                        ///< what the job still sends between servers in this iteration, after this
   std::span<const ServerId> servers;  ///< it touches, ascending: at least two, or empty if it stays inside one server
-  std::span<const GpuId> gpus;        ///< of a collective: by rank; of a message: sender and receiver, or all senders
-  std::span<const GpuId> peers;       ///< of joint messages: the receivers, as many as senders; else empty
+  /// The same without those whose interfaces NetworkModel::fold() has joined to that of another; empty: `servers`.
+  std::span<const ServerId> interfaces;
+  /// Two requests with one number, not 0, have the same job, kind, groups, gpus and peers.
+  std::uint64_t same_ranks = 0;
+  std::span<const GpuId> gpus;   ///< of a collective: by rank; of a message: sender and receiver, or all senders
+  std::span<const GpuId> peers;  ///< of joint messages: the receivers, as many as senders; else empty
 
   [[nodiscard]] Bytes all_bytes() const { return bytes * times; }
 };
@@ -144,6 +148,13 @@ class NetworkModel : public NetworkView {
     Time contended;  ///< time with contention: at least two transfers on an interface
     std::int64_t transfers = 0;
     Bytes bytes;  ///< sizes of the messages of started transfers
+
+    friend Usage operator+(const Usage& a, const Usage& b) {
+      return {a.active + b.active, a.contended + b.contended, a.transfers + b.transfers, a.bytes + b.bytes};
+    }
+    friend Usage operator-(const Usage& a, const Usage& b) {
+      return {a.active - b.active, a.contended - b.contended, a.transfers - b.transfers, a.bytes - b.bytes};
+    }
   };
   [[nodiscard]] virtual Usage server_usage(ServerId server, Time now) const = 0;
   [[nodiscard]] virtual Usage job_usage(JobId job, Time now) const = 0;
@@ -154,6 +165,16 @@ class NetworkModel : public NetworkView {
   virtual void enter(const JobTraffic& /*traffic*/, Time /*now*/) {}
   /// The job has left its GPUs, perhaps before it has entered; it has no transfers any more.
   virtual void leave(JobId /*job*/, Time /*now*/) {}
+
+  /// True if servers that the same transfers touch may be simulated as one. Only then are fold() and unfold() called.
+  [[nodiscard]] virtual bool folds_servers() const { return false; }
+  /// No transfer touches these servers, ascending and at least two, and until unfold() whatever touches one of them
+  /// touches all. TransferRequest::interfaces and NetworkView name the first of them only; server_usage() and
+  /// leap_usage() go on naming each, and leaping over the first is leaping over all.
+  virtual void fold(std::span<const ServerId> /*servers*/) {}
+  /// Some of the servers that have been folded, ascending and without the first of them, are a set of their own from
+  /// now on: the transfers that touch the others touch the first of these, too.
+  virtual void unfold(std::span<const ServerId> /*apart*/) {}
 
   /// True if it also carries messages between GPUs of one server; otherwise they take no time and never reach it.
   [[nodiscard]] virtual bool carries_inside_servers() const { return false; }

@@ -232,7 +232,8 @@ class RankOperators {
     const double score_flops = 2 * pairs * as_real(query_size);
     const double context_flops = 2 * pairs * as_real(model_.context_width() / model_.heads);
     if (work_.flash_attention) {
-      const double part = causal && work_.skip_masked ? 0.5 : 1;
+      const double documents = work_.documents.empty() ? 1 : attention_of(work_.documents);
+      const double part = documents * (causal && work_.skip_masked ? 0.5 : 1);
       const double logarithms = 4 * as_real(heads) * as_real(queries);  // of the sums of exponentials, in fp32
       TransformerOperator& each = shaped(OperatorKind::fused_attention, "attention", heads, queries, keys, query_size);
       each.key_heads = std::max<std::int64_t>(1, heads * model_.key_width() / model_.query_width());

@@ -11,6 +11,7 @@
 
 #include "models/cost_model.hpp"
 #include "models/layer_work.hpp"
+#include "models/parallel/documents.hpp"
 #include "models/parallel/layer_split.hpp"
 #include "models/parallel/recomputation.hpp"
 #include "models/parallel/transformer.hpp"
@@ -33,6 +34,7 @@ struct MicroBatch {
   /// The loss is one kernel each way, which makes probabilities in fp32 out of the logits and their gradient in place;
   /// else a framework converts the logits to fp32 and has a kernel for each of logarithm, choice and their gradients.
   bool fused_loss = true;
+  std::vector<AttentionPart> documents{};  ///< that fill the sequences, unevenly; empty: each sequence is one
   double expert_imbalance = 1;  ///< tokens at the fullest rank of the experts over the mean, 1 to split.expert
   /// Of products and activations. fp8 is that of the products with weights of layers only; attention, logits and all
   /// activations are then in bf16 (as by NVIDIA's Transformer Engine).

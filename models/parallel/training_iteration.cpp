@@ -23,6 +23,11 @@ bool gives_weights(PassKind kind) {
   return kind == PassKind::backward || kind == PassKind::backward_weight;
 }
 
+/// What a rank keeps of so many elements that its group shares out.
+std::int64_t share_of(std::int64_t elements, RankGroups groups) {
+  return (elements + groups.size - 1) / groups.size;
+}
+
 /// Units of a stage whose gradients or weights are exchanged together.
 struct Bucket {
   std::size_t first = 0, last = 0;  ///< units, both included
@@ -40,7 +45,7 @@ class GraphBuilder {
     for (std::size_t stage = 0; stage < job_.units.size(); ++stage) {
       buckets_.push_back(buckets_of(stage));
       exchanges_.push_back(std::ranges::any_of(buckets_.back(), [&](const Bucket& bucket) {
-        return (bucket.dense > 0 && job_.dense_groups().size > 1) ||
+        return job_.reads_weights || (bucket.dense > 0 && job_.dense_groups().size > 1) ||
                (bucket.expert > 0 && job_.expert_groups().size > 1);
       }));
     }
@@ -59,6 +64,8 @@ class GraphBuilder {
   struct Lane {
     OpId before;                  ///< the last operation
     OpId two_before;              ///< and that before it: weights of the next unit are gathered from its end on
+    OpId three_before;            ///< and that before it: they are read from then on, if they aren't on the GPU
+    OpId read;                    ///< the last read
     std::int32_t exchanges = 0;   ///< of the rank, in the order in which they are needed
     std::vector<OpId> gradients;  ///< collectives of gradients
     std::vector<OpId> copies;     ///< messages with those of copies of the rank's weights
@@ -190,6 +197,7 @@ class GraphBuilder {
       ops.last = follow(compute(alone - head));
     }
     if (!lane.first.valid()) lane.first = ops.first;
+    lane.three_before = lane.two_before;
     lane.two_before = lane.before;
     lane.before = ops.last;
     return ops;
@@ -265,7 +273,26 @@ class GraphBuilder {
       if (from.valid()) graph_.add_dependency(from, op);
       if (!from.valid()) after_update_[rank].push_back(op);
     }
-    return ops;
+    if (!job_.reads_weights) return ops;
+    const OpId read = read_weights(rank, lane, bucket, name);
+    for (const OpId op : ops) graph_.add_dependency(read, op);
+    return ops.empty() ? std::vector{read} : ops;
+  }
+
+  /// A rank reads its share of a unit's weights from outside of its GPU, one unit after the other.
+  OpId read_weights(std::size_t rank, Lane& lane, const Bucket& bucket, const std::string& name) {
+    constexpr double kNanoseconds = 1e9;
+    const std::int64_t elements =
+        share_of(bucket.dense, job_.dense_shards()) + share_of(bucket.expert, job_.expert_shards());
+    const double seconds = static_cast<double>(elements * job_.weight_bytes) / job_.reads_weights->bytes_per_second();
+    const OpId read = graph_.add_timer(fmt::format("read of weights of {}", name), roles_[rank],
+                                       Time::ceil_nanoseconds(seconds * kNanoseconds));
+    if (lane.three_before.valid())
+      graph_.add_dependency(lane.three_before, read);
+    else
+      after_update_[rank].push_back(read);
+    if (lane.read.valid()) graph_.add_dependency(lane.read, read);
+    return lane.read = read;
   }
 
   void reduce(std::size_t rank, Lane& lane, const Bucket& bucket, const std::string& name, bool is_last) {
@@ -277,12 +304,9 @@ class GraphBuilder {
       lane.gradients.push_back(op);
     }
     if (!shards(Sharding::optimizer) || !is_last || job_.copies().size < 2) return;
-    const auto share = [](std::int64_t elements, RankGroups groups) {
-      return (elements + groups.size - 1) / groups.size;
-    };
     Bucket shares = bucket;
-    shares.dense = share(bucket.dense, job_.dense_shards());
-    shares.expert = share(bucket.expert, job_.expert_shards());
+    shares.dense = share_of(bucket.dense, job_.dense_shards());
+    shares.expert = share_of(bucket.expert, job_.expert_shards());
     for (const OpId op : exchange(rank, lane, CollectiveKind::all_reduce, shares, "copies of " + name,
                                   job_.gradient_bytes, job_.copies(), job_.copies())) {
       graph_.add_dependency(lane.before, op);
@@ -361,7 +385,7 @@ class GraphBuilder {
       for (const int stage : plan_.stage_of[rank]) hosts[static_cast<std::size_t>(stage)].push_back(rank);
     std::map<std::pair<std::size_t, std::size_t>, std::int64_t> copies;
     const auto share = [&](std::int64_t elements, RankGroups groups) {
-      return shards(Sharding::optimizer) ? (elements + groups.size - 1) / groups.size : elements;
+      return shards(Sharding::optimizer) ? share_of(elements, groups) : elements;
     };
     for (std::size_t stage = 0; stage < hosts.size(); ++stage) {
       for (std::size_t other = 1; other < hosts[stage].size(); ++other) {

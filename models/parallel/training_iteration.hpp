@@ -13,6 +13,7 @@
 #include "sim/units.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace contend {
@@ -61,8 +62,11 @@ struct TrainingIteration {
   int gradient_bytes = 4;            ///< of an element as it is reduced
   std::int64_t bucket = 40'000'000;  ///< elements after which gradients are sent and weights gathered, >= 1
   bool reshard = true;               ///< with Sharding::weights: weights are gathered again for the backward pass
-  bool barrier = true;               ///< every update waits for the gradients of all ranks (their norm)
-  std::vector<Time> update;          ///< [pipeline rank]: of the rank's weights
+  /// With Sharding::weights: the rate at which each rank reads its share of weights that lie outside of its GPU, before
+  /// they are gathered; none: they are there (Rajbhandari et al., ZeRO-Infinity, arXiv 2104.07857, section 5).
+  std::optional<ByteRate> reads_weights{};
+  bool barrier = true;       ///< every update waits for the gradients of all ranks (their norm)
+  std::vector<Time> update;  ///< [pipeline rank]: of the rank's weights
   /// Elements on each rank of an embedding that the first and the last stage both have (a tied head): if these lie on
   /// different pipeline ranks, both add up their gradients.
   std::int64_t tied_elements = 0;

@@ -37,10 +37,22 @@ Codec<ExpertLoad> expert_load_codec() {
                                "{ratio: 1.3}");
 }
 
+Codec<DocumentSource> documents_codec() {
+  constexpr double kLongest = 1e9, kWidest = 10;
+  return map_codec<DocumentSource>(
+      {field("median", &DocumentSource::median, optional_codec(number_codec(1, kLongest), "")),
+       field("sigma", &DocumentSource::sigma, optional_codec(number_codec(0, kWidest), "")),
+       field("file", &DocumentSource::file, optional_codec(path_codec(), ""))},
+      "{median: 1000, sigma: 1.2}");
+}
+
 Codec<OffloadSetup> offload_codec() {
   const auto rate = optional_codec(link_rate_codec(), "");
   return map_codec<OffloadSetup>(
       {field("optimizer", &OffloadSetup::optimizer,
+             choice_codec<StatePlace>(
+                 {{"gpu", StatePlace::gpu}, {"host", StatePlace::host}, {"nvme", StatePlace::nvme}})),
+       field("weights", &OffloadSetup::weights,
              choice_codec<StatePlace>(
                  {{"gpu", StatePlace::gpu}, {"host", StatePlace::host}, {"nvme", StatePlace::nvme}})),
        field("activations", &OffloadSetup::activations, bool_codec()), field("link", &OffloadSetup::link, rate),
@@ -88,12 +100,31 @@ std::vector<ParallelRow> make_parallel_rows() {
           "the forward pass, outputs the other way (TokenRing); all-gather: keys and values are gathered before "
           "attention (Llama 3); all-to-all: each GPU gets whole sequences of its share of the heads (Ulysses)"),
       map_member<ParallelSetup>(
+          "documents", [](auto& p) -> auto& { return p.documents; }, documents_codec(),
+          "lengths of the documents that fill sequences and attend to themselves only: {median: TOKENS, sigma: S} of a "
+          "log-normal distribution, or {file: FILE.csv} with columns tokens and documents; {}: each sequence is one"),
+      map_member<ParallelSetup>(
+          "packing", [](auto& p) -> auto& { return p.packing; },
+          choice_codec<Packing>(
+              {{"padded", Packing::padded}, {"in-order", Packing::in_order}, {"balanced", Packing::balanced}}),
+          "with documents: padded: a sequence for each; in-order: they fill sequences one after the other; balanced: "
+          "the same, and data-parallel GPUs get such that their attention is as even as can be"),
+      map_member<ParallelSetup>(
+          "context_degree", [](auto& p) -> auto& { return p.context_degree; },
+          choice_codec<ContextDegree>({{"whole", ContextDegree::whole},
+                                       {"by-length", ContextDegree::by_length},
+                                       {"by-zone", ContextDegree::by_zone}}),
+          "with documents: context-parallel GPUs that share one: whole: all of them; by-length: as many as its tokens "
+          "need (ByteScale); by-zone: one, those of a server, or all (Zeppelin)"),
+      map_member<ParallelSetup>(
           "devices", [](auto& p) -> auto& { return p.devices; }, list_codec(name_codec(device_names()), "devices"),
           "device of each pipeline rank, where they differ; []: that of the entry"),
       map_member<ParallelSetup>(
           "offload", [](auto& p) -> auto& { return p.offload; }, offload_codec(),
-          "what is kept outside of the GPUs: {optimizer: host or nvme, activations: true}, with the bandwidths of each "
-          "GPU's part of a server: `link` to host memory, `memory` of it for the update, `nvme`; {}: nothing"),
+          "what is kept outside of the GPUs: {optimizer: host or nvme, weights: host or nvme, activations: true}, with "
+          "the bandwidths of each GPU's part of a server: `link` to host memory, `memory` of it for the update, "
+          "`nvme`; "
+          "{}: nothing"),
       map_member<ParallelSetup>(
           "expert", [](auto& p) -> auto& { return p.expert; }, degree,
           "GPUs over which the experts of a layer are spread, among those with the same stage"),

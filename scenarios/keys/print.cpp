@@ -33,7 +33,7 @@ std::vector<std::string*> paths_of(Scenario& scenario) {
     for (auto* path : {&entry.layers, &entry.config, &entry.device.profile})
       if (*path) paths.push_back(&**path);
     if (!entry.parallel) continue;
-    for (auto* path : {&entry.parallel->order, &entry.parallel->expert_load.counts})
+    for (auto* path : {&entry.parallel->order, &entry.parallel->expert_load.counts, &entry.parallel->documents.file})
       if (*path) paths.push_back(&**path);
   }
   return paths;

@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
-#include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -24,12 +24,6 @@ constexpr double kNanosecondsPerSecond = 1e9;
 
 TimePerByte at_rate(ByteRate rate) {
   return TimePerByte{kNanosecondsPerSecond / rate.bytes_per_second()};
-}
-
-/// Compares words, not ids one by one: a stage of a large job has thousands.
-bool same_gpus(std::span<const GpuId> a, std::span<const GpuId> b) {
-  static_assert(std::has_unique_object_representations_v<GpuId>);
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
 }
 
 /// The costs of transfers, kept by shape.
@@ -60,36 +54,20 @@ class CostsByShape {
  private:
   /// What the cost of a request depends on of the GPUs that it joins.
   struct Lie {
-    OpKind kind = OpKind::collective;
-    CollectiveScope scope = CollectiveScope::all;
-    RankGroups groups;
-    std::vector<GpuId> gpus, peers;
     JobShape shape;  ///< of a collective
     int most = 0;    ///< messages through one direction of an interface
   };
 
-  /// A job repeats its requests. Comparing many GPUs with those of an earlier one is faster than counting them.
+  /// A job repeats its requests, and many GPUs are counted once.
   const Lie& lie_of(const TransferRequest& request) {
     constexpr std::size_t kMany = 64;
-    if (request.gpus.size() < kMany) {
+    if (request.gpus.size() < kMany || request.same_ranks == 0) {
       set(last_, request);
       return last_;
     }
-    if (lies_.size() <= request.job.index()) lies_.resize(request.job.index() + 1);
-    std::vector<Lie>& of_job = lies_[request.job.index()];
-    for (const Lie& known : of_job) {
-      if (known.kind == request.kind && known.scope == request.scope && known.groups == request.groups &&
-          same_gpus(known.gpus, request.gpus) && same_gpus(known.peers, request.peers))
-        return known;
-    }
-    Lie& lie = of_job.emplace_back();
-    lie.kind = request.kind;
-    lie.scope = request.scope;
-    lie.groups = request.groups;
-    lie.gpus.assign(request.gpus.begin(), request.gpus.end());
-    lie.peers.assign(request.peers.begin(), request.peers.end());
-    set(lie, request);
-    return lie;
+    const auto [known, is_new] = lies_.try_emplace(request.same_ranks);
+    if (is_new) set(known->second, request);
+    return known->second;
   }
 
   void set(Lie& lie, const TransferRequest& request) {
@@ -145,9 +123,9 @@ class CostsByShape {
   std::vector<const TrainingEntry*> entries_;  // by job; empty: no job has parameter servers
   AlphaBeta whole_;
   CostFormula formula_;
-  std::vector<int> on_server_;          // ranks of one request
-  std::vector<std::vector<Lie>> lies_;  // by job, of many GPUs
-  Lie last_;                            // of few
+  std::vector<int> on_server_;                   // ranks of one request
+  std::unordered_map<std::uint64_t, Lie> lies_;  // by TransferRequest::same_ranks, of many GPUs
+  Lie last_;                                     // of few
   std::map<JobShape, ExchangeCost> costs_;
 };
 

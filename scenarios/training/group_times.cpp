@@ -4,8 +4,19 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 namespace contend {
+
+namespace {
+
+/// TransferRequest::same_ranks of the one job whose times are asked for.
+std::uint64_t number_of(RankGroups groups, bool is_message) {
+  const auto stride = static_cast<std::uint64_t>(groups.stride), size = static_cast<std::uint64_t>(groups.size);
+  return (stride << 32 | size) << 1 | (is_message ? 1U : 0U);
+}
+
+}  // namespace
 
 GroupTimes::GroupTimes(const Scenario& scenario, int ranks)
     : scenario_{scenario}, network_{make_network(scenario, scenario.seed, 1)} {
@@ -33,6 +44,7 @@ Time GroupTimes::operator()(CollectiveKind kind, RankGroups groups, Bytes bytes)
   request.groups = groups;
   request.bytes = bytes;
   request.gpus = gpus_;
+  request.same_ranks = number_of(groups, false);
   return known->second = solo(request, leaves_servers(groups));
 }
 
@@ -50,6 +62,7 @@ Time GroupTimes::to_next(RankGroups groups, Bytes bytes) {
   request.bytes = bytes;
   request.gpus = gpus_;
   request.peers = receivers;
+  request.same_ranks = number_of(groups, true);
   return solo(request, leaves_servers(groups));
 }
 

@@ -14,6 +14,7 @@
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
 #include "traces/layers/config_json.hpp"
+#include "traces/layers/document_lengths.hpp"
 #include "traces/layers/expert_counts.hpp"
 
 #include <algorithm>
@@ -140,7 +141,9 @@ Time update_time(const TrainingEntry& entry, const TrainingIteration& job, const
     each.weight = job.weight_bytes;
     each.memory = optimizer.moved;
     // With numbers of 2 bytes the weights in 4 bytes are part of the state.
+    if (offload.weights != StatePlace::gpu) each.weight = 0;  // they stay where the update is
     if (offload.optimizer == StatePlace::nvme) each.stored = static_cast<double>(optimizer.state + (is_mixed ? 4 : 0));
+    if (offload.weights == StatePlace::nvme) each.stored += job.weight_bytes / 2.0;  // only written
     const ByteRate link = *offload.link;
     return offloaded_update_time(elements, each, {link, *offload.memory, offload.nvme.value_or(link)});
   }
@@ -149,7 +152,7 @@ Time update_time(const TrainingEntry& entry, const TrainingIteration& job, const
 }
 
 TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, const ParallelJob& made) {
-  const SequenceSums sequences = SequenceSums::equal(static_cast<double>(made.samples), made.sequence);
+  const SequenceSums sequences = made.sums();
   const bool keeps_no_scores = entry.recompute == Recomputation::selective && entry.flash_attention.value_or(true);
   TrainingWork work;
   work.tokens = sequences.tokens;
@@ -163,6 +166,30 @@ TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, 
     if (const Device* device = find_device(name); device != nullptr) work.peak_flops += device->peak(entry.type);
   work.peak_flops /= static_cast<double>(names.size());  // a pipeline rank has as many GPUs as any other
   return work;
+}
+
+/// The documents that fill the sequences of a job; nothing if they are whole.
+std::optional<PackedDocuments> documents_of(const Scenario& scenario, const TrainingEntry& entry,
+                                            const Degrees& degrees, const MicroBatch& work) {
+  const ParallelSetup& setup = *entry.parallel;
+  if (!setup.documents.given()) return {};
+  DocumentLengths lengths;
+  if (setup.documents.file) {
+    lengths.table = parse_document_lengths(read_file(*setup.documents.file), *setup.documents.file);
+  } else {
+    lengths.median = *setup.documents.median;
+    lengths.sigma = *setup.documents.sigma;
+  }
+  DocumentShape shape;
+  shape.rows = degrees.samples;
+  shape.sequence = work.sequence;
+  shape.held = work.context_tokens();
+  shape.context = setup.context;
+  shape.data = degrees.data;
+  shape.zone = std::clamp(scenario.cluster.gpus_per_server / setup.tensor, 1, setup.context);
+  shape.packing = setup.packing;
+  shape.degree = setup.context_degree;
+  return pack_documents(lengths, shape, scenario.seed);
 }
 
 /// Tokens at the fullest rank of the experts over the mean.
@@ -259,6 +286,8 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   validate(model, work);
 
   ParallelJob made;
+  made.documents = documents_of(scenario, entry, degrees, work);
+  if (made.documents) work.documents = made.documents->parts;
   made.micro_batches = degrees.micro_batches;
   made.samples = degrees.samples;
   made.sequence = static_cast<int>(work.sequence);
@@ -288,6 +317,20 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   job.gradient_bytes = setup.gradient_bytes;
   job.reshard = setup.reshard;
   job.barrier = !setup.post_validation;
+  if (const OffloadSetup& offload = setup.offload; offload.weights != StatePlace::gpu) {
+    job.reads_weights = *offload.link;
+    if (offload.weights == StatePlace::nvme && offload.nvme->bytes_per_second() < offload.link->bytes_per_second())
+      job.reads_weights = *offload.nvme;
+  }
+  const auto merges = [](const std::vector<PipelineStep>& steps) {
+    return std::ranges::any_of(steps, &PipelineStep::is_merged);
+  };
+  if (setup.zero == 3 && std::ranges::any_of(job.plan.order, merges))
+    throw InputError{{{.key = "parallel.zero",
+                       .reason = fmt::format("3: the schedule {} runs two passes as one, which would need all weights "
+                                             "of two stages at once",
+                                             setup.schedule.name),
+                       .hint = "zero: 1 or 2, or another schedule"}}};
   constexpr std::int64_t kMillion = 1'000'000;
   job.bucket = setup.bucket > 0 ? setup.bucket : std::max(40 * kMillion, degrees.data * kMillion);
 
@@ -352,6 +395,15 @@ std::string member_of(const TrainingEntry& entry, const std::string& key) {
 }
 
 }  // namespace
+
+SequenceSums ParallelJob::sums() const {
+  SequenceSums sequences = SequenceSums::equal(static_cast<double>(samples), sequence);
+  if (documents) {
+    sequences.tokens *= documents->tokens;
+    sequences.squares *= documents->squares;
+  }
+  return sequences;
+}
 
 TransformerModel transformer_of(const TrainingEntry& entry) {
   if (entry.config) return read_transformer_config(*entry.config);

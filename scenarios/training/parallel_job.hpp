@@ -1,6 +1,8 @@
 #pragma once
 // Plans the iteration of a job whose model is spread over several GPUs (TrainingEntry::parallel).
 
+#include "models/parallel/documents.hpp"
+#include "models/parallel/flops.hpp"
 #include "models/parallel/layer_split.hpp"
 #include "models/parallel/memory.hpp"
 #include "models/parallel/training_iteration.hpp"
@@ -9,6 +11,7 @@
 #include "scenarios/training/unit_times.hpp"
 #include "sim/job.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace contend {
@@ -22,13 +25,17 @@ struct ParallelJob {
   std::vector<LayerRange> stages;  ///< by model stage
   std::vector<PassShares> shares;  ///< by model stage
   int micro_batches = 1;
-  std::int64_t samples = 1;       ///< sequences of all GPUs in an iteration
-  int sequence = 1;               ///< tokens of each
-  std::vector<GpuMemory> memory;  ///< by pipeline rank
+  std::int64_t samples = 1;                  ///< sequences of all GPUs in an iteration
+  int sequence = 1;                          ///< tokens of each
+  std::optional<PackedDocuments> documents;  ///< that fill them, where these are not whole sequences
+  std::vector<GpuMemory> memory;             ///< by pipeline rank
   TrainingWork work;
   /// The partitions of the ranks whose collectives are parts of passes and stay inside servers, where consecutive ranks
   /// fill one server after another.
   std::vector<RankGroups> whole;
+
+  /// Of an iteration; of documents if there are any.
+  [[nodiscard]] SequenceSums sums() const;
 };
 
 /// The iteration of a job of the entry on so many GPUs, which has `parallel`. Throws InputError with the keys of the

@@ -133,6 +133,15 @@ std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const Transformer
     by_rank.back().activations = peaks[rank];
     const OffloadSetup& offload = entry.parallel->offload;
     if (offload.optimizer != StatePlace::gpu) by_rank.back().optimizer = Bytes{};
+    if (offload.weights != StatePlace::gpu) {
+      by_rank.back().weights = Bytes{};
+      // Those of a unit that computes and of the next one, also where no other rank has a share of them.
+      std::int64_t largest = 0;
+      for (const int stage : job.plan.stage_of[rank])
+        for (const ModelUnit& unit : job.units[static_cast<std::size_t>(stage)])
+          largest = std::max(largest, unit.dense_elements + unit.expert_elements);
+      by_rank.back().gathered = std::max(by_rank.back().gathered, Bytes{2 * largest * job.weight_bytes});
+    }
     if (offload.activations)
       by_rank.back().activations =
           std::min(peaks[rank], largest_layer(entry, model, work, held) * 2 + beside_layers(entry, model, work, held));

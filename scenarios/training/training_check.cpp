@@ -31,9 +31,15 @@ constexpr std::string_view kOnlyParallel[] = {"global_batch",         "config", 
 template <class Complain>
 void check_offload(const TrainingEntry& entry, const Complain& complain) {
   const OffloadSetup& offload = entry.parallel->offload;
-  const bool states = offload.optimizer != StatePlace::gpu, stored = offload.optimizer == StatePlace::nvme;
+  const bool states = offload.optimizer != StatePlace::gpu;
+  const bool stored = offload.optimizer == StatePlace::nvme || offload.weights == StatePlace::nvme;
   if (states && entry.optimizer == Optimizer::none)
     complain("parallel.offload.optimizer", "has no effect without an optimizer", "optimizer: adam");
+  if (offload.weights != StatePlace::gpu && entry.parallel->zero < 3)
+    complain("parallel.offload.weights", "needs GPUs that gather weights before each use", "zero: 3");
+  if (offload.weights != StatePlace::gpu && !states)
+    complain("parallel.offload.weights", "needs the optimizer outside of the GPUs, too, which updates them",
+             "optimizer: host, or nvme");
   const auto check = [&](const char* rate, bool is_given, bool is_needed) {
     const std::string key = fmt::format("parallel.offload.{}", rate);
     if (is_needed && !is_given) complain(key, "is missing", "give the bandwidth for each GPU, such as 25GB/s");
@@ -42,6 +48,35 @@ void check_offload(const TrainingEntry& entry, const Complain& complain) {
   check("link", offload.link.has_value(), offload.any());
   check("memory", offload.memory.has_value(), states);
   check("nvme", offload.nvme.has_value(), stored);
+}
+
+template <class Complain>
+void check_documents(const TrainingEntry& entry, const Complain& complain) {
+  const ParallelSetup& setup = *entry.parallel;
+  const DocumentSource& documents = setup.documents;
+  if (!documents.given()) {
+    for (const char* member : {"packing", "context_degree"})
+      if (setup.given.contains(member))
+        complain(fmt::format("parallel.{}", member), "has no effect without documents",
+                 "documents: {median: 1000, sigma: 1.2}");
+    return;
+  }
+  if (documents.file ? documents.median || documents.sigma : !documents.median || !documents.sigma)
+    complain("parallel.documents", "says the lengths by a file, or by median and sigma",
+             "{file: FILE.csv} or {median: 1000, sigma: 1.2}");
+  if (!entry.flash_attention.value_or(true))
+    complain("parallel.documents", "needs attention in one kernel, which leaves out what lies between documents",
+             "attention: flash");
+  if (entry.device.calibrated)
+    complain("parallel.documents", "has no effect on the times of a profile, which are those of whole sequences",
+             "a device of `contend list devices`");
+  if (setup.context_degree == ContextDegree::whole) return;
+  if (setup.context == 1) complain("parallel.context_degree", "has no effect without context", "context: 2 or more");
+  if (setup.context_exchange != ContextExchange::ring)
+    complain("parallel.context_degree", "needs keys and values that go around the GPUs of a document",
+             "context_exchange: ring");
+  if (setup.packing == Packing::padded)
+    complain("parallel.context_degree", "has no effect with packing: padded", "packing: in-order, or balanced");
 }
 
 /// Complaints about an entry whose model is spread over several GPUs.
@@ -82,6 +117,7 @@ void check_parallel(const TrainingEntry& entry, const Complain& complain) {
     if (entry.device.calibrated) complain("parallel.devices", "has no effect: a profile times all ranks", "");
   }
   check_offload(entry, complain);
+  check_documents(entry, complain);
   const ExpertLoad& load = entry.parallel->expert_load;
   if (load.ratio.has_value() + load.zipf.has_value() + load.capacity.has_value() + load.counts.has_value() > 1)
     complain("parallel.expert_load", "says more than once how uneven it is",

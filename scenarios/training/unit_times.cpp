@@ -8,6 +8,7 @@
 #include "sim/error.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
@@ -231,6 +232,7 @@ UnitTimes::Added UnitTimes::context_parallel(const std::vector<TransformerOperat
     return std::vector{
         sent(PassGroup::context, CollectiveKind::all_gather, ring, each * degree, part(beside) * (degree - 1))};
   };
+  if (!is_token_ring && !work_.documents.empty()) return rings_of_documents(attention, block);
   Added added{beyond(groups_.to_next(ring, block), part(attention.forward)) * (degree - 1),
               beyond(groups_.to_next(ring, block + block), part(attention.backward())) * (degree - 1),
               round(block, attention.forward), round(block + block, attention.backward())};
@@ -249,6 +251,30 @@ UnitTimes::Added UnitTimes::context_parallel(const std::vector<TransformerOperat
   added.forward_sent = round(larger, attention.forward);
   added.forward_sent.push_back(
       sent(PassGroup::context, CollectiveKind::all_gather, ring, Bytes{outputs.count() * degree / (degree - 1)}));
+  return added;
+}
+
+/// Rings of as many ranks as each document has: the part of a micro-batch's tokens that are of documents on n ranks
+/// takes that part of the time which all of them would take in rings of n, beside the attention of these documents.
+UnitTimes::Added UnitTimes::rings_of_documents(const OperatorTimes& attention, Bytes block) {
+  const double all = attention_of(work_.documents);
+  Added added;
+  for (const AttentionPart& documents : work_.documents) {
+    if (documents.degree == 1 || documents.tokens <= 0 || all <= 0) continue;
+    const RankGroups ring{static_cast<int>(work_.split.tensor), documents.degree};
+    const auto scaled = [](auto what, double by) { return std::llround(static_cast<double>(what) * by); };
+    const auto add = [&](Time whole, Bytes message, Time& time, std::vector<PassCollective>& sends) {
+      const Time own = Time::nanoseconds(scaled(whole.ns(), documents.attention / all));  // of these documents
+      const Time step = Time::nanoseconds(scaled(own.ns(), 1 / documents.tokens / documents.degree));
+      const Time waits = beyond(groups_.to_next(ring, message), step) * (documents.degree - 1);
+      time += Time::nanoseconds(scaled(waits.ns(), documents.tokens));
+      sends.push_back(sent(PassGroup::context, CollectiveKind::all_gather, ring,
+                           Bytes{scaled(message.count() * documents.degree, documents.tokens)},
+                           Time::nanoseconds(own.ns() / documents.degree * (documents.degree - 1))));
+    };
+    add(attention.forward, block, added.forward, added.forward_sent);
+    add(attention.backward(), block + block, added.backward, added.backward_sent);
+  }
   return added;
 }
 

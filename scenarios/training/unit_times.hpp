@@ -70,6 +70,7 @@ class UnitTimes {
   [[nodiscard]] OperatorTimes timed(const std::vector<TransformerOperator>& operators) const;
   [[nodiscard]] OperatorTimes first_products(const std::vector<TransformerOperator>& operators, LayerPart part) const;
   [[nodiscard]] Added tensor_parallel(const OperatorTimes& first);
+  [[nodiscard]] Added rings_of_documents(const OperatorTimes& attention, Bytes block);
   [[nodiscard]] Added gathered_context(RankGroups groups, Bytes block);
   [[nodiscard]] Added context_parallel(const std::vector<TransformerOperator>& operators);
   [[nodiscard]] ExpertPiece exchange_of_piece(int pieces, std::vector<PassCollective>& sent);

@@ -1,10 +1,8 @@
 // Runs jobs over the contention model, with and without leaping, and compares them with cases worked by hand (source:
 // arXiv 2002.10105).
 
-#include "network/alpha_beta.hpp"
 #include "tests/near.hpp"
-#include "tests/network/network_kit.hpp"
-#include "tests/sim/test_kit.hpp"
+#include "tests/network/contention_kit.hpp"
 
 #include <cstdint>
 
@@ -14,24 +12,6 @@ using namespace contend;
 using namespace contend::test;
 
 namespace {
-
-RunResult run_on(const AlphaBeta& price, bool contention, const Setup& setup, const std::vector<TestJob>& jobs) {
-  const auto once = [&](bool leap) {
-    SimulationOptions options;
-    options.leap = leap;
-    const auto servers = static_cast<std::size_t>(setup.servers);
-    Simulation simulation{{setup.servers, setup.gpus_per_server, Bytes{setup.gpu_memory}},
-                          workload_of(jobs),
-                          policies_of(setup, jobs),
-                          contention ? make_contention_network(price, servers, jobs.size())
-                                     : make_analytic_network(price, servers, jobs.size()),
-                          std::move(options)};
-    return simulation.run();
-  };
-  const RunResult slow = once(false);
-  CHECK(difference(slow, once(true)) == "");
-  return slow;
-}
 
 constexpr const char* kExchange100 = "role w 2 | compute f w 10 | all-reduce g w 100 | f -> g | g => f";
 

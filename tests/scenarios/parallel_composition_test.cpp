@@ -164,6 +164,37 @@ TEST_CASE("states in host memory or on NVMe: the slowest way decides how long an
   CHECK(update("{optimizer: nvme, link: 25GB/s, memory: 20GB/s, nvme: 2GB/s}") == near(24 * elements / 2e9, 1e-6));
 }
 
+TEST_CASE("weights outside of the GPUs: what is left there, how fast they come, and what the update moves") {
+  const std::string base = "model: llama-3-8b, sequence: 1024, recompute: full, parallel: {zero: 3";
+  const ParallelJob none = composed_job(base + "}", 8);
+  CHECK(!none.iteration.reads_weights);
+  double elements = 0;
+  for (const ModelUnit& unit : none.iteration.units[0]) elements += static_cast<double>(unit.dense_elements) / 8;
+  const auto with = [&](const std::string& offload) {
+    const ParallelJob job = composed_job(base + ", offload: " + offload + "}", 8);
+    CHECK(none.memory[0].weights > Bytes{});
+    CHECK(job.memory[0].weights == Bytes{});
+    CHECK(job.memory[0].gathered == none.memory[0].gathered);
+    CHECK(job.memory[0].gradients == none.memory[0].gradients);
+    return job;
+  };
+  const ParallelJob host = with("{optimizer: host, weights: host, link: 25GB/s, memory: 2000GB/s}");
+  CHECK(*host.iteration.reads_weights == ByteRate{25e9});
+  CHECK(host.iteration.update[0].to_seconds() == near(4 * elements / 25e9, 1e-6));
+  const ParallelJob nvme = with("{optimizer: host, weights: nvme, link: 25GB/s, memory: 2000GB/s, nvme: 100MB/s}");
+  CHECK(*nvme.iteration.reads_weights == ByteRate{1e8});
+  CHECK(nvme.iteration.update[0].to_seconds() == near(2 * elements / 1e8, 1e-6));
+  // Both passes of every unit but those at the ends wait for 2 bytes a parameter of the slow way.
+  const Time slow = evaluate(nvme.iteration.plan, nvme.iteration.costs()).makespan;
+  CHECK(slow == evaluate(none.iteration.plan, none.iteration.costs()).makespan);  // no pass is longer
+  // A GPU alone holds two units, which no other one has a share of.
+  const ParallelJob alone =
+      composed_job(base + ", offload: {optimizer: host, weights: host, link: 25GB/s, memory: 20GB/s}}", 1);
+  std::int64_t largest = 0;
+  for (const ModelUnit& unit : alone.iteration.units[0]) largest = std::max(largest, unit.dense_elements);
+  CHECK(alone.memory[0].gathered == Bytes{2 * 2 * largest});
+}
+
 TEST_CASE("activations in host memory cost time only where the link is slower than the layer computes") {
   const std::string base = "model: llama-3-8b, sequence: 8192, accumulate: 2, parallel: {tensor: 8, pipeline: 2";
   const ParallelJob kept = composed_job(base + "}", 16);
@@ -199,8 +230,97 @@ TEST_CASE("offloading that makes no sense is refused") {
   said("{optimizer: host, link: 25GB/s}", "training.m.parallel.offload.memory: is missing");
   said("{activations: true}", "training.m.parallel.offload.link: is missing");
   said("{link: 25GB/s}", "training.m.parallel.offload.link: has no effect");
-  said("{optimizer: host, link: 25GB/s, memory: 20GB/s, nvme: 2GB/s}",
-       "training.m.parallel.offload.nvme: has no effect");
+  said("{optimizer: host, weights: host, link: 25GB/s, memory: 20GB/s}",
+       "training.m.parallel.offload.weights: needs GPUs that gather weights before each use");
+  said("{optimizer: host, weights: nvme, link: 25GB/s, memory: 20GB/s}, zero: 3",
+       "training.m.parallel.offload.nvme: is missing");
+  said("{weights: host, link: 25GB/s}, zero: 3",
+       "training.m.parallel.offload.weights: needs the optimizer outside of the GPUs, too");
+}
+
+TEST_CASE("documents: attention is that of the slowest GPU, tokens and operations are those of documents") {
+  const std::string base = "model: llama-3-8b, sequence: 8192, accumulate: 4, recompute: full, parallel: {tensor: 8";
+  const ParallelJob whole = composed_job(base + "}");
+  // Documents of a quarter of a sequence: a quarter of attention in each pass of a layer, and nothing else changes.
+  const ParallelJob quarter = composed_job(base + ", documents: {median: 2048, sigma: 0}}");
+  REQUIRE(quarter.documents);
+  CHECK(quarter.documents->documents == near(4 * 4 * 8));  // 4 micro-batches of 8 data-parallel ranks
+  CHECK(quarter.work.tokens == whole.work.tokens);
+  CHECK(quarter.work.model_flops < whole.work.model_flops);
+  const Time all = whole.iteration.units[0][1].forward, part = quarter.iteration.units[0][1].forward;
+  const ParallelJob half = composed_job(base + ", documents: {median: 4096, sigma: 0}}");
+  const Time middle = half.iteration.units[0][1].forward;
+  CHECK(part < middle);
+  // Linear in the share: from 1/4 to 1/2 a third of the way from 1/4 to 1.
+  CHECK((all - part).to_seconds() == near(3 * (middle - part).to_seconds(), 1e-5));
+  // A document for each sequence, padded: as long as before, for fewer tokens.
+  const ParallelJob padded = composed_job(base + ", documents: {median: 2048, sigma: 0}, packing: padded}");
+  CHECK(padded.iteration.units[0][1].forward == all);
+  CHECK(padded.work.tokens == near(whole.work.tokens / 4));
+  // Uneven ones: the slowest of 8 ranks has more than the mean one, and less if they are dealt out by attention.
+  const std::string uneven = base + ", documents: {median: 1000, sigma: 1.2}";
+  const ParallelJob in_order = composed_job(uneven + "}"), balanced = composed_job(uneven + ", packing: balanced}");
+  CHECK(balanced.iteration.units[0][1].forward < in_order.iteration.units[0][1].forward);
+  CHECK(balanced.work.model_flops == in_order.work.model_flops);
+}
+
+TEST_CASE("documents on as many context-parallel GPUs as they need: short ones send nothing") {
+  // A slow network between servers of 8 GPUs, on which rings of 8 x 2 GPUs don't hide behind attention.
+  const std::string base =
+      "model: llama-3-8b, sequence: 65536, accumulate: 2, recompute: full, parallel: {tensor: 2, context: 16, "
+      "documents: "
+      "{median: ";
+  const auto context_of = [&](const std::string& rest) {
+    const Scenario scenario = composed(base + rest + "}", {"network.nic=100Gbps"});
+    const ParallelJob job = plan_parallel(scenario, *find_entry(scenario, "m"), 64);
+    return std::pair{job.shares[0].context, job};
+  };
+  const auto [whole, of_whole] = context_of("4096, sigma: 0}");
+  const auto [alone, of_alone] = context_of("4096, sigma: 0}, context_degree: by-length");
+  CHECK(whole > Time{});
+  CHECK(alone == Time{});  // 4096 tokens are what a GPU holds
+  CHECK(of_alone.documents->parts.size() == 1);
+  // As long as the sequence all ways are one.
+  const Time longest = context_of("65536, sigma: 0}").first;
+  CHECK(context_of("65536, sigma: 0}, context_degree: by-length").first == longest);
+  CHECK(context_of("65536, sigma: 0}, context_degree: by-zone").first == longest);
+  // Documents of two GPUs stay inside a server by length and by zone, but by zone all four pairs of a server have them.
+  const Time pairs = context_of("8192, sigma: 0}, context_degree: by-length").first;
+  const auto [zone, of_zone] = context_of("8192, sigma: 0}, context_degree: by-zone");
+  CHECK(of_zone.documents->parts[0].degree == 4);
+  CHECK(pairs <= zone);
+  CHECK(zone < whole);
+}
+
+TEST_CASE("documents that make no sense are refused") {
+  const auto said = [](const std::string& members, const std::string& expected) {
+    const std::string refusal =
+        composition_refusal("model: llama-3-8b, sequence: 1024, recompute: full, parallel: {" + members + "}");
+    INFO(refusal);
+    CHECK(refusal.find(expected) != std::string::npos);
+  };
+  said("packing: balanced", "training.m.parallel.packing: has no effect without documents");
+  said("context: 2, context_degree: by-zone", "training.m.parallel.context_degree: has no effect without documents");
+  said("documents: {median: 1000}",
+       "training.m.parallel.documents: says the lengths by a file, or by median and sigma");
+  said("documents: {median: 1000, sigma: 1}, context_degree: by-length",
+       "training.m.parallel.context_degree: has no effect without context");
+  said("documents: {median: 1000, sigma: 1}, context: 2, context_exchange: all-gather, context_degree: by-length",
+       "training.m.parallel.context_degree: needs keys and values that go around");
+  said("documents: {median: 1000, sigma: 1}, context: 2, packing: padded, context_degree: by-length",
+       "training.m.parallel.context_degree: has no effect with packing: padded");
+  const std::string plain = composition_refusal(
+      "model: llama-3-8b, attention: plain, sequence: 1024, parallel: {documents: {median: 1000, sigma: 1}}");
+  CHECK(plain.find("training.m.parallel.documents: needs attention in one kernel") != std::string::npos);
+}
+
+TEST_CASE("a schedule that merges passes can't gather the weights of single layers") {
+  const std::string base =
+      "model: llama-3-8b, sequence: 1024, recompute: full, accumulate: 8, parallel: {pipeline: 2, schedule: dualpipe";
+  CHECK(composition_refusal(base + ", zero: 3}")
+            .find("training.m.parallel.zero: 3: the schedule dualpipe runs two "
+                  "passes as one") != std::string::npos);
+  CHECK(composition_refusal(base + ", zero: 2}").empty());
 }
 
 TEST_CASE("without any degree a job is the data-parallel one, to the nanosecond") {

@@ -100,6 +100,26 @@ TEST_CASE("ZeRO-3 gathers the weights before each use, one unit ahead") {
   CHECK(period(job) == 93);
 }
 
+TEST_CASE("weights outside of the GPU are read one unit before they are gathered, one after the other") {
+  // Shares of 6 at a byte a nanosecond. From the update on: read 0-6, 6-12, 12-18 and, from the end of the first F on,
+  // 28-34; gathered 6-18, 18-30, 30-42 and from the end of the second F on 42-54; F 18-28, 30-40, B 42-62, 62-82;
+  // reduced 62-74, 82-94, update 101.
+  TrainingIteration job = job_of(plan_of("1f1b", 1, 1), 2, Sharding::weights);
+  for (ModelUnit& unit : job.units[0]) unit.dense_elements = 12;
+  job.reads_weights = ByteRate{1e9};
+  CHECK(period(job) == 101);
+  // At a quarter of that, read 0-24, 24-48, 48-72, 72-96; F 36-46, 60-70; gathered 72-84 and 96-108; B 84-104, 108-128;
+  // reduced 108-120, 128-140, update 147.
+  job.reads_weights = ByteRate{0.25e9};
+  CHECK(period(job) == 147);
+  // A rank alone has all 12 to read, and nothing to gather: 0-12, 12-24, 24-36, 36-48; F 12-22, 24-34, B 36-56, 56-76.
+  job.data = 1;
+  job.reads_weights = ByteRate{1e9};
+  CHECK(period(job) == 83);
+  job.reads_weights.reset();
+  CHECK(period(job) == 67);
+}
+
 TEST_CASE("a pipeline of two ranks takes what its schedule says, the exchange and the update") {
   TrainingIteration job = job_of(plan_of("1f1b", 2, 4), 1, Sharding::none);
   for (auto& units : job.units) units = {{ns(10), ns(10), ns(10), 5, 0}};

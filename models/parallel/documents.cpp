@@ -1,0 +1,226 @@
+#include "models/parallel/documents.hpp"
+
+#include "sim/random_stream.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <numeric>
+
+namespace contend {
+namespace {
+
+double real(std::int64_t value) {
+  return static_cast<double>(value);
+}
+
+double square(std::int64_t tokens) {
+  return real(tokens) * real(tokens);
+}
+
+/// What the ranks of one iteration get.
+struct Dealt {
+  double documents = 0, tokens = 0, squares = 0;
+  double attention = 0;                        // of all ranks
+  std::map<int, AttentionPart> slowest_parts;  // by degree; in tokens and squared tokens
+};
+
+/// The least busy of the ranks that still have room, or of all if none has.
+std::size_t least(const std::vector<double>& busy, const std::vector<bool>& has_room) {
+  const bool any = std::ranges::find(has_room, true) != has_room.end();
+  std::size_t best = busy.size();
+  for (std::size_t i = 0; i < busy.size(); ++i)
+    if ((!any || has_room[i]) && (best == busy.size() || busy[i] < busy[best])) best = i;
+  return best;
+}
+
+class Dealer {
+ public:
+  Dealer(const DocumentLengths& lengths, const DocumentShape& shape, RandomStream& random)
+      : lengths_{lengths}, shape_{shape}, random_{random} {}
+
+  Dealt deal() {
+    if (shape_.packing == Packing::padded)
+      pad();
+    else if (shape_.degree == ContextDegree::whole)
+      deal_rows();
+    else
+      deal_documents();
+    return std::move(dealt_);
+  }
+
+ private:
+  std::int64_t next_length() { return std::min(lengths_.draw(random_), shape_.sequence); }
+
+  void count(std::int64_t tokens) {
+    dealt_.tokens += real(tokens);
+    dealt_.squares += square(tokens);
+  }
+
+  void pad() {
+    for (std::int64_t row = 0; row < shape_.rows; ++row) count(next_length());
+    dealt_.documents = real(shape_.rows);
+    dealt_.attention = real(shape_.rows) * square(shape_.sequence);
+    dealt_.slowest_parts[shape_.context] = {shape_.context, real(shape_.rows * shape_.sequence) / ranks(),
+                                            dealt_.attention / ranks()};
+  }
+
+  /// Rows are full, and all context-parallel ranks of a group share them.
+  void deal_rows() {
+    std::vector<double> rows;  // their squared tokens
+    std::int64_t left = 0;     // of a document that goes on in the next row
+    for (std::int64_t row = 0; row < shape_.rows; ++row) {
+      double squares = 0;
+      for (std::int64_t room = shape_.sequence; room > 0;) {
+        if (left == 0) {
+          left = next_length();
+          ++dealt_.documents;
+        }
+        const std::int64_t piece = std::min(left, room);
+        count(piece);
+        squares += square(piece);
+        left -= piece;
+        room -= piece;
+      }
+      rows.push_back(squares);
+    }
+    const auto groups = static_cast<std::size_t>(shape_.data);
+    const std::size_t of_each = rows.size() / groups;
+    std::vector<double> busy(groups, 0);
+    if (shape_.packing == Packing::balanced) {
+      std::ranges::sort(rows, std::greater<>{});
+      std::vector<std::size_t> had(groups, 0);
+      std::vector<bool> has_room(groups, true);
+      for (const double row : rows) {
+        const std::size_t group = least(busy, has_room);
+        busy[group] += row;
+        has_room[group] = ++had[group] < of_each;
+      }
+    } else {
+      for (std::size_t row = 0; row < rows.size(); ++row) busy[row / of_each] += rows[row];
+    }
+    dealt_.attention = std::accumulate(rows.begin(), rows.end(), 0.0);
+    dealt_.slowest_parts[shape_.context] = {shape_.context, real(shape_.rows * shape_.sequence) / ranks(),
+                                            *std::ranges::max_element(busy) / real(shape_.context)};
+  }
+
+  [[nodiscard]] double ranks() const { return real(std::int64_t{shape_.context} * shape_.data); }
+
+  /// The ranks among which a document is cut.
+  [[nodiscard]] int degree_of(std::int64_t tokens) const {
+    const std::int64_t needed = (tokens + shape_.held - 1) / shape_.held;
+    if (shape_.degree == ContextDegree::by_zone) {
+      if (needed == 1) return 1;
+      return needed <= shape_.zone && shape_.context % shape_.zone == 0 ? shape_.zone : shape_.context;
+    }
+    for (int degree = 1; degree < shape_.context; ++degree)
+      if (degree >= needed && shape_.context % degree == 0) return degree;
+    return shape_.context;
+  }
+
+  /// Each document goes to a block of as many ranks as it needs.
+  void deal_documents() {
+    std::vector<std::int64_t> documents;
+    for (std::int64_t room = shape_.rows * shape_.sequence; room > 0; room -= documents.back()) {
+      documents.push_back(std::min(next_length(), room));
+      count(documents.back());
+    }
+    dealt_.documents = real(std::ssize(documents));
+    const bool is_balanced = shape_.packing == Packing::balanced;
+    if (is_balanced) std::ranges::sort(documents, std::greater<>{});
+    const auto all = static_cast<std::size_t>(ranks());
+    const double most_tokens = real(shape_.rows * shape_.sequence) / ranks();
+    std::vector<double> tokens(all, 0), attention(all, 0);
+    std::vector<std::map<int, AttentionPart>> parts(all);
+    for (const std::int64_t document : documents) {
+      const auto degree = static_cast<std::size_t>(degree_of(document));
+      const double part = real(document) / static_cast<double>(degree);
+      const double work = square(document) / static_cast<double>(degree);
+      std::vector<double> busy;  // by block: of its busiest rank
+      std::vector<bool> has_room;
+      for (std::size_t first = 0; first < all; first += degree) {
+        double most = 0;
+        bool room = true;
+        for (std::size_t rank = first; rank < first + degree; ++rank) {
+          most = std::max(most, is_balanced ? attention[rank] : tokens[rank]);
+          room = room && tokens[rank] + part <= most_tokens;
+        }
+        busy.push_back(most);
+        has_room.push_back(room);
+      }
+      std::size_t block = least(busy, has_room);
+      if (is_balanced && !has_room[block]) {  // no block has room: the one with the fewest tokens
+        const auto tokens_of = [&](std::size_t first) {
+          return *std::max_element(tokens.begin() + static_cast<std::ptrdiff_t>(first * degree),
+                                   tokens.begin() + static_cast<std::ptrdiff_t>((first + 1) * degree));
+        };
+        for (std::size_t other = 0; other < busy.size(); ++other)
+          if (tokens_of(other) < tokens_of(block)) block = other;
+      }
+      for (std::size_t rank = block * degree; rank < (block + 1) * degree; ++rank) {
+        tokens[rank] += part;
+        attention[rank] += work;
+        AttentionPart& of = parts[rank].try_emplace(static_cast<int>(degree), AttentionPart{0, 0, 0}).first->second;
+        of.degree = static_cast<int>(degree);
+        of.tokens += part;
+        of.attention += work;
+      }
+    }
+    dealt_.attention = std::accumulate(attention.begin(), attention.end(), 0.0);
+    const auto slowest = std::ranges::max_element(attention) - attention.begin();
+    dealt_.slowest_parts = std::move(parts[static_cast<std::size_t>(slowest)]);
+  }
+
+  const DocumentLengths& lengths_;
+  const DocumentShape& shape_;
+  RandomStream& random_;
+  Dealt dealt_;
+};
+
+}  // namespace
+
+std::int64_t DocumentLengths::draw(RandomStream& random) const {
+  constexpr double kMost = 1e12;
+  if (table.empty()) {
+    const double tokens = median * (sigma > 0 ? random.lognormal(0, sigma) : 1);
+    return static_cast<std::int64_t>(std::clamp(tokens, 1.0, kMost));
+  }
+  const double wanted = random.uniform() * table.back().second;
+  return std::ranges::upper_bound(table, wanted, {}, &std::pair<std::int64_t, double>::second)->first;
+}
+
+double attention_of(const std::vector<AttentionPart>& parts) {
+  double sum = 0;
+  for (const AttentionPart& part : parts) sum += part.attention;
+  return sum;
+}
+
+PackedDocuments pack_documents(const DocumentLengths& lengths, const DocumentShape& shape, std::uint64_t seed) {
+  constexpr double kMostTokens = 2e8, kMostIterations = 16;
+  RandomStream random{seed, "documents"};
+  const double all_tokens = real(shape.rows) * real(shape.sequence);
+  const double all_squares = real(shape.rows) * square(shape.sequence);
+  const double of_rank = 1 / real(std::int64_t{shape.context} * shape.data);
+  const int iterations = static_cast<int>(std::clamp(kMostTokens / all_tokens, 1.0, kMostIterations));
+  PackedDocuments packed{0, 0, 0, 0, {}};
+  std::map<int, AttentionPart> parts;
+  for (int i = 0; i < iterations; ++i) {
+    const Dealt dealt = Dealer{lengths, shape, random}.deal();
+    packed.documents += dealt.documents / iterations;
+    packed.tokens += dealt.tokens / all_tokens / iterations;
+    packed.squares += dealt.squares / all_squares / iterations;
+    packed.mean_attention += dealt.attention / all_squares / iterations;
+    double tokens = 0;
+    for (const auto& [degree, part] : dealt.slowest_parts) tokens += part.tokens;
+    for (const auto& [degree, part] : dealt.slowest_parts) {
+      AttentionPart& sum = parts.try_emplace(degree, AttentionPart{degree, 0, 0}).first->second;
+      sum.tokens += part.tokens / tokens / iterations;
+      sum.attention += part.attention / (all_squares * of_rank) / iterations;
+    }
+  }
+  for (const auto& [degree, part] : parts) packed.parts.push_back(part);
+  return packed;
+}
+
+}  // namespace contend
