@@ -163,7 +163,11 @@ bool check_elasticflow(std::FILE* out, int& skipped) {
     std::vector<std::pair<std::string, ParameterValue>> parameters;
     const char* released;
   };
-  const Run kRuns[] = {{"elasticflow", {}, "0.7282"}, {"optimus", {}, "-"}, {"afs", {}, "-"}, {"edf", {}, "-"}};
+  const Run kRuns[] = {{"elasticflow", {}, "0.7282"},
+                       {"optimus", {}, "-"},
+                       {"afs", {}, "-"},
+                       {"themis", {}, "0.3120"},
+                       {"edf", {}, "-"}};
   constexpr double kRestart_s = 30;
   double best = 0;
   bool holds = true;
