@@ -152,6 +152,9 @@ bool check_released(std::FILE* out, int& skipped) {
     holds = row(out, each.name, each.jct_s, average->jct_s, 3) && holds;
   }
   const std::optional<double> allox = run_gavel_allox_trace();
+  constexpr double kAntMan = 305453.941;
+  if (const std::optional<double> antman = run_antman_trace(); antman)
+    holds = row(out, "Muri's AntMan, trace3", kAntMan, *antman, 3) && holds;
   if (!allox) ++skipped;
   return (!allox || row(out, "Gavel's AlloX and FIFO, continuous trace", kAllox, *allox, 6)) && holds;
 }
