@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -84,12 +85,40 @@ class Story {
       case Why::passed_over:
         return fmt::format("{} gives the GPUs to other jobs", report_.scheduling);
       case Why::throttled:
-        return fmt::format("a rule of {} holds it back for now", report_.scheduling);
+        return wait.last.place == 0 ? fmt::format("a rule of {} holds it back for now", report_.scheduling)
+                                    : line_text(wait);
     }
     return cause_name(wait.why);
   }
 
+  /// The name of a type of servers.
+  [[nodiscard]] const std::string& type_name(std::int32_t type) const {
+    static const std::string kAll = "the GPUs";
+    return type < 0 ? kAll : report_.job.result.types[static_cast<std::size_t>(type)].name;
+  }
+
  private:
+  /// 3: third.
+  static std::string ordinal(int place) {
+    constexpr const char* kWords[] = {"first", "second", "third", "fourth", "fifth", "sixth"};
+    if (place <= static_cast<int>(std::size(kWords))) return kWords[place - 1];
+    const int teens = place % 100;
+    const char* const ending = teens >= 11 && teens <= 13 ? "th"
+                               : place % 10 == 1          ? "st"
+                               : place % 10 == 2          ? "nd"
+                               : place % 10 == 3          ? "rd"
+                                                          : "th";
+    return fmt::format("{}{}", place, ending);
+  }
+  /// Where the job stands among those that wait for time.
+  std::string line_text(const WaitInterval& wait) const {
+    std::string text =
+        fmt::format("its deficit on {} is {} in line", type_name(wait.first.type), ordinal(wait.first.place));
+    if (wait.last == wait.first) return text;
+    const bool is_elsewhere = wait.last.type != wait.first.type;
+    return text + fmt::format(", at last {}{}", ordinal(wait.last.place),
+                              is_elsewhere ? fmt::format(" on {}", type_name(wait.last.type)) : "");
+  }
   [[nodiscard]] const JobResult& self() const { return of(report_.job.job); }
   [[nodiscard]] const JobResult& of(JobId job) const { return jobs_[job.index()]; }
   static std::string gpus_text(std::int64_t gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s"); }
@@ -240,6 +269,11 @@ void write_waits(JsonWriter& json, const ExplainReport& report) {
       json.value(jobs[wait.by.index()].name);
     else
       json.null();
+    for (const auto& [name, place] : {std::pair{"in_line_first", wait.first}, {"in_line_last", wait.last}}) {
+      if (place.place == 0) continue;
+      json.key(name).begin_object().member("type", story.type_name(place.type)).member("place", place.place);
+      json.end_object();
+    }
     json.member("running_jobs", std::uint64_t{wait.running}).member("held_gpus", wait.held_gpus);
     json.key("largest_holders").begin_array();
     for (const GpuHolder& holder : wait.holders) {

@@ -143,6 +143,13 @@ void WaitRecorder::blocked(Time now, JobId job, Why why, JobId by) {
   open(why, by, now);
 }
 
+void WaitRecorder::in_line(Time, JobId job, PlaceInLine place) {
+  if (job != job_ || !waits_) return;
+  WaitInterval& current = explanation_.waits.back();
+  if (current.first.place == 0) current.first = place;
+  current.last = place;
+}
+
 void WaitRecorder::release(Time now, JobId job) {
   const auto found =
       std::find_if(running_.begin(), running_.end(), [&](std::size_t i) { return occupancies_[i].job == job; });

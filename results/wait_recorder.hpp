@@ -32,6 +32,7 @@ struct WaitInterval {
   Time from, to;
   std::optional<Why> why;          ///< none: no scheduler pass has considered the job yet
   JobId by;                        ///< the job in the way, or none
+  PlaceInLine first{}, last{};     ///< its place in line when the interval began, and when the policy said so last
   std::vector<GpuHolder> holders;  ///< the kMaxHolders jobs with most GPUs among those that ran at `from`, then by id;
                                    ///< if a quota is used up, only the jobs that use it
   std::size_t running = 0;         ///< number of all such jobs
@@ -87,6 +88,7 @@ class WaitRecorder final : public DecisionObserver {
   void ended(Time now, JobId job, bool is_done) override;
   void rejected(Time now, JobId job, std::string_view reason) override;
   void blocked(Time now, JobId job, Why why, JobId by) override;
+  void in_line(Time now, JobId job, PlaceInLine place) override;
 
   /// Returns the record after the run has ended at time `end`.
   [[nodiscard]] Explanation take(Time end);

@@ -329,6 +329,7 @@ struct Scenario {
     std::vector<double> scatter_penalty;        ///< factors; SchedulingRules::scatter_penalty
     std::optional<std::string> throughputs;     ///< path of a table of throughputs by model, type and GPUs
     std::optional<std::string> goodput;         ///< path of a table of goodput models by model and type
+    std::optional<std::string> regimes;         ///< path of a table of rules by which batches change
     std::optional<std::string> reference_type;  ///< type on which the durations of its models hold; none: the first
     bool demands_types = true;                  ///< jobs run only on the type that their gpu_type names
   } workload;

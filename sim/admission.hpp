@@ -82,6 +82,9 @@ class Admission : private SchedulingActions {
   }
   void preempt(JobId job, JobId by) override;
   void blocked(JobId job, Why why, JobId by) override;
+  void in_line(JobId job, PlaceInLine place) override {
+    if (state_.options.decisions != nullptr) state_.options.decisions->in_line(state_.clock, job, place);
+  }
   [[nodiscard]] bool recording() const override { return state_.options.decisions != nullptr; }
 
   /// What decides whether a job has a place: virtual cluster, GPUs, type of GPU, place of its own, pace, and each rank.

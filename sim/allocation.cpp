@@ -186,6 +186,14 @@ void Allocation::start_timed(JobRun& run, JobId job) {
   const bool is_scattered = beyond > 0 && !penalty.empty();
   const JobPace pace = state_.pace_on(*run.spec, run.width, run.type);
   run.type_pace = beyond > 0 && pace.spread > 0 ? pace.spread : pace.together;
+  if (run.spec->regimes >= 0) {
+    auto parts = std::make_unique<std::vector<PacedWork>>();
+    for (const BatchRegime& regime : state_.workload.regimes[static_cast<std::size_t>(run.spec->regimes)]) {
+      const JobPace own = state_.pace_on(*run.spec, run.width, run.type, &regime);
+      parts->push_back({regime.until, beyond > 0 && own.spread > 0 ? own.spread : own.together});
+    }
+    run.parts = std::move(parts);
+  }
   run.pace =
       is_scattered && pace.spread == 0 ? penalty[std::min(static_cast<std::size_t>(beyond), penalty.size()) - 1] : 1000;
   const Time length = length_of(run.segment(costs), costs);

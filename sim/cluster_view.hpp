@@ -2,6 +2,7 @@
 // ClusterView and JobView are the read-only views of the cluster and of its jobs on which policies decide.
 
 #include "sim/ids.hpp"
+#include "sim/job.hpp"
 #include "sim/rank_layout.hpp"
 #include "sim/units.hpp"
 
@@ -128,6 +129,9 @@ class ClusterView {
   [[nodiscard]] virtual double speed_with(const JobView& job, int /*gpus*/, std::int32_t type) const {
     return speed_on(job, type);
   }
+  /// The stretches of the training of a job whose batch changes, in order; empty for any other job. JobView counts the
+  /// work of all of them, and speed_on() is that of the present one.
+  [[nodiscard]] virtual std::span<const BatchRegime> regimes_of(JobId /*job*/) const { return {}; }
   /// Price of a GPU of that type for an hour; 0 if it is not known.
   [[nodiscard]] virtual double price_of(std::int32_t /*type*/) const { return 0; }
 

@@ -1,10 +1,13 @@
 #include "sim/engine_state.hpp"
 
 #include "sim/check.hpp"
+#include "sim/check_regimes.hpp"
 #include "sim/error.hpp"
 #include "sim/fetch.hpp"
 
 #include <algorithm>
+#include <ranges>
+#include <span>
 #include <string_view>
 
 #include <boost/unordered/unordered_flat_set.hpp>
@@ -225,6 +228,7 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
   check_jobs(workload, options.rules);
   check_paces(workload, spec);
   check_sizes(workload, spec);
+  check_regimes(workload);
   check_rules(options.rules);
   check_interference(options.interference, *network);
   if (options.observer != nullptr || options.failures.jitter > 0) options.leap = false;
@@ -451,18 +455,26 @@ std::span<const std::int32_t> EngineState::types_for(const JobSpec& job) const {
   return type_orders.at({job.gpu_type, job.pace});
 }
 
-const JobSize* EngineState::size_of(const JobSpec& job, int gpus) const {
+const JobSize* EngineState::size_of(const JobSpec& job, int gpus, const BatchRegime* regime) const {
   if (job.sizes < 0) return nullptr;
-  const std::vector<JobSize>& sizes = workload.sizes[static_cast<std::size_t>(job.sizes)];
+  const std::int32_t index = regime != nullptr ? regime->sizes : job.sizes;
+  const std::vector<JobSize>& sizes = workload.sizes[static_cast<std::size_t>(index)];
   const auto found = std::ranges::lower_bound(sizes, gpus, {}, &JobSize::gpus);
   return found != sizes.end() && found->gpus == gpus ? &*found : nullptr;
 }
 
-JobPace EngineState::pace_on(const JobSpec& job, int gpus, std::int32_t type) const {
-  if (const JobSize* const size = size_of(job, gpus); size != nullptr)
+JobPace EngineState::pace_on(const JobSpec& job, int gpus, std::int32_t type, const BatchRegime* regime) const {
+  if (const JobSize* const size = size_of(job, gpus, regime); size != nullptr)
     return size->paces[static_cast<std::size_t>(std::max(0, type))];
-  if (type < 0 || job.pace < 0) return {};
-  return workload.paces[static_cast<std::size_t>(job.pace)][static_cast<std::size_t>(type)];
+  const std::int32_t pace = regime != nullptr ? regime->pace : job.pace;
+  if (type < 0 || pace < 0) return {};
+  return workload.paces[static_cast<std::size_t>(pace)][static_cast<std::size_t>(type)];
+}
+
+std::span<const BatchRegime> EngineState::regimes_of(JobId id) const {
+  const std::int32_t regimes = jobs[id.index()].spec->regimes;
+  if (regimes < 0) return {};
+  return workload.regimes[static_cast<std::size_t>(regimes)];
 }
 
 std::int64_t EngineState::parts_left(const JobRun& run, std::int64_t completed) const {
@@ -477,7 +489,14 @@ std::span<const int> EngineState::sizes_of(JobId id) const {
 
 double EngineState::speed_with(const JobView& view, int gpus, std::int32_t type) const {
   const JobSpec& job = *jobs[view.id.index()].spec;
-  const JobPace pace = pace_on(job, gpus, spec.types.empty() ? -1 : type);
+  const BatchRegime* regime = nullptr;
+  if (const auto regimes = regimes_of(view.id); !regimes.empty()) {
+    const Time done = *job.duration - view.remaining_service.on_each_of(job.gpus);
+    regime = &regimes.back();
+    for (const BatchRegime& each : regimes | std::views::reverse)
+      if (done < each.until) regime = &each;
+  }
+  const JobPace pace = pace_on(job, gpus, spec.types.empty() ? -1 : type, regime);
   if (pace.together == 0) return 0;
   const double speed = static_cast<double>(kNominalPace) / static_cast<double>(pace.together);
   if (spec.types.empty()) return speed;

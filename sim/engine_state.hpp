@@ -295,7 +295,8 @@ struct alignas(kCacheLine) JobRun {
   GpuTime lost;              ///< work undone by preemptions or failures, or by a time limit
   GpuTime lost_to_failures;  ///< part of it
   Time communication_wait;
-  std::int64_t server_transfers = 0;  ///< started transfers, counted once on each server
+  std::int64_t server_transfers = 0;                      ///< started transfers, counted once on each server
+  std::unique_ptr<const std::vector<PacedWork>> parts{};  ///< of a job with regimes: at its last start
 
   static constexpr int kLines = 2;  ///< that an event of an iteration graph may need
 
@@ -315,7 +316,8 @@ struct alignas(kCacheLine) JobRun {
   /// Of a timed job that holds no GPUs: its attempt has so much work left again; the rest of what it did is lost.
   void undo_until_left(Time left);
   [[nodiscard]] WorkSegment segment(const PreemptionCosts& costs) const {
-    return {attempt_left(), pause(costs), pace, type_pace};
+    if (!parts) return {attempt_left(), pause(costs), pace, type_pace};
+    return {attempt_left(), pause(costs), pace, type_pace, attempt_length() - attempt_left(), *parts};
   }
   [[nodiscard]] bool elastic() const { return spec->sizes >= 0; }
   /// The time on its GPUs before its work goes on.
@@ -499,9 +501,10 @@ struct EngineState : ClusterView {
     return price_of(job_run.type) * gpus * (shares / kWholeGpu) * (held.to_seconds() / kHour_s);
   }
   /// How the job runs on so many GPUs of the type.
-  [[nodiscard]] JobPace pace_on(const JobSpec& job, int gpus, std::int32_t type) const;
+  [[nodiscard]] JobPace pace_on(const JobSpec& job, int gpus, std::int32_t type,
+                                const BatchRegime* regime = nullptr) const;
   /// The size of an elastic job with so many GPUs; nullptr if it has none.
-  [[nodiscard]] const JobSize* size_of(const JobSpec& job, int gpus) const;
+  [[nodiscard]] const JobSize* size_of(const JobSpec& job, int gpus, const BatchRegime* regime = nullptr) const;
   /// Of an elastic graph job: the parts of its work that are not done after so many iterations in all.
   [[nodiscard]] std::int64_t parts_left(const JobRun& run, std::int64_t completed) const;
 
@@ -560,6 +563,7 @@ struct EngineState : ClusterView {
   }
   [[nodiscard]] double speed_with(const JobView& job_view, int gpus, std::int32_t type) const override;
   [[nodiscard]] std::span<const int> sizes_of(JobId job) const override;
+  [[nodiscard]] std::span<const BatchRegime> regimes_of(JobId job) const override;
   [[nodiscard]] double price_of(std::int32_t type) const override {
     return spec.types.empty() ? 0 : spec.types[static_cast<std::size_t>(type)].price;
   }

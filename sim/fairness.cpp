@@ -71,6 +71,21 @@ double speed_of_share(const ClusterSpec& cluster, const JobSpec& job, std::span<
   return shares > 1 ? speed / shares : speed;
 }
 
+/// The time of a job with regimes alone on a 1/n share; 0 if it can't run.
+double time_in_regimes(const ClusterSpec& cluster, const Workload& workload, const JobSpec& job, double n) {
+  double seconds = 0;
+  Time from;
+  for (const BatchRegime& regime : workload.regimes[static_cast<std::size_t>(job.regimes)]) {
+    std::span<const JobPace> paces;
+    if (regime.pace >= 0) paces = workload.paces[static_cast<std::size_t>(regime.pace)];
+    const double speed = speed_of_share(cluster, job, paces, n);
+    if (speed <= 0) return 0;
+    seconds += (regime.until - from).to_seconds() / speed;
+    from = regime.until;
+  }
+  return seconds;
+}
+
 }  // namespace
 
 void add_finish_time_fairness(const ClusterSpec& cluster, const Workload& workload, RunResult& result) {
@@ -79,9 +94,15 @@ void add_finish_time_fairness(const ClusterSpec& cluster, const Workload& worklo
     const JobSpec& spec = workload.jobs[job.id.index()];
     const double own_s = own_time(spec, job);
     if (job.state != JobState::finished || job.finish == job.submit || own_s <= 0) continue;
+    const double n = present.mean(job.submit, job.finish);
+    if (spec.regimes >= 0) {
+      const double alone_s = time_in_regimes(cluster, workload, spec, n);
+      if (alone_s > 0) job.rho = job.jct().to_seconds() / alone_s;
+      continue;
+    }
     std::span<const JobPace> paces;
     if (spec.pace >= 0) paces = workload.paces[static_cast<std::size_t>(spec.pace)];
-    const double speed = speed_of_share(cluster, spec, paces, present.mean(job.submit, job.finish));
+    const double speed = speed_of_share(cluster, spec, paces, n);
     if (speed > 0) job.rho = job.jct().to_seconds() * speed / own_s;
   }
 }

@@ -53,6 +53,7 @@ struct JobSpec {
   std::int32_t place = -1;         ///< index into Workload::places; -1: where the placement policy puts it
   std::int32_t pace = -1;          ///< index into Workload::paces; -1: as fast on every type of server
   std::int32_t sizes = -1;         ///< index into Workload::sizes; -1: it always has `gpus` GPUs
+  std::int32_t regimes = -1;       ///< index into Workload::regimes; -1: one batch from start to end
   std::optional<Time> deadline{};  ///< by which it should end, > submit; it has no effect on the engine
   RankLayout layout{};             ///< what placement policies know of its ranks; it has no effect on the engine
 };
@@ -84,6 +85,15 @@ struct JobSize {
   std::int64_t parts = 1;
   bool operator==(const JobSize&) const = default;
   auto operator<=>(const JobSize&) const = default;
+};
+
+/// A stretch of the training of a job with a duration, in which its batch, and so its pace, stays the same. Its
+/// duration holds with all of them, on JobSpec::gpus GPUs.
+struct BatchRegime {
+  Time until;              ///< work from the beginning of the job after which it ends; of the last: JobSpec::duration
+  double progress = 1;     ///< share of its training that is done by then, rising to 1
+  std::int32_t pace = -1;  ///< as those of the job, with the same types and numbers of GPUs that can run it
+  std::int32_t sizes = -1;
 };
 
 /// The latest submission and the longest job. The clock holds 292 years, so this leaves room for the run itself.
@@ -128,10 +138,11 @@ struct Workload {
   std::vector<IterationNotes> notes;  ///< by graph; may be shorter
   std::vector<TornGraph> torn;        ///< by graph; may be shorter
   std::vector<JobSpec> jobs;
-  std::vector<std::string> vcs, users, gpu_types;  ///< names, in order of appearance
-  std::vector<std::vector<GpuId>> places;          ///< GPUs on which jobs must run, by rank; each place once
-  std::vector<std::vector<JobPace>> paces;         ///< each with one for each of ClusterSpec::types
-  std::vector<std::vector<JobSize>> sizes{};       ///< each by rising number of GPUs; one of them is JobSpec::gpus
+  std::vector<std::string> vcs, users, gpu_types;   ///< names, in order of appearance
+  std::vector<std::vector<GpuId>> places;           ///< GPUs on which jobs must run, by rank; each place once
+  std::vector<std::vector<JobPace>> paces;          ///< each with one for each of ClusterSpec::types
+  std::vector<std::vector<JobSize>> sizes{};        ///< each by rising number of GPUs; one of them is JobSpec::gpus
+  std::vector<std::vector<BatchRegime>> regimes{};  ///< each in order of time
 };
 
 /// The reason why the job is too long to be simulated, even if nothing delays it: its attempts together, or the

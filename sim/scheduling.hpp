@@ -25,6 +25,13 @@ enum class Why : std::uint8_t {
   throttled,    ///< a rule of the policy on rates or times holds it back
 };
 
+/// The place of a waiting job in the order in which a policy serves the jobs that wait for time on a type of servers.
+struct PlaceInLine {
+  std::int32_t type = -1;  ///< -1: there is one type only
+  int place = 0;           ///< 1: it is the next; 0: not known
+  bool operator==(const PlaceInLine&) const = default;
+};
+
 /// Receives every decision about jobs, e.g. to explain why one waited. It changes nothing.
 class DecisionObserver {
  public:
@@ -44,6 +51,8 @@ class DecisionObserver {
   /// The policy considered the job in the pass at this instant and left it waiting. Of several calls in a pass only the
   /// last counts.
   virtual void blocked(Time now, JobId job, Why why, JobId by) = 0;
+  /// Follows blocked(), where the policy has such an order.
+  virtual void in_line(Time /*now*/, JobId /*job*/, PlaceInLine /*place*/) {}
 };
 
 /// Room that a job can't do without: so many wholly free servers, and `rest` free GPUs on one more.
@@ -105,6 +114,8 @@ class SchedulingActions {
   /// Records why a considered job waits, for explanations only. `by` is the job in its way.
   virtual void blocked(JobId job, Why why, JobId by) = 0;
   void blocked(JobId job, Why why) { blocked(job, why, JobId::none()); }
+  /// Records the place of a job that blocked() was called for in this pass, for explanations only.
+  virtual void in_line(JobId /*job*/, PlaceInLine /*place*/) {}
   /// True if blocked() is recorded; only then is it worth looking at a job for the sake of an explanation.
   [[nodiscard]] virtual bool recording() const = 0;
 };

@@ -32,6 +32,60 @@ Time shrunk(Time time, const WorkSegment& segment) {
   return Time::nanoseconds(static_cast<std::int64_t>(std::min(whole, Int128{Time::never().ns()})));
 }
 
+WorkSegment with_pace(const WorkSegment& segment, std::int64_t type_pace) {
+  return {segment.work, segment.restart, segment.pace, type_pace, {}, {}};
+}
+
+/// Time on GPUs until so much of the segment's work is done.
+Time time_until(Time work, const WorkSegment& segment) {
+  if (segment.parts.empty()) return stretched(work, segment);
+  Time at = segment.done, time;
+  const Time end = at + work;
+  for (const PacedWork& part : segment.parts) {
+    if (part.until <= at) continue;
+    const Time next = std::min(end, part.until);
+    time += stretched(next - at, with_pace(segment, part.type_pace));
+    at = next;
+    if (at == end) break;
+  }
+  return time;
+}
+
+/// Work of the segment that is done in so much time on GPUs, rounded down.
+Time work_within(Time time, const WorkSegment& segment) {
+  if (segment.parts.empty()) return shrunk(time, segment);
+  Time at = segment.done;
+  for (const PacedWork& part : segment.parts) {
+    if (part.until <= at) continue;
+    const WorkSegment own = with_pace(segment, part.type_pace);
+    const Time whole = stretched(part.until - at, own);
+    if (time < whole) return at - segment.done + std::min(shrunk(time, own), part.until - at);
+    time -= whole;
+    at = part.until;
+  }
+  return at - segment.done;
+}
+
+/// As work_after(), where checkpoints come in distances that differ, because paces do.
+WorkDone work_in_parts(const WorkSegment& segment, const PreemptionCosts& costs, Time time) {
+  const Time interval = costs.checkpoint_interval;
+  std::int64_t low = 0, high = (segment.work.ns() - 1) / interval.ns();  // checkpoints that are over by then
+  while (low < high) {
+    const std::int64_t middle = (low + high + 1) / 2;
+    if (time_until(interval * middle, segment) + costs.checkpoint * middle <= time)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  const Time passed = interval * low, next = std::min(passed + interval, segment.work);
+  const Time before = time_until(passed, segment), rest = time - before - costs.checkpoint * low;
+  const Time busy = time_until(next, segment) - before;
+  return {.done = std::clamp(work_within(before + std::min(rest, busy), segment), passed, next),
+          .saved = low == 0 || rest >= costs.persist ? passed : passed - interval,
+          .overhead = segment.restart + costs.checkpoint * low + std::max(Time{}, rest - busy),
+          .restart = segment.restart};
+}
+
 }  // namespace
 
 std::string why_not_killed(const SchedulingRules& rules, const JobSpec& job) {
@@ -61,14 +115,16 @@ Time RetryRule::delay_before(int retry) const {
 }
 
 Time at_pace(Time work, const WorkSegment& segment) {
-  return stretched(work, segment);
+  return time_until(work, segment);
 }
 
 Time length_of(const WorkSegment& segment, const PreemptionCosts& costs) {
   const std::int64_t interval = costs.checkpoint_interval.ns();
   if (interval == 0 || segment.work <= costs.checkpoint_interval)
-    return segment.restart + stretched(segment.work, segment);
+    return segment.restart + time_until(segment.work, segment);
   const std::int64_t checkpoints = (segment.work.ns() - 1) / interval;  // none at the end
+  if (!segment.parts.empty())
+    return segment.restart + time_until(segment.work, segment) + costs.checkpoint * checkpoints;
   const Time last = segment.work - costs.checkpoint_interval * checkpoints;
   return segment.restart + (stretched(costs.checkpoint_interval, segment) + costs.checkpoint) * checkpoints +
          stretched(last, segment);
@@ -80,24 +136,29 @@ Time saved_before_end(const WorkSegment& segment, const PreemptionCosts& costs) 
   const std::int64_t checkpoints = (segment.work.ns() - 1) / interval;
   if (checkpoints == 0 || costs.persist == Time{}) return costs.checkpoint_interval * checkpoints;
   const Time last = segment.work - costs.checkpoint_interval * checkpoints;
-  const bool is_durable = stretched(last, segment.pace) >= costs.persist;
+  const Time after = segment.parts.empty()
+                         ? stretched(last, segment.pace)
+                         : time_until(segment.work, segment) - time_until(segment.work - last, segment);
+  const bool is_durable = after >= costs.persist;
   return costs.checkpoint_interval * (is_durable ? checkpoints : checkpoints - 1);
 }
 
 WorkDone work_after(const WorkSegment& segment, const PreemptionCosts& costs, Time elapsed) {
   if (elapsed >= length_of(segment, costs)) {
-    const Time overhead =
-        length_of(segment, costs) - length_of({segment.work, Time{}, segment.pace, segment.type_pace}, {});
+    WorkSegment bare = segment;
+    bare.restart = Time{};
+    const Time overhead = length_of(segment, costs) - length_of(bare, {});
     return {segment.work, segment.work, overhead, segment.restart};
   }
   if (elapsed <= segment.restart) return {Time{}, Time{}, elapsed, elapsed};
   const Time time = elapsed - segment.restart;
   if (costs.checkpoint_interval == Time{}) {
-    const Time done = shrunk(time, segment);
+    const Time done = work_within(time, segment);
     return {done, done, segment.restart, segment.restart};
   }
   if (segment.work <= costs.checkpoint_interval)
-    return {std::min(shrunk(time, segment), segment.work), Time{}, segment.restart, segment.restart};
+    return {std::min(work_within(time, segment), segment.work), Time{}, segment.restart, segment.restart};
+  if (!segment.parts.empty()) return work_in_parts(segment, costs, time);
   const Time busy = stretched(costs.checkpoint_interval, segment);  // of one interval, before its checkpoint
   const std::int64_t full = time.ns() / (busy + costs.checkpoint).ns();
   const Time rest = time - (busy + costs.checkpoint) * full;

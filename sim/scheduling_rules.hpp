@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -97,18 +98,26 @@ struct SchedulingRules {
 /// Takes away the attempts that the job does not make because it has used up its retries before.
 void limit_attempts(const RetryRule& failures, JobSpec& job);
 
+/// A part of the work of a job in which it has a pace of its own.
+struct PacedWork {
+  Time until;  ///< work from the beginning of the job
+  std::int64_t type_pace = kNominalPace;
+};
+
 /// The work of a timed job from one start to its end or to a preemption.
 struct WorkSegment {
   Time work;                 ///< to be done, as time on the fewest servers
   Time restart;              ///< time before the work begins
   std::int32_t pace = 1000;  ///< time that the work takes, in thousandths of that on the fewest servers; >= 1000
   std::int64_t type_pace = kNominalPace;  ///< the same by the type of the servers, as in JobPace; > 0
+  Time done{};                            ///< with `parts`: work of the job before the segment
+  std::span<const PacedWork> parts{};     ///< of all its work, in order, in place of `type_pace`; empty: one pace
 };
 
 /// The time from the start of the segment until its work is done, restart and checkpoints included.
 [[nodiscard]] Time length_of(const WorkSegment& segment, const PreemptionCosts& costs);
 
-/// The time that so much work takes on GPUs at the paces of the segment, rounded up.
+/// The time that so much work takes on GPUs from the begin of the segment, at its paces, rounded up.
 [[nodiscard]] Time at_pace(Time work, const WorkSegment& segment);
 
 /// The work of the segment that its last checkpoint before the end has saved.

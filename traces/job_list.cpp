@@ -49,13 +49,14 @@ enum Column : std::uint8_t {
   kFusion,
   kCompression,
   kBatch,
+  kBatchRule,
   kColumns
 };
 constexpr std::array<std::string_view, kColumns> kNames = {
-    "job_id",      "submit_ms", "submit_s",        "model",      "gpus",     "iterations", "duration_s", "attempts_s",
-    "outcome",     "limit_s",   "measured_wait_s", "vc",         "user",     "gpu_type",   "gpu_share",  "cpus",
-    "host_memory", "priority",  "place",           "deadline_s", "min_gpus", "max_gpus",   "fusion",     "compression",
-    "batch"};
+    "job_id",     "submit_ms", "submit_s",    "model",           "gpus",      "iterations", "duration_s",
+    "attempts_s", "outcome",   "limit_s",     "measured_wait_s", "vc",        "user",       "gpu_type",
+    "gpu_share",  "cpus",      "host_memory", "priority",        "place",     "deadline_s", "min_gpus",
+    "max_gpus",   "fusion",    "compression", "batch",           "batch_rule"};
 /// Columns that replace members of a training entry.
 constexpr std::array kMemberColumns = {kFusion, kCompression, kBatch};
 constexpr std::int64_t kMaxMilliCpus = 1'000'000'000;
@@ -249,6 +250,9 @@ class JobListReader {
     if (const std::string_view text = field(kPlace); !text.empty()) read_place(text, job);
     if (!field(kDeadline).empty()) read_deadline(job);
     if (!field(kMinGpus).empty() || !field(kMaxGpus).empty()) read_sizes(job);
+    job.batch_rule = field(kBatchRule);
+    if (!job.batch_rule.empty() && job.duration)
+      bad(kBatchRule, "has no effect on a job with a duration_s", {}, "leave the field empty, or give iterations");
   }
 
   void read_sizes(JobRequest& job) {

@@ -24,6 +24,9 @@
 //   priority      whole number; larger is more urgent; 0 without it
 //   min_gpus, max_gpus  numbers of GPUs that it may have, with min_gpus <= gpus <= max_gpus; `gpus` is what it prefers.
 //                 One of them alone: the other is `gpus`. Without both it always has `gpus`
+//   batch_rule    rule of the scenario's `workload.regimes` by which the batch of a job of iterations changes;
+//   iterations
+//                 count at its first batch
 //   deadline_s    time by which it should end, on the clock of submit_s and after it; it counts in results, and
 //   policies
 //                 may use it

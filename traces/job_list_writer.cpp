@@ -94,6 +94,8 @@ constexpr std::array kWritten = {
                   [](const JobRequest& job) { return fmt::format("{}", job.min_gpus); }},
     WrittenColumn{"max_gpus", [](const JobRequest& job) { return job.elastic(); },
                   [](const JobRequest& job) { return fmt::format("{}", job.max_gpus); }},
+    WrittenColumn{"batch_rule", [](const JobRequest& job) { return !job.batch_rule.empty(); },
+                  [](const JobRequest& job) { return job.batch_rule; }},
     WrittenColumn{"place", [](const JobRequest& job) { return !job.place.empty(); }, place_text},
 };
 

@@ -3,8 +3,13 @@
 // that jobs get on each type (type_allocation.hpp). Rounds make the shares come true (rounds.hpp).
 
 #include "policies/scheduling/rounds.hpp"
+#include "sim/error.hpp"
 
+#include <climits>
 #include <memory>
+#include <string>
+
+#include <fmt/format.h>
 
 namespace contend {
 
@@ -17,15 +22,37 @@ class Gavel final : public RoundPolicy {
   Gavel(Objective objective, const Parameters& parameters)
       : RoundPolicy{parameters},
         objective_{objective},
-        trades_{objective == Objective::equal && parameters.get<bool>("trade")} {}
+        trades_{objective == Objective::equal && parameters.get<bool>("trade")} {
+    if (objective != Objective::water_filling) return;
+    const auto entities = parameters.get<std::string>("entities"), within = parameters.get<std::string>("within");
+    if (entities != "none" && entities != "vc" && entities != "user")
+      throw InputError{fmt::format(
+          "scheduling policy `max-min-water-filling`: entities is \"{}\"; expected none, vc or user", entities)};
+    if (within != "fairness" && within != "fifo")
+      throw InputError{fmt::format(
+          "scheduling policy `max-min-water-filling`: within is \"{}\"; expected fairness or fifo", within)};
+    if (within == "fifo" && entities == "none")
+      throw InputError{
+          "scheduling policy `max-min-water-filling`: within is fifo, but there are no entities; set "
+          "entities to vc or user"};
+    entities_ = entities == "vc" ? Entities::virtual_clusters : entities == "user" ? Entities::users : Entities::none;
+    first_come_ = within == "fifo";
+  }
 
  private:
-  [[nodiscard]] TimeShares divide(const TypedCluster& cluster) override {
+  [[nodiscard]] TimeShares divide(const TypedCluster& cluster, const ClusterView& view) override {
     switch (objective_) {
       case Objective::max_min:
         return max_min_shares(cluster, false, false);
       case Objective::water_filling:
-        return max_min_shares(cluster, false, true);
+        if (entities_ == Entities::none) return max_min_shares(cluster, false, true);
+        return hierarchical_shares(
+            cluster, entities_,
+            [&](std::int32_t entity) {
+              const int quota = entities_ == Entities::users ? INT_MAX : view.vc_quota(entity);
+              return quota == INT_MAX || quota <= 0 ? 1.0 : static_cast<double>(quota);
+            },
+            first_come_);
       case Objective::agnostic:
         return max_min_shares(cluster, true, false);
       case Objective::makespan:
@@ -44,6 +71,8 @@ class Gavel final : public RoundPolicy {
 
   Objective objective_;
   bool trades_;
+  Entities entities_ = Entities::none;
+  bool first_come_ = false;
 };
 
 template <Objective kObjective>
@@ -69,9 +98,20 @@ PolicyRow<SchedulingPolicy> max_min_scheduling() {
                                        "Narayanan et al., OSDI 2020 (Gavel)");
 }
 PolicyRow<SchedulingPolicy> max_min_water_filling_scheduling() {
-  return gavel_row<Objective::water_filling>("max-min-water-filling",
-                                             "as max-min, and then the next least share, and so on",
-                                             "Narayanan et al., OSDI 2020 (Gavel)");
+  static constexpr ParameterInfo kParameters[] = {
+      kRoundParameters[0],
+      kRoundParameters[1],
+      kRoundParameters[2],
+      {"entities", std::string_view{"none"}, 0, 0,
+       "who shares the cluster before their jobs do: none, vc (virtual clusters, with their quotas as weights) or "
+       "user"},
+      {"within", std::string_view{"fairness"}, 0, 0,
+       "how the jobs of an entity share: fairness (alike) or fifo (the first as much as it can use)"}};
+  return {.name = "max-min-water-filling",
+          .summary = "as max-min, and then the next least share, and so on; also of users or virtual clusters",
+          .source = "Narayanan et al., OSDI 2020 (Gavel)",
+          .parameters = kParameters,
+          .make = make_gavel<Objective::water_filling>};
 }
 PolicyRow<SchedulingPolicy> max_min_agnostic_scheduling() {
   return gavel_row<Objective::agnostic>("max-min-agnostic", "as max-min, as if jobs were as fast on all types",

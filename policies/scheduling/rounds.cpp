@@ -77,6 +77,8 @@ TypedCluster RoundPolicy::typed(const ClusterView& cluster, Time now) {
     made.left = std::max(left_s, 1e-9);
     made.age = (now - view.submit).to_seconds();
     made.isolated = job.isolated_s;
+    made.vc = view.vc;
+    made.user = view.user;
     if (view.deadline) made.time_left = (*view.deadline - now).to_seconds();
     typed.jobs.push_back(std::move(made));
   }
@@ -96,7 +98,7 @@ void RoundPolicy::reallocate(const ClusterView& cluster, Time now) {
     job.received.assign(types, round_.to_seconds() / 2);
     job.has_share = true;
   }
-  const TimeShares shares = divide(typed(cluster, now));
+  const TimeShares shares = divide(typed(cluster, now), cluster);
   std::size_t i = 0;
   for (auto& [key, job] : jobs_) {
     job.shares.assign(types, 0);
@@ -115,6 +117,7 @@ std::vector<std::pair<JobId, std::int32_t>> RoundPolicy::choose(const ClusterVie
   std::vector<std::pair<JobId, std::int32_t>> chosen;
   for (auto& [key, job] : jobs_) job.is_taken = false;
   std::vector<Entry> order;
+  std::vector<std::vector<Job*>> lines;  // by type, in its order
   std::vector<std::int64_t> rooms(cluster.types());
   for (std::size_t t = 0; t < cluster.types(); ++t) {
     const auto type = static_cast<std::int32_t>(t);
@@ -139,6 +142,8 @@ std::vector<std::pair<JobId, std::int32_t>> RoundPolicy::choose(const ClusterVie
       room -= entry.job->view.gpus;
       chosen.emplace_back(entry.job->view.id, type);
     }
+    auto& line = lines.emplace_back();
+    for (const Entry& entry : order) line.push_back(entry.job);
   }
   // What is left over stays with those who run there.
   for (auto& [key, job] : jobs_) {
@@ -148,6 +153,16 @@ std::vector<std::pair<JobId, std::int32_t>> RoundPolicy::choose(const ClusterVie
     job.is_taken = true;
     room -= job.view.gpus;
     chosen.emplace_back(key.second, job.type);
+  }
+  for (auto& [key, job] : jobs_) job.place = {};
+  for (std::size_t t = 0; t < lines.size(); ++t) {
+    int place = 0;
+    for (Job* const job : lines[t]) {
+      if (job->is_taken) continue;
+      ++place;
+      if (job->place.place == 0 || place < job->place.place)
+        job->place = {lines.size() > 1 ? static_cast<std::int32_t>(t) : -1, place};
+    }
   }
   return chosen;
 }
@@ -193,8 +208,11 @@ void RoundPolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   }
   if (fills_) fill(cluster, actions);
   if (!actions.recording()) return;
-  for (const auto& [key, job] : jobs_)
-    if (job.type < 0) actions.blocked(key.second, job.is_taken ? Why::no_place : Why::throttled);
+  for (const auto& [key, job] : jobs_) {
+    if (job.type >= 0) continue;
+    actions.blocked(key.second, job.is_taken ? Why::no_place : Why::throttled);
+    if (!job.is_taken && job.place.place > 0) actions.in_line(key.second, job.place);
+  }
 }
 
 Time RoundPolicy::next_decision(const ClusterView&) {

@@ -44,8 +44,8 @@ class RoundPolicy : public SchedulingPolicy {
   [[nodiscard]] Time slice(int) const override { return round_; }
 
  protected:
-  /// The shares for these jobs.
-  [[nodiscard]] virtual TimeShares divide(const TypedCluster& cluster) = 0;
+  /// The shares for these jobs. `view` is what they were made of.
+  [[nodiscard]] virtual TimeShares divide(const TypedCluster& cluster, const ClusterView& view) = 0;
 
  private:
   struct Job {
@@ -57,6 +57,7 @@ class RoundPolicy : public SchedulingPolicy {
     double isolated_rate = 0;                              ///< rate on its equal share since the last division
     double left_s = 0;                                     ///< work left at the last division
     bool is_taken = false;                                 ///< in this round
+    PlaceInLine place{};                                   ///< likewise, where it is not taken: the best of all types
   };
 
   void count_time(Time now);

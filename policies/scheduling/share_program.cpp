@@ -383,9 +383,22 @@ TimeShares ShareProgram::max_sum(std::span<const double> values, std::span<const
 }
 
 TimeShares ShareProgram::water_fill(std::span<const double> slope, std::vector<double>& levels) const {
+  TimeShares shares = water_fill(
+      [&](std::span<const char> open, std::span<double> now) {
+        for (std::size_t i = 0; i < now.size(); ++i)
+          if (open[i] != 0) now[i] = slope[i];
+      },
+      levels);
+  for (std::size_t i = 0; i < levels.size(); ++i) levels[i] = slope[i] > 0 ? levels[i] / slope[i] : 0;
+  return shares;
+}
+
+TimeShares ShareProgram::water_fill(const Weigh& weigh, std::vector<double>& levels) const {
   const std::size_t n = jobs();
   levels.assign(n, 0);
-  std::vector<double> base(n), open(slope.begin(), slope.end()), most(n);
+  std::vector<double>& base = levels;
+  std::vector<double> slope(n), most(n);
+  std::vector<char> open(n, 1);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < types(); ++j) most[i] = std::max(most[i], rate(i, j));
     if (most[i] == 0) open[i] = 0;
@@ -394,27 +407,27 @@ TimeShares ShareProgram::water_fill(std::span<const double> slope, std::vector<d
   shares.x.assign(n * types(), 0);
   shares.prices.assign(types(), 0);
   std::vector<CostPiece> pieces;
-  while (std::any_of(open.begin(), open.end(), [](double each) { return each > 0; })) {
-    shares = max_level(base, open, shares.x);
-    for (std::size_t i = 0; i < n; ++i) {
-      base[i] = std::min(most[i], base[i] + open[i] * shares.value);
-      if (open[i] > 0) levels[i] = base[i] / slope[i];
-    }
+  while (true) {
+    std::fill(slope.begin(), slope.end(), 0);
+    weigh(open, slope);
+    if (std::none_of(slope.begin(), slope.end(), [](double each) { return each > 0; })) return shares;
+    shares = max_level(base, slope, shares.x);
+    for (std::size_t i = 0; i < n; ++i) base[i] = std::min(most[i], base[i] + slope[i] * shares.value);
     // A job whose level has a price from below is at that level in every optimum: the jobs that pay most are frozen.
     // Those that pay little may owe it to rounding; if not, they are frozen later, at the same level. If nobody pays,
     // all costs rise from the levels on only, and any of these jobs can carry the whole price.
     std::vector<double> pays(n);
     std::size_t rises = n;
     for (std::size_t i = 0; i < n; ++i) {
-      if (!(open[i] > 0)) continue;
+      if (!(slope[i] > 0)) continue;
       cheapest_pieces({rates_.data() + i * types(), types()}, gpus_[i], shares.prices, pieces);
       double left = 0, right = std::numeric_limits<double>::infinity();
       for (const CostPiece& piece : pieces) {
         if (piece.begin < base[i] * (1 - kLevelTolerance)) left = piece.slope;
         if (piece.end > base[i] * (1 + kLevelTolerance)) right = std::min(right, piece.slope);
       }
-      pays[i] = open[i] * left;
-      if (open[i] * right > kLevelTolerance && rises == n) rises = i;
+      pays[i] = slope[i] * left;
+      if (slope[i] * right > kLevelTolerance && rises == n) rises = i;
     }
     const double most_paid = *std::max_element(pays.begin(), pays.end());
     if (most_paid > kLevelTolerance) {
@@ -425,7 +438,6 @@ TimeShares ShareProgram::water_fill(std::span<const double> slope, std::vector<d
     CONTEND_CHECK(rises < n, "a share program has a job that limits it");
     open[rises] = 0;
   }
-  return shares;
 }
 
 }  // namespace contend

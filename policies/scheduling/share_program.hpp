@@ -16,6 +16,7 @@
 // because it uses nothing but sums, products and quotients in a fixed order, it is the same on every machine.
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -52,6 +53,12 @@ class ShareProgram {
   /// job i rises with slope_i; levels are in units of these. Bertsekas, Gallager, "Data Networks", section 6.5.2. A job
   /// that no type can run stays at 0.
   [[nodiscard]] TimeShares water_fill(std::span<const double> slope, std::vector<double>& levels) const;
+  /// Says how fast the levels of the jobs rise while some of them are frozen, which are 0 in `open`: it sets `slope`,
+  /// which is 0 before, for open jobs.
+  using Weigh = std::function<void(std::span<const char> open, std::span<double> slope)>;
+  /// The same where slopes change as jobs are frozen, e.g. because those of a group share its weight. Levels are in the
+  /// units of the rates. It ends where no open job has a slope.
+  [[nodiscard]] TimeShares water_fill(const Weigh& weigh, std::vector<double>& levels) const;
 
  private:
   friend class ShareColumns;

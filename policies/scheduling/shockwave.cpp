@@ -5,17 +5,21 @@
 //     sum_j w_j log~(share_j(n_j)) / (jobs T) - k max_j remaining_j(n_j)
 //
 // largest, with share the part of its work that the job has done by then, remaining the seconds that it still needs,
-// and sum_j gpus_j n_j <= G T. log~ is linear between 0, 0.2, ..., 1; at 0 it is log 0.01, the released code's value
-// being unknown. Each job must be able to end in time, by end of the plan + remaining_j / min(1, G / jobs) <= rho_max
-// F_j, unless it is done within the plan. F_j is 0.9 times the mean over its life of the ends that an equal share
-// promised, and 0.1 times the last. Where not all can, none has to, and a job that will be late by the ratio r > 1
-// counts w_j = r^12, at most 10^6.
+// and sum_j gpus_j n_j <= G T. log~ is linear between 0, 0.2, ..., 1; at 0 it is log 10^-6. Each job must be able to
+// end in time, by end of the plan + remaining_j / min(1, G / jobs) <= rho_max F_j, unless it is done within the plan.
+// F_j is 0.9 times the mean over its life of the ends that an equal share promised, and 0.1 times the last. Where not
+// all can, none has to, and a job that will be late by the ratio r > 1 counts w_j = r^12, at most 10^6.
 //
 // The released code gives an integer program of jobs x rounds to a solver, up to a gap or a limit of time. All rounds
 // are alike, so that only the number for each job counts: a multiple-choice knapsack for each bound on the longest job,
 // which ConfigurationProgram solves (configurations.hpp). Rounds take the jobs with most rounds left first, large
-// before small; a gang that finds no room in its rounds loses them. GPUs that the plan leaves go to other jobs in order
-// of submission. Jobs keep one speed; the released code also forecasts that batches grow, which shortens jobs.
+// before small; a gang that finds no room in its rounds loses them. GPUs that the plan leaves go to other jobs, those
+// with most time left first.
+//
+// Of a job whose batch changes while it trains (BatchRegime) the policy knows its batches and how fast it is with each,
+// but not when they come. With q of the training done, o_b of it with batch b, and M batches in all, each batch has the
+// weight max(0, (1/M + o_b) / (1 + q) - o_b) in what is left (a Dirichlet posterior, section 5.1 and the released code,
+// as shares in place of epochs).
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/configurations.hpp"
@@ -29,6 +33,8 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -42,16 +48,55 @@ constexpr double kMeanOfEnds = 0.9, kLastEnd = 0.1;
 
 /// The logarithm, linear between multiples of 0.2.
 double log_between(double share) {
-  constexpr double kStep = 0.2, kAtZero = 0.01;
+  constexpr double kStep = 0.2, kAtZero = 1e-6;
   const double low = std::min(std::floor(share / kStep) * kStep, 1 - kStep);
   const auto at = [&](double base) { return portable_log(std::max(kAtZero, base)); };
   return at(low) + (share - low) / kStep * (at(low + kStep) - at(low));
 }
 
+/// Seconds that the job still needs at its own speed, as a Dirichlet posterior over its batches forecasts them.
+double forecast_left(const JobView& view, std::span<const BatchRegime> regimes) {
+  constexpr double kAlike = 1e-6;  // batches whose paces differ by less are one
+  struct Batch {
+    double pace = 0;                          // seconds for all of the training
+    double seen = 0, share = 0, seconds = 0;  // of the training so far; of all of it
+  };
+  const double left_s = view.remaining_service.to_seconds() / view.preferred_gpus;
+  const double done_s = view.total_service.to_seconds() / view.preferred_gpus - left_s;
+  std::vector<Batch> batches;
+  double from_s = 0, from = 0, done = 0;
+  for (const BatchRegime& regime : regimes) {
+    const double length_s = regime.until.to_seconds() - from_s, share = regime.progress - from;
+    const double part = std::clamp((done_s - from_s) / length_s, 0.0, 1.0);
+    auto batch = std::ranges::find_if(
+        batches, [&](const Batch& each) { return std::abs(each.pace * share / length_s - 1) < kAlike; });
+    if (batch == batches.end()) batch = batches.insert(batches.end(), {.pace = length_s / share});
+    batch->share += share;
+    batch->seconds += length_s;
+    batch->seen += part * share;
+    done += part * share;
+    from_s = regime.until.to_seconds();
+    from = regime.progress;
+  }
+  double weights = 0, seconds = 0;
+  for (const Batch& batch : batches) {
+    const double expected = (1.0 / static_cast<double>(batches.size()) + batch.seen) / (1 + done);
+    const double weight = std::max(0.0, expected - batch.seen);
+    weights += weight;
+    seconds += weight * batch.seconds / batch.share;
+  }
+  return weights > 0 ? (1 - done) * seconds / weights : left_s;
+}
+
 class Shockwave final : public SchedulingPolicy {
  public:
-  Shockwave(Time round, int rounds, double makespan_weight, double rho_max, double gap)
-      : round_{round}, rounds_{rounds}, makespan_weight_{makespan_weight}, rho_max_{rho_max}, gap_{gap} {}
+  Shockwave(Time round, int rounds, double makespan_weight, double rho_max, double gap, bool forecasts)
+      : round_{round},
+        rounds_{rounds},
+        makespan_weight_{makespan_weight},
+        rho_max_{rho_max},
+        gap_{gap},
+        forecasts_{forecasts} {}
 
   [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.submit.ns(); }
   void queued(const JobView& view) override {
@@ -94,8 +139,10 @@ class Shockwave final : public SchedulingPolicy {
   struct Job {
     JobId id;
     int gpus = 1;
+    double submit_s = 0;
     double left_s = 0, total_s = 0;            ///< at its own speed
     double ends_s = 0, end_s = 0, life_s = 0;  ///< promised ends times seconds, the last one, and seconds
+    double weight = 1;                         ///< in the plan
     int rounds = 0;                            ///< of the plan, still to come
     bool is_taken = false;                     ///< in this round
 
@@ -114,15 +161,19 @@ class Shockwave final : public SchedulingPolicy {
       const JobView view = cluster.job(job.id);
       if (view.running) gpus_ += view.gpus;
       job.gpus = view.gpus;
-      job.left_s = view.remaining_service.to_seconds() / view.gpus;
-      job.total_s = view.total_service.to_seconds() / view.gpus;
+      job.submit_s = view.submit.to_seconds();
+      const auto regimes = cluster.regimes_of(job.id);
+      const double left_s = view.remaining_service.to_seconds() / view.gpus;
+      job.left_s = forecasts_ && !regimes.empty() ? forecast_left(view, regimes) : left_s;
+      job.total_s = view.total_service.to_seconds() / view.gpus - left_s + job.left_s;
     }
     for (auto& [tie, job] : jobs_) {
-      const double passed_s = job.end_s > 0 ? round_.to_seconds() : 0;
+      const double passed_s = job.end_s > 0 ? now_s - looked_at_s_ : 0;
       job.ends_s += job.end_s * passed_s;
       job.life_s += passed_s;
-      job.end_s = now_s + job.left_s / equal_share();
+      if (has_changed_) job.end_s = job.submit_s + job.total_s / equal_share();
     }
+    looked_at_s_ = now_s;
   }
   [[nodiscard]] double equal_share() const {
     return std::min(1.0, static_cast<double>(gpus_) / static_cast<double>(jobs_.size()));
@@ -160,13 +211,19 @@ class Shockwave final : public SchedulingPolicy {
     if (needed > std::int64_t{gpus_} * rounds_ || std::ranges::max(fewest) > rounds_) {
       std::ranges::fill(fewest, 0);
       for (std::size_t j = 0; j < jobs.size(); ++j) {
-        const double late = end_after(*jobs[j], now_s, 0) / (rho_max_ * jobs[j]->promised_s());
+        const double late = (now_s + jobs[j]->left_s / equal_share()) / (rho_max_ * jobs[j]->promised_s());
         if (late > 1) weights[j] = std::min(kMostWeight, portable_exp(kLateness * portable_log(late)));
       }
     }
     const std::vector<int> found = best_rounds(jobs, fewest, weights);
-    for (auto& [tie, job] : jobs_) job.rounds = 0;
-    for (std::size_t j = 0; j < jobs.size(); ++j) jobs[j]->rounds = found[j];
+    for (auto& [tie, job] : jobs_) {
+      job.rounds = 0;
+      job.weight = 1;
+    }
+    for (std::size_t j = 0; j < jobs.size(); ++j) {
+      jobs[j]->rounds = found[j];
+      jobs[j]->weight = weights[j];
+    }
   }
 
   /// The best numbers of rounds under each bound on the longest job, from the smallest bound on, until a larger one
@@ -228,8 +285,14 @@ class Shockwave final : public SchedulingPolicy {
       job.is_taken = false;
       order.push_back(&job);
     }
-    std::ranges::stable_sort(order, std::ranges::greater{}, [](const Job* job) {
-      return std::pair{job->rounds, job->rounds > 0 ? job->gpus : 0};
+    std::ranges::stable_sort(order, std::ranges::greater{}, [&](const Job* job) {
+      const bool is_planned = job->rounds > 0;
+      return std::tuple{is_planned,
+                        job->rounds >= rounds_left_,
+                        is_planned ? job->weight : 0.0,
+                        is_planned ? job->rounds : 0,
+                        is_planned ? job->gpus : 0,
+                        is_planned ? 0.0 : job->left_s};
     });
     std::int64_t room = gpus_;
     for (Job* job : order) {
@@ -248,17 +311,19 @@ class Shockwave final : public SchedulingPolicy {
   Time round_;
   int rounds_;
   double makespan_weight_, rho_max_, gap_;
+  bool forecasts_;
   std::map<std::int64_t, Job> jobs_;  // by JobView::tie
   std::map<JobId, std::int64_t> ids_;
   bool has_changed_ = false;
   int rounds_left_ = 0, gpus_ = 0;
+  double looked_at_s_ = 0;
 };
 
 std::unique_ptr<SchedulingPolicy> make_shockwave(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Shockwave>(Time::ceil_nanoseconds(parameters.get<double>("round_s") * 1e9),
                                      static_cast<int>(parameters.get<std::int64_t>("rounds")),
                                      parameters.get<double>("makespan_weight"), parameters.get<double>("rho_max"),
-                                     parameters.get<double>("gap"));
+                                     parameters.get<double>("gap"), parameters.get<bool>("forecast"));
 }
 
 }  // namespace
@@ -270,7 +335,9 @@ PolicyRow<SchedulingPolicy> shockwave_scheduling() {
       {"makespan_weight", 1e-3, 0, 1e6,
        "what a second of the longest job counts beside the mean logarithm of progress"},
       {"rho_max", 1.0, 0.01, 1e6, "largest end of a job over that which an equal share promised"},
-      {"gap", 1e-3, 0, 1, "the search ends with a plan this near to the best, relative to its cost"}};
+      {"gap", 1e-3, 0, 1, "the search ends with a plan this near to the best, relative to its cost"},
+      {"forecast", true, 0, 0,
+       "when the batch of a job changes (workload.regimes) is not known, but forecast; false: it is known"}};
   return {.name = "shockwave",
           .summary = "rounds planned ahead for progress, the longest job and the ends that a share promised",
           .source = "Zheng et al., NSDI 2023",

@@ -4,6 +4,8 @@
 
 #include "policies/scheduling/share_program.hpp"
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -19,14 +21,18 @@ struct TypedJob {
   double age = 0;                     ///< seconds since its submission
   double isolated = 0;                ///< seconds for which its work so far would have taken on an equal share
   std::optional<double> time_left{};  ///< seconds to its deadline
+  std::int32_t vc = -1, user = -1;    ///< as in JobView
 };
 
 /// The GPUs of each type, and the jobs.
 struct TypedCluster {
   std::vector<double> capacity;  ///< C_j
   std::vector<double> prices{};  ///< of a GPU for an hour; empty: all cost the same
-  std::vector<TypedJob> jobs{};
+  std::vector<TypedJob> jobs{};  ///< in order of submission
 };
+
+/// Who shares a cluster before the jobs of each do.
+enum class Entities : std::uint8_t { none, virtual_clusters, users };
 
 /// The rate of the job on a type with so many GPUs; 0 if the type has fewer than the job needs.
 [[nodiscard]] double rate_on(const TypedCluster& cluster, const TypedJob& job, std::size_t type);
@@ -39,6 +45,11 @@ struct TypedCluster {
 /// sum_j T_ij x_ij. If `agnostic`, all rates above 0 count as 1. With `fill`, jobs rise further one after the other:
 /// ShareProgram::water_fill; the value is then the smallest level. Jobs that no type can run are left out.
 [[nodiscard]] TimeShares max_min_shares(const TypedCluster& cluster, bool agnostic, bool fill);
+/// Levels s_i T_i(x) / p_i rise together until none can rise further, as fast as their weights. Each entity has a
+/// weight, > 0, which its open jobs share in proportion to their own weights, or, `first_come`, which the first of them
+/// has alone. When a job can't rise any more, the others of its entity have its part. The value is the smallest level.
+[[nodiscard]] TimeShares hierarchical_shares(const TypedCluster& cluster, Entities entities,
+                                             const std::function<double(std::int32_t entity)>& weight, bool first_come);
 /// The level of each job under these shares.
 [[nodiscard]] std::vector<double> levels_of(const TypedCluster& cluster, const TimeShares& shares, bool agnostic);
 

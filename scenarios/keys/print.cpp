@@ -27,6 +27,7 @@ std::vector<std::string*> paths_of(Scenario& scenario) {
   if (scenario.failures.events) paths.push_back(&*scenario.failures.events);
   if (scenario.workload.throughputs) paths.push_back(&*scenario.workload.throughputs);
   if (scenario.workload.goodput) paths.push_back(&*scenario.workload.goodput);
+  if (scenario.workload.regimes) paths.push_back(&*scenario.workload.regimes);
   for (NamedServerType& type : scenario.cluster.types)
     if (type.device && type.device->profile) paths.push_back(&*type.device->profile);
   for (TrainingEntry& entry : scenario.training) {

@@ -61,6 +61,11 @@ std::vector<ScenarioKey> throughput_keys() {
           "key; they say how fast jobs of a model are on any number of GPUs, as rows of workload.throughputs do for "
           "some"),
       row(
+          "workload.regimes", [](auto& s) -> auto& { return s.workload.regimes; }, optional_codec(path_codec(), ""),
+          "table (CSV) of rules by which the batch of a job changes while it trains, relative to the file with this "
+          "key; the column batch_rule of the job list names one, and a row says which model of workload.throughputs or "
+          "workload.goodput the job trains as from then on"),
+      row(
           "workload.reference_type", [](auto& s) -> auto& { return s.workload.reference_type; },
           optional_codec(text_codec(), "first"),
           "type of server on which the durations of the models in workload.throughputs hold; first: the first of "

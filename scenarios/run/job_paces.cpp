@@ -215,13 +215,6 @@ std::string why_not_timed(const Scenario& scenario, const ThroughputTable& table
   return {};
 }
 
-void time_by_table(const Scenario& scenario, const ThroughputTable& table, JobRequest& job) {
-  constexpr double kSecond_ns = 1e9;
-  if (job.duration || !table.has(job.model, job.gpus)) return;
-  const double seconds = static_cast<double>(job.iterations) / nominal_rate(scenario, table, job.model, job.gpus);
-  job.duration = Time::nanoseconds(std::llround(seconds * kSecond_ns));
-}
-
 void add_paces(const Scenario& scenario, const std::optional<ThroughputTable>& table, Workload& workload) {
   PaceMaker{scenario, table, workload}.give_paces();
 }

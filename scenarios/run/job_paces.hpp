@@ -19,10 +19,6 @@ namespace contend {
 /// The reason why the table can't time the job: its model has rows, but none for so many GPUs or none with a
 /// throughput, or the duration holds on a type where it has none. Empty if it can, or if the model has no rows at all.
 [[nodiscard]] std::string why_not_timed(const Scenario& scenario, const ThroughputTable& table, const JobRequest& job);
-/// Gives a job of iterations that the table can time its duration: that on `workload.reference_type`, or on its fastest
-/// type if it can't run on that one.
-void time_by_table(const Scenario& scenario, const ThroughputTable& table, JobRequest& job);
-
 /// The paces, on the types of the scenario, of a job on so many GPUs that the table can time. Its work takes the
 /// duration at the nominal rate, in iterations a second.
 [[nodiscard]] std::vector<JobPace> paces_by_table(const Scenario& scenario, const ThroughputTable& table,

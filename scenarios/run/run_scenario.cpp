@@ -7,6 +7,7 @@
 #include "scenarios/keys/scheduling_keys.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/job_paces.hpp"
+#include "scenarios/run/job_regimes.hpp"
 #include "scenarios/run/job_sizes.hpp"
 #include "scenarios/run/make_network.hpp"
 #include "scenarios/run/make_policy.hpp"
@@ -41,6 +42,7 @@ Workload scenario_workload(const Scenario& scenario, const std::vector<JobReques
   const std::optional<ThroughputTable> table = throughputs_of(scenario);
   if (!scenario.cluster.types.empty()) add_paces(scenario, table, workload);
   if (are_elastic) add_sizes(scenario, table, jobs, workload);
+  if (table) add_regimes(scenario, *table, jobs, workload);
   return workload;
 }
 

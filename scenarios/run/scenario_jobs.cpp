@@ -5,6 +5,7 @@
 #include "models/workloads/synthetic.hpp"
 #include "scenarios/keys/training_codec.hpp"
 #include "scenarios/run/job_paces.hpp"
+#include "scenarios/run/job_regimes.hpp"
 #include "scenarios/run/job_sizes.hpp"
 #include "scenarios/training/training_check.hpp"
 #include "scenarios/training/training_graphs.hpp"
@@ -253,14 +254,21 @@ std::shared_ptr<const JobList> with_fitting_preferences(const Scenario& scenario
 /// time.
 std::shared_ptr<const JobList> timed_by_table(const Scenario& scenario, const std::optional<ThroughputTable>& table,
                                               std::shared_ptr<const JobList> list) {
-  if (!table) return list;
+  const bool has_rules = std::ranges::any_of(list->jobs, [](const JobRequest& job) { return !job.batch_rule.empty(); });
+  if (!table && !has_rules) return list;
+  const std::optional<BatchRules> rules = batch_rules_of(scenario);
   JobList timed = *list;
   RowReport report{scenario.workload.jobs.value_or("workload"), false};
   for (std::size_t j = 0; j < timed.jobs.size(); ++j) {
     report.count_row();
-    const std::string reason = why_not_timed(scenario, *table, timed.jobs[j]);
+    if (const std::string why = why_no_regimes(scenario, rules, table, timed.jobs[j]); !why.empty()) {
+      report.bad(timed.lines.empty() ? 0 : timed.lines[j], "batch_rule", "a batch that can't change so",
+                 fmt::format("job {}: {}", quote_for_message(timed.jobs[j].name), why));
+      continue;
+    }
+    const std::string reason = table ? why_not_timed(scenario, *table, timed.jobs[j]) : std::string{};
     if (reason.empty()) {
-      time_by_table(scenario, *table, timed.jobs[j]);
+      if (table) time_by_table(scenario, *table, rules, timed.jobs[j]);
     } else {
       report.bad(timed.lines.empty() ? 0 : timed.lines[j], "model", "no throughput",
                  fmt::format("job {}: {}", quote_for_message(timed.jobs[j].name), reason));

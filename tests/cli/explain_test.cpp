@@ -53,6 +53,25 @@ TEST_CASE("the story says on which links a job's transfers lost time, and becaus
   CHECK(!contains(alone.out, "Its transfers took longer"));
 }
 
+TEST_CASE("the story says where a job stands in the line for time on a type of GPUs") {
+  Workplace here;
+  here.write("jobs.csv",
+             "job_id,submit_s,gpus,duration_s,gpu_type\na,0,1,300,v100\nb,0,1,300,v100\nc,0,1,300,v100\n"
+             "d,0,1,300,v100\nother,0,1,300,k80\n");
+  here.write("run.yaml",
+             "schema_version: 1\nname: run\ncluster:\n  types:\n"
+             "    - {name: k80, servers: 1, gpus_per_server: 1, gpu_memory: 12GiB}\n"
+             "    - {name: v100, servers: 1, gpus_per_server: 1, gpu_memory: 16GiB}\n"
+             "policies: {scheduling: {policy: max-min, round_s: 100, reallocate_s: 1000}, placement: first-fit}\n"
+             "workload: {jobs: jobs.csv}\n");
+  const Outcome story = here.contend("explain run.yaml d");
+  REQUIRE_MESSAGE(story.code == 0, story.err);
+  CHECK(contains(story.out, "waits 300 s: its deficit on v100 is third in line, at last first"));
+  CHECK(contains(here.contend("explain run.yaml b").out, "waits 100 s: its deficit on v100 is first in line"));
+  const Outcome json = here.contend("explain run.yaml d --json");
+  CHECK(contains(json.out, "\"in_line_first\": {\n        \"type\": \"v100\",\n        \"place\": 3\n"));
+}
+
 TEST_CASE("the story names what failed, on which GPU or server, and the policy that divides the GPUs") {
   Workplace here;
   here.write("jobs.csv",

@@ -216,7 +216,8 @@ TEST_CASE("elasticflow: every admitted deadline is met where restarts cost nothi
 }
 
 TEST_CASE("elastic policies: all jobs end, work is kept and GPUs have one holder, whatever restarts cost") {
-  for (const std::string name : {"afs", "optimus", "elasticflow", "pollux"}) {
+  for (const std::string name : {"afs", "optimus", "elasticflow", "pollux", "themis"}) {
+    const Choice choice{name, {{name == "themis" ? "lease_s" : "period_s", 10.0}}};
     std::int64_t resizes = 0;
     for (std::uint64_t seed = 0; seed < effort(std::uint64_t{60}); ++seed) {
       const ElasticCase made = random_case(seed, false);
@@ -224,14 +225,14 @@ TEST_CASE("elastic policies: all jobs end, work is kept and GPUs have one holder
       CAPTURE(seed);
       SchedulingRules rules;
       if (seed % 2 == 1) rules.preemption.restart = Time::seconds(3);
-      const Played played = made.play_on({name, {{"period_s", 10.0}}}, 8, rules);
+      const Played played = made.play_on(choice, 8, rules);
       for (std::size_t j = 0; j < made.jobs.size(); ++j) {
         const JobResult& job = played.result.jobs[j];
         REQUIRE(job.state == JobState::finished);
         CHECK(job.compute == GpuTime{*made.jobs[j].duration, 1});
         resizes += job.resizes;
       }
-      CHECK(made.play_on({name, {{"period_s", 10.0}}}, 8, rules).result.fingerprint == played.result.fingerprint);
+      CHECK(made.play_on(choice, 8, rules).result.fingerprint == played.result.fingerprint);
     }
     CHECK(resizes > static_cast<std::int64_t>(effort(std::uint64_t{60})) / 2);
   }
@@ -308,7 +309,8 @@ TEST_CASE("GPU plans: a job that takes the largest size that fits at every time 
 
 TEST_CASE("elastic policies: virtual clusters that own servers are divided each by itself") {
   // Two servers of 4 GPUs: the virtual cluster 0 owns the first, with two jobs; a job of none has the second alone.
-  for (const Choice& choice : {kAfs, kOptimus, Choice{"pollux", {{"period_s", 10.0}}}, kElasticFlow}) {
+  for (const Choice& choice :
+       {kAfs, kOptimus, Choice{"pollux", {{"period_s", 10.0}}}, kElasticFlow, Choice{"themis", {}}}) {
     CAPTURE(choice.name);
     ElasticCase mixed;
     for (int j = 0; j < 3; ++j) mixed.add(0, 400, {1, 2, 3, 4}).vc = j < 2 ? 0 : -1;

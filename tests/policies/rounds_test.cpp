@@ -1,6 +1,7 @@
 // Policies over types of servers in the real engine: shares come true in rounds, and what must hold for every policy.
 
 #include "policies/scheduling/type_allocation.hpp"
+#include "sim/error.hpp"
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 #include "tests/near.hpp"
@@ -286,4 +287,45 @@ TEST_CASE("edf: the earliest deadline goes first, and jobs without one last") {
   CHECK(urgent.result.jobs[2].start == Time::seconds(2));
   CHECK(urgent.result.jobs[0].preemptions == 1);
   CHECK(summarise(urgent.result).deadlines_met == near(1));
+}
+
+TEST_CASE("rounds: users share before their jobs do, alike or one after the other") {
+  // User 0 has one job, user 1 three. On one GPU the first has half of the time, as much as the others together.
+  const ClusterSpec cluster = types_of({{"only", 1, 1, Bytes{1}, 0}});
+  Workload workload;
+  workload.users = {"one", "many"};
+  for (int j = 0; j < 4; ++j) {
+    workload.jobs.push_back(timed_job(0, 1, 1'000'000));
+    workload.jobs.back().user = j == 0 ? 0 : 1;
+  }
+  const auto received = [&](const char* entities, const char* within) {
+    const Choice choice{"max-min-water-filling",
+                        {{"round_s", 10.0}, {"entities", std::string{entities}}, {"within", std::string{within}}}};
+    const TypedRun run = run_typed(choice, cluster, workload, "consolidated", {}, Time::seconds(12'000));
+    std::vector<double> shares;
+    for (const JobResult& job : run.result.jobs) shares.push_back(job.compute.to_seconds() / 12'000);
+    return shares;
+  };
+  const auto check = [&](const std::vector<double>& got, const std::vector<double>& expected) {
+    for (std::size_t j = 0; j < 4; ++j) CHECK(got[j] == near_absolute(expected[j], 0.01));
+  };
+  check(received("none", "fairness"), {0.25, 0.25, 0.25, 0.25});
+  check(received("user", "fairness"), {0.5, 1.0 / 6, 1.0 / 6, 1.0 / 6});
+  check(received("user", "fifo"), {0.5, 0.5, 0, 0});
+}
+
+TEST_CASE("max-min-water-filling: what entities are, and how they share, is checked") {
+  const auto why = [](const char* entities, const char* within) {
+    try {
+      static_cast<void>(scheduling(
+          {"max-min-water-filling", {{"entities", std::string{entities}}, {"within", std::string{within}}}}));
+    } catch (const InputError& error) {
+      return std::string{error.what()};
+    }
+    return std::string{};
+  };
+  CHECK(why("vc", "fifo").empty());
+  CHECK(why("teams", "fairness").find("entities is \"teams\"; expected none, vc or user") != std::string::npos);
+  CHECK(why("user", "lifo").find("within is \"lifo\"; expected fairness or fifo") != std::string::npos);
+  CHECK(why("none", "fifo").find("there are no entities") != std::string::npos);
 }

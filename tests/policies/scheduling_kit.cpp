@@ -208,10 +208,11 @@ std::int64_t Played::total_preemptions() const {
 
 Played play(const Choice& choice, const ClusterSpec& cluster, std::vector<JobSpec> jobs,
             std::unique_ptr<PlacementPolicy> placement, const SchedulingRules& rules,
-            std::vector<std::vector<JobSize>> sizes) {
+            std::vector<std::vector<JobSize>> sizes, std::vector<std::vector<BatchRegime>> regimes) {
   Played played;
   Workload workload;
   workload.sizes = std::move(sizes);
+  workload.regimes = std::move(regimes);
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     jobs[j].name = jobs.size() <= 26 ? std::string(1, static_cast<char>('A' + static_cast<int>(j))) : std::to_string(j);
   }

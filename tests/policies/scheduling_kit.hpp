@@ -53,7 +53,8 @@ struct Played {
 /// Runs the jobs, named A, B, C, ... Without a placement policy each gets the first GPUs that are free.
 [[nodiscard]] Played play(const Choice& scheduling, const ClusterSpec& cluster, std::vector<JobSpec> jobs,
                           std::unique_ptr<PlacementPolicy> placement = nullptr, const SchedulingRules& rules = {},
-                          std::vector<std::vector<JobSize>> sizes = {});
+                          std::vector<std::vector<JobSize>> sizes = {},
+                          std::vector<std::vector<BatchRegime>> regimes = {});
 /// Runs the jobs on one server of `gpus` GPUs.
 [[nodiscard]] Played play(const Choice& scheduling, int gpus, std::vector<JobSpec> jobs);
 

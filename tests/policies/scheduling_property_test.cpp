@@ -156,7 +156,8 @@ TEST_CASE(
       check_accounts(played, jobs);
       CHECK(played.most_of_vc[0] <= 5);
       CHECK(played.most_of_vc[1] <= 11);
-      if (conserves_work(choice)) CHECK(played.passes_with_idle_room == 0);
+      const bool knows_quotas = choice.name != "themis";  // elastic policies divide GPUs as if there were none
+      if (conserves_work(choice) && knows_quotas) CHECK(played.passes_with_idle_room == 0);
       cluster.vcs = {{{}, 5, true}, {{}, 11, true}};
       played = play(choice, cluster, jobs);
       check_accounts(played, jobs);

@@ -247,6 +247,80 @@ TEST_CASE("shares: water filling leaves no level that could rise without lowerin
   }
 }
 
+namespace {
+
+/// Jobs of one GPU type that are 1 as fast as can be on it, with their entity and GPUs.
+TypedCluster entities_on(double gpus, const std::vector<std::pair<std::int32_t, double>>& jobs) {
+  TypedCluster cluster{.capacity = {gpus}, .prices = {}, .jobs = {}};
+  for (const auto& [entity, size] : jobs) {
+    TypedJob job;
+    job.gpus = size;
+    job.rates = {1};
+    job.user = entity;
+    cluster.jobs.push_back(job);
+  }
+  return cluster;
+}
+
+/// GPUs that each job has on average.
+std::vector<double> gpus_of(const TypedCluster& cluster, const TimeShares& shares) {
+  std::vector<double> gpus;
+  for (std::size_t i = 0; i < cluster.jobs.size(); ++i) gpus.push_back(shares.x[i] * cluster.jobs[i].gpus);
+  return gpus;
+}
+
+void check_gpus(const std::vector<double>& got, const std::vector<double>& expected) {
+  REQUIRE(got.size() == expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    CAPTURE(i);
+    CHECK(got[i] == near(expected[i], 1e-9));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("shares: entities share by their weights, and the jobs of each share its part") {
+  const auto weight = [](std::int32_t entity) { return entity == 0 ? 1.0 : 2.0; };
+  const auto divided = [&](const TypedCluster& cluster, bool first_come) {
+    const TimeShares shares = hierarchical_shares(cluster, Entities::users, weight, first_come);
+    CHECK(faults(cluster, shares) == "");
+    return gpus_of(cluster, shares);
+  };
+  // 6 GPUs: 2 for entity 0 with two jobs of one GPU, 4 for entity 1 with two of four.
+  const TypedCluster cluster = entities_on(6, {{0, 1}, {0, 1}, {1, 4}, {1, 4}});
+  check_gpus(divided(cluster, false), {1, 1, 2, 2});
+  // First come: the first job of entity 1 has all that the entity gets.
+  check_gpus(divided(cluster, true), {1, 1, 4, 0});
+  // 9 GPUs, of which entity 0 uses 2 alone: the first job of entity 1 has its 4, and the second 3.
+  check_gpus(divided(entities_on(9, {{0, 1}, {0, 1}, {1, 4}, {1, 4}}), true), {1, 1, 4, 3});
+  // A job that uses up its share leaves the rest to those of its own entity first: 3 for entity 0, one of which can
+  // use 1.
+  check_gpus(divided(entities_on(9, {{0, 1}, {0, 8}, {1, 8}, {1, 8}}), false), {1, 2, 3, 3});
+  // Of weights of jobs within an entity.
+  TypedCluster weighted = entities_on(6, {{0, 4}, {0, 4}});
+  weighted.jobs[1].weight = 2;
+  check_gpus(divided(weighted, false), {2, 4});
+}
+
+TEST_CASE("shares: entities of one job each are the jobs themselves") {
+  for (std::uint64_t seed = 3000; seed < 3000 + effort<std::uint64_t>(60); ++seed) {
+    CAPTURE(seed);
+    TypedCluster cluster = random_typed(seed);
+    for (std::size_t i = 0; i < cluster.jobs.size(); ++i) {
+      cluster.jobs[i].user = static_cast<std::int32_t>(i);
+      cluster.jobs[i].weight = 1;
+    }
+    const TimeShares plain = max_min_shares(cluster, false, true);
+    for (const bool first_come : {false, true}) {
+      const TimeShares shares = hierarchical_shares(
+          cluster, Entities::users, [](std::int32_t) { return 1.0; }, first_come);
+      CHECK(faults(cluster, shares) == "");
+      const std::vector<double> expected = levels_of(cluster, plain, false), got = levels_of(cluster, shares, false);
+      for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == near(expected[i], 1e-7));
+    }
+  }
+}
+
 TEST_CASE("shares: faster GPUs for all by the same factor change no share, and knowing types never costs fairness") {
   for (std::uint64_t seed = 2000; seed < 2000 + effort<std::uint64_t>(50); ++seed) {
     CAPTURE(seed);

@@ -55,6 +55,40 @@ TEST_CASE("shockwave: GPUs that the plan leaves are used, and a gang that never 
   CHECK(played.result.end <= Time::seconds(90));
 }
 
+TEST_CASE("shockwave: the longest job is that of the forecast over its batches") {
+  // A takes 50 s for all of its training at the first batch, 200 s at the second; B 75 and 95 s. Before they start half
+  // of the training is forecast at each: 125 and 85 s.
+  const auto played = [](bool forecasts) {
+    ClusterSpec cluster;
+    cluster.gpu_memory = Bytes{1};
+    const std::vector<std::vector<BatchRegime>> regimes = {
+        {{.until = Time::seconds(40), .progress = 0.8}, {.until = Time::seconds(80), .progress = 1}},
+        {{.until = Time::seconds(60), .progress = 0.8}, {.until = Time::seconds(79), .progress = 1}}};
+    std::vector<JobSpec> jobs{timed_job(0, 1, 80), timed_job(0, 1, 79)};
+    for (std::size_t j = 0; j < 2; ++j) jobs[j].regimes = static_cast<std::int32_t>(j);
+    Choice choice = shockwave(1);
+    choice.parameters.emplace_back("forecast", forecasts);
+    choice.parameters.emplace_back("rho_max", 100.0);  // no promises
+    return play(choice, cluster, jobs, nullptr, {}, {}, regimes);
+  };
+  const auto first_s = [](const Played& run, std::size_t job) {
+    double seconds = 0;
+    for (const Hold& hold : run.runs)
+      if (hold.job.index() == job && hold.start < Time::seconds(40))
+        seconds += (std::min(hold.end, Time::seconds(40)) - hold.start).to_seconds();
+    return seconds;
+  };
+  const Played forecast = played(true), known = played(false);
+  CHECK(forecast.faults.empty());
+  CHECK(first_s(known, 0) == near(20));
+  CHECK(first_s(known, 1) == near(20));
+  CHECK(first_s(forecast, 0) == near(40));  // the longest job runs in all rounds of the plan
+  for (const Played* const run : {&forecast, &known}) {
+    CHECK(run->result.end >= Time::seconds(80 + 79));
+    CHECK(run->result.end <= Time::seconds(80 + 79 + 10));
+  }
+}
+
 TEST_CASE("shockwave: on random jobs all end, gangs stay whole, and no GPU has two jobs") {
   for (std::uint64_t seed = 0; seed < effort<std::uint64_t>(40); ++seed) {
     CAPTURE(seed);

@@ -161,6 +161,44 @@ TEST_CASE("the progress of random segments is that of going through them ns by n
   }
 }
 
+TEST_CASE("work in parts of different paces is that of going through them unit by unit") {
+  RandomStream stream{3, "scheduling_rules_test parts"};
+  const auto some = [&](std::int64_t most) { return Time::nanoseconds(stream.uniform_integer(0, most)); };
+  for (int i = 0; i < effort(600); ++i) {
+    PreemptionCosts costs{some(5), some(12), some(4)};
+    if (costs.checkpoint_interval == Time{}) costs.checkpoint = Time{};
+    std::vector<PacedWork> parts;
+    std::vector<std::int64_t> unit;  // ns that each ns of the job's work takes
+    for (int p = 0; p < 3; ++p) {
+      const std::int64_t pace = stream.uniform_integer(1, 4);
+      unit.insert(unit.end(), static_cast<std::size_t>(stream.uniform_integer(1, 20)), pace);
+      parts.push_back({Time::nanoseconds(std::ssize(unit)), pace * kNominalPace});
+    }
+    const Time done = some(std::ssize(unit) - 1);
+    const WorkSegment segment{Time::nanoseconds(std::ssize(unit)) - done, some(3), 1000, 7, done, parts};
+    std::vector<WorkDone> expected(static_cast<std::size_t>(segment.restart.ns()) + 1);
+    for (std::int64_t w = 1; w <= segment.work.ns(); ++w) {
+      const Time before = expected.back().done, saved = expected.back().saved;
+      for (std::int64_t ns = 1; ns <= unit[static_cast<std::size_t>((done.ns() + w) - 1)]; ++ns)
+        expected.push_back({before, saved, {}, {}});
+      expected.back().done = Time::nanoseconds(w);
+      const bool is_checkpoint = costs.checkpoint_interval > Time{} && w % costs.checkpoint_interval.ns() == 0;
+      if (costs.checkpoint_interval == Time{}) expected.back().saved = expected.back().done;
+      if (!is_checkpoint || w == segment.work.ns()) continue;
+      for (std::int64_t ns = 0; ns < costs.checkpoint.ns(); ++ns) expected.push_back(expected.back());
+      expected.back().saved = expected.back().done;
+    }
+    REQUIRE(length_of(segment, costs).ns() == std::ssize(expected) - 1);
+    for (std::size_t ns = 0; ns + 1 < expected.size(); ++ns) {
+      const WorkDone now = work_after(segment, costs, Time::nanoseconds(static_cast<std::int64_t>(ns)));
+      CHECK(now.done == expected[ns].done);
+      CHECK(now.saved == expected[ns].saved);
+    }
+    CHECK(work_after(segment, costs, length_of(segment, costs)).saved == segment.work);
+    CHECK(at_pace(segment.work, segment) == length_of({segment.work, Time{}, 1000, 7, done, parts}, {}));
+  }
+}
+
 TEST_CASE("checkpoints that cost something need an interval") {
   const auto complaint = [](std::int64_t interval, std::int64_t cost) {
     SimulationOptions options;

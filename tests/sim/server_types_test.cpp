@@ -274,3 +274,68 @@ TEST_CASE("types: bad types and paces are refused") {
   spec.servers = 4;
   CHECK_THROWS_AS(run_on(spec, workload), InputError);
 }
+
+TEST_CASE("batch regimes: a job goes on at the pace of the regime and the type on which it runs") {
+  // 100 s of work: the first 60 s are as fast on both types, the last 40 s four times as fast on `new`.
+  const auto workload = [](std::int32_t first, std::int32_t second) {
+    Workload made;
+    made.paces = {{{.together = kNominalPace}, {.together = kNominalPace}},
+                  {{.together = kNominalPace}, {.together = kNominalPace / 4}}};
+    made.regimes = {{{.until = Time::seconds(60), .progress = 0.5, .pace = 0},
+                     {.until = Time::seconds(100), .progress = 1, .pace = 1}}};
+    made.gpu_types = {"old", "new"};
+    for (const std::int32_t type : {first, second}) {
+      made.jobs.push_back(job_of(4, 100, 0));
+      made.jobs.back().regimes = 0;
+      made.jobs.back().gpu_type = type;
+    }
+    return made;
+  };
+  ClusterSpec cluster = mixed();
+  cluster.demanded = {"old", "new"};
+  const RunResult result = run_on(cluster, workload(0, 1));
+  CHECK(result.jobs[0].finish == Time::seconds(100));
+  CHECK(result.jobs[1].finish == Time::seconds(70));
+  // Each may use its own type alone. Beside 1.7 jobs in the mean A has 1/1.7 of its time there, so that it takes 170 s;
+  // B has half of it, and takes 60 / 0.5 + 10 / 0.5 s.
+  CHECK(*result.jobs[0].rho == near(100.0 / 170));
+  CHECK(*result.jobs[1].rho == near(70.0 / 140));
+  // Of two jobs for `new` the second waits, and both take 70 s.
+  const RunResult in_line = run_on(cluster, workload(1, 1));
+  CHECK(in_line.jobs[0].finish == Time::seconds(70));
+  CHECK(in_line.jobs[1].finish == Time::seconds(140));
+  // Checkpoints of 3 s after each 30 s of work: at 30, 60 and 90 s of it.
+  SchedulingRules rules;
+  rules.preemption.checkpoint_interval = Time::seconds(30);
+  rules.preemption.checkpoint = Time::seconds(3);
+  CHECK(run_on(cluster, workload(0, 1), rules).jobs[1].finish == Time::seconds(79));
+}
+
+TEST_CASE("batch regimes: what doesn't fit the job is refused") {
+  const auto complaint = [](const auto& change) {
+    Workload workload;
+    workload.paces = {kFasterOnNew, kOnlyOld};
+    workload.regimes = {{{.until = Time::seconds(60), .progress = 0.5, .pace = 0},
+                         {.until = Time::seconds(100), .progress = 1, .pace = 0}}};
+    workload.jobs = {job_of(2, 100, 0)};
+    workload.jobs[0].regimes = 0;
+    change(workload);
+    try {
+      run_on(mixed(), workload);
+    } catch (const InputError& error) {
+      return std::string{error.what()};
+    }
+    return std::string{};
+  };
+  CHECK(complaint([](Workload&) {}).empty());
+  const auto names = [&](const auto& change, const char* reason) {
+    CAPTURE(reason);
+    CHECK(complaint(change).find(reason) != std::string::npos);
+  };
+  names([](Workload& w) { w.jobs[0].regimes = 1; }, "it has no batch regimes");
+  names([](Workload& w) { w.regimes[0][1].until = Time::seconds(99); }, "don't end with it");
+  names([](Workload& w) { w.regimes[0][1].progress = 0.5; }, "don't rise");
+  names([](Workload& w) { w.regimes[0][0].pace = -1; }, "lacks paces");
+  names([](Workload& w) { w.regimes[0][0].pace = 1; }, "runs on other types");
+  names([](Workload& w) { w.jobs[0].attempts = {Time::seconds(1)}; }, "no earlier attempts");
+}

@@ -7,6 +7,7 @@
 #include "text/json_reader.hpp"
 #include "validate/elastic/elasticflow_trace.hpp"
 #include "validate/elastic/released_simulators.hpp"
+#include "validate/elastic/shockwave_trace.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -151,9 +152,52 @@ bool check_released(std::FILE* out, int& skipped) {
     }
     holds = row(out, each.name, each.jct_s, average->jct_s, 3) && holds;
   }
+  constexpr double kAntMan = 305453.941;
+  if (const std::optional<double> antman = run_antman_trace(); antman)
+    holds = row(out, "Muri's AntMan, trace3", kAntMan, *antman, 3) && holds;
   const std::optional<double> allox = run_gavel_allox_trace();
   if (!allox) ++skipped;
   return (!allox || row(out, "Gavel's AlloX and FIFO, continuous trace", kAllox, *allox, 6)) && holds;
+}
+
+/// Shockwave's trace, whose batches grow, beside its released simulator. Held: the order of makespans.
+bool check_shockwave(std::FILE* out, int& skipped) {
+  struct Run {
+    const char *label, *policy;
+    PolicyValues parameters;
+    double makespan_s, jct_s;  // released
+  };
+  const PolicyValues kRounds = {{"round_s", 120.0}, {"reallocate_s", 0.0}};
+  PolicyValues untraded = kRounds;
+  untraded.emplace_back("trade", false);
+  const Run kRuns[] = {{"shockwave", "shockwave", {}, 24'197, 9'958},
+                       {"finish-time-fairness", "finish-time-fairness", kRounds, 31'929, 11'302},
+                       {"allox", "allox", {}, 32'489, 9'926},
+                       {"gandiva-fair, trade: false", "gandiva-fair", untraded, 32'367, 12'574}};
+  bool holds = true;
+  double first = 0;
+  for (const Run& each : kRuns) {
+    const std::optional<RunResult> result = run_shockwave_trace(each.policy, each.parameters);
+    if (!result) {
+      ++skipped;
+      return true;
+    }
+    const Summary summary = summarise(*result);
+    const double makespan_s = summary.makespan_s;
+    if (first == 0) {
+      first = makespan_s;
+      fmt::print(
+          out,
+          "\n  Shockwave's 120 jobs on 32 V100, whose batches grow: makespan and mean JCT. Held: `shockwave` has "
+          "the least makespan\n  {:<28}{:>12}{:>10}{:>9}{:>12}{:>10}{:>9}\n",
+          "policy", "released s", "ours", "off by", "released s", "ours", "off by");
+    }
+    fmt::print(out, "  {:<28}{:>12.0f}{:>10.0f}{:>9.3f}{:>12.0f}{:>10.0f}{:>9.3f}\n", each.label, each.makespan_s,
+               makespan_s, makespan_s / each.makespan_s - 1, each.jct_s, summary.avg_jct_s,
+               summary.avg_jct_s / each.jct_s - 1);
+    holds = holds && makespan_s >= first;
+  }
+  return holds;
 }
 
 /// ElasticFlow's trace under policies that change GPUs and one that doesn't: the order holds, the figures are shown.
@@ -163,7 +207,11 @@ bool check_elasticflow(std::FILE* out, int& skipped) {
     std::vector<std::pair<std::string, ParameterValue>> parameters;
     const char* released;
   };
-  const Run kRuns[] = {{"elasticflow", {}, "0.7282"}, {"optimus", {}, "-"}, {"afs", {}, "-"}, {"edf", {}, "-"}};
+  const Run kRuns[] = {{"elasticflow", {}, "0.7282"},
+                       {"optimus", {}, "-"},
+                       {"afs", {}, "-"},
+                       {"themis", {}, "0.3120"},
+                       {"edf", {}, "-"}};
   constexpr double kRestart_s = 30;
   double best = 0;
   bool holds = true;
@@ -255,6 +303,7 @@ int validate_elastic(std::FILE* out) {
   }
   holds = check_released(out, skipped) && holds;
   holds = check_elasticflow(out, skipped) && holds;
+  holds = check_shockwave(out, skipped) && holds;
   if (skipped > 0)
     fmt::print(out, "  traces skipped: {}; they are not in {} (set CONTEND_DATA)\n", skipped, gavel_folder());
   fmt::print(out, "\nelastic: {}{}\n", holds ? "passed" : "FAILED",

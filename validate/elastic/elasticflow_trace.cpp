@@ -1,8 +1,5 @@
 #include "validate/elastic/elasticflow_trace.hpp"
 
-#include "network/alpha_beta.hpp"
-#include "scenarios/run/make_policy.hpp"
-#include "sim/simulation.hpp"
 #include "text/atomic_file.hpp"
 #include "text/csv.hpp"
 #include "validate/elastic/elastic_suite.hpp"
@@ -12,8 +9,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -50,26 +45,9 @@ std::vector<JobSize> sizes_of(const std::map<int, double>& curve, int gpus) {
   return sizes;
 }
 
-using Values = std::vector<std::pair<std::string, ParameterValue>>;
-
-template <class Port>
-std::unique_ptr<Port> made(std::span<const PolicyRow<Port>> table, const std::string& name, const Values& parameters) {
-  Values values;
-  for (const PolicyRow<Port>& row : table) {
-    if (row.name != name) continue;
-    for (const ParameterInfo& parameter : row.parameters) {
-      const auto given = std::ranges::find(parameters, parameter.name, &std::pair<std::string, ParameterValue>::first);
-      values.emplace_back(parameter.name,
-                          given != parameters.end() ? given->second : ParameterValue{parameter.default_value});
-    }
-  }
-  return make_policy(table, {name, Parameters{std::move(values)}}, {});
-}
-
 }  // namespace
 
-std::optional<RunResult> run_elasticflow_trace(const std::string& policy,
-                                               const std::vector<std::pair<std::string, ParameterValue>>& parameters,
+std::optional<RunResult> run_elasticflow_trace(const std::string& policy, const PolicyValues& parameters,
                                                double restart_s) {
   const std::filesystem::path traces = std::filesystem::path{gavel_folder()}.parent_path();
   const auto trace = traces / "elasticflow" / "elasticVpollux_e.csv";
@@ -105,20 +83,7 @@ std::optional<RunResult> run_elasticflow_trace(const std::string& policy,
   cluster.servers = kServers;
   cluster.gpus_per_server = kGpusPerServer;
   cluster.gpu_memory = Bytes{1};
-  SimulationOptions options;
-  options.rules.preemption.restart = Time::ceil_nanoseconds(restart_s * 1e9);
-  PolicySet policies{made(scheduling_policies(), policy, parameters),
-                     made(placement_policies(), "first-fit", {}),
-                     made(communication_policies(), "srsf", {}),
-                     policy,
-                     "first-fit",
-                     "srsf"};
-  const std::size_t jobs = workload.jobs.size();
-  AlphaBeta link;  // jobs with a duration send nothing over it
-  link.beta = TimePerByte{1.0};
-  Simulation simulation{cluster, std::move(workload), std::move(policies), make_analytic_network(link, kServers, jobs),
-                        std::move(options)};
-  return simulation.run();
+  return run_timed(cluster, std::move(workload), policy, parameters, restart_s);
 }
 
 }  // namespace contend

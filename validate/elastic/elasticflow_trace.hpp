@@ -3,8 +3,7 @@
 // 2023; pkusys/ElasticFlow at 04a0109, Apache-2.0), with the throughputs that they measured on T4 GPUs. The data are
 // not part of the project.
 
-#include "policies/registry.hpp"
-#include "sim/result.hpp"
+#include "validate/elastic/timed_run.hpp"
 
 #include <optional>
 #include <string>
@@ -15,7 +14,7 @@ namespace contend {
 /// the defaults. Jobs may have 1 to 64 GPUs, as far as the table goes and a larger number is faster than all smaller
 /// ones, which is how the released scheduler bounds them. Each restart takes so many seconds. Nothing if the data are
 /// not there.
-[[nodiscard]] std::optional<RunResult> run_elasticflow_trace(
-    const std::string& policy, const std::vector<std::pair<std::string, ParameterValue>>& parameters, double restart_s);
+[[nodiscard]] std::optional<RunResult> run_elasticflow_trace(const std::string& policy, const PolicyValues& parameters,
+                                                             double restart_s);
 
 }  // namespace contend

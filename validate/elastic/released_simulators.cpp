@@ -6,6 +6,7 @@
 #include "text/csv.hpp"
 #include "text/json_reader.hpp"
 #include "validate/elastic/elastic_suite.hpp"
+#include "validate/elastic/muri_trace.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +41,6 @@ class TraceColumn {
   std::size_t index_;
 };
 
-constexpr int kMuriServers = 8, kMuriGpusPerServer = 8;
 constexpr double kMuriIteration = 1.015;  // iteration times of the trace take so many times as long
 constexpr double kMuriLimits[] = {3250, 7200};
 constexpr int kMuriQueues = 3;
@@ -225,24 +225,46 @@ void run_rounds(std::vector<GavelJob>& jobs) {
 
 }  // namespace
 
-std::optional<ReleasedAverage> run_muri_trace(MuriOrder order) {
+std::optional<std::vector<MuriRow>> read_muri_trace() {
   const auto path = std::filesystem::path{gavel_folder()}.parent_path() / "muri" / "trace3.csv";
   if (!std::filesystem::exists(path)) return std::nullopt;
   constexpr double kMilli = 1000;
   const CsvTable table = parse_csv(read_file(path.string()), path.string());
   const TraceColumn gpus{table, "num_gpu"}, submit{table, "submit_time"}, iterations{table, "iterations"};
-  const TraceColumn model{table, "model_name"}, iteration_ms{table, "iteration_time"};
+  const TraceColumn model{table, "model_name"}, iteration_ms{table, "iteration_time"}, priority{table, "priority"};
+  const TraceColumn disk{table, "resource_time_0"}, compute{table, "resource_time_1"};
+  const TraceColumn network{table, "resource_time_2"};
+  std::vector<MuriRow> rows;
+  for (const CsvRow& line : table.rows) {
+    MuriRow row;
+    row.submit_s = submit.number(line) / kMilli;
+    row.iteration_s = iteration_ms.number(line) * kMuriIteration / kMilli;
+    row.gpus = static_cast<int>(gpus.number(line));
+    row.start_s = muri_start_s(model.text(line), row.gpus);
+    row.iterations = iterations.number(line);
+    row.guaranteed = priority.number(line) == 0;
+    row.disk_s = disk.number(line) / kMilli;
+    row.compute_s = compute.number(line) / kMilli;
+    row.network_s = network.number(line) / kMilli;
+    rows.push_back(row);
+  }
+  std::ranges::stable_sort(rows, {}, &MuriRow::submit_s);
+  return rows;
+}
+
+std::optional<ReleasedAverage> run_muri_trace(MuriOrder order) {
+  const std::optional<std::vector<MuriRow>> rows = read_muri_trace();
+  if (!rows) return std::nullopt;
   std::vector<MuriJob> jobs;
-  for (const CsvRow& row : table.rows) {
+  for (const MuriRow& row : *rows) {
     MuriJob job;
-    job.submit = submit.number(row) / kMilli;
-    job.iteration_s = iteration_ms.number(row) / kMilli * kMuriIteration;
-    job.gpus = static_cast<int>(gpus.number(row));
-    job.start_s = muri_start_s(model.text(row), job.gpus);
-    job.left = iterations.number(row);
+    job.submit = row.submit_s;
+    job.iteration_s = row.iteration_s;
+    job.start_s = row.start_s;
+    job.gpus = row.gpus;
+    job.left = row.iterations;
     jobs.push_back(job);
   }
-  std::ranges::stable_sort(jobs, {}, &MuriJob::submit);
   return Muri{std::move(jobs), order}.run();
 }
 

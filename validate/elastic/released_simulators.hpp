@@ -29,6 +29,10 @@ struct ReleasedAverage {
 /// Muri's trace3 on 8 servers of 8 GPUs. Nothing if the trace is not there.
 [[nodiscard]] std::optional<ReleasedAverage> run_muri_trace(MuriOrder order);
 
+/// The mean completion time of the same trace in seconds under AntMan, as Muri's simulator has it
+/// (released_antman.cpp). Nothing if the trace is not there.
+[[nodiscard]] std::optional<double> run_antman_trace();
+
 /// AlloX on Gavel's continuous trace (seed 42, a job every 4,500 s on average) with 36 GPUs of each of three types: the
 /// mean completion time of jobs 4,000 to 4,999 in s. The released run takes all types to be as fast as V100, for the
 /// policy, and ties go to V100; so every job finds a V100. FIFO gives the same schedule. Nothing if the data are not
