@@ -73,6 +73,7 @@ struct JobTraffic {
   GpuTime work;                           ///< of its tasks in an iteration
   std::span<const TransferRequest> each;  ///< the requests that it makes
   std::span<const double> times;          ///< by request: how often in an iteration, on average
+  int gpus = 1;                           ///< of the job
 };
 
 /// A transfer in the network, as a communication policy sees it.
@@ -154,6 +155,12 @@ class NetworkModel : public NetworkView {
   virtual void enter(const JobTraffic& /*traffic*/, Time /*now*/) {}
   /// The job has left its GPUs, perhaps before it has entered; it has no transfers any more.
   virtual void leave(JobId /*job*/, Time /*now*/) {}
+
+  /// True if it has jobs wait before their iterations, so that they don't communicate at once. Only then is wait()
+  /// called, and no job has two iterations in flight.
+  [[nodiscard]] virtual bool shifts_iterations() const { return false; }
+  /// From now until the next iteration of a job that has entered may begin.
+  [[nodiscard]] virtual Time wait(JobId /*job*/, Time /*now*/) const { return Time{}; }
 
   /// True if it also carries messages between GPUs of one server; otherwise they take no time and never reach it.
   [[nodiscard]] virtual bool carries_inside_servers() const { return false; }
