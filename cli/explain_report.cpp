@@ -60,6 +60,7 @@ class Story {
     if (rest > wait) line(report_.job.result.end, "the run ends; the job still waits");
     tell_totals();
     tell_delays();
+    tell_slow();
     return std::move(out_);
   }
 
@@ -222,14 +223,16 @@ class Story {
   void tell_delays() {
     const std::vector<SharedDelay> delays = delays_of(report_);
     if (delays.empty()) return;
-    Time all, on_gpus;
+    Time all;
     for (const SharedDelay& each : delays) all += each.lost;
-    for (const JobAttempt& attempt : explanation_.attempts)
-      on_gpus += std::min(attempt.to, report_.job.result.end) - attempt.from;
+    const auto share = [this](Time lost) { return share_of_gpu_time(lost); };
+    const SharedDelay& most = delays.front();
+    out_ += fmt::format("\nIts transfers were behind {} on {} for {:.1f}% of its time on GPUs.\n",
+                        most.by == report_.job.job ? "others of its own" : of(most.by).name,
+                        report_.job.result.fabric.links[most.link].name, share(most.lost));
     Table table{{"because of", "on the link", "lost [s]", "of its time on GPUs [%]"}};
     const auto row = [&](const std::string& job, const std::string& link, Time lost) {
-      table.add({job, link, fmt::format("{:.3f}", lost.to_seconds()),
-                 fmt::format("{:.1f}", kPercent * lost.to_seconds() / std::max(on_gpus.to_seconds(), 1e-9))});
+      table.add({job, link, fmt::format("{:.3f}", lost.to_seconds()), fmt::format("{:.1f}", share(lost))});
     };
     for (std::size_t i = 0; i < std::min(delays.size(), kShownDelays); ++i) {
       const SharedDelay& each = delays[i];
@@ -239,6 +242,28 @@ class Story {
     row("all", "", all);
     out_ += "\nIts transfers took longer than alone in the network, where they shared links:\n\n" + table.text();
     out_ += "What it computes meanwhile may hide a part of that.\n";
+  }
+
+  [[nodiscard]] double share_of_gpu_time(Time time) const {
+    Time on_gpus;
+    for (const JobAttempt& attempt : explanation_.attempts)
+      on_gpus += std::min(attempt.to, report_.job.result.end) - attempt.from;
+    return kPercent * time.to_seconds() / std::max(on_gpus.to_seconds(), 1e-9);
+  }
+
+  /// Which components slowed it down.
+  void tell_slow() {
+    const std::vector<SlowTime>& slow = explanation_.slow;
+    if (slow.empty()) return;
+    Table table{{"slowed by", "times as long", "for [s]", "lost at most [s]", "of its time on GPUs [%]"}};
+    for (std::size_t i = 0; i < std::min(slow.size(), kShownDelays); ++i) {
+      const SlowTime& each = slow[i];
+      table.add({each.what, fmt::format("{:g}", each.times), fmt::format("{:.3f}", each.time.to_seconds()),
+                 fmt::format("{:.3f}", each.lost_at_most.to_seconds()),
+                 fmt::format("{:.1f}", share_of_gpu_time(each.lost_at_most))});
+    }
+    out_ += "\nComponents that were slow for a while, of several at once the slowest:\n\n" + table.text();
+    if (slow.size() > kShownDelays) out_ += fmt::format("{} more (--json has them)\n", slow.size() - kShownDelays);
   }
 
   const ExplainReport& report_;
@@ -319,6 +344,17 @@ void write_delays(JsonWriter& json, const ExplainReport& report) {
   json.end_array();
 }
 
+void write_slow(JsonWriter& json, const Explanation& explanation) {
+  json.key("slow").begin_array();
+  for (const SlowTime& each : explanation.slow) {
+    json.begin_object().member("component", each.what).member("times", each.times);
+    write_time(json, "time_s", each.time);
+    write_time(json, "lost_at_most_s", each.lost_at_most);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 std::string explanation_text(const ExplainReport& report) {
@@ -346,6 +382,7 @@ std::string explanation_json(const ExplainReport& report) {
   write_waits(json, report);
   write_attempts(json, report);
   write_delays(json, report);
+  write_slow(json, report.job.explanation);
   json.end_object();
   return json.take();
 }

@@ -197,6 +197,18 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     }
     router_->enter(job);
     follow_plan();
+    if (!router_->shifts_iterations() || traffic.each.empty()) return;
+    double communication_s = 0;
+    for (std::size_t r = 0; r < traffic.each.size(); ++r)
+      communication_s += traffic.times[r] * solo_time(traffic.each[r]).to_seconds();
+    const Time communication = Time::ceil_nanoseconds(communication_s * 1e9);
+    router_->pace(job.label, traffic.work.on_each_of(traffic.gpus) + communication, communication);
+  }
+
+  [[nodiscard]] bool shifts_iterations() const override { return router_->shifts_iterations(); }
+  [[nodiscard]] Time wait(JobId job, Time now) const override {
+    const std::optional<Beat> beat = router_->beat(job.value());
+    return beat ? wait_for(*beat, now) : Time{};
   }
 
   void leave(JobId job, Time now) override {

@@ -7,11 +7,13 @@
 // the interfaces of the two GPUs (network/routing/near_interfaces.hpp): the library binds a GPU to its interface, and
 // only switches hash. network/topology.hpp says which nodes may forward.
 
+#include "network/routing/beats.hpp"
 #include "network/topology.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -74,6 +76,12 @@ class Router {
   virtual void plan() {}
   /// The priority of the bytes of a job: 0 goes first.
   [[nodiscard]] virtual int level(std::uint64_t /*label*/) const { return 0; }
+  /// True if it has jobs that share links begin their iterations in turns.
+  [[nodiscard]] virtual bool shifts_iterations() const { return false; }
+  /// A job that has entered takes so long for an iteration alone, and sends in the last part of it.
+  virtual void pace(std::uint64_t /*label*/, Time /*iteration*/, Time /*communication*/) {}
+  /// When the job begins its iterations; nothing if at any time.
+  [[nodiscard]] virtual std::optional<Beat> beat(std::uint64_t /*label*/) const { return std::nullopt; }
   /// Another number whenever a path or the level of the job has changed.
   [[nodiscard]] virtual std::uint64_t age(std::uint64_t /*label*/) const { return 0; }
 };

@@ -142,6 +142,8 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"away_s", "seconds",
      "time between its GPUs and the queue: detection and diagnosis of failures, and delays of retries",
      [](const JobResult& j) { return Cell{j.away}; }},
+    {"detection_s", "seconds", "part of `away_s` until failures were noticed",
+     [](const JobResult& j) { return Cell{j.undetected}; }},
     {"restart_s", "seconds", "part of `overhead_s` spent on restarts",
      [](const JobResult& j) { return Cell{j.restarting}; }},
     {"redone_s", "seconds",

@@ -3,6 +3,8 @@
 #include "sim/check.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -95,6 +97,7 @@ void WaitRecorder::started(Time now, JobId job, std::span<const GpuId> gpus) {
   std::sort(gpus_.begin(), gpus_.end());
   JobAttempt attempt;
   attempt.from = now;
+  attempt.gpus = gpus_;
   for (const GpuId gpu : gpus_) {
     const ServerId server{gpu.index() / gpus_per_server_};
     if (attempt.servers.empty() || attempt.servers.back().first != server) attempt.servers.emplace_back(server, 0);
@@ -127,6 +130,62 @@ void WaitRecorder::interrupted(Time, JobId job, std::string_view cause) {
   if (job != job_) return;
   explanation_.attempts.back().end = JobAttempt::End::interrupted;
   explanation_.attempts.back().cause = cause;
+}
+
+void WaitRecorder::slowed(Time now, const SlowGpus& component, bool is_over) {
+  if (!is_over) {
+    slow_.push_back({std::string{component.name}, component.first, component.last, component.times, now});
+    return;
+  }
+  const auto began = std::find_if(slow_.rbegin(), slow_.rend(), [&](const Slow& each) {
+    return each.to == Time::never() && each.first == component.first && each.last == component.last &&
+           each.times == component.times && each.name == component.name;
+  });
+  CONTEND_CHECK(began != slow_.rend(), "what is slow no longer has been slow");
+  began->to = now;
+}
+
+std::string WaitRecorder::where(const Slow& slow) const {
+  const std::size_t first = slow.first / gpus_per_server_, last = (slow.last - 1) / gpus_per_server_;
+  if (slow.last - slow.first == 1 && gpus_per_server_ > 1)
+    return fmt::format("{} on GPU {} of server {}", slow.name, slow.first % gpus_per_server_, first);
+  if (first == last) return fmt::format("{} on server {}", slow.name, first);
+  return fmt::format("{} on servers {} to {}", slow.name, first, last);
+}
+
+/// Finds at each instant of the attempts the slowest component on their GPUs.
+void WaitRecorder::find_slow(Time end) {
+  std::map<std::pair<std::string, std::int32_t>, Time> times;
+  for (const JobAttempt& attempt : explanation_.attempts) {
+    const Time until = std::min(attempt.to, end);
+    std::vector<const Slow*> its;
+    std::vector<Time> changes{attempt.from, until};
+    for (const Slow& each : slow_) {
+      const auto gpu = std::lower_bound(attempt.gpus.begin(), attempt.gpus.end(), GpuId{each.first});
+      const bool is_its = gpu != attempt.gpus.end() && gpu->value() < each.last;
+      if (!is_its || each.from >= until || each.to <= attempt.from) continue;
+      its.push_back(&each);
+      changes.push_back(std::max(each.from, attempt.from));
+      changes.push_back(std::min(each.to, until));
+    }
+    std::sort(changes.begin(), changes.end());
+    for (std::size_t c = 0; c + 1 < changes.size(); ++c) {
+      const Slow* slowest = nullptr;
+      for (const Slow* const each : its) {
+        const bool is_slow = each->from <= changes[c] && each->to > changes[c];
+        if (is_slow && (slowest == nullptr || each->times > slowest->times)) slowest = each;
+      }
+      if (slowest != nullptr) times[{where(*slowest), slowest->times}] += changes[c + 1] - changes[c];
+    }
+  }
+  for (const auto& [key, time] : times) {
+    if (time == Time{}) continue;
+    const double factor = key.second / 1000.0;
+    const double lost = static_cast<double>(time.ns()) * (1 - 1 / factor);
+    explanation_.slow.push_back({key.first, factor, time, Time::nanoseconds(std::llround(lost))});
+  }
+  std::stable_sort(explanation_.slow.begin(), explanation_.slow.end(),
+                   [](const SlowTime& a, const SlowTime& b) { return a.lost_at_most > b.lost_at_most; });
 }
 
 void WaitRecorder::ended(Time now, JobId job, bool is_done) {
@@ -196,6 +255,7 @@ void WaitRecorder::close(Time now) {
 }
 
 Explanation WaitRecorder::take(Time end) {
+  find_slow(end);
   if (waits_) close(end);
   waits_ = false;
   for (std::size_t i = 0; i < explanation_.waits.size(); ++i) {

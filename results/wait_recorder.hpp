@@ -49,15 +49,27 @@ struct JobAttempt {
   End end = End::open;                            ///< open: the run ended first; failed: the job queued again;
                                                   ///< interrupted: by a failure of what it ran on, or its own
   std::string cause;                              ///< interrupted: what failed, in words
+  std::vector<GpuId> gpus;                        ///< ascending
   std::vector<std::pair<ServerId, int>> servers;  ///< ascending, with the number of GPUs on each
   std::vector<JobId> successors;                  ///< preempted: the jobs it made room for; if the policy does not say,
                                                   ///< those that started on its GPUs at that instant
+};
+
+/// A component that slowed GPUs of the job down while it had them. At each instant the slowest one counts.
+struct SlowTime {
+  std::string what;  ///< in words: what, and where
+  double times = 1;  ///< as long as the slower of computing and transfers took
+  Time time;         ///< for which it was the slowest
+  /// By which tasks took longer in that time, if all of it was spent on what became slow: time (1 - 1 / times),
+  /// rounded.
+  Time lost_at_most;
 };
 
 /// The waits and attempts of one job.
 struct Explanation {
   std::vector<WaitInterval> waits;   ///< in order, none empty
   std::vector<JobAttempt> attempts;  ///< in order
+  std::vector<SlowTime> slow;        ///< by falling loss
   /// The total length of all waits.
   [[nodiscard]] Time waited() const;
   /// The wait until the first start, which is the job's queueing time.
@@ -85,6 +97,7 @@ class WaitRecorder final : public DecisionObserver {
   void preempted(Time now, JobId job, JobId by) override;
   void resized(Time now, JobId job) override;
   void interrupted(Time now, JobId job, std::string_view cause) override;
+  void slowed(Time now, const SlowGpus& component, bool is_over) override;
   void ended(Time now, JobId job, bool is_done) override;
   void rejected(Time now, JobId job, std::string_view reason) override;
   void blocked(Time now, JobId job, Why why, JobId by) override;
@@ -98,6 +111,15 @@ class WaitRecorder final : public DecisionObserver {
   void close(Time now);
   void release(Time now, JobId job);
   [[nodiscard]] bool just_preempted(Time now) const;
+  /// A time for which a component was slow.
+  struct Slow {
+    std::string name;
+    std::uint32_t first, last;
+    std::int32_t times;
+    Time from, to = Time::never();
+  };
+  [[nodiscard]] std::string where(const Slow& slow) const;
+  void find_slow(Time end);
 
   JobId job_;
   std::size_t gpus_per_server_;
@@ -108,6 +130,7 @@ class WaitRecorder final : public DecisionObserver {
   bool infers_successors_ = false;
   std::vector<GpuId> gpus_;                        ///< the GPUs that the job has, or had last; ascending
   std::vector<GpuHolder> occupancies_;             ///< of all jobs, in order of start
+  std::vector<Slow> slow_;                         ///< in order of beginning
   std::vector<std::size_t> running_;               ///< indices of the running ones, in order of start
   std::vector<std::vector<std::size_t>> held_by_;  ///< for each interval, the indices of its holders
 };

@@ -1,6 +1,7 @@
 #pragma once
 // What a scenario says about failures and checkpoints, as plain data (keys `failures.*` and `checkpoints.*`).
 
+#include "sim/failure_spec.hpp"
 #include "sim/units.hpp"
 
 #include <algorithm>
@@ -38,6 +39,7 @@ struct FailingComponents {
   std::optional<LawChoice> repair;  ///< not given: FailureSetup::repair
   std::optional<double> slows;      ///< how many times as long its computing takes while it is ill; it fails if neither
   std::optional<double> slows_network;  ///< likewise, of its transfers
+  std::optional<FoundBy> found_by;      ///< not given: FailureSetup::detection, or nobody of what is slow
   std::optional<double> factor;         ///< of links: what is left of their bandwidth until the repair; 0
   /// True for a part of the fabric, which takes no GPU out of service.
   [[nodiscard]] bool is_of_fabric() const { return of >= ComponentScope::link; }
@@ -54,17 +56,24 @@ struct FailureSetup {
   std::optional<std::string> events;  ///< path of a list of outages
   double jitter = 0;                  ///< of each task: standard deviation of the logarithm of its time
   Time detection, diagnosis;
+  Detectors detectors;
+  double slow = 1.1;                     ///< Detectors::slow as a factor
+  std::optional<FoundBy> jobs_found_by;  ///< of failures of jobs by themselves that aren't hangs
+  double hangs = 0;
   bool holds_gpus = true;
   bool requeues_last = false;
   std::optional<int> retries;
-  int spares = 0;
-  Time spare_delay;
+  int spares = 0, cold_spares = 0;
+  Time spare_delay, cold_delay;
 
+  /// True if jobs fail by themselves.
+  [[nodiscard]] bool has_own() const { return preset || jobs; }
   [[nodiscard]] bool any() const { return any_of_servers() || !components.empty(); }
   /// True if servers or jobs may fail or slow down, and not only parts of the fabric.
   [[nodiscard]] bool any_of_servers() const {
     const auto is_of_server = [](const FailingComponents& each) { return !each.is_of_fabric(); };
-    return preset || jobs || events || spares > 0 || jitter > 0 || std::ranges::any_of(components, is_of_server);
+    return preset || jobs || events || spares + cold_spares > 0 || jitter > 0 ||
+           std::ranges::any_of(components, is_of_server);
   }
 };
 
@@ -79,14 +88,14 @@ struct CheckpointPeriod {
 
 struct CheckpointSetup {
   CheckpointPolicy policy = CheckpointPolicy::continuous;
-  CheckpointPeriod period;      ///< of jobs with a duration
-  std::int64_t iterations = 1;  ///< of jobs with iterations
-  Time cost;                    ///< that each checkpoint stops the job; with just_in_time: at a failure
-  Time persist;                 ///< of an asynchronous one: until it can be restored
-  std::optional<Bytes> size;    ///< of each GPU's part; then cost or persist follow from it
+  CheckpointPeriod period;                 ///< of work; of jobs of iterations, time without stops
+  std::optional<std::int64_t> iterations;  ///< of jobs of iterations, in place of `period`
+  Time cost;                               ///< that each checkpoint stops the job; with just_in_time: at a failure
+  Time persist;                            ///< of an asynchronous one: until it can be restored
+  std::optional<Bytes> size;               ///< of each GPU's part; then cost or persist follow from it
   std::optional<ByteRate>
       rate;  ///< at which the parts of all GPUs of a job are written together; the most with `store`
-  std::optional<ByteRate> store;  ///< at which all jobs together write; of jobs of iterations
+  std::optional<ByteRate> store;  ///< at which all jobs together write
   Time restart;
 
   /// True if checkpoints are some way apart.

@@ -160,6 +160,7 @@ void Admission::on_retry(JobId id) {
 void Admission::come_back(JobId id) {
   JobRun& job = state_.run(id);
   job.away += state_.clock - job.vacated;
+  job.undetected += std::exchange(job.detecting, Time{});
   if (job.resubmits) {
     job.submitted = state_.clock;
     job.tie = tie_of_resubmission(job.tie);
@@ -180,23 +181,24 @@ void Admission::on_job_end(JobId job) {
   JobRun& run = state_.run(job);
   in_vain_ = struck_in_vain_ = 0;
   ++state_.events;
-  const WorkSegment ended = run.segment(state_.costs_of(run));
+  const Time saved =
+      run.saving ? run.saving->saved : saved_before_end(run.segment(state_.costs_of(run)), state_.costs_of(run));
+  const Time unsaved = run.attempt_left() - saved;
   const bool comes_back = is_retried(state_.options.rules, run);
   if (!comes_back) run.finish = state_.clock;
   state_.set_state(job, comes_back ? JobState::queued : JobState::finished);
   allocation_.release(job);
   tell_left(job);
-  if (comes_back) retry(job, ended);
+  if (comes_back) retry(job, unsaved);
 }
 
-void Admission::retry(JobId job, const WorkSegment& ended) {
+void Admission::retry(JobId job, Time unsaved) {
   JobRun& run = state_.run(job);
   const SchedulingRules& rules = state_.options.rules;
   const RetryRule& rule = run.is_cut ? rules.timeouts : rules.failures;
   if (run.is_cut || run.is_last_attempt()) {
     if (rule.from_start) run.undo_until_left(run.attempt_length());
-    if (!rule.from_start && !run.is_cut)
-      run.undo_until_left(ended.work - saved_before_end(ended, state_.costs_of(run)));
+    if (!rule.from_start && !run.is_cut) run.undo_until_left(unsaved);
     run.resumes = !rule.from_start;
   } else {
     run.begin_next_attempt();
@@ -213,12 +215,12 @@ void Admission::queue_at(JobId job, Time time) {
   state_.calendar.schedule(time, Phase::arrivals, {CalendarEvent::Kind::retry, CellId{}, job});
 }
 
-void Admission::interrupt(JobId job, bool is_planned) {
+void Admission::interrupt(JobId job, std::optional<Time> detection) {
   JobRun& run = state_.run(job);
   const FailureSpec& failures = state_.options.failures;
-  const Time delay = is_planned ? Time{} : failures.detection + failures.diagnosis;
+  const Time delay = detection ? *detection + failures.diagnosis : Time{};
   ++state_.events;
-  const bool comes_back = is_planned || run.interruptions < failures.retries.value_or(INT_MAX);
+  const bool comes_back = !detection || run.interruptions < failures.retries.value_or(INT_MAX);
   const bool keeps_gpus = comes_back && failures.holds_gpus && delay > Time{};
   const bool has_saved = allocation_.interrupt(job, comes_back ? JobState::queued : JobState::finished, keeps_gpus);
   struck_in_vain_ = has_saved || !comes_back ? 0 : struck_in_vain_ + 1;
@@ -229,6 +231,7 @@ void Admission::interrupt(JobId job, bool is_planned) {
   if (run.gave_up) return;
   run.resubmits = failures.requeues_last;
   run.vacated = state_.clock;
+  run.detecting = detection.value_or(Time{});
   delay > Time{} ? queue_at(job, state_.clock + delay) : come_back(job);
 }
 

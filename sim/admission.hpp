@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,8 +42,9 @@ class Admission : private SchedulingActions {
   /// Queues a job again for its next attempt.
   void on_retry(JobId job);
   /// Takes its GPUs from a running job because of a failure. It returns to the queue once the failure has been found,
-  /// or ends if that has happened too often. From a planned outage it returns at once.
-  void interrupt(JobId job, bool is_planned);
+  /// or ends if that has happened too often. `detection` is the time until somebody notices; nothing: a planned outage,
+  /// from which it returns at once.
+  void interrupt(JobId job, std::optional<Time> detection);
   /// Begins the iterations of a job that has restarted after a failure.
   void on_wake(JobId job) { allocation_.wake(job); }
   /// Frees a GPU that an interrupted job has kept, if there is such a job.
@@ -107,8 +109,9 @@ class Admission : private SchedulingActions {
   [[nodiscard]] Time next_arrival() const;
   void enqueue(JobId job);
   void order_ties();
-  /// Prepares the next attempt of a timed job, and schedules its return to the queue. `ended` is what it did last.
-  void retry(JobId job, const WorkSegment& ended);
+  /// Prepares the next attempt of a timed job, and schedules its return to the queue. Of the work of the last one
+  /// `unsaved` was not in a checkpoint when it ended.
+  void retry(JobId job, Time unsaved);
   /// The place of a job that is submitted again now among jobs with equal keys.
   [[nodiscard]] std::int64_t tie_of_resubmission(std::int64_t tie);
   void schedule_pass(Time time);

@@ -89,8 +89,10 @@ void Allocation::start(JobId job, std::span<const GpuId> gpus) {
 void Allocation::begin(JobRun& run, JobId job) {
   run.live->begun = true;
   run.live->iterated = state_.clock;
-  run.live->saved = run.live->saved_before = {run.completed, state_.clock, run.overhead};
+  run.live->first = run.live->saved = run.live->saved_before = {run.completed, state_.clock, run.overhead};
+  run.live->interval = run.live->first;
   run.live->save_every = state_.costs_of(run).iterations;
+  state_.plan_checkpoint(run);
   run.live->stops = state_.costs_of(run).stops_iterations();
   if (state_.options.observer != nullptr) state_.options.observer->begins(job, *run.plan);
   executor_.begin(job);
@@ -196,6 +198,7 @@ void Allocation::start_timed(JobRun& run, JobId job) {
   }
   run.pace =
       is_scattered && pace.spread == 0 ? penalty[std::min(static_cast<std::size_t>(beyond), penalty.size()) - 1] : 1000;
+  if (costs.written > Bytes{}) return saver_.start_timed(job);
   const Time length = length_of(run.segment(costs), costs);
   run.is_cut = state_.options.rules.kill_at_limit && run.spec->limit && length > *run.spec->limit;
   run.ends = state_.clock + (run.is_cut ? *run.spec->limit : length);
@@ -243,7 +246,7 @@ bool Allocation::resize(JobId job, std::span<const GpuId> gpus) {
 bool Allocation::vacate(JobId job) {
   JobRun& run = state_.run(job);
   if (run.timed()) {
-    state_.calendar.cancel(run.end);
+    if (state_.calendar.pending(run.end)) state_.calendar.cancel(run.end);
   } else {
     saver_.abandon(job);
     run.lost += state_.undone(run);
@@ -279,7 +282,7 @@ bool Allocation::interrupt(JobId job, JobState next, bool keeps_gpus) {
   const GpuTime lost_before = run.lost;
   bool has_saved = false;
   if (run.timed()) {
-    state_.calendar.cancel(run.end);
+    if (state_.calendar.pending(run.end)) state_.calendar.cancel(run.end);
   } else if (!run.live->begun) {
     leave_cells(run, job, run.completed);
   } else {
@@ -370,6 +373,7 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
     run.lost += GpuTime{work.done - work.saved, run.spec->gpus};
     has_saved = work.saved > Time{};
     run.ends = Time::never();
+    run.saving.reset();
   }
   run.resumes = run.was_struck = false;
   run.width = run.spec->gpus;

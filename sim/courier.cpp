@@ -55,7 +55,7 @@ void Courier::enter(JobId job, std::span<const Traffic> traffic, std::span<const
   const JobRun& run = state_.run(job);
   const std::int64_t left = std::max<std::int64_t>(1, run.spec->iterations - run.completed);
   const GpuTime work = GpuTime::nanoseconds(run.plan->compute_left(run.completed, run.spec->iterations).ns() / left);
-  state_.network->enter({job, work, requests, times}, state_.clock);
+  state_.network->enter({job, work, requests, times, run.width}, state_.clock);
 }
 
 void Courier::hold(const Traffic& traffic) {

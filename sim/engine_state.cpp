@@ -22,7 +22,7 @@ constexpr std::int64_t kLargestPart = 1'000'000;  // JobSize::parts
 
 void check_costs(const PreemptionCosts& costs) {
   if (costs.restart < Time{} || costs.checkpoint_interval < Time{} || costs.checkpoint < Time{} ||
-      costs.persist < Time{} || costs.rescue < Time{} || costs.iterations < 1) {
+      costs.persist < Time{} || costs.rescue < Time{} || costs.iterations < 0) {
     throw InputError{"a cost of preemption or of a checkpoint is negative"};
   }
   if (costs.checkpoint_interval > kNeverSaved) throw InputError{"checkpoints are further apart than any job is long"};
@@ -35,13 +35,14 @@ void check_costs(const PreemptionCosts& costs) {
 /// Checks what is saved of one job.
 void check_costs(const PreemptionCosts& costs, const JobSpec& job, const SchedulingRules& rules) {
   check_costs(costs);
-  const bool costs_time = costs.checkpoint > Time{} || costs.persist > Time{};
-  if (job.duration && costs_time && costs.checkpoint_interval == Time{})
+  const bool costs_time = costs.checkpoint > Time{} || costs.persist > Time{} || costs.written > Bytes{};
+  if ((job.duration ? costs_time : costs.iterations == 0) && costs.checkpoint_interval == Time{})
     throw InputError{"checkpoints have a cost but no interval"};
   if (costs.written == Bytes{}) return;
   if (!rules.store) throw InputError{"checkpoints are written to a store that there isn't"};
-  if (job.duration)
-    throw InputError{fmt::format("job `{}` has a duration, and only jobs of iterations write to a store", job.name)};
+  if (job.duration && rules.kill_at_limit)
+    throw InputError{
+        fmt::format("job `{}` has a duration, and can't be killed at a limit while it writes to a store", job.name)};
 }
 
 void check_rules(const SchedulingRules& rules) {

@@ -182,12 +182,24 @@ struct SavedIteration {
   Time overhead;  ///< JobRun::overhead then
 };
 
-/// What a job that stands still for a checkpoint waits for (sim/saver.hpp).
+/// What a job that stands still waits for (sim/saver.hpp).
 enum class SavingStep : std::uint8_t {
   none,     ///< it doesn't stand still
   waiting,  ///< for the last checkpoint to be written
   copying,  ///< for the cost of a checkpoint
   writing,  ///< for its bytes to be written
+  shifted,  ///< not for a checkpoint, but for the network to let its next iteration begin (NetworkModel::wait)
+};
+
+/// The work of a timed job that writes its checkpoints to a store, while it runs. All work is that of each GPU.
+struct TimedSaving {
+  SavingStep step = SavingStep::none;
+  Time standing_since;        ///< while `step` isn't none
+  Time from;                  ///< when it went on last
+  Time restart;               ///< part of the time since `from` before it works
+  Time done;                  ///< work until `from`, or until it stopped
+  Time saved, being_saved;    ///< work in the last checkpoint, and in the one that is written beside the work
+  Time overhead, restarting;  ///< time until `from`, or until it stopped
 };
 
 /// The execution of a graph job; it exists while the job holds GPUs.
@@ -205,10 +217,14 @@ struct alignas(kCacheLine) JobExecution {
   alignas(kCacheLine) JobView for_key;  ///< EngineState::view_for_key; what keys are made of fills its first line
   std::vector<TransferId> transfers;    ///< in the network
   int waiting = 0;                      ///< messages held back
-  bool stops = false;                   ///< every `save_every` iterations, for a checkpoint
+  bool paced = false;                   ///< the network may have it wait between two iterations
+  bool stops = false;                   ///< for its checkpoints
   SavingStep step = SavingStep::none;
   Time waiting_since;
-  std::int64_t save_every = 1;  ///< iterations between two checkpoints
+  std::int64_t save_every = 1;  ///< iterations between two checkpoints; 0: as many as take a given time
+  /// After this iteration a checkpoint is due; -1: it isn't known, because none has ended that would say how long they
+  /// take.
+  std::int64_t next_save = -1;
 
   Time iterated;                  ///< when it began, or its last iteration ended
   std::vector<Promise> promises;  ///< of tasks inside chains
@@ -225,8 +241,10 @@ struct alignas(kCacheLine) JobExecution {
   std::array<bool, 2> admitted{};                   ///< a message between servers has entered the network, by slot
   std::vector<CellId> cell_of_rank;                 ///< only if not foldable
   bool begun = false;                               ///< false while it restarts after a failure
+  SavedIteration first;                             ///< where this run began
   SavedIteration saved, saved_before;               ///< the last two checkpoints of this run, or its begin
   SavedIteration being_saved;                       ///< the one that is written beside the work
+  SavedIteration interval;                          ///< where the work since the last checkpoint began, or this run
   Time standing_since;                              ///< while `step` isn't none
 
   static constexpr int kLines = 3;  ///< that an event may need
@@ -279,10 +297,11 @@ struct alignas(kCacheLine) JobRun {
   /// Of a timed job, while it runs: its end unless it is preempted. Of a job with an iteration graph that restarts or
   /// stops for the cost of a checkpoint: the end of that.
   Time ends = Time::never();
-  Time later_attempts;          ///< of a timed job: the work of all attempts after `attempt`, on each GPU
-  GpuTime attained;             ///< GPU time held until `since`
-  Time held;                    ///< time on GPUs, likewise
-  std::int64_t iterations = 1;  ///< of a graph job: those done and, at its present size, those left
+  std::unique_ptr<TimedSaving> saving;  ///< of a timed job that writes to the store, while it runs
+  Time later_attempts;                  ///< of a timed job: the work of all attempts after `attempt`, on each GPU
+  GpuTime attained;                     ///< GPU time held until `since`
+  Time held;                            ///< time on GPUs, likewise
+  std::int64_t iterations = 1;          ///< of a graph job: those done and, at its present size, those left
   /// Of an elastic graph job: parts of its work (JobSize) that were left, and iterations that it had done, when it took
   /// its present size.
   std::int64_t parts_left = 0, sized_at = 0;
@@ -291,6 +310,8 @@ struct alignas(kCacheLine) JobRun {
   Time restarting;           ///< part of it: restarts
   Time redone;               ///< time on GPUs until `since` for work that was undone
   Time away;                 ///< time between GPUs and queue
+  Time detecting;            ///< until its last failure is, or was, noticed; counted when it comes back
+  Time undetected;           ///< part of `away`: until failures were noticed
   Time vacated;              ///< when it left its GPUs last to come back later
   GpuTime lost;              ///< work undone by preemptions or failures, or by a time limit
   GpuTime lost_to_failures;  ///< part of it
@@ -301,6 +322,12 @@ struct alignas(kCacheLine) JobRun {
   static constexpr int kLines = 2;  ///< that an event of an iteration graph may need
 
   [[nodiscard]] bool timed() const { return plan == nullptr; }
+  /// The mean time of the iterations that have ended since its present start, of a graph job; 0 if none has.
+  [[nodiscard]] Time mean_iteration() const {
+    if (!live || !live->begun || completed == live->first.iteration) return Time{};
+    const Time spent = live->iterated - live->first.at - (overhead - live->first.overhead);
+    return Time::nanoseconds(spent.ns() / (completed - live->first.iteration));
+  }
   /// Of a timed job: the work left for its present or next run, on each GPU.
   [[nodiscard]] Time attempt_left() const { return remaining_service.on_each_of(spec->gpus) - later_attempts; }
   /// Of a timed job: the work of its attempt, done or not, on each GPU.
@@ -330,7 +357,7 @@ struct alignas(kCacheLine) JobRun {
   [[nodiscard]] bool has(Slot slot, OpId op) const { return plan->ops[op.index()].op.is_in(live->phase[slot]); }
   /// True if the iteration after the one in front is in flight, too, and not behind a checkpoint.
   [[nodiscard]] bool next_is_open() const {
-    return completed + 1 < live->iterations && !(live->stops && (completed + 1) % live->save_every == 0);
+    return completed + 1 < live->iterations && !live->paced && !(live->stops && completed + 1 == live->next_save);
   }
   [[nodiscard]] std::int64_t iteration_of(Slot slot) const { return completed + (slot == live->current ? 0 : 1); }
 };
@@ -355,6 +382,8 @@ struct CalendarEvent {
     outage,
     job_failure,
     timer_end,
+    shifted,
+    saves,
     copied,
     written
   };
@@ -425,10 +454,9 @@ struct EngineState : ClusterView {
   /// As view(job, true), of a graph job that runs.
   [[nodiscard]] const JobView& view_for_key(JobId job) const;
   /// Work that a running timed job has done since its last start.
-  [[nodiscard]] WorkDone work_done(const JobRun& run) const {
-    const PreemptionCosts& costs = costs_of(run);
-    return work_after(run.segment(costs), costs, clock - run.since);
-  }
+  [[nodiscard]] WorkDone work_done(const JobRun& run) const;
+  /// Of a graph job that begins to run, or has saved, after `completed` iterations: says when it saves next.
+  void plan_checkpoint(JobRun& run) const;
   /// What is saved of a job's work, and what that costs.
   [[nodiscard]] const PreemptionCosts& costs_of(const JobRun& run) const {
     return job_costs.empty() ? options.rules.preemption : job_costs[static_cast<std::size_t>(&run - jobs.data())];

@@ -42,7 +42,8 @@ void Executor::begin(JobId job) {
   }
   run.live->remaining_communication = communication.on_each_of(1);
   for (const CellId cell : run.live->cells) state_.change_load(cell, GpuTime{run.live->remaining_communication, 1});
-  open_next(job);
+  run.live->paced = state_.network->shifts_iterations();
+  go_on(job);
 }
 
 /// Tells the network what the job sends in an iteration, averaged over those that it has left.
@@ -71,6 +72,19 @@ void Executor::announce_traffic(JobId job) {
 }
 
 void Executor::go_on(JobId job) {
+  JobRun& run = state_.run(job);
+  const Time wait = run.live->paced ? state_.network->wait(job, state_.clock) : Time{};
+  if (wait == Time{}) return open_next(job);
+  run.live->step = SavingStep::shifted;
+  run.ends = state_.clock + wait;
+  run.end = state_.calendar.schedule(run.ends, Phase::completions, {CalendarEvent::Kind::shifted, CellId{}, job});
+}
+
+void Executor::on_shifted(JobId job) {
+  JobRun& run = state_.run(job);
+  ++state_.events;
+  run.live->step = SavingStep::none;
+  run.ends = Time::never();
   open_next(job);
 }
 
@@ -274,10 +288,15 @@ void Executor::end_iteration(JobId job) {
     run.live->iterated = state_.clock;
     run.live->ends[static_cast<std::size_t>(run.completed) % JobExecution::kEndsKept] = state_.clock;
     if (run.completed == run.live->iterations) return on_finished_(job);
-    if (run.live->save_every == 1 || run.completed % run.live->save_every == 0) {
+    if (run.completed == run.live->next_save) {
+      state_.plan_checkpoint(run);
+      run.live->interval = {run.completed, state_.clock, run.overhead};
       if (run.live->stops) return on_checkpoint_(job);
-      run.live->saved_before = std::exchange(run.live->saved, {run.completed, state_.clock, run.overhead});
+      run.live->saved_before = std::exchange(run.live->saved, run.live->interval);
+    } else if (run.live->next_save < 0) {
+      state_.plan_checkpoint(run);
     }
+    if (run.live->paced) return go_on(job);
     const Slot freed = run.live->current;
     run.live->current ^= 1;
     if (run.next_is_open()) open(job, freed, false);

@@ -21,8 +21,10 @@ class Executor {
 
   /// Opens the first iterations of a job that has just been seated.
   void begin(JobId job);
-  /// Opens the next iterations of a job that has stopped for a checkpoint.
+  /// Opens the next iterations of a job that has none in flight, now or when the network lets it begin them.
   void go_on(JobId job);
+  /// The network lets the job begin its next iteration.
+  void on_shifted(JobId job);
 
   /// Ends the task that the cell runs.
   void on_task_end(CellId cell);

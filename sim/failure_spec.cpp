@@ -31,6 +31,24 @@ Time stretched(Time rest, std::int32_t now, std::int32_t before) {
   return Time::nanoseconds(static_cast<std::int64_t>(ns));
 }
 
+Time Detectors::delay(FoundBy by, Time ran, Time iteration) const {
+  switch (by) {
+    case FoundBy::exit_code:
+      return exit_code;
+    case FoundBy::heartbeat:
+      return heartbeat * missed - Time::nanoseconds(ran.ns() % heartbeat.ns());
+    case FoundBy::timeout: {
+      if (timeout_iterations <= 0 || iteration == Time{}) return timeout;
+      const double ns = timeout_iterations * static_cast<double>(iteration.ns());
+      return ns < static_cast<double>(timeout.ns()) ? Time::ceil_nanoseconds(ns) : timeout;
+    }
+    case FoundBy::delay:
+    case FoundBy::slowdown:
+      break;
+  }
+  return Time{};
+}
+
 bool FailureSpec::slows() const {
   const auto has_pace = [](const auto& each) { return each.slows.has_value(); };
   return jitter > 0 || std::any_of(components.begin(), components.end(), has_pace) ||

@@ -23,12 +23,13 @@ void leap_checkpoints(const JobRun& run, std::int64_t before, std::int64_t each,
     const auto same = static_cast<std::size_t>(iteration - periods * each);  // the one of the last period observed
     return SavedIteration{iteration, live.ends[same % live.ends.size()] + period * periods, run.overhead};
   };
-  if (live.stops) return;  // it leaps over none
+  if (live.stops || live.save_every == 0) return;  // it leaps over none
   const std::int64_t last = run.completed / live.save_every * live.save_every;
   if (last <= before) return;
   const std::int64_t one_before = last - live.save_every;
   live.saved_before = one_before > before ? saved_at(one_before) : live.saved;
   live.saved = saved_at(last);
+  live.next_save = last + live.save_every;
 }
 
 }  // namespace
@@ -346,9 +347,10 @@ std::int64_t Leaper::possible_periods(const Group& group, const Account& now) co
     if (iterations > 0) {
       std::int64_t end = run.plan->phases.regular_until(run.completed, run.iterations);
       const std::int64_t every = run.live->save_every;
-      if (run.live->stops) {
-        if (run.completed / every != group.account.jobs[i].completed / every) return 0;
-        end = std::min(end, (run.completed / every + 1) * every);
+      if (run.live->stops || every == 0) {
+        const bool saves_between = group.account.jobs[i].completed < run.live->interval.iteration;
+        if (saves_between || run.live->next_save < 0) return 0;
+        end = std::min(end, run.live->next_save);
       }
       // When an iteration ended is known of the last ones only.
       if (every > 1 && every < run.iterations && iterations > std::ssize(run.live->ends))

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,21 +29,33 @@ const RankDemand& out_of_service() {
 
 void check_failures(const FailureSpec& failures, const ClusterSpec& cluster) {
   const std::int64_t gpus = std::int64_t{cluster.servers} * cluster.gpus_per_server;
-  if (failures.spares < 0 || (failures.spares > 0 && failures.spares >= cluster.servers))
-    throw InputError{fmt::format("{} of {} servers can't be spares", failures.spares, cluster.servers)};
+  const std::int64_t spares = std::int64_t{failures.spares} + failures.cold_spares;
+  if (failures.spares < 0 || failures.cold_spares < 0 || (spares > 0 && spares >= cluster.servers))
+    throw InputError{fmt::format("{} of {} servers can't be spares", spares, cluster.servers)};
   const bool owns = std::any_of(cluster.vcs.begin(), cluster.vcs.end(),
                                 [](const VirtualCluster& vc) { return vc.servers.size() > 0; });
-  if (failures.spares > 0 && owns)
+  if (spares > 0 && owns)
     throw InputError{"there can't be spares where virtual clusters own servers, because a spare may stand in for any"};
-  if (failures.detection < Time{} || failures.diagnosis < Time{} || failures.spare_delay < Time{} ||
-      failures.retries.value_or(0) < 0)
-    throw InputError{"a delay or a number of retries after failures is negative"};
+  const Detectors& detectors = failures.detectors;
+  for (const Time delay : {failures.detection, failures.diagnosis, failures.spare_delay, failures.cold_delay,
+                           detectors.exit_code, detectors.timeout, detectors.slow_for})
+    if (delay < Time{}) throw InputError{"a delay after failures is negative"};
+  if (failures.retries.value_or(0) < 0) throw InputError{"a number of retries after failures is negative"};
+  if (detectors.heartbeat <= Time{} || detectors.missed < 1 || detectors.slow <= Slowdown::kFullPace ||
+      failures.hangs < 0 || failures.hangs > 1)
+    throw InputError{"a heartbeat has a time and a number of them is missed, slow is above 1000, hangs are a share"};
+  const auto check_found = [](const auto& each) {
+    if (each.found_by != FoundBy::delay && each.slows.has_value() != (each.found_by == FoundBy::slowdown))
+      throw InputError{"what slows down, and nothing else, is found by its slowdown"};
+  };
   for (const ComponentClass& each : failures.components) {
     if (each.gpus < 1) throw InputError{fmt::format("components `{}` have no GPUs", each.name)};
+    check_found(each);
   }
   for (const Outage& each : failures.outages) {
     if (each.from < Time{} || each.until <= each.from || each.first >= each.last || each.last > gpus)
       throw InputError{"an outage has no time, or no GPUs of the cluster"};
+    check_found(each);
     if (each.drain && (each.slows || *each.drain < Time{} || *each.drain > each.from))
       throw InputError{"a planned outage drains servers after it has begun, or only slows them down"};
   }
@@ -74,7 +88,7 @@ void Outages::add_components() {
     first_of_kind_.push_back(static_cast<std::uint32_t>(components_.size()));
     for (std::uint32_t first = 0; first < all; first += std::min(width, all - first)) {
       std::uint32_t from = first, to = first + std::min(width, all - first);
-      if (each.drains) {
+      if (each.drains && !each.slows) {
         from = from / per_server * per_server;
         to = (to + per_server - 1) / per_server * per_server;
       }
@@ -90,6 +104,7 @@ void Outages::add_components() {
         {each.first, each.last, kOutage, false, RandomStream{spec_.seed, "failures/list"}, each.until});
   }
   next_of_.assign(components_.size(), Time::never());
+  isolated_at_.assign(components_.size(), Time::never());
 }
 
 Time Outages::next_on(ServerId server) const {
@@ -99,24 +114,28 @@ Time Outages::next_on(ServerId server) const {
   for (std::size_t kind = 0; kind < spec_.components.size(); ++kind) {
     const auto width = static_cast<std::uint32_t>(spec_.components[kind].gpus);
     for (std::uint32_t c = first / width; c <= last / width; ++c)
-      next = std::min(next, next_of_[first_of_kind_[kind] + c]);
+      next = std::min({next, next_of_[first_of_kind_[kind] + c], isolated_at_[first_of_kind_[kind] + c]});
   }
   if (listed_.empty()) return next;
-  for (const std::uint32_t c : listed_[server.index()]) next = std::min(next, next_of_[c]);
+  for (const std::uint32_t c : listed_[server.index()]) next = std::min({next, next_of_[c], isolated_at_[c]});
   return next;
 }
 
 void Outages::withhold_spares() {
   working_ = static_cast<std::int64_t>(servers_.size());
   const auto servers = static_cast<std::uint32_t>(servers_.size());
-  for (std::uint32_t s = servers - static_cast<std::uint32_t>(spec_.spares); s < servers; ++s) keep_as_spare(s);
+  const std::uint32_t first_cold = servers - static_cast<std::uint32_t>(spec_.cold_spares);
+  for (std::uint32_t s = first_cold - static_cast<std::uint32_t>(spec_.spares); s < servers; ++s)
+    keep_as_spare(s, s < first_cold ? Role::hot : Role::cold);
 }
 
 void Outages::begin() {
   for (std::uint32_t c = 0; c < components_.size(); ++c) {
     Component& component = components_[c];
     const Outage* const outage = listed(c);
-    schedule(outage != nullptr ? outage->from : spec_.components[component.kind].failure.draw(component.stream), c);
+    const Time at = outage != nullptr ? outage->from : spec_.components[component.kind].failure.draw(component.stream);
+    component.left = at;
+    if (!is_cold(component)) schedule(at, c);
     if (outage != nullptr && outage->drain)
       schedule(*outage->drain, static_cast<std::uint32_t>(components_.size() + servers_.size()) + c);
   }
@@ -131,13 +150,18 @@ void Outages::schedule(Time at, std::uint32_t what) {
 }
 
 void Outages::schedule_next() {
+  const auto is_stale = [this](const Due& due) { return due.what < next_of_.size() && next_of_[due.what] != due.at; };
+  while (!due_.empty() && is_stale(due_.front())) {
+    std::pop_heap(due_.begin(), due_.end(), std::greater<>{});
+    due_.pop_back();
+  }
   state_.next_outage = due_.empty() ? Time::never() : due_.front().at;
   if (state_.next_outage == Time::never() || state_.calendar.pending(event_)) return;
   event_ = state_.calendar.schedule(state_.next_outage, Phase::failures, {CalendarEvent::Kind::outage});
 }
 
 void Outages::on_job_failure(JobId job) {
-  struck_.push_back(job);
+  struck_.push_back({job, spec_.jobs_found_by});
   is_due_ = true;
 }
 
@@ -149,6 +173,7 @@ void Outages::strike() {
 
 void Outages::strike_due() {
   turning_.clear();
+  isolating_.clear();
   broken_now_.clear();
   const auto components = static_cast<std::uint32_t>(components_.size());
   const auto spares = components + static_cast<std::uint32_t>(servers_.size());
@@ -156,27 +181,47 @@ void Outages::strike_due() {
     std::pop_heap(due_.begin(), due_.end(), std::greater<>{});
     const std::uint32_t what = due_.back().what;
     due_.pop_back();
+    if (what < components && next_of_[what] != state_.clock) continue;  // it has become part of a cold spare
     ++state_.events;
     if (what < components) {
       next_of_[what] = Time::never();
       turning_.push_back(what);
     } else if (what < spares) {
-      put_into_service(what - components);
-    } else {
+      on_started(what - components);
+    } else if (what < spares + components) {
       begin_to_drain(what - spares);
+    } else if (isolated_at_[what - spares - components] == state_.clock) {
+      isolating_.push_back(what - spares - components);
     }
   }
-  std::erase_if(struck_, [&](JobId job) { return state_.run(job).state != JobState::running; });  // it just ended
+  // Of these jobs some have just ended.
+  std::erase_if(struck_, [&](const Struck& each) { return state_.run(each.job).state != JobState::running; });
   for (const std::uint32_t each : turning_) {
     Component& component = components_[each];
     if (!component.is_down) continue;
-    slows(each) ? slowness_.end(component.first, component.last, *slows(each)) : repair(component);
+    if (component.is_isolated) {
+      reunite(each);
+    } else if (slows(each)) {
+      slowness_.end(component.first, component.last, *slows(each));
+      tell_slow(each, true);
+    } else {
+      repair(component);
+    }
+    isolated_at_[each] = Time::never();
+    std::erase(isolating_, each);
   }
+  for (const std::uint32_t each : isolating_) isolate(each);
   for (const bool by_plan : {false, true}) {  // a job that both strike has failed
     for (const std::uint32_t each : turning_) {
       Component& component = components_[each];
       if (component.is_down || is_planned(each) != by_plan) continue;
-      slows(each) ? slowness_.begin(component.first, component.last, *slows(each)) : fail(each);
+      if (!slows(each)) {
+        fail(each);
+        continue;
+      }
+      slowness_.begin(component.first, component.last, *slows(each));
+      tell_slow(each, false);
+      watch_slow(each);
     }
   }
   for (const std::uint32_t each : turning_) turn(each);
@@ -197,12 +242,63 @@ void Outages::turn(std::uint32_t index) {
   }
   const ComponentClass& kind = spec_.components[component.kind];
   const Time lasts = (component.is_down ? kind.repair : kind.failure).draw(component.stream);
+  component.left = lasts;
+  if (!component.is_down && is_cold(component)) return;
   if (lasts < kEndOfClock - state_.clock) schedule(state_.clock + lasts, index);
 }
 
 const std::optional<Slowdown>& Outages::slows(std::uint32_t component) const {
   const Outage* const outage = listed(component);
   return outage != nullptr ? outage->slows : spec_.components[components_[component].kind].slows;
+}
+
+FoundBy Outages::found_by(std::uint32_t component) const {
+  const Outage* const outage = listed(component);
+  return outage != nullptr ? outage->found_by : spec_.components[components_[component].kind].found_by;
+}
+
+void Outages::tell_slow(std::uint32_t index, bool is_over) const {
+  if (state_.options.decisions == nullptr) return;
+  const Component& component = components_[index];
+  const std::string_view name =
+      listed(index) != nullptr ? "an event" : std::string_view{spec_.components[component.kind].name};
+  const Slowdown& by = *slows(index);
+  state_.options.decisions->slowed(state_.clock,
+                                   {name, component.first, component.last, std::max(by.compute, by.network)}, is_over);
+}
+
+/// Has a component that has become slow isolated in time, if it is slow enough and a monitor looks for that.
+void Outages::watch_slow(std::uint32_t component) {
+  const Slowdown& by = *slows(component);
+  if (found_by(component) != FoundBy::slowdown || std::max(by.compute, by.network) < spec_.detectors.slow) return;
+  isolated_at_[component] = state_.clock + spec_.detectors.slow_for;
+  schedule(isolated_at_[component], static_cast<std::uint32_t>(2 * components_.size() + servers_.size()) + component);
+}
+
+/// Takes a slow component out of service: a GPU with its server, if its class drains.
+void Outages::isolate(std::uint32_t index) {
+  Component& component = components_[index];
+  slowness_.end(component.first, component.last, *slows(index));
+  tell_slow(index, true);
+  isolated_at_[index] = Time::never();
+  component.is_isolated = true;
+  if (component.kind != kOutage && spec_.components[component.kind].drains) {
+    const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
+    component.first = component.first / per_server * per_server;
+    component.last = (component.last + per_server - 1) / per_server * per_server;
+  }
+  fail(index);
+}
+
+/// Puts it back: it is repaired.
+void Outages::reunite(std::uint32_t index) {
+  Component& component = components_[index];
+  repair(component);
+  component.is_isolated = false;
+  if (component.kind == kOutage) return;
+  const auto width = static_cast<std::uint32_t>(spec_.components[component.kind].gpus);
+  component.first = (index - first_of_kind_[component.kind]) * width;
+  component.last = std::min(component.first + width, static_cast<std::uint32_t>(state_.gpus()));
 }
 
 /// The outage of the list that the component stands for; nullptr if it is a component.
@@ -249,38 +345,47 @@ void Outages::fail(std::uint32_t index) {
   state_.fingerprint.add((std::uint64_t{component.first} << 32) | component.last);
   const std::vector<bool> withheld = end_draining(index);
   for (std::uint32_t g = component.first; g < component.last; ++g) {
-    if (!withheld[g - component.first]) add_cause(GpuId{g}, by_plan ? struck_by_plan_ : struck_);
+    if (!withheld[g - component.first]) add_cause(GpuId{g}, index);
   }
   const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
   for (std::uint32_t s = component.first / per_server; s <= (component.last - 1) / per_server; ++s) {
     if (works(s)) --working_;
-    ready_spares_.erase(s);
+    for (auto* const pool : {&hot_, &warming_, &cold_}) pool->erase(s);
     ++servers_[s].broken;
   }
 }
 
 void Outages::repair(Component& component) {
   const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
-  const std::int64_t wanted = static_cast<std::int64_t>(servers_.size()) - spec_.spares;
+  const std::int64_t wanted = static_cast<std::int64_t>(servers_.size()) - spec_.spares - spec_.cold_spares;
   for (std::uint32_t g = component.first; g < component.last; ++g) remove_cause(GpuId{g});
   for (std::uint32_t s = component.first / per_server; s <= (component.last - 1) / per_server; ++s) {
     if (--servers_[s].broken > 0) continue;
-    if (servers_[s].role == Role::spare) {
-      ready_spares_.insert(s);
+    if (!works(s)) {
+      settle_spare(s);
     } else if (++working_ > wanted && servers_[s].role == Role::active &&
                state_.free_gpus(ServerId{s}) == state_.spec.gpus_per_server) {
-      keep_as_spare(s);  // another one has taken its place, and no job has stayed on its other GPUs
+      // Another one has taken its place, and no job has stayed on its other GPUs.
+      const bool is_missing = std::ssize(hot_) + std::ssize(warming_) < spec_.spares;
+      keep_as_spare(s, is_missing || spec_.cold_spares == 0 ? Role::hot : Role::cold);
     }
   }
   admission_.room_has_grown();
 }
 
-void Outages::add_cause(GpuId id, std::vector<JobId>& struck) {
+void Outages::add_cause(GpuId id, std::uint32_t component) {
   Gpu& gpu = gpus_[id.index()];
+  on_gpu_.clear();
+  state_.jobs_on(id, on_gpu_);
+  for (const JobId job : on_gpu_) {
+    if (is_planned(component))
+      struck_by_plan_.push_back(job);
+    else
+      struck_.push_back({job, found_by(component)});
+  }
   if (gpu.causes++ > 0) return;
   gpu.since = state_.clock;
   broken_now_.push_back(id);
-  state_.jobs_on(id, struck);
 }
 
 void Outages::remove_cause(GpuId id) {
@@ -291,13 +396,15 @@ void Outages::remove_cause(GpuId id) {
 }
 
 void Outages::interrupt_struck() {
-  for (std::vector<JobId>* const each : {&struck_, &struck_by_plan_}) {
-    std::sort(each->begin(), each->end());
-    each->erase(std::unique(each->begin(), each->end()), each->end());
+  std::sort(struck_.begin(), struck_.end());
+  std::sort(struck_by_plan_.begin(), struck_by_plan_.end());
+  struck_by_plan_.erase(std::unique(struck_by_plan_.begin(), struck_by_plan_.end()), struck_by_plan_.end());
+  std::erase_if(struck_by_plan_, [&](JobId job) { return std::ranges::binary_search(struck_, job, {}, &Struck::job); });
+  for (std::size_t first = 0, last = 0; first < struck_.size(); first = last) {
+    while (last < struck_.size() && struck_[last].job == struck_[first].job) ++last;
+    interrupt(struck_[first].job, std::span{struck_}.subspan(first, last - first));
   }
-  std::erase_if(struck_by_plan_, [&](JobId job) { return std::ranges::binary_search(struck_, job); });
-  for (const JobId job : struck_) interrupt(job, false);
-  for (const JobId job : struck_by_plan_) interrupt(job, true);
+  for (const JobId job : struck_by_plan_) interrupt(job, {});
   struck_.clear();
   struck_by_plan_.clear();
   for (const GpuId gpu : broken_now_) {
@@ -307,23 +414,47 @@ void Outages::interrupt_struck() {
   broken_now_.clear();
 }
 
-void Outages::interrupt(JobId job, bool is_planned) {
+/// Interrupts a job that these failures strike, of which the first to be noticed counts; none: a planned outage.
+void Outages::interrupt(JobId job, std::span<const Struck> by) {
+  const JobRun& run = state_.run(job);
   OwnFailures* const own = state_.own_failures.empty() ? nullptr : &state_.own_failures[job.index()];
   const bool by_itself = own != nullptr && own->at == state_.clock;
-  if (state_.options.decisions != nullptr) tell_cause(job, by_itself);
-  admission_.interrupt(job, is_planned);
+  const bool hangs = by_itself && spec_.hangs > 0 && own->stream.uniform() < spec_.hangs;
+  bool has_own = by_itself;
+  FoundBy first = FoundBy::delay;
+  Time detection = Time::never();
+  for (const Struck& each : by) {
+    const bool is_own = each.by == spec_.jobs_found_by && std::exchange(has_own, false);
+    const FoundBy found_by = is_own && hangs ? FoundBy::timeout : each.by;
+    const Time delay = found_by == FoundBy::delay
+                           ? spec_.detection
+                           : spec_.detectors.delay(found_by, state_.clock - run.since, run.mean_iteration());
+    if (delay >= detection) continue;
+    detection = delay;
+    first = found_by;
+  }
+  if (state_.options.decisions != nullptr) {
+    constexpr const char* kWords[] = {"", "its exit code", "its heartbeats", "a time-out", "its slowness"};
+    tell_cause(job, by_itself,
+               first == FoundBy::delay ? ""
+                                       : fmt::format(", found {:g} s later by {}", detection.to_seconds(),
+                                                     kWords[static_cast<std::size_t>(first)]));
+  }
+  by.empty() ? admission_.interrupt(job, std::nullopt) : admission_.interrupt(job, detection);
   if (by_itself) own->left = spec_.of_jobs->draw(own->stream);
 }
 
-void Outages::tell_cause(JobId job, bool by_itself) const {
+void Outages::tell_cause(JobId job, bool by_itself, const std::string& found) const {
   std::string cause = by_itself ? "the job fails by itself" : "";
   const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
-  for (const std::uint32_t each : turning_) {
+  std::vector<std::uint32_t> all = turning_;
+  all.insert(all.end(), isolating_.begin(), isolating_.end());
+  for (const std::uint32_t each : all) {
     const Component& component = components_[each];
     const auto has = [&](GpuId gpu) { return gpu.value() >= component.first && gpu.value() < component.last; };
     const std::vector<GpuId>& gpus = state_.run(job).gpus;
     const auto struck = std::find_if(gpus.begin(), gpus.end(), has);
-    if (!component.is_down || slows(each) || struck == gpus.end()) continue;
+    if (!component.is_down || (slows(each) && !component.is_isolated) || struck == gpus.end()) continue;
     const std::string name = listed(each) == nullptr ? spec_.components[component.kind].name
                              : is_planned(each)      ? "a planned outage"
                                                      : "an outage";
@@ -333,19 +464,86 @@ void Outages::tell_cause(JobId job, bool by_itself) const {
             : fmt::format("server {}", struck->value() / per_server);
     cause += fmt::format("{}{} on {}", cause.empty() ? "" : ", ", name, where);
   }
-  state_.options.decisions->interrupted(state_.clock, job, cause);
+  state_.options.decisions->interrupted(state_.clock, job, cause + found);
 }
 
-void Outages::keep_as_spare(std::uint32_t server) {
-  servers_[server].role = Role::spare;
+void Outages::keep_as_spare(std::uint32_t server, Role role) {
+  servers_[server].role = role;
   --working_;
-  ready_spares_.insert(server);
+  settle_spare(server);
   const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
   for (std::uint32_t g = server * per_server; g < (server + 1) * per_server; ++g) {
     if (gpus_[g].causes++ > 0) continue;
     gpus_[g].since = state_.clock;
     state_.capacity.take(GpuId{g}, out_of_service());
   }
+}
+
+/// Puts a spare that works into its pool. A hot one that came back after another took its place becomes cold.
+void Outages::settle_spare(std::uint32_t server) {
+  Role& role = servers_[server].role;
+  if (role == Role::hot && std::ssize(hot_) + std::ssize(warming_) >= spec_.spares) role = Role::cold;
+  if (role == Role::hot) hot_.insert(server);
+  if (role == Role::warming) warming_.insert(server);
+  if (role != Role::cold) return;
+  cold_.insert(server);
+  suspend(server);
+}
+
+/// The components that belong to this server alone.
+std::vector<std::uint32_t> Outages::only_on(std::uint32_t server) const {
+  std::vector<std::uint32_t> found;
+  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
+  for (std::size_t kind = 0; kind < spec_.components.size(); ++kind) {
+    const auto width = static_cast<std::uint32_t>(spec_.components[kind].gpus);
+    for (std::uint32_t c = server * per_server / width; c <= ((server + 1) * per_server - 1) / width; ++c) {
+      const Component& component = components_[first_of_kind_[kind] + c];
+      if (component.first >= server * per_server && component.last <= (server + 1) * per_server)
+        found.push_back(first_of_kind_[kind] + c);
+    }
+  }
+  return found;
+}
+
+/// True if the component belongs to a cold spare alone.
+bool Outages::is_cold(const Component& component) const {
+  if (spec_.cold_spares == 0 || component.kind == kOutage) return false;
+  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
+  const std::uint32_t server = component.first / per_server;
+  return servers_[server].role == Role::cold && component.last <= (server + 1) * per_server;
+}
+
+/// Stops the clocks of the components of a cold spare that work.
+void Outages::suspend(std::uint32_t server) {
+  for (const std::uint32_t c : only_on(server)) {
+    if (components_[c].is_down || next_of_[c] == Time::never()) continue;
+    components_[c].left = next_of_[c] - state_.clock;
+    next_of_[c] = Time::never();
+  }
+}
+
+void Outages::resume(std::uint32_t server) {
+  for (const std::uint32_t c : only_on(server)) {
+    const Time left = components_[c].left;
+    if (!components_[c].is_down && left < kEndOfClock - state_.clock) schedule(state_.clock + left, c);
+  }
+}
+
+/// Has a spare become what `role` says: warming, or starting to take a place.
+void Outages::start_spare(std::uint32_t server, Role role, Time delay) {
+  if (servers_[server].role == Role::cold) resume(server);
+  for (auto* const pool : {&hot_, &warming_, &cold_}) pool->erase(server);
+  servers_[server].role = role;
+  if (role == Role::warming) warming_.insert(server);
+  if (delay == Time{}) return on_started(server);
+  schedule(state_.clock + delay, static_cast<std::uint32_t>(components_.size()) + server);
+}
+
+void Outages::on_started(std::uint32_t server) {
+  if (servers_[server].role != Role::warming) return put_into_service(server);
+  warming_.erase(server);
+  servers_[server].role = Role::hot;
+  if (servers_[server].broken == 0) settle_spare(server);
 }
 
 void Outages::put_into_service(std::uint32_t server) {
@@ -355,20 +553,22 @@ void Outages::put_into_service(std::uint32_t server) {
   admission_.room_has_grown();
 }
 
-/// Has spares take the places of servers that failed, the first spares first.
+/// Has spares take the places of servers that failed: hot ones, then those that start already, then cold ones, and of
+/// each the first. Then starts cold ones for the hot ones that are missing.
 void Outages::replace_failed() {
-  const std::int64_t wanted = static_cast<std::int64_t>(servers_.size()) - spec_.spares;
-  while (working_ < wanted && !ready_spares_.empty()) {
-    const std::uint32_t server = *ready_spares_.begin();
-    ready_spares_.erase(ready_spares_.begin());
-    ++working_;
-    if (spec_.spare_delay == Time{}) {
-      put_into_service(server);
+  const std::int64_t wanted = static_cast<std::int64_t>(servers_.size()) - spec_.spares - spec_.cold_spares;
+  for (; working_ < wanted && !(hot_.empty() && warming_.empty() && cold_.empty()); ++working_) {
+    if (!hot_.empty()) {
+      start_spare(*hot_.begin(), Role::starting, spec_.spare_delay);
+    } else if (!warming_.empty()) {  // its start is on the list
+      servers_[*warming_.begin()].role = Role::starting;
+      warming_.erase(warming_.begin());
     } else {
-      servers_[server].role = Role::starting;
-      schedule(state_.clock + spec_.spare_delay, static_cast<std::uint32_t>(components_.size()) + server);
+      start_spare(*cold_.begin(), Role::starting, spec_.cold_delay);
     }
   }
+  while (std::ssize(hot_) + std::ssize(warming_) < spec_.spares && !cold_.empty())
+    start_spare(*cold_.begin(), Role::warming, spec_.cold_delay);
 }
 
 /// Ends a run in which components fail and come back forever, and no job can start.

@@ -3,7 +3,8 @@
 // ends of operations and transfers and before the scheduling pass: first what was repaired comes back, then what failed
 // goes, and each job on it is interrupted once, however many of its components failed.
 //
-// A component that only slows down (ComponentClass::slows) interrupts nobody: Slowness changes the pace of its GPUs.
+// A component that only slows down (ComponentClass::slows) interrupts nobody: Slowness changes the pace of its GPUs. If
+// a monitor looks for that (FoundBy::slowdown) it is isolated after a while, which is a failure.
 //
 // A GPU that is out of service is held in the index of free resources like one that a job has to itself. So policies
 // need not know of failures: what has failed is not free.
@@ -14,6 +15,8 @@
 
 #include <cstdint>
 #include <set>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace contend {
@@ -45,12 +48,14 @@ class Outages {
     std::uint32_t kind;         // index of its class; kOutage: an outage of the list
     bool is_down = false;
     RandomStream stream;
-    Time until{};  // of an outage
+    Time until{};              // of an outage
+    Time left{};               // that it works from now on, while it belongs to a cold spare
+    bool is_isolated = false;  // it was slow, and is out of service until its repair
   };
   struct Due {
     Time at;
-    // Index of a component; behind them, of a server whose place a spare takes; behind those, of an outage of the list
-    // whose GPUs are withheld from now on.
+    // Index of a component; behind them, of a spare that has started; behind those, of an outage of the list whose GPUs
+    // are withheld from now on; behind those, of a component that has been slow for long enough to be isolated.
     std::uint32_t what;
     auto operator<=>(const Due&) const = default;
   };
@@ -62,7 +67,14 @@ class Outages {
     std::uint32_t component;
     std::vector<bool> withheld;  // by GPU of the component
   };
-  enum class Role : std::uint8_t { active, spare, starting };
+  /// `starting`: a spare that will take a place. `warming`: a cold spare that will be a hot one.
+  enum class Role : std::uint8_t { active, hot, cold, starting, warming };
+  /// A job that a failure has struck.
+  struct Struck {
+    JobId job;
+    FoundBy by;
+    auto operator<=>(const Struck&) const = default;
+  };
   struct Server {
     std::uint32_t broken = 0;  // components on it that are down
     Role role = Role::active;
@@ -79,22 +91,36 @@ class Outages {
     return outage != nullptr && outage->drain;
   }
   [[nodiscard]] const std::optional<Slowdown>& slows(std::uint32_t component) const;
+  [[nodiscard]] FoundBy found_by(std::uint32_t component) const;
+  void tell_slow(std::uint32_t component, bool is_over) const;
+  void watch_slow(std::uint32_t component);
+  void isolate(std::uint32_t component);
+  void reunite(std::uint32_t component);
   void fail(std::uint32_t component);
   void begin_to_drain(std::uint32_t component);
   void withhold_free();
   [[nodiscard]] std::vector<bool> end_draining(std::uint32_t component);
   void repair(Component& component);
-  void add_cause(GpuId gpu, std::vector<JobId>& struck);
+  void add_cause(GpuId gpu, std::uint32_t component);
   void remove_cause(GpuId gpu);
   void put_into_service(std::uint32_t server);
-  void keep_as_spare(std::uint32_t server);
+  void keep_as_spare(std::uint32_t server, Role role);
+  void settle_spare(std::uint32_t server);
   void replace_failed();
+  void start_spare(std::uint32_t server, Role role, Time delay);
+  void on_started(std::uint32_t server);
+  void suspend(std::uint32_t server);
+  void resume(std::uint32_t server);
+  [[nodiscard]] std::vector<std::uint32_t> only_on(std::uint32_t server) const;
+  [[nodiscard]] bool is_cold(const Component& component) const;
   void interrupt_struck();
-  void interrupt(JobId job, bool is_planned);
-  void tell_cause(JobId job, bool by_itself) const;
+  void interrupt(JobId job, std::span<const Struck> by);
+  void tell_cause(JobId job, bool by_itself, const std::string& found) const;
   void watch_for_starts();
+  /// True if jobs may use it, or soon may.
   [[nodiscard]] bool works(std::uint32_t server) const {
-    return servers_[server].broken == 0 && servers_[server].role != Role::spare;
+    const Role role = servers_[server].role;
+    return servers_[server].broken == 0 && (role == Role::active || role == Role::starting);
   }
 
   static constexpr std::uint32_t kOutage = UINT32_MAX;
@@ -112,12 +138,15 @@ class Outages {
   bool is_due_ = false;
   std::vector<Gpu> gpus_;
   std::vector<Server> servers_;
-  std::set<std::uint32_t> ready_spares_;  // that work
-  std::int64_t working_ = 0;              // servers that work or start and are no spares
-  std::vector<std::uint32_t> turning_;    // components of this instant
+  std::set<std::uint32_t> hot_, warming_, cold_;  // spares that work
+  std::int64_t working_ = 0;                      // servers that work or start and are no spares
+  std::vector<Time> isolated_at_;                 // by component: when it is to be isolated
+  std::vector<std::uint32_t> turning_;            // components of this instant
+  std::vector<std::uint32_t> isolating_;          // likewise, those to be isolated
   std::vector<GpuId> broken_now_;
   std::vector<Draining> draining_;
-  std::vector<JobId> struck_, struck_by_plan_;
+  std::vector<Struck> struck_;
+  std::vector<JobId> struck_by_plan_, on_gpu_;
   std::int64_t failures_ = 0;
   std::int64_t without_start_ = 0;  // instants with outages since a job ran, or could be submitted or come back
 };

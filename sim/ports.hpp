@@ -77,6 +77,7 @@ struct JobTraffic {
   GpuTime work;                           ///< of its tasks in an iteration
   std::span<const TransferRequest> each;  ///< the requests that it makes
   std::span<const double> times;          ///< by request: how often in an iteration, on average
+  int gpus = 1;                           ///< of the job
 };
 
 /// A transfer in the network, as a communication policy sees it.
@@ -175,6 +176,11 @@ class NetworkModel : public NetworkView {
   /// Some of the servers that have been folded, ascending and without the first of them, are a set of their own from
   /// now on: the transfers that touch the others touch the first of these, too.
   virtual void unfold(std::span<const ServerId> /*apart*/) {}
+  /// True if it has jobs wait before their iterations, so that they don't communicate at once. Only then is wait()
+  /// called, and no job has two iterations in flight.
+  [[nodiscard]] virtual bool shifts_iterations() const { return false; }
+  /// From now until the next iteration of a job that has entered may begin.
+  [[nodiscard]] virtual Time wait(JobId /*job*/, Time /*now*/) const { return Time{}; }
 
   /// True if it also carries messages between GPUs of one server; otherwise they take no time and never reach it.
   [[nodiscard]] virtual bool carries_inside_servers() const { return false; }

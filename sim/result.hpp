@@ -55,9 +55,10 @@ struct JobResult {
   Time waited;                  ///< time in the queue, over all waits
   /// Part of `held` spent on checkpoints and restarts; of a job with an iteration graph, restarts after failures only.
   Time overhead;
-  Time restarting;  ///< part of `overhead`: restarts
-  Time redone;      ///< part of `held` spent on work that was undone
-  Time away;        ///< time between its GPUs and the queue: detection and diagnosis of failures, delays of retries
+  Time restarting;    ///< part of `overhead`: restarts
+  Time redone;        ///< part of `held` spent on work that was undone
+  Time away;          ///< time between its GPUs and the queue: detection and diagnosis of failures, delays of retries
+  Time undetected{};  ///< part of `away`: until failures were noticed
   int interruptions = 0;  ///< by failures
   /// GPU time of work that was undone by preemptions, failures or its time limit. Of a job with an iteration graph:
   /// compute time of the iterations in flight at its preemptions, which is not part of `compute`.

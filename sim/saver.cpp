@@ -1,5 +1,7 @@
 #include "sim/saver.hpp"
 
+#include <algorithm>
+#include <memory>
 #include <utility>
 
 namespace contend {
@@ -9,62 +11,144 @@ Saver::Saver(EngineState& state, Executor& executor) : state_{state}, executor_{
   if (rules.store) store_.emplace(rules.store->rate, rules.store->of_job);
 }
 
+void Saver::start_timed(JobId job) {
+  JobRun& run = state_.run(job);
+  run.saving = std::make_unique<TimedSaving>();
+  run.saving->restart = run.pause(state_.costs_of(run));
+  work_on(job);
+}
+
+/// Has a timed job work until its next checkpoint or its end.
+void Saver::work_on(JobId job) {
+  JobRun& run = state_.run(job);
+  TimedSaving& saving = *run.saving;
+  saving.from = state_.clock;
+  const Time left = run.attempt_left() - saving.done, interval = state_.costs_of(run).checkpoint_interval;
+  const bool is_last = left <= interval;
+  const WorkSegment paces = run.segment({});
+  run.ends = state_.clock + saving.restart + at_pace(left, paces);  // at the earliest
+  run.end = state_.calendar.schedule(
+      is_last ? run.ends : state_.clock + saving.restart + at_pace(interval, paces), Phase::completions,
+      {is_last ? CalendarEvent::Kind::job_end : CalendarEvent::Kind::saves, CellId{}, job});
+}
+
+WorkDone EngineState::work_done(const JobRun& run) const {
+  const PreemptionCosts& costs = costs_of(run);
+  if (!run.saving) return work_after(run.segment(costs), costs, clock - run.since);
+  const TimedSaving& saving = *run.saving;
+  if (saving.step != SavingStep::none)
+    return {saving.done, saving.saved, saving.overhead + (clock - saving.standing_since), saving.restarting};
+  WorkSegment rest = run.segment({});
+  rest.work -= saving.done;
+  rest.restart = saving.restart;
+  PreemptionCosts unsaved;
+  unsaved.checkpoint_interval = kNeverSaved;
+  const WorkDone since = work_after(rest, unsaved, clock - saving.from);
+  WorkDone all{saving.done + std::min(since.done, costs.checkpoint_interval), saving.saved,
+               saving.overhead + since.overhead, saving.restarting + since.restart};
+  if (clock - saving.from < length_of(rest, unsaved)) return all;
+  const Time work = run.attempt_left();
+  all.done = all.saved = work;
+  all.overhead = clock - run.since - at_pace(work, run.segment({}));
+  return all;
+}
+
+void EngineState::plan_checkpoint(JobRun& run) const {
+  JobExecution& live = *run.live;
+  if (live.save_every > 0) {
+    live.next_save = (run.completed / live.save_every + 1) * live.save_every;
+    return;
+  }
+  const std::int64_t ended = run.completed - live.interval.iteration;
+  if (ended == 0) {
+    live.next_save = -1;
+    return;
+  }
+  // Two iterations may be in flight, and so the next one ends before a checkpoint.
+  const std::int64_t spent = (live.iterated - live.interval.at).ns();
+  const std::int64_t mean = std::max<std::int64_t>(1, spent / ended);
+  const bool is_due = run.completed == live.next_save;
+  const std::int64_t left = costs_of(run).checkpoint_interval.ns() - (is_due ? 0 : spent);
+  live.next_save = run.completed + std::max<std::int64_t>(1, (left + mean - 1) / mean);
+}
+
 void Saver::begin(JobId job) {
   JobRun& run = state_.run(job);
-  run.live->standing_since = state_.clock;
-  run.live->step = SavingStep::waiting;
+  if (TimedSaving* const saving = run.saving.get(); saving != nullptr) {
+    saving->done += state_.costs_of(run).checkpoint_interval;
+    saving->overhead += saving->restart;
+    saving->restarting += std::exchange(saving->restart, Time{});
+  }
+  const Stand stand = stand_of(run);
+  stand.step = SavingStep::waiting;
+  stand.since = state_.clock;
   if (!store_ || !store_->is_writing(job)) copy(job);
 }
 
 void Saver::copy(JobId job) {
   JobRun& run = state_.run(job);
-  run.live->step = SavingStep::copying;
+  stand_of(run).step = SavingStep::copying;
   const Time cost = state_.costs_of(run).checkpoint;
   if (cost == Time{}) return on_copied(job);
-  run.ends = state_.clock + cost;
-  run.end = state_.calendar.schedule(run.ends, Phase::completions, {CalendarEvent::Kind::copied, CellId{}, job});
+  const Time ends = state_.clock + cost;
+  if (!run.saving) run.ends = ends;
+  run.end = state_.calendar.schedule(ends, Phase::completions, {CalendarEvent::Kind::copied, CellId{}, job});
 }
 
 void Saver::on_copied(JobId job) {
   JobRun& run = state_.run(job);
-  run.ends = Time::never();
+  if (!run.saving) run.ends = Time::never();
   const PreemptionCosts& costs = state_.costs_of(run);
   if (costs.written == Bytes{}) return go_on(job);
   store_->begin(job, costs.written.to_double() * run.width, run.width, state_.clock);
   schedule();
   if (costs.writes_beside) return go_on(job);
-  run.live->step = SavingStep::writing;
+  stand_of(run).step = SavingStep::writing;
 }
 
 void Saver::on_written() {
   written_.clear();
   store_->end_due(state_.clock, written_);
   for (const JobId job : written_) {
-    JobExecution& live = *state_.run(job).live;
-    if (state_.costs_of(state_.run(job)).writes_beside) live.saved = live.being_saved;
-    if (live.step == SavingStep::waiting) copy(job);
-    if (live.step == SavingStep::writing) go_on(job);
+    JobRun& run = state_.run(job);
+    const bool writes_beside = state_.costs_of(run).writes_beside;
+    if (writes_beside && run.saving) run.saving->saved = run.saving->being_saved;
+    if (writes_beside && run.live) run.live->saved = run.live->being_saved;
+    const SavingStep step = stand_of(run).step;
+    if (step == SavingStep::waiting) copy(job);
+    if (step == SavingStep::writing) go_on(job);
   }
   schedule();
 }
 
 void Saver::go_on(JobId job) {
   JobRun& run = state_.run(job);
-  JobExecution& live = *run.live;
+  const bool is_written_later = state_.costs_of(run).writes_beside && store_ && store_->is_writing(job);
   ++state_.events;
   state_.fingerprint.add(static_cast<std::uint64_t>(state_.clock.ns()));
+  if (run.saving) return go_on_timed(job, is_written_later);
+  JobExecution& live = *run.live;
   state_.fingerprint.add((std::uint64_t{job.value()} << 32) ^ static_cast<std::uint64_t>(run.completed));
   run.overhead += state_.clock - live.standing_since;
   live.step = SavingStep::none;
   live.iterated = state_.clock;
   const SavedIteration now{run.completed, state_.clock, run.overhead};
-  const bool is_written_later = state_.costs_of(run).writes_beside && store_ && store_->is_writing(job);
+  live.interval = now;
   if (is_written_later) {
     live.being_saved = now;
   } else {
     live.saved_before = std::exchange(live.saved, now);
   }
   executor_.go_on(job);
+}
+
+void Saver::go_on_timed(JobId job, bool is_written_later) {
+  TimedSaving& saving = *state_.run(job).saving;
+  state_.fingerprint.add(job.value());
+  saving.overhead += state_.clock - saving.standing_since;
+  saving.step = SavingStep::none;
+  (is_written_later ? saving.being_saved : saving.saved) = saving.done;
+  work_on(job);
 }
 
 void Saver::abandon(JobId job) {
@@ -74,8 +158,9 @@ void Saver::abandon(JobId job) {
     schedule();
   }
   if (!run.live || run.live->step == SavingStep::none) return;
-  run.overhead += state_.clock - run.live->standing_since;
-  if (run.live->step == SavingStep::copying) state_.calendar.cancel(run.end);
+  const bool has_event = run.live->step == SavingStep::copying || run.live->step == SavingStep::shifted;
+  if (run.live->step != SavingStep::shifted) run.overhead += state_.clock - run.live->standing_since;
+  if (has_event) state_.calendar.cancel(run.end);
   run.ends = Time::never();
   run.live->step = SavingStep::none;
   run.live->iterated = state_.clock;

@@ -1,10 +1,12 @@
 #pragma once
-// The saver has jobs of iterations stop for their checkpoints. A job stops when an iteration ends after which a
-// checkpoint is due, and its next iteration begins when
+// The saver has jobs stop for their checkpoints: jobs of iterations, and timed jobs that write to a store. A job of
+// iterations stops when one ends after which a checkpoint is due, a timed job when it has done the work between two
+// checkpoints. It goes on when
 //   - its last checkpoint has been written, if that still goes on beside the work,
 //   - it has stood still for the cost of a checkpoint (PreemptionCosts::checkpoint),
 //   - and, unless PreemptionCosts::writes_beside, its bytes are in the store (sim/checkpoint_store.hpp).
-// There is no checkpoint after the last iteration.
+// There is no checkpoint after the last iteration, or at the end of the work of a timed job. Timed jobs that don't
+// write to a store need no events for their checkpoints: work_after() says what they have done.
 
 #include "sim/checkpoint_store.hpp"
 #include "sim/engine_state.hpp"
@@ -19,7 +21,9 @@ class Saver {
  public:
   Saver(EngineState& state, Executor& executor);
 
-  /// The job has ended an iteration, and a checkpoint is due.
+  /// A timed job that writes to the store starts.
+  void start_timed(JobId job);
+  /// The job has ended an iteration, or done its work, after which a checkpoint is due.
   void begin(JobId job);
   /// The job has stood still for the cost of its checkpoint.
   void on_copied(JobId job);
@@ -29,8 +33,18 @@ class Saver {
   void abandon(JobId job);
 
  private:
+  struct Stand {
+    SavingStep& step;
+    Time& since;
+  };
+  [[nodiscard]] static Stand stand_of(JobRun& run) {
+    if (run.saving) return {run.saving->step, run.saving->standing_since};
+    return {run.live->step, run.live->standing_since};
+  }
   void copy(JobId job);
   void go_on(JobId job);
+  void go_on_timed(JobId job, bool is_written_later);
+  void work_on(JobId job);
   void schedule();
 
   EngineState& state_;

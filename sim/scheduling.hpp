@@ -32,6 +32,13 @@ struct PlaceInLine {
   bool operator==(const PlaceInLine&) const = default;
 };
 
+/// A component that slows its GPUs down.
+struct SlowGpus {
+  std::string_view name;       ///< of its kind, in words
+  std::uint32_t first, last;   ///< GPUs first, ..., last - 1
+  std::int32_t times = 1'000;  ///< as long as the slower of computing and transfers takes, in thousandths
+};
+
 /// Receives every decision about jobs, e.g. to explain why one waited. It changes nothing.
 class DecisionObserver {
  public:
@@ -44,6 +51,8 @@ class DecisionObserver {
   virtual void resized(Time /*now*/, JobId /*job*/) {}
   /// A failure is about to end the run of the job, as ended() says next. `cause` says in words what failed.
   virtual void interrupted(Time /*now*/, JobId /*job*/, std::string_view /*cause*/) {}
+  /// A component slows its GPUs down from now on, or no longer.
+  virtual void slowed(Time /*now*/, const SlowGpus& /*component*/, bool /*is_over*/) {}
   /// The job left its GPUs: it is done, or an attempt failed and it will queue again.
   virtual void ended(Time now, JobId job, bool is_done) = 0;
   /// The cluster can never run the job.

@@ -31,13 +31,17 @@ inline constexpr std::int64_t kNoIterationSaved = INT64_MAX;
 struct PreemptionCosts {
   Time restart;  ///< time on its GPUs before the work of a timed job goes on, at each start after a preemption, and
                  ///< that of any job at each start after a failure
-  Time checkpoint_interval;     ///< work between two checkpoints of a timed job; 0: work is saved continuously
-  Time checkpoint;              ///< time for which each checkpoint stops the job
-  Time persist{};               ///< further time, beside the work, until a checkpoint can be restored; <= interval
-  Time rescue{};                ///< added to `restart` after a failure: what is left of the job saves itself
-  std::int64_t iterations = 1;  ///< >= 1: between two checkpoints of a job with an iteration graph
-  /// Of a job with an iteration graph: bytes of each of its GPUs that go to SchedulingRules::store. Not until they are
-  /// there can the checkpoint be restored; `persist` is 0 then.
+  /// Work between two checkpoints of a timed job; 0: work is saved continuously. Of a job with an iteration graph, if
+  /// `iterations` is 0: time on its GPUs without stops.
+  Time checkpoint_interval;
+  Time checkpoint;  ///< time for which each checkpoint stops the job
+  Time persist{};   ///< further time, beside the work, until a checkpoint can be restored; <= interval
+  Time rescue{};    ///< added to `restart` after a failure: what is left of the job saves itself
+  /// Between two checkpoints of a job with an iteration graph; 0: as many as take checkpoint_interval, > 0, at least,
+  /// at the mean time of those since the last checkpoint.
+  std::int64_t iterations = 1;
+  /// Bytes of each GPU of the job that go to SchedulingRules::store. Not until they are there can the checkpoint be
+  /// restored; `persist` is 0 then.
   Bytes written{};
   bool writes_beside = false;  ///< the job goes on while they are written, but doesn't begin another checkpoint
 

@@ -130,6 +130,10 @@ class Simulation::Engine {
         return outages_.on_job_failure(event.job);
       case CalendarEvent::Kind::timer_end:
         return executor_.on_timer_end(event.job);
+      case CalendarEvent::Kind::shifted:
+        return executor_.on_shifted(event.job);
+      case CalendarEvent::Kind::saves:
+        return saver_.begin(event.job);
       case CalendarEvent::Kind::copied:
         return saver_.on_copied(event.job);
       case CalendarEvent::Kind::written:
@@ -190,6 +194,7 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   job.restarting = run.restarting;
   job.redone = run.redone;
   job.away = run.away;
+  job.undetected = run.undetected;
   job.interruptions = run.interruptions;
   job.lost = run.lost;
   job.lost_to_failures = run.lost_to_failures;
@@ -206,7 +211,8 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   job.held += state_.clock - run.since;
   job.gpu_time += GpuTime{state_.clock - run.since, run.width};
   if (!run.timed() && run.live->begun) {
-    if (run.live->step != SavingStep::none) job.overhead += state_.clock - run.live->standing_since;
+    if (run.live->step != SavingStep::none && run.live->step != SavingStep::shifted)
+      job.overhead += state_.clock - run.live->standing_since;
     return;
   }
   if (!run.timed()) {

@@ -20,8 +20,8 @@
 namespace contend {
 namespace {
 
-constexpr std::array<std::string_view, 6> kOutageColumns = {"down_s", "up_s",          "component",
-                                                            "slows",  "slows_network", "drain_s"};
+constexpr std::array<std::string_view, 7> kOutageColumns = {"down_s",        "up_s",    "component", "slows",
+                                                            "slows_network", "drain_s", "found_by"};
 constexpr std::size_t kRequired = 3;
 constexpr std::string_view kServer = "server", kGpu = "gpu";
 
@@ -77,7 +77,7 @@ std::vector<Outage> parse_failure_events(std::string_view text, const std::strin
   if (is_spot_trace(text)) return parse_spot_trace(text, file, servers, gpus_per_server);
   const CsvTable table = parse_csv(text, file);
   Complaints complaints;
-  const auto [down, up, component, slows, slows_network, drain] =
+  const auto [down, up, component, slows, slows_network, drain, found_by] =
       find_named_columns(table, kOutageColumns, file, complaints, kRequired);
   complaints.throw_if_any();
   std::vector<Outage> outages;
@@ -117,6 +117,22 @@ std::vector<Outage> parse_failure_events(std::string_view text, const std::strin
       if (complaints.empty() && *outage.drain > outage.from)
         refuse(fmt::format("expected a time up to down_s, {}, got {}", row.fields[down], row.fields[drain]));
       if (outage.slows) refuse("what only slows down is not drained: leave drain_s or slows empty");
+    }
+    if (!is_empty(row, found_by)) {
+      const auto refuse = [&](std::string reason) {
+        complaints.add({.file = file, .line = row.line, .key = "found_by", .reason = std::move(reason)});
+      };
+      const std::string& word = row.fields[found_by];
+      const auto known = std::ranges::find(kFoundByWords, word, &FoundByWord::word);
+      if (known == std::end(kFoundByWords)) {
+        refuse(fmt::format("expected exit-code, heartbeat, timeout or slowdown, got {}", word));
+      } else {
+        outage.found_by = known->found_by;
+        if (outage.drain) refuse("nobody has to find a planned outage: leave found_by or drain_s empty");
+        if (outage.slows.has_value() != (known->found_by == FoundBy::slowdown))
+          refuse(outage.slows ? "what only slows down is found by its slowdown, or by nobody"
+                              : "slowdown finds what only slows down: give slows or slows_network");
+      }
     }
     outages.push_back(outage);
   }

@@ -6,6 +6,7 @@
 //   slows, slows_network   both or neither: how many times as long computing and transfers of the component take
 //              meanwhile, 1 to 1000; both empty: it is out of service
 //   drain_s    if given, the outage is planned: from then on, at most down_s, its GPUs take no new jobs; not with slows
+//   found_by   if given, who notices: exit-code, heartbeat, timeout, or of what is slow slowdown
 //   component  `server3`, `gpu17` (GPUs are numbered server by server), or several servers: `server8-server15`
 
 #include "sim/failure_spec.hpp"

@@ -145,6 +145,11 @@ class PlanRouter final : public Router {
   void leave(std::uint64_t label) override { others_->leave(label); }
   void plan() override { others_->plan(); }
   [[nodiscard]] int level(std::uint64_t label) const override { return others_->level(label); }
+  [[nodiscard]] bool shifts_iterations() const override { return others_->shifts_iterations(); }
+  void pace(std::uint64_t label, Time iteration, Time communication) override {
+    others_->pace(label, iteration, communication);
+  }
+  [[nodiscard]] std::optional<Beat> beat(std::uint64_t label) const override { return others_->beat(label); }
   [[nodiscard]] std::uint64_t age(std::uint64_t label) const override { return others_->age(label); }
 
  private:

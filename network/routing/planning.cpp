@@ -1,5 +1,6 @@
 #include "network/routing/planning.hpp"
 
+#include "network/routing/beats.hpp"
 #include "network/routing/priority_levels.hpp"
 #include "network/routing/shortest_paths.hpp"
 #include "sim/check.hpp"
@@ -62,7 +63,7 @@ class PlanningRouter final : public Router {
 
   void enter(const RoutedJob& traffic) override {
     leave(traffic.label);
-    Job job{traffic.label, traffic.work_s, {}, {}};
+    Job job{traffic.label, traffic.work_s};
     for (const RoutedFlow& flow : traffic.flows) job.connections.push_back({flow.from, flow.to, flow.bytes, {}});
     std::ranges::sort(job.connections, {}, &Connection::ends);
     job.intensity = intensity_alone(job);
@@ -83,6 +84,20 @@ class PlanningRouter final : public Router {
     add_up();
     if (options_.order == PlanningOrder::intensity) is_stale_ = true;
     find_levels();
+    find_beats();
+  }
+
+  [[nodiscard]] bool shifts_iterations() const override { return options_.shifts; }
+  void pace(std::uint64_t label, Time iteration, Time communication) override {
+    const auto job = std::ranges::find(jobs_, label, &Job::label);
+    CONTEND_CHECK(job != jobs_.end(), "a job enters before its pace is known");
+    job->iteration = iteration;
+    job->communication = communication;
+    find_beats();
+  }
+  [[nodiscard]] std::optional<Beat> beat(std::uint64_t label) const override {
+    const Job* const job = find(label);
+    return job == nullptr ? std::nullopt : job->beat;
   }
 
   void plan() override {
@@ -100,6 +115,7 @@ class PlanningRouter final : public Router {
       if (!is_same) ++age_[job->label];
     }
     find_levels();
+    find_beats();
   }
 
   [[nodiscard]] int level(std::uint64_t label) const override {
@@ -124,6 +140,8 @@ class PlanningRouter final : public Router {
     double intensity = 0;
     std::vector<Connection> connections{};  // in order of ends
     int level = 0;
+    Time iteration{}, communication{};
+    std::optional<Beat> beat{};
   };
 
   [[nodiscard]] const Job* find(std::uint64_t label) const {
@@ -234,6 +252,19 @@ class PlanningRouter final : public Router {
       Job& job = jobs_[by_priority[i]];
       if (std::exchange(job.level, found.level[i]) != found.level[i]) ++age_[job.label];
     }
+  }
+
+  void find_beats() {
+    if (!options_.shifts) return;
+    std::vector<SendingJob> sending;
+    for (const Job& job : jobs_) {
+      std::map<LinkId, double> bytes;
+      for (const Connection& each : job.connections)
+        for (const LinkId link : each.path) bytes[link] += each.bytes;
+      sending.push_back({job.iteration, job.communication, {bytes.begin(), bytes.end()}});
+    }
+    const auto beats = plan_beats(sending, [this](LinkId link) { return rate(link); });
+    for (std::size_t j = 0; j < jobs_.size(); ++j) jobs_[j].beat = beats[j];
   }
 
   PlanningOptions options_;

@@ -10,6 +10,7 @@
 // job by job, and plans anew when a link fails. Crux (Cao et al., SIGCOMM 2024, section 4.1) has the jobs choose in
 // order of their intensity, the work of an iteration over the time for which its fullest link sends (4.3: and sends the
 // bytes of the more intense ones first).
+// With CASSINI's shifts (NSDI 2024) jobs use the links that they share in turns.
 
 #include "network/routing.hpp"
 
@@ -31,6 +32,9 @@ struct PlanningOptions {
   /// Levels of priority, 1..kMostPriorityLevels. With more than one, jobs that share links are put on different ones as
   /// far as possible (network/routing/priority_levels.hpp), where a job counts as much as its intensity.
   int levels = 1;
+  /// Jobs that share links begin their iterations in turns (network/routing/beats.hpp), planned anew when a job starts or
+  /// leaves.
+  bool shifts = false;
 };
 
 /// A router that does so. Flows that no job has announced (Router::enter) choose

@@ -69,6 +69,11 @@ class RailProxyRouter final : public Router {
   void leave(std::uint64_t label) override { router_->leave(label); }
   void plan() override { router_->plan(); }
   [[nodiscard]] int level(std::uint64_t label) const override { return router_->level(label); }
+  [[nodiscard]] bool shifts_iterations() const override { return router_->shifts_iterations(); }
+  void pace(std::uint64_t label, Time iteration, Time communication) override {
+    router_->pace(label, iteration, communication);
+  }
+  [[nodiscard]] std::optional<Beat> beat(std::uint64_t label) const override { return router_->beat(label); }
   [[nodiscard]] std::uint64_t age(std::uint64_t label) const override { return router_->age(label); }
 
  private:

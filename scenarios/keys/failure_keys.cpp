@@ -24,7 +24,7 @@ constexpr int kMostFailingServers = 1'000'000;
 constexpr double kSlowest = static_cast<double>(Slowdown::kSlowest) / Slowdown::kFullPace;
 constexpr double kMostJitter = 3;
 constexpr std::string_view kNeedsFailures =
-    "something that fails (failures.preset, components, jobs, events or spares)";
+    "something that fails (failures.preset, components, jobs, events, spares or cold_spares)";
 constexpr std::string_view kNeedsPeriod = "checkpoints.policy: synchronous or asynchronous";
 
 bool has_failures(const Scenario& scenario) {
@@ -55,6 +55,12 @@ Codec<LawChoice> law_codec() {
       "{law: weibull, mean: 100d, shape: 0.7}");
 }
 
+Codec<FoundBy> found_by_codec() {
+  std::vector<std::pair<std::string, FoundBy>> choices;
+  for (const FoundByWord& each : kFoundByWords) choices.emplace_back(each.word, each.found_by);
+  return choice_codec<FoundBy>(std::move(choices));
+}
+
 Codec<FailingComponents> component_codec() {
   using Components = FailingComponents;
   return map_codec<Components>(
@@ -70,6 +76,7 @@ Codec<FailingComponents> component_codec() {
        field("drains", &Components::drains, bool_codec()),
        field("slows", &Components::slows, maybe(number_codec(1, kSlowest))),
        field("slows_network", &Components::slows_network, maybe(number_codec(1, kSlowest))),
+       field("found_by", &Components::found_by, maybe(found_by_codec())),
        field("factor", &Components::factor, maybe(number_codec(0, 1))),
        field("fails", &Components::fails, maybe(law_codec()), true),
        field("repair", &Components::repair, maybe(law_codec()))},
@@ -155,7 +162,19 @@ class Finder {
       if (each.factor)
         add(key, fmt::format("`{}` has a factor, which only `of: link`, nic and switch have", each.name),
             "slows or slows_network says how much longer work on GPUs and servers takes");
-      if (each.is_slow() && !each.drains)
+      if (each.found_by && each.is_slow() != (*each.found_by == FoundBy::slowdown))
+        add(key, each.is_slow() ? fmt::format("`{}` only slows down, and so goes on: `found_by: slowdown` is what "
+                                              "notices that",
+                                              each.name)
+                                : fmt::format("`{}` stops, and `found_by: slowdown` notices what has slows or "
+                                              "slows_network",
+                                              each.name));
+      if (each.found_by && each.is_slow() &&
+          std::max(each.slows.value_or(1), each.slows_network.value_or(1)) < failures.slow)
+        add("failures.detectors.slow",
+            fmt::format("the monitor notices what takes {} times as long, and `{}` is not so slow: nobody finds it",
+                        failures.slow, each.name));
+      if (each.is_slow() && !each.drains && !each.found_by)
         add(key, fmt::format("`{}` slows down and takes nothing out of service: drains is for what fails", each.name));
       else if (!each.drains && each.of != ComponentScope::gpu)
         add(key, fmt::format("`{}` takes whole servers down anyway: drains is for `of: gpu`", each.name));
@@ -167,22 +186,30 @@ class Finder {
     if (scenario_.network.fidelity != Fidelity::flow)
       add(key, fmt::format("`{}` is a part of the fabric, which only network.fidelity `flow` has", each.name),
           "set network.fidelity to flow and give a network.fabric");
-    if (!each.drains || each.is_slow())
+    if (!each.drains || each.is_slow() || each.found_by)
       add(key,
-          fmt::format("`{}` is a part of the fabric: drains, slows and slows_network are for GPUs and servers",
-                      each.name),
+          fmt::format(
+              "`{}` is a part of the fabric: drains, found_by, slows and slows_network are for GPUs and servers",
+              each.name),
           "factor says what is left of the bandwidth until the repair");
   }
 
   void check_spares() {
     const FailureSetup& failures = scenario_.failures;
-    if (failures.spares >= scenario_.cluster.servers)
-      add("failures.spares", fmt::format("{} spares, but the cluster has {} servers with them", failures.spares,
-                                         scenario_.cluster.servers));
+    const std::int64_t spares = std::int64_t{failures.spares} + failures.cold_spares;
+    const char* const key = failures.spares > 0 ? "failures.spares" : "failures.cold_spares";
+    if (spares >= scenario_.cluster.servers)
+      add(key, fmt::format("{} spares, but the cluster has {} servers with them", spares, scenario_.cluster.servers));
+    if (failures.hangs > 0 && !failures.has_own())
+      add("failures.hangs", "no job fails by itself", "give failures.jobs, the law of these failures");
+    if (failures.jobs_found_by && !failures.has_own())
+      add("failures.jobs_found_by", "no job fails by itself", "give failures.jobs, the law of these failures");
+    if (failures.jobs_found_by == FoundBy::slowdown)
+      add("failures.jobs_found_by", "a job that fails has stopped: slowdown finds components that are slow",
+          "exit-code, heartbeat or timeout");
     for (const NamedVirtualCluster& vc : scenario_.cluster.vcs) {
-      if (failures.spares == 0 || !vc.servers) continue;
-      add("failures.spares",
-          fmt::format("the virtual cluster `{}` owns servers, and a spare could stand in for any", vc.name));
+      if (spares == 0 || !vc.servers) continue;
+      add(key, fmt::format("the virtual cluster `{}` owns servers, and a spare could stand in for any", vc.name));
       break;
     }
   }
@@ -197,7 +224,7 @@ class Finder {
     if (!saved.store && saved.size.has_value() != saved.rate.has_value())
       add(saved.size ? "checkpoints.size" : "checkpoints.rate", "size and rate go together: they give a time");
     if (!saved.has_period()) return;
-    if (saved.period.time == Time{} && !saved.period.optimal && saved.iterations == 1)
+    if (saved.period.time == Time{} && !saved.period.optimal && !saved.iterations)
       add("checkpoints.policy", "it needs checkpoints.period, or checkpoints.iterations for jobs of iterations");
     if (saved.size && !saved.store && saved.policy == CheckpointPolicy::synchronous && saved.cost > Time{})
       add("checkpoints.cost", "the cost follows from checkpoints.size and checkpoints.rate: give one of the two");
@@ -206,7 +233,9 @@ class Finder {
     if (saved.period.optimal) {
       if (saved.cost == Time{} && !(saved.size && saved.policy == CheckpointPolicy::synchronous))
         add("checkpoints.period", "checkpoints that cost nothing have no optimal period", "give checkpoints.cost");
-      const auto interrupts = [](const FailingComponents& each) { return !each.is_of_fabric() && !each.is_slow(); };
+      const auto interrupts = [](const FailingComponents& each) {
+        return !each.is_of_fabric() && (!each.is_slow() || each.found_by);
+      };
       if (!scenario_.failures.preset && !scenario_.failures.jobs &&
           std::ranges::none_of(scenario_.failures.components, interrupts))
         add("checkpoints.period", "without rates of failures there is no optimal period",
@@ -266,8 +295,13 @@ std::vector<ScenarioKey> failure_keys() {
           "a row, such as a rack), or of the fabric nic, switch or link (a cable between two switches); the law of the "
           "time until one `fails` and of its `repair`. A law is exponential, "
           "weibull (with shape), lognormal (with sigma or median) or constant and has a `mean`, or events `per_day`. A "
-          "GPU that fails takes its server with it unless `drains: false`. With `slows` or `slows_network` it goes on, "
-          "and computing or transfers take so many times as long until its repair; jobs of iterations only. Parts of "
+          "GPU that fails takes its server with it unless `drains: false`. `found_by` says who notices a failure: "
+          "exit-code, "
+          "heartbeat or timeout, each as failures.detectors say; without it failures.detection is the time. With "
+          "`slows` or `slows_network` it goes on, "
+          "and computing or transfers take so many times as long until its repair, or until `found_by: slowdown` "
+          "isolates it; "
+          "jobs of iterations only. Parts of "
           "the fabric have `factor` times their bandwidth until the repair, 0 if it isn't given"),
       row(
           "failures.jobs", [](auto& s) -> auto& { return s.failures.jobs; }, maybe(law_codec()),
@@ -282,7 +316,13 @@ std::vector<ScenarioKey> failure_keys() {
           "failures.spares", [](auto& s) -> auto& { return s.failures.spares; },
           integer_codec<int>(0, kMostFailingServers),
           "servers of the cluster, the last ones at first, that no job gets until a server fails whose place they "
-          "take"),
+          "take. They are hot: they run and fail like the others"),
+      row(
+          "failures.cold_spares", [](auto& s) -> auto& { return s.failures.cold_spares; },
+          integer_codec<int>(0, kMostFailingServers),
+          "further spares, the last servers, that are switched off: what belongs to one of them alone doesn't age "
+          "until "
+          "it is started, for a hot spare that has taken a place, or to take one where no hot one is left"),
   };
   std::vector<ScenarioKey> conditional{
       row(
@@ -291,7 +331,40 @@ std::vector<ScenarioKey> failure_keys() {
       row(
           "failures.detection", [](auto& s) -> auto& { return s.failures.detection; },
           quantity_codec(Time{}, 30 * kDay),
-          "time until a failure of a job is noticed, such as the time-out of its collectives"),
+          "time until a failure is noticed for which no found_by says who notices it"),
+      row(
+          "failures.jobs_found_by", [](auto& s) -> auto& { return s.failures.jobs_found_by; }, maybe(found_by_codec()),
+          "who notices that a job has failed by itself, unless it hangs: exit-code, heartbeat or timeout"),
+      row(
+          "failures.hangs", [](auto& s) -> auto& { return s.failures.hangs; }, number_codec(0, 1),
+          "share of the failures of jobs by themselves that are hangs, which the time-out notices"),
+      row(
+          "failures.detectors.exit_code", [](auto& s) -> auto& { return s.failures.detectors.exit_code; },
+          quantity_codec(Time{}, 30 * kDay), "time until the end of a process is noticed"),
+      row(
+          "failures.detectors.heartbeat", [](auto& s) -> auto& { return s.failures.detectors.heartbeat; },
+          quantity_codec(Time::nanoseconds(1), 30 * kDay),
+          "time between two heartbeats of a job, the first at its start"),
+      row(
+          "failures.detectors.missed", [](auto& s) -> auto& { return s.failures.detectors.missed; },
+          integer_codec<int>(1, 1'000'000), "heartbeats in a row that stay away before a failure is noticed"),
+      row(
+          "failures.detectors.timeout", [](auto& s) -> auto& { return s.failures.detectors.timeout; },
+          quantity_codec(Time{}, 30 * kDay), "time-out of collectives: the longest time until a hang is noticed"),
+      row(
+          "failures.detectors.timeout_iterations",
+          [](auto& s) -> auto& { return s.failures.detectors.timeout_iterations; }, number_codec(0, 1e9),
+          "a hang is noticed after so many mean iterations of the job since its start, if that is sooner; 0: only by "
+          "the "
+          "time-out (Unicron, arXiv 2401.00134: 3)"),
+      row(
+          "failures.detectors.slow", [](auto& s) -> auto& { return s.failures.slow; }, number_codec(1.001, kSlowest),
+          "how many times as long computing or transfers must take before components with found_by: slowdown are "
+          "noticed (C4D, arXiv 2406.04594)"),
+      row(
+          "failures.detectors.slow_for", [](auto& s) -> auto& { return s.failures.detectors.slow_for; },
+          quantity_codec(Time{}, 30 * kDay),
+          "and for how long; then they are isolated until their repair, and the jobs on them are interrupted"),
       row(
           "failures.diagnosis", [](auto& s) -> auto& { return s.failures.diagnosis; },
           quantity_codec(Time{}, 30 * kDay), "further time until the job returns to the queue"),
@@ -313,11 +386,16 @@ std::vector<ScenarioKey> failure_keys() {
           "iterations only, and without leaping"),
       row(
           "failures.spare_delay", [](auto& s) -> auto& { return s.failures.spare_delay; },
-          quantity_codec(Time{}, 30 * kDay), "time until a spare takes the place of a server that failed"),
+          quantity_codec(Time{}, 30 * kDay), "time until a hot spare takes the place of a server that failed"),
   };
   for (ScenarioKey& key : conditional) keys.push_back(where(std::move(key), has_failures, kNeedsFailures));
   keys.back().needs = "failures.spares above 0";
   keys.back().conditions = {[](const Scenario& scenario) { return scenario.failures.spares > 0; }};
+  keys.push_back(where(
+      row(
+          "failures.cold_delay", [](auto& s) -> auto& { return s.failures.cold_delay; },
+          quantity_codec(Time{}, 30 * kDay), "time until a cold spare has started"),
+      [](const Scenario& scenario) { return scenario.failures.cold_spares > 0; }, "failures.cold_spares above 0"));
   return keys;
 }
 
@@ -335,15 +413,18 @@ std::vector<ScenarioKey> checkpoint_keys() {
           "written (CheckFreq, FAST 2021; DataStates-LLM, HPDC 2024; Gemini, SOSP 2023); just-in-time: healthy "
           "replicas "
           "save at the failure (EuroSys 2024)"),
-      where(row(
-                "checkpoints.period", [](auto& s) -> auto& { return s.checkpoints.period; }, period_codec(),
-                "work between two checkpoints of a job with a duration; optimal: for each job the period for which it "
-                "takes least time at the rate at which its components fail (Daly 2006, solved exactly)"),
-            has_period, kNeedsPeriod),
+      where(
+          row(
+              "checkpoints.period", [](auto& s) -> auto& { return s.checkpoints.period; }, period_codec(),
+              "work between two checkpoints; optimal: for each job the period for which it takes least time at the "
+              "rate at which its components fail (Daly 2006, solved exactly). A job of iterations saves when one ends, "
+              "after as many as last so long by the mean of those since its last checkpoint"),
+          has_period, kNeedsPeriod),
       where(row(
                 "checkpoints.iterations", [](auto& s) -> auto& { return s.checkpoints.iterations; },
-                integer_codec<std::int64_t>(1, 1'000'000'000),
-                "iterations between two checkpoints of a job of iterations, which returns to the last one after a "
+                maybe(integer_codec<std::int64_t>(1, 1'000'000'000)),
+                "in place of the period, iterations between two checkpoints of a job of iterations, which returns to "
+                "the last one after a "
                 "failure; after a preemption it goes on from its last iteration"),
             has_period, kNeedsPeriod),
       where(
@@ -376,8 +457,8 @@ std::vector<ScenarioKey> checkpoint_keys() {
       where(row(
                 "checkpoints.store", [](auto& s) -> auto& { return s.checkpoints.store; },
                 maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
-                "rate of a store that all jobs of iterations write checkpoints.size to: those that write at once share "
-                "it, each GPU alike, and a job has at most checkpoints.rate"),
+                "rate of a store that all jobs write checkpoints.size to: those that write at once share it, each GPU "
+                "alike, and a job has at most checkpoints.rate"),
             has_period, kNeedsPeriod),
       row(
           "checkpoints.restart_cost", [](auto& s) -> auto& { return s.checkpoints.restart; },

@@ -392,6 +392,10 @@ std::vector<ScenarioKey> planning_keys() {
           "network.planning.levels", [](auto& s) -> auto& { return s.network.planning.levels; },
           integer_codec<int>(1, kMostPriorityLevels),
           "levels of priority of the bytes of jobs that share links, the most intense first (Crux); 1: all alike"),
+      row(
+          "network.planning.shifts", [](auto& s) -> auto& { return s.network.planning.shifts; }, bool_codec(),
+          "jobs that share links begin their iterations in turns, so that one sends while another computes (CASSINI, "
+          "NSDI 2024)"),
   };
   for (ScenarioKey& key : keys) {
     key = flow_only(std::move(key));

@@ -71,10 +71,11 @@ std::vector<ComponentClass> classes_of(const Scenario& scenario) {
   }
   for (const FailingComponents& each : failures.components) {
     if (each.is_of_fabric()) continue;  // the network has them: failing_links()
-    classes.push_back({each.name, gpus_of(each, scenario), each.of == ComponentScope::gpu && each.drains,
+    classes.push_back({each.name, gpus_of(each, scenario),
+                       each.of == ComponentScope::gpu && each.drains && (!each.is_slow() || each.found_by),
                        law_of(*each.fails), repair_law(each, failures)});
+    classes.back().found_by = each.found_by.value_or(FoundBy::delay);
     if (!each.is_slow()) continue;
-    classes.back().drains = false;
     classes.back().slows = Slowdown{thousandths_of(each.slows), thousandths_of(each.slows_network)};
   }
   return classes;
@@ -110,21 +111,30 @@ FailureSpec failure_spec(const Scenario& scenario, std::uint64_t seed) {
   if (failures.events)
     spec.outages = read_failure_events(*failures.events, scenario.cluster.servers, scenario.cluster.gpus_per_server);
   spec.detection = failures.detection;
+  spec.detectors = failures.detectors;
+  spec.detectors.slow = thousandths_of(failures.slow);
+  spec.jobs_found_by = failures.jobs_found_by.value_or(FoundBy::delay);
+  spec.hangs = failures.hangs;
   spec.diagnosis = failures.diagnosis;
   spec.holds_gpus = failures.holds_gpus;
   spec.requeues_last = failures.requeues_last;
   spec.retries = failures.retries;
   spec.spares = failures.spares;
   spec.spare_delay = failures.spare_delay;
+  spec.cold_spares = failures.cold_spares;
+  spec.cold_delay = failures.cold_delay;
   return spec;
 }
 
 double interruption_mean_s(const Scenario& scenario, int gpus) {
+  const FailureSetup& failures = scenario.failures;
   double rate = 0;
   const int per_server = scenario.cluster.gpus_per_server;
   const int servers = (gpus + per_server - 1) / per_server;
   for (const ComponentClass& each : classes_of(scenario)) {
-    if (each.slows) continue;  // it interrupts nobody
+    const bool is_isolated = each.found_by == FoundBy::slowdown &&
+                             std::max(each.slows->compute, each.slows->network) >= thousandths_of(failures.slow);
+    if (each.slows && !is_isolated) continue;  // it interrupts nobody
     const int covered = each.drains || each.gpus >= per_server ? servers * per_server : gpus;
     rate += (covered + each.gpus - 1) / each.gpus / each.failure.mean().to_seconds();
   }
@@ -145,20 +155,23 @@ PreemptionCosts checkpoint_costs(const Scenario& scenario, int gpus) {
   if (!saved.has_period()) return costs;
   costs.checkpoint = saved.cost;
   costs.persist = saved.persist;
-  costs.iterations = saved.iterations;
+  costs.iterations = saved.iterations.value_or(0);
+  Time to_write;  // alone
   if (saved.store) {
     costs.written = *saved.size;
     costs.writes_beside = saved.policy == CheckpointPolicy::asynchronous;
+    const double rate = std::min(saved.store->bytes_per_second(), saved.rate.value_or(*saved.store).bytes_per_second());
+    to_write = in_ns(saved.size->to_double() * gpus / rate * 1e9);
   } else if (saved.size && saved.rate) {
     const double bytes = saved.size->to_double() * gpus;
     const Time written = in_ns(bytes / saved.rate->bytes_per_second() * 1e9);
     (saved.policy == CheckpointPolicy::synchronous ? costs.checkpoint : costs.persist) = written;
   }
   costs.checkpoint_interval = saved.period.time;
+  const Time stop = costs.checkpoint + (costs.writes_beside ? Time{} : to_write);
   if (saved.period.optimal)
-    costs.checkpoint_interval =
-        in_ns(optimal_period(costs.checkpoint.to_seconds(), interruption_mean_s(scenario, gpus)) * 1e9);
-  const Time longest = std::max(costs.checkpoint, costs.persist);
+    costs.checkpoint_interval = in_ns(optimal_period(stop.to_seconds(), interruption_mean_s(scenario, gpus)) * 1e9);
+  const Time longest = std::max({stop, costs.persist, to_write});
   if (costs.checkpoint_interval > Time{} && longest > costs.checkpoint_interval)
     throw InputError{Complaint{
         .key = "checkpoints.period",
@@ -179,16 +192,11 @@ void check_saved(const Scenario& scenario, const Workload& workload) {
   const bool has_period = saved.period.optimal || saved.period.time > Time{};
   for (const JobSpec& job : workload.jobs) {
     const std::string name = quote_for_message(job.name);
-    if (job.duration && saved.store)
-      refuse("checkpoints.store", fmt::format("job {} has a duration, and only jobs of iterations share a store", name),
-             "give the job a model and iterations, or the checkpoints a rate in place of a store");
-    if (!job.duration && has_period && saved.iterations == 1 && checkpoint_costs(scenario, job.gpus).stops_iterations())
-      refuse("checkpoints.iterations",
-             fmt::format("job {} has iterations, and would stop for a checkpoint after each of them: the period is for "
-                         "jobs with a duration",
-                         name),
-             "such as checkpoints.iterations: 1000");
-    if (job.duration && !saved.period.optimal && saved.period.time == Time{})
+    if (job.duration && saved.store && scenario.rules.kill_at_limit && job.limit)
+      refuse("checkpoints.store",
+             fmt::format("job {} is killed at its time limit, which jobs that write to a store can't be", name),
+             "set scheduling.kill_at_limit to false, or give the checkpoints a rate in place of a store");
+    if (job.duration && !has_period)
       refuse("checkpoints.period", fmt::format("job {} has a duration, and so needs a period", name),
              "such as checkpoints.period: 30min");
   }

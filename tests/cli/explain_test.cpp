@@ -28,6 +28,27 @@ Workplace& with_queue(Workplace& here) {
 
 TEST_SUITE_BEGIN("cli" * doctest::skip(!has_program()));
 
+TEST_CASE("the story says which slow components held a job up, at each instant the slowest") {
+  // Of 620 s of work that of 300 s takes 1.5 times as long, but for 100 s on a server that takes twice as long.
+  Workplace here;
+  here.write("jobs.csv", "job_id,submit_s,gpus,model,iterations\ntrain,0,8,resnet50,10000\n");
+  here.write("events.csv",
+             "component,down_s,up_s,slows,slows_network\ngpu3,100,400,1.5,\nserver0,200,300,2,\ngpu9,100,400,3,\n");
+  here.write("run.yaml",
+             "schema_version: 1\nname: run\ncluster: {servers: 2, gpus_per_server: 8}\n"
+             "policies: {scheduling: fifo}\nworkload: {jobs: jobs.csv}\nfailures: {events: events.csv}\n");
+  const Outcome story = here.contend("explain run.yaml train");
+  REQUIRE_MESSAGE(story.code == 0, story.err);
+  CHECK(contains(story.out, "an event on GPU 3 of server 0"));
+  CHECK(contains(story.out, "an event on server 0"));
+  CHECK(!contains(story.out, "server 1"));
+  const Outcome json = here.contend("explain run.yaml train --json");
+  CHECK(contains(
+      json.out,
+      R"("component":"an event on GPU 3 of server 0","times":1.5,"time_s":200,"lost_at_most_s":66.666666667)"));
+  CHECK(contains(json.out, R"("component":"an event on server 0","times":2,"time_s":100,"lost_at_most_s":50)"));
+}
+
 TEST_CASE("the story says on which links a job's transfers lost time, and because of which job") {
   Workplace here;
   here.write("jobs.csv",
@@ -42,6 +63,7 @@ TEST_CASE("the story says on which links a job's transfers lost time, and becaus
   REQUIRE_MESSAGE(story.code == 0, story.err);
   CHECK(contains(story.out, "Its transfers took longer than alone in the network, where they shared links:"));
   CHECK(contains(story.out, "\ntwo "));
+  CHECK(contains(story.out, "Its transfers were behind two on server"));
   CHECK(!contains(story.out, "\none "));
   CHECK(here.contend("run run.yaml -o out -q").code == 0);
   const std::string delays = here.read("out/fabric_delays.csv");

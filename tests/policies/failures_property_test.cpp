@@ -43,6 +43,17 @@ void add_failures(RandomCluster& cluster, Time length) {
   if (cluster.cluster.servers > 1 && cluster.cluster.vcs.empty() && in(0, 1) == 0)
     failures.spares = static_cast<int>(in(1, cluster.cluster.servers - 1));
   if (in(0, 1) == 0) failures.spare_delay = part(1, 30);
+  if (failures.spares > 1 && in(0, 1) == 0) {
+    failures.cold_spares = static_cast<int>(in(1, failures.spares));
+    failures.spares -= failures.cold_spares;
+    if (in(0, 1) == 0) failures.cold_delay = part(1, 30);
+  }
+  constexpr FoundBy kFoundBy[] = {FoundBy::delay, FoundBy::exit_code, FoundBy::heartbeat, FoundBy::timeout};
+  for (ComponentClass& each : failures.components) each.found_by = kFoundBy[in(0, 3)];
+  failures.jobs_found_by = kFoundBy[in(0, 3)];
+  if (in(0, 1) == 0) failures.hangs = 0.3;
+  failures.detectors = {part(0, 5), part(1, 10), static_cast<int>(in(1, 3)), part(1, 50)};
+  if (in(0, 1) == 0) failures.detectors.timeout_iterations = 3;
   const Time from = part(0, 900);
   failures.outages.push_back({from, from + part(1, 200), 0, static_cast<std::uint32_t>(width)});
   if (in(0, 1) == 0) failures.outages.back().drain = Time::nanoseconds(from.ns() * in(0, 10) / 10);
@@ -80,9 +91,13 @@ void add_slowdowns(RandomCluster& cluster, Time length) {
     cluster.failures.components.push_back({"slow" + std::to_string(gpus), gpus, false,
                                            DurationLaw::exponential(part(100, 1'000)),
                                            DurationLaw::exponential(part(5, 200)), slowdown()});
+    if (in(0, 2) == 0) cluster.failures.components.back().found_by = FoundBy::slowdown;
+    cluster.failures.components.back().drains = in(0, 1) == 0;
   }
+  cluster.failures.detectors.slow_for = part(0, 50);
   const Time from = part(0, 900);
   cluster.failures.outages.push_back({from, from + part(1, 200), 0, 1, slowdown()});
+  if (in(0, 1) == 0) cluster.failures.outages.back().found_by = FoundBy::slowdown;
   for (JobSpec& job : cluster.jobs) job.duration.reset();
 }
 
@@ -90,9 +105,12 @@ void add_slowdowns(RandomCluster& cluster, Time length) {
 void add_stops(RandomCluster& cluster, Time length) {
   RandomStream random{cluster.seed, "stops"};
   const auto in = [&](std::int64_t low, std::int64_t high) { return random.uniform_integer(low, high); };
-  for (JobSpec& job : cluster.jobs) job.duration.reset();
-  constexpr std::int64_t kPeriods[] = {1, 2, 5, 30, 70, 200};
-  cluster.costs.iterations = kPeriods[in(0, 5)];
+  const bool has_timed = in(0, 1) == 0;
+  for (JobSpec& job : cluster.jobs)
+    if (!has_timed) job.duration.reset();
+  constexpr std::int64_t kPeriods[] = {0, 1, 2, 5, 30, 70, 200};
+  cluster.costs.iterations = kPeriods[in(0, 6)];
+  cluster.costs.checkpoint_interval = Time::nanoseconds(in(1, 1 + length.ns() / 20));
   cluster.costs.persist = Time{};
   if (in(0, 1) == 0) cluster.costs.checkpoint = Time::nanoseconds(in(1, 1 + length.ns() / 1'000));
   if (in(0, 3) == 0) return;

@@ -137,6 +137,19 @@ TEST_CASE("faults of failures and checkpoints are named with what would be right
   CHECK(mentions(failure_errors("failures: {detection: 5min}"), "something that fails"));
   CHECK(mentions(failure_errors("failures: {preset: rsc-1, repair: {mean: 1h}, spare_delay: 5min}"),
                  "failures.spares above 0"));
+  CHECK(mentions(failure_errors("failures: {preset: rsc-1, repair: {mean: 1h}, cold_delay: 5min}"),
+                 "failures.cold_spares above 0"));
+  CHECK(mentions(failure_errors("failures: {spares: 100, cold_spares: 28}"), "128 spares, but the cluster has 128"));
+  const std::string found = one + "fails: {mean: 5d}, repair: {mean: 1h}, found_by: ";
+  CHECK(mentions(failure_errors(found + "luck}]}"), "expected one of exit-code, heartbeat, timeout, slowdown"));
+  CHECK(mentions(failure_errors(found + "slowdown}]}"), "`a` stops, and `found_by: slowdown` notices what has slows"));
+  CHECK(mentions(failure_errors(found + "timeout, slows: 2}]}"), "`a` only slows down, and so goes on"));
+  CHECK(mentions(failure_errors(found + "slowdown, slows: 1.05}]}"), "`a` is not so slow: nobody finds it"));
+  CHECK(mentions(failure_errors(found + "timeout}], hangs: 0.1}"), "no job fails by itself"));
+  CHECK(mentions(failure_errors(found + "timeout}], jobs_found_by: exit-code}"), "no job fails by itself"));
+  CHECK(mentions(failure_errors("failures: {jobs: {mean: 1d}, jobs_found_by: slowdown}"), "has stopped"));
+  CHECK(mentions(failure_errors("failures: {detectors: {heartbeat: 5s}}"), "something that fails"));
+  CHECK(mentions(failure_errors("failures: {jobs: {mean: 1d}, detectors: {heartbeat: 0s}}"), "heartbeat"));
   CHECK(mentions(failure_errors("checkpoints: {policy: synchronous}"), "needs checkpoints.period"));
   CHECK(mentions(failure_errors("checkpoints: {policy: synchronous, period: 10s, cost: 11s}"),
                  "takes longer than the period"));
@@ -191,10 +204,16 @@ TEST_CASE("jobs of iterations stop for checkpoints, and share the store") {
     }
     return "";
   };
+  // By a period both kinds of jobs save at the same times: after 4 and 8 s of work.
+  for (const bool timed : {false, true}) {
+    CHECK(seconds("policy: synchronous, period: 4s, cost: 3s", timed) == near(16));
+    CHECK(seconds("policy: synchronous, period: 4s, size: 1GB, store: 8GB/s", timed) == near(14));
+    CHECK(seconds("policy: asynchronous, period: 4s, size: 1GB, store: 4GB/s", timed) == near(10));
+    CHECK(mentions(complaint("policy: synchronous, period: 4s, size: 1GB, store: 1GB/s", timed),
+                   "a checkpoint of 8 GPUs takes 8s, longer than the period of 4s"));
+  }
   CHECK(mentions(complaint("policy: synchronous, iterations: 4, size: 1GB, store: 8GB/s", true),
-                 "job \"a\" has a duration, and only jobs of iterations share a store"));
-  CHECK(mentions(complaint("policy: synchronous, period: 1h, cost: 3s", false),
-                 "would stop for a checkpoint after each"));
+                 "job \"a\" has a duration, and so needs a period"));
 }
 
 TEST_CASE("a scenario with failures runs, and the figures of failures are there") {

@@ -65,6 +65,7 @@ failures:
   preset: none
   components: []
   spares: 0
+  cold_spares: 0
 checkpoints:
   policy: continuous
   restart_cost: 0s
@@ -246,7 +247,7 @@ TEST_CASE("every default passes its own reader, alone") {
     if (key.needs.starts_with("workload.like")) overrides.emplace_back("workload.like=philly");
     if (key.needs == "a list of jobs (workload.jobs)") overrides.emplace_back("workload.jobs=jobs.csv");
     if (key.needs == "workload.resample.block") overrides = {"workload.jobs=jobs.csv", "workload.resample.block=1d"};
-    if (key.path.starts_with("failures.")) overrides.emplace_back("failures.spares=1");
+    if (key.path.starts_with("failures.")) overrides = {"failures.spares=1", "failures.cold_spares=1"};
     if (key.needs.starts_with("checkpoints.policy"))
       overrides = {"checkpoints.policy=asynchronous", "checkpoints.period=1h", "checkpoints.iterations=2"};
     if (key.needs == "a number for scheduling.retries.failed.times")

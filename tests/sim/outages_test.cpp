@@ -5,8 +5,7 @@
 #include "sim/statistics.hpp"
 #include "tests/effort.hpp"
 #include "tests/near.hpp"
-#include "tests/sim/fixed_network.hpp"
-#include "tests/sim/test_kit.hpp"
+#include "tests/sim/struck_cluster.hpp"
 
 #include <cmath>
 #include <functional>
@@ -19,65 +18,6 @@
 
 using namespace contend;
 using namespace contend::test;
-
-namespace {
-
-constexpr std::int64_t kMinute = 60'000'000'000;
-
-struct StruckCluster {
-  int servers = 1, gpus_per_server = 1;
-  std::vector<JobSpec> jobs;
-  std::vector<std::string> graphs{};
-  FailureSpec failures{};
-  PreemptionCosts costs{};
-  Time until = Time::never();
-  bool leap = true;
-  bool shortest_first = false;
-
-  [[nodiscard]] RunResult run() const {
-    Workload workload;
-    workload.jobs = jobs;
-    for (const std::string& graph : graphs) workload.graphs.push_back(graph_from_text(graph));
-    for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
-      workload.jobs[j].name = "job" + std::to_string(j);
-    }
-    Setup setup;
-    if (shortest_first) setup.key = by_remaining_service;
-    PolicySet policies = policies_of(setup, {});
-    policies.placement = std::make_unique<AnyGpus>();
-    SimulationOptions options;
-    options.until = until;
-    options.leap = leap;
-    options.failures = failures;
-    options.rules.preemption = costs;
-    ClusterSpec cluster;
-    cluster.servers = servers;
-    cluster.gpus_per_server = gpus_per_server;
-    cluster.gpu_memory = Bytes{100};
-    const std::size_t count = workload.jobs.size();
-    Simulation simulation{cluster, std::move(workload), std::move(policies),
-                          std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(servers), count),
-                          std::move(options)};
-    return simulation.run();
-  }
-};
-
-Outage outage(std::int64_t from, std::int64_t until, std::uint32_t first, std::uint32_t last) {
-  return {Time::nanoseconds(from), Time::nanoseconds(until), first, last};
-}
-
-/// Of every ended job: its wall time is accounted for, and the time on its GPUs, to the nanosecond.
-void check_sums(const RunResult& result) {
-  for (const JobResult& job : result.jobs) {
-    CAPTURE(job.name);
-    if (job.state == JobState::finished) CHECK(job.finish - job.submit == job.waited + job.held + job.away);
-    CHECK(GpuTime{job.held, job.gpus} == job.compute + job.lost + GpuTime{job.overhead, job.gpus});
-    CHECK(GpuTime{job.redone, job.gpus} == job.lost);
-    CHECK(GpuTime{job.useful(), job.gpus} == job.compute);
-  }
-}
-
-}  // namespace
 
 TEST_CASE("a job goes on from its last checkpoint after a failure") {
   // An hour of work, a checkpoint each 10 minutes, 1 minute to restart. The server fails after 25 minutes; the other

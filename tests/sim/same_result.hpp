@@ -47,6 +47,7 @@ inline std::string difference(const RunResult& a, const RunResult& b) {
     compare(row, "redone", x.redone.ns(), y.redone.ns());
     compare(row, "overhead", x.overhead.ns(), y.overhead.ns());
     compare(row, "away", x.away.ns(), y.away.ns());
+    compare(row, "undetected", x.undetected.ns(), y.undetected.ns());
     compare(row, "communication", x.communication.ns(), y.communication.ns());
     compare(row, "communication_wait", x.communication_wait.ns(), y.communication_wait.ns());
     compare(row, "contended", x.contended.ns(), y.contended.ns());

@@ -23,7 +23,7 @@ namespace {
 
 constexpr double kPerNs = 1e9;  // bytes per second that are a byte per nanosecond
 
-/// Jobs of one GPU, each on a server of its own, with iterations of 10 ns.
+/// Jobs of one GPU, each on a server of its own, with iterations of 10 ns, or with so much work at a time.
 struct SavingJobs {
   std::vector<std::int64_t> iterations;
   PreemptionCosts costs{};
@@ -32,6 +32,7 @@ struct SavingJobs {
   std::vector<std::int64_t> submits{};
   std::string graph = "role worker 1 | compute step worker 10";
   int servers = 0;
+  bool timed = false;  ///< they have durations, of 10 ns for each iteration
 
   [[nodiscard]] RunResult run(bool leap) const {
     Workload workload;
@@ -40,6 +41,7 @@ struct SavingJobs {
       job.name = "job" + std::to_string(j);
       job.iterations = iterations[j];
       job.gpu_share = kWholeGpu;
+      if (timed) job.duration = Time::nanoseconds(10 * iterations[j]);
       if (!submits.empty()) job.submit = Time::nanoseconds(submits[j]);
       workload.jobs.push_back(job);
     }
@@ -53,6 +55,7 @@ struct SavingJobs {
     options.leap = leap;
     options.failures.outages = outages;
     options.rules.preemption = costs;
+    if (timed) options.rules.preemption.checkpoint_interval = Time::nanoseconds(10 * costs.iterations);
     options.rules.store = store;
     auto network = std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(cluster.servers), count);
     return Simulation{cluster, std::move(workload), std::move(policies), std::move(network), std::move(options)}.run();
@@ -113,71 +116,113 @@ TEST_CASE("the iteration after a checkpoint doesn't begin before it, however it 
   CHECK(result.jobs[0].finish.ns() == 50 + 100 + 50);
 }
 
+TEST_CASE("a job of iterations saves after as many as take the period") {
+  // Iterations of 10 ns: the first shows that, so that the checkpoint comes after the fourth, at 40, and each 4 later.
+  SavingJobs one{.iterations = {12}, .costs = every(0, 7)};
+  one.costs.checkpoint_interval = Time::nanoseconds(35);
+  CHECK(one.run().jobs[0].finish.ns() == 120 + 2 * 7);
+  one.costs.checkpoint_interval = Time::nanoseconds(1);
+  CHECK(one.run().jobs[0].finish.ns() == 120 + 10 * 7);  // not after the first, while the second is in flight
+  // From 47 on they take twice as long: the second period still has 4, the next ones have 2.
+  one.costs.checkpoint_interval = Time::nanoseconds(35);
+  one.outages = {outage(47, 1'000, 0)};
+  one.outages[0].slows = Slowdown{2'000, 1'000};
+  CHECK(one.run().jobs[0].finish.ns() == 40 + 7 + 80 + 7 + 40 + 7 + 40);
+  // It saves until 47 and from 87 to 94; a failure at 100 undoes 6 ns.
+  one.outages = {outage(100, 1'000, 0)};
+  one.servers = 2;
+  CHECK(one.run().jobs[0].redone.ns() == 6);
+  // What costs nothing doesn't stop the job, and is there all the same.
+  one.costs.checkpoint = Time{};
+  CHECK(one.run().jobs[0].redone.ns() == 20);
+  one.iterations = {100'001};
+  one.outages.clear();
+  const RunResult many = one.run(true);
+  CHECK(many.jobs[0].finish.ns() == 1'000'010);
+}
+
 TEST_CASE("after a failure a job of iterations goes on from the checkpoint that is complete") {
   // Checkpoints from 20 to 25, 45 to 50, 70 to 75. It fails at 62: 12 ns since 50 are lost.
-  SavingJobs one{.iterations = {8}, .costs = every(2, 5), .outages = {outage(62, 100, 0)}, .servers = 2};
-  const RunResult at_work = one.run();
-  CHECK(at_work.jobs[0].finish.ns() == 62 + 40 + 5);
-  CHECK(at_work.jobs[0].redone.ns() == 12);
-  CHECK(at_work.jobs[0].overhead.ns() == 15);
-  // At 47, while it saves: the checkpoint of 25 counts. Two iterations are lost, and 2 ns of saving.
-  one.outages = {outage(47, 100, 0)};
-  const RunResult saving = one.run();
-  CHECK(saving.jobs[0].finish.ns() == 47 + 60 + 2 * 5);
-  CHECK(saving.jobs[0].redone.ns() == 20);
-  CHECK(saving.jobs[0].overhead.ns() == 5 + 2 + 2 * 5);
-  for (const RunResult& each : {at_work, saving})
-    CHECK(GpuTime{each.jobs[0].held - each.jobs[0].redone - each.jobs[0].overhead, 1} == each.jobs[0].compute);
+  for (const bool timed : {false, true}) {
+    CAPTURE(timed);
+    SavingJobs one{.iterations = {8}, .costs = every(2, 5), .outages = {outage(62, 100, 0)}, .servers = 2};
+    one.timed = timed;
+    const RunResult at_work = one.run();
+    CHECK(at_work.jobs[0].finish.ns() == 62 + 40 + 5);
+    CHECK(at_work.jobs[0].redone.ns() == 12);
+    CHECK(at_work.jobs[0].overhead.ns() == 15);
+    // At 47, while it saves: the checkpoint of 25 counts. Two iterations are lost, and 2 ns of saving.
+    one.outages = {outage(47, 100, 0)};
+    const RunResult saving = one.run();
+    CHECK(saving.jobs[0].finish.ns() == 47 + 60 + 2 * 5);
+    CHECK(saving.jobs[0].redone.ns() == 20);
+    CHECK(saving.jobs[0].overhead.ns() == 5 + 2 + 2 * 5);
+    for (const RunResult& each : {at_work, saving})
+      CHECK(GpuTime{each.jobs[0].held - each.jobs[0].redone - each.jobs[0].overhead, 1} == each.jobs[0].compute);
+  }
 }
 
 TEST_CASE("jobs that save at once share the store") {
   // A byte per nanosecond. Alone 30 bytes take 30 ns; two jobs that begin together need 60, and a third that begins 10
   // ns later finds them with 25 bytes each.
-  SavingJobs jobs{.iterations = {3}, .costs = every(2, 0, 30), .store = StoreRates{ByteRate{kPerNs}}};
-  CHECK(jobs.run().jobs[0].finish.ns() == 20 + 30 + 10);
-  jobs.iterations = {3, 3};
-  CHECK(jobs.run().jobs[1].finish.ns() == 20 + 60 + 10);
-  jobs.iterations = {3, 3, 3};
-  jobs.submits = {0, 0, 10};
-  const RunResult result = jobs.run();
-  CHECK(result.jobs[0].finish.ns() == 20 + 10 + 75 + 10);
-  CHECK(result.jobs[2].finish.ns() == 30 + 75 + 5 + 10);
-  CHECK(result.jobs[2].overhead.ns() == 80);
-  // With a limit of half a byte for each job, two don't disturb each other.
-  jobs.iterations = {3, 3};
-  jobs.submits = {};
-  jobs.store->of_job = ByteRate{kPerNs / 2};
-  CHECK(jobs.run().jobs[1].finish.ns() == 20 + 60 + 10);
-  jobs.iterations = {3};
-  CHECK(jobs.run().jobs[0].finish.ns() == 20 + 60 + 10);
+  for (const bool timed : {false, true}) {
+    CAPTURE(timed);
+    SavingJobs jobs{.iterations = {3}, .costs = every(2, 0, 30), .store = StoreRates{ByteRate{kPerNs}}};
+    jobs.timed = timed;
+    CHECK(jobs.run().jobs[0].finish.ns() == 20 + 30 + 10);
+    jobs.iterations = {3, 3};
+    CHECK(jobs.run().jobs[1].finish.ns() == 20 + 60 + 10);
+    jobs.iterations = {3, 3, 3};
+    jobs.submits = {0, 0, 10};
+    const RunResult result = jobs.run();
+    CHECK(result.jobs[0].finish.ns() == 20 + 10 + 75 + 10);
+    CHECK(result.jobs[2].finish.ns() == 30 + 75 + 5 + 10);
+    CHECK(result.jobs[2].overhead.ns() == 80);
+    // With a limit of half a byte for each job, two don't disturb each other.
+    jobs.iterations = {3, 3};
+    jobs.submits = {};
+    jobs.store->of_job = ByteRate{kPerNs / 2};
+    CHECK(jobs.run().jobs[1].finish.ns() == 20 + 60 + 10);
+    jobs.iterations = {3};
+    CHECK(jobs.run().jobs[0].finish.ns() == 20 + 60 + 10);
+  }
 }
 
 TEST_CASE("a job that fails while it saves leaves the store to the others") {
-  SavingJobs jobs{.iterations = {3, 3}, .costs = every(2, 0, 30), .store = StoreRates{ByteRate{kPerNs}}};
-  jobs.outages = {outage(40, 1'000, 0)};
-  const RunResult result = jobs.run();
-  CHECK(result.jobs[1].finish.ns() == 20 + 20 + 20 + 10);
-  // The first one begins anew on the second server, at 70.
-  CHECK(result.jobs[0].finish.ns() == 70 + 20 + 30 + 10);
-  CHECK(result.jobs[0].redone.ns() == 20);
+  for (const bool timed : {false, true}) {
+    CAPTURE(timed);
+    SavingJobs jobs{.iterations = {3, 3}, .costs = every(2, 0, 30), .store = StoreRates{ByteRate{kPerNs}}};
+    jobs.timed = timed;
+    jobs.outages = {outage(40, 1'000, 0)};
+    const RunResult result = jobs.run();
+    CHECK(result.jobs[1].finish.ns() == 20 + 20 + 20 + 10);
+    // The first one begins anew on the second server, at 70.
+    CHECK(result.jobs[0].finish.ns() == 70 + 20 + 30 + 10);
+    CHECK(result.jobs[0].redone.ns() == 20);
+  }
 }
 
 TEST_CASE("what is written beside the work counts once it is there, and delays the next checkpoint") {
   // A copy of 2 ns, then 30 bytes beside the work; two iterations of 10 ns meanwhile. So the second checkpoint is due
   // at 42, waits until 52 and goes on at 54, and its bytes are there at 84.
-  SavingJobs one{
-      .iterations = {6}, .costs = every(2, 2, 30, true), .store = StoreRates{ByteRate{kPerNs}}, .servers = 2};
-  const RunResult undisturbed = one.run();
-  CHECK(undisturbed.jobs[0].finish.ns() == 54 + 20);
-  CHECK(undisturbed.jobs[0].overhead.ns() == 2 + 10 + 2);
-  for (const std::int64_t at : {51, 53, 60}) {
-    CAPTURE(at);
-    one.outages = {outage(at, 500, 0)};
-    const RunResult result = one.run();
-    // At 51 nothing is saved, at 53 and 60 the first two iterations are.
-    CHECK(result.jobs[0].finish.ns() == (at == 51 ? 51 + 74 : at + 20 + 2 + 20));
-    CHECK(result.jobs[0].redone.ns() == (at == 51 ? 40 : at == 53 ? 20 : 26));
-    CHECK(GpuTime{result.jobs[0].held - result.jobs[0].redone - result.jobs[0].overhead, 1} == result.jobs[0].compute);
+  for (const bool timed : {false, true}) {
+    CAPTURE(timed);
+    SavingJobs one{
+        .iterations = {6}, .costs = every(2, 2, 30, true), .store = StoreRates{ByteRate{kPerNs}}, .servers = 2};
+    one.timed = timed;
+    const RunResult undisturbed = one.run();
+    CHECK(undisturbed.jobs[0].finish.ns() == 54 + 20);
+    CHECK(undisturbed.jobs[0].overhead.ns() == 2 + 10 + 2);
+    for (const std::int64_t at : {51, 53, 60}) {
+      CAPTURE(at);
+      one.outages = {outage(at, 500, 0)};
+      const RunResult result = one.run();
+      // At 51 nothing is saved, at 53 and 60 the first two iterations are.
+      CHECK(result.jobs[0].finish.ns() == (at == 51 ? 51 + 74 : at + 20 + 2 + 20));
+      CHECK(result.jobs[0].redone.ns() == (at == 51 ? 40 : at == 53 ? 20 : 26));
+      CHECK(GpuTime{result.jobs[0].held - result.jobs[0].redone - result.jobs[0].overhead, 1} ==
+            result.jobs[0].compute);
+    }
   }
 }
 

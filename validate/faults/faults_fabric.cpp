@@ -1,6 +1,6 @@
 // Flows that collide and jobs that take turns on a link: exact tables and scores worked by hand.
 
-#include "models/fabric/cassini.hpp"
+#include "network/routing/cassini.hpp"
 #include "models/fabric/collisions.hpp"
 #include "validate/faults/faults_suite.hpp"
 

@@ -101,6 +101,23 @@ double gpt_beside_bert_s() {
                       1)[0];
 }
 
+/// Seconds of an iteration of two jobs that compute and then send for so many ms each, over one link between two
+/// leaves.
+double in_turns_s(std::int64_t computes_ms, std::int64_t sends_ms, bool shifts) {
+  constexpr double kRate = 100 * kGigabit;
+  const auto bytes =
+      static_cast<std::int64_t>(kRate * static_cast<double>(sends_ms) / 1e3);  // each of two ranks sends all
+  const std::vector<ExchangeJob> jobs{{computes_ms * 1'000'000, bytes, {GpuId{0U}, GpuId{2U}}},
+                                      {computes_ms * 1'000'000, bytes, {GpuId{1U}, GpuId{3U}}}};
+  const std::vector<double> seconds = iterations_s(
+      jobs, 4,
+      fmt::format("nic: 100Gbps, fabric: {{kind: leaf-spine, servers_per_leaf: 2, spines: 1, oversubscription: 2}}, "
+                  "routing: planned, planning: {{shifts: {}}}",
+                  shifts),
+      1);
+  return (seconds[0] + seconds[1]) / 2;
+}
+
 }  // namespace
 
 CheckedTable faults_planning() {
@@ -110,6 +127,14 @@ CheckedTable faults_planning() {
   table.checks.push_back({"C4P: bus bandwidth of 8 jobs on planned paths", 0.90, bus_share("planned"), 0.05, {}});
   table.checks.push_back({"C4P: GPT-22B, samples/s at 360 Gbit/s", 86.76, gpt_22b_per_second(), 0.02, {}});
   table.checks.push_back({"Crux: iteration of GPT beside BERT, as alone", 1.53, gpt_beside_bert_s(), 1e-3, {}});
+  // 50 iterations; until the turns are found, up to two periods of one of the jobs are lost.
+  table.checks.push_back({"CASSINI: iteration of two jobs that compute for 60 and send for 40 ms, ms",
+                          140,
+                          1e3 * in_turns_s(60, 40, false),
+                          0.02,
+                          {}});
+  table.checks.push_back({"CASSINI: the same, shifted", 100, 1e3 * in_turns_s(60, 40, true), 0.02, {}});
+  table.checks.push_back({"CASSINI: 40 and 60 ms, shifted", 120, 1e3 * in_turns_s(40, 60, true), 0.02, {}});
   table.notes.push_back("GPT's 1.70 s beside BERT without priorities need BERT's traffic, which isn't published");
   return table;
 }

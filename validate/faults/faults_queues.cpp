@@ -1,5 +1,6 @@
 // Queues with servers that break down, and with several servers.
 
+#include "models/reliability/availability.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/random_stream.hpp"
@@ -58,6 +59,25 @@ double share_that_waits(const RunResult& result) {
   return waiting / static_cast<double>(result.jobs.size());
 }
 
+/// The share of a long time in which a job of `needed` servers waits because too few of them and of the cold spares
+/// work.
+double share_without_spare(int needed, int spares, double failure_s, double repair_s) {
+  Workload workload;
+  JobSpec job;
+  job.name = "endless";
+  job.gpus = needed;
+  job.duration = Time::seconds(static_cast<std::int64_t>(3e9));
+  workload.jobs.push_back(std::move(job));
+  constexpr double kUntil_s = 1e7;
+  const std::string keys = fmt::format(
+      "schema_version: 1\ncluster: {{servers: {}, gpus_per_server: 1}}\nengine: {{until: {}s}}\n"
+      "policies: {{scheduling: fifo, placement: first-fit}}\n"
+      "failures: {{components: [{{name: server, fails: {{mean: {}s}}, repair: {{mean: {}s}}}}], cold_spares: {}}}\n",
+      needed + spares, kUntil_s, failure_s, repair_s, spares);
+  const RunResult result = run_workload(parse_scenario(keys, "validate faults"), std::move(workload), 1);
+  return 1 - result.jobs[0].held.to_seconds() / kUntil_s;
+}
+
 }  // namespace
 
 CheckedTable faults_queues() {
@@ -80,6 +100,14 @@ CheckedTable faults_queues() {
       {"M/M/4, 3 erlangs: share that waits", 0.509434, share_that_waits(serve({4, 3, 1, 0, 0}, 1)), 0.02, {}});
   table.checks.push_back(
       {"M/M/16, 14 erlangs: share that waits", 0.508482, share_that_waits(serve({16, 14, 1, 0, 0}, 1)), 0.04, {}});
+  for (const int spares : {0, 3}) {
+    constexpr double kFailure_s = 1000, kRepair_s = 60;
+    table.checks.push_back({fmt::format("20 servers, {} cold spares: share of the time with too few", spares),
+                            spares_short_probability(20, spares, 1 / kFailure_s, 1 / kRepair_s),
+                            share_without_spare(20, spares, kFailure_s, kRepair_s),
+                            0.02,
+                            {}});
+  }
   return table;
 }
 

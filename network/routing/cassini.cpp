@@ -1,4 +1,4 @@
-#include "models/fabric/cassini.hpp"
+#include "network/routing/cassini.hpp"
 
 #include "sim/check.hpp"
 #include "sim/error.hpp"

@@ -1,7 +1,7 @@
 // Tests CASSINI's scores and shifts beside values worked by hand, random circles beside a search of all shifts, and the
 // affinity graph.
 
-#include "models/fabric/cassini.hpp"
+#include "network/routing/cassini.hpp"
 
 #include "sim/error.hpp"
 #include "sim/random_stream.hpp"
