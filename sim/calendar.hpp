@@ -3,14 +3,22 @@
 // (time, phase, sequence), where the sequence numbers the calls that scheduled them. The order is total, so it depends
 // on nothing but the calls.
 //
-// The calendar is an implicit 4-ary heap of 24-byte keys, half as deep as a binary heap. Cancelling is lazy: a table of
-// slots says which key of an event is valid. Cancelling and rescheduling leave stale keys behind, which are dropped
-// when they reach the top or, all together, once they outnumber the live ones. Payloads lie in the slots, so that a
-// sift does not move them and a pop touches one slot.
+// A few hundred events lie in an implicit 4-ary heap of 24-byte keys, half as deep as a binary heap. With more, only
+// the nearest are in order, and the others lie in the steps of a ladder (Tang, Goh and Thng 2005): a rung divides a
+// part of time into steps, and a step that is reached is put in order, or divided by a rung of its own if it has many
+// keys. So an event costs the same however many are pending, it touches only memory that it reads or writes in
+// sequence, and the next events are known some time before they come. Keys that are scheduled before the end of what is
+// in order wait in the heap.
+//
+// Cancelling is lazy: a table of slots says which key of an event is valid. Cancelling and rescheduling leave stale
+// keys behind, which are dropped when they come first or, all together, once they outnumber the live ones. Payloads lie
+// in the slots, so that keys move without them and a pop touches one slot.
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -36,7 +44,7 @@ class EventHandle {
 };
 
 /// A priority queue of events with a trivially copyable payload. It holds at most 2^32 - 1 events at once and takes
-/// 2^56 in its life. Every operation is O(log n), amortized over the stale keys.
+/// 2^56 in its life. Every operation is O(log n), amortized; O(1) where the times of the events are spread.
 template <class Payload>
 class Calendar {
   static_assert(std::is_trivially_copyable_v<Payload>, "events are moved as plain bytes");
@@ -59,49 +67,51 @@ class Calendar {
   void cancel(EventHandle& handle) {
     CONTEND_CHECK(pending(handle), "cancelled an event that is not pending");
     free_slot(std::exchange(handle, EventHandle{}).slot_);
-    forget_stale_keys();
+    sweep_if_most_are_stale();
+    find_next();
   }
 
   /// Moves a pending event to another time, where it comes last among the events of its phase. Its payload stays.
   void reschedule(EventHandle& handle, Time time) {
     CONTEND_CHECK(pending(handle), "rescheduled an event that is not pending");
     handle = insert(time, phase_of(handle.order_), handle.slot_);
-    forget_stale_keys();
+    sweep_if_most_are_stale();
+    find_next();
   }
 
   [[nodiscard]] bool pending(EventHandle handle) const {
     return handle.slot_ < slots_.size() && slots_[handle.slot_].order == handle.order_;
   }
-  [[nodiscard]] bool empty() const { return heap_.empty(); }
+  [[nodiscard]] bool empty() const { return live_ == 0; }
   [[nodiscard]] std::size_t size() const { return live_; }  ///< events still to come
   /// Time of the event that pop() would return; never() if the calendar is empty.
-  [[nodiscard]] Time next_time() const { return heap_.empty() ? Time::never() : Time::nanoseconds(heap_.front().time); }
+  [[nodiscard]] Time next_time() const { return next_time_; }
 
   /// Payload of that event. The calendar must not be empty.
-  [[nodiscard]] const Payload& next_payload() const { return slots_[heap_.front().slot].payload; }
+  [[nodiscard]] const Payload& next_payload() const { return slots_[next_key().slot].payload; }
 
   /// Removes and returns the first event; its handle is no longer pending. The calendar must not be empty.
   Event pop() {
-    CONTEND_CHECK(!heap_.empty(), "popped an empty calendar");
-    const Key key = heap_.front();
+    CONTEND_CHECK(live_ > 0, "popped an empty calendar");
+    const Key key = next_key();
     last_popped_ = Time::nanoseconds(key.time);
     const Event event{last_popped_, phase_of(key.order), slots_[key.slot].payload};
     free_slot(key.slot);
-    remove_top();
-    forget_stale_keys();
+    remove_next();
+    sweep_if_most_are_stale();
+    find_next();
     return event;
   }
 
-  /// After a pop(): calls `soon(payload)` for an event that this pop has brought to the third level of the heap, and
-  /// `next(payload)` for one that it has brought to the second, so that the owner can have the processor fetch what
-  /// they will need. Nearly all events come through both levels. A payload may be that of an event that was cancelled
-  /// since. Does nothing while so few events are pending that all of it is in the caches.
-  template <class Next, class Soon>
-  void foresee(const Next& next, const Soon& soon) const {
-    if (heap_.size() <= kForeseeAbove) return;
-    next(slots_[heap_[risen_[0]].slot].payload);
-    soon(slots_[heap_[risen_[1]].slot].payload);
+  /// Calls `visit(payload)` for the event that comes after the next `ahead` ones, so that the owner can have the
+  /// processor fetch what it will need; nothing if that is not known. It is known of nearly all if many events are
+  /// pending and `ahead` is at most kForeseen, and of none if few are, because then all of it is in the caches. It
+  /// may be wrong: the event may be cancelled since, and others may come before it.
+  template <class Visit>
+  void foresee(std::size_t ahead, const Visit& visit) const {
+    if (ahead < front_.size() - front_at_) visit(slots_[front_[front_at_ + ahead].slot].payload);
   }
+  static constexpr std::size_t kForeseen = 16;
 
  private:
   struct Key {
@@ -124,10 +134,34 @@ class Calendar {
   static constexpr std::uint64_t kFree = std::uint64_t{1} << 63;  // no phase reaches this bit, so no key equals it
   static constexpr std::uint32_t kNoSlot = UINT32_MAX;
   static constexpr std::size_t kArity = 4;
-  static constexpr std::size_t kFetchAbove = 2048;   // keys: 48 KiB, the size of a first-level cache
-  static constexpr std::size_t kForeseeAbove = 256;  // keys
-  static constexpr std::size_t kCompactAbove = 64;   // fewer keys than that cost nothing worth saving
+  static constexpr std::size_t kCompactAbove = 64;  // fewer keys than that cost nothing worth saving
+  static constexpr std::size_t kMostLate = 256;     // keys in the heap: 6 KiB
+  static constexpr std::size_t kSorted = 32;        // keys of a step that is put in order and not divided
+  static constexpr std::size_t kInStep = 16;        // keys that a step has on average when a rung is made
+  static constexpr std::size_t kLeastSteps = 8, kMostSteps = 1024;
+  static constexpr std::size_t kKeptKeys = 4096;  // for which an empty list keeps its memory
+  static constexpr std::int64_t kEndOfTime = std::numeric_limits<std::int64_t>::max();
 
+  /// Keys of [begin, end) by steps of 2^shift nanoseconds. Those of the steps before `next` have gone on.
+  struct Rung {
+    std::int64_t begin = 0, end = 0;
+    int shift = 0;
+    std::size_t next = 0;
+    std::vector<std::vector<Key>> steps;
+
+    [[nodiscard]] std::size_t step_of(std::int64_t time) const { return offset(begin, time) >> shift; }
+    [[nodiscard]] std::int64_t end_of(std::size_t step) const {
+      return offset(begin, end - 1) >> shift <= step ? end : after(begin, (std::uint64_t{step} + 1) << shift);
+    }
+  };
+
+  // Without signs, because the difference of two times may be larger than a time.
+  static std::uint64_t offset(std::int64_t from, std::int64_t to) {
+    return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
+  }
+  static std::int64_t after(std::int64_t from, std::uint64_t by) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(from) + by);
+  }
   static Phase phase_of(std::uint64_t order) { return static_cast<Phase>(order >> kPhaseShift); }
   bool stale(const Key& key) const { return slots_[key.slot].order != key.order; }
 
@@ -150,13 +184,138 @@ class Calendar {
     CONTEND_CHECK(time >= last_popped_ && time < Time::never(), "scheduled an event in the past or at never()");
     const std::uint64_t order = (std::uint64_t{static_cast<std::uint8_t>(phase)} << kPhaseShift) | next_sequence_++;
     slots_[slot].order = order;
-    heap_.push_back({time.ns(), order, slot});
-    sift_up(heap_.size() - 1, Key{heap_.back()});
+    ++keys_;
+    const Key key{time.ns(), order, slot};
+    if (key.time >= front_end_) {
+      list_of(key.time).push_back(key);
+      return {order, slot};
+    }
+    if (keys_ == 1 || key < next_key()) {
+      next_time_ = time;
+      next_is_late_ = true;
+    }
+    late_.push_back(key);
+    sift_up(late_.size() - 1, key);
+    if (late_.size() > std::max(kMostLate, front_.size() - front_at_)) divide_late();
     return {order, slot};
   }
 
+  [[nodiscard]] const Key& next_key() const { return next_is_late_ ? late_.front() : front_[front_at_]; }
+
+  void remove_next() {
+    --keys_;
+    if (next_is_late_) {
+      const Key last = late_.back();
+      late_.pop_back();
+      if (!late_.empty()) sift_down(0, last);
+    } else {
+      ++front_at_;
+    }
+  }
+
+  // Leaves a live key first, as every public call does, so that empty() and next_time() are plain reads.
+  void find_next() {
+    for (;; remove_next()) {
+      while (front_.size() - front_at_ < kForeseen && front_end_ < kEndOfTime) extend_front();
+      const bool has_front = front_at_ < front_.size();
+      if (!has_front && late_.empty()) {
+        next_time_ = Time::never();
+        return;
+      }
+      next_is_late_ = !has_front || (!late_.empty() && late_.front() < front_[front_at_]);
+      if (stale(next_key())) continue;
+      next_time_ = Time::nanoseconds(next_key().time);
+      return;
+    }
+  }
+
+  /// Where a key belongs that is not before the end of what is in order.
+  std::vector<Key>& list_of(std::int64_t time) {
+    for (std::size_t r = depth_; r-- > 0;) {
+      if (time < rungs_[r].end) return rungs_[r].steps[rungs_[r].step_of(time)];
+    }
+    return beyond_;
+  }
+
+  /// Puts the keys of the next step in order, or divides them. Without any, nothing is left behind the front.
+  void extend_front() {
+    while (depth_ > 0) {
+      Rung& rung = rungs_[depth_ - 1];
+      while (rung.next < rung.steps.size() && rung.steps[rung.next].empty()) ++rung.next;
+      if (rung.next == rung.steps.size()) {
+        --depth_;
+        continue;
+      }
+      opened_.swap(rung.steps[rung.next]);
+      return open(rung.end_of(rung.next));
+    }
+    opened_.swap(beyond_);
+    open(kEndOfTime);
+  }
+
+  /// Takes the keys of `opened_`, all that are before `end` and behind the front.
+  void open(std::int64_t end) {
+    std::int64_t first = kEndOfTime, last = std::numeric_limits<std::int64_t>::min();
+    for (const Key& key : opened_) {
+      first = std::min(first, key.time);
+      last = std::max(last, key.time);
+    }
+    if (opened_.size() > kSorted && first < last) {
+      divide(first, last, end);
+    } else {
+      append_to_front();
+      front_end_ = end;
+    }
+    if (opened_.capacity() > kKeptKeys) std::vector<Key>{}.swap(opened_);
+    opened_.clear();
+  }
+
+  void append_to_front() {
+    front_.erase(front_.begin(), front_.begin() + static_cast<std::ptrdiff_t>(std::exchange(front_at_, 0)));
+    const std::size_t begin = front_.size();
+    for (const Key& key : opened_) {
+      if (stale(key)) {
+        --keys_;
+        continue;
+      }
+      front_.push_back(key);
+      if (opened_.size() > kSorted) continue;
+      std::size_t hole = front_.size() - 1;
+      for (; hole > begin && key < front_[hole - 1]; --hole) front_[hole] = front_[hole - 1];
+      front_[hole] = key;
+    }
+    if (opened_.size() > kSorted) std::sort(front_.begin() + static_cast<std::ptrdiff_t>(begin), front_.end());
+  }
+
+  /// Makes a rung of the keys of `opened_`, whose times are first to last.
+  void divide(std::int64_t first, std::int64_t last, std::int64_t end) {
+    if (rungs_.size() == depth_) rungs_.emplace_back();
+    Rung& rung = rungs_[depth_++];
+    const std::size_t steps = std::clamp(std::bit_ceil(opened_.size() / kInStep), kLeastSteps, kMostSteps);
+    rung.steps.resize(steps);
+    rung.next = 0;
+    rung.begin = first;
+    rung.shift = std::max(0, static_cast<int>(std::bit_width(offset(first, last))) - std::countr_zero(steps));
+    // What lies behind its last step stays where these keys came from.
+    const bool has_all = offset(first, end - 1) >> rung.shift < steps;
+    rung.end = has_all ? end : after(first, std::uint64_t{steps} << rung.shift);
+    front_end_ = first;
+    for (const Key& key : opened_) rung.steps[rung.step_of(key.time)].push_back(key);
+  }
+
+  /// Divides the keys of front and heap, because the heap has become large.
+  void divide_late() {
+    opened_.assign(front_.begin() + static_cast<std::ptrdiff_t>(front_at_), front_.end());
+    opened_.insert(opened_.end(), late_.begin(), late_.end());
+    front_.clear();
+    front_at_ = 0;
+    late_.clear();
+    open(front_end_);
+    find_next();
+  }
+
   void sift_up(std::size_t hole, const Key& key, std::size_t top = 0) {
-    Key* const heap = heap_.data();
+    Key* const heap = late_.data();
     for (std::size_t parent = 0; hole > top; hole = parent) {
       parent = (hole - 1) / kArity;
       if (!(key < heap[parent])) break;
@@ -166,15 +325,12 @@ class Calendar {
   }
 
   // The hole sinks to a leaf without a comparison with `key`, which comes from the bottom and nearly always belongs
-  // there (Wegener 1993, bottom-up heapsort). Grandchildren are prefetched, because the next level needs some of them.
+  // there (Wegener 1993, bottom-up heapsort).
   void sift_down(const std::size_t top, const Key& key) {
-    Key* const heap = heap_.data();
-    const std::size_t count = heap_.size();
+    Key* const heap = late_.data();
+    const std::size_t count = late_.size();
     std::size_t hole = top;
     for (std::size_t child = kArity * hole + 1; child < count; child = kArity * hole + 1) {
-      if (const std::size_t last = kArity * (child + kArity); count > kFetchAbove && last < count) {
-        for (std::size_t i = kArity * child + 1; i <= last; i += 3) __builtin_prefetch(heap + i);
-      }
       if (child + kArity <= count) {
         const std::size_t left = child + static_cast<std::size_t>(heap[child + 1] < heap[child]);
         const std::size_t right = child + 2 + static_cast<std::size_t>(heap[child + 3] < heap[child + 2]);
@@ -182,36 +338,40 @@ class Calendar {
       } else {
         child = static_cast<std::size_t>(std::min_element(heap + child, heap + count) - heap);
       }
-      if (hole <= kArity) risen_[hole > 0 ? 1 : 0] = child;
       heap[hole] = heap[child];
       hole = child;
     }
     sift_up(hole, key, top);
   }
 
-  void remove_top() {
-    const Key last = heap_.back();
-    heap_.pop_back();
-    if (heap_.empty()) return;
-    // One of these is the next top, whose slot is read right after the sift.
-    for (std::size_t i = 1; i <= kArity && heap_.size() > kFetchAbove; ++i) __builtin_prefetch(&slots_[heap_[i].slot]);
-    sift_down(0, last);
-  }
-
-  // Leaves a live key on top, as every public call does, so that empty() and next_time() are plain reads.
-  void forget_stale_keys() {
-    if (heap_.size() > kCompactAbove && heap_.size() - live_ > heap_.size() / 2) {
-      std::erase_if(heap_, [this](const Key& key) { return stale(key); });
-      for (std::size_t i = heap_.size(); i-- > 0;) sift_down(i, Key{heap_[i]});
+  void sweep_if_most_are_stale() {
+    if (keys_ <= kCompactAbove || keys_ - live_ <= keys_ / 2) return;
+    front_.erase(front_.begin(), front_.begin() + static_cast<std::ptrdiff_t>(std::exchange(front_at_, 0)));
+    const auto sweep = [this](std::vector<Key>& keys) {
+      std::erase_if(keys, [this](const Key& key) { return stale(key); });
+      return keys.size();
+    };
+    keys_ = sweep(front_) + sweep(late_) + sweep(beyond_);
+    for (std::size_t r = 0; r < depth_; ++r) {
+      for (std::vector<Key>& step : rungs_[r].steps) keys_ += sweep(step);
     }
-    while (!heap_.empty() && stale(heap_.front())) remove_top();
+    for (std::size_t i = late_.size(); i-- > 0;) sift_down(i, Key{late_[i]});
   }
 
-  std::vector<Key> heap_;
+  std::vector<Key> front_;  // in order, from front_at_ on
+  std::size_t front_at_ = 0;
+  std::vector<Key> late_;                // a heap
+  std::int64_t front_end_ = kEndOfTime;  // keys from this time on are in `rungs_` or `beyond_`, the others are not
+  std::vector<Rung> rungs_;              // the first `depth_` of them; each divides a part of the one before
+  std::size_t depth_ = 0;
+  std::vector<Key> beyond_;         // what no rung holds
+  std::vector<Key> opened_;         // scratch
+  Time next_time_ = Time::never();  // of next_key()
+  bool next_is_late_ = false;
+  std::size_t keys_ = 0;  // in all lists, with stale ones
   std::vector<Slot> slots_;
   std::uint64_t next_sequence_ = 0;
   std::size_t live_ = 0;
-  std::size_t risen_[2] = {0, 0};  // where the keys lie that have come to the second and the third level last
   std::uint32_t first_free_ = kNoSlot;
   Time last_popped_ = Time::nanoseconds(INT64_MIN);
 };

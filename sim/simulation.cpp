@@ -22,6 +22,9 @@ namespace contend {
 namespace {
 constexpr std::uint64_t kInstantsPerMonitor = 4096;
 constexpr std::size_t kForeseeAbove = 256;  // cells; what fewer of them need is in the caches
+// How many events before its own the processor fetches the cell of a task's end, and then what the cell leads to.
+constexpr std::size_t kCellAhead = 12, kWorkAhead = 6;
+static_assert(kCellAhead <= Calendar<CalendarEvent>::kForeseen);
 }  // namespace
 
 class Simulation::Engine {
@@ -89,8 +92,8 @@ class Simulation::Engine {
     state_.clock = instant;
     while (state_.calendar.next_time() == instant) {
       const CalendarEvent event = state_.calendar.pop().payload;
-      state_.calendar.foresee([this](const CalendarEvent& next) { state_.fetch_work(next); },
-                              [this](const CalendarEvent& soon) { state_.fetch_cell(soon); });
+      state_.calendar.foresee(kCellAhead, [this](const CalendarEvent& soon) { state_.fetch_cell(soon); });
+      state_.calendar.foresee(kWorkAhead, [this](const CalendarEvent& next) { state_.fetch_work(next); });
       handle(event);
     }
     if (state_.network->next_end() == instant) executor_.end_transfers();

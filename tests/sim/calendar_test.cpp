@@ -19,6 +19,8 @@ using contend::Time;
 
 namespace {
 
+constexpr int kAhead = 5;
+
 Time at(std::int64_t ns) {
   return Time::nanoseconds(ns);
 }
@@ -35,13 +37,12 @@ std::map<std::string, int> foreseen(int events, int left) {
   RandomStream stream{3, "test.foresee"};
   for (int i = 0; i < events; ++i) calendar.schedule(at(stream.uniform_integer(0, 1'000'000)), Phase::completions, i);
   std::map<std::string, int> counts;
-  std::map<int, bool> soon, next;
-  while (static_cast<int>(calendar.size()) > left) {
+  std::map<int, int> ahead;  // how far ahead each was foreseen last
+  for (int pops = 0; static_cast<int>(calendar.size()) > left; ++pops) {
     const int popped = calendar.pop().payload;
     ++counts["popped"];
-    if (soon[popped]) ++counts["soon"];
-    if (next[popped]) ++counts["next"];
-    calendar.foresee([&](int each) { next[each] = true; }, [&](int each) { soon[each] = true; });
+    if (ahead.contains(popped)) ++counts[ahead[popped] == pops ? "in time" : "at another time"];
+    calendar.foresee(kAhead, [&](int each) { ahead[each] = pops + 1 + kAhead; });
   }
   return counts;
 }
@@ -79,6 +80,7 @@ struct Mix {
   int schedule, cancel, reschedule;
   std::size_t most_pending;
   std::int64_t horizon;
+  bool bursts = false;  ///< most lie much nearer
 };
 
 /// Runs a calendar and its oracle through one random history.
@@ -110,7 +112,12 @@ class History {
   }
 
  private:
-  Time later() { return now_ + at(random_.uniform_integer(0, mix_.horizon)); }
+  /// Times that a horizon of its own spreads, and bursts.
+  Time later() {
+    std::int64_t horizon = mix_.horizon;
+    if (mix_.bursts) horizon >>= random_.uniform_integer(0, 40);
+    return now_ + at(random_.uniform_integer(0, horizon));
+  }
 
   int pick() {
     const auto n = random_.uniform_integer(0, static_cast<std::int64_t>(pending_.size()) - 1);
@@ -272,6 +279,13 @@ TEST_CASE("random histories agree with a sorted tree") {
       {.schedule = 90, .cancel = 2, .reschedule = 3, .most_pending = 3'000, .horizon = 10'000},  // deep heap, few stale
       {.schedule = 50, .cancel = 44, .reschedule = 2, .most_pending = 300, .horizon = 1'000},    // nearly all cancelled
       {.schedule = 20, .cancel = 0, .reschedule = 75, .most_pending = 300, .horizon = 100},      // nearly all moved
+      {.schedule = 70,
+       .cancel = 5,
+       .reschedule = 5,
+       .most_pending = 1'500,
+       .horizon = 1'000'000'000'000,
+       .bursts = true},
+      {.schedule = 52, .cancel = 2, .reschedule = 4, .most_pending = 900, .horizon = 2'000'000},  // all ways to and fro
   };
   for (std::size_t m = 0; m < mixes.size(); ++m) {
     for (std::uint64_t seed = 1; seed <= 12; ++seed) {
@@ -287,9 +301,37 @@ TEST_CASE("random histories agree with a sorted tree") {
 TEST_CASE("in a large calendar nearly every event is foreseen before it comes, in a small one none") {
   std::map<std::string, int> large = foreseen(10'000, 300);
   CHECK(large["popped"] == 9'700);
-  CHECK(large["next"] > 9'600);
-  CHECK(large["soon"] > 9'500);
+  CHECK(large["in time"] > 9'500);
+  CHECK(large["at another time"] < 100);  // where keys in the heap come between
   std::map<std::string, int> small = foreseen(200, 0);
   CHECK(small["popped"] == 200);
-  CHECK(small["next"] + small["soon"] == 0);
+  CHECK(small["in time"] + small["at another time"] == 0);
+}
+
+TEST_CASE("times may be as far apart as they can be") {
+  Calendar<int> calendar;
+  std::vector<int> expected;
+  constexpr std::int64_t kEarliest = INT64_MIN / 2, kLatest = INT64_MAX - 1;
+  for (int i = 0; i < 1'000; ++i) calendar.schedule(at(kLatest - i / 2), Phase::completions, i);
+  for (int i = 0; i < 1'000; ++i) calendar.schedule(at(kEarliest + i / 2), Phase::completions, 1'000 + i);
+  for (int i = 0; i < 1'000; ++i) expected.push_back(1'000 + i);
+  for (int i = 998; i >= 0; i -= 2) expected.insert(expected.end(), {i, i + 1});
+  CHECK(drain(calendar) == expected);
+}
+
+TEST_CASE("many events of one instant come in order while others are scheduled before and among them") {
+  Calendar<int> calendar;
+  for (int i = 0; i < 2'000; ++i) calendar.schedule(at(1'000'000), Phase::arrivals, i);
+  std::vector<int> expected;
+  // Each of these instants schedules an event of its own, a later one, and one that comes first among the many.
+  for (int i = 0; i < 2'000; ++i) {
+    calendar.schedule(at(i), Phase::completions, 10'000 + i);
+    calendar.schedule(at(2'000'000 - i), Phase::completions, 20'000 + i);
+    calendar.schedule(at(1'000'000), Phase::completions, 30'000 + i);
+    CHECK(calendar.pop().payload == 10'000 + i);
+  }
+  for (int i = 0; i < 2'000; ++i) expected.push_back(30'000 + i);
+  for (int i = 0; i < 2'000; ++i) expected.push_back(i);
+  for (int i = 1'999; i >= 0; --i) expected.push_back(20'000 + i);
+  CHECK(drain(calendar) == expected);
 }
