@@ -6,7 +6,6 @@
 #include "sim/fetch.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <span>
 #include <string_view>
 
@@ -493,9 +492,8 @@ double EngineState::speed_with(const JobView& view, int gpus, std::int32_t type)
   const BatchRegime* regime = nullptr;
   if (const auto regimes = regimes_of(view.id); !regimes.empty()) {
     const Time done = *job.duration - view.remaining_service.on_each_of(job.gpus);
-    regime = &regimes.back();
-    for (const BatchRegime& each : regimes | std::views::reverse)
-      if (done < each.until) regime = &each;
+    const auto present = std::ranges::find_if(regimes, [&](const BatchRegime& each) { return done < each.until; });
+    regime = present == regimes.end() ? &regimes.back() : &*present;
   }
   const JobPace pace = pace_on(job, gpus, spec.types.empty() ? -1 : type, regime);
   if (pace.together == 0) return 0;
