@@ -201,7 +201,8 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     double communication_s = 0;
     for (std::size_t r = 0; r < traffic.each.size(); ++r)
       communication_s += traffic.times[r] * solo_time(traffic.each[r]).to_seconds();
-    const Time communication = Time::ceil_nanoseconds(communication_s * 1e9);
+    constexpr double kRounding_ns = 1e-3;
+    const Time communication = Time::ceil_nanoseconds(std::max(0.0, communication_s * 1e9 - kRounding_ns));
     router_->pace(job.label, traffic.work.on_each_of(traffic.gpus) + communication, communication);
   }
 

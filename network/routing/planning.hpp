@@ -32,8 +32,8 @@ struct PlanningOptions {
   /// Levels of priority, 1..kMostPriorityLevels. With more than one, jobs that share links are put on different ones as
   /// far as possible (network/routing/priority_levels.hpp), where a job counts as much as its intensity.
   int levels = 1;
-  /// Jobs that share links begin their iterations in turns (network/routing/beats.hpp), planned anew when a job starts or
-  /// leaves.
+  /// Jobs that share links begin their iterations in turns (network/routing/beats.hpp), planned anew when a job starts
+  /// or leaves.
   bool shifts = false;
 };
 

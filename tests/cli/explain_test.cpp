@@ -6,6 +6,7 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace contend;
 
@@ -43,10 +44,13 @@ TEST_CASE("the story says which slow components held a job up, at each instant t
   CHECK(contains(story.out, "an event on server 0"));
   CHECK(!contains(story.out, "server 1"));
   const Outcome json = here.contend("explain run.yaml train --json");
-  CHECK(contains(
-      json.out,
-      R"("component":"an event on GPU 3 of server 0","times":1.5,"time_s":200,"lost_at_most_s":66.666666667)"));
-  CHECK(contains(json.out, R"("component":"an event on server 0","times":2,"time_s":100,"lost_at_most_s":50)"));
+  const auto entry = [](const char* component, const char* times, const char* time, const char* lost) {
+    return fmt::format(
+        "\"component\": \"{}\",\n      \"times\": {},\n      \"time_s\": {},\n      \"lost_at_most_s\": {}\n",
+        component, times, time, lost);
+  };
+  CHECK(contains(json.out, entry("an event on GPU 3 of server 0", "1.5", "200", "66.666666667")));
+  CHECK(contains(json.out, entry("an event on server 0", "2", "100", "50")));
 }
 
 TEST_CASE("the story says on which links a job's transfers lost time, and because of which job") {

@@ -156,3 +156,34 @@ TEST_CASE("in a run, bytes of the more intense job go first where there are leve
   CHECK(first.jobs[1].finish.ns() > fair.jobs[1].finish.ns());
   CHECK(first.jobs[1].finish < first.jobs[0].finish + Time::nanoseconds(210));
 }
+
+TEST_CASE("in a run, jobs that share links send in turns") {
+  // Both compute and then send, for 60 and 40 ns or for 40 and 60. Together they have iterations of 140 and 160 ns. In
+  // turns the second begins when the first has sent, which is after 40, or each has a period of 120 ns.
+  const auto run = [](const std::string& graph, bool shifts, std::vector<Outage> outages = {}) {
+    const std::vector<TestJob> jobs{{graph, {0, 2}, 10}, {graph, {1, 3}, 10}};
+    auto topology = std::make_unique<Topology>(build_topology(plain_fabric(spec("single-switch")), 2, 2));
+    auto router = make_planning_router(*topology, {.shifts = shifts});
+    auto network = make_flow_network(std::move(topology), std::move(router), ring_options(), jobs.size());
+    SimulationOptions options;
+    options.failures.outages = std::move(outages);
+    return Simulation{
+        {2, 2, Bytes{100}}, workload_of(jobs), policies_of({2, 2}, jobs), std::move(network), std::move(options)}
+        .run();
+  };
+  const auto finish = [](const RunResult& result, std::size_t job) { return result.jobs[job].finish.ns(); };
+  const std::string shorter = "role w 2 | compute f w 60 | all-reduce g w 40 | f -> g | g => f";
+  const std::string longer = "role w 2 | compute f w 40 | all-reduce g w 60 | f -> g | g => f";
+  CHECK(finish(run(shorter, false), 0) == 1'400);
+  CHECK(finish(run(shorter, true), 0) == 1'000);
+  CHECK(finish(run(shorter, true), 1) == 1'040);
+  CHECK(finish(run(longer, false), 0) == 1'600);
+  CHECK(finish(run(longer, true), 0) == 9 * 120 + 100);
+  CHECK(finish(run(longer, true), 1) == 60 + 9 * 120 + 100);
+  // The second job loses a GPU while it waits for its first iteration, and has it again before that begins.
+  const RunResult struck = run(shorter, true, {{Time::nanoseconds(20), Time::nanoseconds(30), 1, 2}});
+  CHECK(finish(struck, 0) == 1'000);
+  CHECK(finish(struck, 1) == 1'040);
+  CHECK(struck.jobs[1].overhead == Time{});
+  CHECK(struck.jobs[1].held.ns() == 20 + 1'010);
+}

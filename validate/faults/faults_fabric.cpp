@@ -1,7 +1,7 @@
 // Flows that collide and jobs that take turns on a link: exact tables and scores worked by hand.
 
-#include "network/routing/cassini.hpp"
 #include "models/fabric/collisions.hpp"
+#include "network/routing/cassini.hpp"
 #include "validate/faults/faults_suite.hpp"
 
 #include <cstdint>
