@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include <fmt/core.h>
@@ -73,10 +74,18 @@ std::vector<JobRequest> generate_jobs(const GeneratedWorkload& mix, std::uint64_
       jobs.push_back(std::move(job));
     }
   }
-  std::stable_sort(jobs.begin(), jobs.end(),
-                   [](const JobRequest& a, const JobRequest& b) { return a.submit < b.submit; });
-  for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i].name = fmt::format("job-{}", i);
-  return jobs;
+  // Jobs are large, so their numbers are sorted.
+  std::vector<std::size_t> order(jobs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return jobs[a].submit < jobs[b].submit; });
+  std::vector<JobRequest> sorted;
+  sorted.reserve(jobs.size());
+  for (const std::size_t job : order) {
+    sorted.push_back(std::move(jobs[job]));
+    sorted.back().name = fmt::format("job-{}", sorted.size() - 1);
+  }
+  return sorted;
 }
 
 namespace {

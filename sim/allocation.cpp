@@ -53,8 +53,7 @@ void Allocation::check(JobId job, std::span<const GpuId> gpus) const {
 
 void Allocation::reserve(JobId job, std::span<const GpuId> gpus, bool take) {
   const JobSpec& spec = *state_.run(job).spec;
-  for (const GpuId gpu : gpus)
-    take ? state_.capacity.take(gpu, RankDemand{spec}) : state_.capacity.give_back(gpu, RankDemand{spec});
+  for (const GpuId gpu : gpus) take ? state_.take(gpu, RankDemand{spec}) : state_.give_back(gpu, RankDemand{spec});
   const auto width = static_cast<int>(gpus.size());
   state_.capacity.use_quota(spec.vc, take ? width : -width);
 }
@@ -214,7 +213,7 @@ void Allocation::hold(JobId job, std::span<const GpuId> gpus) {
   ++run.starts;
   servers_.clear();
   for (const GpuId gpu : run.gpus) {
-    state_.capacity.take(gpu, rank);
+    state_.take(gpu, rank);
     ++state_.gpu[gpu.index()].jobs_started;
     if (run.timed()) state_.gpu[gpu.index()].timed.push_back(job);
     servers_.push_back(state_.server_of(gpu));
@@ -309,7 +308,7 @@ void Allocation::let_go(JobId job) {
   const auto kept = std::ranges::find(kept_, job, &Kept::job);
   if (kept == kept_.end()) return;
   const JobSpec& spec = *state_.run(job).spec;
-  for (const GpuId gpu : kept->gpus) state_.capacity.give_back(gpu, RankDemand{spec});
+  for (const GpuId gpu : kept->gpus) state_.give_back(gpu, RankDemand{spec});
   state_.capacity.use_quota(spec.vc, -kept->width);
   kept_.erase(kept);
 }
@@ -318,7 +317,7 @@ void Allocation::let_go(GpuId gpu) {
   for (Kept& kept : kept_) {
     const auto found = std::ranges::lower_bound(kept.gpus, gpu);
     if (found == kept.gpus.end() || *found != gpu) continue;
-    state_.capacity.give_back(gpu, RankDemand{*state_.run(kept.job).spec});
+    state_.give_back(gpu, RankDemand{*state_.run(kept.job).spec});
     kept.gpus.erase(found);
   }
 }
@@ -347,7 +346,7 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
   const Time held = state_.clock - run.since;
   bool has_saved = false;
   for (const GpuId gpu : run.gpus) {
-    if (!keeps_gpus) state_.capacity.give_back(gpu, rank);
+    if (!keeps_gpus) state_.give_back(gpu, rank);
     if (!run.timed()) continue;
     auto& timed = state_.gpu[gpu.index()].timed;
     timed.erase(std::remove(timed.begin(), timed.end(), job), timed.end());

@@ -21,6 +21,8 @@ void flush_busy_time(EngineState& state, Cell& cell) {
 CellId take_cell(EngineState& state) {
   if (state.unused_cells.empty()) {
     state.cells.emplace_back();
+    state.loads.emplace_back();
+    state.load_is_noted.push_back(0);
     return CellId{state.cells.size() - 1};
   }
   const CellId id = state.unused_cells.back();
@@ -34,9 +36,8 @@ CellId split(EngineState& state, CellId id, const std::vector<GpuId>& part) {
   const CellId created = take_cell(state);
   Cell& old_cell = state.at(id);
   Cell& new_cell = state.at(created);
-  const bool is_noted = new_cell.load_is_noted;
   new_cell = old_cell;
-  new_cell.load_is_noted = is_noted;
+  state.loads[created.index()] = state.loads[id.index()];
   state.note_load(created);
   new_cell.gpus.assign(part.begin(), part.end());
   for (const GpuId gpu : part) state.gpu[gpu.index()].cell = created;
@@ -64,9 +65,8 @@ void absorb(EngineState& state, CellId into, CellId from) {
   for (const Occupant& occupant : gone.occupants) std::erase(state.run(occupant.job).live->cells, from);
   if (gone.busy) state.calendar.cancel(gone.event);
   state.note_load(into);
-  const bool is_noted = gone.load_is_noted;
   gone = Cell{};
-  gone.load_is_noted = is_noted;
+  state.loads[from.index()] = GpuTime{};
   state.unused_cells.push_back(from);
 }
 
@@ -104,7 +104,7 @@ void break_chain(EngineState& state, CellId id) {
   Occupant& occupant = state.occupant(id, cell.running.job);
   bool between = false;  // a task ended at this very instant
   while (!between && cell.started + duration_of(cell.running.op) <= state.clock) {
-    end_of_link(state, cell, run, occupant);
+    end_of_link(state, id, run, occupant);
     between = cell.started == state.clock;
   }
   // The tasks that have not ended will credit their service themselves, so their promises are dropped.
@@ -153,12 +153,13 @@ std::uint64_t hash_of(const Cell& cell) {
 
 }  // namespace
 
-void end_of_link(EngineState& state, Cell& cell, JobRun& run, Occupant& occupant) {
+void end_of_link(EngineState& state, CellId id, JobRun& run, Occupant& occupant) {
+  Cell& cell = state.at(id);
   const Plan::PlannedOp& op = run.plan->ops[cell.running.op.index()];
   occupant.pending[run.at(cell.running.slot, cell.running.op)] = kDone;
   occupant.pending[run.at(cell.running.slot, op.then)] -= 1;
   occupant.remaining_compute -= op.op.duration;
-  cell.load -= GpuTime{op.op.duration, 1};
+  state.loads[id.index()] -= GpuTime{op.op.duration, 1};
   run.live->left[cell.running.slot] -= cell.ranks();
   cell.busy_time += op.op.duration;
   cell.started += op.op.duration;
@@ -207,7 +208,7 @@ void occupy(EngineState& state, JobId job) {
     state.at(cell).who.push_back(job);
     state.at(cell).seated = ++state.groups_changed;
     for (const JobId other : state.at(cell).who) state.note_change(other);
-    run.live->cells.push_back(cell);
+    run.live->cells.emplace_back(cell, state.at(cell).occupants.size() - 1);
     if (!plan.foldable) run.live->cell_of_rank[static_cast<std::size_t>(rank)] = cell;
     begin = end;
   }
@@ -311,7 +312,7 @@ void check_seats(const EngineState& state) {
     CONTEND_CHECK(cell.who.size() == cell.occupants.size(), "a cell knows the jobs on it");
     GpuTime load;
     for (const Occupant& occupant : cell.occupants) load += state.load_of(occupant);
-    CONTEND_CHECK(cell.load == load, "a cell knows its load");
+    CONTEND_CHECK(state.loads[c] == load, "a cell knows its load");
     for (const JobId job : cell.who) {
       const auto& cells = state.jobs[job.index()].live->cells;
       CONTEND_CHECK(std::find(cells.begin(), cells.end(), CellId{c}) != cells.end(), "a job knows its cells");

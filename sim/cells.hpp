@@ -16,7 +16,7 @@ void occupy(EngineState& state, JobId job);
 void leave(EngineState& state, JobId job);
 
 /// Ends the first task of the chain that the cell runs. Its service is not credited here: a Promise does that.
-void end_of_link(EngineState& state, Cell& cell, JobRun& run, Occupant& occupant);
+void end_of_link(EngineState& state, CellId cell, JobRun& run, Occupant& occupant);
 
 /// Makes tasks on the GPU take as many thousandths of their time from now on, and the rest of one in progress
 /// (sim/slowness.hpp). To be called before the tasks of this instant start.

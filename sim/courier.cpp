@@ -72,6 +72,7 @@ void Courier::hold(const Traffic& traffic) {
   const JobId job = traffic.job;
   const Slot slot = traffic.slot;
   waiting_[index].traffic = traffic;
+  fetch_lines<1>(&run.live->transfers);  // for start()
   if (!op.channel.valid()) {
     became_ready_.push_back(index);
     let_ask(index);
@@ -192,9 +193,10 @@ void Courier::admit() {
   for (const auto& [job, channel] : moved_) advance(job, channel);
   moved_.clear();
   for (const std::size_t index : to_ask_) {
-    fetch_lines<1>(&state_.run(waiting_[index].traffic.job));
+    fetch_lines<JobRun::kLines>(&state_.run(waiting_[index].traffic.job));
     fetch_lines<1>(waiting_[index].traffic.interfaces().data());
   }
+  for (const std::size_t index : to_ask_) fetch_lines<1>(&state_.run(waiting_[index].traffic.job).live->transfers);
   for (const std::size_t index : to_ask_) ask(index);
   to_ask_.clear();
   for (bool first = true; !willing_.empty(); first = false) {
@@ -247,7 +249,7 @@ void Courier::end_due(std::vector<Traffic>& ended) {
   for (const TransferId id : ended_ids_) {
     const Traffic traffic = *std::exchange(state_.in_network[id.index()], std::nullopt);
     JobRun& run = state_.run(traffic.job);
-    std::erase(run.live->transfers, id);
+    run.live->transfers.erase(std::find(run.live->transfers.begin(), run.live->transfers.end(), id));
     for (const CellId cell : run.live->cells) state_.mark_pace(cell);
     relieved_.insert(relieved_.end(), traffic.interfaces().begin(), traffic.interfaces().end());
     if (const Op& op = op_of(traffic); op.channel.valid()) {
@@ -292,10 +294,10 @@ void Courier::foresee() {
     return;
   }
   for (std::size_t i = (step - 4) * kCellsInStep; i < (step - 3) * kCellsInStep && i < live.cells.size(); ++i)
-    fetch_lines<Cell::kLines>(&state_.at(live.cells[i]));
+    fetch_lines<Cell::kLinesOfTask>(&state_.at(live.cells[i]));
   if (step == 4) return;
   for (std::size_t i = (step - 5) * kCellsInStep; i < (step - 4) * kCellsInStep && i < live.cells.size(); ++i)
-    state_.fetch_occupant(live.cells[i], traffic.job);
+    state_.fetch_occupant(live.cells[i]);
 }
 
 void Courier::fetch_refused() const {

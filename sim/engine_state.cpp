@@ -267,6 +267,8 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
   }
   gpu.resize(capacity.gpus());
   cells.resize(capacity.gpus());
+  loads.resize(cells.size());
+  load_is_noted.resize(cells.size());
   for (std::size_t g = 0; g < gpu.size(); ++g) {
     gpu[g].cell = CellId{g};
     cells[g].gpus.emplace_back(g);
@@ -283,6 +285,13 @@ Occupant& EngineState::occupant(CellId cell, JobId job) {
     if (c.who[i] == job) return c.occupants[i];
   }
   check_failed(__FILE__, __LINE__, "the job occupies the cell", jobs[job.index()].spec->name);
+}
+
+Occupant& EngineState::occupant(SeatedCell& seat, JobId job) {
+  std::vector<Occupant>& occupants = at(seat.cell).occupants;
+  if (seat.seat >= occupants.size() || occupants[seat.seat].job != job)
+    seat.seat = static_cast<std::uint16_t>(&occupant(seat.cell, job) - occupants.data());
+  return occupants[seat.seat];
 }
 
 PolicyKey EngineState::key(JobId id) {
@@ -516,23 +525,24 @@ void EngineState::fetch_work(const CalendarEvent& event) const {
   if (event.kind != CalendarEvent::Kind::task_end) return;
   const Cell& cell = cells[event.cell.index()];
   fetch_lines<1>(cell.occupants.data() + event.seat);
-  fetch_lines<JobExecution::kLines>(jobs[event.job.index()].live.get());
+  const JobExecution* const live = jobs[event.job.index()].live.get();
+  fetch_lines<JobExecution::kLines>(live);
+  if (live != nullptr) fetch_lines<1>(&live->iterated);
+  if (cell.ready.size() > 1) fetch_lines<1>(&cell.ready.front() + 1);
   fetch_keys(cell);
 }
 
-void EngineState::fetch_occupant(CellId id, JobId job) const {
-  const Cell& cell = cells[id.index()];
-  for (std::size_t i = 0; i < cell.who.size(); ++i) {
-    if (cell.who[i] == job) return fetch_lines<1>(&cell.occupants[i]);
-  }
+void EngineState::fetch_occupant(const SeatedCell& cell) const {
+  fetch_lines<1>(cells[cell.index()].occupants.data() + cell.seat);
 }
 
 void EngineState::fetch_cells_of(JobId job) const {
-  for (const CellId cell : jobs[job.index()].live->cells) fetch_lines<Cell::kLines>(&cells[cell.index()]);
+  for (const SeatedCell& cell : jobs[job.index()].live->cells)
+    fetch_lines<Cell::kLinesOfTask + 1>(&cells[cell.index()]);
 }
 
 void EngineState::fetch_occupants_of(JobId job) const {
-  for (const CellId id : jobs[job.index()].live->cells) fetch_occupant(id, job);
+  for (const SeatedCell& cell : jobs[job.index()].live->cells) fetch_occupant(cell);
 }
 
 void EngineState::fetch_keys(const Cell& cell) const {
@@ -567,8 +577,10 @@ EngineState::Links EngineState::done_in_chain(const Cell& cell) const {
   return done;
 }
 
-Time EngineState::load_of_graph_jobs(const Cell& cell) const {
-  Time load = cell.load.on_each_of(1);
+Time EngineState::load_of_graph_jobs(CellId id) const {
+  Time load = loads[id.index()].on_each_of(1);
+  if (away.empty() && !fold) return load;  // there are no chains, either
+  const Cell& cell = cells[id.index()];
   for (std::size_t i = 0; i < cell.occupants.size() && !away.empty(); ++i) {
     if (is_away(cell.who[i])) load -= load_of(cell.occupants[i]).on_each_of(1);
   }
@@ -577,7 +589,7 @@ Time EngineState::load_of_graph_jobs(const Cell& cell) const {
 }
 
 Time EngineState::load(GpuId id) const {
-  Time load = load_of_graph_jobs(cells[gpu[id.index()].cell.index()]);
+  Time load = load_of_graph_jobs(cell_of(id));
   for (const JobId timed : gpu[id.index()].timed) {
     if (is_away(timed)) continue;
     const JobView remaining = view(timed, false);

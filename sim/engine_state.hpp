@@ -73,33 +73,30 @@ struct alignas(kCacheLine) Occupant {
 /// lists lie inside.
 struct alignas(kCacheLine) Cell {
   bool busy = false;
-  bool chained = false;                ///< the tasks that follow `running` on the same ranks are included in `end`
-  bool touched = false;                ///< true if it may have to take a task at the end of this instant
-  bool is_unpaced = false;             ///< true if its tasks or transfers began or ended at this instant
-  mutable bool load_is_noted = false;  ///< true if it is in EngineState::changed_loads
+  bool chained = false;     ///< the tasks that follow `running` on the same ranks are included in `end`
+  bool touched = false;     ///< true if it may have to take a task at the end of this instant
+  bool is_unpaced = false;  ///< true if its tasks or transfers began or ended at this instant
   ReadyTask running;
   std::int32_t slowness = Slowdown::kFullPace;  ///< of its tasks now
   Time started, end;
   EventHandle event;
   Time busy_time;  ///< of each GPU since GpuState::busy was last brought up to date
 
-  boost::container::small_vector<ReadyTask, 8> ready;
-  std::uint64_t formed = 0;  ///< EngineState::groups_changed when it was last split or merged
-
   std::vector<Occupant> occupants;  ///< in order of start
-  boost::container::small_vector<GpuId, 1> gpus;
-  std::uint64_t seated = 0;  ///< EngineState::groups_changed when a job was last seated on it
-
-  GpuTime load;    ///< work left of all occupants on each GPU; falls when an operation ends
-  PacedTask pace;  ///< of `running`, if the options have any interference
+  boost::container::small_vector<ReadyTask, 8> ready;
 
   boost::container::small_vector<JobId, 10> who;  ///< the jobs of `occupants`
+  boost::container::small_vector<GpuId, 1> gpus;
+  std::uint64_t formed = 0;  ///< EngineState::groups_changed when it was last split or merged
+  std::uint64_t seated = 0;  ///< EngineState::groups_changed when a job was last seated on it
 
-  static constexpr int kLines = 6, kLinesOfTask = 5;  ///< all of it, and what the end of a task may need
+  PacedTask pace;  ///< of `running`, if the options have any interference
+
+  static constexpr int kLinesOfTask = 2;  ///< that the end of a task may need; more if several tasks are ready
 
   [[nodiscard]] int ranks() const { return static_cast<int>(gpus.size()); }
 };
-static_assert(sizeof(Cell) == Cell::kLines * kCacheLine);
+static_assert(sizeof(Cell) == 6 * kCacheLine);
 
 struct GpuState {
   CellId cell;
@@ -202,50 +199,64 @@ struct TimedSaving {
   Time overhead, restarting;  ///< time until `from`, or until it stopped
 };
 
+/// A cell of a job, and where the job was among its occupants when something last looked (EngineState::occupant).
+struct SeatedCell {
+  // A list of these is a list of cells.
+  SeatedCell(CellId id, std::size_t at = 0) : cell{id}, seat{static_cast<std::uint16_t>(at)} {}  // NOLINT
+  operator CellId() const { return cell; }                                                       // NOLINT
+  [[nodiscard]] std::size_t index() const { return cell.index(); }
+  bool operator==(const CellId& other) const { return cell == other; }
+  CellId cell;
+  std::uint16_t seat = 0;
+};
+
 /// The execution of a graph job; it exists while the job holds GPUs.
 struct alignas(kCacheLine) JobExecution {
-  Slot current = 0;                    ///< slot of the oldest iteration in flight
-  std::array<std::int32_t, 2> left{};  ///< instances not yet done, by slot
-  std::int64_t iterations = 1;         ///< of the job
-  PendingCounts pending;               ///< as Occupant::pending, of collectives
-
-  Time remaining_communication;          ///< if the job were alone in the network
+  Slot current = 0;    ///< slot of the oldest iteration in flight
+  bool stops = false;  ///< every `save_every` iterations, for a checkpoint
+  SavingStep step = SavingStep::none;
+  std::array<std::int32_t, 2> left{};    ///< instances not yet done, by slot
   std::array<std::uint32_t, 2> phase{};  ///< of the iterations in flight, by slot
-  std::vector<CellId> cells;
-  std::vector<ServerId> servers;  ///< ascending
+  std::int64_t iterations = 1;           ///< of the job
+  PendingCounts pending;                 ///< as Occupant::pending, of collectives
+
+  Time remaining_communication;  ///< if the job were alone in the network
+  std::vector<SeatedCell> cells;
+  std::vector<ServerId> servers;   ///< ascending
+  int waiting = 0;                 ///< messages held back
+  std::array<bool, 2> admitted{};  ///< a message between servers has entered the network, by slot
 
   alignas(kCacheLine) JobView for_key;  ///< EngineState::view_for_key; what keys are made of fills its first line
-  std::vector<TransferId> transfers;    ///< in the network
-  int waiting = 0;                      ///< messages held back
-  bool paced = false;                   ///< the network may have it wait between two iterations
-  bool stops = false;                   ///< for its checkpoints
-  SavingStep step = SavingStep::none;
-  Time waiting_since;
-  std::int64_t save_every = 1;  ///< iterations between two checkpoints; 0: as many as take a given time
-  /// After this iteration a checkpoint is due; -1: it isn't known, because none has ended that would say how long they
-  /// take.
-  std::int64_t next_save = -1;
 
-  Time iterated;                  ///< when it began, or its last iteration ended
+  alignas(kCacheLine) boost::container::small_vector<TransferId, 2> transfers;  ///< in the network
+  Time waiting_since;
+  std::array<Bytes, 2> unsent{};  ///< what Op::sends() has yet to send, by slot
+  Time standing_since;            ///< while `step` isn't none
+
+  alignas(kCacheLine) Time iterated;  ///< when it began, or its last iteration ended
+  /// Iterations between two checkpoints; 0: as many as take a given time.
+  std::int64_t save_every = 1;
+  SavedIteration saved, saved_before;  ///< the last two checkpoints of this run, or its begin
+
   std::vector<Promise> promises;  ///< of tasks inside chains
-  /// When its last iterations ended, by the number that had ended then, modulo kEndsKept.
+  /// When its last iterations ended, by the number that had ended then, modulo kEndsKept; only with leaping.
   static constexpr std::size_t kEndsKept = 32;
   std::array<Time, kEndsKept> ends{};
 
+  bool paced = false;  ///< the network may have it wait between two iterations
+  /// After this iteration a checkpoint is due; -1: it isn't known, because none has ended that would say how long they
+  /// take.
+  std::int64_t next_save = -1;
   std::map<JoinedRanks, JoinedServers> joined;      ///< what its messages and collectives join
   std::vector<const JoinedServers*> joined_by;      ///< by operation: of `joined`; nullptr: it joins two ranks, or none
   std::vector<std::vector<ServerId>> same_servers;  ///< that are simulated as their first (sim/server_folding.hpp)
   std::vector<ChannelQueue> channels;               ///< as in the plan
   std::vector<RunningTimer> timers;                 ///< in order of starting
-  std::array<Bytes, 2> unsent{};                    ///< what Op::sends() has yet to send, by slot
-  std::array<bool, 2> admitted{};                   ///< a message between servers has entered the network, by slot
   std::vector<CellId> cell_of_rank;                 ///< only if not foldable
   bool begun = false;                               ///< false while it restarts after a failure
   SavedIteration first;                             ///< where this run began
-  SavedIteration saved, saved_before;               ///< the last two checkpoints of this run, or its begin
   SavedIteration being_saved;                       ///< the one that is written beside the work
   SavedIteration interval;                          ///< where the work since the last checkpoint began, or this run
-  Time standing_since;                              ///< while `step` isn't none
 
   static constexpr int kLines = 3;  ///< that an event may need
 };
@@ -414,6 +425,9 @@ struct EngineState : ClusterView {
   std::vector<GpuState> gpu;
   std::vector<Cell> cells;
   std::vector<CellId> unused_cells;
+  /// By cell: the work left of all occupants on each GPU, which falls when an operation ends. It lies apart from cells,
+  /// because placements look at many loads, and the end of a transfer changes those of all cells of a job.
+  std::vector<GpuTime> loads;
   std::vector<CellId> touched;                     ///< cells to look at when the instant ends
   std::vector<CellId> unpaced;                     ///< cells whose rates the pacer has to look at
   std::size_t waiting = 0;                         ///< queued and preempted jobs
@@ -441,6 +455,7 @@ struct EngineState : ClusterView {
   std::uint64_t joined_made = 0;              ///< JoinedServers so far
   std::vector<RandomStream> jitter;           ///< by GPU: of the times of its tasks; empty without jitter
   mutable std::vector<CellId> changed_loads;  ///< cells noted since the last search in load_order
+  mutable std::vector<std::uint8_t> load_is_noted;  ///< by cell: true if it is among these
   mutable LoadOrder load_order;
   std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::int32_t>> type_orders;  ///< by gpu_type and pace
   std::vector<std::int32_t> server_types;   ///< by server; empty if all are alike
@@ -449,6 +464,7 @@ struct EngineState : ClusterView {
   [[nodiscard]] JobRun& run(JobId job) { return jobs[job.index()]; }
   [[nodiscard]] Cell& at(CellId cell) { return cells[cell.index()]; }
   [[nodiscard]] Occupant& occupant(CellId cell, JobId job);
+  [[nodiscard]] Occupant& occupant(SeatedCell& seat, JobId job);
   /// The key of a graph job that runs.
   [[nodiscard]] PolicyKey key(JobId job);
   /// As view(job, true), of a graph job that runs.
@@ -489,7 +505,7 @@ struct EngineState : ClusterView {
   /// used, and so it is fetched while events before it are executed.
   void fetch_cell(const CalendarEvent& event) const;
   void fetch_work(const CalendarEvent& event) const;
-  void fetch_occupant(CellId cell, JobId job) const;
+  void fetch_occupant(const SeatedCell& cell) const;
   void fetch_cells_of(JobId job) const;
   void fetch_occupants_of(JobId job) const;
   /// Fetches what decides which task of the cell goes first.
@@ -501,16 +517,32 @@ struct EngineState : ClusterView {
     return GpuTime{occupant.remaining_compute, 1} +
            GpuTime{jobs[occupant.job.index()].live->remaining_communication, 1};
   }
+  /// GPUs of a cell, and the first of them.
+  [[nodiscard]] int ranks_of(CellId cell) const { return fold ? cells[cell.index()].ranks() : 1; }
+  [[nodiscard]] GpuId first_of(CellId cell) const {
+    return fold ? cells[cell.index()].gpus.front() : GpuId{cell.index()};
+  }
+  /// The cell of a GPU.
+  [[nodiscard]] CellId cell_of(GpuId id) const { return fold ? gpu[id.index()].cell : CellId{id.index()}; }
   /// Work left on each GPU of a cell, of its occupants that are not away.
-  [[nodiscard]] Time load_of_graph_jobs(const Cell& cell) const;
-  /// Changes Cell::load.
+  [[nodiscard]] Time load_of_graph_jobs(CellId cell) const;
+  /// Changes an element of `loads`.
   void change_load(CellId cell, GpuTime by) {
-    at(cell).load += by;
+    loads[cell.index()] += by;
     note_load(cell);
   }
-  /// Says that the load of its GPUs has changed, or that it is about to fall with time alone.
+  /// Changes what jobs hold of a GPU.
+  void take(GpuId id, const RankDemand& rank) {
+    capacity.take(id, rank);
+    note_load(gpu[id.index()].cell);
+  }
+  void give_back(GpuId id, const RankDemand& rank) {
+    capacity.give_back(id, rank);
+    note_load(gpu[id.index()].cell);
+  }
+  /// Says that the load of its GPUs has changed, or their room, or that it is about to fall with time alone.
   void note_load(CellId cell) const {
-    if (std::exchange(cells[cell.index()].load_is_noted, true)) return;
+    if (std::exchange(load_is_noted[cell.index()], std::uint8_t{1}) != 0) return;
     changed_loads.push_back(cell);
   }
   /// How long a task takes that starts on the cell now. Draws a number if there is jitter.

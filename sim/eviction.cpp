@@ -140,7 +140,7 @@ void Eviction::sort_shares() {
 void Eviction::give_back(const Candidate& candidate, bool take) {
   const JobRun& run = state_.run(candidate.job);
   const RankDemand rank{*run.spec};
-  for (const GpuId gpu : run.gpus) take ? state_.capacity.take(gpu, rank) : state_.capacity.give_back(gpu, rank);
+  for (const GpuId gpu : run.gpus) take ? state_.take(gpu, rank) : state_.give_back(gpu, rank);
   const auto width = static_cast<int>(run.gpus.size());
   state_.capacity.use_quota(run.spec->vc, take ? width : -width);
   take ? state_.show(candidate.job) : state_.hide(candidate.job);

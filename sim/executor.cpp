@@ -114,7 +114,7 @@ void Executor::open(JobId job, Slot slot, bool first) {
       run.live->pending[run.at(slot, OpId{i})] = waits_for;
       continue;
     }
-    for (const CellId cell : run.live->cells) {
+    for (SeatedCell& cell : run.live->cells) {
       Occupant& occupant = state_.occupant(cell, job);
       if (occupant.role == op.op.role) occupant.pending[run.at(slot, OpId{i})] = waits_for;
     }
@@ -129,7 +129,7 @@ void Executor::open(JobId job, Slot slot, bool first) {
           contribute({job, op, other, CellId::none()}, after, slot, false);
         continue;
       }
-      for (const CellId cell : run.live->cells) {
+      for (SeatedCell& cell : run.live->cells) {
         const Occupant& occupant = state_.occupant(cell, job);
         if (occupant.role == plan.ops[i].op.role && occupant.pending[run.at(other, op)] == kDone) {
           contribute({job, op, other, cell}, after, slot, false);
@@ -143,10 +143,10 @@ void Executor::open(JobId job, Slot slot, bool first) {
       if (run.live->pending[run.at(slot, op)] == 0) announce(job, op, slot, CellId::none());
       continue;
     }
-    for (const CellId cell : run.live->cells) {
+    for (SeatedCell& cell : run.live->cells) {
       const Occupant& occupant = state_.occupant(cell, job);
       if (occupant.role == plan.ops[i].op.role && occupant.pending[run.at(slot, op)] == 0)
-        announce(job, op, slot, cell);
+        announce(job, op, slot, cell, cell.seat);
     }
   }
 }
@@ -167,29 +167,29 @@ void Executor::contribute(const Completion& done, OpId after, Slot slot, bool an
   const Plan& plan = *run.plan;
   const bool from_rank = plan.ops[done.op.index()].per_rank;
   const std::size_t at = run.at(slot, after);
-  const auto lower = [&](std::int32_t& pending, std::int32_t by, CellId cell) {
+  const auto lower = [&](std::int32_t& pending, std::int32_t by, CellId cell, std::uint16_t seat = 0) {
     pending -= by;
     CONTEND_DCHECK(pending >= 0, "an operation ends once");
-    if (pending == 0 && announce_ready) announce(done.job, after, slot, cell);
+    if (pending == 0 && announce_ready) announce(done.job, after, slot, cell, seat);
   };
   if (!plan.ops[after.index()].per_rank) {
-    lower(run.live->pending[at], from_rank ? state_.at(done.cell).ranks() : 1, CellId::none());
+    lower(run.live->pending[at], from_rank ? state_.ranks_of(done.cell) : 1, CellId::none());
   } else if (from_rank) {
     const CellId cell = peer_cell(done, after);
-    lower(state_.occupant(cell, done.job).pending[at], 1, cell);
+    Occupant& occupant = state_.occupant(cell, done.job);
+    lower(occupant.pending[at], 1, cell, static_cast<std::uint16_t>(&occupant - state_.at(cell).occupants.data()));
   } else {
-    for (const CellId cell : run.live->cells) {
+    for (SeatedCell& cell : run.live->cells) {
       Occupant& occupant = state_.occupant(cell, done.job);
-      if (occupant.role == plan.ops[after.index()].op.role) lower(occupant.pending[at], 1, cell);
+      if (occupant.role == plan.ops[after.index()].op.role) lower(occupant.pending[at], 1, cell, cell.seat);
     }
   }
 }
 
-void Executor::announce(JobId job, OpId op, Slot slot, CellId cell) {
+void Executor::announce(JobId job, OpId op, Slot slot, CellId cell, std::uint16_t seat) {
   const OpKind kind = state_.run(job).plan->ops[op.index()].op.kind;
   if (kind == OpKind::compute) {
-    const auto seat = &state_.occupant(cell, job) - state_.at(cell).occupants.data();
-    state_.at(cell).ready.push_back({job, op, slot, static_cast<std::uint16_t>(seat)});
+    state_.at(cell).ready.push_back({job, op, slot, seat});
     state_.touch(cell);
   } else if (kind == OpKind::timer) {
     start_timer(job, op, slot);
@@ -268,7 +268,7 @@ void Executor::complete(const Completion& done) {
   const std::size_t at = run.at(done.slot, done.op);
   if (op.per_rank) {
     state_.occupant(done.cell, done.job).pending[at] = kDone;
-    run.live->left[done.slot] -= state_.at(done.cell).ranks();
+    run.live->left[done.slot] -= state_.ranks_of(done.cell);
   } else {
     run.live->pending[at] = kDone;
     run.live->left[done.slot] -= 1;
@@ -286,7 +286,8 @@ void Executor::end_iteration(JobId job) {
     ++run.completed;
     state_.iterated.push_back(job);
     run.live->iterated = state_.clock;
-    run.live->ends[static_cast<std::size_t>(run.completed) % JobExecution::kEndsKept] = state_.clock;
+    if (state_.options.leap)
+      run.live->ends[static_cast<std::size_t>(run.completed) % JobExecution::kEndsKept] = state_.clock;
     if (run.completed == run.live->iterations) return on_finished_(job);
     if (run.completed == run.live->next_save) {
       state_.plan_checkpoint(run);
@@ -317,7 +318,7 @@ void Executor::on_task_end(CellId id) {
   if (cell.chained) {
     EngineState::settle(run, state_.clock);
     Occupant& occupant = state_.occupant(id, cell.running.job);
-    while (run.plan->ops[cell.running.op.index()].then.valid()) end_of_link(state_, cell, run, occupant);
+    while (run.plan->ops[cell.running.op.index()].then.valid()) end_of_link(state_, id, run, occupant);
     cell.chained = false;
   }
   const ReadyTask task = cell.running;
@@ -327,15 +328,16 @@ void Executor::on_task_end(CellId id) {
   cell.busy_time += held;
   state_.change_load(id, GpuTime{} - GpuTime{duration, 1});
   state_.occupant(id, task.job).remaining_compute -= duration;
-  const GpuTime service{duration, cell.ranks()};
+  const int ranks = state_.ranks_of(id);
+  const GpuTime service{duration, ranks};
   run.remaining_service -= service;
   run.compute += service;
-  if (held != duration) run.slowed += GpuTime{held - duration, cell.ranks()};
+  if (held != duration) run.slowed += GpuTime{held - duration, ranks};
   run.key_is_stale = true;
   ++state_.events;
-  state_.leapt_events += static_cast<std::uint64_t>(cell.ranks() - 1);
+  state_.leapt_events += static_cast<std::uint64_t>(ranks - 1);
   state_.fingerprint.add(static_cast<std::uint64_t>(state_.clock.ns()));
-  state_.fingerprint.add((std::uint64_t{cell.gpus.front().value()} << 32) ^ (std::uint64_t{task.job.value()} << 8) ^
+  state_.fingerprint.add((std::uint64_t{state_.first_of(id).value()} << 32) ^ (std::uint64_t{task.job.value()} << 8) ^
                          task.op.value());
   if (state_.options.observer != nullptr) {
     const Op& op = run.plan->ops[task.op.index()].op;

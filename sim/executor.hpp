@@ -51,7 +51,8 @@ class Executor {
   void drain();
   void end_iteration(JobId job);
   void contribute(const Completion& done, OpId after, Slot slot, bool announce);
-  void announce(JobId job, OpId op, Slot slot, CellId cell);
+  /// Starts an operation that is ready; a task goes to the `seat`th occupant of the cell.
+  void announce(JobId job, OpId op, Slot slot, CellId cell, std::uint16_t seat = 0);
   [[nodiscard]] bool is_carried(const Traffic& traffic) const;
   void start_timer(JobId job, OpId op, Slot slot);
   void transfer_ready(JobId job, OpId op, Slot slot, CellId cell);

@@ -12,8 +12,9 @@ namespace {
 
 /// A load that the GPU won't fall below until its cell is noted again.
 Time bound_of(const EngineState& state, GpuId gpu) {
-  const Cell& cell = state.cells[state.gpu[gpu.index()].cell.index()];
-  const Time load = state.load_of_graph_jobs(cell);
+  const Time load = state.load_of_graph_jobs(state.cell_of(gpu));
+  if (!state.fold) return load;
+  const Cell& cell = state.cells[state.cell_of(gpu).index()];
   return cell.busy && cell.chained ? load - (cell.end - cell.started) : load;
 }
 
@@ -30,20 +31,27 @@ void LoadOrder::refresh(const EngineState& state) {
     is_stale_[server] = true;
     stale_.push_back(static_cast<std::uint32_t>(server));
   };
-  for (std::size_t s = 0; is_first && s < state.servers(); ++s) note(s);
+  for (std::size_t s = 0; (is_first || has_new_demand_) && s < state.servers(); ++s) note(s);
+  has_new_demand_ = false;
   for (const CellId id : state.changed_loads) {
-    const Cell& cell = state.cells[id.index()];
-    cell.load_is_noted = false;
-    for (const GpuId gpu : cell.gpus) note(state.server_of(gpu).index());
+    state.load_is_noted[id.index()] = 0;
+    if (!state.fold) {
+      note(state.server_of(GpuId{id.index()}).index());
+      continue;
+    }
+    for (const GpuId gpu : state.cells[id.index()].gpus) note(state.server_of(gpu).index());
   }
   state.changed_loads.clear();
   const auto per_server = static_cast<std::size_t>(state.spec.gpus_per_server);
   for (const std::uint32_t server : stale_) {
-    LoadBounds bounds{Time::never(), Time{}};
+    LoadBounds bounds;
+    bounds.server = Time{};
     for (std::size_t g = server * per_server; g < (server + 1) * per_server; ++g) {
       const Time load = bound_of(state, GpuId{g});
-      bounds.gpu = std::min(bounds.gpu, load);
+      bounds.any_gpu = std::min(bounds.any_gpu, load);
       bounds.server += load;
+      for (std::size_t d = 0; d < demands_.size(); ++d)
+        if (state.capacity.fits(GpuId{g}, demands_[d])) bounds.gpu[d] = std::min(bounds.gpu[d], load);
     }
     tree_->set(server, bounds);
     is_stale_[server] = false;
@@ -51,13 +59,23 @@ void LoadOrder::refresh(const EngineState& state) {
   stale_.clear();
 }
 
-template <class List, class Take>
-void LoadOrder::search(const EngineState& state, const JobView& job, Time LoadBounds::*bound,
-                       std::size_t ids_per_server, const List& list, const Take& take) {
-  refresh(state);
+std::size_t LoadOrder::number_of(const RankDemand& rank) {
+  const auto known = std::find(demands_.begin(), demands_.end(), rank);
+  const auto number = static_cast<std::size_t>(known - demands_.begin());
+  if (known != demands_.end() || number == LoadBounds::kDemands) return number;
+  demands_.push_back(rank);
+  has_new_demand_ = true;
+  return number;
+}
+
+template <class Bound, class List, class Take>
+void LoadOrder::search(const EngineState& state, const JobView& job, const Bound& bound, std::size_t ids_per_server,
+                       const List& list, const Take& take) {
   const RankDemand rank{job};
+  const std::size_t demand = number_of(rank);
+  refresh(state);
   const ServerRange usable = state.servers_for(job);
-  const auto& rooms = state.capacity.rooms();
+  const ServerTree<ServerRoom>* const rooms = demand < LoadBounds::kDemands ? nullptr : &state.capacity.rooms();
   const auto goes_later = [](const Entry& a, const Entry& b) {
     return std::tuple{a.load, a.first, a.node == 0} > std::tuple{b.load, b.first, b.node == 0};
   };
@@ -66,10 +84,11 @@ void LoadOrder::search(const EngineState& state, const JobView& job, Time LoadBo
     std::push_heap(heap_.begin(), heap_.end(), goes_later);
   };
   const auto may_hold = [&](std::size_t node, std::size_t first, std::size_t count) {
-    return first < usable.last && first + count > usable.first && rooms.at(node).may_fit(rank);
+    if (first >= usable.last || first + count <= usable.first) return false;
+    return rooms == nullptr ? tree_->at(node).gpu[demand] < Time::never() : rooms->at(node).may_fit(rank);
   };
   const auto entry_of = [&](std::size_t node, std::size_t first) {
-    return Entry{tree_->at(node).*bound, first * ids_per_server, node};
+    return Entry{bound(tree_->at(node), demand), first * ids_per_server, node};
   };
   heap_.clear();
   if (may_hold(1, 0, tree_->size_of(1))) push(entry_of(1, 0));
@@ -108,11 +127,13 @@ void LoadOrder::gpus(const EngineState& state, const JobView& job, std::size_t c
   };
   const std::size_t end = chosen.size() + count;
   if (count == 0) return;
-  search(state, job, &LoadBounds::gpu, static_cast<std::size_t>(state.spec.gpus_per_server), list,
-         [&](std::size_t gpu) {
-           chosen.emplace_back(gpu);
-           return chosen.size() < end;
-         });
+  const auto bound = [](const LoadBounds& bounds, std::size_t demand) {
+    return demand < LoadBounds::kDemands ? bounds.gpu[demand] : bounds.any_gpu;
+  };
+  search(state, job, bound, static_cast<std::size_t>(state.spec.gpus_per_server), list, [&](std::size_t gpu) {
+    chosen.emplace_back(gpu);
+    return chosen.size() < end;
+  });
 }
 
 void LoadOrder::servers(const EngineState& state, const JobView& job, std::size_t ranks,
@@ -124,7 +145,8 @@ void LoadOrder::servers(const EngineState& state, const JobView& job, std::size_
   };
   std::vector<GpuId> with_room;
   if (ranks == 0) return;
-  search(state, job, &LoadBounds::server, 1, list, [&](std::size_t server) {
+  const auto bound = [](const LoadBounds& bounds, std::size_t) { return bounds.server; };
+  search(state, job, bound, 1, list, [&](std::size_t server) {
     chosen.emplace_back(server);
     state.gpus_with_room(ServerId{server}, job, with_room);
     return with_room.size() < ranks;

@@ -2,16 +2,19 @@
 // LoadOrder finds the least loaded GPUs and servers without looking at all of them. It keeps lower bounds of the loads
 // in a tree over the servers and computes loads only where a bound is small enough to matter. The engine notes the
 // cells whose load changes (EngineState::change_load), and a search first brings the bounds on their servers up to
-// date.
+// date. The ranks of most jobs demand one of few amounts of memory, so there are bounds for each of the first few
+// demands; for others, what has room is found by a tree of rooms.
 //
 // Some loads fall with time alone. The bound of a GPU that runs a chain of tasks is its load at the end of the chain,
 // and timed jobs don't count, so that the bounds hold until the next note.
 
+#include "sim/cluster.hpp"
 #include "sim/ids.hpp"
 #include "sim/server_tree.hpp"
 #include "sim/units.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -24,10 +27,22 @@ struct JobView;
 
 /// Lower bounds of the loads of some servers and of their GPUs.
 struct LoadBounds {
-  Time gpu = Time::never(), server = Time::never();
+  static constexpr std::size_t kDemands = 4;
+  std::array<Time, kDemands> gpu = never();  ///< by demand: of GPUs that have room for it; never() if none has
+  Time any_gpu = Time::never();              ///< with or without room
+  Time server = Time::never();
   bool operator==(const LoadBounds&) const = default;
   friend LoadBounds join(const LoadBounds& a, const LoadBounds& b) {
-    return {std::min(a.gpu, b.gpu), std::min(a.server, b.server)};
+    LoadBounds joined;
+    for (std::size_t i = 0; i < kDemands; ++i) joined.gpu[i] = std::min(a.gpu[i], b.gpu[i]);
+    joined.any_gpu = std::min(a.any_gpu, b.any_gpu);
+    joined.server = std::min(a.server, b.server);
+    return joined;
+  }
+  static constexpr std::array<Time, kDemands> never() {
+    std::array<Time, kDemands> bounds{};
+    bounds.fill(Time::never());
+    return bounds;
   }
 };
 
@@ -46,13 +61,17 @@ class LoadOrder {
     std::size_t node;
   };
   void refresh(const EngineState& state);
+  /// Which of the bounds are for this demand; LoadBounds::kDemands if none are.
+  [[nodiscard]] std::size_t number_of(const RankDemand& rank);
   /// Takes what is sought in order of load, then id, until `take(id)` returns false. `list(server, push)` calls
-  /// push(load, id) for all of it on a server.
-  template <class List, class Take>
-  void search(const EngineState& state, const JobView& job, Time LoadBounds::*bound, std::size_t ids_per_server,
+  /// push(load, id) for all of it on a server, `bound(bounds, demand)` is what bounds its loads.
+  template <class Bound, class List, class Take>
+  void search(const EngineState& state, const JobView& job, const Bound& bound, std::size_t ids_per_server,
               const List& list, const Take& take);
 
   std::optional<ServerTree<LoadBounds>> tree_;
+  std::vector<RankDemand> demands_;   // that the bounds are for
+  bool has_new_demand_ = false;       // since refresh()
   std::vector<bool> is_stale_;        // by server; scratch
   std::vector<std::uint32_t> stale_;  // scratch
   std::vector<Entry> heap_;           // scratch

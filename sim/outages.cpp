@@ -323,7 +323,7 @@ void Outages::withhold_free() {
       each.withheld[i] = true;
       if (gpu.causes++ > 0) continue;
       gpu.since = state_.clock;
-      state_.capacity.take(id, out_of_service());
+      state_.take(id, out_of_service());
     }
   }
 }
@@ -392,7 +392,7 @@ void Outages::remove_cause(GpuId id) {
   Gpu& gpu = gpus_[id.index()];
   if (--gpu.causes > 0) return;
   gpu.down += state_.clock - gpu.since;
-  state_.capacity.give_back(id, out_of_service());
+  state_.give_back(id, out_of_service());
 }
 
 void Outages::interrupt_struck() {
@@ -409,7 +409,7 @@ void Outages::interrupt_struck() {
   struck_by_plan_.clear();
   for (const GpuId gpu : broken_now_) {
     admission_.let_go(gpu);
-    state_.capacity.take(gpu, out_of_service());
+    state_.take(gpu, out_of_service());
   }
   broken_now_.clear();
 }
@@ -475,7 +475,7 @@ void Outages::keep_as_spare(std::uint32_t server, Role role) {
   for (std::uint32_t g = server * per_server; g < (server + 1) * per_server; ++g) {
     if (gpus_[g].causes++ > 0) continue;
     gpus_[g].since = state_.clock;
-    state_.capacity.take(GpuId{g}, out_of_service());
+    state_.take(GpuId{g}, out_of_service());
   }
 }
 

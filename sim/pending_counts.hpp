@@ -6,7 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <utility>
 
 namespace contend {
 
@@ -16,13 +16,17 @@ class PendingCounts {
  public:
   PendingCounts() = default;
   explicit PendingCounts(std::size_t size) : size_{static_cast<std::uint32_t>(size)} {
-    if (size > kInside) more_ = std::make_unique<std::int32_t[]>(size);
+    if (is_outside()) more_ = new std::int32_t[size]{};
   }
   PendingCounts(const PendingCounts& other) : PendingCounts(other.size_) { std::copy_n(other.data(), size_, data()); }
-  PendingCounts(PendingCounts&&) = default;
-  PendingCounts& operator=(const PendingCounts& other) { return *this = PendingCounts{other}; }
-  PendingCounts& operator=(PendingCounts&&) = default;
-  ~PendingCounts() = default;
+  PendingCounts(PendingCounts&& other) noexcept : PendingCounts() { swap(other); }
+  PendingCounts& operator=(PendingCounts other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~PendingCounts() {
+    if (is_outside()) delete[] more_;
+  }
 
   std::int32_t& operator[](std::size_t i) { return data()[i]; }
   std::int32_t operator[](std::size_t i) const { return data()[i]; }
@@ -32,12 +36,19 @@ class PendingCounts {
 
  private:
   static constexpr std::size_t kInside = 6;
-  [[nodiscard]] std::int32_t* data() { return more_ ? more_.get() : inside_.data(); }
-  [[nodiscard]] const std::int32_t* data() const { return more_ ? more_.get() : inside_.data(); }
+  [[nodiscard]] bool is_outside() const { return size_ > kInside; }
+  [[nodiscard]] std::int32_t* data() { return is_outside() ? more_ : inside_.data(); }
+  [[nodiscard]] const std::int32_t* data() const { return is_outside() ? more_ : inside_.data(); }
+  void swap(PendingCounts& other) noexcept {
+    std::swap(size_, other.size_);
+    std::swap(inside_, other.inside_);  // the pointer, too
+  }
 
-  std::array<std::int32_t, kInside> inside_{};
+  union {
+    std::array<std::int32_t, kInside> inside_{};
+    std::int32_t* more_;
+  };
   std::uint32_t size_ = 0;
-  std::unique_ptr<std::int32_t[]> more_;
 };
 
 }  // namespace contend
