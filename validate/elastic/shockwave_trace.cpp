@@ -161,7 +161,7 @@ std::optional<RunResult> run_shockwave_trace(const std::string& policy, const Po
   const JsonValue rates = read_json(*open_file(rates_path), rates_path);
   const JsonValue* const v100 = rates.find("v100");
   if (v100 == nullptr) throw InputError{fmt::format("{}: no throughputs of v100", rates_path)};
-  enum Field : std::size_t { kType = 0, kSteps = 5, kGpus = 6, kMode = 7, kArrival = 11, kFields = 12 };
+  enum Field : std::size_t { kType = 0, kIterations = 5, kGpus = 6, kMode = 7, kArrival = 11, kFields = 12 };
   Workload workload;
   std::istringstream lines{read_file(trace)};
   for (std::string line; std::getline(lines, line);) {
@@ -180,7 +180,7 @@ std::optional<RunResult> run_shockwave_trace(const std::string& policy, const Po
     job.gpus = std::stoi(fields[kGpus]);
     job.submit = Time::ceil_nanoseconds(std::stod(fields[kArrival]) * 1e9);
     const Epochs epochs{*v100, rates_path, model, job.gpus};
-    const double count = std::stod(fields[kSteps]) / epochs.iterations(batch);
+    const double count = std::stod(fields[kIterations]) / epochs.iterations(batch);
     const int whole = static_cast<int>(std::ceil(count));
     std::vector<BatchRegime> regimes =
         regimes_of(epochs, batches_of_epochs(model, fields[kMode], batch, job.gpus, whole), count - (whole - 1));
