@@ -3,7 +3,6 @@
 #include "calibration/layer_operators.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <utility>
 
@@ -39,14 +38,13 @@ std::vector<MissingOperator> missing_operators(const CalibrationProfile& profile
                                                DataType type) {
   // operators() is one array, so its addresses are in its order.
   std::map<std::pair<const OperatorInfo*, DataType>, MissingOperator> found;
-  const std::function<void(std::string_view, DataType, const std::string&)> need = [&](std::string_view op, DataType in,
-                                                                                       const std::string& layer) {
-    if (profile.has_samples(op, in)) return;
-    const OperatorInfo* const info = find_operator(op);
+  const auto need = [&](std::string_view op, DataType in, const std::string& layer) {
+    const OperatorInfo* info = find_operator(op);
     // Without a table of a layout, that of the other one does.
-    if (info->same_work) return need(info->like, in, layer);
+    if (info->same_work && !profile.has_samples(op, in)) info = find_operator(info->like);
+    if (profile.has_samples(info->name, in)) return;
     MissingOperator& one = found.try_emplace({info, in}, MissingOperator{info, in, {}, {}}).first->second;
-    if (one.layers.empty()) one.skipped = skipped_reason(profile, op, in);
+    if (one.layers.empty()) one.skipped = skipped_reason(profile, info->name, in);
     if (one.layers.empty() || one.layers.back() != layer) one.layers.push_back(layer);
   };
   for (const Layer& layer : table.layers) {

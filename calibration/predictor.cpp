@@ -92,6 +92,10 @@ void OperatorPredictor::fit(OperatorTable& table, const CalibrationProfile& prof
   const TableFit plain{table, corrected};
   const std::size_t samples = plain.errors().size();
   if (samples == 0) return;
+  if (find_operator(table.name)->dimensions.size() == 1) {  // there is nothing to choose
+    table.cross_validation = median_interval(plain.errors()).median;
+    return;
+  }
   std::vector<double> errors;
   for (std::size_t fold = 0; fold < kFolds; ++fold) {
     std::vector<std::size_t> judged;
@@ -103,7 +107,6 @@ void OperatorPredictor::fit(OperatorTable& table, const CalibrationProfile& prof
     for (std::size_t i = fold; i < samples; i += kFolds) errors.push_back(fitted.errors()[i]);
   }
   table.cross_validation = median_interval(errors).median;
-  if (find_operator(table.name)->dimensions.size() == 1) return;
   std::vector<std::size_t> all(samples);
   std::iota(all.begin(), all.end(), std::size_t{0});
   table.relevance = plain.best_relevance(all);

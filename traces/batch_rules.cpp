@@ -6,6 +6,7 @@
 #include "text/words.hpp"
 #include "traces/jobs/row_report.hpp"
 #include "traces/jobs/trace_table.hpp"
+#include "traces/named_columns.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,31 +37,16 @@ class BatchRuleReader {
   [[nodiscard]] BatchRules rules() && { return std::move(rules_); }
 
  private:
-  static constexpr std::size_t kMissing = SIZE_MAX;
-
   void find(const CsvTable& table) {
-    const std::vector<std::string> known{kRuleColumns.begin(), kRuleColumns.end()};
-    const auto& header = table.header;
-    for (auto each = header.begin(); each != header.end(); ++each) {
-      if (std::find(known.begin(), known.end(), *each) == known.end())
-        complaints_.add({1, 0}, "", fmt::format("unknown column \"{}\"", *each), did_you_mean(*each, known));
-      else if (std::find(header.begin(), each, *each) != each)
-        complaints_.add({1, 0}, "", fmt::format("column \"{}\" appears twice", *each));
-    }
-    for (std::size_t i = 0; i < known.size(); ++i) {
-      const auto found = std::find(header.begin(), header.end(), known[i]);
-      columns_[i] = found == header.end() ? kMissing : static_cast<std::size_t>(found - header.begin());
-      if (columns_[i] == kMissing && i < kRequiredRuleColumns)
-        complaints_.add({1, 0}, "", fmt::format("no column \"{}\"", known[i]));
-    }
-    if (columns_[kFromIteration] == kMissing && columns_[kFromShare] == kMissing)
+    columns_ = find_named_columns(table, kRuleColumns, complaints_, kRequiredRuleColumns);
+    if (columns_[kFromIteration] == kNoColumn && columns_[kFromShare] == kNoColumn)
       complaints_.add({1, 0}, "", "no column \"from_iteration\" or \"from_share\"");
     if (table.rows.empty()) complaints_.add({1, 0}, "", "the table has no rows");
     complaints_.throw_if_any();
   }
 
   [[nodiscard]] std::string field(const CsvRow& row, RuleColumn column) const {
-    return columns_[column] == kMissing ? std::string{} : row.fields[columns_[column]];
+    return columns_[column] == kNoColumn ? std::string{} : row.fields[columns_[column]];
   }
 
   void read(const CsvRow& row) {

@@ -4,7 +4,7 @@
 #include "text/csv.hpp"
 #include "text/decimal.hpp"
 #include "text/file_complaints.hpp"
-#include "text/words.hpp"
+#include "traces/named_columns.hpp"
 
 #include <algorithm>
 #include <array>
@@ -30,20 +30,7 @@ constexpr std::size_t kMaxSites = 1000;
 using LinkColumns = std::array<std::size_t, kMatrixColumns.size()>;
 
 LinkColumns find_columns(const CsvTable& table, FileComplaints& complaints) {
-  const std::vector<std::string> known{kMatrixColumns.begin(), kMatrixColumns.end()};
-  const auto& header = table.header;
-  for (auto each = header.begin(); each != header.end(); ++each) {
-    if (std::find(known.begin(), known.end(), *each) == known.end())
-      complaints.add({1, 0}, "", fmt::format("unknown column \"{}\"", *each), did_you_mean(*each, known));
-    else if (std::find(header.begin(), each, *each) != each)
-      complaints.add({1, 0}, "", fmt::format("column \"{}\" appears twice", *each));
-  }
-  LinkColumns columns{};
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    const auto found = std::find(header.begin(), header.end(), known[i]);
-    if (found == header.end()) complaints.add({1, 0}, "", fmt::format("no column \"{}\"", known[i]));
-    columns[i] = static_cast<std::size_t>(found - header.begin());
-  }
+  const LinkColumns columns = find_named_columns(table, kMatrixColumns, complaints);
   if (table.rows.empty()) complaints.add({1, 0}, "", "the table has no links");
   complaints.throw_if_any();
   return columns;

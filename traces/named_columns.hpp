@@ -5,6 +5,7 @@
 #include "sim/units.hpp"
 #include "text/csv.hpp"
 #include "text/decimal.hpp"
+#include "text/file_complaints.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>
@@ -22,31 +23,47 @@ namespace contend {
 /// The position of an optional column that a table lacks.
 inline constexpr std::size_t kNoColumn = SIZE_MAX;
 
-/// The positions of the columns, each at most once, of which the first `required` must be there; complains of missing,
-/// unknown and repeated ones.
-template <std::size_t kCount>
-[[nodiscard]] std::array<std::size_t, kCount> find_named_columns(const CsvTable& table,
-                                                                 const std::array<std::string_view, kCount>& columns,
-                                                                 const std::string& file, Complaints& complaints,
-                                                                 std::size_t required = kCount) {
+/// The positions of the columns, each at most once, of which the first `required` must be there. Of missing, unknown
+/// and repeated ones it calls complain(reason, hint), which are of the first line.
+template <std::size_t kCount, class Complain>
+[[nodiscard]] std::array<std::size_t, kCount> named_columns(const CsvTable& table,
+                                                            const std::array<std::string_view, kCount>& columns,
+                                                            std::size_t required, const Complain& complain) {
   const std::vector<std::string> known{columns.begin(), columns.end()};
-  const auto complain = [&](std::string reason, std::string hint = {}) {
-    complaints.add({.file = file, .line = 1, .reason = std::move(reason), .hint = std::move(hint)});
-  };
   const auto& header = table.header;
   for (auto at = header.begin(); at != header.end(); ++at) {
     if (std::find(known.begin(), known.end(), *at) == known.end())
       complain(fmt::format("unknown column \"{}\"", *at), did_you_mean(*at, known));
     else if (std::find(header.begin(), at, *at) != at)
-      complain(fmt::format("column \"{}\" appears twice", *at));
+      complain(fmt::format("column \"{}\" appears twice", *at), std::string{});
   }
   std::array<std::size_t, kCount> found{};
   for (std::size_t i = 0; i < kCount; ++i) {
     const auto at = std::find(header.begin(), header.end(), known[i]);
-    if (at == header.end() && i < required) complain(fmt::format("no column \"{}\"", known[i]));
+    if (at == header.end() && i < required) complain(fmt::format("no column \"{}\"", known[i]), std::string{});
     found[i] = at == header.end() ? kNoColumn : static_cast<std::size_t>(at - header.begin());
   }
   return found;
+}
+
+/// The same, with complaints of `file`.
+template <std::size_t kCount>
+[[nodiscard]] std::array<std::size_t, kCount> find_named_columns(const CsvTable& table,
+                                                                 const std::array<std::string_view, kCount>& columns,
+                                                                 const std::string& file, Complaints& complaints,
+                                                                 std::size_t required = kCount) {
+  return named_columns(table, columns, required, [&](std::string reason, std::string hint) {
+    complaints.add({.file = file, .line = 1, .reason = std::move(reason), .hint = std::move(hint)});
+  });
+}
+template <std::size_t kCount>
+[[nodiscard]] std::array<std::size_t, kCount> find_named_columns(const CsvTable& table,
+                                                                 const std::array<std::string_view, kCount>& columns,
+                                                                 FileComplaints& complaints,
+                                                                 std::size_t required = kCount) {
+  return named_columns(table, columns, required, [&](std::string reason, std::string hint) {
+    complaints.add({1, 0}, "", std::move(reason), std::move(hint));
+  });
 }
 
 /// A number from 0 to `maximum` in units of 1e-9, such as seconds as nanoseconds; complains of anything else.

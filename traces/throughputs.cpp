@@ -6,6 +6,7 @@
 #include "text/words.hpp"
 #include "traces/jobs/row_report.hpp"
 #include "traces/jobs/trace_table.hpp"
+#include "traces/named_columns.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,23 +37,8 @@ class ThroughputReader {
   [[nodiscard]] ThroughputTable table() && { return std::move(table_); }
 
  private:
-  static constexpr std::size_t kMissing = SIZE_MAX;
-
   void find(const CsvTable& table) {
-    const std::vector<std::string> known{kThroughputColumns.begin(), kThroughputColumns.end()};
-    const auto& header = table.header;
-    for (auto each = header.begin(); each != header.end(); ++each) {
-      if (std::find(known.begin(), known.end(), *each) == known.end())
-        complaints_.add({1, 0}, "", fmt::format("unknown column \"{}\"", *each), did_you_mean(*each, known));
-      else if (std::find(header.begin(), each, *each) != each)
-        complaints_.add({1, 0}, "", fmt::format("column \"{}\" appears twice", *each));
-    }
-    for (std::size_t i = 0; i < known.size(); ++i) {
-      const auto found = std::find(header.begin(), header.end(), known[i]);
-      columns_[i] = found == header.end() ? kMissing : static_cast<std::size_t>(found - header.begin());
-      if (columns_[i] == kMissing && i < kRequiredThroughputColumns)
-        complaints_.add({1, 0}, "", fmt::format("no column \"{}\"", known[i]));
-    }
+    columns_ = find_named_columns(table, kThroughputColumns, complaints_, kRequiredThroughputColumns);
     if (table.rows.empty()) complaints_.add({1, 0}, "", "the table has no rows");
     complaints_.throw_if_any();
   }
@@ -62,7 +48,7 @@ class ThroughputReader {
     for (const std::size_t name : {0U, 1U})
       if (row.fields[columns_[name]].empty()) bad(row, name, "expected a name, got nothing");
     const std::optional<int> gpus = size(row);
-    const Throughput throughput{rate(row, 3), columns_[4] == kMissing ? 0 : rate(row, 4)};
+    const Throughput throughput{rate(row, 3), columns_[4] == kNoColumn ? 0 : rate(row, 4)};
     if (throughput.spread > 0 && throughput.together == 0)
       bad(row, 4, "a rate on several servers without one on as few as can hold the job");
     if (model.empty() || type.empty() || !gpus) return;
