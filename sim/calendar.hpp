@@ -111,7 +111,7 @@ class Calendar {
   void foresee(std::size_t ahead, const Visit& visit) const {
     if (ahead < front_.size() - front_at_) visit(slots_[front_[front_at_ + ahead].slot].payload);
   }
-  static constexpr std::size_t kForeseen = 16;
+  static constexpr std::size_t kForeseen = 24;
 
  private:
   struct Key {
@@ -133,21 +133,31 @@ class Calendar {
   static constexpr int kPhaseShift = 56;
   static constexpr std::uint64_t kFree = std::uint64_t{1} << 63;  // no phase reaches this bit, so no key equals it
   static constexpr std::uint32_t kNoSlot = UINT32_MAX;
+  static constexpr std::uint32_t kNoBlock = UINT32_MAX;
   static constexpr std::size_t kArity = 4;
   static constexpr std::size_t kCompactAbove = 64;  // fewer keys than that cost nothing worth saving
   static constexpr std::size_t kMostLate = 256;     // keys in the heap: 6 KiB
   static constexpr std::size_t kSorted = 32;        // keys of a step that is put in order and not divided
-  static constexpr std::size_t kInStep = 16;        // keys that a step has on average when a rung is made
+  static constexpr std::size_t kInStep = 8;         // keys that a step has on average when a rung is made
   static constexpr std::size_t kLeastSteps = 8, kMostSteps = 1024;
   static constexpr std::size_t kKeptKeys = 4096;  // for which an empty list keeps its memory
   static constexpr std::int64_t kEndOfTime = std::numeric_limits<std::int64_t>::max();
+
+  /// Some keys of a step, in two lines of memory. All steps take their blocks from one pool and give them back, so that
+  /// what is written to has mostly been read not long ago.
+  struct alignas(128) Block {
+    std::uint32_t older;  // the next block of the step; kNoBlock if this is the last one
+    std::uint32_t count;
+    Key keys[5];
+  };
+  using Step = std::uint32_t;  // the newest block, the only one that may have room; kNoBlock if the step is empty
 
   /// Keys of [begin, end) by steps of 2^shift nanoseconds. Those of the steps before `next` have gone on.
   struct Rung {
     std::int64_t begin = 0, end = 0;
     int shift = 0;
     std::size_t next = 0;
-    std::vector<std::vector<Key>> steps;
+    std::vector<Step> steps;
 
     [[nodiscard]] std::size_t step_of(std::int64_t time) const { return offset(begin, time) >> shift; }
     [[nodiscard]] std::int64_t end_of(std::size_t step) const {
@@ -187,7 +197,7 @@ class Calendar {
     ++keys_;
     const Key key{time.ns(), order, slot};
     if (key.time >= front_end_) {
-      list_of(key.time).push_back(key);
+      put_behind_front(key);
       return {order, slot};
     }
     if (keys_ == 1 || key < next_key()) {
@@ -229,24 +239,49 @@ class Calendar {
     }
   }
 
-  /// Where a key belongs that is not before the end of what is in order.
-  std::vector<Key>& list_of(std::int64_t time) {
+  /// Puts a key where it belongs that is not before the end of what is in order.
+  void put_behind_front(const Key& key) {
     for (std::size_t r = depth_; r-- > 0;) {
-      if (time < rungs_[r].end) return rungs_[r].steps[rungs_[r].step_of(time)];
+      if (key.time < rungs_[r].end) return put(rungs_[r].steps[rungs_[r].step_of(key.time)], key);
     }
-    return beyond_;
+    beyond_.push_back(key);
+  }
+
+  void put(Step& step, const Key& key) {
+    if (step == kNoBlock || blocks_[step].count == std::size(blocks_[step].keys)) {
+      if (first_free_block_ == kNoBlock) {
+        first_free_block_ = static_cast<std::uint32_t>(blocks_.size());
+        blocks_.emplace_back().older = kNoBlock;
+      }
+      Block& block = blocks_[first_free_block_];
+      const std::uint32_t next_free = std::exchange(block.older, step);
+      block.count = 0;
+      step = std::exchange(first_free_block_, next_free);
+    }
+    Block& block = blocks_[step];
+    block.keys[block.count++] = key;
+  }
+
+  /// Moves the keys of a step to the end of `keys`.
+  void take(Step& step, std::vector<Key>& keys) {
+    while (step != kNoBlock) {
+      Block& block = blocks_[step];
+      keys.insert(keys.end(), block.keys, block.keys + block.count);
+      const std::uint32_t older = std::exchange(block.older, first_free_block_);
+      first_free_block_ = std::exchange(step, older);
+    }
   }
 
   /// Puts the keys of the next step in order, or divides them. Without any, nothing is left behind the front.
   void extend_front() {
     while (depth_ > 0) {
       Rung& rung = rungs_[depth_ - 1];
-      while (rung.next < rung.steps.size() && rung.steps[rung.next].empty()) ++rung.next;
+      while (rung.next < rung.steps.size() && rung.steps[rung.next] == kNoBlock) ++rung.next;
       if (rung.next == rung.steps.size()) {
         --depth_;
         continue;
       }
-      opened_.swap(rung.steps[rung.next]);
+      take(rung.steps[rung.next], opened_);
       return open(rung.end_of(rung.next));
     }
     opened_.swap(beyond_);
@@ -274,10 +309,7 @@ class Calendar {
     front_.erase(front_.begin(), front_.begin() + static_cast<std::ptrdiff_t>(std::exchange(front_at_, 0)));
     const std::size_t begin = front_.size();
     for (const Key& key : opened_) {
-      if (stale(key)) {
-        --keys_;
-        continue;
-      }
+      __builtin_prefetch(&slots_[key.slot]);
       front_.push_back(key);
       if (opened_.size() > kSorted) continue;
       std::size_t hole = front_.size() - 1;
@@ -292,7 +324,7 @@ class Calendar {
     if (rungs_.size() == depth_) rungs_.emplace_back();
     Rung& rung = rungs_[depth_++];
     const std::size_t steps = std::clamp(std::bit_ceil(opened_.size() / kInStep), kLeastSteps, kMostSteps);
-    rung.steps.resize(steps);
+    rung.steps.assign(steps, kNoBlock);
     rung.next = 0;
     rung.begin = first;
     rung.shift = std::max(0, static_cast<int>(std::bit_width(offset(first, last))) - std::countr_zero(steps));
@@ -300,7 +332,7 @@ class Calendar {
     const bool has_all = offset(first, end - 1) >> rung.shift < steps;
     rung.end = has_all ? end : after(first, std::uint64_t{steps} << rung.shift);
     front_end_ = first;
-    for (const Key& key : opened_) rung.steps[rung.step_of(key.time)].push_back(key);
+    for (const Key& key : opened_) put(rung.steps[rung.step_of(key.time)], key);
   }
 
   /// Divides the keys of front and heap, because the heap has become large.
@@ -353,7 +385,12 @@ class Calendar {
     };
     keys_ = sweep(front_) + sweep(late_) + sweep(beyond_);
     for (std::size_t r = 0; r < depth_; ++r) {
-      for (std::vector<Key>& step : rungs_[r].steps) keys_ += sweep(step);
+      for (Step& step : rungs_[r].steps) {
+        take(step, opened_);
+        keys_ += sweep(opened_);
+        for (const Key& key : opened_) put(step, key);
+        opened_.clear();
+      }
     }
     for (std::size_t i = late_.size(); i-- > 0;) sift_down(i, Key{late_[i]});
   }
@@ -364,6 +401,8 @@ class Calendar {
   std::int64_t front_end_ = kEndOfTime;  // keys from this time on are in `rungs_` or `beyond_`, the others are not
   std::vector<Rung> rungs_;              // the first `depth_` of them; each divides a part of the one before
   std::size_t depth_ = 0;
+  std::vector<Block> blocks_;  // of the steps, and free ones
+  std::uint32_t first_free_block_ = kNoBlock;
   std::vector<Key> beyond_;         // what no rung holds
   std::vector<Key> opened_;         // scratch
   Time next_time_ = Time::never();  // of next_key()

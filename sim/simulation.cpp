@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint64_t kInstantsPerMonitor = 4096;
 constexpr std::size_t kForeseeAbove = 256;  // cells; what fewer of them need is in the caches
 // How many events before its own the processor fetches the cell of a task's end, and then what the cell leads to.
-constexpr std::size_t kCellAhead = 12, kWorkAhead = 6;
+constexpr std::size_t kCellAhead = 20, kWorkAhead = 10;
 static_assert(kCellAhead <= Calendar<CalendarEvent>::kForeseen);
 }  // namespace
 
