@@ -310,10 +310,12 @@ struct EngineState : ClusterView {
   /// Changes what jobs hold of a GPU.
   void take(GpuId id, const RankDemand& rank) {
     capacity.take(id, rank);
+    load_order.note_room(server_of(id));
     note_load(gpu[id.index()].cell);
   }
   void give_back(GpuId id, const RankDemand& rank) {
     capacity.give_back(id, rank);
+    load_order.note_room(server_of(id));
     note_load(gpu[id.index()].cell);
   }
   /// Says that the load of its GPUs has changed, or their room, or that it is about to fall with time alone.

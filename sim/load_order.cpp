@@ -25,13 +25,18 @@ void LoadOrder::refresh(const EngineState& state) {
   if (is_first) {
     tree_.emplace(state.servers());
     is_stale_.resize(state.servers());
+    room_is_known_.resize(state.servers());
+    rooms_.resize(state.gpu.size());
   }
   const auto note = [&](std::size_t server) {
     if (is_stale_[server]) return;
     is_stale_[server] = true;
     stale_.push_back(static_cast<std::uint32_t>(server));
   };
-  for (std::size_t s = 0; (is_first || has_new_demand_) && s < state.servers(); ++s) note(s);
+  if (is_first || has_new_demand_) {
+    std::fill(room_is_known_.begin(), room_is_known_.end(), std::uint8_t{0});
+    for (std::size_t s = 0; s < state.servers(); ++s) note(s);
+  }
   has_new_demand_ = false;
   for (const CellId id : state.changed_loads) {
     state.load_is_noted[id.index()] = 0;
@@ -44,6 +49,7 @@ void LoadOrder::refresh(const EngineState& state) {
   state.changed_loads.clear();
   const auto per_server = static_cast<std::size_t>(state.spec.gpus_per_server);
   for (const std::uint32_t server : stale_) {
+    if (room_is_known_[server] == 0) find_rooms(state, server);
     LoadBounds bounds;
     bounds.server = Time{};
     for (std::size_t g = server * per_server; g < (server + 1) * per_server; ++g) {
@@ -51,12 +57,23 @@ void LoadOrder::refresh(const EngineState& state) {
       bounds.any_gpu = std::min(bounds.any_gpu, load);
       bounds.server += load;
       for (std::size_t d = 0; d < demands_.size(); ++d)
-        if (state.capacity.fits(GpuId{g}, demands_[d])) bounds.gpu[d] = std::min(bounds.gpu[d], load);
+        if ((rooms_[g] >> d & 1) != 0) bounds.gpu[d] = std::min(bounds.gpu[d], load);
     }
     tree_->set(server, bounds);
     is_stale_[server] = false;
   }
   stale_.clear();
+}
+
+void LoadOrder::find_rooms(const EngineState& state, std::size_t server) {
+  const auto per_server = static_cast<std::size_t>(state.spec.gpus_per_server);
+  for (std::size_t g = server * per_server; g < (server + 1) * per_server; ++g) {
+    unsigned fitting = 0;
+    for (std::size_t d = 0; d < demands_.size(); ++d)
+      fitting |= unsigned{state.capacity.fits(GpuId{g}, demands_[d])} << d;
+    rooms_[g] = static_cast<std::uint8_t>(fitting);
+  }
+  room_is_known_[server] = 1;
 }
 
 std::size_t LoadOrder::number_of(const RankDemand& rank) {

@@ -51,6 +51,10 @@ class LoadOrder {
   /// As ClusterView::least_loaded and ClusterView::least_loaded_servers.
   void gpus(const EngineState& state, const JobView& job, std::size_t count, std::vector<GpuId>& chosen);
   void servers(const EngineState& state, const JobView& job, std::size_t ranks, std::vector<ServerId>& chosen);
+  /// Says that jobs hold more or less of a server than before, whose cells are noted, too.
+  void note_room(ServerId server) {
+    if (!room_is_known_.empty()) room_is_known_[server.index()] = 0;
+  }
 
  private:
   /// Servers below a node of the tree, with a bound of what is least loaded among them; or, if `node` is 0, a GPU or
@@ -61,6 +65,7 @@ class LoadOrder {
     std::size_t node;
   };
   void refresh(const EngineState& state);
+  void find_rooms(const EngineState& state, std::size_t server);
   /// Which of the bounds are for this demand; LoadBounds::kDemands if none are.
   [[nodiscard]] std::size_t number_of(const RankDemand& rank);
   /// Takes what is sought in order of load, then id, until `take(id)` returns false. `list(server, push)` calls
@@ -70,12 +75,14 @@ class LoadOrder {
               const List& list, const Take& take);
 
   std::optional<ServerTree<LoadBounds>> tree_;
-  std::vector<RankDemand> demands_;   // that the bounds are for
-  bool has_new_demand_ = false;       // since refresh()
-  std::vector<bool> is_stale_;        // by server; scratch
-  std::vector<std::uint32_t> stale_;  // scratch
-  std::vector<Entry> heap_;           // scratch
-  std::vector<GpuId> found_;          // scratch
+  std::vector<RankDemand> demands_;          // that the bounds are for
+  bool has_new_demand_ = false;              // since refresh()
+  std::vector<std::uint8_t> rooms_;          // by GPU: a bit for each demand for which it has room
+  std::vector<std::uint8_t> room_is_known_;  // by server: of its GPUs, in rooms_
+  std::vector<bool> is_stale_;               // by server; scratch
+  std::vector<std::uint32_t> stale_;         // scratch
+  std::vector<Entry> heap_;                  // scratch
+  std::vector<GpuId> found_;                 // scratch
 };
 
 }  // namespace contend
