@@ -20,9 +20,9 @@ esac
 # Processor seconds of fuzzing over all targets.
 fuzz_seconds=${FUZZ_SECONDS:-60}
 
-# The rooms whose tests are compiled in both flavours: the engine, the network and the policies, whose code the compiler
-# changes most, validate/, whose long tests are cut short under sanitizers, and cli/, whose tests run the program that was
-# built. The tests of all other rooms run under sanitizers only.
+# The rooms whose tests the release build has: the engine, the network and the policies, whose code the compiler changes
+# most, validate/, whose long tests are cut short under sanitizers, and cli/, whose tests run the program that was built.
+# The tests of all other rooms run under sanitizers only: compiling them twice would take a minute.
 hot_rooms="sim;network;policies;validate;cli"
 
 has_gpu() {
@@ -33,11 +33,7 @@ has_gpu() {
 # the oldest generation of devices and for the newest that has code of its own. Where nothing of it has changed, its
 # compilation would take an eighth of the release build to say what is known.
 release_options() {
-  if ! $all; then
-    printf '%s\n' -DCONTEND_TESTED_ROOMS=all
-  else
-    printf '%s\n' "-DCONTEND_TESTED_ROOMS=$hot_rooms"
-  fi
+  printf '%s\n' "-DCONTEND_TESTED_ROOMS=$hot_rooms"
   if $all && [[ -n $(changed_since_weekly "all CUDA architectures" '^calibration/(cuda/|backend\.h|shared_shapes\.hpp)') ]]; then
     printf '%s\n' -DCONTEND_CUDA=AUTO "-DCMAKE_CUDA_ARCHITECTURES=75-real;90-real"
   elif has_gpu; then

@@ -249,6 +249,9 @@ TEST_CASE("one graph for all phases: the mean of acp-sgd lies between an iterati
   REQUIRE(graphs.size() == 2);
   CHECK(graphs[0].share == 0.25);
   CHECK(graphs[1].share == 0.75);
+  const auto at_once = compression("onebit-adam", {{"warm_up", 0.0}});
+  problem.method = at_once.get();
+  CHECK(repeating_graphs(plan_iteration(*policy, problem).graph).size() == 1);
 }
 
 TEST_CASE("phases: a warm-up, and P and Q in turn") {
