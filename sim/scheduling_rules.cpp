@@ -137,7 +137,7 @@ Time saved_before_end(const WorkSegment& segment, const PreemptionCosts& costs) 
   if (checkpoints == 0 || costs.persist == Time{}) return costs.checkpoint_interval * checkpoints;
   const Time last = segment.work - costs.checkpoint_interval * checkpoints;
   const Time after = segment.parts.empty()
-                         ? stretched(last, segment.pace)
+                         ? stretched(last, segment)
                          : time_until(segment.work, segment) - time_until(segment.work - last, segment);
   const bool is_durable = after >= costs.persist;
   return costs.checkpoint_interval * (is_durable ? checkpoints : checkpoints - 1);

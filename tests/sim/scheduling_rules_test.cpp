@@ -139,6 +139,20 @@ TEST_CASE("a month of work at two thirds of the pace takes a month and a half, t
   CHECK(done.saved == done.done);
 }
 
+TEST_CASE("the last checkpoint has been saved if the work after it takes as long as saving, at the pace of the servers") {
+  PreemptionCosts costs;
+  costs.checkpoint_interval = Time::nanoseconds(10);
+  costs.persist = Time::nanoseconds(8);
+  WorkSegment segment;
+  segment.work = Time::nanoseconds(25);  // checkpoints after 10 and 20, and 5 behind them
+  CHECK(saved_before_end(segment, costs) == Time::nanoseconds(10));
+  segment.type_pace = 2 * kNominalPace;
+  CHECK(saved_before_end(segment, costs) == Time::nanoseconds(20));
+  segment.type_pace = kNominalPace;
+  segment.pace = 1600;  // as on more servers than necessary: 8 ns
+  CHECK(saved_before_end(segment, costs) == Time::nanoseconds(20));
+}
+
 TEST_CASE("the progress of random segments is that of going through them ns by ns") {
   RandomStream stream{1, "scheduling_rules_test"};
   const auto some = [&](std::int64_t most) { return Time::nanoseconds(stream.uniform_integer(0, most)); };
