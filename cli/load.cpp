@@ -4,6 +4,7 @@
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
 #include "scenarios/sweep/sweep_plan.hpp"
+#include "scenarios/sweep/sweep_points.hpp"
 #include "sim/complaints.hpp"
 #include "text/sha256.hpp"
 
@@ -37,6 +38,18 @@ Scenario load_point(const FileText& content, const std::string& path, const Load
   ScenarioVariants variants{*content.text, path, options, read};
   if (!variants.base().sweep.given())
     throw InputError{{.file = path, .reason = "--point picks a point of a sweep, but this scenario has no `sweep`"}};
+  std::vector<Complaint> complaints;
+  for (const std::string& assignment : options.overrides) {
+    const std::string key = assignment.substr(0, assignment.find('='));
+    if (!varies(variants.base().sweep, key)) continue;
+    Complaint& each = complaints.emplace_back();
+    each.file = "--set";
+    each.source_line = assignment;
+    each.key = key;
+    each.reason = fmt::format("point {} has a value of its own, because the sweep varies this key", point);
+    each.hint = "pick another point (`contend sweep --list` numbers them), or leave out --point and add --set 'sweep={}'";
+  }
+  if (!complaints.empty()) throw InputError{std::move(complaints)};
   if (variants.base().name.empty()) variants.base().name = std::filesystem::path{path}.stem().string();
   const SweepPlan plan{std::move(variants), 1};
   const auto points = static_cast<std::int64_t>(plan.points().size());

@@ -113,6 +113,9 @@ TEST_CASE("a point of a sweep runs alone, as the sweep runs it" * doctest::skip(
   CHECK(contains(here.contend("show small.yaml --point 3").out, "placement: {policy: first-fit}"));
   CHECK(contains(here.contend("run small.yaml --point 4").err,
                  "small.yaml: --point: expected a number from 0 to 3, got 4"));
+  const Outcome set = here.contend("run small.yaml --point 2 --set policies.placement=spread");
+  CHECK(set.code == 3);
+  CHECK(contains(set.err, "policies.placement: point 2 has a value of its own, because the sweep varies this key"));
 
   const Outcome whole = here.contend("run small.yaml --set 'sweep={}' --repeat 1");
   CHECK_MESSAGE(whole.code == 0, whole.err);
