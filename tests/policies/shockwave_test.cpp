@@ -35,6 +35,18 @@ TEST_CASE("shockwave: the longest job runs first where the makespan counts, so t
   CHECK(played.result.end == Time::seconds(40));
 }
 
+TEST_CASE("shockwave: what is left of a gang is time, not time of all its GPUs") {
+  // Of the first 4 rounds A, which needs both GPUs, has one and B and C three: then each has 10 s left.
+  Choice choice = shockwave(1);
+  choice.parameters.emplace_back("rho_max", 100.0);  // no promises
+  const Played played = play(choice, 2, {timed_job(0, 2, 20), timed_job(0, 1, 40), timed_job(0, 1, 40)});
+  std::vector<double> seconds(3);
+  for (const Hold& run : played.runs)
+    if (run.start < Time::seconds(40))
+      seconds[run.job.index()] += (std::min(run.end, Time::seconds(40)) - run.start).to_seconds();
+  CHECK(seconds == std::vector<double>{10, 30, 30});
+}
+
 TEST_CASE("shockwave: equal jobs share the rounds, and none waits until the other is done") {
   const Played played = play(shockwave(0), 1, {timed_job(0, 1, 80), timed_job(0, 1, 80)});
   CHECK(played.faults.empty());

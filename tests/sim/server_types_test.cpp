@@ -273,6 +273,15 @@ TEST_CASE("types: bad types and paces are refused") {
   workload.jobs[0].deadline.reset();
   spec.servers = 4;
   CHECK_THROWS_AS(run_on(spec, workload), InputError);
+  const auto refused = [&](const ServerType& old) {
+    ClusterSpec bad = mixed();
+    bad.types[0] = old;
+    CHECK_THROWS_WITH_AS(run_on(bad, workload), "servers of type `old`: at least one with one GPU, at a price >= 0",
+                         InputError);
+  };
+  refused({"old", 0, 2, Bytes{50}, 1.0});
+  refused({"old", 2, 0, Bytes{50}, 1.0});
+  refused({"old", 2, 2, Bytes{50}, -1.0});
 }
 
 TEST_CASE("batch regimes: a job goes on at the pace of the regime and the type on which it runs") {

@@ -68,6 +68,11 @@ TEST_CASE("one rank of a pipeline: only the last micro-batch sends gradients, ea
   TrainingIteration one = job;
   one.bucket = 1000;
   CHECK(end_of(one, 1) == 137);
+  // A bucket of 5 parameters is full with one unit, one of 6 isn't.
+  one.bucket = 5;
+  CHECK(end_of(one, 1) == 132);
+  one.bucket = 6;
+  CHECK(end_of(one, 1) == 137);
   // A rank alone exchanges nothing.
   CHECK(end_of(job_of(plan_of("1f1b", 1, 2), 1, Sharding::none), 1) == 127);
 }
