@@ -96,6 +96,25 @@ TEST_CASE("what follows products runs in the type in which activations lie in me
   CHECK(text(split(3, DataType::fp32).backward) == "sum fp32 [80]");
 }
 
+TEST_CASE(
+    "the backward pass of a first layer gives the gradients of its parameters, and none if it has no parameters") {
+  NetworkBuilder net{"tiny", "", ""};
+  const Feature x = net.normalization("ln", {6, 2, 1, true});
+  net.activation("relu", x);
+  LayerTable table = net.take();
+  const auto backward = [&](std::size_t i) {
+    return text(layer_operators(table.layers[i], 4, DataType::fp32).backward);
+  };
+  table.layers[0].input_needs_gradient = false;
+  CHECK(backward(0) == "layer_norm_backward fp32 [8,6]");
+  table.layers[0].parameters.clear();
+  CHECK(backward(0) == "");
+  CHECK(backward(1) == "sum fp32 [48]");
+  table.layers[1].input_needs_gradient = false;
+  table.layers[1].parameters = {ParameterTensor{}};  // activations have no operator for such gradients
+  CHECK(backward(1) == "");
+}
+
 TEST_CASE("a softmax over keys has a row for each query of each head of each sample") {
   NetworkBuilder net{"tiny", "", ""};
   net.softmax("weights", {3, 5, 7, true});         // 3 heads, 5 queries, 7 keys

@@ -222,6 +222,18 @@ TEST_CASE("shares: a sum with bases gives each job its base, or says that it can
   CHECK_FALSE(program.max_sum(values, std::vector<double>{2, 2.5}).feasible);
 }
 
+TEST_CASE(
+    "shares: two types that only together give the base are mixed only if that is worth more than the faster one") {
+  TypedCluster cluster{.capacity = {1, 1}, .prices = {}, .jobs = {}};
+  TypedJob job;
+  job.rates = {2, 1};
+  cluster.jobs.push_back(job);
+  const ShareProgram program = program_of(cluster);
+  const std::vector<double> base = {1.5};
+  CHECK(program.max_sum(std::vector<double>{3, 1.2}, base).value == near(3, 1e-9));
+  CHECK(program.max_sum(std::vector<double>{1, 3}, base).value == near(2, 1e-9));  // half of the time on each
+}
+
 TEST_CASE("shares: water filling leaves no level that could rise without lowering one that is not larger") {
   const std::uint64_t rounds = effort<std::uint64_t>(150);
   for (std::uint64_t seed = 1000; seed < 1000 + rounds; ++seed) {

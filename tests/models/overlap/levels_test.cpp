@@ -141,6 +141,23 @@ TEST_CASE("bytes sent by a worker and out of a server, by hand: three servers of
   CHECK(sent_volume(all_reduce, peers, Bytes{1200}, 3, 4).by_worker == 0);
 }
 
+TEST_CASE("of messages an interface carries those that leave the server with most of them") {
+  // Ranks 0 to 2 send to ranks 3 to 5.
+  IterationGraph graph;
+  const RoleId from = graph.add_role("from", 3), to = graph.add_role("to", 3);
+  const OpId op = graph.add_message("m", from, to, Bytes{100});
+  const auto leaving = [&](int per_server) {
+    const SentVolume volume = sent_volume(graph, graph.ops()[op.index()], per_server);
+    CHECK(volume.by_worker == 100);
+    return volume.by_interface;
+  };
+  CHECK(leaving(1) == 100);
+  CHECK(leaving(2) == 200);  // ranks 0 and 1; rank 2 sends to the server of 4 and 5, and 3 is beside it
+  CHECK(leaving(3) == 300);
+  CHECK(leaving(4) == 200);  // of ranks 0 to 3, 0 stays with 3
+  CHECK(leaving(6) == 0);
+}
+
 TEST_CASE("an interface is never busier than the costs say, and around a ring exactly as busy") {
   for (const int servers : {2, 3, 8}) {
     for (const int per_server : {2, 4, 7}) {
