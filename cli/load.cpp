@@ -47,7 +47,8 @@ Scenario load_point(const FileText& content, const std::string& path, const Load
     each.source_line = assignment;
     each.key = key;
     each.reason = fmt::format("point {} has a value of its own, because the sweep varies this key", point);
-    each.hint = "pick another point (`contend sweep --list` numbers them), or leave out --point and add --set 'sweep={}'";
+    each.hint =
+        "pick another point (`contend sweep --list` numbers them), or leave out --point and add --set 'sweep={}'";
   }
   if (!complaints.empty()) throw InputError{std::move(complaints)};
   if (variants.base().name.empty()) variants.base().name = std::filesystem::path{path}.stem().string();
