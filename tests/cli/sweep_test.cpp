@@ -256,16 +256,13 @@ TEST_CASE("a run that never ends: --timeout stops it, and the others go on" * do
 TEST_CASE("jobs that preempt each other for ever: the run fails, and the others go on" *
           doctest::skip(!has_program())) {
   const Workplace here;
-  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s\na,0,1,100\nb,1,1,100\n");
-  here.write("las.yaml",
-             "schema_version: 1\ncluster: {servers: 1, gpus_per_server: 1}\nworkload: {jobs: jobs.csv}\n"
-             "checkpoints: {restart_cost: 60s}\npolicies: {scheduling: {policy: las, slice_s: 1}}\n"
-             "sweep: {grid: {policies.scheduling.slice_s: [30, 1000]}}\n");
-  const Outcome outcome = here.contend("sweep las.yaml -j 1");
-  CHECK(outcome.code == 4);
-  CHECK(contains(outcome.err, "1 runs failed"));
-  CHECK(contains(outcome.err, "slice_s=30"));
-  CHECK(contains(outcome.err, "longer time slices"));
+  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s\na,0,1,10\nb,1,1,10\n");
+  here.write("list.yaml",
+             "schema_version: 1\ncluster: {servers: 1}\nworkload: {jobs: jobs.csv}\nsweep: {grid: "
+             "{policies.scheduling: [fifo, sjf]}}\n");
+  const Outcome list = here.contend("sweep list.yaml --until-precise 2%");
+  CHECK(list.code == 2);
+  CHECK_MESSAGE(contains(list.err, "needs scenarios that draw their jobs"), list.err);
 }
 
 TEST_CASE("Ctrl-C keeps what has ended and says how to go on" * doctest::skip(!has_program())) {
