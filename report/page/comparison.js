@@ -19,7 +19,7 @@ function comparedMetrics(runs) {
 }
 
 function comparisonTable(runs) {
-  const columns = [{name: 'run', values: runs.map((run) => run.name)}];
+  const columns = [{name: 'run', values: runs.map((run) => run.name), text: (name, row) => name + (isCensored(runs[row].metrics) ? ' *' : '')}];
   if (!isShared(runs, (run) => run.replicas)) columns.push({name: 'replicas', values: runs.map((run) => run.replicas)});
   const ratioAt = columns.length;
   for (const metric of comparedMetrics(runs).differing) {
@@ -100,7 +100,8 @@ function comparisonPage(data) {
     section('comparison', 'Side by side', el('p', {class: 'lead', text: (intervals ? 'Means over replicas; intervals are 95% Student-t. ' : '')
       + 'JCT / first is the average completion time over that of the first run, as the geometric mean of the ratios seed by seed; beside it stands the ratio of the means.'
       + (intervals ? ' p is of a ratio of 1, by two-sided t tests that are corrected by Holm for all runs. Where the interval contains 1, detectable is the smallest change that these seeds show in four of five comparisons.' : '')
-      + (data.few_seeds ? ` ${data.few_seeds}.` : '')}), comparisonTable(data.runs)),
+      + (data.few_seeds ? ` ${data.few_seeds}.` : '')}), comparisonTable(data.runs),
+      runs.some((run) => isCensored(run.metrics)) ? el('p', {class: 'help', text: CENSORED}) : null),
     section('scenario', 'What was simulated', el('div', {class: 'split'}, el('div', {}, el('h3', {text: 'What differs'}), what),
       el('div', {}, el('h3', {text: 'What all share'}), factTable(shared, 'What all runs share')))),
     section('distribution', 'Completion times', el('div', {class: 'grid'}, ...own.filter((f) => f.id.startsWith('jct')).map((figure) => figureElement(figure, {height: 320})))),

@@ -276,6 +276,24 @@ async function checkComparison(browser) {
   await page.context().close();
 }
 
+/** Figures over finished jobs are marked where jobs were left, and only there. */
+async function checkCensored(browser) {
+  const note = 'over the finished jobs alone';
+  const run = await open(browser, file('cut.html'));
+  const names = await run.locator('#figures .tile .name').allTextContents();
+  check(names.includes('average JCT *') && names.includes('GPU utilisation') && (await run.locator('#figures').textContent()).includes(note), `a run that was cut off: ${names}`);
+  await run.context().close();
+  const several = await open(browser, file('cuts.html'));
+  check((await several.locator('#comparison tbody tr td:first-child').allTextContents()).join() === 'srsf-1 *,ada-srsf *' && (await several.locator('#comparison').textContent()).includes(note), 'runs that were cut off');
+  await several.context().close();
+  const sweep = await open(browser, file('cut-sweep.html')), text = await sweep.locator('#explore').textContent();
+  check(text.includes(`20 of 20 runs left jobs unfinished, and their averages are ${note}.`) && text.includes('10 seeds are few: take 20 or more'), `a sweep that was cut off: ${text.slice(0, 300)}`);
+  await sweep.context().close();
+  const whole = await open(browser, file('several.html'));
+  check(!(await whole.locator('main').textContent()).includes(note), 'runs that ended');
+  await whole.context().close();
+}
+
 /** A sweep that is not finished: a point without a run leaves its group without a figure. */
 async function checkBegun(browser) {
   const page = await open(browser, file('begun.html'));
@@ -464,6 +482,7 @@ const browser = await launch(executable);
 try {
   await checkRun(browser);
   await checkComparison(browser);
+  await checkCensored(browser);
   await checkSweep(browser);
   await checkBegun(browser);
   await checkRatios(browser);
