@@ -28,9 +28,6 @@ bool is_share(const Metric& metric) {
 bool is_censored(const Regression& regression, const Metric& metric) {
   return is_over_finished_jobs(metric) && !regression.same_jobs_finished();
 }
-bool contains_no_change(const ConfidenceInterval& interval) {
-  return interval.low <= 0 && interval.high >= 0;
-}
 
 /// A count as text; a mean over seeds need not be whole.
 std::string count_text(double count) {
@@ -145,7 +142,7 @@ void write_group_changes(JsonWriter& json, const std::vector<GroupChanges>& all)
       for (const MetricChange& each : group.changes) {
         json.key(each.metric->name).begin_object();
         write_estimate(json, "relative", "relative_95", each.change.relative);
-        json.member("p_value", each.p_value).end_object();
+        json.member("detectable", told_change(each).detectable()).member("p_value", each.p_value).end_object();
       }
       json.end_object().end_object();
     }
@@ -254,8 +251,7 @@ std::vector<FigureRow> figure_rows(const Regression& regression) {
     if (relative && of_means.error > 0)
       row.of_means = fmt::format("{} {}", change_text(metric, true, of_means.value),
                                  interval_text(metric, true, of_means.interval_95));
-    if (change.error > 0 && contains_no_change(change.interval_95))
-      row.detectable = change_text(metric, relative, change.detectable());
+    row.detectable = detectable_text(metric, relative, change);
     rows.push_back(std::move(row));
   }
   return rows;

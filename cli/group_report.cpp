@@ -39,6 +39,8 @@ std::string group_change_cell(const MetricChange& each) {
   const ChangeEstimate& change = told_change(each);
   std::string cell = change_text(*each.metric, is_told_relative(*each.metric), change.value);
   if (change.error > 0) cell += " " + interval_text(*each.metric, is_told_relative(*each.metric), change.interval_95);
+  if (const std::string least = detectable_text(*each.metric, is_told_relative(*each.metric), change); !least.empty())
+    cell += fmt::format(" (detectable: {})", least);
   return cell + (each.is_significant() ? " !" : "");
 }
 

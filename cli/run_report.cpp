@@ -51,12 +51,6 @@ std::vector<std::string> figure_cells(const ShownColumn& column, const std::vect
   return cells;
 }
 
-/// The ratio of one row to the first.
-std::string ratio_cell(const std::optional<RatioEstimate>& ratio, bool first) {
-  if (!ratio) return "-";
-  return first ? "1" : ratio_text(*ratio);
-}
-
 bool has_intervals(std::span<const std::vector<Replica>> results) {
   for (const auto& replicas : results)
     if (replicas.size() > 1) return true;
@@ -165,6 +159,9 @@ std::string comparison_text(std::span<const Scenario> scenarios, std::span<const
   if (several) titles.emplace_back("JCT / first");
   const std::size_t tests = tests_of(rows);
   if (tests > 0) titles.emplace_back("p");
+  const bool detectable = std::ranges::any_of(
+      rows, [](const ComparisonRow& row) { return row.jct_ratio && !std::isnan(row.jct_ratio->detectable); });
+  if (detectable) titles.emplace_back("detectable");
   if (several && intervals) titles.emplace_back("of means");
   Table table{titles};
   bool censored = false;
@@ -174,9 +171,11 @@ std::string comparison_text(std::span<const Scenario> scenarios, std::span<const
     censored = censored || is_marked;
     std::vector<std::string> cells{scenarios[i].name + (is_marked ? " *" : "")};
     for (const auto& column : columns) cells.push_back(column[i]);
-    if (several) cells.push_back(ratio_cell(rows[i].jct_ratio, i == 0));
-    if (tests > 0) cells.push_back(std::isnan(rows[i].p_value) ? "-" : p_value_text(rows[i].p_value));
-    if (several && intervals) cells.push_back(ratio_cell(rows[i].jct_ratio_of_means, i == 0));
+    const TestedRatio ratio = rows[i].jct_ratio.value_or(TestedRatio{});
+    if (several) cells.push_back(i == 0 ? "1" : ratio_text(ratio.geometric));
+    if (tests > 0) cells.push_back(p_value_cell(ratio));
+    if (detectable) cells.push_back(detectable_cell(ratio));
+    if (several && intervals) cells.push_back(i == 0 ? "1" : ratio_text(ratio.of_means));
     table.add(std::move(cells));
   }
   std::string out = table.text();
@@ -187,7 +186,7 @@ std::string comparison_text(std::span<const Scenario> scenarios, std::span<const
                     several ? ". JCT / first is the geometric mean of the ratios seed by seed, beside it the ratio of "
                               "the means"
                             : "");
-  return out + ratio_tests_note(tests, "scenarios", results.front().size());
+  return out + ratio_tests_note(tests, "scenarios", results.front().size(), detectable);
 }
 
 std::string_view short_title(const Metric& metric) {
@@ -217,9 +216,10 @@ std::string results_json(std::span<const Scenario> scenarios, std::span<const st
                           i < messages.size() ? messages[i] : std::vector<StudyMessages>{});
     if (!scenarios[i].expect.empty()) write_expectations(json, judge_expectations(scenarios[i].expect, results[i]));
     if (i > 0 && rows[i].jct_ratio) {
-      write_ratio(json, "jct_ratio_to_first", *rows[i].jct_ratio);
-      write_ratio(json, "jct_ratio_of_means_to_first", *rows[i].jct_ratio_of_means);
-      json.member("jct_ratio_p_value", rows[i].p_value);
+      write_ratio(json, "jct_ratio_to_first", rows[i].jct_ratio->geometric);
+      write_ratio(json, "jct_ratio_of_means_to_first", rows[i].jct_ratio->of_means);
+      json.member("jct_ratio_p_value", rows[i].jct_ratio->p_value);
+      json.member("jct_ratio_detectable", rows[i].jct_ratio->detectable);
     }
     json.end_object();
   }

@@ -30,7 +30,7 @@ struct SetOptions {
   std::vector<SweepDimension> dimensions;
 };
 
-SetOptions set_options(const Arguments& arguments) {
+SetOptions set_options(const Arguments& arguments, std::optional<std::uint64_t> repeat) {
   SetOptions options;
   for (const std::string& assignment : arguments.values("set")) {
     // Of other keys, such as a description, any comma is part of the value.
@@ -44,8 +44,8 @@ SetOptions set_options(const Arguments& arguments) {
     else
       options.overrides.push_back(assignment);
   }
-  if (const auto repeat = arguments.whole_number("repeat", 1, kMaxRepeat))
-    options.overrides.push_back(fmt::format("sweep.repeat={}", *repeat));
+  if (!repeat) repeat = arguments.whole_number("repeat", 1, kMaxRepeat);
+  if (repeat) options.overrides.push_back(fmt::format("sweep.repeat={}", *repeat));
   return options;
 }
 
@@ -57,11 +57,9 @@ void fix_dimensions(SweepSpec& spec, const std::vector<std::string>& overrides) 
   }
 }
 
-}  // namespace
-
-LoadedSweep load_sweep(const Arguments& arguments, unsigned threads) {
+LoadedSweep load(const Arguments& arguments, unsigned threads, std::optional<std::uint64_t> repeat) {
   const std::string& path = arguments.positionals().front();
-  SetOptions options = set_options(arguments);
+  SetOptions options = set_options(arguments, repeat);
   // The reader stays with the plan. What points read later, from several threads, is not hashed here.
   struct Recorded {
     std::vector<InputFile> inputs;
@@ -85,12 +83,22 @@ LoadedSweep load_sweep(const Arguments& arguments, unsigned threads) {
     }
   }();
   recorded->loading = false;
-  print_load_notes(arguments, std::move(notes));
+  if (!repeat) print_load_notes(arguments, std::move(notes));
   Scenario& base = variants.base();
   if (base.name.empty()) base.name = std::filesystem::path{path}.stem().string();
   fix_dimensions(base.sweep, options.overrides);
   for (SweepDimension& each : options.dimensions) set_dimension(base.sweep, std::move(each));
   return {SweepPlan{std::move(variants), threads}, std::move(recorded->inputs)};
+}
+
+}  // namespace
+
+LoadedSweep load_sweep(const Arguments& arguments, unsigned threads) {
+  return load(arguments, threads, std::nullopt);
+}
+
+LoadedSweep load_sweep(const Arguments& arguments, unsigned threads, std::uint64_t repeat) {
+  return load(arguments, threads, repeat);
 }
 
 std::optional<SweepPlan> sweep_of(const std::string& path, const std::vector<std::string>& overrides) {

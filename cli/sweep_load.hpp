@@ -30,6 +30,8 @@ struct LoadedSweep {
 
 /// Reads the scenario, applies --set and --repeat, and reads every point. Throws InputError.
 [[nodiscard]] LoadedSweep load_sweep(const Arguments& arguments, unsigned threads);
+/// The same once more, with so many seeds.
+[[nodiscard]] LoadedSweep load_sweep(const Arguments& arguments, unsigned threads, std::uint64_t repeat);
 
 /// The plan of a file that describes a sweep; nothing for any other file. Throws InputError.
 [[nodiscard]] std::optional<SweepPlan> sweep_of(const std::string& path, const std::vector<std::string>& overrides);

@@ -44,7 +44,7 @@ std::optional<Time> timeout_of(const Arguments& arguments, const SweepPlan& plan
   return time.value;
 }
 
-ResumedSweep open_store(const Arguments& arguments, const SweepPlan& plan, const std::string& path) {
+ResumedSweep open_store(const Arguments& arguments, const SweepPlan& plan, const std::string& path, bool resume) {
   StoreInfo info = plan.info();
   info.per_job = arguments.has("per-job");
   for (const Grouping* grouping : chosen_groupings(arguments)) {
@@ -57,7 +57,7 @@ ResumedSweep open_store(const Arguments& arguments, const SweepPlan& plan, const
     return {.store = SweepStore::create(path, info, plan.points()),
             .done = std::vector<bool>(static_cast<std::size_t>(info.runs), false)};
   }
-  if (!arguments.has("resume")) refuse_existing(path);
+  if (!resume) refuse_existing(path);
   return resume_sweep(path, plan, info, build());
 }
 

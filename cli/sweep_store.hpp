@@ -35,9 +35,9 @@ inline constexpr Option kSweepTimeoutOption = {
 /// The value of --timeout. Throws UsageError, also for a sweep of iteration studies, which have no limit.
 [[nodiscard]] std::optional<Time> timeout_of(const Arguments& arguments, const SweepPlan& plan);
 
-/// Creates a store or, with --resume, opens the one at `path`. Throws InputError if it exists and --resume is not
-/// given.
-[[nodiscard]] ResumedSweep open_store(const Arguments& arguments, const SweepPlan& plan, const std::string& path);
+/// Creates a store or, to `resume` it, opens the one at `path`. Throws InputError if it exists and isn't resumed.
+[[nodiscard]] ResumedSweep open_store(const Arguments& arguments, const SweepPlan& plan, const std::string& path,
+                                      bool resume);
 
 /// The manifest of this invocation: everything that may differ between two stores of one sweep.
 [[nodiscard]] StoreManifest manifest_of(const Arguments& arguments, const LoadedSweep& sweep, unsigned threads);

@@ -2,7 +2,7 @@
 
 #include "cli/output.hpp"
 #include "results/paired_change.hpp"
-#include "results/tested_changes.hpp"
+#include "results/regression_rules.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
@@ -242,12 +242,25 @@ std::vector<std::string> format_column(const std::vector<double>& values) {
   return cells;
 }
 
-std::string ratio_tests_note(std::size_t tests, std::string_view what, std::size_t seeds) {
+std::string ratio_tests_note(std::size_t tests, std::string_view what, std::size_t seeds, bool detectable) {
   if (tests == 0) return {};
+  std::string note =
+      fmt::format("p: of a ratio of 1, by two-sided t tests{}; significant up to {}.\n",
+                  tests > 1 ? fmt::format(", corrected by Holm for {} {}", tests, what) : "", kTwoSidedLevel);
+  if (detectable)
+    note +=
+        "detectable: beside an interval that contains 1, the smallest change that these seeds show in four of five "
+        "comparisons.\n";
   const std::string few = few_pairs_note(seeds, "seeds");
-  return fmt::format("p: of a ratio of 1, by two-sided t tests{}; significant up to {}.\n{}",
-                     tests > 1 ? fmt::format(", corrected by Holm for {} {}", tests, what) : "", kTwoSidedLevel,
-                     few.empty() ? "" : few + ".\n");
+  return few.empty() ? note : note + few + ".\n";
+}
+
+std::string p_value_cell(const TestedRatio& ratio) {
+  return std::isnan(ratio.p_value) ? "-" : p_value_text(ratio.p_value);
+}
+
+std::string detectable_cell(const TestedRatio& ratio) {
+  return change_text(metric("avg_jct_s"), true, ratio.detectable);
 }
 
 std::string ratio_text(const RatioEstimate& ratio) {

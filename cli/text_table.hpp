@@ -1,6 +1,7 @@
 #pragma once
 // Formats text tables for people: the first column is left-aligned, figures are right-aligned.
 
+#include "results/tested_changes.hpp"
 #include "sim/statistics.hpp"
 
 #include <cstddef>
@@ -50,9 +51,13 @@ class Table {
 
 /// A ratio with its interval, if it has one: `0.978 [0.951, 1.006]`; `-` for NaN.
 [[nodiscard]] std::string ratio_text(const RatioEstimate& ratio);
-/// The lines below a table that say what its column `p` is: of so many ratios of `what`, tested together, over `seeds`
-/// seeds, which may be few. Empty without tests.
-[[nodiscard]] std::string ratio_tests_note(std::size_t tests, std::string_view what, std::size_t seeds);
+/// The cells of a ratio below `p` and `detectable`; `-` where it has none.
+[[nodiscard]] std::string p_value_cell(const TestedRatio& ratio);
+[[nodiscard]] std::string detectable_cell(const TestedRatio& ratio);
+/// The lines below a table that say what its columns `p` and `detectable` are: of so many ratios of `what`, tested
+/// together, over `seeds` seeds, which may be few. Empty without tests.
+[[nodiscard]] std::string ratio_tests_note(std::size_t tests, std::string_view what, std::size_t seeds,
+                                           bool detectable);
 
 /// Microseconds as nccl-tests prints them: at least four digits, at most two of them decimals; `-` for NaN.
 [[nodiscard]] std::string microseconds_text(double seconds);

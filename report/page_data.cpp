@@ -4,6 +4,8 @@
 #include "report/page.hpp"
 #include "report/pipeline_timeline.hpp"
 #include "report/timeline_codec.hpp"
+#include "results/comparison.hpp"
+#include "results/paired_change.hpp"
 #include "results/result_columns.hpp"
 #include "scenarios/keys/differences.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
@@ -38,7 +40,8 @@ void write_metrics(JsonWriter& json, const RunFolder& folder) {
     if (metric.of_some && std::ranges::all_of(values, [](double value) { return std::isnan(value); })) continue;
     const Estimate figure = estimate(values, draws_of(folder.scenario));
     json.begin_object().member("name", metric.name).member("title", metric.title).member("unit", metric.unit);
-    json.member("text", metric.text).member("value", figure.mean).member("half_width", figure.half_width).end_object();
+    json.member("text", metric.text).member("value", figure.mean).member("half_width", figure.half_width);
+    json.member("over_finished", is_over_finished_jobs(metric)).end_object();
   }
   json.end_array();
 }
@@ -198,31 +201,38 @@ std::string comparison_page(std::span<const RunFolder> folders, std::span<const 
   json.begin_object().member("kind", "comparison").member("title", title).member("description", "");
   json.key("runs").begin_array();
   const Metric& jct = metric("avg_jct_s");
-  const auto seeds = [](const RunFolder& folder) {
-    std::vector<std::uint64_t> all;
-    for (const RunFolder::Run& run : folder.runs) all.push_back(run.seed);
-    return all;
-  };
+  std::vector<SeededFigure> averages;
   for (const RunFolder& folder : folders) {
+    SeededFigure& figure = averages.emplace_back(SeededFigure{{}, values_of(folder, jct), draws_of(folder.scenario)});
+    for (const RunFolder::Run& run : folder.runs) figure.seeds.push_back(run.seed);
+  }
+  const std::vector<std::optional<TestedRatio>> ratios = ratios_to_first(averages);
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    const RunFolder& folder = folders[i];
     json.begin_object().member("name", title_of(folder)).member("replicas", std::uint64_t{folder.runs.size()});
     json.member("description", folder.scenario.description);
     write_metrics(json, folder);
-    for (const auto& [name, ratio_of] : {std::pair{"ratio", &paired_ratio}, {"ratio_of_means", &ratio_of_means}}) {
+    for (const auto& [name, kind] :
+         {std::pair{"ratio", &TestedRatio::geometric}, {"ratio_of_means", &TestedRatio::of_means}}) {
       json.key(name);
-      if (seeds(folder) == seeds(folders.front())) {
-        const RatioEstimate ratio =
-            ratio_of(values_of(folder, jct), values_of(folders.front(), jct), draws_of(folder.scenario));
+      if (ratios[i]) {
+        const RatioEstimate& ratio = (*ratios[i]).*kind;
         json.begin_object().member("ratio", ratio.ratio);
         json.member("low", ratio.low).member("high", ratio.high).end_object();
       } else {
         json.null();
       }
     }
+    json.member("p_value", ratios[i] ? ratios[i]->p_value : kNaN);
+    json.member("detectable", ratios[i] ? ratios[i]->detectable : kNaN);
     write_pairs(json, "facts", scenario_facts(folder.scenario));
     write_pairs(json, "provenance", provenance(folder));
     json.end_object();
   }
   json.end_array();
+  std::size_t seeds = folders.front().runs.size();
+  for (const RunFolder& folder : folders) seeds = std::min(seeds, folder.runs.size());
+  json.member("few_seeds", few_pairs_note(seeds, "seeds"));
   write_differences(json, folders);
   write_figures(json, figures);
   json.end_object();
@@ -235,6 +245,7 @@ std::string sweep_page(const SweepData& data, const SweepAxes& axes, std::span<c
   json.begin_object().member("kind", "sweep").member("title", title);
   json.member("description", "").member("scenario", data.info.scenario);
   write_pairs(json, "provenance", {{"program", data.build}});
+  json.member("few_seeds", few_pairs_note(static_cast<std::size_t>(data.info.repeat), "seeds"));
   write_sweep_json(json, data, axes);
   write_figures(json, fronts);
   json.end_object();

@@ -1,7 +1,6 @@
 #include "results/comparison.hpp"
 
 #include "results/result_columns.hpp"
-#include "results/tested_changes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,45 +14,49 @@ std::vector<double> values_of(const Metric& metric, std::span<const Replica> rep
   return values;
 }
 
-bool same_seeds(std::span<const Replica> a, std::span<const Replica> b) {
-  return !a.empty() && std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                                  [](const Replica& x, const Replica& y) { return x.seed == y.seed; });
-}
-
 }  // namespace
+
+SeededFigure seeded_figure(const Metric& metric, std::span<const Replica> replicas) {
+  SeededFigure figure{{}, values_of(metric, replicas), draws_of(replicas)};
+  for (const Replica& each : replicas) figure.seeds.push_back(each.seed);
+  return figure;
+}
 
 const Estimate& ComparisonRow::figure(std::string_view metric_name) const {
   return figures[static_cast<std::size_t>(&metric(metric_name) - metrics().data())];
 }
 
+std::vector<std::optional<TestedRatio>> ratios_to_first(std::span<const SeededFigure> sides) {
+  std::vector<std::optional<TestedRatio>> ratios;
+  for (const SeededFigure& side : sides) {
+    std::optional<TestedRatio>& ratio = ratios.emplace_back();
+    if (!side.seeds.empty() && side.seeds == sides.front().seeds)
+      ratio = tested_ratio(side.values, sides.front().values, side.draws);
+  }
+  std::vector<TestedRatio*> tested;
+  for (auto& each : ratios)
+    if (each) tested.push_back(&*each);
+  test_together(tested);
+  return ratios;
+}
+
 std::vector<ComparisonRow> compare(std::span<const std::vector<Replica>> scenarios) {
   std::vector<ComparisonRow> rows;
-  const Metric& jct = metric("avg_jct_s");
-  std::vector<MetricChange> changes;
+  std::vector<SeededFigure> averages;
   for (const std::vector<Replica>& replicas : scenarios) {
-    ComparisonRow row;
-    MetricChange change{&jct, {}};
+    ComparisonRow& row = rows.emplace_back();
     for (const Metric& metric : metrics())
       row.figures.push_back(estimate(values_of(metric, replicas), draws_of(replicas)));
-    if (same_seeds(scenarios.front(), replicas)) {
-      const std::vector<double> own = values_of(jct, replicas), first = values_of(jct, scenarios.front());
-      row.jct_ratio = paired_ratio(own, first, draws_of(replicas));
-      row.jct_ratio_of_means = ratio_of_means(own, first, draws_of(replicas));
-      if (!rows.empty()) change.change = paired_change(first, own, draws_of(replicas));
-    }
-    changes.push_back(change);
-    rows.push_back(std::move(row));
+    averages.push_back(seeded_figure(metric("avg_jct_s"), replicas));
   }
-  std::vector<MetricChange*> all;
-  for (MetricChange& each : changes) all.push_back(&each);
-  test_together(all);
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].p_value = changes[i].p_value;
+  const std::vector<std::optional<TestedRatio>> ratios = ratios_to_first(averages);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].jct_ratio = ratios[i];
   return rows;
 }
 
 std::size_t tests_of(std::span<const ComparisonRow> rows) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(rows, [](const ComparisonRow& row) { return !std::isnan(row.p_value); }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      rows, [](const ComparisonRow& row) { return row.jct_ratio && !std::isnan(row.jct_ratio->p_value); }));
 }
 
 }  // namespace contend

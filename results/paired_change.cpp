@@ -57,6 +57,11 @@ double ChangeEstimate::detectable() const {
   return logarithmic ? std::expm1(least) : least;
 }
 
+double ChangeEstimate::detectable_beside_none() const {
+  const bool may_be_none = error > 0 && interval_95.low <= 0 && interval_95.high >= 0;
+  return may_be_none ? detectable() : kNaN;
+}
+
 double ChangeEstimate::chance_beyond(double amount, bool upwards) const {
   if (std::isnan(error)) return kNaN;
   if (logarithmic && amount <= -1) return upwards ? 0 : 1;  // a positive figure can't fall to 0 or below

@@ -45,6 +45,9 @@ struct ChangeEstimate {
   /// The smallest increase that this many pairs with this scatter show in four of five comparisons: (t(0.975) + t(0.8))
   /// standard errors. NaN without an interval.
   [[nodiscard]] double detectable() const;
+  /// detectable() where the interval contains no change: what stands beside such an interval in every report. NaN
+  /// elsewhere, and where nothing changed under any seed.
+  [[nodiscard]] double detectable_beside_none() const;
   /// The probability of a change at least as far beyond `amount`, upwards or downwards, as this one, if the true change
   /// were `amount`: the one-sided t test that belongs to the interval. NaN without an interval.
   [[nodiscard]] double chance_beyond(double amount, bool upwards) const;

@@ -212,6 +212,8 @@ RuleOutcome measured_outcome(const RegressionRule& rule, const PairedChange& cha
       fmt::format("{} changed {}", subject_of(rule), changed_text(*rule.metric, rule.relative, outcome.change.value));
   if (outcome.change.interval_95.exists())
     outcome.reason += ", 95% interval " + interval_text(*rule.metric, rule.relative, outcome.change.interval_95);
+  if (const std::string least = detectable_text(*rule.metric, rule.relative, outcome.change); !least.empty())
+    outcome.reason += fmt::format(" (detectable: {})", least);
   if (is_over_finished_jobs(*rule.metric) && !regression.same_jobs_finished()) {
     outcome.fails = true;
     outcome.reason += fmt::format(
@@ -338,6 +340,11 @@ std::string p_value_text(double p_value) {
   constexpr double kSmallest = 1e-12;
   if (std::isnan(p_value)) return {};
   return p_value < kSmallest ? fmt::format("< {}", kSmallest) : fmt::format("{:.2g}", p_value);
+}
+
+std::string detectable_text(const Metric& metric, bool relative, const ChangeEstimate& change) {
+  const double least = change.detectable_beside_none();
+  return std::isnan(least) ? "" : change_text(metric, relative, least);
 }
 
 std::string interval_text(const Metric& metric, bool relative, const ConfidenceInterval& interval) {

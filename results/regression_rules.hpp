@@ -79,6 +79,8 @@ enum class Judgement : std::uint8_t {
 [[nodiscard]] std::string changed_text(const Metric& metric, bool relative, double change);
 /// A p-value with two digits: `0.012`, `< 1e-12`; empty for NaN.
 [[nodiscard]] std::string p_value_text(double p_value);
+/// The smallest change that could be seen, `+3.2%`, of a change whose interval contains none; empty for any other.
+[[nodiscard]] std::string detectable_text(const Metric& metric, bool relative, const ChangeEstimate& change);
 /// The interval in the unit of the rule, `[+0.5, +2]%`; empty if there is none.
 [[nodiscard]] std::string interval_text(const Metric& metric, bool relative, const ConfidenceInterval& interval);
 

@@ -24,6 +24,20 @@ struct MetricChange {
   [[nodiscard]] bool is_significant() const { return p_value <= kTwoSidedLevel; }
 };
 
+/// The ratio of a figure on two sides that ran under the same seeds, with all that a table of ratios tells of it.
+struct TestedRatio {
+  RatioEstimate geometric{kNaN, kNaN, kNaN};  ///< geometric mean of the ratios seed by seed, which the test is about
+  RatioEstimate of_means{kNaN, kNaN, kNaN};
+  /// Beside an interval of `geometric` that contains 1, the smallest increase that these seeds would show, as a share
+  /// (ChangeEstimate::detectable_beside_none()); NaN elsewhere.
+  double detectable = kNaN;
+  double p_value = kNaN;  ///< as that of a MetricChange
+};
+
+/// The ratio own / base; element i of both spans comes from the same seed. Its p-value is that of one test alone.
+[[nodiscard]] TestedRatio tested_ratio(std::span<const double> own, std::span<const double> base,
+                                       Draws draws = Draws::independent);
+
 /// Changes of times are told relative, those of shares and counts as a difference.
 [[nodiscard]] bool is_told_relative(const Metric& metric);
 /// The change that tables show and tests look at.
@@ -35,5 +49,7 @@ struct MetricChange {
 
 /// Sets the p-values of all these changes, as tests that are made together, and returns their number.
 std::size_t test_together(std::span<MetricChange* const> changes);
+/// Corrects the p-values of all these ratios, as tests that are made together, and returns their number.
+std::size_t test_together(std::span<TestedRatio* const> ratios);
 
 }  // namespace contend

@@ -7,6 +7,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
 #include "cli/output.hpp"
+#include "cli/precision.hpp"
 #include "cli/running.hpp"
 #include "cli/text_table.hpp"
 #include "cli/version.hpp"
@@ -15,9 +16,7 @@
 #include "text/atomic_file.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -63,24 +62,12 @@ constexpr Option kCompareOptions[] = {
      .letter = '\0',
      .value = "N",
      .text = "for scenarios: number of seeds (default 20); each draws its jobs, or resamples the job list"},
-    {.name = "until-precise",
-     .letter = '\0',
-     .value = "SHARE",
-     .text = "for scenarios: add seeds until the 95% interval of the average JCT is within this of it, e.g. 2%"},
-    {.name = "most-seeds", .letter = '\0', .value = "N", .text = "the most seeds of --until-precise (default 320)"},
+    kUntilPreciseOption,
+    kMostSeedsOption,
     {.name = "as-is", .letter = '\0', .value = "", .text = "for scenarios: don't resample the job list"},
     kProgressOption,
     kThreadsOption,
 };
-
-/// A share such as `2%`. Throws UsageError.
-double share_of(const std::string& text) {
-  const std::string_view trimmed_text = trimmed(text);
-  if (trimmed_text.ends_with('%'))
-    if (const auto percent = parse_decimal(trimmed_text.substr(0, trimmed_text.size() - 1)); percent && *percent > 0)
-      return *percent / kPercent;
-  throw UsageError{fmt::format("contend compare: --until-precise: expected a share such as 2%, got \"{}\"", text)};
-}
 
 void write_reports(const Arguments& arguments, const JudgedSides& report,
                    const std::function<std::string()>& markdown) {
@@ -187,71 +174,36 @@ bool run_sides(const Arguments& arguments, std::vector<ComparedSide>& sides, std
   return true;
 }
 
-/// What --until-precise asks for.
-struct Precision {
-  std::string text;  ///< as the user wrote it
-  double share = 0;  ///< half the interval, as a share of the ratio
-  std::size_t most_seeds = 0;
-};
-
 /// The precision that the user asks for, or nothing. Throws UsageError where more seeds can't bring it.
-std::optional<Precision> precision_of(const Arguments& arguments, const std::vector<ComparedSide>& sides) {
-  constexpr std::size_t kMostSeeds = 320, kLimit = 100'000;
-  const auto text = arguments.value("until-precise");
-  const auto most = arguments.whole_number("most-seeds", 2, kLimit);
-  if (!text) {
-    if (most) throw UsageError{"contend compare: --most-seeds needs --until-precise"};
-    return std::nullopt;
-  }
+std::optional<Precision> precision_of_sides(const Arguments& arguments, const std::vector<ComparedSide>& sides) {
+  std::optional<Precision> wanted = precision_of(arguments);
   for (const ComparedSide& side : sides) {
-    if (!side.scenario)
-      throw UsageError{"contend compare: --until-precise adds seeds to two scenarios, but a side is a folder"};
-    if (!draws_jobs(*side.scenario))
-      throw UsageError{
-          "contend compare: --until-precise needs scenarios that draw their jobs; more resamples say no more about a "
-          "job list"};
+    if (!wanted) break;
+    if (!side.scenario) throw UsageError{"--until-precise adds seeds to two scenarios, but a side is a folder"};
+    check_precision(*wanted, *side.scenario, side.scenario->repeat);
   }
-  const auto seeds = static_cast<std::size_t>(sides[0].scenario->repeat);
-  if (most.value_or(kMostSeeds) < seeds)
-    throw UsageError{fmt::format("contend compare: --most-seeds: expected at least the {} seeds of --repeat, got {}",
-                                 seeds, most.value_or(kMostSeeds))};
-  return Precision{*text, share_of(*text), most.value_or(kMostSeeds)};
-}
-
-/// Half the 95% interval of the ratio of the average JCTs, as a share of the ratio.
-double half_width_of(const std::vector<ComparedSide>& sides) {
-  const auto averages = [](const ComparedSide& side) {
-    std::vector<double> values;
-    for (const Replica& each : side.replicas) values.push_back(each.summary.avg_jct_s);
-    return values;
-  };
-  const ConfidenceInterval interval = paired_change(averages(sides[0]), averages(sides[1])).relative.interval_95;
-  return (std::log1p(interval.high) - std::log1p(interval.low)) / 2;
+  return wanted;
 }
 
 /// Adds seeds to both sides until the interval is narrow enough, and returns a note about it; nothing if the user
-/// interrupted. Each round runs as many seeds as the scatter so far asks for, and at least a quarter more.
+/// interrupted.
 std::optional<std::string> add_seeds(const Arguments& arguments, const Precision& wanted,
                                      std::vector<ComparedSide>& sides, JobLists& lists) {
-  constexpr double kMore = 1.25;
-  double half_width = half_width_of(sides);
-  while (!(half_width <= wanted.share) && sides[0].replicas.size() < wanted.most_seeds) {
-    const auto seeds = static_cast<double>(sides[0].replicas.size());
-    const double asked = std::isnan(half_width) ? 0 : seeds * std::pow(half_width / wanted.share, 2);
-    const double next = std::min(std::max(asked, kMore * seeds), static_cast<double>(wanted.most_seeds));
-    std::vector<Scenario> more{*sides[0].scenario, *sides[1].scenario};
-    for (Scenario& each : more) {
-      each.seed += sides[0].replicas.size();
-      each.repeat = static_cast<int>(std::ceil(next) - seeds);
-    }
-    auto results = simulate(more, progress_mode(arguments), thread_count(arguments), nullptr, lists);
-    if (interrupted()) return std::nullopt;
-    for (std::size_t i = 0; i < 2; ++i) std::ranges::move(results[i], std::back_inserter(sides[i].replicas));
-    half_width = half_width_of(sides);
+  std::vector<Scenario> scenarios;
+  std::vector<std::vector<Replica>> results;
+  for (ComparedSide& side : sides) {
+    scenarios.push_back(*side.scenario);
+    results.push_back(std::move(side.replicas));
   }
-  return fmt::format("{} seeds: the 95% interval of the average JCT is within {:.2g}% of the ratio of the sides{}",
-                     sides[0].replicas.size(), kPercent * half_width,
-                     half_width <= wanted.share ? "" : fmt::format(", not within the {} asked for", wanted.text));
+  const auto run = [&](std::span<const Scenario> more) {
+    return simulate(more, progress_mode(arguments), thread_count(arguments), nullptr, lists);
+  };
+  const std::optional<std::string> note = run_until_precise(wanted, scenarios, results, run);
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    sides[i].scenario = std::move(scenarios[i]);
+    sides[i].replicas = std::move(results[i]);
+  }
+  return note;
 }
 
 /// What the sides that were run give, to be compared, and whether it is as they expect.
@@ -328,7 +280,7 @@ int compare_both(const Arguments& arguments) {
       }))
     throw UsageError{"contend compare: --as-is is about scenarios with a job list, and none is here"};
   const ListResampling resampling = choose_seeds(arguments, sides, lists);
-  const std::optional<Precision> precision = precision_of(arguments, sides);
+  const std::optional<Precision> precision = precision_of_sides(arguments, sides);
   std::vector<StoredResults> drawn;
   bool goes_on = run_sides(arguments, sides, resampling.resampled, drawn, lists);
   std::optional<std::string> note;

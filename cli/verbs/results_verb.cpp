@@ -114,23 +114,31 @@ std::string table_text(const ResultsTable& results) {
   for (const StoreParameter& each : results.parameters) titles.push_back(each.key);
   titles.emplace_back("runs");
   std::vector<std::vector<std::string>> columns;
+  bool detectable = false;
   for (std::size_t i = 0; i < results.metrics.size(); ++i) {
     titles.push_back(results.metrics[i].name + (results.metrics[i].unit == "share" ? " [%]" : ""));
     columns.push_back(figure_cells(results, i));
     if (!results.compares) continue;
     titles.emplace_back("/ baseline");
     auto& cells = columns.emplace_back();
-    for (const ResultsGroup& group : results.groups) cells.push_back(ratio_text(group.ratios[i]));
+    for (const ResultsGroup& group : results.groups) cells.push_back(ratio_text(group.ratios[i].geometric));
     if (!has_intervals(results, i)) continue;
     if (results.tests > 0) {
       titles.emplace_back("p");
       auto& p_values = columns.emplace_back();
-      for (const ResultsGroup& group : results.groups)
-        p_values.push_back(std::isnan(group.p_values[i]) ? "-" : p_value_text(group.p_values[i]));
+      for (const ResultsGroup& group : results.groups) p_values.push_back(p_value_cell(group.ratios[i]));
+      const bool has_detectable = std::ranges::any_of(
+          results.groups, [&](const ResultsGroup& group) { return !std::isnan(group.ratios[i].detectable); });
+      detectable = detectable || has_detectable;
+      if (has_detectable) {
+        titles.emplace_back("detectable");
+        auto& cells_of = columns.emplace_back();
+        for (const ResultsGroup& group : results.groups) cells_of.push_back(detectable_cell(group.ratios[i]));
+      }
     }
     titles.emplace_back("of means");
     auto& of_means = columns.emplace_back();
-    for (const ResultsGroup& group : results.groups) of_means.push_back(ratio_text(group.ratios_of_means[i]));
+    for (const ResultsGroup& group : results.groups) of_means.push_back(ratio_text(group.ratios[i].of_means));
   }
   Table table{titles};
   std::size_t seeds = 0;
@@ -147,7 +155,7 @@ std::string table_text(const ResultsTable& results) {
     for (const auto& column : columns) cells.push_back(column[i]);
     table.add(std::move(cells));
   }
-  return table.text() + ratio_tests_note(results.tests, "ratios", seeds);
+  return table.text() + ratio_tests_note(results.tests, "ratios", seeds, detectable);
 }
 
 void write_csv(const Arguments& arguments, const std::string& csv) {

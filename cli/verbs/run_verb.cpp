@@ -4,6 +4,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
 #include "cli/output.hpp"
+#include "cli/precision.hpp"
 #include "cli/run_report.hpp"
 #include "cli/run_scenarios.hpp"
 #include "cli/running.hpp"
@@ -46,6 +47,8 @@ constexpr Option kRunOptions[] = {
     kPointOption,
     {.name = "seed", .letter = '\0', .value = "N", .text = "seed of the first replica"},
     {.name = "repeat", .letter = '\0', .value = "N", .text = "replicas, with the seeds seed, seed + 1, ..."},
+    kUntilPreciseOption,
+    kMostSeedsOption,
     {.name = "until", .letter = '\0', .value = "TIME", .text = "stop at this simulated time, e.g. 2h"},
     {.name = "no-leap", .letter = '\0', .value = "", .text = "execute every event, also of states that recur"},
     {.name = "timeline", .letter = '\0', .value = "FILE", .text = "Chrome trace of a single run; compressed if *.gz"},
@@ -252,6 +255,22 @@ void print_results(const Arguments& arguments, std::span<const Scenario> scenari
   print_groups(scenarios, results, chosen);
 }
 
+/// The precision that the user asks for, or nothing; the scenarios then begin with enough seeds. Throws UsageError
+/// where more seeds can't bring it.
+std::optional<Precision> precision_of_scenarios(const Arguments& arguments, std::vector<Scenario>& scenarios) {
+  std::optional<Precision> wanted = precision_of(arguments);
+  if (!wanted) return wanted;
+  if (arguments.has("timeline")) throw UsageError{"--until-precise makes several runs, but --timeline draws one"};
+  for (Scenario& each : scenarios) {
+    each.repeat = first_seeds(arguments, each.repeat);
+    check_precision(*wanted, each, each.repeat);
+    if (each.seed != scenarios.front().seed || each.repeat != scenarios.front().repeat)
+      throw UsageError{
+          "--until-precise compares scenarios under the same seeds, but they have others: set --seed and --repeat"};
+  }
+  return wanted;
+}
+
 int run_run(const Arguments& arguments) {
   return run_scenarios(arguments, nullptr);
 }
@@ -262,7 +281,7 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
   const ProgressMode mode = progress_mode(arguments);
   const unsigned threads = thread_count(arguments);
   LoadedScenarios loaded = load_scenarios(arguments);
-  const std::vector<Scenario>& scenarios = loaded.scenarios;
+  std::vector<Scenario>& scenarios = loaded.scenarios;
   std::vector<std::vector<InputFile>>& inputs = loaded.inputs;
   refuse_sweeps(scenarios);
   const bool are_studies = is_iteration_study(scenarios);
@@ -271,6 +290,7 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
   const std::vector<const Grouping*> chosen = chosen_groupings(arguments);
   if (!chosen.empty() && arguments.has("json"))
     throw UsageError{"--by has no effect with --json, which prints the figures of all groups"};
+  const std::optional<Precision> precision = precision_of_scenarios(arguments, scenarios);
   JobLists lists;
   for (std::size_t i = 0; arguments.has("output") && i < scenarios.size(); ++i)
     if (const auto& jobs = scenarios[i].workload.jobs)
@@ -283,6 +303,11 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
   if (are_studies && !arguments.has("quiet")) warn_of_studies(scenarios);
   catch_interrupts();
   std::vector<std::vector<Replica>> results = simulate(scenarios, mode, threads, timeline.get(), lists, true);
+  std::optional<std::string> reached;
+  if (precision)
+    reached = run_until_precise(*precision, scenarios, results, [&](std::span<const Scenario> more) {
+      return simulate(more, mode, threads, nullptr, lists, true);
+    });
   if (timeline) timeline->close();
   const auto messages = are_studies ? messages_of(arguments, scenarios, threads) : ExplainedStudies{};
   for (std::size_t i = 0; i < folders.size(); ++i)
@@ -313,6 +338,7 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
     keep();
     return kExitOk;
   }
+  if (reached && !arguments.has("quiet")) print_message("contend: note: {}\n", *reached);
   note_warm_ups(arguments, scenarios, results);
   bool unfinished = false;
   for (std::size_t i = 0; i < scenarios.size(); ++i)

@@ -3,6 +3,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/load.hpp"
 #include "cli/output.hpp"
+#include "cli/precision.hpp"
 #include "cli/running.hpp"
 #include "cli/sweep_load.hpp"
 #include "cli/sweep_progress.hpp"
@@ -11,10 +12,13 @@
 #include "cli/text_table.hpp"
 #include "scenarios/sweep/baseline.hpp"
 #include "scenarios/sweep/expected.hpp"
+#include "scenarios/sweep/store_query.hpp"
 #include "scenarios/sweep/sweep_runner.hpp"
 #include "sim/error.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <initializer_list>
 #include <utility>
@@ -34,6 +38,8 @@ constexpr Option kSweepOptions[] = {
     kSweepStoreOption,
     kSweepSetOption,
     kSweepRepeatOption,
+    kUntilPreciseOption,
+    kMostSeedsOption,
     {.name = "list", .letter = '\0', .value = "", .text = "check and print all points, and run nothing"},
     kSweepResumeOption,
     kSweepTimeoutOption,
@@ -148,51 +154,102 @@ void report_unmet(const SweepPlan& plan, std::span<const PointOutcome> unmet) {
     print_message("contend: ... and {} more points that miss an expectation\n", unmet.size() - kMaxShown);
 }
 
-int run_points(const Arguments& arguments, const LoadedSweep& sweep, ProgressMode mode, unsigned threads) {
-  const SweepPlan& plan = sweep.plan;
+/// The widest 95% interval of the points: of the ratio to the baseline, if there is one, and of the mean otherwise.
+/// Points without an interval, such as those that can't be run, are left out; NaN if there is no other.
+double widest_of(SweepStore& store, const Metric& metric) {
+  const ResultsTable results =
+      query_results(store, {.group_by = {}, .metrics = {std::string{metric.name}}, .where = {}, .baseline = {}});
+  double widest = kNaN;
+  for (const ResultsGroup& point : results.groups) {
+    const double width = results.compares ? half_width_of(point.ratios[0].geometric) : half_width_of(point.figures[0]);
+    if (!std::isnan(width)) widest = std::isnan(widest) ? width : std::max(widest, width);
+  }
+  return widest;
+}
+
+/// The sweep with the seeds with which it begins: those of the store that it continues, if these are more.
+LoadedSweep with_first_seeds(const Arguments& arguments, const Precision& wanted, LoadedSweep sweep,
+                             const std::string& path, unsigned threads) {
+  auto seeds = static_cast<std::int64_t>(first_seeds(arguments, static_cast<int>(sweep.plan.info().repeat)));
+  if (arguments.has("resume") && std::filesystem::exists(path))
+    seeds = std::max(seeds, SweepStore::open(path).info().repeat);
+  for (const StorePoint& point : sweep.plan.points())
+    check_precision(wanted, sweep.plan.scenario(point.point), static_cast<int>(seeds));
+  if (seeds == sweep.plan.info().repeat) return sweep;
+  return load_sweep(arguments, threads, static_cast<std::uint64_t>(seeds));
+}
+
+int run_points(const Arguments& arguments, LoadedSweep sweep, ProgressMode mode, unsigned threads) {
   const Shard shard = shard_of(arguments);
-  const std::string name = file_name_of(plan.info().name);
+  const std::string name = file_name_of(sweep.plan.info().name);
   const std::string usual = shard.count == 1 ? fmt::format("{}.sqlite", name)
                                              : fmt::format("{}-{}-of-{}.sqlite", name, shard.index, shard.count);
   const std::string path = arguments.value("output").value_or(usual);
-  const std::optional<Time> timeout = timeout_of(arguments, plan);
-  const bool resume = arguments.has("resume") && std::filesystem::exists(path);
-  ResumedSweep opened = open_store(arguments, plan, path);
-  SweepStore& store = opened.store;
-  const std::vector<std::int64_t> runs = runs_to_do(opened, shard, resume && !arguments.has("quiet"));
-  const std::int64_t manifest = store.add_manifest(manifest_of(arguments, sweep, threads));
-  catch_interrupts();
+  const std::optional<Time> timeout = timeout_of(arguments, sweep.plan);
+  const std::optional<Precision> precision = precision_of(arguments);
+  if (precision) sweep = with_first_seeds(arguments, *precision, std::move(sweep), path, threads);
+  bool resume = arguments.has("resume");
+  const bool tells = resume && std::filesystem::exists(path) && !arguments.has("quiet");
   const auto begin = std::chrono::steady_clock::now();
-  Tally tally;
-  {
-    SweepProgress line{mode, static_cast<std::int64_t>(runs.size())};
-    const std::size_t jobs = metric_index(plan.info(), "jobs"), finished = metric_index(plan.info(), "finished");
-    run_sweep(plan, runs, manifest, store,
-              {.threads = threads,
-               .recorded =
-                   [&](const StoreRun& run) {
-                     tally.add(run, jobs, finished);
-                     line.recorded(run.status == RunStatus::failed);
-                   },
-               .interrupted = interrupted,
-               .timeout = timeout});
-  }
   // A single shard may have only some seeds of a point.
-  const bool judges = plan.expects() && shard.count == 1;
-  const std::vector<PointOutcome> unmet = judges ? unmet_points(plan, store) : std::vector<PointOutcome>{};
-  store.finish();
+  const bool judges = sweep.plan.expects() && shard.count == 1;
+  Tally tally;
+  std::vector<PointOutcome> unmet;
+  std::string reached;
+  std::int64_t missing = 0, seeds_before = 0;
+  for (;;) {
+    const SweepPlan& plan = sweep.plan;
+    ResumedSweep opened = open_store(arguments, plan, path, resume);
+    SweepStore& store = opened.store;
+    std::vector<std::int64_t> runs = runs_to_do(opened, shard, tells && seeds_before == 0);
+    // A run that has failed before fails again.
+    std::erase_if(runs, [&](std::int64_t run) { return run % plan.info().repeat < seeds_before; });
+    missing += static_cast<std::int64_t>(runs.size());
+    const std::int64_t manifest = store.add_manifest(manifest_of(arguments, sweep, threads));
+    catch_interrupts();
+    {
+      SweepProgress line{mode, static_cast<std::int64_t>(runs.size())};
+      const std::size_t jobs = metric_index(plan.info(), "jobs"), finished = metric_index(plan.info(), "finished");
+      run_sweep(plan, runs, manifest, store,
+                {.threads = threads,
+                 .recorded =
+                     [&](const StoreRun& run) {
+                       tally.add(run, jobs, finished);
+                       line.recorded(run.status == RunStatus::failed);
+                     },
+                 .interrupted = interrupted,
+                 .timeout = timeout});
+    }
+    std::size_t more = 0;
+    if (precision && !interrupted()) {
+      const auto seeds = static_cast<std::size_t>(plan.info().repeat);
+      const double widest = widest_of(store, *precision->metric);
+      more = precision->seeds_to_add(widest, seeds);
+      reached = precision->reached(widest, seeds, plan.points().size() > 1);
+    }
+    if (more == 0 && judges) unmet = unmet_points(plan, store);
+    store.finish();
+    if (more == 0) break;
+    seeds_before = plan.info().repeat;
+    resume = true;
+    sweep = load_sweep(arguments, threads, static_cast<std::uint64_t>(seeds_before) + more);
+    for (StoreRun& each : tally.failed)
+      each.run += each.point * static_cast<std::int64_t>(more);  // runs are renumbered
+  }
+  const SweepPlan& plan = sweep.plan;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const std::int64_t ended = tally.done + tally.refused + static_cast<std::int64_t>(tally.failed.size());
   if (!arguments.has("quiet")) {
     print_output("{}: {}; {} runs in {}", path, extent_text(plan), ended, duration_text(seconds));
     if (tally.refused > 0) print_output(", {} refused (column `error`)", tally.refused);
     print_output("\n");
+    if (!reached.empty()) print_output("{}\n", reached);
   }
   report_failures(plan, tally);
   report_unmet(plan, unmet);
   if (plan.expects() && !judges && !arguments.has("quiet"))
     print_message("contend: note: `expect` needs the runs of all shards: merge their stores and sweep with --resume\n");
-  if (interrupted() && ended < static_cast<std::int64_t>(runs.size())) {
+  if (interrupted() && ended < missing) {
     print_message("contend: interrupted; completed runs are stored. To continue:\n  {}\n", resume_command(arguments));
     return kExitInterrupted;
   }
@@ -207,10 +264,13 @@ void refuse_pointless(const Arguments& arguments) {
       if (arguments.has(option)) throw UsageError{fmt::format("--{} has no effect with --{}", option, beside)};
   };
   if (arguments.has("list"))
-    refuse(
-        {"output", "resume", "shard", "per-job", "by", "timeout", "progress", "quiet", "slurm", "status", "resubmit"},
-        "list");
-  if (arguments.has("slurm")) refuse({"resume", "shard", "progress", "quiet", "status", "resubmit"}, "slurm");
+    refuse({"output", "resume", "shard", "per-job", "by", "timeout", "progress", "quiet", "slurm", "status", "resubmit",
+            "until-precise", "most-seeds"},
+           "list");
+  if (arguments.has("slurm"))
+    refuse({"resume", "shard", "progress", "quiet", "status", "resubmit", "until-precise", "most-seeds"}, "slurm");
+  if (arguments.has("shard") && arguments.has("until-precise"))
+    throw UsageError{"--until-precise looks at all seeds of every point, and a shard has only some"};
   for (const char* look : {"status", "resubmit"}) {
     if (!arguments.has(look)) continue;
     for (const Option& option : kSweepOptions)
@@ -227,13 +287,13 @@ int run_sweep(const Arguments& arguments) {
   const ProgressMode mode = progress_mode(arguments);
   const unsigned threads = thread_count(arguments);
   static_cast<void>(shard_of(arguments));
-  const LoadedSweep sweep = load_sweep(arguments, threads);
+  LoadedSweep sweep = load_sweep(arguments, threads);
   if (!arguments.has("quiet"))
     for (const std::string& note : sweep.plan.notes()) print_message("contend: note: {}\n", note);
   static_cast<void>(timeout_of(arguments, sweep.plan));
   if (arguments.has("list")) return list_points(sweep.plan);
   if (arguments.has("slurm")) return submit_sweep(arguments, sweep);
-  return run_points(arguments, sweep, mode, threads);
+  return run_points(arguments, std::move(sweep), mode, threads);
 }
 
 }  // namespace

@@ -215,7 +215,8 @@ int run_tune(const Arguments& arguments) {
     for (const std::string& note : plan.notes()) print_message("contend: note: {}\n", note);
   const std::optional<Time> timeout = timeout_of(arguments, plan);
   ResumedSweep opened =
-      open_store(arguments, plan, arguments.value("output").value_or(file_name_of(plan.info().name) + ".sqlite"));
+      open_store(arguments, plan, arguments.value("output").value_or(file_name_of(plan.info().name) + ".sqlite"),
+                 arguments.has("resume"));
   const std::int64_t manifest = opened.store.add_manifest(manifest_of(arguments, sweep, threads));
   catch_interrupts();
   TuneResult result;

@@ -15,8 +15,14 @@ bool deviates_little(double least, double most) {
 }
 
 /// "0.08 to 0.19"
+/// Two digits or, of a large ratio, the whole number: 0.36, 2.6, 320.
+std::string ratio_text_of(double ratio) {
+  constexpr double kTwoDigits = 100;
+  return ratio < kTwoDigits ? fmt::format("{:.2g}", ratio) : fmt::format("{:.0f}", ratio);
+}
+
 std::string range_text(double least, double most) {
-  return fmt::format("{:.2g} to {:.2g}", least, most);
+  return fmt::format("{} to {}", ratio_text_of(least), ratio_text_of(most));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ function comparedMetrics(runs) {
 }
 
 function comparisonTable(runs) {
-  const columns = [{name: 'run', values: runs.map((run) => run.name)}];
+  const columns = [{name: 'run', values: runs.map((run) => run.name), text: (name, row) => name + (isCensored(runs[row].metrics) ? ' *' : '')}];
   if (!isShared(runs, (run) => run.replicas)) columns.push({name: 'replicas', values: runs.map((run) => run.replicas)});
   const ratioAt = columns.length;
   for (const metric of comparedMetrics(runs).differing) {
@@ -42,7 +42,10 @@ function comparisonTable(runs) {
   });
   columns.splice(ratioAt, 0, ratioColumn('jct_ratio_to_first', 'JCT / first', 'ratio'));
   if (runs.some((run) => run.ratio && !isMissing(run.ratio.low)))
-    columns.splice(ratioAt + 1, 0, ratioColumn('jct_ratio_of_means_to_first', 'ratio of means', 'ratio_of_means'));
+    columns.splice(ratioAt + 1, 0,
+      {name: 'jct_ratio_p_value', title: 'p', values: runs.map((run) => run.p_value), text: (p) => (isMissing(p) ? '–' : p.toPrecision(2))},
+      {name: 'jct_ratio_detectable', title: 'detectable', values: runs.map((run) => run.detectable), text: detectableText},
+      ratioColumn('jct_ratio_of_means_to_first', 'ratio of means', 'ratio_of_means'));
   return sortableTable(columns, {name: 'comparison', filter: runs.length > 8, caption: 'Figures of the runs'});
 }
 
@@ -95,7 +98,10 @@ function comparisonPage(data) {
   const intervals = runs.some((run) => run.replicas > 1);
   return [
     section('comparison', 'Side by side', el('p', {class: 'lead', text: (intervals ? 'Means over replicas; intervals are 95% Student-t. ' : '')
-      + 'JCT / first is the average completion time over that of the first run, as the geometric mean of the ratios seed by seed; beside it stands the ratio of the means.'}), comparisonTable(data.runs)),
+      + 'JCT / first is the average completion time over that of the first run, as the geometric mean of the ratios seed by seed; beside it stands the ratio of the means.'
+      + (intervals ? ' p is of a ratio of 1, by two-sided t tests that are corrected by Holm for all runs. Where the interval contains 1, detectable is the smallest change that these seeds show in four of five comparisons.' : '')
+      + (data.few_seeds ? ` ${data.few_seeds}.` : '')}), comparisonTable(data.runs),
+      runs.some((run) => isCensored(run.metrics)) ? el('p', {class: 'help', text: CENSORED}) : null),
     section('scenario', 'What was simulated', el('div', {class: 'split'}, el('div', {}, el('h3', {text: 'What differs'}), what),
       el('div', {}, el('h3', {text: 'What all share'}), factTable(shared, 'What all runs share')))),
     section('distribution', 'Completion times', el('div', {class: 'grid'}, ...own.filter((f) => f.id.startsWith('jct')).map((figure) => figureElement(figure, {height: 320})))),

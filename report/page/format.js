@@ -133,6 +133,15 @@ function bytes(count) {
   return `${digits(count, 4)} ${units[unit]}`;
 }
 
+/** What a * behind figures over finished jobs means, as `contend run` says it. */
+const CENSORED = '* over the finished jobs alone, so a policy that leaves long jobs unfinished looks good; let all jobs end, or choose the jobs that count by `measure`';
+
+/** Whether figures over the finished jobs of a run leave out jobs that were submitted. */
+function isCensored(metrics) {
+  const value = (name) => (metrics.find((metric) => metric.name === name) || {value: 0}).value;
+  return value('finished') > 0 && value('unfinished') > 0;
+}
+
 function isMissing(value) {
   return value === null || value === undefined || Number.isNaN(value);
 }

@@ -6,10 +6,13 @@ const STUDENT_T = [12.7062047, 4.3026527, 3.1824463, 2.7764451, 2.5705818, 2.446
                    2.2009852, 2.1788128, 2.1603687, 2.1447867, 2.1314495, 2.1199053, 2.1098156, 2.1009220, 2.0930241, 2.0859634,
                    2.0796138, 2.0738731, 2.0686576, 2.0638986, 2.0595386, 2.0555294, 2.0518305, 2.0484071, 2.0452296, 2.0422725];
 
-function studentT(degrees) {
-  if (degrees <= STUDENT_T.length) return STUDENT_T[degrees - 1];
-  // The expansion in 1/degrees about the normal quantile (Abramowitz and Stegun 26.7.5).
-  const z = 1.959963984540054, v = degrees;
+// The same at 0.8.
+const STUDENT_T_80 = [1.3763819, 1.0606602, 0.9784723, 0.9409646, 0.9195438, 0.9057033, 0.8960296, 0.8888895, 0.8834039, 0.8790578];
+
+function studentT(degrees, table = STUDENT_T, z = 1.959963984540054) {
+  if (degrees <= table.length) return table[degrees - 1];
+  // The expansion in 1/degrees about the normal quantile z (Abramowitz and Stegun 26.7.5).
+  const v = degrees;
   return z + (z ** 3 + z) / (4 * v) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * v * v)
     + (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * v ** 3);
 }
@@ -25,11 +28,25 @@ function estimateOf(values, resampled) {
   return {mean, half: studentT(count - 1) * Math.sqrt(squares / (count - 1) * (resampled ? 1 + 1 / count : 1 / count)), count};
 }
 
-/** {ratio, low, high}: the geometric mean of ratios from their logarithms; null unless all are finite. */
+/**
+ * {mean, low, high, detectable}: the geometric mean of ratios from their logarithms; null unless all are finite. Where the
+ * interval contains 1, `detectable` is the smallest increase that so many seeds show in four of five comparisons, as a
+ * share: as detectable_beside_none() in results/paired_change.cpp.
+ */
 function ratioOf(logarithms, resampled) {
-  const {mean, half} = estimateOf(logarithms, resampled);
+  const {mean, half, count} = estimateOf(logarithms, resampled);
   if (!Number.isFinite(mean)) return null;
-  return {mean: Math.exp(mean), low: half === null ? null : Math.exp(mean - half), high: half === null ? null : Math.exp(mean + half)};
+  if (half === null) return {mean: Math.exp(mean), low: null, high: null, detectable: null};
+  const error = half / studentT(count - 1), holdsNone = half > 0 && Math.abs(mean) <= half;
+  return {
+    mean: Math.exp(mean), low: Math.exp(mean - half), high: Math.exp(mean + half),
+    detectable: holdsNone ? Math.expm1(half + studentT(count - 1, STUDENT_T_80, 0.8416212335729143) * error) : null,
+  };
+}
+
+/** `+3.2%`, as the column `detectable` of `contend results` has it. */
+function detectableText(share) {
+  return isMissing(share) ? '–' : `+${digits(100 * share, 4)}%`;
 }
 
 /** The names of the values as people write them. */

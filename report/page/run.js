@@ -1,12 +1,12 @@
 // The page about one run.
 
-function tile(metric, replicas) {
+function tile(metric, replicas, censored) {
   const [value, unit] = isMissing(metric.value) ? ['–', ''] : metric.unit === 's' ? timeText(metric.value, 3).split(' ')
     : metric.unit === 'share' ? [percent(metric.value), ''] : [number(metric.value), metric.unit];
   const spread = replicas > 1 && !isMissing(metric.half_width) && metric.half_width > 0
     ? el('div', {class: 'spread', text: withSpread(metric.value, metric.half_width, metric.unit).replace(/^.*(?=±)/, '')}) : null;
   const exact = exactText(metric.value, metric.unit);
-  return el('div', {class: 'tile', title: metric.text + (exact ? `: ${exact}` : '')}, el('div', {class: 'name', text: metric.title}),
+  return el('div', {class: 'tile', title: metric.text + (exact ? `: ${exact}` : '')}, el('div', {class: 'name', text: metric.title + (censored && metric.over_finished ? ' *' : '')}),
     el('div', {class: 'value'}, value, unit ? el('small', {text: ' ' + unit}) : null), spread);
 }
 
@@ -117,9 +117,11 @@ async function runPage(data) {
     timeline.step(1);
     document.getElementById('timeline').scrollIntoView({behavior: 'smooth', block: 'start'});
   } : null;
+  const censored = isCensored(data.metrics);
   const headline = section('figures', 'Headline figures', data.replicas > 1 ? el('p', {class: 'lead', text: `Means over ${data.replicas} replicas with 95% Student-t intervals.`}) : null,
     el('div', {class: 'tiles'}, jobsTile(data.metrics, data.replicas),
-      ...data.metrics.filter((metric) => metric.unit !== 'jobs').map((metric) => tile(metric, data.replicas))));
+      ...data.metrics.filter((metric) => metric.unit !== 'jobs').map((metric) => tile(metric, data.replicas, censored))),
+    censored ? el('p', {class: 'help', text: CENSORED}) : null);
   const scenario = section('scenario', 'What was simulated', el('div', {class: 'split'},
     el('div', {}, factTable(data.facts, 'What was simulated')),
     el('div', {}, data.topology ? drawingElement('topology', 'Topology', data.topology) : null, data.topology_note ? el('p', {class: 'help', text: data.topology_note}) : null)),

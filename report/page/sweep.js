@@ -11,6 +11,16 @@ function choice(label, options, value, onchange) {
   return el('label', {class: 'choice'}, el('span', {text: label}), select);
 }
 
+/** How many runs left jobs unfinished, as `contend results` says it; null if none did. */
+function unfinishedNotice(sweep) {
+  const [jobs, finished] = ['jobs', 'finished'].map((name) => sweep.metrics.find((metric) => metric.name === name));
+  if (!jobs || !finished) return null;
+  const done = sweep.states.filter((state) => state === 'done').length;
+  const cut = sweep.states.filter((state, run) => state === 'done' && finished.values[run] < jobs.values[run]).length;
+  if (!cut) return null;
+  return el('p', {class: 'notice', text: `${cut.toLocaleString('en-US')} of ${done.toLocaleString('en-US')} runs left jobs unfinished, and their averages are over the finished jobs alone.`});
+}
+
 function failuresNotice(sweep) {
   const bad = sweep.states.map((state, run) => [state, run]).filter(([state]) => state !== 'done');
   const missing = sweep.planned > sweep.points.length ? `${(sweep.planned - sweep.points.length).toLocaleString('en-US')} of ${sweep.planned.toLocaleString('en-US')} runs are not in the store yet. ` : '';
@@ -204,7 +214,10 @@ function estimatesTable({metric, x, by}, {cells, xCode}, ratios, baseline) {
       name: `${metric.name}_ratio`, title: `/ ${baseline.name}`, values: value('mean'),
       text: (ratio, row) => (isMissing(ratio) ? '–' : ratio.toFixed(3) + (rows[row].ratio.low === null ? '' : ` [${rows[row].ratio.low.toFixed(3)}, ${rows[row].ratio.high.toFixed(3)}]`)),
     });
-    if (intervals) columns.push({name: `${metric.name}_ratio_low`, hidden: true, values: value('low')}, {name: `${metric.name}_ratio_high`, hidden: true, values: value('high')});
+    if (intervals) {
+      columns.push({name: `${metric.name}_ratio_low`, hidden: true, values: value('low')}, {name: `${metric.name}_ratio_high`, hidden: true, values: value('high')});
+      columns.push({name: `${metric.name}_detectable`, title: 'detectable', values: value('detectable'), text: detectableText});
+    }
   }
   return sortableTable(columns, {name: 'estimates', filter: false, caption: `${capitalised(metric.title)} as in the figures above${intervals ? ', with 95% Student-t intervals over seeds' : ''}`});
 }
@@ -216,7 +229,8 @@ function sweepPage(data) {
                  ...(sweep.baseline ? [['baseline', sweep.baseline]] : []),
                  ...sweep.parameters.map((p) => [p.key, `${p.names.length.toLocaleString('en-US')} values: ${titlesOf(p).slice(0, 12).join(', ')}${p.names.length > 12 ? ', …' : ''}`])];
   if (sweep.x && sweep.metric) {
-    parts.push(section('explore', 'Explore', failuresNotice(sweep), explorer.controls, explorer.main, explorer.multiplesTitle, explorer.multiples, explorer.table));
+    const few = data.few_seeds ? el('p', {class: 'lead', text: `${data.few_seeds}.`}) : null;
+    parts.push(section('explore', 'Explore', failuresNotice(sweep), unfinishedNotice(sweep), few, explorer.controls, explorer.main, explorer.multiplesTitle, explorer.multiples, explorer.table));
     page.afterwards.push(() => explorer.update());
   } else {
     parts.push(section('explore', 'Explore', failuresNotice(sweep), el('p', {class: 'notice', text: 'No parameter varies in this sweep, so there is nothing to draw.'})));

@@ -107,13 +107,9 @@ class GroupFigure {
     return result;
   }
 
-  /// Both kinds of ratio. `partners`: of each point, the runs that it is compared with.
-  struct Ratios {
-    RatioEstimate geometric, of_means;
-    double chance_of_none = kNaN;  ///< of the geometric one, for one test alone
-  };
-  [[nodiscard]] Ratios ratios(const std::vector<const RunsOfPoint*>& points,
-                              const std::vector<const RunsOfPoint*>& partners) const {
+  /// `partners`: of each point, the runs that it is compared with.
+  [[nodiscard]] TestedRatio ratio(const std::vector<const RunsOfPoint*>& points,
+                                  const std::vector<const RunsOfPoint*>& partners) const {
     std::vector<double> geometric, own, other;  // by seed
     for (const std::uint64_t seed : seeds_) {
       double logarithms = 0;
@@ -130,10 +126,10 @@ class GroupFigure {
       own.push_back(mean(above));
       other.push_back(mean(below));
     }
-    if (geometric.empty()) return {{kNaN, kNaN, kNaN}, {kNaN, kNaN, kNaN}};
-    const std::vector<double> ones(geometric.size(), 1.0);
-    return {paired_ratio(geometric, ones, draws_), ratio_of_means(own, other, draws_),
-            chance_of_none(paired_change(ones, geometric, draws_).relative)};
+    if (geometric.empty()) return {};
+    TestedRatio ratio = tested_ratio(geometric, std::vector<double>(geometric.size(), 1.0), draws_);
+    ratio.of_means = ratio_of_means(own, other, draws_);
+    return ratio;
   }
 
  private:
@@ -257,17 +253,6 @@ void append_rows(std::string& out, SqlStatement& row, const std::set<std::int64_
   }
 }
 
-/// Corrects the p-values of all groups as tests that are made together, and returns their number.
-std::size_t correct_by_holm(std::vector<ResultsGroup>& groups) {
-  std::vector<double> p_values;
-  for (const ResultsGroup& each : groups) p_values.insert(p_values.end(), each.p_values.begin(), each.p_values.end());
-  const std::vector<double> adjusted = holm_adjusted(p_values);
-  auto next = adjusted.begin();
-  for (ResultsGroup& each : groups)
-    for (double& p : each.p_values) p = *next++;
-  return static_cast<std::size_t>(std::ranges::count_if(adjusted, [](double p) { return !std::isnan(p); }));
-}
-
 std::string number_text(double value) {
   return std::isnan(value) ? std::string{} : fmt::format("{}", value);
 }
@@ -323,14 +308,14 @@ ResultsTable query_results(SweepStore& store, const ResultsQuery& query) {
         const GroupFigure figure{own, metric, draws};
         group.figures.push_back(figure.figure());
         if (!table.compares) continue;
-        const GroupFigure::Ratios ratios = figure.ratios(own, others);
-        group.ratios.push_back(ratios.geometric);
-        group.ratios_of_means.push_back(ratios.of_means);
-        group.p_values.push_back(ratios.chance_of_none);
+        group.ratios.push_back(figure.ratio(own, others));
       }
     }
   }
-  table.tests = correct_by_holm(table.groups);
+  std::vector<TestedRatio*> tested;
+  for (ResultsGroup& group : table.groups)
+    for (TestedRatio& each : group.ratios) tested.push_back(&each);
+  table.tests = test_together(tested);
   const auto jobs = std::ranges::find(info.metrics, "jobs", &StoreMetric::name),
              finished = std::ranges::find(info.metrics, "finished", &StoreMetric::name);
   if (jobs != info.metrics.end() && finished != info.metrics.end()) {
@@ -367,7 +352,7 @@ std::string results_csv(const ResultsTable& table) {
     out += fmt::format(",{0},{0}_ci95", each.name);
     for (const char* kind : {"ratio", "ratio_of_means"})
       if (table.compares) out += fmt::format(",{0}_{1},{0}_{1}_low,{0}_{1}_high", each.name, kind);
-    if (table.compares) out += fmt::format(",{}_p", each.name);
+    if (table.compares) out += fmt::format(",{0}_p,{0}_detectable", each.name);
   }
   out += "\n";
   for (const ResultsGroup& group : table.groups) {
@@ -382,9 +367,10 @@ std::string results_csv(const ResultsTable& table) {
     for (std::size_t i = 0; i < group.figures.size(); ++i) {
       out += fmt::format(",{},{}", number_text(group.figures[i].mean), number_text(group.figures[i].half_width));
       if (!table.compares) continue;
-      for (const RatioEstimate& ratio : {group.ratios[i], group.ratios_of_means[i]})
+      const TestedRatio& tested = group.ratios[i];
+      for (const RatioEstimate& ratio : {tested.geometric, tested.of_means})
         out += fmt::format(",{},{},{}", number_text(ratio.ratio), number_text(ratio.low), number_text(ratio.high));
-      out += "," + number_text(group.p_values[i]);
+      out += fmt::format(",{},{}", number_text(tested.p_value), number_text(tested.detectable));
     }
     out += "\n";
   }

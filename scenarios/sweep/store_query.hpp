@@ -1,6 +1,7 @@
 #pragma once
 // Queries a store: figures by groups of points, with confidence intervals over seeds and ratios to a baseline.
 
+#include "results/tested_changes.hpp"
 #include "scenarios/sweep/sweep_spec.hpp"
 #include "scenarios/sweep/sweep_store.hpp"
 #include "sim/statistics.hpp"
@@ -34,12 +35,9 @@ struct ResultsGroup {
   std::vector<SqlValue> values;   ///< of the grouping parameters
   std::vector<double> numbers;    ///< of quantities; NaN for other parameters
   std::vector<Estimate> figures;  ///< of each metric; `count` is the number of runs it is based on
-  /// To the baseline under the same seeds; empty without a baseline. Geometric means of the ratios of points and seeds,
-  /// and the ratios of the means over them.
-  std::vector<RatioEstimate> ratios, ratios_of_means;
-  /// Of the two-sided t test of each ratio being 1, corrected by Holm for all tests of the table; NaN without an
-  /// interval, and where nothing differs under any seed, as in the baseline itself.
-  std::vector<double> p_values{};
+  /// Of each metric to the baseline under the same seeds; empty without a baseline. Over several points the geometric
+  /// mean is that of the ratios of points and seeds. The p-values are corrected by Holm for all tests of the table.
+  std::vector<TestedRatio> ratios;
 };
 
 /// The answer to a query.
@@ -59,8 +57,8 @@ struct ResultsTable {
 [[nodiscard]] ResultsTable query_results(SweepStore& store, const ResultsQuery& query);
 
 /// The table as CSV, one row a group: parameters, `runs`, and for each metric its mean, `NAME_ci95` (half the width of
-/// the interval), `NAME_ratio`, `NAME_ratio_low` and `NAME_ratio_high`, the same of `NAME_ratio_of_means`, and
-/// `NAME_p`.
+/// the interval), `NAME_ratio`, `NAME_ratio_low` and `NAME_ratio_high`, the same of `NAME_ratio_of_means`,
+/// `NAME_p` and `NAME_detectable`.
 [[nodiscard]] std::string results_csv(const ResultsTable& table);
 /// The view `results` in the order of the runs: the canonical table, byte-identical however the sweep was split or
 /// interrupted.

@@ -399,7 +399,7 @@ TEST_CASE("--until-precise adds seeds until the interval is narrow enough, or th
                      .out,
                  "over 12 replicas"));
   CHECK(contains(here.contend("compare base.yaml fifo.yaml --repeat 9 --until-precise 2% --most-seeds 5").err,
-                 "--most-seeds: expected at least the 9 seeds of --repeat, got 5"));
+                 "--most-seeds: expected at least the 9 seeds with which it begins, got 5"));
   CHECK(contains(here.contend("compare base.yaml fifo.yaml --until-precise 2").err,
                  "expected a share such as 2%, got \"2\""));
   CHECK(contains(here.contend("compare base.yaml fifo.yaml --most-seeds 9").err, "--most-seeds needs --until-precise"));

@@ -43,9 +43,12 @@ FILES = {
 CASES = [
     ("run", f"run {BASE} {SMALL} --repeat 2 -q --json"),
     ("run", "run queue.yaml --json -q"),
+    ("run", f"run {BASE} scenarios/ada-srsf/placement-1-first-fit.yaml {SMALL} --repeat 2 -q --json --set "
+            "'expect={finished: 160}'"),
     ("run", f"run {STUDY} --set overlap.workers=[16] -q --json"),
     ("compare", f"compare {BASE} {BASE} {SMALL} --set-new network.beta=0.4ms/MiB --repeat 3 --json --fail-if "
                 "'finished < 0'"),
+    ("compare", f"compare {BASE} {BASE} {SMALL} --set-new network.beta=0.4ms/MiB --repeat 3 --json --by size"),
     ("compare", f"compare {STUDY} {STUDY} --set-new network.nic=25Gbps --set overlap.workers=[16] --json"),
     ("explain", "explain queue.yaml b --json"),
     ("explain-study", f"explain {STUDY} '16 workers, none, mg-wfbp' --json"),

@@ -221,6 +221,54 @@ TEST_CASE("scenarios are tested together") {
   CHECK(contains(here.contend("run small.yaml other.yaml --repeat 3 --json").out, "\"jct_ratio_p_value\": "));
 }
 
+TEST_CASE("runs say the smallest change that they could have seen, where the interval contains none") {
+  Workplace place;
+  const Workplace& here = prepared(place);
+  // All jobs get the same GPUs whether the two policies differ or not, so only some seeds have another average.
+  const Outcome apart = here.contend("run small.yaml other.yaml --repeat 3");
+  REQUIRE(apart.code == 0);
+  CHECK_MESSAGE(contains(apart.out, "detectable"), apart.out);
+  CHECK(contains(apart.out, "the smallest change that these seeds show in four of five comparisons"));
+  CHECK(contains(here.contend("run small.yaml other.yaml --repeat 3 --json").out, "\"jct_ratio_detectable\": 0."));
+  CHECK_FALSE(contains(here.contend("run small.yaml other.yaml").out, "detectable"));
+}
+
+TEST_CASE("--until-precise adds seeds to runs, and the folder is that of so many seeds") {
+  Workplace place;
+  const Workplace& here = prepared(place);
+  const Outcome wide = here.contend("run small.yaml --until-precise 90%");
+  CHECK(wide.code == 0);
+  CHECK(contains(wide.out, "Means over 20 replicas"));
+  CHECK(contains(wide.err, "note: 20 seeds: the 95% interval of the average JCT is within "));
+  CHECK_FALSE(contains(wide.err, "asked for"));
+
+  const Outcome most =
+      here.contend("run small.yaml other.yaml --repeat 3 --until-precise 0.001% --most-seeds 7 -o out");
+  CHECK(contains(most.err, "note: 7 seeds: the 95% interval of the average JCT is within "));
+  CHECK(contains(most.err, ", not within the 0.001% asked for"));
+  CHECK(most.out == here.contend("run small.yaml other.yaml --repeat 7 -o seven").out);
+  for (const char* file : {"scenario.yaml", "jobs.csv", "summary.json"})
+    CHECK_MESSAGE(here.read(std::string{"out/small/"} + file) == here.read(std::string{"seven/small/"} + file), file);
+
+  const Outcome tail = here.contend("run small.yaml --repeat 4 --until-precise p95_jct=30%");
+  CHECK(contains(tail.err, "seeds: the 95% interval of the 95th percentile JCT is within "));
+  CHECK_FALSE(contains(tail.err, "asked for"));
+  CHECK_FALSE(contains(tail.err, "note: 4 seeds"));
+
+  const auto refused = [&](const std::string& options, const std::string& why) {
+    const Outcome outcome = here.contend("run small.yaml " + options);
+    CHECK(outcome.code == 2);
+    CHECK_MESSAGE(contains(outcome.err, why), outcome.err);
+  };
+  refused("--until-precise 2", "--until-precise: expected a share such as 2%, got \"2\"");
+  refused("--until-precise p96_jct=2%", "unknown metric \"p96_jct\"; did you mean \"p95_jct\"?");
+  refused("--most-seeds 9", "--most-seeds needs --until-precise");
+  refused("--until-precise 2% --most-seeds 9", "expected at least the 20 seeds with which it begins, got 9");
+  refused("--until-precise 2% --timeline t.json", "--timeline draws one");
+  here.write("later.yaml", "schema_version: 1\ninclude: small.yaml\nname: later\nseed: 5\n");
+  refused("later.yaml --until-precise 2%", "under the same seeds, but they have others: set --seed and --repeat");
+}
+
 TEST_CASE("folders of several scenarios must differ") {
   Workplace place;
   const Workplace& here = prepared(place);

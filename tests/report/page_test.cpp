@@ -5,6 +5,7 @@
 #include "report/facts.hpp"
 #include "report/run_figures.hpp"
 #include "report/sweep_names.hpp"
+#include "results/comparison.hpp"
 #include "scenarios/sweep/store_query.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
 #include "sim/error.hpp"
@@ -164,6 +165,15 @@ TEST_CASE("a comparison pairs jobs of equal seeds") {
   CHECK(std::get<XyPlot>(scatter->plot).series[0].x.size() == 12);
   const std::string page = comparison_page(folders, figures);
   CHECK(contains(page, "2 runs side by side"));
+  CHECK(contains(page, "2 seeds are few: take 20 or more"));
+  // What the table of `contend run` says of the two, too.
+  const std::vector<Scenario> scenarios{folders[0].scenario, folders[1].scenario};
+  const ComparisonRow row = compare(run_batch(scenarios, {}))[1];
+  REQUIRE(row.jct_ratio);
+  const std::size_t second = page.find("\"other\"");
+  const std::string told = page.substr(page.find("\"p_value\"", second), 80);
+  CHECK_MESSAGE(contains(told, fmt::format("\"p_value\": {}", row.jct_ratio->p_value)), told);
+  CHECK_MESSAGE(contains(told, fmt::format("\"detectable\": {}", row.jct_ratio->detectable)), told);
   const std::size_t differences = page.find("\"differences\"");
   REQUIRE(differences != std::string::npos);
   CHECK(contains(page.substr(differences, 200), "\"policies.communication\""));
@@ -174,6 +184,7 @@ TEST_CASE("a comparison pairs jobs of equal seeds") {
   const std::vector<RunFolder> strangers = {folders[0], read_run_folder(place.path("c"))};
   const std::vector<Figure> unpaired = comparison_figures(strangers);
   CHECK(std::ranges::find(unpaired, "jobs-1", &Figure::id) == unpaired.end());
+  CHECK(contains(comparison_page(strangers, unpaired), "\"p_value\": null"));
 }
 
 TEST_CASE("a sweep is drawn over the axes that vary most, or over those asked for") {
@@ -254,7 +265,7 @@ TEST_CASE("the ratios of a sweep to its baseline are those of contend results") 
     if (!averaged) query.where.push_back(parse_dimension("policies.placement.kappa=1"));
     std::map<std::pair<std::string, double>, RatioEstimate> expected;
     for (const ResultsGroup& group : query_results(store, query).groups)
-      expected[{std::get<std::string>(group.values[0]), group.numbers[1]}] = group.ratios.at(0);
+      expected[{std::get<std::string>(group.values[0]), group.numbers[1]}] = group.ratios.at(0).geometric;
     std::size_t drawn = 0;
     for (const FigureSeries& series : std::get<XyPlot>(figures[2].plot).series) {
       for (std::size_t i = 0; i < series.x.size(); ++i, ++drawn) {

@@ -61,10 +61,24 @@ TEST_CASE("scenarios of one run are tested against the first together") {
   const std::vector<ComparisonRow> alone = compare(two), together = compare(three);
   CHECK(tests_of(alone) == 1);
   CHECK(tests_of(together) == 2);
-  CHECK(std::isnan(together[0].p_value));
-  CHECK(alone[1].p_value == near(two_sided(std::sqrt(3.0))));
-  CHECK(together[1].p_value == near(alone[1].p_value));  // the larger of two
-  CHECK(together[2].p_value == near(2 * compare(std::vector{three[0], three[2]})[1].p_value));
+  CHECK(std::isnan(together[0].jct_ratio->p_value));
+  CHECK(alone[1].jct_ratio->p_value == near(two_sided(std::sqrt(3.0))));
+  CHECK(together[1].jct_ratio->p_value == near(alone[1].jct_ratio->p_value));  // the larger of two
+  CHECK(together[2].jct_ratio->p_value == near(2 * compare(std::vector{three[0], three[2]})[1].jct_ratio->p_value));
+}
+
+TEST_CASE("the smallest change that could be seen stands beside an interval that contains none") {
+  // Logarithms of the ratios: 0, ln 2, ln 4, whose mean is ln 2 and whose standard error is ln 2 / sqrt(3). Of two
+  // degrees of freedom the quantiles of t are 4.302653 at 0.975 and 1.060660 at 0.8.
+  const TestedRatio wide = tested_ratio(std::vector<double>{10, 20, 40}, std::vector<double>{10, 10, 10});
+  CHECK(wide.geometric.ratio == near(2));
+  CHECK(wide.geometric.low < 1);
+  CHECK(wide.detectable == near(std::expm1((4.302653 + 1.060660) * std::log(2.0) / std::sqrt(3.0)), 1e-6));
+  const TestedRatio seen = tested_ratio(std::vector<double>{20, 21, 22}, std::vector<double>{10, 10, 10});
+  CHECK(seen.geometric.low > 1);
+  CHECK(std::isnan(seen.detectable));
+  CHECK(std::isnan(tested_ratio(std::vector<double>{10, 11}, std::vector<double>{10, 11}).detectable));
+  CHECK(std::isnan(tested_ratio(std::vector<double>{10}, std::vector<double>{11}).detectable));
 }
 
 }  // namespace contend

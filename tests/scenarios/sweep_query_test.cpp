@@ -88,16 +88,16 @@ TEST_CASE("ratios pair the same seeds of a point and its baseline") {
   query.baseline = {setting("policies.placement", "a")};
   const ResultsTable points = query_results(store, query);
   REQUIRE(points.groups.size() == 4);
-  CHECK(points.groups[0].ratios[0].ratio == 1);
+  CHECK(points.groups[0].ratios[0].geometric.ratio == 1);
   // (1, b): 20 / 10 and 80 / 20: the geometric mean of 2 and 4.
-  CHECK(points.groups[1].ratios[0].ratio == near(std::sqrt(8.0)));
-  CHECK(points.groups[1].ratios[0].low < 1);
-  CHECK(points.groups[3].ratios[0].ratio == near(1));
-  CHECK(std::isnan(points.groups[3].ratios[0].low));
+  CHECK(points.groups[1].ratios[0].geometric.ratio == near(std::sqrt(8.0)));
+  CHECK(points.groups[1].ratios[0].geometric.low < 1);
+  CHECK(points.groups[3].ratios[0].geometric.ratio == near(1));
+  CHECK(std::isnan(points.groups[3].ratios[0].geometric.low));
   // Over both points of b: only seed 1 has both, with ratios 2 and 1.
   query.group_by = {"policies_placement"};
   const ResultsTable policies = query_results(store, query);
-  CHECK(policies.groups[1].ratios[0].ratio == near(std::sqrt(2.0)));
+  CHECK(policies.groups[1].ratios[0].geometric.ratio == near(std::sqrt(2.0)));
 }
 
 TEST_CASE("the tests of a table's ratios are corrected for their number") {
@@ -109,10 +109,10 @@ TEST_CASE("the tests of a table's ratios are corrected for their number") {
   // (1, b): the logarithms of 2 and 4 give t = 3 with one degree of freedom, (2, b): those of 1 and 2.25 give t = 1.
   const auto two_sided = [](double t) { return 1 - 2 * std::atan(t) / std::acos(-1.0); };
   CHECK(table.tests == 2);
-  CHECK(std::isnan(table.groups[0].p_values[0]));  // the baseline itself
-  CHECK(table.groups[1].p_values[0] == near(2 * two_sided(3)));
-  CHECK(table.groups[3].p_values[0] == near(two_sided(1)));
-  CHECK(results_csv(table).find(",avg_jct_s_p\n") != std::string::npos);
+  CHECK(std::isnan(table.groups[0].ratios[0].p_value));  // the baseline itself
+  CHECK(table.groups[1].ratios[0].p_value == near(2 * two_sided(3)));
+  CHECK(table.groups[3].ratios[0].p_value == near(two_sided(1)));
+  CHECK(results_csv(table).find(",avg_jct_s_p,avg_jct_s_detectable\n") != std::string::npos);
 }
 
 TEST_CASE("only points with the values asked for, in however they are written") {

@@ -385,6 +385,8 @@ TEST_CASE("jobs that queue like their trace rank policies; others say why they d
   CHECK(
       ranking_caveat(fit).find("from 0.6 to 0.9 they queue 0.5 to 3.2 times as long as those of the trace under FIFO, "
                                "SJF gains 0.75 to 1.2 times as much, and EASY 0.75 to 1.2 times") != std::string::npos);
+  fit.queueing.fifo_most = 320;
+  CHECK(ranking_caveat(fit).find("they queue 0.5 to 320 times as long") != std::string::npos);
 }
 
 TEST_CASE("spells last from day to day, and what they bring is fixed by rate and load" * doctest::skip(kSanitized)) {

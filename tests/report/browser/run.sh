@@ -58,6 +58,14 @@ study=$here/../../../scenarios/ada-srsf
 few=(--set 'workload.generate.iterations=[20, 60]')
 "$contend" run "$study/communication-1-srsf-1.yaml" "$study/communication-4-ada-srsf.yaml" --repeat 3 "${few[@]}" -q -o several
 "$contend" report several/srsf-1 several/ada-srsf --svg several-figures -o several.html
+# Runs that end before their jobs do.
+"$contend" run "$study/communication-1-srsf-1.yaml" "$study/communication-4-ada-srsf.yaml" --repeat 1 "${few[@]}" --until 15min -q -o cut ||
+  [[ $? == 4 ]]
+"$contend" report cut/srsf-1 -o cut.html
+"$contend" report cut/srsf-1 cut/ada-srsf -o cuts.html
+"$contend" sweep "$study/base.yaml" "${few[@]}" --set policies.scheduling=fifo,sjf --set engine.until=15min -q -o cut.sqlite ||
+  [[ $? == 4 ]]
+"$contend" report cut.sqlite -o cut-sweep.html
 "$write_store" sweep.sqlite 8
 "$contend" report sweep.sqlite --svg sweep-figures -o sweep.html
 # Its last point has no run yet and the one before it has one of three.
