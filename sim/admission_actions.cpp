@@ -57,7 +57,7 @@ bool Admission::resize(JobId job, int gpus) {
   if (chosen_.empty()) return false;
   if (state_.options.decisions != nullptr) state_.options.decisions->resized(state_.clock, job);
   in_vain_ = allocation_.resize(job, chosen_) ? 0 : in_vain_ + 1;
-  if (state_.run(job).timed()) watch_progress(job);
+  watch_progress(job);
   return true;
 }
 
@@ -197,7 +197,7 @@ void Admission::preempt(JobId job, JobId by) {
     illegal_step(job, "preempted");
   }
   in_vain_ = allocation_.stop(job) ? 0 : in_vain_ + 1;
-  if (state_.run(job).timed()) watch_progress(job);
+  watch_progress(job);
   if (state_.options.decisions != nullptr) state_.options.decisions->preempted(state_.clock, job, by);
   enqueue(job);
 }
@@ -206,12 +206,17 @@ void Admission::watch_progress(JobId preempted) const {
   constexpr std::size_t kMany = 10'000, kManyForEachJob = 20;
   if (in_vain_ < kMany || in_vain_ < kManyForEachJob * (state_.waiting + state_.running.size() + 1)) return;
   const PreemptionCosts& costs = state_.costs_of(state_.run(preempted));
+  const bool is_timed = state_.run(preempted).timed();
+  std::string to_save = fmt::format("{:g} s to the next checkpoint", costs.checkpoint_interval.to_seconds());
+  if (!is_timed) to_save = fmt::format("{} iterations to the next checkpoint", costs.iterations);
+  if (is_timed ? costs.checkpoint_interval == kNeverSaved : costs.iterations == kNoIterationSaved)
+    to_save = "all of their work, because nothing is saved before they end";
   throw InputError{fmt::format(
       "scheduling policy `{}`: the last {} preemptions, until {:.0f} s, undid all work since the last checkpoint, "
-      "and no job ended; the last was that of job `{}`. Jobs need {:g} s for the restart and {:g} s to the next "
-      "checkpoint before they save any work: longer time slices or shorter checkpoint intervals would let them",
+      "and no job ended; the last was that of job `{}`. Jobs need {:g} s for the restart and {}: longer time slices or "
+      "more checkpoints would let them save some work",
       state_.policies.scheduling_name, in_vain_, state_.clock.to_seconds(), state_.run(preempted).spec->name,
-      costs.restart.to_seconds(), costs.checkpoint_interval.to_seconds())};
+      costs.restart.to_seconds(), to_save)};
 }
 
 void Admission::blocked(JobId job, Why why, JobId by) {

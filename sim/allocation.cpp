@@ -233,7 +233,6 @@ bool Allocation::resize(JobId job, std::span<const GpuId> gpus) {
   JobRun& run = state_.run(job);
   ++run.resizes;
   const bool has_saved = vacate(job);
-  run.resumes = true;
   run.since = state_.clock;
   run.waits = true;
   ++state_.waiting;
@@ -244,20 +243,32 @@ bool Allocation::resize(JobId job, std::span<const GpuId> gpus) {
 
 bool Allocation::vacate(JobId job) {
   JobRun& run = state_.run(job);
-  if (run.timed()) {
-    if (state_.calendar.pending(run.end)) state_.calendar.cancel(run.end);
-  } else {
-    saver_.abandon(job);
-    run.lost += state_.undone(run);
-    if (run.live->begun) run.redone += state_.clock - run.live->iterated;
-    leave_cells(run, job, run.completed);
-  }
+  const bool has_saved = go_back(job);
   state_.set_state(job, JobState::preempted);
-  const bool resumes = run.timed() || run.resumes, was_struck = !run.timed() && run.was_struck;
-  const bool has_saved = release(job);
-  run.resumes = resumes;
+  const bool was_struck = !run.timed() && run.was_struck;
+  const bool has_saved_now = release(job);
+  run.resumes = true;
   run.was_struck = was_struck;
   too_large_.clear();
+  return has_saved || has_saved_now;
+}
+
+bool Allocation::go_back(JobId job) {
+  JobRun& run = state_.run(job);
+  if (run.timed()) {  // release() counts its work
+    if (state_.calendar.pending(run.end)) state_.calendar.cancel(run.end);
+    return false;
+  }
+  if (!run.live->begun) {
+    leave_cells(run, job, run.completed);
+    return false;
+  }
+  saver_.abandon(job);
+  const SavedIteration saved = state_.durable(run);
+  const bool has_saved = saved.iteration > run.live->first.iteration;
+  run.lost += state_.undone(run);
+  run.redone += state_.clock - saved.at - (run.overhead - saved.overhead);
+  leave_cells(run, job, saved.iteration);
   return has_saved;
 }
 
@@ -279,22 +290,7 @@ void Allocation::leave_cells(JobRun& run, JobId job, std::int64_t completed) {
 bool Allocation::interrupt(JobId job, JobState next, bool keeps_gpus) {
   JobRun& run = state_.run(job);
   const GpuTime lost_before = run.lost;
-  bool has_saved = false;
-  if (run.timed()) {
-    if (state_.calendar.pending(run.end)) state_.calendar.cancel(run.end);
-  } else if (!run.live->begun) {
-    leave_cells(run, job, run.completed);
-  } else {
-    saver_.abandon(job);
-    const bool is_durable = state_.clock - run.live->saved.at >= state_.costs_of(run).persist;
-    const SavedIteration saved = is_durable ? run.live->saved : run.live->saved_before;
-    run.lost += state_.undone(run);
-    run.lost += run.plan->compute_left(saved.iteration, run.iterations);
-    run.lost -= run.plan->compute_left(run.completed, run.iterations);
-    run.redone += state_.clock - saved.at - (run.overhead - saved.overhead);
-    has_saved = saved.at > run.since + run.pause(state_.costs_of(run));
-    leave_cells(run, job, saved.iteration);
-  }
+  bool has_saved = go_back(job);
   state_.set_state(job, next);
   has_saved = release(job, keeps_gpus) || has_saved;
   run.lost_to_failures += run.lost - lost_before;

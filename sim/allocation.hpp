@@ -38,7 +38,7 @@ class Allocation {
   /// Gives back the GPUs that an interrupted job has kept, or one of them, if it has any.
   void let_go(JobId job);
   void let_go(GpuId gpu);
-  /// Begins the iterations of a job that has restarted after a failure.
+  /// Begins the iterations of a job that has restarted.
   void wake(JobId job);
   /// Gives back what the job holds, once its execution is over. Returns true if a timed job has saved work in this run.
   bool release(JobId job) { return release(job, false); }
@@ -54,6 +54,8 @@ class Allocation {
   bool release(JobId job, bool keeps_gpus);
   /// What stop() does but for counting a preemption.
   bool vacate(JobId job);
+  /// Ends what a running job does: it returns to its last checkpoint. True if a graph job has saved work in this run.
+  bool go_back(JobId job);
   /// Counts the part of a restart that is over, of a graph job that stops while it restarts.
   void cut_restart(JobRun& run);
   /// Starts and stops the clock of a job's own failures.

@@ -149,12 +149,17 @@ bool EngineState::stays_behind(JobId other, JobId id) {
   return key(other) - kIterationsInFlight * std::max<PolicyKey>(0, run(other).key_fall) - kKeyRounding > key(id);
 }
 
+const SavedIteration& EngineState::durable(const JobRun& run) const {
+  return clock - run.live->saved.at >= costs_of(run).persist ? run.live->saved : run.live->saved_before;
+}
+
 GpuTime EngineState::undone(const JobRun& run) const {
   if (run.timed()) {
     const WorkDone work = work_done(run);
     return {work.done - work.saved, run.spec->gpus};
   }
-  GpuTime lost = run.plan->compute_left(run.completed, run.iterations);
+  if (!run.live->begun) return {};
+  GpuTime lost = run.plan->compute_left(durable(run).iteration, run.iterations);
   lost -= run.remaining_service - promised(run, clock);
   const auto job = static_cast<std::size_t>(&run - jobs.data());
   for (const CellId id : run.live->cells) {

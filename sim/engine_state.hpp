@@ -253,9 +253,11 @@ struct EngineState : ClusterView {
   [[nodiscard]] const PreemptionCosts& costs_of(const JobRun& run) const {
     return job_costs.empty() ? options.rules.preemption : job_costs[static_cast<std::size_t>(&run - jobs.data())];
   }
-  /// The work that a running job loses if it is preempted now: of a timed job, that since its last checkpoint; of a
-  /// graph job, the compute time of its iterations in flight, tasks that run now included.
+  /// The work that a running job loses if it is preempted now: that since its last checkpoint. Of a graph job it is
+  /// compute time, and tasks that run now are included.
   [[nodiscard]] GpuTime undone(const JobRun& run) const;
+  /// The last checkpoint of a running graph job that can be read by now.
+  [[nodiscard]] const SavedIteration& durable(const JobRun& run) const;
   /// The job as a policy sees it; `for_key` leaves out what SchedulingPolicy::key must not depend on.
   [[nodiscard]] JobView view(JobId job, bool for_key) const;
   /// Service done inside chains by `now` that is not yet credited.

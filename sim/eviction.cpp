@@ -13,9 +13,7 @@ namespace {
 
 /// The GPU time that preempting the running job now costs.
 GpuTime loss_of(const EngineState& state, const JobRun& run) {
-  GpuTime lost = state.undone(run);
-  if (run.timed()) lost += GpuTime{state.costs_of(run).restart, run.width};
-  return lost;
+  return state.undone(run) + GpuTime{state.costs_of(run).restart, run.width};
 }
 
 }  // namespace

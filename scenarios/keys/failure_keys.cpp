@@ -424,8 +424,7 @@ std::vector<ScenarioKey> checkpoint_keys() {
                 "checkpoints.iterations", [](auto& s) -> auto& { return s.checkpoints.iterations; },
                 maybe(integer_codec<std::int64_t>(1, 1'000'000'000)),
                 "in place of the period, iterations between two checkpoints of a job of iterations, which returns to "
-                "the last one after a "
-                "failure; after a preemption it goes on from its last iteration"),
+                "the last one after a preemption or a failure"),
             has_period, kNeedsPeriod),
       where(
           row(
@@ -463,8 +462,7 @@ std::vector<ScenarioKey> checkpoint_keys() {
       row(
           "checkpoints.restart_cost", [](auto& s) -> auto& { return s.checkpoints.restart; },
           quantity_codec(Time{}, kDay),
-          "time on its GPUs before a job goes on: of a job with a duration at each start after a preemption or a "
-          "failure, of a job of iterations at each start after a failure"),
+          "time on its GPUs before a job goes on, at each start after a preemption or a failure"),
   };
 }
 

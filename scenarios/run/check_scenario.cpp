@@ -76,6 +76,16 @@ Time time_to_save(const PreemptionCosts& costs) {
   return costs.restart + costs.checkpoint_interval + costs.checkpoint;
 }
 
+/// What a job that comes back needs before any of its work is saved.
+std::string words_of_saving(const PreemptionCosts& costs) {
+  if (costs.checkpoint_interval == kNeverSaved)
+    return "nothing of its work is saved before it ends (checkpoints.policy: none)";
+  return fmt::format(
+      "it needs {:g} s before any work is saved (checkpoints: restart_cost {:g} s, period {:g} s, cost {:g} s)",
+      time_to_save(costs).to_seconds(), costs.restart.to_seconds(), costs.checkpoint_interval.to_seconds(),
+      costs.checkpoint.to_seconds());
+}
+
 /// Jobs that may work in vain while others wait: their time slices end before any of their work is saved.
 void check_slices(const Scenario& scenario, const Workload& workload, std::vector<std::string>& warnings) {
   const PreemptionCosts costs = checkpoint_costs(scenario, 1);
@@ -93,12 +103,10 @@ void check_slices(const Scenario& scenario, const Workload& workload, std::vecto
   if (in_vain == 0) return;
   warnings.push_back(fmt::format(
       "policies.scheduling: under `{}` a job of {} GPUs has time slices of {:g} s on its GPUs, and after a preemption "
-      "it needs {:g} s there before any work is saved (checkpoints: restart_cost {:g} s, "
-      "period {:g} s, cost {:g} s); {} of {} jobs may work in vain while others wait. Longer "
-      "slices or shorter checkpoint intervals would help",
-      scenario.scheduling.name, largest->gpus, policy->slice(largest->gpus).to_seconds(), needed.to_seconds(),
-      costs.restart.to_seconds(), costs.checkpoint_interval.to_seconds(), costs.checkpoint.to_seconds(), in_vain,
-      workload.jobs.size()));
+      "{}; {} of {} jobs may work in vain while others wait. Longer slices or {} would help",
+      scenario.scheduling.name, largest->gpus, policy->slice(largest->gpus).to_seconds(), words_of_saving(costs),
+      in_vain, workload.jobs.size(),
+      costs.checkpoint_interval == kNeverSaved ? "checkpoints" : "shorter checkpoint intervals"));
 }
 
 /// Jobs that repeat an attempt in vain: their limit kills them before any of its work is saved.
@@ -116,11 +124,9 @@ void check_limits(const Scenario& scenario, const Workload& workload, std::vecto
   if (in_vain == 0) return;
   warnings.push_back(fmt::format(
       "scheduling.retries.timeout: job {} is killed after {:g} s (limit_s), and when it comes back from its last "
-      "checkpoint it needs {:g} s before any work is saved (checkpoints: restart_cost {:g} s, "
-      "period {:g} s, cost {:g} s); {} of {} jobs repeat their work in vain. Longer limits or "
-      "shorter checkpoint intervals would help",
-      quote_for_message(first->name), first->limit->to_seconds(), needed.to_seconds(), costs.restart.to_seconds(),
-      costs.checkpoint_interval.to_seconds(), costs.checkpoint.to_seconds(), in_vain, workload.jobs.size()));
+      "checkpoint {}; {} of {} jobs repeat their work in vain. Longer limits or {} would help",
+      quote_for_message(first->name), first->limit->to_seconds(), words_of_saving(costs), in_vain, workload.jobs.size(),
+      costs.checkpoint_interval == kNeverSaved ? "checkpoints" : "shorter checkpoint intervals"));
 }
 
 /// Of generated jobs the first that is too long, and the first for each reason not to run where virtual clusters or

@@ -183,6 +183,9 @@ TEST_CASE("leaping is exact where policies move running jobs, on random clusters
     if (cluster.placement.name == "random") cluster.placement.name = "first-fit";
     // It looks for the least load, which falls where jobs are to be placed anew.
     if (seed % 2 == 1) cluster.placement = {"lwf", {}};
+    // Some go back to a checkpoint, and restart.
+    if (seed % 3 == 1) cluster.costs.iterations = 2;
+    if (seed % 3 != 0) cluster.costs.restart = Time::nanoseconds(static_cast<std::int64_t>(seed % 7) * 100);
     for (const JobResult& job : seen.run(cluster).jobs) preemptions += job.preemptions;
   }
   seen.tell();

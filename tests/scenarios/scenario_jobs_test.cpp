@@ -130,13 +130,16 @@ TEST_CASE("a check warns of time slices that end before any work is saved") {
   const std::vector<std::string> las = warnings("las", costs);
   REQUIRE(las.size() == 1);
   CHECK_MESSAGE(contains(las[0], "under `las` a job of 16 GPUs has time slices of 203.125 s"), las[0]);
-  CHECK_MESSAGE(contains(las[0], "it needs 630 s there"), las[0]);
+  CHECK_MESSAGE(contains(las[0], "it needs 630 s before any work is saved"), las[0]);
   const std::vector<std::string> gittins = warnings("gittins", costs);
   REQUIRE(gittins.size() == 1);
   CHECK_MESSAGE(contains(gittins[0], "under `gittins`"), gittins[0]);
   CHECK(warnings("{policy: las, slice_s: 629, gpu_time: false}", costs).size() == 1);
   CHECK(warnings("{policy: las, slice_s: 630, gpu_time: false}", costs).empty());
   CHECK(warnings("las", "restart_cost: 1s").empty());
+  const std::vector<std::string> none = warnings("las", "policy: none");
+  REQUIRE(none.size() == 1);
+  CHECK_MESSAGE(contains(none[0], "nothing of its work is saved before it ends (checkpoints.policy: none)"), none[0]);
   CHECK(warnings("dlas-gpu", costs).empty());  // in the last queue a job keeps its GPUs
   CHECK(warnings("srtf", costs).empty());
 }

@@ -369,13 +369,17 @@ class MadeUp {
     // Of the iteration in flight a part is credited, and a part done inside a chain and not credited yet. What the
     // chain will do later isn't done.
     const std::int64_t credited = some(0, 5) * gpus, promised = some(0, 5) * gpus;
+    // It goes back to its last checkpoint, some iterations of 20 before.
     run.live = std::make_unique<JobExecution>();
+    run.live->begun = true;
     run.completed = some(0, 4);
+    run.live->saved.iteration = some(0, static_cast<int>(run.completed));
     run.remaining_service =
         run.plan->compute_left(run.completed, run.spec->iterations) - GpuTime::nanoseconds(credited);
     run.promise(state_->clock, GpuTime::nanoseconds(promised));
     run.promise(state_->clock + Time::nanoseconds(1), GpuTime::nanoseconds(7 * gpus));
-    holder.lost_ns = credited + promised;
+    holder.lost_ns = credited + promised + (run.completed - run.live->saved.iteration) * 20 * gpus +
+                     state_->options.rules.preemption.restart.ns() * gpus;
   }
 
   RandomStream& stream_;

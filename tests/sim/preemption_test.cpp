@@ -32,6 +32,36 @@ TEST_CASE("a shorter job takes the GPU at once; the victim loses the iteration i
   CHECK(run.result.gpus[0].jobs == 3);
 }
 
+TEST_CASE("a preempted job of iterations goes back to its last checkpoint, and restarts") {
+  const auto run = [](const PreemptionCosts& costs) {
+    Setup setup = preemptive(1, 1);
+    setup.costs = costs;
+    return simulate(
+        setup, {{"role w 1 | compute a w 10 | a => a", {0}, 5, 0, 60}, {"role w 1 | compute b w 5", {0}, 1, 24, 60}});
+  };
+  // B 24-29. All is saved at the end of each iteration: the restart 29-31, and three iterations more.
+  PreemptionCosts costs;
+  costs.restart = Time::nanoseconds(2);
+  const Run restarted = run(costs);
+  CHECK(restarted.seen.gpu(0) == "A.a#0 0-10 | A.a#1 10-20 | B.b#0 24-29 | A.a#2 31-41 | A.a#3 41-51 | A.a#4 51-61");
+  CHECK(restarted.result.jobs[0].lost.ns() == 4);
+  CHECK(restarted.result.jobs[0].restarting.ns() == 2);
+  // Nothing is saved: five iterations more.
+  costs.iterations = kNoIterationSaved;
+  const Run from_start = run(costs);
+  CHECK(from_start.finish(0) == 81);
+  CHECK(from_start.result.jobs[0].lost.ns() == 24);
+  CHECK(from_start.result.jobs[0].compute.ns() == 50);
+  // Every second iteration is followed by a checkpoint of 3: the job is in it at 24, so nothing is saved.
+  costs.iterations = 2;
+  costs.checkpoint = Time::nanoseconds(5);
+  CHECK(run(costs).finish(0) == 31 + 5 * 10 + 2 * 5);
+  costs.checkpoint = Time::nanoseconds(3);
+  const Run saved = run(costs);
+  CHECK(saved.finish(0) == 31 + 3 * 10 + 3);
+  CHECK(saved.result.jobs[0].lost.ns() == 1);
+}
+
 TEST_CASE("the lost GPU time of a job of iterations: what ended and what was cut off, on each GPU") {
   // A on both GPUs: f 0-10, b 10-15, and again 15-25, 25-30. C takes GPU 0 at 28: f#1 and 3 of b#1, on two GPUs, are
   // lost. A starts again at 31: f#1 31-41, b#1 41-46.

@@ -53,6 +53,7 @@ struct Setup {
   bool preemptive = false;
   std::size_t ways = 1000;  ///< transfers that may share a server; 0: none may ever start
   Time until = Time::never();
+  PreemptionCosts costs{};
 };
 
 /// A plain scheduling policy. It keeps all waiting jobs in a list and tries them in order of key, submission and id,
@@ -256,6 +257,7 @@ inline RunResult simulate_once(const Setup& setup, const std::vector<TestJob>& j
   SimulationOptions options;
   options.leap = leap;
   options.until = setup.until;
+  options.rules.preemption = setup.costs;
   options.observer = observer;
   auto network = std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(setup.servers), jobs.size());
   Simulation simulation{{setup.servers, setup.gpus_per_server, Bytes{setup.gpu_memory}},
