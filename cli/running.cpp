@@ -43,6 +43,7 @@ void warn_of_workloads(std::span<const Scenario> scenarios, JobLists& lists) {
     }
     warn(few_blocks_note(scenario, lists));
     warn(untrained_entries_note(scenario, lists));
+    warn(free_tensor_note(scenario));
   }
 }
 

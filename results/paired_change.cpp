@@ -85,6 +85,7 @@ PairedChange paired_change(std::span<const double> base, std::span<const double>
   const std::size_t pairs = base.size();
   PairedChange change = plain_change(mean(base), mean(other));
   if (pairs < 2 || !all_finite(base) || !all_finite(other)) return change;
+  if (are_without_scatter(base, other)) return change;
   std::vector<double> differences;
   for (std::size_t i = 0; i < pairs; ++i) differences.push_back(other[i] - base[i]);
   const Estimate difference = estimate(differences, draws);

@@ -33,7 +33,7 @@ struct ConfidenceInterval {
 /// A change, and what its interval and tests stand on.
 struct ChangeEstimate {
   double value = kNaN;
-  ConfidenceInterval interval_95;  ///< none for fewer than two pairs
+  ConfidenceInterval interval_95;  ///< none for fewer than two pairs, and for a change that is the same in all of them
   double error = kNaN;             ///< standard error, of log(1 + value) if `logarithmic`; NaN without an interval
   bool logarithmic = false;
   std::size_t degrees_of_freedom = 0;

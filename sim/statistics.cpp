@@ -72,6 +72,13 @@ Estimate estimate(std::span<const double> values, Draws draws) {
   return result;
 }
 
+bool are_without_scatter(std::span<const double> a, std::span<const double> b) {
+  const auto is_constant = [](std::span<const double> values) {
+    return std::ranges::all_of(values, [&](double x) { return x == values.front(); });
+  };
+  return !a.empty() && !b.empty() && a.front() != b.front() && is_constant(a) && is_constant(b);
+}
+
 RatioEstimate paired_ratio(std::span<const double> numerators, std::span<const double> denominators, Draws draws) {
   CONTEND_CHECK(numerators.size() == denominators.size(), "pairs have two halves");
   std::vector<double> logarithms;
@@ -79,7 +86,8 @@ RatioEstimate paired_ratio(std::span<const double> numerators, std::span<const d
     if (!(numerators[i] > 0) || !(denominators[i] > 0)) return {.ratio = kNaN, .low = kNaN, .high = kNaN};
     logarithms.push_back(std::log(numerators[i]) - std::log(denominators[i]));
   }
-  const Estimate log_ratio = estimate(logarithms, draws);
+  Estimate log_ratio = estimate(logarithms, draws);
+  if (are_without_scatter(numerators, denominators)) log_ratio.half_width = kNaN;
   return {.ratio = std::exp(log_ratio.mean),
           .low = std::exp(log_ratio.mean - log_ratio.half_width),
           .high = std::exp(log_ratio.mean + log_ratio.half_width)};
@@ -92,7 +100,8 @@ RatioEstimate ratio_of_means(std::span<const double> numerators, std::span<const
   const double ratio = mean(numerators) / below;
   std::vector<double> residuals;
   for (std::size_t i = 0; i < numerators.size(); ++i) residuals.push_back(numerators[i] - ratio * denominators[i]);
-  const double half_width = estimate(residuals, draws).half_width / below;
+  const bool is_known = !are_without_scatter(numerators, denominators);
+  const double half_width = is_known ? estimate(residuals, draws).half_width / below : kNaN;
   // The interval is linear, and the ratio of two positive quantities isn't negative; NaN stays.
   const double low = ratio - half_width;
   return {.ratio = ratio, .low = low < 0 && mean(numerators) >= 0 ? 0 : low, .high = ratio + half_width};

@@ -23,10 +23,12 @@
 #include "scenarios/study/study_model.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
+#include "text/words.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <set>
 #include <utility>
@@ -138,6 +140,25 @@ void note_warm_ups(const Arguments& arguments, std::span<const Scenario> scenari
   for (std::size_t i = 0; i < scenarios.size(); ++i)
     if (const std::string note = warm_up_note(scenarios[i], results[i]); !note.empty())
       print_message("contend: note: {}: {}\n", scenarios[i].name, note);
+}
+
+/// One line about the scenarios whose runs are one run, made under several seeds.
+void warn_of_equal_runs(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results) {
+  std::vector<std::string> names;
+  std::size_t runs = 0;
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    const auto digest = [](const Replica& replica) { return replica.result.digest; };
+    if (results[i].size() < 2 || scenarios[i].overlap.given()) continue;
+    if (std::ranges::adjacent_find(results[i], std::ranges::not_equal_to{}, digest) != results[i].end()) continue;
+    names.push_back(scenarios[i].name);
+    runs = results[i].size();
+  }
+  if (names.empty()) return;
+  print_message(
+      "contend: warning: {}: all {} runs are the same, because nothing in the scenario depends on the seed, so they "
+      "say nothing about chance; `workload.resample` draws weeks of a job list anew, and `contend compare` does so by "
+      "itself\n",
+      join(names), runs);
 }
 
 /// Whether every scenario met what it expects of itself; says what was expected and what was found.
@@ -339,6 +360,7 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
     return kExitOk;
   }
   if (reached && !arguments.has("quiet")) print_message("contend: note: {}\n", *reached);
+  warn_of_equal_runs(scenarios, results);
   note_warm_ups(arguments, scenarios, results);
   bool unfinished = false;
   for (std::size_t i = 0; i < scenarios.size(); ++i)

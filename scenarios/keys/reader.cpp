@@ -77,14 +77,31 @@ constexpr RenamedKey kRenamedKeys[] = {{"scheduling.preemption", "checkpoints"},
                                        {"overlap.gamma", "network.gamma"},
                                        {"overlap.inside", "network.inside"}};
 
-/// A hint for an unknown key: its present name, the nearest key at this place, the place where the name belongs, or the
-/// group that has the keys of its value.
+/// Words that people write for a key because other programs and papers have them.
+constexpr RenamedKey kUsualWords[] = {{"network.bandwidth", "network.nic"},
+                                      {"network.line_rate", "network.nic"},
+                                      {"network.latency", "network.alpha"},
+                                      {"cluster.nodes", "cluster.servers"},
+                                      {"cluster.machines", "cluster.servers"},
+                                      {"cluster.gpus_per_node", "cluster.gpus_per_server"},
+                                      {"cluster.gpus", "cluster.gpus_per_server"},
+                                      {"policies.scheduler", "policies.scheduling"},
+                                      {"policies.placer", "policies.placement"},
+                                      {"workload.trace", "workload.jobs"},
+                                      {"workload.arrival_rate", "workload.generate.arrivals"},
+                                      {"checkpoints.interval", "checkpoints.period"}};
+
+/// A hint for an unknown key: its present name, the key that is meant, the nearest key at this place, the place where
+/// the name belongs, or the group that has the keys of its value.
 std::string hint_for(const std::string& name, const std::string& prefix, const YamlNode& value) {
   const auto is_path = [&](const ScenarioKey& key) { return key.path == prefix + name; };
   if (std::any_of(scenario_keys().begin(), scenario_keys().end(), is_path))
     return "write nested maps instead of points";
   for (const RenamedKey& key : kRenamedKeys) {
     if (key.before == prefix + name) return fmt::format("it is now \"{}\"", key.now);
+  }
+  for (const RenamedKey& key : kUsualWords) {
+    if (key.before == prefix + name) return fmt::format("did you mean \"{}\"?", key.now);
   }
   std::string hint = did_you_mean(name, names_after(prefix));
   if (hint.empty() && value.kind == Kind::map && !value.entries.empty()) {

@@ -248,6 +248,7 @@ std::vector<std::string> check_scenario(const Scenario& scenario) {
   complaints.collect([&] {
     if (std::string note = untrained_entries_note(scenario, lists); !note.empty()) warnings.push_back(std::move(note));
   });
+  if (std::string note = free_tensor_note(scenario); !note.empty()) warnings.push_back(std::move(note));
   if (scenario.cluster.types.empty()) check_memory_of_devices(scenario, warnings);
   complaints.collect([&] { check_network(scenario, complaints, warnings); });
   complaints.collect([&] { static_cast<void>(failure_spec(scenario, scenario.seed)); });

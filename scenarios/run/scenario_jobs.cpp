@@ -409,6 +409,21 @@ std::string untrained_entries_note(const Scenario& scenario, JobLists& lists) {
                       : fmt::format("{}: no job names {}", join(idle), idle.size() == 1 ? "it" : "them");
 }
 
+std::string free_tensor_note(const Scenario& scenario) {
+  const CostFormula formula = scenario.network.formula;
+  if (scenario.network.fidelity == Fidelity::flow || scenario.network.inside.given()) return {};
+  if (formula == CostFormula::nccl || formula == CostFormula::measured) return {};
+  for (const TrainingEntry& each : scenario.training) {
+    if (!each.parallel || each.parallel->tensor == 1) continue;
+    return fmt::format(
+        "training.{}: tensor-parallel ranks share a server, and their messages take no time, because "
+        "network.inside doesn't say how fast transfers inside a server are; give network.inside.bandwidth, such as "
+        "450GB/s for NVLink 4",
+        each.name);
+  }
+  return {};
+}
+
 Draws draws_of(const Scenario& scenario) {
   const ListSampling& sampling = scenario.workload.sampling;
   return scenario.workload.jobs && (sampling.block || sampling.bootstrap) ? Draws::resamples : Draws::independent;

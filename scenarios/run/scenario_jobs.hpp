@@ -33,6 +33,9 @@ namespace contend {
 /// Which entries of `training` have no effect because no job names them, in one line; empty if there is none, and for
 /// iteration studies. Throws InputError if the job list can't be read.
 [[nodiscard]] std::string untrained_entries_note(const Scenario& scenario, JobLists& lists);
+/// Which entry of `training` has tensor-parallel ranks whose messages take no time, because nothing says how fast
+/// transfers inside a server are; empty if none has.
+[[nodiscard]] std::string free_tensor_note(const Scenario& scenario);
 /// What the jobs of different seeds have in common: those drawn from one list are resamples of it.
 [[nodiscard]] Draws draws_of(const Scenario& scenario);
 

@@ -68,8 +68,16 @@ TEST_CASE("without positive values the ratio of the means takes the place of the
   CHECK_FALSE(paired_change(std::vector<double>{1, NAN}, std::vector<double>{1, 2}).difference.interval_95.exists());
 }
 
-TEST_CASE("pairs without scatter are certain") {
-  const PairedChange change = paired_change(std::vector<double>{2, 2, 2}, std::vector<double>{3, 3, 3});
+TEST_CASE("pairs without scatter") {
+  // Both sides have the same value under all seeds: one run, made three times, says nothing about chance.
+  const PairedChange same = paired_change(std::vector<double>{2, 2, 2}, std::vector<double>{3, 3, 3});
+  CHECK(same.difference.value == 1);
+  CHECK(same.relative.value == near(0.5));
+  CHECK_FALSE(same.difference.interval_95.exists());
+  CHECK_FALSE(same.relative.interval_95.exists());
+  CHECK(std::isnan(same.relative.chance_beyond(0, true)));
+  // Values that do scatter may change by the same amount.
+  const PairedChange change = paired_change(std::vector<double>{2, 3, 5}, std::vector<double>{3, 4, 6});
   CHECK(change.difference.error == 0);
   CHECK(change.difference.chance_beyond(0.5, true) == 0);
   CHECK(change.difference.chance_beyond(1, true) == 1);

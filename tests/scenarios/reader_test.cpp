@@ -80,6 +80,11 @@ TEST_CASE("unknown keys and the nearest name") {
   CHECK(errors_of("scheduling: {retry_delay: 3s}\n") ==
         "a.yaml:2:14: scheduling.retry_delay: unknown key; it is now \"scheduling.retries.failed.delay\"");
   CHECK(errors_of("cluster: {serverz: 3}\n") == "a.yaml:2:11: cluster.serverz: unknown key; did you mean \"servers\"?");
+  // Words of other programs.
+  CHECK(errors_of("network: {bandwidth: 10Gbps}\n") ==
+        "a.yaml:2:11: network.bandwidth: unknown key; did you mean \"network.nic\"?");
+  CHECK(errors_of("cluster: {nodes: 3}\n") ==
+        "a.yaml:2:11: cluster.nodes: unknown key; did you mean \"cluster.servers\"?");
   CHECK(errors_of("policy: {scheduling: fifo}\n") ==
         "a.yaml:2:1: policy: unknown key; did you mean \"policies.scheduling\"?");
   CHECK(errors_of("", {"policy.scheduling=fifo"}) ==

@@ -281,6 +281,17 @@ TEST_CASE("training: the figures of a job alone are those of the study, by the s
   CHECK(compared == 3);
 }
 
+TEST_CASE("training: tensor-parallel ranks whose messages take no time are told") {
+  const auto note = [&](const std::string& network, const std::string& parallel = "{tensor: 8}") {
+    return free_tensor_note(parsed("cluster: {servers: 2, gpus_per_server: 8}\nnetwork: {nic: 10Gbps" + network +
+                                   "}\ntraining: {a: {model: gpt2-xl, parallel: " + parallel + "}}\n"));
+  };
+  CHECK(note("").find("training.a: tensor-parallel ranks share a server, and their messages take no time") == 0);
+  CHECK(note(", inside: {bandwidth: 450GB/s}").empty());
+  CHECK(note(", fidelity: flow").empty());
+  CHECK(note("", "{pipeline: 8}").empty());
+}
+
 TEST_CASE("training: entries that no job names are told") {
   JobLists lists;
   const auto note = [&](const std::string& text) { return untrained_entries_note(parsed(text), lists); };
