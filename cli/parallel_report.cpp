@@ -10,6 +10,7 @@
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/error.hpp"
 #include "text/quantities.hpp"
+#include "text/words.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -108,7 +109,9 @@ std::string job_text(const Scenario& scenario, const TrainingEntry& entry, int g
   const double flops = job.work.model_flops / gpus / seconds;
   const SequenceSums sums = job.sums();
   const auto per_gpu = [&](double all) { return all / gpus / seconds / kTera; };
-  std::string text = fmt::format("{}: {} on {} GPUs\n", entry.name, model.name, gpus);
+  const std::string device = entry.device.profile.value_or(entry.device.name);
+  std::string text = fmt::format("{}: {} in {} on {} GPUs ({})\n", entry.name, model.name, to_string(entry.type), gpus,
+                                 entry.parallel->devices.empty() ? device : join(entry.parallel->devices));
   text += fmt::format("  {}\n", degrees_text(job, entry.parallel->schedule));
   text += fmt::format("  {} of {} of {} tokens on each data-parallel rank: {} sequences, {:.0f} tokens an iteration\n",
                       job.micro_batches == 1 ? "1 micro-batch" : fmt::format("{} micro-batches", job.micro_batches),
