@@ -9,6 +9,7 @@
 #include "text/decimal.hpp"
 #include "text/file_complaints.hpp"
 #include "text/json_reader.hpp"
+#include "text/words.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -272,10 +273,20 @@ std::string result_file(const std::string& folder, std::string_view name) {
 
 StoredResults read_result_manifest(const std::string& folder) {
   const std::string path = (std::filesystem::path{folder} / "manifest.json").string();
-  if (!std::filesystem::exists(path))
+  if (!std::filesystem::exists(path)) {
+    // A run of several scenarios writes a folder for each.
+    std::vector<std::string> inside;
+    std::error_code ignored;
+    for (const auto& each : std::filesystem::directory_iterator{folder, ignored})
+      if (std::filesystem::exists(each.path() / "manifest.json", ignored)) inside.push_back(each.path().string());
+    std::ranges::sort(inside);
+    if (!inside.empty())
+      throw InputError{
+          fmt::format("{}: there are results of several scenarios in it; name one of {}", folder, join(inside))};
     throw InputError{fmt::format(
         "{}: there is no manifest.json: this is not an output folder of `contend run -o`, or its run did not end",
         folder)};
+  }
   StoredResults results;
   read_manifest(path, results);
   return results;

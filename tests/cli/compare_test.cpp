@@ -232,6 +232,10 @@ TEST_CASE("sides that can't be compared") {
   CHECK(contains(both, "nothing.yaml: "));
   std::filesystem::create_directory(here.path("empty"));
   CHECK(contains(complaint("a empty", 3), "empty: there is no manifest.json"));
+  std::filesystem::create_directories(here.path("several/first"));
+  here.write("several/first/manifest.json", "{}");
+  CHECK(contains(complaint("a several", 3),
+                 "several: there are results of several scenarios in it; name one of several/first"));
   CHECK(contains(complaint("a a --fail-if 'avg_jtc > 1%'", 3), "did you mean \"avg_jct\"?\n  avg_jtc > 1%\n  ^"));
   CHECK(contains(complaint("a a --junit j.xml", 2), "--junit needs a --fail-if"));
   CHECK(contains(complaint("a a --repeat 3", 2), "both sides are folders"));
