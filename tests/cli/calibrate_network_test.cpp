@@ -203,7 +203,7 @@ TEST_CASE("calibrate network: the interference of a profile slows a study down" 
            beside + ", 0.01, 10]]}\nskipped: []\n";
   };
   here.write("study.yaml",
-             "schema_version: 1\ninclude: net.yaml\nnetwork: {alpha: 10us, beta: 0.8ns/B}\n"
+             "schema_version: 1\ninclude: net.yaml\nnetwork: {alpha: 10us, beta: 0.8ns/B, formula: ring}\n"
              "overlap: {model: resnet50, workers: [8], fusion: [{policy: ddp}]}\n");
   std::vector<std::string> found;
   for (const char* const beside : {"0.011", "0.015"}) {

@@ -90,17 +90,19 @@ TEST_CASE("sites: what they leave no room for is refused") {
 }
 
 TEST_CASE("keys of a study that are now keys of the network and the cluster are told by their new names") {
-  for (const auto& [key, now] : {std::pair{"links: a.csv", "network.sites"},
-                                 {"per_server: 4", "cluster.gpus_per_server"},
-                                 {"two_at_once: 1.5", "network.contention_penalty"},
-                                 {"fitted_workers: [8]", "network.fitted_workers"},
-                                 {"fitted_bytes: [1B, 2B]", "network.fitted_bytes"},
-                                 {"exchange: all-reduce", "training.NAME.exchange"},
-                                 {"servers: 2", "training.NAME.servers"},
-                                 {"colocated: true", "training.NAME.colocated"}}) {
-    INFO(std::string{key});
-    const std::string errors = errors_of(fmt::format("overlap: {{model: resnet18, {}}}\n", key));
-    CHECK(errors.find(fmt::format("it is now \"{}\"", now)) != std::string::npos);
+  struct Renamed {
+    const char *key, *now;
+  };
+  for (const Renamed& each :
+       {Renamed{"links: a.csv", "network.sites"}, Renamed{"per_server: 4", "cluster.gpus_per_server"},
+        Renamed{"two_at_once: 1.5", "network.contention_penalty"},
+        Renamed{"fitted_workers: [8]", "network.fitted_workers"},
+        Renamed{"fitted_bytes: [1B, 2B]", "network.fitted_bytes"},
+        Renamed{"exchange: all-reduce", "training.NAME.exchange"}, Renamed{"servers: 2", "training.NAME.servers"},
+        Renamed{"colocated: true", "training.NAME.colocated"}}) {
+    INFO(std::string{each.key});
+    const std::string errors = errors_of(fmt::format("overlap: {{model: resnet18, {}}}\n", each.key));
+    CHECK(errors.find(fmt::format("it is now \"{}\"", each.now)) != std::string::npos);
     CHECK(errors.find("a.yaml:2:") != std::string::npos);
   }
   CHECK(errors_of("overlap: {model: resnet18}\n", {"overlap.per_server=4"}).find("cluster.gpus_per_server") !=
