@@ -212,8 +212,7 @@ std::string results_json(std::span<const Scenario> scenarios, std::span<const st
     json.begin_object();
     write_summary_members(json, scenarios[i].name, results[i]);
     if (scenarios[i].overlap.given() && !results[i].empty())
-      write_study_members(json, results[i].front().result.jobs,
-                          i < messages.size() ? messages[i] : std::vector<StudyMessages>{});
+      write_study_members(json, results[i], i < messages.size() ? messages[i] : std::vector<StudyMessages>{});
     if (!scenarios[i].expect.empty()) write_expectations(json, judge_expectations(scenarios[i].expect, results[i]));
     if (i > 0 && rows[i].jct_ratio) {
       write_ratio(json, "jct_ratio_to_first", rows[i].jct_ratio->geometric);

@@ -1,10 +1,9 @@
 #pragma once
 // Formats iteration studies (`overlap.*`) for people and programs.
 
+#include "results/replica.hpp"
 #include "scenarios/scenario.hpp"
 #include "scenarios/study/study_run.hpp"
-#include "scenarios/study/study_timeline.hpp"
-#include "sim/result.hpp"
 #include "text/json_writer.hpp"
 
 #include <span>
@@ -12,12 +11,11 @@
 
 namespace contend {
 
-/// A table for each number of workers with one line for each job.
-[[nodiscard]] std::string study_text(const Scenario& scenario, std::span<const JobResult> jobs);
-/// Appends the member `jobs` to an open JSON object, with the messages of those jobs that are explained.
-void write_study_members(JsonWriter& json, std::span<const JobResult> jobs, std::span<const StudyMessages> messages);
-
-/// Writes one settled iteration as a Chrome trace, with a lane for each role and each channel. Throws InputError.
-void write_study_timeline(const std::string& path, const StudyTimeline& timeline);
+/// A table for each number of workers with one line for each job: figures are means over the replicas, of which there
+/// is at least one.
+[[nodiscard]] std::string study_text(const Scenario& scenario, std::span<const Replica> replicas);
+/// Appends the member `jobs` to an open JSON object, with the same figures, and the messages of those jobs that are
+/// explained.
+void write_study_members(JsonWriter& json, std::span<const Replica> replicas, std::span<const StudyMessages> messages);
 
 }  // namespace contend

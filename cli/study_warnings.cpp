@@ -50,7 +50,7 @@ void warn_of_studies(std::span<const Scenario> scenarios) {
 void warn_of_sizes(std::span<const Scenario> scenarios, std::span<const std::vector<StudyMessages>> messages) {
   StudyWarnings warnings;
   for (std::size_t i = 0; i < messages.size(); ++i)
-    warnings.add(scenarios[i], unfitted_bytes(scenarios[i].overlap, messages[i]).note());
+    warnings.add(scenarios[i], unfitted_bytes(scenarios[i].network, messages[i]).note());
   warnings.print();
 }
 

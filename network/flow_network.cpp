@@ -86,6 +86,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
       : topology_{std::move(topology)},
         router_{std::move(router)},
         options_{std::move(options)},
+        hosts_{options_.served.empty() ? std::vector<NodeId>{} : host_nodes(*topology_)},
         fluid_{capacities_of(*topology_)},
         ledger_{*topology_, options_.link_interval},
         delays_{std::move(options_.watched)},
@@ -182,12 +183,11 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     std::map<std::pair<NodeId, NodeId>, double> bytes;
     for (std::size_t r = 0; r < traffic.each.size(); ++r) {
       const RequestRoute request = unrouted(traffic.each[r]);
-      for (std::vector<NodeId>& group : groups_of(request)) {
-        const CollectiveSchedule schedule = schedule_of(request, group);
+      for (const ServedExchange& part : parts_of(request)) {
         const double times = traffic.times[r] * request.times;
-        for (const contend::Step& step : schedule.steps) {
+        for (const contend::Step& step : part.schedule.steps) {
           for (const Send& send : step.sends)
-            bytes[{group[static_cast<std::size_t>(send.from)], group[static_cast<std::size_t>(send.to)]}] +=
+            bytes[{part.nodes[static_cast<std::size_t>(send.from)], part.nodes[static_cast<std::size_t>(send.to)]}] +=
                 static_cast<double>(send.range.bytes) * static_cast<double>(step.repeat) * times;
         }
       }
@@ -310,9 +310,24 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     return route;
   }
 
-  [[nodiscard]] CollectiveSchedule schedule_of(const RequestRoute& route, std::vector<NodeId>& group) const {
-    return route.kind == OpKind::message ? point_to_point(route.bytes)
-                                         : options_.schedule(route.collective, route.bytes, group);
+  /// The messages of the request: those of each of its groups.
+  [[nodiscard]] std::vector<ServedExchange> parts_of(const RequestRoute& route) const {
+    const bool is_sum = route.collective == CollectiveKind::reduce || route.collective == CollectiveKind::broadcast;
+    const bool may_be_served = route.kind == OpKind::collective && route.scope == CollectiveScope::all && is_sum;
+    const HostedServers* const servers =
+        may_be_served && !options_.served.empty() ? &options_.served[route.job.index()] : nullptr;
+    std::vector<ServedExchange> parts;
+    for (std::vector<NodeId>& group : groups_of(route)) {
+      if (servers != nullptr && servers->count != 0) {
+        parts.push_back(served_exchange(route.collective, route.bytes, *servers, group, *topology_, hosts_));
+        continue;
+      }
+      CollectiveSchedule schedule = route.kind == OpKind::message
+                                        ? point_to_point(route.bytes)
+                                        : options_.schedule(route.collective, route.bytes, group);
+      parts.push_back({std::move(group), std::move(schedule)});
+    }
+    return parts;
   }
 
   [[nodiscard]] RequestRoute find_route(const TransferRequest& request) const {
@@ -323,10 +338,8 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     collective.overhead = options_.step_overhead;
     const WatchedRouter router{*router_};
     std::vector<std::vector<CoupledFlow>> flows;
-    for (std::vector<NodeId>& group : groups_of(route)) {
-      const CollectiveSchedule schedule = schedule_of(route, group);
-      flows.push_back(coupled_flows(schedule, group, *topology_, router, collective));
-    }
+    for (const ServedExchange& part : parts_of(route))
+      flows.push_back(coupled_flows(part.schedule, part.nodes, *topology_, router, collective));
     for (CoupledFlow& flow : run_at_once(std::move(flows))) {
       RequestRoute::Step step;
       step.flow = std::move(flow);
@@ -537,6 +550,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
   std::unique_ptr<const Topology> topology_;
   std::unique_ptr<Router> router_;
   FlowNetworkOptions options_;
+  std::vector<NodeId> hosts_;   // by server, if any job has parameter servers
   mutable FluidNetwork fluid_;  // it computes rates at the first query
   Calendar<TransferId> timers_;
   LinkLedger ledger_;

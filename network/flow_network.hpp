@@ -16,6 +16,7 @@
 // incast. The model is wrong for short messages in deep queues, and for the first round trips of a congestion control.
 
 #include "network/collectives/algorithm.hpp"
+#include "network/collectives/hosted_servers.hpp"
 #include "network/link_changes.hpp"
 #include "network/max_min_rates.hpp"
 #include "network/topology.hpp"
@@ -39,7 +40,8 @@ struct FlowNetworkOptions {
   std::vector<LinkEvent> events;   ///< in any order
   std::vector<FailingLinks> failing;
   std::uint64_t failing_seed = 1;
-  std::vector<bool> watched;  ///< by job: NetworkReport::delays has its delays; empty: those of none
+  std::vector<HostedServers> served;  ///< by job; empty: no job has parameter servers
+  std::vector<bool> watched;          ///< by job: NetworkReport::delays has its delays; empty: those of none
   /// Returns the schedule of a collective over these GPUs and may reorder them: GPU i becomes rank i.
   std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>& gpus)> schedule;
 };

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
+#include <utility>
 
 namespace contend {
 
@@ -28,11 +30,21 @@ bool LinkMatrix::complete() const {
 }
 
 LinkMatrix LinkMatrix::first(std::size_t count) const {
-  CONTEND_CHECK(count <= size(), "some of the sites");
-  LinkMatrix part{{sites_.begin(), sites_.begin() + static_cast<std::ptrdiff_t>(count)}};
-  for (std::size_t from = 0; from < count; ++from) {
-    for (std::size_t to = 0; to < count; ++to) {
-      if (link(from, to)) part.set(from, to, *link(from, to));
+  std::vector<std::size_t> sites(count);
+  std::iota(sites.begin(), sites.end(), std::size_t{0});
+  return only(sites);
+}
+
+LinkMatrix LinkMatrix::only(std::span<const std::size_t> sites) const {
+  std::vector<std::string> names;
+  for (const std::size_t site : sites) {
+    CONTEND_CHECK(site < size(), "one of the sites");
+    names.push_back(sites_[site]);
+  }
+  LinkMatrix part{std::move(names)};
+  for (std::size_t from = 0; from < sites.size(); ++from) {
+    for (std::size_t to = 0; to < sites.size(); ++to) {
+      if (from != to && link(sites[from], sites[to])) part.set(from, to, *link(sites[from], sites[to]));
     }
   }
   return part;

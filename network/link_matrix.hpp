@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +43,8 @@ class LinkMatrix {
   [[nodiscard]] bool complete() const;
   /// The first `count` sites and the links among them.
   [[nodiscard]] LinkMatrix first(std::size_t count) const;
+  /// These sites, in this order, and the links among them.
+  [[nodiscard]] LinkMatrix only(std::span<const std::size_t> sites) const;
 
  private:
   std::vector<std::string> sites_;

@@ -85,10 +85,12 @@ std::vector<std::pair<std::string, std::string>> study_facts(const Scenario& sce
   std::vector<std::string> fusion, compression;
   for (const PolicyChoice& each : study.fusion) fusion.push_back(policy_title("fusion", each));
   for (const PolicyChoice& each : study.compression) compression.push_back(policy_title("compression", each));
-  return {{"network", study.links ? "links between sites of " + *study.links : network_text(scenario)},
-          {"workers", fmt::format("{}, {} on a server", fmt::join(study.workers, ", "), study.per_server)},
-          {"fusion", fmt::format("{}", fmt::join(fusion, "; "))},
-          {"compression", fmt::format("{}", fmt::join(compression, "; "))}};
+  return {
+      {"network",
+       scenario.network.sites ? "links between sites of " + *scenario.network.sites : network_text(scenario)},
+      {"workers", fmt::format("{}, {} on a server", fmt::join(study.workers, ", "), scenario.cluster.gpus_per_server)},
+      {"fusion", fmt::format("{}", fmt::join(fusion, "; "))},
+      {"compression", fmt::format("{}", fmt::join(compression, "; "))}};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "report/replay.hpp"
 
 #include "scenarios/run/run_scenario.hpp"
+#include "scenarios/study/study_run.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -52,11 +53,12 @@ ReplayOutcome replay_run(const RunFolder& folder, const RunFolder::Run& run, con
   if (run.interrupted && !folder.scenario.engine.until)
     return {.replay = std::nullopt, .reason = "The run was interrupted, and where it stopped can't be repeated."};
   const Scenario& scenario = folder.scenario;
-  if (scenario.overlap.given())
+  if (scenario.overlap.given() && study_variants(scenario.overlap).size() > 1)
     return {.replay = std::nullopt,
-            .reason = "Each job of an iteration study is one settled iteration; `contend run --timeline` draws one."};
-  SpanRecorder recorder{static_cast<std::size_t>(scenario.cluster.servers),
-                        static_cast<std::size_t>(scenario.cluster.gpus_per_server), limits};
+            .reason =
+                "The jobs of an iteration study have nothing to do with each other; one of a single number of "
+                "workers, fusion and compression has a timeline."};
+  SpanRecorder recorder{observed_servers(scenario), static_cast<std::size_t>(scenario.cluster.gpus_per_server), limits};
   RunResult result;
   try {
     result = run_scenario(scenario, run.seed,
@@ -72,14 +74,15 @@ ReplayOutcome replay_run(const RunFolder& folder, const RunFolder::Run& run, con
         .reason = fmt::format("The scenario gives other results now (digest {} instead of {}): an input file or the "
                               "program is not the same. Run it again with -o to get a report with a timeline.",
                               digest, run.digest)};
+  const Time end = scenario.overlap.given() ? recorder.end() : result.end;  // a study draws several iterations
   ReplayOutcome outcome;
   outcome.replay = Replay{.timeline = recorder.take(),
                           .gpu_busy = recorder.gpu_busy(),
                           .nic_busy = recorder.nic_busy(),
                           .fabric = std::move(result.fabric),
-                          .end = result.end};
-  outcome.replay->gpu_busy.cover(result.end);
-  outcome.replay->nic_busy.cover(result.end);
+                          .end = end};
+  outcome.replay->gpu_busy.cover(end);
+  outcome.replay->nic_busy.cover(end);
   append_links(outcome.replay->fabric, limits, outcome.replay->timeline);
   return outcome;
 }

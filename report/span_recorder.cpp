@@ -107,6 +107,7 @@ std::uint32_t SpanRecorder::kind_of(JobId job, const Op& op, const TransferReque
 }
 
 void SpanRecorder::compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) {
+  end_ = std::max(end_, end);
   gpu_busy_.add(gpu.index() / gpus_per_server_, start, end);
   store_->add(gpu.index(), {.start = start, .end = end, .kind = kind_of(job, op, nullptr), .number = iteration}, job,
               false);
@@ -114,6 +115,7 @@ void SpanRecorder::compute(GpuId gpu, JobId job, const Op& op, std::int64_t iter
 
 void SpanRecorder::transfer(const TransferRequest& request, const Op& op, std::int64_t iteration, Time start,
                             Time end) {
+  end_ = std::max(end_, end);
   const TimelineSpan span = {
       .start = start, .end = end, .kind = kind_of(request.job, op, &request), .number = iteration};
   const std::size_t gpus = servers_ * gpus_per_server_;

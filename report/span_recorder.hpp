@@ -29,6 +29,8 @@ class SpanRecorder final : public Observer {
 
   /// Returns what was recorded. Call once, after the run.
   [[nodiscard]] Timeline take();
+  /// When the last of what was recorded ended, also if that is not in the window.
+  [[nodiscard]] Time end() const { return end_; }
   /// Busy GPU time, one row a server; not limited to the window.
   [[nodiscard]] const BusyBins& gpu_busy() const { return gpu_busy_; }
   /// Time with at least one transfer, one row an interface.
@@ -40,6 +42,7 @@ class SpanRecorder final : public Observer {
 
   std::size_t servers_, gpus_per_server_;
   SpanLimits limits_;
+  Time end_;
   BusyBins gpu_busy_, nic_busy_;
   std::vector<IntervalUnion> nic_covered_;
   std::vector<IntervalUnion::Interval> fresh_;

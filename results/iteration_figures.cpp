@@ -1,6 +1,7 @@
 #include "results/iteration_figures.hpp"
 
 #include "sim/check.hpp"
+#include "sim/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -54,6 +55,49 @@ std::span<const Metric> iteration_metrics() {
     return all;
   }();
   return kAll;
+}
+
+std::span<const Metric> run_metrics() {
+  static const std::vector<Metric> kAll = [] {
+    std::vector<Metric> all{metrics().begin(), metrics().end()};
+    all.insert(all.end(), iteration_metrics().begin(), iteration_metrics().end());
+    all.push_back(
+        {"stale", "stale", "flag", "share of the jobs that train with gradients that are a step old", nullptr});
+    all.push_back({"settled", "settled", "flag",
+                   "share of the jobs of an iteration study whose iteration recurs exactly; of others a mean over many",
+                   nullptr});
+    return all;
+  }();
+  return kAll;
+}
+
+const Metric& run_metric(std::string_view name) {
+  const auto found = std::ranges::find(run_metrics(), name, &Metric::name);
+  CONTEND_CHECK(found != run_metrics().end(), "a figure of a run");
+  return *found;
+}
+
+std::vector<double> figures_of_run(const RunResult& result, const Summary& summary) {
+  std::vector<double> figures;
+  for (const Metric& each : metrics()) figures.push_back(each.value(summary));
+  const std::size_t first = figures.size();
+  figures.resize(run_metrics().size(), 0);
+  std::vector<std::size_t> counts(figures.size(), 0);
+  const auto add = [&](std::size_t at, double value) {
+    if (std::isnan(value)) return;
+    figures[at] += value;
+    ++counts[at];
+  };
+  for (const JobResult& job : result.jobs) {
+    if (!job.measured || job.state != JobState::finished || !job.traffic) continue;
+    const std::vector<double> values = iteration_values(job);
+    for (std::size_t i = 0; i < values.size(); ++i) add(first + i, values[i]);
+    add(figures.size() - 2, job.notes.stale ? 1 : 0);
+    if (job.notes.plan && job.notes.plan->settled) add(figures.size() - 1, *job.notes.plan->settled ? 1 : 0);
+  }
+  for (std::size_t i = first; i < figures.size(); ++i)
+    figures[i] = counts[i] > 0 ? figures[i] / static_cast<double>(counts[i]) : kNaN;
+  return figures;
 }
 
 std::vector<double> iteration_values(const JobResult& job) {

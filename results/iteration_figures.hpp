@@ -24,6 +24,13 @@ struct IterationFigure {
 /// The same figures in the same order as metrics; Metric::value, which is about runs, is not set.
 [[nodiscard]] std::span<const Metric> iteration_metrics();
 
+/// All figures of a run: metrics(), then those of iterations, whose Metric::value is not set, and two flags.
+[[nodiscard]] std::span<const Metric> run_metrics();
+/// One of them. It must exist.
+[[nodiscard]] const Metric& run_metric(std::string_view name);
+/// Their values; those of iterations are means over the finished jobs that count and have them, NaN if there are none.
+[[nodiscard]] std::vector<double> figures_of_run(const RunResult& result, const Summary& summary);
+
 /// The figures of a job, in that order; NaN where there is none.
 [[nodiscard]] std::vector<double> iteration_values(const JobResult& job);
 /// One of them. The figure must exist.

@@ -50,7 +50,7 @@ enum class Routing : std::uint8_t { shortest_path, ecmp, spraying, ethereal, pla
 
 /// How the cost of a collective is derived from alpha and beta (scenarios/training/network_costs.hpp).
 enum class CostFormula : std::uint8_t {
-  automatic,  ///< `measured` in a run of jobs that gives beta, else `ring`
+  automatic,  ///< `measured` where beta is given, else `ring`
   ring,
   halving_doubling,
   measured,
@@ -88,6 +88,11 @@ struct TrainingSetup {
   double kernel_factor = 1;                       ///< factor on the roofline time of compression kernels
   FrameworkCosts framework;                       ///< copies around each message
   double host_ns_per_value = 0;                   ///< OverlapProblem::host_ns_per_value
+  ExchangeKind exchange = ExchangeKind::all_reduce;
+  std::optional<int> servers;  ///< parameter servers; default: as many as workers
+  bool colocated = false;      ///< they run on the servers of the job
+  std::vector<int> hosts;      ///< servers of the cluster on which they run at fidelity `flow`; empty: others than the
+                               ///< job's, or with `colocated` its own
 };
 
 /// The optimizer, which says what the update of the weights reads and writes and what it keeps in memory.
@@ -176,9 +181,6 @@ struct TrainingEntry : TrainingSetup {
   std::string name;
   std::set<std::string, std::less<>> given;  ///< names of its own members; all others are those of the default entry
   PolicyChoice fusion, compression;
-  ExchangeKind exchange = ExchangeKind::all_reduce;
-  std::optional<int> servers;       ///< parameter servers; default: as many as workers
-  bool colocated = false;           ///< they run on the workers' servers
   int accumulate = 1;               ///< micro-batches of `batch` samples between two exchanges
   std::optional<int> global_batch;  ///< samples of all workers between two exchanges; `accumulate` follows from it
   std::optional<ParallelSetup> parallel;       ///< if the model is spread over several GPUs
@@ -192,27 +194,14 @@ struct TrainingEntry : TrainingSetup {
   std::optional<Bytes> memory;  ///< of each GPU; if not given, derived from the network
 };
 
-/// An iteration study (`overlap.*`): one iteration of one job under several fusion policies and numbers of workers. A
-/// scenario is such a study if it names a model or a file of layer times.
+/// An iteration study (`overlap.*`): one iteration of one job under several fusion policies and numbers of workers, in
+/// the network of the scenario and on servers of `cluster.gpus_per_server` workers. A scenario is such a study if it
+/// names a model, a file of layer times or an entry of `training`.
 struct IterationStudy : TrainingSetup {
   std::optional<std::string> training;  ///< name of the entry that is studied; its setup is then that of the study
   std::optional<TrainingEntry> entry;   ///< that entry, once the scenario has been read
   std::vector<int> workers{8};
-  int per_server = 1;  ///< workers on each server; workers of one server communicate over network.inside
-  ExchangeKind exchange = ExchangeKind::all_reduce;
-  /// Numbers of ranks in the measurements to which `network` was fitted; not given if unknown.
-  std::optional<std::vector<int>> fitted_workers;
-  struct FittedBytes {
-    Bytes least, most;
-  };
-  std::optional<FittedBytes> fitted_bytes;  ///< message sizes in those measurements; not given if unknown
-  std::optional<int> servers;               ///< parameter servers; default: as many as workers
-  bool colocated = false;                   ///< parameter servers run on the workers' machines
-  std::optional<std::string> links;         ///< path of a table of links between sites with one worker each
-                                            ///< (LinkMatrix)
-  std::optional<double> two_at_once;        ///< time per byte of each of two concurrent transfers, relative to one
-                                            ///< alone
-  bool engine = false;                      ///< also execute on the engine, which must agree to the nanosecond
+  bool engine = false;  ///< also execute on the engine, which must agree to the nanosecond
   std::vector<PolicyChoice> fusion;
   std::vector<PolicyChoice> compression;  ///< each is studied with each fusion policy
   std::vector<IterationsToTarget> iterations_to_target;
@@ -296,10 +285,20 @@ struct Scenario {
       std::optional<double> free;  ///< servers that don't disturb each other; not given: any number
       double exponent = 1.6;
     } many_senders;
+    /// eta / beta, in place of `eta`: on the interfaces of servers at `contention`, on their links at `flow`.
+    std::optional<double> contention_penalty;
     // analytic and contention only
-    std::optional<TimePerByte> beta;  ///< time per byte of a transfer without contention
-    std::optional<TimePerByte> eta;   ///< further time per byte for each other transfer on the interface
-    Time tick;                        ///< transfers end at the next multiple of this; 0 is exact
+    std::optional<TimePerByte> beta;   ///< time per byte of a transfer without contention
+    std::optional<TimePerByte> eta;    ///< further time per byte for each other transfer on the interface
+    std::optional<std::string> sites;  ///< path of a table of links between sites, of which each server of the cluster
+                                       ///< is one (LinkMatrix)
+    /// Numbers of ranks in the measurements to which alpha and beta were fitted; not given if unknown.
+    std::optional<std::vector<int>> fitted_workers;
+    struct FittedBytes {
+      Bytes least, most;
+    };
+    std::optional<FittedBytes> fitted_bytes;  ///< message sizes in those measurements; not given if unknown
+    Time tick;                                ///< transfers end at the next multiple of this; 0 is exact
     // flow only
     TopologySpec topology;  ///< without server.nic_bandwidth, which is `nic`: see topology_spec()
     Routing routing = Routing::ecmp;
@@ -307,9 +306,7 @@ struct Scenario {
     std::optional<std::string> routes;       ///< path of planned routes; other flows follow `routing`
     std::string collectives = "ring";        ///< algorithm of network/collectives, or `auto`
     Time step_overhead;                      ///< of each step of a collective
-    double contention_penalty = 0;           ///< time added to each step of a collective
-    std::vector<double> efficiency;          ///< eta / beta on the links of network interfaces, as in
-                                             ///< Fidelity::contention
+    std::vector<double> efficiency;          ///< LinkEfficiency::factors of every link
     std::optional<std::string> events;       ///< path of link changes over time
     Time link_interval = Time::seconds(60);  ///< interval of link utilisation samples; 0: none
     bool delays = false;                     ///< write down by whose traffic transfers are slowed down

@@ -88,6 +88,13 @@ inline constexpr std::int32_t kEveryPhase = -1;
 /// engine can simulate many of them as one. A timer takes `duration` and no GPU, such as a cycle of a background thread
 /// on the host; it begins when all ranks of `role` are ready. In an iteration of another phase than `phase` there is no
 /// such operation, and nothing waits for it.
+/// Who sums what a collective sends: its ranks, or processes to which they push and from which they pull.
+enum class ParameterServers : std::uint8_t {
+  none,
+  colocated,  ///< on the servers of the ranks
+  elsewhere,  ///< so it passes through the interface of a server even if that has all ranks
+};
+
 struct Op {
   std::string name;
   OpKind kind = OpKind::compute;
@@ -100,6 +107,7 @@ struct Op {
   CollectiveScope scope = CollectiveScope::all;            ///< collective only
   RankGroups groups;                                       ///< collective only, with CollectiveScope::groups
   std::int32_t times = 1;                                  ///< collective only, >= 1
+  ParameterServers servers = ParameterServers::none;       ///< collective only
   ChannelId channel;                                       ///< collective only; none: it needs no channel
   std::int32_t priority = 0;                               ///< in its channel or on its rank; smaller goes first
   std::int32_t phase = kEveryPhase;                        ///< of IterationPhases; kEveryPhase: in all iterations
@@ -148,6 +156,8 @@ class IterationGraph {
     ops_[op.index()].scope = CollectiveScope::groups;
     ops_[op.index()].groups = groups;
   }
+  /// Makes a collective a push to, or a pull from, parameter servers.
+  void serve(OpId op, ParameterServers servers) { ops_[op.index()].servers = servers; }
   /// Makes a collective run so many times.
   void repeat(OpId op, std::int32_t times) { ops_[op.index()].times = times; }
   void put_into_phase(std::size_t phase, OpId op) { ops_[op.index()].phase = static_cast<std::int32_t>(phase); }

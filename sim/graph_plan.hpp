@@ -37,6 +37,7 @@ struct Plan {
   std::vector<Bytes> sent;                          ///< of an iteration, by phase: what Op::sends() sends
   bool communicates = false;                        ///< true if it has more than computing
   bool has_timers = false;
+  bool leaves_server = false;  ///< true if it passes through interfaces even if one server has all ranks
   /// True if the ranks of each role are interchangeable, as none sends to or waits for a certain rank of another role:
   /// the GPUs that run them may be simulated as one.
   bool foldable = false;

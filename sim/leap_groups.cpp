@@ -23,7 +23,8 @@ std::uint32_t find_root(std::vector<std::uint32_t>& parent, std::uint32_t i) {
 
 bool Leaper::communicates(JobId id) const {
   const JobRun& run = state_.run(id);
-  return run.plan->communicates && (run.live->servers.size() > 1 || state_.network->carries_inside_servers());
+  return run.plan->communicates &&
+         (run.live->servers.size() > 1 || run.plan->leaves_server || state_.network->carries_inside_servers());
 }
 
 bool Leaper::is_dominated(const Cell& cell) const {

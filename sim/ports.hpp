@@ -60,7 +60,7 @@ struct TransferRequest {
   int times = 1;      ///< a collective runs so many times, one after the other
   int ranks = 1;
   Bytes later;                        ///< what the job still sends between servers in this iteration, after this
-  std::span<const ServerId> servers;  ///< it touches, ascending: at least two, or empty if it stays inside one server
+  std::span<const ServerId> servers;  ///< it touches, ascending; empty if it stays inside one server
   /// The same without those whose interfaces NetworkModel::fold() has joined to that of another; empty: `servers`.
   std::span<const ServerId> interfaces;
   /// Two requests with one number, not 0, have the same job, kind, groups, gpus and peers.

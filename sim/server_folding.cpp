@@ -66,7 +66,7 @@ std::vector<ServerId> servers_touched(const EngineState& state, const JobRun& ru
     for (const GpuId gpu : ranks_of(op.role)) servers.push_back(state.server_of(gpu));
     sort_unique(servers);
   }
-  if (servers.size() < 2) servers.clear();
+  if (servers.size() < 2 && op.servers != ParameterServers::elsewhere) servers.clear();
   return servers;
 }
 
@@ -117,6 +117,11 @@ std::vector<int> sets_of(const EngineState& state, const JobExecution& live) {
   return set;
 }
 
+/// True if anything of the job may pass through the interface of a server.
+bool sends_between_servers(const JobRun& run) {
+  return run.live->servers.size() > 1 || run.plan->leaves_server;
+}
+
 }  // namespace
 
 void join_servers(EngineState& state, JobId job) {
@@ -145,7 +150,7 @@ void join_servers(EngineState& state, JobId job) {
 
 void fold_servers(EngineState& state, JobId job) {
   JobExecution& live = *state.run(job).live;
-  if (!state.fold || !state.network->folds_servers() || live.servers.size() < 2) return;
+  if (!state.fold || !state.network->folds_servers() || !sends_between_servers(state.run(job))) return;
   state.sending_jobs.resize(state.servers(), 0);
   state.folded_for.resize(state.servers(), JobId::none());
   for (const ServerId server : live.servers) {
@@ -181,7 +186,7 @@ void fold_servers(EngineState& state, JobId job) {
 
 void unfold_servers(EngineState& state, JobId job) {
   JobExecution& live = *state.run(job).live;
-  if (!state.fold || !state.network->folds_servers() || live.servers.size() < 2) return;
+  if (!state.fold || !state.network->folds_servers() || !sends_between_servers(state.run(job))) return;
   for (const ServerId server : live.servers) --state.sending_jobs[server.index()];
   for (const std::vector<ServerId>& servers : live.same_servers) {
     for (const ServerId server : servers) state.folded_for[server.index()] = JobId::none();

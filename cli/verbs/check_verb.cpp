@@ -3,6 +3,7 @@
 #include "cli/load.hpp"
 #include "cli/output.hpp"
 #include "cli/sweep_load.hpp"
+#include "scenarios/keys/key_places.hpp"
 #include "scenarios/run/check_scenario.hpp"
 #include "sim/complaints.hpp"
 
@@ -41,7 +42,8 @@ std::string placed_verdict(const std::string& file, const Arguments& arguments) 
   try {
     return verdict(file, arguments);
   } catch (const InputError& error) {
-    throw amended(error, [&](Complaint& each) {
+    InputError placed{at_their_keys(file, {.overrides = arguments.values("set")}, error.complaints())};
+    throw amended(placed, [&](Complaint& each) {
       if (each.file.empty()) each.file = file;
     });
   }

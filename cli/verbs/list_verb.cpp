@@ -10,7 +10,7 @@
 #include "models/parallel/transformer_catalogue.hpp"
 #include "models/training_profile.hpp"
 #include "network/collectives/algorithm.hpp"
-#include "results/result_columns.hpp"
+#include "results/iteration_figures.hpp"
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/keys/topology_codec.hpp"
@@ -197,7 +197,7 @@ Catalogue keys() {
 
 Catalogue metric_list() {
   Catalogue list{.columns = {"metric", "unit", "meaning"}, .rows = {}};
-  for (const Metric& each : metrics())
+  for (const Metric& each : run_metrics())
     list.rows.push_back({std::string{each.name}, std::string{each.unit}, std::string{each.text}});
   return list;
 }

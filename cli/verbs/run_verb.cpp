@@ -16,11 +16,14 @@
 #include "results/chrome_trace.hpp"
 #include "results/expectations.hpp"
 #include "results/result_writer.hpp"
+#include "scenarios/keys/key_places.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/run/batch.hpp"
 #include "scenarios/run/idle_interfaces_note.hpp"
+#include "scenarios/run/run_scenario.hpp"
 #include "scenarios/run/torn_groups_note.hpp"
 #include "scenarios/study/study_model.hpp"
+#include "scenarios/study/study_run.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
 #include "text/words.hpp"
@@ -184,18 +187,6 @@ bool is_iteration_study(std::span<const Scenario> scenarios) {
   return any;
 }
 
-/// Writes the timeline of an iteration study, if it is asked for.
-void draw_iteration(const Arguments& arguments, std::span<const Scenario> scenarios) {
-  if (!arguments.has("timeline")) return;
-  const IterationStudy& study = scenarios.front().overlap;
-  if (scenarios.size() != 1 || study.fusion.size() != 1 || study.workers.size() != 1)
-    throw UsageError{
-        "--timeline draws one iteration: give one scenario, --set 'overlap.fusion=[NAME]' and --set "
-        "'overlap.workers=[N]'"};
-  refuse_to_overwrite(*arguments.value("timeline"), arguments.positionals());
-  write_study_timeline(*arguments.value("timeline"), study_timeline(scenarios.front()));
-}
-
 /// By scenario.
 using ExplainedStudies = std::vector<std::vector<StudyMessages>>;
 
@@ -205,7 +196,7 @@ ExplainedStudies messages_of(const Arguments& arguments, std::span<const Scenari
   const bool warns = !arguments.has("quiet");
   ExplainedStudies messages;
   for (const Scenario& scenario : scenarios) {
-    const bool wanted = arguments.has("explain") || (warns && scenario.overlap.fitted_bytes);
+    const bool wanted = arguments.has("explain") || (warns && scenario.network.fitted_bytes);
     messages.push_back(wanted ? messages_of_study(scenario, study_model(scenario.overlap), threads)
                               : std::vector<StudyMessages>{});
   }
@@ -226,12 +217,15 @@ std::unique_ptr<ChromeTrace> open_timeline(const Arguments& arguments, std::span
   const std::optional<std::string> file = arguments.value("timeline");
   if (!file) return nullptr;
   if (batch_size(scenarios) != 1) throw UsageError{"--timeline draws a single run: give one scenario and --repeat 1"};
+  if (scenarios.front().overlap.given() && study_variants(scenarios.front().overlap).size() != 1)
+    throw UsageError{
+        "--timeline draws the job of one variant: give --set 'overlap.fusion=[NAME]', and the same for "
+        "overlap.workers and overlap.compression if there are several"};
   std::vector<std::string> inputs = arguments.positionals();
   if (scenarios.front().workload.jobs) inputs.push_back(*scenarios.front().workload.jobs);
   refuse_to_overwrite(*file, inputs);
-  const Scenario::Cluster& cluster = scenarios.front().cluster;
-  return std::make_unique<ChromeTrace>(*file, static_cast<std::size_t>(cluster.servers),
-                                       static_cast<std::size_t>(cluster.gpus_per_server));
+  return std::make_unique<ChromeTrace>(*file, observed_servers(scenarios.front()),
+                                       static_cast<std::size_t>(scenarios.front().cluster.gpus_per_server));
 }
 
 /// Groups of jobs, if they are wanted, and waits beside measured ones, if there are any.
@@ -256,7 +250,7 @@ void print_studies(const Arguments& arguments, std::span<const Scenario> scenari
                    std::span<const std::vector<Replica>> results, const ExplainedStudies& messages) {
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     if (results[i].empty()) continue;
-    print_output("{}{}", i == 0 ? "" : "\n", study_text(scenarios[i], results[i].front().result.jobs));
+    print_output("{}{}", i == 0 ? "" : "\n", study_text(scenarios[i], results[i]));
     if (arguments.has("explain")) print_output("\n{}\n{}", assumptions_text(scenarios[i]), messages_text(messages[i]));
   }
 }
@@ -308,6 +302,11 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
   const bool are_studies = is_iteration_study(scenarios);
   if (arguments.has("explain") && !are_studies)
     throw UsageError{"--explain lists the messages of an iteration study; `contend explain` explains why a job waited"};
+  const auto is_flow = [](const Scenario& each) { return each.network.fidelity == Fidelity::flow; };
+  if (arguments.has("explain") && std::ranges::any_of(scenarios, is_flow))
+    throw UsageError{
+        "--explain has the cost of each message by a closed form, which there is none of at fidelity flow; --timeline "
+        "shows them"};
   const std::vector<const Grouping*> chosen = chosen_groupings(arguments);
   if (!chosen.empty() && arguments.has("json"))
     throw UsageError{"--by has no effect with --json, which prints the figures of all groups"};
@@ -317,13 +316,19 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
     if (const auto& jobs = scenarios[i].workload.jobs)
       inputs[i].push_back({.path = *jobs, .sha256 = lists.read(*jobs)->sha256});
   const std::vector<std::string> folders = make_folders(arguments, scenarios);
-  const std::unique_ptr<ChromeTrace> timeline = are_studies ? nullptr : open_timeline(arguments, scenarios);
-  if (are_studies) draw_iteration(arguments, scenarios);
+  const std::unique_ptr<ChromeTrace> timeline = open_timeline(arguments, scenarios);
 
   warn_of_workloads(scenarios, lists);
   if (are_studies && !arguments.has("quiet")) warn_of_studies(scenarios);
   catch_interrupts();
-  std::vector<std::vector<Replica>> results = simulate(scenarios, mode, threads, timeline.get(), lists, true);
+  std::vector<std::vector<Replica>> results;
+  try {
+    results = simulate(scenarios, mode, threads, timeline.get(), lists, true);
+  } catch (const InputError& error) {
+    if (scenarios.size() != 1 || arguments.has("point")) throw;
+    throw InputError{
+        at_their_keys(arguments.positionals().front(), {.overrides = arguments.values("set")}, error.complaints())};
+  }
   std::optional<std::string> reached;
   if (precision)
     reached = run_until_precise(*precision, scenarios, results, [&](std::span<const Scenario> more) {
@@ -354,17 +359,16 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
   for (const auto seen : {seen_idle_interfaces, seen_torn_groups}) {
     for (std::size_t i = 0; i < scenarios.size(); ++i) warn_of(seen, scenarios[i], results[i]);
   }
-  if (are_studies) {
-    refuse_impossible(scenarios, results);
-    keep();
-    return kExitOk;
-  }
   if (reached && !arguments.has("quiet")) print_message("contend: note: {}\n", *reached);
-  warn_of_equal_runs(scenarios, results);
-  note_warm_ups(arguments, scenarios, results);
   bool unfinished = false;
-  for (std::size_t i = 0; i < scenarios.size(); ++i)
-    if (report_unfinished(scenarios[i], results[i])) unfinished = true;
+  if (are_studies) {
+    refuse_impossible(scenarios, results);  // jobs whose policies can't work together are in the table
+  } else {
+    warn_of_equal_runs(scenarios, results);
+    note_warm_ups(arguments, scenarios, results);
+    for (std::size_t i = 0; i < scenarios.size(); ++i)
+      if (report_unfinished(scenarios[i], results[i])) unfinished = true;
+  }
   const bool met = report_expectations(arguments, scenarios, results);
   keep();
   if (!met) return kExitFailed;

@@ -199,19 +199,30 @@ ExchangeCost ExchangeCost::with_sized(BySize by_size, const Lines& least) const 
   return cost;
 }
 
-ExchangeCost ExchangeCost::parameter_server(int workers, int servers, bool colocated, const ChannelCost& link) {
-  CONTEND_CHECK(workers >= 1 && servers >= 1 && (!colocated || servers <= workers), "the servers have their machines");
-  const double n = workers;
+ExchangeCost ExchangeCost::parameter_server(const Machines& on, int servers, bool colocated, const ChannelCost& inside,
+                                            const ChannelCost& between) {
+  CONTEND_CHECK(on.workers >= on.machines && on.machines >= 1 && on.per_machine >= 1 && servers >= 1,
+                "the workers have their machines");
+  const double n = on.workers;
   const double s = servers;
-  // The busier end decides: the worker that sends its gradient, or the server that receives n shares of gradients.
-  const double bytes = colocated ? std::max(servers < workers ? 1.0 : 1 - 1 / s, (n - 1) / s) : std::max(1.0, n / s);
+  const double g = on.per_machine;
+  // The busier end decides: the machine whose workers send their gradients, or the one whose servers receive them.
+  double bytes = std::max(g, n / s);
+  if (colocated) {
+    const int least = servers / on.machines;
+    const int most = least + (servers % on.machines > 0 ? 1 : 0);
+    bytes = std::max(g * (1 - least / s), most * (n - g) / s);
+  }
   ExchangeCost cost;
   cost.kind_ = ExchangeKind::parameter_server;
+  cost.per_server_ = on.per_machine;
   cost.duplex_ = !colocated;
-  const double send = bytes * link.beta.ns_per_byte();
-  const double add = n / s * link.gamma.ns_per_byte();
-  cost.at(kAll, CollectiveKind::reduce) = {link.alpha, TimePerByte{send + add}};
-  cost.at(kAll, CollectiveKind::broadcast) = {link.alpha, TimePerByte{send}};
+  cost.one_server_ = colocated && on.machines == 1;
+  const double send = std::max(bytes * between.beta.ns_per_byte(), on.per_machine > 1 ? inside.beta.ns_per_byte() : 0);
+  const double add = n / s * between.gamma.ns_per_byte();
+  const Time alpha = cost.one_server_ ? inside.alpha : between.alpha;
+  cost.at(kAll, CollectiveKind::reduce) = {alpha, TimePerByte{send + add}};
+  cost.at(kAll, CollectiveKind::broadcast) = {alpha, TimePerByte{send}};
   return cost;
 }
 

@@ -45,11 +45,22 @@ class ExchangeCost {
   /// The costs of recursive halving and doubling (Thakur et al., IJHPCA 2005): as the ring, but each half has log2(n)
   /// steps, rounded up. The other collectives are those of the ring.
   static ExchangeCost halving_doubling(int workers, const ChannelCost& link);
-  /// The costs of parameter servers. Every message is spread evenly over the s servers, which send back the sum. A
-  /// server on a machine of its own receives n/s of the message; links are full duplex, so push and pull do not slow
-  /// each other down. Colocated servers (on s of the n worker machines) share the interface with the worker: both
-  /// directions carry pushes and pulls, and a machine's own share stays inside.
-  static ExchangeCost parameter_server(int workers, int servers, bool colocated, const ChannelCost& link);
+  /// Workers and the machines that hold them, at most `per_machine` on each.
+  struct Machines {
+    int workers = 1, machines = 1, per_machine = 1;
+  };
+  /// The costs of parameter servers. Every worker sends its message by itself, spread evenly over the s servers, which
+  /// send back the sum. A server on a machine of its own receives n/s of the message, and the interface of g workers
+  /// carries g of them; links are full duplex, so push and pull do not slow each other down. Colocated servers are
+  /// dealt out to the w machines of the workers, ceil(s/w) at most, and share the interface with the workers: both
+  /// directions carry pushes and pulls, and the share of its own servers stays inside a machine, where each worker has
+  /// a link of its own. All machines count as full.
+  static ExchangeCost parameter_server(const Machines& on, int servers, bool colocated, const ChannelCost& inside,
+                                       const ChannelCost& between);
+  /// The same with each worker on a machine of its own.
+  static ExchangeCost parameter_server(int workers, int servers, bool colocated, const ChannelCost& link) {
+    return parameter_server({workers, workers, 1}, servers, colocated, {}, link);
+  }
   /// The costs of n = s x g ranks, `per_server` (g) on each of `servers` (s). Each rank has a link of its own `inside`
   /// its server (alpha_i, beta_i), and each server has one full-duplex interface `between` servers for all of its ranks
   /// (alpha_b, beta_b).

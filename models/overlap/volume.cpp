@@ -60,6 +60,11 @@ namespace {
 /// What the operation sends if it runs once.
 SentVolume sent_once(const IterationGraph& graph, const Op& op, int per_server) {
   const int ranks = graph.roles()[op.role.index()].ranks;
+  if (op.servers != ParameterServers::none) {  // each rank sends or receives by itself
+    const double bytes = op.bytes.to_double();
+    const bool leaves = op.servers == ParameterServers::elsewhere || ranks > per_server;
+    return {bytes, leaves ? bytes * std::min(per_server, ranks) : 0};
+  }
   if (op.kind == OpKind::collective && op.scope != CollectiveScope::groups)
     return sent_volume(op.collective, op.scope, op.bytes, ranks, per_server);
   if (op.kind == OpKind::collective) {

@@ -294,8 +294,8 @@ std::vector<std::uint32_t> ShortestPaths::contact(NodeId gpu) const {
 
 bool ShortestPaths::aim(NodeId from, NodeId to) {
   const auto nodes = topology_.nodes();
-  CONTEND_CHECK(nodes[from.index()].kind == NodeKind::gpu && nodes[to.index()].kind == NodeKind::gpu && from != to,
-                "a route joins two different GPUs");
+  CONTEND_CHECK(nodes[from.index()].server.valid() && nodes[to.index()].server.valid() && from != to,
+                "a route joins two different devices of servers");
   from_ = from;
   to_ = to;
   const Goals& goals = goals_of(to);

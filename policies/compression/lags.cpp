@@ -22,7 +22,7 @@ class LayerwiseTopK final : public TopK {
 
   [[nodiscard]] std::optional<RouteRefusal> refusal(MessageRoute route) const override {
     if (route == MessageRoute::server)
-      return RouteRefusal{"its densities are those that hide an all-gather", "overlap.exchange: all-reduce"};
+      return RouteRefusal{"its densities are those that hide an all-gather", "exchange: all-reduce"};
     return TopK::refusal(route);
   }
 

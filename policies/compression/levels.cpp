@@ -6,7 +6,7 @@ namespace contend {
 
 Levels levels_of(const OverlapProblem& problem) {
   if (!problem.cost.levels())
-    throw InputError{"needs servers of several workers: overlap.per_server must be 2 or more"};
+    throw InputError{"needs servers of several workers: cluster.gpus_per_server must be 2 or more"};
   return {problem.workers / problem.cost.per_server(), problem.cost.per_server()};
 }
 

@@ -48,7 +48,7 @@ std::unique_ptr<CompressionMethod> make_saps(const Parameters& parameters, const
 PolicyRow<CompressionMethod> saps_compression() {
   static constexpr ParameterInfo kParameters[] = {
       density_parameter(0.01),
-      {"matched", true, 0, 0, "pair workers over fast links of overlap.links; false: at random"},
+      {"matched", true, 0, 0, "pair workers over fast links of network.sites; false: at random"},
       {"threshold_mbps", 0.0, 0, 1e9,
        "smallest rate of both directions of a link, for pairs that are not forced, in Mbit/s"},
       {"within", std::int64_t{10}, 1, 10'000, "number of rounds in a row whose links always connect all workers"},

@@ -1,6 +1,7 @@
 #include "scenarios/keys/reader.hpp"
 
 #include "scenarios/keys/failure_keys.hpp"
+#include "scenarios/keys/key_places.hpp"
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/like_keys.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
@@ -70,12 +71,22 @@ std::string group_of(const std::string& name, const YamlNode& map) {
 /// Keys that had another name in an earlier version.
 struct RenamedKey {
   std::string_view before, now;
+  std::string_view how = {};  ///< what else to change
 };
+constexpr std::string_view kInEntry = "of an entry that overlap.training names";
 constexpr RenamedKey kRenamedKeys[] = {{"scheduling.preemption", "checkpoints"},
                                        {"scheduling.retry_delay", "scheduling.retries.failed.delay"},
                                        {"overlap.formula", "network.formula"},
                                        {"overlap.gamma", "network.gamma"},
-                                       {"overlap.inside", "network.inside"}};
+                                       {"overlap.inside", "network.inside"},
+                                       {"overlap.links", "network.sites"},
+                                       {"overlap.per_server", "cluster.gpus_per_server"},
+                                       {"overlap.two_at_once", "network.contention_penalty", "this value - 2"},
+                                       {"overlap.fitted_workers", "network.fitted_workers"},
+                                       {"overlap.fitted_bytes", "network.fitted_bytes"},
+                                       {"overlap.exchange", "training.NAME.exchange", kInEntry},
+                                       {"overlap.servers", "training.NAME.servers", kInEntry},
+                                       {"overlap.colocated", "training.NAME.colocated", kInEntry}};
 
 /// Words that people write for a key because other programs and papers have them.
 constexpr RenamedKey kUsualWords[] = {{"network.bandwidth", "network.nic"},
@@ -98,7 +109,8 @@ std::string hint_for(const std::string& name, const std::string& prefix, const Y
   if (std::any_of(scenario_keys().begin(), scenario_keys().end(), is_path))
     return "write nested maps instead of points";
   for (const RenamedKey& key : kRenamedKeys) {
-    if (key.before == prefix + name) return fmt::format("it is now \"{}\"", key.now);
+    if (key.before == prefix + name)
+      return fmt::format("it is now \"{}\"{}{}", key.now, key.how.empty() ? "" : ": ", key.how);
   }
   for (const RenamedKey& key : kUsualWords) {
     if (key.before == prefix + name) return fmt::format("did you mean \"{}\"?", key.now);
@@ -165,11 +177,27 @@ class LayerReader {
     if (!readable || !complaints_.empty()) return;
     if (scenario_.overlap.given()) keep_places();
     take_defaults(scenario_.training);
+    if (scenario_.overlap.given() && !gives("cluster.gpus_per_server")) scenario_.cluster.gpus_per_server = 1;
     take_entry();
     take_sites();
+    if (scenario_.overlap.given()) {  // one job fills its servers
+      const int most = *std::ranges::max_element(scenario_.overlap.workers);
+      const int per_server = scenario_.cluster.gpus_per_server;
+      scenario_.cluster.servers = (most + per_server - 1) / per_server;
+    }
     place(training_complaints(scenario_));
     place(study_complaints(scenario_));
+    if (network.fidelity == Fidelity::flow && network.contention_penalty.value_or(0) < 0)
+      place({{.key = "network.contention_penalty",
+              .reason = "links carry no more than their bandwidth, however many flows share them",
+              .hint = "0 or more at fidelity flow"}});
     if (complaints_.empty() && network.fidelity == Fidelity::flow) place(topology_complaints(scenario_));
+  }
+
+  /// The complaint at the place where its key was last given.
+  [[nodiscard]] Complaint at_its_key(const Complaint& complaint) const {
+    const auto [source, place] = find(complaint.key);
+    return source.complaint(place, complaint.key, complaint.reason, complaint.hint);
   }
 
   [[nodiscard]] const std::vector<Complaint>& complaints() const { return complaints_; }
@@ -192,32 +220,42 @@ class LayerReader {
     }
     static_cast<TrainingSetup&>(study) = *entry;
     study.entry = *entry;
-    const auto gives = [&](std::string_view path) {
-      return std::ranges::any_of(given_, [&](const Assignment& given) { return given.key->path == path; });
-    };
     if (!gives("overlap.fusion")) study.fusion = {entry->fusion};
     if (!gives("overlap.compression")) study.compression = {entry->compression};
-    if (!gives("overlap.exchange")) study.exchange = entry->exchange;
-    if (!gives("overlap.servers")) study.servers = entry->servers;
-    if (!gives("overlap.colocated")) study.colocated = entry->colocated;
   }
 
-  /// Sets the workers of a study whose links are in a file.
+  [[nodiscard]] bool gives(std::string_view path) const {
+    return std::ranges::any_of(given_, [&](const Assignment& given) { return given.key->path == path; });
+  }
+
+  /// Sets the servers of a cluster, or the workers of a study, whose links are in a file: a GPU on each of them.
   void take_sites() {
+    if (!scenario_.network.sites) return;
     IterationStudy& study = scenario_.overlap;
-    if (!study.given() || !study.links) return;
+    Scenario::Cluster& cluster = scenario_.cluster;
+    if (!gives("cluster.gpus_per_server")) cluster.gpus_per_server = 1;
+    if (cluster.gpus_per_server > 1 || !cluster.types.empty())
+      place({{.key = cluster.types.empty() ? "cluster.gpus_per_server" : "cluster.types",
+              .reason = "each site of network.sites has one server of one GPU",
+              .hint = "1"}});
     try {
-      const std::vector<std::string> sites = read_link_matrix(*study.links).sites();
-      const auto is_workers = [](const Assignment& given) { return given.key->path == "overlap.workers"; };
-      if (std::none_of(given_.begin(), given_.end(), is_workers)) study.workers = {static_cast<int>(sites.size())};
+      const auto sites = static_cast<int>(read_link_matrix(*scenario_.network.sites).sites().size());
+      const std::string there = fmt::format("{} links {} sites", *scenario_.network.sites, sites);
+      if (!study.given() && !gives("cluster.servers")) cluster.servers = sites;
+      if (!study.given() && cluster.servers > sites)
+        place({{.key = "cluster.servers", .reason = fmt::format("{} servers, but {}", cluster.servers, there)}});
+      if (study.given() && !gives("overlap.workers")) study.workers = {sites};
       for (const int workers : study.workers) {
-        if (static_cast<std::size_t>(workers) <= sites.size()) continue;
-        place({{.key = "overlap.workers",
-                .reason = fmt::format("{} workers, but {} links {} sites", workers, *study.links, sites.size())}});
+        if (study.given() && workers > sites)
+          place({{.key = "overlap.workers", .reason = fmt::format("{} workers, but {}", workers, there)}});
       }
     } catch (const InputError& error) {
-      const std::vector<Complaint> found = placed(study, "overlap.links", error.complaints());
-      complaints_.insert(complaints_.end(), found.begin(), found.end());
+      for (const Complaint& each : error.complaints()) {
+        if (each.line > 0)
+          complaints_.push_back(each);
+        else
+          place({{.key = "network.sites", .reason = each.file + ": " + each.reason, .hint = each.hint}});
+      }
     }
   }
 
@@ -335,10 +373,7 @@ class LayerReader {
 
   /// Adds complaints about keys, each at the place where its key was given.
   void place(const std::vector<Complaint>& complaints) {
-    for (const Complaint& complaint : complaints) {
-      const auto [source, place] = find(complaint.key);
-      complaints_.push_back(source.complaint(place, complaint.key, complaint.reason, complaint.hint));
-    }
+    for (const Complaint& complaint : complaints) complaints_.push_back(at_its_key(complaint));
   }
 
   /// The last place at which `path`, a key or a part of its value, was given; the nearest enclosing place if only a
@@ -413,6 +448,19 @@ Scenario parse_scenario(std::string_view text, const std::string& name, const Lo
   throw_complaints(std::move(complaints), reader);
   if (options.notes != nullptr) *options.notes = reader.notes();
   return std::move(reader.scenario());
+}
+
+std::vector<Complaint> at_their_keys(const std::string& path, const LoadOptions& options,
+                                     std::vector<Complaint> complaints) {
+  const FileText file = read_text_file(path);
+  if (!file.text) return complaints;
+  std::vector<Complaint> others;
+  LayerReader reader{read_text_file};
+  const std::vector<ScenarioLayer> layers = read_layers(*file.text, path, options, read_text_file, reader, others);
+  for (Complaint& each : complaints) {
+    if (each.line == 0 && !each.key.empty() && (each.file.empty() || each.file == path)) each = reader.at_its_key(each);
+  }
+  return complaints;
 }
 
 struct ScenarioVariants::State {

@@ -25,74 +25,6 @@ using key_rows::row;
 
 constexpr int kMaxWorkers = 1 << 20;
 
-/// A list of values, each there once; `fresh` is what an item starts from.
-template <class T>
-Codec<std::vector<T>> list_codec(const Codec<T>& inner, const T& fresh, const std::string& what) {
-  Codec<std::vector<T>> codec;
-  codec.type = "list of " + what;
-  codec.range = inner.range;
-  codec.schema = [inner](JsonWriter& json) {
-    json.member("type", "array").member("minItems", 1).key("items").begin_object();
-    inner.schema(json);
-    json.end_object();
-  };
-  codec.read = [inner, fresh, what](const YamlNode& node, const Reading& reading, std::vector<T>& value) {
-    if (node.kind != Kind::sequence) return reading.expected("a list of " + what, node);
-    if (node.items.empty())
-      return reading.complain(node.place, fmt::format("expected a list of {}, got an empty one", what));
-    if (node.items.size() > kMaxItems) return reading.expected(fmt::format("at most {} items", kMaxItems), node);
-    const std::size_t complaints = reading.complaints.size();
-    std::vector<T> items;
-    std::set<std::string> seen;
-    for (const YamlNode& item : node.items) {
-      items.push_back(fresh);
-      const std::size_t before = reading.complaints.size();
-      inner.read(item, reading, items.back());
-      if (reading.complaints.size() != before) continue;
-      const std::string text = inner.print(items.back());
-      if (!seen.insert(text).second) reading.complain(item.place, fmt::format("{} is there twice", text));
-    }
-    if (reading.complaints.size() == complaints) value = std::move(items);
-  };
-  codec.print = [inner](const std::vector<T>& value) {
-    std::vector<std::string> items;
-    for (const T& each : value) items.push_back(inner.print(each));
-    return fmt::format("[{}]", join(items));
-  };
-  codec.plain = plain_list(codec, inner);
-  return codec;
-}
-
-/// `[least, most]`
-Codec<IterationStudy::FittedBytes> fitted_bytes_codec() {
-  const Codec<Bytes> size = quantity_codec(Bytes{0}, Bytes{std::int64_t{1} << 50});
-  Codec<IterationStudy::FittedBytes> codec;
-  codec.type = "[least, most] size";
-  codec.range = size.range;
-  codec.schema = [size](JsonWriter& json) {
-    json.member("type", "array").member("minItems", 2).member("maxItems", 2).key("items").begin_object();
-    size.schema(json);
-    json.end_object();
-  };
-  codec.read = [size](const YamlNode& node, const Reading& reading, IterationStudy::FittedBytes& value) {
-    if (node.kind != Kind::sequence || node.items.size() != 2)
-      return reading.expected("a list [least, most] of sizes", node);
-    IterationStudy::FittedBytes both;
-    const std::size_t complaints = reading.complaints.size();
-    size.read(node.items[0], reading, both.least);
-    size.read(node.items[1], reading, both.most);
-    if (reading.complaints.size() != complaints) return;
-    if (both.most < both.least)
-      return reading.complain(node.place, fmt::format("expected least <= most, got [{}, {}]",
-                                                      print_quantity(both.least), print_quantity(both.most)));
-    value = both;
-  };
-  codec.print = [size](const IterationStudy::FittedBytes& value) {
-    return fmt::format("[{}, {}]", size.print(value.least), size.print(value.most));
-  };
-  return codec;
-}
-
 std::vector<ScenarioKey> model_rows() {
   return {
       row(
@@ -138,48 +70,17 @@ std::vector<ScenarioKey> exchange_rows() {
   return {
       row(
           "overlap.workers", [](auto& s) -> auto& { return s.overlap.workers; },
-          list_codec<int>(integer_codec<int>(1, kMaxWorkers), 1, "integers"),
-          "numbers of workers to study; with overlap.links the first that many sites, by default all"),
-      row(
-          "overlap.links", [](auto& s) -> auto& { return s.overlap.links; }, optional_codec(path_codec(), ""),
-          "file of links between sites with one worker each (CSV: from, to, latency_ms one way, mbps), relative to the "
-          "file with this key; replaces network.*"),
-      row(
-          "overlap.per_server", [](auto& s) -> auto& { return s.overlap.per_server; }, integer_codec<int>(1, 1024),
-          "workers on each server, which share its network interface; fewer workers than that are on one server"),
-      row(
-          "overlap.exchange", [](auto& s) -> auto& { return s.overlap.exchange; }, exchange_codec(),
-          "how workers exchange gradients"),
-      row(
-          "overlap.fitted_workers", [](auto& s) -> auto& { return s.overlap.fitted_workers; },
-          optional_codec(list_codec<int>(integer_codec<int>(2, kMaxWorkers), 2, "integers"), "unknown"),
-          "numbers of ranks in the measurements behind network.alpha and beta, as `contend calibrate network` writes "
-          "them; a study of other numbers of workers prints a warning"),
-      row(
-          "overlap.fitted_bytes", [](auto& s) -> auto& { return s.overlap.fitted_bytes; },
-          optional_codec(fitted_bytes_codec(), "unknown"),
-          "smallest and largest size in those measurements; `contend run` (not a sweep) prints a warning if a study "
-          "sends sizes more than a factor of 2 outside"),
-      row(
-          "overlap.servers", [](auto& s) -> auto& { return s.overlap.servers; },
-          optional_codec(integer_codec<int>(1, kMaxWorkers), "auto"), "parameter servers; auto: as many as workers"),
-      row(
-          "overlap.colocated", [](auto& s) -> auto& { return s.overlap.colocated; }, bool_codec(),
-          "whether parameter servers share the machines and interfaces of workers"),
-      row(
-          "overlap.two_at_once", [](auto& s) -> auto& { return s.overlap.two_at_once; },
-          optional_codec(number_codec(1, 4), "auto"),
-          "factor on the time per byte of each of two simultaneous messages; for k messages 1 + (k-1) x (this - 1); "
-          "auto: 2 + eta/beta of the network, 1 if it is analytic, 2 on overlap.links"),
+          distinct_list_codec<int>(integer_codec<int>(1, kMaxWorkers), 1, "integers"),
+          "numbers of workers to study; with network.sites the first that many sites, by default all"),
       row(
           "overlap.fusion", [](auto& s) -> auto& { return s.overlap.fusion; },
-          list_codec<PolicyChoice>(policy_codec(policy_kind("fusion")), default_policy(policy_kind("fusion"), "bsp"),
-                                   "policies"),
+          distinct_list_codec<PolicyChoice>(policy_codec(policy_kind("fusion")),
+                                            default_policy(policy_kind("fusion"), "bsp"), "policies"),
           "fusion policies to compare"),
       row(
           "overlap.compression", [](auto& s) -> auto& { return s.overlap.compression; },
-          list_codec<PolicyChoice>(policy_codec(policy_kind("compression")),
-                                   default_policy(policy_kind("compression"), "none"), "policies"),
+          distinct_list_codec<PolicyChoice>(policy_codec(policy_kind("compression")),
+                                            default_policy(policy_kind("compression"), "none"), "policies"),
           "compression methods to compare, each with every fusion policy"),
       row(
           "overlap.collective", [](auto& s) -> auto& { return s.overlap.collective; }, route_codec(),
@@ -213,15 +114,7 @@ std::vector<ScenarioKey> exchange_rows() {
   };
 }
 
-/// Sites have links of their own: collectives are rings and trees over them.
-constexpr std::string_view kNotOnLinks[] = {"overlap.exchange",     "overlap.servers",   "overlap.fitted_workers",
-                                            "overlap.fitted_bytes", "overlap.colocated", "overlap.per_server"};
-
 }  // namespace
-
-bool has_no_links(const Scenario& scenario) {
-  return !scenario.overlap.given() || !scenario.overlap.links;
-}
 
 Codec<DataType> data_type_codec(std::optional<DataType> also) {
   std::vector<std::pair<std::string, DataType>> choices;
@@ -311,9 +204,6 @@ std::vector<ScenarioKey> study_keys() {
       key.needs = "no overlap.training";
       key.conditions = {names_no_entry};
     }
-    if (std::find(std::begin(kNotOnLinks), std::end(kNotOnLinks), key.path) == std::end(kNotOnLinks)) continue;
-    key.needs = "overlap.model or overlap.layers, and no overlap.links";
-    key.conditions = {has_no_links};
   }
   return keys;
 }

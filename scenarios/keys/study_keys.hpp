@@ -16,8 +16,6 @@ namespace contend {
 [[nodiscard]] Codec<std::optional<bool>> attention_codec();
 /// A name of frameworks(), or a map of the members of FrameworkCosts.
 [[nodiscard]] Codec<FrameworkCosts> framework_codec();
-/// True if all workers reach each other over the same kind of network, which `network.*` describes.
-[[nodiscard]] bool has_no_links(const Scenario& scenario);
 /// The fusion policies that a study compares by default.
 [[nodiscard]] std::vector<PolicyChoice> default_fusion();
 

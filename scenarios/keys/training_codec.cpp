@@ -83,14 +83,18 @@ std::vector<Member> make_members() {
           "how they are compressed"),
       map_member<TrainingEntry>(
           "exchange", [](auto& e) -> auto& { return e.exchange; }, exchange_codec(),
-          "how workers exchange gradients; parameter servers need one GPU on each server and `analytic` or "
-          "`contention`"),
+          "how workers exchange gradients; to and from parameter servers each worker sends by itself"),
       map_member<TrainingEntry>(
           "servers", [](auto& e) -> auto& { return e.servers; },
           optional_codec(integer_codec<int>(1, 1'000'000), "auto"), "parameter servers; auto: as many as workers"),
       map_member<TrainingEntry>(
           "colocated", [](auto& e) -> auto& { return e.colocated; }, bool_codec(),
-          "whether parameter servers share the servers and interfaces of workers, or have machines of their own"),
+          "whether parameter servers run on the servers of the job and share their interfaces, or elsewhere: on "
+          "machines of their own, which at fidelity flow are servers of the cluster (hosts)"),
+      map_member<TrainingEntry>(
+          "hosts", [](auto& e) -> auto& { return e.hosts; }, list_codec(integer_codec<int>(0, 999'999), "integers"),
+          "at fidelity flow: numbers of the servers on which parameter servers run, in turn; []: those after the last "
+          "server of the job that have none of its GPUs, or its own if it is on all"),
       map_member<TrainingEntry>(
           "collective", [](auto& e) -> auto& { return e.collective; }, route_codec(),
           "collective that adds up compressed messages; auto: that of the method's paper"),

@@ -35,26 +35,33 @@ std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> c
 }
 
 std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs,
-                                                std::vector<bool> watched) {
+                                                std::vector<bool> watched, std::span<const JobExchange> exchanges) {
   auto topology = std::make_unique<const Topology>(build_topology(scenario));
   auto router = build_router(scenario, *topology, seed);
-  return make_flow_network(scenario, std::move(topology), std::move(router), seed, jobs, std::move(watched));
+  return make_flow_network(scenario, std::move(topology), std::move(router), seed, jobs, std::move(watched), exchanges);
 }
 
 std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::unique_ptr<const Topology> topology,
                                                 std::unique_ptr<Router> router, std::uint64_t seed, std::size_t jobs,
-                                                std::vector<bool> watched) {
+                                                std::vector<bool> watched, std::span<const JobExchange> exchanges) {
   const Scenario::Network& network = scenario.network;
   FlowNetworkOptions options;
   options.alpha = network.alpha;
   options.step_overhead = network.step_overhead;
   options.efficiency = network.efficiency;
-  options.nic_penalty = network.contention_penalty;
+  options.nic_penalty = network.contention_penalty.value_or(0);
   options.link_interval = network.link_interval;
   options.events = link_changes(scenario, *topology);
   options.failing = failing_links(scenario, *topology);
   options.failing_seed = seed;
   options.watched = std::move(watched);
+  for (const JobExchange& each : exchanges) {
+    HostedServers& servers = options.served.emplace_back();
+    if (!each.served) continue;
+    servers.count = each.servers.value_or(kAsManyAsWorkers);
+    servers.colocated = each.colocated;
+    for (const int host : each.hosts) servers.on.emplace_back(static_cast<std::size_t>(host));
+  }
   options.schedule = collective_scheduler(scenario, *topology, *router);
   return make_flow_network(std::move(topology), std::move(router), std::move(options), jobs);
 }

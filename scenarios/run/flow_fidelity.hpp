@@ -3,6 +3,7 @@
 
 #include "network/collectives/schedule.hpp"
 #include "network/routing.hpp"
+#include "scenarios/run/network_costs.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/ports.hpp"
 
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace contend {
@@ -21,13 +23,16 @@ namespace contend {
     const Scenario& scenario, const Topology& topology, const Router& router);
 
 /// Throws InputError for a topology that cannot be built, and for planned routes or link events that cannot be read or
-/// that name unknown links. `seed` is that of routes and failures. `watched` is FlowNetworkOptions::watched.
+/// that name unknown links. `seed` is that of routes and failures. `watched` is FlowNetworkOptions::watched, and
+/// `exchanges` are by job, or empty.
 [[nodiscard]] std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::uint64_t seed,
-                                                              std::size_t jobs, std::vector<bool> watched = {});
+                                                              std::size_t jobs, std::vector<bool> watched = {},
+                                                              std::span<const JobExchange> exchanges = {});
 /// The same with the topology of the scenario and a router of the caller's.
 [[nodiscard]] std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario,
                                                               std::unique_ptr<const Topology> topology,
                                                               std::unique_ptr<Router> router, std::uint64_t seed,
-                                                              std::size_t jobs, std::vector<bool> watched = {});
+                                                              std::size_t jobs, std::vector<bool> watched = {},
+                                                              std::span<const JobExchange> exchanges = {});
 
 }  // namespace contend

@@ -10,15 +10,20 @@
 namespace contend {
 
 std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs,
-                                           std::vector<bool> watched, std::vector<const TrainingEntry*> entries) {
+                                           std::vector<bool> watched, std::vector<JobExchange> exchanges) {
   const auto servers = static_cast<std::size_t>(scenario.cluster.servers);
+  const auto costs = [&] {
+    Scenario seeded = scenario;
+    seeded.seed = seed;
+    return transfer_costs(seeded, std::move(exchanges));
+  };
   switch (scenario.network.fidelity) {
     case Fidelity::analytic:
-      return make_analytic_network(transfer_costs(scenario, std::move(entries)), servers, jobs);
+      return make_analytic_network(costs(), servers, jobs);
     case Fidelity::contention:
-      return make_contention_network(transfer_costs(scenario, std::move(entries)), servers, jobs);
+      return make_contention_network(costs(), servers, jobs);
     case Fidelity::flow:
-      return make_flow_network(scenario, seed, jobs, std::move(watched));
+      return make_flow_network(scenario, seed, jobs, std::move(watched), exchanges);
   }
   check_failed(__FILE__, __LINE__, "a fidelity", "unknown");
 }

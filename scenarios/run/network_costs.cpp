@@ -2,8 +2,10 @@
 
 #include "calibration/calibrated_device.hpp"
 #include "models/overlap/library_cost.hpp"
+#include "models/overlap/link_cost.hpp"
 #include "scenarios/training/trained_model.hpp"
 #include "sim/check.hpp"
+#include "traces/link_matrix_csv.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -29,9 +31,9 @@ TimePerByte at_rate(ByteRate rate) {
 /// The costs of transfers, kept by shape.
 class CostsByShape {
  public:
-  CostsByShape(const Scenario& scenario, std::vector<const TrainingEntry*> entries)
+  CostsByShape(const Scenario& scenario, std::vector<JobExchange> exchanges)
       : scenario_{scenario},
-        entries_{std::move(entries)},
+        exchanges_{std::move(exchanges)},
         whole_{network_cost(scenario.network)},
         formula_{cost_formula(scenario)},
         on_server_(static_cast<std::size_t>(scenario.cluster.servers)) {}
@@ -42,8 +44,7 @@ class CostsByShape {
     const bool is_measured = formula_ == CostFormula::measured && !scenario_.network.inside.given();
     if (is_measured && is_whole) return {whole_.alpha, whole_.beta, whole_.eta};
     JobShape shape = lie_of(request).shape;
-    if (!entries_.empty() && entries_[request.job.index()] != nullptr)
-      shape = shape_of_entry(*entries_[request.job.index()], shape);
+    if (!exchanges_.empty()) shape = with_servers(exchanges_[request.job.index()], shape);
     const auto known = costs_.find(shape);
     const ExchangeCost& cost =
         known != costs_.end() ? known->second : costs_.emplace(shape, exchange_cost(scenario_, shape)).first->second;
@@ -120,13 +121,75 @@ class CostsByShape {
   }
 
   Scenario scenario_;
-  std::vector<const TrainingEntry*> entries_;  // by job; empty: no job has parameter servers
+  std::vector<JobExchange> exchanges_;  // by job, or empty
   AlphaBeta whole_;
   CostFormula formula_;
   std::vector<int> on_server_;                   // ranks of one request
   std::unordered_map<std::uint64_t, Lie> lies_;  // by TransferRequest::same_ranks, of many GPUs
   Lie last_;                                     // of few
   std::map<JobShape, ExchangeCost> costs_;
+};
+
+/// The costs of transfers between sites, kept by job and the sites that it lies on.
+class CostsBySites {
+ public:
+  CostsBySites(const Scenario& scenario, std::vector<JobExchange> exchanges)
+      : scenario_{scenario}, exchanges_{std::move(exchanges)}, all_{read_sites(scenario)} {}
+
+  TransferCost operator()(const TransferRequest& request) {
+    if (request.kind == OpKind::message) return message(request);
+    const bool grouped = request.scope == CollectiveScope::groups;
+    const auto count =
+        grouped ? static_cast<std::size_t>(request.groups.count(static_cast<int>(request.gpus.size()))) : 1;
+    TransferCost slowest;
+    double longest = -1;
+    for (std::size_t group = 0; group < count; ++group) {
+      std::vector<std::size_t> sites;
+      for (std::size_t rank = 0; rank < request.gpus.size(); ++rank) {
+        if (!grouped || static_cast<std::size_t>(request.groups.of(static_cast<int>(rank))) == group)
+          sites.push_back(request.gpus[rank].index());
+      }
+      if (sites.size() < 2) continue;
+      const TransferCost cost =
+          cost_of(request.job, sites)
+              .transfer(request.collective, grouped ? CollectiveScope::all : request.scope, request.bytes);
+      const double ns = static_cast<double>(cost.alpha.ns()) + cost.beta.ns_per_byte() * request.bytes.to_double();
+      if (ns <= longest) continue;
+      longest = ns;
+      slowest = cost;
+    }
+    return slowest;
+  }
+
+ private:
+  const ExchangeCost& cost_of(JobId job, const std::vector<std::size_t>& sites) {
+    const auto known = costs_.find({job, sites});
+    if (known != costs_.end()) return known->second;
+    const PeerRule peers = exchanges_.empty() ? PeerRule{} : exchanges_[job.index()].peers;
+    return costs_.emplace(std::pair{job, sites}, exchange_cost(scenario_, all_.only(sites), peers)).first->second;
+  }
+
+  [[nodiscard]] TransferCost message(const TransferRequest& request) const {
+    const bool joint = !request.peers.empty();
+    const std::span<const GpuId> senders = joint ? request.gpus : request.gpus.first(1);
+    const std::span<const GpuId> receivers = joint ? request.peers : request.gpus.last(1);
+    TransferCost slowest;
+    for (std::size_t i = 0; i < senders.size(); ++i) {
+      if (senders[i] == receivers[i]) continue;
+      const std::optional<SiteLink>& link = all_.link(senders[i].index(), receivers[i].index());
+      if (!link)
+        throw InputError{fmt::format("a message from {} to {} has no link", all_.sites()[senders[i].index()],
+                                     all_.sites()[receivers[i].index()])};
+      slowest.alpha = std::max(slowest.alpha, link->latency);
+      slowest.beta = std::max(slowest.beta, TimePerByte{link->ns_per_byte()});
+    }
+    return slowest;
+  }
+
+  Scenario scenario_;
+  std::vector<JobExchange> exchanges_;  // by job, or empty
+  LinkMatrix all_;                      // a site has one server of one GPU
+  std::map<std::pair<JobId, std::vector<std::size_t>>, ExchangeCost> costs_;
 };
 
 /// The link on whose ring an all-reduce among `workers` costs that.
@@ -182,7 +245,8 @@ AlphaBeta network_cost(const Scenario::Network& network) {
   cost.alpha = network.alpha;
   CONTEND_CHECK(network.beta || network.nic, "a scenario says how fast a network interface is");
   cost.beta = network.beta ? *network.beta : at_rate(*network.nic);
-  cost.eta = network.eta.value_or(TimePerByte{cost.beta.ns_per_byte() * kEtaOverBeta});
+  const double penalty = network.contention_penalty.value_or(network.sites ? 0 : kEtaOverBeta);
+  cost.eta = network.eta.value_or(TimePerByte{cost.beta.ns_per_byte() * penalty});
   cost.tick = network.tick;
   return cost;
 }
@@ -215,7 +279,8 @@ std::vector<TransferPath> transfer_paths(const Scenario& scenario) {
   if (!study.given()) return {scenario.cluster.servers > 1 ? TransferPath::between : TransferPath::inside};
   std::vector<TransferPath> paths;
   for (const int workers : study.workers) {
-    if (workers > 1) paths.push_back(workers > study.per_server ? TransferPath::between : TransferPath::inside);
+    if (workers > 1)
+      paths.push_back(workers > scenario.cluster.gpus_per_server ? TransferPath::between : TransferPath::inside);
   }
   return paths;
 }
@@ -271,7 +336,7 @@ Interference interference_of(const Scenario& scenario, TransferPath path) {
 CostFormula cost_formula(const Scenario& scenario) {
   const Scenario::Network& network = scenario.network;
   if (network.formula != CostFormula::automatic) return network.formula;
-  return network.beta && !scenario.overlap.given() ? CostFormula::measured : CostFormula::ring;
+  return network.beta ? CostFormula::measured : CostFormula::ring;
 }
 
 std::string_view to_string(CostFormula formula) {
@@ -311,7 +376,8 @@ std::vector<Complaint> formula_complaints(const Scenario& scenario, int per_serv
                           .reason = "measured costs are those of a whole all-reduce, and network.nic is the rate of a "
                                     "link",
                           .hint = "give network.beta, or network.formula: ring"});
-  if (network.formula == CostFormula::halving_doubling && (network.inside.given() || scenario.overlap.per_server > 1))
+  if (network.formula == CostFormula::halving_doubling &&
+      (network.inside.given() || (scenario.overlap.given() && per_server > 1)))
     complaints.push_back({.key = "network.formula",
                           .reason = "halving and doubling among several GPUs of a server is not known here",
                           .hint = "network.formula: ring, or nccl"});
@@ -368,11 +434,28 @@ JobShape group_shape(std::span<const GpuId> gpus, const RankGroups& groups, int 
   return shape;
 }
 
-JobShape shape_of_entry(const TrainingEntry& entry, JobShape shape) {
-  if (entry.exchange != ExchangeKind::parameter_server) return shape;
-  shape.parameter_servers = entry.servers.value_or(shape.ranks);
-  shape.colocated = entry.colocated;
+JobExchange exchange_of(const TrainingSetup& setup) {
+  return {setup.exchange == ExchangeKind::parameter_server, setup.servers, setup.colocated, setup.hosts};
+}
+
+JobShape with_servers(const JobExchange& exchange, JobShape shape) {
+  if (!exchange.served) return shape;
+  shape.parameter_servers = exchange.servers.value_or(shape.ranks);
+  shape.colocated = exchange.colocated;
   return shape;
+}
+
+LinkMatrix read_sites(const Scenario& scenario) {
+  CONTEND_CHECK(scenario.network.sites.has_value(), "the scenario has links between sites");
+  return read_link_matrix(*scenario.network.sites);
+}
+
+ExchangeCost exchange_cost(const Scenario& scenario, const LinkMatrix& sites, const PeerRule& peers) {
+  ExchangeCost cost = link_cost(sites, scenario.network.gamma, peers, scenario.seed);
+  const bool shares = scenario.network.fidelity == Fidelity::contention;
+  cost.penalty = shares ? scenario.network.contention_penalty.value_or(0) : -1;
+  cost.interference = interference_of(scenario, TransferPath::between);
+  return cost;
 }
 
 ExchangeCost exchange_cost(const Scenario& scenario, const JobShape& shape) {
@@ -387,9 +470,11 @@ ExchangeCost exchange_cost(const Scenario& scenario, const JobShape& shape) {
     network.beta = TimePerByte{network.beta.ns_per_byte() * factor};
     network.eta = TimePerByte{network.eta.ns_per_byte() * factor};
   }
-  ExchangeCost cost = served ? ExchangeCost::parameter_server(shape.ranks, shape.parameter_servers, shape.colocated,
-                                                              {network.alpha, network.beta, scenario.network.gamma})
-                             : collective_cost(scenario, shape, network);
+  ExchangeCost cost =
+      served ? ExchangeCost::parameter_server({shape.ranks, shape.servers, shape.per_server}, shape.parameter_servers,
+                                              shape.colocated, inside_cost(scenario.network),
+                                              {network.alpha, network.beta, scenario.network.gamma})
+             : collective_cost(scenario, shape, network);
   if (many.free && !served) {  // in a tree few send at once
     cost = cost.with_lines([few = collective_cost(scenario, shape, usual)](CollectiveKind kind, CollectiveScope scope) {
       const bool is_tree = kind == CollectiveKind::reduce || kind == CollectiveKind::broadcast;
@@ -406,9 +491,14 @@ ExchangeCost exchange_cost(const Scenario& scenario, const JobShape& shape) {
   return cost;
 }
 
-AlphaBeta transfer_costs(const Scenario& scenario, std::vector<const TrainingEntry*> entries) {
+AlphaBeta transfer_costs(const Scenario& scenario, std::vector<JobExchange> exchanges) {
   AlphaBeta cost = network_cost(scenario.network);
-  const auto each = std::make_shared<CostsByShape>(scenario, std::move(entries));
+  if (scenario.network.sites) {
+    const auto each = std::make_shared<CostsBySites>(scenario, std::move(exchanges));
+    cost.each = [each](const TransferRequest& request) { return (*each)(request); };
+    return cost;
+  }
+  const auto each = std::make_shared<CostsByShape>(scenario, std::move(exchanges));
   cost.each = [each](const TransferRequest& request) { return (*each)(request); };
   cost.carries_inside = scenario.network.inside.given() || cost_formula(scenario) == CostFormula::nccl;
   return cost;

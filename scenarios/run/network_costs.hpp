@@ -4,13 +4,16 @@
 // iteration and a run of jobs share these costs.
 
 #include "models/overlap/exchange_cost.hpp"
+#include "models/overlap/peers.hpp"
 #include "models/overlap/usual_interference.hpp"
 #include "network/alpha_beta.hpp"
 #include "network/library/nccl_machine.hpp"
+#include "network/link_matrix.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/error.hpp"
 
 #include <compare>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -50,11 +53,26 @@ struct JobShape {
 
   friend auto operator<=>(const JobShape&, const JobShape&) = default;
 };
-/// The same shape of a job that trains the entry.
-[[nodiscard]] JobShape shape_of_entry(const TrainingEntry& entry, JobShape shape);
+/// What the costs of the transfers of a job depend on besides its GPUs.
+struct JobExchange {
+  bool served = false;           ///< parameter servers sum its gradients
+  std::optional<int> servers{};  ///< how many; none: as many as ranks
+  bool colocated = false;        ///< TrainingSetup::colocated
+  std::vector<int> hosts{};      ///< TrainingSetup::hosts
+  PeerRule peers{};              ///< of its compression method, where links differ
+};
+/// Of a job that trains that way, without a compression method.
+[[nodiscard]] JobExchange exchange_of(const TrainingSetup& setup);
+/// The same shape with the parameter servers of the job, if it has any.
+[[nodiscard]] JobShape with_servers(const JobExchange& exchange, JobShape shape);
 /// The costs of the all-reduces and other collectives of a job of that shape. Transfers slow each other down at
 /// fidelity `contention` only.
 [[nodiscard]] ExchangeCost exchange_cost(const Scenario& scenario, const JobShape& shape);
+
+/// The sites of `network.sites`, which must be given. Throws InputError.
+[[nodiscard]] LinkMatrix read_sites(const Scenario& scenario);
+/// The same costs for a job with a rank on each of two or more sites; `peers` says who swaps with whom.
+[[nodiscard]] ExchangeCost exchange_cost(const Scenario& scenario, const LinkMatrix& sites, const PeerRule& peers);
 
 /// The shape of the group of a partition that spans most servers; ties go to the most ranks on a server. Rank i runs on
 /// gpus[i], of which each server has `per_server`.
@@ -62,8 +80,8 @@ struct JobShape {
 
 /// The costs of the transfers of all jobs of a run, each by the shape of its job or group. A message takes
 /// network.alpha + bytes beta between servers, and the figures of network.inside in one; joint messages share each
-/// direction of the interface of a server.
-/// `entries` are what the jobs train, as far as they have parameter servers; else nullptr.
-[[nodiscard]] AlphaBeta transfer_costs(const Scenario& scenario, std::vector<const TrainingEntry*> entries = {});
+/// direction of the interface of a server. Between sites a message takes what its link does, and joint messages as long
+/// as the slowest of them. `exchanges` are by job; empty: no job has parameter servers or swaps between sites.
+[[nodiscard]] AlphaBeta transfer_costs(const Scenario& scenario, std::vector<JobExchange> exchanges = {});
 
 }  // namespace contend

@@ -55,8 +55,24 @@ Workload scenario_workload(const Scenario& scenario, std::uint64_t seed) {
   return scenario_workload(scenario, seed, lists);
 }
 
+std::size_t observed_servers(const Scenario& scenario) {
+  if (!scenario.overlap.given()) return static_cast<std::size_t>(scenario.cluster.servers);
+  if (scenario.network.fidelity == Fidelity::flow) return static_cast<std::size_t>(scenario.cluster.servers);
+  const int per_server = scenario.cluster.gpus_per_server;
+  return static_cast<std::size_t>((scenario.overlap.workers.front() + per_server - 1) / per_server);
+}
+
 RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks) {
-  if (scenario.overlap.given()) return run_study(scenario, {.threads = hooks.threads, .monitor = hooks.monitor});
+  if (scenario.overlap.given()) {
+    Scenario seeded = scenario;
+    seeded.seed = seed;
+    if (hooks.observer != nullptr) {
+      StudyJob job = study_job(seeded, study_variants(seeded.overlap).front(), kObservedIterations);
+      static_cast<void>(
+          run_workload(job.scenario, std::move(job.workload), seed, {.observer = hooks.observer, .monitor = {}}));
+    }
+    return run_study(seeded, {.threads = hooks.threads, .monitor = hooks.monitor});
+  }
   JobLists own;
   return run_workload(scenario, scenario_workload(scenario, seed, hooks.lists != nullptr ? *hooks.lists : own), seed,
                       hooks);
@@ -90,16 +106,18 @@ class UnaskedPlacement final : public PlacementPolicy {
   void place(const ClusterView&, const JobView&, std::vector<GpuId>&) override {}
 };
 
-/// What the jobs train that have parameter servers, by job; empty if none has.
-std::vector<const TrainingEntry*> served_entries(const Scenario& scenario, const Workload& workload) {
+/// How jobs exchange gradients, by job; empty if none has parameter servers or lies on sites.
+std::vector<JobExchange> exchanges_of(const Scenario& scenario, const Workload& workload) {
   const auto is_served = [](const TrainingEntry& each) { return each.exchange == ExchangeKind::parameter_server; };
-  std::vector<const TrainingEntry*> entries;
-  if (std::ranges::none_of(scenario.training, is_served)) return entries;
+  std::vector<JobExchange> exchanges;
+  if (!scenario.network.sites && std::ranges::none_of(scenario.training, is_served)) return exchanges;
+  std::map<std::string, JobExchange, std::less<>> by_model;
   for (const JobSpec& job : workload.jobs) {
-    const TrainingEntry* const entry = find_entry(scenario, base_of(job.model));
-    entries.push_back(entry != nullptr && is_served(*entry) ? entry : nullptr);
+    const auto [known, is_new] = by_model.try_emplace(job.model);
+    if (is_new) known->second = exchange_of_model(scenario, job.model);
+    exchanges.push_back(known->second);
   }
-  return entries;
+  return exchanges;
 }
 
 std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload workload, std::uint64_t seed,
@@ -107,7 +125,8 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
                                             const std::shared_ptr<PolicyFailure>& failure) {
   const AlphaBeta cost = network_cost(scenario.network);
   const bool flow = scenario.network.fidelity == Fidelity::flow;
-  const TimePerByte eta = flow ? TimePerByte{cost.beta.ns_per_byte() * scenario.network.contention_penalty} : cost.eta;
+  const double penalty = scenario.network.contention_penalty.value_or(0);
+  const TimePerByte eta = flow ? TimePerByte{cost.beta.ns_per_byte() * penalty} : cost.eta;
   PolicyContext context{.seed = seed, .beta = cost.beta, .eta = eta, .failure = failure};
   if (failure) context.job_name = names_of(workload.jobs);
   if (flow) context.server_groups = [&] { return server_groups(build_topology(scenario)); };
@@ -116,7 +135,7 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   const std::size_t jobs = workload.jobs.size();
   std::vector<bool> watched(scenario.network.delays || hooks.watched ? jobs : 0, scenario.network.delays);
   if (hooks.watched) watched[hooks.watched->index()] = true;
-  auto network = make_network(scenario, seed, jobs, std::move(watched), served_entries(scenario, workload));
+  auto network = make_network(scenario, seed, jobs, std::move(watched), exchanges_of(scenario, workload));
   PolicySet policies{make_policy(scheduling_policies(), scenario.scheduling, context),
                      std::move(placement),
                      make_policy(communication_policies(), scenario.communication, context),

@@ -7,6 +7,7 @@
 #include "sim/result.hpp"
 #include "sim/simulation.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,6 +16,11 @@
 #include <vector>
 
 namespace contend {
+
+/// Iterations of the first variant of a study that an observer sees, run as the job of a cluster.
+inline constexpr std::int64_t kObservedIterations = 10;
+/// The servers that an observer of a run of the scenario sees.
+[[nodiscard]] std::size_t observed_servers(const Scenario& scenario);
 
 struct RunHooks {
   Observer* observer = nullptr;                  ///< turns leaping off

@@ -24,10 +24,10 @@ std::string rough_span(Bytes from, Bytes to) {
 
 }  // namespace
 
-UnfittedBytes unfitted_bytes(const IterationStudy& study, std::span<const StudyMessages> jobs) {
+UnfittedBytes unfitted_bytes(const Scenario::Network& network, std::span<const StudyMessages> jobs) {
   UnfittedBytes out;
-  if (!study.fitted_bytes || study.links) return out;
-  out.fitted = *study.fitted_bytes;
+  if (!network.fitted_bytes) return out;
+  out.fitted = *network.fitted_bytes;
   const auto add = [&out](Bytes size) {
     ++out.collectives;
     const bool small = kFittedBytesAllowance * size.count() < out.fitted.least.count();
@@ -47,7 +47,7 @@ UnfittedBytes unfitted_bytes(const IterationStudy& study, std::span<const StudyM
 std::string UnfittedBytes::note() const {
   if (outside == 0) return {};
   return fmt::format(
-      "the network costs were fitted to sizes of {} (overlap.fitted_bytes); more than a factor of {} outside are {} of "
+      "the network costs were fitted to sizes of {} (network.fitted_bytes); more than a factor of {} outside are {} of "
       "{} collectives, of {}, whose costs are extrapolated",
       rough_span(fitted.least, fitted.most), kFittedBytesAllowance, outside, collectives, rough_span(least, most));
 }

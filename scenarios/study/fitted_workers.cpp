@@ -11,9 +11,9 @@ namespace contend {
 UnfittedWorkers unfitted_workers(const Scenario& scenario) {
   const IterationStudy& study = scenario.overlap;
   UnfittedWorkers out;
-  if (!study.given() || !study.fitted_workers || study.links) return out;
+  if (!study.given() || !scenario.network.fitted_workers) return out;
   out.whole = cost_formula(scenario) == CostFormula::measured && study.exchange == ExchangeKind::all_reduce;
-  out.fitted = *study.fitted_workers;
+  out.fitted = *scenario.network.fitted_workers;
   const auto [least, most] = std::minmax_element(out.fitted.begin(), out.fitted.end());
   for (const int workers : study.workers) {
     const bool known = out.whole ? std::find(out.fitted.begin(), out.fitted.end(), workers) != out.fitted.end()
@@ -25,7 +25,7 @@ UnfittedWorkers unfitted_workers(const Scenario& scenario) {
 
 std::string UnfittedWorkers::note() const {
   if (workers.empty()) return {};
-  return fmt::format("the network costs were fitted to measurements among {} ranks (overlap.fitted_workers); {}",
+  return fmt::format("the network costs were fitted to measurements among {} ranks (network.fitted_workers); {}",
                      fmt::join(fitted, ", "),
                      whole ? fmt::format("all-reduces among {} are assumed to take as long: measure them too",
                                          fmt::join(workers, ", "))

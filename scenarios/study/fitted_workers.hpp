@@ -1,5 +1,5 @@
 #pragma once
-// Checks whether measured network costs cover the worker counts of a study (`overlap.fitted_workers`).
+// Checks whether measured network costs cover the worker counts of a study (`network.fitted_workers`).
 
 #include "scenarios/scenario.hpp"
 

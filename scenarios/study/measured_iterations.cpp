@@ -150,7 +150,7 @@ class MeasurementReader {
       throw InputError{fmt::format("{} s are less than overlap.single_worker, the iteration without communication",
                                    format_seconds(Time::ceil_nanoseconds(row.seconds * 1e9)))};
     }
-    if (study.links) throw InputError{"links that differ (overlap.links) have no single alpha and beta"};
+    if (row.scenario.network.sites) throw InputError{"links that differ (network.sites) have no single alpha and beta"};
   }
 
  private:
@@ -169,6 +169,7 @@ std::vector<MeasuredIteration> read_measured_iterations(std::string_view text, c
 
 double predicted_seconds(const MeasuredIteration& row, const IterationConstants& constants) {
   Scenario scenario = row.scenario;
+  scenario.network.formula = cost_formula(row.scenario);  // which beta alone would change
   scenario.network.alpha = Time::ceil_nanoseconds(constants.alpha_s * 1e9);
   scenario.network.beta = TimePerByte{constants.beta_ns_per_byte};
   scenario.network.interference.both.reset();

@@ -79,8 +79,7 @@ Costs link_costs(const NetworkCalibration& calibration) {
                                                     ", " + interval_text("beta", link.beta, per_byte_text)};
   costs.alpha = link.alpha.value;
   costs.beta = link.beta.value;
-  costs.network = {"formula: ring"};
-  costs.overlap = {link_ranks(calibration), fitted_bytes_key(link.first, link.last)};
+  costs.network = {"formula: ring", link_ranks(calibration), fitted_bytes_key(link.first, link.last)};
   if (link.gamma_status == GammaStatus::fitted) {
     costs.comments.back() += ", " + interval_text("gamma", link.gamma, per_byte_text);
     costs.network.push_back("gamma: " + per_byte_text(link.gamma.value));
@@ -138,33 +137,26 @@ Costs whole_costs(const NetworkCalibration& calibration, const FragmentChoice& c
   costs.alpha = line->alpha.value;
   costs.beta = line->beta.value;
   costs.network.emplace_back("formula: measured");
-  costs.overlap.push_back(fitted_bytes_key(line->first, line->last));
+  costs.network.push_back(fitted_bytes_key(line->first, line->last));
   if (series.ranks == 0 && choice.study == FragmentStudy::overlap)
     add_note(costs,
              "the logs do not give the number of ranks (--ranks N), so a study of any number of workers gets these "
              "costs without a warning");
   if (series.ranks < 2) return costs;
+  costs.network.push_back(fmt::format("fitted_workers: [{}]", series.ranks));
   costs.overlap.push_back(fmt::format("workers: [{}]", series.ranks));
-  costs.overlap.push_back(fmt::format("fitted_workers: [{}]", series.ranks));
   return costs;
 }
 
-/// Adds the keys of contention, or a comment if a scenario cannot express what was measured.
-void add_penalty(Costs& costs, FragmentStudy study, const FittedNumber& penalty, std::vector<std::string>& network) {
+/// Adds the key of contention.
+void add_penalty(Costs& costs, const FittedNumber& penalty) {
+  constexpr double kLeast = -1;  // of the key: any number at once take as long as one
   const auto plain = [](double number) { return fmt::format("{:.3f}", number); };
   costs.comments.push_back(fmt::format(
       "k at once take k + (k-1) penalty times as long for a byte: penalty {}{}", plain(penalty.value),
       std::isnan(penalty.low) ? std::string{}
                               : fmt::format(", 95% interval {} to {}", plain(penalty.low), plain(penalty.high))));
-  if (study == FragmentStudy::jobs) {
-    network.push_back("eta: " + per_byte_text(std::max(0.0, penalty.value * costs.beta)));
-    if (penalty.value < 0) add_note(costs, "concurrent exchanges gain, which a study of jobs cannot express: eta is 0");
-    return;
-  }
-  constexpr double kMost = 4;  // of the key
-  const double two = 2 + penalty.value;
-  costs.overlap.push_back("two_at_once: " + plain(std::min(two, kMost)));
-  if (two > kMost) add_note(costs, "two_at_once is 4, the largest value that a scenario allows");
+  costs.network.push_back("contention_penalty: " + plain(std::max(penalty.value, kLeast)));
 }
 
 /// The key of the factors, with three digits.
@@ -199,12 +191,12 @@ NetworkFragment network_fragment(const NetworkCalibration& calibration, const Fr
   // A scenario's transfers take time.
   if (!(rounded(costs.beta).ns_per_byte() > 0))
     refuse(calibration, costs.says + ": the time does not grow with the size");
+  if (choice.study == FragmentStudy::jobs)
+    add_note(costs, "every job gets these costs, whatever its number of workers");
+  if (calibration.penalty) add_penalty(costs, *calibration.penalty);
   std::vector<std::string> network{fmt::format("alpha: {}us", std::round(costs.alpha) / 1000),
                                    fmt::format("beta: {}", per_byte_text(costs.beta))};
   network.insert(network.end(), costs.network.begin(), costs.network.end());
-  if (choice.study == FragmentStudy::jobs)
-    add_note(costs, "every job gets these costs, whatever its number of workers");
-  if (calibration.penalty) add_penalty(costs, choice.study, *calibration.penalty, network);
 
   if (choice.interference) {
     network.push_back(interference_key(*choice.interference));
@@ -215,7 +207,8 @@ NetworkFragment network_fragment(const NetworkCalibration& calibration, const Fr
   out += fmt::format("# t = alpha + beta m of {}\n", costs.says);
   for (const std::string& line : costs.comments) out += "# " + line + "\n";
   out += fmt::format("schema_version: 1\nnetwork:\n  {}\n", fmt::join(network, "\n  "));
-  if (choice.study == FragmentStudy::overlap) out += fmt::format("overlap:\n  {}\n", fmt::join(costs.overlap, "\n  "));
+  if (choice.study == FragmentStudy::overlap && !costs.overlap.empty())
+    out += fmt::format("overlap:\n  {}\n", fmt::join(costs.overlap, "\n  "));
   return {std::move(out), std::move(costs.says), std::move(costs.notes)};
 }
 

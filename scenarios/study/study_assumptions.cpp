@@ -12,7 +12,7 @@ namespace {
 
 StudyAssumption collectives(const Scenario& scenario) {
   const Scenario::Network& network = scenario.network;
-  if (scenario.overlap.links) return {"collectives", "rings and trees over the links between sites", "overlap.links"};
+  if (network.sites) return {"collectives", "rings and trees over the links between sites", "network.sites"};
   const AlphaBeta cost = network_cost(network);
   const std::string line =
       fmt::format("alpha {:.5g} us, beta {:.5g} ns/B", cost.alpha.to_seconds() * 1e6, cost.beta.ns_per_byte());
@@ -85,10 +85,11 @@ StudyAssumption kernels(const IterationStudy& study) {
 std::vector<StudyAssumption> study_assumptions(const Scenario& scenario) {
   const IterationStudy& study = scenario.overlap;
   std::vector<StudyAssumption> all{collectives(scenario)};
-  if (!study.links) all.push_back(many_senders(scenario));
+  if (!scenario.network.sites) all.push_back(many_senders(scenario));
   const auto lies = [&](bool inside) {
-    return std::ranges::any_of(study.workers,
-                               [&](int workers) { return workers > 1 && (workers <= study.per_server) == inside; });
+    return std::ranges::any_of(study.workers, [&](int workers) {
+      return workers > 1 && (workers <= scenario.cluster.gpus_per_server) == inside;
+    });
   };
   if (lies(true)) all.push_back(interference(scenario, TransferPath::inside));
   if (lies(false)) all.push_back(interference(scenario, TransferPath::between));

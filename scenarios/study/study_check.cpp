@@ -4,6 +4,7 @@
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/training/setup_check.hpp"
+#include "scenarios/training/training_check.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ class StudyChecker {
 
   std::vector<Complaint> complaints() {
     if (!study_.given()) return {};
-    complaints_ = setup_complaints(study_, study_.training ? "training." + *study_.training : "overlap", compresses());
+    complaints_ = setup_complaints(study_, entry_key(), compresses());
     check_network();
     check_exchange();
     check_levels();
@@ -32,10 +33,12 @@ class StudyChecker {
   }
 
  private:
+  [[nodiscard]] std::string entry_key() const { return study_.training ? "training." + *study_.training : "overlap"; }
+
+  [[nodiscard]] bool is_flow() const { return scenario_.network.fidelity == Fidelity::flow; }
+
   void check_network() {
     for (Complaint& each : interference_complaints(scenario_)) complaints_.push_back(std::move(each));
-    if (scenario_.network.fidelity == Fidelity::flow)
-      complain("network.fidelity", "an iteration study has no topology", "analytic or contention");
     if (scenario_.network.tick > Time{})
       complain("network.tick", "an iteration study uses exact times", "leave it at 0s");
   }
@@ -44,42 +47,33 @@ class StudyChecker {
     const bool measured = cost_formula(scenario_) == CostFormula::measured;
     if (measured && scenario_.network.gamma > TimePerByte{})
       complain("network.gamma", "is part of a measured all-reduce already");
-    if (study_.exchange == ExchangeKind::parameter_server) return check_servers();
-    if (!study_.links) {
-      for (Complaint& each : formula_complaints(scenario_, study_.per_server)) complaints_.push_back(std::move(each));
-    }
-    const std::string needed = "overlap.exchange: parameter-server";
-    if (study_.servers) complain("overlap.servers", "there are no parameter servers", needed);
-    if (study_.colocated) complain("overlap.colocated", "there are no parameter servers", needed);
-  }
-
-  void check_servers() {
-    if (cost_formula(scenario_) != CostFormula::ring)
-      complain("network.formula", "is about all-reduces; a parameter server has none");
-    for (const int workers : study_.workers) {
-      if (!study_.colocated || study_.servers.value_or(workers) <= workers) continue;
-      complain("overlap.servers", fmt::format("{} don't fit on the machines of {} workers", *study_.servers, workers));
-    }
+    if (scenario_.network.beta && scenario_.network.formula == CostFormula::automatic)
+      complain("network.formula", "is missing: network.beta may be that of a link or of a whole all-reduce",
+               "ring, as studies took it before, or measured, as runs of jobs take it");
+    for (Complaint& each : server_complaints(scenario_, study_, entry_key())) complaints_.push_back(std::move(each));
+    if (study_.exchange == ExchangeKind::parameter_server || scenario_.network.sites || is_flow()) return;
+    for (Complaint& each : formula_complaints(scenario_, scenario_.cluster.gpus_per_server))
+      complaints_.push_back(std::move(each));
   }
 
   void check_levels() {
+    if (scenario_.network.sites) return;
     const Scenario::Network::Inside& inside = scenario_.network.inside;
-    const std::string needed = "overlap.per_server: 2 or more";
-    if (study_.per_server == 1) {
+    const std::string needed = "cluster.gpus_per_server: 2 or more";
+    const int per_server = scenario_.cluster.gpus_per_server;
+    if (per_server == 1) {
       if (inside.alpha > Time{}) complain("network.inside.alpha", "there is one worker on each server", needed);
       if (inside.bandwidth) complain("network.inside.bandwidth", "there is one worker on each server", needed);
       if (inside.beta) complain("network.inside.beta", "there is one worker on each server", needed);
       return;
     }
-    if (!inside.given() && cost_formula(scenario_) != CostFormula::nccl)
-      complain("overlap.per_server", "how fast the workers of a server reach each other is not given",
+    if (!inside.given() && !is_flow() && cost_formula(scenario_) != CostFormula::nccl)
+      complain("cluster.gpus_per_server", "how fast the workers of a server reach each other is not given",
                "network.inside.bandwidth");
-    if (study_.exchange == ExchangeKind::parameter_server)
-      complain("overlap.per_server", "a parameter server has workers on servers of their own", "1");
     for (const int workers : study_.workers) {
-      if (workers <= study_.per_server || workers % study_.per_server == 0) continue;
-      complain("overlap.workers", fmt::format("{} workers don't fill servers of {}", workers, study_.per_server),
-               fmt::format("a multiple of {}, or less than that", study_.per_server));
+      if (workers <= per_server || workers % per_server == 0) continue;
+      complain("overlap.workers", fmt::format("{} workers don't fill servers of {}", workers, per_server),
+               fmt::format("a multiple of {}, or less than that", per_server));
     }
   }
 
@@ -104,7 +98,7 @@ class StudyChecker {
   void check_routes() {
     const bool servers = study_.exchange == ExchangeKind::parameter_server;
     if (servers && study_.collective != MessageRoute::usual)
-      complain("overlap.collective", "parameter servers push and pull", "overlap.exchange: all-reduce");
+      complain(entry_key() + ".collective", "parameter servers push and pull", "exchange: all-reduce");
     const MessageRoute route = servers ? MessageRoute::server : study_.collective;
     for (const PolicyChoice& choice : study_.compression) {
       const auto method = make_policy(compression_policies(), choice, {});
@@ -112,7 +106,7 @@ class StudyChecker {
       if (!refusal) continue;
       complain(servers ? "overlap.compression" : "overlap.collective",
                fmt::format("{} doesn't go {}: {}", choice.name, by(route), refusal->reason),
-               servers ? "overlap.exchange: all-reduce" : refusal->hint);
+               servers ? entry_key() + ".exchange: all-reduce" : refusal->hint);
     }
   }
 
@@ -159,9 +153,9 @@ class StudyChecker {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const auto& [name, value] = values[i];
       if (name == "density" || value == usual[i].second) continue;
-      if (!study_.links)
+      if (!scenario_.network.sites)
         complain("overlap.compression", fmt::format("{} of saps has no effect: all links are the same", name),
-                 "give overlap.links");
+                 "give network.sites");
       else if (!matched && name != "matched")
         complain("overlap.compression", fmt::format("{} of saps has no effect on random pairs", name), "matched: true");
     }

@@ -11,37 +11,15 @@
 #include <vector>
 
 namespace contend {
-namespace {
-
-ExchangeCost cost_on_links(const Scenario& scenario, int workers, const PeerRule& peers) {
-  constexpr double kFairSharing = 2;
-  const IterationStudy& study = scenario.overlap;
-  const LinkMatrix links = read_link_matrix(*study.links).first(static_cast<std::size_t>(workers));
-  ExchangeCost cost = link_cost(links, scenario.network.gamma, peers, scenario.seed);
-  cost.penalty = study.two_at_once.value_or(kFairSharing) - 2;
-  cost.interference = interference_of(scenario, TransferPath::between);
-  return cost;
-}
-
-}  // namespace
 
 ExchangeCost study_cost(const Scenario& scenario, int workers, const PeerRule& peers) {
-  const IterationStudy& study = scenario.overlap;
-  if (study.links && workers > 1) return cost_on_links(scenario, workers, peers);
+  if (scenario.network.sites && workers > 1)
+    return exchange_cost(scenario, read_sites(scenario).first(static_cast<std::size_t>(workers)), peers);
   std::vector<Complaint> complaints = study_complaints(scenario);
   if (!complaints.empty()) throw InputError{std::move(complaints)};
-  const int per_server = std::min(study.per_server, workers);
-  JobShape shape{workers, workers / per_server, per_server};
-  if (study.exchange == ExchangeKind::parameter_server) {
-    shape.parameter_servers = study.servers.value_or(workers);
-    shape.colocated = study.colocated;
-  }
-  ExchangeCost cost = exchange_cost(scenario, shape);
-  if (study.two_at_once) {
-    cost.penalty = *study.two_at_once - 2;
-    cost.measured_beta = {};
-  }
-  return cost;
+  const int per_server = std::min(scenario.cluster.gpus_per_server, workers);
+  const JobShape shape{workers, workers / per_server, per_server};
+  return exchange_cost(scenario, with_servers(exchange_of(scenario.overlap), shape));
 }
 
 OverlapProblem study_problem(const Scenario& scenario, const TimedModel& model, int workers) {

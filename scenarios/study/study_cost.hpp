@@ -8,7 +8,7 @@
 namespace contend {
 
 /// Throws InputError, e.g. for a network that no closed form describes. `peers` says who swaps with whom where links
-/// differ (overlap.links).
+/// differ (network.sites).
 [[nodiscard]] ExchangeCost study_cost(const Scenario& scenario, int workers, const PeerRule& peers = {});
 
 /// The model on so many workers, with these costs and without compression.

@@ -9,8 +9,9 @@ namespace contend {
 
 bool messages_start_free(const Scenario& scenario) {
   const IterationStudy& study = scenario.overlap;
-  if (!study.given() || study.links || cost_formula(scenario) == CostFormula::nccl) return false;
-  return scenario.network.alpha == Time{} && (study.per_server == 1 || scenario.network.inside.alpha == Time{});
+  if (!study.given() || scenario.network.sites || cost_formula(scenario) == CostFormula::nccl) return false;
+  return scenario.network.alpha == Time{} &&
+         (scenario.cluster.gpus_per_server == 1 || scenario.network.inside.alpha == Time{});
 }
 
 std::string free_start_note() {

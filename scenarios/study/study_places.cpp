@@ -35,9 +35,8 @@ std::vector<Complaint> placed(const IterationStudy& study, std::string_view key,
   for (Complaint& each : complaints) {
     if (each.line > 0) continue;
     const bool of_layers = study.layers && each.file == *study.layers;
-    const bool of_links = study.links && each.file == *study.links;
-    if (!each.file.empty() && !of_layers && !of_links) continue;
-    std::string_view blamed = of_layers ? "overlap.layers" : of_links ? "overlap.links" : key;
+    if (!each.file.empty() && !of_layers) continue;
+    std::string_view blamed = of_layers ? "overlap.layers" : key;
     std::string reason = each.file.empty() ? std::string{} : each.file + ": ";
     if (const std::string_view option = of_layers ? key_of_option(each.key) : std::string_view{}; !option.empty())
       blamed = option;

@@ -3,16 +3,20 @@
 #include "models/overlap/phases.hpp"
 #include "models/overlap/volume.hpp"
 #include "scenarios/keys/policy_codec.hpp"
+#include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/parallel.hpp"
+#include "scenarios/run/run_scenario.hpp"
 #include "scenarios/study/study_cost.hpp"
 #include "scenarios/study/study_iteration.hpp"
 #include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_places.hpp"
 #include "scenarios/training/planned_iteration.hpp"
+#include "sim/check.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -49,12 +53,76 @@ PreparedVariant prepare(const Scenario& scenario, const TimedModel& model, Overl
   return made;
 }
 
+/// The run of a cluster that has one job, of a variant, which repeats the graph so often.
+StudyJob lone_job_of(const Scenario& scenario, const StudyVariant& variant, std::string model,
+                     const IterationGraph& graph, std::int64_t iterations) {
+  const IterationStudy& study = scenario.overlap;
+  StudyJob made{scenario, {}};
+  Scenario& run = made.scenario;
+  run.overlap = {};
+  TrainingEntry entry = study.entry.value_or(TrainingEntry{});
+  static_cast<TrainingSetup&>(entry) = study;
+  entry.name = std::move(model);
+  entry.fusion = variant.fusion;
+  entry.compression = variant.compression;
+  const int per_server = run.cluster.gpus_per_server;
+  if (run.network.fidelity != Fidelity::flow)  // else they are those of the fabric
+    run.cluster.servers = (variant.workers + per_server - 1) / per_server;
+  run.placement = default_policy(policy_kind("placement"), "consolidated");
+  JobSpec job;
+  job.name = variant.name();
+  job.model = entry.name;
+  job.gpus = variant.workers;
+  job.iterations = iterations;
+  run.training = {std::move(entry)};
+  made.workload.jobs = {std::move(job)};
+  made.workload.graphs = {graph.with_ranks(variant.workers)};
+  return made;
+}
+
+/// Keeps when the last task of each iteration ends on the first GPU.
+class IterationEnds final : public Observer {
+ public:
+  explicit IterationEnds(const IterationGraph& graph) : last_{graph.ops()[graph.last_compute().index()].name} {}
+  void compute(GpuId gpu, JobId, const Op& op, std::int64_t, Time, Time end) override {
+    if (gpu == GpuId{0U} && op.name == last_) ends.push_back(end);
+  }
+  void transfer(const TransferRequest&, const Op&, std::int64_t, Time, Time) override {}
+
+  std::vector<Time> ends;
+
+ private:
+  std::string last_;
+};
+
+/// An iteration on a topology, where rates are no closed form: the mean over some iterations of a job alone, after
+/// others that let it settle. It has settled if the first and the second half of them take as long.
+SteadyState settle_on_fabric(const Scenario& scenario, const StudyVariant& variant, const IterationGraph& graph) {
+  constexpr std::size_t kSettling = 4, kHalf = 4;
+  constexpr double kRounding = 1e-6;
+  StudyJob job = lone_job_of(scenario, variant, "study", graph, kSettling + 2 * kHalf + 1);
+  IterationEnds seen{job.workload.graphs.front()};
+  static_cast<void>(
+      run_workload(job.scenario, std::move(job.workload), scenario.seed, {.observer = &seen, .monitor = {}}));
+  CONTEND_CHECK(seen.ends.size() > kSettling + 2 * kHalf, "a job that is alone does all of its iterations");
+  const auto mean = [&](std::size_t from) {
+    return static_cast<double>((seen.ends[from + kHalf] - seen.ends[from]).ns()) / kHalf;
+  };
+  const double first = mean(kSettling - 1), second = mean(kSettling + kHalf - 1);
+  SteadyState state;
+  state.iteration_ns = (first + second) / 2;
+  state.recurs = std::abs(first - second) <= kRounding * second;
+  return state;
+}
+
 /// A job that has done its one iteration, from 0 on.
 void finish(const Scenario& scenario, const StudyVariant& variant, const PreparedVariant& made, JobResult& job) {
   double iteration_ns = 0;
   bool settled = true;
   for (const SharedGraph& each : repeating_graphs(made.planned.fused.graph)) {
-    const SteadyState state = settle(scenario, made.problem, each.graph);
+    const SteadyState state = scenario.network.fidelity == Fidelity::flow
+                                  ? settle_on_fabric(scenario, variant, each.graph)
+                                  : settle(scenario, made.problem, each.graph);
     iteration_ns += each.share * state.iteration_ns;
     settled = settled && state.recurs;
   }
@@ -71,7 +139,7 @@ void finish(const Scenario& scenario, const StudyVariant& variant, const Prepare
   job.finish = job.held;
   job.compute = GpuTime{plan.compute + plan.kernels, job.gpus};
   job.gpu_time = GpuTime{job.held, job.gpus};
-  const int per_server = std::min(scenario.overlap.per_server, variant.workers);
+  const int per_server = std::min(scenario.cluster.gpus_per_server, variant.workers);
   job.traffic = iteration_traffic(made.planned.fused.graph.with_ranks(variant.workers), per_server);
   job.notes = made.planned.notes;
   job.notes.plan = std::make_shared<const IterationPlan>(std::move(plan));
@@ -84,7 +152,7 @@ JobResult run_variant(const Scenario& scenario, const TimedModel& model, const O
   job.name = variant.name();
   job.model = study.training.value_or(model.name);
   job.gpus = variant.workers;
-  job.servers = (variant.workers + study.per_server - 1) / study.per_server;
+  job.servers = (variant.workers + scenario.cluster.gpus_per_server - 1) / scenario.cluster.gpus_per_server;
   job.iterations = 1;
   IterationPlan names;  // a job that fails has them, too
   names.fusion = policy_title("fusion", variant.fusion);
@@ -195,6 +263,22 @@ RunResult run_study(const Scenario& scenario, const TimedModel& model, const Stu
 
 RunResult run_study(const Scenario& scenario, const StudyHooks& hooks) {
   return run_study(scenario, study_model(scenario.overlap), hooks);
+}
+
+StudyJob study_job(const Scenario& scenario, const StudyVariant& variant, std::int64_t iterations) {
+  const IterationStudy& study = scenario.overlap;
+  const TimedModel model = study_model(study);
+  const auto prepared = [&] {
+    try {
+      return prepare(scenario, model, study_problem(scenario, model, variant.workers), variant);
+    } catch (const InputError& error) {
+      throw InputError{placed(study, refusing_key(study), error.complaints())};
+    }
+  };
+  const PreparedVariant made = prepared();
+  StudyJob job = lone_job_of(scenario, variant, study.training.value_or("study"), made.planned.fused.graph, iterations);
+  job.workload.notes = {made.planned.notes};
+  return job;
 }
 
 std::vector<Complaint> why_impossible(const Scenario& scenario, const RunResult& result) {

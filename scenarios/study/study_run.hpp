@@ -5,10 +5,12 @@
 #include "models/layers.hpp"
 #include "scenarios/scenario.hpp"
 #include "scenarios/study/study_messages.hpp"
+#include "sim/job.hpp"
 #include "sim/result.hpp"
 #include "sim/simulation.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -35,6 +37,14 @@ struct StudyHooks {
 /// before the first that is missing. Throws InputError.
 [[nodiscard]] RunResult run_study(const Scenario& scenario, const TimedModel& model, const StudyHooks& hooks = {});
 [[nodiscard]] RunResult run_study(const Scenario& scenario, const StudyHooks& hooks = {});
+/// A variant as a run of a cluster: a job that fills the servers, which are as many as it needs.
+struct StudyJob {
+  Scenario scenario;  ///< without the study
+  Workload workload;
+};
+/// The job does so many iterations. Throws InputError if its policies can't work together.
+[[nodiscard]] StudyJob study_job(const Scenario& scenario, const StudyVariant& variant, std::int64_t iterations);
+
 /// The policies of one of its jobs: `top-k with dear`, or `dear` if nothing is compressed.
 [[nodiscard]] std::string policies_of(const JobResult& job);
 

@@ -1,6 +1,6 @@
 #include "scenarios/sweep/expected.hpp"
 
-#include "results/result_columns.hpp"
+#include "results/iteration_figures.hpp"
 #include "scenarios/sweep/store_query.hpp"
 
 #include <map>
@@ -18,7 +18,7 @@ std::vector<PointOutcome> judge_points(const SweepPlan& plan, std::span<const St
   for (const auto& [point, done] : of_point) {
     PointOutcome outcome{point, {}};
     for (const Expectation& each : plan.expectations(point)) {
-      const auto index = static_cast<std::size_t>(&metric(each.metric) - metrics().data());
+      const auto index = static_cast<std::size_t>(&run_metric(each.metric) - run_metrics().data());
       std::vector<double> values;
       for (const StoreRun* run : done) values.push_back(run->metrics[index]);
       outcome.outcomes.push_back(judge_expectation(each, values, draws));

@@ -1,6 +1,5 @@
 #include "scenarios/sweep/sweep_columns.hpp"
 
-#include "results/iteration_figures.hpp"
 #include "results/result_columns.hpp"
 
 #include <algorithm>
@@ -57,13 +56,6 @@ std::vector<StoreMetric> store_metrics(std::span<const Metric> of) {
   std::vector<StoreMetric> all;
   for (const Metric& each : of)
     all.push_back({std::string{each.name}, std::string{each.title}, std::string{each.unit}, std::string{each.text}});
-  return all;
-}
-
-std::vector<StoreMetric> study_point_metrics() {
-  std::vector<StoreMetric> all = store_metrics(iteration_metrics());
-  all.push_back({"stale", "stale", "flag", "1: it trains with gradients that are a step old"});
-  all.push_back({"settled", "settled", "flag", "1: the iteration recurs exactly; 0: a mean over many"});
   return all;
 }
 

@@ -21,8 +21,7 @@ namespace contend {
 [[nodiscard]] SqlValue column_value(const StoreParameter& parameter, const std::optional<PlainValue>& value);
 [[nodiscard]] double column_number(const StoreParameter& parameter, const std::optional<PlainValue>& value);
 
-/// Metrics of jobs as a store has them, and the metrics of an iteration study.
+/// Metrics as a store has them.
 [[nodiscard]] std::vector<StoreMetric> store_metrics(std::span<const Metric> of);
-[[nodiscard]] std::vector<StoreMetric> study_point_metrics();
 
 }  // namespace contend

@@ -1,7 +1,7 @@
 #include "scenarios/sweep/sweep_plan.hpp"
 
 #include "models/workloads/fitted.hpp"
-#include "results/result_columns.hpp"
+#include "results/iteration_figures.hpp"
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/run/parallel.hpp"
@@ -210,7 +210,7 @@ void SweepPlan::set_kind(const std::vector<Draft>& drafts) {
   const Scenario& base = variants_.base();
   info_.name = base.name;
   info_.kind = any ? "study" : "jobs";
-  info_.metrics = any ? study_point_metrics() : store_metrics(metrics());
+  info_.metrics = store_metrics(run_metrics());
   info_.scenario = to_yaml(base);
   first_seed_ = base.seed;
 }
@@ -237,11 +237,7 @@ void SweepPlan::set_draws(const std::vector<Draft>& drafts) {
 }
 
 void SweepPlan::set_repeat(const SweepSpec& spec) {
-  if (info_.kind == "study" && spec.repeat.value_or(1) > 1)
-    throw InputError{
-        "sweep.repeat: the study of an iteration has one value: where it draws pairs of workers, their mean over many "
-        "rounds"};
-  info_.repeat = info_.kind == "study" ? 1 : spec.repeat.value_or(variants_.base().repeat);
+  info_.repeat = spec.repeat.value_or(variants_.base().repeat);
 }
 
 /// Values as they were written first, where that means the same: 2.5Gbps rather than 2500Mbps.

@@ -1,12 +1,9 @@
 #include "scenarios/sweep/sweep_runner.hpp"
 
 #include "results/iteration_figures.hpp"
-#include "results/result_columns.hpp"
 #include "scenarios/run/parallel.hpp"
-#include "scenarios/run/run_scenario.hpp"
 #include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
-#include "scenarios/sweep/sweep_columns.hpp"
 #include "sim/error.hpp"
 #include "sim/statistics.hpp"
 #include "text/quantities.hpp"
@@ -48,22 +45,17 @@ SweepExecutor::Outcome SweepExecutor::operator()(const std::function<const Scena
   Outcome outcome;
   outcome.run.seed = seed;
   try {
-    if (is_study_)
-      run_iteration(scenario(), outcome);
-    else
-      run_jobs(scenario(), interrupted, outcome);
+    run(scenario(), interrupted, outcome);
   } catch (const std::exception& error) {
     outcome.run.status = RunStatus::failed;
     outcome.run.error = one_line(error);
   }
-  if (outcome.run.status != RunStatus::done)
-    outcome.run.metrics.assign(is_study_ ? study_point_metrics().size() : metrics().size(), kNaN);
+  if (outcome.run.status != RunStatus::done) outcome.run.metrics.assign(run_metrics().size(), kNaN);
   outcome.run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return outcome;
 }
 
-void SweepExecutor::run_jobs(const Scenario& scenario, const std::function<bool()>& interrupted,
-                             Outcome& outcome) const {
+void SweepExecutor::run(const Scenario& scenario, const std::function<bool()>& interrupted, Outcome& outcome) {
   RunHooks hooks;
   hooks.lists = &lists_;
   const auto begin = std::chrono::steady_clock::now();
@@ -74,43 +66,41 @@ void SweepExecutor::run_jobs(const Scenario& scenario, const std::function<bool(
     late = late || (timeout_ && passed.count() > timeout_->to_seconds());
     return !outcome.interrupted && !late;
   };
-  RunResult result = run_scenario(scenario, outcome.run.seed, hooks);
+  RunResult result = run_point(scenario, outcome.run.seed, hooks);
   if (late && result.interrupted)
     throw InputError{fmt::format("stopped: it ran for longer than {} (--timeout)", print_quantity(*timeout_))};
-  const Summary summary = summarise(result);
-  for (const Metric& each : metrics()) outcome.run.metrics.push_back(each.value(summary));
+  if (scenario.overlap.given() && !result.jobs.empty() && result.jobs.front().state == JobState::failed) {
+    outcome.run.status = RunStatus::refused;
+    outcome.run.error = result.jobs.front().reason;
+    return;
+  }
+  outcome.run.metrics = figures_of_run(result, summarise(result));
   outcome.run.fingerprint = result.fingerprint;
   outcome.run.digest = result.digest;
   outcome.run.events = result.events;
   outcome.jobs = std::move(result.jobs);
 }
 
-void SweepExecutor::run_iteration(const Scenario& scenario, Outcome& outcome) {
+/// A sweep repeats the model of a study at many points.
+RunResult SweepExecutor::run_point(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks) {
+  if (!scenario.overlap.given()) return run_scenario(scenario, seed, hooks);
   if (!study_.given() || model_of(study_) != model_of(scenario.overlap)) {
     study_ = {};
     model_ = study_model(scenario.overlap);
     study_ = scenario.overlap;
   }
-  const RunResult result = run_study(scenario, model_);
-  const JobResult& job = result.jobs.front();
-  if (job.state == JobState::failed) {
-    outcome.run.status = RunStatus::refused;
-    outcome.run.error = job.reason;
-    return;
-  }
-  outcome.run.metrics = iteration_values(job);
-  outcome.run.metrics.push_back(job.notes.stale ? 1 : 0);
-  outcome.run.metrics.push_back(*job.notes.plan->settled ? 1 : 0);
+  Scenario seeded = scenario;
+  seeded.seed = seed;
+  return run_study(seeded, model_, {.monitor = hooks.monitor});
 }
 
 void run_sweep(const SweepPlan& plan, std::span<const std::int64_t> runs, std::int64_t manifest, SweepStore& store,
                const SweepHooks& hooks) {
-  const bool is_study = plan.info().kind == "study";
   std::mutex mutex;
   const auto stop = [&] { return hooks.interrupted && hooks.interrupted(); };
   const auto make = [&] {
     // The scenario of a point serves all its seeds.
-    return [&, executor = SweepExecutor{is_study, plan.lists(), hooks.timeout}, scenario = Scenario{},
+    return [&, executor = SweepExecutor{plan.lists(), hooks.timeout}, scenario = Scenario{},
             last = std::int64_t{-1}](std::size_t index) mutable {
       const std::int64_t run = runs[index];
       const std::int64_t point = plan.point_of(run);

@@ -2,6 +2,7 @@
 // Runs a planned sweep on several threads, one simulation on each, and records every run as it ends.
 
 #include "scenarios/run/job_lists.hpp"
+#include "scenarios/run/run_scenario.hpp"
 #include "scenarios/sweep/sweep_plan.hpp"
 #include "scenarios/sweep/sweep_store.hpp"
 #include "sim/units.hpp"
@@ -14,15 +15,15 @@
 
 namespace contend {
 
-/// Runs a scenario once and returns the row of the store, without its numbers, and the jobs; an exception becomes a
-/// failed run. Each thread has its own executor, which caches the model of the last iteration study.
+/// Runs a scenario once, of an iteration study one with a single variant, and returns the row of the store, without its
+/// numbers, and the jobs; an exception becomes a failed run. Each thread has its own executor, which caches the model
+/// of the last iteration study.
 class SweepExecutor {
  public:
-  /// `is_study`: the scenario studies one iteration of a single policy and number of workers.
   /// `lists`: where the job lists come from, for all threads of a sweep. `timeout`: of each run of jobs in wall-clock
   /// time; one that takes longer is stopped and becomes a failed run.
-  SweepExecutor(bool is_study, JobLists& lists, std::optional<Time> timeout = std::nullopt)
-      : is_study_{is_study}, lists_{lists}, timeout_{timeout} {}
+  explicit SweepExecutor(JobLists& lists, std::optional<Time> timeout = std::nullopt)
+      : lists_{lists}, timeout_{timeout} {}
   struct Outcome {
     StoreRun run;
     std::vector<JobResult> jobs;
@@ -33,10 +34,9 @@ class SweepExecutor {
                                    const std::function<bool()>& interrupted);
 
  private:
-  void run_jobs(const Scenario& scenario, const std::function<bool()>& interrupted, Outcome& outcome) const;
-  void run_iteration(const Scenario& scenario, Outcome& outcome);
+  void run(const Scenario& scenario, const std::function<bool()>& interrupted, Outcome& outcome);
+  [[nodiscard]] RunResult run_point(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks);
 
-  bool is_study_;
   JobLists& lists_;
   std::optional<Time> timeout_;
   IterationStudy study_;  ///< of the model

@@ -15,6 +15,13 @@ PlannedIteration plan_messages(const OverlapProblem& problem, const FusionPolicy
                                const PolicyChoice& compression, int batch) {
   constexpr double kNanoseconds = 1e9;
   PlannedIteration planned{plan_iteration(policy, problem), {}};
+  if (problem.cost.kind() == ExchangeKind::parameter_server) {
+    IterationGraph& graph = planned.fused.graph;
+    for (std::size_t i = 0; i < graph.ops().size(); ++i) {
+      if (graph.ops()[i].kind == OpKind::collective)
+        graph.serve(OpId{i}, problem.cost.duplex() ? ParameterServers::elsewhere : ParameterServers::colocated);
+    }
+  }
   IterationPlan plan;
   plan.fusion = policy_title("fusion", fusion);
   plan.compression = policy_title("compression", compression);

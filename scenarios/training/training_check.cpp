@@ -23,8 +23,8 @@ namespace {
 
 /// What only one way to train has: layer by layer on each GPU, or spread over several.
 constexpr std::string_view kOnlyLayers[] = {
-    "layers",        "select", "single_worker", "granularity", "fusion",    "compression", "collective",
-    "kernel_factor", "input",  "exchange",      "servers",     "colocated", "framework",   "host_ns_per_value"};
+    "layers", "select",   "single_worker", "granularity", "fusion", "compression", "collective",       "kernel_factor",
+    "input",  "exchange", "servers",       "colocated",   "hosts",  "framework",   "host_ns_per_value"};
 constexpr std::string_view kOnlyParallel[] = {"global_batch",         "config",    "recompute", "loss",
                                               "attention_efficiency", "efficiency"};
 
@@ -128,18 +128,6 @@ void check_parallel(const TrainingEntry& entry, const Complain& complain) {
     complain("accumulate", "follows from global_batch", "give one of the two");
 }
 
-/// Complaints about parameter servers, or about members that need them.
-template <class Complain>
-void check_exchange(const TrainingEntry& entry, const Complain& complain) {
-  if (entry.exchange == ExchangeKind::parameter_server) {
-    if (entry.collective != MessageRoute::usual) complain("collective", "parameter servers push and pull", "auto");
-    return;
-  }
-  const std::string needed = "exchange: parameter-server";
-  if (entry.servers) complain("servers", "there are no parameter servers", needed);
-  if (entry.colocated) complain("colocated", "there are no parameter servers", needed);
-}
-
 void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints) {
   const std::string key = "training." + entry.name;
   const auto complain = [&](std::string_view member, std::string reason, std::string hint) {
@@ -169,8 +157,9 @@ void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints)
   if (!entry.model && !entry.layers)
     return complain("", "says no network",
                     "give a model of the catalogue (`contend list networks`) or a file of layers");
-  check_exchange(entry, complain);
   const bool served = entry.exchange == ExchangeKind::parameter_server;
+  if (served && entry.collective != MessageRoute::usual)
+    complain("collective", "parameter servers push and pull", "auto");
   const bool compresses = entry.compression.name != "none";
   check_setup(compresses);
   if (!compresses) {
@@ -188,6 +177,38 @@ void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints)
 }
 
 }  // namespace
+
+std::vector<Complaint> server_complaints(const Scenario& scenario, const TrainingSetup& setup, const std::string& key) {
+  std::vector<Complaint> complaints;
+  const auto complain = [&](const char* member, std::string reason, std::string hint) {
+    complaints.push_back({.key = key + "." + member, .reason = std::move(reason), .hint = std::move(hint)});
+  };
+  if (setup.exchange != ExchangeKind::parameter_server) {
+    const std::string needed = "exchange: parameter-server";
+    if (setup.servers) complain("servers", "there are no parameter servers", needed);
+    if (setup.colocated) complain("colocated", "there are no parameter servers", needed);
+    if (!setup.hosts.empty()) complain("hosts", "there are no parameter servers", needed);
+    return complaints;
+  }
+  const bool flow = scenario.network.fidelity == Fidelity::flow;
+  if (scenario.network.sites)
+    complain("exchange", "parameter servers have no place between sites, whose links join workers", "all-reduce");
+  else if (!flow && cost_formula(scenario) != CostFormula::ring)
+    complain("exchange",
+             fmt::format("with network.formula: {} the costs are those of collectives, which parameter servers have "
+                         "none of",
+                         to_string(cost_formula(scenario))),
+             "network.formula: ring");
+  if (setup.hosts.empty()) return complaints;
+  if (!flow) complain("hosts", "has no effect: only a topology has places for parameter servers", "fidelity: flow");
+  if (setup.colocated) complain("hosts", "says where they run, and so does colocated", "give one of the two");
+  for (const int host : setup.hosts) {
+    if (host >= scenario.cluster.servers)
+      complain("hosts", fmt::format("there is no server {} of {}", host, scenario.cluster.servers),
+               "they are numbered from 0");
+  }
+  return complaints;
+}
 
 std::vector<Complaint> entry_complaints(const TrainingEntry& entry) {
   std::vector<Complaint> complaints;
@@ -212,23 +233,15 @@ std::vector<Complaint> training_complaints(const Scenario& scenario) {
   }
   const Scenario::Network& network = scenario.network;
   for (const TrainingEntry& each : scenario.training) {
-    if (each.name == kDefaultEntry || each.exchange != ExchangeKind::parameter_server) continue;
-    const std::string key = fmt::format("training.{}.exchange", each.name);
-    if (network.fidelity == Fidelity::flow)
-      complaints.push_back({.key = key,
-                            .reason = "parameter servers have no place on a topology",
-                            .hint = "network.fidelity: contention or analytic"});
-    else if (scenario.cluster.gpus_per_server > 1)
-      complaints.push_back({.key = key,
-                            .reason = "a parameter server needs workers on servers of their own",
-                            .hint = "cluster.gpus_per_server: 1"});
-    else if (cost_formula(scenario) != CostFormula::ring)
-      complaints.push_back({.key = key,
-                            .reason = "network.alpha and beta are those of a whole all-reduce, which a parameter "
-                                      "server has not",
-                            .hint = "network.formula: ring"});
+    if (each.name == kDefaultEntry || each.parallel) continue;
+    for (Complaint& found : server_complaints(scenario, each, "training." + each.name))
+      complaints.push_back(std::move(found));
   }
   if (network.fidelity == Fidelity::flow) return complaints;
+  if (network.sites) {
+    for (Complaint& each : interference_complaints(scenario)) complaints.push_back(std::move(each));
+    return complaints;
+  }
   for (Complaint& each : formula_complaints(scenario, scenario.cluster.gpus_per_server))
     complaints.push_back(std::move(each));
   for (Complaint& each : interference_complaints(scenario)) complaints.push_back(std::move(each));

@@ -4,6 +4,7 @@
 #include "scenarios/scenario.hpp"
 #include "sim/error.hpp"
 
+#include <string>
 #include <vector>
 
 namespace contend {
@@ -12,7 +13,12 @@ namespace contend {
 /// layer times is read; complaints use the scenario's keys. Nothing for a study of one iteration.
 [[nodiscard]] std::vector<Complaint> training_complaints(const Scenario& scenario);
 
-/// The same of one entry alone.
+/// What is wrong with the parameter servers of jobs or of a study that train that way; `key` is that of the setup, such
+/// as `training.NAME`.
+[[nodiscard]] std::vector<Complaint> server_complaints(const Scenario& scenario, const TrainingSetup& setup,
+                                                       const std::string& key);
+
+/// What is wrong with one entry alone.
 [[nodiscard]] std::vector<Complaint> entry_complaints(const TrainingEntry& entry);
 
 }  // namespace contend

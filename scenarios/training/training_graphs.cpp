@@ -47,19 +47,22 @@ TimedLayer pause(std::string name, Time duration, std::string origin) {
   return layer;
 }
 
+PeerRule peers_of(const CompressionMethod* method) {
+  return method != nullptr ? method->peers() : PeerRule{};
+}
+
 /// The graph and what is known of it; the memory is left open.
 TrainedJob plan(const Scenario& scenario, const TrainingEntry& entry, const TimedModel& model, int gpus) {
   const int per_server = std::min(gpus, scenario.cluster.gpus_per_server);
-  const JobShape shape = shape_of_entry(entry, {gpus, (gpus + per_server - 1) / per_server, per_server});
-  if (shape.colocated && shape.parameter_servers > gpus && gpus > 1)
-    throw InputError{{{.key = "servers",
-                       .reason = fmt::format("{} parameter servers don't fit on the servers of {} workers",
-                                             shape.parameter_servers, gpus),
-                       .hint = "fewer, or `auto`"}}};
-  OverlapProblem problem = overlap_problem(model, gpus, exchange_cost(scenario, shape), entry.granularity);
   const AlphaBeta network = network_cost(scenario.network);
   const PolicyContext context{scenario.seed, network.beta, network.eta};
   const auto method = make_policy(compression_policies(), entry.compression, context);
+  const JobShape shape{gpus, (gpus + per_server - 1) / per_server, per_server};
+  const auto sites = static_cast<std::size_t>(std::min(gpus, scenario.cluster.servers));  // more never start
+  const ExchangeCost cost = scenario.network.sites && sites > 1
+                                ? exchange_cost(scenario, read_sites(scenario).first(sites), peers_of(method.get()))
+                                : exchange_cost(scenario, with_servers(exchange_of(entry), shape));
+  OverlapProblem problem = overlap_problem(model, gpus, cost, entry.granularity);
   use_method(entry, method.get(), problem);
   const auto policy = make_policy(fusion_policies(), entry.fusion, context);
   PlannedIteration planned = plan_messages(problem, *policy, entry.fusion, entry.compression, model.batch);
@@ -112,6 +115,7 @@ void rethrow_about(const TrainingEntry& entry, const InputError& error) {
   std::vector<Complaint> complaints = error.complaints();
   for (Complaint& each : complaints) {
     const std::string key = "training." + entry.name;
+    if (each.key == "sizes") each.key = "model";  // as readers of layer times call what it supplies
     if (!each.key.starts_with(key)) each.key = each.key.empty() ? key : key + "." + each.key;
   }
   throw InputError{std::move(complaints)};
@@ -130,6 +134,16 @@ const TrainingEntry* find_entry(const Scenario& scenario, std::string_view name)
   if (name == kDefaultEntry) return nullptr;
   const auto found = std::ranges::find(scenario.training, name, &TrainingEntry::name);
   return found == scenario.training.end() ? nullptr : &*found;
+}
+
+JobExchange exchange_of_model(const Scenario& scenario, const std::string& model) {
+  const TrainingEntry* const base = find_entry(scenario, base_of(model));
+  if (base == nullptr) return {};
+  const TrainingEntry entry = variant_entry(*base, model);
+  JobExchange exchange = exchange_of(entry);
+  if (scenario.network.sites && !entry.parallel)
+    exchange.peers = peers_of(make_policy(compression_policies(), entry.compression, {}).get());
+  return exchange;
 }
 
 TimedModel entry_model(const TrainingEntry& entry) {

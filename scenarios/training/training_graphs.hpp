@@ -3,6 +3,7 @@
 
 #include "models/layers.hpp"
 #include "models/workload.hpp"
+#include "scenarios/run/network_costs.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/error.hpp"
 
@@ -21,6 +22,9 @@ namespace contend {
 
 /// Throws the complaints with keys of the entry, such as `training.NAME.batch` for `batch`.
 [[noreturn]] void rethrow_about(const TrainingEntry& entry, const InputError& error);
+
+/// How jobs of that model, an entry, perhaps with members of a job's own, or a training profile, exchange gradients.
+[[nodiscard]] JobExchange exchange_of_model(const Scenario& scenario, const std::string& model);
 
 /// The network of an entry with what one iteration takes on a worker: its micro-batches, the wait for data, and the
 /// update of the weights, which the forward pass of each layer begins with. Its batch counts all micro-batches. Throws

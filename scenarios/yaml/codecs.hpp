@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -217,6 +218,45 @@ template <class T>
     return fmt::format("[{}]", join(items));
   };
   codec.plain = plain_list(codec, item);
+  return codec;
+}
+
+/// A list of values, at least one, each there once; `fresh` is what an item starts from.
+template <class T>
+[[nodiscard]] Codec<std::vector<T>> distinct_list_codec(const Codec<T>& inner, const T& fresh,
+                                                        const std::string& what) {
+  Codec<std::vector<T>> codec;
+  codec.type = "list of " + what;
+  codec.range = inner.range;
+  codec.schema = [inner](JsonWriter& json) {
+    json.member("type", "array").member("minItems", 1).key("items").begin_object();
+    inner.schema(json);
+    json.end_object();
+  };
+  codec.read = [inner, fresh, what](const YamlNode& node, const Reading& reading, std::vector<T>& value) {
+    if (node.kind != YamlNode::Kind::sequence) return reading.expected("a list of " + what, node);
+    if (node.items.empty())
+      return reading.complain(node.place, fmt::format("expected a list of {}, got an empty one", what));
+    if (node.items.size() > kMaxItems) return reading.expected(fmt::format("at most {} items", kMaxItems), node);
+    const std::size_t complaints = reading.complaints.size();
+    std::vector<T> items;
+    std::set<std::string> seen;
+    for (const YamlNode& item : node.items) {
+      items.push_back(fresh);
+      const std::size_t before = reading.complaints.size();
+      inner.read(item, reading, items.back());
+      if (reading.complaints.size() != before) continue;
+      const std::string text = inner.print(items.back());
+      if (!seen.insert(text).second) reading.complain(item.place, fmt::format("{} is there twice", text));
+    }
+    if (reading.complaints.size() == complaints) value = std::move(items);
+  };
+  codec.print = [inner](const std::vector<T>& value) {
+    std::vector<std::string> items;
+    for (const T& each : value) items.push_back(inner.print(each));
+    return fmt::format("[{}]", join(items));
+  };
+  codec.plain = plain_list(codec, inner);
   return codec;
 }
 

@@ -31,7 +31,7 @@ double seconds(const Work& work) {  // of the processor
 /// Every `step`-th run of the sweep; refused combinations count as well.
 double run_points(const SweepPlan& plan, std::int64_t step, bool engine) {
   JobLists lists;
-  SweepExecutor execute{true, lists};
+  SweepExecutor execute{lists};
   return seconds([&] {
     for (std::int64_t run = 0; run < plan.info().runs; run += step) {
       Scenario scenario = plan.scenario(plan.point_of(run));

@@ -54,7 +54,7 @@ void sweep(const std::string& text, unsigned threads) {
 
 void bare(const SweepPlan& plan) {
   JobLists lists;
-  SweepExecutor execute{plan.info().kind == "study", lists};
+  SweepExecutor execute{lists};
   for (std::int64_t run = 0; run < plan.info().runs; ++run) {
     const Scenario scenario = plan.scenario(plan.point_of(run));
     static_cast<void>(execute([&]() -> const Scenario& { return scenario; }, plan.seed_of(run), {}));

@@ -94,7 +94,7 @@ inline Landscape landscape_of(std::string name, const std::string& text, unsigne
       std::move(name), SweepPlan{ScenarioVariants{text, "landscape.yaml", {}, read_text_file}, threads}, {}, 0, {}};
   land.runs.resize(static_cast<std::size_t>(land.plan.info().runs));
   const auto make = [&] {
-    return [&land, executor = SweepExecutor{false, land.plan.lists()}](std::size_t index) mutable {
+    return [&land, executor = SweepExecutor{land.plan.lists()}](std::size_t index) mutable {
       const auto run = static_cast<std::int64_t>(index);
       const Scenario scenario = land.plan.scenario(land.plan.point_of(run));
       StoreRun& recorded = land.runs[index];

@@ -82,7 +82,17 @@ TEST_CASE("check names jobs that the cluster could never run") {
   here.write("g.yaml", "schema_version: 1\nworkload: {generate: {sizes: {64: 1, 65: 2}}}\n");
   const Outcome mix = here.contend("check g.yaml");
   CHECK(mix.code == 3);
-  CHECK_MESSAGE(contains(mix.err, "g.yaml: workload.generate.sizes: a job needs 65 GPUs, the cluster has 64"), mix.err);
+  CHECK_MESSAGE(contains(mix.err, "g.yaml:2:30: workload.generate.sizes: a job needs 65 GPUs, the cluster has 64"),
+                mix.err);
+  here.write("large.yaml",
+             "schema_version: 1\ntraining:\n  a: {model: bert-large, batch: 512}\n"
+             "workload: {generate: {models: [a]}}\n");
+  for (const char* const verb : {"check", "run"}) {
+    const Outcome large = here.contend(std::string{verb} + " large.yaml");
+    CHECK(large.code == 3);
+    CHECK_MESSAGE(contains(large.err, "large.yaml:3:6: training.a: job `job-0`: needs 168.5 GiB of GPU memory"),
+                  large.err);
+  }
 }
 
 TEST_CASE("check finds jobs that their virtual cluster or the CPUs and memory of a server could never run") {

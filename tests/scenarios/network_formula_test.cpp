@@ -31,8 +31,8 @@ double all_reduce_us(const ExchangeCost& cost, Bytes bytes) {
 TEST_CASE("nccl: a study and a job alone take what NCCL expects") {
   const std::string network =
       "network: {fidelity: analytic, nic: 200Gbps, formula: nccl, nccl: {machine: dgx-a100, version: 2.23.4}}\n";
-  const Scenario study =
-      parsed(network + "overlap: {model: resnet50, per_server: 8, workers: [8, 128], fusion: [bsp, ddp]}");
+  const Scenario study = parsed(
+      network + "cluster: {gpus_per_server: 8}\noverlap: {model: resnet50, workers: [8, 128], fusion: [bsp, ddp]}");
   // The table of the reference (A.5): 1 x 8 and 16 x 8 A100.
   CHECK(all_reduce_us(study_cost(study, 8), kMebibytes64) == near(545.3, 1e-4));
   CHECK(all_reduce_us(study_cost(study, 128), kMebibytes64) == near(1216.6, 1e-4));
@@ -51,14 +51,14 @@ TEST_CASE("nccl: a study and a job alone take what NCCL expects") {
   }
   const Scenario fitted = parsed(
       "network: {fidelity: analytic, formula: nccl, nccl: {machine: dgx-a100, hop: 20us, rate: 12GB/s}}\n"
-      "overlap: {model: resnet50, per_server: 8, workers: [128]}");
+      "cluster: {gpus_per_server: 8}\noverlap: {model: resnet50, workers: [128]}");
   CHECK(all_reduce_us(study_cost(fitted, 128), Bytes{1024}) > 55.3 + 100);
   CHECK(all_reduce_us(study_cost(fitted, 128), Bytes{1 << 30}) >
         1.7 * all_reduce_us(study_cost(study, 128), Bytes{1 << 30}));
 }
 
 TEST_CASE("nccl needs a machine with room for the GPUs of a server") {
-  const std::string study = "overlap: {model: vgg16, per_server: 16, workers: [32]}\n";
+  const std::string study = "cluster: {gpus_per_server: 16}\noverlap: {model: vgg16, workers: [32]}\n";
   CHECK(errors_of("network: {formula: nccl}\n" + study).find("NCCL plans with the links of a server") !=
         std::string::npos);
   CHECK(errors_of("network: {formula: nccl, nccl: {machine: dgx-1v}}\n" + study)
@@ -74,7 +74,8 @@ TEST_CASE("nccl needs a machine with room for the GPUs of a server") {
 TEST_CASE("a measured all-reduce may be one among servers of several GPUs") {
   const Scenario study = parsed(
       "network: {fidelity: analytic, alpha: 300us, beta: 1.5ns/B, formula: measured, inside: {alpha: 5us, beta: "
-      "0.1ns/B}}\noverlap: {model: resnet50, per_server: 4, workers: [4, 16], compression: [none, hierarchical]}");
+      "0.1ns/B}}\ncluster: {gpus_per_server: 4}\n"
+      "overlap: {model: resnet50, workers: [4, 16], compression: [none, hierarchical]}");
   const ExchangeCost cost = study_cost(study, 16);
   CHECK(cost.of(CollectiveKind::all_reduce).alpha == Time::microseconds(300));
   CHECK(cost.of(CollectiveKind::all_reduce).beta.ns_per_byte() == 1.5);

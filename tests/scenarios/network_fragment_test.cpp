@@ -1,6 +1,7 @@
 #include "scenarios/study/network_fragment.hpp"
 #include "scenario_text.hpp"
 #include "scenarios/keys/print.hpp"
+#include "scenarios/run/network_costs.hpp"
 #include "scenarios/study/fitted_workers.hpp"
 #include "scenarios/sweep/sweep_plan.hpp"
 #include "tests/near.hpp"
@@ -65,8 +66,8 @@ TEST_CASE("network fragment: a whole all-reduce, in a study of overlap") {
   CHECK(s.network.alpha == Time::microseconds(300));
   CHECK(s.network.beta->ns_per_byte() == near(1.5));
   CHECK(s.overlap.workers == std::vector<int>{8});
-  CHECK(s.overlap.fitted_bytes->least == Bytes{64 * 1024});
-  CHECK(s.overlap.fitted_bytes->most == Bytes::mebibytes(4));
+  CHECK(s.network.fitted_bytes->least == Bytes{64 * 1024});
+  CHECK(s.network.fitted_bytes->most == Bytes::mebibytes(4));
   CHECK(parsed("include: net.yaml\noverlap: {model: resnet50, workers: [16]}\n", {}, {{"net.yaml", fragment.yaml}})
             .overlap.workers == std::vector<int>{16});
   // Other sizes, other costs.
@@ -75,7 +76,7 @@ TEST_CASE("network fragment: a whole all-reduce, in a study of overlap") {
       used(network_fragment(calibrate_network(two_regions(8)), small, {}), "overlap: {model: resnet50}\n");
   CHECK(t.network.alpha == Time::microseconds(100));
   CHECK(t.network.beta->ns_per_byte() == near(2));
-  CHECK(t.overlap.fitted_bytes->most == Bytes{32 * 1024});
+  CHECK(t.network.fitted_bytes->most == Bytes{32 * 1024});
 }
 
 TEST_CASE("network fragment: the link of several logs, or one of them") {
@@ -86,8 +87,8 @@ TEST_CASE("network fragment: the link of several logs, or one of them") {
   CHECK(s.network.alpha == Time::microseconds(20));
   CHECK(s.network.beta->ns_per_byte() == near(0.5));
   CHECK(s.network.gamma.ns_per_byte() == near(0.25));
-  CHECK(s.overlap.fitted_bytes->least == Bytes{4 * 1024});
-  CHECK(s.overlap.fitted_bytes->most == Bytes::mebibytes(16));
+  CHECK(s.network.fitted_bytes->least == Bytes{4 * 1024});
+  CHECK(s.network.fitted_bytes->most == Bytes::mebibytes(16));
   const Scenario four = used(network_fragment(calibration, {.ranks = 4}, {}), "overlap: {model: resnet50}\n");
   CHECK(four.network.alpha == Time::microseconds(120));
   CHECK(four.network.beta->ns_per_byte() == near(0.9375));
@@ -98,14 +99,15 @@ TEST_CASE("network fragment: several at once") {
   add_contention(gain, 8, 6'000'000);   // penalty -0.5
   add_contention(cost, 8, 15'000'000);  // 0.25
   const FragmentChoice jobs{.study = FragmentStudy::jobs};
-  CHECK(used(network_fragment(calibrate_network(gain), {}, {}), "overlap: {model: resnet50}\n").overlap.two_at_once ==
-        near(1.5));
-  const Scenario s = used(network_fragment(calibrate_network(cost), jobs, {}), "cluster: {servers: 2}\n");
-  CHECK(s.network.alpha == Time::microseconds(300));
-  CHECK(s.network.eta->ns_per_byte() == near(0.375));
-  const NetworkFragment gained = network_fragment(calibrate_network(gain), jobs, {});
-  CHECK(gained.yaml.find("eta is 0") != std::string::npos);
-  CHECK(used(gained, "cluster: {servers: 2}\n").network.eta->ns_per_byte() == 0);
+  for (const FragmentChoice& choice : {FragmentChoice{}, jobs}) {
+    const std::string rest = choice.study == FragmentStudy::jobs ? "seed: 1\n" : "overlap: {model: resnet50}\n";
+    const Scenario gained = used(network_fragment(calibrate_network(gain), choice, {}), rest);
+    CHECK(gained.network.contention_penalty.value() == near(-0.5));
+    CHECK(network_cost(gained.network).eta.ns_per_byte() == near(-0.75));
+    const Scenario s = used(network_fragment(calibrate_network(cost), choice, {}), rest);
+    CHECK(s.network.alpha == Time::microseconds(300));
+    CHECK(network_cost(s.network).eta.ns_per_byte() == near(0.375));
+  }
 }
 
 TEST_CASE("network fragment: what can't be told isn't written") {
@@ -130,14 +132,14 @@ TEST_CASE("network fragment: a study of other workers than those that were timed
   };
   CHECK(note(eight, "overlap: {model: resnet50}\n").empty());
   CHECK(note(eight, "overlap: {model: resnet50, workers: [16, 8, 1, 4]}\n") ==
-        "the network costs were fitted to measurements among 8 ranks (overlap.fitted_workers); all-reduces among 4, 16 "
+        "the network costs were fitted to measurements among 8 ranks (network.fitted_workers); all-reduces among 4, 16 "
         "are "
         "assumed to take as long: measure them too");
   // The link of rings among 2 and 4 interpolates 3, and extrapolates 64.
   const NetworkFragment link = network_fragment(calibrate_network(rings()), {}, {});
   CHECK(note(link, "overlap: {model: resnet50, workers: [1, 2, 3, 4]}\n").empty());
   CHECK(note(link, "overlap: {model: resnet50, workers: [3, 64]}\n") ==
-        "the network costs were fitted to measurements among 2, 4 ranks (overlap.fitted_workers); the costs of "
+        "the network costs were fitted to measurements among 2, 4 ranks (network.fitted_workers); the costs of "
         "exchanges among 64 "
         "are extrapolated");
   // Messages alone are between two.
@@ -145,7 +147,7 @@ TEST_CASE("network fragment: a study of other workers than those that were timed
   for (std::int64_t m = 1024; m <= 1 << 20; m *= 2)
     messages.push_back(sample(TimedExchange::message, 0, 1, m, 20'000 + m / 2));
   CHECK(used(network_fragment(calibrate_network(messages), {}, {}), "overlap: {model: resnet50}\n")
-            .overlap.fitted_workers == std::vector<int>{2});
+            .network.fitted_workers == std::vector<int>{2});
   // Nobody says how many ranks there were.
   const NetworkFragment unknown = network_fragment(calibrate_network(two_regions(0)), {}, {});
   CHECK(note(unknown, "overlap: {model: resnet50, workers: [16]}\n").empty());
@@ -155,7 +157,7 @@ TEST_CASE("network fragment: a study of other workers than those that were timed
       "a warning";
   CHECK(unknown.notes == std::vector<std::string>{said});
   CHECK(unknown.yaml.find("# " + said + "\n") != std::string::npos);
-  CHECK(used(unknown, "overlap: {model: resnet50}\n").overlap.fitted_bytes->most == Bytes::mebibytes(4));
+  CHECK(used(unknown, "overlap: {model: resnet50}\n").network.fitted_bytes->most == Bytes::mebibytes(4));
   // Other costs than those that were fitted: of a link, and not of a whole all-reduce.
   CHECK(note(eight, "network: {nic: 25Gbps, formula: ring}\noverlap: {model: resnet50, workers: [16]}\n").empty());
   CHECK_THROWS_AS(static_cast<void>(used(eight, "network: {nic: 25Gbps}\noverlap: {model: resnet50}\n")), InputError);
@@ -165,7 +167,7 @@ TEST_CASE("network fragment: the workers that were timed are printed and read ba
   const NetworkFragment eight = network_fragment(calibrate_network(two_regions(8)), {}, {});
   const Scenario s = used(eight, "overlap: {model: resnet50}\n");
   CHECK(to_yaml(s).find("fitted_workers: [8]") != std::string::npos);
-  CHECK(parse_scenario(to_yaml(s), "again").overlap.fitted_workers == std::vector<int>{8});
+  CHECK(parse_scenario(to_yaml(s), "again").network.fitted_workers == std::vector<int>{8});
   const auto plan = [&](const std::string& sweep) {
     const std::string study = "schema_version: 1\ninclude: net.yaml\noverlap: {model: resnet50, fusion: [wfbp]}\n";
     return SweepPlan{ScenarioVariants{study + sweep,
@@ -178,7 +180,7 @@ TEST_CASE("network fragment: the workers that were timed are printed and read ba
   };
   CHECK(
       plan("sweep: {grid: {overlap.workers: [8, 16, 32, 64]}, exclude: [{overlap.workers: 64}]}\n").notes() ==
-      std::vector<std::string>{"the network costs were fitted to measurements among 8 ranks (overlap.fitted_workers); "
+      std::vector<std::string>{"the network costs were fitted to measurements among 8 ranks (network.fitted_workers); "
                                "all-reduces among 16, 32 are assumed to take as long: measure them too"});
 }
 
@@ -191,7 +193,7 @@ TEST_CASE("network fragment: notes that only what is written gives rise to") {
         std::vector<std::string>{"every job gets these costs, whatever its number of workers"});
   std::vector<CollectiveSample> slow = two_regions(8);
   add_contention(slow, 8, 48'000'000);  // penalty 3, so that two at once take 5 times as long
-  const NetworkFragment capped = network_fragment(calibrate_network(slow), {}, {});
-  CHECK(capped.notes == std::vector<std::string>{"two_at_once is 4, the largest value that a scenario allows"});
-  CHECK(capped.yaml.find("two_at_once: 4.000") != std::string::npos);
+  const NetworkFragment much = network_fragment(calibrate_network(slow), {}, {});
+  CHECK(much.notes.empty());
+  CHECK(much.yaml.find("contention_penalty: 3.000") != std::string::npos);
 }

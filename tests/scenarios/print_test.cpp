@@ -36,6 +36,9 @@ network:
   alpha: 0s
   beta: auto
   eta: auto
+  contention_penalty: auto
+  fitted_workers: unknown
+  fitted_bytes: unknown
   tick: 0s
   formula: auto
   gamma: 0ns/B

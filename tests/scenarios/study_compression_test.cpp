@@ -21,6 +21,15 @@ using namespace contend;
 
 namespace {
 
+/// With the members `more` of the study, or of an entry that trains with parameter servers.
+Scenario served_study(const std::string& compression, const std::string& more = {}) {
+  return parse_scenario(
+      "schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 50us}\n"
+      "training: {it: {model: resnet18, exchange: parameter-server" +
+          more + "}}\noverlap: {training: it, workers: [4], fusion: [bsp], compression: " + compression + "}\n",
+      "study");
+}
+
 Scenario compressed_study(const std::string& more) {
   return parse_scenario(
       "schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 50us}\n"
@@ -30,9 +39,10 @@ Scenario compressed_study(const std::string& more) {
 }
 
 /// `key: reason (hint)` of every complaint.
-std::vector<std::string> compression_complaints(const std::string& more) {
+template <class Make>
+std::vector<std::string> complaints_when(const Make& make) {
   try {
-    static_cast<void>(compressed_study(more));
+    static_cast<void>(make());
     return {};
   } catch (const InputError& error) {
     std::vector<std::string> all;
@@ -40,6 +50,10 @@ std::vector<std::string> compression_complaints(const std::string& more) {
       all.push_back(fmt::format("{}: {} ({})", each.key, each.reason, each.hint));
     return all;
   }
+}
+
+std::vector<std::string> compression_complaints(const std::string& more) {
+  return complaints_when([&] { return compressed_study(more); });
 }
 
 bool same(double a, double b) {
@@ -58,15 +72,15 @@ TEST_CASE("a collective that a method can't use is an error that says why, for e
             "overlap.collective: gtop-k doesn't go by all-reduce: pairs of workers merge their selections up a tree "
             "(overlap.collective: auto)"});
   CHECK(compression_complaints("compression: [none, top-k, fp16, sign-sgd, lags], collective: all-gather").empty());
-  CHECK(compression_complaints("compression: [fp16, qsgd, power-sgd], exchange: parameter-server").empty());
-  CHECK(compression_complaints("compression: [lags, lossless], exchange: parameter-server") ==
+  CHECK(complaints_when([] { return served_study("[fp16, qsgd, power-sgd]"); }).empty());
+  CHECK(complaints_when([] { return served_study("[lags, lossless]"); }) ==
         std::vector<std::string>{
             "overlap.compression: lags doesn't go by parameter servers: its densities are those that hide an "
-            "all-gather (overlap.exchange: all-reduce)",
+            "all-gather (training.it.exchange: all-reduce)",
             "overlap.compression: lossless doesn't go by parameter servers: it consists of collectives of its own "
-            "(overlap.exchange: all-reduce)"});
-  CHECK(compression_complaints("compression: [qsgd], exchange: parameter-server, collective: all-gather") ==
-        std::vector<std::string>{"overlap.collective: parameter servers push and pull (overlap.exchange: all-reduce)"});
+            "(training.it.exchange: all-reduce)"});
+  CHECK(complaints_when([] { return served_study("[qsgd]", ", collective: all-gather"); }) ==
+        std::vector<std::string>{"training.it.collective: parameter servers push and pull (exchange: all-reduce)"});
   CHECK(compression_complaints("collective: all-gather") ==
         std::vector<std::string>{"overlap.collective: has no effect without overlap.compression ()"});
 }
@@ -80,8 +94,7 @@ TEST_CASE("a forced collective is the one that is sent, and none stays as it is"
   // All-to-all and all-gather move 3/4 of a byte a value each, gathering all messages 3: twice as much among four.
   CHECK(gathered[1].traffic->sent_bytes == near(2 * usual[1].traffic->sent_bytes, 1e-5));
   // By servers, as many as workers, each worker sends a byte a value, and pulls one.
-  const auto served =
-      run_study(compressed_study("compression: [none, byte-grad], fusion: [bsp], exchange: parameter-server")).jobs;
+  const auto served = run_study(served_study("[none, byte-grad]")).jobs;
   CHECK(served[0].traffic->sent_bytes == near(4 * served[1].traffic->sent_bytes, 1e-5));
   CHECK(iteration_value(served[1], "iteration_s") < iteration_value(served[0], "iteration_s"));
 }

@@ -18,23 +18,24 @@ using namespace contend;
 
 namespace {
 
-constexpr const char* kLevels = "per_server: 4";
+constexpr int kLevels = 4;  // workers on a server
 constexpr const char* kInside = "inside: {alpha: 4us, bandwidth: 100GB/s}";
 
-std::string text(const std::string& more, const std::string& network) {
-  return "schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 50us, fidelity: analytic" +
-         (network.empty() ? "" : ", " + network) + "}\noverlap: {model: resnet18, " + more + "}\n";
+std::string text(int per_server, const std::string& more, const std::string& network) {
+  return "schema_version: 1\ncluster: {gpus_per_server: " + std::to_string(per_server) +
+         "}\nnetwork: {nic: 10Gbps, alpha: 50us, fidelity: analytic" + (network.empty() ? "" : ", " + network) +
+         "}\noverlap: {model: resnet18, " + more + "}\n";
 }
 
-Scenario study_of_servers(const std::string& more, const std::string& network = kInside) {
-  return parse_scenario(text(more, network), "study");
+Scenario study_of_servers(int per_server, const std::string& more, const std::string& network = kInside) {
+  return parse_scenario(text(per_server, more, network), "study");
 }
 
 /// `key: reason` of every complaint, one a line.
-std::string level_complaints(const std::string& more, const std::string& network = kInside) {
+std::string level_complaints(int per_server, const std::string& more, const std::string& network = kInside) {
   std::string all;
   try {
-    static_cast<void>(study_of_servers(more, network));
+    static_cast<void>(study_of_servers(per_server, more, network));
   } catch (const InputError& error) {
     for (const Complaint& each : error.complaints()) all += each.key + ": " + each.reason + "\n";
   }
@@ -44,7 +45,7 @@ std::string level_complaints(const std::string& more, const std::string& network
 }  // namespace
 
 TEST_CASE("servers of several workers are part of the exchange, and of the scenario that is printed back") {
-  const Scenario scenario = study_of_servers(std::string{kLevels} + ", workers: [2, 8]");
+  const Scenario scenario = study_of_servers(kLevels, "workers: [2, 8]");
   // 10 Gbps are 0.8 ns a byte, 100 GB/s 0.01: a flat ring of 8 over two servers.
   const LinearCost flat = study_cost(scenario, 8).of(CollectiveKind::all_reduce);
   CHECK(flat.alpha == Time::microseconds(4 * 50 + 10 * 4));  // of 14 hops in a row 4 are between servers
@@ -52,35 +53,33 @@ TEST_CASE("servers of several workers are part of the exchange, and of the scena
   const ExchangeCost one = study_cost(scenario, 2);
   CHECK(one.one_server());
   CHECK(one.of(CollectiveKind::all_reduce).alpha == Time::microseconds(8));
-  CHECK(study_cost(study_of_servers("per_server: 4, workers: [8]", "inside: {beta: 0.01ns/B}"), 8)
+  CHECK(study_cost(study_of_servers(kLevels, "workers: [8]", "inside: {beta: 0.01ns/B}"), 8)
             .of(CollectiveKind::all_reduce, CollectiveScope::server)
             .beta.ns_per_byte() == near(0.015));
   const Scenario again = parse_scenario(to_yaml(scenario), "again");
-  CHECK(again.overlap.per_server == 4);
+  CHECK(again.cluster.gpus_per_server == 4);
   CHECK(again.network.inside.alpha == Time::microseconds(4));
   CHECK(again.network.inside.bandwidth == ByteRate{1e11});
 }
 
 TEST_CASE("what contradicts servers of several workers is said") {
-  CHECK(level_complaints(std::string{kLevels} + ", workers: [4, 6, 8, 10]") ==
+  CHECK(level_complaints(kLevels, "workers: [4, 6, 8, 10]") ==
         "overlap.workers: 6 workers don't fill servers of 4\noverlap.workers: 10 workers don't fill servers of 4\n");
-  CHECK(level_complaints("per_server: 4, workers: [8]", "") ==
-        "overlap.per_server: how fast the workers of a server reach each other is not given\n");
-  CHECK(level_complaints("workers: [8]") ==
+  CHECK(level_complaints(kLevels, "workers: [8]", "") ==
+        "cluster.gpus_per_server: how fast the workers of a server reach each other is not given\n");
+  CHECK(level_complaints(1, "workers: [8]") ==
         "network.inside.alpha: there is one worker on each server\n"
         "network.inside.bandwidth: there is one worker on each server\n");
-  CHECK(level_complaints(kLevels, std::string{kInside} + ", formula: measured") ==
+  CHECK(level_complaints(kLevels, "workers: [8]", std::string{kInside} + ", formula: measured") ==
         "network.formula: measured costs are those of a whole all-reduce, and network.nic is the rate of a link\n");
-  CHECK(level_complaints(kLevels, std::string{kInside} + ", formula: halving-doubling") ==
+  CHECK(level_complaints(kLevels, "workers: [8]", std::string{kInside} + ", formula: halving-doubling") ==
         "network.formula: halving and doubling among several GPUs of a server is not known here\n");
-  CHECK(level_complaints(std::string{kLevels} + ", exchange: parameter-server") ==
-        "overlap.per_server: a parameter server has workers on servers of their own\n");
-  CHECK_FALSE(level_complaints("per_server: 4", "inside: {bandwidth: 100GB/s, beta: 0.01ns/B}").empty());
+  CHECK_FALSE(level_complaints(kLevels, "workers: [8]", "inside: {bandwidth: 100GB/s, beta: 0.01ns/B}").empty());
 }
 
 TEST_CASE("what leaves a server: 2(n-1)/n of the gradient around a flat ring, 2(s-1)/s of it among servers") {
   const Scenario scenario =
-      study_of_servers(std::string{kLevels} + ", workers: [16, 4], fusion: [bsp], compression: [none, hierarchical]");
+      study_of_servers(kLevels, "workers: [16, 4], fusion: [bsp], compression: [none, hierarchical]");
   const std::vector<JobResult> rows = run_study(scenario).jobs;
   REQUIRE(rows.size() == 4);
   const double gradient = study_problem(scenario, study_model(scenario.overlap), 16).gradient().to_double();
@@ -100,17 +99,18 @@ TEST_CASE("methods on levels say so where there are none") {
   const std::vector<JobResult> rows =
       run_study(
           study_of_servers(
-              "workers: [8], fusion: [bsp], compression: [hierarchical, {policy: hitopk, density: 0.01}, byte-grad]",
+              1, "workers: [8], fusion: [bsp], compression: [hierarchical, {policy: hitopk, density: 0.01}, byte-grad]",
               ""))
           .jobs;
-  CHECK(rows[0].reason == "needs servers of several workers: overlap.per_server must be 2 or more");
+  CHECK(rows[0].reason == "needs servers of several workers: cluster.gpus_per_server must be 2 or more");
   CHECK(rows[1].reason == rows[0].reason);
   CHECK(rows[2].reason.empty());
 }
 
 TEST_CASE("weights averaged now and then, and beside training") {
   const std::vector<JobResult> rows =
-      run_study(study_of_servers("workers: [8], fusion: [bsp, mg-wfbp, horovod, last-batch], compression: [none, "
+      run_study(study_of_servers(1,
+                                 "workers: [8], fusion: [bsp, mg-wfbp, horovod, last-batch], compression: [none, "
                                  "{policy: local-sgd, period: 4}, "
                                  "async-average, {policy: decentralized, all: false}]",
                                  ""))

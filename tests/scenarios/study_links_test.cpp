@@ -25,17 +25,19 @@ constexpr const char* kThree =
     "from,to,latency_ms,mbps\n"
     "a,b,5,100\nb,a,5,200\nb,c,10,400\nc,b,10,300\na,c,20,50\nc,a,20,80\n";
 
-Scenario study_of_sites(const std::string& links, const std::string& more = {}, const std::string& top = {}) {
-  return parse_scenario("schema_version: 1\n" + top + "overlap: {model: resnet18, fusion: [bsp], links: " + links +
+Scenario study_of_sites(const std::string& links, const std::string& more = {}, const std::string& top = {},
+                        const std::string& network = {}) {
+  return parse_scenario("schema_version: 1\nnetwork: {sites: " + links + (network.empty() ? "" : ", " + network) +
+                            "}\n" + top + "overlap: {model: resnet18, fusion: [bsp]" +
                             (more.empty() ? "" : ", " + more) + "}\n",
                         "study");
 }
 
-std::vector<std::string> link_complaints(const std::string& links, const std::string& more,
-                                         const std::string& top = {}) {
+std::vector<std::string> link_complaints(const std::string& links, const std::string& more, const std::string& top = {},
+                                         const std::string& network = {}) {
   std::vector<std::string> found;
   try {
-    static_cast<void>(study_of_sites(links, more, top));
+    static_cast<void>(study_of_sites(links, more, top, network));
   } catch (const InputError& error) {
     for (const Complaint& each : error.complaints()) found.push_back(each.key + ": " + each.reason);
   }
@@ -78,9 +80,11 @@ TEST_CASE("what has no effect on links of their own, or without them, is refused
   const std::string file = folder.path("links.csv");
   write_file(file, kThree);
   using Texts = std::vector<std::string>;
-  CHECK(link_complaints(file, "", "network: {alpha: 1ms}\n") == Texts{"network.alpha: needs `no overlap.links`"});
-  CHECK(link_complaints(file, "exchange: parameter-server") ==
-        Texts{"overlap.exchange: needs `overlap.model or overlap.layers, and no overlap.links`"});
+  CHECK(link_complaints(file, "", "", "alpha: 1ms") == Texts{"network.alpha: needs `no network.sites`"});
+  CHECK(link_complaints(file, "", "", "beta: 1ns/B") ==
+        Texts{"network.beta: needs `network.fidelity: analytic or contention, and no network.sites`"});
+  CHECK(link_complaints(file, "", "cluster: {gpus_per_server: 2}\n") ==
+        Texts{"cluster.gpus_per_server: each site of network.sites has one server of one GPU"});
   CHECK(link_complaints(file, "workers: [2, 4]") ==
         Texts{fmt::format("overlap.workers: 4 workers, but {} links 3 sites", file)});
   CHECK(link_complaints(file, "compression: [{policy: saps, matched: false, within: 5}]") ==

@@ -1,6 +1,5 @@
 // What a study of one iteration is refused for says where the key stands, also where it shows only when it runs.
 #include "scenarios/study/study_run.hpp"
-#include "scenarios/study/study_timeline.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 #include "tests/temporary_folder.hpp"
 #include "text/atomic_file.hpp"
@@ -71,8 +70,9 @@ TEST_CASE("keys that contradict a file of layer times, and files that can't be r
   const Texts missing = refused("overlap:\n  layers: nowhere.csv\n");
   REQUIRE(missing.size() == 1);
   CHECK(missing.front().starts_with("a.yaml:3:11: overlap.layers: nowhere.csv: can't be read"));
-  CHECK(
-      refused("overlap: {model: resnet18, links: nowhere.csv}\n").front().starts_with("a.yaml:2:35: overlap.links: "));
+  CHECK(refused("network: {sites: nowhere.csv}\noverlap: {model: resnet18}\n")
+            .front()
+            .starts_with("a.yaml:2:18: network.sites: nowhere.csv: "));
 }
 
 TEST_CASE("a bad line of a file of layer times stays where it is") {
@@ -88,11 +88,11 @@ TEST_CASE("a bad line of a file of layer times stays where it is") {
   }
 }
 
-TEST_CASE("a timeline of what can't work names the list of it") {
+TEST_CASE("a job of a study that can't work names the list of its policies") {
   const Scenario scenario =
       parsed("overlap:\n  model: resnet18\n  workers: [4]\n  fusion: [dear]\n  compression: [top-k]\n");
   try {
-    static_cast<void>(study_timeline(scenario));
+    static_cast<void>(study_job(scenario, study_variants(scenario.overlap).front(), 1));
     FAIL("nothing was thrown");
   } catch (const InputError& error) {
     const Complaint& first = error.complaints().front();

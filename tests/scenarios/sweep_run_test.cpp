@@ -107,8 +107,8 @@ TEST_CASE("a failing run is recorded with its error and ends nothing") {
 TEST_CASE("a policy that can't work in a setting is refused, not failed") {
   const TemporaryFolder folder;
   const SweepPlan plan = plan_of(
-      "overlap: {model: resnet50, workers: [8], exchange: parameter-server, fusion: [wfbp, "
-      "dear]}\nsweep: {grid: "
+      "training: {it: {model: resnet50, exchange: parameter-server}}\n"
+      "overlap: {training: it, workers: [8], fusion: [wfbp, dear]}\nsweep: {grid: "
       "{network.nic: [10Gbps]}}");
   SweepStore store = run_into(folder.path("s"), plan, all_runs(plan));
   const std::vector<StoreRun> runs = store.runs();

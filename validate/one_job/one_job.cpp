@@ -27,21 +27,24 @@ std::string network_of(const OneJobCase& one_job) {
                      one_job.per_server > 1 ? ", inside: {bandwidth: 100Gbps, alpha: 5us}" : "");
 }
 
+std::string entry_of(const OneJobCase& one_job) {
+  return fmt::format("training: {{it: {{model: {}, batch: 8, fusion: {}, compression: {}{}}}}}\n", one_job.model,
+                     one_job.fusion, one_job.compression, one_job.exchange);
+}
+
 Scenario study_of(const OneJobCase& one_job) {
-  return parse_scenario(fmt::format("schema_version: 1\n{}overlap: {{model: {}, batch: 8, workers: [{}], per_server: "
-                                    "{}, fusion: [{}], compression: [{}]{}}}\n",
-                                    network_of(one_job), one_job.model, one_job.servers * one_job.per_server,
-                                    one_job.per_server, one_job.fusion, one_job.compression, one_job.exchange),
-                        "study");
+  return parse_scenario(
+      fmt::format("schema_version: 1\n{}cluster: {{gpus_per_server: {}}}\n{}"
+                  "overlap: {{training: it, workers: [{}]}}\n",
+                  network_of(one_job), one_job.per_server, entry_of(one_job), one_job.servers * one_job.per_server),
+      "study");
 }
 
 Scenario cluster_of(const OneJobCase& one_job) {
   return parse_scenario(
       fmt::format("schema_version: 1\n{}cluster: {{servers: {}, gpus_per_server: {}, gpu_memory: 1TiB}}\n"
-                  "policies: {{placement: consolidated, communication: srsf}}\n"
-                  "training: {{it: {{model: {}, batch: 8, fusion: {}, compression: {}{}}}}}\n",
-                  network_of(one_job), one_job.servers, one_job.per_server, one_job.model, one_job.fusion,
-                  one_job.compression, one_job.exchange),
+                  "policies: {{placement: consolidated, communication: srsf}}\n{}",
+                  network_of(one_job), one_job.servers, one_job.per_server, entry_of(one_job)),
       "cluster");
 }
 
@@ -124,10 +127,12 @@ std::vector<OneJobCase> one_job_cases() {
             for (const int per_server : {1, 4})
               cases.push_back(
                   {model, std::string{fusion.name}, std::string{compression.name}, fidelity, servers, per_server});
-            if (servers == 1 || model != std::string_view{"resnet50"}) continue;
-            for (const char* rest : {"", ", servers: 2, colocated: true"})
-              cases.push_back({model, std::string{fusion.name}, std::string{compression.name}, fidelity, servers, 1,
-                               std::string{", exchange: parameter-server"} + rest});
+            if (model != std::string_view{"resnet50"}) continue;
+            for (const int per_server : {1, 4}) {
+              for (const char* rest : {"", ", servers: 2, colocated: true"})
+                cases.push_back({model, std::string{fusion.name}, std::string{compression.name}, fidelity, servers,
+                                 per_server, std::string{", exchange: parameter-server"} + rest});
+            }
           }
         }
       }

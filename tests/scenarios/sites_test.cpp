@@ -1,0 +1,110 @@
+// Jobs on sites whose links differ (network.sites).
+
+#include "results/iteration_figures.hpp"
+#include "scenarios/run/lone_job.hpp"
+#include "scenarios/run/run_scenario.hpp"
+#include "scenarios/study/study_run.hpp"
+#include "tests/near.hpp"
+#include "tests/scenarios/scenario_text.hpp"
+#include "tests/temporary_folder.hpp"
+#include "text/atomic_file.hpp"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace contend;
+
+namespace {
+
+constexpr const char* kThreeSites =
+    "from,to,latency_ms,mbps\n"
+    "a,b,5,100\nb,a,5,200\nb,c,10,400\nc,b,10,300\na,c,20,50\nc,a,20,80\n";
+
+struct Sites {
+  TemporaryFolder folder;
+  std::string file = folder.path("links.csv");
+  Sites() { write_file(file, kThreeSites); }
+  [[nodiscard]] std::string network() const { return "network: {sites: " + file + "}\n"; }
+};
+
+std::string sited_entry(const std::string& compression, const std::string& fusion = "bsp") {
+  return "training: {it: {model: resnet18, batch: 8, fusion: " + fusion + ", compression: " + compression + "}}\n";
+}
+
+}  // namespace
+
+TEST_CASE("sites: a job alone takes what the study of its iteration says") {
+  const Sites sites;
+  for (const char* compression : {"none", "top-k", "saps", "d-psgd"}) {
+    for (const char* fusion : {"bsp", "wfbp"}) {
+      INFO(std::string{compression}, " ", fusion);
+      const Scenario study = parsed(sites.network() + sited_entry(compression, fusion) + "overlap: {training: it}\n");
+      CHECK(study.overlap.workers == std::vector<int>{3});
+      const JobResult row = run_study(study).jobs.front();
+      const Scenario jobs = parsed(sites.network() + sited_entry(compression, fusion));
+      CHECK(jobs.cluster.servers == 3);
+      CHECK(jobs.cluster.gpus_per_server == 1);
+      if (!row.reason.empty()) {
+        CHECK_THROWS_AS(static_cast<void>(lone_iteration(jobs, "it", 3)), InputError);
+        continue;
+      }
+      CHECK(lone_iteration(jobs, "it", 3).to_seconds() == near(iteration_value(row, "iteration_s"), 1e-6));
+    }
+  }
+}
+
+TEST_CASE("sites: a job pays for the links between the sites where it lies") {
+  const Sites sites;
+  const Scenario scenario = parsed(sites.network() + sited_entry("none"));
+  const auto exposed_s = [&](std::uint32_t first, std::uint32_t second) {
+    JobRequest job;
+    job.name = "job";
+    job.model = "it";
+    job.gpus = 2;
+    job.iterations = 10;
+    job.place = {{first, 0, 0}, {second, 0, 0}};
+    return iteration_value(run_workload(scenario, scenario_workload(scenario, {job}), 1).jobs.front(),
+                           "exposed_communication_s");
+  };
+  // A ring of two sends half the gradient each way, twice: the slower direction is busy all the time, and the latency
+  // of its last block remains.
+  constexpr double kGradientBits = 11'689'512 * 32.0;
+  CHECK(exposed_s(0, 1) == near(0.005 + kGradientBits / 100e6, 1e-4));
+  CHECK(exposed_s(1, 2) == near(0.010 + kGradientBits / 300e6, 1e-4));
+  CHECK(exposed_s(0, 2) == near(0.020 + kGradientBits / 50e6, 1e-4));
+}
+
+TEST_CASE("sites: what they leave no room for is refused") {
+  const Sites sites;
+  CHECK(errors_of(sites.network() + "cluster: {servers: 4}\n").find("4 servers, but") != std::string::npos);
+  CHECK(errors_of(sites.network() + "cluster: {gpus_per_server: 4}\n").find("one server of one GPU") !=
+        std::string::npos);
+  CHECK(errors_of("network: {fidelity: flow, sites: " + sites.file + "}\n").find("network.sites: needs") !=
+        std::string::npos);
+  CHECK(errors_of(sites.network() + "training: {it: {model: resnet18, exchange: parameter-server}}\n")
+            .find("no place between sites") != std::string::npos);
+  CHECK(errors_of("network: {sites: nowhere.csv}\n").find("network.sites: nowhere.csv") != std::string::npos);
+}
+
+TEST_CASE("keys of a study that are now keys of the network and the cluster are told by their new names") {
+  struct Renamed {
+    const char *key, *now;
+  };
+  for (const Renamed& each :
+       {Renamed{"links: a.csv", "network.sites"}, Renamed{"per_server: 4", "cluster.gpus_per_server"},
+        Renamed{"two_at_once: 1.5", "network.contention_penalty"},
+        Renamed{"fitted_workers: [8]", "network.fitted_workers"},
+        Renamed{"fitted_bytes: [1B, 2B]", "network.fitted_bytes"},
+        Renamed{"exchange: all-reduce", "training.NAME.exchange"}, Renamed{"servers: 2", "training.NAME.servers"},
+        Renamed{"colocated: true", "training.NAME.colocated"}}) {
+    INFO(std::string{each.key});
+    const std::string errors = errors_of(fmt::format("overlap: {{model: resnet18, {}}}\n", each.key));
+    CHECK(errors.find(fmt::format("it is now \"{}\"", each.now)) != std::string::npos);
+    CHECK(errors.find("a.yaml:2:") != std::string::npos);
+  }
+  CHECK(errors_of("overlap: {model: resnet18}\n", {"overlap.per_server=4"}).find("cluster.gpus_per_server") !=
+        std::string::npos);
+}
