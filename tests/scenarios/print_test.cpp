@@ -255,6 +255,7 @@ TEST_CASE("every default passes its own reader, alone") {
     if (key.needs == "network.formula: nccl") overrides = {"network.formula=nccl", "network.nccl.machine=dgx-a100"};
     if (key.needs == "network.many_senders.free") overrides.emplace_back("network.many_senders.free=8");
     if (key.needs == "cluster.types") overrides.emplace_back("cluster.types=[{name: a, servers: 1}]");
+    if (key.path.starts_with("scheduling.sharing.")) overrides.emplace_back("scheduling.sharing.law=factor");
     if (key.needs == "scheduling.kill_at_limit: true") overrides.emplace_back("scheduling.kill_at_limit=true");
     if (key.needs.starts_with("overlap.model or overlap.layers") || key.needs == "no overlap.training")
       overrides.emplace_back("overlap.model=resnet50");
