@@ -175,13 +175,6 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"slowed_gpu_s", "seconds",
      "GPU time that its tasks took beyond what was planned, because of slow components, jitter or interference",
      [](const JobResult& j) { return Cell{j.slowed}; }},
-    {"shared_s", "seconds",
-     "part of `held_s` beside other jobs with a duration on a GPU (`scheduling.sharing`); `sharing.csv` says which",
-     [](const JobResult& j) { return Cell{j.shared}; }},
-    {"lost_to_sharing_s", "seconds", "part of `shared_s` by which it came to be later, because they slowed it down",
-     [](const JobResult& j) { return Cell{j.lost_to_sharing}; }},
-    {"shared_with", "text", "the job, or jobs at once, beside which it ran longest; one name after the other by `;`",
-     [](const JobResult& j) { return name_or_missing(j.shared_with); }},
     {"fusion", "text", "fusion policy, with its parameters that are not the usual ones; jobs of training entries",
      [](const JobResult& j) { return j.notes.plan ? name_or_missing(j.notes.plan->fusion) : Cell{}; }},
     {"compression", "text", "compression method, likewise",
@@ -207,6 +200,13 @@ constexpr Column<JobResult> kJobColumns[] = {
      }},
     {"settled", "integer", "iteration studies: 1: the iteration recurs exactly; 0: it is a mean over many",
      [](const JobResult& j) { return is_of_study(j) ? Cell{std::int64_t{*j.notes.plan->settled ? 1 : 0}} : Cell{}; }},
+    {"shared_s", "seconds",
+     "part of `held_s` beside other jobs with a duration on a GPU (`scheduling.sharing`); `sharing.csv` says which",
+     [](const JobResult& j) { return Cell{j.shared}; }},
+    {"lost_to_sharing_s", "seconds", "part of `shared_s` by which it came to be later, because they slowed it down",
+     [](const JobResult& j) { return Cell{j.lost_to_sharing}; }},
+    {"shared_with", "text", "the job, or jobs at once, beside which it ran longest; one name after the other by `;`",
+     [](const JobResult& j) { return name_or_missing(j.shared_with); }},
 };
 
 constexpr Column<TypeResult> kTypeColumns[] = {

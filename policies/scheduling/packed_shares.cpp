@@ -109,7 +109,20 @@ std::vector<double> norms_of(const TypedCluster& cluster, const Norm& norm) {
 }  // namespace
 
 TimeShares packed_level(const TypedCluster& cluster, std::span<const double> norms) {
-  return PackedProgram{cluster, norms, {}, 1, false}.solve();
+  // In units in which the level is near 1, as the tolerances of the program want it.
+  double scale = 0;
+  for (std::size_t i = 0; i < norms.size(); ++i) {
+    double fastest = 0;
+    for (std::size_t j = 0; j < cluster.capacity.size(); ++j)
+      fastest = std::max(fastest, rate_on(cluster, cluster.jobs[i], j));
+    if (norms[i] > 0) scale = std::max(scale, norms[i] / fastest);
+  }
+  std::vector<double> scaled{norms.begin(), norms.end()};
+  if (scale > 0)
+    for (double& norm : scaled) norm /= scale;
+  TimeShares shares = PackedProgram{cluster, scaled, {}, 1, false}.solve();
+  if (scale > 0) shares.value /= scale;
+  return shares;
 }
 
 TimeShares packed_sum(const TypedCluster& cluster, std::span<const double> needed) {

@@ -146,7 +146,7 @@ TEST_CASE("the memory that a job with a duration takes on each GPU is read and w
   CHECK(job_list_csv(jobs) == csv);
   CHECK(build_workload(jobs).jobs[0].memory_per_gpu == Bytes::mebibytes(3072));
   CHECK(complaints("job_id,submit_s,gpus,duration_s,gpu_memory\na,0,1,5,4 GB\n") ==
-        "jobs.csv:2: gpu_memory: expected whole bytes, KiB, MiB, GiB or TiB, got \"4 GB\"\n");
+        "jobs.csv:2: gpu_memory: expected whole bytes, KiB, MiB, GiB or TiB, got \"4 GB\"");
 }
 
 TEST_CASE("the wait that a trace measured is read and written") {

@@ -69,7 +69,7 @@ TEST_CASE("profiles: stages by model and GPUs, and what is wrong with them") {
   CHECK(stages.at({"a", 8}) == StageTimes{4, 0, 0, 0});
   CHECK(faults_of([] {
           static_cast<void>(
-              parse_stages("model,storage,cpu,gpu,network\na,0,0,0,0\nb,-1,0,1,0\nc,1,1,1,1\nc,1,1,1,1\n", "s.csv"));
+              parse_stages("model,storage,cpu,gpu,network\na,0,0,0,0\nb,-1,0,2,0\nc,1,1,1,1\nc,1,1,1,1\n", "s.csv"));
         }) ==
         "s.csv:2: storage: an iteration that takes no time\n"
         "s.csv:3: storage: expected a number from 0 to 1e+12, got \"-1\"\n"
