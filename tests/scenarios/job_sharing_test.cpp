@@ -59,7 +59,7 @@ TEST_CASE("sharing: jobs that don't fit into the memory of a GPU together run on
 
 TEST_CASE("sharing: what is missing, or means nothing, is refused with its place") {
   CHECK(errors_of("policies: {scheduling: muri}\n") ==
-        "a.yaml:2:11: policies.scheduling: `muri` has jobs share GPUs, and nothing says how fast they are then; set "
+        "a.yaml:2:24: policies.scheduling: `muri` has jobs share GPUs, and nothing says how fast they are then; set "
         "scheduling.sharing.law to factor, pairs or stages");
   CHECK(errors_of("policies: {scheduling: {policy: max-min, pack: true}}\n").find("`max-min` has jobs share GPUs") !=
         std::string::npos);

@@ -61,6 +61,8 @@ scheduling:
       factor: 1
       max_delay: 365d
       position: original
+  sharing:
+    law: none
 failures:
   preset: none
   components: []
@@ -163,6 +165,11 @@ Scenario some_scenario(std::mt19937_64& random) {
   s.network.alpha = Time::nanoseconds(up_to(3'600'000'000'000));
   s.network.tick = Time::microseconds(up_to(1'000'000));
   s.scheduling = some_policy(random, policy_kind("scheduling"));
+  s.sharing.law = SharingKind::factor;  // some policies need a law, and some profiles
+  s.sharing.factor = 1 + static_cast<double>(random() % 100) / 64;
+  s.sharing.most = static_cast<int>(2 + random() % 3);
+  s.sharing.profiles = "lists/" + std::to_string(random() % 100) + " profiles.csv";
+  s.sharing.by_priority = random() % 2 == 0;
   s.placement = some_policy(random, policy_kind("placement"));
   s.communication = some_policy(random, policy_kind("communication"));
   if (random() % 3 == 0) {
