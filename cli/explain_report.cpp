@@ -38,6 +38,14 @@ std::vector<SharedDelay> delays_of(const ExplainReport& report) {
   return delays;
 }
 
+/// The times for which others shared its GPUs, the longest first.
+std::vector<SharedTime> sharing_of(const ExplainReport& report) {
+  std::vector<SharedTime> shared;
+  std::ranges::copy_if(report.job.result.sharing, std::back_inserter(shared),
+                       [&](const SharedTime& each) { return each.job == report.job.job; });
+  return shared;
+}
+
 class Story {
  public:
   explicit Story(const ExplainReport& report)
@@ -61,6 +69,7 @@ class Story {
     tell_totals();
     tell_delays();
     tell_slow();
+    tell_sharing();
     return std::move(out_);
   }
 
@@ -266,6 +275,23 @@ class Story {
     if (slow.size() > kShownDelays) out_ += fmt::format("{} more (--json has them)\n", slow.size() - kShownDelays);
   }
 
+  /// Which jobs shared its GPUs, and how much that slowed it down.
+  void tell_sharing() {
+    const std::vector<SharedTime> shared = sharing_of(report_);
+    if (shared.empty()) return;
+    Table table{{"beside", "for [s]", "speed", "lost [s]", "of its time on GPUs [%]"}};
+    const auto row = [&](const std::string& beside, Time time, Time lost) {
+      table.add({beside, fmt::format("{:.3f}", time.to_seconds()),
+                 fmt::format("{:.3f}", 1 - lost.to_seconds() / time.to_seconds()),
+                 fmt::format("{:.3f}", lost.to_seconds()), fmt::format("{:.1f}", share_of_gpu_time(lost))});
+    };
+    for (std::size_t i = 0; i < std::min(shared.size(), kShownDelays); ++i)
+      row(names_of(report_.job.result, shared[i].beside), shared[i].time, shared[i].lost);
+    if (shared.size() > 1) row("all", self().shared, self().lost_to_sharing);
+    out_ += "\nJobs that shared its GPUs, and its speed beside them over that alone:\n\n" + table.text();
+    if (shared.size() > kShownDelays) out_ += fmt::format("{} more (--json has them)\n", shared.size() - kShownDelays);
+  }
+
   const ExplainReport& report_;
   const Explanation& explanation_;
   const std::vector<JobResult>& jobs_;
@@ -355,6 +381,19 @@ void write_slow(JsonWriter& json, const Explanation& explanation) {
   json.end_array();
 }
 
+void write_sharing(JsonWriter& json, const ExplainReport& report) {
+  json.key("sharing").begin_array();
+  for (const SharedTime& each : sharing_of(report)) {
+    json.begin_object().key("beside").begin_array();
+    for (const JobId job : each.beside) json.value(report.job.result.jobs[job.index()].name);
+    json.end_array();
+    write_time(json, "shared_s", each.time);
+    write_time(json, "lost_s", each.lost);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 std::string explanation_text(const ExplainReport& report) {
@@ -383,6 +422,7 @@ std::string explanation_json(const ExplainReport& report) {
   write_attempts(json, report);
   write_delays(json, report);
   write_slow(json, report.job.explanation);
+  write_sharing(json, report);
   json.end_object();
   return json.take();
 }

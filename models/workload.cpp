@@ -159,6 +159,7 @@ Workload build_workload(const std::vector<JobRequest>& requests, const GraphMake
     job.gpu_share = request.gpu_share;
     job.milli_cpus = request.milli_cpus;
     job.host_memory = request.host_memory;
+    job.memory_per_gpu = request.gpu_memory;
     job.priority = request.priority;
     job.vc = vcs.number(request.vc);
     job.user = users.number(request.user);

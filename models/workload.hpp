@@ -37,6 +37,7 @@ struct JobRequest {
   int gpu_share = 0;
   int milli_cpus = 0;
   Bytes host_memory{};
+  Bytes gpu_memory{};  ///< on each GPU, of a job with a duration; the graph of any other says it
   int priority = 0;
   std::string vc{}, user{}, gpu_type{};  ///< empty: no virtual cluster, user not known, any GPU type
   std::vector<PlacePart> place{};        ///< GPUs on which it must run, by rank; empty: any

@@ -78,6 +78,13 @@ struct PolicyContext {
   std::shared_ptr<PolicyFailure> failure{};
 };
 
+/// What a policy needs to know of jobs with a duration that share GPUs (sim/sharing.hpp).
+enum class GpuShares : std::uint8_t {
+  none,        ///< none share because of it, or only where its parameter `pack` is true
+  by_law,      ///< how fast they are then
+  by_profile,  ///< that, and the stages of their iterations
+};
+
 /// A policy as its own file describes it. The texts and parameters live as long as the program.
 template <class Port>
 struct PolicyRow {
@@ -91,6 +98,7 @@ struct PolicyRow {
   bool is_outside = false;
   /// True if it divides the GPUs of one type of servers; a scenario with several types is refused.
   bool one_type = false;
+  GpuShares shares = GpuShares::none;
 };
 
 }  // namespace contend

@@ -108,8 +108,9 @@ std::vector<std::size_t> RunFolder::rows_of(const ColumnTable& table, const Run&
 
 std::span<const std::string_view> run_files() {
   static constexpr std::string_view kFiles[] = {
-      "manifest.json", "summary.json",    "scenario.yaml",          "jobs.csv",    "gpus.csv", "links.csv", "types.csv",
-      "fabric.csv",    "fabric_jobs.csv", "fabric_utilisation.csv", "messages.csv"};
+      "manifest.json", "summary.json", "scenario.yaml", "jobs.csv",        "gpus.csv",
+      "links.csv",     "types.csv",    "fabric.csv",    "fabric_jobs.csv", "fabric_utilisation.csv",
+      "messages.csv",  "sharing.csv"};
   return kFiles;
 }
 

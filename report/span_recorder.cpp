@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t kBusyBins = 1024;
 constexpr Time kFirstWidth = Time::milliseconds(1);
 
-/// Distributes the overlapping transfers of one interface over as few lanes as necessary: each goes to the first free
-/// lane.
+/// Distributes the overlapping spans of one interface, or of one GPU that jobs share, over as few lanes as necessary:
+/// each goes to the first free lane.
 std::vector<TimelineLane> untangle(TimelineLane lane) {
   std::ranges::sort(lane.spans, {}, [](const TimelineSpan& s) { return std::tuple{s.start, s.end, s.kind, s.number}; });
   std::vector<TimelineLane> lanes;
@@ -129,6 +129,15 @@ void SpanRecorder::transfer(const TransferRequest& request, const Op& op, std::i
     store_->add(gpus + servers_ + request.gpus.front().index() / gpus_per_server_, span, request.job, true);
 }
 
+void SpanRecorder::shared(GpuId gpu, JobId job, std::span<const JobId>, const Op& op, std::int64_t attempt, Time start,
+                          Time end) {
+  fresh_.clear();
+  gpu_covered_[gpu].add(start, end, fresh_);
+  for (const auto& part : fresh_) gpu_busy_.add(gpu.index() / gpus_per_server_, part.start, part.end);
+  store_->add(gpu.index(), {.start = start, .end = end, .kind = kind_of(job, op, nullptr), .number = attempt}, job,
+              false);
+}
+
 Timeline SpanRecorder::take() {
   Timeline timeline;
   timeline.recorded = store_->recorded();
@@ -148,7 +157,8 @@ Timeline SpanRecorder::take() {
     }
     const bool optional = lane.group == TimelineLane::Group::inside;
     if (optional && lane.spans.empty()) return;
-    if (bins != nullptr || lane.group == TimelineLane::Group::gpu) {
+    const bool is_shared = index < gpus && gpu_covered_.contains(GpuId{index});
+    if (bins != nullptr || (lane.group == TimelineLane::Group::gpu && !is_shared)) {
       timeline.lanes.push_back(std::move(lane));
     } else {
       for (TimelineLane& each : untangle(std::move(lane))) timeline.lanes.push_back(std::move(each));

@@ -7,6 +7,7 @@
 #include "sim/ports.hpp"
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -26,6 +27,8 @@ class SpanRecorder final : public Observer {
 
   void compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) override;
   void transfer(const TransferRequest& request, const Op& op, std::int64_t iteration, Time start, Time end) override;
+  void shared(GpuId gpu, JobId job, std::span<const JobId> beside, const Op& op, std::int64_t attempt, Time start,
+              Time end) override;
 
   /// Returns what was recorded. Call once, after the run.
   [[nodiscard]] Timeline take();
@@ -45,6 +48,7 @@ class SpanRecorder final : public Observer {
   Time end_;
   BusyBins gpu_busy_, nic_busy_;
   std::vector<IntervalUnion> nic_covered_;
+  std::map<GpuId, IntervalUnion> gpu_covered_;  ///< of GPUs that jobs share: when they did
   std::vector<IntervalUnion::Interval> fresh_;
   std::vector<SpanKind> kinds_;
   std::vector<std::vector<std::uint32_t>> kinds_of_job_;

@@ -110,6 +110,15 @@ class ChromeTrace::Writer {
     flush_if_full();
   }
 
+  void shared(GpuId gpu, JobId job, std::span<const JobId> beside, const Op& op, std::int64_t attempt, Time start,
+              Time end) {
+    span(gpu.index() / gpus_per_server_ + 1, lane_of(gpu, start, end), job, op, "compute", start, end);
+    append("\"args\":{{\"job\":{},\"iteration\":{},\"beside\":[", job.value(), attempt);
+    for (std::size_t i = 0; i < beside.size(); ++i) append("{}{}", i > 0 ? "," : "", beside[i].value());
+    buffer_ += "]}}";
+    flush_if_full();
+  }
+
   void transfer(const TransferRequest& request, const Op& op, std::int64_t iteration, Time start, Time end) {
     const std::map<ServerId, Task> last = last_tasks(request, op, iteration);
     for (const ServerId server : request.servers) {
@@ -225,6 +234,22 @@ class ChromeTrace::Writer {
     return tid_base + *best;
   }
 
+  /// The first lane of a GPU that jobs share which is free at `start`.
+  std::size_t lane_of(GpuId gpu, Time start, Time end) {
+    std::vector<Time>& busy_until = gpu_lanes_[gpu];
+    std::size_t lane = 0;
+    while (lane < busy_until.size() && busy_until[lane] > start) ++lane;
+    const std::size_t in_server = gpu.index() % gpus_per_server_;
+    if (lane == busy_until.size()) {
+      busy_until.emplace_back();
+      if (lane > 0)
+        name("thread_name", gpu.index() / gpus_per_server_ + 1, in_server + lane * gpus_per_server_,
+             fmt::format("GPU {} #{}", gpu.index(), lane + 1));
+    }
+    busy_until[lane] = end;
+    return in_server + lane * gpus_per_server_;
+  }
+
   void flush_if_full() {
     if (buffer_.size() < kBufferBytes) return;
     sink_.write(buffer_);
@@ -235,7 +260,8 @@ class ChromeTrace::Writer {
   std::string buffer_;
   std::size_t gpus_per_server_;
   std::size_t network_pid_;
-  std::vector<std::vector<Time>> lanes_;  ///< per server: when each lane of its interface becomes free
+  std::map<GpuId, std::vector<Time>> gpu_lanes_;  ///< of GPUs that jobs share: when each lane becomes free
+  std::vector<std::vector<Time>> lanes_;          ///< per server: when each lane of its interface becomes free
   bool first_ = true;
   // For flows: the plans seen, the transfers that each task releases, and the tasks that have ended by what they
   // release.
@@ -255,6 +281,11 @@ void ChromeTrace::begins(JobId job, const Plan& plan) {
 
 void ChromeTrace::compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) {
   writer_->compute(gpu, job, op, iteration, start, end);
+}
+
+void ChromeTrace::shared(GpuId gpu, JobId job, std::span<const JobId> beside, const Op& op, std::int64_t attempt,
+                         Time start, Time end) {
+  writer_->shared(gpu, job, beside, op, attempt, start, end);
 }
 
 void ChromeTrace::transfer(const TransferRequest& request, const Op& op, std::int64_t iteration, Time start, Time end) {

@@ -5,7 +5,7 @@
 //
 // Viewers draw overlapping complete events of one thread as a stack, so two transfers that overlap on an interface must
 // not share a thread: an interface gets further lanes (`server3/nic #2`) as needed. A transfer is drawn on every server
-// that it touches.
+// that it touches. A GPU that jobs with a duration share has a lane for each of them, too (`GPU 3 #2`).
 //
 // A flow (`ph` s and f), which viewers draw as an arrow, leads from the end of a task to a transfer that waited for it:
 // on every server that sends, from the GPU whose task ended last.
@@ -27,6 +27,8 @@ class ChromeTrace final : public Observer {
   void begins(JobId job, const Plan& plan) override;
   void compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) override;
   void transfer(const TransferRequest& request, const Op& op, std::int64_t iteration, Time start, Time end) override;
+  void shared(GpuId gpu, JobId job, std::span<const JobId> beside, const Op& op, std::int64_t attempt, Time start,
+              Time end) override;
 
   /// Completes the file and gives it its name. Call once, last. Throws InputError if it cannot be written.
   void close();

@@ -200,6 +200,13 @@ constexpr Column<JobResult> kJobColumns[] = {
      }},
     {"settled", "integer", "iteration studies: 1: the iteration recurs exactly; 0: it is a mean over many",
      [](const JobResult& j) { return is_of_study(j) ? Cell{std::int64_t{*j.notes.plan->settled ? 1 : 0}} : Cell{}; }},
+    {"shared_s", "seconds",
+     "part of `held_s` beside other jobs with a duration on a GPU (`scheduling.sharing`); `sharing.csv` says which",
+     [](const JobResult& j) { return Cell{j.shared}; }},
+    {"lost_to_sharing_s", "seconds", "part of `shared_s` by which it came to be later, because they slowed it down",
+     [](const JobResult& j) { return Cell{j.lost_to_sharing}; }},
+    {"shared_with", "text", "the job, or jobs at once, beside which it ran longest; one name after the other by `;`",
+     [](const JobResult& j) { return name_or_missing(j.shared_with); }},
 };
 
 constexpr Column<TypeResult> kTypeColumns[] = {
@@ -215,6 +222,17 @@ constexpr Column<TypeResult> kTypeColumns[] = {
      [](const TypeResult& t) { return Cell{t.jobs}; }},
     {"price", "number", "of a GPU for an hour, if it is given",
      [](const TypeResult& t) { return t.price > 0 ? Cell{t.price} : Cell{}; }},
+};
+
+constexpr Column<SharedRow> kSharingColumns[] = {
+    {"job_id", "text", "name of the job in the job list", [](const SharedRow& s) { return Cell{s.job}; }},
+    {"beside", "text", "the other jobs on its GPUs, all at once; one name after the other by `;`",
+     [](const SharedRow& s) { return Cell{s.beside}; }},
+    {"shared_s", "seconds", "time on GPUs beside just these", [](const SharedRow& s) { return Cell{s.time}; }},
+    {"lost_s", "seconds", "part of it by which the job came to be later",
+     [](const SharedRow& s) { return Cell{s.lost}; }},
+    {"speed", "number", "mean speed in this time over that alone, 0..1; a restart takes its time beside others, too",
+     [](const SharedRow& s) { return Cell{1 - s.lost.to_seconds() / s.time.to_seconds()}; }},
 };
 
 constexpr Column<GpuResult> kGpuColumns[] = {
@@ -364,6 +382,9 @@ std::span<const Column<JobResult>> job_columns() {
 std::span<const Column<GpuResult>> gpu_columns() {
   return kGpuColumns;
 }
+std::span<const Column<SharedRow>> sharing_columns() {
+  return kSharingColumns;
+}
 std::span<const Column<TypeResult>> type_columns() {
   return kTypeColumns;
 }
@@ -426,6 +447,9 @@ std::string columns_markdown() {
   append_table(out, "links.csv", "network interface of a server", link_columns());
   out += "\nThe next is written if the scenario has `cluster.types`.\n";
   append_table(out, "types.csv", "type of server", type_columns());
+  out += "\nThe next is written if jobs with a duration shared GPUs.\n";
+  append_table(out, "sharing.csv", "job and others that ran beside it, the longest time of a job first",
+               sharing_columns());
   out += "\nThe next three are written at `network.fidelity: flow`.\n";
   append_table(out, "fabric.csv", "direction of a link of the topology", fabric_columns());
   append_table(out, "fabric_jobs.csv", "link and job that used it, the largest first", link_use_columns());

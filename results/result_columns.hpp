@@ -29,6 +29,13 @@ struct Column {
 [[nodiscard]] std::span<const Column<TypeResult>> type_columns();
 [[nodiscard]] std::span<const Column<LinkResult>> link_columns();
 
+/// How long a job ran beside others with a duration.
+struct SharedRow {
+  std::string job, beside;
+  Time time, lost;
+};
+[[nodiscard]] std::span<const Column<SharedRow>> sharing_columns();
+
 /// The bytes that one job sent over one link of the fabric.
 struct LinkUse {
   std::string link, job;

@@ -71,6 +71,14 @@ std::string types_csv(std::span<const Replica> replicas) {
   return csv_of(
       replicas, type_columns(), [](const RunResult& run) -> auto& { return run.types; });
 }
+std::string sharing_csv(std::span<const Replica> replicas) {
+  return csv_of(replicas, sharing_columns(), [](const RunResult& run) {
+    std::vector<SharedRow> rows;
+    for (const SharedTime& each : run.sharing)
+      rows.push_back({run.jobs[each.job.index()].name, names_of(run, each.beside), each.time, each.lost});
+    return rows;
+  });
+}
 std::string links_csv(std::span<const Replica> replicas) {
   return csv_of(
       replicas, link_columns(), [](const RunResult& run) -> auto& { return run.links; });
@@ -151,6 +159,9 @@ std::span<const ResultFile> result_files() {
   static constexpr auto kAlways = [](Runs) { return true; };
   static constexpr auto kWithGpus = [](Runs runs) { return !runs.empty() && !runs.front().result.gpus.empty(); };
   static constexpr auto kWithTypes = [](Runs runs) { return !runs.empty() && !runs.front().result.types.empty(); };
+  static constexpr auto kWithSharing = [](Runs runs) {
+    return std::ranges::any_of(runs, [](const Replica& each) { return !each.result.sharing.empty(); });
+  };
   static constexpr auto kWithFabric = [](Runs runs) {
     return !runs.empty() && !runs.front().result.fabric.links.empty();
   };
@@ -162,6 +173,7 @@ std::span<const ResultFile> result_files() {
       {"gpus.csv", gpus_csv, kWithGpus},
       {"links.csv", links_csv, kWithGpus},
       {"types.csv", types_csv, kWithTypes},
+      {"sharing.csv", sharing_csv, kWithSharing},
       {"fabric.csv", fabric_csv, kWithFabric},
       {"fabric_jobs.csv", fabric_jobs_csv, kWithFabric},
       {"fabric_utilisation.csv", fabric_utilisation_csv, kWithFabric},

@@ -45,6 +45,9 @@ struct PolicyChoice {
 
 enum class Fidelity : std::uint8_t { analytic, contention, flow };
 
+/// How fast jobs with a duration are that share a GPU (models/sharing.hpp).
+enum class SharingKind : std::uint8_t { none, factor, pairs, stages };
+
 /// How the path of a flow through a topology is chosen (network/routing.hpp).
 enum class Routing : std::uint8_t { shortest_path, ecmp, spraying, ethereal, planned };
 
@@ -313,6 +316,14 @@ struct Scenario {
   } network;
 
   PolicyChoice scheduling, placement, communication;
+  /// Jobs with a duration that share GPUs.
+  struct Sharing {
+    SharingKind law = SharingKind::none;
+    int most = 2;
+    double factor = 2;
+    std::optional<std::string> pairs, profiles;  ///< paths of tables
+    bool by_priority = false;
+  } sharing;
   SchedulingRules rules;  ///< besides the policy; without the penalty for scattering and the costs of preemption
   FailureSetup failures;
   CheckpointSetup checkpoints;

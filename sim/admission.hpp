@@ -66,6 +66,7 @@ class Admission : private SchedulingActions {
   bool start_on(JobId job, std::int32_t type) override;
   using SchedulingActions::start_with;
   bool start_with(JobId job, int gpus, std::int32_t type) override;
+  bool start_at(JobId job, std::span<const GpuId> gpus) override;
   bool resize(JobId job, int gpus) override;
   void refuse(JobId job, std::string_view reason) override;
   [[nodiscard]] bool refused_alike() const override { return refused_alike_; }

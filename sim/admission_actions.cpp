@@ -39,6 +39,15 @@ bool Admission::start_with(JobId job, int gpus, std::int32_t type) {
   return is_started;
 }
 
+bool Admission::start_at(JobId job, std::span<const GpuId> gpus) {
+  if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "started");
+  refused_alike_ = false;
+  const std::vector<GpuId> chosen{gpus.begin(), gpus.end()};  // they may be those of a job that the view shows
+  if (!allocation_.may_share(job, chosen)) return false;
+  allocation_.start_sharing(job, chosen);
+  return true;
+}
+
 void Admission::check_size(JobId job, int gpus) const {
   const JobSpec& spec = *state_.run(job).spec;
   if (gpus == spec.gpus || state_.size_of(spec, gpus) != nullptr) return;

@@ -58,8 +58,55 @@ void Allocation::reserve(JobId job, std::span<const GpuId> gpus, bool take) {
   state_.capacity.use_quota(spec.vc, take ? width : -width);
 }
 
+bool Allocation::may_share(JobId job, std::span<const GpuId> gpus) const {
+  const JobRun& run = state_.run(job);
+  const JobSpec& spec = *run.spec;
+  std::vector<GpuId> sorted{gpus.begin(), gpus.end()};
+  std::sort(sorted.begin(), sorted.end());
+  if (std::ssize(gpus) != run.width || sorted.back().index() >= state_.gpu.size() ||
+      std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+    throw InputError{fmt::format("scheduling policy `{}`: job `{}` needs {} different GPUs of the cluster to start on",
+                                 state_.policies.scheduling_name, spec.name, run.width)};
+  const std::int32_t type = type_of(sorted.front());
+  const auto types = state_.types_for(spec);
+  if (std::find(types.begin(), types.end(), type) == types.end()) return false;
+  if (run.width > state_.capacity.quota_left(spec.vc)) return false;
+  const JobView view = state_.view_on(job, type);
+  const ServerRange servers = state_.servers_for(view);
+  const int most = state_.most_on_gpu();
+  ServerId server;
+  std::int64_t ranks = 0;  // on the current server
+  std::vector<JobId> together;
+  for (const GpuId gpu : sorted) {
+    const ServerId its = state_.server_of(gpu);
+    ranks = its == server ? ranks + 1 : 1;
+    server = its;
+    if (!servers.contains(its) || ranks > state_.ranks_by_host(its, view)) return false;
+    if (state_.fits(gpu, view)) continue;
+    const GpuState& held = state_.gpu[gpu.index()];
+    const auto holders = static_cast<int>(held.timed.size());
+    const bool may_be_shared = run.timed() && RankDemand{spec}.share == kWholeGpu && holders > 0 && holders < most &&
+                               held.whole_jobs == holders && state_.capacity.jobs_on(gpu) == holders &&
+                               state_.capacity.memory_left(gpu) >= spec.memory_per_gpu;
+    if (!may_be_shared) return false;
+    together.assign(held.timed.begin(), held.timed.end());
+    together.push_back(job);
+    for (const JobId each : together) {
+      std::vector<JobId> others = together;
+      std::erase(others, each);
+      std::sort(others.begin(), others.end());
+      if (state_.speed_of(each, others, type) <= 0) return false;
+    }
+  }
+  return true;
+}
+
 void Allocation::start(JobId job, std::span<const GpuId> gpus) {
   check(job, gpus);
+  start_sharing(job, gpus);
+}
+
+void Allocation::start_sharing(JobId job, std::span<const GpuId> gpus) {
   JobRun& run = state_.run(job);
   if (run.start == Time::never()) run.start = state_.clock;
   run.waits = false;
@@ -215,7 +262,12 @@ void Allocation::hold(JobId job, std::span<const GpuId> gpus) {
   for (const GpuId gpu : run.gpus) {
     state_.take(gpu, rank);
     ++state_.gpu[gpu.index()].jobs_started;
-    if (run.timed()) state_.gpu[gpu.index()].timed.push_back(job);
+    if (run.timed()) {
+      GpuState& held = state_.gpu[gpu.index()];
+      if (rank.share == kWholeGpu && held.whole_jobs++ == 0) held.whole_since = state_.clock;
+      held.timed.push_back(job);
+      if (held.timed.size() > 1) state_.mark_sharing(gpu);
+    }
     servers_.push_back(state_.server_of(gpu));
   }
   state_.capacity.use_quota(run.spec->vc, run.width);
@@ -318,23 +370,9 @@ void Allocation::let_go(GpuId gpu) {
   }
 }
 
-void Allocation::show(JobId job) const {
-  static const Op kRun = [] {
-    Op op;
-    op.name = "run";
-    return op;
-  }();
-  const JobRun& run = state_.run(job);
-  if (state_.options.observer == nullptr || !run.timed() || RankDemand{*run.spec}.share < kWholeGpu) return;
-  if (run.since == state_.clock) return;
-  for (const GpuId gpu : run.gpus) {
-    state_.options.observer->compute(gpu, job, kRun, run.retries(), run.since, state_.clock);
-  }
-}
-
 bool Allocation::release(JobId job, bool keeps_gpus) {
   JobRun& run = state_.run(job);
-  show(job);
+  run.shared ? state_.count_sharing(job) : state_.show_run(job);
   stop_clock(job);
   saver_.abandon(job);
   if (!run.timed() && state_.network->plans_ahead()) state_.network->leave(job, state_.clock);
@@ -344,9 +382,11 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
   for (const GpuId gpu : run.gpus) {
     if (!keeps_gpus) state_.give_back(gpu, rank);
     if (!run.timed()) continue;
-    auto& timed = state_.gpu[gpu.index()].timed;
-    timed.erase(std::remove(timed.begin(), timed.end(), job), timed.end());
-    state_.gpu[gpu.index()].busy += reserved_part(held, rank.share);
+    GpuState& on = state_.gpu[gpu.index()];
+    on.timed.erase(std::remove(on.timed.begin(), on.timed.end(), job), on.timed.end());
+    state_.mark_sharing(gpu);
+    if (rank.share < kWholeGpu) on.busy += reserved_part(held, rank.share);
+    if (rank.share == kWholeGpu && --on.whole_jobs == 0) on.busy += state_.clock - on.whole_since;
   }
   if (keeps_gpus) {
     std::ranges::sort(run.gpus);
@@ -357,18 +397,19 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
   const auto width = static_cast<int>(run.gpus.size());
   run.attained += GpuTime{held, width};
   run.held += held;
-  if (run.type >= 0) run.cost += state_.cost_of(run, held, width);
+  if (run.type >= 0) run.cost += state_.cost_of(run);
   if (run.timed()) {
     const WorkDone work = state_.work_done(run);
     run.remaining_service -= GpuTime{work.saved, run.spec->gpus};
     run.compute += GpuTime{work.saved, run.spec->gpus};
     run.overhead += work.overhead;
     run.restarting += work.restart;
-    run.redone += held - work.overhead - at_pace(work.saved, run.segment({}));
+    run.redone += state_.alone(run) - work.overhead - at_pace(work.saved, run.segment({}));
     run.lost += GpuTime{work.done - work.saved, run.spec->gpus};
     has_saved = work.saved > Time{};
     run.ends = Time::never();
     run.saving.reset();
+    run.shared.reset();
   }
   run.resumes = run.was_struck = false;
   run.width = run.spec->gpus;

@@ -25,6 +25,11 @@ class Allocation {
   void check(JobId job, std::span<const GpuId> gpus) const;
   /// Takes the GPUs from the cluster for a job, or gives them back, without any other effect.
   void reserve(JobId job, std::span<const GpuId> gpus, bool take);
+  /// True if the job can start on these GPUs beside the jobs that hold them (SchedulingActions::start_at). Throws
+  /// InputError, which names the scheduling policy, if no job could have such GPUs.
+  [[nodiscard]] bool may_share(JobId job, std::span<const GpuId> gpus) const;
+  /// Starts a job that waits on such GPUs.
+  void start_sharing(JobId job, std::span<const GpuId> gpus);
   /// Starts a job that waits on GPUs by rank. Throws what check() throws.
   void start(JobId job, std::span<const GpuId> gpus);
   /// Stops a running job before its end. What it has not saved is lost. Returns true if it has saved work in this run.
@@ -73,9 +78,6 @@ class Allocation {
   void count_iterations(JobRun& run);
   [[nodiscard]] std::int32_t type_of(GpuId gpu) const;
   void hold(JobId job, std::span<const GpuId> gpus);
-  /// Reports a timed job that leaves its GPUs to the observer, as a task named `run` whose iteration is the attempt.
-  /// Jobs that share their GPUs are left out, because the spans of one GPU must not overlap.
-  void show(JobId job) const;
 
   EngineState& state_;
   Executor& executor_;

@@ -193,6 +193,10 @@ void check_interference(const Interference& interference, const NetworkModel& ne
   }
 }
 
+void check_sharing(const GpuSharing& sharing) {
+  if (sharing.any() && sharing.most < 2) throw InputError{"a law of sharing without at least two jobs on a GPU"};
+}
+
 void check_workload(const Workload& workload, const ClusterSpec& spec, const SchedulingRules& rules) {
   check_jobs(workload, rules);
   check_paces(workload, spec);

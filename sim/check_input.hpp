@@ -13,6 +13,7 @@ namespace contend {
 /// Jobs alone, beside each other, and on such a cluster.
 void check_workload(const Workload& workload, const ClusterSpec& spec, const SchedulingRules& rules);
 void check_rules(const SchedulingRules& rules);
+void check_sharing(const GpuSharing& sharing);
 void check_interference(const Interference& interference, const NetworkModel& network);
 /// The costs of preemptions and checkpoints of one job.
 void check_costs(const PreemptionCosts& costs, const JobSpec& job, const SchedulingRules& rules);

@@ -282,7 +282,8 @@ void Capacity::change(GpuId id, const RankDemand& rank, int sign) {
   server.host_memory -= rank.host_memory * sign;
   const bool was_free = gpu.jobs == 0;
   gpu.jobs += sign;
-  CONTEND_DCHECK(gpu.jobs >= 0 && gpu.reserved >= 0 && gpu.reserved <= kWholeGpu, "a GPU is not given away twice");
+  CONTEND_DCHECK(gpu.jobs >= 0 && gpu.reserved >= 0 && gpu.reserved <= std::max(1, gpu.jobs) * kWholeGpu,
+                 "a GPU is not given away twice");
   if (const bool is_free = gpu.jobs == 0; is_free != was_free) add_free(server_of(id), is_free ? 1 : -1);
   if (rooms_) rooms_->set(server_of(id).index(), room_of(server_of(id)));
 }

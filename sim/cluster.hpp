@@ -129,7 +129,8 @@ struct ServerRoom {
 };
 
 /// Counts the resources that jobs hold. The jobs on a GPU either all reserve shares of it, or all share it as its
-/// memory allows. Queries have the meaning of those of the same name in ClusterView.
+/// memory allows; of those that reserve all of it there may be several (sim/sharing.hpp), and no other job fits beside
+/// them. Queries have the meaning of those of the same name in ClusterView.
 class Capacity {
  public:
   explicit Capacity(const ClusterSpec& spec);
@@ -156,7 +157,10 @@ class Capacity {
   [[nodiscard]] const ServerTree<ServerRoom>& rooms() const;
   /// True if no job holds a part of the GPU.
   [[nodiscard]] bool is_free(GpuId gpu) const { return gpus_[gpu.index()].jobs == 0; }
-  [[nodiscard]] int free_share(GpuId gpu) const { return kWholeGpu - gpus_[gpu.index()].reserved; }
+  [[nodiscard]] int free_share(GpuId gpu) const { return std::max(0, kWholeGpu - gpus_[gpu.index()].reserved); }
+  /// Jobs that hold the GPU or a part of it, and memory that they leave, whoever may have it.
+  [[nodiscard]] int jobs_on(GpuId gpu) const { return gpus_[gpu.index()].jobs; }
+  [[nodiscard]] Bytes memory_left(GpuId gpu) const { return gpus_[gpu.index()].free_memory; }
   [[nodiscard]] std::int64_t free_milli_cpus(ServerId server) const { return servers_[server.index()].milli_cpus; }
   [[nodiscard]] Bytes free_host_memory(ServerId server) const { return servers_[server.index()].host_memory; }
   [[nodiscard]] bool fits(GpuId gpu, const RankDemand& rank) const;

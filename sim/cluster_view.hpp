@@ -4,6 +4,7 @@
 #include "sim/ids.hpp"
 #include "sim/job.hpp"
 #include "sim/rank_layout.hpp"
+#include "sim/sharing.hpp"
 #include "sim/units.hpp"
 
 #include <cstddef>
@@ -134,6 +135,18 @@ class ClusterView {
   [[nodiscard]] virtual std::span<const BatchRegime> regimes_of(JobId /*job*/) const { return {}; }
   /// Price of a GPU of that type for an hour; 0 if it is not known.
   [[nodiscard]] virtual double price_of(std::int32_t /*type*/) const { return 0; }
+
+  // Jobs with a duration that share GPUs (sim/sharing.hpp).
+
+  /// The most such jobs on a GPU; 1: none share any.
+  [[nodiscard]] virtual int most_on_gpu() const { return 1; }
+  /// The speed of the job beside others on all of its GPUs, over its speed alone there; 0: they can't run there
+  /// together, because of the law, their memory or their number. 1 without others.
+  [[nodiscard]] virtual double speed_beside(JobId /*job*/, std::span<const JobId> others, std::int32_t /*type*/) const {
+    return others.empty() ? 1 : 0;
+  }
+  /// What its iterations need one after the other; all 0 if that is not known.
+  [[nodiscard]] virtual StageTimes stages_of(JobId /*job*/) const { return {}; }
 
   // Searches for GPUs with room for a rank of a job. What is written here looks at every server; the engine answers the
   // same from indices. A GPU has room if the job may use its server, it `fits`, and the CPUs and host memory of the

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <span>
 
+#include <fmt/core.h>
+
 namespace contend {
 
 namespace {
@@ -45,6 +47,7 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
       capacity{spec} {
   check_workload(workload, spec, options.rules);
   check_rules(options.rules);
+  check_sharing(options.sharing);
   check_interference(options.interference, *network);
   if (options.observer != nullptr || options.failures.jitter > 0) options.leap = false;
   fold = options.leap;
@@ -71,6 +74,9 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
     run.remaining_service = run.total_service;
     if (options.costs) job_costs.push_back(options.costs(*run.spec));
     check_costs(costs_of(run), *run.spec, options.rules);
+    if (options.sharing.any() && run.timed() && costs_of(run).written > Bytes{})
+      throw InputError{
+          fmt::format("job `{}` can't write its checkpoints to a store while jobs share GPUs", run.spec->name)};
   }
   if (!spec.types.empty()) {
     for (std::size_t s = 0; s < servers(); ++s) server_types.push_back(type_of(spec, ServerId{s}));
@@ -142,6 +148,61 @@ void JobRun::undo_until_left(Time left) {
   compute -= undone;
   lost += undone;
   redone += at_pace(undone.on_each_of(spec->gpus), segment({}));
+}
+
+void EngineState::show_run(JobId job) const {
+  static const Op kRun = [] {
+    Op op;
+    op.name = "run";
+    return op;
+  }();
+  const JobRun& run = jobs[job.index()];
+  if (options.observer == nullptr || !run.timed() || RankDemand{*run.spec}.share < kWholeGpu) return;
+  const Time from = run.shared ? run.shared->changed() : run.since;
+  if (from == clock) return;
+  for (std::size_t rank = 0; rank < run.gpus.size(); ++rank) {
+    const GpuId id = run.gpus[rank];
+    if (run.shared && run.shared->is_shared[rank] != 0)
+      options.observer->shared(id, job, run.shared->beside, kRun, run.retries(), from, clock);
+    else
+      options.observer->compute(id, job, kRun, run.retries(), from, clock);
+  }
+}
+
+void EngineState::count_sharing(JobId job) {
+  const JobRun& run = jobs[job.index()];
+  SharedClock& own = *run.shared;
+  const Time passed = clock - own.changed();
+  show_run(job);
+  if (own.beside.empty() || passed == Time{}) return;
+  auto& [time, lost] = shared_times[{job, own.beside}];
+  time += passed;
+  lost += Int128{passed.ns()} * kFullSpeed - (own.exact(clock) - own.exact(own.changed()));
+}
+
+std::int64_t EngineState::speed_of(JobId job, std::span<const JobId> others, std::int32_t type) const {
+  if (!options.sharing.by_priority) return options.sharing.law->speed(job, others, type);
+  std::vector<JobId> counted;
+  for (const JobId other : others)
+    if (jobs[other.index()].spec->priority >= jobs[job.index()].spec->priority) counted.push_back(other);
+  return counted.empty() ? kFullSpeed : options.sharing.law->speed(job, counted, type);
+}
+
+double EngineState::speed_beside(JobId job, std::span<const JobId> others, std::int32_t type) const {
+  if (others.empty()) return 1;
+  if (static_cast<int>(others.size()) >= most_on_gpu() || !options.sharing.any()) return 0;
+  const std::int32_t on = spec.types.empty() ? -1 : type;
+  const Bytes memory = on < 0 ? spec.gpu_memory : spec.types[static_cast<std::size_t>(on)].gpu_memory;
+  Bytes needed = jobs[job.index()].spec->memory_per_gpu;
+  for (const JobId other : others) needed += jobs[other.index()].spec->memory_per_gpu;
+  if (needed > memory || !jobs[job.index()].timed()) return 0;
+  std::vector<JobId> sorted{others.begin(), others.end()};
+  std::sort(sorted.begin(), sorted.end());
+  return static_cast<double>(speed_of(job, sorted, on)) / static_cast<double>(kFullSpeed);
+}
+
+double EngineState::paid_gpu_s(const JobRun& run) const {
+  return run.shared->paid_gpu_s + (clock - run.shared->changed()).to_seconds() * run.shared->gpus;
 }
 
 bool EngineState::stays_behind(JobId other, JobId id) {

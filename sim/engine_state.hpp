@@ -20,6 +20,7 @@
 #include "sim/ports.hpp"
 #include "sim/random_stream.hpp"
 #include "sim/result.hpp"
+#include "sim/sharing.hpp"
 #include "sim/simulation.hpp"
 
 #include <algorithm>
@@ -105,6 +106,7 @@ struct alignas(kCacheLine) JobRun {
   Time communication_wait;
   std::int64_t server_transfers = 0;                      ///< started transfers, counted once on each server
   std::unique_ptr<const std::vector<PacedWork>> parts{};  ///< of a job with regimes: at its last start
+  std::unique_ptr<SharedClock> shared{};                  ///< of a timed job that has shared a GPU in its present run
 
   static constexpr int kLines = 2;  ///< that an event of an iteration graph may need
 
@@ -204,8 +206,11 @@ struct EngineState : ClusterView {
   /// By cell: the work left of all occupants on each GPU, which falls when an operation ends. It lies apart from cells,
   /// because placements look at many loads, and the end of a transfer changes those of all cells of a job.
   std::vector<GpuTime> loads;
-  std::vector<CellId> touched;                     ///< cells to look at when the instant ends
-  std::vector<CellId> unpaced;                     ///< cells whose rates the pacer has to look at
+  std::vector<CellId> touched;  ///< cells to look at when the instant ends
+  std::vector<CellId> unpaced;  ///< cells whose rates the pacer has to look at
+  std::vector<JobId> unshared;  ///< timed jobs whose speeds the sharer has to look at
+  /// By timed job and the jobs beside it: the time, and what of it was lost, in thousand-millionths of a nanosecond.
+  std::map<std::pair<JobId, std::vector<JobId>>, std::pair<Time, Int128>> shared_times;
   std::size_t waiting = 0;                         ///< queued and preempted jobs
   std::vector<JobId> running;                      ///< in no order
   std::vector<std::uint32_t> running_at;           ///< by job: its index in `running`
@@ -245,6 +250,26 @@ struct EngineState : ClusterView {
   [[nodiscard]] PolicyKey key(JobId job);
   /// As view(job, true), of a graph job that runs.
   [[nodiscard]] const JobView& view_for_key(JobId job) const;
+  /// The time that the run of a timed job so far would have taken without others on its GPUs.
+  [[nodiscard]] Time alone(const JobRun& run) const {
+    return run.shared ? run.shared->shown(clock) : clock - run.since;
+  }
+  /// Has the sharer look at the timed jobs on a GPU; nothing without a law.
+  void mark_sharing(GpuId id) {
+    if (!options.sharing.any()) return;
+    const auto& timed = gpu[id.index()].timed;
+    unshared.insert(unshared.end(), timed.begin(), timed.end());
+  }
+  /// Shows a timed job to the observer, as a task named `run` whose iteration is the attempt: from its start, or since
+  /// its speed changed last, until now. Jobs that reserved a part of their GPUs are left out, because the spans of one
+  /// GPU must not overlap.
+  void show_run(JobId job) const;
+  /// Adds the time since its speed changed last to shared_times, of a timed job with a clock, and shows it.
+  void count_sharing(JobId job);
+  /// The speed of a timed job beside others, ascending, on a GPU; 0: they can't run there together.
+  [[nodiscard]] std::int64_t speed_of(JobId job, std::span<const JobId> others, std::int32_t type) const;
+  /// The GPU time that a run that shares GPUs has to pay for, in seconds: each of the jobs on a GPU pays its part.
+  [[nodiscard]] double paid_gpu_s(const JobRun& run) const;
   /// Work that a running timed job has done since its last start.
   [[nodiscard]] WorkDone work_done(const JobRun& run) const;
   /// Of a graph job that begins to run, or has saved, after `completed` iterations: says when it saves next.
@@ -334,11 +359,13 @@ struct EngineState : ClusterView {
   [[nodiscard]] std::span<const std::int32_t> types_for(const JobSpec& job) const;
   /// As job(), to be placed on servers of the type.
   [[nodiscard]] JobView view_on(JobId job, std::int32_t type) const;
-  /// The price of so many GPUs of the type on which the job runs, for that time.
-  [[nodiscard]] double cost_of(const JobRun& job_run, Time held, int gpus) const {
+  /// The price of the GPUs that a running job has held since its start.
+  [[nodiscard]] double cost_of(const JobRun& job_run) const {
     constexpr double kHour_s = 3600;
     const double shares = RankDemand{*job_run.spec}.share > 0 ? RankDemand{*job_run.spec}.share : kWholeGpu;
-    return price_of(job_run.type) * gpus * (shares / kWholeGpu) * (held.to_seconds() / kHour_s);
+    if (job_run.shared) return price_of(job_run.type) * (shares / kWholeGpu) * (paid_gpu_s(job_run) / kHour_s);
+    return price_of(job_run.type) * job_run.width * (shares / kWholeGpu) *
+           ((clock - job_run.since).to_seconds() / kHour_s);
   }
   /// How the job runs on so many GPUs of the type.
   [[nodiscard]] JobPace pace_on(const JobSpec& job, int gpus, std::int32_t type,
@@ -404,6 +431,11 @@ struct EngineState : ClusterView {
   [[nodiscard]] double speed_with(const JobView& job_view, int gpus, std::int32_t type) const override;
   [[nodiscard]] std::span<const int> sizes_of(JobId job) const override;
   [[nodiscard]] std::span<const BatchRegime> regimes_of(JobId job) const override;
+  [[nodiscard]] int most_on_gpu() const override { return options.sharing.any() ? options.sharing.most : 1; }
+  [[nodiscard]] double speed_beside(JobId job, std::span<const JobId> others, std::int32_t type) const override;
+  [[nodiscard]] StageTimes stages_of(JobId job) const override {
+    return options.sharing.any() ? options.sharing.law->stages(job) : StageTimes{};
+  }
   [[nodiscard]] double price_of(std::int32_t type) const override {
     return spec.types.empty() ? 0 : spec.types[static_cast<std::size_t>(type)].price;
   }

@@ -89,6 +89,8 @@ struct GpuState {
   Time busy;  ///< time spent in tasks, without Cell::busy_time
   std::int64_t jobs_started = 0;
   boost::container::small_vector<JobId, 2> timed;  ///< timed jobs that hold it, in order of start
+  int whole_jobs = 0;                              ///< of these, that didn't ask for a part of it only
+  Time whole_since;                                ///< since when there have been such jobs without a gap
 };
 
 /// The servers between which some messages or collectives of a job pass, all those between the same ranks.

@@ -3,6 +3,7 @@
 
 #include "sim/ids.hpp"
 #include "sim/job.hpp"
+#include "sim/sharing.hpp"
 #include "sim/units.hpp"
 
 #include <algorithm>
@@ -65,6 +66,9 @@ struct JobResult {
   GpuTime lost;
   GpuTime lost_to_failures;      ///< part of `lost`
   Time contended;                ///< part of `communication` in which another transfer slowed it
+  Time shared;                   ///< part of `held` beside other jobs with a duration on a GPU (sim/sharing.hpp)
+  Time lost_to_sharing;          ///< part of `shared` by which it came to be later
+  std::string shared_with;       ///< the jobs beside which it ran longest: names, divided by `;`
   int starts = 0;                ///< on GPUs: the first, after preemptions and of further attempts
   std::string server_type;       ///< of its last start; empty without types of servers
   std::optional<Time> deadline;  ///< as the job list says
@@ -178,6 +182,7 @@ struct RunResult {
   std::vector<GpuResult> gpus;
   std::vector<TypeResult> types;  ///< empty without types of servers
   std::vector<LinkResult> links;
+  std::vector<SharedTime> sharing;  ///< by job, then by falling time; empty if no jobs with a duration shared GPUs
   NetworkReport fabric;
   Time end;                        ///< time of the last event: the makespan if the first job arrives at 0
   std::uint64_t events = 0;        ///< events executed one by one
@@ -191,6 +196,8 @@ struct RunResult {
   std::optional<BusyTimes> window;  ///< if the run has a measured window
   bool interrupted = false;         ///< stopped by the user or by `until` before all jobs ended
 };
+/// The names of the jobs, divided by `;`.
+[[nodiscard]] std::string names_of(const RunResult& run, std::span<const JobId> jobs);
 /// What RunResult::digest is for these results.
 [[nodiscard]] std::uint64_t digest_of(const RunResult& result);
 

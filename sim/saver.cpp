@@ -34,7 +34,7 @@ void Saver::work_on(JobId job) {
 
 WorkDone EngineState::work_done(const JobRun& run) const {
   const PreemptionCosts& costs = costs_of(run);
-  if (!run.saving) return work_after(run.segment(costs), costs, clock - run.since);
+  if (!run.saving) return work_after(run.segment(costs), costs, alone(run));
   const TimedSaving& saving = *run.saving;
   if (saving.step != SavingStep::none)
     return {saving.done, saving.saved, saving.overhead + (clock - saving.standing_since), saving.restarting};

@@ -91,6 +91,13 @@ class SchedulingActions {
   /// type, or with -1 as start() does.
   virtual bool start_with(JobId job, int gpus, std::int32_t type) = 0;
   bool start_with(JobId job, int gpus) { return start_with(job, gpus, -1); }
+  /// Starts a queued job on these GPUs, one for each of its ranks, some of which other jobs with a duration may hold:
+  /// all of them share a GPU then (sim/sharing.hpp). Returns false if that can't be: of other jobs one is of iterations
+  /// or reserved a part of its GPU, there are as many on a GPU as may be, their memory or the CPUs and memory of a
+  /// server don't suffice, the law can't have them run together, a quota is used up, or the job can't run on such
+  /// servers or not on those of another virtual cluster. Naming GPUs that aren't there, or not as many as it needs, or
+  /// one twice, is illegal.
+  virtual bool start_at(JobId job, std::span<const GpuId> gpus) = 0;
   /// Gives a running job another number of GPUs, one of ClusterView::sizes_of, on servers of the same type. Its own
   /// GPUs count as free for that. It saves its work and loses what it hasn't saved as if it were preempted, and starts
   /// again at once, after the restart that a preemption costs. It doesn't queue, and SchedulingPolicy::queued isn't

@@ -10,6 +10,7 @@
 #include "sim/outages.hpp"
 #include "sim/pacer.hpp"
 #include "sim/saver.hpp"
+#include "sim/sharer.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -106,6 +107,10 @@ class Simulation::Engine {
       if (std::min(state_.calendar.next_time(), state_.network->next_end()) == instant) return;
       pacer_.settle();
     }
+    if (!state_.unshared.empty()) {
+      if (std::min(state_.calendar.next_time(), state_.network->next_end()) == instant) return;
+      sharer_.settle();
+    }
     leaper_.after_instant();
 #ifndef NDEBUG
     if (checked_ != state_.groups_changed) check_seats(state_);
@@ -157,6 +162,7 @@ class Simulation::Engine {
   [[nodiscard]] BusyTimes busy_times(Time now) const;
   [[nodiscard]] bool exists(GpuId gpu) const;
   void add_types(RunResult& result) const;
+  void add_sharing(RunResult& result) const;
   RunResult collect() const;
   void add_service(const JobRun& run, JobResult& job) const;
   std::int64_t iterations_done(const JobRun& run) const;
@@ -173,6 +179,7 @@ class Simulation::Engine {
   Admission admission_{state_, executor_, courier_, saver_};
   Outages outages_{state_, admission_};
   Pacer pacer_{state_};
+  Sharer sharer_{state_};
   Leaper leaper_{state_, admission_, outages_};
 };
 
@@ -207,7 +214,7 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   const auto has_price = [](const ServerType& type) { return type.price > 0; };
   if (std::any_of(state_.spec.types.begin(), state_.spec.types.end(), has_price)) {
     job.cost = run.cost;
-    if (run.state == JobState::running) *job.cost += state_.cost_of(run, state_.clock - run.since, run.width);
+    if (run.state == JobState::running) *job.cost += state_.cost_of(run);
   }
   if (run.waits) job.waited += state_.clock - run.since;
   if (run.state != JobState::running) return;
@@ -251,9 +258,11 @@ Time Simulation::Engine::busy_of(GpuId id, Time now) const {
   const Cell& cell = state_.cells[gpu.cell.index()];
   Time busy = gpu.busy + cell.busy_time;
   if (cell.busy) busy += now - cell.started;
+  if (gpu.whole_jobs > 0) busy += now - gpu.whole_since;
   for (const JobId job : gpu.timed) {
     const JobRun& run = state_.jobs[job.index()];
-    busy += reserved_part(now - run.since, RankDemand{*run.spec}.share);
+    const std::int32_t share = RankDemand{*run.spec}.share;
+    if (share < kWholeGpu) busy += reserved_part(now - run.since, share);
   }
   return busy;
 }
@@ -295,6 +304,32 @@ void Simulation::Engine::add_types(RunResult& result) const {
     const double all_s = GpuTime{result.end, type.gpus}.to_seconds();
     type.utilisation = all_s > 0 ? type.busy.to_seconds() / all_s : 0;
   }
+}
+
+void Simulation::Engine::add_sharing(RunResult& result) const {
+  auto times = state_.shared_times;
+  for (const JobId id : state_.running) {
+    const JobRun& run = state_.jobs[id.index()];
+    if (!run.shared || run.shared->beside.empty() || run.shared->changed() == state_.clock) continue;
+    const SharedClock& own = *run.shared;
+    const Time passed = state_.clock - own.changed();
+    auto& [time, lost] = times[{id, own.beside}];
+    time += passed;
+    lost += Int128{passed.ns()} * kFullSpeed - (own.exact(state_.clock) - own.exact(own.changed()));
+  }
+  for (const auto& [key, spent] : times) {
+    const Time lost = Time::nanoseconds(static_cast<std::int64_t>(spent.second / kFullSpeed));
+    result.sharing.push_back({key.first, key.second, spent.first, lost});
+    JobResult& job = result.jobs[key.first.index()];
+    job.shared += spent.first;
+    job.lost_to_sharing += lost;
+  }
+  std::stable_sort(result.sharing.begin(), result.sharing.end(), [](const SharedTime& a, const SharedTime& b) {
+    return a.job != b.job ? a.job < b.job : a.time > b.time;
+  });
+  for (const SharedTime& each : result.sharing)
+    if (JobResult& job = result.jobs[each.job.index()]; job.shared_with.empty())
+      job.shared_with = names_of(result, each.beside);
 }
 
 RunResult Simulation::Engine::collect() const {
@@ -341,6 +376,7 @@ RunResult Simulation::Engine::collect() const {
   state_.network->report(state_.clock, result.fabric);
   result.end = state_.clock;
   add_types(result);
+  add_sharing(result);
   result.events = state_.events;
   result.leapt_events = state_.leapt_events;
   for (const Cell& cell : state_.cells) {
@@ -384,6 +420,12 @@ const Workload& Simulation::workload() const {
   return engine_->workload();
 }
 
+std::string names_of(const RunResult& run, std::span<const JobId> jobs) {
+  std::string names;
+  for (const JobId job : jobs) names += (names.empty() ? "" : ";") + run.jobs[job.index()].name;
+  return names;
+}
+
 std::uint64_t digest_of(const RunResult& result) {
   Fingerprint digest;
   const auto add = [&digest](auto value) { digest.add(static_cast<std::uint64_t>(value)); };
@@ -401,6 +443,10 @@ std::uint64_t digest_of(const RunResult& result) {
     add(job.interruptions);
     add(job.redone.ns());
     add(job.slowed.ns());
+  }
+  for (const SharedTime& each : result.sharing) {
+    for (const JobId other : each.beside) add(other.value());
+    for (const Time time : {each.time, each.lost}) add(time.ns());
   }
   for (const GpuResult& gpu : result.gpus) add(gpu.busy.ns());
   for (const LinkResult& link : result.links) {

@@ -56,6 +56,7 @@ struct SimulationOptions {
   /// What is saved of a job's work, where that differs from job to job; else `rules.preemption` holds for all.
   std::function<PreemptionCosts(const JobSpec&)> costs{};
   Interference interference{};                   ///< between tasks and transfers on the same GPU
+  GpuSharing sharing{};                          ///< between timed jobs on the same GPU
   Observer* observer = nullptr;                  ///< sees every task and transfer; turns leaping off
   DecisionObserver* decisions = nullptr;         ///< sees every decision about a job
   std::function<bool(const Progress&)> monitor;  ///< called every few thousand events; false interrupts

@@ -50,13 +50,14 @@ enum Column : std::uint8_t {
   kCompression,
   kBatch,
   kBatchRule,
+  kGpuMemory,
   kColumns
 };
 constexpr std::array<std::string_view, kColumns> kNames = {
-    "job_id",     "submit_ms", "submit_s",    "model",           "gpus",      "iterations", "duration_s",
-    "attempts_s", "outcome",   "limit_s",     "measured_wait_s", "vc",        "user",       "gpu_type",
-    "gpu_share",  "cpus",      "host_memory", "priority",        "place",     "deadline_s", "min_gpus",
-    "max_gpus",   "fusion",    "compression", "batch",           "batch_rule"};
+    "job_id",     "submit_ms", "submit_s",    "model",           "gpus",       "iterations", "duration_s",
+    "attempts_s", "outcome",   "limit_s",     "measured_wait_s", "vc",         "user",       "gpu_type",
+    "gpu_share",  "cpus",      "host_memory", "priority",        "place",      "deadline_s", "min_gpus",
+    "max_gpus",   "fusion",    "compression", "batch",           "batch_rule", "gpu_memory"};
 /// Columns that replace members of a training entry.
 constexpr std::array kMemberColumns = {kFusion, kCompression, kBatch};
 constexpr std::int64_t kMaxMilliCpus = 1'000'000'000;
@@ -245,7 +246,9 @@ class JobListReader {
     if (const std::string_view text = field(kOutcome); !text.empty()) read_outcome(text, job);
     if (!field(kGpuShare).empty()) job.gpu_share = static_cast<int>(milli(kGpuShare, 1, 1000));
     if (!field(kCpus).empty()) job.milli_cpus = static_cast<int>(milli(kCpus, 0, kMaxMilliCpus));
-    if (const std::string_view text = field(kHostMemory); !text.empty()) read_memory(text, job);
+    if (const std::string_view text = field(kHostMemory); !text.empty())
+      job.host_memory = read_memory(kHostMemory, text);
+    if (const std::string_view text = field(kGpuMemory); !text.empty()) job.gpu_memory = read_memory(kGpuMemory, text);
     if (const std::string_view text = field(kPriority); !text.empty()) read_priority(text, job);
     if (const std::string_view text = field(kPlace); !text.empty()) read_place(text, job);
     if (!field(kDeadline).empty()) read_deadline(job);
@@ -307,7 +310,7 @@ class JobListReader {
     job.priority = static_cast<int>(number.value);
   }
 
-  void read_memory(std::string_view text, JobRequest& job) {
+  Bytes read_memory(Column column, std::string_view text) {
     constexpr std::array<std::pair<std::string_view, int>, 4> kUnits = {
         {{"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}}};
     std::string_view digits = text;
@@ -319,8 +322,10 @@ class JobListReader {
     }
     const ScaledDecimal number = parse_integer(digits);
     if (number.error != DecimalError::none || number.value < 0 || number.value > (INT64_MAX >> shift))
-      return expected(kHostMemory, "expected whole bytes, KiB, MiB, GiB or TiB", text);
-    job.host_memory = Bytes{number.value << shift};
+      expected(column, "expected whole bytes, KiB, MiB, GiB or TiB", text);
+    else
+      return Bytes{number.value << shift};
+    return Bytes{};
   }
 
   /// A decimal number in thousandths.

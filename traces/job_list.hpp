@@ -21,6 +21,7 @@
 //   gpu_share     part of each GPU that it takes, above 0 to 1, in thousandths
 //   cpus          CPUs for each GPU, in thousandths
 //   host_memory   memory of the server for each GPU: bytes, or with a unit, 64GiB
+//   gpu_memory    memory that a job with a duration takes on each GPU: bytes, or with a unit, 12GiB
 //   priority      whole number; larger is more urgent; 0 without it
 //   min_gpus, max_gpus  numbers of GPUs that it may have, with min_gpus <= gpus <= max_gpus; `gpus` is what it prefers.
 //                 One of them alone: the other is `gpus`. Without both it always has `gpus`

@@ -86,6 +86,8 @@ constexpr std::array kWritten = {
                   [](const JobRequest& job) { return thousandths(job.milli_cpus); }},
     WrittenColumn{"host_memory", [](const JobRequest& job) { return job.host_memory != Bytes{}; },
                   [](const JobRequest& job) { return memory(job.host_memory); }},
+    WrittenColumn{"gpu_memory", [](const JobRequest& job) { return job.gpu_memory != Bytes{}; },
+                  [](const JobRequest& job) { return memory(job.gpu_memory); }},
     WrittenColumn{"priority", [](const JobRequest& job) { return job.priority != 0; },
                   [](const JobRequest& job) { return fmt::format("{}", job.priority); }},
     WrittenColumn{"deadline_s", [](const JobRequest& job) { return job.deadline.has_value(); },

@@ -2,6 +2,7 @@
 // makespan, finish-time fairness and cost. Each is a linear program, or a sequence of them, over the shares of time
 // that jobs get on each type (type_allocation.hpp). Rounds make the shares come true (rounds.hpp).
 
+#include "policies/scheduling/packed_shares.hpp"
 #include "policies/scheduling/rounds.hpp"
 #include "sim/error.hpp"
 
@@ -17,11 +18,17 @@ namespace {
 
 enum class Objective { max_min, water_filling, agnostic, makespan, finish_time_fairness, cost, equal };
 
+constexpr bool can_pack(Objective objective) {
+  return objective == Objective::max_min || objective == Objective::makespan ||
+         objective == Objective::finish_time_fairness || objective == Objective::cost;
+}
+
 class Gavel final : public RoundPolicy {
  public:
-  Gavel(Objective objective, const Parameters& parameters)
-      : RoundPolicy{parameters},
+  Gavel(Objective objective, const Parameters& parameters, bool packs)
+      : RoundPolicy{parameters, packs},
         objective_{objective},
+        packs_{packs},
         trades_{objective == Objective::equal && parameters.get<bool>("trade")} {
     if (objective != Objective::water_filling) return;
     const auto entities = parameters.get<std::string>("entities"), within = parameters.get<std::string>("within");
@@ -41,6 +48,7 @@ class Gavel final : public RoundPolicy {
 
  private:
   [[nodiscard]] TimeShares divide(const TypedCluster& cluster, const ClusterView& view) override {
+    if (packs_) return divide_packed(cluster);
     switch (objective_) {
       case Objective::max_min:
         return max_min_shares(cluster, false, false);
@@ -69,24 +77,34 @@ class Gavel final : public RoundPolicy {
     return shares;
   }
 
+  [[nodiscard]] TimeShares divide_packed(const TypedCluster& cluster) const {
+    if (objective_ == Objective::makespan) return packed_makespan_shares(cluster);
+    if (objective_ == Objective::finish_time_fairness) return packed_finish_time_fair_shares(cluster);
+    if (objective_ == Objective::cost) return packed_least_cost_shares(cluster);
+    return packed_max_min_shares(cluster);
+  }
+
   Objective objective_;
-  bool trades_;
+  bool packs_, trades_;
   Entities entities_ = Entities::none;
   bool first_come_ = false;
 };
 
 template <Objective kObjective>
 std::unique_ptr<SchedulingPolicy> make_gavel(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<Gavel>(kObjective, parameters);
+  bool packs = false;
+  if constexpr (can_pack(kObjective)) packs = parameters.get<bool>("pack");
+  return std::make_unique<Gavel>(kObjective, parameters, packs);
 }
 
 template <Objective kObjective>
 auto gavel_row(std::string_view name, std::string_view summary, std::string_view source)
     -> PolicyRow<SchedulingPolicy> {
+  static constexpr ParameterInfo kPacking[] = {kRoundParameters[0], kRoundParameters[1], kRoundParameters[2], kPack};
   return {.name = name,
           .summary = summary,
           .source = source,
-          .parameters = kRoundParameters,
+          .parameters = can_pack(kObjective) ? std::span<const ParameterInfo>{kPacking} : kRoundParameters,
           .make = make_gavel<kObjective>};
 }
 

@@ -1,8 +1,11 @@
 #include "policies/scheduling/rounds.hpp"
 
+#include "policies/scheduling/gpu_groups.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <iterator>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -19,10 +22,11 @@ double rounded_share(double share) {
 
 }  // namespace
 
-RoundPolicy::RoundPolicy(const Parameters& parameters)
+RoundPolicy::RoundPolicy(const Parameters& parameters, bool packs)
     : round_{Time::ceil_nanoseconds(parameters.get<double>("round_s") * 1e9)},
       reallocate_after_{Time::ceil_nanoseconds(parameters.get<double>("reallocate_s") * 1e9)},
-      fills_{parameters.get<bool>("fill")} {}
+      fills_{parameters.get<bool>("fill")},
+      packs_{packs} {}
 
 void RoundPolicy::queued(const JobView& view) {
   const auto known = ties_.find(view.id);
@@ -32,6 +36,7 @@ void RoundPolicy::queued(const JobView& view) {
     const auto at = jobs_.find({known->second, view.id});
     job = std::move(at->second);
     jobs_.erase(at);
+    part(job);
   }
   job.view = view;
   job.type = -1;
@@ -42,16 +47,37 @@ void RoundPolicy::queued(const JobView& view) {
 void RoundPolicy::left(JobId id) {
   const auto known = ties_.find(id);
   if (known == ties_.end()) return;
-  jobs_.erase({known->second, id});
+  const auto at = jobs_.find({known->second, id});
+  part(at->second);
+  std::erase_if(pairs_,
+                [&](const auto& pair) { return pair.first.first == at->first || pair.first.second == at->first; });
+  jobs_.erase(at);
   ties_.erase(known);
   has_changed_ = true;
+}
+
+/// The job no longer runs beside another one.
+void RoundPolicy::part(Job& job) {
+  if (!job.partner.valid()) return;
+  const auto tie = ties_.find(job.partner);
+  if (tie != ties_.end()) jobs_.at({tie->second, job.partner}).partner = JobId::none();
+  job.partner = JobId::none();
 }
 
 void RoundPolicy::count_time(Time now) {
   const double elapsed_s = (now - counted_until_).to_seconds();
   counted_until_ = now;
-  for (auto& [key, job] : jobs_)
-    if (job.type >= 0 && job.has_share) job.received[static_cast<std::size_t>(job.type)] += elapsed_s;
+  for (auto& [key, job] : jobs_) {
+    if (job.type < 0) continue;
+    Account* account = &job.alone;
+    if (job.partner.valid()) {
+      const Key other{ties_.at(job.partner), job.partner};
+      const auto pair = pairs_.find({key, other});  // each pair once: from its first job
+      if (pair == pairs_.end()) continue;
+      account = &pair->second;
+    }
+    if (account->has_share) account->received[static_cast<std::size_t>(job.type)] += elapsed_s;
+  }
 }
 
 TypedCluster RoundPolicy::typed(const ClusterView& cluster, Time now) {
@@ -85,36 +111,82 @@ TypedCluster RoundPolicy::typed(const ClusterView& cluster, Time now) {
   const std::vector<double> isolated = equal_share_rates(typed);
   std::size_t i = 0;
   for (auto& [key, job] : jobs_) job.isolated_rate = isolated[i++];
+  if (packs_) add_pairs(cluster, typed);
   return typed;
+}
+
+void RoundPolicy::add_pairs(const ClusterView& cluster, TypedCluster& typed) {
+  const std::size_t types = cluster.types();
+  std::size_t a = 0;
+  for (auto first = jobs_.begin(); first != jobs_.end(); ++first, ++a) {
+    std::size_t b = a + 1;
+    for (auto second = std::next(first); second != jobs_.end(); ++second, ++b) {
+      if (first->second.view.gpus != second->second.view.gpus) continue;
+      TypedPair pair{.first = a, .second = b, .first_rates = {}, .second_rates = {}};
+      const JobId ids[] = {first->first.second, second->first.second};
+      bool any = false;
+      for (std::size_t t = 0; t < types; ++t) {
+        const auto type = static_cast<std::int32_t>(t);
+        const double one = cluster.speed_beside(ids[0], {ids + 1, 1}, type);
+        const double other = cluster.speed_beside(ids[1], {ids, 1}, type);
+        const bool can = one > 0 && other > 0;
+        pair.first_rates.push_back(can ? one * first->second.rates[t] : 0);
+        pair.second_rates.push_back(can ? other * second->second.rates[t] : 0);
+        any = any || can;
+      }
+      if (any) typed.pairs.push_back(std::move(pair));
+    }
+  }
+}
+
+/// Adds to the deficit what the shares promised in so much time, less what came of it.
+void RoundPolicy::settle(Account& account, double elapsed_s, std::size_t types) const {
+  if (account.has_share)
+    for (std::size_t t = 0; t < types; ++t) account.deficit[t] += account.shares[t] * elapsed_s - account.received[t];
+  account.deficit.resize(types);
+  account.received.assign(types, round_.to_seconds() / 2);
+  account.has_share = true;
+}
+
+void RoundPolicy::set_shares(Account& account, std::span<const double> shares) {
+  account.shares.clear();
+  for (const double share : shares) account.shares.push_back(rounded_share(share));
 }
 
 void RoundPolicy::reallocate(const ClusterView& cluster, Time now) {
   const std::size_t types = cluster.types();
   const double elapsed_s = divided_at_ == Time::never() ? 0 : (now - divided_at_).to_seconds();
-  for (auto& [key, job] : jobs_) {
-    if (job.has_share)
-      for (std::size_t t = 0; t < types; ++t) job.deficit[t] += job.shares[t] * elapsed_s - job.received[t];
-    job.deficit.resize(types);
-    job.received.assign(types, round_.to_seconds() / 2);
-    job.has_share = true;
-  }
-  const TimeShares shares = divide(typed(cluster, now), cluster);
+  for (auto& [key, job] : jobs_) settle(job.alone, elapsed_s, types);
+  const TypedCluster jobs = typed(cluster, now);
+  const TimeShares shares = divide(jobs, cluster);
   std::size_t i = 0;
+  std::vector<Key> keys;
   for (auto& [key, job] : jobs_) {
-    job.shares.assign(types, 0);
-    for (std::size_t t = 0; t < types; ++t) job.shares[t] = rounded_share(shares.x[i * types + t]);
+    set_shares(job.alone, {shares.x.data() + i * types, types});
+    keys.push_back(key);
     ++i;
   }
+  std::map<std::pair<Key, Key>, Account> pairs;
+  for (std::size_t p = 0; p < jobs.pairs.size() && !shares.pairs.empty(); ++p) {
+    const std::span<const double> own{shares.pairs.data() + p * types, types};
+    if (std::ranges::none_of(own, [](double share) { return rounded_share(share) > 0; })) continue;
+    const std::pair<Key, Key> both{keys[jobs.pairs[p].first], keys[jobs.pairs[p].second]};
+    const auto known = pairs_.find(both);
+    Account& account = pairs.emplace(both, known == pairs_.end() ? Account{} : std::move(known->second)).first->second;
+    settle(account, elapsed_s, types);
+    set_shares(account, own);
+  }
+  pairs_ = std::move(pairs);
   divided_at_ = now;
   has_changed_ = false;
 }
 
-std::vector<std::pair<JobId, std::int32_t>> RoundPolicy::choose(const ClusterView& cluster) {
+std::vector<RoundPolicy::Taken> RoundPolicy::choose(const ClusterView& cluster) {
   struct Entry {
     double priority, deficit, share;
-    Job* job;
+    Job *first, *second;
   };
-  std::vector<std::pair<JobId, std::int32_t>> chosen;
+  std::vector<Taken> chosen;
   for (auto& [key, job] : jobs_) job.is_taken = false;
   std::vector<Entry> order;
   std::vector<std::vector<Job*>> lines;  // by type, in its order
@@ -125,25 +197,33 @@ std::vector<std::pair<JobId, std::int32_t>> RoundPolicy::choose(const ClusterVie
     room = cluster.gpus_on(cluster.servers_of_type(type));
     double all = 0;
     for (const auto& [key, job] : jobs_)
-      if (job.has_share) all += job.received[t];
+      if (job.alone.has_share) all += job.alone.received[t];
+    for (const auto& [keys, account] : pairs_) all += account.received[t];
     order.clear();
-    for (auto& [key, job] : jobs_) {
-      if (!job.has_share || job.shares[t] <= 0 || job.rates[t] <= 0) continue;
+    const auto add = [&](const Account& account, Job& first, Job* second) {
+      if (!account.has_share || account.shares[t] <= 0 || first.rates[t] <= 0) return;
       const double priority =
-          job.received[t] > 0 ? job.shares[t] / (job.received[t] / all) : kWithoutTime * job.shares[t];
-      order.push_back({priority, job.deficit[t], job.shares[t], &job});
-    }
+          account.received[t] > 0 ? account.shares[t] / (account.received[t] / all) : kWithoutTime * account.shares[t];
+      order.push_back({priority, account.deficit[t], account.shares[t], &first, second});
+    };
+    for (auto& [key, job] : jobs_) add(job.alone, job, nullptr);
+    for (auto& [keys, account] : pairs_) add(account, jobs_.at(keys.first), &jobs_.at(keys.second));
     std::stable_sort(order.begin(), order.end(), [](const Entry& a, const Entry& b) {
       return std::tie(a.priority, a.deficit, a.share) > std::tie(b.priority, b.deficit, b.share);
     });
     for (const Entry& entry : order) {
-      if (entry.job->is_taken || entry.job->view.gpus > room) continue;
-      entry.job->is_taken = true;
-      room -= entry.job->view.gpus;
-      chosen.emplace_back(entry.job->view.id, type);
+      const bool is_gone = entry.first->is_taken || (entry.second != nullptr && entry.second->is_taken);
+      if (is_gone || entry.first->view.gpus > room) continue;
+      entry.first->is_taken = true;
+      if (entry.second != nullptr) entry.second->is_taken = true;
+      room -= entry.first->view.gpus;
+      chosen.push_back({entry.first, entry.second, type});
     }
     auto& line = lines.emplace_back();
-    for (const Entry& entry : order) line.push_back(entry.job);
+    std::set<const Job*> known;
+    for (const Entry& entry : order)
+      for (Job* const job : {entry.first, entry.second})
+        if (job != nullptr && (!packs_ || known.insert(job).second)) line.push_back(job);
   }
   // What is left over stays with those who run there.
   for (auto& [key, job] : jobs_) {
@@ -152,7 +232,7 @@ std::vector<std::pair<JobId, std::int32_t>> RoundPolicy::choose(const ClusterVie
     if (job.view.gpus > room) continue;
     job.is_taken = true;
     room -= job.view.gpus;
-    chosen.emplace_back(key.second, job.type);
+    chosen.push_back({&job, nullptr, job.type});
   }
   for (auto& [key, job] : jobs_) job.place = {};
   for (std::size_t t = 0; t < lines.size(); ++t) {
@@ -168,20 +248,30 @@ std::vector<std::pair<JobId, std::int32_t>> RoundPolicy::choose(const ClusterVie
 }
 
 void RoundPolicy::start_round(const ClusterView& cluster, SchedulingActions& actions) {
-  const std::vector<std::pair<JobId, std::int32_t>> chosen = choose(cluster);
-  std::map<JobId, std::int32_t> wanted{chosen.begin(), chosen.end()};
-  std::vector<JobId> leaving;
-  std::vector<std::tuple<int, std::int64_t, JobId, std::int32_t>> starting;
-  for (const auto& [key, job] : jobs_) {
-    const auto at = wanted.find(key.second);
-    const std::int32_t type = at == wanted.end() ? -1 : at->second;
-    if (job.type >= 0 && job.type != type) leaving.push_back(key.second);
-    if (type >= 0 && job.type != type) starting.emplace_back(-job.view.gpus, key.first, key.second, type);
+  std::vector<Taken> chosen = choose(cluster);
+  std::ranges::sort(chosen, {}, [&](const Taken& each) {
+    return std::tuple{-each.first->view.gpus, ties_.at(each.first->view.id), each.first->view.id};
+  });
+  std::vector<GpuGroup> groups;
+  for (const Taken& each : chosen) {
+    groups.push_back({{each.first->view.id}, each.type});
+    if (each.second != nullptr) groups.back().jobs.push_back(each.second->view.id);
   }
-  for (const JobId id : leaving) actions.preempt(id);
-  std::sort(starting.begin(), starting.end());
-  for (const auto& [gpus, tie, id, type] : starting)
-    if (actions.start_on(id, type)) jobs_.at({tie, id}).type = type;
+  std::vector<JobId> running;
+  for (const auto& [key, job] : jobs_)
+    if (job.type >= 0) running.push_back(key.second);
+  run_groups(cluster, actions, groups, running);
+  for (const GpuGroup& group : groups) {  // those that were preempted are other objects now
+    std::vector<Job*> there;
+    for (const JobId id : group.jobs)
+      if (cluster.job(id).running) there.push_back(&jobs_.at({ties_.at(id), id}));
+    for (Job* const job : there) {
+      job->type = group.type;
+      job->partner = JobId::none();
+      for (const Job* const other : there)
+        if (other != job) job->partner = other->view.id;
+    }
+  }
 }
 
 void RoundPolicy::fill(const ClusterView& cluster, SchedulingActions& actions) {

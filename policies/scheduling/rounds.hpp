@@ -13,6 +13,9 @@
 // time. Then each deficit grows by the share times that time, less the time received, and the received times begin
 // anew, at half a round each. So a job that arrives in between waits for the next time, as in the released scheduler;
 // with `fill` it may use GPUs that are left over.
+//
+// Where jobs may share GPUs (`pack`), pairs of jobs have shares, priorities and deficits of their own beside those of
+// the jobs alone, and a type takes a pair if none of its jobs has been taken in the round (section 5 of the paper).
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/type_allocation.hpp"
@@ -20,10 +23,15 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace contend {
 
+inline constexpr ParameterInfo kPack{
+    "pack", false, 0, 0,
+    "pairs of jobs with as many GPUs share them, where that makes the division better; needs scheduling.sharing"};
 inline constexpr ParameterInfo kRoundParameters[] = {
     {"round_s", 360.0, 1, 1e6, "length of a round, in seconds"},
     {"reallocate_s", 1920.0, 0, 1e7,
@@ -33,7 +41,8 @@ inline constexpr ParameterInfo kRoundParameters[] = {
 
 class RoundPolicy : public SchedulingPolicy {
  public:
-  explicit RoundPolicy(const Parameters& parameters);
+  /// `packs`: pairs of jobs may share GPUs.
+  explicit RoundPolicy(const Parameters& parameters, bool packs = false);
 
   [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.submit.ns(); }
   void queued(const JobView& job) override;
@@ -48,29 +57,47 @@ class RoundPolicy : public SchedulingPolicy {
   [[nodiscard]] virtual TimeShares divide(const TypedCluster& cluster, const ClusterView& view) = 0;
 
  private:
+  /// What a job, or a pair of jobs on the same GPUs, is to have of each type, and has had.
+  struct Account {
+    bool has_share = false;
+    std::vector<double> shares, received, deficit;  ///< by type; received and deficit in seconds
+  };
   struct Job {
     JobView view;
-    std::int32_t type = -1;  ///< on which it runs; -1: it waits
-    bool has_share = false;
-    std::vector<double> rates, shares, received, deficit;  ///< by type; received and deficit in seconds
-    double isolated_s = 0;                                 ///< TypedJob::isolated
-    double isolated_rate = 0;                              ///< rate on its equal share since the last division
-    double left_s = 0;                                     ///< work left at the last division
-    bool is_taken = false;                                 ///< in this round
-    PlaceInLine place{};                                   ///< likewise, where it is not taken: the best of all types
+    std::int32_t type = -1;         ///< on which it runs; -1: it waits
+    JobId partner = JobId::none();  ///< on the same GPUs
+    Account alone;
+    std::vector<double> rates;  ///< by type
+    double isolated_s = 0;      ///< TypedJob::isolated
+    double isolated_rate = 0;   ///< rate on its equal share since the last division
+    double left_s = 0;          ///< work left at the last division
+    bool is_taken = false;      ///< in this round
+    PlaceInLine place{};        ///< likewise, where it is not taken: the best of all types
+  };
+
+  using Key = std::pair<std::int64_t, JobId>;  ///< JobView::tie
+  /// A job or a pair that a type takes in a round.
+  struct Taken {
+    Job *first, *second;  ///< second may be nullptr
+    std::int32_t type;
   };
 
   void count_time(Time now);
+  void settle(Account& account, double elapsed_s, std::size_t types) const;
+  static void set_shares(Account& account, std::span<const double> shares);
+  void add_pairs(const ClusterView& cluster, TypedCluster& typed);
+  void part(Job& job);
   void reallocate(const ClusterView& cluster, Time now);
   [[nodiscard]] TypedCluster typed(const ClusterView& cluster, Time now);
-  /// Chooses the jobs of the round: by job, its type or -1.
-  [[nodiscard]] std::vector<std::pair<JobId, std::int32_t>> choose(const ClusterView& cluster);
+  /// Chooses the jobs of the round, each once.
+  [[nodiscard]] std::vector<Taken> choose(const ClusterView& cluster);
   void start_round(const ClusterView& cluster, SchedulingActions& actions);
   void fill(const ClusterView& cluster, SchedulingActions& actions);
 
   Time round_, reallocate_after_;
-  bool fills_;
-  std::map<std::pair<std::int64_t, JobId>, Job> jobs_;  // by JobView::tie
+  bool fills_, packs_;
+  std::map<Key, Job> jobs_;
+  std::map<std::pair<Key, Key>, Account> pairs_;  // with a share; the smaller key is in front
   std::map<JobId, std::int64_t> ties_;
   Time counted_until_{};
   Time divided_at_ = Time::never(), next_round_{};

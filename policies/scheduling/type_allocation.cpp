@@ -47,16 +47,6 @@ TimeShares no_shares(const TypedCluster& cluster) {
   return none;
 }
 
-/// The rate of the job with time on the types in proportion to their GPUs, times w / s.
-double proportional_rate(const TypedCluster& cluster, const TypedJob& job, bool agnostic) {
-  double rate = 0;
-  for (std::size_t j = 0; j < cluster.capacity.size(); ++j) {
-    const double own = rate_on(cluster, job, j);
-    rate += (agnostic ? (own > 0 ? 1 : 0) : own) * cluster.capacity[j];
-  }
-  return rate / std::accumulate(cluster.capacity.begin(), cluster.capacity.end(), 0.0) * job.weight / job.gpus;
-}
-
 TypedCluster with_equal_rates(TypedCluster cluster) {
   for (TypedJob& job : cluster.jobs)
     for (double& rate : job.rates) rate = rate > 0 ? 1 : 0;
@@ -67,6 +57,15 @@ TypedCluster with_equal_rates(TypedCluster cluster) {
 
 double rate_on(const TypedCluster& cluster, const TypedJob& job, std::size_t type) {
   return cluster.capacity[type] < job.gpus ? 0 : job.rates[type];
+}
+
+double proportional_rate(const TypedCluster& cluster, const TypedJob& job, bool agnostic) {
+  double rate = 0;
+  for (std::size_t j = 0; j < cluster.capacity.size(); ++j) {
+    const double own = rate_on(cluster, job, j);
+    rate += (agnostic ? (own > 0 ? 1 : 0) : own) * cluster.capacity[j];
+  }
+  return rate / std::accumulate(cluster.capacity.begin(), cluster.capacity.end(), 0.0) * job.weight / job.gpus;
 }
 
 std::vector<double> equal_share_rates(const TypedCluster& cluster) {

@@ -24,11 +24,18 @@ struct TypedJob {
   std::int32_t vc = -1, user = -1;    ///< as in JobView
 };
 
+/// Two jobs of as many GPUs that may run on the same GPUs.
+struct TypedPair {
+  std::size_t first = 0, second = 0;              ///< indices of the jobs
+  std::vector<double> first_rates, second_rates;  ///< beside the other, on each type; 0: they can't share there
+};
+
 /// The GPUs of each type, and the jobs.
 struct TypedCluster {
-  std::vector<double> capacity;  ///< C_j
-  std::vector<double> prices{};  ///< of a GPU for an hour; empty: all cost the same
-  std::vector<TypedJob> jobs{};  ///< in order of submission
+  std::vector<double> capacity;    ///< C_j
+  std::vector<double> prices{};    ///< of a GPU for an hour; empty: all cost the same
+  std::vector<TypedJob> jobs{};    ///< in order of submission
+  std::vector<TypedPair> pairs{};  ///< that objectives of packed_shares.hpp use
 };
 
 /// Who shares a cluster before the jobs of each do.
@@ -36,6 +43,9 @@ enum class Entities : std::uint8_t { none, virtual_clusters, users };
 
 /// The rate of the job on a type with so many GPUs; 0 if the type has fewer than the job needs.
 [[nodiscard]] double rate_on(const TypedCluster& cluster, const TypedJob& job, std::size_t type);
+
+/// p_i w_i / s_i: the rate of the job with time on the types in proportion to their GPUs, by its weight and GPUs.
+[[nodiscard]] double proportional_rate(const TypedCluster& cluster, const TypedJob& job, bool agnostic);
 
 /// Rate of each job with the shares C_j / (m s_i) of m equal parts of the cluster, scaled down if they add up to more
 /// than 1.

@@ -26,6 +26,8 @@ std::vector<std::string*> paths_of(Scenario& scenario) {
     if (*path) paths.push_back(&**path);
   if (scenario.failures.events) paths.push_back(&*scenario.failures.events);
   if (scenario.workload.throughputs) paths.push_back(&*scenario.workload.throughputs);
+  if (scenario.sharing.pairs) paths.push_back(&*scenario.sharing.pairs);
+  if (scenario.sharing.profiles) paths.push_back(&*scenario.sharing.profiles);
   if (scenario.workload.goodput) paths.push_back(&*scenario.workload.goodput);
   if (scenario.workload.regimes) paths.push_back(&*scenario.workload.regimes);
   for (NamedServerType& type : scenario.cluster.types)

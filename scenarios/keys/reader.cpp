@@ -5,6 +5,7 @@
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/like_keys.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
+#include "scenarios/keys/sharing_keys.hpp"
 #include "scenarios/keys/training_codec.hpp"
 #include "scenarios/keys/type_keys.hpp"
 #include "scenarios/run/fabric.hpp"
@@ -173,6 +174,7 @@ class LayerReader {
                                            [](const Complaint& d) { return d.key.starts_with("cluster.vcs"); });
     if (vcs_are_read) place(vcs_complaints(scenario_));
     if (const auto complaint = jobs_complaint(scenario_)) place({*complaint});
+    place(sharing_complaints(scenario_));
     if (complaints_.empty()) place(failure_complaints(scenario_));
     if (!readable || !complaints_.empty()) return;
     if (scenario_.overlap.given()) keep_places();

@@ -1,6 +1,7 @@
 #include "scenarios/keys/scheduling_keys.hpp"
 
 #include "scenarios/keys/key_rows.hpp"
+#include "scenarios/keys/sharing_keys.hpp"
 #include "scenarios/yaml/map_codec.hpp"
 
 #include <algorithm>
@@ -132,6 +133,7 @@ std::vector<ScenarioKey> scheduling_keys() {
       key.conditions = {[](const Scenario& s) { return s.rules.kill_at_limit; }};
     }
   }
+  for (ScenarioKey& key : sharing_keys()) keys.push_back(std::move(key));
   return keys;
 }
 

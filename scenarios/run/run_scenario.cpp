@@ -8,6 +8,7 @@
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/job_paces.hpp"
 #include "scenarios/run/job_regimes.hpp"
+#include "scenarios/run/job_sharing.hpp"
 #include "scenarios/run/job_sizes.hpp"
 #include "scenarios/run/make_network.hpp"
 #include "scenarios/run/make_policy.hpp"
@@ -128,6 +129,7 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   const double penalty = scenario.network.contention_penalty.value_or(0);
   const TimePerByte eta = flow ? TimePerByte{cost.beta.ns_per_byte() * penalty} : cost.eta;
   PolicyContext context{.seed = seed, .beta = cost.beta, .eta = eta, .failure = failure};
+  GpuSharing sharing = sharing_of(scenario, workload);
   if (failure) context.job_name = names_of(workload.jobs);
   if (flow) context.server_groups = [&] { return server_groups(build_topology(scenario)); };
   if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);
@@ -157,6 +159,7 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   check_failures(scenario, workload, options.failures);
   options.interference =
       interference_of(scenario, scenario.cluster.servers > 1 ? TransferPath::between : TransferPath::inside);
+  options.sharing = std::move(sharing);
   options.decisions = hooks.decisions;
   options.failure = failure;
   const ClusterSpec cluster = cluster_spec(scenario, workload);

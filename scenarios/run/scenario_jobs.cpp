@@ -95,6 +95,18 @@ void check_models(const Scenario& scenario, const JobList& list) {
   report.throw_if_bad();
 }
 
+/// Throws InputError with the rows of jobs of iterations that say how much memory they take on each GPU.
+void check_memory(const Scenario& scenario, const JobList& list) {
+  RowReport report{*scenario.workload.jobs, false};
+  for (std::size_t j = 0; j < list.jobs.size(); ++j) {
+    report.count_row();
+    if (!list.jobs[j].duration && list.jobs[j].gpu_memory > Bytes{})
+      report.bad(list.lines[j], "gpu_memory", "has no effect on a job of iterations", {},
+                 "leave the field empty; `memory` of its entry of training says how much it takes");
+  }
+  report.throw_if_bad();
+}
+
 /// What is wrong with the members that a job has of its own; the key of a complaint ends with the member.
 std::vector<Complaint> member_complaints(const Scenario& scenario, TrainingGraphs& graphs, const JobRequest& job) {
   const std::string base{base_of(job.model)};
@@ -291,6 +303,7 @@ std::shared_ptr<const JobList> listed_jobs(const Scenario& scenario, std::uint64
   list = with_fitting_preferences(scenario, table, std::move(list));
   list = timed_by_table(scenario, table, std::move(list));
   check_models(scenario, *list);
+  check_memory(scenario, *list);
   check_members(scenario, *list);
   check_virtual_clusters(scenario, *list);
   check_places(scenario, *list);

@@ -91,6 +91,11 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
     open(job);
     return true;
   }
+  bool start_at(JobId job, std::span<const GpuId> gpus) override {
+    if (!actions_->start_at(job, gpus)) return false;
+    open(job);
+    return true;
+  }
   bool resize(JobId job, int gpus) override {
     const bool is_other = cluster_->job(job).gpus != gpus;
     if (!actions_->resize(job, gpus)) return false;

@@ -64,6 +64,8 @@ scheduling:
       factor: 1
       max_delay: 365d
       position: original
+  sharing:
+    law: none
 failures:
   preset: none
   components: []
@@ -166,6 +168,11 @@ Scenario some_scenario(std::mt19937_64& random) {
   s.network.alpha = Time::nanoseconds(up_to(3'600'000'000'000));
   s.network.tick = Time::microseconds(up_to(1'000'000));
   s.scheduling = some_policy(random, policy_kind("scheduling"));
+  s.sharing.law = SharingKind::factor;  // some policies need a law, and some profiles
+  s.sharing.factor = 1 + static_cast<double>(random() % 100) / 64;
+  s.sharing.most = static_cast<int>(2 + random() % 3);
+  s.sharing.profiles = "lists/" + std::to_string(random() % 100) + " profiles.csv";
+  s.sharing.by_priority = random() % 2 == 0;
   s.placement = some_policy(random, policy_kind("placement"));
   s.communication = some_policy(random, policy_kind("communication"));
   if (random() % 3 == 0) {
@@ -258,6 +265,7 @@ TEST_CASE("every default passes its own reader, alone") {
     if (key.needs == "network.formula: nccl") overrides = {"network.formula=nccl", "network.nccl.machine=dgx-a100"};
     if (key.needs == "network.many_senders.free") overrides.emplace_back("network.many_senders.free=8");
     if (key.needs == "cluster.types") overrides.emplace_back("cluster.types=[{name: a, servers: 1}]");
+    if (key.path.starts_with("scheduling.sharing.")) overrides.emplace_back("scheduling.sharing.law=factor");
     if (key.needs == "scheduling.kill_at_limit: true") overrides.emplace_back("scheduling.kill_at_limit=true");
     if (key.needs.starts_with("overlap.model or overlap.layers") || key.needs == "no overlap.training")
       overrides.emplace_back("overlap.model=resnet50");

@@ -137,6 +137,18 @@ TEST_CASE("what a trace tells of a job") {
   CHECK(job_list_csv(parse_job_list(written, "again.csv")) == written);
 }
 
+TEST_CASE("the memory that a job with a duration takes on each GPU is read and written") {
+  const std::string csv = "job_id,submit_s,gpus,duration_s,gpu_memory\na,0,1,5,3072MiB\nb,0,1,5,\n";
+  const std::vector<JobRequest> jobs = parse_job_list(csv, "jobs.csv");
+  REQUIRE(jobs.size() == 2);
+  CHECK(jobs[0].gpu_memory == Bytes::mebibytes(3072));
+  CHECK(jobs[1].gpu_memory == Bytes{});
+  CHECK(job_list_csv(jobs) == csv);
+  CHECK(build_workload(jobs).jobs[0].memory_per_gpu == Bytes::mebibytes(3072));
+  CHECK(complaints("job_id,submit_s,gpus,duration_s,gpu_memory\na,0,1,5,4 GB\n") ==
+        "jobs.csv:2: gpu_memory: expected whole bytes, KiB, MiB, GiB or TiB, got \"4 GB\"");
+}
+
 TEST_CASE("the wait that a trace measured is read and written") {
   const std::string csv = "job_id,submit_s,gpus,duration_s,measured_wait_s\na,0,1,5,0.25\nb,0,1,5,\nc,0,1,5,0\n";
   const std::vector<JobRequest> jobs = parse_job_list(csv, "jobs.csv");

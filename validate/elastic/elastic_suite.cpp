@@ -1,11 +1,13 @@
 #include "validate/elastic/elastic_suite.hpp"
 
 #include "models/goodput.hpp"
+#include "policies/scheduling/packed_shares.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
 #include "text/byte_source.hpp"
 #include "text/json_reader.hpp"
 #include "validate/elastic/elasticflow_trace.hpp"
+#include "validate/elastic/muri_runs.hpp"
 #include "validate/elastic/released_simulators.hpp"
 #include "validate/elastic/shockwave_trace.hpp"
 
@@ -72,6 +74,31 @@ bool check_trace(std::FILE* out, const GavelOptima& optima, TypedCluster cluster
   return row(out, name("work for its price"), optima.work_for_price, least_cost_shares(cluster).value, 6) && holds;
 }
 
+/// The same where pairs of jobs share GPUs, all pairs of the throughput table, by GLPK 5.0 (glpsol --lp) on the whole
+/// program.
+bool check_packed(std::FILE* out, const GavelOptima& optima, TypedCluster cluster) {
+  struct Packed {
+    std::string_view trace;
+    double max_min, makespan_s, rho, work, work_for_price;
+  };
+  static constexpr Packed kPacked[] = {
+      {"small_test", .842966652, 160.387941, .711771929, 513.937643, 1306.804901},
+      {"medium_test", 1.426374975, 15148.008919, .701077920, 554.605494, 1185.930965},
+      {"artifact_evaluation", .592714040, 3173.795874, .674861692, 221.867158, 504.428726},
+      {"max_min_fairness", .621921168, 46685.777932, .803960414, 866.378059, 2339.088157},
+  };
+  const auto* const packed = std::ranges::find(kPacked, optima.trace, &Packed::trace);
+  const auto name = [&](std::string_view objective) { return fmt::format("{}, pairs, {}", optima.trace, objective); };
+  bool holds = row(out, name("max-min"), packed->max_min, packed_max_min_shares(cluster).value, 9);
+  holds = row(out, name("makespan [s]"), packed->makespan_s, packed_makespan_shares(cluster).value, 6) && holds;
+  holds =
+      row(out, name("finish-time fairness"), packed->rho, packed_finish_time_fair_shares(cluster).value, 9) && holds;
+  holds = row(out, name("work"), packed->work, packed_least_cost_shares(cluster).value, 6) && holds;
+  cluster.prices.assign(std::begin(kGavelPrices), std::end(kGavelPrices));
+  return row(out, name("work for its price"), packed->work_for_price, packed_least_cost_shares(cluster).value, 6) &&
+         holds;
+}
+
 bool check_water_filling(std::FILE* out, const TypedCluster& cluster) {
   // Levels of medium_test, rising, and how often each is there.
   constexpr std::pair<double, int> kLevels[] = {{1.426375, 2}, {1.510825, 2},  {1.591358, 1},
@@ -131,6 +158,26 @@ bool check_goodput(std::FILE* out) {
   return row(out, "16 GPUs on 4 servers, best goodput [1/s]", 297.031909, best_batch(model, 4, 16).goodput, 6) && holds;
 }
 
+/// Adds the pairs of jobs that the table of throughputs has run on the same GPUs.
+void add_pairs(const JsonValue& rates, const std::vector<std::string>& keys, TypedCluster& cluster) {
+  for (std::size_t a = 0; a < keys.size(); ++a) {
+    for (std::size_t b = a + 1; b < keys.size(); ++b) {
+      if (cluster.jobs[a].gpus != cluster.jobs[b].gpus) continue;
+      TypedPair pair{.first = a, .second = b, .first_rates = {}, .second_rates = {}};
+      for (const char* type : kGavelTypes) {
+        const JsonValue* const of_type = rates.find(type);
+        const JsonValue* const of_job = of_type != nullptr ? of_type->find(keys[a]) : nullptr;
+        const JsonValue* const both = of_job != nullptr ? of_job->find(keys[b]) : nullptr;
+        const bool has_both = both != nullptr && both->items.size() == 2;
+        pair.first_rates.push_back(has_both ? number_of(both->items[0]) : 0);
+        pair.second_rates.push_back(has_both ? number_of(both->items[1]) : 0);
+      }
+      if (std::ranges::any_of(pair.first_rates, [](double rate) { return rate > 0; }))
+        cluster.pairs.push_back(std::move(pair));
+    }
+  }
+}
+
 /// Averages that released simulators print, by their rules. Every printed digit has to agree.
 bool check_released(std::FILE* out, int& skipped) {
   struct Muri {
@@ -158,6 +205,50 @@ bool check_released(std::FILE* out, int& skipped) {
   const std::optional<double> allox = run_gavel_allox_trace();
   if (!allox) ++skipped;
   return (!allox || row(out, "Gavel's AlloX and FIFO, continuous trace", kAllox, *allox, 6)) && holds;
+}
+
+/// Muri's trace under policies that have jobs share GPUs, and one that doesn't. Held: what shares in groups of four by
+/// the stages of jobs ends sooner on average than what doesn't share.
+bool check_sharing(std::FILE* out, int& skipped) {
+  struct Run {
+    const char *label, *policy;
+    PolicyValues parameters;
+    int most;
+    const char* released;
+  };
+  const PolicyValues kEager = {{"rewalk", true}, {"preemptive", true}};
+  const Run kRuns[] = {{"srsf, preemptive", "srsf", kEager, 2, "185,021.880"},
+                       {"muri, groups of 2", "muri", {}, 2, "-"},
+                       {"muri, groups of 4", "muri", {}, 4, "-"},
+                       {"muri, order: las, groups of 4", "muri", {{"order", std::string{"las"}}}, 4, "-"},
+                       {"lucid", "lucid", {}, 2, "-"},
+                       {"antman", "antman", {}, 2, "305,453.941"}};
+  double alone = 0;
+  bool holds = true;
+  for (const Run& each : kRuns) {
+    const std::optional<RunResult> result = run_muri_sharing(each.policy, each.parameters, each.most);
+    if (!result) {
+      ++skipped;
+      return true;
+    }
+    if (alone == 0)
+      fmt::print(out,
+                 "\n  Muri's 992 jobs on 8 x 8 GPUs, which share by their stages. Held: groups of four end sooner than "
+                 "srsf\n  {:<32}{:>14}{:>14}{:>14}{:>12}{:>10}\n",
+                 "policy", "released s", "mean JCT [s]", "makespan [s]", "shared", "slowed");
+    const Summary summary = summarise(*result);
+    double held_s = 0, shared_s = 0, lost_s = 0;
+    for (const JobResult& job : result->jobs) {
+      held_s += job.held.to_seconds();
+      shared_s += job.shared.to_seconds();
+      lost_s += job.lost_to_sharing.to_seconds();
+    }
+    fmt::print(out, "  {:<32}{:>14}{:>14.0f}{:>14.0f}{:>12.3f}{:>10.3f}\n", each.label, each.released,
+               summary.avg_jct_s, summary.makespan_s, shared_s / held_s, shared_s > 0 ? lost_s / shared_s : 0);
+    if (alone == 0) alone = summary.avg_jct_s;
+    if (std::string_view{each.label} == "muri, groups of 4") holds = summary.avg_jct_s < alone;
+  }
+  return holds;
 }
 
 /// Shockwave's trace, whose batches grow, beside its released simulator. Held: the order of makespans.
@@ -261,14 +352,16 @@ std::optional<TypedCluster> read_gavel_trace(const GavelOptima& optima) {
   if (!std::filesystem::exists(rates_path) || !std::filesystem::exists(trace_path)) return std::nullopt;
   const JsonValue rates = read_json(*open_file(rates_path), rates_path);
   TypedCluster cluster{.capacity = optima.capacity, .prices = {}, .jobs = {}};
+  std::vector<std::string> keys;
   std::istringstream lines{read_file(trace_path)};
   for (std::string line; std::getline(lines, line);) {
     const std::vector<std::string> fields = split_tabs(line);
     if (fields.size() < kGavelFields) throw InputError{fmt::format("{}: a row has too few fields", trace_path)};
     TypedJob job;
     job.gpus = std::stod(fields[kScale]);
+    keys.push_back(fmt::format("('{}', {})", fields[kJobType], fields[kScale]));
     job.left = std::stod(fields[kSteps]);
-    const std::string key = fmt::format("('{}', {})", fields[kJobType], fields[kScale]);
+    const std::string& key = keys.back();
     for (const char* type : kGavelTypes) {
       const JsonValue* of_type = rates.find(type);
       const JsonValue* of_job = of_type != nullptr ? of_type->find(key) : nullptr;
@@ -278,6 +371,7 @@ std::optional<TypedCluster> read_gavel_trace(const GavelOptima& optima) {
     }
     cluster.jobs.push_back(std::move(job));
   }
+  add_pairs(rates, keys, cluster);
   return cluster;
 }
 
@@ -299,9 +393,11 @@ int validate_elastic(std::FILE* out) {
       continue;
     }
     holds = check_trace(out, optima, *cluster) && holds;
+    holds = check_packed(out, optima, *cluster) && holds;
     if (optima.trace == "medium_test") holds = check_water_filling(out, *cluster) && holds;
   }
   holds = check_released(out, skipped) && holds;
+  holds = check_sharing(out, skipped) && holds;
   holds = check_elasticflow(out, skipped) && holds;
   holds = check_shockwave(out, skipped) && holds;
   if (skipped > 0)

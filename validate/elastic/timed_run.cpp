@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 #include <span>
+#include <utility>
 
 namespace contend {
 
@@ -30,8 +31,9 @@ std::unique_ptr<Port> made(std::span<const PolicyRow<Port>> table, const std::st
 }  // namespace
 
 RunResult run_timed(const ClusterSpec& cluster, Workload workload, const std::string& policy,
-                    const PolicyValues& parameters, double restart_s) {
+                    const PolicyValues& parameters, double restart_s, GpuSharing sharing) {
   SimulationOptions options;
+  options.sharing = std::move(sharing);
   options.rules.preemption.restart = Time::ceil_nanoseconds(restart_s * 1e9);
   PolicySet policies{made(scheduling_policies(), policy, parameters),
                      made(placement_policies(), "first-fit", {}),

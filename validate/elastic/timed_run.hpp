@@ -6,6 +6,7 @@
 #include "sim/cluster.hpp"
 #include "sim/job.hpp"
 #include "sim/result.hpp"
+#include "sim/sharing.hpp"
 
 #include <string>
 #include <utility>
@@ -15,8 +16,9 @@ namespace contend {
 
 using PolicyValues = std::vector<std::pair<std::string, ParameterValue>>;
 
-/// `parameters`: those that differ from the defaults. Each restart takes so many seconds.
+/// `parameters`: those that differ from the defaults. Each restart takes so many seconds. `sharing`: by which jobs that
+/// the policy puts on the same GPUs slow each other down.
 [[nodiscard]] RunResult run_timed(const ClusterSpec& cluster, Workload workload, const std::string& policy,
-                                  const PolicyValues& parameters, double restart_s);
+                                  const PolicyValues& parameters, double restart_s, GpuSharing sharing = {});
 
 }  // namespace contend

@@ -1,0 +1,29 @@
+#pragma once
+// Groups of jobs with a duration that are to run on the same GPUs (sim/sharing.hpp), each group on GPUs of its own.
+
+#include "sim/ports.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace contend {
+
+/// Jobs of as many GPUs each; one alone has its GPUs to itself.
+struct GpuGroup {
+  std::vector<JobId> jobs;
+  std::int32_t type = -1;  ///< of the servers that it is to run on; -1: any
+};
+
+/// Has the groups run, and of the `running` jobs no others. The first job of a group that runs on servers of its type
+/// keeps its GPUs, unless a group in front of it has those; the others of the group join it there, and those that are
+/// there already stay. All other running jobs are preempted first. A group without such a job starts, in the order of
+/// the groups, where the placement policy puts its first job; it waits if there is no place. A job that can't join its
+/// group waits, too.
+void run_groups(const ClusterView& cluster, SchedulingActions& actions, std::span<const GpuGroup> groups,
+                std::span<const JobId> running);
+
+/// The sum of the speeds of jobs beside each other over those alone; 0 if they can't share. 1 for one job.
+[[nodiscard]] double joint_speed(const ClusterView& cluster, std::span<const JobId> jobs, std::int32_t type);
+
+}  // namespace contend

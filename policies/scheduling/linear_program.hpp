@@ -1,0 +1,47 @@
+#pragma once
+// LinearProgram solves   max c x   subject to   A x <= b,  x >= 0,   with b >= 0 and sparse columns, by the revised
+// simplex method with an explicit inverse (Dantzig, Orchard-Hays, Mathematical Tables and Other Aids to Computation 8,
+// 1954). It is for programs of some hundred rows; an iteration costs O(rows^2 + entries). Many programs of schedulers
+// start at a vertex where most rows hold with equality, so b is raised by amounts near 1e-10 that differ from row to
+// row; the result is that of the true b at the basis found. It uses nothing but sums, products and quotients in a fixed
+// order, and is the same on every machine.
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+class LinearProgram {
+ public:
+  /// `limits`: b, each >= 0 and of the size of 1 to 10^6, or 0.
+  explicit LinearProgram(std::vector<double> limits);
+
+  /// Adds a column with its entries by row, each row at most once, and returns its index.
+  std::size_t add(double value, std::vector<std::pair<std::size_t, double>> entries);
+  /// The values of the columns at an optimum. Nothing limits the sum: a broken invariant.
+  [[nodiscard]] std::vector<double> solve();
+
+ private:
+  struct Column {
+    double value = 0;
+    std::vector<std::pair<std::size_t, double>> entries;
+  };
+
+  [[nodiscard]] std::vector<double> duals() const;
+  [[nodiscard]] std::size_t best_column(const std::vector<double>& duals) const;
+  [[nodiscard]] std::vector<double> change_of(std::size_t column) const;
+  [[nodiscard]] std::vector<double> weights(std::span<const double> limits) const;
+  void exchange(std::size_t row, std::size_t column, const std::vector<double>& change);
+  void invert();
+
+  std::size_t rows_;
+  std::vector<double> limits_, raised_;
+  std::vector<Column> columns_;     // the slacks first
+  std::vector<std::size_t> basis_;  // by row
+  std::vector<char> is_basic_;      // by column
+  std::vector<double> inverse_;     // [row x rows + row]
+};
+
+}  // namespace contend

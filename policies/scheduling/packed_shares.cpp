@@ -1,0 +1,227 @@
+#include "policies/scheduling/packed_shares.hpp"
+
+#include "policies/scheduling/linear_program.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+namespace {
+
+/// The program of a cluster: rows of types, then one for the time of each job, then one for the level of each.
+class PackedProgram {
+ public:
+  /// `norms`: of the rows of levels; 0: the job has none. `values`: of the shares of jobs, by job and type; empty: 0.
+  PackedProgram(const TypedCluster& cluster, std::span<const double> norms, std::span<const double> values,
+                double value_of_level, bool has_whole_level)
+      : cluster_{cluster},
+        types_{cluster.capacity.size()},
+        jobs_{cluster.jobs.size()},
+        norms_{norms},
+        values_{values},
+        program_{limits(has_whole_level)} {
+    for (std::size_t i = 0; i < jobs_; ++i)
+      for (std::size_t j = 0; j < types_; ++j)
+        if (const double rate = rate_on(cluster, cluster.jobs[i], j); rate > 0) add_alone(i, j, rate);
+    for (std::size_t p = 0; p < cluster.pairs.size(); ++p)
+      for (std::size_t j = 0; j < types_; ++j) add_pair(p, j);
+    std::vector<std::pair<std::size_t, double>> level;
+    for (std::size_t i = 0; i < jobs_; ++i)
+      if (norms[i] > 0) level.emplace_back(level_row(i), 1.0);
+    if (has_whole_level) level.emplace_back(level_row(jobs_), 1.0);
+    if (level.empty()) return;
+    level_ = program_.add(value_of_level, std::move(level));
+    has_level_ = true;
+  }
+
+  TimeShares solve() {
+    const std::vector<double> at = program_.solve();
+    TimeShares shares;
+    shares.x.assign(jobs_ * types_, 0);
+    shares.pairs.assign(cluster_.pairs.size() * types_, 0);
+    for (std::size_t c = 0; c < places_.size(); ++c) {
+      const auto& [is_pair, place] = places_[c];
+      (is_pair ? shares.pairs : shares.x)[place] = at[c];
+    }
+    if (has_level_) shares.value = at[level_];
+    return shares;
+  }
+
+ private:
+  [[nodiscard]] std::vector<double> limits(bool has_whole_level) const {
+    std::vector<double> limits = cluster_.capacity;
+    limits.resize(types_ + jobs_, 1.0);
+    limits.resize(types_ + 2 * jobs_, 0.0);
+    if (has_whole_level) limits.push_back(1.0);
+    return limits;
+  }
+  [[nodiscard]] std::size_t level_row(std::size_t job) const { return types_ + jobs_ + job; }
+  [[nodiscard]] double value(std::size_t job, std::size_t type) const {
+    return values_.empty() ? 0 : values_[job * types_ + type];
+  }
+  void add_alone(std::size_t i, std::size_t j, double rate) {
+    std::vector<std::pair<std::size_t, double>> entries{{j, cluster_.jobs[i].gpus}, {types_ + i, 1.0}};
+    if (norms_[i] > 0) entries.emplace_back(level_row(i), -rate / norms_[i]);
+    places_.emplace_back(false, i * types_ + j);
+    program_.add(value(i, j) * rate, std::move(entries));
+  }
+  void add_pair(std::size_t p, std::size_t j) {
+    const TypedPair& pair = cluster_.pairs[p];
+    const TypedJob &first = cluster_.jobs[pair.first], &second = cluster_.jobs[pair.second];
+    const double alone_first = rate_on(cluster_, first, j), alone_second = rate_on(cluster_, second, j);
+    const double rate_first = pair.first_rates[j], rate_second = pair.second_rates[j];
+    if (alone_first <= 0 || alone_second <= 0 || rate_first <= 0 || rate_second <= 0) return;
+    if (rate_first / alone_first + rate_second / alone_second <= 1) return;
+    std::vector<std::pair<std::size_t, double>> entries{
+        {j, first.gpus}, {types_ + pair.first, 1.0}, {types_ + pair.second, 1.0}};
+    if (norms_[pair.first] > 0) entries.emplace_back(level_row(pair.first), -rate_first / norms_[pair.first]);
+    if (norms_[pair.second] > 0) entries.emplace_back(level_row(pair.second), -rate_second / norms_[pair.second]);
+    places_.emplace_back(true, p * types_ + j);
+    program_.add(value(pair.first, j) * rate_first + value(pair.second, j) * rate_second, std::move(entries));
+  }
+
+  const TypedCluster& cluster_;
+  std::size_t types_, jobs_;
+  std::span<const double> norms_, values_;
+  LinearProgram program_;
+  std::vector<std::pair<bool, std::size_t>> places_;  // by column: of a pair, and where its share goes
+  std::size_t level_ = 0;
+  bool has_level_ = false;
+};
+
+/// 0 for a job that no type can run, else what `norm` gives.
+template <class Norm>
+std::vector<double> norms_of(const TypedCluster& cluster, const Norm& norm) {
+  std::vector<double> norms;
+  for (std::size_t i = 0; i < cluster.jobs.size(); ++i) {
+    double fastest = 0;
+    for (std::size_t j = 0; j < cluster.capacity.size(); ++j)
+      fastest = std::max(fastest, rate_on(cluster, cluster.jobs[i], j));
+    norms.push_back(fastest > 0 ? norm(i) : 0);
+  }
+  return norms;
+}
+
+}  // namespace
+
+TimeShares packed_level(const TypedCluster& cluster, std::span<const double> norms) {
+  // In units in which the level is near 1, as the tolerances of the program want it.
+  double scale = 0;
+  for (std::size_t i = 0; i < norms.size(); ++i) {
+    double fastest = 0;
+    for (std::size_t j = 0; j < cluster.capacity.size(); ++j)
+      fastest = std::max(fastest, rate_on(cluster, cluster.jobs[i], j));
+    if (norms[i] > 0) scale = std::max(scale, norms[i] / fastest);
+  }
+  std::vector<double> scaled{norms.begin(), norms.end()};
+  if (scale > 0)
+    for (double& norm : scaled) norm /= scale;
+  TimeShares shares = PackedProgram{cluster, scaled, {}, 1, false}.solve();
+  if (scale > 0) shares.value /= scale;
+  return shares;
+}
+
+TimeShares packed_sum(const TypedCluster& cluster, std::span<const double> needed) {
+  std::vector<double> values;
+  double most = 0;
+  for (std::size_t i = 0; i < cluster.jobs.size(); ++i)
+    for (std::size_t j = 0; j < cluster.capacity.size(); ++j) {
+      values.push_back(1 / (cluster.prices.empty() ? 1 : cluster.prices[j]));
+      most += values.back() * rate_on(cluster, cluster.jobs[i], j);
+    }
+  constexpr double kAboveAll = 1e3;  // of what a part of the level is worth: deadlines go first
+  const bool has_needs = std::ranges::any_of(needed, [](double each) { return each > 0; });
+  TimeShares shares = PackedProgram{cluster, needed, values, kAboveAll * most, has_needs}.solve();
+  constexpr double kReached = 1 - 1e-9;
+  if (has_needs && shares.value < kReached) {
+    const std::vector<double> none(needed.size());
+    shares = PackedProgram{cluster, none, values, 0, false}.solve();
+  }
+  const std::size_t types = cluster.capacity.size();
+  shares.value = 0;
+  for (std::size_t i = 0; i < cluster.jobs.size(); ++i)
+    for (std::size_t j = 0; j < types; ++j)
+      shares.value += values[i * types + j] * rate_on(cluster, cluster.jobs[i], j) * shares.x[i * types + j];
+  for (std::size_t p = 0; p < cluster.pairs.size(); ++p)
+    for (std::size_t j = 0; j < types; ++j) {
+      const TypedPair& pair = cluster.pairs[p];
+      shares.value += shares.pairs[p * types + j] * (values[pair.first * types + j] * pair.first_rates[j] +
+                                                     values[pair.second * types + j] * pair.second_rates[j]);
+    }
+  return shares;
+}
+
+TimeShares packed_max_min_shares(const TypedCluster& cluster) {
+  const std::vector<double> norms =
+      norms_of(cluster, [&](std::size_t i) { return proportional_rate(cluster, cluster.jobs[i], false); });
+  return packed_level(cluster, norms);
+}
+
+TimeShares packed_makespan_shares(const TypedCluster& cluster) {
+  TimeShares shares = packed_level(cluster, norms_of(cluster, [&](std::size_t i) { return cluster.jobs[i].left; }));
+  shares.value = shares.value > 0 ? 1 / shares.value : 0;
+  return shares;
+}
+
+TimeShares packed_finish_time_fair_shares(const TypedCluster& cluster) {
+  constexpr int kSteps = 100;
+  constexpr double kRhoTolerance = 1e-11;
+  const std::vector<double> isolated = equal_share_rates(cluster);
+  std::vector<double> alone(cluster.jobs.size());
+  double low = 0;
+  bool has_age = false;
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    if (isolated[i] <= 0) continue;
+    has_age = has_age || cluster.jobs[i].age > 0;
+    alone[i] = cluster.jobs[i].isolated + cluster.jobs[i].left / isolated[i];
+    low = std::max(low, cluster.jobs[i].age / alone[i]);
+  }
+  // The rates that jobs can have together, over those that they need for a rho.
+  const auto at = [&](double rho) {
+    return packed_level(cluster, norms_of(cluster, [&](std::size_t i) {
+                          return cluster.jobs[i].left / (rho * alone[i] - cluster.jobs[i].age);
+                        }));
+  };
+  double high = std::max(1.0, 2 * low);
+  TimeShares best = at(high);
+  if (!(best.value > 0)) return best;
+  if (!has_age) {  // the rates are in proportion to 1 / rho
+    best.value = high / best.value;
+    return best;
+  }
+  while (best.value < 1) {
+    low = high;
+    high *= 2;
+    best = at(high);
+  }
+  // The level rises with rho. Every other step halves the interval, so that bad guesses cost no more than twice.
+  double level_low = 0, level_high = best.value;
+  for (int i = 0; i < kSteps && high - low > kRhoTolerance * high; ++i) {
+    const double part = std::clamp((1 - level_low) / (level_high - level_low), 0.01, 0.99);
+    const double rho = i % 2 == 1 ? low + (high - low) / 2 : low + (high - low) * part;
+    TimeShares shares = at(rho);
+    if (shares.value < 1) {
+      low = rho;
+      level_low = shares.value;
+    } else {
+      high = rho;
+      level_high = shares.value;
+      best = std::move(shares);
+    }
+  }
+  best.value = high;
+  return best;
+}
+
+TimeShares packed_least_cost_shares(const TypedCluster& cluster) {
+  return packed_sum(cluster, norms_of(cluster, [&](std::size_t i) {
+                      const TypedJob& job = cluster.jobs[i];
+                      return job.time_left && *job.time_left > 0 ? job.left / *job.time_left : 0;
+                    }));
+}
+
+}  // namespace contend

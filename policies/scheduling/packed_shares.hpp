@@ -1,0 +1,29 @@
+#pragma once
+// Shares of time where two jobs may run on the same GPUs (Narayanan et al., "Gavel", OSDI 2020, section 3.1, "space
+// sharing"). Beside x_ij, the share of time for which job i runs alone on type j, there is x_pj, for which both jobs of
+// pair p run on the same GPUs:
+//
+//     sum_j x_ij + sum_{p with i} sum_j x_pj <= 1     sum_i s_i x_ij + sum_p s_p x_pj <= C_j
+//     T_i(x) = sum_j T_ij x_ij + sum_{p with i} sum_j T_ipj x_pj
+//
+// Pairs couple the jobs, so the whole program goes to LinearProgram. A pair whose jobs together do no more work than
+// one of them alone, relative to their rates, is not worth a column: taking turns does the same.
+
+#include "policies/scheduling/type_allocation.hpp"
+
+#include <span>
+
+namespace contend {
+
+/// The largest t with T_i(x) >= norm_i t for all i with norm_i > 0, and its shares. At least one norm is > 0.
+[[nodiscard]] TimeShares packed_level(const TypedCluster& cluster, std::span<const double> norms);
+/// The largest sum of T_i(x) / price with T_i(x) >= needed_i, or, where that can't be, without.
+[[nodiscard]] TimeShares packed_sum(const TypedCluster& cluster, std::span<const double> needed);
+
+/// Objectives of policies with pairs; type_allocation.hpp has them without.
+[[nodiscard]] TimeShares packed_max_min_shares(const TypedCluster& cluster);
+[[nodiscard]] TimeShares packed_makespan_shares(const TypedCluster& cluster);
+[[nodiscard]] TimeShares packed_finish_time_fair_shares(const TypedCluster& cluster);
+[[nodiscard]] TimeShares packed_least_cost_shares(const TypedCluster& cluster);
+
+}  // namespace contend

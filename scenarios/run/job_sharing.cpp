@@ -1,0 +1,101 @@
+#include "scenarios/run/job_sharing.hpp"
+
+#include "models/sharing.hpp"
+#include "sim/error.hpp"
+#include "text/words.hpp"
+#include "traces/sharing_tables.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+namespace contend {
+
+namespace {
+
+std::vector<StageTimes> stages_of(const Scenario& scenario, const Workload& workload) {
+  std::vector<StageTimes> stages(workload.jobs.size());
+  if (!scenario.sharing.profiles) return stages;
+  const StageTable table = read_stages(*scenario.sharing.profiles);
+  bool any = false;
+  for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
+    const JobSpec& job = workload.jobs[j];
+    auto row = table.find({job.model, job.gpus});
+    if (row == table.end()) row = table.find({job.model, 0});
+    if (!job.duration || row == table.end()) continue;
+    stages[j] = row->second;
+    any = true;
+  }
+  if (!any)
+    throw InputError{{.file = *scenario.sharing.profiles,
+                      .reason = "no job with a duration is of a model in it",
+                      .hint = "the column model of the job list names it"}};
+  return stages;
+}
+
+std::shared_ptr<const SharingLaw> pairs_of(const Scenario& scenario, const Workload& workload) {
+  const std::string& file = *scenario.sharing.pairs;
+  const PairTable table = read_pairs(file);
+  std::vector<std::string> types;
+  for (const NamedServerType& type : scenario.cluster.types) types.push_back(type.name);
+  std::map<std::pair<std::string_view, int>, std::int32_t> kinds;
+  std::vector<std::int32_t> kind_of;
+  for (const JobSpec& job : workload.jobs) {
+    const auto next = static_cast<std::int32_t>(kinds.size());
+    kind_of.push_back(job.duration ? kinds.try_emplace({job.model, job.gpus}, next).first->second : -1);
+  }
+  PairSpeeds speeds;
+  for (const bool of_any : {true, false}) {  // a row for a number of GPUs holds in place of one for any
+    for (const auto& [key, speed] : table) {
+      const auto& [model, with_model, gpus, type_name] = key;
+      if ((gpus == 0) != of_any) continue;
+      std::int32_t type = -1;
+      if (!type_name.empty()) {
+        const auto found = std::ranges::find(types, type_name);
+        if (found == types.end())
+          throw InputError{{.file = file,
+                            .reason = fmt::format("cluster.types has no type {}", quote_for_message(type_name)),
+                            .hint = did_you_mean(type_name, types)}};
+        type = static_cast<std::int32_t>(found - types.begin());
+      }
+      for (const auto& [kind, number] : kinds) {
+        if (kind.first != model || (gpus != 0 && kind.second != gpus)) continue;
+        const auto with = kinds.find({with_model, kind.second});
+        if (with != kinds.end()) speeds[{number, with->second, type}] = speed;
+      }
+    }
+  }
+  return pair_sharing(std::move(speeds), std::move(kind_of), stages_of(scenario, workload));
+}
+
+}  // namespace
+
+GpuSharing sharing_of(const Scenario& scenario, const Workload& workload) {
+  const Scenario::Sharing& given = scenario.sharing;
+  GpuSharing sharing;
+  if (given.law == SharingKind::none) return sharing;
+  sharing.most = given.most;
+  sharing.by_priority = given.by_priority;
+  switch (given.law) {
+    case SharingKind::none:
+      break;
+    case SharingKind::factor:
+      sharing.law = constant_sharing(given.factor, stages_of(scenario, workload));
+      break;
+    case SharingKind::pairs:
+      sharing.law = pairs_of(scenario, workload);
+      break;
+    case SharingKind::stages:
+      sharing.law = interleaved_sharing(stages_of(scenario, workload));
+      break;
+  }
+  return sharing;
+}
+
+}  // namespace contend

@@ -1,0 +1,92 @@
+#include "sim/sharer.hpp"
+
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace contend {
+
+namespace {
+
+void sort_each_once(std::vector<JobId>& jobs) {
+  std::sort(jobs.begin(), jobs.end());
+  jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
+}
+
+}  // namespace
+
+std::vector<JobId> Sharer::beside(JobId job, double& gpus) const {
+  std::vector<JobId> others;
+  gpus = 0;
+  for (const GpuId gpu : state_.run(job).gpus) {
+    const auto& holders = state_.gpu[gpu.index()].timed;
+    gpus += 1.0 / static_cast<double>(holders.size());
+    for (const JobId other : holders)
+      if (other != job) others.push_back(other);
+  }
+  sort_each_once(others);
+  return others;
+}
+
+std::int64_t Sharer::speed_of(JobId job) const {
+  const JobRun& run = state_.run(job);
+  std::int64_t slowest = kFullSpeed;
+  std::vector<JobId> here, before;
+  for (const GpuId gpu : run.gpus) {
+    here.clear();
+    for (const JobId other : state_.gpu[gpu.index()].timed)
+      if (other != job) here.push_back(other);
+    std::sort(here.begin(), here.end());
+    if (here.empty() || here == before) continue;
+    before = here;
+    const std::int64_t speed = state_.speed_of(job, here, run.type);
+    if (speed < kSlowestSpeed || speed > kFullSpeed)
+      throw InputError{
+          fmt::format("jobs `{}` and `{}` are on GPU {} of server {}, and the law of sharing (sharing.law) can't have "
+                      "them run there "
+                      "together",
+                      run.spec->name, state_.run(here.front()).spec->name, gpu.value(), state_.server_of(gpu).value())};
+    slowest = std::min(slowest, speed);
+  }
+  return slowest;
+}
+
+void Sharer::settle() {
+  std::vector<JobId> marked = std::exchange(state_.unshared, {});
+  sort_each_once(marked);
+  for (const JobId job : marked)
+    if (state_.run(job).timed() && state_.run(job).state == JobState::running) settle(job);
+}
+
+void Sharer::settle(JobId job) {
+  JobRun& run = state_.run(job);
+  double gpus = 0;
+  std::vector<JobId> others = beside(job, gpus);
+  if (!run.shared) {
+    if (others.empty()) return;
+    state_.show_run(job);
+    run.shared = std::make_unique<SharedClock>(run.since, run.pause(state_.costs_of(run)), state_.clock);
+    run.shared->paid_gpu_s = (state_.clock - run.since).to_seconds() * run.width;
+  } else {
+    if (others == run.shared->beside && gpus == run.shared->gpus) return;
+    state_.count_sharing(job);
+    run.shared->paid_gpu_s = state_.paid_gpu_s(run);
+  }
+  SharedClock& clock = *run.shared;
+  clock.is_shared.clear();
+  for (const GpuId gpu : run.gpus) clock.is_shared.push_back(state_.gpu[gpu.index()].timed.size() > 1 ? 1 : 0);
+  clock.beside = std::move(others);
+  clock.gpus = gpus;
+  clock.set_speed(speed_of(job), state_.clock);
+  const PreemptionCosts& costs = state_.costs_of(run);
+  const Time end = clock.when(length_of(run.segment(costs), costs));
+  run.is_cut = state_.options.rules.kill_at_limit && run.spec->limit && end - run.since > *run.spec->limit;
+  run.ends = run.is_cut ? run.since + *run.spec->limit : end;
+  state_.calendar.reschedule(run.end, run.ends);
+}
+
+}  // namespace contend

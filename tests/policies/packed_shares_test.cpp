@@ -1,0 +1,174 @@
+// Shares of time where jobs may share GPUs: cases worked by hand, and the whole program by a slow reference.
+
+#include "policies/scheduling/packed_shares.hpp"
+#include "sim/random_stream.hpp"
+#include "tests/effort.hpp"
+#include "tests/near.hpp"
+#include "tests/policies/simplex.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using contend::test::simplex;
+
+namespace {
+
+TypedJob packed_job(std::vector<double> rates, double gpus = 1, double left = 1) {
+  TypedJob job;
+  job.rates = std::move(rates);
+  job.gpus = gpus;
+  job.left = left;
+  return job;
+}
+
+/// The level to which all jobs get, each in its norm, with every pair as a column.
+double slow_level(const TypedCluster& cluster, const std::vector<double>& norms) {
+  const std::size_t n = cluster.jobs.size(), k = cluster.capacity.size(), m = cluster.pairs.size();
+  const std::size_t columns = (n + m) * k + 1;
+  std::vector<std::vector<double>> a(k + 2 * n, std::vector<double>(columns));
+  std::vector<double> b(k + 2 * n), c(columns);
+  c.back() = 1;
+  for (std::size_t j = 0; j < k; ++j) b[j] = cluster.capacity[j];
+  for (std::size_t i = 0; i < n; ++i) {
+    b[k + i] = 1;
+    a[k + n + i].back() = norms[i];
+  }
+  const auto use = [&](std::size_t column, std::size_t job, double rate) {
+    a[k + job][column] = 1;
+    a[k + n + job][column] = -rate;
+  };
+  for (std::size_t j = 0; j < k; ++j) {
+    for (std::size_t i = 0; i < n; ++i) {
+      a[j][i * k + j] = cluster.jobs[i].gpus;
+      use(i * k + j, i, rate_on(cluster, cluster.jobs[i], j));
+    }
+    for (std::size_t p = 0; p < m; ++p) {
+      const TypedPair& pair = cluster.pairs[p];
+      const std::size_t column = (n + p) * k + j;
+      a[j][column] = cluster.jobs[pair.first].gpus;
+      const bool fits = cluster.capacity[j] >= cluster.jobs[pair.first].gpus;
+      use(column, pair.first, fits ? pair.first_rates[j] : 0);
+      use(column, pair.second, fits ? pair.second_rates[j] : 0);
+    }
+  }
+  return simplex(a, b, c);
+}
+
+/// The rate of a job with these shares; checks that no type and no job has more than there is.
+double rate_of(const TypedCluster& cluster, const TimeShares& shares, std::size_t job) {
+  const std::size_t k = cluster.capacity.size();
+  double rate = 0, time = 0;
+  std::vector<double> used(k);
+  for (std::size_t j = 0; j < k; ++j) {
+    rate += rate_on(cluster, cluster.jobs[job], j) * shares.x[job * k + j];
+    time += shares.x[job * k + j];
+    for (std::size_t i = 0; i < cluster.jobs.size(); ++i) used[j] += cluster.jobs[i].gpus * shares.x[i * k + j];
+    for (std::size_t p = 0; p < cluster.pairs.size(); ++p) {
+      const TypedPair& pair = cluster.pairs[p];
+      const double share = shares.pairs[p * k + j];
+      used[j] += cluster.jobs[pair.first].gpus * share;
+      if (pair.first != job && pair.second != job) continue;
+      time += share;
+      rate += share * (pair.first == job ? pair.first_rates[j] : pair.second_rates[j]);
+    }
+    CHECK(used[j] <= cluster.capacity[j] * (1 + 1e-9));
+  }
+  CHECK(time <= 1 + 1e-9);
+  return rate;
+}
+
+TypedCluster random_packed(std::uint64_t seed) {
+  RandomStream stream{seed, "packed"};
+  TypedCluster cluster;
+  const auto types = static_cast<std::size_t>(stream.uniform_integer(1, 3));
+  for (std::size_t j = 0; j < types; ++j) cluster.capacity.push_back(static_cast<double>(stream.uniform_integer(1, 5)));
+  const auto jobs = static_cast<std::size_t>(stream.uniform_integer(1, 8));
+  for (std::size_t i = 0; i < jobs; ++i) {
+    TypedJob job = packed_job({}, stream.uniform() < 0.7 ? 1 : 2, 1 + 50 * stream.uniform());
+    for (std::size_t j = 0; j < types; ++j)
+      job.rates.push_back(stream.uniform() < 0.4 ? static_cast<double>(stream.uniform_integer(0, 2))
+                                                 : 0.2 + 3 * stream.uniform());
+    job.rates[0] = std::max(job.rates[0], 0.1);
+    job.gpus = std::min(job.gpus, *std::ranges::min_element(cluster.capacity));
+    cluster.jobs.push_back(job);
+  }
+  for (std::size_t a = 0; a < jobs; ++a) {
+    for (std::size_t b = a + 1; b < jobs; ++b) {
+      if (cluster.jobs[a].gpus != cluster.jobs[b].gpus || stream.uniform() < 0.2) continue;
+      TypedPair pair{.first = a, .second = b, .first_rates = {}, .second_rates = {}};
+      for (std::size_t j = 0; j < types; ++j) {
+        const bool can = stream.uniform() < 0.8 && cluster.jobs[a].rates[j] > 0 && cluster.jobs[b].rates[j] > 0;
+        pair.first_rates.push_back(can ? cluster.jobs[a].rates[j] * (0.3 + 0.7 * stream.uniform()) : 0);
+        pair.second_rates.push_back(can ? cluster.jobs[b].rates[j] * (0.3 + 0.7 * stream.uniform()) : 0);
+      }
+      cluster.pairs.push_back(pair);
+    }
+  }
+  return cluster;
+}
+
+}  // namespace
+
+TEST_CASE("packing: two jobs on one GPU share it where that is better than taking turns") {
+  // Alone each does 1. Taking turns they do 0.5 each; beside each other 0.8 and 0.6. With the pair for y of the time
+  // and the second alone for the rest, 0.8 y = 0.6 y + (1 - y) gives y = 5/6 and 2/3 each.
+  TypedCluster cluster{.capacity = {1}, .prices = {}, .jobs = {packed_job({1}), packed_job({1})}, .pairs = {}};
+  cluster.pairs = {{.first = 0, .second = 1, .first_rates = {0.8}, .second_rates = {0.6}}};
+  const TimeShares shares = packed_max_min_shares(cluster);
+  CHECK(shares.value == near(2.0 / 3, 1e-9));
+  CHECK(shares.pairs[0] == near(5.0 / 6, 1e-9));
+  CHECK(shares.x[0] == near_absolute(0, 1e-9));
+  CHECK(shares.x[1] == near(1.0 / 6, 1e-9));
+  // 30 and 20 s of work left, done at t: the pair for y of the time, the first alone for the rest. 0.6 y = 20 / t and
+  // 0.8 y + (1 - y) = 30 / t give t = 110/3.
+  cluster.jobs[0].left = 30;
+  cluster.jobs[1].left = 20;
+  CHECK(packed_makespan_shares(cluster).value == near(110.0 / 3, 1e-9));
+  // On its half of the GPU each job runs at 1/2. The first is done after 30 t / r, and so is the second: rho = 1/2 / r.
+  CHECK(packed_finish_time_fair_shares(cluster).value == near(0.75, 1e-9));
+  CHECK(packed_least_cost_shares(cluster).value == near(1.4, 1e-9));
+  cluster.jobs[1].time_left = 25;  // it needs 0.8: of the time alone y, with 0.6 (1 - y) + y = 0.8
+  CHECK(packed_least_cost_shares(cluster).value == near(0.5 * 1.4 + 0.5, 1e-9));
+  cluster.jobs[1].time_left = 10;  // that can't be: no deadline counts
+  CHECK(packed_least_cost_shares(cluster).value == near(1.4, 1e-9));
+}
+
+TEST_CASE("packing: with nothing gained by sharing the shares are those without pairs") {
+  for (std::uint64_t seed = 0; seed < effort<std::uint64_t>(100); ++seed) {
+    TypedCluster cluster = random_packed(seed);
+    for (TypedPair& pair : cluster.pairs)
+      for (std::size_t j = 0; j < cluster.capacity.size(); ++j) {
+        pair.first_rates[j] = std::min(pair.first_rates[j], 0.5 * cluster.jobs[pair.first].rates[j]);
+        pair.second_rates[j] = std::min(pair.second_rates[j], 0.5 * cluster.jobs[pair.second].rates[j]);
+      }
+    for (std::size_t i = 0; i < cluster.jobs.size() && seed % 2 == 1; ++i) {
+      cluster.jobs[i].age = static_cast<double>(10 * i);
+      cluster.jobs[i].isolated = static_cast<double>(3 * i);
+    }
+    CAPTURE(seed);
+    CHECK(packed_max_min_shares(cluster).value == near(max_min_shares(cluster, false, false).value, 1e-8));
+    CHECK(packed_makespan_shares(cluster).value == near(makespan_shares(cluster).value, 1e-8));
+    CHECK(packed_finish_time_fair_shares(cluster).value == near(finish_time_fair_shares(cluster).value, 1e-8));
+    CHECK(packed_least_cost_shares(cluster).value == near(least_cost_shares(cluster).value, 1e-8));
+  }
+}
+
+TEST_CASE("packing: random clusters against the whole program by a slow simplex method") {
+  for (std::uint64_t seed = 0; seed < effort<std::uint64_t>(200); ++seed) {
+    const TypedCluster cluster = random_packed(seed);
+    std::vector<double> norms;
+    for (const TypedJob& job : cluster.jobs) norms.push_back(proportional_rate(cluster, job, false));
+    CAPTURE(seed);
+    const TimeShares shares = packed_max_min_shares(cluster);
+    CHECK(shares.value == near(slow_level(cluster, norms), 1e-8));
+    double least = 1e300;
+    for (std::size_t i = 0; i < cluster.jobs.size(); ++i)
+      least = std::min(least, rate_of(cluster, shares, i) / norms[i]);
+    CHECK(least == near(shares.value, 1e-8));
+    CHECK(shares.value >= max_min_shares(cluster, false, false).value * (1 - 1e-9));
+  }
+}
