@@ -46,8 +46,8 @@ struct Estimate {
 };
 [[nodiscard]] Estimate estimate(std::span<const double> values, Draws draws = Draws::independent);
 
-/// True if each of two quantities has one value under all seeds, and these values differ: most likely the seeds made the
-/// same run several times, which says nothing about chance. The change then has no interval.
+/// True if each of two quantities has one value under all seeds, and these values differ: most likely the seeds made
+/// the same run several times, which says nothing about chance. The change then has no interval.
 [[nodiscard]] bool are_without_scatter(std::span<const double> a, std::span<const double> b);
 
 /// A ratio of two quantities with its 95% confidence interval.

@@ -141,10 +141,13 @@ TEST_CASE("progress is a column where somebody gave a factor, and an empty field
   REQUIRE(adam != std::string::npos);
   const std::string row = csv.substr(adam, csv.find('\n', adam + 1) - adam);
   const std::string first_row = csv.substr(csv.find('\n'), csv.find('\n', csv.find('\n') + 1) - csv.find('\n'));
-  // Of the last three columns, progress_s is empty only in the row without a factor.
-  const auto progress = [](const std::string& line) {
+  // progress_s is empty only in the row without a factor. Names hold commas, so columns are counted from the end.
+  const std::string header = csv.substr(0, csv.find('\n'));
+  const auto behind =
+      std::count(header.begin() + static_cast<std::ptrdiff_t>(header.find(",progress_s,")), header.end(), ',');
+  const auto progress = [behind](const std::string& line) {
     std::size_t at = line.size();
-    for (int column = 0; column < 3; ++column) at = line.rfind(',', at - 1);
+    for (std::ptrdiff_t column = 0; column < behind; ++column) at = line.rfind(',', at - 1);
     return line.substr(at, line.find(',', at + 1) - at);
   };
   CHECK(progress(row) == ",");

@@ -139,7 +139,8 @@ TEST_CASE("a month of work at two thirds of the pace takes a month and a half, t
   CHECK(done.saved == done.done);
 }
 
-TEST_CASE("the last checkpoint has been saved if the work after it takes as long as saving, at the pace of the servers") {
+TEST_CASE(
+    "the last checkpoint has been saved if the work after it takes as long as saving, at the pace of the servers") {
   PreemptionCosts costs;
   costs.checkpoint_interval = Time::nanoseconds(10);
   costs.persist = Time::nanoseconds(8);
