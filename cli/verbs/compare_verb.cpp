@@ -91,6 +91,9 @@ struct ListResampling {
   BlockScatter blocks{};            ///< of BASE
 };
 
+/// A list of fewer whole days isn't resampled unless the scenario says in which blocks.
+constexpr std::size_t kFewestDays = 2;
+
 /// Two scenarios that read a job list run it once as it is, and several resamples of it, which show how far another
 /// such list may differ. There are none if the list can't be resampled, or if the user wants it alone.
 ListResampling resample_lists(const Arguments& arguments, Scenario& base, Scenario& other, JobLists& lists) {
@@ -104,6 +107,13 @@ ListResampling resample_lists(const Arguments& arguments, Scenario& base, Scenar
     return {};  // all jobs come at once, or a fault that the run itself explains
   }
   ListResampling result;
+  if (chosen.days.blocks < kFewestDays) {
+    base.repeat = other.repeat = 1;
+    result.text =
+        "the job list covers less than two whole days, too little to draw others like it: the list alone is compared, "
+        "without intervals; `workload.resample` draws blocks of a length of your choice";
+    return result;
+  }
   result.blocks = {chosen.blocks, chosen.lost_correlation};
   result.resampled = {base, other};
   for (Scenario& each : result.resampled) each.workload.sampling.block = chosen.length;

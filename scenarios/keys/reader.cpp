@@ -132,7 +132,9 @@ std::string hint_for(const std::string& name, const std::string& prefix, const Y
 /// Reads layers one after the other into one scenario.
 class LayerReader {
  public:
+  /// `files` must outlive it.
   explicit LayerReader(const FileReader& files) : files_{&files} {}
+  explicit LayerReader(FileReader&&) = delete;
 
   void apply(const ScenarioLayer& layer) {
     if (!layer.source->is_override()) file_ = layer.source.get();
@@ -457,8 +459,9 @@ std::vector<Complaint> at_their_keys(const std::string& path, const LoadOptions&
   const FileText file = read_text_file(path);
   if (!file.text) return complaints;
   std::vector<Complaint> others;
-  LayerReader reader{read_text_file};
-  const std::vector<ScenarioLayer> layers = read_layers(*file.text, path, options, read_text_file, reader, others);
+  const FileReader read{read_text_file};
+  LayerReader reader{read};
+  const std::vector<ScenarioLayer> layers = read_layers(*file.text, path, options, read, reader, others);
   for (Complaint& each : complaints) {
     if (each.line == 0 && !each.key.empty() && (each.file.empty() || each.file == path)) each = reader.at_its_key(each);
   }

@@ -353,6 +353,12 @@ TEST_CASE("two scenarios with one job list are compared on resamples of it, and 
   const Outcome once = here.contend(both + " --set workload.jobs=once.csv");
   REQUIRE_MESSAGE(once.code == 0, once.err);
   CHECK(contains(once.out, "one run a side"));
+  // Nor are jobs of less than two days.
+  here.write("hours.csv", "job_id,submit_s,gpus,duration_s\na,0,1,10\nb,9000,4,20\nc,18000,2,20\n");
+  const Outcome hours = here.contend(both + " --set workload.jobs=hours.csv");
+  REQUIRE_MESSAGE(hours.code == 0, hours.err);
+  CHECK(contains(hours.out, "one run a side"));
+  CHECK(contains(hours.out, "the job list covers less than two whole days, too little to draw others like it"));
 }
 
 TEST_CASE("figures over jobs that finished are marked where others did not") {
