@@ -3,6 +3,7 @@
 #include "models/overlap/phases.hpp"
 #include "models/overlap/volume.hpp"
 #include "scenarios/keys/policy_codec.hpp"
+#include "scenarios/run/iteration_ends.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/parallel.hpp"
 #include "scenarios/run/run_scenario.hpp"
@@ -79,21 +80,6 @@ StudyJob lone_job_of(const Scenario& scenario, const StudyVariant& variant, std:
   made.workload.graphs = {graph.with_ranks(variant.workers)};
   return made;
 }
-
-/// Keeps when the last task of each iteration ends on the first GPU.
-class IterationEnds final : public Observer {
- public:
-  explicit IterationEnds(const IterationGraph& graph) : last_{graph.ops()[graph.last_compute().index()].name} {}
-  void compute(GpuId gpu, JobId, const Op& op, std::int64_t, Time, Time end) override {
-    if (gpu == GpuId{0U} && op.name == last_) ends.push_back(end);
-  }
-  void transfer(const TransferRequest&, const Op&, std::int64_t, Time, Time) override {}
-
-  std::vector<Time> ends;
-
- private:
-  std::string last_;
-};
 
 /// An iteration on a topology, where rates are no closed form: the mean over some iterations of a job alone, after
 /// others that let it settle. It has settled if the first and the second half of them take as long.

@@ -3,6 +3,7 @@
 
 #include "scenarios/run/check_scenario.hpp"
 #include "scenarios/run/run_scenario.hpp"
+#include "tests/complaint_lines.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 #include "tests/temporary_folder.hpp"
 #include "text/atomic_file.hpp"
@@ -24,12 +25,7 @@ struct ListedJobs {
   [[nodiscard]] RunResult run() const { return run_scenario(scenario, 1); }
   /// What the scenario is refused for, a line for each complaint, with file names alone; empty if it is accepted.
   [[nodiscard]] std::string refusals() const {
-    std::string all;
-    try {
-      static_cast<void>(check_scenario(scenario));
-    } catch (const InputError& error) {
-      for (const Complaint& each : error.complaints()) all += each.format() + "\n";
-    }
+    std::string all = complaint_lines([&] { static_cast<void>(check_scenario(scenario)); });
     const std::string prefix = folder.path("");
     for (std::size_t at; (at = all.find(prefix)) != std::string::npos;) all.erase(at, prefix.size());
     return all;

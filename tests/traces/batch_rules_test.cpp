@@ -3,6 +3,7 @@
 #include "traces/batch_rules.hpp"
 
 #include "sim/error.hpp"
+#include "tests/complaint_lines.hpp"
 #include "traces/job_list.hpp"
 
 #include <string>
@@ -27,14 +28,7 @@ std::string parts_text(const BatchRules& rules, const std::string& rule, const s
 }
 
 std::string refused_rules(const std::string& text) {
-  try {
-    static_cast<void>(parse_batch_rules(text, "r.csv"));
-  } catch (const InputError& error) {
-    std::string all;
-    for (const Complaint& each : error.complaints()) all += each.format() + "\n";
-    return all;
-  }
-  return {};
+  return complaint_lines([&] { static_cast<void>(parse_batch_rules(text, "r.csv")); });
 }
 
 bool names_text(const std::string& text, const std::string& part) {

@@ -3,6 +3,7 @@
 
 #include "network/topologies/topology_spec.hpp"
 #include "sim/error.hpp"
+#include "tests/complaint_lines.hpp"
 
 #include <string>
 
@@ -18,14 +19,7 @@ Topology servers_of(std::size_t gpus) {
 
 std::string complaints_of_flows(const char* text, std::size_t gpus = 1) {
   const Topology topology = servers_of(gpus);
-  try {
-    static_cast<void>(parse_flow_list(text, "f.csv", topology));
-  } catch (const InputError& error) {
-    std::string all;
-    for (const Complaint& each : error.complaints()) all += each.format() + "\n";
-    return all;
-  }
-  return {};
+  return complaint_lines([&] { static_cast<void>(parse_flow_list(text, "f.csv", topology)); });
 }
 
 TEST_CASE("flow list: times, sizes and GPUs are read exactly, whatever the order of columns") {

@@ -3,6 +3,7 @@
 #include "traces/goodput_models.hpp"
 
 #include "sim/error.hpp"
+#include "tests/complaint_lines.hpp"
 #include "tests/near.hpp"
 #include "traces/job_list.hpp"
 
@@ -18,15 +19,8 @@ const std::string kGoodputHeader =
     "model,type,alpha_c_s,beta_c_s,alpha_n_s,beta_n_s,alpha_r_s,beta_r_s,gamma,batch,min_local_batch,max_local_batch,"
     "max_batch,accumulates,sqr,var\n";
 
-std::string complaints_of(const std::string& rows) {
-  try {
-    static_cast<void>(parse_goodput_models(kGoodputHeader + rows, "g.csv"));
-  } catch (const InputError& error) {
-    std::string all;
-    for (const Complaint& each : error.complaints()) all += each.format() + "\n";
-    return all;
-  }
-  return {};
+std::string refused_models(const std::string& rows) {
+  return complaint_lines([&] { static_cast<void>(parse_goodput_models(kGoodputHeader + rows, "g.csv")); });
 }
 
 }  // namespace
@@ -49,18 +43,18 @@ TEST_CASE("goodput models: a row has the times of a step, the batches and the no
 }
 
 TEST_CASE("goodput models: faults are named with their line and column") {
-  CHECK(complaints_of("m,,1,2,3,4,5,6,0.5,32,2,16,,,,\n").find("gamma: expected a number from 1 to 10, got \"0.5\"") !=
+  CHECK(refused_models("m,,1,2,3,4,5,6,0.5,32,2,16,,,,\n").find("gamma: expected a number from 1 to 10, got \"0.5\"") !=
         std::string::npos);
-  CHECK(complaints_of("m,,1,2,3,4,5,6,1,32,20,16,,,,\n").find("the largest batch of a GPU is smaller") !=
+  CHECK(refused_models("m,,1,2,3,4,5,6,1,32,20,16,,,,\n").find("the largest batch of a GPU is smaller") !=
         std::string::npos);
-  CHECK(complaints_of("m,,1,2,3,4,5,6,1,32,2,16,8,,1,1\n").find("max_batch: expected at least the batch of 32") !=
+  CHECK(refused_models("m,,1,2,3,4,5,6,1,32,2,16,8,,1,1\n").find("max_batch: expected at least the batch of 32") !=
         std::string::npos);
-  CHECK(complaints_of("m,,1,2,3,4,5,6,1,32,2,16,64,,,\n").find("sqr: expected a number") != std::string::npos);
-  CHECK(complaints_of("m,,1,2,3,4,5,6,1,32,2,16,,,1,1\n").find("noise of gradients counts only where") !=
+  CHECK(refused_models("m,,1,2,3,4,5,6,1,32,2,16,64,,,\n").find("sqr: expected a number") != std::string::npos);
+  CHECK(refused_models("m,,1,2,3,4,5,6,1,32,2,16,,,1,1\n").find("noise of gradients counts only where") !=
         std::string::npos);
-  CHECK(complaints_of("m,,0,0,3,4,5,6,1,32,2,16,,,,\n").find("a gradient takes no time") != std::string::npos);
-  CHECK(complaints_of("m,,1,2,3,4,5,6,1,3.5,2,16,,,,\n").find("whole number of samples") != std::string::npos);
-  CHECK(complaints_of("m,,1,2,3,4,5,6,1,32,2,16,,,,\nm,,1,2,3,4,5,6,1,32,2,16,,,,\n").find("on line 2 already") !=
+  CHECK(refused_models("m,,0,0,3,4,5,6,1,32,2,16,,,,\n").find("a gradient takes no time") != std::string::npos);
+  CHECK(refused_models("m,,1,2,3,4,5,6,1,3.5,2,16,,,,\n").find("whole number of samples") != std::string::npos);
+  CHECK(refused_models("m,,1,2,3,4,5,6,1,32,2,16,,,,\nm,,1,2,3,4,5,6,1,32,2,16,,,,\n").find("on line 2 already") !=
         std::string::npos);
 }
 

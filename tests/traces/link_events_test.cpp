@@ -3,6 +3,7 @@
 
 #include "network/topologies/topology_spec.hpp"
 #include "sim/error.hpp"
+#include "tests/complaint_lines.hpp"
 
 #include <string>
 
@@ -19,18 +20,6 @@ Topology two_leaves() {
   spec.fabric.spines = 2;
   spec.fabric.parallel_links = 2;
   return build_topology(spec, 4, 1);
-}
-
-template <class Run>
-std::string complaints_of(Run run) {
-  try {
-    run();
-  } catch (const InputError& error) {
-    std::string all;
-    for (const Complaint& each : error.complaints()) all += each.format() + "\n";
-    return all;
-  }
-  return {};
 }
 
 TEST_CASE("events are read exactly, whatever the order of columns") {
@@ -55,7 +44,7 @@ TEST_CASE("a server stands for its links to the fabric, both ways") {
 
 TEST_CASE("every bad row is reported") {
   const auto read = [](const char* text) {
-    return complaints_of([=] { static_cast<void>(parse_link_events(text, "e.csv")); });
+    return complaint_lines([=] { static_cast<void>(parse_link_events(text, "e.csv")); });
   };
   CHECK(read("time_s,link,factor\n-1,a,1\nx,a,1\n1,,1\n1,a,-0.5\n1,a,1001\n1e12,a,1\n") ==
         "e.csv:2: time_s: expected a number >= 0, got -1\n"
@@ -86,7 +75,7 @@ TEST_CASE("names are links or nodes of the topology, and changes are sorted by t
 
 TEST_CASE("all unknown names are reported, with the nearest") {
   const Topology topology = two_leaves();
-  CHECK(complaints_of([&] {
+  CHECK(complaint_lines([&] {
           static_cast<void>(resolve_link_events(
               {{Time{}, "spin1", 0, 2}, {Time{}, "leaf0->spine1", 0, 3}, {Time{}, "leaf0->spine1#3", 0, 4}}, topology,
               "e.csv"));

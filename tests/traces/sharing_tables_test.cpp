@@ -3,27 +3,13 @@
 #include "traces/sharing_tables.hpp"
 
 #include "sim/error.hpp"
+#include "tests/complaint_lines.hpp"
 
 #include <string>
 
 #include <doctest/doctest.h>
 
 using namespace contend;
-
-namespace {
-
-std::string faults_of(const auto& read) {
-  try {
-    read();
-  } catch (const InputError& error) {
-    std::string all;
-    for (const Complaint& each : error.complaints()) all += each.format() + "\n";
-    return all;
-  }
-  return {};
-}
-
-}  // namespace
 
 TEST_CASE("pairs: a row says how fast both of its jobs are") {
   const PairTable pairs = parse_pairs(
@@ -40,7 +26,7 @@ TEST_CASE("pairs: a row says how fast both of its jobs are") {
 }
 
 TEST_CASE("pairs: every bad row is named with its line and column") {
-  CHECK(faults_of([] {
+  CHECK(complaint_lines([] {
           static_cast<void>(
               parse_pairs("model,with_model,speed,with_speed,gpus\n"
                           "a,b,1.5,0.5,\n"
@@ -58,7 +44,7 @@ TEST_CASE("pairs: every bad row is named with its line and column") {
         "p.csv:5: with_speed: two jobs of one model with different speeds\n"
         "p.csv:6: gpus: expected a whole number from 1 to 1000000, or nothing, got \"x\"\n"
         "p.csv:8: with_model: the pair is in the table already\n");
-  CHECK(faults_of([] {
+  CHECK(complaint_lines([] {
           static_cast<void>(parse_pairs("model,with_model,speed\n", "p.csv"));
         }).find("no column \"with_speed\"") != std::string::npos);
 }
@@ -67,7 +53,7 @@ TEST_CASE("profiles: stages by model and GPUs, and what is wrong with them") {
   const StageTable stages = parse_stages("model,storage,cpu,gpu,network,gpus\na,1,2,3,0.5,\na,4,0,0,0,8\n", "s.csv");
   CHECK(stages.at({"a", 0}) == StageTimes{1, 2, 3, 0.5});
   CHECK(stages.at({"a", 8}) == StageTimes{4, 0, 0, 0});
-  CHECK(faults_of([] {
+  CHECK(complaint_lines([] {
           static_cast<void>(
               parse_stages("model,storage,cpu,gpu,network\na,0,0,0,0\nb,-1,0,2,0\nc,1,1,1,1\nc,1,1,1,1\n", "s.csv"));
         }) ==

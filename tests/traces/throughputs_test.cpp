@@ -3,6 +3,7 @@
 #include "traces/throughputs.hpp"
 
 #include "sim/error.hpp"
+#include "tests/complaint_lines.hpp"
 #include "traces/job_list.hpp"
 
 #include <string>
@@ -13,23 +14,12 @@ using namespace contend;
 
 namespace {
 
-std::string refusals(const auto& read) {
-  try {
-    read();
-  } catch (const InputError& error) {
-    std::string all;
-    for (const Complaint& each : error.complaints()) all += each.format() + "\n";
-    return all;
-  }
-  return {};
-}
-
 std::string refused_table(const std::string& text) {
-  return refusals([&] { static_cast<void>(parse_throughputs(text, "t.csv")); });
+  return complaint_lines([&] { static_cast<void>(parse_throughputs(text, "t.csv")); });
 }
 
 std::string refused_jobs(const std::string& rows) {
-  return refusals(
+  return complaint_lines(
       [&] { static_cast<void>(parse_job_list("job_id,submit_s,gpus,duration_s,deadline_s\n" + rows, "jobs.csv")); });
 }
 

@@ -2,6 +2,7 @@
 
 #include "policies/registry.hpp"
 #include "scenarios/keys/reader.hpp"
+#include "scenarios/run/iteration_ends.hpp"
 #include "scenarios/run/parallel.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/study/study_cost.hpp"
@@ -48,21 +49,6 @@ Scenario cluster_of(const OneJobCase& one_job) {
       "cluster");
 }
 
-/// Keeps when the last task of each iteration ends on the first GPU.
-class EndsOfIterations final : public Observer {
- public:
-  explicit EndsOfIterations(const IterationGraph& graph) : last_{graph.ops()[graph.last_compute().index()].name} {}
-  void compute(GpuId gpu, JobId, const Op& op, std::int64_t, Time, Time end) override {
-    if (gpu == GpuId{0U} && op.name == last_) ends.push_back(end);
-  }
-  void transfer(const TransferRequest&, const Op&, std::int64_t, Time, Time) override {}
-
-  std::vector<Time> ends;
-
- private:
-  std::string last_;
-};
-
 std::vector<JobRequest> only_job(const OneJobCase& one_job) {
   JobRequest job;
   job.name = "job";
@@ -98,7 +84,7 @@ std::string difference_of(const std::vector<Time>& study, const std::vector<Time
 std::string compared(const OneJobCase& one_job, const std::vector<Time>& study) {
   const Scenario scenario = cluster_of(one_job);
   Workload workload = scenario_workload(scenario, only_job(one_job));
-  EndsOfIterations ends{workload.graphs.front()};
+  IterationEnds ends{workload.graphs.front()};
   RunHooks hooks;
   hooks.observer = &ends;
   static_cast<void>(run_workload(scenario, workload, 1, hooks));
