@@ -103,14 +103,15 @@ fuzz() {
       { grep -vE "^#[0-9]+\s+(NEW|REDUCE|pulse|RELOAD)" || true; }' _
 }
 
-# finish_with_tests PRESET: the tests of this preset as the last stage, whose output is shown. Fails if any stage failed.
+# finish_with_tests PRESET [ctest arguments]: the tests of this preset as the last stage, whose output is shown. Fails if
+# any stage failed.
 finish_with_tests() {
   local begin=$SECONDS status=0
   printf '%-32s %5d s\n' "all before the $1 tests" "$SECONDS" | tee -a "$durations"
   if ((${#failed[@]} > 0)); then
     echo "FAILED: $(printf '%s, ' "${failed[@]}" | sed 's/, $//'); the $1 tests follow all the same"
   fi
-  run_tests "$1" || status=$?
+  run_tests "$@" || status=$?
   printf '%-32s %5d s\n%-32s %5d s\n' "$1 tests" $((SECONDS - begin)) "all" "$SECONDS" >>"$durations"
   ((status == 0 && ${#failed[@]} == 0))
 }

@@ -2,7 +2,7 @@
 # Builds the release program and runs its tests. With --all it runs every check that a merge requires; CI does that.
 # Each stage is timed. The output of a stage is shown only if it fails, and is kept in build/log/. The release tests run
 # last, so that their summary ends the output.
-#   scripts/test.sh        release build and its tests
+#   scripts/test.sh        release build and its tests, without the one in a browser
 #   scripts/test.sh --all  also lint, sanitizers, clang-tidy, determinism across compilers, and fuzzing
 # What takes too long for every merge is in scripts/weekly.sh. A check that weekly.sh has made of code that has not
 # changed since (scripts/weekly.passed) is not repeated here.
@@ -54,7 +54,9 @@ if $all; then
   stage "checked tests" run_tests checked
   stage "determinism" scripts/check_determinism.sh
   stage "fuzz" fuzz "$fuzz_seconds"
+  finish_with_tests release
 else
   stage "release build" build release "${options[@]}"
+  # The test in a browser is one for merges: it takes a fifth of the time of all others, and a driver by npm.
+  finish_with_tests release --label-exclude merge
 fi
-finish_with_tests release

@@ -34,7 +34,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 TEST_CASE("calibrate writes a profile that reads back, and goes on with it" *
           doctest::skip(!has_program() || kSanitized)) {
   const Workplace here;
-  const Outcome first = here.contend(std::string{kCpu} + "--only memory,compression --budget 8 --name lab -o cpu.yaml");
+  const Outcome first = here.contend(std::string{kCpu} + "--only memory,compression --budget 4 --name lab -o cpu.yaml");
   INFO(first.err);
   CHECK(first.code == 0);
   CHECK(contains(first.out, "top_k"));
@@ -51,7 +51,7 @@ TEST_CASE("calibrate writes a profile that reads back, and goes on with it" *
   const Outcome again = here.contend(std::string{kCpu} + "--only memory -o cpu.yaml");
   CHECK(again.code == 3);
   CHECK(contains(again.err, "cpu.yaml: the file exists already; --resume continues it"));
-  const Outcome more = here.contend(std::string{kCpu} + "--only memory,attention --budget 8 -o cpu.yaml --resume");
+  const Outcome more = here.contend(std::string{kCpu} + "--only memory,attention --budget 4 -o cpu.yaml --resume");
   INFO(more.err);
   CHECK(more.code == 0);
   const CalibrationProfile after = read_profile(here.path("cpu.yaml"));
@@ -77,7 +77,7 @@ TEST_CASE("an interrupted calibration is marked and resumed" * doctest::skip(!ha
   CHECK(contains(stopped.err, "--resume\n"));
   const CalibrationProfile partial = read_profile(here.path("cpu.yaml"));
   CHECK_FALSE(partial.complete);
-  const Outcome rest = here.contend(replaced(options, "--budget 60", "--budget 5 --resume"));
+  const Outcome rest = here.contend(replaced(options, "--budget 60", "--budget 2 --resume"));
   INFO(rest.err);
   CHECK(rest.code == 0);
   const CalibrationProfile whole = read_profile(here.path("cpu.yaml"));
