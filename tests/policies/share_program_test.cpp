@@ -367,6 +367,20 @@ TEST_CASE("trade: jobs buy time on the fast type from the one that is least fast
   CHECK(shares.x[3] == near_absolute(0, 1e-12));
 }
 
+TEST_CASE("trade: of two types on which equally many jobs are faster, the later one is sold") {
+  TypedCluster cluster{.capacity = {1, 1}, .prices = {}, .jobs = {}};
+  for (const std::vector<double>& rates : {std::vector<double>{1, 4}, {2, 1}, {1, 2}, {3, 1}}) {
+    TypedJob job;
+    job.rates = rates;
+    cluster.jobs.push_back(job);
+  }
+  TimeShares shares = equal_shares(cluster, true);  // each has a quarter of both types
+  trade(cluster, shares);
+  // A pays the fourth job 2 slow GPUs for a fast one and has enough for 1/8; the third pays 1/2 for what is left.
+  const std::vector<double> expected{0, 3.0 / 8, 3.0 / 8, 0, 1.0 / 16, 5.0 / 8, 9.0 / 16, 0};
+  for (std::size_t k = 0; k < expected.size(); ++k) CHECK(shares.x[k] == near_absolute(expected[k], 1e-12));
+}
+
 TEST_CASE("trade: no job does less work than before, no type is used more, and no job runs more than all the time") {
   for (std::uint64_t seed = 0; seed < effort<std::uint64_t>(200); ++seed) {
     RandomStream stream{seed, "trade"};
