@@ -1,4 +1,5 @@
 #include "calibration/robust_fit.hpp"
+#include "calibration/roofline_fit.hpp"
 #include "sim/statistics.hpp"
 #include "synthetic_times.hpp"
 #include "tests/effort.hpp"
@@ -232,4 +233,12 @@ TEST_CASE("robust fit: intervals hold the truth 95 times in 100, with and withou
     MESSAGE("coverage of alpha " << alpha / static_cast<double>(kRuns) << ", beta "
                                  << beta / static_cast<double>(kRuns));
   }
+}
+
+TEST_CASE("a roofline of too few samples for a fit is the highest rates among them") {
+  const std::vector<TimedWork> samples{{100, 10, 5}, {60, 40, 2}};
+  const RooflineFit fit = fit_roofline(samples);
+  CHECK(fit.seconds_per_byte == near(2.0 / 60));
+  CHECK(fit.seconds_per_flop == near(2.0 / 40));
+  CHECK(fit.overhead == 0);
 }

@@ -13,10 +13,12 @@
 namespace contend::test {
 
 /// Checks that both ways give the same result, and returns it.
-inline RunResult run_on(const AlphaBeta& price, bool contention, const Setup& setup, const std::vector<TestJob>& jobs) {
+inline RunResult run_on(const AlphaBeta& price, bool contention, const Setup& setup, const std::vector<TestJob>& jobs,
+                        const Interference& interference = {}) {
   const auto once = [&](bool leap) {
     SimulationOptions options;
     options.leap = leap;
+    options.interference = interference;
     const auto servers = static_cast<std::size_t>(setup.servers);
     Simulation simulation{{setup.servers, setup.gpus_per_server, Bytes{setup.gpu_memory}},
                           workload_of(jobs),

@@ -56,6 +56,25 @@ TEST_CASE("k = 3 on one server decides for a transfer that meets only one of the
   CHECK(run.links[3].contended.ns() == 300);
 }
 
+TEST_CASE("interference: only what computes on the GPUs of a transfer slows it") {
+  // A sends 100 bytes at 1 ns from the first to the second server; its third rank has nothing to do. B computes beside
+  // that rank, or beside the sender. With B beside the sender the bytes take 1.5 times as long while B computes, and B
+  // takes 1.25 times as long while they are sent: 120 ns of B end at 150, when all is sent, too.
+  const char* const sends =
+      "role a 1 | role b 1 | role c 1 | compute s a 0 | message m a b 100 | compute e b 0 | compute f c 0 | s -> m | m "
+      "-> e";
+  const char* const computes = "role w 1 | compute f w 120";
+  const Interference interference{250'000, 500'000};
+  const RunResult beside_idle =
+      run_on(cost(0, 1, 0), true, {3, 1}, {{sends, {0, 1, 2}}, {computes, {2}}}, interference);
+  CHECK(beside_idle.jobs[0].finish.ns() == 100);
+  CHECK(beside_idle.jobs[1].finish.ns() == 120);
+  const RunResult beside_sender =
+      run_on(cost(0, 1, 0), true, {3, 1}, {{sends, {0, 1, 2}}, {computes, {0}}}, interference);
+  CHECK(beside_sender.jobs[0].finish.ns() == 150);
+  CHECK(beside_sender.jobs[1].finish.ns() == 150);
+}
+
 TEST_CASE("the network of the reference: VGG-16 and ResNet-50 contend") {
   // beta 0.856 ms per MiB, eta 0.235: alone VGG-16's 526.4 MiB take 450.5984 ms; two at once 2 x 0.856 + 0.235 = 1.947
   // ms per MiB. ResNet-50's 99.2 MiB take 193.1424 ms beside VGG-16, which then has 427.2 MiB = 365.6832 ms left.

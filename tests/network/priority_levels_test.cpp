@@ -62,3 +62,11 @@ TEST_CASE("one level is for all, and a circle of priorities is refused") {
   const std::vector<JobConflict> circle{{0, 1, 1}, {1, 2, 1}, {2, 0, 1}};
   CHECK_THROWS_AS(static_cast<void>(priority_levels(3, circle, 2, 1, 1)), InputError);
 }
+
+TEST_CASE("of several best cuts the one that puts the fewest jobs into the upper levels counts") {
+  // Nothing is lost wherever the order 0, 1, 2 is cut behind its first job.
+  const std::vector<JobConflict> chain{{0, 1, 1}, {1, 2, 0}};
+  const PriorityLevels found = priority_levels(3, chain, 2, 1, 1);
+  CHECK(found.kept == near(1));
+  CHECK(found.level == std::vector<int>{0, 1, 1});
+}

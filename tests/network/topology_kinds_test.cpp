@@ -1,5 +1,6 @@
 // Tests the tables of kinds and the data that ship with them.
 
+#include "network/collectives/hosted_servers.hpp"
 #include "network/topologies/wan.hpp"
 #include "tests/network/topology_kit.hpp"
 
@@ -154,4 +155,21 @@ TEST_CASE("NICs share the PCIe switches of the GPUs that the spec names") {
   };
   CHECK(bridge_of("server0/nic0") == bridge_of("server0/gpu5"));
   CHECK(bridge_of("server0/nic1") == bridge_of("server0/gpu0"));
+}
+
+TEST_CASE("parameter servers send from the host's bridge, or from an interface where a server has none") {
+  const auto kind_of_hosts = [](const TopologySpec& made) {
+    const Topology topology = build_topology(made, 3, 4);
+    const std::vector<NodeId> hosts = host_nodes(topology);
+    REQUIRE(hosts.size() == 3);
+    std::vector<NodeKind> kinds;
+    for (std::size_t s = 0; s < hosts.size(); ++s) {
+      const Node& host = topology.nodes()[hosts[s].index()];
+      CHECK(host.server == ServerId{s});
+      kinds.push_back(host.kind);
+    }
+    return kinds;
+  };
+  CHECK(kind_of_hosts(with_server(spec("single-switch"), "pcie", 2)) == std::vector<NodeKind>(3, NodeKind::bridge));
+  CHECK(kind_of_hosts(spec("single-switch")) == std::vector<NodeKind>(3, NodeKind::nic));
 }

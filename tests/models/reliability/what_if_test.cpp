@@ -89,6 +89,12 @@ TEST_CASE("steps that lack an operation, or have one twice, are refused") {
   ops = replicas(2);
   ops.pop_back();
   CHECK_FALSE(refused(ops).empty());
+  for (const auto change : {+[](StepOp& op) { op.kind = Kind::forward_compute; }, +[](StepOp& op) { op.index = 1; },
+                            +[](StepOp& op) { op.stage = 1; }}) {
+    ops = replicas(2);
+    change(ops.back());
+    CHECK(refused(ops).find("is missing, doubled, or not in the first step") != std::string::npos);
+  }
   try {
     static_cast<void>(step_op_kind("forward"));
     FAIL("an unknown operation was accepted");
