@@ -15,6 +15,7 @@
 #include "sim/fingerprint.hpp"
 #include "sim/graph_plan.hpp"
 #include "sim/interference.hpp"
+#include "sim/large_pages.hpp"
 #include "sim/load_order.hpp"
 #include "sim/pending_counts.hpp"
 #include "sim/ports.hpp"
@@ -198,10 +199,10 @@ struct EngineState : ClusterView {
 
   Time clock;
   Calendar<CalendarEvent> calendar;
-  std::vector<JobRun> jobs;
+  std::vector<JobRun, LargePages<JobRun>> jobs;
   std::vector<PreemptionCosts> job_costs;  ///< by job; empty if they are the same for all
   std::vector<GpuState> gpu;
-  std::vector<Cell> cells;
+  std::vector<Cell, LargePages<Cell>> cells;
   std::vector<CellId> unused_cells;
   /// By cell: the work left of all occupants on each GPU, which falls when an operation ends. It lies apart from cells,
   /// because placements look at many loads, and the end of a transfer changes those of all cells of a job.

@@ -1,6 +1,7 @@
 #include "sim/load_order.hpp"
 
 #include "sim/engine_state.hpp"
+#include "sim/fetch.hpp"
 
 #include <functional>
 #include <tuple>
@@ -10,15 +11,30 @@ namespace contend {
 
 namespace {
 
-/// A load that the GPU won't fall below until its cell is noted again.
-Time bound_of(const EngineState& state, GpuId gpu) {
-  const Time load = state.load_of_graph_jobs(state.cell_of(gpu));
-  if (!state.fold) return load;
-  const Cell& cell = state.cells[state.cell_of(gpu).index()];
-  return cell.busy && cell.chained ? load - (cell.end - cell.started) : load;
+constexpr std::size_t kAhead = 8;  // cells that are fetched while others are looked at
+
+/// A load below which the GPUs of the cell won't fall until it is noted again.
+Time bound_of(const EngineState& state, CellId id) {
+  const Cell& cell = state.cells[id.index()];
+  Time load = state.away.empty() ? state.loads[id.index()].on_each_of(1) : state.load_of_graph_jobs(id);
+  if (cell.busy && cell.chained) load -= cell.end - cell.started;
+  return load;
 }
 
 }  // namespace
+
+void LoadOrder::bound_cell(const EngineState& state, CellId id) {
+  const Time bound = bound_of(state, id);
+  const auto set = [&](GpuId gpu) {
+    bounds_[gpu.index()] = bound;
+    const std::size_t server = state.server_of(gpu).index();
+    if (is_stale_[server] != 0) return;
+    is_stale_[server] = 1;
+    stale_.push_back(static_cast<std::uint32_t>(server));
+  };
+  if (!state.fold) return set(GpuId{id.index()});
+  for (const GpuId gpu : state.cells[id.index()].gpus) set(gpu);
+}
 
 void LoadOrder::refresh(const EngineState& state) {
   const bool is_first = !tree_;
@@ -27,40 +43,40 @@ void LoadOrder::refresh(const EngineState& state) {
     is_stale_.resize(state.servers());
     room_is_known_.resize(state.servers());
     rooms_.resize(state.gpu.size());
+    bounds_.resize(state.gpu.size());
   }
-  const auto note = [&](std::size_t server) {
-    if (is_stale_[server]) return;
-    is_stale_[server] = true;
-    stale_.push_back(static_cast<std::uint32_t>(server));
-  };
-  if (is_first || has_new_demand_) {
+  if (is_first || std::exchange(has_new_demand_, false)) {
+    has_new_demand_ = false;
     std::fill(room_is_known_.begin(), room_is_known_.end(), std::uint8_t{0});
-    for (std::size_t s = 0; s < state.servers(); ++s) note(s);
+    for (std::size_t g = 0; g < state.gpu.size(); ++g) bound_cell(state, state.cell_of(GpuId{g}));
   }
-  has_new_demand_ = false;
-  for (const CellId id : state.changed_loads) {
-    state.load_is_noted[id.index()] = 0;
-    if (!state.fold) {
-      note(state.server_of(GpuId{id.index()}).index());
-      continue;
+  const std::vector<CellId>& changed = state.changed_loads;
+  for (std::size_t i = 0; i < changed.size(); ++i) {
+    if (i + kAhead < changed.size()) {
+      const Cell& soon = state.cells[changed[i + kAhead].index()];
+      fetch_lines<1>(&soon);
+      fetch_lines<1>(&soon.gpus);
     }
-    for (const GpuId gpu : state.cells[id.index()].gpus) note(state.server_of(gpu).index());
+    state.load_is_noted[changed[i].index()] = 0;
+    bound_cell(state, changed[i]);
   }
   state.changed_loads.clear();
   const auto per_server = static_cast<std::size_t>(state.spec.gpus_per_server);
   for (const std::uint32_t server : stale_) {
     if (room_is_known_[server] == 0) find_rooms(state, server);
     LoadBounds bounds;
-    bounds.server = Time{};
+    Time sum;
     for (std::size_t g = server * per_server; g < (server + 1) * per_server; ++g) {
-      const Time load = bound_of(state, GpuId{g});
-      bounds.any_gpu = std::min(bounds.any_gpu, load);
-      bounds.server += load;
+      const Time load = bounds_[g];
+      sum += load;
+      bounds.gpu[LoadBounds::kAny] = std::min(bounds.gpu[LoadBounds::kAny], load);
       for (std::size_t d = 0; d < demands_.size(); ++d)
         if ((rooms_[g] >> d & 1) != 0) bounds.gpu[d] = std::min(bounds.gpu[d], load);
     }
+    for (std::size_t d = 0; d <= LoadBounds::kDemands; ++d)
+      if (bounds.gpu[d] < Time::never()) bounds.server[d] = sum;
     tree_->set(server, bounds);
-    is_stale_[server] = false;
+    is_stale_[server] = 0;
   }
   stale_.clear();
 }
@@ -85,14 +101,14 @@ std::size_t LoadOrder::number_of(const RankDemand& rank) {
   return number;
 }
 
-template <class Bound, class List, class Take>
-void LoadOrder::search(const EngineState& state, const JobView& job, const Bound& bound, std::size_t ids_per_server,
-                       const List& list, const Take& take) {
+template <class List, class Take>
+void LoadOrder::search(const EngineState& state, const JobView& job, LoadBounds::Bounds LoadBounds::*bounds,
+                       std::size_t ids_per_server, const List& list, const Take& take) {
   const RankDemand rank{job};
   const std::size_t demand = number_of(rank);
   refresh(state);
   const ServerRange usable = state.servers_for(job);
-  const ServerTree<ServerRoom>* const rooms = demand < LoadBounds::kDemands ? nullptr : &state.capacity.rooms();
+  const ServerTree<ServerRoom>* const rooms = demand == LoadBounds::kAny ? &state.capacity.rooms() : nullptr;
   const auto goes_later = [](const Entry& a, const Entry& b) {
     return std::tuple{a.load, a.first, a.node == 0} > std::tuple{b.load, b.first, b.node == 0};
   };
@@ -105,7 +121,7 @@ void LoadOrder::search(const EngineState& state, const JobView& job, const Bound
     return rooms == nullptr ? tree_->at(node).gpu[demand] < Time::never() : rooms->at(node).may_fit(rank);
   };
   const auto entry_of = [&](std::size_t node, std::size_t first) {
-    return Entry{bound(tree_->at(node), demand), first * ids_per_server, node};
+    return Entry{(tree_->at(node).*bounds)[demand], first * ids_per_server, node};
   };
   heap_.clear();
   if (may_hold(1, 0, tree_->size_of(1))) push(entry_of(1, 0));
@@ -144,13 +160,11 @@ void LoadOrder::gpus(const EngineState& state, const JobView& job, std::size_t c
   };
   const std::size_t end = chosen.size() + count;
   if (count == 0) return;
-  const auto bound = [](const LoadBounds& bounds, std::size_t demand) {
-    return demand < LoadBounds::kDemands ? bounds.gpu[demand] : bounds.any_gpu;
-  };
-  search(state, job, bound, static_cast<std::size_t>(state.spec.gpus_per_server), list, [&](std::size_t gpu) {
-    chosen.emplace_back(gpu);
-    return chosen.size() < end;
-  });
+  search(state, job, &LoadBounds::gpu, static_cast<std::size_t>(state.spec.gpus_per_server), list,
+         [&](std::size_t gpu) {
+           chosen.emplace_back(gpu);
+           return chosen.size() < end;
+         });
 }
 
 void LoadOrder::servers(const EngineState& state, const JobView& job, std::size_t ranks,
@@ -162,8 +176,7 @@ void LoadOrder::servers(const EngineState& state, const JobView& job, std::size_
   };
   std::vector<GpuId> with_room;
   if (ranks == 0) return;
-  const auto bound = [](const LoadBounds& bounds, std::size_t) { return bounds.server; };
-  search(state, job, bound, 1, list, [&](std::size_t server) {
+  search(state, job, &LoadBounds::server, 1, list, [&](std::size_t server) {
     chosen.emplace_back(server);
     state.gpus_with_room(ServerId{server}, job, with_room);
     return with_room.size() < ranks;

@@ -28,19 +28,20 @@ struct JobView;
 /// Lower bounds of the loads of some servers and of their GPUs.
 struct LoadBounds {
   static constexpr std::size_t kDemands = 4;
-  std::array<Time, kDemands> gpu = never();  ///< by demand: of GPUs that have room for it; never() if none has
-  Time any_gpu = Time::never();              ///< with or without room
-  Time server = Time::never();
+  static constexpr std::size_t kAny = kDemands;  ///< in place of a demand: with or without room
+  using Bounds = std::array<Time, kDemands + 1>;
+
+  Bounds gpu = never();     ///< by demand: of GPUs that have room for it; never() if none has
+  Bounds server = never();  ///< by demand: of servers that have such a GPU
   bool operator==(const LoadBounds&) const = default;
   friend LoadBounds join(const LoadBounds& a, const LoadBounds& b) {
     LoadBounds joined;
-    for (std::size_t i = 0; i < kDemands; ++i) joined.gpu[i] = std::min(a.gpu[i], b.gpu[i]);
-    joined.any_gpu = std::min(a.any_gpu, b.any_gpu);
-    joined.server = std::min(a.server, b.server);
+    for (std::size_t i = 0; i <= kDemands; ++i) joined.gpu[i] = std::min(a.gpu[i], b.gpu[i]);
+    for (std::size_t i = 0; i <= kDemands; ++i) joined.server[i] = std::min(a.server[i], b.server[i]);
     return joined;
   }
-  static constexpr std::array<Time, kDemands> never() {
-    std::array<Time, kDemands> bounds{};
+  static constexpr Bounds never() {
+    Bounds bounds{};
     bounds.fill(Time::never());
     return bounds;
   }
@@ -65,21 +66,24 @@ class LoadOrder {
     std::size_t node;
   };
   void refresh(const EngineState& state);
+  /// Brings the bounds of the GPUs of a cell up to date, and notes their servers as stale.
+  void bound_cell(const EngineState& state, CellId id);
   void find_rooms(const EngineState& state, std::size_t server);
-  /// Which of the bounds are for this demand; LoadBounds::kDemands if none are.
+  /// Which of the bounds are for this demand; LoadBounds::kAny if none are.
   [[nodiscard]] std::size_t number_of(const RankDemand& rank);
   /// Takes what is sought in order of load, then id, until `take(id)` returns false. `list(server, push)` calls
-  /// push(load, id) for all of it on a server, `bound(bounds, demand)` is what bounds its loads.
-  template <class Bound, class List, class Take>
-  void search(const EngineState& state, const JobView& job, const Bound& bound, std::size_t ids_per_server,
-              const List& list, const Take& take);
+  /// push(load, id) for all of it on a server, `bounds` are those of its loads.
+  template <class List, class Take>
+  void search(const EngineState& state, const JobView& job, LoadBounds::Bounds LoadBounds::*bounds,
+              std::size_t ids_per_server, const List& list, const Take& take);
 
   std::optional<ServerTree<LoadBounds>> tree_;
   std::vector<RankDemand> demands_;          // that the bounds are for
   bool has_new_demand_ = false;              // since refresh()
+  std::vector<Time> bounds_;                 // by GPU: of its load
   std::vector<std::uint8_t> rooms_;          // by GPU: a bit for each demand for which it has room
   std::vector<std::uint8_t> room_is_known_;  // by server: of its GPUs, in rooms_
-  std::vector<bool> is_stale_;               // by server; scratch
+  std::vector<std::uint8_t> is_stale_;       // by server; scratch
   std::vector<std::uint32_t> stale_;         // scratch
   std::vector<Entry> heap_;                  // scratch
   std::vector<GpuId> found_;                 // scratch
