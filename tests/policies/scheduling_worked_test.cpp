@@ -291,6 +291,18 @@ TEST_CASE("fair-share: the virtual cluster that has used less goes next") {
   CHECK(play({"fair-share", {{"half_life_s", 0.1}}}, 2, jobs).finishes() == "A4 B7 C7 D5 E9");
 }
 
+TEST_CASE("fair-share: use counts by the quota, and by 1 of jobs without a virtual cluster") {
+  // 2 GPUs, nothing is forgotten. Without a cluster: A(2,4) at 0, C(2,1) at 5. Of the cluster with a quota of 2: B(2,4)
+  // at 1, D(2,1) at 6. 8: both have used 8 GPU s, which are 8 for those without and 4 for the cluster: D goes first.
+  ClusterSpec cluster;
+  cluster.gpus_per_server = 2;
+  cluster.gpu_memory = Bytes{1};
+  cluster.vcs = {{{}, 2, true}};
+  const std::vector<JobSpec> jobs = {of_vc(timed_job(0, 2, 4), -1), of_vc(timed_job(1, 2, 4), 0),
+                                     of_vc(timed_job(5, 2, 1), -1), of_vc(timed_job(6, 2, 1), 0)};
+  CHECK(play({"fair-share", {{"half_life_s", 0.0}}}, cluster, jobs).finishes() == "A4 B8 C10 D9");
+}
+
 TEST_CASE("drf: the example of the paper, 9 CPUs and 18 GB between tasks of (1, 4) and (3, 1)") {
   // Ghodsi et al., section 4.1: the first user runs 3 tasks, the second 2; dominant shares 2/3 each.
   ClusterSpec cluster;
