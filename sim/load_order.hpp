@@ -9,6 +9,7 @@
 // and timed jobs don't count, so that the bounds hold until the next note.
 
 #include "sim/cluster.hpp"
+#include "sim/execution.hpp"
 #include "sim/ids.hpp"
 #include "sim/server_tree.hpp"
 #include "sim/units.hpp"
