@@ -41,6 +41,9 @@ PolicyKey same(const JobView&) {
 PolicyKey by_id(const JobView& job) {
   return static_cast<std::int64_t>(job.id.value());
 }
+PolicyKey by_id_far_apart(const JobView& job) {  // by more than kKeyRounding
+  return 100 * by_id(job);
+}
 
 }  // namespace
 
@@ -94,6 +97,14 @@ TEST_CASE("how many events are executed, and how many leaps made") {
         {one, {1}, kMany}},
        21,
        2},
+      {"one that is stuck, and joins nobody",
+       setup_of(1, 3, by_id_far_apart),
+       {{one, {0}, kMany},
+        {"role w 3 | compute b w 7 | all-reduce g w 1 | b -> g | g => b", {0, 1, 2}, 10},
+        {"role w 1 | compute a w 997 | a => a", {1}, kMany},
+        {"role w 1 | compute a w 991 | a => a", {2}, kMany}},
+       579,
+       5},
       {"arrivals, and one that queues for memory",
        setup_of(2, 2),
        {{a, {0, 2}, kMany, 0, 60},
