@@ -20,7 +20,7 @@ void flush_busy_time(EngineState& state, Cell& cell) {
 
 CellId take_cell(EngineState& state) {
   if (state.unused_cells.empty()) {
-    state.cells.emplace_back();
+    state.cells.emplace_back(&state.arena.pool);
     state.loads.emplace_back();
     state.load_is_noted.push_back(0);
     return CellId{state.cells.size() - 1};
@@ -65,7 +65,7 @@ void absorb(EngineState& state, CellId into, CellId from) {
   for (const Occupant& occupant : gone.occupants) std::erase(state.run(occupant.job).live->cells, from);
   if (gone.busy) state.calendar.cancel(gone.event);
   state.note_load(into);
-  gone = Cell{};
+  gone = Cell{&state.arena.pool};
   state.loads[from.index()] = GpuTime{};
   state.unused_cells.push_back(from);
 }
@@ -171,7 +171,7 @@ void occupy(EngineState& state, JobId job) {
   JobRun& run = state.run(job);
   const Plan& plan = *run.plan;
   const std::vector<GpuId>& gpus = run.gpus;
-  run.live = std::make_unique<JobExecution>();
+  run.live = state.arena.make<JobExecution>();
   run.live->for_key = state.view(job, true);
   run.live->iterations = run.iterations;
   run.live->cell_of_rank.assign(plan.foldable ? 0 : gpus.size(), CellId::none());

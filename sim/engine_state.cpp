@@ -87,7 +87,8 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
     for (const JobSize& size : sizes) size_gpus.back().push_back(size.gpus);
   }
   gpu.resize(capacity.gpus());
-  cells.resize(capacity.gpus());
+  cells.reserve(capacity.gpus());
+  for (std::size_t g = 0; g < capacity.gpus(); ++g) cells.emplace_back(&arena.pool);
   loads.resize(cells.size());
   load_is_noted.resize(cells.size());
   for (std::size_t g = 0; g < gpu.size(); ++g) {
@@ -109,7 +110,7 @@ Occupant& EngineState::occupant(CellId cell, JobId job) {
 }
 
 Occupant& EngineState::occupant(SeatedCell& seat, JobId job) {
-  std::vector<Occupant>& occupants = at(seat.cell).occupants;
+  std::pmr::vector<Occupant>& occupants = at(seat.cell).occupants;
   if (seat.seat >= occupants.size() || occupants[seat.seat].job != job)
     seat.seat = static_cast<std::uint16_t>(&occupant(seat.cell, job) - occupants.data());
   return occupants[seat.seat];

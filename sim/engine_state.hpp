@@ -52,8 +52,8 @@ struct alignas(kCacheLine) JobRun {
   bool was_struck = false;  ///< a failure ended its last run: its next start, or the present one, pays for that
   bool resubmits = false;   ///< its next retry counts as a submission (RetryRule::at_end)
   JobState state = JobState::submitted;
-  const Plan* plan = nullptr;          ///< null for a timed job
-  std::unique_ptr<JobExecution> live;  ///< of a graph job, while it runs
+  const Plan* plan = nullptr;                        ///< null for a timed job
+  std::unique_ptr<JobExecution, ReturnToPool> live;  ///< of a graph job, while it runs
   Time start = Time::never();
   std::int64_t completed = 0;  ///< iterations
   GpuTime remaining_service;   ///< as in JobView; of a running timed job: its value at `since`
@@ -199,10 +199,11 @@ struct EngineState : ClusterView {
 
   Time clock;
   Calendar<CalendarEvent> calendar;
-  std::vector<JobRun, LargePages<JobRun>> jobs;
+  RunMemory arena;
+  std::pmr::vector<JobRun> jobs{&arena.pages};
   std::vector<PreemptionCosts> job_costs;  ///< by job; empty if they are the same for all
   std::vector<GpuState> gpu;
-  std::vector<Cell, LargePages<Cell>> cells;
+  std::pmr::vector<Cell> cells{&arena.pages};
   std::vector<CellId> unused_cells;
   /// By cell: the work left of all occupants on each GPU, which falls when an operation ends. It lies apart from cells,
   /// because placements look at many loads, and the end of a transfer changes those of all cells of a job.

@@ -6,6 +6,7 @@
 #include "sim/fetch.hpp"
 #include "sim/graph_plan.hpp"
 #include "sim/interference.hpp"
+#include "sim/large_pages.hpp"
 #include "sim/pending_counts.hpp"
 #include "sim/ports.hpp"
 #include "sim/simulation.hpp"
@@ -16,6 +17,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <utility>
 #include <vector>
@@ -68,7 +70,7 @@ struct alignas(kCacheLine) Cell {
   EventHandle event;
   Time busy_time;  ///< of each GPU since GpuState::busy was last brought up to date
 
-  std::vector<Occupant> occupants;  ///< in order of start
+  std::pmr::vector<Occupant> occupants;  ///< in order of start
   boost::container::small_vector<ReadyTask, 8> ready;
 
   boost::container::small_vector<JobId, 10> who;  ///< the jobs of `occupants`
@@ -77,6 +79,8 @@ struct alignas(kCacheLine) Cell {
   std::uint64_t seated = 0;  ///< EngineState::groups_changed when a job was last seated on it
 
   PacedTask pace;  ///< of `running`, if the options have any interference
+
+  explicit Cell(std::pmr::memory_resource* memory) : occupants{memory} {}
 
   static constexpr int kLinesOfTask = 2;  ///< that the end of a task may need; more if several tasks are ready
 

@@ -1,10 +1,12 @@
 #pragma once
-// LargePages is an allocator for the arrays that events look up at random. It asks the system for pages of 2 MiB, of
-// which a processor remembers the places of many more bytes than of pages of 4 KiB: in a large cluster nearly every
-// event would otherwise wait for a place to be looked up. Where the system has no such pages, it makes no difference.
+// Large pages for what events look up at random. A processor remembers where pages of 2 MiB lie for many more bytes
+// than of pages of 4 KiB, so that in a large cluster fewer events wait until that has been looked up. Where the system
+// has no such pages, nothing changes.
 
 #include <cstddef>
 #include <cstdlib>
+#include <memory>
+#include <memory_resource>
 #include <new>
 
 #if defined(__linux__)
@@ -13,32 +15,50 @@
 
 namespace contend {
 
-/// Allocates arrays of at least kBytes in whole large pages, and smaller ones as std::allocator does.
-template <class Value>
-struct LargePages {
-  using value_type = Value;
+/// Gives blocks of at least kBytes in whole large pages, and smaller ones as operator new does.
+class LargePageResource final : public std::pmr::memory_resource {
+ public:
   static constexpr std::size_t kBytes = std::size_t{2} << 20;
 
-  LargePages() = default;
-  template <class Other>
-  LargePages(const LargePages<Other>&) {}  // NOLINT: allocators convert
-
-  [[nodiscard]] Value* allocate(std::size_t count) {
-    const std::size_t bytes = count * sizeof(Value);
-    if (bytes < kBytes) return static_cast<Value*>(::operator new (bytes, std::align_val_t{alignof(Value)}));
-    void* const pages = std::aligned_alloc(kBytes, (bytes + kBytes - 1) / kBytes * kBytes);
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    if (bytes < kBytes) return ::operator new (bytes, std::align_val_t{alignment});
+    const std::size_t whole = (bytes + kBytes - 1) / kBytes * kBytes;
+    void* const pages = std::aligned_alloc(kBytes, whole);
     if (pages == nullptr) throw std::bad_alloc{};
 #if defined(MADV_HUGEPAGE)
-    madvise(pages, (bytes + kBytes - 1) / kBytes * kBytes, MADV_HUGEPAGE);
+    madvise(pages, whole, MADV_HUGEPAGE);
 #endif
-    return static_cast<Value*>(pages);
+    return pages;
   }
-  void deallocate(Value* values, std::size_t count) {
-    if (count * sizeof(Value) < kBytes) return ::operator delete (values, std::align_val_t{alignof(Value)});
-    std::free(values);
+  void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override {
+    if (bytes < kBytes) return ::operator delete (block, std::align_val_t{alignment});
+    std::free(block);
   }
-  friend bool operator==(const LargePages&, const LargePages&) {
-    return true;
+  [[nodiscard]] bool do_is_equal(const memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+};
+
+/// Gives an object back to the pool that it is from.
+struct ReturnToPool {
+  std::pmr::memory_resource* pool = nullptr;
+  template <class Object>
+  void operator()(Object* object) const {
+    std::pmr::polymorphic_allocator<>{pool}.delete_object(object);
+  }
+};
+
+/// Memory of one run, for one thread: of arrays, from `pages`, and of objects that come and go, from `pool`, which lie
+/// close together so that many are in one page.
+struct RunMemory {
+  LargePageResource pages{};
+  std::pmr::monotonic_buffer_resource blocks{&pages};
+  std::pmr::unsynchronized_pool_resource pool{&blocks};
+
+  template <class Object>
+  [[nodiscard]] std::unique_ptr<Object, ReturnToPool> make() {
+    return {std::pmr::polymorphic_allocator<>{&pool}.new_object<Object>(), {&pool}};
   }
 };
 

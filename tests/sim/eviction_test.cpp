@@ -370,7 +370,7 @@ class MadeUp {
     // chain will do later isn't done.
     const std::int64_t credited = some(0, 5) * gpus, promised = some(0, 5) * gpus;
     // It goes back to its last checkpoint, some iterations of 20 before.
-    run.live = std::make_unique<JobExecution>();
+    run.live = state_->arena.make<JobExecution>();
     run.live->begun = true;
     run.completed = some(0, 4);
     run.live->saved.iteration = some(0, static_cast<int>(run.completed));
