@@ -148,3 +148,18 @@ TEST_CASE("inside servers, cables are named by what they are") {
   CHECK(cables(LinkPlace::server_to_fabric) == 8);
   CHECK(name_of(LinkPlace::gpu_link) == "NVLink or xGMI");
 }
+
+TEST_CASE("an interface that no cable joins to the fabric is nobody's nearest one") {
+  Topology topology;
+  const NodeId gpu = topology.add_node("gpu", NodeKind::gpu, ServerId{0U});
+  const NodeId unused = topology.add_node("unused", NodeKind::nic, ServerId{0U});
+  const NodeId bridge = topology.add_node("bridge", NodeKind::bridge, ServerId{0U});
+  const NodeId used = topology.add_node("used", NodeKind::nic, ServerId{0U});
+  const NodeId fabric = topology.add_node("switch", NodeKind::fabric_switch);
+  for (const auto& [a, b] : {std::pair{gpu, unused}, {gpu, bridge}, {bridge, used}, {used, fabric}})
+    topology.add_cable(a, b, ByteRate{1e9}, Time{});
+  topology.finish();
+  const NearInterfaces near_nics = near_interfaces(topology);
+  CHECK(near_nics.nearest[gpu.index()] == std::vector<NodeId>{used});
+  CHECK(near_nics.own[gpu.index()] == std::vector<NodeId>{used});
+}
