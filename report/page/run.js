@@ -40,6 +40,8 @@ function drawingElement(name, title, text) {
   parsed.style.maxWidth = '100%';
   parsed.style.height = 'auto';
   root.append(document.importNode(parsed, true));
+  // The figure has the title above it; what is exported keeps its own.
+  for (const words of root.querySelectorAll('text')) if (words.textContent === title) words.remove();
   // Its style sheet follows the system; the page follows the reader.
   const style = root.querySelector('style'), rules = style ? style.textContent : '', dark = /@media \(prefers-color-scheme:dark\)\{(.*)\}\s*$/s;
   const paint = () => {

@@ -398,6 +398,7 @@ async function checkMethods(browser) {
   await page.context().close();
   const study = await open(browser, file('study.html'));
   check(await study.locator('#drawings .figure').count() === 2, 'a drawing for each number of workers');
+  check(await study.locator('#drawings text', {hasText: 'An iteration of'}).count() === 0, 'a drawing has its title above it, and not once more inside');
   check(await study.locator('#jobs tbody tr').count() === 6, 'the jobs of a study');
   const cells = (await study.locator('#jobs tbody tr').first().locator('td').allTextContents()).join(' | ');
   check(/ ms \| .*\/s \| .*%/.test(cells), `figures have their units: ${cells}`);
