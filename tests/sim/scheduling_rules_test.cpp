@@ -192,15 +192,19 @@ TEST_CASE("work in parts of different paces is that of going through them unit b
     const Time done = some(std::ssize(unit) - 1);
     const WorkSegment segment{Time::nanoseconds(std::ssize(unit)) - done, some(3), 1000, 7, done, parts};
     std::vector<WorkDone> expected(static_cast<std::size_t>(segment.restart.ns()) + 1);
+    const auto pause = [&] { return expected.back().overhead + Time::nanoseconds(1); };
+    for (std::size_t ns = 0; ns < expected.size(); ++ns)
+      expected[ns].overhead = Time::nanoseconds(static_cast<std::int64_t>(ns));
     for (std::int64_t w = 1; w <= segment.work.ns(); ++w) {
       const Time before = expected.back().done, saved = expected.back().saved;
       for (std::int64_t ns = 1; ns <= unit[static_cast<std::size_t>((done.ns() + w) - 1)]; ++ns)
-        expected.push_back({before, saved, {}, {}});
+        expected.push_back({before, saved, expected.back().overhead, {}});
       expected.back().done = Time::nanoseconds(w);
       const bool is_checkpoint = costs.checkpoint_interval > Time{} && w % costs.checkpoint_interval.ns() == 0;
       if (costs.checkpoint_interval == Time{}) expected.back().saved = expected.back().done;
       if (!is_checkpoint || w == segment.work.ns()) continue;
-      for (std::int64_t ns = 0; ns < costs.checkpoint.ns(); ++ns) expected.push_back(expected.back());
+      for (std::int64_t ns = 0; ns < costs.checkpoint.ns(); ++ns)
+        expected.push_back({expected.back().done, expected.back().saved, pause(), {}});
       expected.back().saved = expected.back().done;
     }
     REQUIRE(length_of(segment, costs).ns() == std::ssize(expected) - 1);
@@ -208,6 +212,7 @@ TEST_CASE("work in parts of different paces is that of going through them unit b
       const WorkDone now = work_after(segment, costs, Time::nanoseconds(static_cast<std::int64_t>(ns)));
       CHECK(now.done == expected[ns].done);
       CHECK(now.saved == expected[ns].saved);
+      CHECK(now.overhead == expected[ns].overhead);
     }
     CHECK(work_after(segment, costs, length_of(segment, costs)).saved == segment.work);
     CHECK(at_pace(segment.work, segment) == length_of({segment.work, Time{}, 1000, 7, done, parts}, {}));
