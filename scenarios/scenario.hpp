@@ -184,7 +184,11 @@ struct TrainingEntry : TrainingSetup {
   std::string name;
   std::set<std::string, std::less<>> given;  ///< names of its own members; all others are those of the default entry
   PolicyChoice fusion, compression;
-  int accumulate = 1;               ///< micro-batches of `batch` samples between two exchanges
+  int accumulate = 1;  ///< micro-batches of `batch` samples between two exchanges
+  /// Workers that a step leaves behind if they are late (Role::late). Backup workers' gradients are then lost (Chen et
+  /// al., arXiv 1604.00981, section 3); with a code each worker computes the parts of one more than `coded` workers, so
+  /// that nothing is lost (Tandon et al., ICML 2017).
+  int backup = 0, coded = 0;
   std::optional<int> global_batch;  ///< samples of all workers between two exchanges; `accumulate` follows from it
   std::optional<ParallelSetup> parallel;       ///< if the model is spread over several GPUs
   std::optional<std::string> config;           ///< path of a config.json that describes the model
@@ -192,6 +196,7 @@ struct TrainingEntry : TrainingSetup {
   std::optional<double> attention_efficiency;  ///< share of the peak that attention in one kernel reaches
   std::optional<double> efficiency;  ///< share of the device's peak that large products reach; none: RooflineOptions
   Recomputation recompute = Recomputation::none;
+  [[nodiscard]] int late() const { return backup + coded; }  // one of them is 0
   Optimizer optimizer = Optimizer::none;
   Time input;                   ///< for which each iteration waits for its data
   std::optional<Bytes> memory;  ///< of each GPU; if not given, derived from the network

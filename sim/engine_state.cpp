@@ -208,6 +208,7 @@ double EngineState::paid_gpu_s(const JobRun& run) const {
 
 bool EngineState::stays_behind(JobId other, JobId id) {
   constexpr std::int64_t kIterationsInFlight = 2;
+  if (run(other).plan->leaves_behind) return false;  // without this rank it gets any distance
   return key(other) - kIterationsInFlight * std::max<PolicyKey>(0, run(other).key_fall) - kKeyRounding > key(id);
 }
 

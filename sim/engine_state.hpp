@@ -111,6 +111,11 @@ struct alignas(kCacheLine) JobRun {
 
   static constexpr int kLines = 2;  ///< that an event of an iteration graph may need
 
+  /// Of tasks that were dropped because their ranks were late (Role::late), as GPU time: what was planned for them less
+  /// what they had run, and the latter.
+  GpuTime skipped, dropped;
+  std::int64_t left_behind = 0;  ///< ranks that an iteration left behind, summed over iterations
+
   [[nodiscard]] bool timed() const { return plan == nullptr; }
   /// The mean time of the iterations that have ended since its present start, of a graph job; 0 if none has.
   [[nodiscard]] Time mean_iteration() const {

@@ -31,6 +31,9 @@ class Executor {
   void on_timer_end(JobId job);
   /// Ends the transfers that are due now.
   void end_transfers();
+  /// Begins what waits for all ranks but the late ones, and drops what these have left to do for it (Role::late). To be
+  /// called when everything that ends at this instant has ended, so that ranks that finish together are alike.
+  void leave_behind();
   /// Starts on every touched idle cell the ready task of the job with the smallest key.
   void dispatch();
 
@@ -42,6 +45,13 @@ class Executor {
     CellId cell;  // of the rank; none for a collective
   };
 
+  /// A collective or timer that begins without late ranks.
+  struct Begun {
+    JobId job;
+    OpId op;
+    Slot slot;
+  };
+
   /// Opens an iteration; `first` if it waits for none before it.
   void open(JobId job, Slot slot, bool first);
   void announce_traffic(JobId job);
@@ -50,6 +60,9 @@ class Executor {
   void complete(const Completion& done);
   void drain();
   void end_iteration(JobId job);
+  [[nodiscard]] bool all_have_begun(JobId job, Slot slot) const;
+  void drop_late(JobId job, Slot slot);
+  void cut_off(CellId cell);
   void contribute(const Completion& done, OpId after, Slot slot, bool announce);
   /// Starts an operation that is ready; a task goes to the `seat`th occupant of the cell.
   void announce(JobId job, OpId op, Slot slot, CellId cell, std::uint16_t seat = 0);
@@ -66,6 +79,7 @@ class Executor {
   Courier& courier_;
   std::function<void(JobId)> on_finished_, on_checkpoint_;
   std::vector<Completion> done_now_;  // operations that take no time
+  std::vector<Begun> begun_;          // at this instant
   std::vector<Traffic> ended_;        // scratch
   std::vector<CellId> just_started_;
 };

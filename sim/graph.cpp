@@ -104,7 +104,10 @@ IterationGraph IterationGraph::without_operations() const {
 
 IterationGraph IterationGraph::with_ranks(int ranks) const {
   IterationGraph graph = *this;
-  for (Role& role : graph.roles_) role.ranks = ranks;
+  for (Role& role : graph.roles_) {
+    role.ranks = ranks;
+    role.late = 0;
+  }
   return graph;
 }
 
@@ -225,6 +228,46 @@ void IterationGraph::validate() const {
     bad_graph("a cycle runs through or before `" + ops_[static_cast<std::size_t>(stuck - predecessors.begin())].name +
               "`");
   }
+  if (std::ranges::any_of(roles_, [](const Role& role) { return role.late != 0; })) validate_late();
+}
+
+std::vector<bool> IterationGraph::tasks_before_joins() const {
+  std::vector<bool> before(ops_.size());
+  for (std::size_t i = 0; i < ops_.size(); ++i)
+    before[i] = ops_[i].kind == OpKind::compute && roles_[ops_[i].role.index()].late > 0;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Dependency& d : dependencies_) {
+      if (d.lag != 0 || !before[d.after.index()] || before[d.before.index()]) continue;
+      before[d.after.index()] = false;
+      changed = true;
+    }
+  }
+  return before;
+}
+
+void IterationGraph::validate_late() const {
+  for (const Role& role : roles_) {
+    if (role.late < 0 || role.late >= role.ranks)
+      bad_graph(fmt::format("{} of the {} ranks of `{}` can't be left behind", role.late, role.ranks, role.name));
+  }
+  const std::vector<bool> is_task = tasks_before_joins();
+  for (const Op& op : ops_) {
+    if (op.kind == OpKind::message && !op.joint)
+      bad_graph("ranks can't be left behind where each sends messages of its own, such as `" + op.name + "`");
+  }
+  for (const Dependency& d : dependencies_) {
+    const Op& before = ops_[d.before.index()];
+    const Op& after = ops_[d.after.index()];
+    if (before.per_rank() && after.per_rank() && before.role != after.role)
+      bad_graph("ranks can't be left behind where those of `" + after.name + "` wait for those of `" + before.name +
+                "`");
+    if (!is_task[d.before.index()] || after.per_rank()) continue;
+    const auto leads_there = [&](const Dependency& each) { return each.after == d.after; };
+    if (d.lag != 0 || std::ranges::count_if(dependencies_, leads_there) != 1)
+      bad_graph("no rank can be left behind by `" + after.name +
+                "`, which waits for more than one task of this iteration");
+  }
 }
 
 namespace {
@@ -252,6 +295,8 @@ class TextReader {
     } else if (words.size() == 3 && words[0] == "role") {
       roles_.emplace_back(words[1]);
       graph.add_role(std::string{words[1]}, static_cast<int>(number(words[2])));
+    } else if (words.size() == 3 && words[0] == "late") {
+      graph.leave_behind(role(words[1]), static_cast<int>(number(words[2])));
     } else if (words.size() == 4 && words[0] == "channel") {
       channels_.emplace_back(words[1]);
       graph.add_channel(std::string{words[1]}, static_cast<int>(number(words[2])), Bytes{number(words[3])});

@@ -64,6 +64,10 @@ struct RankGroups {
 struct Role {
   std::string name;
   int ranks = 1;
+  /// Ranks, fewer than all, that an iteration leaves behind if they are late. Its collectives and timers begin when all
+  /// others have done the task that they wait for, and once all of these of an iteration have begun, what late ranks
+  /// have left to do for them is dropped. 0: all are waited for.
+  int late = 0;
 };
 
 /// A queue of a job in front of the network, like a stream of a communication library or the scheduler of ByteScheduler
@@ -160,6 +164,8 @@ class IterationGraph {
   void serve(OpId op, ParameterServers servers) { ops_[op.index()].servers = servers; }
   /// Makes a collective run so many times.
   void repeat(OpId op, std::int32_t times) { ops_[op.index()].times = times; }
+  /// Lets the iterations leave so many ranks of a role behind (Role::late).
+  void leave_behind(RoleId role, int late) { roles_[role.index()].late = late; }
   void put_into_phase(std::size_t phase, OpId op) { ops_[op.index()].phase = static_cast<std::int32_t>(phase); }
 
   [[nodiscard]] const IterationPhases& phases() const { return phases_; }
@@ -170,7 +176,7 @@ class IterationGraph {
   /// The roles and channels of this graph, for other operations.
   [[nodiscard]] IterationGraph without_operations() const;
   /// The same graph with this many ranks in every role. All ranks of a role do the same, so two of them represent any
-  /// number unless the network tells them apart.
+  /// number unless the network tells them apart; so none is late.
   [[nodiscard]] IterationGraph with_ranks(int ranks) const;
   /// The same graph with compute operations that take `factor` times as long, > 0, rounded to the nanosecond.
   [[nodiscard]] IterationGraph with_compute_times(double factor) const;
@@ -186,10 +192,17 @@ class IterationGraph {
   /// per-rank operations of roles of different size, a negative duration or size, groups that don't divide the ranks
   /// of their role, a lag other than 0 or 1, a channel without room, an operation in a channel that is not a
   /// collective, an operation that runs less than once, a message or computing that runs more often, or a phase that
-  /// the graph doesn't have.
+  /// the graph doesn't have; or if late ranks can't be left behind: there are too many of them, ranks of several roles
+  /// wait for each other or send messages of their own, or something that joins ranks waits for more than one
+  /// operation.
   void validate() const;
+  /// By operation: true if it is a task of a role that leaves late ranks behind, and nothing that joins ranks comes
+  /// before it in its iteration. So what waits for it may begin without some of the ranks.
+  [[nodiscard]] std::vector<bool> tasks_before_joins() const;
 
  private:
+  void validate_late() const;
+
   std::vector<Role> roles_;
   std::vector<Channel> channels_;
   std::vector<Op> ops_;
@@ -205,6 +218,7 @@ class IterationGraph {
 ///   channel stream 1 5000 | put grads stream 3  (a channel with messages and window; an operation with its priority)
 ///   cycle 3 1 | phase 1 grads                   (phases with their numbers of iterations; an operation of phase 1)
 ///   warm-up 0.25                                (phases: a share of the iterations, and the others)
+///   late worker 1                               (ranks of a role that are left behind if they are late)
 /// Items are separated by `|` or a newline. Throws InputError that quotes the item that can't be read.
 IterationGraph graph_from_text(std::string_view text);
 

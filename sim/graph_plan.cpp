@@ -56,7 +56,32 @@ Plan::Plan(const IterationGraph& graph)
   foldable = std::none_of(ops.begin(), ops.end(),
                           [](const PlannedOp& op) { return op.per_rank && op.op.kind == OpKind::message; }) &&
              std::none_of(graph.dependencies().begin(), graph.dependencies().end(), joins_ranks);
+  find_late(graph);
   find_chains();
+}
+
+void Plan::find_late(const IterationGraph& graph) {
+  leaves_behind = std::any_of(roles.begin(), roles.end(), [](const Role& role) { return role.late > 0; });
+  if (!leaves_behind) return;
+  const std::vector<bool> is_task = graph.tasks_before_joins();
+  for (std::size_t i = 0; i < ops.size(); ++i) ops[i].may_be_dropped = is_task[i];
+  for (const Dependency& d : graph.dependencies()) {
+    PlannedOp& before = ops[d.before.index()];
+    PlannedOp& after = ops[d.after.index()];
+    if (d.lag != 0 || !before.may_be_dropped || after.per_rank) continue;
+    after.late = roles[before.op.role.index()].late;
+    before.is_awaited = true;
+    for (std::int32_t& instances_awaited : after.predecessor_instances[0])
+      if (instances_awaited > 0) instances_awaited -= after.late;
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Dependency& d : graph.dependencies()) {
+      PlannedOp& before = ops[d.before.index()];
+      if (d.lag != 0 || before.is_awaited || !before.may_be_dropped || !ops[d.after.index()].is_awaited) continue;
+      before.is_awaited = changed = true;
+    }
+  }
 }
 
 GpuTime Plan::compute_left(std::int64_t from, std::int64_t iterations) const {
@@ -74,7 +99,7 @@ Time Plan::compute_left(RoleId role, std::int64_t from, std::int64_t iterations)
 }
 
 void Plan::find_chains() {
-  if (!foldable || roles.size() > 1 || phases.count() > 1) return;
+  if (!foldable || leaves_behind || roles.size() > 1 || phases.count() > 1) return;
   // A rank is certain to have nothing else to do between two operations only if the operations of an iteration are
   // totally ordered and an iteration begins when the one before has ended.
   std::vector<std::int32_t> waits_for(ops.size(), 0);

@@ -22,6 +22,10 @@ struct Plan {
     std::vector<OpId> successors[2];  ///< by lag
     /// By lag and phase: ends of that phase's operations that one instance waits for.
     std::vector<std::int32_t> predecessor_instances[2];
+    /// Ranks without which it begins if they are late (Role::late); each rank has one task that it waits for.
+    std::int32_t late = 0;
+    bool may_be_dropped = false;  ///< such a task, or another that late ranks need not do any more
+    bool is_awaited = false;      ///< a task of which the rank is late if it hasn't done it
     OpId then;  ///< the compute operation of the same rank that is the only one to become ready when this one ends
   };
 
@@ -37,6 +41,7 @@ struct Plan {
   std::vector<Bytes> sent;                          ///< of an iteration, by phase: what Op::sends() sends
   bool communicates = false;                        ///< true if it has more than computing
   bool has_timers = false;
+  bool leaves_behind = false;  ///< true if a role leaves late ranks behind
   bool leaves_server = false;  ///< true if it passes through interfaces even if one server has all ranks
   /// True if the ranks of each role are interchangeable, as none sends to or waits for a certain rank of another role:
   /// the GPUs that run them may be simulated as one.
@@ -55,6 +60,7 @@ struct Plan {
   [[nodiscard]] GpuTime most_compute() const { return *std::max_element(compute_total.begin(), compute_total.end()); }
 
  private:
+  void find_late(const IterationGraph& graph);
   void find_chains();
 };
 

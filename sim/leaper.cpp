@@ -163,6 +163,9 @@ Leaper::Account Leaper::take_account(const Group& group) const {
     job.remaining_communication = run.live->remaining_communication;
     job.compute = run.compute;
     job.slowed = run.slowed;
+    job.skipped = run.skipped;
+    job.dropped = run.dropped;
+    job.left_behind = run.left_behind;
     job.communication_wait = run.communication_wait;
     if (run.live->waiting > 0) job.communication_wait += now - run.live->waiting_since;
     job.usage = state_.network->job_usage(id, now);
@@ -182,14 +185,17 @@ Time Leaper::earliest_end(JobId id) const {
   const JobRun& run = state_.run(id);
   const std::uint32_t group = group_of_[id.index()];
   const Time now = group < groups_.size() ? now_of(groups_[group]) : state_.clock;
-  Time end = now;
+  // A job that leaves ranks behind takes at least as long as the rank that has the least left.
+  const bool waits_for_all = !run.plan->leaves_behind;
+  Time end = waits_for_all ? now : Time::never();
   for (const CellId cell_id : run.live->cells) {
     const Cell& cell = state_.at(cell_id);
     const Time left = state_.occupant(cell_id, id).remaining_compute;
     const bool running = cell.busy && cell.running.job == id;
-    end = std::max(end, running ? cell.started + left : now + left);
+    const Time until = running ? cell.started + left : now + left;
+    end = waits_for_all ? std::max(end, until) : std::min(end, until);
   }
-  return end;
+  return std::max(end, now);
 }
 
 Time Leaper::window_horizon() const {
@@ -326,7 +332,8 @@ bool Leaper::was_undisturbed(const Group& group, const Account& now) const {
   std::int64_t carried = 0, sent = 0;
   for (std::size_t i = 0; i < group.servers.size(); ++i) carried += now.usage[i].transfers - then.usage[i].transfers;
   for (std::size_t i = 0; i < group.jobs.size(); ++i) {
-    compute += now.jobs[i].compute + now.jobs[i].slowed - then.jobs[i].compute - then.jobs[i].slowed;
+    const JobAccount &a = then.jobs[i], &b = now.jobs[i];
+    compute += (b.compute + b.slowed - b.skipped) - (a.compute + a.slowed - a.skipped);
     sent += now.jobs[i].server_transfers - then.jobs[i].server_transfers;
   }
   return busy == compute && carried == sent;
@@ -389,6 +396,9 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
     run.live->remaining_communication += communication;
     run.compute += (b.compute - a.compute) * periods;
     run.slowed += (b.slowed - a.slowed) * periods;
+    run.skipped += (b.skipped - a.skipped) * periods;
+    run.dropped += (b.dropped - a.dropped) * periods;
+    run.left_behind += (b.left_behind - a.left_behind) * periods;
     run.communication_wait += (b.communication_wait - a.communication_wait) * periods;
     run.server_transfers += (b.server_transfers - a.server_transfers) * periods;
     run.live->waiting_since += by;

@@ -65,7 +65,8 @@ class Leaper {
   struct JobAccount {
     std::int64_t completed = 0;
     PolicyKey key = 0, communication_key = 0;
-    GpuTime remaining_service, compute, slowed;
+    GpuTime remaining_service, compute, slowed, skipped, dropped;
+    std::int64_t left_behind = 0;
     Time remaining_communication, communication_wait;
     NetworkModel::Usage usage;
     std::int64_t server_transfers = 0;

@@ -47,13 +47,17 @@ struct JobResult {
   Time finish = Time::never();  ///< never() if it did not finish
   GpuTime compute;              ///< GPU time spent in its compute operations, summed over its GPUs
   GpuTime slowed;               ///< further time that these took because of interference (sim/interference.hpp)
-  Time communication;           ///< time with a transfer of this job in the network
-  Time communication_wait;      ///< time with a message ready but held back by the communication policy
-  Time held;                    ///< time on GPUs, over all starts
-  GpuTime gpu_time;             ///< the same times the GPUs that it had then
-  bool elastic = false;         ///< it may have other numbers of GPUs than `gpus`
-  int resizes = 0;              ///< changes of its number of GPUs while it ran
-  Time waited;                  ///< time in the queue, over all waits
+  /// Of tasks of late ranks that were dropped (Role::late), which are part of `compute` as planned: what that is more
+  /// than they ran, and what they ran.
+  GpuTime skipped, dropped;
+  std::int64_t left_behind = 0;  ///< late ranks, summed over iterations
+  Time communication;            ///< time with a transfer of this job in the network
+  Time communication_wait;       ///< time with a message ready but held back by the communication policy
+  Time held;                     ///< time on GPUs, over all starts
+  GpuTime gpu_time;              ///< the same times the GPUs that it had then
+  bool elastic = false;          ///< it may have other numbers of GPUs than `gpus`
+  int resizes = 0;               ///< changes of its number of GPUs while it ran
+  Time waited;                   ///< time in the queue, over all waits
   /// Part of `held` spent on checkpoints and restarts; of a job with an iteration graph, restarts after failures only.
   Time overhead;
   Time restarting;    ///< part of `overhead`: restarts
@@ -97,7 +101,7 @@ struct JobResult {
     return gpu_time.to_seconds() / held.to_seconds();
   }
   [[nodiscard]] Time exposed() const {
-    const Time rest = held - (compute + slowed).on_each_of(gpus);
+    const Time rest = held - (compute + slowed - skipped).on_each_of(gpus);
     return Time::nanoseconds(std::max(Time{}, rest).ns() / iterations_done);
   }
 };

@@ -98,6 +98,7 @@ class Simulation::Engine {
       handle(event);
     }
     if (state_.network->next_end() == instant) executor_.end_transfers();
+    executor_.leave_behind();
     outages_.strike();
     admission_.scheduling_pass();
     courier_.admit();
@@ -355,6 +356,9 @@ RunResult Simulation::Engine::collect() const {
     job.finish = run.finish;
     job.compute = run.compute + EngineState::promised(run, state_.clock);
     job.slowed = run.slowed;
+    job.skipped = run.skipped;
+    job.dropped = run.dropped;
+    job.left_behind = run.left_behind;
     job.communication = usage.active;
     job.communication_wait = run.communication_wait;
     if (run.live && run.live->waiting > 0) job.communication_wait += state_.clock - run.live->waiting_since;
@@ -439,6 +443,11 @@ std::uint64_t digest_of(const RunResult& result) {
     add(job.iterations_done);
     add(job.preemptions);
     if (result.may_fail || result.stops_iterations) add(job.overhead.ns());
+    if (job.left_behind > 0) {
+      add(job.left_behind);
+      add(job.skipped.ns());
+      add(job.dropped.ns());
+    }
     if (!result.may_fail) continue;
     add(job.interruptions);
     add(job.redone.ns());

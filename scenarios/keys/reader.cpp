@@ -222,6 +222,10 @@ class LayerReader {
                      .reason = fmt::format("training has no entry {}", quote(*study.training)),
                      .hint = did_you_mean(*study.training, names)}});
     }
+    if (entry->backup > 0)
+      place({{.key = fmt::format("training.{}.backup_workers", entry->name),
+              .reason = "has no effect in a study, whose workers are never late",
+              .hint = "run jobs that train this entry on a cluster, with `failures` that slow workers down"}});
     static_cast<TrainingSetup&>(study) = *entry;
     study.entry = *entry;
     if (!gives("overlap.fusion")) study.fusion = {entry->fusion};

@@ -114,6 +114,15 @@ std::vector<Member> make_members() {
           "accumulate", [](auto& e) -> auto& { return e.accumulate; }, integer_codec<int>(1, 100'000),
           "micro-batches between two exchanges; only the last one sends gradients"),
       map_member<TrainingEntry>(
+          "backup_workers", [](auto& e) -> auto& { return e.backup; }, integer_codec<int>(0, 1'000'000),
+          "workers of a job whose gradients a step does without if they are the last to have them; it drops what these "
+          "still compute"),
+      map_member<TrainingEntry>(
+          "gradient_coding", [](auto& e) -> auto& { return e.coded; }, integer_codec<int>(0, 1'000),
+          "workers that a step does without likewise, but with nothing lost: each worker computes the parts of one "
+          "more "
+          "than that many"),
+      map_member<TrainingEntry>(
           "global_batch", [](auto& e) -> auto& { return e.global_batch; },
           optional_codec(integer_codec<int>(1, 1'000'000'000), "auto"),
           "with parallel: samples of all GPUs between two exchanges, from which accumulate follows"),

@@ -50,7 +50,8 @@ PreparedVariant prepare(const Scenario& scenario, const TimedModel& model, Overl
                         const StudyVariant& variant) {
   PreparedVariant made{std::move(problem), make_study_policies(scenario, variant.compression, variant.fusion), {}};
   use_method(scenario, made.policies.method.get(), made.problem);
-  made.planned = plan_messages(made.problem, *made.policies.fusion, variant.fusion, variant.compression, model.batch);
+  made.planned = plan_messages(made.problem, *made.policies.fusion, variant.fusion, variant.compression, model.batch,
+                               made.problem.workers);
   return made;
 }
 

@@ -12,7 +12,7 @@
 namespace contend {
 
 PlannedIteration plan_messages(const OverlapProblem& problem, const FusionPolicy& policy, const PolicyChoice& fusion,
-                               const PolicyChoice& compression, int batch) {
+                               const PolicyChoice& compression, int batch, int counted) {
   constexpr double kNanoseconds = 1e9;
   PlannedIteration planned{plan_iteration(policy, problem), {}};
   if (problem.cost.kind() == ExchangeKind::parameter_server) {
@@ -28,7 +28,7 @@ PlannedIteration plan_messages(const OverlapProblem& problem, const FusionPolicy
   plan.compute = problem.compute();
   const double kernels = mean_compute_s(planned.fused.graph) - plan.compute.to_seconds();
   plan.kernels = Time::nanoseconds(std::max(0LL, std::llround(kernels * kNanoseconds)));
-  plan.samples = static_cast<double>(batch) * problem.workers;
+  plan.samples = static_cast<double>(batch) * counted;
   planned.notes.stale = policy.staleness() > 0;
   planned.notes.bound =
       problem.method != nullptr ? problem.compute() : iteration_bound(problem, policy.staleness()).value();

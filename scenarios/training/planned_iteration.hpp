@@ -15,9 +15,10 @@ struct PlannedIteration {
 };
 
 /// Lets the policy plan the messages of the problem, whose compression method, if any, is set. `fusion` and
-/// `compression` are how the two were chosen, and `batch` the samples of a worker. Throws InputError if policy and
-/// method can't work together.
+/// `compression` are how the two were chosen, and `batch` the samples of a worker, of whom so many are `counted`.
+/// Throws InputError if policy and method can't work together.
 [[nodiscard]] PlannedIteration plan_messages(const OverlapProblem& problem, const FusionPolicy& policy,
-                                             const PolicyChoice& fusion, const PolicyChoice& compression, int batch);
+                                             const PolicyChoice& fusion, const PolicyChoice& compression, int batch,
+                                             int counted);
 
 }  // namespace contend

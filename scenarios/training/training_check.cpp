@@ -22,9 +22,11 @@ namespace contend {
 namespace {
 
 /// What only one way to train has: layer by layer on each GPU, or spread over several.
-constexpr std::string_view kOnlyLayers[] = {
-    "layers", "select",   "single_worker", "granularity", "fusion", "compression", "collective",       "kernel_factor",
-    "input",  "exchange", "servers",       "colocated",   "hosts",  "framework",   "host_ns_per_value"};
+constexpr std::string_view kOnlyLayers[] = {"layers",         "select",      "single_worker",     "granularity",
+                                            "fusion",         "compression", "collective",        "kernel_factor",
+                                            "input",          "exchange",    "servers",           "colocated",
+                                            "hosts",          "framework",   "host_ns_per_value", "backup_workers",
+                                            "gradient_coding"};
 constexpr std::string_view kOnlyParallel[] = {"global_batch",         "config",    "recompute", "loss",
                                               "attention_efficiency", "efficiency"};
 
@@ -128,6 +130,22 @@ void check_parallel(const TrainingEntry& entry, const Complain& complain) {
     complain("accumulate", "follows from global_batch", "give one of the two");
 }
 
+/// Complaints about workers that steps leave behind.
+template <class Complain>
+void check_late(const TrainingEntry& entry, const Complain& complain) {
+  if (entry.late() == 0) return;
+  const char* const member = entry.backup > 0 ? "backup_workers" : "gradient_coding";
+  if (entry.backup > 0 && entry.coded > 0)
+    complain("gradient_coding", "does the same as backup_workers, without a loss of gradients", "give one of the two");
+  if (entry.compression.name != "none")
+    complain(member,
+             fmt::format("steps that leave workers behind exchange whole gradients, not those of {}",
+                         entry.compression.name),
+             "compression: none");
+  if (entry.host_ns_per_value > 0)
+    complain(member, "the work of the host on a message waits for all workers", "host_ns_per_value: 0");
+}
+
 void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints) {
   const std::string key = "training." + entry.name;
   const auto complain = [&](std::string_view member, std::string reason, std::string hint) {
@@ -160,6 +178,7 @@ void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints)
   const bool served = entry.exchange == ExchangeKind::parameter_server;
   if (served && entry.collective != MessageRoute::usual)
     complain("collective", "parameter servers push and pull", "auto");
+  check_late(entry, complain);
   const bool compresses = entry.compression.name != "none";
   check_setup(compresses);
   if (!compresses) {

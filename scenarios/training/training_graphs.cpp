@@ -51,6 +51,24 @@ PeerRule peers_of(const CompressionMethod* method) {
   return method != nullptr ? method->peers() : PeerRule{};
 }
 
+/// Lets the steps of a job leave late workers behind.
+void leave_behind(const TrainingEntry& entry, int gpus, IterationGraph& graph) {
+  if (entry.late() == 0) return;
+  const char* const member = entry.backup > 0 ? "backup_workers" : "gradient_coding";
+  if (entry.late() >= gpus)
+    throw InputError{{{.key = member,
+                       .reason = fmt::format("a step can't do without {} of {} workers", entry.late(), gpus),
+                       .hint = "fewer of them, or jobs with more GPUs"}}};
+  for (std::size_t role = 0; role < graph.roles().size(); ++role) graph.leave_behind(RoleId{role}, entry.late());
+  try {
+    graph.validate();
+  } catch (const InputError& error) {
+    throw InputError{{{.key = member,
+                       .reason = fmt::format("fusion {}: {}", entry.fusion.name, error.what()),
+                       .hint = "another fusion policy, such as ddp or bsp"}}};
+  }
+}
+
 /// The graph and what is known of it; the memory is left open.
 TrainedJob plan(const Scenario& scenario, const TrainingEntry& entry, const TimedModel& model, int gpus) {
   const int per_server = std::min(gpus, scenario.cluster.gpus_per_server);
@@ -65,9 +83,11 @@ TrainedJob plan(const Scenario& scenario, const TrainingEntry& entry, const Time
   OverlapProblem problem = overlap_problem(model, gpus, cost, entry.granularity);
   use_method(entry, method.get(), problem);
   const auto policy = make_policy(fusion_policies(), entry.fusion, context);
-  PlannedIteration planned = plan_messages(problem, *policy, entry.fusion, entry.compression, model.batch);
+  PlannedIteration planned =
+      plan_messages(problem, *policy, entry.fusion, entry.compression, model.batch, gpus - entry.backup);
   TrainedJob job{.graph = std::move(planned.fused.graph), .memory = {}, .notes = std::move(planned.notes)};
   if (!method && gpus > 1) job.graph = join_layers(job.graph, problem.layers.size());
+  leave_behind(entry, gpus, job.graph);
   return job;
 }
 
@@ -153,6 +173,9 @@ TimedModel entry_model(const TrainingEntry& entry) {
   model.batch *= entry.accumulate;
   if (entry.accumulate > 1)
     model.layers.push_back(pause("micro-batches before the last", passes * (entry.accumulate - 1), "accumulate"));
+  if (entry.coded > 0)
+    model.layers.push_back(
+        pause("parts of other workers", passes * (entry.accumulate * entry.coded), "gradient_coding"));
   if (entry.input > Time{}) model.layers.insert(model.layers.begin(), pause("wait for input", entry.input, "input"));
   return model;
 }

@@ -26,9 +26,9 @@ namespace contend {
 /// How jobs of that model, an entry, perhaps with members of a job's own, or a training profile, exchange gradients.
 [[nodiscard]] JobExchange exchange_of_model(const Scenario& scenario, const std::string& model);
 
-/// The network of an entry with what one iteration takes on a worker: its micro-batches, the wait for data, and the
-/// update of the weights, which the forward pass of each layer begins with. Its batch counts all micro-batches. Throws
-/// InputError as trained_model() does.
+/// The network of an entry with what one iteration takes on a worker: its micro-batches, the parts of other workers,
+/// the wait for data, and the update of the weights, which the forward pass of each layer begins with. Its batch counts
+/// all micro-batches. Throws InputError as trained_model() does.
 [[nodiscard]] TimedModel entry_model(const TrainingEntry& entry);
 
 /// Memory on each GPU by kind (Rajbhandari et al., SC 2020, section 3.1): with 2-byte gradients the optimizer also

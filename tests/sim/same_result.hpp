@@ -41,6 +41,10 @@ inline std::string difference(const RunResult& a, const RunResult& b) {
     compare(row, "iterations_done", x.iterations_done, y.iterations_done);
     compare(row, "preemptions", x.preemptions, y.preemptions);
     compare(row, "compute", x.compute.ns(), y.compute.ns());
+    compare(row, "slowed", x.slowed.ns(), y.slowed.ns());
+    compare(row, "skipped", x.skipped.ns(), y.skipped.ns());
+    compare(row, "dropped", x.dropped.ns(), y.dropped.ns());
+    compare(row, "left_behind", x.left_behind, y.left_behind);
     compare(row, "lost", x.lost.ns(), y.lost.ns());
     compare(row, "lost_to_failures", x.lost_to_failures.ns(), y.lost_to_failures.ns());
     compare(row, "interruptions", x.interruptions, y.interruptions);

@@ -17,13 +17,15 @@
 namespace contend {
 namespace {
 
-/// Seconds of an iteration of one job on `gpus` servers of one GPU: one task of a second on each, and a barrier.
-double iteration_s(int gpus, std::int64_t iterations, const std::string& failures) {
+/// Seconds of an iteration of one job on `gpus` GPUs: one task of a second on each, and a barrier, which leaves `late`
+/// of them behind.
+double iteration_s(int gpus, std::int64_t iterations, const std::string& failures, int late = 0) {
   Workload workload;
   workload.graphs.push_back(graph_from_text(
       fmt::format("role worker {} | compute step worker 1000000000 | all-reduce barrier worker 1 | step -> barrier | "
                   "barrier => step",
                   gpus)));
+  workload.graphs.back().leave_behind(RoleId{0U}, late);
   JobSpec job;
   job.name = "job";
   job.gpus = gpus;
@@ -51,6 +53,13 @@ CheckedTable faults_stragglers() {
     table.checks.push_back({fmt::format("log-normal, sigma 0.1: the slowest of {}", gpus),
                             published,
                             iteration_s(gpus, iterations, fmt::format("{{jitter: {}}}", kSigma)),
+                            4 * kSigma / std::sqrt(static_cast<double>(iterations)),
+                            {}});
+  }
+  for (const auto& [gpus, late, iterations] : {std::tuple{8, 1, 20'000}, {64, 4, 5'000}}) {
+    table.checks.push_back({fmt::format("log-normal, sigma 0.1: {} of {}, {} left behind", gpus - late, gpus, late),
+                            lognormal_wait(gpus, gpus - late, kSigma),
+                            iteration_s(gpus, iterations, fmt::format("{{jitter: {}}}", kSigma), late),
                             4 * kSigma / std::sqrt(static_cast<double>(iterations)),
                             {}});
   }

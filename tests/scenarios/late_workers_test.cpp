@@ -1,0 +1,110 @@
+// Training entries whose steps leave late workers behind: backup workers and gradient coding in runs, and what is
+// refused.
+
+#include "scenarios/training/training_graphs.hpp"
+#include "tests/near.hpp"
+#include "tests/scenarios/listed_jobs.hpp"
+
+#include <string>
+#include <string_view>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace contend;
+
+namespace {
+
+/// A job of 8 GPUs on one server, each iteration of which takes 62 ms. GPU 3 takes 3 times as long from 1 s on.
+struct LateWorkers : ListedJobs {
+  explicit LateWorkers(const std::string& members, std::int64_t iterations = 1000) {
+    const std::string jobs =
+        file("jobs.csv", fmt::format("job_id,submit_s,gpus,model,iterations\ntrain,0,8,it,{}\n", iterations));
+    const std::string events = file("events.csv", "component,down_s,up_s,slows,slows_network\ngpu3,1,1000000,3,\n");
+    scenario =
+        parsed(fmt::format("cluster: {{servers: 1, gpus_per_server: 8}}\npolicies: {{scheduling: fifo}}\n"
+                           "training: {{it: {{model: published-resnet50, fusion: bsp{}}}}}\n"
+                           "workload: {{jobs: {}}}\nfailures: {{events: {}}}\n",
+                           members, jobs, events));
+  }
+};
+
+std::string entry_errors(const std::string& members) {
+  return LateWorkers{members}.refusals();
+}
+
+bool speaks_of(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("late workers: a step goes on without a backup worker's gradient, or with what the code makes up for") {
+  const RunResult plain = LateWorkers{""}.run();
+  // 16 iterations until 0.992 s; the 17th has run for 8 ms then, all others take 186 ms.
+  CHECK(plain.end.to_seconds() == near(0.992 + 0.008 + 3 * 0.054 + 983 * 0.186, 1e-9));
+  CHECK(plain.jobs[0].left_behind == 0);
+
+  const RunResult backup = LateWorkers{", backup_workers: 1"}.run();
+  CHECK(backup.end.to_seconds() == near(62.0, 1e-9));
+  CHECK(backup.jobs[0].left_behind == 984);
+  // In the first of these GPU 3 had ended its forward pass, after 8 + 3 x 17 ms, and had 3 ms of the backward pass
+  // behind it; in the others it still was in its forward pass.
+  CHECK(backup.jobs[0].slowed.to_seconds() == near(0.034, 1e-9));
+  CHECK(backup.jobs[0].dropped.to_seconds() == near(0.003 + 983 * 0.062, 1e-9));
+  REQUIRE(backup.jobs[0].notes.plan != nullptr);
+  CHECK(backup.jobs[0].notes.plan->samples == 7 * 16);
+
+  const RunResult coded = LateWorkers{", gradient_coding: 1"}.run();
+  CHECK(coded.end.to_seconds() == near(124.0, 1e-9));
+  CHECK(coded.jobs[0].left_behind == 992);  // 8 iterations of 124 ms had ended after a second
+  CHECK(coded.jobs[0].notes.plan->samples == 8 * 16);
+}
+
+TEST_CASE("late workers: all that GPUs do is accounted for") {
+  for (const std::string_view member : {"backup_workers", "gradient_coding"}) {
+    for (const int late : {1, 3}) {
+      const RunResult result = LateWorkers{fmt::format(", {}: {}", member, late), 100}.run();
+      GpuTime busy;
+      for (const GpuResult& gpu : result.gpus) busy += GpuTime{gpu.busy, 1};
+      const JobResult& job = result.jobs[0];
+      CHECK(busy == job.compute + job.slowed - job.skipped);
+      CHECK(job.dropped > GpuTime{});
+    }
+  }
+}
+
+TEST_CASE("late workers: fusion policies whose messages wait for one task each can leave them behind") {
+  const auto accepts = [](std::string_view fusion) {
+    const Scenario scenario =
+        parsed(fmt::format("cluster: {{servers: 4, gpus_per_server: 1}}\nnetwork: {{nic: 10Gbps}}\n"
+                           "training: {{it: {{model: resnet18, fusion: {}, backup_workers: 1}}}}\n",
+                           fusion));
+    TrainingGraphs graphs{scenario};
+    try {
+      return graphs("it", 4).graph.roles().front().late == 1;
+    } catch (const InputError& error) {
+      CHECK(speaks_of(error.what(), "training.it.backup_workers: fusion"));
+      return false;
+    }
+  };
+  for (const std::string_view fusion : {"bsp", "wfbp", "ddp", "threshold", "mg-wfbp"}) {
+    INFO(std::string{fusion});
+    CHECK(accepts(fusion));
+  }
+  CHECK(!accepts("horovod"));  // its messages also wait for the cycle of a thread
+}
+
+TEST_CASE("late workers: what has no meaning is refused") {
+  CHECK(speaks_of(entry_errors(", backup_workers: 8"),
+                  "training.it.backup_workers: job `train`: a step can't do without 8 of 8 workers; fewer of them, or "
+                  "jobs with more"));
+  const auto entry = [](const std::string& members) {
+    return errors_of(fmt::format("training: {{it: {{model: resnet18, {}}}}}\n", members));
+  };
+  CHECK(speaks_of(entry("backup_workers: 1, gradient_coding: 1"), "give one of the two"));
+  CHECK(speaks_of(entry("gradient_coding: 1, compression: top-k"), "exchange whole gradients"));
+  CHECK(speaks_of(entry("backup_workers: 1, host_ns_per_value: 1"), "the work of the host"));
+  CHECK(speaks_of(errors_of("training: {it: {model: resnet18, backup_workers: 1}}\noverlap: {training: it}\n"),
+                  "training.it.backup_workers: has no effect in a study"));
+}
