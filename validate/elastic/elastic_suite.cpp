@@ -257,6 +257,39 @@ bool check_sharing(std::FILE* out, int& skipped) {
   return holds;
 }
 
+/// The rules that make the difference between AntMan as Muri's simulator has it and the engine's, taken away one after
+/// the other. Held: without them all it is within 1% of the engine's.
+bool check_antman_rules(std::FILE* out, int& skipped) {
+  struct Step {
+    const char* label;
+    ReleasedAntManRules rules;
+  };
+  const Step kSteps[] = {{"as released", {}},
+                         {"twice as long beside a guaranteed job", {false, true, true, true}},
+                         {"and no start-up times", {false, false, true, true}},
+                         {"and gangs take all GPUs or none", {false, false, false, true}},
+                         {"and guaranteed jobs in order", {false, false, false, false}}};
+  const std::optional<RunResult> engine = run_muri_sharing("antman", {}, 2);
+  if (!engine) {
+    ++skipped;
+    return true;
+  }
+  fmt::print(out,
+             "\n  AntMan on Muri's trace, from the released rules to the engine's. Held: the last two are within 1%\n"
+             "  {:<40}{:>14}{:>12}\n",
+             "rules", "mean JCT [s]", "change");
+  double last = 0;
+  const auto print = [&](const char* label, double jct_s) {
+    fmt::print(out, "  {:<40}{:>14.0f}{:>12}\n", label, jct_s, last > 0 ? fmt::format("{:.0f}", jct_s - last) : "-");
+    last = jct_s;
+  };
+  for (const Step& step : kSteps) print(step.label, *run_antman_trace(step.rules));
+  constexpr double kNear = 0.01;
+  const double ours = summarise(*engine).avg_jct_s, without = last;
+  print("antman of the engine", ours);
+  return std::abs(without / ours - 1) < kNear;
+}
+
 /// Shockwave's trace, whose batches grow, beside its released simulator. Held: the order of makespans.
 bool check_shockwave(std::FILE* out, int& skipped) {
   struct Run {
@@ -404,6 +437,7 @@ int validate_elastic(std::FILE* out) {
   }
   holds = check_released(out, skipped) && holds;
   holds = check_sharing(out, skipped) && holds;
+  holds = check_antman_rules(out, skipped) && holds;
   holds = check_elasticflow(out, skipped) && holds;
   holds = check_shockwave(out, skipped) && holds;
   if (skipped > 0)
