@@ -41,7 +41,7 @@ class ElasticFlow final : public ElasticPolicy {
     std::ranges::stable_sort(order_, {}, [&](std::size_t i) { return *jobs[i].view.deadline; });
     for (std::size_t i = 0; i < jobs.size(); ++i)
       if (jobs[i].view.deadline && !admitted_.contains(jobs[i].view.id)) admit(jobs, i, gpus, division);
-    plan(jobs, gpus, false);
+    plan(jobs, gpus);
     for (const auto& [job, steps] : plans_) {
       division.gpus[job] = steps.gpus_at(0);
       if (const double change = steps.change_after(0); change < kForever)
@@ -58,22 +58,20 @@ class ElasticFlow final : public ElasticPolicy {
     return job.view.deadline ? (*job.view.deadline - now).to_seconds() : kForever;
   }
 
-  /// Plans the jobs in order of their deadlines. Returns false where one can't meet its own, at once if `strict`; else
-  /// that job takes the most GPUs that are free.
-  bool plan(std::span<const ElasticJob> jobs, int gpus, bool strict) {
+  /// Plans the jobs in order of their deadlines. One that can't meet its own takes the most GPUs that are free.
+  void plan(std::span<const ElasticJob> jobs, int gpus) {
     plans_.clear();
     free_ = GpuPlan{gpus};
-    bool all = true;
     for (const std::size_t i : order_) {
       GpuPlan steps{0};
-      const bool meets = least_plan(jobs[i], jobs[i].left_s, free_, 0, deadline_of(jobs[i], now_), steps);
-      if (!meets && strict) return false;
-      if (!meets) steps = most_plan(jobs[i], jobs[i].left_s, free_, 0);
-      all = all && meets;
+      maker_.look_at(jobs[i], free_, 0, deadline_of(jobs[i], now_));
+      if (!maker_.least(jobs[i].left_s, steps)) {
+        maker_.look_at(jobs[i], free_, 0, kForever);
+        maker_.most(jobs[i].left_s, steps);
+      }
       free_.subtract(steps);
       plans_.emplace_back(i, std::move(steps));
     }
-    return all;
   }
 
   void admit(std::span<const ElasticJob> jobs, std::size_t i, int gpus, Division& division) {
@@ -81,12 +79,12 @@ class ElasticFlow final : public ElasticPolicy {
                                              [&](std::size_t other) { return *jobs[other].view.deadline; });
     const auto index = at - order_.begin();
     // Those that can't be saved any more must not keep others out.
-    plan(jobs, gpus, false);
+    plan(jobs, gpus);
     std::set<std::size_t> late;
     for (const auto& [job, steps] : plans_)
       if (!does_in_time(jobs[job], steps)) late.insert(job);
     order_.insert(order_.begin() + index, i);
-    plan(jobs, gpus, false);
+    plan(jobs, gpus);
     const bool holds = std::ranges::all_of(plans_, [&](const auto& each) {
       return late.contains(each.first) || does_in_time(jobs[each.first], each.second);
     });
@@ -102,62 +100,102 @@ class ElasticFlow final : public ElasticPolicy {
     return steps.work(job, 0, deadline_of(job, now_)) >= job.left_s * (1 - kRounding);
   }
 
+  /// A job that may have more GPUs.
+  struct Open {
+    std::size_t job = 0;
+    int has = 0, next = 0;  ///< GPUs now; the next larger size, 0 if there is none on which it is faster
+    GpuPlan plan{0};
+    double gpu_s = 0;     ///< of the plan
+    double per_work = 0;  ///< the least GPU time for a unit of work
+    double bound = 0;     ///< of the GPU time more for each GPU more: what it is at least
+  };
+
+  [[nodiscard]] std::vector<Open> open_jobs(std::span<const ElasticJob> jobs, const Division& division) {
+    std::vector<Open> open;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      if (jobs[i].view.deadline && !admitted_.contains(jobs[i].view.id)) continue;
+      double per_work = kForever;
+      for (std::size_t k = 0; k < jobs[i].sizes.size(); ++k)
+        if (jobs[i].speeds[k] > 0) per_work = std::min(per_work, jobs[i].sizes[k] / jobs[i].speeds[k]);
+      open.push_back({.job = i, .per_work = per_work});
+      give(jobs[i], division.gpus[i], open.back());
+    }
+    for (auto& [job, steps] : plans_) {
+      Open& own = *std::ranges::lower_bound(open, job, {}, &Open::job);
+      own.plan = std::move(steps);
+      own.gpu_s = own.plan.gpu_seconds();
+    }
+    return open;
+  }
+
+  static void give(const ElasticJob& job, int gpus, Open& own) {
+    own.has = gpus;
+    own.next = job.size_above(gpus);
+    if (own.next > 0 && job.speed_on(own.next) <= job.speed_on(gpus)) own.next = 0;
+  }
+
+  /// The least GPU time more for each GPU more that any plan can take that begins with the next size, but for rounding.
+  [[nodiscard]] double least_extra(const ElasticJob& job, const Open& own) const {
+    constexpr double kPlanRounding = 1e-6;  // far above that of plans
+    const double speed = job.speed_on(own.next), takes = job.left_s / speed;
+    const double first = std::min({GpuPlan::sum_changes(free_, own.plan), deadline_of(job, now_), takes});
+    const double gpu_s = first * own.next + std::max(0.0, job.left_s - first * speed) * own.per_work;
+    return (gpu_s * (1 - kPlanRounding) - own.gpu_s * (1 + kPlanRounding)) / (own.next - own.has);
+  }
+
   void give_leftovers(std::span<const ElasticJob> jobs, Division& division) {
-    struct Step {
-      bool starts = false;
-      double extra = 0;
-      std::size_t job = 0;
-      int gpus = 0;
-      GpuPlan plan{0};
-    };
-    std::vector<GpuPlan> plans(jobs.size(), GpuPlan{0});
-    for (const auto& [job, steps] : plans_) plans[job] = steps;
-    GpuPlan without{0};
+    std::vector<Open> open = open_jobs(jobs, division);
+    std::vector<Open*> order;
+    GpuPlan plan{0}, best_plan{0};
     while (free_.gpus_at(0) > 0) {
-      std::optional<Step> best;
-      for (std::size_t i = 0; i < jobs.size(); ++i) {
-        const bool is_refused = jobs[i].view.deadline && !admitted_.contains(jobs[i].view.id);
-        const int has = division.gpus[i], next = jobs[i].size_above(has);
-        if (is_refused || next == 0 || next - has > free_.gpus_at(0)) continue;
-        if (best && best->starts && has > 0) continue;  // jobs without GPUs go first
-        if (jobs[i].speed_on(next) <= jobs[i].speed_on(has)) continue;
-        Step step{has == 0, 0, i, next, GpuPlan{0}};
-        without.assign_sum(free_, plans[i]);
-        if (!grown_plan(jobs[i], without, next, step.plan)) continue;
-        step.extra = (step.plan.gpu_seconds() - plans[i].gpu_seconds()) / (next - has);
-        if (!best || goes_before(step, *best)) best = std::move(step);
+      const int left = free_.gpus_at(0);
+      order.clear();
+      for (Open& own : open) {
+        if (own.next == 0 || own.next - own.has > left) continue;
+        own.bound = most_first_ ? 0 : least_extra(jobs[own.job], own);
+        order.push_back(&own);
       }
-      if (!best) break;
-      free_.add(plans[best->job]);
-      free_.subtract(best->plan);
-      plans[best->job] = best->plan;
-      division.gpus[best->job] = best->gpus;
+      // Jobs without GPUs go first. Those that can't win need no plan.
+      std::ranges::stable_sort(order, {}, [](const Open* own) { return std::pair{own->has > 0, own->bound}; });
+      Open* wins = nullptr;
+      double best = 0;
+      for (Open* const own : order) {
+        if (wins != nullptr && wins->has == 0 && own->has > 0) break;
+        if (wins != nullptr && !most_first_ && own->bound > best) break;
+        if (!grown_plan(jobs[own->job], own->plan, own->next, plan)) continue;
+        const double extra = (plan.gpu_seconds() - own->gpu_s) / (own->next - own->has);
+        const bool is_better = most_first_ ? extra > best : extra < best;
+        if (wins != nullptr && !is_better && (extra != best || own > wins)) continue;
+        std::swap(best_plan, plan);
+        best = extra;
+        wins = own;
+      }
+      if (wins == nullptr) break;
+      free_.add(wins->plan);
+      free_.subtract(best_plan);
+      std::swap(wins->plan, best_plan);
+      wins->gpu_s = wins->plan.gpu_seconds();
+      division.gpus[wins->job] = wins->next;
+      give(jobs[wins->job], wins->next, *wins);
     }
   }
 
-  template <class Step>
-  [[nodiscard]] bool goes_before(const Step& a, const Step& b) const {
-    if (a.starts != b.starts) return a.starts;
-    return most_first_ ? a.extra > b.extra : a.extra < b.extra;
-  }
-
-  /// The plan of a job that has so many GPUs until the free GPUs change, and after that the fewest with which it is
-  /// done in time. False if it isn't.
-  [[nodiscard]] bool grown_plan(const ElasticJob& job, const GpuPlan& free, int gpus, GpuPlan& plan) const {
-    const double end = std::min(free.change_after(0), deadline_of(job, now_));
-    const double takes = job.left_s / job.speed_on(gpus);
-    plan = GpuPlan{0};
+  /// The plan of a job that has so many GPUs until the GPUs that it can use change, which are those that are free and
+  /// those of its plan up to now, and after that the fewest with which it is done in time. False if it isn't.
+  [[nodiscard]] bool grown_plan(const ElasticJob& job, const GpuPlan& own, int gpus, GpuPlan& plan) {
+    const double deadline = deadline_of(job, now_);
+    const double end = std::min(GpuPlan::sum_changes(free_, own), deadline);
+    const double speed = job.speed_on(gpus), takes = job.left_s / speed;
+    plan.clear();
     if (takes <= end || end >= kForever) {
-      plan.set(0, takes, gpus);
-      return takes <= deadline_of(job, now_);
+      plan.append(0, takes, gpus);
+      return takes <= deadline;
     }
-    const double left_s = job.left_s - end * job.speed_on(gpus);
-    if (!job.view.deadline) {
-      plan = most_plan(job, left_s, free, end);
-    } else if (!least_plan(job, left_s, free, end, deadline_of(job, now_), plan)) {
-      return false;
-    }
-    plan.set(0, end, gpus);
+    plan.append(0, end, gpus);
+    const double left_s = job.left_s - end * speed;
+    maker_.look_at(job, free_, own, end, deadline);
+    if (job.view.deadline) return maker_.least(left_s, plan);
+    maker_.most(left_s, plan);
     return true;
   }
 
@@ -168,6 +206,7 @@ class ElasticFlow final : public ElasticPolicy {
   std::set<JobId> admitted_;        // once and for all: a failure may bring them back to the queue
   std::vector<std::size_t> order_;  // admitted jobs with a deadline, by it
   GpuPlan free_{0};
+  PlanMaker maker_;
   std::vector<std::pair<std::size_t, GpuPlan>> plans_;
 };
 

@@ -8,32 +8,35 @@ namespace {
 
 constexpr double kWorkRounding = 1e-9;  // a part of the work that counts as done
 
-/// Follows the plan that gives the sizes_at(i) smallest sizes of the job, of which it takes the largest, in the step i,
-/// from then on until the work is done.
-template <class SizesAt>
-GpuPlan until_done(const ElasticJob& job, double left, const std::vector<std::pair<double, int>>& steps, double from_s,
-                   double deadline_s, const SizesAt& sizes_at) {
-  GpuPlan plan{0};
-  for (std::size_t i = 0; i < steps.size() && steps[i].first < deadline_s; ++i) {
-    const double from = std::max(from_s, steps[i].first);
-    const double to = std::min(deadline_s, i + 1 < steps.size() ? steps[i + 1].first : GpuPlan::kForever);
-    if (!(from < to)) continue;
-    const std::size_t sizes = sizes_at(i);
-    if (sizes == 0) continue;
-    const int gpus = job.sizes[sizes - 1];
-    const double speed = job.speeds[sizes - 1];
-    if (speed * (to - from) >= left * (1 - kWorkRounding)) {
-      plan.append(from, std::min(to, from + left / speed), gpus);
-      return plan;
-    }
-    plan.append(from, to, gpus);
-    left -= speed * (to - from);
-  }
-  return plan;
+std::size_t sizes_within(const ElasticJob& job, int gpus) {
+  if (job.sizes.empty() || gpus >= job.sizes.back()) return job.sizes.size();
+  return static_cast<std::size_t>(std::ranges::upper_bound(job.sizes, gpus) - job.sizes.begin());
 }
 
-std::size_t sizes_within(const ElasticJob& job, int gpus) {
-  return static_cast<std::size_t>(std::ranges::upper_bound(job.sizes, gpus) - job.sizes.begin());
+/// Calls visit(begin, end, GPUs) for each step of a + sign * b that ends after `from`, in order, as long as it returns
+/// true. The end of the last one is kForever.
+template <class Visit>
+void visit_sum(const std::vector<std::pair<double, int>>& a, const std::vector<std::pair<double, int>>& b, int sign,
+               const Visit& visit) {
+  constexpr double kForever = GpuPlan::kForever;
+  std::size_t i = 1, j = 1;  // all plans begin at 0
+  double begin = 0;
+  int sum = a.front().second + sign * b.front().second;
+  while (true) {
+    double next = kForever;
+    int then = sum;
+    while (then == sum && (i < a.size() || j < b.size())) {
+      const double in_a = i < a.size() ? a[i].first : kForever, in_b = j < b.size() ? b[j].first : kForever;
+      next = std::min(in_a, in_b);
+      if (in_a == next) ++i;
+      if (in_b == next) ++j;
+      then = a[i - 1].second + sign * b[j - 1].second;
+    }
+    if (then == sum) next = kForever;
+    if (!visit(begin, next, sum) || next == kForever) return;
+    begin = next;
+    sum = then;
+  }
 }
 
 }  // namespace
@@ -72,23 +75,21 @@ void GpuPlan::append(double from, double to, int gpus) {
 
 void GpuPlan::add(const GpuPlan& other, int sign) {
   Steps made;
-  combine(*this, other, sign, made);
+  made.reserve(steps_.size() + other.steps_.size());
+  visit_sum(steps_, other.steps_, sign, [&](double begin, double, int gpus) {
+    made.emplace_back(begin, gpus);
+    return true;
+  });
   steps_ = std::move(made);
 }
 
-void GpuPlan::combine(const GpuPlan& a, const GpuPlan& b, int sign, Steps& made) {
-  made.clear();
-  made.reserve(a.steps_.size() + b.steps_.size());
-  std::size_t i = 0, j = 0;
-  int mine = 0, theirs = 0;
-  while (i < a.steps_.size() || j < b.steps_.size()) {
-    const double next = std::min(i < a.steps_.size() ? a.steps_[i].first : kForever,
-                                 j < b.steps_.size() ? b.steps_[j].first : kForever);
-    if (i < a.steps_.size() && a.steps_[i].first == next) mine = a.steps_[i++].second;
-    if (j < b.steps_.size() && b.steps_[j].first == next) theirs = b.steps_[j++].second;
-    const int sum = mine + sign * theirs;
-    if (made.empty() || made.back().second != sum) made.emplace_back(next, sum);
-  }
+double GpuPlan::sum_changes(const GpuPlan& a, const GpuPlan& b) {
+  double changes = kForever;
+  visit_sum(a.steps_, b.steps_, 1, [&](double, double end, int) {
+    changes = end;
+    return false;
+  });
+  return changes;
 }
 
 double GpuPlan::gpu_seconds() const {
@@ -107,35 +108,71 @@ double GpuPlan::work(const ElasticJob& job, double from, double to) const {
   return sum;
 }
 
-bool least_plan(const ElasticJob& job, double left_s, const GpuPlan& free, double from_s, double deadline_s,
-                GpuPlan& plan) {
-  const auto& steps = free.steps();
-  // By step before the deadline: how many of the job's sizes fit, and for how long.
-  std::vector<std::pair<std::size_t, double>> room;
-  room.reserve(steps.size());
-  for (std::size_t i = 0; i < steps.size() && steps[i].first < deadline_s; ++i) {
-    const double to = std::min(deadline_s, i + 1 < steps.size() ? steps[i + 1].first : GpuPlan::kForever);
-    const double length = to - std::max(from_s, steps[i].first);
-    room.emplace_back(length > 0 ? sizes_within(job, steps[i].second) : 0, length);
+void PlanMaker::look_at(const ElasticJob& job, const GpuPlan& free, const GpuPlan& own, double from_s, double until_s) {
+  job_ = &job;
+  room_.clear();
+  visit_sum(free.steps(), own.steps(), 1, [&](double begin, double end, int gpus) {
+    if (begin >= until_s) return false;
+    const Room room{std::max(from_s, begin), std::min(until_s, end), 0};
+    if (room.from < room.to) room_.push_back({room.from, room.to, sizes_within(job, gpus)});
+    return end < until_s;
+  });
+}
+
+/// Whether `most` sizes, the smallest ones, may do so much work, which a sum in any order tells but for rounding. It is
+/// asked about 1, 2, 3, ... sizes.
+bool PlanMaker::may_suffice(std::size_t most, double needed) {
+  constexpr double kOrderOfSums = 1e-9;
+  if (most == 1) {
+    time_.assign(job_->sizes.size() + 1, 0);
+    for (const Room& room : room_) time_[room.sizes] += room.to - room.from;
+    wide_s_ = narrow_ = 0;
+    for (std::size_t sizes = 1; sizes < time_.size(); ++sizes) wide_s_ += time_[sizes];
+  } else {
+    narrow_ += time_[most - 1] * job_->speeds[most - 2];
+    wide_s_ -= time_[most - 1];
   }
+  return narrow_ + wide_s_ * job_->speeds[most - 1] >= needed * (1 - kOrderOfSums);
+}
+
+bool PlanMaker::least(double left_s, GpuPlan& plan) {
   const double needed = left_s * (1 - kWorkRounding);
-  for (std::size_t most = 1; most <= job.sizes.size(); ++most) {  // so many sizes are used, the smallest ones
+  for (std::size_t most = 1; most <= job_->sizes.size(); ++most) {  // so many sizes are used, the smallest ones
+    if (!may_suffice(most, needed)) continue;
     double done = 0;
-    for (std::size_t i = room.size(); i-- > 0;) {
-      const auto& [fit, length] = room[i];
-      if (const std::size_t used = std::min(most, fit); used > 0) done += job.speeds[used - 1] * length;
+    for (std::size_t i = room_.size(); i-- > 0;) {
+      const Room& room = room_[i];
+      if (const std::size_t used = std::min(most, room.sizes); used > 0)
+        done += job_->speeds[used - 1] * (room.to - room.from);
       if (done < needed) continue;
-      plan = until_done(job, left_s, steps, from_s, deadline_s,
-                        [&](std::size_t at) { return std::min(at >= i ? most : most - 1, room[at].first); });
+      until_done(
+          left_s, [&](std::size_t at) { return std::min(at >= i ? most : most - 1, room_[at].sizes); }, plan);
       return true;
     }
   }
   return false;
 }
 
-GpuPlan most_plan(const ElasticJob& job, double left_s, const GpuPlan& free, double from_s) {
-  return until_done(job, left_s, free.steps(), from_s, GpuPlan::kForever,
-                    [&](std::size_t i) { return sizes_within(job, free.steps()[i].second); });
+void PlanMaker::most(double left_s, GpuPlan& plan) {
+  until_done(
+      left_s, [&](std::size_t at) { return room_[at].sizes; }, plan);
+}
+
+/// Follows the plan that gives the sizes_at(i) smallest sizes of the job, of which it takes the largest, in the room i,
+/// until the work is done.
+template <class SizesAt>
+void PlanMaker::until_done(double left_s, const SizesAt& sizes_at, GpuPlan& plan) const {
+  for (std::size_t i = 0; i < room_.size(); ++i) {
+    const auto [from, to, all] = room_[i];
+    const std::size_t sizes = sizes_at(i);
+    if (sizes == 0) continue;
+    const int gpus = job_->sizes[sizes - 1];
+    const double speed = job_->speeds[sizes - 1];
+    if (speed * (to - from) >= left_s * (1 - kWorkRounding))
+      return plan.append(from, std::min(to, from + left_s / speed), gpus);
+    plan.append(from, to, gpus);
+    left_s -= speed * (to - from);
+  }
 }
 
 }  // namespace contend

@@ -24,10 +24,12 @@ class GpuPlan {
   void set(double from, double to, int gpus);
   /// As set(), of a plan that has no GPUs from then on.
   void append(double from, double to, int gpus);
+  /// No GPUs at any time.
+  void clear() { steps_.assign(1, {0, 0}); }
   void add(const GpuPlan& other) { add(other, 1); }
   void subtract(const GpuPlan& other) { add(other, -1); }
-  /// The sum of two other plans.
-  void assign_sum(const GpuPlan& a, const GpuPlan& b) { combine(a, b, 1, steps_); }
+  /// The first time at which the sum of the two plans changes; kForever if it doesn't.
+  [[nodiscard]] static double sum_changes(const GpuPlan& a, const GpuPlan& b);
   /// GPU time; of plans that end.
   [[nodiscard]] double gpu_seconds() const;
   /// The work that the job does with these GPUs in that time. Each number is a size of the job or 0.
@@ -36,15 +38,39 @@ class GpuPlan {
  private:
   using Steps = std::vector<std::pair<double, int>>;
   void add(const GpuPlan& other, int sign);
-  static void combine(const GpuPlan& a, const GpuPlan& b, int sign, Steps& made);
   std::vector<std::pair<double, int>> steps_;
 };
 
-/// The minimum satisfactory share of the job, with so much work left, on what is free from then on. Returns false if it
-/// can't be done by the deadline.
-[[nodiscard]] bool least_plan(const ElasticJob& job, double left_s, const GpuPlan& free, double from_s,
-                              double deadline_s, GpuPlan& plan);
-/// The job gets the largest size that fits at every time from then on, until the work is done.
-[[nodiscard]] GpuPlan most_plan(const ElasticJob& job, double left_s, const GpuPlan& free, double from_s);
+/// Makes plans of jobs, one after the other: it keeps its memory.
+class PlanMaker {
+ public:
+  /// What the plans to come may use: what is free and, beside that, the plan of the job up to now, between these times.
+  /// `job` has to outlive the plans.
+  void look_at(const ElasticJob& job, const GpuPlan& free, const GpuPlan& own, double from_s, double until_s);
+  void look_at(const ElasticJob& job, const GpuPlan& free, double from_s, double until_s) {
+    look_at(job, free, nothing_, from_s, until_s);
+  }
+  /// Appends to the plan the minimum satisfactory share of the job, with so much work left. Returns false if it can't
+  /// be done in that time; then it appends nothing.
+  [[nodiscard]] bool least(double left_s, GpuPlan& plan);
+  /// Appends to the plan the largest size of the job that fits at every time, until the work is done.
+  void most(double left_s, GpuPlan& plan);
+
+ private:
+  struct Room {
+    double from = 0, to = 0;
+    std::size_t sizes = 0;  ///< so many of the job's sizes fit, the smallest ones
+  };
+  [[nodiscard]] bool may_suffice(std::size_t most, double needed);
+  template <class SizesAt>
+  void until_done(double left_s, const SizesAt& sizes_at, GpuPlan& plan) const;
+
+  const ElasticJob* job_ = nullptr;
+  std::vector<Room> room_;
+  std::vector<double> time_;  // by number of sizes that fit
+  double wide_s_ = 0;         // time for which more sizes fit than those asked about so far
+  double narrow_ = 0;         // work in the other time
+  const GpuPlan nothing_{0};
+};
 
 }  // namespace contend

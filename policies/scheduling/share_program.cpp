@@ -25,39 +25,61 @@ struct CostPiece {
   double slope = 0;                          ///< cost of a unit of level
 };
 
-/// The lower hull of the points (rate, cost) of a job and the origin, in order of level.
-void cheapest_pieces(std::span<const double> rates, double gpus, std::span<const double> prices,
-                     std::vector<CostPiece>& pieces) {
-  pieces.clear();
-  std::size_t at = kNoType;
-  double level = 0, cost = 0;
-  for (;;) {
+/// Walks the lower hull of the points (rate, cost) of a job and the origin, in order of level.
+class CostHull {
+ public:
+  CostHull(std::span<const double> rates, double gpus, std::span<const double> prices)
+      : rates_{rates}, prices_{prices}, gpus_{gpus} {}
+
+  /// Returns false where there is no further piece.
+  bool next(CostPiece& piece) {
     std::size_t best = kNoType;
     double best_slope = 0;
-    for (std::size_t j = 0; j < rates.size(); ++j) {
-      if (!(rates[j] > level)) continue;
-      const double slope = std::max(0.0, (gpus * prices[j] - cost) / (rates[j] - level));
-      if (best != kNoType && (slope > best_slope || (slope == best_slope && rates[j] <= rates[best]))) continue;
+    for (std::size_t j = 0; j < rates_.size(); ++j) {
+      if (!(rates_[j] > level_)) continue;
+      const double slope = std::max(0.0, (gpus_ * prices_[j] - cost_) / (rates_[j] - level_));
+      if (best != kNoType && (slope > best_slope || (slope == best_slope && rates_[j] <= rates_[best]))) continue;
       best = j;
       best_slope = slope;
     }
-    if (best == kNoType) return;
-    pieces.push_back({at, best, level, rates[best], best_slope});
-    at = best;
-    level = rates[best];
-    cost = gpus * prices[best];
+    if (best == kNoType) return false;
+    piece = {at_, best, level_, rates_[best], best_slope};
+    at_ = best;
+    level_ = rates_[best];
+    cost_ = gpus_ * prices_[best];
+    return true;
   }
-}
+
+ private:
+  std::span<const double> rates_, prices_;
+  double gpus_;
+  std::size_t at_ = kNoType;
+  double level_ = 0, cost_ = 0;
+};
 
 /// Adds the cheapest shares with which the job gets to the level, times `weight`.
-void add_shares(const std::vector<CostPiece>& pieces, double level, double weight, double* shares) {
-  for (const CostPiece& piece : pieces) {
-    if (level > piece.end && &piece != &pieces.back()) continue;
-    const double part = std::clamp((level - piece.begin) / (piece.end - piece.begin), 0.0, 1.0);
-    shares[piece.to] += weight * part;
-    if (piece.from != kNoType) shares[piece.from] += weight * (1 - part);
-    return;
+void add_shares(CostHull hull, double level, double weight, double* shares) {
+  CostPiece piece;
+  bool has_any = false;
+  while (hull.next(piece)) {
+    has_any = true;
+    if (level <= piece.end) break;
   }
+  if (!has_any) return;
+  const double part = std::clamp((level - piece.begin) / (piece.end - piece.begin), 0.0, 1.0);
+  shares[piece.to] += weight * part;
+  if (piece.from != kNoType) shares[piece.from] += weight * (1 - part);
+}
+
+/// Sorts, of the values from `begin` on, a few more of the least ones; returns the end of what is sorted then.
+std::size_t sort_further(std::vector<std::pair<double, double>>& values, std::size_t begin) {
+  constexpr std::size_t kFew = 64;
+  const std::size_t end = std::min(values.size(), 2 * begin + kFew);
+  const auto from = values.begin() + static_cast<std::ptrdiff_t>(begin);
+  const auto to = values.begin() + static_cast<std::ptrdiff_t>(end);
+  if (end < values.size()) std::nth_element(from, to, values.end());
+  std::sort(from, to);
+  return end;
 }
 
 }  // namespace
@@ -67,13 +89,8 @@ class ShareColumns {
  public:
   ShareColumns(const ShareProgram& program, std::span<const double> base, std::span<const double> slope,
                std::span<const double> values)
-      : program_{program},
-        base_{base},
-        slope_{slope},
-        values_{values},
-        rows_{program.types() + 1},
-        basis_(rows_, 0),
-        pieces_{} {
+      : program_{program}, base_{base}, slope_{slope}, values_{values}, rows_{program.types() + 1}, basis_(rows_, 0) {
+    if (values.empty()) find_top();
     for (std::size_t j = 0; j < program.types(); ++j) {  // slacks, in the order of the rows
       Column slack{.usage = std::vector<double>(rows_)};
       slack.usage[j] = 1;
@@ -82,9 +99,12 @@ class ShareColumns {
     }
   }
 
-  [[nodiscard]] TimeShares solve(std::span<const double> start) {
+  /// The jobs are asked at these prices first.
+  [[nodiscard]] TimeShares solve(std::span<const double> start, std::vector<std::vector<double>>* prices) {
     add_start(start);
     basis_[rows_ - 1] = columns_.size() - 1;
+    if (prices != nullptr)
+      for (std::vector<double>& each : *prices) ask_jobs(std::move(each));
     std::vector<double> duals(rows_);
     for (int round = 0; round < kMostColumns; ++round) {
       invert();
@@ -95,12 +115,17 @@ class ShareColumns {
       if (!(gain > tolerance(duals))) {
         if (std::any_of(duals.begin(), duals.end() - 1, [](double dual) { return dual < 0; }))
           for (std::size_t j = 0; j + 1 < rows_; ++j) duals[j] = std::max(0.0, duals[j]);
-        ask_jobs(duals);
+        ask_jobs({duals.begin(), duals.end() - 1});
         entering = columns_.size() - 1;
         gain = gain_of(columns_[entering], duals);
         if (!(gain > tolerance(duals))) break;
       }
       if (!exchange(entering)) break;
+    }
+    if (prices != nullptr) {
+      prices->clear();
+      for (const std::size_t column : basis_)
+        if (!columns_[column].prices.empty()) prices->push_back(columns_[column].prices);
     }
     return result(duals);
   }
@@ -210,9 +235,9 @@ class ShareColumns {
   }
 
   /// Adds the column that the jobs choose at these prices.
-  void ask_jobs(const std::vector<double>& duals) {
+  void ask_jobs(std::vector<double> prices) {
     Column column{.usage = std::vector<double>(rows_)};
-    column.prices.assign(duals.begin(), duals.end() - 1);
+    column.prices = std::move(prices);
     column.level = values_.empty() ? best_level(column.prices) : 0;
     std::vector<double> shares(program_.jobs() * program_.types());
     choose(column, 1, shares);
@@ -225,36 +250,56 @@ class ShareColumns {
     return {program_.rates_.data() + job * program_.types(), program_.types()};
   }
 
-  /// The level at which another unit costs more than it is worth, which is 1.
+  /// The level that no job exceeds on its fastest type.
+  void find_top() {
+    top_ = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < program_.jobs(); ++i) {
+      if (!(slope_[i] > 0)) continue;
+      const std::span<const double> rates = rates_of(i);
+      top_ = std::min(top_, std::max(0.0, (*std::ranges::max_element(rates) - base_[i]) / slope_[i]));
+    }
+  }
+
+  /// The level at which another unit costs more than it is worth, which is 1. It is often near the last one, so jobs
+  /// are first asked only about what lies not far above that.
   [[nodiscard]] double best_level(const std::vector<double>& prices) {
-    double most = std::numeric_limits<double>::infinity(), cost = 0;
+    constexpr double kNotFar = 2;
+    double level = -1;
+    if (kNotFar * last_level_ < top_) level = best_level_below(kNotFar * last_level_, prices);
+    if (level < 0) level = best_level_below(top_, prices);
+    last_level_ = level < 0 ? top_ : level;
+    return last_level_;
+  }
+
+  /// The same; negative if it is not below `limit`.
+  [[nodiscard]] double best_level_below(double limit, const std::vector<double>& prices) {
+    double cost = 0;
     breaks_.clear();
     for (std::size_t i = 0; i < program_.jobs(); ++i) {
       if (!(slope_[i] > 0)) continue;
-      cheapest_pieces(rates_of(i), program_.gpus_[i], prices, pieces_);
       double before = -1;  // slope of the piece in front
-      double end = 0;
-      for (const CostPiece& piece : pieces_) {
-        end = piece.end;
+      CostHull hull{rates_of(i), program_.gpus_[i], prices};
+      CostPiece piece;
+      while (hull.next(piece)) {
         if (piece.end <= base_[i]) continue;
-        const double at = std::max(0.0, (piece.begin - base_[i]) / slope_[i]);
         if (before < 0) {
           cost += slope_[i] * piece.slope;
         } else if (piece.slope > before) {
-          breaks_.emplace_back(at, slope_[i] * (piece.slope - before));
+          breaks_.emplace_back(std::max(0.0, (piece.begin - base_[i]) / slope_[i]), slope_[i] * (piece.slope - before));
         }
         before = piece.slope;
+        if ((piece.end - base_[i]) / slope_[i] >= limit) break;
       }
-      most = std::min(most, std::max(0.0, (end - base_[i]) / slope_[i]));
     }
     if (cost >= 1) return 0;
-    std::sort(breaks_.begin(), breaks_.end());
-    for (const auto& [level, more] : breaks_) {
-      if (level >= most) break;
-      cost += more;
-      if (cost >= 1) return level;
+    std::size_t sorted = 0;
+    for (std::size_t k = 0; k < breaks_.size(); ++k) {
+      if (k == sorted) sorted = sort_further(breaks_, sorted);
+      if (breaks_[k].first >= limit) break;
+      cost += breaks_[k].second;
+      if (cost >= 1) return breaks_[k].first;
     }
-    return most;
+    return -1;
   }
 
   /// Adds the shares of a column that the jobs have chosen, times `weight`.
@@ -263,8 +308,7 @@ class ShareColumns {
     for (std::size_t i = 0; i < program_.jobs(); ++i) {
       double* const own = shares.data() + i * types;
       if (values_.empty()) {
-        cheapest_pieces(rates_of(i), program_.gpus_[i], column.prices, pieces_);
-        add_shares(pieces_, base_[i] + slope_[i] * column.level, weight, own);
+        add_shares({rates_of(i), program_.gpus_[i], column.prices}, base_[i] + slope_[i] * column.level, weight, own);
       } else {
         choose_value(i, column.prices, weight, own);
       }
@@ -353,7 +397,7 @@ class ShareColumns {
   std::vector<std::size_t> basis_;
   std::vector<Column> columns_;
   std::vector<double> start_, inverse_, weights_;
-  std::vector<CostPiece> pieces_;
+  double top_ = 0, last_level_ = std::numeric_limits<double>::infinity();
   std::vector<std::pair<double, double>> breaks_;  // levels, and by how much more a unit costs from there on
 };
 
@@ -364,8 +408,8 @@ void ShareProgram::add(double gpus, std::span<const double> rates) {
 }
 
 TimeShares ShareProgram::max_level(std::span<const double> base, std::span<const double> slope,
-                                   std::span<const double> start) const {
-  return ShareColumns{*this, base, slope, {}}.solve(start);
+                                   std::span<const double> start, std::vector<std::vector<double>>* prices) const {
+  return ShareColumns{*this, base, slope, {}}.solve(start, prices);
 }
 
 TimeShares ShareProgram::max_sum(std::span<const double> values, std::span<const double> base) const {
@@ -379,7 +423,7 @@ TimeShares ShareProgram::max_sum(std::span<const double> values, std::span<const
     }
     start = std::move(reached.x);
   }
-  return ShareColumns{*this, base, {}, values}.solve(start);
+  return ShareColumns{*this, base, {}, values}.solve(start, nullptr);
 }
 
 TimeShares ShareProgram::water_fill(std::span<const double> slope, std::vector<double>& levels) const {
@@ -406,7 +450,6 @@ TimeShares ShareProgram::water_fill(const Weigh& weigh, std::vector<double>& lev
   TimeShares shares;
   shares.x.assign(n * types(), 0);
   shares.prices.assign(types(), 0);
-  std::vector<CostPiece> pieces;
   while (true) {
     std::fill(slope.begin(), slope.end(), 0);
     weigh(open, slope);
@@ -420,9 +463,9 @@ TimeShares ShareProgram::water_fill(const Weigh& weigh, std::vector<double>& lev
     std::size_t rises = n;
     for (std::size_t i = 0; i < n; ++i) {
       if (!(slope[i] > 0)) continue;
-      cheapest_pieces({rates_.data() + i * types(), types()}, gpus_[i], shares.prices, pieces);
+      CostHull hull{{rates_.data() + i * types(), types()}, gpus_[i], shares.prices};
       double left = 0, right = std::numeric_limits<double>::infinity();
-      for (const CostPiece& piece : pieces) {
+      for (CostPiece piece; hull.next(piece);) {
         if (piece.begin < base[i] * (1 - kLevelTolerance)) left = piece.slope;
         if (piece.end > base[i] * (1 + kLevelTolerance)) right = std::min(right, piece.slope);
       }

@@ -44,9 +44,12 @@ class ShareProgram {
   [[nodiscard]] double rate(std::size_t job, std::size_t type) const { return rates_[job * types() + type]; }
 
   /// The largest t >= 0 for which each job gets to base + slope t. `base` and `slope` are >= 0, at least one slope is
-  /// > 0. The bases must be reached by `start` (shares of an earlier solution), or be 0 without it.
+  /// > 0. The bases must be reached by `start` (shares of an earlier solution), or be 0 without it. `prices` is for
+  /// programs that differ little: it has the prices to try first, by column of the master program, and gets those of
+  /// the optimum. They decide which of several optima is found.
   [[nodiscard]] TimeShares max_level(std::span<const double> base, std::span<const double> slope,
-                                     std::span<const double> start = {}) const;
+                                     std::span<const double> start = {},
+                                     std::vector<std::vector<double>>* prices = nullptr) const;
   /// The largest sum of `values` x shares, where each job gets to its base.
   [[nodiscard]] TimeShares max_sum(std::span<const double> values, std::span<const double> base) const;
 

@@ -157,52 +157,109 @@ TimeShares makespan_shares(const TypedCluster& cluster) {
   return shares;
 }
 
-TimeShares finish_time_fair_shares(const TypedCluster& cluster) {
-  constexpr int kHalvings = 60;
-  constexpr double kRhoTolerance = 1e-13;
-  const std::vector<double> can = runnable(cluster), isolated = equal_share_rates(cluster);
-  if (!has_any(can)) return no_shares(cluster);
-  const std::size_t n = cluster.jobs.size();
-  const std::vector<double> none(n);
-  const ShareProgram program = program_of(cluster, [&](std::size_t i) { return cluster.jobs[i].left; });
-  std::vector<double> alone(n), slope(n);
-  double low = 0;
-  bool has_age = false;
-  for (std::size_t i = 0; i < n; ++i) {
-    if (can[i] == 0) continue;
-    alone[i] = cluster.jobs[i].isolated + cluster.jobs[i].left / isolated[i];
-    low = std::max(low, cluster.jobs[i].age / alone[i]);
-    has_age = has_age || cluster.jobs[i].age > 0;
-  }
-  // With the fairness rho a job needs the rate left / (rho alone - age). These rates fall with rho.
-  const auto at = [&](double rho) {
-    for (std::size_t i = 0; i < n; ++i) slope[i] = can[i] > 0 ? 1 / (rho * alone[i] - cluster.jobs[i].age) : 0;
-    return program.max_level(none, slope);
-  };
-  if (!has_age) {  // the rates are in proportion to 1 / rho
-    TimeShares shares = at(1);
-    shares.value = 1 / shares.value;
-    return shares;
-  }
-  double high = std::max(1.0, 2 * low);
-  TimeShares best = at(high);
-  while (best.value < 1) {
-    low = high;
-    high *= 2;
-    best = at(high);
-  }
-  for (int i = 0; i < kHalvings && high - low > kRhoTolerance * high; ++i) {
-    const double middle = low + (high - low) / 2;
-    TimeShares shares = at(middle);
-    if (shares.value < 1) {
-      low = middle;
-    } else {
-      high = middle;
-      best = std::move(shares);
+namespace {
+
+/// The search for the least rho at which all jobs can be as fast as they need to be. With the finish-time fairness rho
+/// a job needs the rate left / (rho alone - age). That falls with rho, so the part `reach` of these rates that all can
+/// have rises, and rho is where it is 1.
+class FairnessSearch {
+ public:
+  FairnessSearch(const TypedCluster& cluster, const std::vector<double>& can)
+      : cluster_{cluster},
+        can_{can},
+        program_{program_of(cluster, [&](std::size_t i) { return cluster.jobs[i].left; })},
+        none_(cluster.jobs.size()),
+        alone_(cluster.jobs.size()),
+        slope_(cluster.jobs.size()) {
+    const std::vector<double> isolated = equal_share_rates(cluster);
+    for (std::size_t i = 0; i < alone_.size(); ++i) {
+      if (can[i] == 0) continue;
+      alone_[i] = cluster.jobs[i].isolated + cluster.jobs[i].left / isolated[i];
+      least_ = std::max(least_, cluster.jobs[i].age / alone_[i]);
     }
   }
-  best.value = high;
-  return best;
+
+  [[nodiscard]] TimeShares shares() {
+    if (least_ == 0) {  // no job has an age: the rates are in proportion to 1 / rho
+      TimeShares shares = at(1, nullptr);
+      shares.value = 1 / shares.value;
+      return shares;
+    }
+    double low = least_, high = std::max(1.0, 2 * least_);
+    while (!suffices(high)) {
+      low = high;
+      high *= 2;
+    }
+    narrow(low, high);
+    for (int i = 0; i < kHalvings && high - low > kRhoTolerance * high; ++i) {
+      const double middle = low + (high - low) / 2;
+      (suffices(middle) ? high : low) = middle;
+    }
+    TimeShares shares = at(high, nullptr);
+    shares.value = high;
+    return shares;
+  }
+
+ private:
+  static constexpr int kHalvings = 60, kMostSteps = 30;
+  static constexpr double kRhoTolerance = 1e-13;
+  static constexpr double kSure = 1e-11;  // nearer to 1 a part may be on the other side but for rounding
+
+  TimeShares at(double rho, std::vector<std::vector<double>>* prices) {
+    for (std::size_t i = 0; i < slope_.size(); ++i)
+      slope_[i] = can_[i] > 0 ? 1 / (rho * alone_[i] - cluster_.jobs[i].age) : 0;
+    return program_.max_level(none_, slope_, {}, prices);
+  }
+
+  bool suffices(double rho) {
+    if (rho <= too_small_.rho) return false;
+    if (rho >= enough_.rho) return true;
+    const double reach = at(rho, nullptr).value;
+    if (reach < 1 - kSure) too_small_ = {rho, reach};
+    if (reach > 1 + kSure) enough_ = {rho, reach};
+    return reach >= 1;
+  }
+
+  /// Finds two values near to each other of which surely the one is too small and the other is enough. A step goes a
+  /// little beyond the place where the line through both would have it, so that it often comes from the other side.
+  void narrow(double low, double high) {
+    constexpr double kBeyond = 0.02, kNear = 1e-10;
+    if (too_small_.rho < 0) too_small_ = {low, 0};  // a job that is so old would need all the speed there is
+    if (enough_.rho > high) return;
+    for (int i = 0; i < kMostSteps && enough_.rho - too_small_.rho > kNear * enough_.rho; ++i) {
+      const double below = 1 - too_small_.reach, above = enough_.reach - 1;
+      const double width = enough_.rho - too_small_.rho;
+      double part = below / (below + above);  // of the width, from the left
+      part += below < above ? kBeyond * part : -kBeyond * (1 - part);
+      if (i % 4 == 3) part = 0.5;
+      const double rho = too_small_.rho + part * width;
+      const double reach = at(rho, &prices_).value;
+      if (reach < 1 - kSure)
+        too_small_ = {rho, reach};
+      else if (reach > 1 + kSure)
+        enough_ = {rho, reach};
+      else
+        return;
+    }
+  }
+
+  struct Try {
+    double rho = 0, reach = 0;
+  };
+  const TypedCluster& cluster_;
+  const std::vector<double>& can_;
+  ShareProgram program_;
+  std::vector<double> none_, alone_, slope_;
+  double least_ = 0;
+  Try too_small_{-1, 0}, enough_{std::numeric_limits<double>::infinity(), 0};
+  std::vector<std::vector<double>> prices_;  // of the last try
+};
+
+}  // namespace
+
+TimeShares finish_time_fair_shares(const TypedCluster& cluster) {
+  const std::vector<double> can = runnable(cluster);
+  return has_any(can) ? FairnessSearch{cluster, can}.shares() : no_shares(cluster);
 }
 
 TimeShares least_cost_shares(const TypedCluster& cluster) {

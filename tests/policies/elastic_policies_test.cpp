@@ -298,13 +298,28 @@ TEST_CASE("GPU plans: a job that takes the largest size that fits at every time 
   free.set(10, 20, 0);
   free.set(30, GpuPlan::kForever, 5);
   // 15 s of work on two GPUs until 10, none until 20, 15 s until 30; the other 40 s of work take 20 s on four.
-  CHECK(most_plan(job, 70, free, 0).steps() ==
-        std::vector<std::pair<double, int>>{{0, 2}, {10, 0}, {20, 2}, {30, 4}, {50, 0}});
+  PlanMaker maker;
+  GpuPlan most{0};
+  maker.look_at(job, free, 0, GpuPlan::kForever);
+  maker.most(70, most);
+  CHECK(most.steps() == std::vector<std::pair<double, int>>{{0, 2}, {10, 0}, {20, 2}, {30, 4}, {50, 0}});
   // By 50 s the least share that suffices is the same; a second earlier nothing does.
   GpuPlan least{0};
-  CHECK(least_plan(job, 70, free, 0, 50, least));
+  maker.look_at(job, free, 0, 50);
+  CHECK(maker.least(70, least));
   CHECK(least.gpu_seconds() == near(2 * 10 + 2 * 10 + 4 * 20));
-  CHECK_FALSE(least_plan(job, 70, free, 0, 49, least));
+  maker.look_at(job, free, 0, 49);
+  CHECK_FALSE(maker.least(70, least));
+  // What the job has already counts with what is free: with one GPU less of that and one of its own nothing changes.
+  GpuPlan less{2}, own{0}, again{0};
+  less.set(10, 20, 0);
+  less.set(30, GpuPlan::kForever, 4);
+  own.append(0, 10, 1);
+  own.append(20, GpuPlan::kForever, 1);
+  CHECK(GpuPlan::sum_changes(less, own) == 10);
+  maker.look_at(job, less, own, 0, 50);
+  CHECK(maker.least(70, again));
+  CHECK(again.steps() == least.steps());
 }
 
 TEST_CASE("elastic policies: virtual clusters that own servers are divided each by itself") {

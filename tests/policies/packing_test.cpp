@@ -164,6 +164,72 @@ TEST_CASE("antman: an opportunistic job gives way only where memory makes it") {
   }
 }
 
+TEST_CASE("gandiva: jobs of a server that has more than GPUs take turns, and the next one has had least") {
+  const Choice turns{"gandiva", {{"slice_s", 10.0}, {"pack", false}}};
+  CHECK(ends(run_packed(turns, {.jobs = {3, timed_job(0, 1, 20)}, .sharing = halves()})) == "A40 B50 C60");
+  // A gang on two servers of two GPUs, and B on one of them: each has every other slice. B is done at 40 s.
+  const RunResult gang = run_packed(
+      turns, {.jobs = {timed_job(0, 4, 30), timed_job(0, 1, 20)}, .sharing = halves(), .servers = 2, .gpus = 2});
+  CHECK(ends(gang) == "A50 B40");
+  CHECK(gang.jobs[0].preemptions == 2);
+}
+
+TEST_CASE("gandiva: after a slice alone two jobs are together on trial, and stay so only if that pays") {
+  // At 20 s each has done 10 of 100 s, and both go on together.
+  const Choice packs{"gandiva", {{"slice_s", 10.0}}};
+  const auto run = [&](double speed) {
+    const PairSpeeds speeds{{{0, 1, -1}, speed}, {{1, 0, -1}, speed}};
+    return run_packed(packs,
+                      {.jobs = {2, timed_job(0, 1, 100)}, .sharing = {pair_sharing(speeds, {0, 1}, {}), 2, false}});
+  };
+  const RunResult pays = run(0.8);
+  CHECK(ends(pays) == "A132.5 B132.5");  // 90 s at 0.8
+  CHECK(pays.jobs[0].preemptions == 1);
+  // At 0.4 they part after 10 s with 86 s left each, and never meet again. A had joined B: now it has the next turn.
+  const RunResult parts = run(0.4);
+  CHECK(ends(parts) == "A196 B202");
+  CHECK(parts.jobs[0].shared == Time::seconds(10));
+  CHECK(parts.jobs[1].shared == Time::seconds(10));
+  // Half the speed each is what turns give; jobs that can't share are not tried.
+  CHECK(run(0.5).jobs[0].shared == Time::seconds(10));
+  const RunResult never =
+      run_packed(packs, {.jobs = {2, timed_job(0, 1, 100)}, .sharing = {pair_sharing({}, {0, 1}, {}), 2, false}});
+  CHECK(never.jobs[0].shared == Time{});
+  CHECK(ends(never) == "A190 B200");
+}
+
+TEST_CASE("gandiva: those that keep GPUs busy least are tried first, and a pair parts when there is room for both") {
+  // A, B and C have a GPU each when D comes at 20 s. At the end of the slice D has not run yet, and A and C, which are
+  // idle most of the time, make room for it. When it ends they part.
+  const StageTimes idle{9, 0, 1, 0}, busy{0, 0, 10, 0};
+  const GpuSharing sharing{constant_sharing(1, {idle, busy, idle, idle}), 2, false};
+  std::vector<JobSpec> jobs(3, timed_job(0, 1, 100));
+  jobs.push_back(timed_job(20, 1, 40));
+  const RunResult result = run_packed({"gandiva", {{"slice_s", 10.0}}}, {.jobs = jobs, .sharing = sharing, .gpus = 3});
+  CHECK(ends(result) == "A100 B100 C100 D70");
+  CHECK(result.jobs[3].waited == Time::seconds(10));
+  CHECK(result.jobs[0].shared_with == "C");
+  CHECK(result.jobs[0].shared == Time::seconds(40));
+  CHECK(result.jobs[1].shared == Time{});
+  CHECK(result.jobs[3].shared == Time{});
+}
+
+TEST_CASE("gandiva: a job that waits moves to the server that has room, and jobs of one size come together") {
+  const Choice turns{"gandiva", {{"slice_s", 10.0}, {"pack", false}}};
+  // C waits for A on the first server until B leaves the second.
+  const RunResult moved = run_packed(
+      turns,
+      {.jobs = {timed_job(0, 1, 100), timed_job(0, 1, 5), timed_job(0, 1, 100)}, .sharing = halves(), .servers = 2});
+  CHECK(ends(moved) == "A100 B5 C105");
+  CHECK(moved.jobs[0].preemptions == 0);
+  // Two small jobs leave a server to the gang.
+  const RunResult together = run_packed(turns, {.jobs = {timed_job(0, 1, 50), timed_job(0, 1, 50), timed_job(1, 4, 50)},
+                                                .sharing = halves(),
+                                                .servers = 2,
+                                                .gpus = 4});
+  CHECK(ends(together) == "A50 B50 C51");
+}
+
 TEST_CASE("max-min with pack: pairs run together for their shares of the rounds") {
   // The two jobs of packed_shares_test.cpp: 2/3 of the speed for both.
   const PairSpeeds speeds{{{0, 1, -1}, 0.8}, {{1, 0, -1}, 0.6}};
@@ -184,6 +250,8 @@ TEST_CASE("packing: work is conserved, no GPU has more jobs than it may, and lea
                                     {"muri", {{"order", std::string{"las"}}, {"period_s", 50.0}}},
                                     {"lucid", {}},
                                     {"antman", {}},
+                                    {"gandiva", {}},
+                                    {"gandiva", {{"slice_s", 45.0}, {"pack", false}}},
                                     {"max-min", {{"pack", true}, {"round_s", 60.0}, {"reallocate_s", 0.0}}},
                                     {"min-makespan", {{"pack", true}, {"round_s", 60.0}, {"fill", true}}},
                                     {"finish-time-fairness", {{"pack", true}, {"round_s", 90.0}}},

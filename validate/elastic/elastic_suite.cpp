@@ -208,7 +208,7 @@ bool check_released(std::FILE* out, int& skipped) {
 }
 
 /// Muri's trace under policies that have jobs share GPUs, and one that doesn't. Held: what shares in groups of four by
-/// the stages of jobs ends sooner on average than what doesn't share.
+/// the stages of jobs ends sooner on average than what doesn't share, and turns end sooner with pairs than without.
 bool check_sharing(std::FILE* out, int& skipped) {
   struct Run {
     const char *label, *policy;
@@ -217,13 +217,16 @@ bool check_sharing(std::FILE* out, int& skipped) {
     const char* released;
   };
   const PolicyValues kEager = {{"rewalk", true}, {"preemptive", true}};
+  constexpr double kSlice_s = 360;  // that of Muri's rounds
   const Run kRuns[] = {{"srsf, preemptive", "srsf", kEager, 2, "185,021.880"},
                        {"muri, groups of 2", "muri", {}, 2, "-"},
                        {"muri, groups of 4", "muri", {}, 4, "-"},
                        {"muri, order: las, groups of 4", "muri", {{"order", std::string{"las"}}}, 4, "-"},
                        {"lucid", "lucid", {}, 2, "-"},
-                       {"antman", "antman", {}, 2, "305,453.941"}};
-  double alone = 0;
+                       {"antman", "antman", {}, 2, "305,453.941"},
+                       {"gandiva, pack: false", "gandiva", {{"slice_s", kSlice_s}, {"pack", false}}, 2, "-"},
+                       {"gandiva", "gandiva", {{"slice_s", kSlice_s}}, 2, "-"}};
+  double alone = 0, turns = 0;
   bool holds = true;
   for (const Run& each : kRuns) {
     const std::optional<RunResult> result = run_muri_sharing(each.policy, each.parameters, each.most);
@@ -234,7 +237,7 @@ bool check_sharing(std::FILE* out, int& skipped) {
     if (alone == 0)
       fmt::print(out,
                  "\n  Muri's 992 jobs on 8 x 8 GPUs, which share by their stages. Held: groups of four end sooner than "
-                 "srsf\n  {:<32}{:>14}{:>14}{:>14}{:>12}{:>10}\n",
+                 "srsf, and gandiva with pairs than without\n  {:<32}{:>14}{:>14}{:>14}{:>12}{:>10}\n",
                  "policy", "released s", "mean JCT [s]", "makespan [s]", "shared", "slowed");
     const Summary summary = summarise(*result);
     double held_s = 0, shared_s = 0, lost_s = 0;
@@ -246,9 +249,45 @@ bool check_sharing(std::FILE* out, int& skipped) {
     fmt::print(out, "  {:<32}{:>14}{:>14.0f}{:>14.0f}{:>12.3f}{:>10.3f}\n", each.label, each.released,
                summary.avg_jct_s, summary.makespan_s, shared_s / held_s, shared_s > 0 ? lost_s / shared_s : 0);
     if (alone == 0) alone = summary.avg_jct_s;
-    if (std::string_view{each.label} == "muri, groups of 4") holds = summary.avg_jct_s < alone;
+    const std::string_view label = each.label;
+    if (label == "muri, groups of 4") holds = holds && summary.avg_jct_s < alone;
+    if (label == "gandiva, pack: false") turns = summary.avg_jct_s;
+    if (label == "gandiva") holds = holds && summary.avg_jct_s < turns;
   }
   return holds;
+}
+
+/// The rules that make the difference between AntMan as Muri's simulator has it and the engine's, taken away one after
+/// the other. Held: without them all it is within 1% of the engine's.
+bool check_antman_rules(std::FILE* out, int& skipped) {
+  struct Step {
+    const char* label;
+    ReleasedAntManRules rules;
+  };
+  const Step kSteps[] = {{"as released", {}},
+                         {"twice as long beside a guaranteed job", {false, true, true, true}},
+                         {"and no start-up times", {false, false, true, true}},
+                         {"and gangs take all GPUs or none", {false, false, false, true}},
+                         {"and guaranteed jobs in order", {false, false, false, false}}};
+  const std::optional<RunResult> engine = run_muri_sharing("antman", {}, 2);
+  if (!engine) {
+    ++skipped;
+    return true;
+  }
+  fmt::print(out,
+             "\n  AntMan on Muri's trace, from the released rules to the engine's. Held: the last two are within 1%\n"
+             "  {:<40}{:>14}{:>12}\n",
+             "rules", "mean JCT [s]", "change");
+  double last = 0;
+  const auto print = [&](const char* label, double jct_s) {
+    fmt::print(out, "  {:<40}{:>14.0f}{:>12}\n", label, jct_s, last > 0 ? fmt::format("{:.0f}", jct_s - last) : "-");
+    last = jct_s;
+  };
+  for (const Step& step : kSteps) print(step.label, *run_antman_trace(step.rules));
+  constexpr double kNear = 0.01;
+  const double ours = summarise(*engine).avg_jct_s, without = last;
+  print("antman of the engine", ours);
+  return std::abs(without / ours - 1) < kNear;
 }
 
 /// Shockwave's trace, whose batches grow, beside its released simulator. Held: the order of makespans.
@@ -398,6 +437,7 @@ int validate_elastic(std::FILE* out) {
   }
   holds = check_released(out, skipped) && holds;
   holds = check_sharing(out, skipped) && holds;
+  holds = check_antman_rules(out, skipped) && holds;
   holds = check_elasticflow(out, skipped) && holds;
   holds = check_shockwave(out, skipped) && holds;
   if (skipped > 0)

@@ -46,7 +46,7 @@ struct AntGpu {
 
 class AntMan {
  public:
-  explicit AntMan(const std::vector<MuriRow>& rows) {
+  AntMan(const std::vector<MuriRow>& rows, const ReleasedAntManRules& rules) : rules_{rules} {
     for (const MuriRow& row : rows)
       jobs_.push_back({.row = &row,
                        .index = jobs_.size(),
@@ -76,14 +76,19 @@ class AntMan {
       live_.push_back(&jobs_[arrived_]);
     }
     for (AntJob* const job : live_) {
-      if (job->runs) job->left -= std::max(now_ - job->looked_at - job->row->start_s, 0.0) / job->pace_s;
+      const double lost_s = rules_.starts ? job->row->start_s : 0;
+      if (job->runs) job->left -= std::max(now_ - job->looked_at - lost_s, 0.0) / job->pace_s;
       job->looked_at = now_;
     }
     std::ranges::stable_sort(live_, {}, [](const AntJob* job) {
       return std::tuple{!job->row->guaranteed, job->row->submit_s, job->index};
     });
-    for (AntJob* const job : live_)
-      if (!job->runs) job->runs = job->row->guaranteed ? starts_guaranteed(*job) : starts_opportunistic(*job);
+    bool is_held_back = false;
+    for (AntJob* const job : live_) {
+      if (job->runs || (job->row->guaranteed && is_held_back)) continue;
+      job->runs = job->row->guaranteed ? starts_guaranteed(*job) : starts_opportunistic(*job);
+      if (job->row->guaranteed && !job->runs) is_held_back = !rules_.passes;
+    }
     expect_ends();
   }
 
@@ -115,6 +120,16 @@ class AntMan {
     job.missing -= static_cast<int>(gpus.size());
   }
 
+  void give_back(AntJob& job) {
+    for (const auto& [s, g] : job.places) {
+      AntGpu& gpu = servers_[static_cast<std::size_t>(s)][static_cast<std::size_t>(g)];
+      gpu.use -= kGuaranteedUse - kIncomplete;
+      std::erase(gpu.guaranteed, &job);
+    }
+    job.places.clear();
+    job.missing = job.row->gpus;
+  }
+
   /// True if the job has all its GPUs now.
   bool starts_guaranteed(AntJob& job) {
     if (job.row->gpus > kMuriGpusPerServer) {
@@ -135,7 +150,10 @@ class AntMan {
       }
       if (best >= 0) reserve(job, best, free_gpus(best));
     }
-    if (job.missing > 0) return false;
+    if (job.missing > 0) {
+      if (!rules_.reserves) give_back(job);
+      return false;
+    }
     for (const auto& [s, g] : job.places)
       servers_[static_cast<std::size_t>(s)][static_cast<std::size_t>(g)].use += kIncomplete;
     return true;
@@ -182,7 +200,7 @@ class AntMan {
   }
 
   [[nodiscard]] double pace_of(const AntJob& job) const {
-    constexpr double kBesideOpportunistic = 2;
+    constexpr double kBeside = 2;
     std::set<const AntJob*> others;
     for (const auto& [s, g] : job.places) {
       const AntGpu& gpu = servers_[static_cast<std::size_t>(s)][static_cast<std::size_t>(g)];
@@ -192,8 +210,8 @@ class AntMan {
     others.erase(&job);
     double pace = job.row->iteration_s;
     for (const AntJob* const other : others) {
-      if (!other->row->guaranteed)
-        pace = std::max(pace, job.row->iteration_s * kBesideOpportunistic);
+      if (!other->row->guaranteed || (!rules_.whole_iterations && other->missing == 0))
+        pace = std::max(pace, job.row->iteration_s * kBeside);
       else if (other->missing == 0)
         pace = std::max(pace, iterations_beside(*job.row, *other->row) * other->row->iteration_s);
     }
@@ -221,6 +239,7 @@ class AntMan {
     }
   }
 
+  ReleasedAntManRules rules_;
   std::vector<AntJob> jobs_;
   std::vector<Server> servers_{kMuriServers, Server(kMuriGpusPerServer)};
   std::vector<AntJob*> live_;
@@ -231,10 +250,10 @@ class AntMan {
 
 }  // namespace
 
-std::optional<double> run_antman_trace() {
+std::optional<double> run_antman_trace(const ReleasedAntManRules& rules) {
   const std::optional<std::vector<MuriRow>> rows = read_muri_trace();
   if (!rows) return std::nullopt;
-  return AntMan{*rows}.mean_jct_s();
+  return AntMan{*rows, rules}.mean_jct_s();
 }
 
 }  // namespace contend

@@ -29,9 +29,19 @@ struct ReleasedAverage {
 /// Muri's trace3 on 8 servers of 8 GPUs. Nothing if the trace is not there.
 [[nodiscard]] std::optional<ReleasedAverage> run_muri_trace(MuriOrder order);
 
+/// The rules of AntMan in Muri's simulator that the engine's `antman` doesn't have. What it has in their place follows
+/// each of them.
+struct ReleasedAntManRules {
+  bool whole_iterations = true;  ///< an opportunistic job waits for iterations of the guaranteed one; else it takes
+                                 ///< twice as long
+  bool starts = true;    ///< at each event every running job loses a start-up time; else nothing
+  bool reserves = true;  ///< a gang holds the GPUs that it has found; else it takes all or none
+  bool passes = true;    ///< guaranteed jobs start though one in front of them can't; else in order
+};
+
 /// The mean completion time of the same trace in seconds under AntMan, as Muri's simulator has it
 /// (released_antman.cpp). Nothing if the trace is not there.
-[[nodiscard]] std::optional<double> run_antman_trace();
+[[nodiscard]] std::optional<double> run_antman_trace(const ReleasedAntManRules& rules = {});
 
 /// AlloX on Gavel's continuous trace (seed 42, a job every 4,500 s on average) with 36 GPUs of each of three types: the
 /// mean completion time of jobs 4,000 to 4,999 in s. The released run takes all types to be as fast as V100, for the
