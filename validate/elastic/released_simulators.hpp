@@ -34,9 +34,9 @@ struct ReleasedAverage {
 struct ReleasedAntManRules {
   bool whole_iterations = true;  ///< an opportunistic job waits for iterations of the guaranteed one; else it takes
                                  ///< twice as long
-  bool starts = true;    ///< at each event every running job loses a start-up time; else nothing
-  bool reserves = true;  ///< a gang holds the GPUs that it has found; else it takes all or none
-  bool passes = true;    ///< guaranteed jobs start though one in front of them can't; else in order
+  bool starts = true;            ///< at each event every running job loses a start-up time; else nothing
+  bool reserves = true;          ///< a gang holds the GPUs that it has found; else it takes all or none
+  bool passes = true;            ///< guaranteed jobs start though one in front of them can't; else in order
 };
 
 /// The mean completion time of the same trace in seconds under AntMan, as Muri's simulator has it
