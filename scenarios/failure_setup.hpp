@@ -2,6 +2,7 @@
 // What a scenario says about failures and checkpoints, as plain data (keys `failures.*` and `checkpoints.*`).
 
 #include "sim/failure_spec.hpp"
+#include "sim/redundancy.hpp"
 #include "sim/units.hpp"
 
 #include <algorithm>
@@ -65,6 +66,8 @@ struct FailureSetup {
   std::optional<int> retries;
   int spares = 0, cold_spares = 0;
   Time spare_delay, cold_delay;
+  RedundancyRule redundancy;
+  double step_cost = 1;  ///< RedundancyRule::step_cost as a factor
 
   /// True if jobs fail by themselves.
   [[nodiscard]] bool has_own() const { return preset || jobs; }

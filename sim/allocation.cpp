@@ -53,7 +53,10 @@ void Allocation::check(JobId job, std::span<const GpuId> gpus) const {
 
 void Allocation::reserve(JobId job, std::span<const GpuId> gpus, bool take) {
   const JobSpec& spec = *state_.run(job).spec;
-  for (const GpuId gpu : gpus) take ? state_.take(gpu, RankDemand{spec}) : state_.give_back(gpu, RankDemand{spec});
+  for (const GpuId gpu : gpus) {
+    if (state_.is_covered(gpu)) continue;  // nobody else can have it
+    take ? state_.take(gpu, RankDemand{spec}) : state_.give_back(gpu, RankDemand{spec});
+  }
   const auto width = static_cast<int>(gpus.size());
   state_.capacity.use_quota(spec.vc, take ? width : -width);
 }
@@ -249,6 +252,7 @@ void Allocation::start_timed(JobRun& run, JobId job) {
   run.is_cut = state_.options.rules.kill_at_limit && run.spec->limit && length > *run.spec->limit;
   run.ends = state_.clock + (run.is_cut ? *run.spec->limit : length);
   run.end = state_.calendar.schedule(run.ends, Phase::completions, {CalendarEvent::Kind::job_end, CellId{}, job});
+  if (state_.options.failures.redundancy.any()) state_.go_on_covered(job, Time{});
 }
 
 void Allocation::hold(JobId job, std::span<const GpuId> gpus) {
@@ -380,7 +384,13 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
   const Time held = state_.clock - run.since;
   bool has_saved = false;
   for (const GpuId gpu : run.gpus) {
-    if (!keeps_gpus) state_.give_back(gpu, rank);
+    if (!keeps_gpus) {
+      state_.give_back(gpu, rank);
+      if (state_.is_covered(gpu)) {
+        state_.uncover(gpu);
+        state_.take(gpu, EngineState::out_of_service());
+      }
+    }
     if (!run.timed()) continue;
     GpuState& on = state_.gpu[gpu.index()];
     on.timed.erase(std::remove(on.timed.begin(), on.timed.end(), job), on.timed.end());
@@ -402,7 +412,7 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
     const WorkDone work = state_.work_done(run);
     run.remaining_service -= GpuTime{work.saved, run.spec->gpus};
     run.compute += GpuTime{work.saved, run.spec->gpus};
-    run.overhead += work.overhead;
+    run.overhead += work.overhead + state_.lost_to_covered(run);
     run.restarting += work.restart;
     run.redone += state_.alone(run) - work.overhead - at_pace(work.saved, run.segment({}));
     run.lost += GpuTime{work.done - work.saved, run.spec->gpus};

@@ -159,7 +159,7 @@ void EngineState::show_run(JobId job) const {
   }();
   const JobRun& run = jobs[job.index()];
   if (options.observer == nullptr || !run.timed() || RankDemand{*run.spec}.share < kWholeGpu) return;
-  const Time from = run.shared ? run.shared->changed() : run.since;
+  const Time from = run.shared ? std::min(run.shared->changed(), clock) : run.since;
   if (from == clock) return;
   for (std::size_t rank = 0; rank < run.gpus.size(); ++rank) {
     const GpuId id = run.gpus[rank];
@@ -170,12 +170,50 @@ void EngineState::show_run(JobId job) const {
   }
 }
 
+const RankDemand& EngineState::out_of_service() {
+  static const RankDemand kAll = [] {
+    JobSpec job;
+    job.gpu_share = kWholeGpu;
+    return RankDemand{job};
+  }();
+  return kAll;
+}
+
+void EngineState::end_by_clock(JobRun& run) {
+  const PreemptionCosts& costs = costs_of(run);
+  const Time end = run.shared->when(length_of(run.segment(costs), costs));
+  run.is_cut = options.rules.kill_at_limit && run.spec->limit && end - run.since > *run.spec->limit;
+  run.ends = run.is_cut ? run.since + *run.spec->limit : end;
+  calendar.reschedule(run.end, run.ends);
+}
+
+std::vector<int> EngineState::ranks_out(const JobRun& run) const {
+  std::vector<int> out;
+  for (std::size_t rank = 0; rank < run.gpus.size(); ++rank)
+    if (is_covered(run.gpus[rank])) out.push_back(static_cast<int>(rank));
+  return out;
+}
+
+void EngineState::go_on_covered(JobId job, Time stands) {
+  JobRun& run = jobs[job.index()];
+  const RedundancyRule& rule = options.failures.redundancy;
+  show_run(job);
+  if (!run.shared) {
+    run.shared = std::make_unique<SharedClock>(run.since, run.pause(costs_of(run)), clock);
+    run.shared->is_shared.assign(run.gpus.size(), 0);
+    run.shared->gpus = run.width;
+  }
+  run.shared->set_speed(rule.speed(ranks_out(run), run.width), clock, stands);
+  run.shared->paid_gpu_s = (run.shared->changed() - run.since).to_seconds() * run.width;
+  end_by_clock(run);
+}
+
 void EngineState::count_sharing(JobId job) {
   const JobRun& run = jobs[job.index()];
   SharedClock& own = *run.shared;
   const Time passed = clock - own.changed();
   show_run(job);
-  if (own.beside.empty() || passed == Time{}) return;
+  if (own.beside.empty() || passed <= Time{}) return;
   auto& [time, lost] = shared_times[{job, own.beside}];
   time += passed;
   lost += Int128{passed.ns()} * kFullSpeed - (own.exact(clock) - own.exact(own.changed()));

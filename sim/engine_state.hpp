@@ -78,6 +78,7 @@ struct alignas(kCacheLine) JobRun {
   std::int64_t type_pace = kNominalPace;  ///< as `pace`
   double cost = 0;                        ///< of its GPU time until `since`
   int interruptions = 0;                  ///< by failures of components, or its own
+  int covered = 0;                        ///< failures of its GPUs without which it went on
   int failures = 0;                       ///< failed attempts of a timed job after which it was retried
   int timeouts = 0;                       ///< attempts of a timed job that were killed at its limit and retried
   std::int64_t tie = 0;                   ///< JobView::tie
@@ -228,9 +229,12 @@ struct EngineState : ClusterView {
   std::vector<std::pair<JobId, std::string>> reasons;  ///< of failed jobs, by id once the run has ended
   std::uint64_t events = 0, leapt_events = 0, leaps = 0;
   Fingerprint fingerprint;
-  std::vector<JobId> away;                ///< running jobs that the view leaves out for now (hide())
-  std::vector<JobId> iterated;            ///< jobs that completed an iteration at this instant
-  Time next_outage = Time::never();       ///< the next instant at which a component fails or comes back
+  std::vector<JobId> away;           ///< running jobs that the view leaves out for now (hide())
+  std::vector<JobId> iterated;       ///< jobs that completed an iteration at this instant
+  Time next_outage = Time::never();  ///< the next instant at which a component fails or comes back
+  /// By GPU: since when it is out of service while a job that goes on without it holds it; never() if it isn't. Empty
+  /// without RedundancyRule.
+  std::vector<Time> covered;
   std::vector<OwnFailures> own_failures;  ///< by job; empty if jobs don't fail by themselves
   std::uint64_t groups_changed = 0;       ///< counts changes of which jobs share GPUs or servers
   /// Where these changes were since the leaper looked last: jobs that began, left or were seated anew, and servers that
@@ -261,6 +265,25 @@ struct EngineState : ClusterView {
   [[nodiscard]] Time alone(const JobRun& run) const {
     return run.shared ? run.shared->shown(clock) : clock - run.since;
   }
+  /// The time of the run of a timed job so far that it stood still or was slower because of failures that its
+  /// redundancy covers, and because of what that costs. 0 of jobs that share GPUs.
+  [[nodiscard]] Time lost_to_covered(const JobRun& run) const {
+    return options.failures.redundancy.any() && run.shared ? clock - run.since - alone(run) : Time{};
+  }
+  [[nodiscard]] bool is_covered(GpuId id) const { return !covered.empty() && covered[id.index()] != Time::never(); }
+  /// A covered GPU works again, or its job leaves it. Meanwhile it wasn't busy.
+  void uncover(GpuId id) {
+    gpu[id.index()].busy -= clock - covered[id.index()];
+    covered[id.index()] = Time::never();
+  }
+  /// The ranks of a running job whose GPUs are covered.
+  [[nodiscard]] std::vector<int> ranks_out(const JobRun& run) const;
+  /// Gives a running timed job the end that its clock says.
+  void end_by_clock(JobRun& run);
+  /// Sets the speed of a running timed job that goes on without its covered GPUs, after it has stood still for a time.
+  void go_on_covered(JobId job, Time stands);
+  /// What a GPU that is out of service takes: all of it, so that no job fits.
+  [[nodiscard]] static const RankDemand& out_of_service();
   /// Has the sharer look at the timed jobs on a GPU; nothing without a law.
   void mark_sharing(GpuId id) {
     if (!options.sharing.any()) return;

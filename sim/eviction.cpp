@@ -138,7 +138,10 @@ void Eviction::sort_shares() {
 void Eviction::give_back(const Candidate& candidate, bool take) {
   const JobRun& run = state_.run(candidate.job);
   const RankDemand rank{*run.spec};
-  for (const GpuId gpu : run.gpus) take ? state_.take(gpu, rank) : state_.give_back(gpu, rank);
+  for (const GpuId gpu : run.gpus) {
+    if (state_.is_covered(gpu)) continue;  // it is out of service
+    take ? state_.take(gpu, rank) : state_.give_back(gpu, rank);
+  }
   const auto width = static_cast<int>(run.gpus.size());
   state_.capacity.use_quota(run.spec->vc, take ? width : -width);
   take ? state_.show(candidate.job) : state_.hide(candidate.job);

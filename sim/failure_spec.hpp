@@ -4,6 +4,7 @@
 // each job, so that another policy meets the same failures.
 
 #include "sim/random_stream.hpp"
+#include "sim/redundancy.hpp"
 #include "sim/units.hpp"
 
 #include <cstdint>
@@ -146,11 +147,15 @@ struct FailureSpec {
   Time spare_delay;  ///< until a hot spare takes the place of a server that failed
   Time cold_delay;   ///< until a cold spare has started, as a hot spare or in the place of a server
 
+  /// Of jobs with a duration: which failures of their GPUs they go on without.
+  RedundancyRule redundancy{};
+
   /// True if anything is slower than planned at some time.
   [[nodiscard]] bool slows() const;
 
   [[nodiscard]] bool any() const {
-    return !components.empty() || !outages.empty() || of_jobs.has_value() || spares + cold_spares > 0 || jitter > 0;
+    return !components.empty() || !outages.empty() || of_jobs.has_value() || spares + cold_spares > 0 || jitter > 0 ||
+           redundancy.any();
   }
 };
 

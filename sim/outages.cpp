@@ -1,5 +1,6 @@
 #include "sim/outages.hpp"
 
+#include "sim/check_failures.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -17,57 +18,14 @@ namespace {
 
 constexpr std::int64_t kMostWithoutStart = 1'000'000;
 
-/// What a GPU that is out of service takes: all of it, so that no job fits.
-const RankDemand& out_of_service() {
-  static const RankDemand kAll = [] {
-    JobSpec job;
-    job.gpu_share = kWholeGpu;
-    return RankDemand{job};
-  }();
-  return kAll;
-}
-
-void check_failures(const FailureSpec& failures, const ClusterSpec& cluster) {
-  const std::int64_t gpus = std::int64_t{cluster.servers} * cluster.gpus_per_server;
-  const std::int64_t spares = std::int64_t{failures.spares} + failures.cold_spares;
-  if (failures.spares < 0 || failures.cold_spares < 0 || (spares > 0 && spares >= cluster.servers))
-    throw InputError{fmt::format("{} of {} servers can't be spares", spares, cluster.servers)};
-  const bool owns = std::any_of(cluster.vcs.begin(), cluster.vcs.end(),
-                                [](const VirtualCluster& vc) { return vc.servers.size() > 0; });
-  if (spares > 0 && owns)
-    throw InputError{"there can't be spares where virtual clusters own servers, because a spare may stand in for any"};
-  const Detectors& detectors = failures.detectors;
-  for (const Time delay : {failures.detection, failures.diagnosis, failures.spare_delay, failures.cold_delay,
-                           detectors.exit_code, detectors.timeout, detectors.slow_for})
-    if (delay < Time{}) throw InputError{"a delay after failures is negative"};
-  if (failures.retries.value_or(0) < 0) throw InputError{"a number of retries after failures is negative"};
-  if (detectors.heartbeat <= Time{} || detectors.missed < 1 || detectors.slow <= Slowdown::kFullPace ||
-      failures.hangs < 0 || failures.hangs > 1)
-    throw InputError{"a heartbeat has a time and a number of them is missed, slow is above 1000, hangs are a share"};
-  const auto check_found = [](const auto& each) {
-    if (each.found_by != FoundBy::delay && each.slows.has_value() != (each.found_by == FoundBy::slowdown))
-      throw InputError{"what slows down, and nothing else, is found by its slowdown"};
-  };
-  for (const ComponentClass& each : failures.components) {
-    if (each.gpus < 1) throw InputError{fmt::format("components `{}` have no GPUs", each.name)};
-    check_found(each);
-  }
-  for (const Outage& each : failures.outages) {
-    if (each.from < Time{} || each.until <= each.from || each.first >= each.last || each.last > gpus)
-      throw InputError{"an outage has no time, or no GPUs of the cluster"};
-    check_found(each);
-    if (each.drain && (each.slows || *each.drain < Time{} || *each.drain > each.from))
-      throw InputError{"a planned outage drains servers after it has begun, or only slows them down"};
-  }
-}
-
 }  // namespace
 
 Outages::Outages(EngineState& state, Admission& admission)
     : state_{state}, admission_{admission}, spec_{state.options.failures}, slowness_{state} {
-  check_failures(spec_, state.spec);
+  check_failure_spec(state);
   if (!spec_.any()) return;
   gpus_.resize(state.gpus());
+  if (spec_.redundancy.any()) state_.covered.assign(state.gpus(), Time::never());
   servers_.resize(state.servers());
   add_components();
   if (!spec_.of_jobs) return;
@@ -323,7 +281,7 @@ void Outages::withhold_free() {
       each.withheld[i] = true;
       if (gpu.causes++ > 0) continue;
       gpu.since = state_.clock;
-      state_.take(id, out_of_service());
+      state_.take(id, EngineState::out_of_service());
     }
   }
 }
@@ -392,7 +350,12 @@ void Outages::remove_cause(GpuId id) {
   Gpu& gpu = gpus_[id.index()];
   if (--gpu.causes > 0) return;
   gpu.down += state_.clock - gpu.since;
-  state_.give_back(id, out_of_service());
+  if (state_.is_covered(id)) {
+    state_.uncover(id);
+    back_now_.push_back(id);
+    return;
+  }
+  state_.give_back(id, EngineState::out_of_service());
 }
 
 void Outages::interrupt_struck() {
@@ -405,11 +368,13 @@ void Outages::interrupt_struck() {
     interrupt(struck_[first].job, std::span{struck_}.subspan(first, last - first));
   }
   for (const JobId job : struck_by_plan_) interrupt(job, {});
+  rejoin();
   struck_.clear();
   struck_by_plan_.clear();
   for (const GpuId gpu : broken_now_) {
+    if (state_.is_covered(gpu)) continue;
     admission_.let_go(gpu);
-    state_.take(gpu, out_of_service());
+    state_.take(gpu, EngineState::out_of_service());
   }
   broken_now_.clear();
 }
@@ -433,6 +398,7 @@ void Outages::interrupt(JobId job, std::span<const Struck> by) {
     detection = delay;
     first = found_by;
   }
+  if (!by.empty() && !by_itself && goes_on(job, detection)) return;
   if (state_.options.decisions != nullptr) {
     constexpr const char* kWords[] = {"", "its exit code", "its heartbeats", "a time-out", "its slowness"};
     tell_cause(job, by_itself,
@@ -440,7 +406,7 @@ void Outages::interrupt(JobId job, std::span<const Struck> by) {
                                        : fmt::format(", found {:g} s later by {}", detection.to_seconds(),
                                                      kWords[static_cast<std::size_t>(first)]));
   }
-  by.empty() ? admission_.interrupt(job, std::nullopt) : admission_.interrupt(job, detection);
+  take_from(job, by.empty() ? std::nullopt : std::optional{detection});
   if (by_itself) own->left = spec_.of_jobs->draw(own->stream);
 }
 
@@ -475,7 +441,7 @@ void Outages::keep_as_spare(std::uint32_t server, Role role) {
   for (std::uint32_t g = server * per_server; g < (server + 1) * per_server; ++g) {
     if (gpus_[g].causes++ > 0) continue;
     gpus_[g].since = state_.clock;
-    state_.take(GpuId{g}, out_of_service());
+    state_.take(GpuId{g}, EngineState::out_of_service());
   }
 }
 

@@ -14,6 +14,7 @@
 #include "sim/slowness.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -115,6 +116,9 @@ class Outages {
   [[nodiscard]] bool is_cold(const Component& component) const;
   void interrupt_struck();
   void interrupt(JobId job, std::span<const Struck> by);
+  [[nodiscard]] bool goes_on(JobId job, Time detection);
+  void take_from(JobId job, std::optional<Time> detection);
+  void rejoin();
   void tell_cause(JobId job, bool by_itself, const std::string& found) const;
   void watch_for_starts();
   /// True if jobs may use it, or soon may.
@@ -144,6 +148,7 @@ class Outages {
   std::vector<std::uint32_t> turning_;            // components of this instant
   std::vector<std::uint32_t> isolating_;          // likewise, those to be isolated
   std::vector<GpuId> broken_now_;
+  std::vector<GpuId> back_now_;  // that jobs went on without
   std::vector<Draining> draining_;
   std::vector<Struck> struck_;
   std::vector<JobId> struck_by_plan_, on_gpu_;

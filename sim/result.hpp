@@ -65,6 +65,7 @@ struct JobResult {
   Time away;          ///< time between its GPUs and the queue: detection and diagnosis of failures, delays of retries
   Time undetected{};  ///< part of `away`: until failures were noticed
   int interruptions = 0;  ///< by failures
+  int covered = 0;        ///< failures of its GPUs without which it went on (sim/redundancy.hpp)
   /// GPU time of work that was undone by preemptions, failures or its time limit. Of a job with an iteration graph:
   /// compute time of the iterations in flight at its preemptions, which is not part of `compute`.
   GpuTime lost;

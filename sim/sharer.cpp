@@ -82,11 +82,7 @@ void Sharer::settle(JobId job) {
   clock.beside = std::move(others);
   clock.gpus = gpus;
   clock.set_speed(speed_of(job), state_.clock);
-  const PreemptionCosts& costs = state_.costs_of(run);
-  const Time end = clock.when(length_of(run.segment(costs), costs));
-  run.is_cut = state_.options.rules.kill_at_limit && run.spec->limit && end - run.since > *run.spec->limit;
-  run.ends = run.is_cut ? run.since + *run.spec->limit : end;
-  state_.calendar.reschedule(run.end, run.ends);
+  state_.end_by_clock(run);
 }
 
 }  // namespace contend

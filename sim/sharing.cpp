@@ -6,7 +6,7 @@ namespace contend {
 
 Int128 SharedClock::exact(Time now) const {
   Int128 shown = shown_;
-  std::int64_t passed = (now - at_).ns();
+  std::int64_t passed = std::max<std::int64_t>(0, (now - at_).ns());
   if (shown < restart_) {
     const auto restarting =
         static_cast<std::int64_t>(std::min(Int128{passed}, (restart_ - shown + kFullSpeed - 1) / kFullSpeed));

@@ -9,11 +9,14 @@
 // in thousand-millionths of a nanosecond, so that nothing is rounded where a speed changes. Only what an end rounds up
 // to the nanosecond is lost.
 //
+// Jobs that go on without GPUs that have failed (sim/redundancy.hpp) have such a clock, too, which also stands still.
+//
 // Jobs of iterations share GPUs by running their tasks in turn, and no law holds for them.
 
 #include "sim/ids.hpp"
 #include "sim/units.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -50,24 +53,25 @@ struct GpuSharing {
   [[nodiscard]] bool any() const { return law != nullptr; }
 };
 
-/// The clock of a run that has shared a GPU.
+/// The clock of a run that has shared a GPU, or that goes on without some.
 class SharedClock {
  public:
   /// A run that began at `since`, has been alone until `now` and begins with such a restart.
   SharedClock(Time since, Time restart, Time now)
       : at_{now}, shown_{Int128{(now - since).ns()} * kFullSpeed}, restart_{Int128{restart.ns()} * kFullSpeed} {}
 
-  /// What it shows at `now`, which is not before the last change, in thousand-millionths of a nanosecond.
+  /// What it shows at `now`, which is not before the last call of set_speed(), in thousand-millionths of a nanosecond.
   [[nodiscard]] Int128 exact(Time now) const;
   /// The same, rounded down.
   [[nodiscard]] Time shown(Time now) const;
   /// When it will show that; the last change if it shows that already. Throws InputError beyond the range of Time.
   [[nodiscard]] Time when(Time shows) const;
   [[nodiscard]] std::int64_t speed() const { return speed_; }
-  [[nodiscard]] Time changed() const { return at_; }
-  void set_speed(std::int64_t speed, Time now) {
+  [[nodiscard]] Time changed() const { return at_; }  ///< later than now while it stands still
+  /// From `now` on it stands still for `stands`, and until what it stood still for before, and then goes at `speed`.
+  void set_speed(std::int64_t speed, Time now, Time stands = {}) {
     shown_ = exact(now);
-    at_ = now;
+    at_ = std::max(at_, now + stands);
     speed_ = speed;
   }
 

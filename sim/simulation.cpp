@@ -207,6 +207,7 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   job.away = run.away;
   job.undetected = run.undetected;
   job.interruptions = run.interruptions;
+  job.covered = run.covered;
   job.lost = run.lost;
   job.lost_to_failures = run.lost_to_failures;
   job.starts = run.starts;
@@ -233,7 +234,7 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   }
   const WorkDone work = state_.work_done(run);
   job.compute += GpuTime{work.done, spec.gpus};
-  job.overhead += work.overhead;
+  job.overhead += work.overhead + state_.lost_to_covered(run);
   job.restarting += work.restart;
 }
 
@@ -260,6 +261,7 @@ Time Simulation::Engine::busy_of(GpuId id, Time now) const {
   Time busy = gpu.busy + cell.busy_time;
   if (cell.busy) busy += now - cell.started;
   if (gpu.whole_jobs > 0) busy += now - gpu.whole_since;
+  if (state_.is_covered(id)) busy -= now - state_.covered[id.index()];
   for (const JobId job : gpu.timed) {
     const JobRun& run = state_.jobs[job.index()];
     const std::int32_t share = RankDemand{*run.spec}.share;
@@ -450,6 +452,7 @@ std::uint64_t digest_of(const RunResult& result) {
     }
     if (!result.may_fail) continue;
     add(job.interruptions);
+    if (job.covered > 0) add(job.covered);
     add(job.redone.ns());
     add(job.slowed.ns());
   }

@@ -117,6 +117,7 @@ class Finder {
   std::vector<Complaint> find() {
     check_components();
     check_spares();
+    check_redundancy();
     check_checkpoints();
     return std::move(found_);
   }
@@ -214,6 +215,24 @@ class Finder {
     }
   }
 
+  void check_redundancy() {
+    const RedundancyRule& rule = scenario_.failures.redundancy;
+    if (!rule.any()) return;
+    if (rule.cover == RedundancyRule::Cover::neighbours && rule.stages < 2)
+      add("failures.redundancy.stages", "a single stage has no neighbour", "give the stages of the pipelines");
+    if (rule.spreads_over_job && rule.cover == RedundancyRule::Cover::neighbours)
+      add("failures.redundancy.work", "the neighbour does the work of a GPU that is out", "cover: replicas");
+    if (scenario_.sharing.law != SharingKind::none)
+      add("failures.redundancy.cover", "jobs that share GPUs can't go on without some of them",
+          "leave one of them out");
+    if (scenario_.checkpoints.has_period() && scenario_.checkpoints.period.optimal)
+      add("checkpoints.period", "how often a job with redundancy is interrupted isn't known beforehand",
+          "give a time in place of optimal");
+    if (scenario_.checkpoints.store)
+      add("failures.redundancy.cover", "jobs that write to checkpoints.store can't go on without some of their GPUs",
+          "give checkpoints.cost, or checkpoints.rate in place of the store");
+  }
+
   void check_checkpoints() {
     const CheckpointSetup& saved = scenario_.checkpoints;
     if (saved.store && !saved.size)
@@ -278,6 +297,52 @@ Codec<CheckpointPeriod> period_codec() {
     return plain_value(time, value.time, apart);
   };
   return codec;
+}
+
+std::vector<ScenarioKey> redundancy_keys() {
+  using Cover = RedundancyRule::Cover;
+  std::vector<ScenarioKey> keys{
+      row(
+          "failures.redundancy.stages", [](auto& s) -> auto& { return s.failures.redundancy.stages; },
+          integer_codec<int>(1, 1'000'000),
+          "stages of the pipelines of a job, whose GPUs are these stages one after the other, each with as many "
+          "replicas"),
+      row(
+          "failures.redundancy.tolerates", [](auto& s) -> auto& { return s.failures.redundancy.tolerates; },
+          optional_codec(integer_codec<int>(1, 1'000'000), "unlimited"),
+          "most GPUs of a job without which it goes on; unlimited: as many as are covered"),
+      row(
+          "failures.redundancy.work", [](auto& s) -> auto& { return s.failures.redundancy.spreads_over_job; },
+          choice_codec<bool>({{"stage", false}, {"job", true}}),
+          "with cover: replicas, who does the work of a GPU that is out: the replicas of its stage (ReCycle), or all "
+          "that are left (Oobleck)"),
+      row(
+          "failures.redundancy.step_cost", [](auto& s) -> auto& { return s.failures.step_cost; }, number_codec(1, 1000),
+          "how many times as long the work of a job takes because of what redundancy adds to each step"),
+      row(
+          "failures.redundancy.failover", [](auto& s) -> auto& { return s.failures.redundancy.failover; },
+          quantity_codec(Time{}, 30 * kDay),
+          "time for which a job stands, once a failure is noticed, before it goes on without the GPU"),
+      row(
+          "failures.redundancy.rejoin", [](auto& s) -> auto& { return s.failures.redundancy.rejoin; },
+          quantity_codec(Time{}, 30 * kDay), "time for which it stands when a GPU comes back"),
+  };
+  for (ScenarioKey& key : keys)
+    key = where(
+        std::move(key), [](const Scenario& s) { return s.failures.redundancy.any(); },
+        "failures.redundancy.cover: neighbours or replicas");
+  keys.insert(
+      keys.begin(),
+      where(row(
+                "failures.redundancy.cover", [](auto& s) -> auto& { return s.failures.redundancy.cover; },
+                choice_codec<Cover>(
+                    {{"none", Cover::none}, {"neighbours", Cover::neighbours}, {"replicas", Cover::replicas}}),
+                "which failures of GPUs a job with a duration goes on without, in place of its last checkpoint. "
+                "neighbours: each GPU holds the layers of the next stage of its pipeline, too, and does the work "
+                "of both (Bamboo, NSDI 2023); replicas: others of the stage do the work (Oobleck, SOSP 2023; "
+                "ReCycle, SOSP 2024)"),
+            has_failures, kNeedsFailures));
+  return keys;
 }
 
 }  // namespace
@@ -396,6 +461,7 @@ std::vector<ScenarioKey> failure_keys() {
           "failures.cold_delay", [](auto& s) -> auto& { return s.failures.cold_delay; },
           quantity_codec(Time{}, 30 * kDay), "time until a cold spare has started"),
       [](const Scenario& scenario) { return scenario.failures.cold_spares > 0; }, "failures.cold_spares above 0"));
+  for (ScenarioKey& key : redundancy_keys()) keys.push_back(std::move(key));
   return keys;
 }
 

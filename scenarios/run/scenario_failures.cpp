@@ -123,6 +123,8 @@ FailureSpec failure_spec(const Scenario& scenario, std::uint64_t seed) {
   spec.spare_delay = failures.spare_delay;
   spec.cold_spares = failures.cold_spares;
   spec.cold_delay = failures.cold_delay;
+  spec.redundancy = failures.redundancy;
+  spec.redundancy.step_cost = thousandths_of(failures.step_cost);
   return spec;
 }
 
@@ -242,9 +244,35 @@ void check_slowed(const Scenario& scenario, const Workload& workload, const Fail
   }
 }
 
+/// Of jobs that go on without some of their GPUs.
+void check_redundancy(const Scenario& scenario, const Workload& workload) {
+  const RedundancyRule& rule = scenario.failures.redundancy;
+  if (!rule.any()) return;
+  const auto refuse = [](const char* key, std::string reason, const char* hint) {
+    throw InputError{Complaint{.key = key, .reason = std::move(reason), .hint = hint}};
+  };
+  for (const JobSpec& job : workload.jobs) {
+    const std::string name = quote_for_message(job.name);
+    if (!job.duration)
+      refuse("failures.redundancy.cover",
+             fmt::format("job {} has iterations, and only jobs with a duration go on without some of their GPUs", name),
+             "give all jobs a duration, or leave redundancy out");
+    if (job.gpus % rule.stages != 0)
+      refuse("failures.redundancy.stages",
+             fmt::format("job {} has {} GPUs, which {} stages don't divide", name, job.gpus, rule.stages),
+             "give a number of stages that divides the GPUs of all jobs");
+    if (job.sizes >= 0 || (job.gpu_share > 0 && job.gpu_share < kWholeGpu))
+      refuse("failures.redundancy.cover",
+             fmt::format("job {} {}, and so can't go on without some of its GPUs", name,
+                         job.sizes >= 0 ? "is elastic" : "reserves parts of GPUs"),
+             "leave redundancy out");
+  }
+}
+
 }  // namespace
 
 void check_failures(const Scenario& scenario, const Workload& workload, const FailureSpec& spec) {
+  check_redundancy(scenario, workload);
   check_saved(scenario, workload);
   check_slowed(scenario, workload, spec);
 }

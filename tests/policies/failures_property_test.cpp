@@ -104,6 +104,31 @@ void add_slowdowns(RandomCluster& cluster, Time length) {
   for (JobSpec& job : cluster.jobs) job.duration.reset();
 }
 
+/// Gives all jobs a duration, several GPUs where the cluster has them, and a redundancy.
+void add_redundancy(RandomCluster& cluster, Time length) {
+  RandomStream random{cluster.seed, "redundancy"};
+  const auto in = [&](std::int64_t low, std::int64_t high) { return random.uniform_integer(low, high); };
+  const auto part = [&](std::int64_t low, std::int64_t high) {
+    return Time::nanoseconds(std::max<std::int64_t>(1, length.ns() * in(low, high) / 1000));
+  };
+  const int gpus = cluster.cluster.servers * cluster.cluster.gpus_per_server;
+  RedundancyRule& rule = cluster.failures.redundancy;
+  rule.cover = gpus > 1 && in(0, 1) == 0 ? RedundancyRule::Cover::neighbours : RedundancyRule::Cover::replicas;
+  rule.stages = gpus > 1 ? 2 : 1;
+  rule.spreads_over_job = in(0, 1) == 0;
+  if (in(0, 2) == 0) rule.tolerates = 1;
+  if (in(0, 2) == 0) rule.step_cost = 1'100;
+  if (in(0, 1) == 0) rule.failover = part(1, 20);
+  if (in(0, 1) == 0) rule.rejoin = part(1, 20);
+  for (JobSpec& job : cluster.jobs) {
+    job.gpus = static_cast<int>(in(1, std::max(1, gpus / rule.stages))) * rule.stages;
+    job.duration = part(50, 500);
+    job.memory_per_gpu = Bytes{};
+    job.gpu_share = kWholeGpu;
+    job.limit.reset();
+  }
+}
+
 /// Lets the iterations of jobs leave a third of the ranks of their first role behind, where the graph allows that. True
 /// if one does.
 bool leave_ranks_behind(RandomCluster& cluster) {
@@ -275,6 +300,35 @@ TEST_CASE("leaping is exact where iterations leave late ranks behind") {
   MESSAGE(cases, " cases, ", allowed, " with jobs that may, ", late, " with late ranks, ", leaps, " with leaps");
   CHECK(late * 4 > cases);
   CHECK(leaps * 5 > cases);
+}
+
+TEST_CASE("jobs go on without GPUs under every scheduling policy, and all time and all GPUs are accounted for") {
+  std::uint64_t covered = 0, interrupted = 0;
+  const std::uint64_t cases = effort(std::uint64_t{300});
+  for (std::uint64_t seed = 0; seed < cases; ++seed) {
+    RandomCluster cluster = random_cluster(5'000'000 + seed);
+    cluster.until = Time::never();
+    const Time length = cluster.run(true).end;
+    add_failures(cluster, length);
+    add_redundancy(cluster, length);
+    if (seed % 2 == 1) {
+      const auto table = scheduling_policies();
+      const auto& row = table[(seed / 2) % table.size()];
+      if (!row.is_outside) cluster.scheduling = {std::string{row.name}, {}};
+      if (cluster.placement.name == "random") cluster.placement.name = "first-fit";
+    }
+    INFO(cluster.describe());
+    const RunResult slow = cluster.run(false);
+    CHECK(difference(slow, cluster.run(true)) == "");
+    check_sums(slow);
+    for (const JobResult& job : slow.jobs) {
+      covered += static_cast<std::uint64_t>(job.covered);
+      interrupted += static_cast<std::uint64_t>(job.interruptions);
+    }
+  }
+  MESSAGE(cases, " cases, ", covered, " covered failures, ", interrupted, " interruptions");
+  CHECK(covered > cases);
+  CHECK(interrupted > cases / 2);
 }
 
 TEST_CASE("leaping is exact for jobs that nothing beside them concerns, beyond failures elsewhere") {

@@ -388,3 +388,41 @@ TEST_CASE("parts of a fabric that can't fail so are refused") {
   CHECK_THROWS_WITH_AS(static_cast<void>(failing_links(single, build_topology(single))),
                        doctest::Contains("the fabric has no links between switches"), InputError);
 }
+
+TEST_CASE("redundancy: what its keys become, and what has no meaning") {
+  const std::string events = "failures: {preset: rsc-1, repair: {mean: 6h}, redundancy: ";
+  const Scenario scenario =
+      failing(events +
+              "{cover: replicas, work: job, stages: 4, tolerates: 2, step_cost: 1.25, failover: 30s, rejoin: 1min}}\n");
+  const RedundancyRule rule = failure_spec(scenario, 1).redundancy;
+  CHECK(rule.cover == RedundancyRule::Cover::replicas);
+  CHECK(rule.stages == 4);
+  CHECK(rule.tolerates == 2);
+  CHECK(rule.spreads_over_job);
+  CHECK(rule.step_cost == 1250);
+  CHECK(rule.failover == Time::seconds(30));
+  CHECK(rule.rejoin == Time::seconds(60));
+  CHECK(!failure_spec(failing("failures: {preset: rsc-1, repair: {mean: 6h}}\n"), 1).redundancy.any());
+
+  CHECK(mentions(failure_errors(events + "{cover: neighbours}}\n"), "a single stage has no neighbour"));
+  CHECK(mentions(failure_errors(events + "{cover: neighbours, stages: 4, work: job}}\n"), "cover: replicas"));
+  CHECK(mentions(failure_errors(events + "{stages: 4}}\n"), "failures.redundancy.cover: neighbours or replicas"));
+  CHECK(
+      mentions(failure_errors(events + "{cover: replicas, stages: 4}}\ncheckpoints: {policy: synchronous, period: 1h, "
+                                       "size: 1GB, store: 1GB/s}\n"),
+               "jobs that write to checkpoints.store"));
+  CHECK(
+      mentions(failure_errors(events + "{cover: replicas, stages: 4}}\ncheckpoints: {policy: synchronous, cost: 1min, "
+                                       "period: optimal}\n"),
+               "isn't known beforehand"));
+  const auto refusal = [&](const std::string& generate) {
+    try {
+      static_cast<void>(check_scenario(failing(events + "{cover: replicas, stages: 4}}\nworkload: {generate: {" +
+                                               generate + ", models: [resnet50], iterations: [10, 10]}}\n")));
+    } catch (const InputError& error) {
+      return std::string{error.what()};
+    }
+    return std::string{};
+  };
+  CHECK(mentions(refusal("sizes: {16: 1}"), "has iterations, and only jobs with a duration go on"));
+}

@@ -48,6 +48,7 @@ inline std::string difference(const RunResult& a, const RunResult& b) {
     compare(row, "lost", x.lost.ns(), y.lost.ns());
     compare(row, "lost_to_failures", x.lost_to_failures.ns(), y.lost_to_failures.ns());
     compare(row, "interruptions", x.interruptions, y.interruptions);
+    compare(row, "covered", x.covered, y.covered);
     compare(row, "redone", x.redone.ns(), y.redone.ns());
     compare(row, "overhead", x.overhead.ns(), y.overhead.ns());
     compare(row, "away", x.away.ns(), y.away.ns());

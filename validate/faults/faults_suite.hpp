@@ -27,6 +27,8 @@ int validate_faults(std::FILE* out);
 [[nodiscard]] CheckedTable faults_fabric();
 /// Spot instances that come and go.
 [[nodiscard]] CheckedTable faults_spot();
+/// Jobs that go on without GPUs that have failed.
+[[nodiscard]] CheckedTable faults_redundancy();
 /// Jobs whose paths and priorities are planned together.
 [[nodiscard]] CheckedTable faults_planning();
 

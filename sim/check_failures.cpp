@@ -1,0 +1,77 @@
+#include "sim/check_failures.hpp"
+
+#include "sim/error.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include <fmt/core.h>
+
+namespace contend {
+namespace {
+
+void check_spec(const FailureSpec& failures, const ClusterSpec& cluster) {
+  const std::int64_t gpus = std::int64_t{cluster.servers} * cluster.gpus_per_server;
+  const std::int64_t spares = std::int64_t{failures.spares} + failures.cold_spares;
+  if (failures.spares < 0 || failures.cold_spares < 0 || (spares > 0 && spares >= cluster.servers))
+    throw InputError{fmt::format("{} of {} servers can't be spares", spares, cluster.servers)};
+  const bool owns = std::any_of(cluster.vcs.begin(), cluster.vcs.end(),
+                                [](const VirtualCluster& vc) { return vc.servers.size() > 0; });
+  if (spares > 0 && owns)
+    throw InputError{"there can't be spares where virtual clusters own servers, because a spare may stand in for any"};
+  const Detectors& detectors = failures.detectors;
+  for (const Time delay : {failures.detection, failures.diagnosis, failures.spare_delay, failures.cold_delay,
+                           detectors.exit_code, detectors.timeout, detectors.slow_for})
+    if (delay < Time{}) throw InputError{"a delay after failures is negative"};
+  if (failures.retries.value_or(0) < 0) throw InputError{"a number of retries after failures is negative"};
+  if (detectors.heartbeat <= Time{} || detectors.missed < 1 || detectors.slow <= Slowdown::kFullPace ||
+      failures.hangs < 0 || failures.hangs > 1)
+    throw InputError{"a heartbeat has a time and a number of them is missed, slow is above 1000, hangs are a share"};
+  const auto check_found = [](const auto& each) {
+    if (each.found_by != FoundBy::delay && each.slows.has_value() != (each.found_by == FoundBy::slowdown))
+      throw InputError{"what slows down, and nothing else, is found by its slowdown"};
+  };
+  for (const ComponentClass& each : failures.components) {
+    if (each.gpus < 1) throw InputError{fmt::format("components `{}` have no GPUs", each.name)};
+    check_found(each);
+  }
+  for (const Outage& each : failures.outages) {
+    if (each.from < Time{} || each.until <= each.from || each.first >= each.last || each.last > gpus)
+      throw InputError{"an outage has no time, or no GPUs of the cluster"};
+    check_found(each);
+    if (each.drain && (each.slows || *each.drain < Time{} || *each.drain > each.from))
+      throw InputError{"a planned outage drains servers after it has begun, or only slows them down"};
+  }
+}
+
+void check_redundancy(const EngineState& state) {
+  const RedundancyRule& rule = state.options.failures.redundancy;
+  if (!rule.any()) return;
+  const bool is_alone = rule.cover == RedundancyRule::Cover::neighbours && rule.stages < 2;
+  if (rule.stages < 1 || is_alone || rule.tolerates.value_or(1) < 1 || rule.failover < Time{} || rule.rejoin < Time{} ||
+      rule.step_cost < 1'000 || rule.step_cost > RedundancyRule::kMostStepCost)
+    throw InputError{"redundancy has stages, 2 with neighbours, times >= 0, and a cost of 1 to 1000"};
+  if (state.options.sharing.any())
+    throw InputError{"jobs that share GPUs can't go on without some of them: leave out sharing or redundancy"};
+  for (const JobSpec& job : state.workload.jobs) {
+    const auto complain = [&](std::string_view reason) {
+      throw InputError{fmt::format("redundancy: job `{}` {}", job.name, reason)};
+    };
+    if (!job.duration) complain("has iterations, and only jobs with a duration go on without GPUs");
+    if (job.gpus % rule.stages != 0)
+      complain(fmt::format("has {} GPUs, not a multiple of {} stages", job.gpus, rule.stages));
+    if (job.sizes >= 0 || (job.gpu_share > 0 && job.gpu_share < kWholeGpu))
+      complain("is elastic or reserves parts of GPUs");
+  }
+  if (state.options.rules.store) throw InputError{"redundancy: jobs that write to a store can't go on without GPUs"};
+}
+
+}  // namespace
+
+void check_failure_spec(const EngineState& state) {
+  check_spec(state.options.failures, state.spec);
+  check_redundancy(state);
+}
+
+}  // namespace contend

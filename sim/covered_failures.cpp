@@ -1,0 +1,57 @@
+// The part of Outages that has jobs go on without GPUs that have failed (sim/redundancy.hpp). Such a job goes on
+// holding them, so that they need not be taken out of service before it leaves them.
+
+#include "sim/outages.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+/// Has a job go on without those of its GPUs that have broken now, if its redundancy covers that.
+bool Outages::goes_on(JobId job, Time detection) {
+  JobRun& run = state_.run(job);
+  const RedundancyRule& rule = spec_.redundancy;
+  if (!rule.any()) return false;
+  std::vector<GpuId> now;
+  for (const GpuId gpu : broken_now_)
+    if (std::ranges::find(run.gpus, gpu) != run.gpus.end()) now.push_back(gpu);
+  if (now.empty()) return true;  // something else has failed on what is out already
+  for (const GpuId gpu : now) state_.covered[gpu.index()] = state_.clock;
+  if (!rule.covers(state_.ranks_out(run), run.width)) {
+    for (const GpuId gpu : now) state_.uncover(gpu);
+    return false;
+  }
+  ++run.covered;
+  state_.go_on_covered(job, detection + rule.failover);
+  return true;
+}
+
+/// Interrupts a job; those of its GPUs that it went on without are out of service from now on.
+void Outages::take_from(JobId job, std::optional<Time> detection) {
+  std::vector<GpuId> out;
+  std::ranges::copy_if(state_.run(job).gpus, std::back_inserter(out),
+                       [this](GpuId gpu) { return state_.is_covered(gpu); });
+  admission_.interrupt(job, detection);
+  for (const GpuId gpu : out) {  // the others have been released with their job
+    if (!state_.is_covered(gpu)) continue;
+    state_.uncover(gpu);
+    admission_.let_go(gpu);
+    state_.take(gpu, EngineState::out_of_service());
+  }
+}
+
+/// Has jobs go on with GPUs that have come back.
+void Outages::rejoin() {
+  std::vector<JobId> jobs;
+  for (const GpuId gpu : back_now_) state_.jobs_on(gpu, jobs);
+  back_now_.clear();
+  std::sort(jobs.begin(), jobs.end());
+  jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
+  for (const JobId job : jobs) state_.go_on_covered(job, spec_.redundancy.rejoin);
+}
+
+}  // namespace contend

@@ -1,0 +1,48 @@
+#pragma once
+// Redundancy lets a job of pipelines go on without GPUs that have failed: others hold the layers of these, too. The n
+// GPUs of a job are `stages` stages of n / stages replicas, GPU by GPU in the order in which the job has them: rank r
+// is in stage r / replicas, and pipeline r mod replicas. A failure that is covered stops the job for `failover`; until
+// the GPU is repaired the job goes on at a lower speed, and it stops for `rejoin` when it comes back. A failure that is
+// not covered interrupts the job, which goes back to its last checkpoint.
+
+#include "sim/units.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace contend {
+
+struct RedundancyRule {
+  enum class Cover : std::uint8_t {
+    none,
+    /// Each rank holds the layers of the next stage of its pipeline, too, and the last stage those of the first. It
+    /// does the work of both when the other one is out. Two neighbours of one pipeline are not covered (Bamboo, NSDI
+    /// 2023, section 5).
+    neighbours,
+    /// Each stage has replicas that do the work of those that are out, as long as one is left (Oobleck, SOSP 2023;
+    /// ReCycle, SOSP 2024).
+    replicas,
+  };
+  Cover cover = Cover::none;
+  int stages = 1;                  ///< >= 1, at least 2 with neighbours; divides the GPUs of each job
+  std::optional<int> tolerates{};  ///< most GPUs that may be out at once, >= 1; not given: as many as are covered
+  /// With replicas, who does the work of a rank that is out: all that are left, after layers have moved (Oobleck's
+  /// templates), or the replicas of its stage (ReCycle).
+  bool spreads_over_job = false;
+  std::int32_t step_cost = 1'000;  ///< thousandths of the time that work takes without redundancy, >= 1000
+  Time failover, rejoin;           ///< >= 0
+
+  static constexpr std::int32_t kMostStepCost = 1'000'000;
+
+  [[nodiscard]] bool any() const { return cover != Cover::none; }
+  /// True if a job of so many GPUs can go on without these ranks, ascending.
+  [[nodiscard]] bool covers(std::span<const int> out, int gpus) const;
+  /// How fast it goes without ranks that are covered, in thousand-millionths of its speed without redundancy.
+  [[nodiscard]] std::int64_t speed(std::span<const int> out, int gpus) const;
+
+ private:
+  [[nodiscard]] int most_of_a_stage(std::span<const int> out, int gpus) const;
+};
+
+}  // namespace contend

@@ -1,0 +1,196 @@
+// Tests jobs that go on without GPUs that have failed: which failures are covered, how fast and how long they go on,
+// what an uncovered failure costs, and that all time and all GPUs are accounted for.
+
+#include "sim/error.hpp"
+#include "sim/sharing.hpp"
+#include "tests/sim/struck_cluster.hpp"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+using Cover = RedundancyRule::Cover;
+
+RedundancyRule rule(Cover cover, int stages) {
+  RedundancyRule made;
+  made.cover = cover;
+  made.stages = stages;
+  return made;
+}
+
+/// A job of 1000 ns on all servers of one GPU.
+StruckCluster pipeline(int gpus, const RedundancyRule& redundancy) {
+  StruckCluster cluster{.servers = gpus, .jobs = {timed_ns(0, 1000, gpus)}};
+  cluster.failures.redundancy = redundancy;
+  return cluster;
+}
+
+std::string refused(const StruckCluster& cluster) {
+  try {
+    static_cast<void>(cluster.run());
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("which failures are covered: of neighbours one, of replicas all but one") {
+  const RedundancyRule neighbours = rule(Cover::neighbours, 4), replicas = rule(Cover::replicas, 4);
+  // 4 stages of 3 replicas: ranks 0 to 2 are stage 0, and pipeline 1 is 1, 4, 7, 10.
+  const auto covers = [](const RedundancyRule& by, const std::vector<int>& out) { return by.covers(out, 12); };
+  CHECK(covers(neighbours, {}));
+  CHECK(covers(neighbours, {3, 4, 5}));      // a whole stage
+  CHECK(covers(neighbours, {1, 7}));         // every other stage of a pipeline
+  CHECK(covers(neighbours, {1, 5}));         // neighbouring stages of two pipelines
+  CHECK(!covers(neighbours, {1, 4}));        // of one
+  CHECK(!covers(neighbours, {2, 11}));       // the last stage holds the first
+  CHECK(covers(replicas, {1, 4, 7, 10}));    // a whole pipeline
+  CHECK(covers(replicas, {0, 1, 3, 5, 7}));  // two of a stage
+  CHECK(!covers(replicas, {3, 4, 5}));       // a whole stage
+  RedundancyRule one = replicas;
+  one.tolerates = 1;
+  CHECK(covers(one, {4}));
+  CHECK(!covers(one, {4, 7}));
+  CHECK(!covers(RedundancyRule{}, {4}));
+}
+
+TEST_CASE("how fast a job goes on: as its slowest rank does, or as those that are left together") {
+  RedundancyRule by = rule(Cover::neighbours, 4);
+  CHECK(by.speed({}, 12) == kFullSpeed);
+  CHECK(by.speed(std::vector{3, 4, 5}, 12) == kFullSpeed / 2);
+  by.step_cost = 1'250;
+  CHECK(by.speed({}, 12) == kFullSpeed * 4 / 5);
+  CHECK(by.speed(std::vector{3}, 12) == kFullSpeed * 2 / 5);
+  by = rule(Cover::replicas, 3);
+  CHECK(by.speed(std::vector{0, 5, 9}, 12) == kFullSpeed * 3 / 4);
+  CHECK(by.speed(std::vector{0, 1, 5}, 12) == kFullSpeed / 2);
+  by.spreads_over_job = true;
+  CHECK(by.speed(std::vector{0, 1, 5}, 12) == kFullSpeed * 3 / 4);
+}
+
+TEST_CASE("a neighbour does the work of a GPU that is out, between two pauses") {
+  StruckCluster cluster = pipeline(4, rule(Cover::neighbours, 4));
+  cluster.failures.redundancy.failover = Time::nanoseconds(10);
+  cluster.failures.redundancy.rejoin = Time::nanoseconds(5);
+  cluster.failures.outages = {outage(100, 300, 2, 3)};
+  const RunResult result = cluster.run();
+  const JobResult& job = result.jobs[0];
+  // 100 of work until 100, then 10 of pause; 190 ns at half the speed are 95; at 300 a pause of 5, and 805 are left.
+  CHECK(job.finish.ns() == 305 + 805);
+  CHECK(job.covered == 1);
+  CHECK(job.interruptions == 0);
+  CHECK(job.overhead.ns() == 10 + 95 + 5);
+  CHECK(job.useful().ns() == 1000);
+  CHECK(result.gpus[2].down.ns() == 200);
+  CHECK(result.gpus[2].busy.ns() == 1110 - 200);
+  check_sums(result);
+  // Detection comes before the pause, and an end before the repair leaves the GPU out of service.
+  cluster.failures.detection = Time::nanoseconds(20);
+  cluster.failures.outages = {outage(980, 3'000, 0, 1)};
+  const RunResult late = cluster.run();
+  CHECK(late.jobs[0].finish.ns() == 980 + 30 + 40);
+  check_sums(late);
+}
+
+TEST_CASE("a failure during a pause begins another, and a second one at the same instant doesn't") {
+  StruckCluster cluster = pipeline(8, rule(Cover::replicas, 2));
+  cluster.failures.redundancy.failover = Time::nanoseconds(50);
+  cluster.failures.outages = {outage(100, 5'000, 0, 1), outage(120, 5'000, 4, 5)};
+  // From 170 on at three quarters: 900 of work take 1200.
+  CHECK(cluster.run().jobs[0].finish.ns() == 170 + 1200);
+  CHECK(cluster.run().jobs[0].covered == 2);
+  cluster.failures.outages = {outage(100, 5'000, 0, 1), outage(100, 5'000, 4, 5)};
+  const RunResult together = cluster.run();
+  CHECK(together.jobs[0].finish.ns() == 150 + 1200);
+  CHECK(together.jobs[0].covered == 1);
+  check_sums(together);
+  // A pause of its own: the GPU that comes back at 110 pauses until 150 at the latest.
+  cluster.failures.redundancy.rejoin = Time::nanoseconds(10);
+  cluster.failures.outages = {outage(100, 110, 0, 1)};
+  CHECK(cluster.run().jobs[0].finish.ns() == 150 + 900);
+}
+
+TEST_CASE("a failure that is not covered sends the job back to its last checkpoint, and frees what is left") {
+  StruckCluster cluster = pipeline(4, rule(Cover::neighbours, 4));
+  cluster.servers = 6;
+  cluster.costs = {Time::nanoseconds(7), Time::nanoseconds(100), Time{}};
+  cluster.failures.outages = {outage(150, 2'000, 1, 2), outage(250, 2'000, 2, 3)};
+  // At 150 there are 150 of work; at half the speed 200 at 250, which has just been saved. GPUs 0, 3, 4 and 5 take the
+  // job with a restart of 7.
+  const RunResult result = cluster.run();
+  const JobResult& job = result.jobs[0];
+  CHECK(job.covered == 1);
+  CHECK(job.interruptions == 1);
+  CHECK(job.finish.ns() == 250 + 7 + 800);
+  CHECK(job.redone.ns() == 0);
+  CHECK(job.overhead.ns() == 50 + 7);
+  CHECK(result.gpus[1].down.ns() == job.finish.ns() - 150);
+  check_sums(result);
+  // 20 ns earlier 190 have been done, of which 100 are saved.
+  cluster.failures.outages[1] = outage(230, 2'000, 2, 3);
+  const RunResult early = cluster.run();
+  CHECK(early.jobs[0].finish.ns() == 230 + 7 + 900);
+  CHECK(early.jobs[0].lost.ns() == 4 * 90);
+  CHECK(early.jobs[0].useful().ns() == 1000);
+  check_sums(early);
+}
+
+TEST_CASE("a gang that is held for diagnosis holds nothing of what it went on without") {
+  StruckCluster cluster = pipeline(4, rule(Cover::neighbours, 4));
+  cluster.failures.diagnosis = Time::nanoseconds(100);
+  cluster.failures.outages = {outage(150, 260, 1, 2), outage(250, 300, 2, 3)};
+  const RunResult result = cluster.run();
+  CHECK(result.jobs[0].interruptions == 1);
+  CHECK(result.jobs[0].finish.ns() == 350 + 800);  // nothing is lost: work is saved continuously
+  CHECK(result.gpus[1].down.ns() == 110);
+  check_sums(result);
+}
+
+TEST_CASE("a job that fails by itself is interrupted, whatever its redundancy") {
+  StruckCluster cluster = pipeline(4, rule(Cover::replicas, 1));
+  cluster.failures.of_jobs = DurationLaw::constant(Time::nanoseconds(400));
+  cluster.failures.redundancy.step_cost = 2'000;
+  const RunResult result = cluster.run();
+  CHECK(result.jobs[0].interruptions == 4);
+  CHECK(result.jobs[0].covered == 0);
+  CHECK(result.jobs[0].finish.ns() == 2000);
+  CHECK(result.jobs[0].overhead.ns() == 1000);
+}
+
+TEST_CASE("CheckFree's list of lost stages: with neighbours each costs its pause, and no iteration is done again") {
+  // 7 stages of 3 replicas; of failures_33.json the iterations and stages. An iteration takes 100 ns.
+  struct Loss {
+    std::int64_t iteration;
+    std::uint32_t stage;
+  };
+  constexpr Loss kLosses[] = {{39, 1}, {128, 1}, {148, 6}, {176, 4}, {395, 1}, {481, 4}, {482, 2}};
+  constexpr std::int64_t kPause = 30, kRepair = 20;
+  StruckCluster cluster{.servers = 21, .jobs = {timed_ns(0, 500 * 100, 21)}};
+  cluster.failures.redundancy = rule(Cover::neighbours, 7);
+  cluster.failures.redundancy.failover = Time::nanoseconds(kPause);
+  std::int64_t pauses = 0;
+  for (const auto& [iteration, stage] : kLosses) {
+    const std::int64_t at = iteration * 100 + pauses;
+    cluster.failures.outages.push_back(outage(at, at + kRepair, 3 * stage, 3 * stage + 3));
+    pauses += kPause;
+  }
+  const RunResult result = cluster.run();
+  CHECK(result.jobs[0].covered == 7);
+  CHECK(result.jobs[0].finish.ns() == 500 * 100 + 7 * kPause);
+  CHECK(result.jobs[0].redone == Time{});
+  check_sums(result);
+}
+
+TEST_CASE("what redundancy can't mean is refused with the reason") {
+  CHECK(refused(pipeline(4, rule(Cover::neighbours, 1))).find("2 with neighbours") != std::string::npos);
+  CHECK(refused(pipeline(4, rule(Cover::replicas, 3))).find("has 4 GPUs, not a multiple of 3 stages") !=
+        std::string::npos);
+}
