@@ -218,6 +218,8 @@ TEST_CASE("what goes wrong on the other side ends the run, which says what, and 
   says(wrong("import os; os.kill(os.getpid(), 11)"), "was ended by signal 11 before it answered");
   says(wrong("print('x'); continue"), R"(answered nonsense: "x", and not a JSON object)");
   says(wrong("answer = []"), R"(answered nonsense: "[]", and not a JSON object)");
+  says(wrong("answer = {'start_preempting': [{'candidates': []}]}"),
+       "`start_preempting` needs a `job` in each of its objects");
   says(wrong("answer = {'error': 'no idea'}"), ") said: no idea");
   says(wrong("answer = {'strat': [1]}"), "no member `strat` belongs here; did you mean `start`?");
   says(wrong("answer = {'start': 1}"), "`start` must be a list, and is a number");
