@@ -1,5 +1,7 @@
 #include "traces/job_list.hpp"
 
+#include "models/catalogue/catalogue.hpp"
+#include "models/parallel/transformer_catalogue.hpp"
 #include "models/training_profile.hpp"
 #include "sim/complaints.hpp"
 #include "text/byte_source.hpp"
@@ -415,9 +417,20 @@ void read_jobs(ByteSource& source, RowReport& report, const TraceSink& sink) {
   JobListReader{source, report, sink, profile_names()}.read();
 }
 
+std::string unknown_model_hint(const std::string& model, std::span<const std::string> known) {
+  const bool spread = find_model(model) == nullptr && find_transformer(model) != nullptr;
+  if (find_model(model) == nullptr && !spread) return did_you_mean(model, {known.begin(), known.end()});
+  const bool can_be_name = model.find('.') == std::string::npos;
+  return fmt::format(
+      "it is a network of the catalogue, which jobs train by an entry of training: `training: {{{}: "
+      "{{model: {}{}}}}}`{}",
+      can_be_name ? model : "NAME", model, spread ? ", parallel: {tensor: 8}" : "",
+      can_be_name ? "" : ", and jobs have the model NAME");
+}
+
 void report_unknown_model(RowReport& report, int line, const std::string& model, std::span<const std::string> known) {
   report.bad(line, "model", "unknown model", fmt::format("unknown model {}", quote_for_message(model)),
-             did_you_mean(model, {known.begin(), known.end()}));
+             unknown_model_hint(model, known));
 }
 
 std::vector<JobRequest> parse_job_list(std::string_view text, const std::string& name) {

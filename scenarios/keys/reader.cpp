@@ -13,6 +13,7 @@
 #include "scenarios/study/study_places.hpp"
 #include "scenarios/training/training_check.hpp"
 #include "scenarios/training/training_graphs.hpp"
+#include "scenarios/yaml/usual_words.hpp"
 #include "text/words.hpp"
 #include "traces/link_matrix_csv.hpp"
 
@@ -89,20 +90,6 @@ constexpr RenamedKey kRenamedKeys[] = {{"scheduling.preemption", "checkpoints"},
                                        {"overlap.servers", "training.NAME.servers", kInEntry},
                                        {"overlap.colocated", "training.NAME.colocated", kInEntry}};
 
-/// Words that people write for a key because other programs and papers have them.
-constexpr RenamedKey kUsualWords[] = {{"network.bandwidth", "network.nic"},
-                                      {"network.line_rate", "network.nic"},
-                                      {"network.latency", "network.alpha"},
-                                      {"cluster.nodes", "cluster.servers"},
-                                      {"cluster.machines", "cluster.servers"},
-                                      {"cluster.gpus_per_node", "cluster.gpus_per_server"},
-                                      {"cluster.gpus", "cluster.gpus_per_server"},
-                                      {"policies.scheduler", "policies.scheduling"},
-                                      {"policies.placer", "policies.placement"},
-                                      {"workload.trace", "workload.jobs"},
-                                      {"workload.arrival_rate", "workload.generate.arrivals"},
-                                      {"checkpoints.interval", "checkpoints.period"}};
-
 /// A hint for an unknown key: its present name, the key that is meant, the nearest key at this place, the place where
 /// the name belongs, or the group that has the keys of its value.
 std::string hint_for(const std::string& name, const std::string& prefix, const YamlNode& value) {
@@ -113,10 +100,7 @@ std::string hint_for(const std::string& name, const std::string& prefix, const Y
     if (key.before == prefix + name)
       return fmt::format("it is now \"{}\"{}{}", key.now, key.how.empty() ? "" : ": ", key.how);
   }
-  for (const RenamedKey& key : kUsualWords) {
-    if (key.before == prefix + name) return fmt::format("did you mean \"{}\"?", key.now);
-  }
-  std::string hint = did_you_mean(name, names_after(prefix));
+  std::string hint = hint_for_key(name, names_after(prefix), prefix);
   if (hint.empty() && value.kind == Kind::map && !value.entries.empty()) {
     if (const std::string group = group_of(name, value); !group.empty()) {
       const bool single = value.entries.size() == 1;
