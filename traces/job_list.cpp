@@ -145,10 +145,13 @@ class JobListReader {
                    : "such as job_id,submit_s,gpus,duration_s");
       complaints.throw_if_any();
     }
+    std::vector<std::string> unused;
     for (std::size_t i = 0; i < width_; ++i) {
       const std::string_view name = rows_.fields()[i];
       const auto column = static_cast<std::size_t>(std::find(kNames.begin(), kNames.end(), name) - kNames.begin());
-      if (column == kColumns)
+      if (column == kColumns && report_.leaves_out_unknown_columns())
+        unused.emplace_back(name);
+      else if (column == kColumns)
         complain(fmt::format("unknown column {}", quote_for_message(name)), did_you_mean(std::string{name}, known));
       else if (index_[column] != kNone)
         complain(fmt::format("column \"{}\" appears twice", name));
@@ -157,6 +160,7 @@ class JobListReader {
     }
     check_columns(complain);
     complaints.throw_if_any();
+    report_.set_unused_columns(std::move(unused));
   }
 
   static bool is_known(std::string_view name) { return std::ranges::find(kNames, name) != kNames.end(); }

@@ -12,6 +12,22 @@
 namespace contend {
 namespace {
 
+TEST_CASE("scenario reader: errors that don't follow from each other come in one round") {
+  const std::string said = errors_of(
+      "network: {nic: fast}\n"
+      "failures: {components: [{name: server, of: server, fails: {mean: 100d}}]}\n"
+      "training: {a: {model: resnet50, batch: many}, b: {model: resnet50, device: V100-SXM2, dtype: bf16},\n"
+      "           c: {model: gpt2, parallel: {shards: 2}}}\n"
+      "policies: {scheduling: fastest}\n"
+      "workload: {generate: {models: [a, b, c]}}\n");
+  for (const char* each :
+       {"network.nic: expected a rate", "`server` has no repair", "training.a.batch: expected an integer",
+        "training.b.dtype: V100-SXM2 has no bf16", "training.c.parallel.shards: has no effect without zero",
+        "policies.scheduling: expected one of"})
+    CHECK_MESSAGE(said.find(each) != std::string::npos, each, "\n", said);
+  CHECK(std::ranges::count(said, '\n') == 5);
+}
+
 TEST_CASE("scenario reader: words of other programs get the key or the policy that is meant") {
   const auto hint = [](const std::string& text) {
     const std::string said = errors_of(text);
