@@ -303,8 +303,8 @@ std::string pairing_text(const Regression& regression) {
 std::string tests_text(std::size_t tests) {
   if (tests == 0) return {};
   return fmt::format(
-      "p: of no change, by two-sided t tests, corrected by Holm for the {} tests of this table; significant up to {}",
-      tests, kTwoSidedLevel);
+      "p: of no change, by two-sided t tests, corrected by Holm for the {} tests of this table{}; significant up to {}",
+      tests, tests > 1 ? " (the intervals are not: each is of its change alone)" : "", kTwoSidedLevel);
 }
 
 std::string jobs_text(const Regression& regression) {

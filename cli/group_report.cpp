@@ -5,8 +5,10 @@
 #include "results/paired_change.hpp"
 #include "results/regression_rules.hpp"
 #include "results/result_columns.hpp"
+#include "sim/statistics.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -27,6 +29,24 @@ std::vector<std::string> group_cells(const Metric& metric, const std::vector<dou
   std::vector<std::string> cells;
   for (const double value : values) cells.push_back(fmt::format("{:.6g}", value));
   return cells;
+}
+
+/// Appends to each mean over runs the half-width of its interval, if several runs have jobs of the group.
+void add_half_widths(std::vector<std::string>& cells, const std::vector<double>& means,
+                     const std::vector<std::vector<GroupFigures>>& by_run, const std::vector<GroupFigures>& groups,
+                     std::size_t figure, Draws draws) {
+  std::vector<double> numbers = means;
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    std::vector<double> values;
+    for (const std::vector<GroupFigures>& run : by_run) {
+      const auto here = std::ranges::find(run, groups[i].value, &GroupFigures::value);
+      if (here != run.end() && std::isfinite(here->figures[figure])) values.push_back(here->figures[figure]);
+    }
+    numbers.push_back(values.size() > 1 ? estimate(values, draws).half_width : std::nan(""));
+  }
+  const std::vector<std::string> texts = format_column(numbers);
+  for (std::size_t i = 0; i < means.size(); ++i)
+    if (std::isfinite(numbers[means.size() + i])) cells[i] = texts[i] + " ± " + texts[means.size() + i];
 }
 
 std::size_t index_of(std::string_view metric) {
@@ -71,13 +91,17 @@ std::string left_out_groups(std::size_t groups) {
   return groups > kMaxShown ? fmt::format("and {} more\n", groups - kMaxShown) : "";
 }
 
-std::string group_table(std::span<const StoredReplica> replicas, const Grouping& grouping) {
+std::string group_table(std::span<const StoredReplica> replicas, const Grouping& grouping, Draws draws) {
   const std::vector<GroupFigures> groups = group_figures(replicas, grouping);
   const std::size_t shown = std::min(groups.size(), kMaxShown);
   const std::size_t unfinished = index_of("unfinished");
   const bool censored = std::ranges::any_of(groups, [&](const auto& group) { return group.figures[unfinished] > 0; });
   std::vector<std::string> titles{std::string{grouping.title}};
   std::vector<std::vector<std::string>> columns;
+  const bool intervals = replicas.size() > 1;
+  std::vector<std::vector<GroupFigures>> by_run;
+  for (std::size_t r = 0; intervals && r < replicas.size(); ++r)
+    by_run.push_back(group_figures(replicas.subspan(r, 1), grouping));
   for (std::size_t m = 0; m < group_metrics().size(); ++m) {
     const Metric& metric = group_metrics()[m];
     std::vector<double> values;
@@ -86,14 +110,21 @@ std::string group_table(std::span<const StoredReplica> replicas, const Grouping&
     if (is_usual && metric.unit == "jobs" && metric.name != "jobs" && metric.name != "finished") continue;
     titles.push_back(group_title(metric) + (censored && is_over_finished_jobs(metric) ? " *" : ""));
     columns.push_back(group_cells(metric, values));
+    if (intervals && metric.name.starts_with("avg_")) add_half_widths(columns.back(), values, by_run, groups, m, draws);
   }
   Table table{titles};
+  const std::string note =
+      intervals ? fmt::format(
+                      "Means over {} runs; ± are 95% Student-t intervals of averages over the runs that have "
+                      "jobs of the group.\n",
+                      replicas.size())
+                : "";
   for (std::size_t i = 0; i < shown; ++i) {
     std::vector<std::string> cells{group_name(groups[i].value)};
     for (const auto& column : columns) cells.push_back(column[i]);
     table.add(std::move(cells));
   }
-  return table.text() + left_out_groups(groups.size()) + (censored ? std::string{kCensoredNote} : "");
+  return table.text() + left_out_groups(groups.size()) + (censored ? std::string{kCensoredNote} : "") + note;
 }
 
 std::string waits_table(std::span<const StoredReplica> replicas) {

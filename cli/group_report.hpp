@@ -3,6 +3,7 @@
 
 #include "cli/command.hpp"
 #include "results/job_groups.hpp"
+#include "sim/statistics.hpp"
 
 #include <span>
 #include <string>
@@ -20,8 +21,8 @@ inline constexpr Option kByOption = {
 /// The groupings that the options `--by` name. Throws InputError for an unknown name.
 [[nodiscard]] std::vector<const Grouping*> chosen_groupings(const Arguments& arguments);
 
-/// A table of the largest groups, as means over the runs; says how many it leaves out.
-[[nodiscard]] std::string group_table(std::span<const StoredReplica> replicas, const Grouping& grouping);
+/// A table of the largest groups, as means over the runs, averages with their intervals; says how many it leaves out.
+[[nodiscard]] std::string group_table(std::span<const StoredReplica> replicas, const Grouping& grouping, Draws draws);
 
 /// Simulated waits beside measured ones, for all jobs and by size; empty if no job has a measured wait.
 [[nodiscard]] std::string waits_table(std::span<const StoredReplica> replicas);

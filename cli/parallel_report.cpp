@@ -9,11 +9,15 @@
 #include "scenarios/training/parallel_memory.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/error.hpp"
+#include "text/json_writer.hpp"
 #include "text/quantities.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
@@ -72,19 +76,25 @@ void add_shares(Table& table, const ParallelJob& job, const PipelineTimes& times
       std::max(Time{}, iteration - passes - update));
 }
 
+/// The layers of a pipeline rank.
+std::int64_t layers_of(const ParallelJob& job, std::size_t rank) {
+  std::int64_t layers = 0;
+  for (const int stage : job.iteration.plan.stage_of[rank]) {
+    const LayerRange& range = job.stages[static_cast<std::size_t>(stage)];
+    layers += range.last - range.first;
+  }
+  return layers;
+}
+
 std::string rank_table(const ParallelJob& job, const PipelineTimes& times) {
   Table table{{"pipeline rank", "layers", "busy [s]", "bubble [%]", "held", "weights", "gradients", "optimizer",
                "activations", "other", "memory [GiB]"}};
   const TrainingIteration& it = job.iteration;
   for (std::size_t rank = 0; rank < it.plan.ranks(); ++rank) {
-    std::int64_t layers = 0;
-    for (const int stage : it.plan.stage_of[rank]) {
-      const LayerRange& range = job.stages[static_cast<std::size_t>(stage)];
-      layers += range.last - range.first;
-    }
     const GpuMemory& memory = job.memory[rank];
     const auto gib = [](Bytes bytes) { return fmt::format("{:.2f}", bytes.to_gibibytes()); };
-    table.add({std::to_string(rank), std::to_string(layers), fmt::format("{:.4f}", times.busy[rank].to_seconds()),
+    table.add({std::to_string(rank), std::to_string(layers_of(job, rank)),
+               fmt::format("{:.4f}", times.busy[rank].to_seconds()),
                fmt::format("{:.1f}", kPercent * times.bubble[rank].to_seconds() / times.makespan.to_seconds()),
                std::to_string(times.most_held[rank]), gib(memory.weights), gib(memory.gradients), gib(memory.optimizer),
                gib(memory.activations), gib(memory.gathered + memory.working), gib(memory.total())});
@@ -135,7 +145,53 @@ std::string job_text(const Scenario& scenario, const TrainingEntry& entry, int g
   return text + "\n" + shares.text() + "\n" + rank_table(job, times);
 }
 
-/// The entries with `parallel` and the numbers of GPUs on which jobs train them.
+/// An object of the job that job_text() describes.
+void write_job(JsonWriter& json, const Scenario& scenario, const TrainingEntry& entry, int gpus) {
+  const ParallelJob job = planned_job(scenario, entry, gpus);
+  const TrainingIteration& it = job.iteration;
+  const PipelineTimes times = evaluate(it.plan, it.costs());
+  const double seconds = lone_iteration(scenario, entry.name, gpus).to_seconds();
+  const double flops = job.work.model_flops / gpus / seconds;
+  const double peak = job.work.peak_flops > 0 ? job.work.peak_flops : std::nan("");
+  json.begin_object().member("entry", entry.name).member("model", transformer_of(entry).name);
+  json.member("dtype", to_string(entry.type)).member("gpus", gpus);
+  json.member("tensor", it.tensor).member("pipeline", static_cast<int>(it.plan.ranks())).member("context", it.context);
+  json.member("data", it.data).member("expert", it.expert).member("expert_tensor", it.expert_tensor);
+  json.member("zero", static_cast<int>(it.sharding)).member("schedule", entry.parallel->schedule.name);
+  json.member("micro_batches", job.micro_batches).member("batch", entry.batch.value_or(1));
+  json.member("sequence", job.sequence).member("samples", job.samples).member("tokens", job.work.tokens);
+  json.member("iteration_s", seconds).member("tokens_per_s", job.work.tokens / seconds);
+  json.member("flops_per_gpu", flops).member("mfu", flops / peak);
+  json.member("hfu", job.work.hardware_flops / gpus / seconds / peak);
+  json.key("ranks").begin_array();
+  for (std::size_t rank = 0; rank < it.plan.ranks(); ++rank) {
+    const GpuMemory& memory = job.memory[rank];
+    json.begin_object().member("rank", static_cast<int>(rank)).member("layers", layers_of(job, rank));
+    json.member("busy_s", times.busy[rank].to_seconds());
+    json.member("bubble", times.bubble[rank].to_seconds() / times.makespan.to_seconds());
+    json.member("weights_bytes", memory.weights.count()).member("gradients_bytes", memory.gradients.count());
+    json.member("optimizer_bytes", memory.optimizer.count()).member("activations_bytes", memory.activations.count());
+    json.member("other_bytes", (memory.gathered + memory.working).count());
+    json.member("memory_bytes", memory.total().count()).end_object();
+  }
+  json.end_array().end_object();
+}
+
+/// As many GPUs of the cluster as a job of the entry can have; as few as it needs if the cluster has fewer.
+int most_gpus(const Scenario& scenario, const TrainingEntry& entry) {
+  const ParallelSetup& setup = *entry.parallel;
+  const int ranks = std::lcm(setup.tensor * setup.context, setup.expert * setup.expert_tensor) * setup.pipeline;
+  const int all = scenario.cluster.servers * scenario.cluster.gpus_per_server;
+  const int in_all = setup.tensor * setup.context * setup.pipeline;
+  for (int gpus = all / ranks * ranks; gpus > ranks; gpus -= ranks) {
+    const std::int64_t together = std::int64_t{entry.batch.value_or(1)} * (gpus / in_all);
+    if (!entry.global_batch || *entry.global_batch % together == 0) return gpus;
+  }
+  return ranks;
+}
+
+/// The entries with `parallel` and the numbers of GPUs on which jobs train them. An entry that no job trains is there,
+/// too, on most_gpus().
 std::set<std::pair<std::string, int>> parallel_jobs(const Scenario& scenario) {
   JobLists lists;
   std::set<std::pair<std::string, int>> wanted;
@@ -143,10 +199,15 @@ std::set<std::pair<std::string, int>> parallel_jobs(const Scenario& scenario) {
     const TrainingEntry* entry = find_entry(scenario, job.model);
     if (entry != nullptr && entry->parallel) wanted.insert({job.model, job.gpus});
   }
+  for (const TrainingEntry& entry : scenario.training) {
+    const auto is_wanted = [&](const auto& each) { return each.first == entry.name; };
+    if (entry.name != kDefaultEntry && entry.parallel && std::ranges::none_of(wanted, is_wanted))
+      wanted.insert({entry.name, most_gpus(scenario, entry)});
+  }
   if (wanted.empty())
     throw InputError{{{.key = "training",
-                       .reason = "no job trains an entry with parallel",
-                       .hint = "give an entry parallel, and name it in workload.generate.models or a job list"}}};
+                       .reason = "has no entry with parallel",
+                       .hint = "give one, such as {NAME: {model: gpt2-xl, parallel: {tensor: 4, pipeline: 2}}}"}}};
   return wanted;
 }
 
@@ -157,6 +218,14 @@ std::string parallel_text(const Scenario& scenario) {
   for (const auto& [name, gpus] : parallel_jobs(scenario))
     text += (text.empty() ? "" : "\n") + job_text(scenario, *find_entry(scenario, name), gpus);
   return text;
+}
+
+std::string parallel_json(const Scenario& scenario) {
+  JsonWriter json;
+  json.begin_object().key("jobs").begin_array();
+  for (const auto& [name, gpus] : parallel_jobs(scenario)) write_job(json, scenario, *find_entry(scenario, name), gpus);
+  json.end_array().end_object();
+  return json.take();
 }
 
 std::string parallel_svg(const Scenario& scenario) {

@@ -8,9 +8,13 @@
 
 namespace contend {
 
-/// A part for each training entry with `parallel` and each number of GPUs on which a job trains it. Throws InputError
-/// if there is none, and as the jobs' graphs do.
+/// A part for each training entry with `parallel` and each number of GPUs on which a job trains it; for an entry that
+/// no job trains, on as much of the cluster as it can have. Throws InputError if there is no entry with `parallel`, and
+/// as the jobs' graphs do.
 [[nodiscard]] std::string parallel_text(const Scenario& scenario);
+
+/// The same as JSON: `show-parallel` of docs/schema/output.schema.json.
+[[nodiscard]] std::string parallel_json(const Scenario& scenario);
 
 /// Their pipelines as one drawing, an SVG: lanes of ranks, boxes of passes with the numbers of the micro-batches.
 /// Throws InputError as parallel_text() does, and if a pipeline has too many passes to be drawn.

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,10 @@ namespace contend {
 
 /// `automatic` shows the line only on a terminal.
 enum class ProgressMode { automatic, always, never };
+
+/// What the line says after so many seconds: of a single run its jobs, of several how many have ended and the mean
+/// share of their jobs that have; a run that has not begun has 0 jobs.
+[[nodiscard]] std::string progress_text(std::span<const Progress> runs, Time now, double seconds);
 
 /// A progress line that the threads of a batch share.
 class ProgressLine {
@@ -27,8 +32,6 @@ class ProgressLine {
 
  private:
   using Clock = std::chrono::steady_clock;
-  [[nodiscard]] std::string text(Time now, Clock::time_point at) const;
-
   bool enabled_;
   std::mutex mutex_;
   std::vector<Progress> runs_;

@@ -6,11 +6,13 @@
 #include "results/regression_rules.hpp"
 #include "results/result_columns.hpp"
 #include "results/result_writer.hpp"
+#include "scenarios/run/scenario_failures.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -119,6 +121,25 @@ std::string outcomes_line(const RunResult& run) {
 
 }  // namespace
 
+namespace {
+
+/// The periods that `checkpoints.period: optimal` chose, by the numbers of GPUs of the jobs of the run.
+std::string periods_line(const Scenario& scenario, const RunResult& run) {
+  if (!scenario.checkpoints.has_period() || !scenario.checkpoints.period.optimal) return {};
+  std::set<int> sizes;
+  for (const JobResult& job : run.jobs) sizes.insert(job.gpus);
+  if (sizes.empty()) return {};
+  const auto period = [&](int gpus) {
+    return fmt::format("{:.5g} s for jobs of {} GPU{}",
+                       checkpoint_costs(scenario, gpus).checkpoint_interval.to_seconds(), gpus, gpus == 1 ? "" : "s");
+  };
+  std::string text = period(*sizes.begin());
+  if (sizes.size() > 1) text += fmt::format(", {}", period(*sizes.rbegin()));
+  return fmt::format("  {:<24}{} (optimal)\n", "checkpoint period", text);
+}
+
+}  // namespace
+
 std::string summary_text(const Scenario& scenario, const Replica& replica) {
   std::string out = fmt::format("{} (seed {})\n", scenario.name, replica.seed);
   const Summary& summary = replica.summary;
@@ -142,6 +163,7 @@ std::string summary_text(const Scenario& scenario, const Replica& replica) {
   }
   const RunResult& run = replica.result;
   out += fmt::format("  {:<24}{} executed, {} leapt over\n", "events", run.events, run.leapt_events);
+  out += periods_line(scenario, run);
   if (censored) out += kCensoredNote;
   return out + types_of_servers(run) + busiest_links(run);
 }
@@ -155,6 +177,14 @@ std::string comparison_text(std::span<const Scenario> scenarios, std::span<const
     if (!column.of_scenarios) continue;
     titles.push_back(fmt::format("{} [{}]", column.title, shown_unit(metric(column.metric).unit)));
     columns.push_back(figure_cells(column, rows, intervals && column.metric == "avg_jct_s"));
+  }
+  for (const Metric& each : metrics()) {
+    const auto has_value = [&](const ComparisonRow& row) { return !std::isnan(row.figure(each.name).mean); };
+    if (!each.of_some || std::ranges::none_of(rows, has_value)) continue;
+    const std::string_view unit = shown_unit(each.unit);
+    const bool plain = unit.empty() || is_count(each.unit);
+    titles.push_back(plain ? std::string{each.title} : fmt::format("{} [{}]", each.title, unit));
+    columns.push_back(figure_cells({each.name, each.title}, rows, false));
   }
   if (several) titles.emplace_back("JCT / first");
   const std::size_t tests = tests_of(rows);
@@ -186,6 +216,11 @@ std::string comparison_text(std::span<const Scenario> scenarios, std::span<const
                     several ? ". JCT / first is the geometric mean of the ratios seed by seed, beside it the ratio of "
                               "the means"
                             : "");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (results[i].empty()) continue;
+    const std::string periods = periods_line(scenarios[i], results[i].front().result);
+    if (!periods.empty()) out += fmt::format("{}:\n{}", scenarios[i].name, periods);
+  }
   return out + ratio_tests_note(tests, "scenarios", results.front().size(), detectable);
 }
 

@@ -31,6 +31,14 @@ unsigned thread_count(const Arguments& arguments) {
   return static_cast<unsigned>(arguments.whole_number("jobs", 1, 4096).value_or(cores));
 }
 
+void note_batches(const Arguments& arguments, std::span<const Scenario> scenarios, JobLists& lists) {
+  if (arguments.has("quiet")) return;
+  std::set<std::string> seen;
+  for (const Scenario& scenario : scenarios)
+    for (const std::string& note : taken_batch_notes(scenario, lists))
+      if (seen.insert(note).second) print_message("contend: note: {}\n", note);
+}
+
 void warn_of_workloads(std::span<const Scenario> scenarios, JobLists& lists) {
   std::set<std::string> seen;
   const auto warn = [&](const std::string& text) {

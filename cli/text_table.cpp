@@ -35,8 +35,8 @@ struct Piece {
 };
 
 /// Splits text into words; a long word may also be broken after a hyphen or a slash, a very long one (a path of keys)
-/// after a dot.
-std::vector<Piece> pieces(const std::string& text) {
+/// after a dot, and the title of a column after an underscore (memory_GBps).
+std::vector<Piece> pieces(const std::string& text, bool is_title) {
   constexpr std::size_t kLongWord = 16, kVeryLongWord = 28;
   std::vector<Piece> all;
   for (std::size_t start = 0; start < text.size();) {
@@ -45,7 +45,7 @@ std::vector<Piece> pieces(const std::string& text) {
     for (std::size_t i = start; i < end; ++i) {
       piece.text += text[i];
       const bool may_break = (end - start > kLongWord && (text[i] == '-' || text[i] == '/')) ||
-                             (end - start > kVeryLongWord && text[i] == '.');
+                             (end - start > kVeryLongWord && text[i] == '.') || (is_title && text[i] == '_');
       if (i + 1 == end || !may_break) continue;
       all.push_back(std::exchange(piece, Piece{}));
     }
@@ -57,8 +57,8 @@ std::vector<Piece> pieces(const std::string& text) {
 
 /// The widths of a text and of its pieces, which decide how many lines it takes.
 struct MeasuredCell {
-  explicit MeasuredCell(const std::string& text) : all{width(text)} {
-    for (const Piece& piece : contend::pieces(text)) {
+  MeasuredCell(const std::string& text, bool is_title) : all{width(text)} {
+    for (const Piece& piece : contend::pieces(text, is_title)) {
       pieces.emplace_back(width(piece.text), piece.after_blank);
       longest = std::max(longest, pieces.back().first);
     }
@@ -85,10 +85,10 @@ struct MeasuredCell {
 };
 
 /// Wraps text to lines of at most `limit`; a longer piece gets a line of its own.
-std::vector<std::string> wrap(const std::string& text, std::size_t limit) {
+std::vector<std::string> wrap(const std::string& text, std::size_t limit, bool is_title) {
   if (width(text) <= limit) return {text};
   std::vector<std::string> lines{""};
-  for (const Piece& piece : pieces(text)) {
+  for (const Piece& piece : pieces(text, is_title)) {
     const bool blank = piece.after_blank && !lines.back().empty();
     if (!lines.back().empty() && width(lines.back()) + (blank ? 1 : 0) + width(piece.text) > limit) {
       lines.push_back(piece.text);
@@ -113,7 +113,7 @@ std::vector<std::size_t> Table::widths(std::size_t limit) const {
   for (const auto& row : rows_) {
     auto& measured = cells.emplace_back();
     for (std::size_t i = 0; i < columns; ++i) {
-      const MeasuredCell& cell = measured.emplace_back(row[i]);
+      const MeasuredCell& cell = measured.emplace_back(row[i], cells.size() == 1);
       widths[i] = std::max(widths[i], cell.all);
       least[i] = std::max(least[i], is_left(i) ? cell.longest : cell.all);
     }
@@ -200,7 +200,7 @@ std::string Table::drawn(const std::vector<std::size_t>& widths) const {
     std::vector<std::vector<std::string>> cells;
     std::size_t lines = 1;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      cells.push_back(is_left(i) ? wrap(row[i], widths[i]) : std::vector{row[i]});
+      cells.push_back(is_left(i) ? wrap(row[i], widths[i], &row == &rows_.front()) : std::vector{row[i]});
       lines = std::max(lines, cells.back().size());
     }
     for (std::size_t number = 0; number < lines; ++number) {
@@ -242,16 +242,22 @@ std::vector<std::string> format_column(const std::vector<double>& values) {
   return cells;
 }
 
-std::string ratio_tests_note(std::size_t tests, std::string_view what, std::size_t seeds, bool detectable) {
+std::string ratio_tests_note(std::size_t tests, std::string_view what, std::size_t pairs, bool detectable,
+                             std::string_view of) {
   if (tests == 0) return {};
   std::string note =
       fmt::format("p: of a ratio of 1, by two-sided t tests{}; significant up to {}.\n",
-                  tests > 1 ? fmt::format(", corrected by Holm for {} {}", tests, what) : "", kTwoSidedLevel);
+                  tests > 1 ? fmt::format(", corrected by Holm for {} {} (the intervals are not: each is of its ratio "
+                                          "alone)",
+                                          tests, what)
+                            : "",
+                  kTwoSidedLevel);
   if (detectable)
-    note +=
-        "detectable: beside an interval that contains 1, the smallest change that these seeds show in four of five "
-        "comparisons.\n";
-  const std::string few = few_pairs_note(seeds, "seeds");
+    note += fmt::format(
+        "detectable: beside an interval that contains 1, the smallest change that these {} show in four of five "
+        "comparisons.\n",
+        of);
+  const std::string few = few_pairs_note(pairs, of);
   return few.empty() ? note : note + few + ".\n";
 }
 

@@ -55,9 +55,9 @@ class Table {
 [[nodiscard]] std::string p_value_cell(const TestedRatio& ratio);
 [[nodiscard]] std::string detectable_cell(const TestedRatio& ratio);
 /// The lines below a table that say what its columns `p` and `detectable` are: of so many ratios of `what`, tested
-/// together, over `seeds` seeds, which may be few. Empty without tests.
-[[nodiscard]] std::string ratio_tests_note(std::size_t tests, std::string_view what, std::size_t seeds,
-                                           bool detectable);
+/// together, over so many pairs `of` seeds or runs, which may be few. Empty without tests.
+[[nodiscard]] std::string ratio_tests_note(std::size_t tests, std::string_view what, std::size_t pairs, bool detectable,
+                                           std::string_view of = "seeds");
 
 /// Microseconds as nccl-tests prints them: at least four digits, at most two of them decimals; `-` for NaN.
 [[nodiscard]] std::string microseconds_text(double seconds);

@@ -129,9 +129,8 @@ std::string tune_table(const SweepPlan& plan, const TuneOptions& options, const 
   }
   std::string text = count > 0 ? table.text() : std::string{};
   if (!compares && count > 0)
-    text += fmt::format(
-        "{} points are on the Pareto front: no other that ran is as good in all goals and better in one{}\n", count,
-        maybe_text(result));
+    text += fmt::format("{} on the Pareto front: no other that ran is as good in all goals and better in one{}\n",
+                        count == 1 ? "1 point is" : fmt::format("{} points are", count), maybe_text(result));
   if (ties > 0)
     text += fmt::format("tie: {} may be as good as the best; the interval of the ratio under equal seeds holds 1\n",
                         ties == 1 ? "this point" : "these points");

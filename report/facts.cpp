@@ -3,6 +3,7 @@
 #include "models/workloads/fitted.hpp"
 #include "network/topology_report.hpp"
 #include "report/topology/topology_drawing.hpp"
+#include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/network_costs.hpp"
@@ -10,6 +11,10 @@
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "text/quantities.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -25,18 +30,27 @@ std::string policy_text(const PolicyChoice& choice) {
   return text;
 }
 
+/// The keys that begin with `prefix` and have another value than the usual one, or are among `always`, as people write
+/// them: `nic 200Gbps, alpha 50us`.
+std::string keys_text(const Scenario& scenario, std::string_view prefix,
+                      std::initializer_list<std::string_view> always = {}) {
+  std::string text;
+  for (const ScenarioKey& key : scenario_keys()) {
+    if (!key.path.starts_with(prefix)) continue;
+    const std::string_view name = key.path.substr(prefix.size());
+    const std::string value = key.io->print(scenario);
+    const bool is_shown = std::ranges::find(always, name) != always.end() || value != key.io->print(default_scenario());
+    if (is_shown && !value.empty() && value != "auto" && name != "fidelity")
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
+  }
+  return text;
+}
+
 std::string network_text(const Scenario& scenario) {
   const Scenario::Network& network = scenario.network;
-  const AlphaBeta cost = network_cost(network);
-  const double ms_per_mib = cost.beta.ns_per_byte() * kMebibyte * 1e-6;
-  switch (network.fidelity) {
-    case Fidelity::analytic:
-      return fmt::format("analytic: alpha {:g} us, beta {:.4g} ms/MiB", cost.alpha.to_seconds() * 1e6, ms_per_mib);
-    case Fidelity::contention:
-      return fmt::format("contention on interfaces: alpha {:g} us, beta {:.4g} ms/MiB, eta {:.4g} ms/MiB",
-                         cost.alpha.to_seconds() * 1e6, ms_per_mib, cost.eta.ns_per_byte() * kMebibyte * 1e-6);
-    case Fidelity::flow:
-      break;
+  if (network.fidelity != Fidelity::flow) {
+    return fmt::format("{}: {}", network.fidelity == Fidelity::analytic ? "analytic" : "contention on interfaces",
+                       keys_text(scenario, "network.", {"nic", "alpha"}));
   }
   return fmt::format("flow: {} fabric, {} servers, interfaces of {}, collectives {}", network.topology.fabric.kind,
                      network.topology.server.kind, format_rate(*network.nic), network.collectives);
@@ -107,6 +121,10 @@ std::vector<std::pair<std::string, std::string>> scenario_facts(const Scenario& 
   facts.emplace_back("placement", policy_text(scenario.placement));
   facts.emplace_back("communication", policy_text(scenario.communication));
   facts.emplace_back("workload", workload_text(scenario));
+  if (std::string failures = keys_text(scenario, "failures."); !failures.empty())
+    facts.emplace_back("failures", std::move(failures));
+  if (std::string saved = keys_text(scenario, "checkpoints."); !saved.empty())
+    facts.emplace_back("checkpoints", std::move(saved));
   return facts;
 }
 

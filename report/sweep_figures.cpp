@@ -182,9 +182,14 @@ std::vector<Figure> sweep_figures(const SweepData& data, const SweepAxes& axes) 
   const StoreMetric& what = metric.description;
   std::vector<Figure> figures;
   SweepPicture picture{data, axes};
-  picture.fill(metric.values, [](const SweepGroup& group) {
+  // Student's t knows no bounds, and shares end at 0 and 1.
+  const bool is_share = what.unit == "share";
+  picture.fill(metric.values, [is_share](const SweepGroup& group) {
     const Estimate each = group.figure();
-    return Interval{each.mean, each.mean - each.half_width, each.mean + each.half_width};
+    Interval drawn{each.mean, each.mean - each.half_width, each.mean + each.half_width};
+    if (is_share && drawn.low < 0) drawn.low = std::min(0.0, each.mean);
+    if (is_share && drawn.high > 1) drawn.high = std::max(1.0, each.mean);
+    return drawn;
   });
   picture.colour(NAN);
   picture.draw(figures, "", what.title, what.text,

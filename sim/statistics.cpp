@@ -67,6 +67,12 @@ Estimate estimate(std::span<const double> values, Draws draws) {
   Estimate result{.mean = mean(values), .half_width = kNaN, .count = values.size()};
   if (values.size() < 2) return result;
   const double of_mean = 1 / static_cast<double>(values.size());  // variance of the mean, in that of a value
+  // Values that are equal but for the rounding of sums have no scatter.
+  const auto [low, high] = std::ranges::minmax(values);
+  if (std::isfinite(result.mean) && high - low <= 1e-14 * std::max(std::abs(low), std::abs(high))) {
+    result.half_width = 0;
+    return result;
+  }
   const double error = sample_deviation(values) * std::sqrt(draws == Draws::independent ? of_mean : 1 + of_mean);
   result.half_width = student_t_975(values.size() - 1) * error;
   return result;

@@ -249,10 +249,35 @@ std::string without_exponent(std::string_view text) {
   return digits + std::string{rest};
 }
 
+/// The unit as this program writes it: bits a second have several usual spellings, such as Gbps, Gbit/s and Gb/s. The
+/// case tells bits (b) from bytes (B).
+template <class T>
+std::string usual_spelling(std::string_view unit) {
+  if constexpr (std::is_same_v<T, ByteRate>) {
+    for (const std::string_view suffix : {"bit/s", "Bit/s", "b/s"}) {
+      if (!unit.ends_with(suffix)) continue;
+      const std::string_view factor = unit.substr(0, unit.size() - suffix.size());
+      return (factor == "k" ? "K" : std::string{factor}) + "bps";
+    }
+    if (unit == "kbps") return "Kbps";
+  }
+  return std::string{unit};
+}
+
 template <class T>
 std::string unit_hint(std::string_view unit) {
+  if constexpr (std::is_same_v<T, ByteRate>) {
+    // Bits without "a second"; a case that leaves open whether bits or bytes are meant gets no guess.
+    if (unit == "T" || unit == "G" || unit == "M") return fmt::format("did you mean \"{}bps\"?", unit);
+    if (unit.ends_with("bit") || unit.ends_with("b"))
+      if (const std::string known = usual_spelling<T>(std::string{unit} + "/s"); known != std::string{unit} + "/s")
+        return fmt::format("did you mean \"{}\"?", known);
+    if (unit.ends_with("Bps") && unit.size() > std::string_view{"Bps"}.size())
+      return fmt::format("did you mean \"{0}B/s\" (bytes) or \"{0}bps\" (bits)?", unit.substr(0, 1));
+    if (unit.ends_with("B")) return fmt::format("did you mean \"{}/s\"?", unit);
+  }
   for (const Unit& known : units_of<T>()) {
-    if (same_but_for_case(known.name, unit)) return fmt::format("did you mean \"{}\"?", known.name);
+    if (same_but_for_case(known.name, usual_spelling<T>(unit))) return fmt::format("did you mean \"{}\"?", known.name);
   }
   return fmt::format("units: {}", quantity_info<T>().units);
 }
@@ -261,6 +286,7 @@ template <class T>
 std::string pattern_of() {
   std::string names;
   for (const Unit& unit : units_of<T>()) names += (names.empty() ? "" : "|") + unit.name;
+  if (std::is_same_v<T, ByteRate>) names += "|kbps|[TGMKk]?(b|[bB]it)/s";
   return fmt::format("^[0-9]+(\\.[0-9]+)? *({})$", names);
 }
 
@@ -326,7 +352,8 @@ Parsed<T> parse_quantity(std::string_view text) {
   if (name.empty()) return failed(fmt::format("write the unit: {}", info.units));
 
   const Units& units = units_of<T>();
-  const auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == name; });
+  const std::string spelt = usual_spelling<T>(name);
+  const auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == spelt; });
   if (unit == units.end()) return failed(unit_hint<T>(name));
 
   constexpr bool kWhole = std::is_same_v<T, Time> || std::is_same_v<T, Bytes>;
@@ -375,5 +402,18 @@ template std::string print_quantity(Time);
 template std::string print_quantity(Bytes);
 template std::string print_quantity(ByteRate);
 template std::string print_quantity(TimePerByte);
+
+std::string print_link_rate(ByteRate rate) {
+  constexpr double kLargestHandy = 1'000;
+  for (const Unit& unit : units_of<ByteRate>()) {
+    if (!unit.name.ends_with("bps")) continue;
+    const double scaled =
+        rate.bytes_per_second() / static_cast<double>(unit.numerator) * static_cast<double>(unit.denominator);
+    if (!(scaled >= 1 && scaled < kLargestHandy) || scaled != std::floor(scaled)) continue;
+    const std::string number = fixed_text(scaled, 0);
+    if (real_value(number, unit) == rate.bytes_per_second()) return number + unit.name;
+  }
+  return print_quantity(rate);
+}
 
 }  // namespace contend

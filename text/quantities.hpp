@@ -1,7 +1,8 @@
 #pragma once
 // Parses and prints physical quantities as people write them: `50us`, `25MiB`, `10Gbps`, `0.856ms/MiB`. A quantity is a
 // number (digits, optionally a point and more digits; no sign, no exponent) and a unit, with or without spaces between.
-// Units are case-sensitive, because Gb and GB differ by a factor of 8; a number without a unit is an error.
+// Units are case-sensitive, because Gb and GB differ by a factor of 8; a number without a unit is an error. Bits a
+// second may also be written as Gbit/s or Gb/s.
 //
 // Times and bytes are converted by exact decimal arithmetic; fractions of a nanosecond or byte round up. Rates and
 // times per byte become the double nearest to the written value if the digits fit into 53 bits. print_quantity()
@@ -42,5 +43,8 @@ template <class T>
 /// Prints a finite `value` >= 0 as a text that parses to the same value.
 template <class T>
 [[nodiscard]] std::string print_quantity(T value);
+/// The same for the rate of a link, in bits a second if these are a whole number below 1000 of some unit, as people
+/// write them: 200Gbps rather than 25GB/s.
+[[nodiscard]] std::string print_link_rate(ByteRate rate);
 
 }  // namespace contend

@@ -1,5 +1,7 @@
 #include "traces/job_list.hpp"
 
+#include "models/catalogue/catalogue.hpp"
+#include "models/parallel/transformer_catalogue.hpp"
 #include "models/training_profile.hpp"
 #include "sim/complaints.hpp"
 #include "text/byte_source.hpp"
@@ -143,10 +145,13 @@ class JobListReader {
                    : "such as job_id,submit_s,gpus,duration_s");
       complaints.throw_if_any();
     }
+    std::vector<std::string> unused;
     for (std::size_t i = 0; i < width_; ++i) {
       const std::string_view name = rows_.fields()[i];
       const auto column = static_cast<std::size_t>(std::find(kNames.begin(), kNames.end(), name) - kNames.begin());
-      if (column == kColumns)
+      if (column == kColumns && report_.leaves_out_unknown_columns())
+        unused.emplace_back(name);
+      else if (column == kColumns)
         complain(fmt::format("unknown column {}", quote_for_message(name)), did_you_mean(std::string{name}, known));
       else if (index_[column] != kNone)
         complain(fmt::format("column \"{}\" appears twice", name));
@@ -155,6 +160,7 @@ class JobListReader {
     }
     check_columns(complain);
     complaints.throw_if_any();
+    report_.set_unused_columns(std::move(unused));
   }
 
   static bool is_known(std::string_view name) { return std::ranges::find(kNames, name) != kNames.end(); }
@@ -415,9 +421,20 @@ void read_jobs(ByteSource& source, RowReport& report, const TraceSink& sink) {
   JobListReader{source, report, sink, profile_names()}.read();
 }
 
+std::string unknown_model_hint(const std::string& model, std::span<const std::string> known) {
+  const bool spread = find_model(model) == nullptr && find_transformer(model) != nullptr;
+  if (find_model(model) == nullptr && !spread) return did_you_mean(model, {known.begin(), known.end()});
+  const bool can_be_name = model.find('.') == std::string::npos;
+  return fmt::format(
+      "it is a network of the catalogue, which jobs train by an entry of training: `training: {{{}: "
+      "{{model: {}{}}}}}`{}",
+      can_be_name ? model : "NAME", model, spread ? ", parallel: {tensor: 8}" : "",
+      can_be_name ? "" : ", and jobs have the model NAME");
+}
+
 void report_unknown_model(RowReport& report, int line, const std::string& model, std::span<const std::string> known) {
   report.bad(line, "model", "unknown model", fmt::format("unknown model {}", quote_for_message(model)),
-             did_you_mean(model, {known.begin(), known.end()}));
+             unknown_model_hint(model, known));
 }
 
 std::vector<JobRequest> parse_job_list(std::string_view text, const std::string& name) {

@@ -68,6 +68,9 @@ struct JobList {
 
 /// The reader behind both, row by row: format `jobs` of traces/jobs/trace_format.hpp.
 void read_jobs(ByteSource& source, RowReport& report, const TraceSink& sink);
+/// What is meant by a model that is not among `known`: a network of the catalogue needs an entry of training. Else the
+/// nearest of the known names, or an empty text.
+[[nodiscard]] std::string unknown_model_hint(const std::string& model, std::span<const std::string> known);
 /// Reports the row of a job whose model is not among `known`.
 void report_unknown_model(RowReport& report, int line, const std::string& model, std::span<const std::string> known);
 

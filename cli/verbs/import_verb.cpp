@@ -11,6 +11,9 @@
 #include "traces/jobs/timestamp.hpp"
 
 #include <climits>
+#include <map>
+#include <string>
+#include <string_view>
 
 #include <fmt/core.h>
 
@@ -47,6 +50,11 @@ constexpr Option kImportOptions[] = {
      .letter = '\0',
      .value = "WHAT",
      .text = "length of a job: duration (default), or iterations of its model"},
+    {.name = "column",
+     .letter = '\0',
+     .value = "A=B",
+     .text = "column A of the format has the name B in this table, e.g. submit_s=arrival",
+     .repeatable = true},
     {.name = "model", .letter = '\0', .value = "A=B", .text = "rename model A of the trace to B", .repeatable = true},
     {.name = "json", .letter = '\0', .value = "", .text = "print the summary as JSON"},
     {.name = "quiet", .letter = 'q', .value = "", .text = "print no summary"},
@@ -75,6 +83,18 @@ bool second_of(const Arguments& arguments, std::string_view option, std::string_
   return given == second;
 }
 
+/// The pairs A=B of an option.
+std::map<std::string, std::string> pairs_of(const Arguments& arguments, std::string_view option) {
+  std::map<std::string, std::string> pairs;
+  for (const std::string& pair : arguments.values(option)) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw UsageError{fmt::format("--{}: expected A=B, got \"{}\"", option, pair)};
+    pairs[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+  return pairs;
+}
+
 ImportOptions options_of(const Arguments& arguments) {
   ImportOptions options;
   options.skip_bad_rows = arguments.has("skip-bad-rows");
@@ -93,12 +113,8 @@ ImportOptions options_of(const Arguments& arguments) {
   if (arguments.has("origin"))
     options.origin = second_of(arguments, "origin", "first", "kept") ? TimeOrigin::kept : TimeOrigin::first;
   if (second_of(arguments, "work", "duration", "iterations")) options.work = TraceWork::iterations;
-  for (const std::string& pair : arguments.values("model")) {
-    const std::size_t equals = pair.find('=');
-    if (equals == std::string::npos || equals == 0)
-      throw UsageError{fmt::format("--model: expected A=B, got \"{}\"", pair)};
-    options.models[pair.substr(0, equals)] = pair.substr(equals + 1);
-  }
+  options.models = pairs_of(arguments, "model");
+  options.columns = pairs_of(arguments, "column");
   return options;
 }
 

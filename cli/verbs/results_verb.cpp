@@ -141,7 +141,7 @@ std::string table_text(const ResultsTable& results) {
     for (const ResultsGroup& group : results.groups) of_means.push_back(ratio_text(group.ratios[i].of_means));
   }
   Table table{titles};
-  std::size_t seeds = 0;
+  std::size_t most_runs = 0;
   for (std::size_t i = 0; i < results.parameters.size(); ++i)
     if (results.parameters[i].type == StoreParameter::Type::text) table.align_left(i);
   for (std::size_t i = 0; i < results.groups.size(); ++i) {
@@ -151,11 +151,11 @@ std::string table_text(const ResultsTable& results) {
     std::size_t runs = 0;
     for (const Estimate& each : group.figures) runs = std::max(runs, each.count);
     cells.push_back(fmt::format("{}", runs));
-    seeds = std::max(seeds, runs);
+    most_runs = std::max(most_runs, runs);
     for (const auto& column : columns) cells.push_back(column[i]);
     table.add(std::move(cells));
   }
-  return table.text() + ratio_tests_note(results.tests, "ratios", seeds, detectable);
+  return table.text() + ratio_tests_note(results.tests, "ratios", most_runs, detectable, "runs");
 }
 
 void write_csv(const Arguments& arguments, const std::string& csv) {
@@ -182,7 +182,7 @@ int run_folder_results(const Arguments& arguments, const std::string& folder) {
   if (chosen.empty()) chosen = groupings_of(results.replicas.front().jobs);
   std::string separator;
   for (const Grouping* grouping : chosen) {
-    print_output("{}{}", separator, group_table(results.replicas, *grouping));
+    print_output("{}{}", separator, group_table(results.replicas, *grouping, results.draws));
     separator = "\n";
   }
   if (const std::string waits = waits_table(results.replicas); !waits.empty()) print_output("{}{}", separator, waits);

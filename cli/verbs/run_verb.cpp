@@ -239,7 +239,7 @@ void print_groups(std::span<const Scenario> scenarios, std::span<const std::vect
     std::vector<StoredReplica> stored;
     for (const Replica& replica : results[i]) stored.push_back(as_stored(replica));
     std::vector<std::string> tables;
-    for (const Grouping* grouping : chosen) tables.push_back(group_table(stored, *grouping));
+    for (const Grouping* grouping : chosen) tables.push_back(group_table(stored, *grouping, draws_of(results[i])));
     if (const std::string waits = waits_table(stored); !waits.empty()) tables.push_back(waits);
     for (const std::string& table : tables)
       print_output("\n{}{}", scenarios.size() > 1 ? scenarios[i].name + "\n" : "", table);
@@ -319,6 +319,7 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
   const std::unique_ptr<ChromeTrace> timeline = open_timeline(arguments, scenarios);
 
   warn_of_workloads(scenarios, lists);
+  note_batches(arguments, scenarios, lists);
   if (are_studies && !arguments.has("quiet")) warn_of_studies(scenarios);
   catch_interrupts();
   std::vector<std::vector<Replica>> results;

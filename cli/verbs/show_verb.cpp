@@ -27,7 +27,10 @@ constexpr Option kShowOptions[] = {
     kSetOption,
     kPointOption,
     {.name = "topology", .letter = '\0', .value = "", .text = "print its topology instead: sizes and bandwidths"},
-    {.name = "json", .letter = '\0', .value = "", .text = "with --topology or --layers: print JSON instead of tables"},
+    {.name = "json",
+     .letter = '\0',
+     .value = "",
+     .text = "with --topology, --layers or --parallel: print JSON instead"},
     {.name = "dot", .letter = '\0', .value = "FILE", .text = "with --topology: write it for Graphviz"},
     {.name = "svg",
      .letter = '\0',
@@ -40,7 +43,7 @@ constexpr Option kShowOptions[] = {
     {.name = "parallel",
      .letter = '\0',
      .value = "",
-     .text = "print how jobs with `parallel` are divided instead, what their iterations take and their GPUs hold"},
+     .text = "print how entries of training with `parallel` are divided instead, what iterations take and GPUs hold"},
 };
 
 void show_topology(const Scenario& scenario, const Arguments& arguments) {
@@ -64,7 +67,7 @@ void show_topology(const Scenario& scenario, const Arguments& arguments) {
 
 void show_parallel(const Scenario& scenario, const Arguments& arguments) {
   if (const auto file = arguments.value("svg")) write_file(*file, parallel_svg(scenario));
-  print_output("{}", parallel_text(scenario));
+  print_output("{}", arguments.has("json") ? parallel_json(scenario) : parallel_text(scenario));
 }
 
 std::string shown_layers(const Scenario& scenario, bool as_json) {
@@ -83,8 +86,8 @@ int run_show(const Arguments& arguments) {
     if (!chosen.empty()) throw UsageError{fmt::format("contend show: --{} has no effect with --{}", option, chosen)};
     chosen = option;
   }
-  if (arguments.has("json") && !arguments.has("topology") && !arguments.has("layers"))
-    throw UsageError{"contend show: --json needs --topology or --layers"};
+  if (arguments.has("json") && chosen.empty())
+    throw UsageError{"contend show: --json needs --topology, --layers or --parallel"};
   const Scenario scenario = load_scenarios(arguments).scenarios.front();
   if (arguments.has("topology"))
     show_topology(scenario, arguments);

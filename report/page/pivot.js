@@ -17,6 +17,12 @@ function studentT(degrees, table = STUDENT_T, z = 1.959963984540054) {
     + (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * v ** 3);
 }
 
+/** Whether values are equal but for the rounding of sums: as in estimate() of sim/statistics.cpp. */
+function differByRounding(values) {
+  const [low, high] = values.reduce(([least, most], v) => [Math.min(least, v), Math.max(most, v)], [Infinity, -Infinity]);
+  return high - low <= 1e-14 * Math.max(Math.abs(low), Math.abs(high));
+}
+
 /**
  * {mean, half, count} of a list of numbers; half is null for fewer than two. Numbers of one job list, resampled, scatter
  * as that list's own figure errs.
@@ -24,7 +30,7 @@ function studentT(degrees, table = STUDENT_T, z = 1.959963984540054) {
 function estimateOf(values, resampled) {
   const count = values.length, mean = values.reduce((sum, v) => sum + v, 0) / count;
   if (count < 2) return {mean, half: null, count};
-  const squares = values.reduce((sum, v) => sum + (v - mean) ** 2, 0);
+  const squares = differByRounding(values) ? 0 : values.reduce((sum, v) => sum + (v - mean) ** 2, 0);
   return {mean, half: studentT(count - 1) * Math.sqrt(squares / (count - 1) * (resampled ? 1 + 1 / count : 1 / count)), count};
 }
 
@@ -192,6 +198,7 @@ function sweepFigures(about, id) {
     + (also.length ? ` ${apart ? 'Each dot is a point; they' : 'Points'} differ in ${also.map((each) => each.title).join(' and ')}, too.` : '') + (over.length ? ` Means over ${over.join(' and ')}.` : '');
   const value = partners ? {title: `${metric.title} / baseline`, unit: '', log: true} : {title: metric.title, unit: metric.unit, log: false, from_zero: true};
   const mark = apart || (also.length && numeric && x.names.length > MOST_JOINED) ? 'dots' : 'line';
+  const isBounded = !partners && metric.unit === 'share';  // Student's t knows no bounds, and shares end at 0 and 1
   const figures = [{
     id: `${id}lines`, kind: 'xy', title, base: 0, diagonal: false, caption: caption + (intervals ? ' Bars: 95% Student-t intervals over seeds.' : ''),
     x: !numeric ? levelAxis(x) : {title: x.key, shown_title: x.title, unit: x.unit, log: low > 0 && high / low >= LOG_RANGE, ...(x.unit ? {ticks: x.numbers, tick_names: titlesOf(x)} : {})},
@@ -200,7 +207,7 @@ function sweepFigures(about, id) {
       const present = row.map((cell, i) => [cell, i]).filter(([cell]) => cell);
       return {
         name: names[b], shown_name: titles[b], mark, x: present.map(([, i]) => (numeric ? x.numbers[xCode(i)] : xCode(i))), y: present.map(([cell]) => cell.mean),
-        ...(intervals ? {low: present.map(([cell]) => cell.low), high: present.map(([cell]) => cell.high)} : {}),
+        ...(intervals ? {low: present.map(([cell]) => (isBounded && cell.low < 0 ? Math.min(0, cell.mean) : cell.low)), high: present.map(([cell]) => (isBounded && cell.high > 1 ? Math.max(1, cell.mean) : cell.high))} : {}),
       };
     }).filter((series) => series.x.length > 0 || !by),
   }];

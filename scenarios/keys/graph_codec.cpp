@@ -125,7 +125,10 @@ Codec<std::string> node_name_codec() {
 }
 
 Codec<ByteRate> link_rate_codec() {
-  return quantity_codec(ByteRate{125}, ByteRate{1.25e14});
+  Codec<ByteRate> codec = quantity_codec(ByteRate{125}, ByteRate{1.25e14});
+  codec.print = print_link_rate;
+  codec.plain = [](const ByteRate& value, PartNames) { return PlainValue{print_link_rate(value), value}; };
+  return codec;
 }
 
 Codec<Time> link_latency_codec() {

@@ -3,6 +3,7 @@
 
 #include "scenarios/yaml/codecs.hpp"
 #include "scenarios/yaml/shared_function.hpp"
+#include "scenarios/yaml/usual_words.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>
@@ -79,7 +80,7 @@ void read_members(std::span<const MapMember<T>> members, const YamlNode& map, co
     }
     std::vector<std::string> names;
     for (const MapMember<T>& member : members) names.emplace_back(member.name);
-    inner.complain(each.place, "unknown key", did_you_mean(each.key, names));
+    inner.complain(each.place, "unknown key", hint_for_key(each.key, names));
   }
 }
 

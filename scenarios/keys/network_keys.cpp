@@ -2,6 +2,7 @@
 
 #include "network/collectives/choice.hpp"
 #include "network/library/nccl_machine.hpp"
+#include "scenarios/keys/graph_codec.hpp"
 #include "scenarios/keys/key_rows.hpp"
 #include "scenarios/keys/topology_codec.hpp"
 #include "scenarios/run/network_costs.hpp"
@@ -216,11 +217,11 @@ std::vector<ScenarioKey> cost_keys() {
           "file of links between sites, each with one server of one GPU (CSV: from, to, latency_ms one way, mbps), "
           "relative to the file with this key; in place of what nic, alpha and beta say of all links. cluster.servers "
           "or overlap.workers takes the first that many sites, by default all")),
-      no_sites(displacing({"network.beta", "network.eta", "network.fitted_workers", "network.fitted_bytes"},
-                          row(
-                              "network.nic", [](auto& s) -> auto& { return s.network.nic; },
-                              optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "auto"),
-                              "line rate of each interface of a server; auto: 1/beta, or 10Gbps if beta is auto too"))),
+      no_sites(displacing(
+          {"network.beta", "network.eta", "network.fitted_workers", "network.fitted_bytes"},
+          row(
+              "network.nic", [](auto& s) -> auto& { return s.network.nic; }, optional_codec(link_rate_codec(), "auto"),
+              "line rate of each interface of a server; auto: 1/beta, or 10Gbps if beta is auto too"))),
       no_sites(row(
           "network.alpha", [](auto& s) -> auto& { return s.network.alpha; }, quantity_codec(Time{}, kHour),
           "start-up time of a transfer; see network.formula")),

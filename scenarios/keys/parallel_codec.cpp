@@ -1,7 +1,6 @@
 #include "scenarios/keys/parallel_codec.hpp"
 
 #include "models/devices.hpp"
-#include "scenarios/keys/graph_codec.hpp"
 #include "scenarios/keys/map_members.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/yaml/map_codec.hpp"
@@ -47,7 +46,7 @@ Codec<DocumentSource> documents_codec() {
 }
 
 Codec<OffloadSetup> offload_codec() {
-  const auto rate = optional_codec(link_rate_codec(), "");
+  const auto rate = optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "");
   return map_codec<OffloadSetup>(
       {field("optimizer", &OffloadSetup::optimizer,
              choice_codec<StatePlace>(

@@ -1,9 +1,12 @@
 #include "scenarios/keys/policy_codec.hpp"
 
+#include "scenarios/yaml/usual_words.hpp"
 #include "sim/check.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -57,12 +60,37 @@ const PolicyInfo* find_policy(const PolicyKind& kind, std::string_view name) {
   return nullptr;
 }
 
+/// What is meant by the name of a policy that this kind doesn't have: a name that other programs use, the policy of
+/// another kind, a near name, or the policies of that paper or system. Empty if nothing is.
+std::string policy_hint(const PolicyKind& kind, const std::string& word) {
+  constexpr std::size_t kShortest = 4, kMost = 6;
+  const auto ask = [](const std::vector<std::string>& names) {
+    std::vector<std::string> quoted;
+    for (const std::string& name : names) quoted.push_back(fmt::format("\"{}\"", name));
+    return fmt::format("did you mean {}?", join(quoted, " or "));
+  };
+  if (const std::vector<std::string> called = policies_called(kind.word, word); !called.empty()) return ask(called);
+  for (const PolicyKind& other : policy_kinds())
+    if (other.word != kind.word && find_policy(other, word) != nullptr)
+      return fmt::format("{} is a policy of {}", word, other.key);
+  std::vector<std::string> names, named;
+  for (const PolicyInfo& policy : kind.policies) names.emplace_back(policy.name);
+  if (std::string near = did_you_mean(word, names); !near.empty()) return near;
+  const auto lower = [](std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+  };
+  for (const PolicyInfo& policy : kind.policies)
+    if (lower(std::string{policy.source}).find(lower(word)) != std::string::npos) named.emplace_back(policy.name);
+  return word.size() >= kShortest && !named.empty() && named.size() <= kMost ? ask(named) : std::string{};
+}
+
 /// Switches to the policy that `node` names, unless it is the current one. Reports an unknown name.
 bool read_name(const PolicyKind& kind, const YamlNode& node, const Reading& reading, PolicyChoice& choice) {
   if (node.kind != Kind::scalar || find_policy(kind, node.text) == nullptr) {
     std::vector<std::string> names;
     for (const PolicyInfo& policy : kind.policies) names.emplace_back(policy.name);
-    reading.expected_one_of(names, node);
+    reading.expected_one_of(names, node, node.kind == Kind::scalar ? policy_hint(kind, node.text) : std::string{});
     return false;
   }
   if (node.text != choice.name) choice = default_policy(kind, node.text);

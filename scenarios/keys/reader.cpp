@@ -13,10 +13,12 @@
 #include "scenarios/study/study_places.hpp"
 #include "scenarios/training/training_check.hpp"
 #include "scenarios/training/training_graphs.hpp"
+#include "scenarios/yaml/usual_words.hpp"
 #include "text/words.hpp"
 #include "traces/link_matrix_csv.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <tuple>
@@ -89,20 +91,6 @@ constexpr RenamedKey kRenamedKeys[] = {{"scheduling.preemption", "checkpoints"},
                                        {"overlap.servers", "training.NAME.servers", kInEntry},
                                        {"overlap.colocated", "training.NAME.colocated", kInEntry}};
 
-/// Words that people write for a key because other programs and papers have them.
-constexpr RenamedKey kUsualWords[] = {{"network.bandwidth", "network.nic"},
-                                      {"network.line_rate", "network.nic"},
-                                      {"network.latency", "network.alpha"},
-                                      {"cluster.nodes", "cluster.servers"},
-                                      {"cluster.machines", "cluster.servers"},
-                                      {"cluster.gpus_per_node", "cluster.gpus_per_server"},
-                                      {"cluster.gpus", "cluster.gpus_per_server"},
-                                      {"policies.scheduler", "policies.scheduling"},
-                                      {"policies.placer", "policies.placement"},
-                                      {"workload.trace", "workload.jobs"},
-                                      {"workload.arrival_rate", "workload.generate.arrivals"},
-                                      {"checkpoints.interval", "checkpoints.period"}};
-
 /// A hint for an unknown key: its present name, the key that is meant, the nearest key at this place, the place where
 /// the name belongs, or the group that has the keys of its value.
 std::string hint_for(const std::string& name, const std::string& prefix, const YamlNode& value) {
@@ -113,10 +101,7 @@ std::string hint_for(const std::string& name, const std::string& prefix, const Y
     if (key.before == prefix + name)
       return fmt::format("it is now \"{}\"{}{}", key.now, key.how.empty() ? "" : ": ", key.how);
   }
-  for (const RenamedKey& key : kUsualWords) {
-    if (key.before == prefix + name) return fmt::format("did you mean \"{}\"?", key.now);
-  }
-  std::string hint = did_you_mean(name, names_after(prefix));
+  std::string hint = hint_for_key(name, names_after(prefix), prefix);
   if (hint.empty() && value.kind == Kind::map && !value.entries.empty()) {
     if (const std::string group = group_of(name, value); !group.empty()) {
       const bool single = value.entries.size() == 1;
@@ -177,8 +162,10 @@ class LayerReader {
     if (vcs_are_read) place(vcs_complaints(scenario_));
     if (const auto complaint = jobs_complaint(scenario_)) place({*complaint});
     place(sharing_complaints(scenario_));
-    if (complaints_.empty()) place(failure_complaints(scenario_));
-    if (!readable || !complaints_.empty()) return;
+    if (none_about({"failures", "checkpoints", "cluster", "scheduling", "workload"}))
+      place(failure_complaints(scenario_));
+    if (!readable) return;
+    if (!complaints_.empty()) return place_independent();
     if (scenario_.overlap.given()) keep_places();
     take_defaults(scenario_.training);
     if (scenario_.overlap.given() && !gives("cluster.gpus_per_server")) scenario_.cluster.gpus_per_server = 1;
@@ -209,6 +196,30 @@ class LayerReader {
   [[nodiscard]] Scenario& scenario() { return scenario_; }
 
  private:
+  /// True if no complaint so far is about these groups of keys.
+  [[nodiscard]] bool none_about(std::initializer_list<std::string_view> groups) const {
+    return std::ranges::none_of(complaints_, [&](const Complaint& each) {
+      const std::string_view group = std::string_view{each.key}.substr(0, each.key.find('.'));
+      return std::ranges::find(groups, group) != groups.end();
+    });
+  }
+
+  /// Beside the complaints so far, those that can't follow from them, so that users see them in the same round.
+  void place_independent() {
+    const auto is_sound = [&](const std::string& entry) {
+      return std::ranges::none_of(complaints_, [key = "training." + entry](const Complaint& each) {
+        return each.key == key || each.key.starts_with(key + ".");
+      });
+    };
+    if (!scenario_.overlap.given() && is_sound(std::string{kDefaultEntry})) {
+      take_defaults(scenario_.training);
+      for (const TrainingEntry& entry : scenario_.training)
+        if (entry.name != kDefaultEntry && is_sound(entry.name)) place(entry_complaints(entry));
+    }
+    if (scenario_.network.fidelity == Fidelity::flow && none_about({"network", "cluster"}))
+      place(topology_complaints(scenario_));
+  }
+
   /// Gives a study of a training entry the setup of that entry, and its policies if the study has no lists of its own.
   void take_entry() {
     IterationStudy& study = scenario_.overlap;

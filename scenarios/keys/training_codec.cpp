@@ -202,7 +202,7 @@ Codec<std::vector<TrainingEntry>> training_codec() {
       return reading.expected("a map such as {resnet: {model: resnet50, device: V100-SXM2, batch: 64}}", node);
     if (value.size() + node.entries.size() > kMaxItems)
       return reading.expected(fmt::format("at most {} entries", kMaxItems), node);
-    const std::size_t before = reading.complaints.size();
+    // With complaints the scenario is refused; the entries without any are kept, so that they can be checked as well.
     Entries entries = value;
     for (const YamlNode::Entry& each : node.entries) {
       const std::string key = reading.key + "." + each.key;
@@ -222,7 +222,7 @@ Codec<std::vector<TrainingEntry>> training_codec() {
       }
       read_members(members(), each.value, inner, *entry, entry->given);
     }
-    if (reading.complaints.size() == before) value = std::move(entries);
+    value = std::move(entries);
   };
   codec.print = [](const Entries& value) {
     if (value.empty()) return std::string{};

@@ -3,6 +3,7 @@
 #include "models/devices.hpp"
 #include "models/workload.hpp"
 #include "models/workloads/fitted.hpp"
+#include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/idle_interfaces_note.hpp"
@@ -67,8 +68,12 @@ void check_drawn_sizes(const Scenario& scenario, Complaints& complaints, std::ve
 
 void check_sizes(const Scenario& scenario, Complaints& complaints, std::vector<std::string>& warnings) {
   if (scenario.workload.like) return complaints.collect([&] { check_drawn_sizes(scenario, complaints, warnings); });
-  for (const auto& [gpus, jobs] : scenario.workload.generate.sizes)
-    check_size(scenario, "workload.generate.sizes", "a job", gpus, complaints);
+  const auto& sizes = scenario.workload.generate.sizes;
+  if (sizes == default_scenario().workload.generate.sizes)
+    return check_size(
+        scenario, "workload.generate.sizes", "the scenario says no sizes of jobs; the largest of the usual",
+        std::ranges::max_element(sizes)->first, complaints, "say them, such as {1: 20, 2: 10}, or give workload.jobs");
+  for (const auto& [gpus, jobs] : sizes) check_size(scenario, "workload.generate.sizes", "a job", gpus, complaints);
 }
 
 /// Returns the time on its GPUs that a job needs after a preemption before any of its work is saved.

@@ -437,6 +437,41 @@ std::string free_tensor_note(const Scenario& scenario) {
   return {};
 }
 
+std::vector<std::string> taken_batch_notes(const Scenario& scenario, JobLists& lists) {
+  std::vector<std::string> notes;
+  const auto is_silent = [](const TrainingEntry& entry) {
+    return entry.name != kDefaultEntry && entry.parallel && !entry.global_batch && !entry.given.contains("accumulate");
+  };
+  if (scenario.overlap.given() || std::ranges::none_of(scenario.training, is_silent)) return notes;
+  std::map<std::string, std::set<int>, std::less<>> gpus;  // of the jobs that train an entry
+  const Scenario::Work& work = scenario.workload;
+  if (work.jobs) {
+    for (const JobRequest& job : lists.read(*work.jobs, known_models(scenario, throughputs_of(scenario)))->jobs)
+      gpus[std::string{base_of(job.model)}].insert(job.gpus);
+  } else if (!work.like) {
+    for (const std::string& model : work.generate.models)
+      for (const auto& [size, jobs] : work.generate.sizes) gpus[model].insert(size);
+  }
+  for (const TrainingEntry& entry : scenario.training) {
+    const auto sizes = gpus.find(entry.name);
+    if (!is_silent(entry) || sizes == gpus.end()) continue;
+    const ParallelSetup& setup = *entry.parallel;
+    const std::int64_t batch = entry.batch.value_or(1);
+    const std::int64_t ranks = std::int64_t{setup.tensor} * setup.context * setup.pipeline;
+    const auto samples = [&](int size) { return batch * (size / ranks); };
+    std::string taken = fmt::format("{} on {} GPUs", samples(*sizes->second.begin()), *sizes->second.begin());
+    if (const int most = *sizes->second.rbegin(); most != *sizes->second.begin())
+      taken += fmt::format(" and {} on {}", samples(most), most);
+    const std::string idle =
+        setup.pipeline == 1 ? "" : fmt::format(", and only one of {} pipeline ranks works at a time", setup.pipeline);
+    notes.push_back(fmt::format(
+        "training.{}: global_batch is auto, so an iteration has one micro-batch of {} {} on each data-parallel rank "
+        "({}){}; global_batch says how many samples all GPUs train between two exchanges",
+        entry.name, batch, batch == 1 ? "sample" : "samples", taken, idle));
+  }
+  return notes;
+}
+
 Draws draws_of(const Scenario& scenario) {
   const ListSampling& sampling = scenario.workload.sampling;
   return scenario.workload.jobs && (sampling.block || sampling.bootstrap) ? Draws::resamples : Draws::independent;

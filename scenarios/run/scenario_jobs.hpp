@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace contend {
 
@@ -36,6 +37,9 @@ namespace contend {
 /// Which entry of `training` has tensor-parallel ranks whose messages take no time, because nothing says how fast
 /// transfers inside a server are; empty if none has.
 [[nodiscard]] std::string free_tensor_note(const Scenario& scenario);
+/// For each entry of `training` with `parallel` that jobs train: the batch of an iteration, if the entry says neither
+/// global_batch nor accumulate. Throws InputError if the job list can't be read.
+[[nodiscard]] std::vector<std::string> taken_batch_notes(const Scenario& scenario, JobLists& lists);
 /// What the jobs of different seeds have in common: those drawn from one list are resamples of it.
 [[nodiscard]] Draws draws_of(const Scenario& scenario);
 

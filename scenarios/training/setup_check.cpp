@@ -7,6 +7,7 @@
 #include "models/training_profile.hpp"
 #include "scenarios/training/trained_model.hpp"
 #include "sim/check.hpp"
+#include "text/words.hpp"
 
 #include <algorithm>
 #include <string>
@@ -89,10 +90,10 @@ class SetupChecker {
   void check_type() {
     const Device* device = find_device(setup_.device.name);
     if (device == nullptr || device->supports(setup_.type)) return;
-    std::string types;
+    std::vector<std::string> types;
     for (const DataType type : {DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16})
-      if (device->supports(type)) types += fmt::format("{}{}", types.empty() ? "" : ", ", to_string(type));
-    complain("dtype", fmt::format("{} has no {}", device->name, to_string(setup_.type)), "one of " + types);
+      if (device->supports(type)) types.emplace_back(to_string(type));
+    complain("dtype", fmt::format("{} has no {}", device->name, to_string(setup_.type)), "it has " + join(types));
   }
 
   void check_calibration() {

@@ -9,6 +9,7 @@
 #include "scenarios/training/training_graphs.hpp"
 #include "scenarios/yaml/codecs.hpp"
 #include "text/words.hpp"
+#include "traces/job_list.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -155,6 +156,9 @@ void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints)
   };
   const auto check_setup = [&](bool compresses) {
     std::vector<Complaint> found = setup_complaints(entry, key, compresses);
+    std::erase_if(found, [&](const Complaint& each) {
+      return std::ranges::find(complaints, each.key, &Complaint::key) != complaints.end();
+    });
     complaints.insert(complaints.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
   };
   if (entry.parallel) {
@@ -165,7 +169,9 @@ void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints)
   for (const std::string_view member : kOnlyParallel) {
     if (entry.given.contains(member)) complain(member, "has no effect without parallel", "");
   }
-  if (entry.type == DataType::fp8) complain("dtype", "fp8 needs parallel", "bf16");
+  if (entry.type == DataType::fp8)
+    complain("dtype", "only matrix products of a transformer with `parallel` can be in fp8",
+             "fp16 or bf16, or give parallel, such as {zero: 1}");
   const TrainingProfile* const published = published_profile(entry);
   if (published != nullptr && entry.optimizer != Optimizer::none)
     complain("optimizer", fmt::format("is in the measured times of {} already", *entry.model), "none");
@@ -248,7 +254,7 @@ std::vector<Complaint> training_complaints(const Scenario& scenario) {
     complaints.push_back(
         {.key = "workload.generate.models",
          .reason = fmt::format("{} is neither an entry of training nor a training profile", quote(model)),
-         .hint = did_you_mean(model, names)});
+         .hint = unknown_model_hint(model, names)});
   }
   const Scenario::Network& network = scenario.network;
   for (const TrainingEntry& each : scenario.training) {

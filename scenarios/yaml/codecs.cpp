@@ -50,9 +50,9 @@ void Reading::expected(std::string_view what, const YamlNode& found, std::string
   complain(found.place, fmt::format("expected {}, got {}", what, found_text(found)), std::move(hint));
 }
 
-void Reading::expected_one_of(const std::vector<std::string>& names, const YamlNode& found) const {
-  expected("one of " + join(names), found,
-           found.kind == Kind::scalar ? did_you_mean(found.text, names) : std::string{});
+void Reading::expected_one_of(const std::vector<std::string>& names, const YamlNode& found, std::string hint) const {
+  if (hint.empty() && found.kind == Kind::scalar) hint = did_you_mean(found.text, names);
+  expected("one of " + join(names), found, std::move(hint));
 }
 
 void names_schema(JsonWriter& json, const std::vector<std::string>& names) {

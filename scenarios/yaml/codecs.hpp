@@ -34,8 +34,8 @@ struct Reading {
   /// Reports `expected an integer >= 1, got "eight"` at the place of `found`.
   void expected(std::string_view what, const YamlNode& found, std::string hint = {}) const;
   void complain(Place place, std::string reason, std::string hint = {}) const;
-  /// Reports `expected one of a, b, c, got "x"; did you mean ...`.
-  void expected_one_of(const std::vector<std::string>& names, const YamlNode& found) const;
+  /// Reports `expected one of a, b, c, got "x"; did you mean ...`, or this hint.
+  void expected_one_of(const std::vector<std::string>& names, const YamlNode& found, std::string hint = {}) const;
 };
 
 /// A value as people write it: text without the quotes of YAML, a list of one as what it holds.

@@ -3,6 +3,7 @@
 
 #include "scenarios/yaml/codecs.hpp"
 #include "scenarios/yaml/shared_function.hpp"
+#include "scenarios/yaml/usual_words.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>
@@ -45,7 +46,7 @@ void read_fields(const std::vector<Field<T>>& fields, const YamlNode& map, const
     const Reading inner{reading.source, key, reading.complaints, reading.files};
     const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.name == entry.key; });
     if (found == fields.end())
-      inner.complain(entry.place, "unknown key", did_you_mean(entry.key, names));
+      inner.complain(entry.place, "unknown key", hint_for_key(entry.key, names));
     else
       found->read(entry.value, inner, value);
   }

@@ -36,6 +36,26 @@ TEST_CASE("import: bad rows are errors with their lines, and are counted if they
   CHECK(contains(here.contend("import jobs.csv --json").out, "\"format\": \"jobs\""));
 }
 
+TEST_CASE("import: a table with own names says what it lacks, and --column names its columns" *
+          doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("own.csv", "job,arrival,accelerators,\"runtime\",queue\na,0,4,100,q1\nb,2.5,8,60,q2\n");
+  const Outcome unknown = here.contend("import own.csv");
+  CHECK(unknown.code == kExitInput);
+  CHECK_MESSAGE(contains(unknown.err, "it needs job_id, submit_s (or submit_ms), gpus, and duration_s"), unknown.err);
+  CHECK_MESSAGE(contains(unknown.err, "this file has job, arrival, accelerators"), unknown.err);
+  const std::string most = "import own.csv -o jobs.csv --column job_id=job --column gpus=accelerators ";
+  const Outcome mapped = here.contend(most + "--column submit_s=arrival --column duration_s=runtime");
+  CHECK_MESSAGE(mapped.code == kExitOk, mapped.err);
+  CHECK(here.read("jobs.csv") == "job_id,submit_s,gpus,duration_s\na,0,4,100\nb,2.5,8,60\n");
+  CHECK_MESSAGE(contains(mapped.out, "queue"), mapped.out);  // the column that isn't used
+  const Outcome wrong = here.contend(most + "--column submit_s=arival --column vc=elsewhere");
+  CHECK(contains(wrong.err, "--column submit_s=arival: there is no column \"arival\"; did you mean \"arrival\"?"));
+  CHECK(contains(wrong.err, "--column vc=elsewhere: there is no column \"elsewhere\"; it has job, arrival, "));
+  CHECK(contains(here.contend("import own.csv --column queue=job").err, "the file has a column \"queue\", too"));
+  CHECK(here.contend("import own.csv --column queue").code == kExitUsage);
+}
+
 TEST_CASE("import: wrong command lines and files without jobs" * doctest::skip(!has_program())) {
   const Workplace here;
   here.write("trace.csv", kTrace);

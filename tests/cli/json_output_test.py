@@ -32,6 +32,9 @@ FILES = {
     "jobs.csv": "job_id,submit_s,gpus,duration_s,user\na,0,4,10,ann\nb,1,4,20,ben\nc,2,2,5,ann\n",
     "queue.yaml": "schema_version: 1\nname: queue\ncluster: {servers: 1, gpus_per_server: 4}\n"
                   "workload: {jobs: jobs.csv}\npolicies: {scheduling: fifo, placement: first-fit}\n",
+    "parallel.yaml": "schema_version: 1\ncluster: {servers: 2, gpus_per_server: 8}\nnetwork: {nic: 200Gbps}\n"
+                     "training: {gpt: {model: gpt2-xl, device: H100-SXM, global_batch: 64, "
+                     "parallel: {tensor: 2, pipeline: 2}}}\n",
     "study.yaml": "schema_version: 1\nnetwork: {alpha: 100us, beta: 1ns/B, formula: measured}\n"
                   "overlap: {model: resnet50, device: V100-PCIe, workers: [16]}\n",
     "iterations.csv": "model,batch,single_worker,fusion,seconds\nresnet152,128,883.1ms,bsp,1.3601\n"
@@ -58,6 +61,7 @@ CASES = [
     ("flows", "flows fabric.yaml flows.csv --json"),
     ("show-topology", "show fabric.yaml --topology --json"),
     ("show-layers", f"show {STUDY} --layers --json"),
+    ("show-parallel", "show parallel.yaml --parallel --json"),
     ("import", "import jobs.csv --json"),
     ("fit", "fit study.yaml iterations.csv --json"),
     ("calibrate-network", "calibrate network --csv measured.csv --json"),

@@ -245,6 +245,30 @@ TEST_CASE("a sweep is drawn over the axes that vary most, or over those asked fo
   CHECK(!contains(sweep_page(data, axes), "<img"));
 }
 
+TEST_CASE("the interval of a share in a sweep's figure ends at 0 and 1") {
+  const TemporaryFolder place;
+  write_store(place.path("s.sqlite"), 4);
+  SweepData data = read_sweep(place.path("s.sqlite"));
+  const SweepAxes axes = choose_axes(data, {.metric = "avg_jct_s"});
+  const auto point = [&](double largest) {
+    SweepData changed = data;
+    for (SweepData::Metric& metric : changed.metrics) {
+      if (metric.description.name != "avg_jct_s") continue;
+      metric.description.unit = "share";
+      for (double& value : metric.values) value /= largest;
+    }
+    const std::vector<Figure> figures = sweep_figures(changed, axes);
+    const FigureSeries srsf = std::get<XyPlot>(figures[0].plot).series[2];
+    return std::tuple{srsf.low[0], srsf.y[0], srsf.high[0]};
+  };
+  // 1015, 1020 and 1025: 1020 with t(2) 5 / sqrt(3) = 12.4.
+  const auto [low, mean, high] = point(1030);
+  CHECK(low == near((1020 - 4.3026527 * 5 / std::sqrt(3.0)) / 1030));
+  CHECK(mean == near(1020.0 / 1030));
+  CHECK(high == 1);
+  CHECK(std::get<2>(point(2000)) == near((1020 + 4.3026527 * 5 / std::sqrt(3.0)) / 2000));
+}
+
 TEST_CASE("the ratios of a sweep to its baseline are those of contend results") {
   const TemporaryFolder place;
   const std::string path = place.path("s.sqlite");
@@ -437,6 +461,24 @@ TEST_CASE("the page names the trace that jobs are like, with their scaling") {
   CHECK(told("{like: philly}").second ==
         fmt::format("{} jobs like philly", find_fitted_workload("philly")->fitted_jobs));
   CHECK(told("{generate: {sizes: {1: 3, 4: 2}}}").second == "generated mix of 5 jobs");
+}
+
+TEST_CASE("facts have the keys that the user gave, and failures and checkpoints") {
+  const auto facts = [](std::string_view rest) {
+    std::string all;
+    for (const auto& [name, value] :
+         scenario_facts(parse_scenario(fmt::format("schema_version: 1\n{}", rest), "x.yaml")))
+      all += name + ": " + value + "\n";
+    return all;
+  };
+  CHECK(contains(facts("network: {nic: 200Gbps, alpha: 50us}\n"),
+                 "network: contention on interfaces: nic 200Gbps, alpha 50us\n"));
+  CHECK(contains(facts("network: {beta: 1ns/B, eta: 2ns/B}\n"), "interfaces: alpha 0s, beta 1ns/B, eta 2ns/B\n"));
+  CHECK(!contains(facts(""), "failures: "));
+  CHECK(contains(facts("failures: {events: list.csv, spares: 2, spare_delay: 5min}\n"),
+                 "failures: events list.csv, spares 2, spare_delay 5min\n"));
+  CHECK(contains(facts("checkpoints: {policy: synchronous, period: 30min, cost: 20s}\n"),
+                 "checkpoints: policy synchronous, period 30min, cost 20s\n"));
 }
 
 TEST_CASE("facts name what was simulated, and every fidelity has a drawing") {

@@ -12,6 +12,50 @@
 namespace contend {
 namespace {
 
+TEST_CASE("scenario reader: errors that don't follow from each other come in one round") {
+  const std::string said = errors_of(
+      "network: {nic: fast}\n"
+      "failures: {components: [{name: server, of: server, fails: {mean: 100d}}]}\n"
+      "training: {a: {model: resnet50, batch: many}, b: {model: resnet50, device: V100-SXM2, dtype: bf16},\n"
+      "           c: {model: gpt2, parallel: {shards: 2}}}\n"
+      "policies: {scheduling: fastest}\n"
+      "workload: {generate: {models: [a, b, c]}}\n");
+  for (const char* each :
+       {"network.nic: expected a rate", "`server` has no repair", "training.a.batch: expected an integer",
+        "training.b.dtype: V100-SXM2 has no bf16", "training.c.parallel.shards: has no effect without zero",
+        "policies.scheduling: expected one of"})
+    CHECK_MESSAGE(said.find(each) != std::string::npos, each, "\n", said);
+  CHECK(std::ranges::count(said, '\n') == 5);
+}
+
+TEST_CASE("scenario reader: words of other programs get the key or the policy that is meant") {
+  const auto hint = [](const std::string& text) {
+    const std::string said = errors_of(text);
+    const std::size_t at = said.find("; ");
+    return at == std::string::npos ? said : said.substr(at + 2);
+  };
+  CHECK(hint("policies: {scheduling: tiresias}\n") == "did you mean \"las\" or \"dlas-gpu\" or \"gittins\"?");
+  CHECK(hint("policies: {scheduling: Backfill}\n") == "did you mean \"easy\" or \"conservative\"?");
+  CHECK(hint("policies: {scheduling: baguette}\n").find("did you mean") == std::string::npos);
+  CHECK(hint("policies: {scheduling: lwf}\n") == "lwf is a policy of policies.placement");
+  CHECK(hint("policies: {placement: Helios}\n") == "did you mean \"consolidated\"?");  // from its source
+  const auto in_entry = [&](const std::string& member) { return hint("training: {a: {" + member + "}}\n"); };
+  CHECK(in_entry("tp: 8") == "did you mean \"parallel.tensor\"?");
+  CHECK(in_entry("batch_size: 8") == "did you mean \"batch\"?");
+  CHECK(in_entry("fsdp: true") == "did you mean \"parallel: {zero: 3}\"?");
+  CHECK(in_entry("parallel: {tp: 8}") == "did you mean \"tensor\"?");
+  CHECK(in_entry("parallel: {ep: 8}") == "did you mean \"expert\"?");
+  CHECK(in_entry("parallel: {cp: 8}") == "did you mean \"context\"?");
+  CHECK(in_entry("parallel: {PP: 8}") == "did you mean \"pipeline\"?");
+  CHECK(in_entry("parallel: {dp: 8}") ==
+        "data parallelism takes the GPUs of a job that tensor, pipeline and context leave");
+  CHECK(in_entry("parallel: {global_batch: 8}") == "it stands beside parallel: training.NAME.global_batch");
+  CHECK(hint("failures: {mttr: 6h}\n") == "did you mean \"failures.repair\", a law such as {mean: 6h}?");
+  CHECK(hint("failures: {mtbf: 6h}\n").find("did you mean \"failures.components\", such as [{name: server") == 0);
+  CHECK(hint("failures: {components: [{name: server, of: server, mtbf: 9d}]}\n")
+            .find("did you mean \"fails\", a law such as {mean: 100d}?") == 0);
+}
+
 TEST_CASE("an empty scenario is the default one") {
   const Scenario s = parsed("");
   CHECK(s.seed == 1);

@@ -108,7 +108,7 @@ TEST_CASE("training: what can't be is said with its place") {
   CHECK(errors_of("training: {a: {model: vgg16, fusoin: ddp}}\n") ==
         "a.yaml:2:30: training.a.fusoin: unknown key; did you mean \"fusion\"?");
   CHECK(errors_of("training: {a: {model: vgg16, dtype: bf16}}\n") ==
-        "a.yaml:2:37: training.a.dtype: V100-SXM2 has no bf16; one of fp32, fp16");
+        "a.yaml:2:37: training.a.dtype: V100-SXM2 has no bf16; it has fp32, fp16");
   CHECK(errors_of("training: {a: {model: vgg16, kernel_factor: 2}}\n") ==
         "a.yaml:2:45: training.a.kernel_factor: has no effect without a compression");
   CHECK(errors_of("training: {a: {model: published-vgg16, dtype: fp16, batch: 32, optimizer: adam}}\n") ==
@@ -291,6 +291,46 @@ TEST_CASE("training: tensor-parallel ranks whose messages take no time are told"
   CHECK(note(", inside: {bandwidth: 450GB/s}").empty());
   CHECK(note(", fidelity: flow").empty());
   CHECK(note("", "{pipeline: 8}").empty());
+}
+
+TEST_CASE("training: the batch that is taken where nothing says it is told") {
+  JobLists lists;
+  const auto notes = [&](const std::string& members, const std::string& sizes = "{8: 1, 16: 2}") {
+    const std::vector<std::string> all =
+        taken_batch_notes(parsed("cluster: {servers: 2, gpus_per_server: 8}\ntraining: {a: {model: gpt2-xl" + members +
+                                 "}}\nworkload: {generate: {models: [a], sizes: " + sizes + "}}\n"),
+                          lists);
+    return fmt::format("{}", fmt::join(all, "\n"));
+  };
+  const std::string parallel = ", parallel: {tensor: 2, pipeline: 2}";
+  CHECK(notes(parallel + ", batch: 4") ==
+        "training.a: global_batch is auto, so an iteration has one micro-batch of 4 samples on each data-parallel rank "
+        "(8 on 8 GPUs and 16 on 16), and only one of 2 pipeline ranks works at a time; global_batch says how many "
+        "samples all GPUs train between two exchanges");
+  CHECK(notes(", parallel: {tensor: 8}, global_batch: auto", "{16: 1}")
+            .find("of 1 sample on each data-parallel rank (2 "
+                  "on 16 GPUs); global_batch says") != std::string::npos);
+  CHECK(notes(parallel + ", global_batch: 64").empty());
+  CHECK(notes(parallel + ", accumulate: 1").empty());
+  CHECK(notes("").empty());  // layer by layer, where `batch` says all
+}
+
+TEST_CASE("training: fp8 and networks of the catalogue are refused with what would be right") {
+  CHECK(errors_of("training: {a: {model: resnet50, dtype: fp8}}\n") ==
+        "a.yaml:2:40: training.a.dtype: only matrix products of a transformer with `parallel` can be in fp8; fp16 or "
+        "bf16, or give parallel, such as {zero: 1}");
+  const auto hint = [&](const std::string& model) {
+    const std::string said = errors_of("workload: {generate: {models: [" + model + "]}}\n");
+    return said.substr(said.find("; ") + 2);
+  };
+  CHECK(hint("bert-base") ==
+        "it is a network of the catalogue, which jobs train by an entry of training: `training: {bert-base: {model: "
+        "bert-base}}`");
+  CHECK(hint("mixtral-8x7b").find("`training: {mixtral-8x7b: {model: mixtral-8x7b, parallel: {tensor: 8}}}`") !=
+        std::string::npos);
+  CHECK(hint("gpt-3-6.7b")
+            .find("`training: {NAME: {model: gpt-3-6.7b, parallel: {tensor: 8}}}`, and jobs have the "
+                  "model NAME") != std::string::npos);
 }
 
 TEST_CASE("training: entries that no job names are told") {

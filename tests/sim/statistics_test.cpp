@@ -38,6 +38,12 @@ TEST_CASE("percentiles interpolate between order statistics") {
   CHECK(std::isnan(percentile({}, 0.5)));
 }
 
+TEST_CASE("values that are equal but for rounding have an interval of no width") {
+  CHECK(estimate(std::vector<double>{0.1 + 0.2, 0.3, 0.3}).half_width == 0);
+  CHECK(estimate(std::vector<double>{0.3, 0.3 + 1e-12, 0.3}).half_width > 0);
+  CHECK(std::isnan(estimate(std::vector<double>{1, std::nan(""), 1}).half_width));
+}
+
 TEST_CASE("Student-t quantiles of the printed tables") {
   CHECK(student_t_975(1) == near(12.7062, 3e-5));
   CHECK(student_t_975(9) == near(2.2622, 3e-5));

@@ -76,6 +76,31 @@ TEST_CASE("rates: bits and bytes") {
   CHECK(rate("0.1Gbps") == 12.5e6);
 }
 
+TEST_CASE("rates in bits have several usual spellings, and a case that may mean bytes is asked about") {
+  for (const char* text : {"10Gbps", "10 Gbit/s", "10Gb/s", "10GBit/s", "10000Mb/s"}) CHECK(rate(text) == 1.25e9);
+  CHECK(rate("8kbit/s") == 1e3);
+  CHECK(rate("8b/s") == 1.0);
+  const std::regex pattern{quantity_info<ByteRate>().pattern};
+  for (const char* text : {"10 Gbit/s", "8kb/s", "8bit/s", "8kbps"}) CHECK(std::regex_match(text, pattern));
+  for (const char* text : {"10 gigs", "10gb/s", "10Gb/h"}) CHECK_FALSE(std::regex_match(text, pattern));
+  const std::string rate_hint = "a rate such as 10Gbps; did you mean ";
+  CHECK(refusal<ByteRate>("100 Gbit") == rate_hint + "\"Gbps\"?");
+  CHECK(refusal<ByteRate>("100Gb") == rate_hint + "\"Gbps\"?");
+  CHECK(refusal<ByteRate>("100G") == rate_hint + "\"Gbps\"?");
+  CHECK(refusal<ByteRate>("10gb/s") == rate_hint + "\"Gbps\"?");
+  CHECK(refusal<ByteRate>("10GBps") == rate_hint + "\"GB/s\" (bytes) or \"Gbps\" (bits)?");
+  CHECK(refusal<ByteRate>("10GB") == rate_hint + "\"GB/s\"?");
+}
+
+TEST_CASE("the rate of a link is printed in bits where these are a short number") {
+  CHECK(print_link_rate(ByteRate{25e9}) == "200Gbps");
+  CHECK(print_link_rate(ByteRate{12.5e9}) == "100Gbps");
+  CHECK(print_link_rate(ByteRate{125e9}) == "1Tbps");
+  CHECK(print_link_rate(ByteRate{450e9}) == "450GB/s");
+  CHECK(print_link_rate(ByteRate{1'073'741'824}) == "1GiB/s");
+  CHECK(print_link_rate(ByteRate{25e9 + 4e-6}) == print_quantity(ByteRate{25e9 + 4e-6}));
+}
+
 TEST_CASE("times per byte are the nearest double") {
   CHECK(slope("1ns/B") == 1.0);
   CHECK(slope("0.856ms/MiB") == 856'000.0 / 1'048'576.0);

@@ -3,9 +3,12 @@
 #include "models/training_profile.hpp"
 #include "text/byte_source.hpp"
 #include "traces/jobs/name_index.hpp"
+#include "traces/jobs/renamed_columns.hpp"
 
 #include <algorithm>
 #include <climits>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/core.h>
@@ -110,9 +113,12 @@ bool takes_too_long(const JobRequest& job) {
 
 ImportedJobs import_jobs(const std::string& format, ByteSource& source, const std::string& file,
                          const ImportOptions& options) {
-  PeekedSource peeked{source};
+  std::optional<RenamedColumns> renamed;
+  if (!options.columns.empty()) renamed.emplace(source, options.columns, file);
+  PeekedSource peeked{renamed ? *renamed : source};
   const TraceFormat& found = format == "auto" ? recognise_trace(peeked.head(), file) : find_trace_format(format);
   ImportedJobs result{.jobs = {}, .report = RowReport{file, options.skip_bad_rows}, .format = &found, .origin = {}};
+  if (renamed) result.report.leave_out_unknown_columns();
   Importer importer{result, options};
   found.read(peeked, result.report, [&](int line, JobRequest&& job) { importer.take(line, std::move(job)); });
   result.report.throw_if_bad("--skip-bad-rows leaves them out");

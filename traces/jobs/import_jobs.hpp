@@ -36,6 +36,9 @@ struct ImportOptions {
   TimeOrigin origin = TimeOrigin::automatic;
   TraceWork work = TraceWork::duration;
   std::map<std::string, std::string> models{};  ///< new names for models of the trace
+  /// Columns of a table by the names that its format has for them, with their names in the file. Columns of a job list
+  /// without a meaning are then left out instead of refused.
+  std::map<std::string, std::string> columns{};
 };
 
 /// The imported jobs, and what became of the other rows.

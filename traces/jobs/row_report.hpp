@@ -37,6 +37,9 @@ class RowReport {
   void note(int line, std::string_view what) { add(notes_, line, what); }
   /// The columns of the file that have no counterpart in a job list.
   void set_unused_columns(std::vector<std::string> names) { unused_columns_ = std::move(names); }
+  /// Columns without a meaning are left out, instead of refused by formats that are ours.
+  void leave_out_unknown_columns() { leaves_out_unknown_columns_ = true; }
+  [[nodiscard]] bool leaves_out_unknown_columns() const { return leaves_out_unknown_columns_; }
   /// Throws InputError with the first bad rows and their number; does nothing if bad rows are skipped. `way_out` is a
   /// hint what the user may do.
   void throw_if_bad(std::string_view way_out = {}) const;
@@ -57,6 +60,7 @@ class RowReport {
 
   std::string file_;
   bool skip_bad_rows_;
+  bool leaves_out_unknown_columns_ = false;
   std::int64_t rows_ = 0;
   std::int64_t bad_rows_ = 0;
   int last_bad_line_ = 0;

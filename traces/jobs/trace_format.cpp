@@ -1,13 +1,19 @@
 #include "traces/jobs/trace_format.hpp"
 
 #include "sim/error.hpp"
+#include "text/words.hpp"
 #include "traces/job_list.hpp"
 #include "traces/jobs/readers.hpp"
+#include "traces/jobs/renamed_columns.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <cstddef>
+#include <string>
+#include <vector>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace contend {
 namespace {
@@ -132,11 +138,27 @@ constexpr std::array kFormats = {
   throw InputError{{.file = file, .reason = std::move(reason), .hint = std::move(hint)}};
 }
 
+/// How a table with own names can be read as a job list; empty if the file doesn't begin as a table.
+std::string hint_about_columns(const TraceHead& head) {
+  constexpr std::size_t kFewest = 3, kMost = 30, kLongest = 40;
+  const bool is_table = head.columns.size() >= kFewest && std::ranges::all_of(head.columns, [](std::string_view name) {
+                          return !name.empty() && name.size() <= kLongest &&
+                                 name.find_first_of("[]{}:;|\t") == std::string_view::npos &&
+                                 std::ranges::any_of(name, [](unsigned char c) { return std::isalpha(c) != 0; });
+                        });
+  if (!is_table) return {};
+  std::vector<std::string> names{
+      head.columns.begin(), head.columns.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, head.columns.size()))};
+  return fmt::format(
+      ". Or say which columns a job list is made of: it needs job_id, submit_s (or submit_ms), gpus, and duration_s "
+      "(or "
+      "model and iterations), and this file has {}: --column submit_s=NAME",
+      join(names));
+}
+
 TraceHead head_of(std::string_view text) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  TraceHead head{.text = text, .columns = {}};
-  while (text.starts_with('#')) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
-  std::string_view line = text.substr(0, text.find_first_of("\r\n"));
+  TraceHead head{.text = text.starts_with("\xEF\xBB\xBF") ? text.substr(3) : text, .columns = {}};
+  std::string_view line = header_of(text);
   while (!line.empty()) {
     const std::size_t comma = std::min(line.find(','), line.size());
     head.columns.push_back(line.substr(0, comma));
@@ -191,7 +213,7 @@ const TraceFormat& recognise_trace(std::string_view text, const std::string& fil
   }
   if (found == nullptr)
     fail(file, "the beginning matches no trace format that can be recognised",
-         "name the format; `contend list trace-formats` lists the known ones");
+         "name the format; `contend list trace-formats` lists the known ones" + hint_about_columns(head));
   return *found;
 }
 

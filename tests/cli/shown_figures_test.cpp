@@ -1,0 +1,121 @@
+// What tables and pages of `run`, `results`, `show` and `check` say beside their figures, as a user meets it.
+#include "cli/exit_code.hpp"
+#include "cli/progress.hpp"
+#include "tests/cli/program.hpp"
+
+#include <array>
+#include <span>
+#include <string>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+namespace {
+
+constexpr const char* kFailing =
+    "schema_version: 1\n"
+    "cluster: {servers: 4, gpus_per_server: 2}\n"
+    "network: {nic: 200Gbps, alpha: 20us}\n"
+    "failures: {components: [{name: server, of: server, fails: {mean: 4h}, repair: {mean: 10min}}]}\n"
+    "checkpoints: {policy: synchronous, period: optimal, cost: 20s}\n"
+    "workload: {jobs: jobs.csv}\n";
+constexpr const char* kJobsThatFail =
+    "job_id,submit_s,gpus,duration_s,user\na,0,2,20000,ann\nb,10,8,30000,ben\nc,20,2,9000,ann\n";
+
+}  // namespace
+
+TEST_SUITE_BEGIN("cli" * doctest::skip(!has_program()));
+
+TEST_CASE("run: failures have their figures with several seeds, too, and the optimal period is shown") {
+  const Workplace here;
+  here.write("s.yaml", kFailing);
+  here.write("jobs.csv", kJobsThatFail);
+  const Outcome one = here.contend("run s.yaml -q -o out");
+  CHECK(one.code == kExitOk);
+  const Outcome table = here.contend("run s.yaml");
+  CHECK_MESSAGE(contains(table.out, "checkpoint period"), table.out);
+  // Young and Daly: about sqrt(2 x 20 s x the mean time between interruptions, 4 h for one server, 1 h for four).
+  CHECK_MESSAGE(contains(table.out, " s for jobs of 2 GPUs, "), table.out);
+  CHECK_MESSAGE(contains(table.out, " s for jobs of 8 GPUs (optimal)"), table.out);
+  const Outcome several = here.contend("run s.yaml --repeat 3", "COLUMNS=250");
+  for (const char* title : {"interruptions", "goodput [%]", "checkpoint period"})
+    CHECK_MESSAGE(contains(several.out, title), several.out);
+  here.write("plain.yaml",
+             "schema_version: 1\ncluster: {servers: 4, gpus_per_server: 2}\nworkload: {jobs: jobs.csv}\n");
+  CHECK_FALSE(contains(here.contend("run plain.yaml --repeat 3").out, "goodput"));
+  const Outcome report = here.contend("report out -o page.html");
+  CHECK(report.code == kExitOk);
+  const std::string page = here.read("page.html");
+  CHECK(contains(page, "nic 200Gbps, alpha 20us"));
+  CHECK(contains(page, "period optimal"));
+  CHECK(contains(page, "repair: {law: exponential, mean: 10min}"));
+}
+
+TEST_CASE("results --by: averages over several runs have intervals") {
+  const Workplace here;
+  here.write("s.yaml", kFailing);
+  here.write("jobs.csv", kJobsThatFail);
+  CHECK(here.contend("run s.yaml --repeat 4 -q -o out").code == kExitOk);
+  const Outcome table = here.contend("results out --by user");
+  CHECK_MESSAGE(contains(table.out, " ± "), table.out);
+  CHECK(contains(table.out, "Means over 4 runs; ± are 95% Student-t intervals"));
+  CHECK(here.contend("run s.yaml -q -o single").code == kExitOk);
+  CHECK_FALSE(contains(here.contend("results single --by user").out, "±"));
+}
+
+TEST_CASE("check: a scenario without jobs says that the usual ones don't fit") {
+  const Workplace here;
+  here.write("s.yaml", "schema_version: 1\ncluster: {servers: 1, gpus_per_server: 2}\n");
+  CHECK(here.contend("check s.yaml").err ==
+        "s.yaml: workload.generate.sizes: the scenario says no sizes of jobs; the largest of the usual needs 32 GPUs, "
+        "the cluster has 2 (1 x 2); say them, such as {1: 20, 2: 10}, or give workload.jobs\n");
+}
+
+TEST_CASE("check and run: the batch that nothing says is told") {
+  const Workplace here;
+  here.write("s.yaml",
+             "schema_version: 1\ncluster: {servers: 1, gpus_per_server: 8, gpu_memory: 80GiB}\n"
+             "network: {nic: 200Gbps, inside: {bandwidth: 450GB/s}}\n"
+             "training: {gpt: {model: gpt2-xl, device: H100-SXM, parallel: {pipeline: 2}}}\n"
+             "workload: {generate: {models: [gpt], sizes: {8: 1}, iterations: [2, 2]}}\n");
+  for (const char* verb : {"check", "run"}) {
+    const Outcome outcome = here.contend(std::string{verb} + " s.yaml");
+    CHECK_MESSAGE(contains(outcome.err, "one micro-batch of 1 sample on each data-parallel rank (4 on 8 GPUs)"),
+                  outcome.err);
+  }
+  CHECK_FALSE(contains(here.contend("run s.yaml -q").err, "micro-batch"));
+  CHECK_FALSE(contains(here.contend("run s.yaml --set training.gpt.global_batch=64").err, "micro-batch"));
+}
+
+TEST_CASE("show --parallel: an entry that no job trains is shown on the cluster") {
+  const Workplace here;
+  here.write("s.yaml",
+             "schema_version: 1\ncluster: {servers: 3, gpus_per_server: 8}\nnetwork: {nic: 200Gbps}\n"
+             "training:\n  gpt: {model: gpt2-xl, device: H100-SXM, parallel: {pipeline: 2}}\n"
+             "  gpt-64: {model: gpt2-xl, device: H100-SXM, global_batch: 64, parallel: {pipeline: 2}}\n");
+  const Outcome text = here.contend("show s.yaml --parallel");
+  CHECK_MESSAGE(contains(text.out, "gpt: gpt2-xl in fp32 on 24 GPUs"), text.err);
+  CHECK(contains(text.out, "gpt-64: gpt2-xl in fp32 on 16 GPUs"));  // 12 data-parallel ranks don't divide 64
+  CHECK(contains(here.contend("show s.yaml --parallel --json").out, "\"entry\": \"gpt-64\""));
+  here.write("none.yaml", "schema_version: 1\ntraining: {a: {model: resnet50}}\n");
+  CHECK(contains(here.contend("show none.yaml --parallel").err, "training: has no entry with parallel"));
+}
+
+TEST_CASE("list devices: titles are wrapped before sources are") {
+  const Outcome devices = Workplace{}.contend("list devices", "COLUMNS=120");
+  CHECK_MESSAGE(contains(devices.out, "NVIDIA H200 data sheet (2023),"), devices.out);
+}
+
+TEST_CASE("progress: the total of several runs doesn't grow as they begin") {
+  std::array<Progress, 2> runs{};
+  runs[0].jobs = 10;
+  runs[0].jobs_ended = 5;
+  CHECK(progress_text(runs, Time::seconds(60), 1) == "run 0/2  25 % of the jobs  simulated 60.0 s  0.00 M events/s");
+  runs[0].jobs_ended = 10;
+  runs[1].jobs = 200;
+  CHECK(contains(progress_text(runs, Time::seconds(60), 1), "run 1/2  50 % of the jobs"));
+  CHECK(contains(progress_text(std::span{runs}.first(1), Time::seconds(60), 1), "jobs 10/10  simulated"));
+}
+
+TEST_SUITE_END();
