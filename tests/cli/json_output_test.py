@@ -33,7 +33,7 @@ FILES = {
     "queue.yaml": "schema_version: 1\nname: queue\ncluster: {servers: 1, gpus_per_server: 4}\n"
                   "workload: {jobs: jobs.csv}\npolicies: {scheduling: fifo, placement: first-fit}\n",
     "parallel.yaml": "schema_version: 1\ncluster: {servers: 2, gpus_per_server: 8}\nnetwork: {nic: 200Gbps}\n"
-                     "training: {gpt: {model: gpt2-xl, device: H100-SXM, global_batch: 64, "
+                     "training: {gpt: {model: gpt2-medium, device: H100-SXM, global_batch: 64, "
                      "parallel: {tensor: 2, pipeline: 2}}}\n",
     "study.yaml": "schema_version: 1\nnetwork: {alpha: 100us, beta: 1ns/B, formula: measured}\n"
                   "overlap: {model: resnet50, device: V100-PCIe, workers: [16]}\n",

@@ -212,8 +212,9 @@ TEST_CASE("scenarios are tested together") {
   here.write("third.yaml", "schema_version: 1\ninclude: small.yaml\nname: third\npolicies: {scheduling: fifo}\n");
   const Outcome two = here.contend("run small.yaml other.yaml --repeat 3");
   const Outcome three = here.contend("run small.yaml other.yaml third.yaml --repeat 3");
-  CHECK(
-      contains(three.out, "p: of a ratio of 1, by two-sided t tests, corrected by Holm for 2 scenarios; significant"));
+  CHECK(contains(three.out,
+                 "p: of a ratio of 1, by two-sided t tests, corrected by Holm for 2 scenarios (the intervals "
+                 "are not: each is of its ratio alone); significant"));
   CHECK_FALSE(contains(two.out, "corrected by Holm"));
   CHECK(contains(three.out, "\n3 seeds are few: take 20 or more for narrower and safer intervals.\n"));
   CHECK_FALSE(contains(here.contend("run small.yaml other.yaml --repeat 20").out, "are few"));

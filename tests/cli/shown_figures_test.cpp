@@ -49,7 +49,7 @@ TEST_CASE("run: failures have their figures with several seeds, too, and the opt
   const std::string page = here.read("page.html");
   CHECK(contains(page, "nic 200Gbps, alpha 20us"));
   CHECK(contains(page, "period optimal"));
-  CHECK(contains(page, "repair: {law: exponential, mean: 10min}"));
+  CHECK(contains(page, "mean: 10min"));
 }
 
 TEST_CASE("results --by: averages over several runs have intervals") {

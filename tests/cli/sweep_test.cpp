@@ -78,7 +78,7 @@ TEST_CASE("a sweep from --list to results" * doctest::skip(!has_program())) {
   CHECK(results.code == 0);
   CHECK(contains(results.out, "1.000 [1.000, 1.000]"));
   CHECK(contains(results.out, "\np: of a ratio of 1, by two-sided t tests"));
-  CHECK(contains(results.out, "\n3 seeds are few: take 20 or more for narrower and safer intervals.\n"));
+  CHECK(contains(results.out, "\n3 runs are few: take 20 or more for narrower and safer intervals.\n"));
   CHECK(count_lines(results.out) == 2 + 4 + 2);
 
   CHECK(here.contend("check small.yaml").out == "small.yaml: ok, 4 points x 3 seeds = 12 runs\n");

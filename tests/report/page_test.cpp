@@ -473,7 +473,7 @@ TEST_CASE("facts have the keys that the user gave, and failures and checkpoints"
   };
   CHECK(contains(facts("network: {nic: 200Gbps, alpha: 50us}\n"),
                  "network: contention on interfaces: nic 200Gbps, alpha 50us\n"));
-  CHECK(contains(facts("network: {beta: 1ns/B, eta: 2ns/B}\n"), "interfaces: alpha 0s, beta 1ns/B, eta 2ns/B\n"));
+  CHECK(contains(facts("network: {beta: 1ns/B, eta: 2ns/B}\n"), "interfaces: alpha 0s, beta 1s/GB, eta 2s/GB\n"));
   CHECK(!contains(facts(""), "failures: "));
   CHECK(contains(facts("failures: {events: list.csv, spares: 2, spare_delay: 5min}\n"),
                  "failures: events list.csv, spares 2, spare_delay 5min\n"));

@@ -258,6 +258,8 @@ TEST_CASE("every default passes its own reader, alone") {
     if (key.needs == "a list of jobs (workload.jobs)") overrides.emplace_back("workload.jobs=jobs.csv");
     if (key.needs == "workload.resample.block") overrides = {"workload.jobs=jobs.csv", "workload.resample.block=1d"};
     if (key.path.starts_with("failures.")) overrides = {"failures.spares=1", "failures.cold_spares=1"};
+    if (key.path.starts_with("failures.redundancy."))
+      overrides = {"failures.spares=1", "failures.redundancy.cover=replicas"};
     if (key.needs.starts_with("checkpoints.policy"))
       overrides = {"checkpoints.policy=asynchronous", "checkpoints.period=1h", "checkpoints.iterations=2"};
     if (key.needs == "a number for scheduling.retries.failed.times")
