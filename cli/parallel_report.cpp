@@ -17,6 +17,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -195,7 +196,8 @@ int most_gpus(const Scenario& scenario, const TrainingEntry& entry) {
 std::set<std::pair<std::string, int>> parallel_jobs(const Scenario& scenario) {
   JobLists lists;
   std::set<std::pair<std::string, int>> wanted;
-  for (const JobRequest& job : scenario_jobs(scenario, scenario.seed, lists)->jobs) {
+  const std::shared_ptr<const JobList> list = scenario_jobs(scenario, scenario.seed, lists);
+  for (const JobRequest& job : list->jobs) {
     const TrainingEntry* entry = find_entry(scenario, job.model);
     if (entry != nullptr && entry->parallel) wanted.insert({job.model, job.gpus});
   }
