@@ -45,11 +45,12 @@ void LoadOrder::refresh(const EngineState& state) {
     rooms_.resize(state.gpu.size());
     bounds_.resize(state.gpu.size());
   }
-  if (is_first || std::exchange(has_new_demand_, false)) {
-    has_new_demand_ = false;
+  if (is_first || has_new_demand_) {
     std::fill(room_is_known_.begin(), room_is_known_.end(), std::uint8_t{0});
-    for (std::size_t g = 0; g < state.gpu.size(); ++g) bound_cell(state, state.cell_of(GpuId{g}));
+    for (std::size_t c = 0; c < state.cells.size(); ++c)
+      if (!state.cells[c].gpus.empty()) bound_cell(state, CellId{c});
   }
+  has_new_demand_ = false;
   const std::vector<CellId>& changed = state.changed_loads;
   for (std::size_t i = 0; i < changed.size(); ++i) {
     if (i + kAhead < changed.size()) {
