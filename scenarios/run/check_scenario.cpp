@@ -76,13 +76,6 @@ void check_sizes(const Scenario& scenario, Complaints& complaints, std::vector<s
   for (const auto& [gpus, jobs] : sizes) check_size(scenario, "workload.generate.sizes", "a job", gpus, complaints);
 }
 
-void check_redundancy(const Scenario& scenario, Complaints& complaints) {
-  if (!scenario.failures.redundancy.any() || scenario.workload.jobs || scenario.workload.like) return;
-  complaints.add("failures.redundancy.cover",
-                 "generated jobs have iterations, and only jobs with a duration go on without some of their GPUs",
-                 "give workload.jobs or workload.like, whose jobs have durations, or leave redundancy out");
-}
-
 /// Returns the time on its GPUs that a job needs after a preemption before any of its work is saved.
 Time time_to_save(const PreemptionCosts& costs) {
   return costs.restart + costs.checkpoint_interval + costs.checkpoint;
@@ -256,8 +249,9 @@ std::vector<std::string> check_scenario(const Scenario& scenario) {
     complaints.collect([&] { check_generated(scenario, complaints, warnings); });
     check_ranking(scenario, warnings);
     check_sizes(scenario, complaints, warnings);
-    check_redundancy(scenario, complaints);
   }
+  if (scenario.failures.redundancy.any())
+    complaints.collect([&] { check_redundancy(scenario, *scenario_jobs(scenario, scenario.seed, lists)); });
   complaints.collect([&] {
     if (std::string note = untrained_entries_note(scenario, lists); !note.empty()) warnings.push_back(std::move(note));
   });

@@ -244,37 +244,49 @@ void check_slowed(const Scenario& scenario, const Workload& workload, const Fail
   }
 }
 
-/// Of jobs that go on without some of their GPUs.
-void check_redundancy(const Scenario& scenario, const Workload& workload) {
-  const RedundancyRule& rule = scenario.failures.redundancy;
-  if (!rule.any()) return;
+/// A job as far as it matters whether it can go on without some of its GPUs.
+struct CoveredJob {
+  const std::string& name;
+  bool is_timed;
+  int gpus;
+  bool is_elastic;
+  int gpu_share;
+};
+
+void check_covered(const RedundancyRule& rule, const CoveredJob& job) {
   const auto refuse = [](const char* key, std::string reason, const char* hint) {
     throw InputError{Complaint{.key = key, .reason = std::move(reason), .hint = hint}};
   };
-  for (const JobSpec& job : workload.jobs) {
-    const std::string name = quote_for_message(job.name);
-    if (!job.duration)
-      refuse("failures.redundancy.cover",
-             fmt::format("job {} has iterations, and only jobs with a duration go on without some of their GPUs", name),
-             "give all jobs a duration, or leave redundancy out");
-    if (job.gpus % rule.stages != 0)
-      refuse("failures.redundancy.stages",
-             fmt::format("job {} has {} GPUs, which {} stages don't divide", name, job.gpus, rule.stages),
-             "give a number of stages that divides the GPUs of all jobs");
-    if (job.sizes >= 0 || (job.gpu_share > 0 && job.gpu_share < kWholeGpu))
-      refuse("failures.redundancy.cover",
-             fmt::format("job {} {}, and so can't go on without some of its GPUs", name,
-                         job.sizes >= 0 ? "is elastic" : "reserves parts of GPUs"),
-             "leave redundancy out");
-  }
+  const std::string name = quote_for_message(job.name);
+  if (!job.is_timed)
+    refuse("failures.redundancy.cover",
+           fmt::format("job {} has iterations, and only jobs with a duration go on without some of their GPUs", name),
+           "give all jobs a duration, or leave redundancy out");
+  if (job.gpus % rule.stages != 0)
+    refuse("failures.redundancy.stages",
+           fmt::format("job {} has {} GPUs, which {} stages don't divide", name, job.gpus, rule.stages),
+           "give a number of stages that divides the GPUs of all jobs");
+  if (job.is_elastic || (job.gpu_share > 0 && job.gpu_share < kWholeGpu))
+    refuse("failures.redundancy.cover",
+           fmt::format("job {} {}, and so can't go on without some of its GPUs", name,
+                       job.is_elastic ? "is elastic" : "reserves parts of GPUs"),
+           "leave redundancy out");
 }
 
 }  // namespace
 
 void check_failures(const Scenario& scenario, const Workload& workload, const FailureSpec& spec) {
-  check_redundancy(scenario, workload);
+  const RedundancyRule& rule = scenario.failures.redundancy;
+  for (const JobSpec& job : workload.jobs)
+    if (rule.any()) check_covered(rule, {job.name, job.duration.has_value(), job.gpus, job.sizes >= 0, job.gpu_share});
   check_saved(scenario, workload);
   check_slowed(scenario, workload, spec);
+}
+
+void check_redundancy(const Scenario& scenario, const JobList& list) {
+  const RedundancyRule& rule = scenario.failures.redundancy;
+  for (const JobRequest& job : list.jobs)
+    if (rule.any()) check_covered(rule, {job.name, job.duration.has_value(), job.gpus, job.elastic(), job.gpu_share});
 }
 
 std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const Scenario& scenario) {

@@ -5,6 +5,7 @@
 #include "sim/failure_spec.hpp"
 #include "sim/job.hpp"
 #include "sim/scheduling_rules.hpp"
+#include "traces/job_list.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -32,7 +33,11 @@ namespace contend {
 /// checkpoint_costs() for the engine if they differ from job to job; else empty.
 [[nodiscard]] std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const Scenario& scenario);
 
-/// Throws InputError, which names the key, if a job of the workload can't be saved, or can't be slowed, as the scenario
+/// Throws InputError, which names the key, if a job of the list can't go on without some of its GPUs as the redundancy
+/// of the scenario says.
+void check_redundancy(const Scenario& scenario, const JobList& list);
+
+/// The same of the jobs of a workload, and if one of them can't be saved, or can't be slowed, as the scenario
 /// and its failure_spec() say.
 void check_failures(const Scenario& scenario, const Workload& workload, const FailureSpec& spec);
 
