@@ -174,6 +174,7 @@ void occupy(EngineState& state, JobId job) {
   run.live = state.arena.make<JobExecution>();
   run.live->for_key = state.view(job, true);
   run.live->iterations = run.iterations;
+  if (state.options.leap) run.live->ends.resize(JobExecution::kEndsKept);
   run.live->cell_of_rank.assign(plan.foldable ? 0 : gpus.size(), CellId::none());
 
   if (state.fold && plan.foldable) join_idle(state, plan, gpus);

@@ -285,6 +285,7 @@ void Courier::foresee() {
   if (step == 2) {
     fetch_lines<JobExecution::kLines>(&live);
     fetch_lines<1>(&live.transfers);
+    fetch_lines<JobExecution::kLinesOfEnd>(&live.iterated);
     for (const ServerId server : traffic.interfaces()) fetch_lines<1>(&refused_by_[server.index()]);
     return;
   }

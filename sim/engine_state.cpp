@@ -453,6 +453,14 @@ void EngineState::fetch_work(const CalendarEvent& event) const {
   fetch_keys(cell);
 }
 
+void EngineState::fetch_traffic(const CalendarEvent& event) const {
+  if (event.kind != CalendarEvent::Kind::task_end) return;
+  const JobExecution* const live = jobs[event.job.index()].live.get();
+  if (live == nullptr || live->joined_by.empty()) return;
+  fetch_lines<1>(live->joined_by.back());
+  fetch_lines<1>(&live->save_every);
+}
+
 void EngineState::fetch_occupant(const SeatedCell& cell) const {
   fetch_lines<1>(cells[cell.index()].occupants.data() + cell.seat);
 }

@@ -334,10 +334,11 @@ struct EngineState : ClusterView {
     if (options.leap && (changed_jobs.empty() || changed_jobs.back() != job)) changed_jobs.push_back(job);
   }
   /// Have the processor fetch into its caches what an event will need: first the cell and the job of the end of a task,
-  /// then, once these are there, what they refer to. In a large cluster all of it has left the caches since it was last
-  /// used, and so it is fetched while events before it are executed.
+  /// then, once these are there, what they refer to, and last what the end of its iteration needs. In a large cluster
+  /// all of it has left the caches since it was last used, and so it is fetched while events before it are executed.
   void fetch_cell(const CalendarEvent& event) const;
   void fetch_work(const CalendarEvent& event) const;
+  void fetch_traffic(const CalendarEvent& event) const;
   void fetch_occupant(const SeatedCell& cell) const;
   void fetch_cells_of(JobId job) const;
   void fetch_occupants_of(JobId job) const;

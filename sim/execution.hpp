@@ -207,6 +207,7 @@ struct alignas(kCacheLine) JobExecution {
   Slot current = 0;    ///< slot of the oldest iteration in flight
   bool stops = false;  ///< every `save_every` iterations, for a checkpoint
   SavingStep step = SavingStep::none;
+  bool paced = false;                    ///< the network may have it wait between two iterations
   std::array<std::int32_t, 2> left{};    ///< instances not yet done, by slot
   std::array<std::uint32_t, 2> phase{};  ///< of the iterations in flight, by slot
   std::int64_t iterations = 1;           ///< of the job
@@ -226,21 +227,24 @@ struct alignas(kCacheLine) JobExecution {
   Time standing_since;            ///< while `step` isn't none
 
   alignas(kCacheLine) Time iterated;  ///< when it began, or its last iteration ended
-  /// Iterations between two checkpoints; 0: as many as take a given time.
-  std::int64_t save_every = 1;
-  SavedIteration saved, saved_before;  ///< the last two checkpoints of this run, or its begin
-
-  std::vector<Promise> promises;  ///< of tasks inside chains
-  /// When its last iterations ended, by the number that had ended then, modulo kEndsKept; only with leaping.
-  static constexpr std::size_t kEndsKept = 32;
-  std::array<Time, kEndsKept> ends{};
-
-  bool paced = false;  ///< the network may have it wait between two iterations
   /// After this iteration a checkpoint is due; -1: it isn't known, because none has ended that would say how long they
   /// take.
   std::int64_t next_save = -1;
+  /// By operation: of `joined`; nullptr: it joins two ranks, or none.
+  boost::container::small_vector<const JoinedServers*, 3> joined_by;
+
+  /// Iterations between two checkpoints; 0: as many as take a given time.
+  alignas(kCacheLine) std::int64_t save_every = 1;
+  SavedIteration saved;         ///< the last checkpoint of this run, or its begin
+  SavedIteration interval;      ///< where the work since the last checkpoint began, or this run
+  SavedIteration saved_before;  ///< the last checkpoint but one of this run, or its begin
+
+  std::vector<Promise> promises;  ///< of tasks inside chains
+  /// When its last iterations ended, by the number that had ended then, modulo kEndsKept; empty without leaping.
+  std::vector<Time> ends;
+  static constexpr std::int64_t kEndsKept = 32;
+
   std::map<JoinedRanks, JoinedServers> joined;      ///< what its messages and collectives join
-  std::vector<const JoinedServers*> joined_by;      ///< by operation: of `joined`; nullptr: it joins two ranks, or none
   std::vector<std::vector<ServerId>> same_servers;  ///< that are simulated as their first (sim/server_folding.hpp)
   std::vector<ChannelQueue> channels;               ///< as in the plan
   std::vector<RunningTimer> timers;                 ///< in order of starting
@@ -248,9 +252,9 @@ struct alignas(kCacheLine) JobExecution {
   bool begun = false;                               ///< false while it restarts after a failure
   SavedIteration first;                             ///< where this run began
   SavedIteration being_saved;                       ///< the one that is written beside the work
-  SavedIteration interval;                          ///< where the work since the last checkpoint began, or this run
 
-  static constexpr int kLines = 3;  ///< that an event may need
+  static constexpr int kLines = 3;       ///< that an event may need
+  static constexpr int kLinesOfEnd = 2;  ///< from `iterated` on: that the end of an iteration needs, too
 };
 
 }  // namespace contend

@@ -293,7 +293,7 @@ void Executor::end_iteration(JobId job) {
     state_.iterated.push_back(job);
     run.live->iterated = state_.clock;
     if (state_.options.leap)
-      run.live->ends[static_cast<std::size_t>(run.completed) % JobExecution::kEndsKept] = state_.clock;
+      run.live->ends[static_cast<std::size_t>(run.completed % JobExecution::kEndsKept)] = state_.clock;
     if (run.completed == run.live->iterations) return on_finished_(job);
     if (run.completed == run.live->next_save) {
       state_.plan_checkpoint(run);

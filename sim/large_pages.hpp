@@ -54,7 +54,8 @@ struct ReturnToPool {
 struct RunMemory {
   LargePageResource pages{};
   std::pmr::monotonic_buffer_resource blocks{&pages};
-  std::pmr::unsynchronized_pool_resource pool{&blocks};
+  /// It takes blocks for at most so many objects at once, because it clears what it takes.
+  std::pmr::unsynchronized_pool_resource pool{std::pmr::pool_options{256, 0}, &blocks};
 
   template <class Object>
   [[nodiscard]] std::unique_ptr<Object, ReturnToPool> make() {

@@ -361,7 +361,7 @@ std::int64_t Leaper::possible_periods(const Group& group, const Account& now) co
         end = std::min(end, run.live->next_save);
       }
       // When an iteration ended is known of the last ones only.
-      if (every > 1 && every < run.iterations && iterations > std::ssize(run.live->ends))
+      if (every > 1 && every < run.iterations && iterations > JobExecution::kEndsKept)
         end = std::min(end, (run.completed / every + 1) * every);
       periods = std::min(periods, (end - run.completed - kIterationsKept) / iterations);
     }

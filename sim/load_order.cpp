@@ -15,8 +15,9 @@ constexpr std::size_t kAhead = 8;  // cells that are fetched while others are lo
 
 /// A load below which the GPUs of the cell won't fall until it is noted again.
 Time bound_of(const EngineState& state, CellId id) {
-  const Cell& cell = state.cells[id.index()];
   Time load = state.away.empty() ? state.loads[id.index()].on_each_of(1) : state.load_of_graph_jobs(id);
+  if (!state.options.leap) return load;  // there are no chains, and cells need not be looked at
+  const Cell& cell = state.cells[id.index()];
   if (cell.busy && cell.chained) load -= cell.end - cell.started;
   return load;
 }
@@ -53,7 +54,7 @@ void LoadOrder::refresh(const EngineState& state) {
   has_new_demand_ = false;
   const std::vector<CellId>& changed = state.changed_loads;
   for (std::size_t i = 0; i < changed.size(); ++i) {
-    if (i + kAhead < changed.size()) {
+    if (state.fold && i + kAhead < changed.size()) {
       const Cell& soon = state.cells[changed[i + kAhead].index()];
       fetch_lines<1>(&soon);
       fetch_lines<1>(&soon.gpus);
@@ -68,14 +69,14 @@ void LoadOrder::refresh(const EngineState& state) {
     LoadBounds bounds;
     Time sum;
     for (std::size_t g = server * per_server; g < (server + 1) * per_server; ++g) {
-      const Time load = bounds_[g];
-      sum += load;
+      sum += bounds_[g];
+      const float load = LoadBounds::of(bounds_[g]);
       bounds.gpu[LoadBounds::kAny] = std::min(bounds.gpu[LoadBounds::kAny], load);
       for (std::size_t d = 0; d < demands_.size(); ++d)
         if ((rooms_[g] >> d & 1) != 0) bounds.gpu[d] = std::min(bounds.gpu[d], load);
     }
     for (std::size_t d = 0; d <= LoadBounds::kDemands; ++d)
-      if (bounds.gpu[d] < Time::never()) bounds.server[d] = sum;
+      if (bounds.gpu[d] < LoadBounds::kNone) bounds.server[d] = LoadBounds::of(sum);
     tree_->set(server, bounds);
     is_stale_[server] = 0;
   }
@@ -119,10 +120,10 @@ void LoadOrder::search(const EngineState& state, const JobView& job, LoadBounds:
   };
   const auto may_hold = [&](std::size_t node, std::size_t first, std::size_t count) {
     if (first >= usable.last || first + count <= usable.first) return false;
-    return rooms == nullptr ? tree_->at(node).gpu[demand] < Time::never() : rooms->at(node).may_fit(rank);
+    return rooms == nullptr ? tree_->at(node).gpu[demand] < LoadBounds::kNone : rooms->at(node).may_fit(rank);
   };
   const auto entry_of = [&](std::size_t node, std::size_t first) {
-    return Entry{(tree_->at(node).*bounds)[demand], first * ids_per_server, node};
+    return Entry{LoadBounds::load_of((tree_->at(node).*bounds)[demand]), first * ids_per_server, node};
   };
   heap_.clear();
   if (may_hold(1, 0, tree_->size_of(1))) push(entry_of(1, 0));

@@ -10,14 +10,17 @@
 
 #include "sim/cluster.hpp"
 #include "sim/execution.hpp"
+#include "sim/fetch.hpp"
 #include "sim/ids.hpp"
 #include "sim/server_tree.hpp"
 #include "sim/units.hpp"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -26,25 +29,39 @@ namespace contend {
 struct EngineState;
 struct JobView;
 
-/// Lower bounds of the loads of some servers and of their GPUs.
-struct LoadBounds {
-  static constexpr std::size_t kDemands = 4;
+/// Lower bounds of the loads of some servers and of their GPUs, in nanoseconds: infinity if there is none. As narrow
+/// numbers, of which a node of the tree fills one line of memory and the processor joins several at once.
+struct alignas(kCacheLine) LoadBounds {
+  static constexpr std::size_t kDemands = 7;
   static constexpr std::size_t kAny = kDemands;  ///< in place of a demand: with or without room
-  using Bounds = std::array<Time, kDemands + 1>;
+  static constexpr float kNone = std::numeric_limits<float>::infinity();
+  using Bounds = std::array<float, kDemands + 1>;
 
-  Bounds gpu = never();     ///< by demand: of GPUs that have room for it; never() if none has
-  Bounds server = never();  ///< by demand: of servers that have such a GPU
-  bool operator==(const LoadBounds&) const = default;
+  Bounds gpu = none();     ///< by demand: of GPUs that have room for it
+  Bounds server = none();  ///< by demand: of servers that have such a GPU
+  bool operator==(const LoadBounds& other) const {
+    using Words = std::array<std::uint64_t, sizeof(LoadBounds) / sizeof(std::uint64_t)>;
+    const Words mine = std::bit_cast<Words>(*this), theirs = std::bit_cast<Words>(other);
+    std::uint64_t differ = 0;
+    for (std::size_t i = 0; i < mine.size(); ++i) differ |= mine[i] ^ theirs[i];
+    return differ == 0;
+  }
   friend LoadBounds join(const LoadBounds& a, const LoadBounds& b) {
     LoadBounds joined;
     for (std::size_t i = 0; i <= kDemands; ++i) joined.gpu[i] = std::min(a.gpu[i], b.gpu[i]);
     for (std::size_t i = 0; i <= kDemands; ++i) joined.server[i] = std::min(a.server[i], b.server[i]);
     return joined;
   }
-  static constexpr Bounds never() {
+  static constexpr Bounds none() {
     Bounds bounds{};
-    bounds.fill(Time::never());
+    bounds.fill(kNone);
     return bounds;
+  }
+  /// A bound of a load, which is less than the load by at most 2^-22 of it.
+  static float of(Time load) { return static_cast<float>(load.ns()) * (1 - 0x1p-23F); }
+  /// The bound as a load.
+  static Time load_of(float bound) {
+    return bound < 0x1p63F ? Time::nanoseconds(static_cast<std::int64_t>(bound)) : Time::never();
   }
 };
 
@@ -81,7 +98,7 @@ class LoadOrder {
   std::optional<ServerTree<LoadBounds>> tree_;
   std::vector<RankDemand> demands_;          // that the bounds are for
   bool has_new_demand_ = false;              // since refresh()
-  std::vector<Time> bounds_;                 // by GPU: of its load
+  std::vector<Time> bounds_;                 // by GPU: of its load, but not rounded
   std::vector<std::uint8_t> rooms_;          // by GPU: a bit for each demand for which it has room
   std::vector<std::uint8_t> room_is_known_;  // by server: of its GPUs, in rooms_
   std::vector<std::uint8_t> is_stale_;       // by server; scratch

@@ -23,8 +23,9 @@ namespace contend {
 namespace {
 constexpr std::uint64_t kInstantsPerMonitor = 4096;
 constexpr std::size_t kForeseeAbove = 256;  // cells; what fewer of them need is in the caches
-// How many events before its own the processor fetches the cell of a task's end, and then what the cell leads to.
-constexpr std::size_t kCellAhead = 20, kWorkAhead = 10;
+// How many events before its own the processor fetches the cell of a task's end, then what the cell leads to, and then
+// what the end of the iteration needs.
+constexpr std::size_t kCellAhead = 20, kWorkAhead = 10, kTrafficAhead = 4;
 static_assert(kCellAhead <= Calendar<CalendarEvent>::kForeseen);
 }  // namespace
 
@@ -95,6 +96,7 @@ class Simulation::Engine {
       const CalendarEvent event = state_.calendar.pop().payload;
       state_.calendar.foresee(kCellAhead, [this](const CalendarEvent& soon) { state_.fetch_cell(soon); });
       state_.calendar.foresee(kWorkAhead, [this](const CalendarEvent& next) { state_.fetch_work(next); });
+      state_.calendar.foresee(kTrafficAhead, [this](const CalendarEvent& next) { state_.fetch_traffic(next); });
       handle(event);
     }
     if (state_.network->next_end() == instant) executor_.end_transfers();
