@@ -12,6 +12,7 @@
 #include "sim/result.hpp"
 #include "sim/units.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -27,6 +28,7 @@ class DelayLedger {
   explicit DelayLedger(std::vector<bool> watched) : watched_{std::move(watched)} {}
 
   [[nodiscard]] bool watches(JobId job) const { return job.index() < watched_.size() && watched_[job.index()]; }
+  [[nodiscard]] bool watches_any() const { return std::find(watched_.begin(), watched_.end(), true) != watched_.end(); }
   [[nodiscard]] bool idle() const { return flows_.empty(); }
   /// A flow of a watched job sends from `now` on.
   void begin(FlowId flow, JobId job, Time now);

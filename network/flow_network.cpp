@@ -4,6 +4,7 @@
 #include "network/collectives/scope_groups.hpp"
 #include "network/delay_ledger.hpp"
 #include "network/fluid.hpp"
+#include "network/link_claims.hpp"
 #include "network/link_ledger.hpp"
 #include "network/usage_meter.hpp"
 #include "sim/calendar.hpp"
@@ -68,8 +69,9 @@ struct RequestRoute {
   std::vector<GpuId> gpus, peers;
   Time solo;
   std::vector<Step> steps;
-  double total = 0;  ///< bytes over all steps, of the rank that sends most
-  bool open = true;  ///< every message has a route
+  double total = 0;         ///< bytes over all steps, of the rank that sends most
+  bool open = true;         ///< every message has a route
+  bool is_claimed = false;  ///< its links are among LinkClaims of the job
   std::uint64_t age = 0;
 
   [[nodiscard]] bool serves(const TransferRequest& request) const {
@@ -79,7 +81,7 @@ struct RequestRoute {
   }
 };
 
-class FlowNetwork final : public NetworkModel, private FlowObserver {
+class FlowNetwork final : public NetworkModel, public LeapableNetwork, private FlowObserver {
  public:
   FlowNetwork(std::unique_ptr<const Topology> topology, std::unique_ptr<Router> router, FlowNetworkOptions options,
               std::size_t jobs)
@@ -94,6 +96,8 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
         server_meter_(topology_->servers()),
         job_meter_(jobs),
         routes_(jobs),
+        recordings_(jobs),
+        claims_{topology_->links().size(), jobs},
         changes_{topology_->links().size(), std::move(options_.events), std::move(options_.failing),
                  options_.failing_seed},
         is_down_(topology_->links().size()) {
@@ -102,6 +106,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
       if (efficiency.penalty > 0 || !efficiency.factors.empty()) fluid_.set_efficiency(LinkId{l}, efficiency, Time{});
     }
     fluid_.observe(this);
+    may_leap_ = changes_.next() == Time::never() && !plans_ahead() && !shifts_iterations() && !delays_.watches_any();
   }
 
   [[nodiscard]] std::size_t active_count(ServerId server) const override { return on_server_[server.index()].size(); }
@@ -214,8 +219,58 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
 
   void leave(JobId job, Time now) override {
     now_ = now;
+    claims_.drop(job);
+    for (const auto& route : routes_[job.index()]) route->is_claimed = false;
+    recordings_[job.index()] = {};
+    if (!plans_ahead()) return;
     router_->leave(job.value());
     follow_plan();
+  }
+
+  [[nodiscard]] LeapableNetwork* leaping() override { return may_leap_ ? this : nullptr; }
+  [[nodiscard]] bool meet_on_interfaces() const override { return false; }
+
+  void save_state(TransferId id, Time now, std::vector<std::uint64_t>& words) const override {
+    words.push_back(static_cast<std::uint64_t>(now.ns()));  // which doesn't recur
+    words.push_back(id.index());
+  }
+  void save_state(JobId job, Time now, std::vector<std::uint64_t>& words) override {
+    words.push_back(claims_.is_apart(job) ? claims_.version(job) : static_cast<std::uint64_t>(now.ns()));
+    words.push_back(recordings_[job.index()].number);
+  }
+  void shift(TransferId, Time) override { CONTEND_CHECK(false, "a job that sends doesn't leap"); }
+  void leap_usage(JobId job, const Usage& per_period, std::int64_t times, Time by) override {
+    job_meter_[job.index()].leap(per_period, times, by);
+  }
+  void leap_usage(ServerId server, const Usage& per_period, std::int64_t times, Time by) override {
+    server_meter_[server.index()].leap(per_period, times, by);
+  }
+
+  void save_totals(JobId job, std::vector<std::int64_t>& totals) override {
+    Recording& recording = recordings_[job.index()];
+    recording.runs = true;
+    totals.push_back(static_cast<std::int64_t>(recording.pieces.size()));
+    for (const LinkId link : claims_.links(job)) totals.push_back(ledger_.busy(link, now_).ns());
+  }
+
+  void leap_totals(JobId job, const std::vector<std::int64_t>& then, const std::vector<std::int64_t>& now, Time period,
+                   std::int64_t periods) override {
+    CONTEND_CHECK(then.size() == now.size(), "a job that leaps has kept its links");
+    std::size_t i = 1;
+    for (const LinkId link : claims_.links(job)) {
+      ledger_.add_busy(link, Time::nanoseconds(now[i] - then[i]) * periods);
+      ++i;
+    }
+    Recording& recording = recordings_[job.index()];
+    const std::span<const Piece> pieces = std::span{recording.pieces}.subspan(
+        static_cast<std::size_t>(then[0]), static_cast<std::size_t>(now[0] - then[0]));
+    // One after the other, as event by event, because sums of real numbers depend on the order.
+    for (std::int64_t p = 1; p <= periods; ++p) {
+      for (const Piece& piece : pieces)
+        piece.step->history.sent(piece.from + period * p, piece.to + period * p, piece.bytes, options_.link_interval);
+    }
+    for (const Piece& piece : pieces) fluid_.carry(piece.step->flow.links, piece.bytes * static_cast<double>(periods));
+    recording.pieces.clear();
   }
 
   void report(Time now, NetworkReport& report) override {
@@ -250,6 +305,20 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     bool slow = false;  // true if other traffic slows the flow down
   };
 
+  /// What a flow of a step sent at a constant rate.
+  struct Piece {
+    RequestRoute::Step* step = nullptr;
+    Time from, to;
+    double bytes = 0;
+  };
+
+  /// What the flows of a job sent lately, since the leaper has looked at it.
+  struct Recording {
+    bool runs = false;
+    std::uint64_t number = 0;  ///< how often it has been cut because it became long
+    std::vector<Piece> pieces;
+  };
+
   TransferId take_slot() {
     if (free_.empty()) {
       transfers_.emplace_back();
@@ -274,12 +343,18 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     const RequestRoute* older = nullptr;
     for (const auto& known : routes) {
       if (!known->serves(request)) continue;
-      if (known->age == age_of(request.job)) return *known;
+      if (known->age == age_of(request.job)) return claim(*known);
       older = known.get();
     }
     routes.push_back(std::make_unique<RequestRoute>(find_route(request)));
     if (older != nullptr) routes.back()->solo = older->solo;
-    return *routes.back();
+    return claim(*routes.back());
+  }
+
+  RequestRoute& claim(RequestRoute& route) const {
+    if (!may_leap_ || std::exchange(route.is_claimed, true)) return route;
+    for (const RequestRoute::Step& step : route.steps) claims_.add(route.job, step.flow.links);
+    return route;
   }
 
   /// Another number whenever the routes of the job may be others.
@@ -523,7 +598,17 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
 
   // FlowObserver
   void sent(FlowId flow, Time from, Time to, double bytes) override {
-    step_of(transfers_[transfer_of_[flow.index()].index()]).history.sent(from, to, bytes, options_.link_interval);
+    constexpr std::size_t kMostPieces = 1 << 14;
+    const Transfer& transfer = transfer_with(flow);
+    RequestRoute::Step& step = step_of(transfer);
+    step.history.sent(from, to, bytes, options_.link_interval);
+    Recording& recording = recordings_[transfer.job.index()];
+    if (!recording.runs) return;
+    if (recording.pieces.size() == kMostPieces) {
+      recording.pieces.clear();
+      ++recording.number;
+    }
+    recording.pieces.push_back({&step, from, to, bytes});
   }
   void rate_changed(FlowId flow, Time now, double rate) override {
     constexpr double kRounding = 1e-9;
@@ -563,9 +648,12 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
   std::vector<std::vector<TransferId>> on_server_;
   std::vector<UsageMeter> server_meter_, job_meter_;
   mutable std::vector<std::vector<std::unique_ptr<RequestRoute>>> routes_;  // by job
+  std::vector<Recording> recordings_;                                       // by job
+  mutable LinkClaims claims_;
   LinkChanges changes_;
   std::vector<bool> is_down_;  // by link
   std::size_t active_ = 0;
+  bool may_leap_ = false;
   std::uint64_t capacities_changed_ = 0;
   std::uint64_t age_ = 0;  // of the fabric: how often links have failed or come back
 };

@@ -10,7 +10,12 @@
 // and receiver.
 //
 // New routes avoid a link that fails. Flows on it move to another route with their remaining bytes, or stall until
-// there is one. Leaping over recurring states is not possible with this model, because rates are real numbers.
+// there is one.
+//
+// A job leaps if no other job has a route over its links and nothing of its own is in the network, because then its
+// next iterations depend on itself alone: rates are real numbers, so the state of flows in progress isn't compared.
+// What a leap skips is added to the histories of its flows period by period, so that they are those of a run event by
+// event. Nothing leaps if links change, if the router plans with all jobs, or if delays are watched.
 //
 // Assumptions: fluid limit (messages much longer than a packet and a window), fair transport, no loss, no cost of
 // incast. The model is wrong for short messages in deep queues, and for the first round trips of a congestion control.

@@ -42,11 +42,15 @@ FlowId FluidNetwork::start(const Start& start, Time now) {
 
 void FluidNetwork::leave(FlowId id, double sent) {
   ends_.set(id.index(), Time::never());
-  for (const LinkShare& use : shares_.links(id)) carried_[use.link.index()] += use.share * sent;
+  carry(shares_.links(id), sent);
   shares_.remove(id);
   flows_[id.index()].active = false;
   --active_;
   stale_ = true;
+}
+
+void FluidNetwork::carry(std::span<const LinkShare> links, double bytes) {
+  for (const LinkShare& use : links) carried_[use.link.index()] += use.share * bytes;
 }
 
 double FluidNetwork::cancel(FlowId flow, Time now) {

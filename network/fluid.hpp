@@ -57,6 +57,8 @@ class FluidNetwork {
   [[nodiscard]] std::size_t active() const { return active_; }
   /// Bytes that have crossed the link until `now`.
   [[nodiscard]] double carried(LinkId link, Time now);
+  /// Counts bytes that crossed links without being simulated.
+  void carry(std::span<const LinkShare> links, double bytes);
   /// The rates after all changes made so far, with the bottleneck of each flow and the load of each link.
   [[nodiscard]] const MaxMinRates& shares() {
     solve();

@@ -85,7 +85,7 @@ void LinkLedger::write(Time now, NetworkReport& report) const {
     link.name = topology_.link_name(LinkId{l});
     link.bandwidth = topology_.links()[l].bandwidth.bytes_per_second();
     link.bytes = account.bytes;
-    link.busy = account.busy + (account.moving > 0 ? now - account.since : Time{});
+    link.busy = busy(LinkId{l}, now);
     const auto utilisation = [&](double bytes, Time from, Time to) {
       const double full = full_time(account, from, to);
       return full > 0 ? bytes / (link.bandwidth * full) : 0;

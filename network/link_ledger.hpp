@@ -37,6 +37,13 @@ class LinkLedger {
   void enter(std::span<const LinkShare> links, Time now);
   /// A flow over these links stops sending.
   void leave(std::span<const LinkShare> links, Time now);
+  /// For how long flows have sent over the link until `now`.
+  [[nodiscard]] Time busy(LinkId link, Time now) const {
+    const LinkAccount& account = links_[link.index()];
+    return account.busy + (account.moving > 0 ? now - account.since : Time{});
+  }
+  /// Flows sent over the link for longer.
+  void add_busy(LinkId link, Time more) { links_[link.index()].busy += more; }
   /// From `when` on, the link has `factor` times its bandwidth in the topology; `when` never decreases for a link.
   void set_factor(LinkId link, double factor, Time when);
   /// Adds the complete history of a flow of the job; to be called once for each flow.

@@ -171,12 +171,6 @@ void MaxMinRates::renew(std::uint32_t l) {
   touch(l);
 }
 
-double MaxMinRates::capacity(LinkId link) const {
-  const LinkState& state = links_[link.index()];
-  return state.has_efficiency ? state.capacity * efficiency_[link.index()]->at(entries_[link.index()].size())
-                              : state.capacity;
-}
-
 double MaxMinRates::load(LinkId link) const {
   double sum = 0;
   for (const Entry& entry : entries_[link.index()]) sum += entry.per_level * levels_[entry.flow].level;

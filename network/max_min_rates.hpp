@@ -78,7 +78,11 @@ class MaxMinRates {
   [[nodiscard]] std::size_t flows_on(LinkId link) const { return entries_[link.index()].size(); }
   [[nodiscard]] FlowId flow_on(LinkId link, std::size_t i) const { return FlowId{entries_[link.index()][i].flow}; }
   /// The capacity with the efficiency at the present number of flows.
-  [[nodiscard]] double capacity(LinkId link) const;
+  [[nodiscard]] double capacity(LinkId link) const {
+    const LinkState& state = links_[link.index()];
+    return state.has_efficiency ? state.capacity * efficiency_[link.index()]->at(entries_[link.index()].size())
+                                : state.capacity;
+  }
   /// The sum of the rates on the link, times their shares.
   [[nodiscard]] double load(LinkId link) const;
 

@@ -379,7 +379,7 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
   run.shared ? state_.count_sharing(job) : state_.show_run(job);
   stop_clock(job);
   saver_.abandon(job);
-  if (!run.timed() && state_.network->plans_ahead()) state_.network->leave(job, state_.clock);
+  if (!run.timed()) state_.network->leave(job, state_.clock);
   const RankDemand rank{*run.spec};
   const Time held = state_.clock - run.since;
   bool has_saved = false;

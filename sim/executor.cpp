@@ -25,6 +25,8 @@ void Executor::begin(JobId job) {
   run.live->pending = PendingCounts{2 * plan.ops.size()};
   run.live->channels.assign(plan.channels.size(), {});
   if (state_.network->plans_ahead()) announce_traffic(job);
+  LeapableNetwork* const leaping = state_.network->leaping();
+  const bool asks_for_all = leaping != nullptr && !leaping->meet_on_interfaces();
   GpuTime communication;
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i].op;
@@ -32,6 +34,10 @@ void Executor::begin(JobId job) {
     const Traffic traffic = traffic_of(job, OpId{i}, 0, plan.first_rank[op.role.index()]);
     if (!is_carried(traffic)) continue;
     const Time solo = courier_.solo_time(traffic);
+    for (int rank = 1; asks_for_all && plan.ops[i].per_rank && rank < plan.ops[i].ranks; ++rank) {
+      const Traffic other = traffic_of(job, OpId{i}, 0, traffic.rank + rank);
+      if (is_carried(other)) static_cast<void>(courier_.solo_time(other));
+    }
     for (std::size_t phase = 0; phase < plan.phases.count(); ++phase) {
       if (op.is_in(phase)) communication += GpuTime{solo, plan.phases.left(phase, run.completed, run.spec->iterations)};
     }

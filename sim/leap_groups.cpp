@@ -27,6 +27,13 @@ bool Leaper::communicates(JobId id) const {
          (run.live->servers.size() > 1 || run.plan->leaves_server || state_.network->carries_inside_servers());
 }
 
+bool Leaper::uses_interfaces(JobId id) const {
+  const bool meets_inside =
+      state_.network->carries_inside_servers() && (network_ == nullptr || network_->meet_on_interfaces());
+  const JobRun& run = state_.run(id);
+  return communicates(id) && (meets_inside || run.live->servers.size() > 1 || run.plan->leaves_server);
+}
+
 bool Leaper::is_dominated(const Cell& cell) const {
   return cell.busy && dominant_since_[cell.running.job.index()] != 0;
 }
@@ -127,7 +134,7 @@ void Leaper::find_region() {
     if (!run.live) continue;
     for (const CellId cell : run.live->cells)
       for (const JobId other : state_.at(cell).who) add(other);
-    if (!communicates(job)) continue;
+    if (!uses_interfaces(job)) continue;
     for (const ServerId server : run.live->servers) add_all_on(server);
   }
   for (const JobId job : region_) is_in_region_[job.index()] = 0;
@@ -174,7 +181,7 @@ void Leaper::regroup() {
     const JobRun& run = state_.run(job);
     if (!run.live) continue;
     cells_.insert(cells_.end(), run.live->cells.begin(), run.live->cells.end());
-    if (!is_member(job) || !communicates(job)) continue;
+    if (!is_member(job) || !uses_interfaces(job)) continue;
     for (const ServerId server : run.live->servers) {
       std::uint32_t& first = group_of_server_[server.index()];  // at first a job
       if (first == kNoGroup) {
@@ -285,7 +292,7 @@ void Leaper::find_dominators() {
       for (const JobId job : state_.at(cell).who) {
         const JobRun& run = state_.run(job);
         for (const CellId seat : run.live->cells) add(group_of_cell_[seat.index()]);
-        if (!communicates(job)) continue;
+        if (!uses_interfaces(job)) continue;
         for (const ServerId server : run.live->servers) add(group_of_server_[server.index()]);
       }
     }
@@ -313,6 +320,13 @@ bool Leaper::is_closed(const Group& group) const {
     for (const CellId cell : state_.run(job).live->cells) {
       const auto& who = state_.at(cell).who;
       if (!std::all_of(who.begin(), who.end(), is_of_group)) return false;
+    }
+  }
+  if (network_ != nullptr && !network_->meet_on_interfaces()) {
+    // Jobs that begin elsewhere may send over the same links, except inside a server.
+    for (const JobId job : group.jobs) {
+      if (!communicates(job)) continue;
+      if (uses_interfaces(job) || !holds_server(group, state_.run(job).live->servers.front())) return false;
     }
   }
   return std::all_of(group.servers.begin(), group.servers.end(),

@@ -127,6 +127,7 @@ void Leaper::write_state(const Group& group) {
         words_.push_back(run.live->phase[slot]);
     }
     for (const CellId cell : run.live->cells) write_slots(state_.occupant(cell, id).pending);
+    if (communicates(id)) network_->save_state(id, now_of(group), words_);
     for (const TransferId transfer : run.live->transfers) {
       const Traffic& traffic = *state_.in_network[transfer.index()];
       words_.push_back((std::uint64_t{traffic.op.value()} << 1) ^ (traffic.slot == run.live->current ? 0U : 1U));
@@ -169,6 +170,7 @@ Leaper::Account Leaper::take_account(const Group& group) const {
     job.communication_wait = run.communication_wait;
     if (run.live->waiting > 0) job.communication_wait += now - run.live->waiting_since;
     job.usage = state_.network->job_usage(id, now);
+    if (communicates(id)) network_->save_totals(id, job.network);
     job.server_transfers = run.server_transfers;
     for (const CellId cell : run.live->cells)
       job.remaining_compute.push_back(state_.occupant(cell, id).remaining_compute);
@@ -258,7 +260,7 @@ void Leaper::for_each_rivalry(const Group& group, const Visit& visit) const {
     members.clear();
     for (std::size_t i = 0; i < group.jobs.size(); ++i) {
       const auto& servers = state_.run(group.jobs[i]).live->servers;
-      if (communicates(group.jobs[i]) && std::binary_search(servers.begin(), servers.end(), server))
+      if (uses_interfaces(group.jobs[i]) && std::binary_search(servers.begin(), servers.end(), server))
         members.push_back(i);
     }
     if (members.size() > 1) visit(members, &JobAccount::communication_key);
@@ -425,6 +427,7 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
     if (communicates(id)) {
       for (const TransferId transfer : run.live->transfers) network_->shift(transfer, by);
       network_->leap_usage(id, b.usage - a.usage, periods, by);
+      network_->leap_totals(id, a.network, b.network, now.time - then.time, periods);
     }
     std::int64_t events = b.usage.transfers - a.usage.transfers;
     for (const Plan::PlannedOp& op : run.plan->ops) {

@@ -27,6 +27,9 @@
 // the end of a restart, the end of the run. So a failure somewhere in a large cluster costs events only where it
 // strikes.
 //
+// Where jobs may meet on links beside interfaces, as flows do, a job leaps only while no other job uses its links and
+// nothing of its own is in the network (LeapableNetwork::meet_on_interfaces).
+//
 // What a job does to begin, to leave or to be seated anew concerns only jobs that are connected with it by GPUs and
 // servers. Groups are formed anew for those alone; now and then for all, because jobs may become dominant or stuck.
 //
@@ -69,6 +72,7 @@ class Leaper {
     std::int64_t left_behind = 0;
     Time remaining_communication, communication_wait;
     NetworkModel::Usage usage;
+    std::vector<std::int64_t> network;  // LeapableNetwork::save_totals
     std::int64_t server_transfers = 0;
     std::vector<Time> remaining_compute;
   };
@@ -113,6 +117,8 @@ class Leaper {
   [[nodiscard]] bool is_stuck(JobId job) const;
   [[nodiscard]] bool is_dominated(const Cell& cell) const;
   [[nodiscard]] bool communicates(JobId job) const;
+  /// True if it uses interfaces of servers on which others may meet it.
+  [[nodiscard]] bool uses_interfaces(JobId job) const;
   void find_dominators();
 
   // leaper.cpp: recurrence and leap

@@ -270,7 +270,6 @@ void Outages::begin_to_drain(std::uint32_t component) {
   if (!of.is_down) draining_.push_back({component, std::vector<bool>(of.last - of.first)});
 }
 
-/// Takes what no job holds of the servers that are drained.
 void Outages::withhold_free() {
   for (Draining& each : draining_) {
     const std::uint32_t first = components_[each.component].first;

@@ -37,6 +37,8 @@ class Outages {
   void on_job_failure(JobId job);
   /// Carries out what is due at this instant.
   void strike();
+  /// Takes what no job holds of the servers that are drained. To be called whenever jobs may have left GPUs.
+  void withhold_free();
   /// No earlier than this a component fails or comes back that has a part on the server.
   [[nodiscard]] Time next_on(ServerId server) const;
   [[nodiscard]] std::int64_t failures() const { return failures_; }
@@ -99,7 +101,6 @@ class Outages {
   void reunite(std::uint32_t component);
   void fail(std::uint32_t component);
   void begin_to_drain(std::uint32_t component);
-  void withhold_free();
   [[nodiscard]] std::vector<bool> end_draining(std::uint32_t component);
   void repair(Component& component);
   void add_cause(GpuId gpu, std::uint32_t component);

@@ -160,7 +160,7 @@ class NetworkModel : public NetworkView {
   [[nodiscard]] virtual Usage server_usage(ServerId server, Time now) const = 0;
   [[nodiscard]] virtual Usage job_usage(JobId job, Time now) const = 0;
 
-  /// True if it plans with the traffic of all jobs. Only then are enter() and leave() called.
+  /// True if it plans with the traffic of all jobs. Only then is enter() called.
   [[nodiscard]] virtual bool plans_ahead() const { return false; }
   /// The job is about to begin its iterations on its GPUs.
   virtual void enter(const JobTraffic& /*traffic*/, Time /*now*/) {}
@@ -200,6 +200,18 @@ class LeapableNetwork {
   virtual void save_state(TransferId transfer, Time now, std::vector<std::uint64_t>& words) const = 0;
   /// Moves the transfer by `by` into the future without changing its relative state.
   virtual void shift(TransferId transfer, Time by) = 0;
+
+  /// True if jobs meet only on the interfaces of servers that both send through. If not, save_state(job) tells whether
+  /// a job is apart from others, and solo_time() has been asked for each of its messages before the first one starts.
+  [[nodiscard]] virtual bool meet_on_interfaces() const { return true; }
+  /// Appends what else determines the future of the transfers of a job: words that don't recur if other jobs may slow
+  /// them down, or might have since the job began.
+  virtual void save_state(JobId /*job*/, Time /*now*/, std::vector<std::uint64_t>& /*words*/) {}
+  /// Appends totals of the job that the network keeps beside Usage.
+  virtual void save_totals(JobId /*job*/, std::vector<std::int64_t>& /*totals*/) {}
+  /// Adds to these, for a leap by so many periods, what the job did in the last one, between the two accounts.
+  virtual void leap_totals(JobId /*job*/, const std::vector<std::int64_t>& /*then*/,
+                           const std::vector<std::int64_t>& /*now*/, Time /*period*/, std::int64_t /*periods*/) {}
   /// Adds `times` x `per_period` to the totals of a job or of a server's interface, for a leap by `times` periods that
   /// covers the time `by`.
   virtual void leap_usage(JobId job, const NetworkModel::Usage& per_period, std::int64_t times, Time by) = 0;

@@ -103,6 +103,7 @@ class Simulation::Engine {
     executor_.leave_behind();
     outages_.strike();
     admission_.scheduling_pass();
+    outages_.withhold_free();  // what the pass took from jobs and gave to none
     courier_.admit();
     executor_.dispatch();
     if (state_.cells.size() > kForeseeAbove) courier_.foresee();

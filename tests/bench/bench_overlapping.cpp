@@ -5,8 +5,8 @@
 // program ends with status 1.
 //
 // The fabric: 1,000 jobs that send DDP's buckets as flows over a leaf-spine of 2,048 GPUs with half of the bandwidth
-// above the leaves. It runs for some simulated seconds, after a time in which the cluster fills; the cost of a day is
-// the cost of the last part times what a day has of it, and says so.
+// above the leaves: event by event for some simulated seconds, after a time in which the cluster fills, and leaping for
+// two hours, or with --full for a day.
 
 #include "tests/bench/study_kit.hpp"
 
@@ -107,30 +107,44 @@ workload:
   return contend::parse_scenario(kText, "fabric", {{fmt::format("engine.until={}s", seconds)}});
 }
 
-void measure_fabric(int filling, int until) {
-  constexpr double kDay = 86'400;
-  const TimedRun begin = timed_run(fabric(filling), 1), whole = timed_run(fabric(until), 1);
+/// Event by event for some seconds after the cluster has filled, and leaping for longer.
+bool measure_fabric(int filling, int until, int leaping_until) {
+  constexpr double kHour = 3600;
+  const auto run = [](int seconds, bool leap) {
+    Scenario scenario = fabric(seconds);
+    scenario.engine.leap = leap;
+    return timed_run(scenario, 1);
+  };
+  const TimedRun begin = run(filling, false), whole = run(until, false), same = run(until, true);
+  const TimedRun leaping = run(leaping_until, true);
   std::int64_t running = 0;
   for (const contend::JobResult& job : whole.result.jobs)
     running += job.state == contend::JobState::running || job.state == contend::JobState::finished ? 1 : 0;
-  const double cpu = whole.cost.cpu_s - begin.cost.cpu_s, simulated = until - filling;
-  const auto events = static_cast<double>(whole.result.events - begin.result.events);
-  fmt::print("\nthe fabric: 1,000 jobs of ddp, 2,048 GPUs, leaf-spine 2:1, flow; {} jobs run\n", running);
-  fmt::print("{:>10} {:>10} {:>12} {:>10} {:>10} {:>22}\n", "from s", "to s", "events", "cpu s", "ns/event",
-             "a day at that rate");
-  fmt::print("{:>10} {:>10} {:>12.0f} {:>10.2f} {:>10.0f} {:>20.1f} h\n", filling, until, events, cpu,
-             cpu / events * 1e9, cpu / simulated * kDay / 3600);
+  const bool equal = whole.result.digest == same.result.digest;
+  fmt::print("\nthe fabric: 1,000 jobs of ddp, 2,048 GPUs, leaf-spine 2:1, flow; {} jobs run; digests {}\n", running,
+             equal ? "equal" : "DIFFER");
+  fmt::print("{:<15} {:>7} {:>8} {:>11} {:>12} {:>8} {:>17} {:>8}\n", "", "from s", "to s", "events", "leapt over",
+             "cpu s", "cpu s of an hour", "faster");
+  const double by_event = (whole.cost.cpu_s - begin.cost.cpu_s) / (until - filling) * kHour;
+  fmt::print("{:<15} {:>7} {:>8} {:>11} {:>12} {:>8.2f} {:>17.1f} {:>8.1f}\n", "event by event", filling, until,
+             whole.result.events - begin.result.events, 0, whole.cost.cpu_s - begin.cost.cpu_s, by_event, 1.0);
+  const double leaping_hour = leaping.cost.cpu_s / leaping_until * kHour;
+  fmt::print("{:<15} {:>7} {:>8} {:>11} {:>12} {:>8.2f} {:>17.1f} {:>8.1f}\n", "leaping", 0, leaping_until,
+             leaping.result.events, leaping.result.leapt_events, leaping.cost.cpu_s, leaping_hour,
+             by_event / leaping_hour);
+  return equal;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool quick = argc == 2 && std::string_view{argv[1]} == "--quick";
-  if (argc > 1 && !quick) {
-    fmt::print(stderr, "usage: bench_overlapping [--quick]\n");
+  const std::string_view option = argc == 2 ? argv[1] : "";
+  const bool quick = option == "--quick", full = option == "--full";
+  if (argc > 1 && !quick && !full) {
+    fmt::print(stderr, "usage: bench_overlapping [--quick | --full]\n");
     return 2;
   }
   const bool right = measure_study(quick);
-  measure_fabric(quick ? 2 : 5, quick ? 3 : 35);
-  return right ? 0 : 1;
+  const bool fabric_right = measure_fabric(quick ? 2 : 5, quick ? 3 : 35, quick ? 60 : full ? 86'400 : 7'200);
+  return right && fabric_right ? 0 : 1;
 }

@@ -24,8 +24,9 @@ namespace {
 
 constexpr const char* kExchangeOf100 = "role w 2 | compute f w 10 | all-reduce g w 100 | f -> g | g => f";
 
+/// Returns the run with leaping, if asked for, which has to give what the run event by event gives.
 RunResult run_flow(const TopologySpec& spec, const Setup& setup, const std::vector<TestJob>& jobs,
-                   FlowNetworkOptions options = ring_options()) {
+                   FlowNetworkOptions options = ring_options(), bool returns_leaping = false) {
   const auto once = [&](bool leap) {
     auto topology = std::make_unique<Topology>(
         build_topology(spec, static_cast<std::size_t>(setup.servers), static_cast<std::size_t>(setup.gpus_per_server)));
@@ -39,9 +40,9 @@ RunResult run_flow(const TopologySpec& spec, const Setup& setup, const std::vect
                           std::move(run)};
     return simulation.run();
   };
-  const RunResult slow = once(false);
-  CHECK(difference(slow, once(true)) == "");
-  return slow;
+  RunResult slow = once(false), fast = once(true);
+  CHECK(difference(slow, fast) == "");
+  return returns_leaping ? std::move(fast) : std::move(slow);
 }
 
 double carried(const RunResult& run, const std::string& link) {
@@ -75,6 +76,46 @@ TEST_CASE("a ring sends 2 (n-1)/n of the tensor over each NIC, whatever the GPUs
                  {{"role w 4 | compute f w 10 | all-reduce g w 100 | f -> g | g => f", {0, 1, 2, 3}}});
   CHECK(run.jobs[0].finish.ns() == 160);
   CHECK(carried(run, "switch0->server1/nic0") == near(150));
+}
+
+TEST_CASE("a job leaps over its iterations while it has the links of its flows to itself") {
+  // Two spines, so that the jobs of a leaf share its switch but no cable.
+  const TopologySpec made = plain_fabric(leaf_spine(2, 1));
+  FlowNetworkOptions options = ring_options();
+  options.link_interval = Time::nanoseconds(1000);
+  const RunResult apart =
+      run_flow(made, {4, 1}, {{kExchangeOf100, {0, 1}, 20'000}, {kExchangeOf100, {2, 3}, 10'000}}, options, true);
+  CHECK(apart.jobs[0].finish.ns() == 20'000 * 110);
+  CHECK(apart.jobs[1].finish.ns() == 10'000 * 110);
+  CHECK(apart.events < 200);
+  CHECK(apart.events + apart.leapt_events == 30'000 * 3 + 2);  // two tasks and an all-reduce each, and two arrivals
+  CHECK(carried(apart, "server0/nic0->leaf0") == near(20'000 * 100.0));
+  // Both cross the cable between a leaf and the spine: nothing is leapt over while both run.
+  const RunResult meet =
+      run_flow(made, {4, 1}, {{kExchangeOf100, {0, 2}, 20'000}, {kExchangeOf100, {1, 3}, 10'000}}, options, true);
+  CHECK(meet.events > 10'000 * 6);
+  CHECK(meet.events < 10'000 * 6 + 1000);  // the longer one leaps when it is alone
+  // A second job comes to the cable while the first one would leap, and goes again.
+  const RunResult comes = run_flow(
+      made, {4, 1}, {{kExchangeOf100, {0, 2}, 20'000}, {kExchangeOf100, {1, 3}, 100, 1'000'000}}, options, true);
+  CHECK(comes.jobs[0].contended.ns() > 0);
+  CHECK(comes.events < 1500);
+}
+
+TEST_CASE("jobs inside one server leap by themselves, though their servers are the same") {
+  TopologySpec made = plain_fabric(spec("single-switch"));
+  made.server.kind = "nvswitch";
+  made.server.nvlink_bandwidth = ByteRate{kByteANanosecond};
+  made.server.nvlinks_per_gpu = 1;
+  made.server.pcie_bandwidth = ByteRate{kByteANanosecond / 10};
+  // Their periods have no small common multiple.
+  const std::vector<TestJob> jobs{
+      {"role w 2 | compute f w 1009 | all-reduce g w 100 | f -> g | g => f", {0, 1}, 50'000},
+      {"role w 2 | compute f w 997 | all-reduce g w 300 | f -> g | g => f", {2, 3}, 50'000}};
+  const RunResult run = run_flow(made, {1, 4}, jobs, ring_options(), true);
+  CHECK(run.events < 200);
+  CHECK(run.jobs[0].finish.ns() == 50'000 * 1109);
+  CHECK(run.jobs[1].finish.ns() == 50'000 * 1297);
 }
 
 TEST_CASE("k-way contention on NICs is the same at fidelities contention and flow") {

@@ -200,6 +200,7 @@ TEST_CASE("leaping is exact where components and jobs fail, under every scheduli
   for (std::uint64_t seed = 0; seed < cases; ++seed) {
     RandomCluster cluster = random_cluster(seed);
     cluster.until = Time::never();
+    if (seed % 3 == 0) add_flows(cluster);
     add_failures(cluster, cluster.run(true).end);
     if (seed % 2 == 1) {
       const auto table = scheduling_policies();
@@ -231,6 +232,7 @@ TEST_CASE("leaping is exact where jobs stop for checkpoints and share the store 
   for (std::uint64_t seed = 0; seed < cases; ++seed) {
     RandomCluster cluster = random_cluster(3'000'000 + seed);
     cluster.until = Time::never();
+    if (seed % 5 == 0) add_flows(cluster);
     const Time length = cluster.run(true).end;
     if (seed % 2 == 0) add_failures(cluster, length);
     if (seed % 3 == 0) close_groups(cluster);

@@ -127,6 +127,21 @@ TEST_CASE("leaping lands on the same nanosecond if computing and communicating s
   CHECK(slower * 20 > seen.cases);  // jobs that share GPUs, and pipelines, do both at once
 }
 
+TEST_CASE("leaping lands on the same nanosecond, byte and sample where jobs send flows over a fabric") {
+  BothWays seen;
+  std::uint64_t slowed = 0;
+  for (std::uint64_t seed = 0; seed < effort(std::uint64_t{400}); ++seed) {
+    RandomCluster cluster = random_cluster(seed);
+    add_flows(cluster);
+    const RunResult result = seen.run(cluster);
+    if (std::ranges::any_of(result.jobs, [](const JobResult& job) { return job.contended > Time{}; })) ++slowed;
+  }
+  seen.tell();
+  CHECK(seen.cases_with_leaps * 2 > seen.cases);
+  CHECK(seen.leapt * 5 > seen.events);
+  CHECK(slowed * 4 > seen.cases);  // jobs that meet on links
+}
+
 TEST_CASE("leaping lands on the same nanosecond with timers, and where policies decide for an iteration") {
   BothWays seen;
   std::uint64_t moved = 0;

@@ -1,6 +1,7 @@
 #include "tests/policies/random_cluster.hpp"
 
 #include "sim/random_stream.hpp"
+#include "tests/network/flow_kit.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -208,6 +209,35 @@ RandomCluster random_cluster(std::uint64_t seed) {
   return Builder{seed}.build();
 }
 
+void add_flows(RandomCluster& cluster) {
+  RandomStream random{cluster.seed, "flows"};
+  const auto in = [&](std::int64_t low, std::int64_t high) { return random.uniform_integer(low, high); };
+  TopologySpec made;
+  made.fabric.kind = in(0, 3) == 0 ? "single-switch" : "leaf-spine";
+  if (made.fabric.kind == "leaf-spine") {
+    made.fabric.servers_per_leaf = static_cast<std::size_t>(in(1, 3));
+    made.fabric.spines = static_cast<std::size_t>(in(1, 3));
+    made.fabric.oversubscription = static_cast<double>(in(1, 2));
+  }
+  if (in(0, 1) == 0) {
+    made.server.kind = "nvswitch";
+    made.server.nvlink_bandwidth = ByteRate{1e10 / cluster.cost.beta.ns_per_byte()};
+  }
+  const bool has_nic_by_gpu = made.server.kind == "nvswitch" && in(0, 1) == 0;
+  if (has_nic_by_gpu) made.server.nics = static_cast<std::size_t>(cluster.cluster.gpus_per_server);
+  made.server.nic_bandwidth = ByteRate{1e9 / cluster.cost.beta.ns_per_byte()};
+  made.server.pcie_bandwidth = ByteRate{4e9 / cluster.cost.beta.ns_per_byte()};
+  FlowNetworkOptions options = ring_options();
+  options.alpha = cluster.cost.alpha;
+  options.link_interval = in(0, 1) == 0 ? Time{} : std::max(cluster.cost.alpha * 100, Time::nanoseconds(100'000));
+  cluster.network = [=, spec = cluster.cluster](std::size_t jobs) {
+    auto topology = std::make_unique<Topology>(
+        build_topology(made, static_cast<std::size_t>(spec.servers), static_cast<std::size_t>(spec.gpus_per_server)));
+    auto router = make_ecmp_router(*topology, 1);
+    return make_flow_network(std::move(topology), std::move(router), options, jobs);
+  };
+}
+
 RunResult RandomCluster::run(bool leap, const Wrap& wrap) const {
   Workload workload;
   for (const std::string& text : graphs) workload.graphs.push_back(graph_from_text(text));
@@ -215,8 +245,9 @@ RunResult RandomCluster::run(bool leap, const Wrap& wrap) const {
   workload.sizes = sizes;
   const PolicyContext context{seed, cost.beta, cost.eta};
   const auto servers = static_cast<std::size_t>(cluster.servers);
-  auto network = contention ? make_contention_network(cost, servers, jobs.size())
-                            : make_analytic_network(cost, servers, jobs.size());
+  auto carrying = network      ? network(jobs.size())
+                  : contention ? make_contention_network(cost, servers, jobs.size())
+                               : make_analytic_network(cost, servers, jobs.size());
   SimulationOptions options;
   options.leap = leap;
   options.until = until;
@@ -233,7 +264,7 @@ RunResult RandomCluster::run(bool leap, const Wrap& wrap) const {
       cluster, std::move(workload),
       PolicySet{std::move(deciding), std::move(placing), make_policy(communication_policies(), communication, context),
                 scheduling.name, placement.name, communication.name},
-      std::move(network), std::move(options)};
+      std::move(carrying), std::move(options)};
   return simulation.run();
 }
 

@@ -30,6 +30,8 @@ struct RandomCluster {
   Choice scheduling, placement, communication;
   AlphaBeta cost;
   bool contention = true;
+  /// Makes the network in place of those of `cost`, for so many jobs, if given.
+  std::function<std::unique_ptr<NetworkModel>(std::size_t)> network;
   Interference interference;                ///< none unless a test sets it
   FailureSpec failures;                     ///< likewise
   PreemptionCosts costs;                    ///< likewise
@@ -49,6 +51,9 @@ struct RandomCluster {
 
 /// Returns the cluster of that seed, which is the same on every platform.
 [[nodiscard]] RandomCluster random_cluster(std::uint64_t seed);
+
+/// Gives the cluster a fabric of flows, on which a cable carries what an interface did.
+void add_flows(RandomCluster& cluster);
 
 /// Makes the policy of that name with its default parameters, except for the given ones.
 template <class Port>

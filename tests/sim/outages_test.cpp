@@ -128,6 +128,21 @@ TEST_CASE("a planned outage: servers are drained, what still runs goes at once, 
   CHECK(overlapping.gpus[0].down.ns() == 50 - 10);
 }
 
+TEST_CASE("a GPU that is drained is withheld at the instant at which a preemption frees it") {
+  // The second GPU is drained from 10 on. At 15 a shorter job of one GPU takes the first one, and nobody has the
+  // second.
+  StruckCluster one{.gpus_per_server = 2, .jobs = {timed_ns(0, 50), timed_ns(15, 20)}, .shortest_first = true};
+  one.preemptive = true;
+  one.jobs[0].gpus = 2;
+  one.failures.outages = {outage(1000, 1100, 1, 2)};
+  one.failures.outages[0].drain = Time::nanoseconds(10);
+  const RunResult result = one.run();
+  CHECK(result.jobs[1].start.ns() == 15);
+  CHECK(result.jobs[0].preemptions == 1);
+  CHECK(result.jobs[0].finish.ns() == 1100 + 35);
+  CHECK(result.gpus[1].down.ns() == 1100 - 15);
+}
+
 TEST_CASE("without a spare the whole gang waits for the repair, and others use its GPUs or not") {
   // The job on 16 servers fails at 10 and is found out at 13; its server is back at 40. A small job waits since 1.
   StruckCluster gang{.servers = 16, .jobs = {timed_ns(0, 20, 16), timed_ns(1, 5)}};

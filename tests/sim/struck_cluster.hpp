@@ -23,6 +23,7 @@ struct StruckCluster {
   Time until = Time::never();
   bool leap = true;
   bool shortest_first = false;
+  bool preemptive = false;
 
   [[nodiscard]] RunResult run() const {
     Workload workload;
@@ -33,6 +34,7 @@ struct StruckCluster {
     }
     Setup setup;
     if (shortest_first) setup.key = by_remaining_service;
+    setup.preemptive = preemptive;
     PolicySet policies = policies_of(setup, {});
     policies.placement = std::make_unique<AnyGpus>();
     SimulationOptions options;
