@@ -1,11 +1,11 @@
 #include "network/flow_network.hpp"
 
 #include "network/collectives/collective_run.hpp"
-#include "network/collectives/scope_groups.hpp"
 #include "network/delay_ledger.hpp"
 #include "network/fluid.hpp"
 #include "network/link_claims.hpp"
 #include "network/link_ledger.hpp"
+#include "network/request_route.hpp"
 #include "network/usage_meter.hpp"
 #include "sim/calendar.hpp"
 #include "sim/check.hpp"
@@ -23,63 +23,11 @@ namespace {
 constexpr double kAlmostNothing = 1e-6;  // bytes; the rest of a flow that is rerouted at the instant of its end
 constexpr double kNextLevel = 1e-6;      // weight of a flow beside one of the next higher priority
 
-/// Forwards to another router and records whether a route was missing.
-class WatchedRouter final : public Router {
- public:
-  explicit WatchedRouter(const Router& router) : router_{router} {}
-  void route(NodeId from, NodeId to, std::uint64_t label, Route& route) const override {
-    router_.route(from, to, label, route);
-    if (route.links.empty()) lost_ = true;
-  }
-  void route_together(std::span<const RoutedFlow> flows, std::vector<Route>& routes) const override {
-    router_.route_together(flows, routes);
-    for (const Route& route : routes) lost_ = lost_ || route.links.empty();
-  }
-  [[nodiscard]] bool plans_together() const override { return router_.plans_together(); }
-  void set_link_up(LinkId, bool) override {}
-  [[nodiscard]] bool lost() const { return lost_; }
-
- private:
-  const Router& router_;
-  mutable bool lost_ = false;
-};
-
 std::vector<double> capacities_of(const Topology& topology) {
   std::vector<double> capacities;
   for (const Link& link : topology.links()) capacities.push_back(link.bandwidth.bytes_per_second());
   return capacities;
 }
-
-/// The route of the messages of one request at one age of the fabric. It is kept, because a job repeats its requests.
-struct RequestRoute {
-  struct Step {
-    CoupledFlow flow;
-    double solo_rate = 0;  ///< bytes per nanosecond on the idle network
-    std::uint64_t solo_age = 0;
-    double before = 0;  ///< bytes of the steps before
-    FlowHistory history;
-  };
-  JobId job;
-  OpKind kind = OpKind::collective;
-  CollectiveKind collective = CollectiveKind::all_reduce;
-  CollectiveScope scope = CollectiveScope::all;
-  RankGroups groups;
-  Bytes bytes;
-  int times = 1;
-  std::vector<GpuId> gpus, peers;
-  Time solo;
-  std::vector<Step> steps;
-  double total = 0;         ///< bytes over all steps, of the rank that sends most
-  bool open = true;         ///< every message has a route
-  bool is_claimed = false;  ///< its links are among LinkClaims of the job
-  std::uint64_t age = 0;
-
-  [[nodiscard]] bool serves(const TransferRequest& request) const {
-    return bytes == request.bytes && times == request.times && kind == request.kind &&
-           collective == request.collective && scope == request.scope && groups == request.groups &&
-           std::ranges::equal(gpus, request.gpus) && std::ranges::equal(peers, request.peers);
-  }
-};
 
 class FlowNetwork final : public NetworkModel, public LeapableNetwork, private FlowObserver {
  public:
@@ -88,7 +36,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
       : topology_{std::move(topology)},
         router_{std::move(router)},
         options_{std::move(options)},
-        hosts_{options_.served.empty() ? std::vector<NodeId>{} : host_nodes(*topology_)},
+        finder_{*topology_, *router_, options_},
         fluid_{capacities_of(*topology_)},
         ledger_{*topology_, options_.link_interval},
         delays_{std::move(options_.watched)},
@@ -187,8 +135,8 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     RoutedJob job{traffic.job.value(), traffic.work.to_seconds(), {}};
     std::map<std::pair<NodeId, NodeId>, double> bytes;
     for (std::size_t r = 0; r < traffic.each.size(); ++r) {
-      const RequestRoute request = unrouted(traffic.each[r]);
-      for (const ServedExchange& part : parts_of(request)) {
+      const TransferRequest& request = traffic.each[r];
+      for (const ServedExchange& part : finder_.parts_of(request)) {
         const double times = traffic.times[r] * request.times;
         for (const contend::Step& step : part.schedule.steps) {
           for (const Send& send : step.sends)
@@ -346,7 +294,10 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
       if (known->age == age_of(request.job)) return claim(*known);
       older = known.get();
     }
-    routes.push_back(std::make_unique<RequestRoute>(find_route(request)));
+    routes.push_back(std::make_unique<RequestRoute>(
+        finder_.find(request, [this](const CoupledFlow& flow) { return solo_rate(flow); })));
+    routes.back()->age = age_of(request.job);
+    for (RequestRoute::Step& step : routes.back()->steps) step.solo_age = capacities_changed_;
     if (older != nullptr) routes.back()->solo = older->solo;
     return claim(*routes.back());
   }
@@ -366,81 +317,6 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     for (std::size_t t = 0; t < transfers_.size(); ++t) {
       if (transfers_[t].is_active && transfers_[t].route->age != age_of(transfers_[t].job)) reroute(TransferId{t});
     }
-  }
-
-  /// What is known of the route of a request before it is found.
-  [[nodiscard]] RequestRoute unrouted(const TransferRequest& request) const {
-    RequestRoute route;
-    route.job = request.job;
-    route.kind = request.kind;
-    route.collective = request.collective;
-    route.scope = request.scope;
-    route.groups = request.groups;
-    route.bytes = request.bytes;
-    route.times = request.times;
-    route.gpus.assign(request.gpus.begin(), request.gpus.end());
-    route.peers.assign(request.peers.begin(), request.peers.end());
-    route.age = age_of(request.job);
-    route.solo = options_.alpha * route.times;
-    return route;
-  }
-
-  /// The messages of the request: those of each of its groups.
-  [[nodiscard]] std::vector<ServedExchange> parts_of(const RequestRoute& route) const {
-    const bool is_sum = route.collective == CollectiveKind::reduce || route.collective == CollectiveKind::broadcast;
-    const bool may_be_served = route.kind == OpKind::collective && route.scope == CollectiveScope::all && is_sum;
-    const HostedServers* const servers =
-        may_be_served && !options_.served.empty() ? &options_.served[route.job.index()] : nullptr;
-    std::vector<ServedExchange> parts;
-    for (std::vector<NodeId>& group : groups_of(route)) {
-      if (servers != nullptr && servers->count != 0) {
-        parts.push_back(served_exchange(route.collective, route.bytes, *servers, group, *topology_, hosts_));
-        continue;
-      }
-      CollectiveSchedule schedule = route.kind == OpKind::message
-                                        ? point_to_point(route.bytes)
-                                        : options_.schedule(route.collective, route.bytes, group);
-      parts.push_back({std::move(group), std::move(schedule)});
-    }
-    return parts;
-  }
-
-  [[nodiscard]] RequestRoute find_route(const TransferRequest& request) const {
-    RequestRoute route = unrouted(request);
-    if (request.bytes <= Bytes{}) return route;
-    CollectiveOptions collective;
-    collective.label = route.job.value();
-    collective.overhead = options_.step_overhead;
-    const WatchedRouter router{*router_};
-    std::vector<std::vector<CoupledFlow>> flows;
-    for (const ServedExchange& part : parts_of(route))
-      flows.push_back(coupled_flows(part.schedule, part.nodes, *topology_, router, collective));
-    for (CoupledFlow& flow : run_at_once(std::move(flows))) {
-      RequestRoute::Step step;
-      step.flow = std::move(flow);
-      step.flow.bytes *= route.times;
-      step.flow.fixed = step.flow.fixed * route.times;
-      step.before = route.total;
-      step.solo_rate = solo_rate(step.flow);
-      step.solo_age = capacities_changed_;
-      route.total += step.flow.bytes;
-      if (step.solo_rate > 0) route.solo += Time::ceil_nanoseconds(step.flow.bytes / step.solo_rate);
-      route.solo += step.flow.fixed;
-      route.steps.push_back(std::move(step));
-    }
-    route.open = !router.lost();
-    return route;
-  }
-
-  /// The GPUs of each collective of the request, or the sender and the receiver of each message.
-  [[nodiscard]] std::vector<std::vector<NodeId>> groups_of(const RequestRoute& route) const {
-    const auto node_of = [&](GpuId gpu) { return topology_->gpus()[gpu.index()]; };
-    std::vector<NodeId> nodes;
-    for (const GpuId gpu : route.gpus) nodes.push_back(node_of(gpu));
-    if (route.peers.empty()) return scope_groups(route.scope, route.groups, nodes, *topology_);
-    std::vector<std::vector<NodeId>> pairs;
-    for (std::size_t i = 0; i < nodes.size(); ++i) pairs.push_back({nodes[i], node_of(route.peers[i])});
-    return pairs;
   }
 
   [[nodiscard]] LinkEfficiency efficiency_of(const Link& link) const {
@@ -576,17 +452,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
   /// Continues the transfer from its present progress on the route of the present age.
   void reroute(TransferId id) {
     Transfer& transfer = transfers_[id.index()];
-    TransferRequest request;
-    request.job = transfer.job;
-    request.kind = transfer.route->kind;
-    request.collective = transfer.route->collective;
-    request.scope = transfer.route->scope;
-    request.groups = transfer.route->groups;
-    request.bytes = transfer.route->bytes;
-    request.times = transfer.route->times;
-    request.gpus = transfer.route->gpus;
-    request.peers = transfer.route->peers;
-    RequestRoute& route = route_of(request);
+    RequestRoute& route = route_of(transfer.route->request());
     stop_sending(id);
     const double sent = position(transfer);
     transfer.route = &route;
@@ -635,7 +501,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
   std::unique_ptr<const Topology> topology_;
   std::unique_ptr<Router> router_;
   FlowNetworkOptions options_;
-  std::vector<NodeId> hosts_;   // by server, if any job has parameter servers
+  RouteFinder finder_;
   mutable FluidNetwork fluid_;  // it computes rates at the first query
   Calendar<TransferId> timers_;
   LinkLedger ledger_;
