@@ -23,6 +23,9 @@ struct StruckCluster {
   Time until = Time::never();
   bool leap = true;
   bool shortest_first = false;
+  MeasuredWindow window{};
+  TieOrder ties = TieOrder::submission;
+  DecisionObserver* decisions = nullptr;
 
   [[nodiscard]] RunResult run() const {
     Workload workload;
@@ -40,6 +43,9 @@ struct StruckCluster {
     options.leap = leap;
     options.failures = failures;
     options.rules.preemption = costs;
+    options.rules.ties = ties;
+    options.window = window;
+    options.decisions = decisions;
     ClusterSpec cluster;
     cluster.servers = servers;
     cluster.gpus_per_server = gpus_per_server;
