@@ -24,7 +24,6 @@ struct StruckCluster {
   bool leap = true;
   bool shortest_first = false;
   MeasuredWindow window{};
-  TieOrder ties = TieOrder::submission;
   DecisionObserver* decisions = nullptr;
 
   [[nodiscard]] RunResult run() const {
@@ -43,7 +42,6 @@ struct StruckCluster {
     options.leap = leap;
     options.failures = failures;
     options.rules.preemption = costs;
-    options.rules.ties = ties;
     options.window = window;
     options.decisions = decisions;
     ClusterSpec cluster;
