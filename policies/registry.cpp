@@ -42,9 +42,9 @@ class Table {
     if (row.name.empty() || row.name.find_first_not_of(kAllowed) != std::string_view::npos)
       refuse("its name must consist of lower-case letters, digits and hyphens");
     if (row.make == nullptr) refuse("it has no factory");
-    if (was_read_) refuse("policies must be registered before the first scenario is read");
     if (std::ranges::any_of(rows_, [&](const auto& other) { return other.name == row.name; }))
       refuse("there is one of that name");
+    if (was_read_) refuse("policies must be registered before the first scenario is read");
     rows_.push_back(row);
   }
 

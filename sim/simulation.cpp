@@ -58,12 +58,13 @@ class Simulation::Engine {
       const Time next = std::min(state_.calendar.next_time(), state_.network->next_end());
       if (next == Time::never()) break;
       if (state_.jobs_ended == state_.jobs.size() && state_.options.failures.any()) break;  // the rest is repairs
-      if (const Time until = std::min(state_.options.until, end_of_measured()); next > until) {
+      const Time until = std::min(state_.options.until, end_of_measured()), reached = std::min(next, until);
+      if (window.given() && !before && reached >= window.from) before = busy_times(window.from);
+      if (window.given() && !after && reached >= window.until) after = busy_times(window.until);
+      if (next > until) {
         state_.clock = until;
         break;
       }
-      if (window.given() && !before && next >= window.from) before = busy_times(window.from);
-      if (window.given() && !after && next >= window.until) after = busy_times(window.until);
       if (next == kEndOfClock) throw_time_overflow();
       execute(next);
       if (stopped) continue;

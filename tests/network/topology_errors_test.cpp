@@ -200,3 +200,13 @@ TEST_CASE("pairs of GPUs without a path are named; no path leads through a GPU o
   chain.add_cable(NodeId{3U}, NodeId{5U}, ByteRate{1}, Time{});
   CHECK(texts([&] { chain.finish(); }) == Keys{"g0: no path to g2", "g2: no path to g0"});
 }
+
+TEST_CASE("a number of a server beyond the number of nodes is refused") {
+  GraphSpec graph;
+  graph.nodes = {{"a", NodeKind::gpu, 0, false}, {"b", NodeKind::gpu, 1, false}};
+  graph.links.push_back({"a", "b", ByteRate{1}, {}, true, 1});
+  CHECK(texts([&] { return build_graph(graph); }).empty());
+  graph.nodes[1].server = 2;
+  CHECK(texts([&] { return build_graph(graph); }) ==
+        Keys{"servers: the largest number is 2 but there are only 2 nodes"});
+}

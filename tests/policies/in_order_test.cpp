@@ -168,6 +168,32 @@ TEST_CASE("ties: equal keys by submission, backwards in the list, latest first, 
   CHECK(order(TieOrder::name) == "XABC");
 }
 
+TEST_CASE("ties: a job that fails and counts as submitted when it queues again") {
+  // A fails at 4 and queues again at 8, when B, C and D have been submitted and E has not. From 4 on, B or C runs until
+  // 14. All take 10, A with the attempt that fails.
+  Workload workload;
+  workload.jobs = {timed("A", 0, 6), timed("B", 1, 10), timed("C", 2, 10), timed("D", 5, 10), timed("E", 9, 10)};
+  workload.jobs[0].attempts = {Time::nanoseconds(4)};
+  const auto order = [&](TieOrder ties, bool at_end) {
+    SchedulingRules rules;
+    rules.ties = ties;
+    rules.failures.delay = Time::nanoseconds(4);
+    rules.failures.at_end = at_end;
+    const RunResult result = run(one_gpu(), workload, scheduling({"sjf", {}}), rules);
+    std::map<Time, std::string> ends;
+    for (const JobResult& job : result.jobs) ends[job.finish] += job.name;
+    std::string names;
+    for (const auto& [end, name] : ends) names += name;
+    return names;
+  };
+  CHECK(order(TieOrder::submission, true) == "BCDAE");
+  CHECK(order(TieOrder::submission, false) == "BACDE");
+  CHECK(order(TieOrder::list_reversed, true) == "BCDAE");
+  CHECK(order(TieOrder::latest, true) == "CEADB");
+  CHECK(order(TieOrder::latest, false) == "CEDBA");
+  CHECK(order(TieOrder::name, true) == "BACDE");
+}
+
 TEST_CASE("a preemption costs the work since the last checkpoint and a restart") {
   // A needs 20 with a checkpoint of 1 after each 5 of work: 0-5, 6-11, ... At 14, B of length 3 preempts it: 10 are
   // saved, 2 are lost. From 17 on A takes 4 to restart, 5 of work, 1 for a checkpoint, and the last 5: 17 + 4 + 11 =

@@ -1,4 +1,6 @@
 #include "policies/registry.hpp"
+#include "policies/plugin.hpp"
+#include "sim/error.hpp"
 
 #include <fstream>
 #include <iterator>
@@ -106,4 +108,29 @@ TEST_CASE("parameters are found by name and type") {
   CHECK(parameters.get<std::int64_t>("kappa") == 4);
   CHECK(parameters.get<bool>("strict"));
   CHECK_THROWS_AS(static_cast<void>(parameters.get<double>("kappa")), std::bad_variant_access);
+}
+
+TEST_CASE("a policy that can't be registered is refused with the reason") {
+  const std::span<const PolicyRow<PlacementPolicy>> rows = placement_policies();  // the first look at the table
+  const auto reason = [&](const std::string& name, bool has_factory) {
+    PolicyRow<PlacementPolicy> row = rows.front();
+    row.name = name;
+    if (!has_factory) row.make = nullptr;
+    try {
+      register_policy(row);
+    } catch (const InputError& error) {
+      return std::string{error.what()};
+    }
+    return std::string{};
+  };
+  const auto refused = [](const std::string& name, const std::string& why) {
+    return "the placement policy `" + name + "` can't be registered: " + why;
+  };
+  for (const std::string name : {"", "A", "a_b", "a b"}) {
+    CHECK(reason(name, true) == refused(name, "its name must consist of lower-case letters, digits and hyphens"));
+  }
+  CHECK(reason("new-1", false) == refused("new-1", "it has no factory"));
+  const std::string taken{rows.back().name};
+  CHECK(reason(taken, true) == refused(taken, "there is one of that name"));
+  CHECK(reason("new-1", true) == refused("new-1", "policies must be registered before the first scenario is read"));
 }

@@ -228,6 +228,13 @@ TEST_CASE("RankTree answers like a sorted list") {
     CHECK(tree.first_with_sum(wanted) == with_sum);
     CHECK(tree.first() == (list.empty() ? std::nullopt : std::optional{list.begin()->first}));
     CHECK(tree.last() == (list.empty() ? std::nullopt : std::optional{list.rbegin()->first}));
+    if (step % 100 == 0) {  // also those that begin a block
+      std::optional<Rank> previous;
+      for (const auto& [key, value] : list) {
+        CHECK(tree.last_before(key) == previous);
+        previous = key;
+      }
+    }
     // Every cut, and the middle of every range of one.
     const RankTree::Cut cut =
         tree.cut(tree.front(), tree.back(), [&](const Rank& other) { return (other <=> rank) < 0; });

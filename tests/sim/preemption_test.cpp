@@ -1,8 +1,15 @@
 // Tests preemption: a queued job takes the GPUs of running jobs with larger keys.
 
+#include "sim/error.hpp"
 #include "tests/sim/test_kit.hpp"
 
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 using namespace contend;
 using namespace contend::test;
@@ -135,4 +142,75 @@ TEST_CASE(
   // A waits since 20 behind B (10-60) and is pushed out at 30. C 30-60, A again: f 60-80, g 80-180, f, g: 300.
   CHECK(waiting.seen.network() == "B.g#0 10-60 | A.g#0 80-180 | A.g#1 200-300");
   CHECK(waiting.result.jobs[0].communication_wait.ns() == 10);
+}
+
+namespace {
+
+/// Starts the first job, takes its GPU away again after 2 ns, and so on; the others wait.
+class Restless final : public SchedulingPolicy {
+ public:
+  [[nodiscard]] PolicyKey key(const JobView&) const override { return 0; }
+  void pass(const ClusterView& cluster, SchedulingActions& actions) override {
+    if (cluster.now() >= next_) next_ = cluster.now() + Time::nanoseconds(2);
+    if (cluster.job(JobId{0U}).running) actions.preempt(JobId{0U});
+    CHECK(actions.start(JobId{0U}));
+  }
+  [[nodiscard]] bool idle_passes() const override { return true; }
+  [[nodiscard]] Time next_decision(const ClusterView&) override { return next_; }
+
+ private:
+  Time next_;
+};
+
+/// What the engine says of the first of so many jobs, which has 100 ns of work or 100 iterations of 10 ns.
+std::string complaint_of_restless(int jobs, bool timed, const PreemptionCosts& costs) {
+  Workload workload;
+  workload.graphs = {graph_from_text("role w 1 | compute a w 10 | a => a")};
+  for (int j = 0; j < jobs; ++j) {
+    workload.jobs.push_back(timed_ns(0, 100));
+    if (!timed) workload.jobs.back().duration.reset();
+    workload.jobs.back().iterations = 100;
+    workload.jobs.back().name = fmt::format("job{}", j);
+  }
+  PolicySet policies = policies_of({}, {});
+  policies.scheduling = std::make_unique<Restless>();
+  policies.placement = std::make_unique<AnyGpus>();
+  SimulationOptions options;
+  options.rules.preemption = costs;
+  Simulation simulation{{1, 1, Bytes{100}},
+                        std::move(workload),
+                        std::move(policies),
+                        std::make_unique<FixedNetwork>(1, 1, static_cast<std::size_t>(jobs)),
+                        std::move(options)};
+  try {
+    static_cast<void>(simulation.run());
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "it ends";
+}
+
+}  // namespace
+
+TEST_CASE("a policy that undoes all work ends the run, after 10,000 preemptions in vain, or 20 for each job") {
+  PreemptionCosts costs;
+  costs.restart = Time::seconds(3);
+  costs.checkpoint_interval = Time::seconds(7);
+  const auto text = [](int times, const char* to_save) {
+    return fmt::format(
+        "scheduling policy `test-scheduling`: the last {} preemptions, until 0 s, undid all work since the last "
+        "checkpoint, and no job ended; the last was that of job `job0`. Jobs need 3 s for the restart and {}: longer "
+        "time slices or more checkpoints would let them save some work",
+        times, to_save);
+  };
+  constexpr const char* kNothing = "all of their work, because nothing is saved before they end";
+  CHECK(complaint_of_restless(1, true, costs) == text(10'000, "7 s to the next checkpoint"));
+  CHECK(complaint_of_restless(500, true, costs) == text(10'000, "7 s to the next checkpoint"));
+  CHECK(complaint_of_restless(501, true, costs) == text(10'020, "7 s to the next checkpoint"));
+  costs.checkpoint_interval = kNeverSaved;
+  CHECK(complaint_of_restless(1, true, costs) == text(10'000, kNothing));
+  costs.iterations = 5;
+  CHECK(complaint_of_restless(1, false, costs) == text(10'000, "5 iterations to the next checkpoint"));
+  costs.iterations = kNoIterationSaved;
+  CHECK(complaint_of_restless(1, false, costs) == text(10'000, kNothing));
 }

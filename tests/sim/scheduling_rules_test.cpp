@@ -219,6 +219,53 @@ TEST_CASE("work in parts of different paces is that of going through them unit b
   }
 }
 
+TEST_CASE("a checkpoint counts once it has been written, which takes a while beside the work, at any pace") {
+  RandomStream stream{5, "scheduling_rules_test persist"};
+  const auto some = [&](std::int64_t least, std::int64_t most) {
+    return Time::nanoseconds(stream.uniform_integer(least, most));
+  };
+  int not_written = 0;
+  for (int i = 0; i < effort(600); ++i) {
+    PreemptionCosts costs{some(0, 5), some(1, 12), some(0, 4)};
+    costs.persist = some(0, costs.checkpoint_interval.ns());
+    std::vector<PacedWork> parts;
+    std::vector<std::int64_t> unit;  // ns that each ns of the job's work takes
+    const bool has_parts = i % 2 == 0;
+    for (int p = 0; p < (has_parts ? 3 : 1); ++p) {
+      const std::int64_t pace = stream.uniform_integer(1, 4);
+      unit.insert(unit.end(), static_cast<std::size_t>(stream.uniform_integer(1, 30)), pace);
+      parts.push_back({Time::nanoseconds(std::ssize(unit)), pace * kNominalPace});
+    }
+    const Time done = has_parts ? some(0, std::ssize(unit) - 1) : Time{};
+    WorkSegment segment{Time::nanoseconds(std::ssize(unit)) - done, some(0, 3), 1000, 7, done, parts};
+    if (!has_parts) segment = {segment.work, segment.restart, 1000, parts[0].type_pace, {}, {}};
+    // Through the work, nanosecond by nanosecond: what is saved is what has been written by then.
+    std::vector<std::pair<std::int64_t, std::int64_t>> written;  // from when on, and the work
+    std::int64_t now = segment.restart.ns();
+    const auto saved_at = [&](std::int64_t time) {
+      std::int64_t saved = 0;
+      for (const auto& [from, work] : written) saved = from <= time ? work : saved;
+      return saved;
+    };
+    const std::int64_t interval = costs.checkpoint_interval.ns();
+    for (std::int64_t w = 1; w <= segment.work.ns(); ++w) {
+      for (std::int64_t ns = 0; ns < unit[static_cast<std::size_t>(done.ns() + w - 1)]; ++ns, ++now)
+        CHECK(work_after(segment, costs, Time::nanoseconds(now)).saved.ns() == saved_at(now));
+      if (w % interval != 0 || w == segment.work.ns()) continue;
+      for (std::int64_t ns = 0; ns < costs.checkpoint.ns(); ++ns, ++now)
+        CHECK(work_after(segment, costs, Time::nanoseconds(now)).saved.ns() == saved_at(now));
+      written.emplace_back(now + costs.persist.ns(), w);
+    }
+    CHECK(length_of(segment, costs).ns() == now);
+    CHECK(saved_before_end(segment, costs).ns() == saved_at(now));
+    not_written += !written.empty() && saved_at(now) < written.back().second ? 1 : 0;
+  }
+  CHECK(not_written > effort(60));
+  // Without an interval all is saved as it is done.
+  CHECK(saved_before_end({Time::nanoseconds(9), Time{}}, {}) == Time::nanoseconds(9));
+  CHECK(saved_before_end({Time{}, Time{}}, {Time{}, Time::nanoseconds(3), Time{}}) == Time{});
+}
+
 TEST_CASE("checkpoints that cost something need an interval") {
   const auto complaint = [](std::int64_t interval, std::int64_t cost) {
     SimulationOptions options;

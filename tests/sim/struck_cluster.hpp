@@ -24,6 +24,8 @@ struct StruckCluster {
   bool leap = true;
   bool shortest_first = false;
   bool preemptive = false;
+  MeasuredWindow window{};
+  DecisionObserver* decisions = nullptr;
 
   [[nodiscard]] RunResult run() const {
     Workload workload;
@@ -42,6 +44,8 @@ struct StruckCluster {
     options.leap = leap;
     options.failures = failures;
     options.rules.preemption = costs;
+    options.window = window;
+    options.decisions = decisions;
     ClusterSpec cluster;
     cluster.servers = servers;
     cluster.gpus_per_server = gpus_per_server;
