@@ -517,4 +517,16 @@ TEST_CASE("models may have 2^62 parameters by the estimate, and each part of it 
   CHECK(flips_at([&](std::int64_t kv) { return latent(1, 0, kv, 1, 1, 1, 1); }, two(30)));
   CHECK(flips_at([&](std::int64_t kv) { return latent(1, two(29), kv, 1, 1, 1, 1); }, two(29)));
   CHECK(flips_at([&](std::int64_t s) { return latent(two(28), 0, 1, 1, s, 1, 1); }, two(31) - 3 * two(25)));
+  // In units of 2^10: 2^23 s + 4 + 2^11 + 16 for the layer, 2 + P + 2^10 + 8 for the tables, 2^52 at most.
+  const auto just = [&](std::int64_t positions) {
+    Model m = least_model();
+    m.hidden = two(10);
+    m.heads = m.key_value_heads = two(20);
+    m.head_size = two(29) - 1;
+    m.positions = positions;
+    return is_valid(m);
+  };
+  constexpr std::int64_t kLeft = (1 << 23) - 4 - 2048 - 16 - 2 - 1024 - 8;
+  CHECK(just(kLeft));
+  CHECK_FALSE(just(kLeft + 1));
 }
