@@ -6,6 +6,7 @@
 #include "tests/text_checks.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -91,6 +92,7 @@ TEST_CASE("an operator that the device lacks is not reported as a lack of time")
 TEST_CASE("the time of a layer is that of its operators, each as often as the layer runs it") {
   // Every operator takes another time, so that sums tell which there were, in microseconds.
   FakeDevice device;
+  device.now = 50;
   device.time = [](const contend_operation& operation, int) {
     constexpr std::pair<std::string_view, int> kUnits[] = {{"gemm", 1},    {"gemm_nn", 10},      {"gemm_tn", 100},
                                                            {"sum", 1000},  {"activation", 3000}, {"column_sum", 2000},
@@ -117,7 +119,7 @@ TEST_CASE("the time of a layer is that of its operators, each as often as the la
   hooks.progress = [&](const auto& at) {
     done.push_back(at.done);
     total = at.total;
-    CHECK(at.seconds_left == near(1000 - device.now));
+    CHECK(at.seconds_left == near(1000 - (device.now - 50)));
     least_left = std::min(least_left, at.seconds_left);
   };
   const ModelMeasurement found = measure_model(device.backend(), table, request, hooks);
@@ -148,8 +150,15 @@ TEST_CASE("the error of a layer is that of its operators, by their times") {
   };
   const ModelMeasurement found = measured(device, false, 1000);
   REQUIRE(found.model.layers.size() == 3);
-  CHECK(found.model.layers[1].basis->relative_error == near_absolute(0, 1e-9));
-  CHECK(found.model.layers[0].basis->relative_error > 0);
+  const auto error_of = [&](std::size_t i) { return found.model.layers[i].basis->relative_error; };
+  CHECK(error_of(1) == near_absolute(0, 1e-9));
+  // Products alone have twice 1 ms to 2 ms, and the sum over columns 1 ms without any error.
+  CHECK(error_of(2) > 0.01);
+  CHECK(error_of(2) < 1);
+  const double products = static_cast<double>(found.model.layers[0].forward.ns()) * 2;
+  CHECK(error_of(0) == near(error_of(2) * products / (products + 1e6), 1e-5));
+  for (const TimedLayer& layer : found.model.layers)
+    CHECK(layer.origin == fmt::format("measured in fp32 within {:.1f}%, ", 100 * layer.basis->relative_error));
 }
 
 TEST_CASE("nothing more is measured when the device is lost, and other failures cost their operation only") {
