@@ -126,9 +126,6 @@ TEST_CASE("goodput: the best batch, also of several parts, is the best of fifty 
           const BestBatch expected = best_of_fifty(model, nodes, replicas), best = best_batch(model, nodes, replicas);
           CAPTURE(noise);
           CAPTURE(accumulates);
-          CAPTURE(initial);
-          CAPTURE(largest);
-          CAPTURE(replicas);
           CHECK(best.goodput == near(expected.goodput, 1e-9));
           CHECK(best.local_batch == expected.local_batch);
           CHECK(best.accumulated == expected.accumulated);

@@ -349,9 +349,6 @@ TEST_CASE("what-if property: a step takes as long as a second replay says, measu
         return sum_s;
       };
       const WhatIf job{ops};
-      CAPTURE(stages);
-      CAPTURE(batches);
-      CAPTURE(replicas);
       CHECK(job.stages() == stages);
       CHECK(job.replicas() == replicas);
       CHECK(job.steps() == kSteps);
