@@ -8,6 +8,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
 
 using namespace contend;
 
@@ -46,6 +48,25 @@ TEST_CASE("what a profile lacks is said by operator and layer") {
     CHECK_FALSE(device.by_table(each.info->name, each.type, some).has_value());
   }
   CHECK(missing_text(missing).find("convolution in fp32 (conv1, layer1.0.conv1, layer1.0.conv2 and ") == 0);
+}
+
+TEST_CASE("a layer without operators needs copies, and products if it multiplies") {
+  LayerTable table;
+  table.name = "sizes";
+  for (const std::int64_t flops : {0, 0, 500, 0, 700}) {
+    Layer layer;
+    layer.name = "layer" + std::to_string(table.layers.size());
+    layer.input_elements = layer.output_elements = 100;
+    layer.forward_flops = flops;
+    table.layers.push_back(layer);
+  }
+  const CalibrationProfile nothing = without(without(synthetic_profile(), "gemm"), "copy");
+  const auto lacks = [&] { return missing_text(missing_operators(nothing, table, 1, DataType::fp16)); };
+  CHECK(lacks() == "copy in fp32 (layer0, layer1, layer2 and 2 more layers); gemm in fp16 (layer2, layer4)");
+  table.layers.erase(table.layers.begin() + 2);
+  CHECK(lacks() == "copy in fp32 (layer0, layer1, layer3 and 1 more layer); gemm in fp16 (layer4)");
+  table.layers.pop_back();
+  CHECK(lacks() == "copy in fp32 (layer0, layer1, layer3)");
 }
 
 TEST_CASE("the command measures what can be had, into the same file, in the same way") {

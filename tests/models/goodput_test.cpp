@@ -4,7 +4,10 @@
 
 #include "tests/near.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -84,4 +87,74 @@ TEST_CASE("goodput: a fixed batch is divided over the replicas, in parts where a
   model.batch.accumulates = true;
   CHECK(best_batch(model, 1, 2).accumulated == 1);
   CHECK(best_batch(model, 1, 2).goodput == near(16.0 / 10, 1e-7));
+}
+
+namespace {
+
+/// The best batch, by the text of the header: fifty batches from the smallest that all replicas can take.
+BestBatch best_of_fifty(const GoodputModel& model, int nodes, int replicas) {
+  const BatchRange& range = model.batch;
+  const double least = std::max(range.initial, range.least_local * replicas), most = *range.largest;
+  BestBatch best;
+  for (int i = 0; least <= most && i < 50; ++i) {
+    const double total = least * std::pow(most / least, i / 49.0);
+    int steps = 1;
+    while (range.accumulates && steps * range.most_local * replicas < total - 1e-6) ++steps;
+    // The noise of gradients shows only between two batches.
+    if (range.accumulates && replicas == 1 && steps == 1 && total > range.initial + 1e-6) steps = 2;
+    const int local = static_cast<int>(std::ceil(total / replicas / steps - 1e-6));
+    if (local < range.least_local || local > range.most_local) continue;
+    const double goodput = step_throughput(model.step, nodes, replicas, local, steps - 1) *
+                           statistical_efficiency(model.noise, range.initial, 1.0 * replicas * local * steps);
+    if (goodput > best.goodput) best = {goodput, local, steps - 1};
+  }
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE("goodput: the best batch, also of several parts, is the best of fifty for all kinds of jobs") {
+  int possible = 0, in_parts = 0;
+  for (const double noise : {0.0, 0.3, 40.0, 1e6}) {
+    for (const bool accumulates : {false, true}) {
+      for (const auto& [initial, largest, least, most] :
+           {std::array{16, 64, 2, 8}, {16, 64, 2, 64}, {10, 1000, 10, 20}, {10, 20, 10, 10}, {7, 7, 1, 7}}) {
+        for (const auto& [nodes, replicas] : {std::pair{1, 1}, {1, 2}, {1, 3}, {2, 8}, {3, 12}, {2, 2}}) {
+          const GoodputModel model{{0.3, 0.02, 0.5, 0.1, 0.2, 0.05, 1.5},
+                                   {initial, largest, least, most, accumulates},
+                                   {.sqr = 1, .var = noise}};
+          const BestBatch expected = best_of_fifty(model, nodes, replicas), best = best_batch(model, nodes, replicas);
+          CAPTURE(noise);
+          CAPTURE(accumulates);
+          CHECK(best.goodput == near(expected.goodput, 1e-9));
+          CHECK(best.local_batch == expected.local_batch);
+          CHECK(best.accumulated == expected.accumulated);
+          possible += best.goodput > 0 ? 1 : 0;
+          in_parts += best.accumulated > 0 ? 1 : 0;
+        }
+      }
+    }
+  }
+  CHECK(possible > 100);
+  CHECK(in_parts > 20);
+}
+
+TEST_CASE("goodput: limits are part of what they allow, and nothing is lost without noise or time") {
+  // As many replicas as samples, and as few samples on each as it may have.
+  GoodputModel model{{.alpha_c = 1, .beta_c = 1, .gamma = 1}, {.initial = 4, .least_local = 1, .most_local = 4}, {}};
+  CHECK(best_batch(model, 1, 4).local_batch == 1);
+  CHECK(best_batch(model, 1, 4).goodput == near(4.0 / 2, 1e-7));
+  CHECK(best_batch(model, 1, 5).goodput == 0);
+  // Without any noise one sample teaches as much as all of a batch.
+  CHECK(statistical_efficiency({.sqr = 1, .var = 0}, 10, 40) == near(0.25));
+  CHECK(statistical_efficiency({.sqr = 0, .var = 0}, 10, 40) == near(0.25));
+  CHECK(statistical_efficiency({.sqr = 0, .var = 2}, 10, 40) == near(1));
+  // One that takes no time, and whose exchange on one replica costs next to nothing.
+  CHECK(step_time({.gamma = 2}, 1, 2, 4, 0) == 0);
+  CHECK(step_time({.beta_c = 1, .gamma = 2}, 1, 2, 4, 3) == 16);
+  CHECK(step_time({.gamma = 1}, 1, 1, 4, 0) == near(1e-8 + 1e-16));
+  // Samples that all take and teach as much: the first of the best batches is the smallest.
+  model = {{.beta_c = 1, .gamma = 1}, {.initial = 2, .largest = 4, .most_local = 2}, {.sqr = 0, .var = 1}};
+  CHECK(best_batch(model, 1, 2).goodput == 2);
+  CHECK(best_batch(model, 1, 2).local_batch == 1);
 }

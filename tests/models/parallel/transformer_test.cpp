@@ -174,6 +174,16 @@ TEST_CASE("a mixture of one expert has the parameters of a dense model and a rou
   CHECK(parameters(mixture) == parameters(dense) + dense.layers * (dense.hidden + 3 * 7 * dense.hidden));
 }
 
+TEST_CASE("a matrix counts as tied only if it is, and experts that there aren't have no biases") {
+  CHECK(tied_elements(known("gpt2")) == 50'257 * 768);
+  CHECK(tied_elements(known("llama-3-8b")) == 0);
+  TransformerModel model = known("gpt2");
+  const std::int64_t dense = parameters(model), h = model.hidden;
+  REQUIRE(model.biases == ProductBiases::all);
+  model.mixture = MixtureOfExperts{.experts = 3, .top_k = 1, .expert_feed_forward = 50};
+  CHECK(parameters(model) == dense + model.layers * (3 * h + 3 * (2 * h * 50 + 50 + h) - (8 * h * h + 5 * h)));
+}
+
 TEST_CASE("the layer tables of the catalogue have the same parameters") {
   for (const char* name : {"gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl", "llama-2-7b", "llama-2-13b", "llama-2-70b",
                            "llama-3-8b", "llama-3-70b"}) {
@@ -242,4 +252,281 @@ TEST_CASE("faults of a description are named, all at once") {
   model = known("deepseek-v3");
   model.latent->key_value_rank = std::int64_t{1} << 31;
   check_refused(model, "hidden", "more than 2^62");
+}
+
+namespace {
+
+/// All sizes as small as they may be.
+TransformerModel least_model() {
+  TransformerModel model;
+  model.name = "least";
+  model.layers = model.hidden = model.heads = model.key_value_heads = model.head_size = model.feed_forward =
+      model.vocabulary = 1;
+  return model;
+}
+
+bool is_valid(const TransformerModel& model) {
+  try {
+    validate(model);
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every size may be as small and as large as the header says, and no smaller or larger") {
+  const std::int64_t most = std::int64_t{1} << 32, most_heads = 1 << 20;
+  const struct {
+    std::int64_t TransformerModel::*size;
+    const char* key;
+    std::int64_t least, most;
+  } rows[] = {{&TransformerModel::layers, "layers", 1, 100'000},
+              {&TransformerModel::encoder_layers, "encoder_layers", 0, 100'000},
+              {&TransformerModel::mtp_layers, "mtp_layers", 0, 100'000},
+              {&TransformerModel::heads, "heads", 1, most_heads},
+              {&TransformerModel::vocabulary, "vocabulary", 1, most},
+              {&TransformerModel::positions, "positions", 0, most},
+              {&TransformerModel::relative_buckets, "relative_buckets", 0, most},
+              {&TransformerModel::token_types, "token_types", 0, most},
+              {&TransformerModel::default_sequence, "default_sequence", 0, most},
+              {&TransformerModel::head_size, "head_size", 1, most},
+              {&TransformerModel::feed_forward, "feed_forward", 1, most}};
+  for (const auto& row : rows) {
+    CAPTURE(row.key);
+    TransformerModel model = least_model();
+    const auto is_valid_with = [&](std::int64_t value) {
+      model.*row.size = value;
+      return is_valid(model);
+    };
+    CHECK(is_valid_with(row.least));
+    CHECK(is_valid_with(row.most));
+    CHECK_FALSE(is_valid_with(row.least - 1));
+    CHECK_FALSE(is_valid_with(row.most + 1));
+  }
+  TransformerModel model = least_model();
+  model.key_value_heads = 0;
+  check_refused(model, "key_value_heads", "from 1 to 4294967296, got 0");
+  model.key_value_heads = 2;
+  check_refused(model, "key_value_heads", "divisor of the 1 heads, got 2");
+  // Without dense layers no dense feed-forward is needed.
+  model = least_model();
+  model.mixture = MixtureOfExperts{.experts = 1, .top_k = 1, .expert_feed_forward = 1};
+  model.feed_forward = 0;
+  CHECK(is_valid(model));
+  model.layers = 3;
+  model.mixture->dense_layers = 2;
+  check_refused(model, "feed_forward", "from 1 to");
+  model.feed_forward = 1;
+  CHECK(is_valid(model));
+  model.mixture->dense_layers = 3;
+  check_refused(model, "dense_layers", "expected 0 to 2, so that a layer has experts, got 3");
+  model.mixture->dense_layers = -1;
+  check_refused(model, "dense_layers", "got -1");
+}
+
+TEST_CASE("experts and their groups may be as many as can be chosen from") {
+  const auto is_valid_with = [](std::int64_t experts, std::int64_t top_k, std::int64_t groups, std::int64_t used,
+                                std::int64_t width = 1, std::int64_t shared = 0) {
+    TransformerModel model = least_model();
+    model.mixture = MixtureOfExperts{experts, top_k, width, shared, 0, false, groups, used};
+    return is_valid(model);
+  };
+  CHECK(is_valid_with(12, 1, 1, 1));
+  CHECK(is_valid_with(12, 12, 1, 1));
+  CHECK_FALSE(is_valid_with(12, 13, 1, 1));
+  CHECK_FALSE(is_valid_with(12, 0, 1, 1));
+  CHECK_FALSE(is_valid_with(0, 1, 1, 1));
+  CHECK(is_valid_with(1 << 20, 1, 1, 1));
+  CHECK_FALSE(is_valid_with((1 << 20) + 1, 1, 1, 1));
+  CHECK(is_valid_with(12, 4, 3, 1));
+  CHECK_FALSE(is_valid_with(12, 5, 3, 1));
+  CHECK(is_valid_with(12, 8, 3, 2));
+  CHECK_FALSE(is_valid_with(12, 9, 3, 2));
+  CHECK(is_valid_with(12, 12, 3, 3));
+  CHECK_FALSE(is_valid_with(12, 1, 3, 4));
+  CHECK_FALSE(is_valid_with(12, 1, 3, 0));
+  CHECK_FALSE(is_valid_with(12, 1, 5, 1));
+  CHECK_FALSE(is_valid_with(12, 1, 0, 0));
+  CHECK_FALSE(is_valid_with(12, 1, -3, 1));
+  CHECK_FALSE(is_valid_with(12, 1, 1, 1, 0));
+  CHECK_FALSE(is_valid_with(12, 1, 1, 1, 1, -1));
+}
+
+TEST_CASE("what latent attention can't be combined with is refused") {
+  TransformerModel latent = least_model();
+  latent.latent = LatentAttention{0, 1, 1, 1, 1};
+  latent.head_size = 0;  // isn't used
+  CHECK(is_valid(latent));
+  for (const auto size : {&LatentAttention::key_value_rank, &LatentAttention::plain_size, &LatentAttention::rotary_size,
+                          &LatentAttention::value_size}) {
+    TransformerModel model = latent;
+    (*model.latent).*size = 0;
+    CHECK_FALSE(is_valid(model));
+  }
+  TransformerModel model = latent;
+  model.latent->query_rank = -1;
+  CHECK_FALSE(is_valid(model));
+  model = latent;
+  model.biases = ProductBiases::qkv;
+  check_refused(model, "biases", "latent attention has no biases");
+  model = latent;
+  model.query_key_norms = true;
+  check_refused(model, "query_key_norms", "latent attention has none");
+  model = latent;
+  model.encoder_layers = 1;
+  check_refused(model, "encoder_layers", "latent attention needs a model of one stack");
+  model = latent;
+  model.heads = 2;
+  check_refused(model, "key_value_heads", "as many as heads, 2; got 1");
+  // Not causal is fine without an encoder, and an encoder with a causal decoder.
+  model = least_model();
+  model.causal = false;
+  CHECK(is_valid(model));
+  model.encoder_layers = 1;
+  check_refused(model, "causal", "the decoder behind an encoder is causal");
+  model.causal = true;
+  CHECK(is_valid(model));
+}
+
+TEST_CASE("models may have 2^62 parameters by the estimate, and each part of it counts") {
+  const auto two = [](int power) { return std::int64_t{1} << power; };
+  // A thousandth more or less of one size decides.
+  const auto flips_at = [](auto set, std::int64_t limit) {
+    const std::int64_t aside = limit / 1000;
+    return is_valid(set(limit - aside)) && !is_valid(set(limit + aside));
+  };
+  using Model = TransformerModel;
+  // 2 h^2 of the layer and h^2 of the tables: 3 h^2 = 2^62.
+  CHECK(flips_at(
+      [](std::int64_t h) {
+        Model m = least_model();
+        m.hidden = h;
+        return m;
+      },
+      1'239'850'262));
+  // Eight products of h x a x s.
+  CHECK(flips_at(
+      [&](std::int64_t s) {
+        Model m = least_model();
+        m.hidden = two(10);
+        m.heads = m.key_value_heads = two(20);
+        m.head_size = s;
+        return m;
+      },
+      two(29)));
+  // 4 h w for the feed-forward, beside 3 h^2 = 3 x 2^56.
+  const auto wide = [&] {
+    Model m = least_model();
+    m.hidden = two(28);
+    return m;
+  };
+  CHECK(flips_at(
+      [&](std::int64_t w) {
+        Model m = wide();
+        m.feed_forward = w;
+        return m;
+      },
+      two(32) - 3 * two(26)));
+  CHECK(flips_at(
+      [&](std::int64_t w) {
+        Model m = wide();
+        m.mixture = MixtureOfExperts{2, 1, two(30), w};
+        return m;
+      },
+      two(31) - 3 * two(26)));
+  CHECK(flips_at(
+      [&](std::int64_t w) {
+        Model m = wide();
+        m.mixture = MixtureOfExperts{3, 1, w};
+        return m;
+      },
+      (two(32) - 3 * two(26)) / 3));
+  // 2 h for each word, h for each position and kind of token, beside 3 h^2 = 3 x 2^58.
+  const auto tables = [&] {
+    Model m = least_model();
+    m.hidden = two(29);
+    return m;
+  };
+  CHECK(flips_at(
+      [&](std::int64_t v) {
+        Model m = tables();
+        m.vocabulary = v;
+        return m;
+      },
+      two(32) - 3 * two(28)));
+  CHECK(flips_at(
+      [&](std::int64_t t) {
+        Model m = tables();
+        m.positions = two(32);
+        m.token_types = t;
+        return m;
+      },
+      5 * two(29)));
+  CHECK(flips_at(
+      [&](std::int64_t p) {
+        Model m = tables();
+        m.token_types = two(32);
+        m.positions = p;
+        return m;
+      },
+      5 * two(29)));
+  // 2^56 for each of 64 layers, of whatever kind; what the tables have is less than a layer.
+  const auto deep = [&](std::int64_t layers, std::int64_t encoder, std::int64_t modules) {
+    Model m = least_model();
+    m.hidden = two(22);
+    m.feed_forward = two(32);
+    m.layers = layers;
+    m.encoder_layers = encoder;
+    m.mtp_layers = modules;
+    return is_valid(m);
+  };
+  CHECK(deep(63, 0, 0));
+  CHECK_FALSE(deep(64, 0, 0));
+  CHECK(deep(40, 23, 0));
+  CHECK_FALSE(deep(40, 24, 0));
+  CHECK(deep(40, 0, 23));
+  CHECK_FALSE(deep(40, 0, 24));
+  // 2 a for each bucket of relative positions, just enough.
+  CHECK(flips_at(
+      [&](std::int64_t b) {
+        Model m = least_model();
+        m.hidden = two(10);
+        m.heads = m.key_value_heads = two(20);
+        m.head_size = two(29) - two(19);
+        m.relative_buckets = b;
+        return m;
+      },
+      two(31)));
+  // Latent attention: 4 (h + q + kv)(a (query + value) + q + kv + query + value).
+  const auto latent = [&](std::int64_t h, std::int64_t q, std::int64_t kv, std::int64_t a, std::int64_t plain,
+                          std::int64_t rotary, std::int64_t value) {
+    Model m = least_model();
+    m.hidden = h;
+    m.heads = m.key_value_heads = a;
+    m.latent = LatentAttention{q, kv, plain, rotary, value};
+    return m;
+  };
+  CHECK(flips_at([&](std::int64_t s) { return latent(two(20), two(21), two(20), two(10), s, 1, 1); }, two(38) / 1025));
+  CHECK(flips_at([&](std::int64_t s) { return latent(two(20), two(21), two(20), two(10), two(27), s, 1); },
+                 two(38) / 1025 - two(27)));
+  CHECK(flips_at([&](std::int64_t s) { return latent(two(20), two(21), two(20), two(10), two(27), 1, s); },
+                 two(38) / 1025 - two(27)));
+  CHECK(flips_at([&](std::int64_t q) { return latent(1, q, 1, 1, 1, 1, 1); }, two(30)));
+  CHECK(flips_at([&](std::int64_t kv) { return latent(1, 0, kv, 1, 1, 1, 1); }, two(30)));
+  CHECK(flips_at([&](std::int64_t kv) { return latent(1, two(29), kv, 1, 1, 1, 1); }, two(29)));
+  CHECK(flips_at([&](std::int64_t s) { return latent(two(28), 0, 1, 1, s, 1, 1); }, two(31) - 3 * two(25)));
+  // In units of 2^10: 2^23 s + 4 + 2^11 + 16 for the layer, 2 + P + 2^10 + 8 for the tables, 2^52 at most.
+  const auto just = [&](std::int64_t positions) {
+    Model m = least_model();
+    m.hidden = two(10);
+    m.heads = m.key_value_heads = two(20);
+    m.head_size = two(29) - 1;
+    m.positions = positions;
+    return is_valid(m);
+  };
+  constexpr std::int64_t kLeft = (1 << 23) - 4 - 2048 - 16 - 2 - 1024 - 8;
+  CHECK(just(kLeft));
+  CHECK_FALSE(just(kLeft + 1));
 }

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <tuple>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -79,4 +81,126 @@ TEST_CASE("rounds of coded gradients go on without stragglers as long as the cod
   // Bursts of two in windows of three: not again two rounds later; in round 4 round 2, waited for, doesn't count.
   CHECK(coded_rounds({GradientCode::multiplexed, 4, 0, 2, 3, 2}, times, 1) == Rounds{2, 2, 8, 2, 2});
   CHECK(coded_rounds({GradientCode::multiplexed, 4, 0, 2, 3, 1}, times, 1) == Rounds{2, 2, 8, 2, 2});
+}
+
+TEST_CASE("loads by hand, where each part of the formulas counts") {
+  const auto load = [](GradientCode code, int workers, int burst, int window, int distinct) {
+    return coding_load({code, workers, 3, burst, window, distinct});
+  };
+  CHECK(load(GradientCode::none, 7, 1, 2, 0) == near(1.0 / 7));
+  CHECK(load(GradientCode::gradient_coding, 7, 1, 2, 0) == near(4.0 / 7));
+  // s = ceil(B lambda / (W - 1 + B)): of 0, 15 / 9, 12 / 6, 10 / 4.
+  CHECK(load(GradientCode::selective_repeat, 10, 3, 7, 0) == near(1.0 / 10));
+  CHECK(load(GradientCode::selective_repeat, 10, 3, 7, 5) == near(3.0 / 10));
+  CHECK(load(GradientCode::selective_repeat, 10, 2, 5, 6) == near(3.0 / 10));
+  CHECK(load(GradientCode::selective_repeat, 11, 2, 3, 5) == near(4.0 / 11));
+  // (lambda + 1)(W - 1 + B) / (n (B + (W - 1)(lambda + 1))), and without any worker that never straggles.
+  CHECK(load(GradientCode::multiplexed, 10, 2, 4, 3) == near(4.0 * 5 / (10 * (2 + 3 * 4))));
+  CHECK(load(GradientCode::multiplexed, 10, 3, 5, 9) == near(10.0 * 7 / (10 * (3 + 4 * 10))));
+  CHECK(load(GradientCode::multiplexed, 10, 3, 5, 10) == near(7.0 / (10 * 4)));
+  const auto delay = [](GradientCode code, int burst, int window) { return coding_delay({code, 9, 0, burst, window}); };
+  CHECK(delay(GradientCode::none, 3, 7) == 0);
+  CHECK(delay(GradientCode::selective_repeat, 3, 7) == 3);
+  CHECK(delay(GradientCode::multiplexed, 3, 7) == 8);
+}
+
+TEST_CASE("the least and most that the parameters of a code may be") {
+  const auto bad = [](GradientCode code, int workers, int stragglers, int burst, int window, int distinct) {
+    return why_no_scheme({code, workers, stragglers, burst, window, distinct});
+  };
+  const GradientCode none = GradientCode::none, coding = GradientCode::gradient_coding,
+                     repeat = GradientCode::selective_repeat, multiplexed = GradientCode::multiplexed;
+  CHECK(bad(none, 1, -5, -5, -5, -5).empty());
+  CHECK(bad(none, 0, 0, 1, 2, 0) == "needs at least one worker");
+  CHECK(bad(coding, 4, 0, 0, 0, -1).empty());
+  CHECK(bad(coding, 4, 3, 0, 0, 9).empty());
+  CHECK(bad(coding, 4, -1, 1, 2, 0) == "-1 stragglers of 4 workers are not within 0 to 3");
+  CHECK(bad(coding, 4, 4, 1, 2, 0) == "4 stragglers of 4 workers are not within 0 to 3");
+  for (const GradientCode code : {repeat, multiplexed}) {
+    CHECK(bad(code, 4, 9, 1, 2, 0).empty());
+    CHECK(bad(code, 4, 9, 2, 5, 4).empty());
+    CHECK(bad(code, 4, 0, 0, 2, 0).starts_with("bursts of 0 rounds in windows of 2"));
+    CHECK(bad(code, 4, 0, 3, 3, 0).starts_with("bursts of 3 rounds in windows of 3"));
+    CHECK(bad(code, 4, 0, 1, 2, -1) == "-1 stragglers of 4 workers");
+    CHECK(bad(code, 4, 0, 1, 2, 5) == "5 stragglers of 4 workers");
+  }
+  CHECK(bad(repeat, 4, 0, 2, 4, 0) == "a burst of 2 rounds does not divide the window of 4 less one");
+  CHECK(bad(repeat, 4, 0, 3, 7, 0).empty());
+  CHECK(bad(multiplexed, 4, 0, 2, 4, 0).empty());
+}
+
+TEST_CASE("stragglers property: rounds are those of the rules, applied to the whole past one after the other") {
+  RandomStream random{2, "rounds"};
+  int went_on = 0, waited = 0;
+  for (const auto& [code, burst, window] : {std::tuple{GradientCode::none, 1, 2},
+                                            {GradientCode::gradient_coding, 1, 2},
+                                            {GradientCode::selective_repeat, 1, 2},
+                                            {GradientCode::selective_repeat, 2, 5},
+                                            {GradientCode::selective_repeat, 1, 4},
+                                            {GradientCode::multiplexed, 2, 3},
+                                            {GradientCode::multiplexed, 3, 5}}) {
+    for (const int most : {1, 2, 4}) {
+      const int workers = 8;
+      const CodingScheme scheme{code, workers, most, burst, window, most};
+      std::vector<std::vector<double>> times(60, std::vector<double>(workers));
+      for (auto& round : times)
+        for (double& time : round) time = random.uniform() < 0.12 ? 4 + random.uniform() : 1 + random.uniform();
+      times[5] = std::vector<double>(workers, 1);
+      times[6] = {1, 2, 1, 1, 2, 1, 1, 1};  // just what is tolerated
+      std::vector<double> expected;
+      std::vector<std::vector<bool>> straggled;  // by round, without those that were waited for
+      for (const auto& round : times) {
+        const double fastest = *std::ranges::min_element(round), slowest = *std::ranges::max_element(round);
+        std::vector<bool> now(workers, false);
+        for (std::size_t w = 0; w < round.size(); ++w) now[w] = round[w] > 2 * fastest;
+        const auto count = std::ranges::count(now, true);
+        bool is_fine = true;
+        if (code == GradientCode::none) is_fine = count == 0;
+        if (code == GradientCode::gradient_coding) is_fine = count <= most;
+        if (code == GradientCode::selective_repeat || code == GradientCode::multiplexed) {
+          std::vector<bool> in_window = now;
+          for (std::size_t ago = 1; ago <= straggled.size(); ++ago) {
+            const std::vector<bool>& then = straggled[straggled.size() - ago];
+            for (std::size_t w = 0; w < then.size(); ++w) {
+              if (ago < static_cast<std::size_t>(window) && then[w]) in_window[w] = true;
+              if (ago >= static_cast<std::size_t>(burst) && ago < static_cast<std::size_t>(window) && then[w] && now[w])
+                is_fine = false;
+            }
+          }
+          is_fine = count == 0 || (is_fine && std::ranges::count(in_window, true) <= most);
+        }
+        straggled.push_back(is_fine ? now : std::vector<bool>(workers, false));
+        expected.push_back(is_fine ? std::min(2 * fastest, slowest) : slowest);
+        if (count > 0) ++(is_fine ? went_on : waited);
+      }
+      CHECK(coded_rounds(scheme, times, 1) == expected);
+    }
+  }
+  CHECK(went_on > 100);
+  CHECK(waited > 100);
+}
+
+TEST_CASE("waiting for the fastest of log-normal times mirrors waiting for the slowest") {
+  // The median of three has the density 6 P (1 - P) p, the others 3 P^2 p and 3 (1 - P)^2 p; by the midpoint rule.
+  for (const double sigma : {0.2, 1.0}) {
+    double first = 0, second = 0, third = 0;
+    constexpr double kStep = 1e-3;
+    for (int i = -9000; i < 9000; ++i) {
+      const double z = (i + 0.5) * kStep, below = std::erfc(-z / std::sqrt(2.0)) / 2, above = 1 - below;
+      const double weight = std::exp(sigma * z - z * z / 2) / std::sqrt(2 * std::acos(-1.0)) * kStep;
+      first += 3 * above * above * weight;
+      second += 6 * below * above * weight;
+      third += 3 * below * below * weight;
+    }
+    CHECK(lognormal_wait(3, 1, sigma) == near(first, 1e-9));
+    CHECK(lognormal_wait(3, 2, sigma) == near(second, 1e-9));
+    CHECK(lognormal_wait(3, 3, sigma) == near(third, 1e-9));
+  }
+  // The means of the order statistics of 30 add up to 30 times the mean of the law; factorials beyond 20 count there.
+  double sum = 0;
+  for (int k = 1; k <= 30; ++k) sum += lognormal_wait(30, k, 0.3);
+  CHECK(sum == near(30 * std::exp(0.045), 1e-9));
+  // Factorials of 21 and more are those of Stirling's series; with sigma 0 every wait is 1.
+  CHECK(lognormal_wait(21, 11, 0) == near(1, 2e-11));
+  CHECK(lognormal_wait(20, 7, 0) == near(1, 2e-11));
 }
