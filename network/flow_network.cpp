@@ -228,6 +228,7 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
       }
     }
     ledger_.write(now, report);
+    if (options_.uses != nullptr) options_.uses->link_uses(ledger_.uses(now));
     report.delays = delays_.delays(now);
     for (std::size_t l = 0; l < report.links.size(); ++l) {
       [[maybe_unused]] const double carried = fluid_.carried(LinkId{l}, now);
@@ -411,13 +412,13 @@ class FlowNetwork final : public NetworkModel, private FlowObserver {
     if (transfer_of_.size() <= transfer.flow.index()) transfer_of_.resize(transfer.flow.index() + 1);
     transfer_of_[transfer.flow.index()] = id;
     ledger_.enter(step.flow.links, now_);
-    if (delays_.watches(transfer.job)) delays_.begin(transfer.flow, transfer.job, now_);
+    if (delays_.watches(transfer.job)) delays_.begin(transfer.flow.index(), transfer.job, now_);
   }
 
   void forget_flow(TransferId id) {
     Transfer& transfer = transfers_[id.index()];
     set_slow(transfer, false, now_);
-    delays_.end(transfer.flow, now_);
+    delays_.end(transfer.flow.index(), now_);
     ledger_.leave(step_of(transfer).flow.links, now_);
     transfer.flow = FlowId::none();
   }

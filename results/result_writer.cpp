@@ -2,6 +2,7 @@
 
 #include "results/job_groups.hpp"
 #include "results/result_columns.hpp"
+#include "sim/delays.hpp"
 #include "sim/statistics.hpp"
 #include "text/atomic_file.hpp"
 #include "text/csv.hpp"
@@ -111,8 +112,7 @@ std::string fabric_delays_csv(std::span<const Replica> replicas) {
   return csv_of(replicas, delay_columns(), [](const RunResult& run) {
     std::vector<DelayedBy> rows;
     for (const SharedDelay& each : run.fabric.delays)
-      rows.push_back({run.jobs[each.job.index()].name, run.jobs[each.by.index()].name, run.fabric.links[each.link].name,
-                      each.lost});
+      rows.push_back({run.jobs[each.job.index()].name, run.jobs[each.by.index()].name, place_of(run, each), each.lost});
     return rows;
   });
 }

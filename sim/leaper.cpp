@@ -169,6 +169,7 @@ Leaper::Account Leaper::take_account(const Group& group) const {
     job.communication_wait = run.communication_wait;
     if (run.live->waiting > 0) job.communication_wait += now - run.live->waiting_since;
     job.usage = state_.network->job_usage(id, now);
+    if (delays_ != nullptr) job.delays = delays_->delay_totals(id, now);
     job.server_transfers = run.server_transfers;
     for (const CellId cell : run.live->cells)
       job.remaining_compute.push_back(state_.occupant(cell, id).remaining_compute);
@@ -425,6 +426,7 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
     if (communicates(id)) {
       for (const TransferId transfer : run.live->transfers) network_->shift(transfer, by);
       network_->leap_usage(id, b.usage - a.usage, periods, by);
+      if (delays_ != nullptr) delays_->leap_delays(id, a.delays, b.delays, periods);
     }
     std::int64_t events = b.usage.transfers - a.usage.transfers;
     for (const Plan::PlannedOp& op : run.plan->ops) {

@@ -35,6 +35,7 @@
 // a state after 1, 2, 4, 8, ... looks.
 
 #include "sim/admission.hpp"
+#include "sim/delays.hpp"
 #include "sim/engine_state.hpp"
 #include "sim/outages.hpp"
 
@@ -52,6 +53,7 @@ class Leaper {
         admission_{admission},
         outages_{outages},
         network_{state.network->leaping()},
+        delays_{dynamic_cast<LeapableDelays*>(state.network.get())},
         ignores_progress_{state.policies.scheduling->ignores_progress() &&
                           state.policies.placement->ignores_progress()} {}
 
@@ -69,6 +71,7 @@ class Leaper {
     std::int64_t left_behind = 0;
     Time remaining_communication, communication_wait;
     NetworkModel::Usage usage;
+    DelayTotals delays;
     std::int64_t server_transfers = 0;
     std::vector<Time> remaining_compute;
   };
@@ -144,6 +147,7 @@ class Leaper {
   const Admission& admission_;
   const Outages& outages_;
   LeapableNetwork* const network_;  // null: groups that communicate are executed event by event
+  LeapableDelays* const delays_;    // null: there are none
   const bool ignores_progress_;     // both policies do
   std::vector<Group> groups_;       // some have no jobs
   std::vector<std::uint32_t> unused_groups_;
