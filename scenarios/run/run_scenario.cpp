@@ -4,12 +4,14 @@
 #include "models/workload.hpp"
 #include "network/server_groups.hpp"
 #include "policies/placement/pinned.hpp"
+#include "policies/placement/traffic_weigher.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/job_paces.hpp"
 #include "scenarios/run/job_regimes.hpp"
 #include "scenarios/run/job_sharing.hpp"
 #include "scenarios/run/job_sizes.hpp"
+#include "scenarios/run/job_traffic.hpp"
 #include "scenarios/run/make_network.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
@@ -133,6 +135,8 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   if (failure) context.job_name = names_of(workload.jobs);
   if (flow) context.server_groups = [&] { return server_groups(build_topology(scenario)); };
   if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);
+  if (auto* const weigher = dynamic_cast<TrafficWeigher*>(placement.get()))
+    weigher->weigh(sent_per_second(scenario, workload));
   if (!workload.places.empty()) placement = make_pinned_placement(workload.places, std::move(placement));
   const std::size_t jobs = workload.jobs.size();
   NetworkRecords records{.watched = {}, .uses = dynamic_cast<LinkUseObserver*>(hooks.observer)};
