@@ -163,7 +163,7 @@ struct LinkSample {
 struct SharedDelay {
   JobId job;
   JobId by;              ///< the other job, or the same: its other transfers
-  std::size_t link = 0;  ///< that limited the transfers; index into NetworkReport::links
+  std::size_t link = 0;  ///< that limited the transfers; index into NetworkReport::links, without them RunResult::links
   Time lost;             ///< by which the bytes took longer than alone, summed over transfers
 };
 
