@@ -238,15 +238,14 @@ class Story {
     const SharedDelay& most = delays.front();
     out_ += fmt::format("\nIts transfers were behind {} on {} for {:.1f}% of its time on GPUs.\n",
                         most.by == report_.job.job ? "others of its own" : of(most.by).name,
-                        report_.job.result.fabric.links[most.link].name, share(most.lost));
+                        place_of(report_.job.result, most), share(most.lost));
     Table table{{"because of", "on the link", "lost [s]", "of its time on GPUs [%]"}};
     const auto row = [&](const std::string& job, const std::string& link, Time lost) {
       table.add({job, link, fmt::format("{:.3f}", lost.to_seconds()), fmt::format("{:.1f}", share(lost))});
     };
     for (std::size_t i = 0; i < std::min(delays.size(), kShownDelays); ++i) {
       const SharedDelay& each = delays[i];
-      row(each.by == report_.job.job ? "its own" : of(each.by).name, report_.job.result.fabric.links[each.link].name,
-          each.lost);
+      row(each.by == report_.job.job ? "its own" : of(each.by).name, place_of(report_.job.result, each), each.lost);
     }
     row("all", "", all);
     out_ += "\nIts transfers took longer than alone in the network, where they shared links:\n\n" + table.text();
@@ -363,7 +362,7 @@ void write_delays(JsonWriter& json, const ExplainReport& report) {
   const RunResult& run = report.job.result;
   json.key("delays").begin_array();
   for (const SharedDelay& each : delays_of(report)) {
-    json.begin_object().member("by", run.jobs[each.by.index()].name).member("link", run.fabric.links[each.link].name);
+    json.begin_object().member("by", run.jobs[each.by.index()].name).member("link", place_of(run, each));
     write_time(json, "lost_s", each.lost);
     json.end_object();
   }

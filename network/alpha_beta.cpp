@@ -1,5 +1,7 @@
 #include "network/alpha_beta.hpp"
 
+#include "network/contention_delays.hpp"
+#include "network/delay_ledger.hpp"
 #include "network/usage_meter.hpp"
 #include "sim/calendar.hpp"
 #include "sim/check.hpp"
@@ -22,8 +24,14 @@ namespace {
 
 class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, public TransferForecast {
  public:
-  AlphaBetaNetwork(const AlphaBeta& cost, bool contention, std::size_t servers, std::size_t jobs)
-      : cost_{cost}, contention_{contention}, interfaces_(servers), inside_(jobs), job_meter_(jobs) {
+  AlphaBetaNetwork(const AlphaBeta& cost, bool contention, std::size_t servers, std::size_t jobs,
+                   std::vector<bool> watched)
+      : cost_{cost},
+        contention_{contention},
+        delays_{std::move(watched)},
+        interfaces_(servers),
+        inside_(jobs),
+        job_meter_(jobs) {
     CONTEND_CHECK(cost.each || cost.beta.ns_per_byte() > 0, "beta is positive");
   }
 
@@ -102,6 +110,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
       here.meter.count_transfer(request.all_bytes());
     }
     if (transfer.servers.empty()) inside_[request.job.index()].push_back(id);
+    if (!transfer.servers.empty() && delays_.watches(transfer.job)) delays_.begin(id.index(), transfer.job, now);
     update_neighbours(transfer);
     return id;
   }
@@ -177,6 +186,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
     Transfer& transfer = transfers_[id.index()];
     transfer.updated += by;
     transfer.end += by;
+    delays_.shift(id.index(), by);
     calendar_.reschedule(transfer.event, transfer.end);
   }
 
@@ -186,6 +196,14 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
   void leap_usage(ServerId server, const Usage& per_period, std::int64_t times, Time by) override {
     if (!is_folded(server)) at(server).meter.leap(per_period, times, by);
   }
+
+  void save_totals(JobId job, Time now, Totals& totals) override {
+    if (delays_.watches(job)) totals.delays = delays_.totals(job, now);
+  }
+  void leap_totals(JobId job, const Totals& then, const Totals& now, Time, std::int64_t periods) override {
+    if (delays_.watches(job)) delays_.leap(job, then.delays, now.delays, periods);
+  }
+  void report(Time now, NetworkReport& report) override { report.delays = delays_.delays(now); }
 
  private:
   /// The rest of a transfer: first its start-up time, then its bytes.
@@ -237,8 +255,9 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
   }
   [[nodiscard]] Interface& at(ServerId server) { return interfaces_[server.index()]; }
   [[nodiscard]] const Interface& at(ServerId server) const { return interfaces_[server.index()]; }
+  [[nodiscard]] static bool is_pull(const Transfer& transfer) { return transfer.lane == TransferLane::pull; }
   [[nodiscard]] std::uint32_t& count_on(const Transfer& transfer, ServerId server) {
-    return at(server).on_lane[transfer.lane == TransferLane::pull ? 1 : 0];
+    return at(server).on_lane[is_pull(transfer) ? 1 : 0];
   }
 
   [[nodiscard]] Left progressed(const Transfer& transfer, Time now) const {
@@ -289,6 +308,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
       here.meter.change(-1, was_contended ? -1 : 0, now_);
     }
     if (transfer.servers.empty()) std::erase(inside_[transfer.job.index()], id);
+    delays_.end(id.index(), now_);
   }
 
   /// Re-evaluates the k of every transfer that shares a server, or the links inside, with this one.
@@ -303,8 +323,28 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
         if (mark_[id.index()] == round_) continue;
         mark_[id.index()] = round_;
         update(id);
+        if (!delays_.idle()) write_delays(id);
       }
     }
+  }
+
+  /// Who slows the transfer down from now on, and where.
+  void write_delays(TransferId id) {
+    const Transfer& transfer = transfers_[id.index()];
+    if (!delays_.watches(transfer.job)) return;
+    others_.clear();
+    std::size_t where = 0;
+    for (const ServerId server : transfer.servers) {
+      if (transfer.ways < 2 || count_on(transfer, server) != transfer.ways) continue;
+      where = server.index();
+      for (const TransferId other : at(server).transfers)
+        if (other != id && is_pull(transfers_[other.index()]) == is_pull(transfer))
+          others_.emplace_back(transfers_[other.index()].job, 1.0);
+      break;
+    }
+    const double ns = per_byte(transfer);
+    const double lost = ns > 0 ? 1 - transfer.factor * transfer.beta.ns_per_byte() / ns : 0;
+    delays_.slowed(id.index(), now_, transfer.updated + transfer.left.latency, lost, where, others_);
   }
 
   void update(TransferId id) {
@@ -335,6 +375,8 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
 
   AlphaBeta cost_;
   bool contention_;
+  DelayLedger delays_;
+  std::vector<std::pair<JobId, double>> others_;  // scratch
   Time now_;
   std::vector<Transfer> transfers_;
   std::vector<double> later_bytes_;  // by transfer, of TransferRequest
@@ -353,11 +395,16 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
 }  // namespace
 
 std::unique_ptr<NetworkModel> make_analytic_network(const AlphaBeta& cost, std::size_t servers, std::size_t jobs) {
-  return std::make_unique<AlphaBetaNetwork>(cost, false, servers, jobs);
+  return std::make_unique<AlphaBetaNetwork>(cost, false, servers, jobs, std::vector<bool>{});
 }
 
 std::unique_ptr<NetworkModel> make_contention_network(const AlphaBeta& cost, std::size_t servers, std::size_t jobs) {
-  return std::make_unique<AlphaBetaNetwork>(cost, true, servers, jobs);
+  return make_contention_network(cost, servers, jobs, {});
+}
+
+std::unique_ptr<NetworkModel> make_contention_network(const AlphaBeta& cost, std::size_t servers, std::size_t jobs,
+                                                      std::vector<bool> watched) {
+  return std::make_unique<AlphaBetaNetwork>(cost, true, servers, jobs, std::move(watched));
 }
 
 }  // namespace contend

@@ -194,15 +194,15 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     server_meter_[server.index()].leap(per_period, times, by);
   }
 
-  void save_totals(JobId job, std::vector<std::int64_t>& totals) override {
+  void save_totals(JobId job, Time now, Totals& totals) override {
     Recording& recording = recordings_[job.index()];
     recording.runs = true;
-    totals.push_back(static_cast<std::int64_t>(recording.pieces.size()));
-    for (const LinkId link : claims_.links(job)) totals.push_back(ledger_.busy(link, now_).ns());
+    totals.counts.push_back(static_cast<std::int64_t>(recording.pieces.size()));
+    for (const LinkId link : claims_.links(job)) totals.counts.push_back(ledger_.busy(link, now).ns());
   }
 
-  void leap_totals(JobId job, const std::vector<std::int64_t>& then, const std::vector<std::int64_t>& now, Time period,
-                   std::int64_t periods) override {
+  void leap_totals(JobId job, const Totals& before, const Totals& after, Time period, std::int64_t periods) override {
+    const std::vector<std::int64_t>&then = before.counts, &now = after.counts;
     CONTEND_CHECK(then.size() == now.size(), "a job that leaps has kept its links");
     std::size_t i = 1;
     for (const LinkId link : claims_.links(job)) {
@@ -231,6 +231,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
       }
     }
     ledger_.write(now, report);
+    if (options_.uses != nullptr) options_.uses->link_uses(ledger_.uses(now));
     report.delays = delays_.delays(now);
     for (std::size_t l = 0; l < report.links.size(); ++l) {
       [[maybe_unused]] const double carried = fluid_.carried(LinkId{l}, now);
@@ -362,13 +363,13 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     if (transfer_of_.size() <= transfer.flow.index()) transfer_of_.resize(transfer.flow.index() + 1);
     transfer_of_[transfer.flow.index()] = id;
     ledger_.enter(step.flow.links, now_);
-    if (delays_.watches(transfer.job)) delays_.begin(transfer.flow, transfer.job, now_);
+    if (delays_.watches(transfer.job)) delays_.begin(transfer.flow.index(), transfer.job, now_);
   }
 
   void forget_flow(TransferId id) {
     Transfer& transfer = transfers_[id.index()];
     set_slow(transfer, false, now_);
-    delays_.end(transfer.flow, now_);
+    delays_.end(transfer.flow.index(), now_);
     ledger_.leave(step_of(transfer).flow.links, now_);
     transfer.flow = FlowId::none();
   }

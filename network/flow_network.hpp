@@ -23,6 +23,7 @@
 #include "network/collectives/algorithm.hpp"
 #include "network/collectives/hosted_servers.hpp"
 #include "network/link_changes.hpp"
+#include "network/link_use.hpp"
 #include "network/max_min_rates.hpp"
 #include "network/topology.hpp"
 #include "sim/ports.hpp"
@@ -46,6 +47,7 @@ struct FlowNetworkOptions {
   std::vector<FailingLinks> failing;
   std::uint64_t failing_seed = 1;
   std::vector<HostedServers> served;  ///< by job; empty: no job has parameter servers
+  LinkUseObserver* uses = nullptr;    ///< gets what jobs sent over links
   std::vector<bool> watched;          ///< by job: NetworkReport::delays has its delays; empty: those of none
   /// Returns the schedule of a collective over these GPUs and may reorder them: GPU i becomes rank i.
   std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>& gpus)> schedule;

@@ -1,6 +1,7 @@
 #include "network/link_ledger.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace contend {
 
@@ -73,8 +74,13 @@ void LinkLedger::add(JobId job, std::span<const LinkShare> links, const FlowHist
     } else {
       link.users.insert(user, {job, bytes});
     }
-    for (const auto& [index, sent] : history.intervals()) link.intervals.emplace_back(index, use.share * sent);
+    for (const auto& [index, sent] : history.intervals()) link.intervals.push_back({index, job, use.share * sent});
   }
+}
+
+double LinkLedger::utilisation(std::size_t link, double bytes, Time from, Time to) const {
+  const double full = full_time(links_[link], from, to);
+  return full > 0 ? bytes / (topology_.links()[link].bandwidth.bytes_per_second() * full) : 0;
 }
 
 void LinkLedger::write(Time now, NetworkReport& report) const {
@@ -86,28 +92,37 @@ void LinkLedger::write(Time now, NetworkReport& report) const {
     link.bandwidth = topology_.links()[l].bandwidth.bytes_per_second();
     link.bytes = account.bytes;
     link.busy = busy(LinkId{l}, now);
-    const auto utilisation = [&](double bytes, Time from, Time to) {
-      const double full = full_time(account, from, to);
-      return full > 0 ? bytes / (link.bandwidth * full) : 0;
-    };
     link.down = down_time(account, now);
-    link.utilisation = utilisation(link.bytes, Time{}, now);
+    link.utilisation = utilisation(l, link.bytes, Time{}, now);
     link.users = account.users;
     std::stable_sort(link.users.begin(), link.users.end(),
                      [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
     auto intervals = account.intervals;
-    std::stable_sort(intervals.begin(), intervals.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::ranges::stable_sort(intervals, {}, &Sent::interval);
     for (std::size_t i = 0; i < intervals.size();) {
-      const std::int64_t index = intervals[i].first;
+      const std::int64_t index = intervals[i].interval;
       double bytes = 0;
-      for (; i < intervals.size() && intervals[i].first == index; ++i) bytes += intervals[i].second;
+      for (; i < intervals.size() && intervals[i].interval == index; ++i) bytes += intervals[i].bytes;
       const Time start = index * interval_;
       const Time end = std::min(now, start + interval_);
-      if (end > start) report.samples.push_back({l, start, utilisation(bytes, start, end)});
+      if (end > start) report.samples.push_back({l, start, utilisation(l, bytes, start, end)});
     }
     report.links.push_back(std::move(link));
   }
+}
+
+std::vector<LinkUseSample> LinkLedger::uses(Time now) const {
+  std::vector<LinkUseSample> uses;
+  for (std::size_t l = 0; l < links_.size(); ++l) {
+    std::map<std::pair<JobId, std::int64_t>, double> sent;
+    for (const Sent& each : links_[l].intervals) sent[{each.job, each.interval}] += each.bytes;
+    for (const auto& [where, bytes] : sent) {
+      const Time start = where.second * interval_;
+      const Time end = std::min(now, start + interval_);
+      if (end > start) uses.push_back({l, where.first, start, utilisation(l, bytes, start, end)});
+    }
+  }
+  return uses;
 }
 
 }  // namespace contend

@@ -1,6 +1,7 @@
 #pragma once
 // LinkLedger records the bytes that each link carried, by job and by interval of the run.
 
+#include "network/link_use.hpp"
 #include "network/routing.hpp"
 #include "network/topology.hpp"
 #include "sim/result.hpp"
@@ -50,18 +51,28 @@ class LinkLedger {
   void add(JobId job, std::span<const LinkShare> links, const FlowHistory& history);
   /// Fills an empty report.
   void write(Time now, NetworkReport& report) const;
+  /// What each job sent over each link, in samples like those of the report.
+  [[nodiscard]] std::vector<LinkUseSample> uses(Time now) const;
 
  private:
+  struct Sent {
+    std::int64_t interval;
+    JobId job;
+    double bytes;
+  };
   struct LinkAccount {
     int moving = 0;
     Time since, busy;
     double bytes = 0;
-    std::vector<std::pair<Time, double>> factors;            // (start, factor); before the first: 1
-    std::vector<FabricLinkResult::User> users;               // by job
-    std::vector<std::pair<std::int64_t, double>> intervals;  // in any order
+    std::vector<std::pair<Time, double>> factors;  // (start, factor); before the first: 1
+    std::vector<FabricLinkResult::User> users;     // by job
+    std::vector<Sent> intervals;                   // in any order
   };
   /// The time between the two instants, weighted with the factor of the link.
   [[nodiscard]] static double full_time(const LinkAccount& link, Time from, Time to);
+
+  /// Bytes on the link over what it could have carried between the two instants.
+  [[nodiscard]] double utilisation(std::size_t link, double bytes, Time from, Time to) const;
 
   /// The time until `to` for which the link had no bandwidth.
   [[nodiscard]] static Time down_time(const LinkAccount& link, Time to);

@@ -71,6 +71,9 @@ struct PolicyContext {
   /// Returns the group of each server, tier by tier, the lowest tier first. Servers of a group reach each other without
   /// a higher tier (network/server_groups.hpp). Empty: one switch connects all servers.
   std::function<std::vector<std::vector<std::uint32_t>>()> server_groups{};
+  /// By job, the bytes that each of its servers sends through its interfaces in a second when the job is alone and
+  /// spans servers; 0 where that isn't known, as of jobs with a duration. Empty: nothing is known.
+  std::function<std::vector<double>()> sent_per_second{};
   /// Returns the name of a job. Given where a policy is outside of the program.
   std::function<std::string(JobId)> job_name{};
   /// Where a policy outside of the program reports that it can't decide any more; if there is none, it throws

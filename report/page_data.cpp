@@ -1,5 +1,6 @@
 // Writes the JSON data of each kind of page.
 
+#include "report/fabric_figures.hpp"
 #include "report/facts.hpp"
 #include "report/page.hpp"
 #include "report/pipeline_timeline.hpp"
@@ -96,6 +97,25 @@ void write_table(JsonWriter& json, std::string_view name, const ColumnTable& tab
   json.end_array();
 }
 
+/// The jobs that lose time to others in the network, as columns like those of a result file.
+void write_delays(JsonWriter& json, const RunFolder& folder, const RunFolder::Run& run) {
+  const std::vector<JobDelay> delays = job_delays(folder, run);
+  const auto column = [&](const char* name, const auto& value_of) {
+    json.begin_object().member("name", name).key("values").begin_array();
+    for (const JobDelay& each : delays) json.value(value_of(each));
+    json.end_array().end_object();
+  };
+  json.key("delays").begin_array();
+  column("job", [](const JobDelay& each) { return each.job; });
+  column("lost_s", [](const JobDelay& each) { return fmt::format("{:.9g}", each.lost_s); });
+  column("of_its_time_on_GPUs", [](const JobDelay& each) { return fmt::format("{:.6f}", each.share); });
+  column("most_behind", [](const JobDelay& each) { return each.by == each.job ? "others of its own" : each.by; });
+  column("on_the_link", [](const JobDelay& each) { return each.link; });
+  column("there_lost_s", [](const JobDelay& each) { return fmt::format("{:.9g}", each.most_lost_s); });
+  column("there_of_its_time", [](const JobDelay& each) { return fmt::format("{:.6f}", each.most_share); });
+  json.end_array();
+}
+
 void write_timeline(JsonWriter& json, const Replay& replay, const TimelineBytes& bytes) {
   const Timeline& timeline = replay.timeline;
   json.key("timeline").begin_object().member("end_ns", replay.end.ns()).member("recorded", timeline.recorded);
@@ -182,6 +202,7 @@ std::string run_page(const RunPage& page) {
   write_drawings(json, page.drawings);
   write_table(json, "jobs", folder.jobs, folder.rows_of(folder.jobs, page.run));
   if (folder.fabric) write_table(json, "links", *folder.fabric, folder.rows_of(*folder.fabric, page.run));
+  if (folder.delays) write_delays(json, folder, page.run);
   std::string spans;
   if (page.replay.replay) {
     const TimelineBytes bytes = encode_spans(page.replay.replay->timeline);

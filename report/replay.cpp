@@ -80,6 +80,7 @@ ReplayOutcome replay_run(const RunFolder& folder, const RunFolder::Run& run, con
                           .gpu_busy = recorder.gpu_busy(),
                           .nic_busy = recorder.nic_busy(),
                           .fabric = std::move(result.fabric),
+                          .link_uses = recorder.take_link_uses(),
                           .end = end};
   outcome.replay->gpu_busy.cover(end);
   outcome.replay->nic_busy.cover(end);

@@ -17,6 +17,7 @@ struct Replay {
   Timeline timeline;  ///< links of the fabric follow the lanes of the servers
   BusyBins gpu_busy, nic_busy;
   NetworkReport fabric;
+  std::vector<LinkUseSample> link_uses;  ///< at fidelity `flow`
   Time end;
 };
 

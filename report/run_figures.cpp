@@ -1,6 +1,7 @@
 #include "report/run_figures.hpp"
 
 #include "report/distributions.hpp"
+#include "report/fabric_figures.hpp"
 #include "report/sweep_names.hpp"
 
 #include <algorithm>
@@ -205,6 +206,9 @@ std::vector<Figure> run_figures(const RunFolder& folder, const RunFolder::Run& r
     figures.push_back(jct_boxes(folder, "gpus", "number of GPUs", "jct-by-gpus"));
     figures.push_back(jct_boxes(folder, "model", "model", "jct-by-model"));
   }
+  if (folder.delays) {
+    for (Figure& figure : delay_figures(folder, run)) figures.push_back(std::move(figure));
+  }
   if (replay == nullptr) return figures;
   const auto any = [](const BusyBins& bins) {
     for (std::size_t row = 0; row < bins.rows(); ++row)
@@ -223,6 +227,7 @@ std::vector<Figure> run_figures(const RunFolder& folder, const RunFolder::Run& r
                        .caption = "Share of time with at least one transfer.",
                        .plot = server_heat(replay->nic_busy, 1, replay->end)});
   if (!replay->fabric.samples.empty()) figures.push_back(link_heat(replay->fabric, replay->end));
+  if (std::optional<Figure> shares = link_shares(folder, run, *replay)) figures.push_back(std::move(*shares));
   return figures;
 }
 

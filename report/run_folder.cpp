@@ -108,9 +108,9 @@ std::vector<std::size_t> RunFolder::rows_of(const ColumnTable& table, const Run&
 
 std::span<const std::string_view> run_files() {
   static constexpr std::string_view kFiles[] = {
-      "manifest.json", "summary.json", "scenario.yaml", "jobs.csv",        "gpus.csv",
-      "links.csv",     "types.csv",    "fabric.csv",    "fabric_jobs.csv", "fabric_utilisation.csv",
-      "messages.csv",  "sharing.csv"};
+      "manifest.json",     "summary.json", "scenario.yaml", "jobs.csv",        "gpus.csv",
+      "links.csv",         "types.csv",    "fabric.csv",    "fabric_jobs.csv", "fabric_utilisation.csv",
+      "fabric_delays.csv", "messages.csv", "sharing.csv"};
   return kFiles;
 }
 
@@ -134,6 +134,7 @@ RunFolder read_run_folder(const std::string& path) {
     folder.fabric = table("fabric.csv");
     folder.fabric_utilisation = table("fabric_utilisation.csv");
   }
+  if (fs::exists(file("fabric_delays.csv"))) folder.delays = table("fabric_delays.csv");
   return folder;
 }
 

@@ -289,7 +289,8 @@ constexpr Column<DelayedBy> kDelayColumns[] = {
     {"by_job", "text",
      "the job whose transfers sent over the same link, in proportion to their bytes; it may be the same",
      [](const DelayedBy& d) { return Cell{d.by}; }},
-    {"link", "text", "the link that limited the transfers: from->to", [](const DelayedBy& d) { return Cell{d.link}; }},
+    {"link", "text", "the link that limited the transfers: from->to, at `contention` the interface",
+     [](const DelayedBy& d) { return Cell{d.link}; }},
     {"lost_s", "seconds", "by which the bytes took longer than alone in the network, summed over transfers",
      [](const DelayedBy& d) { return Cell{d.lost}; }},
 };
@@ -462,7 +463,7 @@ std::string columns_markdown() {
   append_table(out, "fabric_jobs.csv", "link and job that used it, the largest first", link_use_columns());
   append_table(out, "fabric_utilisation.csv", "link and interval in which it carried something",
                link_utilisation_columns());
-  out += "\nThe next is written with `network.delays: true`.\n";
+  out += "\nThe next is written with `network.delays: true`, at `contention`, too.\n";
   append_table(out, "fabric_delays.csv",
                "job, job in its way, and link where they met, the largest loss of a job first", delay_columns());
   out +=

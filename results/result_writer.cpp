@@ -111,8 +111,7 @@ std::string fabric_delays_csv(std::span<const Replica> replicas) {
   return csv_of(replicas, delay_columns(), [](const RunResult& run) {
     std::vector<DelayedBy> rows;
     for (const SharedDelay& each : run.fabric.delays)
-      rows.push_back({run.jobs[each.job.index()].name, run.jobs[each.by.index()].name, run.fabric.links[each.link].name,
-                      each.lost});
+      rows.push_back({run.jobs[each.job.index()].name, run.jobs[each.by.index()].name, place_of(run, each), each.lost});
     return rows;
   });
 }

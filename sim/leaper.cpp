@@ -170,7 +170,7 @@ Leaper::Account Leaper::take_account(const Group& group) const {
     job.communication_wait = run.communication_wait;
     if (run.live->waiting > 0) job.communication_wait += now - run.live->waiting_since;
     job.usage = state_.network->job_usage(id, now);
-    if (communicates(id)) network_->save_totals(id, job.network);
+    if (communicates(id)) network_->save_totals(id, now, job.network);
     job.server_transfers = run.server_transfers;
     for (const CellId cell : run.live->cells)
       job.remaining_compute.push_back(state_.occupant(cell, id).remaining_compute);

@@ -72,7 +72,7 @@ class Leaper {
     std::int64_t left_behind = 0;
     Time remaining_communication, communication_wait;
     NetworkModel::Usage usage;
-    std::vector<std::int64_t> network;  // LeapableNetwork::save_totals
+    LeapableNetwork::Totals network;
     std::int64_t server_transfers = 0;
     std::vector<Time> remaining_compute;
   };

@@ -11,8 +11,11 @@
 #include "sim/scheduling.hpp"
 #include "sim/units.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -190,6 +193,9 @@ class NetworkModel : public NetworkView {
   virtual void report(Time, NetworkReport&) {}
 };
 
+/// By job in the way and place (SharedDelay::link), nanoseconds that a job's transfers have lost.
+using DelayTotals = std::map<std::pair<JobId, std::size_t>, double>;
+
 /// A network model whose transfers can be leapt over.
 class LeapableNetwork {
  public:
@@ -207,11 +213,16 @@ class LeapableNetwork {
   /// Appends what else determines the future of the transfers of a job: words that don't recur if other jobs may slow
   /// them down, or might have since the job began.
   virtual void save_state(JobId /*job*/, Time /*now*/, std::vector<std::uint64_t>& /*words*/) {}
-  /// Appends totals of the job that the network keeps beside Usage.
-  virtual void save_totals(JobId /*job*/, std::vector<std::int64_t>& /*totals*/) {}
-  /// Adds to these, for a leap by so many periods, what the job did in the last one, between the two accounts.
-  virtual void leap_totals(JobId /*job*/, const std::vector<std::int64_t>& /*then*/,
-                           const std::vector<std::int64_t>& /*now*/, Time /*period*/, std::int64_t /*periods*/) {}
+  /// Totals of a job that the network keeps beside Usage.
+  struct Totals {
+    std::vector<std::int64_t> counts;
+    DelayTotals delays;  ///< of a job whose delays are watched
+  };
+  /// Fills empty totals with those of the job at `now`.
+  virtual void save_totals(JobId /*job*/, Time /*now*/, Totals& /*totals*/) {}
+  /// Adds to them, for a leap by so many periods, what the job did in the last one, between the two accounts.
+  virtual void leap_totals(JobId /*job*/, const Totals& /*then*/, const Totals& /*now*/, Time /*period*/,
+                           std::int64_t /*periods*/) {}
   /// Adds `times` x `per_period` to the totals of a job or of a server's interface, for a leap by `times` periods that
   /// covers the time `by`.
   virtual void leap_usage(JobId job, const NetworkModel::Usage& per_period, std::int64_t times, Time by) = 0;

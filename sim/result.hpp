@@ -163,7 +163,7 @@ struct LinkSample {
 struct SharedDelay {
   JobId job;
   JobId by;              ///< the other job, or the same: its other transfers
-  std::size_t link = 0;  ///< that limited the transfers; index into NetworkReport::links
+  std::size_t link = 0;  ///< that limited the transfers; index into NetworkReport::links, without them RunResult::links
   Time lost;             ///< by which the bytes took longer than alone, summed over transfers
 };
 
@@ -201,6 +201,10 @@ struct RunResult {
   std::optional<BusyTimes> window;  ///< if the run has a measured window
   bool interrupted = false;         ///< stopped by the user or by `until` before all jobs ended
 };
+/// The name of the link that limited the transfers, or of the interface if the network model doesn't know links.
+[[nodiscard]] inline const std::string& place_of(const RunResult& run, const SharedDelay& delay) {
+  return run.fabric.links.empty() ? run.links[delay.link].name : run.fabric.links[delay.link].name;
+}
 /// The names of the jobs, divided by `;`.
 [[nodiscard]] std::string names_of(const RunResult& run, std::span<const JobId> jobs);
 /// What RunResult::digest is for these results.

@@ -9,6 +9,12 @@
 //
 // A job that no single server can take costs O(servers with free GPUs).
 //
+// `traffic-aware` weighs what the jobs send instead of counting them: the load of an uplink is the sum, over the
+// running jobs with GPUs on both sides, of the bytes that a server of the job sends in a second when it is alone
+// (PolicyContext::sent_per_second). That is what a ring over the job's servers sends over each uplink that it crosses,
+// however its GPUs are divided. If it may use more groups than the fewest, it does so only where the fullest uplink of
+// the groups then carries less.
+//
 // `groups` is the same for jobs whose ranks form groups that belong on one server (RankLayout): a server has room for
 // whole groups only, on neighbouring GPUs where it can. As ranks are consecutive, a stage of a pipeline then fills
 // neighbouring servers, the ranks with the same place in their groups have the same place on their servers (the same
@@ -20,6 +26,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -38,17 +45,26 @@ struct Part {
   std::int64_t load;
 };
 
-/// Chooses the fewest parts with room for `needed` >= 1 GPUs. All parts together must have room. The last part takes
-/// the remainder: among the parts with the least load, it is the one with the least sufficient room.
-void choose(std::vector<Part>& parts, std::int64_t needed, std::vector<Part>& chosen) {
+/// The fewest of these parts that have room for `needed` GPUs.
+std::size_t fewest(const std::vector<Part>& parts, std::int64_t needed) {
+  std::vector<std::int64_t> rooms;
+  for (const Part& part : parts) rooms.push_back(part.room);
+  std::sort(rooms.begin(), rooms.end(), std::greater<>{});
+  std::size_t count = 0;
+  for (std::int64_t room = 0; room < needed; ++count) room += rooms[count];
+  return count;
+}
+
+/// Chooses `count` parts, at least fewest(), with room for `needed` >= 1 GPUs, or fewer if these have it. All parts
+/// together must have room. The last part takes the remainder: among the parts with the least load, it is the one with
+/// the least sufficient room.
+void choose(std::vector<Part>& parts, std::int64_t needed, std::size_t count, std::vector<Part>& chosen) {
   chosen.clear();
   // The rooms of the parts not yet examined, largest first. After each choice, the largest of them must suffice for the
   // rest.
   std::vector<std::int64_t> rooms;
   for (const Part& part : parts) rooms.push_back(part.room);
   std::sort(rooms.begin(), rooms.end(), std::greater<>{});
-  std::size_t count = 0;
-  for (std::int64_t room = 0; room < needed; ++count) room += rooms[count];
   std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) {
     return std::tuple{a.load, -a.room, a.id} < std::tuple{b.load, -b.room, b.id};
   });
@@ -56,7 +72,7 @@ void choose(std::vector<Part>& parts, std::int64_t needed, std::vector<Part>& ch
     return std::any_of(chosen.begin(), chosen.end(), [&](const Part& other) { return other.id == part.id; });
   };
   for (const Part& part : parts) {
-    if (chosen.size() + 1 == count) break;
+    if (chosen.size() + 1 == count || needed <= 0) break;
     const auto self = std::lower_bound(rooms.begin(), rooms.end(), part.room, std::greater<>{});
     rooms.erase(self);
     const auto others = static_cast<std::ptrdiff_t>(count - chosen.size() - 1);
@@ -68,6 +84,7 @@ void choose(std::vector<Part>& parts, std::int64_t needed, std::vector<Part>& ch
   std::sort(chosen.begin(), chosen.end(), [](const Part& a, const Part& b) {
     return std::tuple{-a.room, a.id} < std::tuple{-b.room, b.id};
   });
+  if (needed <= 0) return;
   const Part* last = nullptr;
   for (const Part& part : parts) {
     if (part.room < needed || is_chosen(part)) continue;
@@ -81,9 +98,11 @@ void choose(std::vector<Part>& parts, std::int64_t needed, std::vector<Part>& ch
 
 class TopologyAware final : public PlacementPolicy {
  public:
-  /// Keeps groups of ranks on one server if `by_groups`.
-  TopologyAware(std::vector<std::vector<std::uint32_t>> tiers, bool by_groups)
-      : tiers_{std::move(tiers)}, by_groups_{by_groups} {}
+  /// Keeps groups of ranks on one server if `by_groups`. A job may use `extra` groups more than the fewest of each
+  /// tier, and adds `bytes_per_s` to its uplinks, or 1 if that is empty.
+  TopologyAware(std::vector<std::vector<std::uint32_t>> tiers, bool by_groups, std::size_t extra = 0,
+                std::vector<double> bytes_per_s = {})
+      : tiers_{std::move(tiers)}, by_groups_{by_groups}, extra_{extra}, bytes_per_s_{std::move(bytes_per_s)} {}
 
   // A job without groups may find a place where one with groups doesn't.
   [[nodiscard]] bool refuses_alike() const override { return !by_groups_; }
@@ -150,7 +169,13 @@ class TopologyAware final : public PlacementPolicy {
     } else {
       for (const ServerId server : found) parts.push_back({server.value(), room(servers, server), 0});
     }
-    choose(parts, needed, best);
+    const std::size_t least = fewest(parts, needed), most = above > 0 ? least + extra_ : least;
+    choose(parts, needed, least, best);
+    std::vector<Part> other;
+    for (std::size_t count = least + 1; count <= std::min(most, parts.size()); ++count) {
+      choose(parts, needed, count, other);
+      if (fullest(other) < fullest(best)) best = other;
+    }
     for (const Part& part : best) {
       const std::int64_t count = std::min(needed, part.room);
       needed -= count;
@@ -166,13 +191,25 @@ class TopologyAware final : public PlacementPolicy {
     }
   }
 
+  /// The largest load of an uplink of the groups.
+  [[nodiscard]] static std::int64_t fullest(const std::vector<Part>& parts) {
+    std::int64_t most = 0;
+    for (const Part& part : parts) most = std::max(most, part.load);
+    return most;
+  }
+
+  /// What the job adds to the load of an uplink that it crosses.
+  [[nodiscard]] std::int64_t load_of(JobId job) const {
+    return bytes_per_s_.empty() ? 1 : std::llround(bytes_per_s_[job.index()]);
+  }
+
   void forget_ended(const ClusterView& cluster) {
     for (auto job = crossing_.begin(); job != crossing_.end();) {
       if (!cluster.gpus_of(job->first).empty()) {
         ++job;
         continue;
       }
-      for (const auto& uplink : job->second) --load_[uplink];
+      for (const auto& uplink : job->second) load_[uplink] -= load_of(job->first);
       job = crossing_.erase(job);
     }
   }
@@ -188,29 +225,36 @@ class TopologyAware final : public PlacementPolicy {
       if (here.size() > 1) uplinks.insert(uplinks.end(), here.begin(), here.end());
     }
     if (uplinks.empty()) return;
-    for (const Uplink& uplink : uplinks) ++load_[uplink];
+    for (const Uplink& uplink : uplinks) load_[uplink] += load_of(job);
     crossing_[job] = std::move(uplinks);
   }
 
   using Uplink = std::pair<std::size_t, std::uint32_t>;  // tier and group below the uplink
   std::vector<std::vector<std::uint32_t>> tiers_;
   const bool by_groups_;
+  const std::size_t extra_;
+  const std::vector<double> bytes_per_s_;          // by job, what it adds to an uplink; empty: each adds 1
   int together_ = 1;                               // ranks of the job at hand
   std::map<JobId, std::vector<Uplink>> crossing_;  // running jobs that span groups
   std::map<Uplink, std::int64_t> load_;
 };
 
-std::unique_ptr<PlacementPolicy> made(const PolicyContext& context, bool by_groups) {
-  return std::make_unique<TopologyAware>(
-      context.server_groups ? context.server_groups() : std::vector<std::vector<std::uint32_t>>{}, by_groups);
+std::vector<std::vector<std::uint32_t>> tiers_of(const PolicyContext& context) {
+  return context.server_groups ? context.server_groups() : std::vector<std::vector<std::uint32_t>>{};
 }
 
 std::unique_ptr<PlacementPolicy> make_topology_aware(const Parameters&, const PolicyContext& context) {
-  return made(context, false);
+  return std::make_unique<TopologyAware>(tiers_of(context), false);
+}
+
+std::unique_ptr<PlacementPolicy> make_traffic_aware(const Parameters& parameters, const PolicyContext& context) {
+  return std::make_unique<TopologyAware>(tiers_of(context), false,
+                                         static_cast<std::size_t>(parameters.get<std::int64_t>("extra_groups")),
+                                         context.sent_per_second ? context.sent_per_second() : std::vector<double>{});
 }
 
 std::unique_ptr<PlacementPolicy> make_groups(const Parameters&, const PolicyContext& context) {
-  return made(context, true);
+  return std::make_unique<TopologyAware>(tiers_of(context), true);
 }
 
 }  // namespace
@@ -220,6 +264,17 @@ PolicyRow<PlacementPolicy> topology_aware_placement() {
           .summary = "one server, else the fewest switches of the topology, then the least loaded uplinks",
           .source = "textbook",
           .make = make_topology_aware};
+}
+
+PolicyRow<PlacementPolicy> traffic_aware_placement() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"extra_groups", std::int64_t{0}, 0, 1000,
+       "switches of a tier that a job may use beyond the fewest, where their uplinks carry less"}};
+  return {.name = "traffic-aware",
+          .summary = "as topology-aware; the load of an uplink is the bytes a second that running jobs send over it",
+          .source = "this project",
+          .parameters = kParameters,
+          .make = make_traffic_aware};
 }
 
 PolicyRow<PlacementPolicy> groups_placement() {

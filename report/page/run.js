@@ -56,7 +56,7 @@ function drawingElement(name, title, text) {
   return el('figure', {class: 'figure', id: name, 'aria-label': title}, el('header', {}, el('h3', {text: title}), tools), host);
 }
 
-const COLUMN_UNITS = {compute_gpu_s: 's', utilisation: 'share', scaling_efficiency: 'share', above_bound: 'share'};
+const COLUMN_UNITS = {of_its_time_on_GPUs: 'share', there_of_its_time: 'share', compute_gpu_s: 's', utilisation: 'share', scaling_efficiency: 'share', above_bound: 'share'};
 
 /** The unit of a column of a result file, by its name. */
 function unitOfColumn(name) {
@@ -100,8 +100,17 @@ function pipelineSection(data) {
     ...data.pipelines.map(({name, title, svg}) => drawingElement(name, title, svg)));
 }
 
+/** Who fills which link, and which jobs lose time to which others there. */
+function networkSection(data, figures) {
+  if (data.study || !figures.length && !data.delays) return null;
+  const lead = data.delays ? 'The table has, for each job, how much longer the bytes of its transfers took because of others, and the job and the link that took most of that.'
+    : 'With network.delays: true a run also says which jobs lose time to which others.';
+  return section('network', 'Who is in whose way', el('p', {class: 'lead', text: lead}), el('div', {class: 'grid'}, ...figures),
+    data.delays?.[0].values.length ? sortableTable(withUnits(tableColumns(data.delays)), {name: 'delays', caption: 'Jobs that lose time to others in the network'}) : null);
+}
+
 async function runPage(data) {
-  const wide = new Set(['gpu-heat', 'nic-heat', 'links']);
+  const network = ['link-shares', 'delays-by-job', 'delays-by-link'], wide = new Set(['gpu-heat', 'nic-heat', 'links', ...network]);
   const figures = data.figures.map((figure) => {
     const rows = figure.kind === 'heat' ? figure.y.categories.length : 0;
     const node = figureElement(figure, {height: rows ? clamp(rows * 13 + 50, 140, 560) : 280});
@@ -109,7 +118,7 @@ async function runPage(data) {
     return node;
   });
   const over = (ids) => figures.filter((node) => ids.includes(node.id));
-  const time = ['utilisation', 'queue', 'gpu-heat', 'nic-heat', 'links'];
+  const time = ['utilisation', 'queue', 'gpu-heat', 'nic-heat', 'links', ...network];
   const jobs = withUnits(tableColumns(data.jobs));
   const names = tableColumns(data.jobs).find((c) => c.name === 'job_id').values.map(String);
   const onrow = data.timeline ? (row) => {
@@ -131,12 +140,14 @@ async function runPage(data) {
   const overTime = section('time', 'Over time', data.replicas > 1 ? el('p', {class: 'lead', text: `Seed ${data.seed}.`}) : null, el('div', {class: 'grid'}, ...over(['utilisation', 'queue'])),
     el('div', {class: 'grid'}, ...over(['gpu-heat', 'nic-heat', 'links'])));
   const distribution = section('distribution', 'Completion times', el('div', {class: 'grid'}, ...figures.filter((node) => !time.includes(node.id))));
+  const behind = networkSection(data, over(network));
   const drawings = data.drawings.length ? [section('drawings', 'Iterations', el('div', {class: 'grid'}, ...data.drawings.map(({name, title, svg}) => drawingElement(name, title, svg))))] : [];
   const table = section('jobs', 'Jobs', onrow ? el('p', {class: 'lead', text: 'A click on a row shows the job in the timeline.'}) : null, sortableTable(jobs, {name: 'jobs', onrow, caption: 'The jobs of the run'}));
   // The jobs of an iteration study have nothing to do with each other, so nothing is said of all of them.
   const parts = data.study ? [...drawings, scenario, table] : [headline, scenario, await timelineSection(data), overTime, distribution, ...drawings, table];
   const pipelines = pipelineSection(data);
   if (pipelines) parts.splice(3, 0, pipelines);
+  if (behind) parts.splice(parts.indexOf(distribution), 0, behind);
   if (data.links) parts.push(section('linktable', 'Links of the fabric', sortableTable(withUnits(tableColumns(data.links)), {name: 'links', caption: 'The links of the fabric'})));
   parts.push(section('provenance', 'Where it comes from', factTable(data.provenance, 'Provenance')));
   return parts;

@@ -377,12 +377,14 @@ std::vector<ScenarioKey> flow_keys() {
       row(
           "network.link_interval", [](auto& s) -> auto& { return s.network.link_interval; },
           quantity_codec(Time{}, kDay), "interval between samples of link utilisation; 0s: no samples"),
-      row(
-          "network.delays", [](auto& s) -> auto& { return s.network.delays; }, bool_codec(),
-          "write fabric_delays.csv: the time that each job's transfers lost on each link to each other job; costs time "
-          "where many flows share a link"),
   };
   for (ScenarioKey& key : keys) key = flow_only(std::move(key));
+  keys.push_back(row(
+      "network.delays", [](auto& s) -> auto& { return s.network.delays; }, bool_codec(),
+      "write fabric_delays.csv: the time that each job's transfers lost on each link, or interface, to each other job; "
+      "costs time where many flows share a link"));
+  keys.back().needs = "network.fidelity: contention or flow";
+  keys.back().conditions = {[](const Scenario& scenario) { return scenario.network.fidelity != Fidelity::analytic; }};
   for (ScenarioKey& key : planning_keys()) keys.push_back(std::move(key));
   return keys;
 }

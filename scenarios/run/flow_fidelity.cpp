@@ -35,15 +35,15 @@ std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> c
 }
 
 std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs,
-                                                std::vector<bool> watched, std::span<const JobExchange> exchanges) {
+                                                NetworkRecords records, std::span<const JobExchange> exchanges) {
   auto topology = std::make_unique<const Topology>(build_topology(scenario));
   auto router = build_router(scenario, *topology, seed);
-  return make_flow_network(scenario, std::move(topology), std::move(router), seed, jobs, std::move(watched), exchanges);
+  return make_flow_network(scenario, std::move(topology), std::move(router), seed, jobs, std::move(records), exchanges);
 }
 
 std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::unique_ptr<const Topology> topology,
                                                 std::unique_ptr<Router> router, std::uint64_t seed, std::size_t jobs,
-                                                std::vector<bool> watched, std::span<const JobExchange> exchanges) {
+                                                NetworkRecords records, std::span<const JobExchange> exchanges) {
   const Scenario::Network& network = scenario.network;
   FlowNetworkOptions options;
   options.alpha = network.alpha;
@@ -54,7 +54,8 @@ std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::u
   options.events = link_changes(scenario, *topology);
   options.failing = failing_links(scenario, *topology);
   options.failing_seed = seed;
-  options.watched = std::move(watched);
+  options.watched = std::move(records.watched);
+  options.uses = records.uses;
   for (const JobExchange& each : exchanges) {
     HostedServers& servers = options.served.emplace_back();
     if (!each.served) continue;

@@ -2,6 +2,7 @@
 // Builds the network model of fidelity `flow` from a scenario.
 
 #include "network/collectives/schedule.hpp"
+#include "network/link_use.hpp"
 #include "network/routing.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/scenario.hpp"
@@ -22,17 +23,23 @@ namespace contend {
 [[nodiscard]] std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> collective_scheduler(
     const Scenario& scenario, const Topology& topology, const Router& router);
 
+/// What a network writes down besides what every run needs.
+struct NetworkRecords {
+  std::vector<bool> watched;        ///< by job: NetworkReport::delays has its delays; empty: those of none
+  LinkUseObserver* uses = nullptr;  ///< gets what jobs sent over links, at `flow`
+};
+
 /// Throws InputError for a topology that cannot be built, and for planned routes or link events that cannot be read or
-/// that name unknown links. `seed` is that of routes and failures. `watched` is FlowNetworkOptions::watched, and
-/// `exchanges` are by job, or empty.
+/// that name unknown links. `seed` is that of routes and failures. `exchanges` are by job, or
+/// empty.
 [[nodiscard]] std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::uint64_t seed,
-                                                              std::size_t jobs, std::vector<bool> watched = {},
+                                                              std::size_t jobs, NetworkRecords records = {},
                                                               std::span<const JobExchange> exchanges = {});
 /// The same with the topology of the scenario and a router of the caller's.
 [[nodiscard]] std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario,
                                                               std::unique_ptr<const Topology> topology,
                                                               std::unique_ptr<Router> router, std::uint64_t seed,
-                                                              std::size_t jobs, std::vector<bool> watched = {},
+                                                              std::size_t jobs, NetworkRecords records = {},
                                                               std::span<const JobExchange> exchanges = {});
 
 }  // namespace contend

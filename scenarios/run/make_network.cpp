@@ -1,6 +1,6 @@
 #include "scenarios/run/make_network.hpp"
 
-#include "network/alpha_beta.hpp"
+#include "network/contention_delays.hpp"
 #include "scenarios/run/flow_fidelity.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "sim/check.hpp"
@@ -10,7 +10,7 @@
 namespace contend {
 
 std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs,
-                                           std::vector<bool> watched, std::vector<JobExchange> exchanges) {
+                                           NetworkRecords records, std::vector<JobExchange> exchanges) {
   const auto servers = static_cast<std::size_t>(scenario.cluster.servers);
   const auto costs = [&] {
     Scenario seeded = scenario;
@@ -21,9 +21,9 @@ std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, std::uint64
     case Fidelity::analytic:
       return make_analytic_network(costs(), servers, jobs);
     case Fidelity::contention:
-      return make_contention_network(costs(), servers, jobs);
+      return make_contention_network(costs(), servers, jobs, std::move(records.watched));
     case Fidelity::flow:
-      return make_flow_network(scenario, seed, jobs, std::move(watched), exchanges);
+      return make_flow_network(scenario, seed, jobs, std::move(records), exchanges);
   }
   check_failed(__FILE__, __LINE__, "a fidelity", "unknown");
 }

@@ -1,6 +1,7 @@
 #pragma once
 // Makes the network model that a scenario describes.
 
+#include "scenarios/run/flow_fidelity.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/ports.hpp"
@@ -13,9 +14,9 @@
 namespace contend {
 
 /// The network of the scenario's fidelity, for so many jobs. The seed draws the paths of routing that is random.
-/// `watched` is FlowNetworkOptions::watched, `exchanges` as in transfer_costs().
+/// `exchanges` are as in transfer_costs().
 [[nodiscard]] std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs,
-                                                         std::vector<bool> watched = {},
+                                                         NetworkRecords records = {},
                                                          std::vector<JobExchange> exchanges = {});
 
 }  // namespace contend

@@ -10,6 +10,7 @@
 #include "scenarios/run/job_regimes.hpp"
 #include "scenarios/run/job_sharing.hpp"
 #include "scenarios/run/job_sizes.hpp"
+#include "scenarios/run/job_traffic.hpp"
 #include "scenarios/run/make_network.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
@@ -132,12 +133,14 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   GpuSharing sharing = sharing_of(scenario, workload);
   if (failure) context.job_name = names_of(workload.jobs);
   if (flow) context.server_groups = [&] { return server_groups(build_topology(scenario)); };
+  context.sent_per_second = [&] { return sent_per_second(scenario, workload); };
   if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);
   if (!workload.places.empty()) placement = make_pinned_placement(workload.places, std::move(placement));
   const std::size_t jobs = workload.jobs.size();
-  std::vector<bool> watched(scenario.network.delays || hooks.watched ? jobs : 0, scenario.network.delays);
-  if (hooks.watched) watched[hooks.watched->index()] = true;
-  auto network = make_network(scenario, seed, jobs, std::move(watched), exchanges_of(scenario, workload));
+  NetworkRecords records{.watched = {}, .uses = dynamic_cast<LinkUseObserver*>(hooks.observer)};
+  if (scenario.network.delays || hooks.watched) records.watched.assign(jobs, scenario.network.delays);
+  if (hooks.watched) records.watched[hooks.watched->index()] = true;
+  auto network = make_network(scenario, seed, jobs, std::move(records), exchanges_of(scenario, workload));
   PolicySet policies{make_policy(scheduling_policies(), scenario.scheduling, context),
                      std::move(placement),
                      make_policy(communication_policies(), scenario.communication, context),

@@ -79,6 +79,27 @@ TEST_CASE("the story says on which links a job's transfers lost time, and becaus
   CHECK(!contains(alone.out, "Its transfers took longer"));
 }
 
+TEST_CASE("at contention the story names the interfaces at which a job's transfers lost time") {
+  Workplace here;
+  here.write("jobs.csv",
+             "job_id,submit_s,model,gpus,iterations,place\n"
+             "one,0,vgg16,2,10,server0:0;server1:0\ntwo,0,vgg16,2,10,server0:1;server1:1\n");
+  here.write(
+      "run.yaml",
+      "schema_version: 1\nname: run\ncluster: {servers: 2, gpus_per_server: 2}\nnetwork: {nic: 10Gbps, delays: true}\n"
+      "policies: {scheduling: fifo, placement: first-fit, communication: {policy: srsf, ways: 2}}\n"
+      "workload: {jobs: jobs.csv}\n");
+  const Outcome story = here.contend("explain run.yaml one");
+  REQUIRE_MESSAGE(story.code == 0, story.err);
+  CHECK(contains(story.out, "Its transfers were behind two on server0/nic for "));
+  CHECK(here.contend("run run.yaml -o out -q").code == 0);
+  const std::string delays = here.read("out/fabric_delays.csv");
+  CHECK(contains(delays, "\none,two,server0/nic,"));
+  CHECK(contains(delays, "\ntwo,one,server0/nic,"));
+  const Outcome refused = here.contend("check run.yaml --set network.fidelity=analytic");
+  CHECK(contains(refused.err, "network.delays no longer counts"));
+}
+
 TEST_CASE("the story says where a job stands in the line for time on a type of GPUs") {
   Workplace here;
   here.write("jobs.csv",

@@ -3,6 +3,7 @@
 
 #include "network/delay_ledger.hpp"
 
+#include "network/contention_delays.hpp"
 #include "network/flow_network.hpp"
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
@@ -55,6 +56,28 @@ Delayed run_watched(const std::vector<TestJob>& jobs, int servers, int gpus_per_
                         policies_of(setup, jobs),
                         make_flow_network(std::move(topology), std::move(router), options, jobs.size()),
                         std::move(run)};
+  delayed.run = simulation.run();
+  return delayed;
+}
+
+/// The same at `contention`: alpha and eta in ns, a byte takes a nanosecond alone.
+Delayed run_contended(const std::vector<TestJob>& jobs, int servers, int gpus_per_server, std::vector<bool> watched,
+                      std::int64_t alpha = 0, double eta = 0, bool leap = false) {
+  AlphaBeta cost;
+  cost.alpha = Time::nanoseconds(alpha);
+  cost.beta = TimePerByte{1};
+  cost.eta = TimePerByte{eta};
+  const Setup setup{servers, gpus_per_server};
+  Delayed delayed;
+  SimulationOptions run;
+  run.leap = leap;
+  if (!leap) run.observer = &delayed.seen;
+  Simulation simulation{
+      {servers, gpus_per_server, Bytes{100}},
+      workload_of(jobs),
+      policies_of(setup, jobs),
+      make_contention_network(cost, static_cast<std::size_t>(servers), jobs.size(), std::move(watched)),
+      std::move(run)};
   delayed.run = simulation.run();
   return delayed;
 }
@@ -145,4 +168,83 @@ TEST_CASE("delays: all of a job's losses are the time by which its transfers too
     }
   }
   CHECK(shared > effort(std::int64_t{40}) * 100);
+}
+
+TEST_CASE("delays at contention: an interface that two share costs each the other's time, and the penalty") {
+  const std::vector<TestJob> jobs{exchange(10, {0, 2}), exchange(10, {1, 3})};
+  const Delayed both = run_contended(jobs, 2, 2, {true, true});
+  CHECK(both.run.jobs[0].finish.ns() == 210);
+  CHECK(both.lost(0, 1) == 100);
+  CHECK(both.lost(1, 0) == 100);
+  REQUIRE(both.run.fabric.delays.size() == 2);
+  CHECK(place_of(both.run, both.run.fabric.delays[0]) == "server0/nic");
+  // The start-up of 7 ns is nobody's fault; a byte takes 2.5 ns instead of 1.
+  const Delayed slow = run_contended(jobs, 2, 2, {true, false}, 7, 0.5);
+  CHECK(slow.run.jobs[0].finish.ns() == 10 + 7 + 250);
+  CHECK(slow.lost(0, 1) == 150);
+  CHECK(slow.lost(1, 0) == 0);
+  // Nothing else changes.
+  const Delayed none = run_contended(jobs, 2, 2, {}, 7, 0.5);
+  CHECK(none.run.fabric.delays.empty());
+  CHECK(difference(none.run, slow.run) == "");
+}
+
+TEST_CASE("delays at contention: those on the fullest of a transfer's servers share the loss") {
+  // B shares server 0 with A, and A shares server 1 with C and D. A has 3 on server 1 and loses two thirds of its time
+  // there, to C and D alike; B has two on server 0 and loses a half to A.
+  const std::vector<TestJob> jobs{exchange(10, {0, 4}), exchange(10, {1, 8}), exchange(10, {5, 9}),
+                                  exchange(10, {6, 12})};
+  const Delayed run = run_contended(jobs, 4, 4, {true, true, true, true});
+  // B is done at 210 with 100 ns lost. C and D lose two thirds, too, on server 1, until all three are done at 310.
+  CHECK(run.run.jobs[1].finish.ns() == 210);
+  CHECK(run.lost(1, 0) == 100);
+  CHECK(run.run.jobs[0].finish.ns() == 310);
+  CHECK(run.lost(0, 1) == 0);
+  CHECK(run.lost(0, 2) == 100);
+  CHECK(run.lost(0, 3) == 100);
+  for (const SharedDelay& each : run.run.fabric.delays)
+    CHECK(place_of(run.run, each) == (each.job == JobId{1U} ? "server0/nic" : "server1/nic"));
+}
+
+TEST_CASE("delays at contention: all losses are the time by which transfers took longer, leapt over or not") {
+  std::int64_t shared = 0, leaps = 0;
+  for (std::uint64_t seed = 0; seed < effort(std::uint64_t{40}); ++seed) {
+    CAPTURE(seed);
+    RandomStream draws{seed, "delays at contention"};
+    const auto in = [&](std::int64_t low, std::int64_t high) { return draws.uniform_integer(low, high); };
+    const double eta = static_cast<double>(in(0, 2)) / 2;
+    const std::int64_t alpha = in(0, 1) * 5;
+    std::vector<TestJob> jobs;
+    std::vector<std::int64_t> alone;
+    for (std::uint32_t j = 0; j < 4; ++j) {
+      const std::int64_t bytes = 10 * in(2, 40);
+      const auto from = static_cast<std::uint32_t>(in(0, 2)), to = (from + static_cast<std::uint32_t>(in(1, 2))) % 3;
+      jobs.push_back(
+          {fmt::format("role w 2 | compute f w {} | all-reduce g w {} | f -> g | g => f", 10 * in(1, 30), bytes),
+           {from * 4 + j, to * 4 + j},
+           in(1, 200),
+           in(0, 50) * 10});
+      alone.push_back(bytes + alpha);
+    }
+    const Delayed run = run_contended(jobs, 3, 4, {true, true, true, true}, alpha, eta);
+    const Delayed leapt = run_contended(jobs, 3, 4, {true, true, true, true}, alpha, eta, true);
+    CHECK(difference(run.run, leapt.run) == "");
+    leaps += static_cast<std::int64_t>(leapt.run.leaps);
+    for (std::uint32_t j = 0; j < 4; ++j) {
+      std::int64_t longer = 0, transfers = 0, lost = 0;
+      for (const Recorder::Span& span : run.seen.transfers) {
+        if (span.text[0] != static_cast<char>('A' + static_cast<int>(j))) continue;
+        longer += (span.end - span.start).ns() - alone[j];
+        ++transfers;
+      }
+      for (std::uint32_t by = 0; by < 4; ++by) {
+        lost += run.lost(j, by);
+        CHECK(std::abs(run.lost(j, by) - leapt.lost(j, by)) <= 1);
+      }
+      CHECK(std::abs(longer - lost) <= 4 * transfers + 8);
+      shared += lost;
+    }
+  }
+  CHECK(shared > effort(std::int64_t{40}) * 100);
+  CHECK(leaps > effort(std::int64_t{10}));
 }

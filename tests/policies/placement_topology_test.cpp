@@ -20,6 +20,14 @@ std::unique_ptr<PlacementPolicy> topology_aware(const Tiers& tiers) {
   return make_policy(placement_policies(), {"topology-aware", {}}, context);
 }
 
+std::unique_ptr<PlacementPolicy> traffic_aware(const Tiers& tiers, const std::vector<double>& bytes_per_s,
+                                               std::int64_t extra_groups = 0) {
+  PolicyContext context;
+  context.server_groups = [&] { return tiers; };
+  context.sent_per_second = [&] { return bytes_per_s; };
+  return make_policy(placement_policies(), {"traffic-aware", {{"extra_groups", extra_groups}}}, context);
+}
+
 /// Three leaves of three servers of four GPUs.
 const Tiers kLeaves{{0, 0, 0, 1, 1, 1, 2, 2, 2}, {0, 0, 0, 0, 0, 0, 0, 0, 0}};
 
@@ -74,6 +82,52 @@ TEST_CASE("topology-aware: among equally many switches, those whose uplinks carr
   other.end(JobId{3u});
   // Nothing crosses any more: 12, 12, 12, all of load 0.
   CHECK(placed(*again, other, gang(14, 5)) == "0:4 1:4 2:4 3:2");
+}
+
+TEST_CASE("traffic-aware: what jobs send over an uplink counts, and not how many they are") {
+  const std::vector<double> sent{900, 10, 1, 1};
+  const auto run = [&](PlacementPolicy& policy) {
+    PlacedCluster cluster{cluster_of(9, 4)};
+    cluster.leave_free({2, 2, 2, 2, 2, 2, 2, 2, 2});
+    for (const std::uint32_t job : {0U, 1U}) {
+      std::vector<GpuId> chosen;
+      policy.place(cluster, gang(8, job), chosen);
+      cluster.hold(chosen, gang(8, job));
+    }
+    // Job 0 lies on leaves 0 and 1, job 1 on leaves 2 and 1; 2 GPUs of leaf 1 are free. All that the first cluster held
+    // ends, and there is room for 6, 8 and 6 GPUs, with 900, 910 and 10 bytes/s on the uplinks, or 1, 2 and 1 jobs.
+    for (std::uint32_t job = 1'000'000; job < 1'000'009; ++job) cluster.end(JobId{job});
+    return placed(policy, cluster, gang(9, 3));
+  };
+  const auto weighing = traffic_aware(kLeaves, sent);
+  const auto counting = topology_aware(kLeaves);
+  // Nine need two leaves. By traffic leaf 2 comes first (10), then the least loaded that suffices: leaf 0 (900).
+  // By number leaf 0 comes before leaf 2.
+  CHECK(run(*weighing) == "6:2 7:2 8:2 0:2 1:1");
+  CHECK(run(*counting) == "0:2 1:2 2:2 6:2 7:1");
+}
+
+TEST_CASE("traffic-aware: a job uses more switches only where their uplinks then carry less") {
+  const Tiers tiers{{0, 1, 2, 3, 4}, {0, 0, 0, 0, 0}};  // a server is a leaf
+  const std::vector<double> sent{500, 5, 5};
+  for (const std::int64_t extra : {0, 1}) {
+    CAPTURE(extra);
+    PlacedCluster cluster{cluster_of(5, 8)};
+    cluster.leave_free({1, 1, 0, 0, 0});
+    const auto policy = traffic_aware(tiers, sent, extra);
+    std::vector<GpuId> chosen;
+    policy->place(cluster, gang(2, 0), chosen);
+    cluster.hold(chosen, gang(2, 0));
+    for (std::uint32_t job = 1'000'000; job < 1'000'005; ++job) cluster.end(JobId{job});
+    for (const std::uint32_t server : {2U, 3U, 4U}) {
+      std::vector<GpuId> five;
+      for (std::uint32_t g = 0; g < 5; ++g) five.emplace_back(8 * server + g);
+      cluster.hold(five, gang(5, 10 + server));
+    }
+    // Rooms are 7, 7, 3, 3 and 3. Nine GPUs fit on two leaves, of which one at least carries 500 bytes/s, or on three
+    // that carry nothing.
+    CHECK(placed(*policy, cluster, gang(9, 1)) == (extra == 0 ? "2:3 0:6" : "2:3 3:3 4:3"));
+  }
 }
 
 TEST_CASE("topology-aware: never more groups than necessary, and all of the job in one group if one has room") {

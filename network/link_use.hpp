@@ -1,0 +1,28 @@
+#pragma once
+// What each job sent over each link in each interval of a run, for those who draw it.
+
+#include "sim/ids.hpp"
+#include "sim/units.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace contend {
+
+/// What a job sent over a link in one interval of the run.
+struct LinkUseSample {
+  std::size_t link = 0;  ///< index into NetworkReport::links
+  JobId job;
+  Time start;
+  double utilisation = 0;  ///< the job's bytes over the link's capacity in the interval, 0..1
+};
+
+/// An Observer that also wants these derives from this, too.
+class LinkUseObserver {
+ public:
+  virtual ~LinkUseObserver() = default;
+  /// At the end of a run at fidelity `flow`: by link, job, then start; intervals of NetworkReport::interval.
+  virtual void link_uses(std::vector<LinkUseSample> uses) = 0;
+};
+
+}  // namespace contend
