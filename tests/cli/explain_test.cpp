@@ -174,7 +174,7 @@ TEST_CASE("a job of iterations, in a cluster and in a study, is told for what it
 
   here.write("study.yaml",
              "schema_version: 1\nname: study\ncluster: {gpus_per_server: 4}\n"
-             "network: {nic: 10Gbps, alpha: 20us, interference: 0.2}\n"
+             "network: {nic: 10Gbps, alpha: 20us, inside: {bandwidth: 100Gbps}, interference: 0.2}\n"
              "training: {net: {model: resnet18, device: V100-SXM2, batch: 32, input: 1ms}}\n"
              "overlap: {training: net, workers: [8], fusion: [wfbp], compression: [none, top-k]}\n");
   const Outcome study = here.contend("explain study.yaml '8 workers, none, wfbp'");
