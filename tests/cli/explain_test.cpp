@@ -186,7 +186,7 @@ TEST_CASE("a job of iterations, in a cluster and in a study, is told for what it
   // The account adds up to the iteration of the table, at every fidelity; the messages have its exposed part.
   for (const char* fidelity : {"analytic", "contention", "flow"}) {
     const std::string set = std::string{" --set network.fidelity="} + fidelity +
-                            (std::string{"flow"} == fidelity ? " --set cluster.servers=2 --set "
+                            (std::string{"flow"} == fidelity ? " --set "
                                                                "network.fabric.kind=single-switch --set "
                                                                "network.interference.compute=0.2"
                                                              : "");

@@ -81,7 +81,7 @@ TEST_CASE("transformers that are spread over GPUs have tokens a second and MFU a
   CHECK_MESSAGE(contains(run.out, "tokens/s"), run.out);
   const Outcome sweep = here.contend("sweep spread.yaml --set training.gpt.batch=2,4 -q -o s.sqlite");
   CHECK_MESSAGE(sweep.code == 0, sweep.err);
-  const Outcome results = here.contend("results s.sqlite --csv points.csv");
+  const Outcome results = here.contend("results s.sqlite --metric mfu,tokens_per_second --csv points.csv");
   REQUIRE_MESSAGE(results.code == 0, results.err);
   CHECK(contains(here.read("points.csv"), "mfu"));
 }
