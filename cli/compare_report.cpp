@@ -229,24 +229,25 @@ std::vector<FigureRow> figure_rows(const Regression& regression) {
   std::vector<FigureRow> rows;
   for (const MetricChange& each : regression.metrics) {
     const Metric& metric = *each.metric;
+    if (!metric.in_texts) continue;
     if (metric.of_some && std::isnan(each.change.base) && std::isnan(each.change.other)) continue;
     const double factor = is_share(metric) ? kPercent : 1;
     const std::vector<std::string> sides =
         is_count(metric.unit) ? std::vector{count_text(each.change.base), count_text(each.change.other)}
                               : format_column({factor * each.change.base, factor * each.change.other});
     const bool relative = is_told_relative(metric);
-    const std::string_view unit = is_share(metric) ? "%" : metric.unit;
+    const std::string_view unit = is_share(metric) ? "%" : metric.unit == "per_s" ? "" : metric.unit;
     const ChangeEstimate& change = told_change(each);
     const ChangeEstimate& of_means = each.change.of_means;
-    FigureRow row{
-        .title = is_count(metric.unit) ? std::string{metric.title} : fmt::format("{} [{}]", metric.title, unit),
-        .base = sides[0],
-        .other = sides[1],
-        .change = change_text(metric, relative, change.value),
-        .interval = change.error > 0 ? interval_text(metric, relative, change.interval_95) : "",
-        .p_value = p_value_text(each.p_value),
-        .of_means = {},
-        .detectable = {}};
+    FigureRow row{.title = is_count(metric.unit) || unit.empty() ? std::string{metric.title}
+                                                                 : fmt::format("{} [{}]", metric.title, unit),
+                  .base = sides[0],
+                  .other = sides[1],
+                  .change = change_text(metric, relative, change.value),
+                  .interval = change.error > 0 ? interval_text(metric, relative, change.interval_95) : "",
+                  .p_value = p_value_text(each.p_value),
+                  .of_means = {},
+                  .detectable = {}};
     if (is_censored(regression, metric)) row.title += " *";
     if (relative && of_means.error > 0)
       row.of_means = fmt::format("{} {}", change_text(metric, true, of_means.value),

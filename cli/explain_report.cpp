@@ -67,6 +67,7 @@ class Story {
     const std::size_t rest = tell_wait(wait, Time::never());
     if (rest > wait) line(report_.job.result.end, "the run ends; the job still waits");
     tell_totals();
+    tell_iteration();
     tell_delays();
     tell_slow();
     tell_sharing();
@@ -226,6 +227,36 @@ class Story {
     out_ += "\n" + table.text();
     const Time first = explanation_.waited_before_start();
     if (first != waited) out_ += fmt::format("Until its first start it waited {}.\n", seconds(first));
+  }
+
+  /// For what its GPUs spent an iteration, on average.
+  void tell_iteration() {
+    const JobResult& job = self();
+    if (!job.traffic || job.iterations_done == 0 || job.iteration() == Time{}) return;
+    const auto iterations = static_cast<double>(job.iterations_done);
+    const auto per_iteration = [&](GpuTime time) { return time.on_each_of(job.gpus).to_seconds() / iterations; };
+    const double kernels = job.notes.plan ? job.notes.plan->kernels.to_seconds() : 0;
+    const double all = job.iteration().to_seconds(), exposed = job.exposed().to_seconds();
+    const double slowed = per_iteration(job.slowed);
+    constexpr double kMs = 1e3, kLeast = 5e-10;
+    Table table{{"of an iteration", "time [ms]", "share [%]"}};
+    const auto row = [&](const char* what, double seconds) {
+      if (seconds > kLeast)
+        table.add({what, fmt::format("{:.3f}", kMs * seconds), fmt::format("{:.1f}", kPercent * seconds / all)});
+    };
+    row("computing", all - exposed - slowed - kernels);
+    row("kernels of messages", kernels);
+    row("interference and slow components", slowed);
+    row("exposed communication, and waits for shared GPUs", exposed);
+    row("all", all);
+    out_ += fmt::format("\nFor what its GPUs spent an iteration, as a mean over {}:\n\n{}", job.iterations_done,
+                        table.text());
+    if (job.communication > Time{})
+      out_ += fmt::format(
+          "It had transfers in the network for {}, in {} of which others slowed them, and the communication policy "
+          "held "
+          "messages back for {}.\n",
+          seconds(job.communication), seconds(job.contended), seconds(job.communication_wait));
   }
 
   /// On which links its transfers lost time, and because of which jobs.

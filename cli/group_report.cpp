@@ -20,7 +20,8 @@ std::string group_name(const std::string& value) {
 }
 
 std::string group_title(const Metric& metric) {
-  return metric.unit == "jobs" ? std::string{metric.title} : fmt::format("{} [{}]", short_title(metric), metric.unit);
+  const std::string title{metric.unit == "jobs" ? metric.title : short_title(metric)};
+  return metric.unit == "jobs" || metric.unit == "per_s" ? title : fmt::format("{} [{}]", title, metric.unit);
 }
 
 /// The figures of one metric of all groups.
@@ -106,6 +107,8 @@ std::string group_table(std::span<const StoredReplica> replicas, const Grouping&
     const Metric& metric = group_metrics()[m];
     std::vector<double> values;
     for (std::size_t i = 0; i < shown; ++i) values.push_back(groups[i].figures[m]);
+    if (!metric.in_texts) continue;
+    if (metric.of_some && std::ranges::all_of(values, [](double value) { return std::isnan(value); })) continue;
     const bool is_usual = std::ranges::all_of(values, [](double value) { return value == 0; });
     if (is_usual && metric.unit == "jobs" && metric.name != "jobs" && metric.name != "finished") continue;
     titles.push_back(group_title(metric) + (censored && is_over_finished_jobs(metric) ? " *" : ""));

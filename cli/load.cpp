@@ -2,6 +2,8 @@
 
 #include "cli/output.hpp"
 #include "scenarios/keys/reader.hpp"
+#include "scenarios/run/job_lists.hpp"
+#include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
 #include "scenarios/sweep/sweep_plan.hpp"
 #include "scenarios/sweep/sweep_points.hpp"
@@ -83,6 +85,18 @@ Scenario load_one(const std::string& path, const LoadOptions& options, std::opti
 
 }  // namespace
 
+std::vector<Complaint> faults_of_list(const Scenario& scenario, bool training_read) {
+  if (!scenario.workload.jobs || !std::filesystem::is_regular_file(*scenario.workload.jobs)) return {};
+  try {
+    JobLists lists;
+    const std::vector<std::string> models = training_read ? listed_models(scenario) : std::vector<std::string>{};
+    static_cast<void>(lists.read(*scenario.workload.jobs, models));
+  } catch (const InputError& error) {
+    return error.complaints();
+  }
+  return {};
+}
+
 LoadedScenarios load_scenarios(const Arguments& arguments) {
   return load_scenarios(arguments, arguments.positionals());
 }
@@ -96,6 +110,7 @@ LoadedScenarios load_scenarios(const Arguments& arguments, std::span<const std::
   std::vector<Complaint> complaints;
   std::vector<std::string> notes, all_notes;
   options.notes = &notes;
+  options.more = faults_of_list;
   for (const std::string& path : paths) {
     try {
       notes.clear();

@@ -30,6 +30,10 @@ struct LoadedScenarios {
   std::vector<std::vector<InputFile>> inputs;  ///< for each scenario, its file and the included files
 };
 
+/// LoadOptions::more: the faults of the job list of a scenario that has faults itself. Nothing about a file that can't
+/// be found: where it is may be what is wrong.
+[[nodiscard]] std::vector<Complaint> faults_of_list(const Scenario& scenario, bool training_read);
+
 /// Loads every scenario with the overrides of `arguments`; with --point, that point of each. Throws one InputError with
 /// the complaints of all files.
 [[nodiscard]] LoadedScenarios load_scenarios(const Arguments& arguments);

@@ -150,9 +150,10 @@ std::string summary_text(const Scenario& scenario, const Replica& replica) {
   out += others > 0 ? fmt::format("; {} more are outside `measure`\n", others) : "\n";
   out += outcomes_line(replica.result);
   const bool censored = is_censored(summary);
+  const std::vector<double> figures = figures_of_run(replica.result, summary);
   for (const Metric& each : metrics()) {
-    if (each.unit == "jobs") continue;
-    const double value = shown(each, each.value(summary));
+    if (each.unit == "jobs" || !each.in_texts) continue;
+    const double value = shown(each, figures[metric_index(each)]);
     if (each.of_some && std::isnan(value)) continue;
     if (is_count(each.unit))
       out += fmt::format("  {:<24}{:.0f}\n", each.title, value);
@@ -180,7 +181,7 @@ std::string comparison_text(std::span<const Scenario> scenarios, std::span<const
   }
   for (const Metric& each : metrics()) {
     const auto has_value = [&](const ComparisonRow& row) { return !std::isnan(row.figure(each.name).mean); };
-    if (!each.of_some || std::ranges::none_of(rows, has_value)) continue;
+    if (!each.of_some || each.is_of_iterations() || std::ranges::none_of(rows, has_value)) continue;
     const std::string_view unit = shown_unit(each.unit);
     const bool plain = unit.empty() || is_count(each.unit);
     titles.push_back(plain ? std::string{each.title} : fmt::format("{} [{}]", each.title, unit));

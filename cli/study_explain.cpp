@@ -36,6 +36,36 @@ std::string table_of(const StudyPhase& phase) {
   return table.text();
 }
 
+/// For what a GPU spends an iteration. Most messages are hidden, and the table of messages has what each of them costs.
+std::string account_text(const StudyMessages& job) {
+  double all = 0;
+  std::vector<AccountRow> parts;
+  for (const AccountRow& row : job.account) {
+    all += row.seconds;
+    const bool is_known = !parts.empty() && parts.back().part == row.part;
+    if (!is_known) parts.push_back({row.part, {}, 0});
+    parts.back().seconds += row.seconds;
+  }
+  constexpr double kMs = 1e3, kPercent = 100;
+  std::vector<double> times;
+  for (const AccountRow& part : parts) times.push_back(kMs * part.seconds);
+  times.push_back(kMs * all);
+  const std::vector<std::string> cells = format_column(times);
+  Table table{{"of an iteration", "time [ms]", "share [%]", "most of it"}};
+  table.align_left(3);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const AccountRow* most = nullptr;
+    for (const AccountRow& row : job.account)
+      if (row.part == parts[i].part && !row.what.empty() && (most == nullptr || row.seconds > most->seconds))
+        most = &row;
+    const std::string where = most == nullptr ? "" : fmt::format("{} ({:.3f} ms)", most->what, kMs * most->seconds);
+    table.add({std::string{to_string(parts[i].part)}, cells[i],
+               fmt::format("{:.1f}", kPercent * parts[i].seconds / all), where});
+  }
+  table.add({"all", cells.back(), "100.0", ""});
+  return table.text();
+}
+
 std::string heading(const StudyMessages& job, std::size_t phase) {
   if (job.phases.size() == 1) return job.job;
   return fmt::format("{}, phase {} ({:.4g} % of the iterations)", job.job, phase + 1, 100 * job.phases[phase].share);
@@ -53,12 +83,16 @@ std::string assumptions_text(const Scenario& scenario) {
 std::string messages_text(std::span<const StudyMessages> jobs) {
   std::string out;
   for (const StudyMessages& job : jobs) {
+    if (!job.account.empty())
+      out += fmt::format("{}{}: for what the GPU of a worker spends an iteration\n{}", out.empty() ? "" : "\n", job.job,
+                         account_text(job));
     for (std::size_t i = 0; i < job.phases.size(); ++i) {
       out += fmt::format("{}{}: ", out.empty() ? "" : "\n", heading(job, i));
       if (job.phases[i].messages.empty())
         out += "nothing is sent\n";
       else
-        out += fmt::format("messages in the order in which they become ready, each alone\n{}", table_of(job.phases[i]));
+        out += fmt::format("messages in the order in which they become ready, {}\n{}",
+                           job.measured ? "beside each other" : "each alone", table_of(job.phases[i]));
     }
   }
   return out;
@@ -86,6 +120,12 @@ void messages_json(JsonWriter& json, const StudyMessages& job) {
   const auto figures = [&](const StudyMessage& message) {
     for (const MessageColumn& column : message_columns()) json.member(column.name, column.value(message));
   };
+  json.key("account").begin_array();
+  for (const AccountRow& row : job.account) {
+    json.begin_object().member("part", to_string(row.part)).member("what", row.what);
+    json.member("time_s", row.seconds).end_object();
+  }
+  json.end_array();
   json.key("phases").begin_array();
   for (const StudyPhase& phase : job.phases) {
     json.begin_object().member("share", phase.share).key("messages").begin_array();

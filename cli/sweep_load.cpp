@@ -77,7 +77,8 @@ LoadedSweep load(const Arguments& arguments, unsigned threads, std::optional<std
   std::vector<std::string> notes;
   ScenarioVariants variants = [&] {
     try {
-      return ScenarioVariants{*content.text, path, {.overrides = options.overrides, .notes = &notes}, read};
+      return ScenarioVariants{
+          *content.text, path, {.overrides = options.overrides, .notes = &notes, .more = faults_of_list}, read};
     } catch (const InputError& error) {
       throw with_set_hints(error);
     }
@@ -104,7 +105,7 @@ LoadedSweep load_sweep(const Arguments& arguments, unsigned threads, std::uint64
 std::optional<SweepPlan> sweep_of(const std::string& path, const std::vector<std::string>& overrides) {
   const FileText content = read_text_file(path);
   if (!content.text) throw InputError{{SourceText{path, {}}.complaint({}, {}, "can't read it: " + content.reason)}};
-  ScenarioVariants variants{*content.text, path, {.overrides = overrides}, read_text_file};
+  ScenarioVariants variants{*content.text, path, {.overrides = overrides, .more = faults_of_list}, read_text_file};
   if (!variants.base().sweep.given()) return std::nullopt;
   return SweepPlan{std::move(variants), 1};
 }

@@ -226,7 +226,7 @@ double shown_factor(std::string_view unit) {
 }
 
 std::string_view shown_unit(std::string_view unit) {
-  if (unit == "ratio" || unit == "price") return {};
+  if (unit == "ratio" || unit == "price" || unit == "per_s") return {};  // samples/s and tokens/s are titles
   return unit == "share" ? "%" : unit;
 }
 

@@ -37,6 +37,7 @@ std::vector<double> values_of(const RunFolder& folder, const Metric& metric) {
 void write_metrics(JsonWriter& json, const RunFolder& folder) {
   json.key("metrics").begin_array();
   for (const Metric& metric : metrics()) {
+    if (!metric.in_texts) continue;
     const std::vector<double> values = values_of(folder, metric);
     if (metric.of_some && std::ranges::all_of(values, [](double value) { return std::isnan(value); })) continue;
     const Estimate figure = estimate(values, draws_of(folder.scenario));

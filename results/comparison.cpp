@@ -8,22 +8,34 @@
 namespace contend {
 namespace {
 
-std::vector<double> values_of(const Metric& metric, std::span<const Replica> replicas) {
+/// By replica, in the order of metrics().
+std::vector<std::vector<double>> figures_of_replicas(std::span<const Replica> replicas) {
+  std::vector<std::vector<double>> figures;
+  for (const Replica& replica : replicas) figures.push_back(figures_of_run(replica.result, replica.summary));
+  return figures;
+}
+
+std::vector<double> values_of(const Metric& metric, std::span<const std::vector<double>> figures) {
   std::vector<double> values;
-  for (const Replica& replica : replicas) values.push_back(metric.value(replica.summary));
+  for (const std::vector<double>& run : figures) values.push_back(run[metric_index(metric)]);
   return values;
+}
+
+SeededFigure seeded_figure(const Metric& metric, std::span<const Replica> replicas,
+                           std::span<const std::vector<double>> figures) {
+  SeededFigure figure{{}, values_of(metric, figures), draws_of(replicas)};
+  for (const Replica& each : replicas) figure.seeds.push_back(each.seed);
+  return figure;
 }
 
 }  // namespace
 
 SeededFigure seeded_figure(const Metric& metric, std::span<const Replica> replicas) {
-  SeededFigure figure{{}, values_of(metric, replicas), draws_of(replicas)};
-  for (const Replica& each : replicas) figure.seeds.push_back(each.seed);
-  return figure;
+  return seeded_figure(metric, replicas, figures_of_replicas(replicas));
 }
 
 const Estimate& ComparisonRow::figure(std::string_view metric_name) const {
-  return figures[static_cast<std::size_t>(&metric(metric_name) - metrics().data())];
+  return figures[metric_index(metric(metric_name))];
 }
 
 std::vector<std::optional<TestedRatio>> ratios_to_first(std::span<const SeededFigure> sides) {
@@ -45,9 +57,10 @@ std::vector<ComparisonRow> compare(std::span<const std::vector<Replica>> scenari
   std::vector<SeededFigure> averages;
   for (const std::vector<Replica>& replicas : scenarios) {
     ComparisonRow& row = rows.emplace_back();
+    const std::vector<std::vector<double>> figures = figures_of_replicas(replicas);
     for (const Metric& metric : metrics())
-      row.figures.push_back(estimate(values_of(metric, replicas), draws_of(replicas)));
-    averages.push_back(seeded_figure(metric("avg_jct_s"), replicas));
+      row.figures.push_back(estimate(values_of(metric, figures), draws_of(replicas)));
+    averages.push_back(seeded_figure(metric("avg_jct_s"), replicas, figures));
   }
   const std::vector<std::optional<TestedRatio>> ratios = ratios_to_first(averages);
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].jct_ratio = ratios[i];

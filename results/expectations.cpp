@@ -1,6 +1,6 @@
 #include "results/expectations.hpp"
 
-#include "results/iteration_figures.hpp"
+#include "results/result_columns.hpp"
 #include "sim/statistics.hpp"
 
 #include <algorithm>
@@ -30,21 +30,22 @@ std::string value_text(const Metric& metric, const Estimate& figure) {
 }  // namespace
 
 std::string to_string(const Expectation& expectation) {
-  const std::string_view name = short_name(run_metric(expectation.metric));
+  const std::string_view name = short_name(metric(expectation.metric));
   if (expectation.upper) return fmt::format("{} in [{}, {}]", name, expectation.level.text, expectation.upper->text);
   const std::string_view relation = to_string(expectation.relation);
   return fmt::format("{} {} {}", name, relation.empty() ? "=" : relation, expectation.level.text);
 }
 
 ExpectationOutcome judge_expectation(const Expectation& expectation, std::span<const double> values, Draws draws) {
-  const Metric& wanted = run_metric(expectation.metric);
+  const Metric& wanted = metric(expectation.metric);
   const Estimate figure = estimate(values, draws);
   ExpectationOutcome outcome;
   outcome.expectation = to_string(expectation);
   outcome.value = figure.mean;
   outcome.half_width = figure.half_width;
   if (std::isnan(figure.mean)) {
-    outcome.reason = "no value, because no job finished";
+    outcome.reason = wanted.is_of_iterations() ? "no value, because no job that has it finished"
+                                               : "no value, because no job finished";
     return outcome;
   }
   outcome.met = is_met(expectation, figure.mean);
@@ -66,10 +67,10 @@ std::vector<ExpectationOutcome> judge_expectations(std::span<const Expectation> 
     unfinished += replica.summary.unfinished;
   }
   for (const Expectation& expectation : expectations) {
-    const Metric& wanted = run_metric(expectation.metric);
+    const Metric& wanted = metric(expectation.metric);
     std::vector<double> values;
-    const auto index = static_cast<std::size_t>(&wanted - run_metrics().data());
-    for (const Replica& replica : replicas) values.push_back(figures_of_run(replica.result, replica.summary)[index]);
+    for (const Replica& replica : replicas)
+      values.push_back(figures_of_run(replica.result, replica.summary)[metric_index(wanted)]);
     outcomes.push_back(judge_expectation(expectation, values, draws_of(replicas)));
     if (unfinished > 0 && is_over_finished_jobs(wanted))
       outcomes.back().reason += fmt::format("; without the {} of {} jobs that did not finish", unfinished, submitted);

@@ -11,18 +11,22 @@ namespace contend {
 namespace {
 
 constexpr IterationFigure kIterationFigures[] = {
-    {"iteration_s", "iteration [ms]", 1e3, "s"},
+    {"iteration_s", "iteration [ms]", 1e3, "s", false, false, false, true},
     {"compute_s", "compute [ms]", 1e3, "s", true},
     {"compression_s", "compression [ms]", 1e3, "s", true},
-    {"exposed_communication_s", "exposed [ms]", 1e3, "s"},
+    {"exposed_communication_s", "exposed [ms]", 1e3, "s", false, false, false, true},
     {"progress_s", "progress [ms]", 1e3, "s", true, false, true},
-    {"throughput_per_s", "samples/s", 1, "per_s"},
+    {"throughput_per_s", "samples/s", 1, "per_s", false, false, false, true},
     {"scaling_efficiency", "efficiency [%]", 100, "share"},
     {"messages", "messages", 1, "messages"},
     {"sent_bytes", "sent [MiB]", 1.0 / 1048576, "B", true},
     {"interface_bytes", "out of a server [MiB]", 1.0 / 1048576, "B", false, true},
     {"bound_s", "bound [ms]", 1e3, "s"},
     {"above_bound", "above bound [%]", 100, "share"},
+    {"tokens_per_second", "tokens/s", 1, "per_s", false, false, true, true},
+    {"tflops_per_gpu", "TFLOP/s per GPU", 1, "tflops", false, false, true},
+    {"mfu", "MFU [%]", 100, "share", false, false, true, true},
+    {"hfu", "HFU [%]", 100, "share", false, false, true},
 };
 
 const Column<JobResult>& column_of(std::string_view name) {
@@ -50,53 +54,75 @@ std::span<const Metric> iteration_metrics() {
   static const std::vector<Metric> kAll = [] {
     std::vector<Metric> all;
     for (const IterationFigure& each : kIterationFigures)
-      all.push_back(
-          {each.column, each.title.substr(0, each.title.find(" [")), each.unit, column_of(each.column).text, nullptr});
+      all.push_back({.name = each.column,
+                     .title = each.title.substr(0, each.title.find(" [")),
+                     .unit = each.unit,
+                     .text = column_of(each.column).text,
+                     .value = nullptr,
+                     .of_jobs = true,
+                     .of_some = true,
+                     .in_texts = each.in_texts});
     return all;
   }();
   return kAll;
 }
 
-std::span<const Metric> run_metrics() {
-  static const std::vector<Metric> kAll = [] {
-    std::vector<Metric> all{metrics().begin(), metrics().end()};
-    all.insert(all.end(), iteration_metrics().begin(), iteration_metrics().end());
-    all.push_back(
-        {"stale", "stale", "flag", "share of the jobs that train with gradients that are a step old", nullptr});
-    all.push_back({"settled", "settled", "flag",
-                   "share of the jobs of an iteration study whose iteration recurs exactly; of others a mean over many",
-                   nullptr});
-    return all;
-  }();
-  return kAll;
+std::span<const Metric> iteration_flags() {
+  static constexpr Metric kFlags[] = {
+      {.name = "stale",
+       .title = "stale",
+       .unit = "flag",
+       .text = "share of the jobs that train with gradients that are a step old",
+       .value = nullptr,
+       .of_some = true,
+       .in_texts = false},
+      {.name = "settled",
+       .title = "settled",
+       .unit = "flag",
+       .text = "share of the jobs of an iteration study whose iteration recurs exactly; of others a mean over many",
+       .value = nullptr,
+       .of_some = true,
+       .in_texts = false},
+  };
+  return kFlags;
 }
 
-const Metric& run_metric(std::string_view name) {
-  const auto found = std::ranges::find(run_metrics(), name, &Metric::name);
-  CONTEND_CHECK(found != run_metrics().end(), "a figure of a run");
-  return *found;
+IterationMeans::IterationMeans() : sums_(std::size(kIterationFigures)), counts_(std::size(kIterationFigures)) {}
+
+void IterationMeans::add(std::span<const double> figures) {
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    if (std::isnan(figures[i])) continue;
+    sums_[i] += figures[i];
+    ++counts_[i];
+  }
+}
+
+std::vector<double> IterationMeans::means() const {
+  std::vector<double> means;
+  for (std::size_t i = 0; i < sums_.size(); ++i)
+    means.push_back(counts_[i] > 0 ? sums_[i] / static_cast<double>(counts_[i]) : kNaN);
+  return means;
 }
 
 std::vector<double> figures_of_run(const RunResult& result, const Summary& summary) {
   std::vector<double> figures;
-  for (const Metric& each : metrics()) figures.push_back(each.value(summary));
-  const std::size_t first = figures.size();
-  figures.resize(run_metrics().size(), 0);
-  std::vector<std::size_t> counts(figures.size(), 0);
-  const auto add = [&](std::size_t at, double value) {
-    if (std::isnan(value)) return;
-    figures[at] += value;
-    ++counts[at];
-  };
+  for (const Metric& each : metrics())
+    if (!each.is_of_iterations()) figures.push_back(each.value(summary));
+  IterationMeans means;
+  double jobs = 0, stale = 0, of_study = 0, settled = 0;
   for (const JobResult& job : result.jobs) {
     if (!job.measured || job.state != JobState::finished || !job.traffic) continue;
-    const std::vector<double> values = iteration_values(job);
-    for (std::size_t i = 0; i < values.size(); ++i) add(first + i, values[i]);
-    add(figures.size() - 2, job.notes.stale ? 1 : 0);
-    if (job.notes.plan && job.notes.plan->settled) add(figures.size() - 1, *job.notes.plan->settled ? 1 : 0);
+    means.add(iteration_values(job));
+    ++jobs;
+    stale += job.notes.stale ? 1 : 0;
+    if (!job.notes.plan || !job.notes.plan->settled) continue;
+    ++of_study;
+    settled += *job.notes.plan->settled ? 1 : 0;
   }
-  for (std::size_t i = first; i < figures.size(); ++i)
-    figures[i] = counts[i] > 0 ? figures[i] / static_cast<double>(counts[i]) : kNaN;
+  const std::vector<double> all = means.means();
+  figures.insert(figures.end(), all.begin(), all.end());
+  figures.push_back(jobs > 0 ? stale / jobs : kNaN);
+  figures.push_back(of_study > 0 ? settled / of_study : kNaN);
   return figures;
 }
 
@@ -113,6 +139,10 @@ std::vector<double> iteration_values(const JobResult& job) {
 
 double iteration_value(const JobResult& job, std::string_view column) {
   return number_of(column_of(column).value(job));
+}
+
+bool is_iteration_metric(const Metric& metric) {
+  return std::ranges::find(kIterationFigures, metric.name, &IterationFigure::column) != std::end(kIterationFigures);
 }
 
 std::size_t iteration_index(std::string_view column) {

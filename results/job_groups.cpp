@@ -1,5 +1,6 @@
 #include "results/job_groups.hpp"
 
+#include "results/iteration_figures.hpp"
 #include "results/result_columns.hpp"
 #include "sim/error.hpp"
 #include "sim/statistics.hpp"
@@ -60,7 +61,13 @@ std::vector<double> figures_of(std::span<const StoredJob* const> jobs) {
                      job->finish.value_or(Time::never()), job->held, job->waited, job->mean_gpus});
   const Summary summary = summarise(times);
   std::vector<double> figures;
-  for (const Metric& each : group_metrics()) figures.push_back(each.value(summary));
+  for (const Metric& each : group_metrics())
+    if (!each.is_of_iterations()) figures.push_back(each.value(summary));
+  IterationMeans means;
+  for (const StoredJob* job : jobs)
+    if (job->state == JobState::finished) means.add(job->iteration);
+  const std::vector<double> of_iterations = means.means();
+  figures.insert(figures.end(), of_iterations.begin(), of_iterations.end());
   return figures;
 }
 
@@ -248,7 +255,10 @@ std::vector<WaitsBeside> waits_beside_measured(std::span<const StoredJob> jobs, 
 }
 
 void write_group_figures(JsonWriter& json, std::span<const double> figures) {
-  for (std::size_t m = 0; m < figures.size(); ++m) json.member(group_metrics()[m].name, figures[m]);
+  for (std::size_t m = 0; m < figures.size(); ++m) {
+    const Metric& metric = group_metrics()[m];
+    if (!metric.is_of_iterations() || !std::isnan(figures[m])) json.member(metric.name, figures[m]);
+  }
 }
 
 void write_groups(JsonWriter& json, const StoredReplica& replica) {

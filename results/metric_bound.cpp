@@ -1,6 +1,5 @@
 #include "results/metric_bound.hpp"
 
-#include "results/iteration_figures.hpp"
 #include "text/words.hpp"
 
 #include <charconv>
@@ -99,8 +98,7 @@ std::string metric_hint(const std::string& word, std::span<const Metric> known) 
   for (const Metric& metric : known) names.emplace_back(short_name(metric));
   const std::string nearest = did_you_mean(word, names);
   if (!nearest.empty()) return nearest;
-  return known.data() == metrics().data() || known.data() == run_metrics().data() ? "`contend list metrics` lists all"
-                                                                                  : "one of " + join(names);
+  return known.data() == metrics().data() ? "`contend list metrics` lists all" : "one of " + join(names);
 }
 
 Parsed<MetricLevel> parse_level(const Metric& metric, std::string_view text) {

@@ -27,8 +27,7 @@ enum class Relation : std::uint8_t { less, at_most, equal, at_least, more };
 
 /// The metric's name without its unit suffix, because a level carries its own unit: `avg_jct`.
 [[nodiscard]] std::string_view short_name(const Metric& metric);
-/// Finds a metric by its short or full name; nullptr if there is none. `known` are the metrics of jobs or
-/// iteration_metrics().
+/// Finds a metric by its short or full name; nullptr if there is none. `known` are all, or the group_metrics().
 [[nodiscard]] const Metric* find_metric(std::string_view name, std::span<const Metric> known = metrics());
 /// A hint after an unknown name: `did you mean ...?`, or how to list all names.
 [[nodiscard]] std::string metric_hint(const std::string& word, std::span<const Metric> known = metrics());

@@ -148,7 +148,8 @@ void compare_figures(const StoredResults& base, const StoredResults& other,
                                   : paired_change(before, after, base.draws)});
   }
   std::vector<MetricChange*> all;
-  for (MetricChange& each : result.metrics) all.push_back(&each);
+  for (MetricChange& each : result.metrics)
+    if (each.metric->in_texts) all.push_back(&each);
   result.tests = test_together(all);
 }
 

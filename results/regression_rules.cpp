@@ -32,13 +32,17 @@ class RuleParser {
     if (name.empty()) return complain(at_, "expected a metric such as avg_jct", "write a rule such as `avg_jct > 1%`");
     at_ = name_end;
     if (rest().starts_with('[') && !parse_group(rule)) return std::nullopt;
-    find_metric_of(rule, name);
+    const std::span<const Metric> known = rule.of_any_job            ? iteration_metrics()
+                                          : rule.grouping != nullptr ? group_metrics()
+                                                                     : metrics();
+    rule.metric = find_metric(name, known);
     if (rule.metric == nullptr) {
-      const bool is_of_runs = rule.grouping != nullptr && find_metric(name, all_metrics()) != nullptr;
-      return complain(
-          name_at,
-          is_of_runs ? fmt::format("groups of jobs have no {}", name) : fmt::format("unknown metric \"{}\"", name),
-          metric_hint(name, rule.grouping != nullptr ? group_metrics() : all_metrics()));
+      const bool is_of_runs = find_metric(name) != nullptr;
+      return complain(name_at,
+                      is_of_runs && rule.of_any_job ? fmt::format("an iteration of a job has no {}", name)
+                      : is_of_runs                  ? fmt::format("groups of jobs have no {}", name)
+                                                    : fmt::format("unknown metric \"{}\"", name),
+                      metric_hint(name, known));
     }
     skip_blanks();
     const auto relation = leading_relation(rest());
@@ -50,25 +54,14 @@ class RuleParser {
   }
 
  private:
-  static void find_metric_of(RegressionRule& rule, const std::string& name) {
-    rule.metric = find_metric(name, rule.grouping != nullptr ? group_metrics() : metrics());
-    if (rule.metric != nullptr || rule.grouping != nullptr) return;
-    rule.metric = find_metric(name, iteration_metrics());
-    rule.of_each_job = rule.metric != nullptr;
-  }
-
-  /// Those of runs, and those of an iteration.
-  static std::span<const Metric> all_metrics() {
-    static const std::vector<Metric> kAll = [] {
-      std::vector<Metric> all{metrics().begin(), metrics().end()};
-      all.insert(all.end(), iteration_metrics().begin(), iteration_metrics().end());
-      return all;
-    }();
-    return kAll;
-  }
-
-  /// Parses `[user=ann]`. Returns false and adds a complaint if it is something else.
+  /// Parses `[user=ann]` or `[any job]`. Returns false and adds a complaint if it is something else.
   bool parse_group(RegressionRule& rule) {
+    constexpr std::string_view kAnyJob = "[any job]";
+    if (rest().starts_with(kAnyJob)) {
+      rule.of_any_job = true;
+      at_ += kAnyJob.size();
+      return true;
+    }
     const std::size_t open = at_, end = text_.find(']', at_);
     const std::size_t equals = std::min(text_.find('=', at_), end);
     if (end == std::string::npos || equals == end) {
@@ -256,7 +249,7 @@ void test(std::vector<RuleOutcome>& outcomes, const Regression& regression) {
 
 /// What happened to a figure of an iteration of each job that both sides have; the worst job tells.
 RuleOutcome outcome_of_jobs(const RegressionRule& rule, const ComparedResults& sides) {
-  const auto figure = static_cast<std::size_t>(rule.metric - iteration_metrics().data());
+  const std::size_t figure = iteration_index(rule.metric->name);
   RuleOutcome outcome;
   outcome.rule = rule;
   std::string worst;
@@ -313,7 +306,9 @@ std::vector<RuleOutcome> judge(std::span<const RegressionRule> rules, const Regr
                                const ComparedResults& sides, Judgement judgement) {
   std::vector<RuleOutcome> outcomes;
   for (const RegressionRule& rule : rules) {
-    if (rule.of_each_job) {
+    const bool is_of_variants =
+        regression.is_of_studies && rule.grouping == nullptr && is_iteration_metric(*rule.metric);
+    if (rule.of_any_job || is_of_variants) {
       outcomes.push_back(outcome_of_jobs(rule, sides));
       continue;
     }

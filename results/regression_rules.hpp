@@ -4,18 +4,19 @@
 //   RULE   := METRIC [GROUP] RELATION [+|-] AMOUNT
 //   METRIC := a metric, with or without the suffix of its unit: avg_jct
 //   GROUP  := "[" GROUPING "=" VALUE "]"     the metric over the jobs of a group alone: avg_jct[user=ann]
+//           | "[any job]"                    a figure of an iteration of each job: iteration[any job]
 //   RELATION := < | <= | > | >=
 //   AMOUNT := NUMBER%           change relative to BASE: NEW / BASE - 1
 //           | a time            change of a time: NEW - BASE, e.g. 30s or -2min
 //           | NUMBERpp          change of a share in percentage points
 //           | NUMBER            change of a count, e.g. of jobs
 //
-// A metric is a figure of the runs, or of an iteration of each job: `iteration > 1%` holds if it does for any job that
-// finished on both sides, as measured.
-//
 // A rule holds, and the comparison fails, if the change of the metric has the given relation to the amount: `avg_jct >
 // 1%` if the average grew by more than 1%, `finished < 0` if fewer jobs finished, `gpu_utilisation < -2pp` if it fell
-// by more than 2 points. `p95_jct[vc=vision] > 1h` looks at the jobs of one virtual cluster.
+// by more than 2 points. `p95_jct[vc=vision] > 1h` looks at the jobs of one virtual cluster. `iteration > 1%` is about
+// the mean over the jobs. `iteration[any job] > 1%` holds if it does for any job that completed iterations on both
+// sides, as measured; in a comparison of iteration studies, whose jobs are its variants, rules about iterations mean
+// that.
 //
 // Over several seeds the change must be significantly so: a neutral change makes some rule fail in at most 2.5% of the
 // comparisons, however many rules there are (one-sided t tests with Holm's correction). Counts of jobs, and a single
@@ -35,7 +36,7 @@ namespace contend {
 struct RegressionRule {
   std::string text;                    ///< as the user wrote it
   const Metric* metric = nullptr;      ///< one of group_metrics() if there is a grouping
-  bool of_each_job = false;            ///< the metric is one of iteration_metrics()
+  bool of_any_job = false;             ///< the metric is one of iteration_metrics()
   const Grouping* grouping = nullptr;  ///< nullptr: over all jobs
   std::string group;                   ///< the value of the grouping
   Relation relation = Relation::more;

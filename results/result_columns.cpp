@@ -1,5 +1,6 @@
 #include "results/result_columns.hpp"
 
+#include "results/iteration_figures.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
@@ -307,7 +308,7 @@ double count(std::size_t jobs) {
   return static_cast<double>(whole(jobs));
 }
 
-constexpr Metric kMetrics[] = {
+constexpr Metric kSummaryMetrics[] = {
     {"jobs", "jobs", "jobs", "jobs of the workload", [](const Summary& s) { return count(s.jobs); }, true},
     {"finished", "finished", "jobs", "jobs that finished", [](const Summary& s) { return count(s.finished); }, true},
     {"failed", "failed", "jobs", "jobs that the cluster could never run",
@@ -412,7 +413,13 @@ std::span<const Column<LinkUtilisation>> link_utilisation_columns() {
   return kLinkUtilisationColumns;
 }
 std::span<const Metric> metrics() {
-  return kMetrics;
+  static const std::vector<Metric> kAll = [] {
+    std::vector<Metric> all{std::begin(kSummaryMetrics), std::end(kSummaryMetrics)};
+    for (const std::span<const Metric> more : {iteration_metrics(), iteration_flags()})
+      all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }();
+  return kAll;
 }
 
 bool is_count(std::string_view unit) {
@@ -420,23 +427,29 @@ bool is_count(std::string_view unit) {
 }
 
 bool is_over_finished_jobs(const Metric& metric) {
-  return metric.name == "makespan_s" || (metric.of_jobs && !is_count(metric.unit) && metric.unit != "h");
+  return metric.name == "makespan_s" || metric.is_of_iterations() ||
+         (metric.of_jobs && !is_count(metric.unit) && metric.unit != "h");
 }
 std::span<const Metric> group_metrics() {
   static const std::vector<Metric> kAll = [] {
     std::vector<Metric> all;
-    for (const Metric& each : kMetrics)
+    for (const Metric& each : kSummaryMetrics)
       if (each.of_jobs) all.push_back(each);
     all.push_back(kGpuHours);
+    all.insert(all.end(), iteration_metrics().begin(), iteration_metrics().end());
     return all;
   }();
   return kAll;
 }
 
 const Metric& metric(std::string_view name) {
-  for (const Metric& each : kMetrics)
+  for (const Metric& each : metrics())
     if (each.name == name) return each;
   check_failed(__FILE__, __LINE__, "the metric exists", name);
+}
+
+std::size_t metric_index(const Metric& metric) {
+  return static_cast<std::size_t>(&metric - metrics().data());
 }
 
 std::string columns_markdown() {
@@ -469,7 +482,9 @@ std::string columns_markdown() {
   out +=
       "\n## summary.json\n\nThe figures of each replica under `replicas`; under `mean`, for several replicas, their "
       "mean "
-      "and the\nhalf-width of its 95% Student-t confidence interval. `null` is a figure without a value.\n\n"
+      "and the\nhalf-width of its 95% Student-t confidence interval. `null` is a figure without a value. From "
+      "`iteration_s` on\nfigures are means over the measured jobs that finished and have the figure, and are left out "
+      "where no job has\nit. In an iteration study the jobs are its variants.\n\n"
       "| figure | unit | meaning |\n|---|---|---|\n";
   for (const Metric& each : metrics())
     fmt::format_to(std::back_inserter(out), "| `{}` | {} | {} |\n", each.name, each.unit, each.text);
@@ -477,7 +492,7 @@ std::string columns_markdown() {
       "\nEach replica also has `groups`: for `vc`, `user`, `model`, `size` (GPUs up to a power of two), `outcome`, "
       "`fusion`\nand `compression`, as far as jobs have them, a list of groups of jobs. A group has a `value`, which "
       "is "
-      "empty\nfor the jobs without one, and these figures:\n\n";
+      "empty\nfor the jobs without one, and these figures, those of iterations if its jobs have some:\n\n";
   for (const Metric& each : group_metrics()) {
     const std::string_view end = &each == &group_metrics().back() ? ".\n" : ", ";
     fmt::format_to(std::back_inserter(out), "`{}`{}", each.name, end);

@@ -4,11 +4,13 @@
 
 #include "sim/result.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace contend {
 
@@ -61,22 +63,33 @@ struct LinkUtilisation {
 struct Metric {
   std::string_view name;
   std::string_view title;  ///< for people, without the unit
-  std::string_view
-      unit;  ///< `s`, `share` (0..1), `ratio`, `price`, `jobs`, `preemptions`, `interruptions` or `restarts`
+  /// `s`, `share` (0..1), `ratio`, `price`, `jobs`, `preemptions`, `interruptions`, `restarts`, `per_s`, `B`,
+  /// `messages` or `flag`
+  std::string_view unit;
   std::string_view text;
+  /// Of a summary; nullptr: a mean over the iterations of jobs (figures_of_run()).
   double (*value)(const Summary&);
   bool of_jobs = false;  ///< it is over jobs alone, so that groups of jobs have it, too
   bool of_some = false;  ///< only some scenarios give it a value; texts leave it out where it has none
+  bool in_texts = true;  ///< texts and pages about runs of jobs show it; files, rules and sweeps have it in any case
+
+  /// A figure of iterations is left out of files where no job has it.
+  [[nodiscard]] bool is_of_iterations() const { return value == nullptr; }
 };
+/// All figures of a run: those of its summary, then those of iterations.
 [[nodiscard]] std::span<const Metric> metrics();
+/// Their values, in that order; those of iterations are means over the finished jobs that count and have them, NaN if
+/// there are none.
+[[nodiscard]] std::vector<double> figures_of_run(const RunResult& result, const Summary& summary);
 /// True for the unit of a metric that is a whole number in every run.
 [[nodiscard]] bool is_count(std::string_view unit);
 /// True if the metric is an average, a percentile or an end over the jobs that finished.
 [[nodiscard]] bool is_over_finished_jobs(const Metric& metric);
-/// The figures of a group of jobs: the metrics that are over jobs alone, and GPU hours.
+/// The figures of a group of jobs: the metrics that are over jobs alone, GPU hours, and figures of iterations.
 [[nodiscard]] std::span<const Metric> group_metrics();
-/// The metric of that name, which must exist.
+/// The metric of that name, which must exist, and its place in metrics().
 [[nodiscard]] const Metric& metric(std::string_view name);
+[[nodiscard]] std::size_t metric_index(const Metric& metric);
 
 /// The reference page that describes the columns of every file in an output folder.
 [[nodiscard]] std::string columns_markdown();

@@ -255,7 +255,7 @@ StoredReplica as_stored(const Replica& replica) {
   StoredReplica stored;
   stored.seed = replica.seed;
   stored.digest = fmt::format("{:016x}", replica.result.digest);
-  for (const Metric& metric : metrics()) stored.figures.push_back(metric.value(replica.summary));
+  stored.figures = figures_of_run(replica.result, replica.summary);
   for (const JobResult& job : replica.result.jobs) stored.jobs.push_back(as_stored(job));
   return stored;
 }

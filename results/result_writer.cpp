@@ -50,6 +50,7 @@ std::string csv_of(std::span<const Replica> replicas, std::span<const Column<Row
 }
 
 void write_figure(JsonWriter& json, const Metric& metric, double value) {
+  if (metric.is_of_iterations() && std::isnan(value)) return;
   json.key(metric.name);
   if (is_count(metric.unit) && !std::isnan(value))
     json.value(static_cast<std::int64_t>(value));
@@ -119,9 +120,12 @@ std::string fabric_delays_csv(std::span<const Replica> replicas) {
 void write_summary_members(JsonWriter& json, const std::string& scenario_name, std::span<const Replica> replicas) {
   json.member("scenario", scenario_name);
   json.key("replicas").begin_array();
+  std::vector<std::vector<double>> all;
   for (const Replica& replica : replicas) {
     json.begin_object().member("seed", replica.seed).member("interrupted", replica.result.interrupted);
-    for (const Metric& metric : metrics()) write_figure(json, metric, metric.value(replica.summary));
+    const std::vector<double> figures = figures_of_run(replica.result, replica.summary);
+    for (std::size_t i = 0; i < figures.size(); ++i) write_figure(json, metrics()[i], figures[i]);
+    all.push_back(figures);
     json.key("end_s").raw(format_seconds(replica.result.end));
     write_groups(json, as_stored(replica));
     json.end_object();
@@ -131,8 +135,9 @@ void write_summary_members(JsonWriter& json, const std::string& scenario_name, s
   json.key("mean").begin_object();
   for (const Metric& metric : metrics()) {
     std::vector<double> values;
-    for (const Replica& replica : replicas) values.push_back(metric.value(replica.summary));
+    for (const std::vector<double>& run : all) values.push_back(run[metric_index(metric)]);
     const Estimate figure = estimate(values, draws_of(replicas));
+    if (metric.is_of_iterations() && std::isnan(figure.mean)) continue;
     json.key(metric.name).begin_object().member("mean", figure.mean).member("half_width_95", figure.half_width);
     json.end_object();
   }

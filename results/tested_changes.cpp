@@ -11,7 +11,7 @@ double chance_of_none(const ChangeEstimate& change) {
 }
 
 bool is_told_relative(const Metric& metric) {
-  return metric.unit == "s";
+  return metric.unit == "s" || metric.unit == "per_s";
 }
 
 const ChangeEstimate& told_change(const MetricChange& change) {

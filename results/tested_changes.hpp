@@ -38,7 +38,7 @@ struct TestedRatio {
 [[nodiscard]] TestedRatio tested_ratio(std::span<const double> own, std::span<const double> base,
                                        Draws draws = Draws::independent);
 
-/// Changes of times are told relative, those of shares and counts as a difference.
+/// Changes of times and throughputs are told relative, those of shares and counts as a difference.
 [[nodiscard]] bool is_told_relative(const Metric& metric);
 /// The change that tables show and tests look at.
 [[nodiscard]] const ChangeEstimate& told_change(const MetricChange& change);

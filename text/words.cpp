@@ -57,6 +57,46 @@ bool same_but_for_case(std::string_view a, std::string_view b) {
   });
 }
 
+namespace {
+
+/// The letters, in lower case, and the numbers of a name, without what stands between them: `H100-SXM5` has h, 100, sxm
+/// and 5.
+std::vector<std::string> parts_of(std::string_view name) {
+  std::vector<std::string> parts;
+  int last = 0;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    const int kind = std::isdigit(byte) != 0 ? 1 : std::isalpha(byte) != 0 ? 2 : 0;
+    if (kind != 0 && kind != last) parts.emplace_back();
+    if (kind != 0) parts.back() += static_cast<char>(std::tolower(byte));
+    last = kind;
+  }
+  return parts;
+}
+
+/// The names that share the most parts at their beginnings with the word, if these are two at least and one of them is
+/// a number: `gpt3-13b` is of the family of `gpt-3-175b`, and `h100-sxm5-80gb` of that of `H100-SXM`.
+std::vector<std::string> family_of(std::string_view word, const std::vector<std::string>& names) {
+  const std::vector<std::string> wanted = parts_of(word);
+  std::size_t most = 2;
+  std::vector<std::string> family;
+  for (const std::string& name : names) {
+    const std::vector<std::string> parts = parts_of(name);
+    const auto differ = std::ranges::mismatch(wanted, parts);
+    const auto shared = static_cast<std::size_t>(differ.in1 - wanted.begin());
+    const bool has_number = std::any_of(wanted.begin(), differ.in1, [](const std::string& part) {
+      return std::isdigit(static_cast<unsigned char>(part.front())) != 0;
+    });
+    if (shared < most || !has_number) continue;
+    if (shared > most) family.clear();
+    most = shared;
+    family.push_back(fmt::format("\"{}\"", name));
+  }
+  return family;
+}
+
+}  // namespace
+
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& names) {
   // A longer word is not a misspelt name, and its edit distance would take long to compute.
   constexpr std::size_t kLongestName = 64;
@@ -68,7 +108,12 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
   }
   if (!longer.empty() && longer.size() <= kFew) return fmt::format("did you mean {}?", join(longer, " or "));
   const std::string nearest = word.size() <= kLongestName ? nearest_name(word, names) : std::string{};
-  return nearest.empty() ? std::string{} : fmt::format("did you mean \"{}\"?", nearest);
+  if (!nearest.empty()) return fmt::format("did you mean \"{}\"?", nearest);
+  constexpr std::size_t kLargestFamily = 8;
+  const std::vector<std::string> family =
+      word.size() <= kLongestName ? family_of(word, names) : std::vector<std::string>{};
+  if (family.empty() || family.size() > kLargestFamily) return {};
+  return fmt::format("did you mean {}?", join(family, " or "));
 }
 
 }  // namespace contend

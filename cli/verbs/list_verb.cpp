@@ -197,7 +197,7 @@ Catalogue keys() {
 
 Catalogue metric_list() {
   Catalogue list{.columns = {"metric", "unit", "meaning"}, .rows = {}};
-  for (const Metric& each : run_metrics())
+  for (const Metric& each : metrics())
     list.rows.push_back({std::string{each.name}, std::string{each.unit}, std::string{each.text}});
   return list;
 }

@@ -60,7 +60,7 @@ constexpr Option kRunOptions[] = {
     {.name = "explain",
      .letter = '\0',
      .value = "",
-     .text = "list every message of an iteration study, with its bytes and times"},
+     .text = "say for what the jobs of an iteration study spend an iteration, and list their messages"},
     kByOption,
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
     kQuietOption,
@@ -197,8 +197,9 @@ ExplainedStudies messages_of(const Arguments& arguments, std::span<const Scenari
   ExplainedStudies messages;
   for (const Scenario& scenario : scenarios) {
     const bool wanted = arguments.has("explain") || (warns && scenario.network.fitted_bytes);
-    messages.push_back(wanted ? messages_of_study(scenario, study_model(scenario.overlap), threads)
-                              : std::vector<StudyMessages>{});
+    messages.push_back(
+        wanted ? messages_of_study(scenario, study_model(scenario.overlap), threads, arguments.has("explain"))
+               : std::vector<StudyMessages>{});
   }
   if (warns) warn_of_sizes(scenarios, messages);
   return messages;
@@ -301,12 +302,8 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
   refuse_sweeps(scenarios);
   const bool are_studies = is_iteration_study(scenarios);
   if (arguments.has("explain") && !are_studies)
-    throw UsageError{"--explain lists the messages of an iteration study; `contend explain` explains why a job waited"};
-  const auto is_flow = [](const Scenario& each) { return each.network.fidelity == Fidelity::flow; };
-  if (arguments.has("explain") && std::ranges::any_of(scenarios, is_flow))
     throw UsageError{
-        "--explain has the cost of each message by a closed form, which there is none of at fidelity flow; --timeline "
-        "shows them"};
+        "--explain is about the jobs of an iteration study; `contend explain` explains a job of a cluster"};
   const std::vector<const Grouping*> chosen = chosen_groupings(arguments);
   if (!chosen.empty() && arguments.has("json"))
     throw UsageError{"--by has no effect with --json, which prints the figures of all groups"};

@@ -99,10 +99,9 @@ TuneBound bound_of(const StoreInfo& info, const std::string& text) {
   };
   const std::size_t sign = text.find_first_of("<>");
   if (sign == std::string::npos) throw refuse("expected a metric, one of < <= > >= and a level, such as p95_jct < 3h");
-  const std::span<const Metric> known = run_metrics();
   const std::string name{trimmed(std::string_view{text}.substr(0, sign))};
-  const Metric* const metric = find_metric(name, known);
-  if (metric == nullptr) throw refuse(fmt::format("\"{}\" is no metric", name), metric_hint(name, known));
+  const Metric* const metric = find_metric(name);
+  if (metric == nullptr) throw refuse(fmt::format("\"{}\" is no metric", name), metric_hint(name));
   const auto [relation, length] = *leading_relation(std::string_view{text}.substr(sign));
   const Parsed<MetricLevel> level = parse_level(*metric, trimmed(std::string_view{text}.substr(sign + length)));
   if (!level.value) throw refuse("expected " + level.expected, level.hint);

@@ -63,7 +63,7 @@ void profile_choice_schema(JsonWriter& json) {
 }  // namespace
 
 Codec<DeviceChoice> device_codec() {
-  const Codec<std::string> name = name_codec(device_names());
+  const Codec<std::string> name = name_codec(device_names(), "names of `contend list devices`");
   Codec<DeviceChoice> codec;
   codec.type = "name or {profile: path}";
   codec.range = name.range;

@@ -64,9 +64,9 @@ void read_expectations(const YamlNode& node, const Reading& reading, std::vector
   for (const YamlNode::Entry& entry : node.entries) {
     const std::string key = reading.key + "." + entry.key;
     const Reading inner{reading.source, key, reading.complaints, reading.files};
-    const Metric* metric = find_metric(entry.key, run_metrics());
+    const Metric* metric = find_metric(entry.key);
     if (metric == nullptr) {
-      inner.complain(entry.place, "unknown metric", metric_hint(entry.key, run_metrics()));
+      inner.complain(entry.place, "unknown metric", metric_hint(entry.key));
       continue;
     }
     if (std::any_of(read.begin(), read.end(), [&](const Expectation& e) { return e.metric == metric->name; })) {
@@ -93,7 +93,7 @@ std::string print_bound(const Expectation& each) {
 
 std::optional<PlainValue> bound_of(const std::vector<Expectation>& expectations, std::string_view name) {
   for (const Expectation& each : expectations)
-    if (each.metric == name || short_name(run_metric(each.metric)) == name) return plain_bound(each);
+    if (each.metric == name || short_name(contend::metric(each.metric)) == name) return plain_bound(each);
   return std::nullopt;
 }
 
@@ -107,7 +107,7 @@ void bound_schema(JsonWriter& json, const Metric& metric) {
 
 void expectations_schema(JsonWriter& json) {
   json.member("type", "object").member("additionalProperties", false).key("properties").begin_object();
-  for (const Metric& metric : run_metrics()) {
+  for (const Metric& metric : metrics()) {
     json.key(short_name(metric));
     bound_schema(json, metric);
     if (short_name(metric) == metric.name) continue;
@@ -128,7 +128,7 @@ Codec<std::vector<Expectation>> expectations_codec() {
   codec.print = [](const std::vector<Expectation>& value) {
     std::vector<std::string> entries;
     for (const Expectation& each : value)
-      entries.push_back(fmt::format("{}: {}", short_name(run_metric(each.metric)), print_bound(each)));
+      entries.push_back(fmt::format("{}: {}", short_name(contend::metric(each.metric)), print_bound(each)));
     return entries.empty() ? std::string{} : fmt::format("{{{}}}", join(entries));
   };
   codec.part = bound_of;

@@ -90,7 +90,8 @@ bool read_name(const PolicyKind& kind, const YamlNode& node, const Reading& read
   if (node.kind != Kind::scalar || find_policy(kind, node.text) == nullptr) {
     std::vector<std::string> names;
     for (const PolicyInfo& policy : kind.policies) names.emplace_back(policy.name);
-    reading.expected_one_of(names, node, node.kind == Kind::scalar ? policy_hint(kind, node.text) : std::string{});
+    reading.expected_one_of(names, node, node.kind == Kind::scalar ? policy_hint(kind, node.text) : std::string{},
+                            "policies of its kind that `contend list policies` names");
     return false;
   }
   if (node.text != choice.name) choice = default_policy(kind, node.text);

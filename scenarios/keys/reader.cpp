@@ -448,12 +448,24 @@ std::vector<ScenarioLayer> read_layers(std::string_view text, const std::string&
   return layers;
 }
 
-/// Throws these complaints and those of the reader, if there are any.
-void throw_complaints(std::vector<Complaint> complaints, const LayerReader& reader) {
-  complaints.insert(complaints.end(), reader.complaints().begin(), reader.complaints().end());
+/// Throws these complaints, if there are any.
+void throw_complaints(std::vector<Complaint> complaints) {
   if (complaints.empty()) return;
   sort_by_place(complaints);
   throw InputError{std::move(complaints)};
+}
+
+/// These complaints, those of the reader and, if there are any, what more there is to say.
+std::vector<Complaint> all_complaints(std::vector<Complaint> complaints, LayerReader& reader,
+                                      const LoadOptions& options) {
+  complaints.insert(complaints.end(), reader.complaints().begin(), reader.complaints().end());
+  if (!options.more || complaints.empty()) return complaints;
+  const auto is_of_training = [](const Complaint& each) {
+    return each.key.starts_with("training") || each.key.empty();
+  };
+  const bool training_read = std::ranges::none_of(complaints, is_of_training);
+  for (Complaint& each : options.more(reader.scenario(), training_read)) complaints.push_back(std::move(each));
+  return complaints;
 }
 
 }  // namespace
@@ -464,7 +476,7 @@ Scenario parse_scenario(std::string_view text, const std::string& name, const Lo
   LayerReader reader{read};
   const std::vector<ScenarioLayer> layers = read_layers(text, name, options, read, reader, complaints);
   reader.finish(complaints.empty());
-  throw_complaints(std::move(complaints), reader);
+  throw_complaints(all_complaints(std::move(complaints), reader, options));
   if (options.notes != nullptr) *options.notes = reader.notes();
   return std::move(reader.scenario());
 }
@@ -495,7 +507,7 @@ ScenarioVariants::ScenarioVariants(std::string_view text, const std::string& nam
   std::vector<Complaint> complaints;
   state_->read = std::move(read);
   state_->layers = read_layers(text, name, options, state_->read, state_->reader, complaints);
-  throw_complaints(std::move(complaints), state_->reader);
+  throw_complaints(all_complaints(std::move(complaints), state_->reader, options));
   if (options.notes != nullptr) *options.notes = state_->reader.notes();
 }
 
@@ -515,7 +527,7 @@ Scenario ScenarioVariants::with(std::span<const ScenarioLayer* const> layers) co
   LayerReader reader = state_->reader;
   for (const ScenarioLayer* layer : layers) reader.apply(*layer);
   reader.finish();
-  throw_complaints({}, reader);
+  throw_complaints(reader.complaints());
   return std::move(reader.scenario());
 }
 

@@ -10,6 +10,7 @@
 #include "scenarios/scenario.hpp"
 #include "scenarios/yaml/source_layers.hpp"
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,6 +24,9 @@ struct LoadOptions {
   /// If given, is set to a line for each override that takes the meaning from keys which were given before it, or the
   /// place of workload.like or workload.jobs.
   std::vector<std::string>* notes = nullptr;
+  /// If given, is asked for further complaints about a scenario that has some: about files that it names, as far as it
+  /// could be read. `training_read` is false if entries of training may be missing.
+  std::function<std::vector<Complaint>(const Scenario& scenario, bool training_read)> more = {};
 };
 
 /// Reads the scenario in a file. Throws InputError.

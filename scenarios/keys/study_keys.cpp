@@ -29,7 +29,8 @@ std::vector<ScenarioKey> model_rows() {
   return {
       row(
           "overlap.model", [](auto& s) -> auto& { return s.overlap.model; },
-          optional_codec(name_codec(model_names()), ""), "network of the catalogue to study"),
+          optional_codec(name_codec(model_names(), "names of `contend list networks`"), ""),
+          "network of the catalogue to study"),
       row(
           "overlap.layers", [](auto& s) -> auto& { return s.overlap.layers; }, optional_codec(path_codec(), ""),
           "file of layer times, relative to the file with this key; overlap.model then only supplies sizes that it "

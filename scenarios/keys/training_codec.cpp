@@ -42,10 +42,15 @@ std::vector<std::string> network_names() {
   return names;
 }
 
+constexpr std::string_view kListedNetworks =
+    "names of `contend list networks` and `contend list transformers`, and `published-` with those of `contend list "
+    "models`";
+
 std::vector<Member> make_members() {
   return {
       map_member<TrainingEntry>(
-          "model", [](auto& e) -> auto& { return e.model; }, optional_codec(name_codec(network_names()), ""),
+          "model", [](auto& e) -> auto& { return e.model; },
+          optional_codec(name_codec(network_names(), kListedNetworks), ""),
           "network of the catalogue, or a training profile under its name with `published-` in front, whose times, "
           "gradient and memory were measured as a whole"),
       map_member<TrainingEntry>(

@@ -11,7 +11,7 @@
 
 namespace contend {
 
-class IterationEnds final : public Observer {
+class IterationEnds : public Observer {
  public:
   /// `graph`: that of the job, whose first rank has GPU 0.
   explicit IterationEnds(const IterationGraph& graph) : last_{graph.ops()[graph.last_compute().index()].name} {}

@@ -359,6 +359,10 @@ std::shared_ptr<const JobList> scenario_jobs(const Scenario& scenario, std::uint
   return others == nullptr ? jobs : with_others(*jobs, scenario, others->name);
 }
 
+std::vector<std::string> listed_models(const Scenario& scenario) {
+  return known_models(scenario, throughputs_of(scenario));
+}
+
 MeasuredWindow measured_window(const Scenario& scenario) {
   return {.from = scenario.measure.from, .until = scenario.measure.until.value_or(Time::never())};
 }

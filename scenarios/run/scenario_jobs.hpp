@@ -21,6 +21,9 @@ namespace contend {
 [[nodiscard]] std::shared_ptr<const JobList> scenario_jobs(const Scenario& scenario, std::uint64_t seed,
                                                            JobLists& lists);
 
+/// What jobs of iterations in a job list may name. Throws InputError if workload.throughputs can't be read.
+[[nodiscard]] std::vector<std::string> listed_models(const Scenario& scenario);
+
 /// Which jobs count, as `measure` says.
 [[nodiscard]] MeasuredWindow measured_window(const Scenario& scenario);
 /// True if the jobs depend on the seed.

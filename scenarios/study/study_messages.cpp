@@ -16,6 +16,7 @@ StudyMessage StudyPhase::total() const {
     sum.compress += each.compress;
     sum.transfer += each.transfer;
     sum.decompress += each.decompress;
+    sum.exposed_s += each.exposed_s;
   }
   return sum;
 }
@@ -57,10 +58,13 @@ std::span<const MessageColumn> message_columns() {
        [](const StudyMessage& m) { return m.sent_bytes; }},
       {"compress_s", "compress [ms]", 1e3, "time of kernels before the first collective",
        [](const StudyMessage& m) { return m.compress.to_seconds(); }},
-      {"transfer_s", "transfer [ms]", 1e3, "time of collectives, each alone in the network",
+      {"transfer_s", "transfer [ms]", 1e3,
+       "time of collectives, each alone in the network; at fidelity `flow` as they were, beside each other",
        [](const StudyMessage& m) { return m.transfer.to_seconds(); }},
       {"decompress_s", "decompress [ms]", 1e3, "time of kernels between collectives and after the last",
        [](const StudyMessage& m) { return m.decompress.to_seconds(); }},
+      {"exposed_s", "exposed [ms]", 1e3, "time for which the GPU was idle because of its collectives",
+       [](const StudyMessage& m) { return m.exposed_s; }},
   };
   return kColumns;
 }

@@ -22,6 +22,7 @@ struct StudyMessage {
   Time compress;                       ///< time of the kernels before the first collective
   Time transfer;                       ///< time of the collectives, each alone in the network
   Time decompress;                     ///< time of the kernels between collectives and after the last
+  double exposed_s = 0;                ///< for which the GPU was idle because of its collectives
   std::vector<Bytes> between_servers;  ///< size of each collective that leaves a server, in order; empty in a total
 };
 

@@ -20,9 +20,14 @@
 #include <cmath>
 #include <cstdint>
 #include <exception>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -82,13 +87,33 @@ StudyJob lone_job_of(const Scenario& scenario, const StudyVariant& variant, std:
   return made;
 }
 
+/// Keeps what the first GPU of a job does, and its transfers.
+class JobSpans final : public IterationEnds {
+ public:
+  explicit JobSpans(const IterationGraph& graph) : IterationEnds{graph} {
+    for (std::size_t i = 0; i < graph.ops().size(); ++i) ops_.emplace(graph.ops()[i].name, OpId{i});
+  }
+  void compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) override {
+    IterationEnds::compute(gpu, job, op, iteration, start, end);
+    if (gpu == GpuId{0U}) spans.push_back({ops_.at(op.name), iteration, start, end});
+  }
+  void transfer(const TransferRequest&, const Op& op, std::int64_t iteration, Time start, Time end) override {
+    spans.push_back({ops_.at(op.name), iteration, start, end});
+  }
+
+  std::vector<Span> spans;
+
+ private:
+  std::unordered_map<std::string, OpId> ops_;
+};
+
 /// An iteration on a topology, where rates are no closed form: the mean over some iterations of a job alone, after
 /// others that let it settle. It has settled if the first and the second half of them take as long.
 SteadyState settle_on_fabric(const Scenario& scenario, const StudyVariant& variant, const IterationGraph& graph) {
   constexpr std::size_t kSettling = 4, kHalf = 4;
   constexpr double kRounding = 1e-6;
   StudyJob job = lone_job_of(scenario, variant, "study", graph, kSettling + 2 * kHalf + 1);
-  IterationEnds seen{job.workload.graphs.front()};
+  JobSpans seen{job.workload.graphs.front()};
   static_cast<void>(
       run_workload(job.scenario, std::move(job.workload), scenario.seed, {.observer = &seen, .monitor = {}}));
   CONTEND_CHECK(seen.ends.size() > kSettling + 2 * kHalf, "a job that is alone does all of its iterations");
@@ -99,6 +124,10 @@ SteadyState settle_on_fabric(const Scenario& scenario, const StudyVariant& varia
   SteadyState state;
   state.iteration_ns = (first + second) / 2;
   state.recurs = std::abs(first - second) <= kRounding * second;
+  state.warm_up = kSettling;
+  state.period = 2 * kHalf;
+  state.ends = std::move(seen.ends);
+  state.spans = std::move(seen.spans);
   return state;
 }
 
@@ -155,8 +184,71 @@ JobResult run_variant(const Scenario& scenario, const TimedModel& model, const O
   return job;
 }
 
+/// What operations are for: the names of those of messages, which an iteration has once.
+std::map<std::string, std::size_t, std::less<>> messages_by_op(const FusedIteration& fused) {
+  std::map<std::string, std::size_t, std::less<>> found;
+  for (std::size_t i = 0; i < fused.messages.size(); ++i)
+    for (const OpId op : fused.messages[i].ops) found.emplace(fused.graph.ops()[op.index()].name, i);
+  return found;
+}
+
+/// The row of the same part and operation, which is added if it isn't there.
+AccountRow& row_for(std::vector<AccountRow>& rows, const AccountRow& like) {
+  const auto found = std::ranges::find_if(
+      rows, [&](const AccountRow& each) { return each.part == like.part && each.what == like.what; });
+  if (found != rows.end()) return *found;
+  return rows.emplace_back(AccountRow{like.part, like.what, 0});
+}
+
+/// For what a job spends its mean iteration. Adds to the messages what they cost, per iteration that has them.
+void account(const Scenario& scenario, const StudyVariant& variant, const PreparedVariant& made,
+             std::map<std::size_t, StudyMessage*>& messages, StudyMessages& job) {
+  constexpr std::string_view kInput = "wait for input forward";
+  const FusedIteration& fused = made.planned.fused;
+  const auto by_op = messages_by_op(fused);
+  const auto kind_of = [&](const Op& op) {
+    return by_op.contains(op.name) ? IterationPart::kernels
+           : op.name == kInput     ? IterationPart::input
+                                   : IterationPart::compute;
+  };
+  const std::vector<double> shares = fused.graph.phases().shares();
+  job.measured = scenario.network.fidelity == Fidelity::flow;
+  for (const SharedGraph& each : repeating_graphs(fused.graph)) {
+    const SteadyState state = job.measured ? settle_on_fabric(scenario, variant, each.graph)
+                                           : steady_state(each.graph, made.problem.cost, {.spans = true});
+    const auto end_of = [&](std::int64_t count) { return state.ends[static_cast<std::size_t>(count - 1)]; };
+    const Time from = end_of(state.warm_up), to = end_of(state.warm_up + state.period);
+    const auto iterations = static_cast<double>(state.period);
+    // Where phases take turns, a message is in some of the iterations of the graph only.
+    const auto of_those_with_it = [&](std::size_t message) {
+      return each.graph.phases().cycle_length() > 1 ? shares[fused.messages[message].phase] : 1;
+    };
+    for (AccountRow row : account_of(each.graph, state.spans, from, to, state.period, kind_of)) {
+      // Timers are not among the spans of a run.
+      if (job.measured && row.part == IterationPart::held) row.part = IterationPart::timer;
+      const auto message = by_op.find(row.what);
+      if (row.part == IterationPart::exposed && message != by_op.end() && messages.contains(message->second))
+        messages[message->second]->exposed_s += row.seconds / of_those_with_it(message->second);
+      row_for(job.account, row).seconds += each.share * row.seconds;
+    }
+    if (!job.measured) continue;
+    std::map<std::size_t, double> transfers;
+    for (const Span& span : state.spans) {
+      const Op& op = each.graph.ops()[span.op.index()];
+      const auto message = by_op.find(op.name);
+      if (op.kind == OpKind::collective && span.end > from && span.end <= to && message != by_op.end())
+        transfers[message->second] += static_cast<double>((span.end - span.start).ns());
+    }
+    for (const auto& [message, ns] : transfers)
+      if (messages.contains(message))
+        messages[message]->transfer = Time::nanoseconds(std::llround(ns / iterations / of_those_with_it(message)));
+  }
+  std::ranges::stable_sort(job.account, {}, &AccountRow::part);
+}
+
+/// With `explained`, also for what the job spends its time.
 StudyMessages messages_of(const Scenario& scenario, const TimedModel& model, const OverlapProblem& problem,
-                          const StudyVariant& variant) {
+                          const StudyVariant& variant, bool explained) {
   const PreparedVariant made = prepare(scenario, model, problem, variant);
   StudyMessages messages{variant.name(), {}};
   const std::vector<double> shares = made.planned.fused.graph.phases().shares();
@@ -164,6 +256,18 @@ StudyMessages messages_of(const Scenario& scenario, const TimedModel& model, con
     if (shares[phase] > 0)
       messages.phases.push_back({shares[phase], study_messages(made.planned.fused, made.problem, phase)});
   }
+  if (!explained) return messages;
+  std::map<std::size_t, StudyMessage*> by_index;
+  const std::vector<SentMessage>& sent = made.planned.fused.messages;
+  std::size_t shown = 0;
+  for (std::size_t phase = 0; phase < shares.size(); ++phase) {
+    if (shares[phase] == 0) continue;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < sent.size(); ++i)
+      if (sent[i].phase == phase) by_index[i] = &messages.phases[shown].messages[next++];
+    ++shown;
+  }
+  account(scenario, variant, made, by_index, messages);
   return messages;
 }
 
@@ -277,12 +381,13 @@ std::vector<Complaint> why_impossible(const Scenario& scenario, const RunResult&
                       fmt::format("nothing of this study can be done here: {}: {}", policies_of(first), first.reason))};
 }
 
-std::vector<StudyMessages> messages_of_study(const Scenario& scenario, const TimedModel& model, unsigned threads) {
+std::vector<StudyMessages> messages_of_study(const Scenario& scenario, const TimedModel& model, unsigned threads,
+                                             bool explained) {
   std::vector<StudyMessages> all = for_each_variant<StudyMessages>(
       scenario, model, threads,
       [&](const StudyVariant& variant, const OverlapProblem& problem) {
         try {
-          return messages_of(scenario, model, problem, variant);
+          return messages_of(scenario, model, problem, variant, explained);
         } catch (const InputError&) {
           return StudyMessages{variant.name(), {}};  // its run says why
         }

@@ -18,7 +18,7 @@ std::vector<PointOutcome> judge_points(const SweepPlan& plan, std::span<const St
   for (const auto& [point, done] : of_point) {
     PointOutcome outcome{point, {}};
     for (const Expectation& each : plan.expectations(point)) {
-      const auto index = static_cast<std::size_t>(&run_metric(each.metric) - run_metrics().data());
+      const auto index = metric_index(metric(each.metric));
       std::vector<double> values;
       for (const StoreRun* run : done) values.push_back(run->metrics[index]);
       outcome.outcomes.push_back(judge_expectation(each, values, draws));

@@ -210,7 +210,7 @@ void SweepPlan::set_kind(const std::vector<Draft>& drafts) {
   const Scenario& base = variants_.base();
   info_.name = base.name;
   info_.kind = any ? "study" : "jobs";
-  info_.metrics = store_metrics(run_metrics());
+  info_.metrics = store_metrics(metrics());
   info_.scenario = to_yaml(base);
   first_seed_ = base.seed;
 }

@@ -50,7 +50,7 @@ SweepExecutor::Outcome SweepExecutor::operator()(const std::function<const Scena
     outcome.run.status = RunStatus::failed;
     outcome.run.error = one_line(error);
   }
-  if (outcome.run.status != RunStatus::done) outcome.run.metrics.assign(run_metrics().size(), kNaN);
+  if (outcome.run.status != RunStatus::done) outcome.run.metrics.assign(metrics().size(), kNaN);
   outcome.run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return outcome;
 }

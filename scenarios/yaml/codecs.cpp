@@ -50,9 +50,13 @@ void Reading::expected(std::string_view what, const YamlNode& found, std::string
   complain(found.place, fmt::format("expected {}, got {}", what, found_text(found)), std::move(hint));
 }
 
-void Reading::expected_one_of(const std::vector<std::string>& names, const YamlNode& found, std::string hint) const {
+void Reading::expected_one_of(const std::vector<std::string>& names, const YamlNode& found, std::string hint,
+                              std::string_view listed) const {
+  constexpr std::size_t kMany = 12;
   if (hint.empty() && found.kind == Kind::scalar) hint = did_you_mean(found.text, names);
-  expected("one of " + join(names), found, std::move(hint));
+  const bool shortens = !listed.empty() && names.size() > kMany;
+  expected(shortens ? fmt::format("one of the {} {}", names.size(), listed) : "one of " + join(names), found,
+           std::move(hint));
 }
 
 void names_schema(JsonWriter& json, const std::vector<std::string>& names) {
@@ -176,14 +180,14 @@ Codec<double> number_codec(double minimum, double maximum) {
   return codec;
 }
 
-Codec<std::string> name_codec(const std::vector<std::string>& names) {
+Codec<std::string> name_codec(const std::vector<std::string>& names, std::string_view listed) {
   Codec<std::string> codec;
   codec.type = "name";
   codec.range = join(names, " or ");
   codec.schema = [names](JsonWriter& json) { names_schema(json, names); };
-  codec.read = [names](const YamlNode& node, const Reading& reading, std::string& value) {
+  codec.read = [names, listed](const YamlNode& node, const Reading& reading, std::string& value) {
     const bool known = node.kind == Kind::scalar && std::find(names.begin(), names.end(), node.text) != names.end();
-    if (!known) return reading.expected_one_of(names, node);
+    if (!known) return reading.expected_one_of(names, node, {}, listed);
     value = node.text;
   };
   codec.print = [](const std::string& value) { return value; };

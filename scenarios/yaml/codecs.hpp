@@ -35,7 +35,10 @@ struct Reading {
   void expected(std::string_view what, const YamlNode& found, std::string hint = {}) const;
   void complain(Place place, std::string reason, std::string hint = {}) const;
   /// Reports `expected one of a, b, c, got "x"; did you mean ...`, or this hint.
-  void expected_one_of(const std::vector<std::string>& names, const YamlNode& found, std::string hint = {}) const;
+  /// `listed`, which says what lists the names, such as "names of `contend list networks`", stands in place of them if
+  /// they are many.
+  void expected_one_of(const std::vector<std::string>& names, const YamlNode& found, std::string hint = {},
+                       std::string_view listed = {}) const;
 };
 
 /// A value as people write it: text without the quotes of YAML, a list of one as what it holds.
@@ -98,8 +101,8 @@ template <class Int>
 /// Both limits inclusive.
 template <class T>
 [[nodiscard]] Codec<T> quantity_codec(T minimum, T maximum);
-/// One of the given names.
-[[nodiscard]] Codec<std::string> name_codec(const std::vector<std::string>& names);
+/// One of the given names. `listed` is as in Reading::expected_one_of(), and lives on.
+[[nodiscard]] Codec<std::string> name_codec(const std::vector<std::string>& names, std::string_view listed = {});
 /// A list of names of training profiles.
 [[nodiscard]] Codec<std::vector<std::string>> models_codec();
 /// A map from numbers of GPUs to numbers of jobs.

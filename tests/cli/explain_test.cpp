@@ -179,6 +179,53 @@ TEST_CASE("the story of a job, the same from a folder and from its scenario") {
   CHECK(contains(json.out, "\"by\": \"big\""));
 }
 
+TEST_CASE("a job of iterations, in a cluster and in a study, is told for what it spends an iteration") {
+  Workplace here;
+  here.write("jobs.csv", "job_id,submit_s,model,gpus,iterations\na,0,net,8,20\n");
+  here.write("run.yaml",
+             "schema_version: 1\ncluster: {servers: 2, gpus_per_server: 4}\n"
+             "network: {nic: 10Gbps, alpha: 20us, interference: 0.2}\n"
+             "training: {net: {model: resnet18, device: V100-SXM2, batch: 32, fusion: wfbp}}\n"
+             "workload: {jobs: jobs.csv}\n");
+  const Outcome job = here.contend("explain run.yaml a");
+  REQUIRE_MESSAGE(job.code == 0, job.err);
+  for (const char* row : {"\ncomputing ", "\ninterference and slow components ", "\nexposed communication, and waits",
+                          "a mean over 20:", "It had transfers in the network for "})
+    CHECK_MESSAGE(contains(job.out, row), job.out);
+
+  here.write("study.yaml",
+             "schema_version: 1\nname: study\ncluster: {gpus_per_server: 4}\n"
+             "network: {nic: 10Gbps, alpha: 20us, inside: {bandwidth: 100Gbps}, interference: 0.2}\n"
+             "training: {net: {model: resnet18, device: V100-SXM2, batch: 32, input: 1ms}}\n"
+             "overlap: {training: net, workers: [8], fusion: [wfbp], compression: [none, top-k]}\n");
+  const Outcome study = here.contend("explain study.yaml '8 workers, none, wfbp'");
+  REQUIRE_MESSAGE(study.code == 0, study.err);
+  for (const char* row : {"for what the GPU of a worker spends an iteration", "\ncomputing ", "\ninput ",
+                          "\ninterference ", "\nexposed communication ", "exposed [ms]"})
+    CHECK_MESSAGE(contains(study.out, row), study.out);
+  CHECK(contains(here.contend("explain study.yaml '8 workers, top-k, wfbp'").out, "\nkernels of messages "));
+  // The account adds up to the iteration of the table, at every fidelity; the messages have its exposed part.
+  for (const char* fidelity : {"analytic", "contention", "flow"}) {
+    const std::string set = std::string{" --set network.fidelity="} + fidelity +
+                            (std::string{"flow"} == fidelity ? " --set "
+                                                               "network.fabric.kind=single-switch --set "
+                                                               "network.interference.compute=0.2"
+                                                             : "");
+    const Outcome run = here.contend("run study.yaml --explain --json -o out" + set);
+    REQUIRE_MESSAGE(run.code == 0, run.err);
+    CHECK_MESSAGE(
+        std::system(("python3 -c 'import json, sys; jobs = json.load(open(sys.argv[1]))[\"scenarios\"][0][\"jobs\"]; "
+                     "sys.exit(len(jobs) != 2 or any(abs(sum(r[\"time_s\"] for r in j[\"account\"]) - "
+                     "j[\"iteration_s\"]) > 2e-9 or abs(sum(r[\"time_s\"] for r in j[\"account\"] if r[\"part\"] == "
+                     "\"exposed communication\") - j[\"phases\"][0][\"total\"][\"exposed_s\"]) > 2e-9 for j in "
+                     "jobs))' '" +
+                     here.path("stdout.txt") + "'")
+                        .c_str()) == 0,
+        fidelity << "\n"
+                 << run.out);
+  }
+}
+
 TEST_CASE("what can't be explained") {
   Workplace place;
   const Workplace& here = with_queue(place);

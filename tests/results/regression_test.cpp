@@ -245,14 +245,16 @@ StoredReplica with_iterations(StoredReplica run, const std::vector<double>& seco
   return run;
 }
 
-TEST_CASE("rules about an iteration hold if they do for any job that both sides have, of jobs with iterations") {
+TEST_CASE("rules about an iteration of any job hold if they do for one that both sides have, of jobs with iterations") {
   // a 1 -> 1.1 s, b 2 -> 1 s; c has no iteration, d is in NEW only.
   const StoredResults base = side({with_iterations(run_of(1, {{"a", 0, 9}, {"b", 0, 9}, {"c", 0, 9}}), {1, 2})});
   const StoredResults other =
       side({with_iterations(run_of(1, {{"a", 0, 9}, {"b", 0, 9}, {"c", 0, 9}, {"d", 0, 9}}), {1.1, 1})});
   const Regression found = find_regression(base, other, 5);
   const auto judged = [&](const char* rule) {
-    return judge(parse_rules({rule}), found, {&base, &other}, Judgement::significant).front();
+    std::string of_any = rule;
+    of_any.insert(of_any.find(' '), "[any job]");
+    return judge(parse_rules({of_any}), found, {&base, &other}, Judgement::significant).front();
   };
   CHECK(judged("iteration > 9%").fails);
   CHECK(judged("iteration > 9%").reason == "iteration changed by +10% (at worst: a)");
@@ -272,15 +274,40 @@ TEST_CASE("rules about an iteration hold if they do for any job that both sides 
   both.replicas[1].seed = after.replicas[1].seed = 2;
   after.replicas[1].jobs.pop_back();
   both.replicas[1].digest = after.replicas[1].digest = "2";
-  const auto of_both =
-      judge(parse_rules({"iteration > 9%"}), find_regression(both, after, 5), {&both, &after}, Judgement::significant);
+  const auto of_both = judge(parse_rules({"iteration[any job] > 9%"}), find_regression(both, after, 5), {&both, &after},
+                             Judgement::significant);
   CHECK(of_both.front().reason == "iteration changed by +10% (at worst: a (seed 2))");
   // No job with iterations on both sides: nothing was judged, which must not pass either.
   const StoredResults none = side({run_of(1, {{"a", 0, 9}})});
-  const auto of_none =
-      judge(parse_rules({"iteration > 1%"}), find_regression(none, none, 5), {&none, &none}, Judgement::measured);
+  const auto of_none = judge(parse_rules({"iteration[any job] > 1%"}), find_regression(none, none, 5), {&none, &none},
+                             Judgement::measured);
   CHECK(of_none.front().fails);
   CHECK(contains(of_none.front().reason, "no job that both sides have completed an iteration"));
+}
+
+TEST_CASE("rules about an iteration are about the mean over the jobs, of all or of a group") {
+  // a 1 -> 1.1 s, b 2 -> 1 s: the mean falls from 1.5 to 1.05 s, by 30%.
+  const auto run = [](std::vector<double> seconds, double mean) {
+    StoredReplica replica = with_iterations(run_of(1, {{"a", 0, 9}, {"b", 0, 9}}), seconds);
+    replica.figures[metric_index(metric("iteration_s"))] = mean;
+    replica.jobs[0].model = "vgg16";
+    replica.jobs[1].model = "bert";
+    return side({replica});
+  };
+  const StoredResults base = run({1, 2}, 1.5), other = run({1.1, 1}, 1.05);
+  const Regression found = find_regression(base, other, 5);
+  const auto judged = [&](const char* rule) {
+    return judge(parse_rules({rule}), found, {&base, &other}, Judgement::significant).front();
+  };
+  CHECK(judged("iteration < -29%").fails);
+  CHECK_FALSE(judged("iteration < -31%").fails);
+  CHECK(contains(judged("iteration < -29%").reason, "iteration changed by -30%"));
+  CHECK(judged("iteration[model=vgg16] > 9%").fails);
+  CHECK_FALSE(judged("iteration[model=bert] > 9%").fails);
+  CHECK(judged("mfu < 0%").reason == "mfu has no value in BASE");  // what has no value must not pass
+  CHECK(judged("mfu < 0%").fails);
+  CHECK(contains(complaint_of([] { static_cast<void>(parse_rules({"avg_jct[any job] > 1%"})); }),
+                 "an iteration of a job has no avg_jct"));
 }
 
 TEST_CASE("jobs that changed tell the figures of their iterations, if they have some on both sides") {

@@ -47,7 +47,9 @@ TEST_CASE("columns of a job list replace members of the entry that its jobs name
 
 TEST_CASE("columns of a job list that can't be are told with line and column before anything runs") {
   const auto refusals = [](const std::string& row) { return MembersList{"z,0,1,1,resnet,,,\n" + row}.refusals(); };
-  CHECK(refusals("a,0,4,10,resnet,daer,,\n").starts_with("jobs.csv:3: fusion: expected one of bsp, wfbp, "));
+  CHECK(contains(refusals("a,0,4,10,resnet,daer,,\n"),
+                 "policies of its kind that `contend list policies` names, got \"daer\"; did you mean \"dear\"?"));
+  CHECK(refusals("a,0,4,10,resnet,daer,,\n").starts_with("jobs.csv:3: fusion: expected one of the "));
   CHECK(refusals("a,0,4,10,resnet,,top-l,\n").find("jobs.csv:3: compression: ") == 0);
   CHECK(refusals("a,0,4,10,resnet,,,none\n").starts_with("jobs.csv:3: batch: "));
   CHECK(refusals("a,0,4,10,resnet,dear,power-sgd,\n").starts_with("jobs.csv:3: fusion: "));

@@ -1,6 +1,7 @@
 // Values: types, units, ranges, names; and the defaults.
 #include "scenarios/keys/keys.hpp"
 #include "tests/scenarios/scenario_text.hpp"
+#include "tests/text_checks.hpp"
 
 #include "scenarios/keys/print.hpp"
 
@@ -186,6 +187,19 @@ TEST_CASE("names") {
   CHECK(errors_of("workload: {generate: {models: []}}\n") ==
         "a.yaml:2:31: workload.generate.models: expected a list of names of training entries or training profiles, "
         "got an empty one");
+}
+
+TEST_CASE("a name that is one of many gets the nearest ones, and the command that lists all") {
+  const auto of_model = [](const std::string& model) { return errors_of("training: {a: {model: " + model + "}}\n"); };
+  CHECK(contains(of_model("gpt3-13b"), "training.a.model: expected one of the "));
+  CHECK(contains(of_model("gpt3-13b"), "names of `contend list networks` and `contend list transformers`"));
+  CHECK(contains(of_model("gpt3-13b"), "got \"gpt3-13b\"; did you mean \"gpt-3-125m\" or "));
+  CHECK(contains(of_model("gpt3-13b"), "or \"gpt-3-175b\"?"));
+  CHECK(of_model("gpt3-13b").size() < 350);
+  CHECK(contains(of_model("llama3-70b"), "did you mean \"llama-3-70b\"?"));
+  CHECK_FALSE(contains(of_model("nothing"), "did you mean"));
+  CHECK(contains(errors_of("training: {a: {model: resnet50, device: h100-sxm5-80gb}}\n"),
+                 "names of `contend list devices`, got \"h100-sxm5-80gb\"; did you mean \"H100-SXM\"?"));
 }
 
 TEST_CASE("the job mix") {

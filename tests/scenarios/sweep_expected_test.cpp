@@ -15,7 +15,7 @@ StoreRun run_of(std::int64_t point, double finished, RunStatus status = RunStatu
   StoreRun run;
   run.point = point;
   run.status = status;
-  for (const Metric& each : run_metrics()) run.metrics.push_back(each.name == "finished" ? finished : 0);
+  for (const Metric& each : metrics()) run.metrics.push_back(each.name == "finished" ? finished : 0);
   return run;
 }
 

@@ -80,6 +80,10 @@ TEST_CASE("every bad row is reported, with its line, column and a hint") {
 TEST_CASE("headers that can't be meant") {
   CHECK(complaints("job_id,submit_ms,modell,gpus,iterations\n") ==
         "jobs.csv:1: unknown column \"modell\"; did you mean \"model\"?\njobs.csv:1: no column \"model\"");
+  // Words of other lists.
+  CHECK(complaints("job_id,submit_ms,Workload,num_gpus,iterations\n")
+            .starts_with("jobs.csv:1: unknown column \"Workload\"; did you mean \"model\"?\n"
+                         "jobs.csv:1: unknown column \"num_gpus\"; did you mean \"gpus\"?\n"));
   CHECK(complaints("job_id,model,gpus,iterations\n") == "jobs.csv:1: no column \"submit_ms\" (or \"submit_s\")");
   CHECK(complaints("job_id,submit_ms,submit_s,model,gpus,iterations,gpus\n") ==
         "jobs.csv:1: column \"gpus\" appears twice\n"
