@@ -5,6 +5,7 @@
 //   bench_types --quick   up to 10,000 jobs
 
 #include "policies/scheduling/configurations.hpp"
+#include "policies/scheduling/deadline_plan.hpp"
 #include "policies/scheduling/position_matching.hpp"
 #include "policies/scheduling/type_allocation.hpp"
 #include "sim/random_stream.hpp"
@@ -130,6 +131,31 @@ void matching(std::size_t most) {
   }
 }
 
+/// Hydra's search: 16 GPUs of 4 types, half of them busy, half of the jobs with a deadline.
+void deadlines() {
+  fmt::print("\n{:<22}{:>10}{:>14}{:>16}{:>10}\n", "hydra, 10,000 nodes", "jobs", "decision [s]", "per job [us]",
+             "growth");
+  double last = 0;
+  for (const std::size_t jobs : {10U, 50U, 250U}) {
+    RandomStream stream{1, "bench.deadlines"};
+    std::vector<PlannedJob> planned(jobs);
+    for (PlannedJob& job : planned) {
+      const double own = 60 + 6000 * stream.uniform(), faster = 1 + 2 * stream.uniform();
+      for (int t = 0; t < 4; ++t) job.takes.push_back(own / std::pow(faster, t));
+      if (stream.uniform() < 0.5) job.due = own * (1 + 3 * stream.uniform());
+    }
+    std::vector<PlanMachine> machines;
+    for (std::size_t m = 0; m < 16; ++m) machines.push_back({m % 4, m < 8 ? 0 : 3000 * stream.uniform()});
+    constexpr std::int64_t kNodes = 10'000;
+    const double begin = processor_s();
+    const DeadlinePlan plan = plan_deadlines(planned, machines, kNodes);
+    const double took = processor_s() - begin;
+    fmt::print("{:<22}{:>10}{:>14.4f}{:>16.2f}{:>10}\n", "", plan.starts.size(), took,
+               1e6 * took / static_cast<double>(jobs), last > 0 ? fmt::format("{:.1f}", took / last) : "-");
+    last = took;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -137,5 +163,6 @@ int main(int argc, char** argv) {
   shares(quick ? 10'000 : 100'000);
   configurations(quick ? 10'000 : 100'000);
   matching(quick ? 1000 : 4000);
+  deadlines();
   return 0;
 }
