@@ -54,7 +54,7 @@ struct Played {
 [[nodiscard]] Played play(const Choice& scheduling, const ClusterSpec& cluster, std::vector<JobSpec> jobs,
                           std::unique_ptr<PlacementPolicy> placement = nullptr, const SchedulingRules& rules = {},
                           std::vector<std::vector<JobSize>> sizes = {},
-                          std::vector<std::vector<BatchRegime>> regimes = {});
+                          std::vector<std::vector<BatchRegime>> regimes = {}, const LoanSpec& loans = {});
 /// Runs the jobs on one server of `gpus` GPUs.
 [[nodiscard]] Played play(const Choice& scheduling, int gpus, std::vector<JobSpec> jobs);
 
