@@ -56,15 +56,6 @@ struct Jobs {
   }
 };
 
-std::string holds(const Played& played) {
-  std::string text;
-  for (const Hold& run : played.runs)
-    text += fmt::format("{}{}{} {:.4g}-{:.4g}", text.empty() ? "" : ", ",
-                        static_cast<char>('A' + static_cast<int>(run.job.index())), run.gpus.size(),
-                        run.start.to_seconds(), run.end.to_seconds());
-  return text;
-}
-
 LoanSpec lent(int servers, const std::vector<std::pair<std::int64_t, int>>& changes) {
   LoanSpec loans{.servers = servers};
   for (const auto& [second, count] : changes) loans.changes.push_back({Time::seconds(second), count});

@@ -18,14 +18,14 @@ using namespace contend;
 
 namespace {
 
-struct Case {
+struct Matching {
   std::vector<double> takes;
   std::vector<std::size_t> gpus;
   [[nodiscard]] std::size_t jobs() const { return takes.size() / gpus.size(); }
 };
 
 /// Each place of each GPU is a column of its own.
-std::vector<Position> by_places(const Case& made) {
+std::vector<Position> by_places(const Matching& made) {
   std::vector<Position> places;
   for (std::size_t t = 0; t < made.gpus.size(); ++t)
     for (std::size_t g = 0; g < made.gpus[t]; ++g)
@@ -39,16 +39,16 @@ std::vector<Position> by_places(const Case& made) {
   return found;
 }
 
-double cost_of(const Case& made, const std::vector<Position>& positions) {
+double cost_of_matching(const Matching& made, const std::vector<Position>& positions) {
   double sum = 0;
   for (std::size_t i = 0; i < positions.size(); ++i)
     sum += static_cast<double>(positions[i].from_last) * made.takes[i * made.gpus.size() + positions[i].type];
   return sum;
 }
 
-Case random_case(std::uint64_t seed, bool has_ties) {
+Matching random_matching(std::uint64_t seed, bool has_ties) {
   RandomStream random{seed, "positions"};
-  Case made;
+  Matching made;
   const auto types = random.uniform_integer(1, 4);
   for (std::int64_t t = 0; t < types; ++t)
     made.gpus.push_back(static_cast<std::size_t>(random.uniform_integer(t == 0 ? 1 : 0, 5)));
@@ -60,15 +60,15 @@ Case random_case(std::uint64_t seed, bool has_ties) {
 }  // namespace
 
 TEST_CASE("positions: on one type the shortest job goes first") {
-  const Case three{{30, 10, 20}, {1}};
+  const Matching three{{30, 10, 20}, {1}};
   CHECK(match_positions(three.takes, three.gpus) == std::vector<Position>{{0, 1}, {0, 3}, {0, 2}});
   CHECK(match_positions({}, three.gpus).empty());
 }
 
 TEST_CASE("positions: Gavel's case of four jobs on k80, p100 and v100 costs 1,150 s") {
   // Rates (v100, p100, k80) (2, 1, .5), (3, 2, 1), (4, 3, 2), (1, 1, 1); 300, 500, 1000 and 500 steps are left.
-  const Case four{{150, 300, 600, 500.0 / 3, 250, 500, 250, 1000.0 / 3, 500, 500, 500, 500}, {2, 1, 3}};
-  CHECK(cost_of(four, match_positions(four.takes, four.gpus)) == near(1150.0, 1e-12));
+  const Matching four{{150, 300, 600, 500.0 / 3, 250, 500, 250, 1000.0 / 3, 500, 500, 500, 500}, {2, 1, 3}};
+  CHECK(cost_of_matching(four, match_positions(four.takes, four.gpus)) == near(1150.0, 1e-12));
 }
 
 TEST_CASE(
@@ -77,9 +77,9 @@ TEST_CASE(
   for (std::uint64_t seed = 0; seed < rounds; ++seed) {
     CAPTURE(seed);
     const bool has_ties = seed % 2 == 0;
-    const Case made = random_case(seed, has_ties);
+    const Matching made = random_matching(seed, has_ties);
     const std::vector<Position> found = match_positions(made.takes, made.gpus), slow = by_places(made);
-    CHECK(cost_of(made, found) == near(cost_of(made, slow), 1e-12));
+    CHECK(cost_of_matching(made, found) == near(cost_of_matching(made, slow), 1e-12));
     if (!has_ties) CHECK(found == slow);
     std::map<std::pair<std::size_t, std::size_t>, std::size_t> used;
     for (const Position& each : found) ++used[{each.type, each.from_last}];

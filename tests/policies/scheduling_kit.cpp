@@ -201,6 +201,15 @@ std::string Played::finishes() const {
   return text;
 }
 
+std::string holds(const Played& played) {
+  std::string text;
+  for (const Hold& run : played.runs)
+    text += fmt::format("{}{}{} {:.4g}-{:.4g}", text.empty() ? "" : ", ",
+                        static_cast<char>('A' + static_cast<int>(run.job.index())), run.gpus.size(),
+                        run.start.to_seconds(), run.end.to_seconds());
+  return text;
+}
+
 std::string Played::preemptions() const {
   std::string text;
   for (const JobResult& job : result.jobs) {

@@ -47,6 +47,9 @@ struct Played {
   [[nodiscard]] std::int64_t total_preemptions() const;
 };
 
+/// What jobs held: `A2 0-40` for two GPUs of job A from 0 to 40 s.
+[[nodiscard]] std::string holds(const Played& played);
+
 /// Returns a placement policy that gives a job the first server on which the whole job fits.
 [[nodiscard]] std::unique_ptr<PlacementPolicy> one_server();
 

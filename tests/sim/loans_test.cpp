@@ -144,7 +144,7 @@ TEST_CASE("loans: a server whose jobs shrink costs nothing, until they can't any
 namespace {
 
 /// How many jobs are preempted if these servers go back.
-int preempted(const std::vector<LoanGuest>& guests, std::uint32_t servers) {
+int count_preempted(const std::vector<LoanGuest>& guests, std::uint32_t servers) {
   int count = 0;
   for (const LoanGuest& guest : guests) {
     int lost = 0;
@@ -176,14 +176,14 @@ TEST_CASE("loans: least-cost against the best of all choices, on random clusters
     const int count = in(1, 6);
     int best = INT32_MAX;
     for (std::uint32_t set = 0; set < 256; ++set)
-      if (std::popcount(set) == count) best = std::min(best, preempted(guests, set));
+      if (std::popcount(set) == count) best = std::min(best, count_preempted(guests, set));
     const auto by_rule = [&](ReclaimRule rule) {
       RandomStream stream{seed, "unused"};
       std::uint32_t set = 0;
       const auto returned = servers_to_return({0, 1, 2, 3, 4, 5, 6, 7}, guests, count, rule, stream);
       for (const std::uint32_t server : returned) set |= 1U << server;
       CHECK(std::popcount(set) == count);
-      return preempted(guests, set);
+      return count_preempted(guests, set);
     };
     const int found = by_rule(ReclaimRule::least_cost);
     CHECK(found >= best);
