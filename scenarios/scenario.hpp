@@ -15,6 +15,7 @@
 #include "results/expectations.hpp"
 #include "scenarios/failure_setup.hpp"
 #include "scenarios/keys/device_choice.hpp"
+#include "scenarios/loan_setup.hpp"
 #include "scenarios/sweep/sweep_spec.hpp"
 #include "sim/error.hpp"
 #include "sim/scheduling_rules.hpp"
@@ -331,6 +332,7 @@ struct Scenario {
   } sharing;
   SchedulingRules rules;  ///< besides the policy; without the penalty for scattering and the costs of preemption
   FailureSetup failures;
+  LoanSetup loans;
   CheckpointSetup checkpoints;
 
   struct Work {

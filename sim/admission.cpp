@@ -59,6 +59,11 @@ std::string Admission::why_never_starts(JobId id) const {
   if (reason.empty() && job.place >= 0)
     reason = why_no_place(state_.spec, job, state_.workload.places[static_cast<std::size_t>(job.place)]);
   const int spares = state_.options.failures.spares;
+  const LoanSpec& loans = state_.options.failures.loans;
+  if (const std::int64_t ours = std::int64_t{state_.spec.servers} - loans.servers + loans.most_lent();
+      reason.empty() && loans.any() && job.gpus > ours * state_.spec.gpus_per_server)
+    reason = fmt::format("needs {} GPUs, the servers of the cluster and the most that are lent to it at once have {}",
+                         job.gpus, ours * state_.spec.gpus_per_server);
   if (const std::int64_t usable = std::int64_t{state_.spec.servers - spares} * state_.spec.gpus_per_server;
       reason.empty() && job.gpus > usable)
     reason = fmt::format("needs {} GPUs, the servers that aren't spares have {}", job.gpus, usable);
@@ -233,6 +238,12 @@ void Admission::interrupt(JobId job, std::optional<Time> detection) {
   run.vacated = state_.clock;
   run.detecting = detection.value_or(Time{});
   delay > Time{} ? queue_at(job, state_.clock + delay) : come_back(job);
+}
+
+void Admission::shrink(JobId job, std::span<const GpuId> gpus) {
+  if (state_.options.decisions != nullptr) state_.options.decisions->resized(state_.clock, job);
+  allocation_.resize(job, gpus);
+  pass_is_due_ = true;
 }
 
 void Admission::watch_failures(JobId interrupted) const {

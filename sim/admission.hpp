@@ -45,6 +45,8 @@ class Admission : private SchedulingActions {
   /// or ends if that has happened too often. `detection` is the time until somebody notices; nothing: a planned outage,
   /// from which it returns at once.
   void interrupt(JobId job, std::optional<Time> detection);
+  /// Has a running job go on with these of its GPUs, a number that it can have, because it loses the others.
+  void shrink(JobId job, std::span<const GpuId> gpus);
   /// Begins the iterations of a job that has restarted after a failure.
   void on_wake(JobId job) { allocation_.wake(job); }
   /// Frees a GPU that an interrupted job has kept, if there is such a job.

@@ -45,6 +45,24 @@ void check_spec(const FailureSpec& failures, const ClusterSpec& cluster) {
   }
 }
 
+void check_loans(const FailureSpec& failures, const ClusterSpec& cluster) {
+  const LoanSpec& loans = failures.loans;
+  if (!loans.any() && loans.changes.empty()) return;
+  if (loans.servers < 1 || loans.servers > cluster.servers)
+    throw InputError{fmt::format("{} of {} servers can't be lent", loans.servers, cluster.servers)};
+  if (failures.spares + failures.cold_spares > 0)
+    throw InputError{"there can't be spares where servers are lent, because a spare would stand in for one that isn't"};
+  Time last;
+  for (const LoanChange& each : loans.changes) {
+    const bool is_first = &each == &loans.changes.front();
+    if (each.lent < 0 || each.lent > loans.servers || (is_first ? each.at != Time{} : each.at <= last))
+      throw InputError{"the numbers of lent servers have rising times, the first at 0, and are within their range"};
+    last = each.at;
+  }
+  if (loans.changes.empty() || loans.period <= last)
+    throw InputError{"lent servers have a schedule, which is shorter than its period"};
+}
+
 void check_redundancy(const EngineState& state) {
   const RedundancyRule& rule = state.options.failures.redundancy;
   if (!rule.any()) return;
@@ -71,6 +89,7 @@ void check_redundancy(const EngineState& state) {
 
 void check_failure_spec(const EngineState& state) {
   check_spec(state.options.failures, state.spec);
+  check_loans(state.options.failures, state.spec);
   check_redundancy(state);
 }
 

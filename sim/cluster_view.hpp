@@ -104,6 +104,10 @@ class ClusterView {
   /// GPUs that start() still lets the virtual cluster take; INT_MAX if it has no quota or the policy may exceed it.
   [[nodiscard]] virtual int quota_left(std::int32_t vc) const = 0;
 
+  /// Servers that others lend to the cluster at times (sim/loans.hpp): the last ones. No GPU is free on one that is not
+  /// lent.
+  [[nodiscard]] virtual ServerRange loanable() const { return {}; }
+
   // Types of servers, which are numbered from 0. Without ClusterSpec::types all servers are of one type.
 
   [[nodiscard]] virtual std::size_t types() const { return 1; }

@@ -446,6 +446,10 @@ struct EngineState : ClusterView {
     return capacity.servers_of(job_view.vc, job_view.server_type);
   }
   [[nodiscard]] std::size_t types() const override { return std::max<std::size_t>(1, spec.types.size()); }
+  [[nodiscard]] ServerRange loanable() const override {
+    const auto all = static_cast<std::uint32_t>(spec.servers);
+    return {all - static_cast<std::uint32_t>(options.failures.loans.servers), all};
+  }
   [[nodiscard]] ServerRange servers_of_type(std::int32_t type) const override {
     return contend::servers_of_type(spec, spec.types.empty() ? -1 : type);
   }

@@ -3,6 +3,7 @@
 // themselves, and outages of a list. Everything is drawn from streams of its own, one for each component and one for
 // each job, so that another policy meets the same failures.
 
+#include "sim/loans.hpp"
 #include "sim/random_stream.hpp"
 #include "sim/redundancy.hpp"
 #include "sim/units.hpp"
@@ -150,12 +151,15 @@ struct FailureSpec {
   /// Of jobs with a duration: which failures of their GPUs they go on without.
   RedundancyRule redundancy{};
 
+  /// Servers that are lent to the cluster at times; not with spares.
+  LoanSpec loans{};
+
   /// True if anything is slower than planned at some time.
   [[nodiscard]] bool slows() const;
 
   [[nodiscard]] bool any() const {
     return !components.empty() || !outages.empty() || of_jobs.has_value() || spares + cold_spares > 0 || jitter > 0 ||
-           redundancy.any();
+           redundancy.any() || loans.any();
   }
 };
 

@@ -54,7 +54,8 @@ void Outages::add_components() {
       components_.push_back({from, to, kind, false, RandomStream{spec_.seed, stream}});
     }
   }
-  if (!spec_.outages.empty()) listed_.resize(servers_.size());
+  if (!spec_.outages.empty() || spec_.loans.any()) listed_.resize(servers_.size());
+  if (spec_.loans.any()) add_loans();
   for (const Outage& each : spec_.outages) {
     for (std::uint32_t s = each.first / per_server; s <= (each.last - 1) / per_server; ++s)
       listed_[s].push_back(static_cast<std::uint32_t>(components_.size()));
@@ -89,6 +90,7 @@ void Outages::withhold_spares() {
 
 void Outages::begin() {
   for (std::uint32_t c = 0; c < components_.size(); ++c) {
+    if (is_lent(c)) continue;
     Component& component = components_[c];
     const Outage* const outage = listed(c);
     const Time at = outage != nullptr ? outage->from : spec_.components[component.kind].failure.draw(component.stream);
@@ -97,6 +99,7 @@ void Outages::begin() {
     if (outage != nullptr && outage->drain)
       schedule(*outage->drain, static_cast<std::uint32_t>(components_.size() + servers_.size()) + c);
   }
+  if (spec_.loans.any()) schedule_loans();
   schedule_next();
 }
 
@@ -148,6 +151,8 @@ void Outages::strike_due() {
       on_started(what - components);
     } else if (what < spares + components) {
       begin_to_drain(what - spares);
+    } else if (what == change_of_loans()) {
+      change_loans();
     } else if (isolated_at_[what - spares - components] == state_.clock) {
       isolating_.push_back(what - spares - components);
     }
@@ -194,6 +199,7 @@ void Outages::strike_due() {
 void Outages::turn(std::uint32_t index) {
   Component& component = components_[index];
   component.is_down = !component.is_down;
+  if (is_lent(index)) return;
   if (component.kind == kOutage) {
     if (component.is_down) schedule(component.until, index);
     return;
@@ -206,11 +212,14 @@ void Outages::turn(std::uint32_t index) {
 }
 
 const std::optional<Slowdown>& Outages::slows(std::uint32_t component) const {
+  static const std::optional<Slowdown> kNothing;
+  if (is_lent(component)) return kNothing;
   const Outage* const outage = listed(component);
   return outage != nullptr ? outage->slows : spec_.components[components_[component].kind].slows;
 }
 
 FoundBy Outages::found_by(std::uint32_t component) const {
+  if (is_lent(component)) return FoundBy::delay;
   const Outage* const outage = listed(component);
   return outage != nullptr ? outage->found_by : spec_.components[components_[component].kind].found_by;
 }
@@ -366,7 +375,8 @@ void Outages::interrupt_struck() {
     while (last < struck_.size() && struck_[last].job == struck_[first].job) ++last;
     interrupt(struck_[first].job, std::span{struck_}.subspan(first, last - first));
   }
-  for (const JobId job : struck_by_plan_) interrupt(job, {});
+  for (const JobId job : struck_by_plan_)
+    if (!shrinks(job)) interrupt(job, {});
   rejoin();
   struck_.clear();
   struck_by_plan_.clear();
@@ -420,9 +430,10 @@ void Outages::tell_cause(JobId job, bool by_itself, const std::string& found) co
     const std::vector<GpuId>& gpus = state_.run(job).gpus;
     const auto struck = std::find_if(gpus.begin(), gpus.end(), has);
     if (!component.is_down || (slows(each) && !component.is_isolated) || struck == gpus.end()) continue;
-    const std::string name = listed(each) == nullptr ? spec_.components[component.kind].name
-                             : is_planned(each)      ? "a planned outage"
-                                                     : "an outage";
+    const std::string name = is_lent(each)             ? "the owner wants it back:"
+                             : listed(each) == nullptr ? spec_.components[component.kind].name
+                             : is_planned(each)        ? "a planned outage"
+                                                       : "an outage";
     const std::string where =
         component.last - component.first == 1
             ? fmt::format("GPU {} of server {}", struck->value() % per_server, struck->value() / per_server)

@@ -48,7 +48,7 @@ class Outages {
  private:
   struct Component {
     std::uint32_t first, last;  // GPUs
-    std::uint32_t kind;         // index of its class; kOutage: an outage of the list
+    std::uint32_t kind;         // index of its class; kOutage: an outage of the list; kLoan: a server that may be lent
     bool is_down = false;
     RandomStream stream;
     Time until{};              // of an outage
@@ -58,7 +58,8 @@ class Outages {
   struct Due {
     Time at;
     // Index of a component; behind them, of a spare that has started; behind those, of an outage of the list whose GPUs
-    // are withheld from now on; behind those, of a component that has been slow for long enough to be isolated.
+    // are withheld from now on; behind those, of a component that has been slow for long enough to be isolated. Behind
+    // those: the number of servers that are lent changes.
     std::uint32_t what;
     auto operator<=>(const Due&) const = default;
   };
@@ -89,7 +90,10 @@ class Outages {
   void strike_due();
   void turn(std::uint32_t component);
   [[nodiscard]] const Outage* listed(std::uint32_t component) const;
+  /// True of a server that may be lent.
+  [[nodiscard]] bool is_lent(std::uint32_t component) const { return components_[component].kind == kLoan; }
   [[nodiscard]] bool is_planned(std::uint32_t component) const {
+    if (is_lent(component)) return true;
     const Outage* const outage = listed(component);
     return outage != nullptr && outage->drain;
   }
@@ -121,6 +125,12 @@ class Outages {
   void take_from(JobId job, std::optional<Time> detection);
   void rejoin();
   void tell_cause(JobId job, bool by_itself, const std::string& found) const;
+  void add_loans();
+  [[nodiscard]] std::uint32_t change_of_loans() const;
+  void schedule_loans();
+  void change_loans();
+  void choose_reclaimed(int count);
+  [[nodiscard]] bool shrinks(JobId job);
   void watch_for_starts();
   /// True if jobs may use it, or soon may.
   [[nodiscard]] bool works(std::uint32_t server) const {
@@ -128,7 +138,7 @@ class Outages {
     return servers_[server].broken == 0 && (role == Role::active || role == Role::starting);
   }
 
-  static constexpr std::uint32_t kOutage = UINT32_MAX;
+  static constexpr std::uint32_t kOutage = UINT32_MAX, kLoan = kOutage - 1;
 
   EngineState& state_;
   Admission& admission_;
@@ -154,6 +164,9 @@ class Outages {
   std::vector<Struck> struck_;
   std::vector<JobId> struck_by_plan_, on_gpu_;
   std::int64_t failures_ = 0;
+  std::uint32_t first_lent_ = 0;    // component
+  std::size_t next_change_ = 0;     // of LoanSpec::changes
+  Time loans_begin_;                // of the period that they belong to
   std::int64_t without_start_ = 0;  // instants with outages since a job ran, or could be submitted or come back
 };
 

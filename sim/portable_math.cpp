@@ -65,4 +65,20 @@ double portable_expm1(double x) {
   return x * expm1_ratio(x);
 }
 
+// x is moved to -1/4 ... 1/4 by whole and half turns, and then halved for the series of 2 sin^2: cos 2y = 1 - 2 sin^2
+// y.
+double portable_cos_of_turns(double x) {
+  double rest = x - std::floor(x + 0.5);  // exact
+  double sign = 1;
+  if (rest > 0.25 || rest < -0.25) {
+    rest -= rest > 0 ? 0.5 : -0.5;
+    sign = -1;
+  }
+  const double y = std::numbers::pi * rest, square = y * y;
+  double sum = 1;  // sin y / y by its Taylor series; |y| <= 0.79, and the first dropped term is below 2^-60
+  for (int k = 18; k >= 2; k -= 2) sum = 1 - sum * square / (k * (k + 1));
+  const double sine = y * sum;
+  return sign * (1 - 2 * sine * sine);
+}
+
 }  // namespace contend

@@ -19,4 +19,7 @@ namespace contend {
 /// (e^t - 1) / t, and 1 at 0.
 [[nodiscard]] double expm1_ratio(double t);
 
+/// cos(2 pi x), within 4e-16, for |x| up to 2^50.
+[[nodiscard]] double portable_cos_of_turns(double x);
+
 }  // namespace contend

@@ -1,13 +1,15 @@
 // AlloX gives jobs of one GPU to types of GPUs so that the sum of completion times is least (Le et al., EuroSys 2020,
 // section 4, as in Gavel's released code). On a GPU the k-th job from the last delays k jobs, itself included, so it
-// costs k times its own time there. Waiting jobs and places on free GPUs are matched at the least cost. Of the jobs of
-// a GPU the first to run starts; the others are matched anew at the next decision. Jobs that run are never moved.
+// costs k times its own time there. Waiting jobs and positions on free GPUs are matched at the least cost. Of the jobs
+// of a GPU the first to run starts; the others are matched anew at the next decision. Jobs that run are never moved.
+// Which jobs of equal positions have the same GPU makes no difference to the sum; the oldest of them start first.
 
-#include "network/assignment.hpp"
 #include "policies/registry.hpp"
+#include "policies/scheduling/position_matching.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -18,7 +20,8 @@ namespace contend {
 
 namespace {
 
-constexpr double kSlowest = 1e-10;  // the rate where a job can't run
+constexpr double kSlowest = 1e-10;    // the rate where a job can't run
+constexpr double kLeastLeft = 1e-12;  // seconds, of a job that is as good as done
 
 class Allox final : public SchedulingPolicy {
  public:
@@ -45,11 +48,6 @@ class Allox final : public SchedulingPolicy {
     std::int32_t type = 0;
     std::size_t gpus = 0;
   };
-  /// A place on one of them.
-  struct Place {
-    std::size_t slot = 0, gpu = 0, from_last = 1;
-  };
-
   static std::int32_t owner_of(const ClusterView& cluster, const JobView& job) {
     return cluster.owns_servers(job.vc) ? job.vc : -1;
   }
@@ -86,34 +84,35 @@ class Allox final : public SchedulingPolicy {
   /// The jobs that start now, and on which type.
   static std::vector<std::pair<JobId, std::int32_t>> match(const ClusterView& cluster, const std::vector<Slot>& slots,
                                                            const std::vector<JobId>& ids) {
-    // More jobs on a GPU than its part of them, rounded up, would pay to move to another of the same type.
-    std::vector<Place> places;
-    for (std::size_t s = 0; s < slots.size(); ++s)
-      for (std::size_t g = 0; g < slots[s].gpus; ++g)
-        for (std::size_t k = 1; k <= (ids.size() + slots[s].gpus - 1) / slots[s].gpus; ++k) places.push_back({s, g, k});
-    std::vector<double> costs;
-    costs.reserve(ids.size() * places.size());
-    std::vector<std::vector<double>> speeds;
+    std::vector<double> takes;
+    std::vector<char> can_run;
     for (const JobId id : ids) {
       const JobView job = cluster.job(id);
-      const double left_s = job.remaining_service.to_seconds(), age_s = (cluster.now() - job.submit).to_seconds();
-      std::vector<double>& speed = speeds.emplace_back();
-      for (const Slot& slot : slots) speed.push_back(cluster.speed_on(job, slot.type));
-      for (const Place& place : places) {
-        const double rate = speed[place.slot] > 0 ? speed[place.slot] : kSlowest;
-        costs.push_back(static_cast<double>(place.from_last) * left_s / rate + age_s);
+      const double left_s = std::max(kLeastLeft, job.remaining_service.to_seconds());
+      for (const Slot& slot : slots) {
+        const double speed = cluster.speed_on(job, slot.type);
+        takes.push_back(left_s / (speed > 0 ? speed : kSlowest));
+        can_run.push_back(speed > 0 ? 1 : 0);
       }
     }
-    const std::vector<std::size_t> assigned = cheapest_assignment(costs, places.size());
-    std::map<std::pair<std::size_t, std::size_t>, std::pair<std::size_t, std::size_t>> first;  // by GPU: from last, job
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      const Place& place = places[assigned[i]];
-      if (speeds[i][place.slot] <= 0) continue;
-      auto& best = first.try_emplace({place.slot, place.gpu}, 0, i).first->second;
-      if (place.from_last > best.first) best = {place.from_last, i};
-    }
+    std::vector<std::size_t> gpus;
+    for (const Slot& slot : slots) gpus.push_back(slot.gpus);
+    const std::vector<Position> positions = match_positions(takes, gpus);
+    // By type and position, the first to run in front: the jobs there, of which the youngest share GPUs with the jobs
+    // of the positions before.
+    std::map<std::pair<std::size_t, std::size_t>, std::vector<std::size_t>, std::greater<>> lists;
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      if (can_run[i * slots.size() + positions[i].type] != 0)
+        lists[{positions[i].type, positions[i].from_last}].push_back(i);
+    std::vector<std::size_t> taken(slots.size());  // GPUs that have a first job
     std::vector<std::pair<JobId, std::int32_t>> starts;
-    for (const auto& [gpu, job] : first) starts.emplace_back(ids[job.second], slots[gpu.first].type);
+    for (const auto& [place, jobs] : lists) {
+      std::size_t& already = taken[place.first];
+      for (std::size_t n = 0; n + already < jobs.size(); ++n)
+        starts.emplace_back(ids[jobs[n]], slots[place.first].type);
+      already = std::max(already, jobs.size());
+    }
+    std::ranges::stable_sort(starts, {}, &std::pair<JobId, std::int32_t>::second);
     return starts;
   }
 
@@ -134,7 +133,7 @@ PolicyRow<SchedulingPolicy> allox_scheduling() {
       {"alpha", 1.0, 0, 1,
        "share of the waiting jobs, the oldest first, that a decision matches; or as many as GPUs are free"},
       {"window", std::int64_t{500}, 1, 100'000,
-       "the most jobs that a decision matches; its time grows with the cube of this number"}};
+       "the most jobs that a decision matches; its time grows with more than the square of this number"}};
   return {.name = "allox",
           .summary = "jobs of one GPU on the types that make the sum of completion times least",
           .source = "Le et al., EuroSys 2020",

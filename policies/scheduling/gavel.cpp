@@ -19,7 +19,7 @@ namespace {
 enum class Objective { max_min, water_filling, agnostic, makespan, finish_time_fairness, cost, equal };
 
 constexpr bool can_pack(Objective objective) {
-  return objective == Objective::max_min || objective == Objective::makespan ||
+  return objective == Objective::max_min || objective == Objective::water_filling || objective == Objective::makespan ||
          objective == Objective::finish_time_fairness || objective == Objective::cost;
 }
 
@@ -48,19 +48,14 @@ class Gavel final : public RoundPolicy {
 
  private:
   [[nodiscard]] TimeShares divide(const TypedCluster& cluster, const ClusterView& view) override {
-    if (packs_) return divide_packed(cluster);
+    if (packs_) return divide_packed(cluster, view);
     switch (objective_) {
       case Objective::max_min:
         return max_min_shares(cluster, false, false);
       case Objective::water_filling:
         if (entities_ == Entities::none) return max_min_shares(cluster, false, true);
         return hierarchical_shares(
-            cluster, entities_,
-            [&](std::int32_t entity) {
-              const int quota = entities_ == Entities::users ? INT_MAX : view.vc_quota(entity);
-              return quota == INT_MAX || quota <= 0 ? 1.0 : static_cast<double>(quota);
-            },
-            first_come_);
+            cluster, entities_, [&](std::int32_t entity) { return weight_of(entity, view); }, first_come_);
       case Objective::agnostic:
         return max_min_shares(cluster, true, false);
       case Objective::makespan:
@@ -77,7 +72,22 @@ class Gavel final : public RoundPolicy {
     return shares;
   }
 
-  [[nodiscard]] TimeShares divide_packed(const TypedCluster& cluster) const {
+  /// Of an entity.
+  [[nodiscard]] double weight_of(std::int32_t entity, const ClusterView& view) const {
+    const int quota = entities_ == Entities::users ? INT_MAX : view.vc_quota(entity);
+    return quota == INT_MAX || quota <= 0 ? 1.0 : static_cast<double>(quota);
+  }
+
+  [[nodiscard]] TimeShares divide_packed(const TypedCluster& cluster, const ClusterView& view) const {
+    std::vector<double> levels;
+    if (objective_ == Objective::water_filling && entities_ == Entities::none)
+      return packed_water_fill(cluster, levels);
+    if (objective_ == Objective::water_filling)
+      return packed_water_fill(
+          with_equal_weights(cluster),
+          entity_weights(
+              cluster, entities_, [&](std::int32_t entity) { return weight_of(entity, view); }, first_come_),
+          levels);
     if (objective_ == Objective::makespan) return packed_makespan_shares(cluster);
     if (objective_ == Objective::finish_time_fairness) return packed_finish_time_fair_shares(cluster);
     if (objective_ == Objective::cost) return packed_least_cost_shares(cluster);
@@ -124,7 +134,8 @@ PolicyRow<SchedulingPolicy> max_min_water_filling_scheduling() {
        "who shares the cluster before their jobs do: none, vc (virtual clusters, with their quotas as weights) or "
        "user"},
       {"within", std::string_view{"fairness"}, 0, 0,
-       "how the jobs of an entity share: fairness (alike) or fifo (the first as much as it can use)"}};
+       "how the jobs of an entity share: fairness (alike) or fifo (the first as much as it can use)"},
+      kPack};
   return {.name = "max-min-water-filling",
           .summary = "as max-min, and then the next least share, and so on; also of users or virtual clusters",
           .source = "Narayanan et al., OSDI 2020 (Gavel)",

@@ -22,6 +22,9 @@ class LinearProgram {
   std::size_t add(double value, std::vector<std::pair<std::size_t, double>> entries);
   /// The values of the columns at an optimum. Nothing limits the sum: a broken invariant.
   [[nodiscard]] std::vector<double> solve();
+  /// By row: how much the optimum that solve() has found rises with the limit. Where that is > 0, the row holds with
+  /// equality in every optimum.
+  [[nodiscard]] std::vector<double> duals() const;
 
  private:
   struct Column {
@@ -29,7 +32,6 @@ class LinearProgram {
     std::vector<std::pair<std::size_t, double>> entries;
   };
 
-  [[nodiscard]] std::vector<double> duals() const;
   [[nodiscard]] std::size_t best_column(const std::vector<double>& duals) const;
   [[nodiscard]] std::vector<double> change_of(std::size_t column) const;
   [[nodiscard]] std::vector<double> weights(std::span<const double> limits) const;

@@ -1,10 +1,13 @@
 #include "policies/scheduling/packed_shares.hpp"
 
 #include "policies/scheduling/linear_program.hpp"
+#include "sim/check.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,30 +15,46 @@ namespace contend {
 
 namespace {
 
+/// The levels that jobs are to get to: T_i(x) / norm_i >= part x base_i + level x slope_i, 0 <= part <= 1.
+struct LevelRows {
+  std::span<const double> norms;     ///< 0: the job has no level
+  std::span<const double> slopes{};  ///< empty: all 1
+  std::span<const double> bases{};   ///< empty: all 0
+  double value_of_bases = 0;         ///< of the part
+};
+
 /// The program of a cluster: rows of types, then one for the time of each job, then one for the level of each.
 class PackedProgram {
  public:
-  /// `norms`: of the rows of levels; 0: the job has none. `values`: of the shares of jobs, by job and type; empty: 0.
-  PackedProgram(const TypedCluster& cluster, std::span<const double> norms, std::span<const double> values,
+  /// `values`: of the shares of jobs, by job and type; empty: 0.
+  PackedProgram(const TypedCluster& cluster, const LevelRows& rows, std::span<const double> values,
                 double value_of_level, bool has_whole_level)
       : cluster_{cluster},
         types_{cluster.capacity.size()},
         jobs_{cluster.jobs.size()},
-        norms_{norms},
+        norms_{rows.norms},
         values_{values},
-        program_{limits(has_whole_level)} {
+        program_{limits(has_whole_level || !rows.bases.empty())} {
     for (std::size_t i = 0; i < jobs_; ++i)
       for (std::size_t j = 0; j < types_; ++j)
         if (const double rate = rate_on(cluster, cluster.jobs[i], j); rate > 0) add_alone(i, j, rate);
     for (std::size_t p = 0; p < cluster.pairs.size(); ++p)
       for (std::size_t j = 0; j < types_; ++j) add_pair(p, j);
-    std::vector<std::pair<std::size_t, double>> level;
-    for (std::size_t i = 0; i < jobs_; ++i)
-      if (norms[i] > 0) level.emplace_back(level_row(i), 1.0);
+    std::vector<std::pair<std::size_t, double>> level, base;
+    for (std::size_t i = 0; i < jobs_; ++i) {
+      if (norms_[i] <= 0) continue;
+      if (const double slope = rows.slopes.empty() ? 1.0 : rows.slopes[i]; slope > 0)
+        level.emplace_back(level_row(i), slope);
+      if (!rows.bases.empty() && rows.bases[i] > 0) base.emplace_back(level_row(i), rows.bases[i]);
+    }
     if (has_whole_level) level.emplace_back(level_row(jobs_), 1.0);
-    if (level.empty()) return;
-    level_ = program_.add(value_of_level, std::move(level));
-    has_level_ = true;
+    if (!level.empty()) {
+      level_ = program_.add(value_of_level, std::move(level));
+      has_level_ = true;
+    }
+    if (rows.bases.empty()) return;
+    base.emplace_back(level_row(jobs_), 1.0);
+    base_ = program_.add(rows.value_of_bases, std::move(base));
   }
 
   TimeShares solve() {
@@ -48,7 +67,17 @@ class PackedProgram {
       (is_pair ? shares.pairs : shares.x)[place] = at[c];
     }
     if (has_level_) shares.value = at[level_];
+    if (base_) part_of_bases_ = at[*base_];
     return shares;
+  }
+
+  /// After solve(): the part of the bases that all jobs get to.
+  [[nodiscard]] double part_of_bases() const { return part_of_bases_; }
+  /// After solve(): by job, what a rate that is needed beyond its level would cost.
+  [[nodiscard]] std::vector<double> prices_of_levels() const {
+    const std::vector<double> duals = program_.duals();
+    const auto first = duals.begin() + static_cast<std::ptrdiff_t>(level_row(0));
+    return {first, first + static_cast<std::ptrdiff_t>(jobs_)};
   }
 
  private:
@@ -89,7 +118,9 @@ class PackedProgram {
   std::span<const double> norms_, values_;
   LinearProgram program_;
   std::vector<std::pair<bool, std::size_t>> places_;  // by column: of a pair, and where its share goes
-  std::size_t level_ = 0;
+  std::size_t level_ = 0;                             // column
+  std::optional<std::size_t> base_;
+  double part_of_bases_ = 1;
   bool has_level_ = false;
 };
 
@@ -108,8 +139,11 @@ std::vector<double> norms_of(const TypedCluster& cluster, const Norm& norm) {
 
 }  // namespace
 
-TimeShares packed_level(const TypedCluster& cluster, std::span<const double> norms) {
-  // In units in which the level is near 1, as the tolerances of the program want it.
+namespace {
+
+/// The largest of the norms over the fastest rates. With norms divided by it levels are near 1, as the tolerances of
+/// the program want it.
+double scale_of(const TypedCluster& cluster, std::span<const double> norms) {
   double scale = 0;
   for (std::size_t i = 0; i < norms.size(); ++i) {
     double fastest = 0;
@@ -117,10 +151,17 @@ TimeShares packed_level(const TypedCluster& cluster, std::span<const double> nor
       fastest = std::max(fastest, rate_on(cluster, cluster.jobs[i], j));
     if (norms[i] > 0) scale = std::max(scale, norms[i] / fastest);
   }
+  return scale;
+}
+
+}  // namespace
+
+TimeShares packed_level(const TypedCluster& cluster, std::span<const double> norms) {
+  const double scale = scale_of(cluster, norms);
   std::vector<double> scaled{norms.begin(), norms.end()};
   if (scale > 0)
     for (double& norm : scaled) norm /= scale;
-  TimeShares shares = PackedProgram{cluster, scaled, {}, 1, false}.solve();
+  TimeShares shares = PackedProgram{cluster, {scaled}, {}, 1, false}.solve();
   if (scale > 0) shares.value /= scale;
   return shares;
 }
@@ -135,11 +176,11 @@ TimeShares packed_sum(const TypedCluster& cluster, std::span<const double> neede
     }
   constexpr double kAboveAll = 1e3;  // of what a part of the level is worth: deadlines go first
   const bool has_needs = std::ranges::any_of(needed, [](double each) { return each > 0; });
-  TimeShares shares = PackedProgram{cluster, needed, values, kAboveAll * most, has_needs}.solve();
+  TimeShares shares = PackedProgram{cluster, {needed}, values, kAboveAll * most, has_needs}.solve();
   constexpr double kReached = 1 - 1e-9;
   if (has_needs && shares.value < kReached) {
     const std::vector<double> none(needed.size());
-    shares = PackedProgram{cluster, none, values, 0, false}.solve();
+    shares = PackedProgram{cluster, {none}, values, 0, false}.solve();
   }
   const std::size_t types = cluster.capacity.size();
   shares.value = 0;
@@ -159,6 +200,65 @@ TimeShares packed_max_min_shares(const TypedCluster& cluster) {
   const std::vector<double> norms =
       norms_of(cluster, [&](std::size_t i) { return proportional_rate(cluster, cluster.jobs[i], false); });
   return packed_level(cluster, norms);
+}
+
+TimeShares packed_water_fill(const TypedCluster& cluster, const ShareProgram::Weigh& weigh,
+                             std::vector<double>& levels) {
+  constexpr double kMost = 1e6, kReached = 1 - 1e-9, kPaysEnough = 0.1;
+  const std::size_t n = cluster.jobs.size();
+  std::vector<double> norms =
+      norms_of(cluster, [&](std::size_t i) { return proportional_rate(cluster, cluster.jobs[i], false); });
+  const double scale = scale_of(cluster, norms);
+  std::vector<char> open(n, 1);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (norms[i] > 0) norms[i] /= scale;
+    open[i] = norms[i] > 0 ? 1 : 0;
+  }
+  levels.assign(n, 0);
+  TimeShares shares;
+  shares.x.assign(n * cluster.capacity.size(), 0);
+  shares.pairs.assign(cluster.pairs.size() * cluster.capacity.size(), 0);
+  std::vector<double> slopes(n);
+  while (true) {
+    std::fill(slopes.begin(), slopes.end(), 0);
+    weigh(open, slopes);
+    if (std::ranges::none_of(slopes, [](double slope) { return slope > 0; })) break;
+    std::vector<double> prices;
+    // The bases can be reached, and so they are where a part of them is worth more than any level that it costs.
+    for (double worth = 1e3; worth <= kMost; worth *= 10) {
+      PackedProgram program{cluster, {norms, slopes, levels, worth}, {}, 1, false};
+      shares = program.solve();
+      prices = program.prices_of_levels();
+      if (program.part_of_bases() >= kReached) break;
+    }
+    // Jobs whose level has a price are at it in every optimum. Those that pay little may owe it to rounding; if not,
+    // they are frozen later, at the same level.
+    double most = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      levels[i] += slopes[i] * shares.value;
+      prices[i] *= slopes[i];
+      most = std::max(most, prices[i]);
+    }
+    CONTEND_CHECK(most > 0, "a program of shares has a job that limits its level");
+    for (std::size_t i = 0; i < n; ++i)
+      if (slopes[i] > 0 && prices[i] >= kPaysEnough * most) open[i] = 0;
+  }
+  shares.value = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < n; ++i) {
+    levels[i] /= scale > 0 ? scale : 1;
+    if (norms[i] > 0) shares.value = std::min(shares.value, levels[i]);
+  }
+  return shares;
+}
+
+TimeShares packed_water_fill(const TypedCluster& cluster, std::vector<double>& levels) {
+  return packed_water_fill(
+      cluster,
+      [](std::span<const char> open, std::span<double> slope) {
+        for (std::size_t i = 0; i < open.size(); ++i)
+          if (open[i] != 0) slope[i] = 1;
+      },
+      levels);
 }
 
 TimeShares packed_makespan_shares(const TypedCluster& cluster) {

@@ -12,6 +12,7 @@
 #include "policies/scheduling/type_allocation.hpp"
 
 #include <span>
+#include <vector>
 
 namespace contend {
 
@@ -22,6 +23,12 @@ namespace contend {
 
 /// Objectives of policies with pairs; type_allocation.hpp has them without.
 [[nodiscard]] TimeShares packed_max_min_shares(const TypedCluster& cluster);
+/// Water filling: levels rise as `weigh` says (ShareProgram::water_fill), those of jobs that can't rise any more are
+/// frozen, and the others go on. `value` is the least level of a job that some type can run.
+[[nodiscard]] TimeShares packed_water_fill(const TypedCluster& cluster, const ShareProgram::Weigh& weigh,
+                                           std::vector<double>& levels);
+/// The same where all levels rise alike.
+[[nodiscard]] TimeShares packed_water_fill(const TypedCluster& cluster, std::vector<double>& levels);
 [[nodiscard]] TimeShares packed_makespan_shares(const TypedCluster& cluster);
 [[nodiscard]] TimeShares packed_finish_time_fair_shares(const TypedCluster& cluster);
 [[nodiscard]] TimeShares packed_least_cost_shares(const TypedCluster& cluster);

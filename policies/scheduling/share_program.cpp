@@ -154,13 +154,15 @@ class ShareColumns {
 
   /// What these shares use, and what they are worth beside their level.
   void use(const std::vector<double>& shares, Column& column) const {
-    const std::size_t types = program_.types();
-    for (std::size_t i = 0; i < program_.jobs(); ++i)
-      for (std::size_t j = 0; j < types; ++j) {
-        column.usage[j] += program_.gpus_[i] * shares[i * types + j];
-        if (!values_.empty()) column.value += values_[i * types + j] * shares[i * types + j];
-      }
+    for (std::size_t i = 0; i < program_.jobs(); ++i) use_of(i, shares.data() + i * program_.types(), column);
     column.usage[rows_ - 1] = 1;
+  }
+  void use_of(std::size_t job, const double* own, Column& column) const {
+    const std::size_t types = program_.types();
+    for (std::size_t j = 0; j < types; ++j) {
+      column.usage[j] += program_.gpus_[job] * own[j];
+      if (!values_.empty()) column.value += values_[job * types + j] * own[j];
+    }
   }
 
   [[nodiscard]] double right_side(std::size_t row) const { return row + 1 < rows_ ? program_.capacity_[row] : 1; }
@@ -239,9 +241,13 @@ class ShareColumns {
     Column column{.usage = std::vector<double>(rows_)};
     column.prices = std::move(prices);
     column.level = values_.empty() ? best_level(column.prices) : 0;
-    std::vector<double> shares(program_.jobs() * program_.types());
-    choose(column, 1, shares);
-    use(shares, column);
+    std::vector<double> own(program_.types());
+    for (std::size_t i = 0; i < program_.jobs(); ++i) {  // job by job: all shares would not fit into the caches
+      std::ranges::fill(own, 0);
+      choose_for(i, column, 1, own.data());
+      use_of(i, own.data(), column);
+    }
+    column.usage[rows_ - 1] = 1;
     if (values_.empty()) column.value = column.level;
     columns_.push_back(std::move(column));
   }
@@ -304,14 +310,15 @@ class ShareColumns {
 
   /// Adds the shares of a column that the jobs have chosen, times `weight`.
   void choose(const Column& column, double weight, std::vector<double>& shares) {
-    const std::size_t types = program_.types();
-    for (std::size_t i = 0; i < program_.jobs(); ++i) {
-      double* const own = shares.data() + i * types;
-      if (values_.empty()) {
-        add_shares({rates_of(i), program_.gpus_[i], column.prices}, base_[i] + slope_[i] * column.level, weight, own);
-      } else {
-        choose_value(i, column.prices, weight, own);
-      }
+    for (std::size_t i = 0; i < program_.jobs(); ++i)
+      choose_for(i, column, weight, shares.data() + i * program_.types());
+  }
+  void choose_for(std::size_t job, const Column& column, double weight, double* own) const {
+    if (values_.empty()) {
+      const double level = base_[job] + slope_[job] * column.level;
+      add_shares({rates_of(job), program_.gpus_[job], column.prices}, level, weight, own);
+    } else {
+      choose_value(job, column.prices, weight, own);
     }
   }
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace contend {
 
@@ -98,33 +99,41 @@ TimeShares max_min_shares(const TypedCluster& cluster, bool agnostic, bool fill)
   return shares;
 }
 
+ShareProgram::Weigh entity_weights(const TypedCluster& cluster, Entities entities,
+                                   std::function<double(std::int32_t entity)> weight, bool first_come) {
+  return [&cluster, entities, weight = std::move(weight), first_come](std::span<const char> open,
+                                                                      std::span<double> slope) {
+    const auto entity_of = [&](std::size_t i) {
+      return entities == Entities::virtual_clusters ? cluster.jobs[i].vc : cluster.jobs[i].user;
+    };
+    std::map<std::int32_t, double> weights;  // of the open jobs of each entity
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      if (open[i] == 0) continue;
+      double& all = weights[entity_of(i)];
+      if (!first_come) {
+        all += cluster.jobs[i].weight;
+      } else if (all == 0) {
+        slope[i] = weight(entity_of(i));
+        all = 1;
+      }
+    }
+    for (std::size_t i = 0; i < open.size() && !first_come; ++i)
+      if (open[i] != 0) slope[i] = weight(entity_of(i)) * cluster.jobs[i].weight / weights.at(entity_of(i));
+  };
+}
+
+TypedCluster with_equal_weights(TypedCluster cluster) {
+  for (TypedJob& job : cluster.jobs) job.weight = 1;
+  return cluster;
+}
+
 TimeShares hierarchical_shares(const TypedCluster& cluster, Entities entities,
                                const std::function<double(std::int32_t entity)>& weight, bool first_come) {
-  TypedCluster alike = cluster;
-  for (TypedJob& job : alike.jobs) job.weight = 1;
+  const TypedCluster alike = with_equal_weights(cluster);
   const ShareProgram program =
       program_of(alike, [&](std::size_t i) { return proportional_rate(alike, alike.jobs[i], false); });
-  const auto entity_of = [&](std::size_t i) {
-    return entities == Entities::virtual_clusters ? cluster.jobs[i].vc : cluster.jobs[i].user;
-  };
   std::vector<double> levels;
-  TimeShares shares = program.water_fill(
-      [&](std::span<const char> open, std::span<double> slope) {
-        std::map<std::int32_t, double> weights;  // of the open jobs of each entity
-        for (std::size_t i = 0; i < open.size(); ++i) {
-          if (open[i] == 0) continue;
-          double& all = weights[entity_of(i)];
-          if (!first_come) {
-            all += cluster.jobs[i].weight;
-          } else if (all == 0) {
-            slope[i] = weight(entity_of(i));
-            all = 1;
-          }
-        }
-        for (std::size_t i = 0; i < open.size() && !first_come; ++i)
-          if (open[i] != 0) slope[i] = weight(entity_of(i)) * cluster.jobs[i].weight / weights.at(entity_of(i));
-      },
-      levels);
+  TimeShares shares = program.water_fill(entity_weights(cluster, entities, weight, first_come), levels);
   const std::vector<double> can = runnable(cluster);
   shares.value = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < levels.size(); ++i)

@@ -60,6 +60,11 @@ enum class Entities : std::uint8_t { none, virtual_clusters, users };
 /// has alone. When a job can't rise any more, the others of its entity have its part. The value is the smallest level.
 [[nodiscard]] TimeShares hierarchical_shares(const TypedCluster& cluster, Entities entities,
                                              const std::function<double(std::int32_t entity)>& weight, bool first_come);
+/// How fast the levels rise there; it refers to `cluster`. Levels are those of jobs of equal weights, as those of
+/// with_equal_weights().
+[[nodiscard]] ShareProgram::Weigh entity_weights(const TypedCluster& cluster, Entities entities,
+                                                 std::function<double(std::int32_t entity)> weight, bool first_come);
+[[nodiscard]] TypedCluster with_equal_weights(TypedCluster cluster);
 /// The level of each job under these shares.
 [[nodiscard]] std::vector<double> levels_of(const TypedCluster& cluster, const TimeShares& shares, bool agnostic);
 

@@ -4,6 +4,7 @@
 #include "scenarios/keys/failure_keys.hpp"
 #include "scenarios/keys/key_rows.hpp"
 #include "scenarios/keys/like_keys.hpp"
+#include "scenarios/keys/loan_keys.hpp"
 #include "scenarios/keys/network_keys.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
@@ -43,8 +44,8 @@ bool studies_iteration(const Scenario& scenario) {
 
 /// Keys of jobs and clusters are invalid in an iteration study, and `overlap.*` is invalid in a study of jobs.
 ScenarioKey for_its_study(ScenarioKey key) {
-  constexpr std::string_view kOfJobs[] = {"cluster.", "policies.", "scheduling.", "workload.",
-                                          "engine.",  "measure.",  "failures.",   "checkpoints."};
+  constexpr std::string_view kOfJobs[] = {"cluster.", "policies.", "scheduling.", "workload.",   "engine.",
+                                          "measure.", "failures.", "loans.",      "checkpoints."};
   const auto add = [&](KeyCondition condition, std::string_view needs) {
     key.conditions.push_back(condition);
     if (key.needs.empty()) key.needs = needs;
@@ -242,9 +243,9 @@ std::vector<ScenarioKey> expectation_keys() {
 const std::vector<ScenarioKey>& scenario_keys() {
   static const std::vector<ScenarioKey> keys = [] {
     std::vector<ScenarioKey> all;
-    for (const auto& make :
-         {run_keys, cluster_keys, host_keys, network_keys, policy_keys, scheduling_keys, failure_keys, checkpoint_keys,
-          training_keys, workload_keys, study_keys, engine_keys, measure_keys, expectation_keys, sweep_keys}) {
+    for (const auto& make : {run_keys, cluster_keys, host_keys, network_keys, policy_keys, scheduling_keys,
+                             failure_keys, loan_keys, checkpoint_keys, training_keys, workload_keys, study_keys,
+                             engine_keys, measure_keys, expectation_keys, sweep_keys}) {
       for (ScenarioKey& key : make()) all.push_back(for_its_study(std::move(key)));
     }
     return all;

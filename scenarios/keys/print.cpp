@@ -25,6 +25,7 @@ std::vector<std::string*> paths_of(Scenario& scenario) {
                      &scenario.overlap.layers, &scenario.overlap.device.profile, &scenario.network.sites})
     if (*path) paths.push_back(&**path);
   if (scenario.failures.events) paths.push_back(&*scenario.failures.events);
+  if (scenario.loans.events) paths.push_back(&*scenario.loans.events);
   if (scenario.workload.throughputs) paths.push_back(&*scenario.workload.throughputs);
   if (scenario.sharing.pairs) paths.push_back(&*scenario.sharing.pairs);
   if (scenario.sharing.profiles) paths.push_back(&*scenario.sharing.profiles);

@@ -4,6 +4,7 @@
 #include "scenarios/keys/key_places.hpp"
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/like_keys.hpp"
+#include "scenarios/keys/loan_keys.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
 #include "scenarios/keys/sharing_keys.hpp"
 #include "scenarios/keys/training_codec.hpp"
@@ -164,6 +165,7 @@ class LayerReader {
     place(sharing_complaints(scenario_));
     if (none_about({"failures", "checkpoints", "cluster", "scheduling", "workload"}))
       place(failure_complaints(scenario_));
+    if (none_about({"failures", "loans", "cluster", "scheduling"})) place(loan_complaints(scenario_));
     if (!readable) return;
     if (!complaints_.empty()) return place_independent();
     if (scenario_.overlap.given()) keep_places();

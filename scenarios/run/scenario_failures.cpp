@@ -1,5 +1,7 @@
 #include "scenarios/run/scenario_failures.hpp"
+
 #include "scenarios/run/network_costs.hpp"
+#include "scenarios/run/scenario_loans.hpp"
 
 #include "models/reliability/checkpoint_period.hpp"
 #include "models/reliability/presets.hpp"
@@ -94,15 +96,15 @@ std::optional<DurationLaw> law_of_jobs(const Scenario& scenario) {
 FailureSpec failure_spec(const Scenario& scenario, std::uint64_t seed) {
   const FailureSetup& failures = scenario.failures;
   FailureSpec spec;
-  if (!failures.any_of_servers()) return spec;
+  if (!failures.any_of_servers() && scenario.loans.servers == 0) return spec;
   for (const NamedServerType& type : scenario.cluster.types) {
     if (type.gpus_per_server == scenario.cluster.gpus_per_server) continue;
-    throw InputError{
-        {{.key = "failures",
-          .reason = fmt::format("servers of {} have {} GPUs and others {}: what fails is counted in servers "
-                                "that have equally many",
-                                type.name, type.gpus_per_server, scenario.cluster.gpus_per_server),
-          .hint = "give all cluster.types the same gpus_per_server"}}};
+    throw InputError{{{.key = failures.any_of_servers() ? "failures" : "loans.servers",
+                       .reason = fmt::format(
+                           "servers of {} have {} GPUs and others {}: what fails, or is lent, is counted in servers "
+                           "that have equally many",
+                           type.name, type.gpus_per_server, scenario.cluster.gpus_per_server),
+                       .hint = "give all cluster.types the same gpus_per_server"}}};
   }
   spec.components = classes_of(scenario);
   spec.of_jobs = law_of_jobs(scenario);
@@ -124,6 +126,7 @@ FailureSpec failure_spec(const Scenario& scenario, std::uint64_t seed) {
   spec.cold_spares = failures.cold_spares;
   spec.cold_delay = failures.cold_delay;
   spec.redundancy = failures.redundancy;
+  spec.loans = loan_spec(scenario.loans);
   spec.redundancy.step_cost = thousandths_of(failures.step_cost);
   return spec;
 }

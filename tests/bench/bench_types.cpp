@@ -1,11 +1,12 @@
 // What a decision costs where a cluster has several types of GPUs: shares of time for jobs on 10,000 GPUs of 4 types
-// under the objectives of Gavel, Sia's configurations, and AlloX's matching by the number of jobs that it looks at. The
-// number of jobs grows tenfold from row to row; the last column is the growth of the time, so it shows where it is more
-// than the jobs. Time of the processor, one core.
+// under the objectives of Gavel, Sia's configurations, AlloX's matching by the number of jobs that it looks at, and
+// Hydra's search. The number of jobs grows tenfold from row to row; the last column is the growth of the time, so it
+// shows where it is more than the jobs. Time of the processor, one core.
 //   bench_types --quick   up to 10,000 jobs
 
-#include "network/assignment.hpp"
 #include "policies/scheduling/configurations.hpp"
+#include "policies/scheduling/deadline_plan.hpp"
+#include "policies/scheduling/position_matching.hpp"
 #include "policies/scheduling/type_allocation.hpp"
 #include "sim/random_stream.hpp"
 
@@ -108,24 +109,48 @@ void configurations(int most) {
   }
 }
 
-void matching() {
+void matching(std::size_t most) {
   fmt::print("\n{:<22}{:>10}{:>14}{:>16}{:>10}\n", "allox, 64 free GPUs", "jobs", "decision [s]", "per job [us]",
              "growth");
   double last = 0;
-  for (const std::size_t jobs : {125U, 250U, 500U, 1000U}) {
+  const std::vector<std::size_t> gpus(4, 16);
+  for (std::size_t jobs = 125; jobs <= most; jobs *= 2) {
     RandomStream stream{1, "bench.matching"};
-    const std::size_t gpus = 64, deep = (jobs + gpus - 1) / gpus;
-    std::vector<double> costs;
+    std::vector<double> takes;
     for (std::size_t i = 0; i < jobs; ++i) {
       const double own = 60 + 6000 * stream.uniform(), faster = 1 + 2 * stream.uniform();
-      for (std::size_t g = 0; g < gpus; ++g)
-        for (std::size_t k = 1; k <= deep; ++k)
-          costs.push_back(static_cast<double>(k) * own / std::pow(faster, static_cast<double>(g % 4)));
+      for (std::size_t t = 0; t < gpus.size(); ++t) takes.push_back(own / std::pow(faster, static_cast<double>(t)));
     }
     const double begin = processor_s();
-    const auto assigned = cheapest_assignment(costs, gpus * deep);
+    const auto found = match_positions(takes, gpus);
     const double took = processor_s() - begin;
-    fmt::print("{:<22}{:>10}{:>14.4f}{:>16.2f}{:>10}\n", "", assigned.size(), took,
+    fmt::print("{:<22}{:>10}{:>14.4f}{:>16.2f}{:>10}\n", "", found.size(), took, 1e6 * took / static_cast<double>(jobs),
+               last > 0 ? fmt::format("{:.1f}", took / last) : "-");
+    std::fflush(stdout);
+    last = took;
+  }
+}
+
+/// Hydra's search: 16 GPUs of 4 types, half of them busy, half of the jobs with a deadline.
+void deadlines() {
+  fmt::print("\n{:<22}{:>10}{:>14}{:>16}{:>10}\n", "hydra, 10,000 nodes", "jobs", "decision [s]", "per job [us]",
+             "growth");
+  double last = 0;
+  for (const std::size_t jobs : {10U, 50U, 250U}) {
+    RandomStream stream{1, "bench.deadlines"};
+    std::vector<PlannedJob> planned(jobs);
+    for (PlannedJob& job : planned) {
+      const double own = 60 + 6000 * stream.uniform(), faster = 1 + 2 * stream.uniform();
+      for (int t = 0; t < 4; ++t) job.takes.push_back(own / std::pow(faster, t));
+      if (stream.uniform() < 0.5) job.due = own * (1 + 3 * stream.uniform());
+    }
+    std::vector<PlanMachine> machines;
+    for (std::size_t m = 0; m < 16; ++m) machines.push_back({m % 4, m < 8 ? 0 : 3000 * stream.uniform()});
+    constexpr std::int64_t kNodes = 10'000;
+    const double begin = processor_s();
+    const DeadlinePlan plan = plan_deadlines(planned, machines, kNodes);
+    const double took = processor_s() - begin;
+    fmt::print("{:<22}{:>10}{:>14.4f}{:>16.2f}{:>10}\n", "", plan.starts.size(), took,
                1e6 * took / static_cast<double>(jobs), last > 0 ? fmt::format("{:.1f}", took / last) : "-");
     last = took;
   }
@@ -137,6 +162,7 @@ int main(int argc, char** argv) {
   const bool quick = argc > 1 && std::strcmp(argv[1], "--quick") == 0;
   shares(quick ? 10'000 : 100'000);
   configurations(quick ? 10'000 : 100'000);
-  matching();
+  matching(quick ? 1000 : 4000);
+  deadlines();
   return 0;
 }

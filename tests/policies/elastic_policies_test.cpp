@@ -52,16 +52,6 @@ struct ElasticCase {
   }
 };
 
-/// What jobs held: `A2 0-40` for two GPUs of job A from 0 to 40 s.
-std::string holds(const Played& played) {
-  std::string text;
-  for (const Hold& run : played.runs)
-    text += fmt::format("{}{}{} {:.4g}-{:.4g}", text.empty() ? "" : ", ",
-                        static_cast<char>('A' + static_cast<int>(run.job.index())), run.gpus.size(),
-                        run.start.to_seconds(), run.end.to_seconds());
-  return text;
-}
-
 const Choice kAfs{"afs", {}};
 const Choice kOptimus{"optimus", {{"period_s", 0.0}}};
 const Choice kElasticFlow{"elasticflow", {{"period_s", 0.0}}};

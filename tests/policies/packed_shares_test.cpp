@@ -172,3 +172,117 @@ TEST_CASE("packing: random clusters against the whole program by a slow simplex 
     CHECK(shares.value >= max_min_shares(cluster, false, false).value * (1 - 1e-9));
   }
 }
+
+namespace {
+
+/// The largest level above `base` that all `open` jobs can get to together while the others keep their levels.
+double slow_rise(const TypedCluster& cluster, const std::vector<double>& norms, const std::vector<double>& base,
+                 const std::vector<char>& open) {
+  // As slow_level(), with a column z <= 1 for the part of their levels that the others keep, which is worth more than
+  // any level of the open jobs.
+  const std::size_t n = cluster.jobs.size(), k = cluster.capacity.size(), m = cluster.pairs.size();
+  const std::size_t columns = (n + m) * k + 2, z = columns - 2, t = columns - 1;
+  std::vector<std::vector<double>> a(k + 2 * n + 1, std::vector<double>(columns));
+  std::vector<double> b(k + 2 * n + 1), c(columns);
+  c[t] = 1;
+  c[z] = 1e5;
+  a.back()[z] = 1;
+  b.back() = 1;
+  for (std::size_t j = 0; j < k; ++j) b[j] = cluster.capacity[j];
+  for (std::size_t i = 0; i < n; ++i) {
+    b[k + i] = 1;
+    a[k + n + i][open[i] != 0 ? t : z] = open[i] != 0 ? norms[i] : norms[i] * base[i];
+  }
+  const auto use = [&](std::size_t column, std::size_t job, double rate) {
+    a[k + job][column] = 1;
+    a[k + n + job][column] = -rate;
+  };
+  for (std::size_t j = 0; j < k; ++j) {
+    for (std::size_t i = 0; i < n; ++i) {
+      a[j][i * k + j] = cluster.jobs[i].gpus;
+      use(i * k + j, i, rate_on(cluster, cluster.jobs[i], j));
+    }
+    for (std::size_t p = 0; p < m; ++p) {
+      const TypedPair& pair = cluster.pairs[p];
+      const std::size_t column = (n + p) * k + j;
+      a[j][column] = cluster.jobs[pair.first].gpus;
+      const bool fits = cluster.capacity[j] >= cluster.jobs[pair.first].gpus;
+      use(column, pair.first, fits ? pair.first_rates[j] : 0);
+      use(column, pair.second, fits ? pair.second_rates[j] : 0);
+    }
+  }
+  return simplex(a, b, c) - 1e5;
+}
+
+}  // namespace
+
+TEST_CASE("packing: water filling by hand") {
+  // Jobs 0 and 1 run on the first type only, where they share the GPU at 0.8 each, job 2 on the second only. A level is
+  // the rate over half of that alone, because each type has half of the GPUs: 1.6, 1.6 and 2.
+  TypedCluster cluster{.capacity = {1, 1},
+                       .prices = {},
+                       .jobs = {packed_job({1, 0}), packed_job({1, 0}), packed_job({0, 1})},
+                       .pairs = {}};
+  cluster.pairs = {{.first = 0, .second = 1, .first_rates = {0.8, 0}, .second_rates = {0.8, 0}}};
+  std::vector<double> levels;
+  CHECK(packed_water_fill(cluster, levels).value == near(1.6, 1e-9));
+  CHECK(levels[0] == near(1.6, 1e-9));
+  CHECK(levels[1] == near(1.6, 1e-9));
+  CHECK(levels[2] == near(2.0, 1e-9));
+  // One type of two GPUs, each job 1 alone. If job 2 leaves its GPU for g of the time, jobs 0 and 1 get 0.8 + 0.2 g
+  // each: together for 1 - g, and alone for g each. All are at 5/6 with g = 1/6.
+  for (TypedJob& job : cluster.jobs) job.rates = {1};
+  cluster.capacity = {2};
+  cluster.pairs = {{.first = 0, .second = 1, .first_rates = {0.8}, .second_rates = {0.8}}};
+  CHECK(packed_water_fill(cluster, levels).value == near(5.0 / 6, 1e-9));
+  for (const double level : levels) CHECK(level == near(5.0 / 6, 1e-9));
+}
+
+TEST_CASE("packing: no level of a water filling can rise without lowering one that is not larger, on random clusters") {
+  int kinds = 0;
+  for (std::uint64_t seed = 0; seed < effort<std::uint64_t>(150); ++seed) {
+    CAPTURE(seed);
+    const TypedCluster cluster = random_packed(seed);
+    std::vector<double> norms, levels;
+    for (const TypedJob& job : cluster.jobs) norms.push_back(proportional_rate(cluster, job, false));
+    const TimeShares shares = packed_water_fill(cluster, levels);
+    CHECK(shares.value == near(packed_max_min_shares(cluster).value, 1e-8));
+    for (std::size_t i = 0; i < levels.size(); ++i)
+      CHECK(rate_of(cluster, shares, i) >= levels[i] * norms[i] * (1 - 1e-7));
+    // Of each level, those that are not larger stay; all larger ones together with this one can't rise above it.
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      std::vector<char> open(levels.size());
+      std::vector<double> base = levels;
+      for (std::size_t o = 0; o < levels.size(); ++o) open[o] = levels[o] > levels[i] * (1 + 1e-7) ? 1 : 0;
+      for (std::size_t o = 0; o < levels.size(); ++o)
+        if (open[o] != 0) base[o] = levels[i];  // the larger ones may fall as far as this one
+      open.assign(levels.size(), 0);
+      open[i] = 1;
+      CHECK(slow_rise(cluster, norms, base, open) <= levels[i] * (1 + 1e-6) + 1e-7);
+    }
+    std::ranges::sort(levels);
+    if (levels.back() > levels.front() * 1.001) ++kinds;
+  }
+  CHECK(kinds > 50);
+}
+
+TEST_CASE("packing: with nothing gained by sharing the water filling is that without pairs, also of entities") {
+  for (std::uint64_t seed = 0; seed < effort<std::uint64_t>(100); ++seed) {
+    CAPTURE(seed);
+    TypedCluster cluster = random_packed(seed);
+    cluster.pairs.clear();
+    for (std::size_t i = 0; i < cluster.jobs.size(); ++i) cluster.jobs[i].user = static_cast<std::int32_t>(i % 3);
+    std::vector<double> levels;
+    const TimeShares packed = packed_water_fill(cluster, levels);
+    const std::vector<double> expected = levels_of(cluster, max_min_shares(cluster, false, true), false);
+    for (std::size_t i = 0; i < levels.size(); ++i) CHECK(levels[i] == near(expected[i], 1e-7));
+    CHECK(packed.value == near(max_min_shares(cluster, false, true).value, 1e-8));
+    const auto weight = [](std::int32_t entity) { return 1.0 + entity; };
+    for (const bool first_come : {false, true}) {
+      const TimeShares all = packed_water_fill(with_equal_weights(cluster),
+                                               entity_weights(cluster, Entities::users, weight, first_come), levels);
+      const TimeShares other = hierarchical_shares(cluster, Entities::users, weight, first_come);
+      CHECK(all.value == near_absolute(other.value, 1e-7));
+    }
+  }
+}

@@ -60,9 +60,19 @@ TEST_CASE("consolidated-or-wait: whole until the patience ends, to the nanosecon
 }
 
 TEST_CASE("random workloads end under every placement policy, with virtual clusters that own servers") {
-  const std::vector<const char*> names{
-      "consolidated",   "consolidated-or-wait", "first-fit", "groups", "list-scheduling", "lwf", "random", "spread",
-      "topology-aware", "traffic-aware",        "worst-fit", "yarn"};
+  const std::vector<const char*> names{"consolidated",
+                                       "consolidated-or-wait",
+                                       "first-fit",
+                                       "groups",
+                                       "list-scheduling",
+                                       "lwf",
+                                       "own-first",
+                                       "random",
+                                       "spread",
+                                       "topology-aware",
+                                       "traffic-aware",
+                                       "worst-fit",
+                                       "yarn"};
   const auto is_inside = [](const auto& row) { return !row.is_outside; };
   CHECK(std::ranges::count_if(placement_policies(), is_inside) == std::ssize(names));
   for (std::uint64_t seed = 1; seed <= effort(std::uint64_t{40}); ++seed) {

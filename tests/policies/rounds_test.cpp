@@ -13,6 +13,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -269,6 +270,28 @@ TEST_CASE("allox: on one type it is shortest job first, and gangs start where th
   const ClusterSpec larger = types_of({{"only", 1, 4, Bytes{1}, 0}});
   workload.jobs = {timed_job(0, 4, 10), timed_job(0, 1, 5), timed_job(0, 2, 5)};
   CHECK(run_typed({"allox", {}}, larger, workload).result.jobs[2].start == Time::seconds(10));
+}
+
+TEST_CASE("hydra: a job with a deadline waits for the fast GPU, and the one that holds it is not moved") {
+  // B comes at 1 s and takes 40 s on the slow GPU, which is free, and 20 on the fast one. If A holds that until 15 s, B
+  // waits for it and ends at 35 s, with a deadline of 38 s or without one; if A holds it until 25 s, B does not wait.
+  const ClusterSpec cluster = types_of({{"slow", 1, 1, Bytes{1}, 0}, {"fast", 1, 1, Bytes{1}, 0}});
+  Workload workload;
+  workload.paces = {{{.together = kNominalPace}, {.together = pace_of(2)}}};
+  const auto finish = [&](std::int64_t first, std::optional<std::int64_t> deadline) {
+    workload.jobs = {timed_job(0, 1, 2 * first), timed_job(0, 1, 40)};
+    workload.jobs[1].submit = Time::seconds(1);
+    for (JobSpec& job : workload.jobs) job.pace = 0;
+    if (deadline) workload.jobs[1].deadline = Time::seconds(*deadline);
+    const TypedRun run = run_typed({"hydra", {}}, cluster, workload);
+    CHECK(run.result.jobs[0].finish == Time::seconds(first));
+    return run.result.jobs[1].finish.ns() / 1'000'000'000;
+  };
+  CHECK(finish(15, 38) == 35);
+  CHECK(finish(15, std::nullopt) == 35);
+  CHECK(finish(25, std::nullopt) == 41);
+  CHECK(finish(25, 45) == 41);
+  CHECK(finish(25, 40) == 41);  // it can't be in time: then soonest
 }
 
 TEST_CASE("edf: the earliest deadline goes first, and jobs without one last") {

@@ -69,6 +69,7 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
     cluster_ = &cluster;
     actions_ = &actions;
     for (const JobId job : std::exchange(left_, {})) close(job);
+    see_shrunk();
     if (!waiting_.empty() || policy_->idle_passes()) policy_->pass(cluster, *this);
     look();
     actions_ = nullptr;
@@ -150,6 +151,15 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
     for (const GpuId gpu : run.gpus) holder_.erase(gpu);
     open_.erase(job);
   }
+  /// Jobs that lost GPUs of servers that were lent.
+  void see_shrunk() {
+    if (cluster_->loanable().size() == 0) return;
+    std::vector<JobId> shrunk;
+    for (const auto& [job, run] : open_)
+      if (played_.runs[run].gpus.size() != cluster_->gpus_of(job).size()) shrunk.push_back(job);
+    for (const JobId job : shrunk) close(job);
+    for (const JobId job : shrunk) open(job);
+  }
   void look() {
     bool is_idle = false;
     for (const JobId id : waiting_) {
@@ -191,6 +201,15 @@ std::string Played::finishes() const {
   return text;
 }
 
+std::string holds(const Played& played) {
+  std::string text;
+  for (const Hold& run : played.runs)
+    text += fmt::format("{}{}{} {:.4g}-{:.4g}", text.empty() ? "" : ", ",
+                        static_cast<char>('A' + static_cast<int>(run.job.index())), run.gpus.size(),
+                        run.start.to_seconds(), run.end.to_seconds());
+  return text;
+}
+
 std::string Played::preemptions() const {
   std::string text;
   for (const JobResult& job : result.jobs) {
@@ -213,7 +232,8 @@ std::int64_t Played::total_preemptions() const {
 
 Played play(const Choice& choice, const ClusterSpec& cluster, std::vector<JobSpec> jobs,
             std::unique_ptr<PlacementPolicy> placement, const SchedulingRules& rules,
-            std::vector<std::vector<JobSize>> sizes, std::vector<std::vector<BatchRegime>> regimes) {
+            std::vector<std::vector<JobSize>> sizes, std::vector<std::vector<BatchRegime>> regimes,
+            const LoanSpec& loans) {
   Played played;
   Workload workload;
   workload.sizes = std::move(sizes);
@@ -231,6 +251,7 @@ Played play(const Choice& choice, const ClusterSpec& cluster, std::vector<JobSpe
   auto network = std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(cluster.servers), workload.jobs.size());
   SimulationOptions options;
   options.rules = rules;
+  options.failures.loans = loans;
   Simulation simulation{cluster, workload, std::move(policies), std::move(network), std::move(options)};
   played.result = simulation.run();
   return played;

@@ -47,6 +47,9 @@ struct Played {
   [[nodiscard]] std::int64_t total_preemptions() const;
 };
 
+/// What jobs held: `A2 0-40` for two GPUs of job A from 0 to 40 s.
+[[nodiscard]] std::string holds(const Played& played);
+
 /// Returns a placement policy that gives a job the first server on which the whole job fits.
 [[nodiscard]] std::unique_ptr<PlacementPolicy> one_server();
 
@@ -54,7 +57,7 @@ struct Played {
 [[nodiscard]] Played play(const Choice& scheduling, const ClusterSpec& cluster, std::vector<JobSpec> jobs,
                           std::unique_ptr<PlacementPolicy> placement = nullptr, const SchedulingRules& rules = {},
                           std::vector<std::vector<JobSize>> sizes = {},
-                          std::vector<std::vector<BatchRegime>> regimes = {});
+                          std::vector<std::vector<BatchRegime>> regimes = {}, const LoanSpec& loans = {});
 /// Runs the jobs on one server of `gpus` GPUs.
 [[nodiscard]] Played play(const Choice& scheduling, int gpus, std::vector<JobSpec> jobs);
 

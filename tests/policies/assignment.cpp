@@ -1,11 +1,11 @@
-#include "network/assignment.hpp"
+#include "tests/policies/assignment.hpp"
 
 #include "sim/check.hpp"
 
 #include <algorithm>
 #include <limits>
 
-namespace contend {
+namespace contend::test {
 
 namespace {
 
@@ -96,4 +96,4 @@ std::vector<std::size_t> cheapest_assignment(std::span<const double> costs, std:
   return Assigner{costs, columns}.assign();
 }
 
-}  // namespace contend
+}  // namespace contend::test

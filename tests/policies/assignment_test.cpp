@@ -1,4 +1,4 @@
-#include "network/assignment.hpp"
+#include "tests/policies/assignment.hpp"
 
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 using namespace contend;
+using contend::test::cheapest_assignment;
 
 namespace {
 
