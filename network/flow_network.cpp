@@ -201,6 +201,11 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     for (const LinkId link : claims_.links(job)) totals.counts.push_back(ledger_.busy(link, now).ns());
   }
 
+  [[nodiscard]] std::int64_t most_periods(const Totals& then, const Totals& now) const override {
+    constexpr std::int64_t kMostPieces = 100'000;  // half a millisecond
+    return std::max<std::int64_t>(1, kMostPieces / std::max<std::int64_t>(1, now.counts[0] - then.counts[0]));
+  }
+
   void leap_totals(JobId job, const Totals& before, const Totals& after, Time period, std::int64_t periods) override {
     const std::vector<std::int64_t>&then = before.counts, &now = after.counts;
     CONTEND_CHECK(then.size() == now.size(), "a job that leaps has kept its links");

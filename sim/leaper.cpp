@@ -368,6 +368,10 @@ std::int64_t Leaper::possible_periods(const Group& group, const Account& now) co
       periods = std::min(periods, (end - run.completed - kIterationsKept) / iterations);
     }
   }
+  for (std::size_t i = 0; i < group.jobs.size(); ++i) {
+    if (communicates(group.jobs[i]))
+      periods = std::min(periods, network_->most_periods(group.account.jobs[i].network, now.jobs[i].network));
+  }
   if (periods <= 0) return 0;
   periods = std::min(periods, periods_in_order(group, now));
   while (periods > 0 && !is_in_order_after(group, now, periods)) periods /= 2;

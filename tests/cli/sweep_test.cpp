@@ -231,7 +231,7 @@ TEST_CASE("quiet means no notes" * doctest::skip(!has_program())) {
 
 TEST_CASE("a run that never ends: --timeout stops it, and the others go on" * doctest::skip(!has_program())) {
   const Workplace here;
-  // Every message of fidelity `flow` is executed, so that 10^10 iterations take months.
+  // Every message of fidelity `flow` is executed or at least added up, so that 10^10 iterations take minutes.
   here.write("long.yaml",
              "schema_version: 1\ncluster: {servers: 2, gpus_per_server: 1}\nnetwork: {fidelity: flow}\n"
              "workload: {generate: {sizes: {2: 1}, arrivals: 1ms}}\n"

@@ -49,6 +49,7 @@ network:
   interference:
     compute: 0
     network: 0
+  delays: false
 policies:
   scheduling: {policy: srsf, strict: false, preemptive: false, rewalk: false, list_order: false, migrate: false}
   placement: {policy: lwf, kappa: 1}
@@ -71,6 +72,8 @@ failures:
   components: []
   spares: 0
   cold_spares: 0
+loans:
+  servers: 0
 checkpoints:
   policy: continuous
   restart_cost: 0s
@@ -258,6 +261,7 @@ TEST_CASE("every default passes its own reader, alone") {
     if (key.needs == "a list of jobs (workload.jobs)") overrides.emplace_back("workload.jobs=jobs.csv");
     if (key.needs == "workload.resample.block") overrides = {"workload.jobs=jobs.csv", "workload.resample.block=1d"};
     if (key.path.starts_with("failures.")) overrides = {"failures.spares=1", "failures.cold_spares=1"};
+    if (key.path.starts_with("loans.")) overrides.emplace_back("loans.servers=1");
     if (key.path.starts_with("failures.redundancy."))
       overrides = {"failures.spares=1", "failures.redundancy.cover=replicas"};
     if (key.needs.starts_with("checkpoints.policy"))
