@@ -220,7 +220,8 @@ class LeapableNetwork {
   };
   /// Fills empty totals with those of the job at `now`.
   virtual void save_totals(JobId /*job*/, Time /*now*/, Totals& /*totals*/) {}
-  /// How many periods a leap should cover at most, so that others have their turn, given what the job did in the last one.
+  /// How many periods a leap should cover at most, so that others have their turn, given what the job did in the last
+  /// one.
   [[nodiscard]] virtual std::int64_t most_periods(const Totals& /*then*/, const Totals& /*now*/) const {
     return INT64_MAX;
   }
