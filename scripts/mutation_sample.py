@@ -16,8 +16,8 @@ the active one (scripts/mutant_switches.py). Files without mutants are compiled 
 header or a constant expression, for example, can't be chosen so and is built alone, after the others; with --alone all
 are. A draw in place of a mutant that doesn't compile is built alone, too.
 
-First comes the test program of the mutant's own room, then, if that passes, those of the rooms that use it, the fastest
-first (--programs own leaves these out). A test fails, the program crashes, or it takes four times the processor time of
+First come the tests of the mutant's own file and folder, then the whole test program of its room, and then, if that
+passes, those of the rooms that use it, the fastest first (--programs own leaves these out). A test fails, the program crashes, or it takes four times the processor time of
 the unchanged tree and ten seconds: the mutant is noticed. A mutant that doesn't compile is no mutant; another is drawn.
 
 Mutants that change nothing are listed, each with its reason, in scripts/mutation_equivalent.txt and aren't drawn.
@@ -91,6 +91,13 @@ def test_programs():
             todo |= uses.get(library, set()) - reached
         links[room] = reached
     return links
+
+
+def nearest_tests(name):
+    """Patterns of the test files that are most likely to notice a mutant of a file: of its name, and of its folder."""
+    path = pathlib.PurePosixPath(name)
+    patterns = [f"*tests/{path.parts[0]}/*{path.stem}*"]
+    return patterns + ([f"*tests/{path.parent}/*"] if len(path.parts) > 2 else [])
 
 
 def largest_accepted(items, kept, accepts, refused=False):
@@ -189,15 +196,17 @@ class Copy:
         return subprocess.run(["ninja", "-C", str(self.build_folder), f"-j{self.threads}", *targets],
                               env=self.environment, capture_output=True, text=True)
 
-    def test(self, room, processor_seconds, wall_seconds, active=None):
-        """None if the tests pass, with the switch of a mutant set if it has one, else how they fail."""
+    def test(self, room, processor_seconds, wall_seconds, active=None, files=()):
+        """None if the tests pass, with the switch of a mutant set if it has one, else how they fail. `files`: patterns
+        of the names of the only test files to run; all if there are none."""
         environment = dict(self.environment)
         if active is not None:
             environment[VARIABLE] = str(active)
         limits = f"ulimit -c 0; ulimit -v {MEMORY_KB}; ulimit -t {int(processor_seconds) + 1}; exec \"$@\""
         program = str(self.build_folder / f"tests/test_{room}")
-        with subprocess.Popen(["bash", "-c", limits, "bash", program, "--abort-after=1", "--no-colors"], cwd=self.tree,
-                              env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        arguments = ["--abort-after=1", "--no-colors"] + ([f"--source-file={','.join(files)}"] if files else [])
+        with subprocess.Popen(["bash", "-c", limits, "bash", program, *arguments], cwd=self.tree, env=environment,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               errors="replace", start_new_session=True) as process:
             try:
                 output, _ = process.communicate(timeout=wall_seconds)
@@ -278,11 +287,12 @@ class Sampler:
             path.write_text(original[:mutant.begin] + mutant.new + original[mutant.end:], encoding="utf-8")
         verdict = Verdict(mutant, "survived")
         try:
-            for room in self.programs_of(mutant.room):
+            programs = self.programs_of(mutant.room)
+            for room, files in [(programs[0], nearest_tests(mutant.file))] + [(room, ()) for room in programs]:
                 if active is None and copy.build([room]).returncode != 0:
                     verdict = Verdict(mutant, "not compiled")
                     break
-                how = copy.test(room, 10 + 4 * self.used_processor[room], 60 + 10 * self.used_wall[room], active)
+                how = copy.test(room, 10 + 4 * self.used_processor[room], 60 + 10 * self.used_wall[room], active, files)
                 if how is not None:
                     verdict = Verdict(mutant, "noticed", f"test_{room}", how)
                     break
@@ -461,6 +471,10 @@ def self_test_of_switches():
     for text, expected in cases:
         if re.sub(r"\s+", " ", shortened(text)) != re.sub(r"\s+", " ", expected):
             sys.exit(f"self-test: {text!r} with switches: expected {expected!r}, got {shortened(text)!r}")
+    for name, patterns in (("sim/courier.cpp", ["*tests/sim/*courier*"]),
+                           ("policies/fusion/merging.cpp", ["*tests/policies/*merging*", "*tests/policies/fusion/*"])):
+        if nearest_tests(name) != patterns:
+            sys.exit(f"self-test: the nearest tests of {name}: {nearest_tests(name)}")
     for refused in ((), (0,), (6,), (2, 3), tuple(range(7))):
         kept = largest_accepted(list(range(7)), [], lambda items: not set(items) & set(refused))
         if kept != [item for item in range(7) if item not in refused]:
