@@ -126,4 +126,9 @@ TEST_CASE("attention of separate kernels becomes the layer that a network with o
   CHECK(fused.layers.size() == gpt2.layers.size() - 12 * 3);
   CHECK(fused.parameter_elements() == gpt2.parameter_elements());
   CHECK(fused.forward_flops() == gpt2.forward_flops());
+  // A table that ends inside of an attention has none there.
+  LayerTable cut = network(false);
+  cut.layers.resize(4);
+  REQUIRE(cut.layers.back().geometry->operation == LayerOperation::activation);
+  CHECK(with_fused_attention(cut).layers.size() == 4);
 }
