@@ -346,6 +346,13 @@ TEST_CASE("invalid requests are refused with every reason") {
   CHECK(reasons("hierarchical", CollectiveKind::all_reduce, shape, 8) ==
         std::vector<std::string>{
             "collective hierarchical: the product of the group sizes is not the number of ranks, 6"});
+  const std::vector<std::string> no_product{
+      "collective hierarchical-all-to-all: the product of the group sizes is not the number of ranks, 6"};
+  for (const std::vector<int>& groups : {std::vector<int>{4, 2}, {0, 2}, {2, 0}, {-3, -2}}) {
+    shape.groups = groups;
+    CHECK(reasons("hierarchical-all-to-all", CollectiveKind::all_to_all, shape, 8) == no_product);
+  }
+  shape.groups = {4, 2};
   CHECK(
       reasons("halving-doubling", CollectiveKind::all_gather, shape, 8) ==
       std::vector<std::string>{
