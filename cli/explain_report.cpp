@@ -254,8 +254,7 @@ class Story {
     if (job.communication > Time{})
       out_ += fmt::format(
           "It had transfers in the network for {}, in {} of which others slowed them, and the communication policy "
-          "held "
-          "messages back for {}.\n",
+          "held messages back for {}.\n",
           seconds(job.communication), seconds(job.contended), seconds(job.communication_wait));
   }
 

@@ -1,6 +1,5 @@
 #include "network/alpha_beta.hpp"
 
-#include "network/contention_delays.hpp"
 #include "network/delay_ledger.hpp"
 #include "network/usage_meter.hpp"
 #include "sim/calendar.hpp"
@@ -396,10 +395,6 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
 
 std::unique_ptr<NetworkModel> make_analytic_network(const AlphaBeta& cost, std::size_t servers, std::size_t jobs) {
   return std::make_unique<AlphaBetaNetwork>(cost, false, servers, jobs, std::vector<bool>{});
-}
-
-std::unique_ptr<NetworkModel> make_contention_network(const AlphaBeta& cost, std::size_t servers, std::size_t jobs) {
-  return make_contention_network(cost, servers, jobs, {});
 }
 
 std::unique_ptr<NetworkModel> make_contention_network(const AlphaBeta& cost, std::size_t servers, std::size_t jobs,

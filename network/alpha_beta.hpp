@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace contend {
 
@@ -52,7 +53,11 @@ struct AlphaBeta {
 
 /// A network in which no transfer slows another one down.
 std::unique_ptr<NetworkModel> make_analytic_network(const AlphaBeta& cost, std::size_t servers, std::size_t jobs);
-/// A network with k-way contention on the network interface of each server.
-std::unique_ptr<NetworkModel> make_contention_network(const AlphaBeta& cost, std::size_t servers, std::size_t jobs);
+/// A network with k-way contention on the network interface of each server. `watched`, by job: whether
+/// NetworkReport::delays has its delays; empty: no job's. A transfer loses 1 - beta / (k beta + (k-1) eta) of its time
+/// after its start-up, at the first of its servers with k transfers, in equal parts to the k-1 others there.
+/// SharedDelay::link is the index of that server.
+std::unique_ptr<NetworkModel> make_contention_network(const AlphaBeta& cost, std::size_t servers, std::size_t jobs,
+                                                      std::vector<bool> watched = {});
 
 }  // namespace contend

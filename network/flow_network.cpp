@@ -236,7 +236,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
       }
     }
     ledger_.write(now, report);
-    if (options_.uses != nullptr) options_.uses->link_uses(ledger_.uses(now));
+    if (options_.uses) options_.uses(ledger_.uses(now));
     report.delays = delays_.delays(now);
     for (std::size_t l = 0; l < report.links.size(); ++l) {
       [[maybe_unused]] const double carried = fluid_.carried(LinkId{l}, now);
@@ -475,7 +475,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     RequestRoute::Step& step = step_of(transfer);
     step.history.sent(from, to, bytes, options_.link_interval);
     Recording& recording = recordings_[transfer.job.index()];
-    if (!recording.runs) return;
+    if (!recording.runs || !claims_.is_apart(transfer.job)) return;
     if (recording.pieces.size() == kMostPieces) {
       recording.pieces.clear();
       ++recording.number;

@@ -47,7 +47,7 @@ struct FlowNetworkOptions {
   std::vector<FailingLinks> failing;
   std::uint64_t failing_seed = 1;
   std::vector<HostedServers> served;  ///< by job; empty: no job has parameter servers
-  LinkUseObserver* uses = nullptr;    ///< gets what jobs sent over links
+  TakeLinkUses uses;                  ///< gets what jobs sent over links, if given
   std::vector<bool> watched;          ///< by job: NetworkReport::delays has its delays; empty: those of none
   /// Returns the schedule of a collective over these GPUs and may reorder them: GPU i becomes rank i.
   std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>& gpus)> schedule;

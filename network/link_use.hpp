@@ -5,6 +5,7 @@
 #include "sim/units.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 namespace contend {
@@ -17,12 +18,7 @@ struct LinkUseSample {
   double utilisation = 0;  ///< the job's bytes over the link's capacity in the interval, 0..1
 };
 
-/// An Observer that also wants these derives from this, too.
-class LinkUseObserver {
- public:
-  virtual ~LinkUseObserver() = default;
-  /// At the end of a run at fidelity `flow`: by link, job, then start; intervals of NetworkReport::interval.
-  virtual void link_uses(std::vector<LinkUseSample> uses) = 0;
-};
+/// Gets them at the end of a run at fidelity `flow`: by link, job, then start; intervals of NetworkReport::interval.
+using TakeLinkUses = std::function<void(std::vector<LinkUseSample>)>;
 
 }  // namespace contend

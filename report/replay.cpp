@@ -60,9 +60,12 @@ ReplayOutcome replay_run(const RunFolder& folder, const RunFolder::Run& run, con
                 "workers, fusion and compression has a timeline."};
   SpanRecorder recorder{observed_servers(scenario), static_cast<std::size_t>(scenario.cluster.gpus_per_server), limits};
   RunResult result;
+  std::vector<LinkUseSample> link_uses;
   try {
     result = run_scenario(scenario, run.seed,
-                          {.observer = &recorder, .monitor = [&](const Progress&) { return !stopped(); }});
+                          {.observer = &recorder,
+                           .monitor = [&](const Progress&) { return !stopped(); },
+                           .link_uses = [&](std::vector<LinkUseSample> uses) { link_uses = std::move(uses); }});
   } catch (const InputError& error) {
     return {.replay = std::nullopt, .reason = fmt::format("The scenario can't be run again: {}.", error.what())};
   }
@@ -80,7 +83,7 @@ ReplayOutcome replay_run(const RunFolder& folder, const RunFolder::Run& run, con
                           .gpu_busy = recorder.gpu_busy(),
                           .nic_busy = recorder.nic_busy(),
                           .fabric = std::move(result.fabric),
-                          .link_uses = recorder.take_link_uses(),
+                          .link_uses = std::move(link_uses),
                           .end = end};
   outcome.replay->gpu_busy.cover(end);
   outcome.replay->nic_busy.cover(end);

@@ -3,6 +3,7 @@
 // so a replay costs less than storing spans, mostly unseen, with every run; the digest in the manifest shows whether it
 // was the same run.
 
+#include "network/link_use.hpp"
 #include "report/run_folder.hpp"
 #include "report/span_recorder.hpp"
 #include "sim/result.hpp"
@@ -10,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace contend {
 

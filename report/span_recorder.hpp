@@ -2,7 +2,6 @@
 // Observes a run and keeps its spans in bounded memory: one by one up to a limit, beyond it as summaries in bins that
 // widen until they fit. It also measures how busy GPUs and network interfaces were over time.
 
-#include "network/link_use.hpp"
 #include "report/busy_bins.hpp"
 #include "report/timeline.hpp"
 #include "sim/ports.hpp"
@@ -23,7 +22,7 @@ struct SpanLimits {
   Time to = Time::never();
 };
 
-class SpanRecorder final : public Observer, public LinkUseObserver {
+class SpanRecorder final : public Observer {
  public:
   SpanRecorder(std::size_t servers, std::size_t gpus_per_server, const SpanLimits& limits);
   ~SpanRecorder() override;
@@ -33,9 +32,6 @@ class SpanRecorder final : public Observer, public LinkUseObserver {
   void shared(GpuId gpu, JobId job, std::span<const JobId> beside, const Op& op, std::int64_t attempt, Time start,
               Time end) override;
 
-  void link_uses(std::vector<LinkUseSample> uses) override { link_uses_ = std::move(uses); }
-
-  [[nodiscard]] std::vector<LinkUseSample> take_link_uses() { return std::move(link_uses_); }
   /// Returns what was recorded. Call once, after the run.
   [[nodiscard]] Timeline take();
   /// When the last of what was recorded ended, also if that is not in the window.
@@ -59,7 +55,6 @@ class SpanRecorder final : public Observer, public LinkUseObserver {
   std::vector<SpanKind> kinds_;
   std::vector<std::vector<std::uint32_t>> kinds_of_job_;
   std::unique_ptr<Store> store_;
-  std::vector<LinkUseSample> link_uses_;
 };
 
 }  // namespace contend

@@ -55,7 +55,7 @@ std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::u
   options.failing = failing_links(scenario, *topology);
   options.failing_seed = seed;
   options.watched = std::move(records.watched);
-  options.uses = records.uses;
+  options.uses = std::move(records.uses);
   for (const JobExchange& each : exchanges) {
     HostedServers& servers = options.served.emplace_back();
     if (!each.served) continue;

@@ -25,8 +25,8 @@ namespace contend {
 
 /// What a network writes down besides what every run needs.
 struct NetworkRecords {
-  std::vector<bool> watched;        ///< by job: NetworkReport::delays has its delays; empty: those of none
-  LinkUseObserver* uses = nullptr;  ///< gets what jobs sent over links, at `flow`
+  std::vector<bool> watched;  ///< by job: NetworkReport::delays has its delays; empty: those of none
+  TakeLinkUses uses;          ///< gets what jobs sent over links, if given
 };
 
 /// Throws InputError for a topology that cannot be built, and for planned routes or link events that cannot be read or

@@ -1,6 +1,6 @@
 #include "scenarios/run/make_network.hpp"
 
-#include "network/contention_delays.hpp"
+#include "network/alpha_beta.hpp"
 #include "scenarios/run/flow_fidelity.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "sim/check.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 // The one builder: turns a Scenario into a Simulation and runs it.
 
+#include "network/link_use.hpp"
 #include "scenarios/run/job_lists.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/ports.hpp"
@@ -26,7 +27,8 @@ struct RunHooks {
   Observer* observer = nullptr;                  ///< turns leaping off
   std::function<bool(const Progress&)> monitor;  ///< false interrupts the run
   DecisionObserver* decisions = nullptr;         ///< sees every decision about a job
-  std::optional<JobId> watched{};                ///< a job whose delays at fidelity `flow` are written down
+  std::optional<JobId> watched{};                ///< a job whose delays are written down, where the network has any
+  TakeLinkUses link_uses{};                      ///< gets what jobs sent over the links of the fabric
   unsigned threads = 1;                          ///< of an iteration study; it does not change the result
   JobLists* lists = nullptr;                     ///< where the job list comes from; without, the run reads its own
   /// Gets the reason if a policy outside of the program fails; the run then returns what was simulated until then.

@@ -3,7 +3,7 @@
 
 #include "network/delay_ledger.hpp"
 
-#include "network/contention_delays.hpp"
+#include "network/alpha_beta.hpp"
 #include "network/flow_network.hpp"
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"

@@ -25,18 +25,10 @@ TypedJob packed_job(std::vector<double> rates, double gpus = 1, double left = 1)
   return job;
 }
 
-/// The level to which all jobs get, each in its norm, with every pair as a column.
-double slow_level(const TypedCluster& cluster, const std::vector<double>& norms) {
+/// Fills the rows of an LP whose first columns are the times of jobs and then of pairs on each type: rows of what types
+/// have, of the time of jobs, and of their rates with a minus.
+void add_times(const TypedCluster& cluster, std::vector<std::vector<double>>& a) {
   const std::size_t n = cluster.jobs.size(), k = cluster.capacity.size(), m = cluster.pairs.size();
-  const std::size_t columns = (n + m) * k + 1;
-  std::vector<std::vector<double>> a(k + 2 * n, std::vector<double>(columns));
-  std::vector<double> b(k + 2 * n), c(columns);
-  c.back() = 1;
-  for (std::size_t j = 0; j < k; ++j) b[j] = cluster.capacity[j];
-  for (std::size_t i = 0; i < n; ++i) {
-    b[k + i] = 1;
-    a[k + n + i].back() = norms[i];
-  }
   const auto use = [&](std::size_t column, std::size_t job, double rate) {
     a[k + job][column] = 1;
     a[k + n + job][column] = -rate;
@@ -55,6 +47,21 @@ double slow_level(const TypedCluster& cluster, const std::vector<double>& norms)
       use(column, pair.second, fits ? pair.second_rates[j] : 0);
     }
   }
+}
+
+/// The level to which all jobs get, each in its norm, with every pair as a column.
+double slow_level(const TypedCluster& cluster, const std::vector<double>& norms) {
+  const std::size_t n = cluster.jobs.size(), k = cluster.capacity.size(), m = cluster.pairs.size();
+  const std::size_t columns = (n + m) * k + 1;
+  std::vector<std::vector<double>> a(k + 2 * n, std::vector<double>(columns));
+  std::vector<double> b(k + 2 * n), c(columns);
+  c.back() = 1;
+  for (std::size_t j = 0; j < k; ++j) b[j] = cluster.capacity[j];
+  for (std::size_t i = 0; i < n; ++i) {
+    b[k + i] = 1;
+    a[k + n + i].back() = norms[i];
+  }
+  add_times(cluster, a);
   return simplex(a, b, c);
 }
 
@@ -193,24 +200,7 @@ double slow_rise(const TypedCluster& cluster, const std::vector<double>& norms, 
     b[k + i] = 1;
     a[k + n + i][open[i] != 0 ? t : z] = open[i] != 0 ? norms[i] : norms[i] * base[i];
   }
-  const auto use = [&](std::size_t column, std::size_t job, double rate) {
-    a[k + job][column] = 1;
-    a[k + n + job][column] = -rate;
-  };
-  for (std::size_t j = 0; j < k; ++j) {
-    for (std::size_t i = 0; i < n; ++i) {
-      a[j][i * k + j] = cluster.jobs[i].gpus;
-      use(i * k + j, i, rate_on(cluster, cluster.jobs[i], j));
-    }
-    for (std::size_t p = 0; p < m; ++p) {
-      const TypedPair& pair = cluster.pairs[p];
-      const std::size_t column = (n + p) * k + j;
-      a[j][column] = cluster.jobs[pair.first].gpus;
-      const bool fits = cluster.capacity[j] >= cluster.jobs[pair.first].gpus;
-      use(column, pair.first, fits ? pair.first_rates[j] : 0);
-      use(column, pair.second, fits ? pair.second_rates[j] : 0);
-    }
-  }
+  add_times(cluster, a);
   return simplex(a, b, c) - 1e5;
 }
 
