@@ -31,12 +31,16 @@ unsigned thread_count(const Arguments& arguments) {
   return static_cast<unsigned>(arguments.whole_number("jobs", 1, 4096).value_or(cores));
 }
 
-void note_batches(const Arguments& arguments, std::span<const Scenario> scenarios, JobLists& lists) {
+void note_workloads(const Arguments& arguments, std::span<const Scenario> scenarios, JobLists& lists) {
   if (arguments.has("quiet")) return;
   std::set<std::string> seen;
-  for (const Scenario& scenario : scenarios)
-    for (const std::string& note : taken_batch_notes(scenario, lists))
-      if (seen.insert(note).second) print_message("contend: note: {}\n", note);
+  const auto print = [&](const std::string& note) {
+    if (!note.empty() && seen.insert(note).second) print_message("contend: note: {}\n", note);
+  };
+  for (const Scenario& scenario : scenarios) {
+    for (const std::string& note : taken_batch_notes(scenario, lists)) print(note);
+    print(think_time_note(scenario, lists));
+  }
 }
 
 void warn_of_workloads(std::span<const Scenario> scenarios, JobLists& lists) {

@@ -33,7 +33,7 @@ inline constexpr Option kQuietOption = {.name = "quiet", .letter = 'q', .value =
 
 /// Says on stderr, unless the option `quiet` is given, which batch jobs train whose entries say none. Throws InputError
 /// for a job list that can't be read.
-void note_batches(const Arguments& arguments, std::span<const Scenario> scenarios, JobLists& lists);
+void note_workloads(const Arguments& arguments, std::span<const Scenario> scenarios, JobLists& lists);
 /// Says on stderr, once for each reason, why the figures of these workloads mean less than they seem to: generated jobs
 /// that rank no policies, resamples of few blocks, training entries that no job names. Throws InputError for a job list
 /// that can't be read.

@@ -8,6 +8,8 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/core.h>
@@ -123,6 +125,22 @@ TrainedJob made_for(const JobRequest& request, const GraphMaker& maker) {
 
 }  // namespace
 
+namespace {
+
+/// The ids of all jobs by name, if any comes after another.
+std::unordered_map<std::string_view, JobId> ids_of_predecessors(const std::vector<JobRequest>& requests) {
+  std::unordered_map<std::string_view, JobId> ids;
+  if (std::ranges::all_of(requests, [](const JobRequest& job) { return job.after.empty(); })) return ids;
+  for (std::size_t j = 0; j < requests.size(); ++j) ids.emplace(requests[j].name, JobId{j});
+  for (const JobRequest& job : requests)
+    for (const std::string& name : job.after)
+      if (!ids.contains(name))
+        throw InputError{fmt::format("job `{}` comes after `{}`, which there isn't", job.name, name)};
+  return ids;
+}
+
+}  // namespace
+
 std::vector<GpuId> gpus_of_place(const std::vector<PlacePart>& place, int gpus_per_server) {
   const auto each = static_cast<std::uint32_t>(gpus_per_server);
   std::vector<GpuId> gpus;
@@ -137,6 +155,7 @@ Workload build_workload(const std::vector<JobRequest>& requests, const GraphMake
   Workload workload;
   std::map<std::vector<GpuId>, std::int32_t> places;
   workload.jobs.reserve(requests.size());
+  const std::unordered_map<std::string_view, JobId> ids = ids_of_predecessors(requests);
   Names vcs{workload.vcs}, users{workload.users}, types{workload.gpu_types};
   struct Made {
     std::size_t graph = 0;
@@ -153,6 +172,8 @@ Workload build_workload(const std::vector<JobRequest>& requests, const GraphMake
     job.iterations = request.iterations;
     job.duration = request.duration;
     job.attempts = request.attempts;
+    job.think = request.think;
+    for (const std::string& name : request.after) job.after.push_back(ids.at(name));
     job.limit = request.limit;
     job.measured_wait = request.measured_wait;
     job.outcome = request.outcome;

@@ -25,12 +25,14 @@ struct PlacePart {
 /// One line of a job list: a JobSpec (sim/job.hpp) with names instead of indices.
 struct JobRequest {
   std::string name;
-  Time submit;
+  Time submit;        ///< of a job that comes after others: where it is in the list, for cuts and loads
   std::string model;  ///< what it trains; any text, also an empty one, if there is a duration
   int gpus = 1;
   std::int64_t iterations = 1;
   std::optional<Time> duration{};
   std::vector<Time> attempts{};
+  std::vector<std::string> after{};  ///< names of jobs, after the end of which, and `think`, it is submitted
+  Time think{};
   std::optional<Time> limit{};
   std::optional<Time> measured_wait{};
   JobOutcome outcome = JobOutcome::completed;
@@ -97,7 +99,7 @@ std::vector<JobRequest> generate_jobs(const GeneratedWorkload& mix, std::uint64_
 [[nodiscard]] std::vector<GpuId> gpus_of_place(const std::vector<PlacePart>& place, int gpus_per_server);
 
 /// Turns requests into jobs. Jobs of one model and size share a graph; jobs with a duration need none. Jobs with a
-/// place need the GPUs of a server. Throws what `maker` throws.
+/// place need the GPUs of a server. Throws what `maker` throws, and InputError for a job after one that isn't there.
 Workload build_workload(const std::vector<JobRequest>& requests, const GraphMaker& maker = profile_job,
                         int gpus_per_server = 0);
 

@@ -58,7 +58,7 @@ JobsByName by_name(const StoredReplica& replica) {
 std::string difference_of(const StoredJob& base, const StoredJob& other) {
   if (base.gpus != other.gpus) return fmt::format("{} GPUs in BASE, {} in NEW", base.gpus, other.gpus);
   if (base.model != other.model) return fmt::format("model {} in BASE, {} in NEW", base.model, other.model);
-  if (base.submit != other.submit)
+  if (base.submit != other.submit && !(base.follows && other.follows))
     return fmt::format("submitted at {} in BASE, at {} in NEW", print_quantity(base.submit),
                        print_quantity(other.submit));
   if (base.iterations != other.iterations && base.iterations > 0 && other.iterations > 0)

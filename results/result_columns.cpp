@@ -65,7 +65,8 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return Cell{j.iterations_done}; }},
     {"preemptions", "integer", "number of preemptions",
      [](const JobResult& j) { return Cell{std::int64_t{j.preemptions}}; }},
-    {"submit_s", "seconds", "time of submission", [](const JobResult& j) { return Cell{j.submit}; }},
+    {"submit_s", "seconds", "time of submission; none if a job before it has not ended",
+     [](const JobResult& j) { return time_if(j.submit < Time::never(), j.submit); }},
     {"start_s", "seconds", "time of the first start", [](const JobResult& j) { return time_if(started(j), j.start); }},
     {"finish_s", "seconds", "time of completion", [](const JobResult& j) { return time_if(finished(j), j.finish); }},
     {"queueing_s", "seconds", "first start minus submission",
@@ -215,6 +216,9 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return Cell{j.lost_to_sharing}; }},
     {"shared_with", "text", "the job, or jobs at once, beside which it ran longest; one name after the other by `;`",
      [](const JobResult& j) { return name_or_missing(j.shared_with); }},
+    {"follows", "integer",
+     "1: it comes after other jobs (`after` of the job list), so policies decide on its submission",
+     [](const JobResult& j) { return j.follows ? Cell{std::int64_t{1}} : Cell{}; }},
 };
 
 constexpr Column<TypeResult> kTypeColumns[] = {

@@ -156,6 +156,7 @@ class JobRows {
     job.compression = field(row, "compression");
     job.measured_wait = time(row, "measured_wait_s");
     job.measured = field(row, "measured") != "0";
+    job.follows = field(row, "follows") == "1";
     job.is_variant = !field(row, "settled").empty();
     if (!field(row, "iteration_s").empty())
       for (const Metric& each : iteration_metrics()) job.iteration.push_back(number(row, each.name));
@@ -231,7 +232,8 @@ StoredJob as_stored(const JobResult& job) {
   row.state = job.state;
   row.gpus = job.gpus;
   row.iterations = job.iterations;
-  row.submit = job.submit;
+  row.submit = job.submit < Time::never() ? job.submit : Time{};
+  row.follows = job.follows;
   if (job.start != Time::never()) row.start = job.start;
   if (job.finish != Time::never()) row.finish = job.finish;
   row.waited = job.waited;

@@ -32,6 +32,7 @@ struct StoredJob {
   std::string outcome;                ///< of a finished job, as in jobs.csv
   std::string fusion, compression;    ///< of a job that trains an entry, as in jobs.csv; else empty
   std::optional<Time> measured_wait;  ///< on the real cluster
+  bool follows = false;               ///< it comes after other jobs, so policies decide when it is submitted
   bool measured = true;               ///< the job counts in the figures of the run
   std::vector<double> iteration;      ///< iteration_values(); empty if it has completed none
   bool is_variant = false;            ///< of an iteration study, in which a job is one settled iteration

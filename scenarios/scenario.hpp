@@ -340,6 +340,7 @@ struct Scenario {
     std::optional<std::string> like;  ///< a name of fitted_workloads()
     SyntheticWorkload synthetic;      ///< without `like`; its scaling is that of a job list, too
     ListSampling sampling;            ///< of a job list
+    std::optional<Time> think_time;   ///< of a job list: the longest, close_loop()
     GeneratedWorkload generate;
     std::vector<double> scatter_penalty;        ///< factors; SchedulingRules::scatter_penalty
     std::optional<std::string> throughputs;     ///< path of a table of throughputs by model, type and GPUs

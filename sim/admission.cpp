@@ -26,12 +26,26 @@ bool is_retried(const SchedulingRules& rules, const JobRun& run) {
 
 void Admission::begin() {
   arrivals_.reserve(state_.jobs.size());
-  for (std::size_t j = 0; j < state_.jobs.size(); ++j) arrivals_.emplace_back(j);
+  for (std::size_t j = 0; j < state_.jobs.size(); ++j)
+    if (state_.jobs[j].spec->after.empty()) arrivals_.emplace_back(j);
+  find_followers();
   std::stable_sort(arrivals_.begin(), arrivals_.end(),
                    [&](JobId a, JobId b) { return state_.run(a).spec->submit < state_.run(b).spec->submit; });
   order_ties();
   look_at_empty_cluster();
   schedule_next_arrival();
+}
+
+void Admission::find_followers() {
+  const std::size_t jobs = state_.jobs.size();
+  if (arrivals_.size() == jobs) return;
+  followers_.resize(jobs);
+  not_ended_.resize(jobs);
+  for (std::size_t j = 0; j < jobs; ++j) {
+    const std::vector<JobId>& after = state_.jobs[j].spec->after;
+    not_ended_[j] = static_cast<std::uint32_t>(after.size());
+    for (const JobId before : after) followers_[before.index()].emplace_back(j);
+  }
 }
 
 void Admission::look_at_empty_cluster() {
@@ -81,7 +95,10 @@ std::string Admission::why_never_starts(JobId id) const {
 }
 
 void Admission::order_ties() {
-  std::vector<JobId> order = arrivals_;  // by submission, then as in the list
+  std::vector<JobId> order = arrivals_;             // by submission, then as in the list
+  if (state_.options.rules.ties == TieOrder::name)  // jobs after others get another place when they are submitted
+    for (std::size_t j = 0; j < state_.jobs.size(); ++j)
+      if (!state_.jobs[j].spec->after.empty()) order.emplace_back(j);
   const auto sort_by = [&](const auto& goes_first) { std::stable_sort(order.begin(), order.end(), goes_first); };
   switch (state_.options.rules.ties) {
     case TieOrder::submission:
@@ -122,7 +139,7 @@ Time Admission::next_arrival() const {
 
 Time Admission::next_intervention() const {
   Time next = std::min(next_arrival(), pass_at_);
-  if (!retries_.empty()) next = std::min(next, retries_.front());
+  if (!coming_.empty()) next = std::min(next, coming_.front());
   return next;
 }
 
@@ -134,15 +151,44 @@ void Admission::schedule_next_arrival() {
 void Admission::on_arrival() {
   const JobId job = arrivals_[next_++];
   schedule_next_arrival();
+  submit(job);
+}
+
+void Admission::on_follow(JobId id) {
+  std::pop_heap(coming_.begin(), coming_.end(), std::greater<>{});
+  coming_.pop_back();
+  JobRun& run = state_.run(id);
+  run.submitted = state_.clock;
+  run.tie = tie_of_resubmission(run.tie);
+  if (state_.options.window.holds(state_.clock)) ++state_.measured_left;
+  submit(id);
+}
+
+void Admission::submit(JobId job) {
   ++state_.events;
   std::string reason = why_never_starts(job);
   if (!reason.empty()) {
     if (state_.options.decisions != nullptr) state_.options.decisions->rejected(state_.clock, job, reason);
     state_.reasons.emplace_back(job, std::move(reason));
-    return state_.set_state(job, JobState::failed);
+    return end(job, JobState::failed);
   }
   state_.set_state(job, JobState::queued);
   enqueue(job);
+}
+
+void Admission::end(JobId job, JobState state) {
+  state_.set_state(job, state);
+  release_followers(job);
+}
+
+void Admission::release_followers(JobId job) {
+  if (!has_followers(job)) return;
+  for (const JobId follower : followers_[job.index()]) {
+    if (--not_ended_[follower.index()] > 0) continue;
+    JobRun& run = state_.run(follower);
+    run.arrival = state_.clock + run.spec->think;
+    expect(follower, run.arrival, CalendarEvent::Kind::follows);
+  }
 }
 
 void Admission::enqueue(JobId job) {
@@ -156,8 +202,8 @@ void Admission::enqueue(JobId job) {
 }
 
 void Admission::on_retry(JobId id) {
-  std::pop_heap(retries_.begin(), retries_.end(), std::greater<>{});
-  retries_.pop_back();
+  std::pop_heap(coming_.begin(), coming_.end(), std::greater<>{});
+  coming_.pop_back();
   allocation_.let_go(id);
   come_back(id);
 }
@@ -176,7 +222,7 @@ void Admission::come_back(JobId id) {
 void Admission::on_finished(JobId job) {
   in_vain_ = struck_in_vain_ = 0;
   state_.run(job).finish = state_.clock;
-  state_.set_state(job, JobState::finished);
+  end(job, JobState::finished);
   leave(state_, job);
   allocation_.release(job);
   tell_left(job);
@@ -191,7 +237,7 @@ void Admission::on_job_end(JobId job) {
   const Time unsaved = run.attempt_left() - saved;
   const bool comes_back = is_retried(state_.options.rules, run);
   if (!comes_back) run.finish = state_.clock;
-  state_.set_state(job, comes_back ? JobState::queued : JobState::finished);
+  comes_back ? state_.set_state(job, JobState::queued) : end(job, JobState::finished);
   allocation_.release(job);
   tell_left(job);
   if (comes_back) retry(job, unsaved);
@@ -215,9 +261,13 @@ void Admission::retry(JobId job, Time unsaved) {
 
 void Admission::queue_at(JobId job, Time time) {
   state_.run(job).vacated = state_.clock;
-  retries_.push_back(time);
-  std::push_heap(retries_.begin(), retries_.end(), std::greater<>{});
-  state_.calendar.schedule(time, Phase::arrivals, {CalendarEvent::Kind::retry, CellId{}, job});
+  expect(job, time, CalendarEvent::Kind::retry);
+}
+
+void Admission::expect(JobId job, Time time, CalendarEvent::Kind kind) {
+  coming_.push_back(time);
+  std::push_heap(coming_.begin(), coming_.end(), std::greater<>{});
+  state_.calendar.schedule(time, Phase::arrivals, {kind, CellId{}, job});
 }
 
 void Admission::interrupt(JobId job, std::optional<Time> detection) {
@@ -231,7 +281,10 @@ void Admission::interrupt(JobId job, std::optional<Time> detection) {
   struck_in_vain_ = has_saved || !comes_back ? 0 : struck_in_vain_ + 1;
   watch_failures(job);
   run.gave_up = !comes_back;
-  if (run.gave_up) run.finish = state_.clock;
+  if (run.gave_up) {
+    run.finish = state_.clock;
+    release_followers(job);
+  }
   tell_left(job);
   if (run.gave_up) return;
   run.resubmits = failures.requeues_last;

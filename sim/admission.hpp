@@ -35,6 +35,10 @@ class Admission : private SchedulingActions {
   void look_at_empty_cluster();
   /// Submits the next job of the list.
   void on_arrival();
+  /// Submits a job that came after others, at JobRun::arrival.
+  void on_follow(JobId job);
+  /// True if a job is submitted after the end of this one.
+  [[nodiscard]] bool has_followers(JobId job) const { return !followers_.empty() && !followers_[job.index()].empty(); }
   /// Ends a graph job that has run its last iteration.
   void on_finished(JobId job);
   /// Ends the current attempt of a timed job that has run its time.
@@ -54,7 +58,7 @@ class Admission : private SchedulingActions {
   /// Marks a pass as due because GPUs have become free though no job has left.
   void room_has_grown() { pass_is_due_ = true; }
   /// True if jobs will be submitted or queue again.
-  [[nodiscard]] bool expects_jobs() const { return next_ < arrivals_.size() || !retries_.empty(); }
+  [[nodiscard]] bool expects_jobs() const { return next_ < arrivals_.size() || !coming_.empty(); }
   /// Marks a pass as due: a policy asked for one at this instant, or the quantum put it here.
   void on_pass();
   /// Runs one pass of the scheduling policy if one is due and a job waits (or SchedulingPolicy::idle_passes).
@@ -106,6 +110,14 @@ class Admission : private SchedulingActions {
   void check_size(JobId job, int gpus) const;
 
   void schedule_next_arrival();
+  void find_followers();
+  /// Has an event of this job happen at that time, which is later than now, or now; it puts the job into the queue.
+  void expect(JobId job, Time time, CalendarEvent::Kind kind);
+  /// Submits the job, or rejects one that the cluster could never run.
+  void submit(JobId job);
+  /// Puts a job that ends for good into that state, and has those come that waited for its end.
+  void end(JobId job, JobState state);
+  void release_followers(JobId job);
   /// Has the job queue again at that time, which is later than now, or now.
   void queue_at(JobId job, Time time);
   void come_back(JobId job);
@@ -134,10 +146,12 @@ class Admission : private SchedulingActions {
 
   EngineState& state_;
   Allocation allocation_;
-  std::vector<JobId> arrivals_;  // by (submit, id)
+  std::vector<JobId> arrivals_;  // those that come after no others, by (submit, id)
   std::size_t next_ = 0;
   std::int64_t resubmissions_ = 0;
-  std::vector<Time> retries_;  // a heap: the earliest is in front
+  std::vector<Time> coming_;  // when jobs queue that return, or come after others; a heap: the earliest is in front
+  std::vector<std::vector<JobId>> followers_;  // of each job: those that come after it; empty if no job has any
+  std::vector<std::uint32_t> not_ended_;       // of each job: those of JobSpec::after that have not ended; likewise
   bool pass_is_due_ = false;
   bool in_pass_ = false;
   bool refused_alike_ = false;  // of the last start()

@@ -78,7 +78,7 @@ void Admission::refuse(JobId job, std::string_view reason) {
   run.waited += state_.clock - run.since;
   run.waits = false;
   --state_.waiting;
-  state_.set_state(job, JobState::failed);
+  end(job, JobState::failed);
   state_.reasons.emplace_back(job, reason);
   if (state_.options.decisions != nullptr) state_.options.decisions->rejected(state_.clock, job, reason);
 }

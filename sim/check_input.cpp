@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include <boost/unordered/unordered_flat_set.hpp>
 
@@ -120,6 +121,25 @@ void check_sizes(const Workload& workload, const ClusterSpec& spec) {
   }
 }
 
+/// Throws InputError if a job comes after one that there isn't, or, over others or not, after itself.
+void check_order(const Workload& workload) {
+  const auto complain = [](const JobSpec& job, std::string_view reason) {
+    throw InputError{fmt::format("job `{}`: {}", job.name, reason)};
+  };
+  std::vector<std::vector<std::size_t>> after(workload.jobs.size());
+  for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
+    const JobSpec& job = workload.jobs[j];
+    if (job.think < Time{}) complain(job, "it is submitted before the end of a job that it comes after");
+    if (job.think > kLongestJobTime) complain(job, "it is submitted more than 100 years after another");
+    for (const JobId other : job.after) {
+      if (other.index() >= workload.jobs.size()) complain(job, "it comes after a job that there isn't");
+      after[j].push_back(other.index());
+    }
+  }
+  if (const std::vector<std::size_t> never = never_submitted(after); !never.empty())
+    complain(workload.jobs[never.front()], "it comes after jobs that come after it, so it is never submitted");
+}
+
 void check_jobs(const Workload& workload, const SchedulingRules& rules) {
   boost::unordered_flat_set<std::string_view> names;
   names.reserve(workload.jobs.size());
@@ -136,6 +156,7 @@ void check_jobs(const Workload& workload, const SchedulingRules& rules) {
     is_twice = is_twice || !is_new;
   }
   if (is_twice) throw InputError{fmt::format("job `{}`: the name is used twice", twice)};
+  if (std::ranges::any_of(workload.jobs, [](const JobSpec& job) { return !job.after.empty(); })) check_order(workload);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
     JobRun& run = jobs[j];
     limit_attempts(options.rules.failures, workload.jobs[j]);
     run.spec = &workload.jobs[j];
-    run.submitted = run.spec->submit;
+    run.arrival = run.submitted = run.spec->after.empty() ? run.spec->submit : Time::never();
     run.width = run.spec->gpus;
     run.iterations = run.spec->iterations;
     if (run.elastic()) run.parts_left = run.iterations * size_of(*run.spec, run.width)->parts;
@@ -331,7 +331,7 @@ void EngineState::set_state(JobId id, JobState state) {
   }
   if (state == JobState::finished || state == JobState::failed) {
     ++jobs_ended;
-    if (options.window.holds(run.spec->submit)) --measured_left;
+    if (options.window.holds(run.arrival)) --measured_left;
   }
   fingerprint.add(static_cast<std::uint64_t>(clock.ns()));
   fingerprint.add((std::uint64_t{id.value()} << 8) | static_cast<std::uint64_t>(state));
@@ -354,7 +354,7 @@ JobView EngineState::view(JobId id, bool for_key) const {
   view.gpu_type = job.gpu_type;
   view.place = job.place;
   view.pace = job.pace;
-  view.deadline = job.deadline;
+  view.deadline = run.deadline();
   view.layout = job.layout;
   view.gpu_share = RankDemand{job}.share;
   view.milli_cpus = job.milli_cpus;

@@ -82,6 +82,7 @@ struct alignas(kCacheLine) JobRun {
   int failures = 0;                       ///< failed attempts of a timed job after which it was retried
   int timeouts = 0;                       ///< attempts of a timed job that were killed at its limit and retried
   std::int64_t tie = 0;                   ///< JobView::tie
+  Time arrival;                           ///< its first submission; never() until the jobs before it have ended
   Time submitted;                         ///< JobView::submit
   EventHandle end;                        ///< the calendar event at `ends`
   /// Of a timed job, while it runs: its end unless it is preempted. Of a job with an iteration graph that restarts or
@@ -131,6 +132,11 @@ struct alignas(kCacheLine) JobRun {
     const auto index = static_cast<std::size_t>(attempt);
     return index < spec->attempts.size() ? spec->attempts[index] : *spec->duration;
   }
+  /// JobSpec::deadline of a job that has been submitted.
+  [[nodiscard]] std::optional<Time> deadline() const {
+    if (!spec->deadline || arrival == Time::never()) return spec->deadline;
+    return *spec->deadline - spec->submit + arrival;
+  }
   [[nodiscard]] bool is_last_attempt() const { return attempt == static_cast<int>(spec->attempts.size()); }
   /// Attempts of a timed job that have begun and ended, except the last.
   [[nodiscard]] int retries() const { return failures + timeouts; }
@@ -172,6 +178,7 @@ struct CalendarEvent {
     task_end,
     job_end,
     arrival,
+    follows,
     retry,
     pass,
     wake,

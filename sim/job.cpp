@@ -55,6 +55,23 @@ bool is_legal_step(JobState from, JobState to) {
   return false;
 }
 
+std::vector<std::size_t> never_submitted(const std::vector<std::vector<std::size_t>>& after) {
+  std::vector<std::vector<std::size_t>> followers(after.size());
+  std::vector<std::size_t> not_ended(after.size()), ended;
+  for (std::size_t j = 0; j < after.size(); ++j) {
+    for (const std::size_t before : after[j]) followers[before].push_back(j);
+    not_ended[j] = after[j].size();
+    if (not_ended[j] == 0) ended.push_back(j);
+  }
+  for (std::size_t i = 0; i < ended.size(); ++i)  // which grows
+    for (const std::size_t follower : followers[ended[i]])
+      if (--not_ended[follower] == 0) ended.push_back(follower);
+  std::vector<std::size_t> never;
+  for (std::size_t j = 0; j < after.size(); ++j)
+    if (not_ended[j] > 0) never.push_back(j);
+  return never;
+}
+
 std::string why_too_long(const Workload& workload, const JobSpec& job) {
   GpuTime length;  // of one GPU
   if (job.duration) {

@@ -31,31 +31,36 @@ enum class JobOutcome : std::uint8_t { completed, failed, cancelled, timeout };
 
 /// A training job: a gang of `gpus` ranks that runs `iterations` of one graph, or that takes a given `duration`.
 struct JobSpec {
-  std::string name;                     ///< unique in the workload
-  std::string model;                    ///< name of the trained model, for tables only
-  Time submit;                          ///< >= 0
-  int gpus = 1;                         ///< >= 1; equals the ranks of the graph
-  std::int64_t iterations = 1;          ///< >= 1
-  Bytes memory_per_gpu;                 ///< held on every GPU of the job from start to end
-  std::size_t graph = 0;                ///< index into Workload::graphs; meaningless if there is a duration
-  std::optional<Time> duration{};       ///< of its last attempt, >= 0; replaces iterations and graph
-  std::vector<Time> attempts{};         ///< durations of earlier, failed attempts; after each the job queues again
+  std::string name;                ///< unique in the workload
+  std::string model;               ///< name of the trained model, for tables only
+  Time submit;                     ///< >= 0; if there is `after`, it has no effect on the engine
+  int gpus = 1;                    ///< >= 1; equals the ranks of the graph
+  std::int64_t iterations = 1;     ///< >= 1
+  Bytes memory_per_gpu;            ///< held on every GPU of the job from start to end
+  std::size_t graph = 0;           ///< index into Workload::graphs; meaningless if there is a duration
+  std::optional<Time> duration{};  ///< of its last attempt, >= 0; replaces iterations and graph
+  std::vector<Time> attempts{};    ///< durations of earlier, failed attempts; after each the job queues again
+  /// Jobs that must have ended, one way or the other, before it is submitted, `think` later.
+  std::vector<JobId> after{};
+  Time think{};                         ///< >= 0
   std::optional<Time> limit{};          ///< wall-clock limit that the user asked for; backfilling may rely on it
   std::optional<Time> measured_wait{};  ///< from submission to start in the trace; has no effect on the run
   JobOutcome outcome = JobOutcome::completed;
-  std::int32_t gpu_share = 0;      ///< thousandths of each GPU that it reserves, 0..1000; 0: shares as memory allows
-  std::int32_t milli_cpus = 0;     ///< thousandths of a CPU for each GPU, on the server of that GPU
-  Bytes host_memory{};             ///< for each GPU, on the server of that GPU
-  std::int32_t priority = 0;       ///< larger is more urgent
-  std::int32_t vc = -1;            ///< index into Workload::vcs; -1: none
-  std::int32_t user = -1;          ///< index into Workload::users; -1: not known
-  std::int32_t gpu_type = -1;      ///< index into Workload::gpu_types; -1: any
-  std::int32_t place = -1;         ///< index into Workload::places; -1: where the placement policy puts it
-  std::int32_t pace = -1;          ///< index into Workload::paces; -1: as fast on every type of server
-  std::int32_t sizes = -1;         ///< index into Workload::sizes; -1: it always has `gpus` GPUs
-  std::int32_t regimes = -1;       ///< index into Workload::regimes; -1: one batch from start to end
-  std::optional<Time> deadline{};  ///< by which it should end, > submit; it has no effect on the engine
-  RankLayout layout{};             ///< what placement policies know of its ranks; it has no effect on the engine
+  std::int32_t gpu_share = 0;   ///< thousandths of each GPU that it reserves, 0..1000; 0: shares as memory allows
+  std::int32_t milli_cpus = 0;  ///< thousandths of a CPU for each GPU, on the server of that GPU
+  Bytes host_memory{};          ///< for each GPU, on the server of that GPU
+  std::int32_t priority = 0;    ///< larger is more urgent
+  std::int32_t vc = -1;         ///< index into Workload::vcs; -1: none
+  std::int32_t user = -1;       ///< index into Workload::users; -1: not known
+  std::int32_t gpu_type = -1;   ///< index into Workload::gpu_types; -1: any
+  std::int32_t place = -1;      ///< index into Workload::places; -1: where the placement policy puts it
+  std::int32_t pace = -1;       ///< index into Workload::paces; -1: as fast on every type of server
+  std::int32_t sizes = -1;      ///< index into Workload::sizes; -1: it always has `gpus` GPUs
+  std::int32_t regimes = -1;    ///< index into Workload::regimes; -1: one batch from start to end
+  /// By which it should end, > submit; it moves with the submission of a job that comes after others. It has no effect
+  /// on the engine.
+  std::optional<Time> deadline{};
+  RankLayout layout{};  ///< what placement policies know of its ranks; it has no effect on the engine
 };
 
 /// Pace of JobPace at which a job takes its duration.
@@ -144,6 +149,10 @@ struct Workload {
   std::vector<std::vector<JobSize>> sizes{};        ///< each by rising number of GPUs; one of them is JobSpec::gpus
   std::vector<std::vector<BatchRegime>> regimes{};  ///< each in order of time
 };
+
+/// Given the jobs after which each job comes, those that come after themselves, over others or not, and those after
+/// them: they would never be submitted. In rising order.
+[[nodiscard]] std::vector<std::size_t> never_submitted(const std::vector<std::vector<std::size_t>>& after);
 
 /// The reason why the job is too long to be simulated, even if nothing delays it: its attempts together, or the
 /// computing of all its iterations, take longer than kLongestJobTime. An empty text if it isn't.

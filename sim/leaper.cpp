@@ -208,7 +208,7 @@ Time Leaper::window_horizon() const {
   Time last = state_.clock;
   for (const JobId job : state_.running) {
     const JobRun& run = state_.run(job);
-    if (!window.holds(run.spec->submit) || run.shared) continue;  // what shares a GPU may come to be faster
+    if (!window.holds(run.arrival) || run.shared) continue;  // what shares a GPU may come to be faster
     last = std::max(last, run.timed() ? run.ends : earliest_end(job));
   }
   return last;
@@ -230,14 +230,15 @@ Time Leaper::horizon(const Group& group) const {
   if (group.closed) return horizon_of_closed(group);
   Time horizon = std::min({admission_.next_intervention(), state_.options.until, window_horizon(), state_.next_outage});
   for (const JobId job : group.dominators) horizon = std::min(horizon, earliest_end(job));
-  // The end of a job is followed by a pass if others wait, or if the policy changes those that run.
+  // The end of a job is followed by a pass if others wait or come after it, or if the policy changes those that run.
   const bool is_asked = state_.waiting > 0 || state_.policies.scheduling->idle_passes();
   for (const JobId job : state_.running) {
     if (!state_.own_failures.empty()) horizon = std::min(horizon, state_.own_failures[job.index()].at);
     // The attempt of a timed job may fail, and it queues again; a job that restarts begins to work then.
     horizon = std::min(horizon, state_.run(job).ends);
     if (state_.run(job).timed()) continue;
-    if (is_asked && std::find(group.jobs.begin(), group.jobs.end(), job) == group.jobs.end()) {
+    if ((is_asked || admission_.has_followers(job)) &&
+        std::find(group.jobs.begin(), group.jobs.end(), job) == group.jobs.end()) {
       horizon = std::min(horizon, earliest_end(job));
     }
   }

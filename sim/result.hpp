@@ -30,6 +30,7 @@ struct JobResult {
   std::string model;
   JobState state = JobState::submitted;
   bool measured = true;  ///< submitted in the measured window
+  bool follows = false;  ///< it comes after other jobs (JobSpec::after), so policies decide when it is submitted
   std::string reason;    ///< why it failed, else empty
   int gpus = 0;
   int servers = 0;              ///< servers spanned at the last start; 0 if it never started
@@ -42,11 +43,11 @@ struct JobResult {
   int attempts = 0;                   ///< begun
   std::string vc, user;               ///< empty: no virtual cluster, user not known
   std::optional<Time> measured_wait;  ///< as the job list says
-  Time submit;
-  Time start = Time::never();   ///< first start; never() if it did not start
-  Time finish = Time::never();  ///< never() if it did not finish
-  GpuTime compute;              ///< GPU time spent in its compute operations, summed over its GPUs
-  GpuTime slowed;               ///< further time that these took because of interference (sim/interference.hpp)
+  Time submit;                        ///< never() if the jobs before it have not ended
+  Time start = Time::never();         ///< first start; never() if it did not start
+  Time finish = Time::never();        ///< never() if it did not finish
+  GpuTime compute;                    ///< GPU time spent in its compute operations, summed over its GPUs
+  GpuTime slowed;                     ///< further time that these took because of interference (sim/interference.hpp)
   /// Of tasks of late ranks that were dropped (Role::late), which are part of `compute` as planned: what that is more
   /// than they ran, and what they ran.
   GpuTime skipped, dropped;

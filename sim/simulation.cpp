@@ -48,7 +48,7 @@ class Simulation::Engine {
   RunResult run() {
     const MeasuredWindow& window = state_.options.window;
     for (const JobRun& run : state_.jobs)
-      if (window.holds(run.spec->submit)) ++state_.measured_left;
+      if (window.holds(run.arrival)) ++state_.measured_left;
     outages_.withhold_spares();
     admission_.begin();
     outages_.begin();
@@ -131,6 +131,8 @@ class Simulation::Engine {
         return admission_.on_job_end(event.job);
       case CalendarEvent::Kind::arrival:
         return admission_.on_arrival();
+      case CalendarEvent::Kind::follows:
+        return admission_.on_follow(event.job);
       case CalendarEvent::Kind::retry:
         return admission_.on_retry(event.job);
       case CalendarEvent::Kind::pass:
@@ -215,7 +217,7 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   job.lost = run.lost;
   job.lost_to_failures = run.lost_to_failures;
   job.starts = run.starts;
-  job.deadline = spec.deadline;
+  job.deadline = run.deadline();
   if (run.type >= 0) job.server_type = state_.spec.types[static_cast<std::size_t>(run.type)].name;
   const auto has_price = [](const ServerType& type) { return type.price > 0; };
   if (std::any_of(state_.spec.types.begin(), state_.spec.types.end(), has_price)) {
@@ -350,14 +352,15 @@ RunResult Simulation::Engine::collect() const {
     job.name = run.spec->name;
     job.model = run.spec->model;
     job.state = run.state;
-    job.measured = state_.options.window.holds(run.spec->submit);
+    job.measured = state_.options.window.holds(run.arrival);
     job.gpus = run.spec->gpus;
     job.servers = run.servers_spanned;
     job.torn = run.is_torn;
     job.iterations = run.spec->iterations;
     job.iterations_done = run.completed;
     job.preemptions = run.preemptions;
-    job.submit = run.spec->submit;
+    job.submit = run.arrival;
+    job.follows = !run.spec->after.empty();
     job.start = run.start;
     job.finish = run.finish;
     job.compute = run.compute + EngineState::promised(run, state_.clock);
@@ -448,6 +451,7 @@ std::uint64_t digest_of(const RunResult& result) {
     for (const Time time : {job.communication, job.communication_wait, job.contended}) add(time.ns());
     add(job.iterations_done);
     add(job.preemptions);
+    if (job.follows) add(job.submit.ns());
     if (result.may_fail || result.stops_iterations) add(job.overhead.ns());
     if (job.left_behind > 0) {
       add(job.left_behind);

@@ -18,6 +18,7 @@
 #include <charconv>
 #include <climits>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/core.h>
@@ -53,15 +54,17 @@ enum Column : std::uint8_t {
   kBatch,
   kBatchRule,
   kGpuMemory,
+  kAfter,
+  kThink,
   kColumns
 };
 constexpr std::array<std::string_view, kColumns> kNames = {
-    "job_id",     "submit_ms", "submit_s",    "model",           "gpus",       "iterations", "duration_s",
-    "attempts_s", "outcome",   "limit_s",     "measured_wait_s", "vc",         "user",       "gpu_type",
-    "gpu_share",  "cpus",      "host_memory", "priority",        "place",      "deadline_s", "min_gpus",
-    "max_gpus",   "fusion",    "compression", "batch",           "batch_rule", "gpu_memory"};
+    "job_id",      "submit_ms",  "submit_s",        "model",      "gpus",     "iterations", "duration_s", "attempts_s",
+    "outcome",     "limit_s",    "measured_wait_s", "vc",         "user",     "gpu_type",   "gpu_share",  "cpus",
+    "host_memory", "priority",   "place",           "deadline_s", "min_gpus", "max_gpus",   "fusion",     "compression",
+    "batch",       "batch_rule", "gpu_memory",      "after",      "think_s"};
 /// What other lists call columns, and what is meant here.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 50> kUsualColumns = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 55> kUsualColumns = {{
     {"id", "job_id"},
     {"job", "job_id"},
     {"jobid", "job_id"},
@@ -112,6 +115,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 50> kUsualCo
     {"bs", "batch"},
     {"memory", "gpu_memory"},
     {"attempts", "attempts_s"},
+    {"dependency", "after"},
+    {"depends_on", "after"},
+    {"dependencies", "after"},
+    {"think_time", "think_s"},
+    {"think", "think_s"},
 }};
 
 std::string hint_for_column(std::string_view name, const std::vector<std::string>& known) {
@@ -318,10 +326,25 @@ class JobListReader {
     if (const std::string_view text = field(kPriority); !text.empty()) read_priority(text, job);
     if (const std::string_view text = field(kPlace); !text.empty()) read_place(text, job);
     if (!field(kDeadline).empty()) read_deadline(job);
+    if (!field(kAfter).empty() || !field(kThink).empty()) read_order(job);
     if (!field(kMinGpus).empty() || !field(kMaxGpus).empty()) read_sizes(job);
     job.batch_rule = field(kBatchRule);
     if (!job.batch_rule.empty() && job.duration)
       bad(kBatchRule, "has no effect on a job with a duration_s", {}, "leave the field empty, or give iterations");
+  }
+
+  void read_order(JobRequest& job) {
+    std::string_view rest = field(kAfter);
+    if (rest.empty()) return bad(kThink, "there is no job after which it comes", {}, "name jobs in the column `after`");
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find(';'), rest.size());
+      std::string name{rest.substr(0, end)};
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      if (name.empty()) return expected(kAfter, "expected names of jobs such as prepare;train", field(kAfter));
+      if (name == job.name) return bad(kAfter, "a job can't come after itself");
+      if (std::ranges::find(job.after, name) == job.after.end()) job.after.push_back(std::move(name));
+    }
+    if (!field(kThink).empty()) job.think = time(kThink, 9);
   }
 
   void read_sizes(JobRequest& job) {
@@ -461,6 +484,32 @@ class JobListReader {
   NameIndex names_;
 };
 
+/// Reports the jobs that come after a job that the list doesn't have, or, over others, after themselves.
+void check_order(const JobList& list, RowReport& report) {
+  if (std::ranges::all_of(list.jobs, [](const JobRequest& job) { return job.after.empty(); })) return;
+  std::unordered_map<std::string_view, std::size_t> rows;
+  std::vector<std::string> names;
+  for (std::size_t j = 0; j < list.jobs.size(); ++j) {
+    rows.emplace(list.jobs[j].name, j);
+    names.push_back(list.jobs[j].name);
+  }
+  std::vector<std::vector<std::size_t>> after(list.jobs.size());
+  for (std::size_t j = 0; j < list.jobs.size(); ++j) {
+    for (const std::string& name : list.jobs[j].after) {
+      const auto found = rows.find(name);
+      if (found != rows.end())
+        after[j].push_back(found->second);
+      else
+        report.bad(list.lines[j], "after", "no such job in the list",
+                   fmt::format("the list has no job {}", quote_for_message(name)), did_you_mean(name, names));
+    }
+  }
+  for (const std::size_t j : never_submitted(after))
+    report.bad(list.lines[j], "after", "comes after jobs that come after it",
+               fmt::format("job {} comes after jobs that come after it, so it is never submitted",
+                           quote_for_message(list.jobs[j].name)));
+}
+
 /// A list without its hash.
 JobList read_list(ByteSource& source, const std::string& name, std::span<const std::string> models) {
   RowReport report{name, false};
@@ -470,6 +519,7 @@ JobList read_list(ByteSource& source, const std::string& name, std::span<const s
     list.lines.push_back(line);
   };
   JobListReader{source, report, keep, models}.read();
+  if (report.bad_rows() == 0) check_order(list, report);  // else a job may be missing because its row is bad
   report.throw_if_bad();
   if (list.jobs.empty()) throw InputError{{.file = name, .reason = "the list has no jobs"}};
   return list;

@@ -31,6 +31,9 @@
 //   deadline_s    time by which it should end, on the clock of submit_s and after it; it counts in results, and
 //   policies
 //                 may use it
+//   after         jobs that must have ended, one way or the other, before it is submitted: `prepare;train`. Its
+//                 submit_s then only counts where the list is cut, scaled or resampled
+//   think_s       seconds from then to its submission, 0 without it. Needs `after`
 //   place         the GPUs on which it must run, rank by rank: server0:0-3;server1 (all GPUs of a server)
 
 #include "models/workload.hpp"

@@ -98,6 +98,10 @@ constexpr std::array kWritten = {
                   [](const JobRequest& job) { return fmt::format("{}", job.max_gpus); }},
     WrittenColumn{"batch_rule", [](const JobRequest& job) { return !job.batch_rule.empty(); },
                   [](const JobRequest& job) { return job.batch_rule; }},
+    WrittenColumn{"after", [](const JobRequest& job) { return !job.after.empty(); },
+                  [](const JobRequest& job) { return fmt::format("{}", fmt::join(job.after, ";")); }},
+    WrittenColumn{"think_s", [](const JobRequest& job) { return job.think > Time{}; },
+                  [](const JobRequest& job) { return format_seconds(job.think); }},
     WrittenColumn{"place", [](const JobRequest& job) { return !job.place.empty(); }, place_text},
 };
 

@@ -175,7 +175,7 @@ bool run_sides(const Arguments& arguments, std::vector<ComparedSide>& sides, std
   const unsigned threads = thread_count(arguments);
   catch_interrupts();
   warn_of_workloads(scenarios, lists);
-  note_batches(arguments, scenarios, lists);
+  note_workloads(arguments, scenarios, lists);
   std::vector<std::vector<Replica>> results = simulate(scenarios, mode, threads, nullptr, lists);
   if (interrupted()) return false;
   std::size_t next = 0;

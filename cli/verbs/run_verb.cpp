@@ -316,7 +316,7 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
   const std::unique_ptr<ChromeTrace> timeline = open_timeline(arguments, scenarios);
 
   warn_of_workloads(scenarios, lists);
-  note_batches(arguments, scenarios, lists);
+  note_workloads(arguments, scenarios, lists);
   if (are_studies && !arguments.has("quiet")) warn_of_studies(scenarios);
   catch_interrupts();
   std::vector<std::vector<Replica>> results;

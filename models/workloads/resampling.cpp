@@ -1,5 +1,6 @@
 #include "models/workloads/resampling.hpp"
 
+#include "models/workloads/closed_loop.hpp"
 #include "sim/error.hpp"
 #include "sim/random_stream.hpp"
 #include "sim/statistics.hpp"
@@ -85,11 +86,13 @@ ResampledList resample(std::span<const JobRequest> list, const Resampling& resam
     for (const std::size_t row : blocks.jobs[drawn[place]]) {
       JobRequest& job = result.jobs.emplace_back(list[row]);
       job.name = fmt::format("{}~{}", job.name, place + 1);
+      for (std::string& before : job.after) before += fmt::format("~{}", place + 1);
       job.submit = job.submit + moved;
       job.measured_wait.reset();
       result.rows.push_back(row);
     }
   }
+  forget_absent(result.jobs);
   if (result.jobs.empty())
     throw InputError{"workload.resample: none of the blocks that were drawn has a job; choose longer blocks"};
   return result;

@@ -1,5 +1,6 @@
 #include "models/workloads/scaling.hpp"
 
+#include "models/workloads/closed_loop.hpp"
 #include "sim/error.hpp"
 #include "sim/random_stream.hpp"
 
@@ -55,10 +56,13 @@ ScaledList drawn(std::span<const JobRequest> list, std::optional<int> largest, c
     JobRequest job = list[demands[i]];
     job.name = list[within[i]].name;
     job.submit = list[within[i]].submit;
+    job.after = list[within[i]].after;
+    job.think = list[within[i]].think;
     job.measured_wait.reset();
     result.jobs.push_back(std::move(job));
     result.rows.push_back(demands[i]);
   }
+  forget_absent(result.jobs);
   return result;
 }
 

@@ -42,7 +42,8 @@ struct ScaledList {
 /// others are drawn with the streams of `seed`, then times are scaled. A job of iterations counts with the time that
 /// they compute: its number of iterations is scaled. Limits, and the times from submission
 /// to deadline, are scaled as durations are, but not cut. Measured waits
-/// are left out, because they belong to another workload. `load` refers to `cluster_gpus`, and to the time between the
+/// are left out, because they belong to another workload, and jobs come after those only that are left. Think times
+/// stay. `load` refers to `cluster_gpus`, and to the time between the
 /// first submission, which stays, and the last. Throws InputError if no job is left, or if the times can't be scaled as
 /// wanted.
 [[nodiscard]] ScaledList scale_list(std::span<const JobRequest> list, const WorkloadScaling& scaling,

@@ -44,6 +44,12 @@ std::vector<ScenarioKey> sampling_keys() {
           "at random, with replacement, by the seed: replicas differ as similar weeks of the cluster would"),
   };
   keys.push_back(row(
+      "workload.think_time", [](auto& s) -> auto& { return s.workload.think_time; },
+      optional_codec(quantity_codec(Time{}, kLongestJobTime), "none"),
+      "a job that its user submitted at most so long after the recorded end of the user's last job, such as 20min, is "
+      "submitted as long after the end of that job in the run: users wait for their jobs. none: jobs come when the "
+      "list says"));
+  keys.push_back(row(
       "workload.resample.block", [](auto& s) -> auto& { return s.workload.sampling.block; },
       optional_codec(quantity_codec(Time::seconds(1), Time::seconds(std::int64_t{3650} * 86'400)), "none"),
       "cut the list into blocks of this length, such as 1d, and draw one fewer than there are with replacement, by the "

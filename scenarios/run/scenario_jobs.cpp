@@ -1,6 +1,7 @@
 #include "scenarios/run/scenario_jobs.hpp"
 
 #include "models/training_profile.hpp"
+#include "models/workloads/closed_loop.hpp"
 #include "models/workloads/scaling.hpp"
 #include "models/workloads/synthetic.hpp"
 #include "scenarios/keys/training_codec.hpp"
@@ -296,6 +297,23 @@ bool is_scaled(const Scenario& scenario) {
          scenario.workload.sampling != ListSampling{};
 }
 
+/// The jobs as users submit them who wait for their jobs, if `workload.think_time` is given. Throws InputError if no
+/// job comes after another then.
+std::shared_ptr<const JobList> with_think_times(const Scenario& scenario, std::shared_ptr<const JobList> list) {
+  if (!scenario.workload.think_time) return list;
+  JobList closed = *list;
+  if (close_loop(closed.jobs, *scenario.workload.think_time) > 0)
+    return std::make_shared<const JobList>(std::move(closed));
+  const bool has_users = std::ranges::any_of(list->jobs, [](const JobRequest& job) { return !job.user.empty(); });
+  throw InputError{
+      {.key = "workload.think_time",
+       .reason = has_users ? fmt::format("no user of {} submitted a job at most {} after the end of another with a "
+                                         "duration, so it has no effect",
+                                         *scenario.workload.jobs, print_quantity(*scenario.workload.think_time))
+                           : fmt::format("{} has no users, so nobody waits for a job", *scenario.workload.jobs),
+       .hint = has_users ? "choose a longer time, or leave it out" : "name them in the column `user`"}};
+}
+
 std::shared_ptr<const JobList> listed_jobs(const Scenario& scenario, std::uint64_t seed, JobLists& lists) {
   const auto table = throughputs_of(scenario);
   std::shared_ptr<const JobList> list = lists.read(*scenario.workload.jobs, known_models(scenario, table));
@@ -307,6 +325,7 @@ std::shared_ptr<const JobList> listed_jobs(const Scenario& scenario, std::uint64
   check_members(scenario, *list);
   check_virtual_clusters(scenario, *list);
   check_places(scenario, *list);
+  list = with_think_times(scenario, std::move(list));
   if (!is_scaled(scenario)) return list;
   TrainingGraphs graphs{scenario};
   ScaledList scaled = scale_list(list->jobs, scenario.workload.synthetic, scenario.workload.sampling, gpus_of(scenario),
@@ -336,7 +355,10 @@ std::string about(Time time) {
 void check_window(const Scenario& scenario, std::uint64_t seed, const JobList& list) {
   const MeasuredWindow window = measured_window(scenario);
   if (!window.given() || list.jobs.empty()) return;
-  if (std::ranges::any_of(list.jobs, [&](const JobRequest& job) { return window.holds(job.submit); })) return;
+  if (std::ranges::any_of(list.jobs, [&](const JobRequest& job) {
+        return !job.after.empty() || window.holds(job.submit);  // the former may come at any time
+      }))
+    return;
   const auto [first, last] = std::ranges::minmax(list.jobs, {}, &JobRequest::submit);
   const char* const hint = draws_jobs(scenario) ? "other seeds draw other jobs; choose a window in which all have some"
                                                 : "choose a window within these times";
@@ -404,6 +426,16 @@ std::set<std::string, std::less<>> named_models(const Scenario& scenario, JobLis
 }
 
 }  // namespace
+
+std::string think_time_note(const Scenario& scenario, JobLists& lists) {
+  if (!scenario.workload.jobs || !scenario.workload.think_time) return {};
+  const auto table = throughputs_of(scenario);
+  JobList list = *timed_by_table(scenario, table, lists.read(*scenario.workload.jobs, known_models(scenario, table)));
+  const std::size_t following = close_loop(list.jobs, *scenario.workload.think_time);
+  return fmt::format(
+      "workload.think_time: {} of {} jobs of {} come after another job, so their submission depends on it", following,
+      list.jobs.size(), *scenario.workload.jobs);
+}
 
 std::string untrained_entries_note(const Scenario& scenario, JobLists& lists) {
   if (scenario.overlap.given() || scenario.training.empty()) return {};

@@ -34,6 +34,9 @@ namespace contend {
 /// Why intervals over resamples of the scenario's job list are too narrow, if it has few blocks; else empty. Throws
 /// InputError if the list can't be read.
 [[nodiscard]] std::string few_blocks_note(const Scenario& scenario, JobLists& lists);
+/// How many jobs are submitted after others because of workload.think_time; empty without it. Throws InputError if the
+/// list can't be read.
+[[nodiscard]] std::string think_time_note(const Scenario& scenario, JobLists& lists);
 /// Which entries of `training` have no effect because no job names them, in one line; empty if there is none, and for
 /// iteration studies. Throws InputError if the job list can't be read.
 [[nodiscard]] std::string untrained_entries_note(const Scenario& scenario, JobLists& lists);

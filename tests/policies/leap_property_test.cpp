@@ -158,6 +158,43 @@ TEST_CASE("leaping lands on the same nanosecond with timers, and where policies 
   CHECK(moved * (kSanitized ? 5U : 4U) > seen.cases);  // a tenth of the rounds has fewer
 }
 
+TEST_CASE("leaping is exact where jobs come after the end of others, on random clusters") {
+  BothWays seen;
+  std::uint64_t followed = 0;
+  for (std::uint64_t seed = 0; seed < effort(std::uint64_t{400}); ++seed) {
+    RandomCluster cluster = random_cluster(seed);
+    RandomStream random{seed, "order"};
+    const std::int64_t usual = std::max<std::int64_t>(1, cluster.jobs.back().submit.ns() / 4);
+    for (std::size_t j = 1; j < cluster.jobs.size(); ++j) {
+      JobSpec& job = cluster.jobs[j];
+      for (std::int64_t others = random.uniform_integer(0, 2); others > 0; --others) {
+        const JobId before{static_cast<std::size_t>(random.uniform_integer(0, static_cast<std::int64_t>(j) - 1))};
+        if (std::ranges::find(job.after, before) == job.after.end()) job.after.push_back(before);
+      }
+      job.think = Time::nanoseconds(random.uniform_integer(0, 2) * usual);
+    }
+    if (seed % 4 == 0) cluster.window = {Time::nanoseconds(usual), Time::nanoseconds(8 * usual)};
+    const RunResult result = seen.run(cluster);
+    for (std::size_t j = 0; j < result.jobs.size(); ++j) {
+      const JobResult& job = result.jobs[j];
+      if (!job.follows || job.submit == Time::never()) continue;
+      Time last;
+      bool all_finished = true;
+      for (const JobId before : cluster.jobs[j].after) {
+        all_finished = all_finished && result.jobs[before.index()].state == JobState::finished;
+        last = std::max(last, result.jobs[before.index()].finish);
+      }
+      if (!all_finished) continue;  // a job that can't run has ended, too
+      CHECK(job.submit == last + cluster.jobs[j].think);
+      ++followed;
+    }
+  }
+  seen.tell();
+  CHECK(seen.cases_with_leaps * 3 > seen.cases);
+  CHECK(seen.leapt * 5 > seen.events);
+  CHECK(followed > 2 * seen.cases);
+}
+
 TEST_CASE("leaping is exact where a measured window ends the run, on random clusters") {
   BothWays seen;
   std::uint64_t shorter = 0;

@@ -185,6 +185,11 @@ TEST_CASE("sides that can't be compared") {
   CHECK(contains(complaint(other), "different workloads: job \"a\" (seed 1): 1 GPUs in BASE, 8 in NEW"));
   other.replicas[0].jobs[1].submit = Time::seconds(3);
   CHECK(contains(complaint(other), "and 1 more jobs differ"));
+  StoredResults follower = base;
+  follower.replicas[0].jobs[1].follows = true;
+  other = follower;
+  other.replicas[0].jobs[1].submit = Time::seconds(3);  // the jobs before it ended later there
+  CHECK(complaint_of([&] { static_cast<void>(find_regression(follower, other, 5)); }) == "none");
   other = base;
   other.replicas[0].jobs[0].iterations = 0;  // a file that does not say
   CHECK(complaint(other) == "none");

@@ -57,6 +57,26 @@ TEST_CASE("places are read, and written as they were") {
   }
 }
 
+TEST_CASE("jobs that come after others are read and written, and wrong orders are told") {
+  const std::string header = "job_id,submit_s,gpus,duration_s,after,think_s\n";
+  const std::string csv = header + "a,0,1,5,,\nb,0,1,5,,\nc,0,1,5,a;b,2.5\nd,0,1,5,c,\n";
+  const std::vector<JobRequest> jobs = parse_job_list(csv, "jobs.csv");
+  CHECK(jobs[2].after == std::vector<std::string>{"a", "b"});
+  CHECK(jobs[2].think == Time::milliseconds(2500));
+  CHECK(jobs[3].think == Time{});
+  CHECK(job_list_csv(jobs) == csv);
+  CHECK(complaints(header + "aa,0,1,5,,\nb,0,1,5,ab,\nc,0,1,5,d,\nd,0,1,5,e,\ne,0,1,5,d,\n") ==
+        "jobs.csv:3: after: the list has no job \"ab\"; did you mean \"aa\"?\n"
+        "jobs.csv:4: after: job \"c\" comes after jobs that come after it, so it is never submitted\n"
+        "jobs.csv:5: after: job \"d\" comes after jobs that come after it, so it is never submitted\n"
+        "jobs.csv:6: after: job \"e\" comes after jobs that come after it, so it is never submitted");
+  CHECK(complaints(header + "a,0,1,5,a,\nb,0,1,5,,3\nc,0,1,5,a;;b,\nd,0,1,5,a,-1\n") ==
+        "jobs.csv:2: after: a job can't come after itself\n"
+        "jobs.csv:3: think_s: there is no job after which it comes; name jobs in the column `after`\n"
+        "jobs.csv:4: after: expected names of jobs such as prepare;train, got \"a;;b\"\n"
+        "jobs.csv:5: think_s: expected a number >= 0, got -1");
+}
+
 TEST_CASE("every bad row is reported, with its line, column and a hint") {
   const std::string all = complaints(std::string{kJobHeader} +
                                      "a,0,resnet5,1,10\n"

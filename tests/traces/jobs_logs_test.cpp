@@ -83,11 +83,31 @@ TEST_CASE("SWF: requested before allocated processors, -1 for unknown, parts of 
   CHECK(reasons_text(got.report.left_out()) ==
         "a part of a job that has a line of its own: 1 (6); "
         "no run time: it never started, or the log does not say: 1 (7); it requests no processors: 1 (8)");
-  CHECK(trace_complaints("swf", "1 2 3\n1 -5 0 1 1 1 1 1 1 1 9 1 1 1 1 1 1 x\n") ==
+  CHECK(trace_complaints("swf", "1 2 3\n1 -5 0 1 1 1 1 1 1 1 9 1 1 1 1 1 -1 -1\n") ==
         "trace:1: expected 18 fields, got 3\n"
         "trace:2: submit time: expected a number >= 0, or -1, got \"-5\"\n"
         "trace:2: status: unknown state, got 9\n"
         "trace: 2 of 2 rows are bad; --skip-bad-rows leaves them out");
+}
+
+TEST_CASE("SWF: the preceding job and the think time, as far as that job is kept") {
+  const ImportedJobs got = import_text_of("swf",
+                                          "1 0 7 100 4 -1 -1 4 -1 -1 1 1 1 -1 1 -1 -1 -1\n"
+                                          "2 110 0 100 4 -1 -1 4 -1 -1 1 1 1 -1 1 -1 1 3\n"
+                                          "3 110 0 100 4 -1 -1 4 -1 -1 1 1 1 -1 1 -1 1 -1\n"
+                                          "4 0 -1 -1 4 -1 -1 4 -1 -1 5 1 1 -1 1 -1 -1 -1\n"
+                                          "5 110 0 100 4 -1 -1 4 -1 -1 1 1 1 -1 1 -1 4 9\n");
+  REQUIRE(got.jobs.size() == 4);
+  CHECK(got.jobs[0].after.empty());
+  CHECK(got.jobs[1].after == std::vector<std::string>{"1"});
+  CHECK(got.jobs[1].think == Time::seconds(3));
+  CHECK(got.jobs[2].after == std::vector<std::string>{"1"});
+  CHECK(got.jobs[2].think == Time{});
+  CHECK(got.jobs[3].after.empty());  // job 4 never ran
+  CHECK(got.jobs[3].think == Time{});
+  CHECK(trace_complaints("swf", "7 0 7 100 4 -1 -1 4 -1 -1 1 1 1 -1 1 -1 7 -1\n") ==
+        "trace:1: preceding job: a job can't come after itself\n"
+        "trace: 1 of 1 rows are bad; --skip-bad-rows leaves them out");
 }
 
 TEST_CASE("Slurm: GPUs from trackable resources, steps, jobs that never started") {

@@ -1,6 +1,7 @@
 #include "traces/jobs/import_jobs.hpp"
 
 #include "models/training_profile.hpp"
+#include "models/workloads/closed_loop.hpp"
 #include "text/byte_source.hpp"
 #include "traces/jobs/name_index.hpp"
 #include "traces/jobs/renamed_columns.hpp"
@@ -34,6 +35,7 @@ class Importer {
     std::vector<JobRequest>& jobs = result_.jobs;
     if (!sorted_)
       std::stable_sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a.submit < b.submit; });
+    forget_absent(jobs);
     const bool first =
         options_.origin == TimeOrigin::first || (options_.origin == TimeOrigin::automatic && result_.format->dated);
     if (!first || jobs.empty()) return;

@@ -26,6 +26,8 @@ enum SwfField : std::size_t {
   kStatus = 10,
   kUser = 11,
   kQueue = 14,
+  kPreceding = 16,
+  kThink = 17,
 };
 
 class SwfRow {
@@ -49,6 +51,7 @@ class SwfRow {
     const bool ran = read_status(job);
     if (!submit && good_) bad("submit time", "expected a time of submission", "got -1");
     read_owner(job);
+    read_order(job);
     if (!good_) return std::nullopt;
     if (!ran) return leave_out("a part of a job that has a line of its own");
     if (!sized) return leave_out("it requests no processors");
@@ -87,6 +90,16 @@ class SwfRow {
     const std::optional<std::int64_t> kilobytes = number(kRequestedMemory, "requested memory", 0);
     if (kilobytes.value_or(0) > INT64_MAX / 1024) bad("requested memory", "the number is too large");
     if (good_ && kilobytes) job.host_memory = Bytes{*kilobytes * 1024};
+  }
+
+  /// The job whose end this one waited for, and the time from then to its submission.
+  void read_order(JobRequest& job) {
+    const std::optional<std::int64_t> preceding = number(kPreceding, "preceding job", 0);
+    const std::optional<std::int64_t> think = number(kThink, "think time", 9);
+    if (!preceding) return;
+    job.after = {fmt::format("{}", *preceding)};
+    job.think = Time::nanoseconds(think.value_or(0));
+    if (job.after.front() == job.name) bad("preceding job", "a job can't come after itself");
   }
 
   /// A number >= 0 times 10^decimals; empty for -1.
