@@ -92,6 +92,8 @@ struct TrainingSetup {
   double kernel_factor = 1;                       ///< factor on the roofline time of compression kernels
   FrameworkCosts framework;                       ///< copies around each message
   double host_ns_per_value = 0;                   ///< OverlapProblem::host_ns_per_value
+  std::optional<ByteRate> staging;                ///< OverlapProblem::staging
+  bool mixed_precision = false;                   ///< weights and gradients are fp32, and computing casts them
   ExchangeKind exchange = ExchangeKind::all_reduce;
   std::optional<int> servers;  ///< parameter servers; default: as many as workers
   bool colocated = false;      ///< they run on the servers of the job

@@ -24,6 +24,14 @@ struct GradientGroup {
   std::size_t last = 0;
 };
 
+/// What carries out a stage. Each of the last three does one thing after the other, in the order of the messages.
+enum class StageSite : std::uint8_t {
+  gpu,      ///< a kernel, or a collective
+  host,     ///< a thread of the host
+  to_host,  ///< copies from the GPU to the memory of the host
+  to_gpu,   ///< copies back
+};
+
 /// One step of an exchange: a kernel on the stream of the GPU, a collective, or work of the host.
 struct ExchangeStage {
   std::string name;  ///< such as `top-k`; unique in an exchange
@@ -31,11 +39,12 @@ struct ExchangeStage {
   std::optional<CollectiveKind> collective;
   Bytes bytes;  ///< of a collective: the size of the full tensor on one rank, as Op::bytes
   CollectiveScope scope = CollectiveScope::all;
-  bool on_host = false;  ///< no kernel and no collective: work of the host, which takes `duration` and no GPU
+  StageSite site =
+      StageSite::gpu;  ///< elsewhere: no kernel and no collective, but `duration`, in which no GPU computes
 
   static ExchangeStage kernel(std::string name, Time duration) { return {std::move(name), duration, {}, {}, {}}; }
-  static ExchangeStage host(std::string name, Time duration) {
-    return {std::move(name), duration, {}, {}, CollectiveScope::all, true};
+  static ExchangeStage off_gpu(StageSite site, std::string name, Time duration) {
+    return {std::move(name), duration, {}, {}, CollectiveScope::all, site};
   }
   static ExchangeStage send(std::string name, CollectiveKind kind, Bytes bytes,
                             CollectiveScope scope = CollectiveScope::all) {

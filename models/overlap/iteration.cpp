@@ -59,14 +59,31 @@ std::vector<ExchangeStage> IterationBuilder::dense(Bytes bytes) const {
           ExchangeStage::send("pull", CollectiveKind::broadcast, bytes)};
 }
 
+/// Has what the first collective sends be copied to the host, and what the last one leaves back.
+void IterationBuilder::stage(std::vector<ExchangeStage>& stages) const {
+  const auto is_collective = [](const ExchangeStage& each) { return each.collective.has_value(); };
+  const auto time = [&](const ExchangeStage& each, CollectiveKind sharing) {
+    const std::int64_t ranks = each.collective == sharing ? problem_.workers : 1;
+    return Time::ceil_nanoseconds(static_cast<double>(each.bytes.count()) / static_cast<double>(ranks) /
+                                  problem_.staging->bytes_per_second() * 1e9);
+  };
+  const auto last = std::find_if(stages.rbegin(), stages.rend(), is_collective).base();
+  stages.insert(last, ExchangeStage::off_gpu(StageSite::to_gpu, "copy to GPU",
+                                             time(*std::prev(last), CollectiveKind::reduce_scatter)));
+  const auto first = std::ranges::find_if(stages, is_collective);
+  stages.insert(first,
+                ExchangeStage::off_gpu(StageSite::to_host, "copy to host", time(*first, CollectiveKind::all_gather)));
+}
+
 /// Puts what the framework and the host do around the stages of a message.
 void IterationBuilder::wrap(std::size_t tensors, Bytes bytes, std::vector<ExchangeStage>& stages) const {
   const std::int64_t values = bytes.count() / problem_.gradient_element_bytes;
   if (problem_.host_ns_per_value > 0) {
     const auto first = std::ranges::find_if(stages, [](const auto& each) { return each.collective.has_value(); });
     const double ns = static_cast<double>(values) * problem_.host_ns_per_value;
-    stages.insert(first, ExchangeStage::host("host work", Time::ceil_nanoseconds(ns)));
+    stages.insert(first, ExchangeStage::off_gpu(StageSite::host, "host work", Time::ceil_nanoseconds(ns)));
   }
+  if (problem_.staging) stage(stages);
   if (!problem_.framework) return;
   constexpr std::int64_t kWord = 4;  // copies of narrower values move fewer bytes
   const std::int64_t words = std::max<std::int64_t>(1, bytes.count() / kWord);
@@ -81,10 +98,11 @@ OpId IterationBuilder::add_stage(const ExchangeStage& stage, const std::string& 
                                  bool before_collective) {
   const std::string title = stage.name + " " + message;
   if (stage.collective) return collective(title, *stage.collective, stage.bytes, priority, stage.scope);
-  if (stage.on_host) {
+  if (stage.site != StageSite::gpu) {
+    OpId& last = last_at_[static_cast<std::size_t>(stage.site)];
     const OpId work = graph.add_timer(title, worker_, stage.duration);
-    if (host_.valid()) graph.add_dependency(host_, work);
-    return host_ = work;
+    if (last.valid()) graph.add_dependency(last, work);
+    return last = work;
   }
   const OpId kernel = graph.add_compute(title, worker_, stage.duration);
   if (before_collective) graph.put_into(ChannelId::none(), kernel, kBeforeCollective);
@@ -113,7 +131,7 @@ std::optional<IterationBuilder::Exchange> IterationBuilder::send(const std::stri
       if (kernel.valid() && layer && *layer > 0 && moment_ == ExchangeMoment::gradients)
         graph.add_dependency(kernel, backward(*layer - 1));
     }
-    if (!stage.collective && !stage.on_host && !send.valid()) kernel = op;
+    if (!stage.collective && stage.site == StageSite::gpu && !send.valid()) kernel = op;
     ops.push_back(op);
   }
   CONTEND_CHECK(send.valid(), "an exchange has a collective");
@@ -139,10 +157,13 @@ OpId IterationBuilder::finish(const std::string& name, std::size_t tensors, Byte
                               std::vector<OpId>& ops) {
   std::vector<ExchangeStage> stages{ExchangeStage::send("", CollectiveKind::all_reduce, bytes)};
   wrap(tensors, bytes, stages);
-  if (stages.back().collective) return arrived;
-  ops.push_back(add_stage(stages.back(), name, 0, false));
-  graph.add_dependency(arrived, ops.back());
-  return ops.back();
+  const auto sent = std::ranges::find_if(stages, [](const auto& each) { return each.collective.has_value(); });
+  for (auto stage = std::next(sent); stage != stages.end(); ++stage) {
+    ops.push_back(add_stage(*stage, name, 0, false));
+    graph.add_dependency(arrived, ops.back());
+    arrived = ops.back();
+  }
+  return arrived;
 }
 
 void IterationBuilder::attach(const Exchange& sent, const GradientGroup& group, OpId next) {

@@ -8,6 +8,7 @@
 #include "models/overlap/problem.hpp"
 #include "sim/graph.hpp"
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -77,6 +78,7 @@ class IterationBuilder {
 
  private:
   [[nodiscard]] std::vector<ExchangeStage> dense(Bytes bytes) const;
+  void stage(std::vector<ExchangeStage>& stages) const;
   void wrap(std::size_t tensors, Bytes bytes, std::vector<ExchangeStage>& stages) const;
   OpId add_stage(const ExchangeStage& stage, const std::string& message, std::int32_t priority, bool before_collective);
   std::optional<Exchange> send(const std::string& name, std::size_t gradients, Bytes bytes,
@@ -90,7 +92,7 @@ class IterationBuilder {
   RoleId worker_;
   ChannelId out_, in_;  // pulls take `in_`
   std::vector<SentMessage> messages_;
-  OpId host_ = OpId::none();  // the last work of the host, which does one thing after the other
+  std::array<OpId, 4> last_at_;  // the last stage at each StageSite but the GPU, which does one after the other
   ExchangeMoment moment_ = ExchangeMoment::gradients;
 };
 

@@ -48,6 +48,9 @@ struct OverlapProblem {
   };
   std::optional<Framework> framework;
   double host_ns_per_value = 0;  ///< work of a thread of the host on each value before the message is sent, >= 0
+  /// Rate at which each message is copied to the memory of the host before it is sent, and back when it has arrived, by
+  /// what copies without a GPU, in both directions at once; nothing: the network reads and writes the memory of GPUs.
+  std::optional<ByteRate> staging;
 
   /// The route of messages: through the servers if there are any, else `collective`, or `usual` if that is not set.
   [[nodiscard]] MessageRoute route(MessageRoute usual) const {

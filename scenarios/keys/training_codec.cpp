@@ -116,6 +116,16 @@ std::vector<Member> make_members() {
           "time of the host on each value of the gradient before a message is sent, in ns, such as copies and searches "
           "of sparse methods; one message after the other"),
       map_member<TrainingEntry>(
+          "staging", [](auto& e) -> auto& { return e.staging; },
+          optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "none"),
+          "rate at which messages are copied to the memory of the host before they are sent and back when they have "
+          "arrived, such as 12GB/s over PCIe 3; none: the network reads and writes the memory of GPUs (GPUDirect)"),
+      map_member<TrainingEntry>(
+          "mixed_precision", [](auto& e) -> auto& { return e.mixed_precision; }, bool_codec(),
+          "with dtype fp16 or bf16: weights, gradients and messages are fp32, and each layer casts its weights before "
+          "its forward pass and their gradients after its backward pass, as PyTorch's autocast does; false: all have "
+          "that dtype"),
+      map_member<TrainingEntry>(
           "accumulate", [](auto& e) -> auto& { return e.accumulate; }, integer_codec<int>(1, 100'000),
           "micro-batches between two exchanges; only the last one sends gradients"),
       map_member<TrainingEntry>(

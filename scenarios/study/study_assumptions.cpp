@@ -73,6 +73,19 @@ StudyAssumption host(const TrainingSetup& setup) {
           "overlap.host_ns_per_value"};
 }
 
+StudyAssumption staging(const TrainingSetup& setup) {
+  if (!setup.staging) return {"staging", "the network reads and writes the memory of GPUs", "training.NAME.staging"};
+  return {"staging", fmt::format("copies to the host and back at {:g} GB/s", setup.staging->bytes_per_second() / 1e9),
+          "training.NAME.staging"};
+}
+
+StudyAssumption casts(const TrainingSetup& setup) {
+  if (!setup.mixed_precision)
+    return {"casts", "none: weights and gradients have the dtype", "training.NAME.mixed_precision"};
+  return {"casts", "6 bytes a weight before the forward pass, and as many after the backward pass",
+          "training.NAME.mixed_precision"};
+}
+
 StudyAssumption kernels(const IterationStudy& study) {
   const std::string device = study.device.profile ? *study.device.profile : study.device.name;
   return {
@@ -95,6 +108,8 @@ std::vector<StudyAssumption> study_assumptions(const Scenario& scenario) {
   if (lies(false)) all.push_back(interference(scenario, TransferPath::between));
   all.push_back(framework(study));
   all.push_back(host(study));
+  all.push_back(staging(study));
+  all.push_back(casts(study));
   if (std::ranges::any_of(study.compression, [](const PolicyChoice& choice) { return choice.name != "none"; }))
     all.push_back(kernels(study));
   return all;

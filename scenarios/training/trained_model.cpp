@@ -93,6 +93,31 @@ TimedModel from_profile(const TrainingProfile& profile) {
   return model;
 }
 
+/// A table of kernels without the factor of those that compress.
+KernelCosts usual_kernels(const TrainingSetup& setup) {
+  TrainingSetup usual = setup;
+  usual.kernel_factor = 1;
+  return kernel_costs(usual);
+}
+
+/// Has layers with matrices or filters cast their weights before the forward pass, and the gradients of these after the
+/// backward pass; 4 bytes of fp32 and 2 of the narrow format for each value, a kernel for each tensor.
+void cast_weights(const TrainingSetup& setup, TimedModel& model) {
+  constexpr double kBytes = 4 + 2;
+  const KernelCosts kernels = usual_kernels(setup);
+  model.gradient_element_bytes = 4;
+  for (TimedLayer& layer : model.layers) {
+    const auto is_matrix = [](const ParameterTensor& tensor) { return tensor.shape.size() >= 2; };
+    if (std::ranges::none_of(layer.tensors, is_matrix)) continue;
+    double values = 0;
+    for (const ParameterTensor& tensor : layer.tensors) values += static_cast<double>(tensor.elements);
+    const Time cast = kernels.of({kBytes * values, 0, static_cast<int>(layer.tensors.size())});
+    layer.forward += cast;
+    layer.backward += cast;
+    layer.origin += ", with casts";
+  }
+}
+
 TimedModel unscaled(const TrainingSetup& setup) {
   if (const TrainingProfile* const profile = published_profile(setup); profile != nullptr)
     return from_profile(*profile);
@@ -134,6 +159,7 @@ bool completes_table(const TrainingSetup& setup) {
 
 TimedModel trained_model(const TrainingSetup& setup) {
   TimedModel model = unscaled(setup);
+  if (setup.mixed_precision) cast_weights(setup, model);
   if (setup.single_worker) scale(model, *setup.single_worker);
   validate(model);
   return model;
@@ -151,11 +177,10 @@ void use_method(const TrainingSetup& setup, const CompressionMethod* method, Ove
   problem.collective = setup.collective;
   if (method != nullptr) problem.kernels.emplace(kernel_costs(setup));
   problem.host_ns_per_value = setup.host_ns_per_value;
+  problem.staging = setup.staging;
   problem.framework.reset();
   if (setup.framework.none()) return;
-  TrainingSetup as_timed = setup;
-  as_timed.kernel_factor = 1;  // it is about kernels that compress
-  problem.framework = OverlapProblem::Framework{setup.framework, kernel_costs(as_timed)};
+  problem.framework = OverlapProblem::Framework{setup.framework, usual_kernels(setup)};
 }
 
 }  // namespace contend

@@ -23,11 +23,11 @@ namespace contend {
 namespace {
 
 /// What only one way to train has: layer by layer on each GPU, or spread over several.
-constexpr std::string_view kOnlyLayers[] = {"layers",         "select",      "single_worker",     "granularity",
-                                            "fusion",         "compression", "collective",        "kernel_factor",
-                                            "input",          "exchange",    "servers",           "colocated",
-                                            "hosts",          "framework",   "host_ns_per_value", "backup_workers",
-                                            "gradient_coding"};
+constexpr std::string_view kOnlyLayers[] = {"layers",          "select",      "single_worker",     "granularity",
+                                            "fusion",          "compression", "collective",        "kernel_factor",
+                                            "input",           "exchange",    "servers",           "colocated",
+                                            "hosts",           "framework",   "host_ns_per_value", "backup_workers",
+                                            "gradient_coding", "staging",     "mixed_precision"};
 constexpr std::string_view kOnlyParallel[] = {"global_batch",         "config",    "recompute", "loss",
                                               "attention_efficiency", "efficiency"};
 
@@ -145,6 +145,7 @@ void check_late(const TrainingEntry& entry, const Complain& complain) {
              "compression: none");
   if (entry.host_ns_per_value > 0)
     complain(member, "the work of the host on a message waits for all workers", "host_ns_per_value: 0");
+  if (entry.staging) complain(member, "the copies of a message to the host wait for all workers", "staging: none");
 }
 
 void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints) {
@@ -173,6 +174,12 @@ void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints)
     complain("dtype", "only matrix products of a transformer with `parallel` can be in fp8",
              "fp16 or bf16, or give parallel, such as {zero: 1}");
   const TrainingProfile* const published = published_profile(entry);
+  if (entry.mixed_precision && entry.type != DataType::fp16 && entry.type != DataType::bf16)
+    complain("mixed_precision", "there is nothing to cast: layers compute in the format of the weights",
+             "dtype: fp16, or bf16");
+  else if (entry.mixed_precision && (published != nullptr || entry.layers))
+    complain("mixed_precision", "measured times of layers have their casts in them already",
+             "false, or a model of the catalogue and a device");
   if (published != nullptr && entry.optimizer != Optimizer::none)
     complain("optimizer", fmt::format("is in the measured times of {} already", *entry.model), "none");
   if (published == nullptr && entry.model && find_model(*entry.model) == nullptr)

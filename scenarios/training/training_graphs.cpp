@@ -27,7 +27,10 @@ namespace {
 void add_update(const TrainingEntry& entry, TimedModel& model) {
   if (entry.optimizer == Optimizer::none) return;
   const auto all = static_cast<double>(model.gradient_elements());
-  const Time update = kernel_costs(entry).of(update_work(entry.optimizer, all, model.gradient_element_bytes));
+  const KernelWork work = update_work(entry.optimizer, all, model.gradient_element_bytes);
+  constexpr double kUnscaled = 4 + 4 + 4;  // a value is read, divided by the scale and written, and checked
+  Time update = kernel_costs(entry).of(work);
+  if (entry.mixed_precision && entry.type == DataType::fp16) update += kernel_costs(entry).of({kUnscaled * all, 0, 2});
   double before = 0;
   Time given;
   for (TimedLayer& layer : model.layers) {
@@ -185,7 +188,8 @@ TrainingMemory entry_memory(const TrainingEntry& entry) {
   const std::int64_t parameters = model.gradient_elements();
   const int width = model.gradient_element_bytes;
   TrainingMemory memory;
-  memory.weights = Bytes{parameters * width};
+  const std::int64_t narrow = entry.mixed_precision ? activation_bytes(entry.type) : width;
+  memory.weights = Bytes{parameters * (entry.mixed_precision ? width + narrow : width)};
   memory.gradients = Bytes{parameters * width};
   const std::int64_t copy = entry.optimizer != Optimizer::none && width < 4 ? 4 : 0;
   memory.optimizer = Bytes{parameters * (bytes_of(entry.optimizer).state + copy)};
@@ -193,7 +197,7 @@ TrainingMemory entry_memory(const TrainingEntry& entry) {
     const LayerTable network = *network_of(entry);
     std::int64_t outputs = 0;
     for (const Layer& layer : network.layers) outputs += layer.output_elements;
-    memory.activations = Bytes{outputs * model.batch * width};
+    memory.activations = Bytes{outputs * model.batch * narrow};
   }
   return memory;
 }

@@ -82,6 +82,18 @@ TEST_CASE("work of the host delays messages and not the GPU, and is done one aft
   CHECK(milliseconds(problem, false) == near(25.002));
 }
 
+TEST_CASE("messages are copied to the host before they are sent, and back, while the GPU computes") {
+  OverlapProblem problem = two_layers();
+  problem.staging = ByteRate{4e9};  // 1 ms a gradient, in each direction
+  CHECK(milliseconds(problem, true) == near(10 + 2 + 8 + 2));
+  // Layer b to the host from 8 to 9, sent until 13, back until 14; a 10 to 11, 13 to 17, 18.
+  CHECK(milliseconds(problem, false) == near(18));
+  problem.staging = ByteRate{1e9};  // one copy after the other in each direction: b 8 to 12, 16, 20; a 12 to 16, 20, 24
+  CHECK(milliseconds(problem, false) == near(24));
+  problem.host_ns_per_value = 1;  // the thread works on a message before it is copied: b 8 to 9, 13, 17, 21; a 13 to 17
+  CHECK(milliseconds(problem, false) == near(25));
+}
+
 TEST_CASE("a framework that does nothing adds nothing") {
   const OverlapProblem problem = two_layers();
   OverlapProblem wrapped = problem;

@@ -42,6 +42,21 @@ double iteration(std::string_view name, const OverlapProblem& problem, Parameter
 
 }  // namespace
 
+TEST_CASE("horovod: a thread that sends by itself merges what becomes ready meanwhile") {
+  OverlapProblem problem = two_layers();
+  problem.layers = {{"a", Time::nanoseconds(10), Time::nanoseconds(10)},
+                    {"b", Time::nanoseconds(10), Time::nanoseconds(10)},
+                    {"c", Time::nanoseconds(10), Time::nanoseconds(40)}};
+  problem.gradients = {{2, Bytes{300}}, {1, Bytes{100}}, {0, Bytes{100}}};
+  // c is ready at 40 and sent until 110, b 140, a 170; forward 30. One that waits sends b and a together, until 160.
+  CHECK(iteration("horovod", problem, {{"cycle_ms", 10e-6}}) == 200);
+  CHECK(iteration("horovod", problem, {{"cycle_ms", 10e-6}, {"blocking", true}}) == 190);
+  // Two messages of 1 ns a round of four workers make 8: c from 48 to 118, b and a from 126 to 176.
+  CHECK(iteration("horovod", problem, {{"cycle_ms", 10e-6}, {"blocking", true}, {"agreement_us", 1e-3}}) == 206);
+  // Too large for one buffer, they are two messages, and the thread waits for both.
+  CHECK(iteration("horovod", problem, {{"cycle_ms", 10e-6}, {"blocking", true}, {"mib", 1e-4}}) == 200);
+}
+
 TEST_CASE("two layers by hand") {
   const OverlapProblem problem = two_layers();
   const IterationBound bound = iteration_bound(problem);
@@ -67,6 +82,10 @@ TEST_CASE("two layers by hand") {
   CHECK(iteration("horovod", problem, {{"cycle_ms", 30e-6}}) == 180);
   // Ticks every 1: as wfbp.
   CHECK(iteration("horovod", problem, {{"cycle_ms", 1e-6}}) == 170);
+  // Four workers agree by 8 messages of 2 ns: sent at 76, until 166. With messages of 5 ns a cycle lasts 40: b wakes
+  // the thread at 40 and is sent from 80 to 150, a at 80, agreed on at 120, and is sent from 150 to 180.
+  CHECK(iteration("horovod", problem, {{"cycle_ms", 30e-6}, {"agreement_us", 2e-3}}) == 196);
+  CHECK(iteration("horovod", problem, {{"cycle_ms", 30e-6}, {"agreement_us", 5e-3}}) == 210);
   // Halves cost 5 + 0.1 m: b 35, a 15. Reduce-scatter b 40..75, a 75..90 (backward ended at 60). All-gather a 90..105,
   // forward a 105..115; all-gather b is launched with it: 105..140; forward b 140..160. Backward starts at 160.
   CHECK(iteration("dear", problem, {{"mib", 0.0}}) == 160);
