@@ -90,7 +90,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
       server_meter_[server.index()].change(1, on_server_[server.index()].size() == 2 ? 1 : 0, now);
       server_meter_[server.index()].count_transfer(request.all_bytes());
     }
-    begin_step(id, options_.alpha * request.times);
+    begin_step(id, transfer.route->start_up);
     return id;
   }
 
@@ -339,7 +339,8 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
       const double built = topology_->links()[use.link.index()].bandwidth.bytes_per_second();
       rate = std::min(rate, built * changes_.factor(use.link) * 1e-9 / use.share);
     }
-    return options_.efficiency.empty() ? rate : rate * options_.efficiency.front();
+    if (!options_.efficiency.empty()) rate *= options_.efficiency.front();
+    return flow.cap > 0 ? std::min(rate, flow.cap * 1e-9) : rate;
   }
 
   /// Bytes sent so far, over all steps.
@@ -363,7 +364,8 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     if (!transfer.route->open) return;
     transfer.flow = fluid_.start({.links = step.flow.links,
                                   .bytes = std::max(step.flow.bytes - transfer.sent, kAlmostNothing),
-                                  .weight = std::pow(kNextLevel, router_->level(transfer.job.value()))},
+                                  .weight = std::pow(kNextLevel, router_->level(transfer.job.value())),
+                                  .cap = step.flow.cap},
                                  now_);
     if (transfer_of_.size() <= transfer.flow.index()) transfer_of_.resize(transfer.flow.index() + 1);
     transfer_of_[transfer.flow.index()] = id;

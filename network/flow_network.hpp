@@ -6,8 +6,9 @@
 // coupled flow over the links of all its messages (collectives/collective_run.hpp): its connections progress together,
 // and on a link each of them has the share of a single flow. A transfer takes `alpha` once, the latencies of the routes
 // of its steps, and the time to send its bytes at the fair rate, which is recomputed whenever a flow starts or ends or
-// a link changes. A connection keeps its path while the fabric does not change: the hash of ECMP depends on job, sender
-// and receiver.
+// a link changes. One of which a library says what it expects takes that instead, or longer where its links are slower
+// or shared (CollectiveSchedule::expected). A connection keeps its path while the fabric does not change: the hash of
+// ECMP depends on job, sender and receiver.
 //
 // New routes avoid a link that fails. Flows on it move to another route with their remaining bytes, or stall until
 // there is one.

@@ -89,15 +89,17 @@ RequestRoute RouteFinder::find(const TransferRequest& request,
   route.times = request.times;
   route.gpus.assign(request.gpus.begin(), request.gpus.end());
   route.peers.assign(request.peers.begin(), request.peers.end());
-  route.solo = options_.alpha * route.times;
+  route.start_up = route.solo = options_.alpha * route.times;
   if (request.bytes <= Bytes{}) return route;
   CollectiveOptions collective;
   collective.label = route.job.value();
   collective.overhead = options_.step_overhead;
   const WatchedRouter router{router_};
   std::vector<std::vector<CoupledFlow>> flows;
-  for (const ServedExchange& part : parts_of(request))
+  for (const ServedExchange& part : parts_of(request)) {
+    if (part.schedule.expected) route.start_up = route.solo = Time{};
     flows.push_back(coupled_flows(part.schedule, part.nodes, topology_, router, collective));
+  }
   for (CoupledFlow& flow : run_at_once(std::move(flows))) {
     RequestRoute::Step step;
     step.flow = std::move(flow);

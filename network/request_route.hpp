@@ -34,6 +34,7 @@ struct RequestRoute {
   Bytes bytes;
   int times = 1;
   std::vector<GpuId> gpus, peers;
+  Time start_up;  ///< before the first step
   Time solo;
   std::vector<Step> steps;
   double total = 0;         ///< bytes over all steps, of the rank that sends most

@@ -243,6 +243,9 @@ struct NamedServerType {
   bool operator==(const NamedServerType&) const = default;
 };
 
+/// The value of `network.collectives` with which a library chooses.
+inline constexpr std::string_view kNcclCollectives = "nccl";
+
 /// A complete scenario.
 struct Scenario {
   std::string name;
@@ -315,7 +318,7 @@ struct Scenario {
     Routing routing = Routing::ecmp;
     PlanningOptions planning;                ///< of Routing::planned
     std::optional<std::string> routes;       ///< path of planned routes; other flows follow `routing`
-    std::string collectives = "ring";        ///< algorithm of network/collectives, or `auto`
+    std::string collectives = "ring";        ///< algorithm of network/collectives, `auto`, or kNcclCollectives
     Time step_overhead;                      ///< of each step of a collective
     std::vector<double> efficiency;          ///< LinkEfficiency::factors of every link
     std::optional<std::string> events;       ///< path of link changes over time

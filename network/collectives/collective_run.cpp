@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <queue>
 #include <utility>
 
@@ -488,6 +489,25 @@ class Runner {
 
 }  // namespace
 
+namespace {
+
+/// All flows as one, which takes what a library expects of them: it sends all chunks as fast as its links let it, and
+/// the start-up has the latencies of the steps.
+CoupledFlow as_expected(const LibraryTime& expected, const std::vector<CoupledFlow>& flows) {
+  CoupledFlow all;
+  std::map<LinkId, double> carried;
+  for (const CoupledFlow& flow : flows) {
+    all.bytes += flow.bytes;
+    for (const LinkShare& use : flow.links) carried[use.link] += use.share * flow.bytes;
+  }
+  for (const auto& [link, bytes] : carried) all.links.push_back({link, bytes / all.bytes});
+  all.cap = all.bytes / expected.bytes_s;
+  all.fixed = expected.start_up;
+  return all;
+}
+
+}  // namespace
+
 std::vector<CoupledFlow> coupled_flows(const CollectiveSchedule& schedule, std::span<const NodeId> gpus,
                                        const Topology& topology, const Router& router,
                                        const CollectiveOptions& options) {
@@ -503,6 +523,7 @@ std::vector<CoupledFlow> coupled_flows(const CollectiveSchedule& schedule, std::
       flows.push_back(std::move(flow));
     }
   }
+  if (schedule.expected && !flows.empty()) return {as_expected(*schedule.expected, flows)};
   return flows;
 }
 

@@ -35,10 +35,12 @@ struct CollectiveOptions {
 struct CoupledFlow {
   std::vector<LinkShare> links;  ///< in order of id
   double bytes = 0;              ///< sent by a rank that sends most, over all steps
+  double cap = 0;                ///< bound on its rate in bytes per second; 0: none
   Time fixed;                    ///< latency, overhead and reduction of all steps
 };
 
 /// The coupled flows of the schedule, one for each step; consecutive steps that load the links equally are one flow.
+/// If the schedule has LibraryTime, all are one, which takes that time if the links allow it.
 /// GPU i is rank i. A ring all-reduce in steady form is a single flow, made in O(ranks x length of a route).
 [[nodiscard]] std::vector<CoupledFlow> coupled_flows(const CollectiveSchedule& schedule, std::span<const NodeId> gpus,
                                                      const Topology& topology, const Router& router,

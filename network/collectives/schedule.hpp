@@ -54,11 +54,20 @@ struct Step {
 /// step; that is up to one byte per rank and step too much.
 enum class StepForm : std::uint8_t { exact, steady };
 
+/// What a communication library expects of a collective on an idle fabric, whatever its messages.
+struct LibraryTime {
+  Time start_up;       ///< before its bytes, in place of what the steps have before theirs and of their latencies
+  double bytes_s = 0;  ///< time of its bytes, > 0
+};
+
 /// The steps of a collective.
 struct CollectiveSchedule {
   int ranks = 0;
   bool by_rank = false;  ///< false: in lock-step
   std::vector<Step> steps;
+  /// If there is one, the messages say over which links bytes go, and no more: on an idle fabric which is fast enough
+  /// the collective takes that time, else as long as its links need.
+  std::optional<LibraryTime> expected{};
 
   /// The step of that index; adds steps up to it if necessary.
   Step& step(std::size_t index);

@@ -53,6 +53,11 @@ std::vector<CoupledFlow> run_at_once(std::vector<std::vector<CoupledFlow>> group
       flow.bytes = std::max(flow.bytes, group[i].bytes);
       flow.fixed = std::max(flow.fixed, group[i].fixed);
     }
+    for (const std::vector<CoupledFlow>& group : groups) {
+      if (i >= group.size() || group[i].cap == 0 || group[i].bytes <= 0) continue;
+      const double cap = group[i].cap * (flow.bytes / group[i].bytes);  // with which it takes as long
+      flow.cap = flow.cap == 0 ? cap : std::min(flow.cap, cap);
+    }
     std::map<LinkId, double> shares;
     for (const std::vector<CoupledFlow>& group : groups) {
       if (i >= group.size() || flow.bytes <= 0) continue;

@@ -25,7 +25,7 @@ bool is_flow(const Scenario& scenario) {
 }
 
 bool uses_nccl(const Scenario& scenario) {
-  return !is_flow(scenario) && scenario.network.formula == CostFormula::nccl;
+  return cost_formula(scenario) == CostFormula::nccl;
 }
 
 /// A key that needs a number of servers from which on they disturb each other.
@@ -65,7 +65,9 @@ ScenarioKey no_flow(ScenarioKey key) {
 }
 
 Codec<std::string> collective_codec() {
-  std::vector<std::pair<std::string, std::string>> names{{std::string{kAutoCollective}, std::string{kAutoCollective}}};
+  std::vector<std::pair<std::string, std::string>> names{
+      {std::string{kAutoCollective}, std::string{kAutoCollective}},
+      {std::string{kNcclCollectives}, std::string{kNcclCollectives}}};
   for (const CollectiveAlgorithm& each : collective_algorithms()) {
     names.emplace_back(std::string{each.name}, std::string{each.name});
   }
@@ -126,7 +128,7 @@ std::vector<ScenarioKey> nccl_keys() {
           "measured bandwidth of a channel, as `contend collective --fit` prints it; auto: what NCCL plans"),
   };
   for (ScenarioKey& key : keys) {
-    key.needs = "network.formula: nccl";
+    key.needs = "network.formula: nccl (at fidelity flow network.collectives: nccl)";
     key.conditions = {uses_nccl};
   }
   return keys;
@@ -360,7 +362,9 @@ std::vector<ScenarioKey> flow_keys() {
       row(
           "network.collectives", [](auto& s) -> auto& { return s.network.collectives; }, collective_codec(),
           "algorithm of the collectives for the numbers of ranks that it supports, and auto for others: the fastest on "
-          "the idle fabric"),
+          "the idle fabric; nccl: that which NCCL chooses on network.nccl.machine, in the time that it expects where "
+          "the "
+          "links allow that"),
       row(
           "network.step_overhead", [](auto& s) -> auto& { return s.network.step_overhead; },
           quantity_codec(Time{}, kHour),
@@ -378,7 +382,12 @@ std::vector<ScenarioKey> flow_keys() {
           "network.link_interval", [](auto& s) -> auto& { return s.network.link_interval; },
           quantity_codec(Time{}, kDay), "interval between samples of link utilisation; 0s: no samples"),
   };
-  for (ScenarioKey& key : keys) key = flow_only(std::move(key));
+  for (ScenarioKey& key : keys) {
+    key = flow_only(std::move(key));
+    if (key.path != "network.step_overhead") continue;
+    key.needs = "network.fidelity: flow, and not network.collectives: nccl";
+    key.conditions.push_back([](const Scenario& scenario) { return !uses_nccl(scenario); });
+  }
   keys.push_back(row(
       "network.delays", [](auto& s) -> auto& { return s.network.delays; }, bool_codec(),
       "write fabric_delays.csv: the time that each job's transfers lost on each link, or interface, to each other job; "

@@ -4,19 +4,59 @@
 #include "network/collectives/rank_order.hpp"
 #include "network/collectives/stripes.hpp"
 #include "network/flow_network.hpp"
+#include "network/library/nccl_machine.hpp"
+#include "network/library/nccl_tree.hpp"
 #include "scenarios/run/fabric.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace contend {
+namespace {
+
+/// The server of each GPU, numbered as they come.
+std::vector<int> servers_of(std::span<const NodeId> gpus, const Topology& topology) {
+  std::map<ServerId, int> numbers;
+  std::vector<int> servers;
+  for (const NodeId gpu : gpus) {
+    const ServerId server = topology.nodes()[gpu.index()].server;
+    servers.push_back(numbers.try_emplace(server, static_cast<int>(numbers.size())).first->second);
+  }
+  return servers;
+}
+
+/// What NCCL chooses for ranks on these servers.
+NcclTime chosen_by(const NcclLibrary& library, CollectiveKind kind, Bytes bytes, std::span<const int> servers) {
+  std::vector<int> ranks(static_cast<std::size_t>(*std::ranges::max_element(servers)) + 1);
+  for (const int server : servers) ++ranks[static_cast<std::size_t>(server)];
+  return library.model(ranks).choice(kind, bytes);
+}
+
+bool is_tree(NcclAlgorithm algorithm) {
+  return algorithm == NcclAlgorithm::tree || algorithm == NcclAlgorithm::nvls_tree;
+}
+
+/// The collective that sends as many bytes as this one does if switches add: the tensor goes to them and comes back
+/// once, which is half of what a ring sends.
+CollectiveKind sent_as(CollectiveKind kind, NcclAlgorithm algorithm) {
+  const bool adds = algorithm == NcclAlgorithm::collnet_direct || algorithm == NcclAlgorithm::collnet_chain ||
+                    algorithm == NcclAlgorithm::nvls;
+  return adds && kind == CollectiveKind::all_reduce ? CollectiveKind::reduce_scatter : kind;
+}
+
+}  // namespace
 
 std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> collective_scheduler(
     const Scenario& scenario, const Topology& topology, const Router& router) {
   const std::string& name = scenario.network.collectives;
   const Time step_overhead = scenario.network.step_overhead;
-  return [name, step_overhead, &topology, &router](CollectiveKind kind, Bytes bytes, std::vector<NodeId>& gpus) {
+  std::optional<NcclLibrary> library;
+  if (cost_formula(scenario) == CostFormula::nccl) library = nccl_library(scenario.network);
+  return [=, &topology, &router](CollectiveKind kind, Bytes bytes, std::vector<NodeId>& gpus) {
     gpus = topological_order(gpus, topology);
     CollectiveShape shape;
     shape.ranks = static_cast<int>(gpus.size());
@@ -24,13 +64,25 @@ std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> c
     shape.stripes = ring_stripes(gpus, topology);
     const CollectiveCosts costs =
         probe_costs(gpus, shape.groups, topology, router, {step_overhead, step_overhead}, 0, shape.stripes);
-    const bool fits = std::ranges::any_of(collective_algorithms(), [&](const CollectiveAlgorithm& algorithm) {
-      return algorithm.name == name && supports(algorithm, kind) && algorithm.refusal(kind, shape).empty();
-    });
     const IdleFabric fabric{gpus, topology, router, {.overhead = step_overhead}};
-    const CollectivePlan plan =
-        fits ? plan_collective(name, kind, shape, bytes, costs) : choose_on_fabric(kind, shape, bytes, costs, fabric);
-    return expand_collective(*plan.algorithm, kind, plan.shape, bytes, StepForm::steady);
+    const auto expand = [&](std::string_view algorithm, CollectiveKind sent) {
+      const bool fits = std::ranges::any_of(collective_algorithms(), [&](const CollectiveAlgorithm& each) {
+        return each.name == algorithm && supports(each, sent) && each.refusal(sent, shape).empty();
+      });
+      const CollectivePlan plan = fits ? plan_collective(algorithm, sent, shape, bytes, costs)
+                                       : choose_on_fabric(sent, shape, bytes, costs, fabric);
+      return expand_collective(*plan.algorithm, sent, plan.shape, bytes, StepForm::steady);
+    };
+    if (!library || !nccl_has(kind)) return expand(name, kind);
+    const std::vector<int> servers = servers_of(gpus, topology);
+    const NcclTime choice = chosen_by(*library, kind, bytes, servers);
+    const CollectiveKind sent = sent_as(kind, choice.algorithm);
+    CollectiveSchedule schedule = is_tree(choice.algorithm) ? nccl_tree(servers, shape.stripes, bytes,
+                                                                        choice.algorithm == NcclAlgorithm::nvls_tree)
+                                                            : expand(auto_candidates(sent).front(), sent);
+    schedule.expected = LibraryTime{Time::ceil_nanoseconds(choice.start_up * 1e9),
+                                    static_cast<double>(bytes.count()) / choice.bandwidth};
+    return schedule;
   };
 }
 

@@ -18,7 +18,8 @@
 namespace contend {
 
 /// Returns the schedule of a collective over these GPUs by `network.collectives`, or by the automatic choice if that
-/// algorithm does not support the collective, and puts the GPUs in an order that suits the fabric. It refers to
+/// algorithm does not support the collective, and puts the GPUs in an order that suits the fabric. With `nccl` it
+/// is what NCCL chooses, with the time that it expects. It refers to
 /// topology and router.
 [[nodiscard]] std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> collective_scheduler(
     const Scenario& scenario, const Topology& topology, const Router& router);

@@ -335,6 +335,7 @@ Interference interference_of(const Scenario& scenario, TransferPath path) {
 
 CostFormula cost_formula(const Scenario& scenario) {
   const Scenario::Network& network = scenario.network;
+  if (network.fidelity == Fidelity::flow && network.collectives == kNcclCollectives) return CostFormula::nccl;
   if (network.formula != CostFormula::automatic) return network.formula;
   return network.beta ? CostFormula::measured : CostFormula::ring;
 }

@@ -51,7 +51,7 @@ class StudyChecker {
       complain("network.formula", "is missing: network.beta may be that of a link or of a whole all-reduce",
                "ring, as studies took it before, or measured, as runs of jobs take it");
     for (Complaint& each : server_complaints(scenario_, study_, entry_key())) complaints_.push_back(std::move(each));
-    if (study_.exchange == ExchangeKind::parameter_server || scenario_.network.sites || is_flow()) return;
+    if (study_.exchange == ExchangeKind::parameter_server || scenario_.network.sites) return;
     for (Complaint& each : formula_complaints(scenario_, scenario_.cluster.gpus_per_server))
       complaints_.push_back(std::move(each));
   }

@@ -269,13 +269,13 @@ std::vector<Complaint> training_complaints(const Scenario& scenario) {
     for (Complaint& found : server_complaints(scenario, each, "training." + each.name))
       complaints.push_back(std::move(found));
   }
-  if (network.fidelity == Fidelity::flow) return complaints;
   if (network.sites) {
     for (Complaint& each : interference_complaints(scenario)) complaints.push_back(std::move(each));
     return complaints;
   }
   for (Complaint& each : formula_complaints(scenario, scenario.cluster.gpus_per_server))
     complaints.push_back(std::move(each));
+  if (network.fidelity == Fidelity::flow) return complaints;
   for (Complaint& each : interference_complaints(scenario)) complaints.push_back(std::move(each));
   return complaints;
 }

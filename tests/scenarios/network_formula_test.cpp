@@ -65,7 +65,8 @@ TEST_CASE("nccl needs a machine with room for the GPUs of a server") {
             .find("a dgx-1v has 8 GPUs, and servers have 16 here") != std::string::npos);
   CHECK(errors_of("network: {formula: nccl, nccl: {machine: dgx-1v}}\ncluster: {gpus_per_server: 9}\n")
             .find("servers have 9 here") != std::string::npos);
-  CHECK(errors_of("network: {nccl: {machine: dgx-1v}}\n").find("needs `network.formula: nccl`") != std::string::npos);
+  CHECK(errors_of("network: {nccl: {machine: dgx-1v}}\n").find("needs `network.formula: nccl (at fidelity flow ") !=
+        std::string::npos);
   CHECK(errors_of("network: {formula: nccl, nccl: {machine: dgx-1v, version: 2.5.1}}\n")
             .find("2.10.3, 2.18.5 or 2.23.4 to 2.30.7") != std::string::npos);
   CHECK(errors_of("network: {formula: nccl, nccl: {machine: dgx-9}}\n").find("dgx-1v") != std::string::npos);
