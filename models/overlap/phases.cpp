@@ -50,13 +50,19 @@ FusedIteration join_phases(const IterationPhases& phases, std::vector<FusedItera
   std::set<std::tuple<OpId, OpId, int>> known;  // dependencies between passes of layers
   for (std::size_t phase = 0; phase < planned.size(); ++phase) {
     const FusedIteration& from = planned[phase];
-    CONTEND_CHECK(from.graph.roles().size() == first.roles().size() && same_channels(from.graph, first),
-                  "the phases of a job have the same channels");
+    CONTEND_CHECK(from.graph.roles().size() == first.roles().size(), "the phases of a job have the same roles");
+    // A planner may choose other channels for a phase. They are channels of their own then.
+    const bool are_same = same_channels(from.graph, first);
+    const std::size_t shift = are_same ? 0 : joined.graph.channels().size();
+    if (!are_same)
+      for (const Channel& each : from.graph.channels())
+        joined.graph.add_channel(each.name + " in phase " + std::to_string(phase), each.messages, each.window);
     std::vector<OpId> becomes;
     for (std::size_t i = 0; i < common; ++i) becomes.emplace_back(i);
     for (std::size_t i = common; i < from.graph.ops().size(); ++i) {
       Op op = from.graph.ops()[i];
       op.name = names.of(std::move(op.name), phase);
+      if (op.channel.valid()) op.channel = ChannelId{op.channel.index() + shift};
       becomes.push_back(joined.graph.add(std::move(op)));
       joined.graph.put_into_phase(phase, becomes.back());
     }

@@ -54,3 +54,11 @@ TEST_CASE("so does a job with Horovod's cycles, and one with parameter servers")
   CHECK(some([](const OneJobCase& each) { return each.fusion == "horovod" && each.exchange.empty(); }));
   CHECK(some([](const OneJobCase& each) { return !each.exchange.empty(); }));
 }
+
+TEST_CASE("so does a job whose planner chooses other channels in each phase of its method") {
+  for (const char* compression : {"onebit-adam", "apm-squeeze"}) {
+    const OneJobOutcome outcome = compare_one_job({"resnet50", "search", compression, "contention", 4, 4});
+    CHECK(outcome.refusal == "");
+    CHECK(outcome.difference == "");
+  }
+}
