@@ -25,8 +25,9 @@ struct JobView {
   Time submit;   ///< or its last retry, if that counts as a submission (RetryRule::at_end)
   int gpus = 1;  ///< of an elastic job: those that it holds or is to be placed on; while it waits those it prefers
   Bytes memory_per_gpu;
-  GpuTime total_service;        ///< over all attempts of the job
-  GpuTime remaining_service;    ///< graph: falls when an operation ends on a rank; timed: exact at any time
+  GpuTime total_service;      ///< over all attempts of the job: done, and remaining
+  GpuTime remaining_service;  ///< graph: falls when an operation ends on a rank; timed: exact at any time, but for jobs
+                              ///< with regimes as SchedulingRules::foresees_batches says
   GpuTime attained_service{};   ///< GPU time held so far, over all attempts, failed ones included
   std::optional<Time> limit{};  ///< wall-clock limit that the user asked for
   std::int64_t tie = 0;         ///< breaks ties of equal keys in a queue, smaller first; unique to the job

@@ -337,6 +337,21 @@ void EngineState::set_state(JobId id, JobState state) {
   fingerprint.add((std::uint64_t{id.value()} << 8) | static_cast<std::uint64_t>(state));
 }
 
+namespace {
+
+/// What a timed job has done, on each of the GPUs that it prefers.
+Time done_of(const JobView& view) {
+  return (view.total_service - view.remaining_service).on_each_of(view.preferred_gpus);
+}
+
+/// The regime of a job that has done so much; at its end the last.
+std::span<const BatchRegime>::iterator present_regime(std::span<const BatchRegime> regimes, Time done) {
+  const auto present = std::ranges::find_if(regimes, [&](const BatchRegime& each) { return done < each.until; });
+  return present == regimes.end() ? std::prev(present) : present;
+}
+
+}  // namespace
+
 JobView EngineState::view(JobId id, bool for_key) const {
   const JobRun& run = jobs[id.index()];
   const JobSpec& job = *run.spec;
@@ -362,15 +377,36 @@ JobView EngineState::view(JobId id, bool for_key) const {
   view.timed = run.timed();
   view.total_service = run.total_service;
   view.remaining_service = run.remaining_service - promised(run, clock);
-  if (for_key) return view;
+  if (for_key) {
+    if (job.regimes >= 0 && !options.rules.foresees_batches) take_present_batch(view);
+    return view;
+  }
   view.attained_service = run.attained;
   view.running = run.state == JobState::running;
   view.since = run.since;
-  if (!view.running) return view;
-  view.server_type = run.type;
-  view.attained_service += GpuTime{clock - run.since, run.width};
-  if (run.timed()) view.remaining_service -= GpuTime{work_done(run).done, job.gpus};
+  if (view.running) {
+    view.server_type = run.type;
+    view.attained_service += GpuTime{clock - run.since, run.width};
+    if (run.timed()) view.remaining_service -= GpuTime{work_done(run).done, job.gpus};
+  }
+  if (job.regimes >= 0 && !options.rules.foresees_batches) take_present_batch(view);
   return view;
+}
+
+void EngineState::take_present_batch(JobView& view) const {
+  const std::span<const BatchRegime> regimes = regimes_of(view.id);
+  const Time done = done_of(view);
+  const auto present = present_regime(regimes, done);
+  const bool is_first = present == regimes.begin();
+  const double from_s = is_first ? 0 : std::prev(present)->until.to_seconds();
+  const double from = is_first ? 0 : std::prev(present)->progress;
+  const double length_s = present->until.to_seconds() - from_s, share = present->progress - from;
+  if (!(share > 0) || !(length_s > 0)) return;
+  const double progress = from + (done.to_seconds() - from_s) / length_s * share;
+  const double left_s = std::max(0.0, 1 - progress) * length_s / share;
+  const GpuTime left{Time::ceil_nanoseconds(left_s * 1e9), view.preferred_gpus};
+  view.total_service += left - view.remaining_service;
+  view.remaining_service = left;
 }
 
 JobView EngineState::view_on(JobId id, std::int32_t type) const {
@@ -421,9 +457,7 @@ double EngineState::speed_with(const JobView& view, int gpus, std::int32_t type)
   const JobSpec& job = *jobs[view.id.index()].spec;
   const BatchRegime* regime = nullptr;
   if (const auto regimes = regimes_of(view.id); !regimes.empty()) {
-    const Time done = *job.duration - view.remaining_service.on_each_of(job.gpus);
-    const auto present = std::ranges::find_if(regimes, [&](const BatchRegime& each) { return done < each.until; });
-    regime = present == regimes.end() ? &regimes.back() : &*present;
+    regime = &*present_regime(regimes, done_of(view));
   }
   const JobPace pace = pace_on(job, gpus, spec.types.empty() ? -1 : type, regime);
   if (pace.together == 0) return 0;

@@ -473,6 +473,8 @@ struct EngineState : ClusterView {
   [[nodiscard]] double speed_with(const JobView& job_view, int gpus, std::int32_t type) const override;
   [[nodiscard]] std::span<const int> sizes_of(JobId job) const override;
   [[nodiscard]] std::span<const BatchRegime> regimes_of(JobId job) const override;
+  /// Has the view of a job with regimes reckon with its present batch.
+  void take_present_batch(JobView& view) const;
   [[nodiscard]] int most_on_gpu() const override { return options.sharing.any() ? options.sharing.most : 1; }
   [[nodiscard]] double speed_beside(JobId job, std::span<const JobId> others, std::int32_t type) const override;
   [[nodiscard]] StageTimes stages_of(JobId job) const override {

@@ -89,6 +89,8 @@ struct SchedulingRules {
   /// fails at the same point each time. A job that has used up `times` before its last attempt ends there, failed.
   RetryRule failures{.from_start = true};
   RetryRule timeouts{.times = 0};  ///< for attempts that are killed at their limit
+  /// False: policies are told what is left of a job with regimes as if its batch stayed what it is.
+  bool foresees_batches = true;
   /// The pace of a timed job (WorkSegment::pace) by the number of servers it spans beyond the fewest possible: the
   /// first is for one more server, the last for all further ones. Empty: placement does not change its duration.
   std::vector<std::int32_t> scatter_penalty;

@@ -90,6 +90,11 @@ std::vector<ScenarioKey> scheduling_keys() {
           "jobs start and are preempted only at multiples of this time, and end exactly; 0s: at any instant at which a "
           "job arrives, queues again or ends"),
       row(
+          "scheduling.foresees_batches", [](auto& s) -> auto& { return s.rules.foresees_batches; }, bool_codec(),
+          "policies know how the batches of jobs with a batch_rule will change; false: they reckon with the batch that "
+          "a job "
+          "has at the moment for all that is left of it"),
+      row(
           "scheduling.ties", [](auto& s) -> auto& { return s.rules.ties; },
           choice_codec<TieOrder>({{"submission", TieOrder::submission},
                                   {"list-reversed", TieOrder::list_reversed},
@@ -128,6 +133,9 @@ std::vector<ScenarioKey> scheduling_keys() {
     if (key.path == "scheduling.retries.failed.from") {
       key.needs = "a number for scheduling.retries.failed.times";
       key.conditions = {[](const Scenario& s) { return s.rules.failures.times.has_value(); }};
+    } else if (key.path == "scheduling.foresees_batches") {
+      key.needs = "workload.regimes";
+      key.conditions = {[](const Scenario& s) { return s.workload.regimes.has_value(); }};
     } else if (key.path.starts_with("scheduling.retries.timeout.")) {
       key.needs = "scheduling.kill_at_limit: true";
       key.conditions = {[](const Scenario& s) { return s.rules.kill_at_limit; }};

@@ -80,6 +80,33 @@ TEST_CASE("batch regimes: an elastic job has the pace of its regime on each numb
   CHECK(result.jobs[0].finish.to_seconds() == near(500.0 / 32 + 500.0 / 160, 1e-8));
 }
 
+TEST_CASE("batch regimes: whether policies know how batches change") {
+  // On 2 GPUs of t4: a takes 500 / 16 + 500 / 32 = 46.875 s, and 62.5 s at its first batch; b takes 900 / 16 = 56.25 s.
+  const std::string jobs = kRegimeHeader + "a,0,small,2,1000,grow,t4\nb,0,small,2,900,,t4\n";
+  for (const char* policy : {"sjf", "srtf"}) {
+    RegimeScenario shortest{jobs, kRegimeRules, kRegimeRates, policy};
+    const RunResult knows = shortest.run();
+    CHECK(knows.jobs[0].finish.to_seconds() == near(46.875, 1e-8));
+    CHECK(knows.jobs[1].finish.to_seconds() == near(46.875 + 56.25, 1e-8));
+    shortest.scenario.rules.foresees_batches = false;
+    const RunResult guesses = shortest.run();
+    CHECK(guesses.jobs[0].finish.to_seconds() == near(46.875 + 56.25, 1e-8));
+    CHECK(guesses.jobs[1].finish.to_seconds() == near(56.25, 1e-8));
+  }
+  // At 20 s, 320 iterations of a are done. 42.5 s would be left at its first batch, so that c, of 30 s, goes first; in
+  // truth it is 26.875 s. At 70 s its second batch has come, 6.875 s are left either way, and e, of 7 s, waits.
+  for (const bool foresees : {true, false}) {
+    RegimeScenario preemptive{jobs.substr(0, jobs.find("b,")) + "c,20,small,2,480,,t4\ne,70,small,2,112,,t4\n",
+                              kRegimeRules, kRegimeRates, "{policy: srtf, preemptive: true}"};
+    preemptive.scenario.rules.foresees_batches = foresees;
+    const RunResult result = preemptive.run();
+    CHECK(result.jobs[0].finish.to_seconds() == near(foresees ? 46.875 : 46.875 + 30, 1e-8));
+    CHECK(result.jobs[1].finish.to_seconds() == near(foresees ? 46.875 + 30 : 50, 1e-8));
+    CHECK(result.jobs[2].finish.to_seconds() == near(46.875 + 30 + 7, 1e-8));
+  }
+  CHECK(errors_of("scheduling: {foresees_batches: false}\n").find("needs `workload.regimes`") != std::string::npos);
+}
+
 TEST_CASE("batch regimes: bad rules of jobs are named when the scenario is checked") {
   const auto why = [](const std::string& row, const std::string& rules = kRegimeRules) {
     return RegimeScenario{kRegimeHeader + row, rules, kRegimeRates}.refused();

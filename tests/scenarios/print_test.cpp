@@ -259,6 +259,8 @@ TEST_CASE("every default passes its own reader, alone") {
     if (key.path.starts_with("network.planning.")) overrides = {"network.fidelity=flow", "network.routing=planned"};
     if (key.needs.starts_with("workload.like")) overrides.emplace_back("workload.like=philly");
     if (key.needs == "a list of jobs (workload.jobs)") overrides.emplace_back("workload.jobs=jobs.csv");
+    if (key.needs == "workload.regimes")
+      overrides = {"cluster.types=[{name: a, servers: 1}]", "workload.jobs=jobs.csv", "workload.regimes=rules.csv"};
     if (key.needs == "workload.resample.block") overrides = {"workload.jobs=jobs.csv", "workload.resample.block=1d"};
     if (key.path.starts_with("failures.")) overrides = {"failures.spares=1", "failures.cold_spares=1"};
     if (key.path.starts_with("loans.")) overrides.emplace_back("loans.servers=1");

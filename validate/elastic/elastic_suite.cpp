@@ -296,18 +296,20 @@ bool check_shockwave(std::FILE* out, int& skipped) {
     const char *label, *policy;
     PolicyValues parameters;
     double makespan_s, jct_s;  // released
+    bool foresees = true;      // how batches change
   };
-  const PolicyValues kRounds = {{"round_s", 120.0}, {"reallocate_s", 0.0}};
-  PolicyValues untraded = kRounds;
-  untraded.emplace_back("trade", false);
+  const PolicyValues kRounds = {{"round_s", 120.0}}, kAtOnce = {{"round_s", 120.0}, {"reallocate_s", 0.0}};
+  const PolicyValues untraded = {{"round_s", 120.0}, {"trade", false}};
   const Run kRuns[] = {{"shockwave", "shockwave", {}, 24'197, 9'958},
                        {"finish-time-fairness", "finish-time-fairness", kRounds, 31'929, 11'302},
+                       {"the same, divided at once", "finish-time-fairness", kAtOnce, 31'929, 11'302},
                        {"allox", "allox", {}, 32'489, 9'926},
+                       {"the same, present batch", "allox", {}, 32'489, 9'926, false},
                        {"gandiva-fair, trade: false", "gandiva-fair", untraded, 32'367, 12'574}};
   bool holds = true;
   double first = 0;
   for (const Run& each : kRuns) {
-    const std::optional<RunResult> result = run_shockwave_trace(each.policy, each.parameters);
+    const std::optional<RunResult> result = run_shockwave_trace(each.policy, each.parameters, each.foresees);
     if (!result) {
       ++skipped;
       return true;

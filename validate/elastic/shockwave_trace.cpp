@@ -153,7 +153,8 @@ std::vector<int> batches_of_epochs(const std::string& model, const std::string& 
   return batches;
 }
 
-std::optional<RunResult> run_shockwave_trace(const std::string& policy, const PolicyValues& parameters) {
+std::optional<RunResult> run_shockwave_trace(const std::string& policy, const PolicyValues& parameters,
+                                             bool foresees_batches) {
   const auto folder = std::filesystem::path{gavel_folder()}.parent_path().parent_path() / "elastic" / "shockwave";
   const std::string trace = (folder / "dynamic_120.trace").string();
   const std::string rates_path = (folder / "tacc_throughputs.json").string();
@@ -192,7 +193,7 @@ std::optional<RunResult> run_shockwave_trace(const std::string& policy, const Po
   ClusterSpec cluster;
   cluster.servers = kShockwaveServers;
   cluster.gpu_memory = Bytes{1};
-  return run_timed(cluster, std::move(workload), policy, parameters, 0);
+  return run_timed(cluster, std::move(workload), policy, parameters, 0, {}, foresees_batches);
 }
 
 }  // namespace contend

@@ -22,6 +22,7 @@ namespace contend {
                                                  int epochs);
 
 /// Runs the trace on 32 servers of one GPU. Nothing if the data are not there.
-[[nodiscard]] std::optional<RunResult> run_shockwave_trace(const std::string& policy, const PolicyValues& parameters);
+[[nodiscard]] std::optional<RunResult> run_shockwave_trace(const std::string& policy, const PolicyValues& parameters,
+                                                           bool foresees_batches);
 
 }  // namespace contend

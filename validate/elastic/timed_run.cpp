@@ -31,9 +31,10 @@ std::unique_ptr<Port> made(std::span<const PolicyRow<Port>> table, const std::st
 }  // namespace
 
 RunResult run_timed(const ClusterSpec& cluster, Workload workload, const std::string& policy,
-                    const PolicyValues& parameters, double restart_s, GpuSharing sharing) {
+                    const PolicyValues& parameters, double restart_s, GpuSharing sharing, bool foresees_batches) {
   SimulationOptions options;
   options.sharing = std::move(sharing);
+  options.rules.foresees_batches = foresees_batches;
   options.rules.preemption.restart = Time::ceil_nanoseconds(restart_s * 1e9);
   PolicySet policies{made(scheduling_policies(), policy, parameters),
                      made(placement_policies(), "first-fit", {}),

@@ -17,8 +17,10 @@ namespace contend {
 using PolicyValues = std::vector<std::pair<std::string, ParameterValue>>;
 
 /// `parameters`: those that differ from the defaults. Each restart takes so many seconds. `sharing`: by which jobs that
-/// the policy puts on the same GPUs slow each other down.
+/// the policy puts on the same GPUs slow each other down. `foresees_batches` as in
+/// SchedulingRules.
 [[nodiscard]] RunResult run_timed(const ClusterSpec& cluster, Workload workload, const std::string& policy,
-                                  const PolicyValues& parameters, double restart_s, GpuSharing sharing = {});
+                                  const PolicyValues& parameters, double restart_s, GpuSharing sharing = {},
+                                  bool foresees_batches = true);
 
 }  // namespace contend
