@@ -3,6 +3,7 @@
 #include "cli/study_report.hpp"
 #include "cli/text_table.hpp"
 #include "results/comparison.hpp"
+#include "results/folding_report.hpp"
 #include "results/regression_rules.hpp"
 #include "results/result_columns.hpp"
 #include "results/result_writer.hpp"
@@ -164,6 +165,8 @@ std::string summary_text(const Scenario& scenario, const Replica& replica) {
   }
   const RunResult& run = replica.result;
   out += fmt::format("  {:<24}{} executed, {} leapt over\n", "events", run.events, run.leapt_events);
+  if (const FoldingCounts folding = folding_of(run); folding.gpus > 1)
+    out += fmt::format("  {:<24}{}\n", "simulated", folding_text(folding));
   out += periods_line(scenario, run);
   if (censored) out += kCensoredNote;
   return out + types_of_servers(run) + busiest_links(run);
