@@ -325,7 +325,7 @@ class Story {
 
   /// How many of its GPUs and servers were simulated by themselves.
   void tell_folding() {
-    if (const std::optional<FoldingCounts>& folding = self().folding; folding && folding->gpus > 1)
+    if (const std::optional<FoldingCounts>& folding = self().folding; folding && folding->gpus > folding->roles)
       out_ += fmt::format("\nSimulated: {}.\n", folding_text(*folding));
   }
 

@@ -164,9 +164,9 @@ std::string summary_text(const Scenario& scenario, const Replica& replica) {
                          censored && is_over_finished_jobs(each) ? " *" : "");
   }
   const RunResult& run = replica.result;
-  out += fmt::format("  {:<24}{} executed, {} leapt over\n", "events", run.events, run.leapt_events);
-  if (const FoldingCounts folding = folding_of(run); folding.gpus > 1)
+  if (const FoldingCounts folding = folding_of(run); folding.gpus > folding.roles)
     out += fmt::format("  {:<24}{}\n", "simulated", folding_text(folding));
+  out += fmt::format("  {:<24}{} executed, {} leapt over\n", "events", run.events, run.leapt_events);
   out += periods_line(scenario, run);
   if (censored) out += kCensoredNote;
   return out + types_of_servers(run) + busiest_links(run);
