@@ -2,6 +2,9 @@
 // What PyTorch's caching allocator has reserved on a GPU at the peak of a training step with FSDP2, as
 // torch.cuda.memory_stats counts it (reserved_bytes.all.peak), which programs such as torchtitan print.
 //
+// No constant is fitted, but the list below was made with torchtitan's published peaks in view and not held against a
+// trace of the allocator (docs/models/parallel.md).
+//
 // It is more than the tensors of any instant, because a block that was freed serves only requests of its own stream
 // that fit into it. The model adds up what can't use each other's blocks:
 // - Shards of the weights in fp32, which are also those that the optimizer updates; its states; shards of the

@@ -21,7 +21,7 @@ namespace contend {
 [[nodiscard]] std::vector<double> zipf_tokens(std::int64_t experts, std::int64_t ranks, double exponent);
 
 /// The same experts in other places: as long as swapping an expert of the fullest rank with one of another rank makes
-/// the fuller of these two less full than the former was, the best such swap is done (HierMoE, arXiv 2508.09591: expert
+/// the fuller of these two less full than the former was, the best such swap is done (HierMoE: expert
 /// swaps, here by the load alone and until none is left). tokens and ranks as for fullest_over_mean().
 [[nodiscard]] std::vector<double> swap_experts(std::vector<double> tokens, std::int64_t ranks);
 
