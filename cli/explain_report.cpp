@@ -1,6 +1,7 @@
 #include "cli/explain_report.hpp"
 
 #include "cli/text_table.hpp"
+#include "results/folding_report.hpp"
 #include "text/decimal.hpp"
 #include "text/json_writer.hpp"
 
@@ -71,6 +72,7 @@ class Story {
     tell_delays();
     tell_slow();
     tell_sharing();
+    tell_folding();
     return std::move(out_);
   }
 
@@ -321,6 +323,12 @@ class Story {
     if (shared.size() > kShownDelays) out_ += fmt::format("{} more (--json has them)\n", shared.size() - kShownDelays);
   }
 
+  /// How many of its GPUs and servers were simulated by themselves.
+  void tell_folding() {
+    if (const std::optional<FoldingCounts>& folding = self().folding; folding && folding->gpus > folding->roles)
+      out_ += fmt::format("\nSimulated: {}.\n", folding_text(*folding));
+  }
+
   const ExplainReport& report_;
   const Explanation& explanation_;
   const std::vector<JobResult>& jobs_;
@@ -452,6 +460,7 @@ std::string explanation_json(const ExplainReport& report) {
   write_delays(json, report);
   write_slow(json, report.job.explanation);
   write_sharing(json, report);
+  if (job.folding) write_folding(json, *job.folding);
   json.end_object();
   return json.take();
 }

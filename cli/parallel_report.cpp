@@ -70,10 +70,9 @@ void add_shares(Table& table, const ParallelJob& job, const PipelineTimes& times
   add("tensor-parallel communication", shares.tensor);
   add("context-parallel communication", shares.context);
   add("expert-parallel communication", shares.expert);
-  add("waiting for activations in host memory", shares.offload);
   add("waiting for other stages (bubble)", passes - times.busy[rank]);
   add("update of the weights", update);
-  add("messages and exchange of gradients and weights that nothing hides",
+  add("messages, exchange of gradients and weights, and ways to and from the host that nothing hides",
       std::max(Time{}, iteration - passes - update));
 }
 
@@ -98,7 +97,7 @@ std::string rank_table(const ParallelJob& job, const PipelineTimes& times) {
                fmt::format("{:.4f}", times.busy[rank].to_seconds()),
                fmt::format("{:.1f}", kPercent * times.bubble[rank].to_seconds() / times.makespan.to_seconds()),
                std::to_string(times.most_held[rank]), gib(memory.weights), gib(memory.gradients), gib(memory.optimizer),
-               gib(memory.activations), gib(memory.gathered + memory.working), gib(memory.total())});
+               gib(memory.activations), gib(memory.other()), gib(memory.total())});
   }
   return table.text();
 }
@@ -172,7 +171,7 @@ void write_job(JsonWriter& json, const Scenario& scenario, const TrainingEntry& 
     json.member("bubble", times.bubble[rank].to_seconds() / times.makespan.to_seconds());
     json.member("weights_bytes", memory.weights.count()).member("gradients_bytes", memory.gradients.count());
     json.member("optimizer_bytes", memory.optimizer.count()).member("activations_bytes", memory.activations.count());
-    json.member("other_bytes", (memory.gathered + memory.working).count());
+    json.member("other_bytes", memory.other().count());
     json.member("memory_bytes", memory.total().count()).end_object();
   }
   json.end_array().end_object();

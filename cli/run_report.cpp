@@ -3,6 +3,7 @@
 #include "cli/study_report.hpp"
 #include "cli/text_table.hpp"
 #include "results/comparison.hpp"
+#include "results/folding_report.hpp"
 #include "results/regression_rules.hpp"
 #include "results/result_columns.hpp"
 #include "results/result_writer.hpp"
@@ -163,6 +164,8 @@ std::string summary_text(const Scenario& scenario, const Replica& replica) {
                          censored && is_over_finished_jobs(each) ? " *" : "");
   }
   const RunResult& run = replica.result;
+  if (const FoldingCounts folding = folding_of(run); folding.gpus > folding.roles)
+    out += fmt::format("  {:<24}{}\n", "simulated", folding_text(folding));
   out += fmt::format("  {:<24}{} executed, {} leapt over\n", "events", run.events, run.leapt_events);
   out += periods_line(scenario, run);
   if (censored) out += kCensoredNote;

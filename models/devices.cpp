@@ -172,6 +172,11 @@ std::vector<Sheet> since_ampere() {
        kAttentionHopper},
       {"H100-SXM", "NVIDIA H100 data sheet (2023), SXM5, 80 GB, half of the rates printed with sparsity",
        h100_sxm_peaks(), 3350, 80, pcie(5, 16), 900, kAttentionHopper},
+      {"H100-HBM2e",
+       "docs/performance.md of torchtitan (2025), Grand Teton: SXM5 with 96 GB of HBM2e at 2.4 TB/s; rates of "
+       "H100-SXM, "
+       "which it doesn't reach at 500 W",
+       h100_sxm_peaks(), 2400, 96, pcie(5, 16), 900, kAttentionHopper},
       {"H200", "NVIDIA H200 data sheet (2023), SXM5, 141 GB, half of the rates printed with sparsity", h100_sxm_peaks(),
        4800, 141, pcie(5, 16), 900, kAttentionHopper},
   };

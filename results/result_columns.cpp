@@ -493,7 +493,10 @@ std::string columns_markdown() {
   for (const Metric& each : metrics())
     fmt::format_to(std::back_inserter(out), "| `{}` | {} | {} |\n", each.name, each.unit, each.text);
   out +=
-      "\nEach replica also has `groups`: for `vc`, `user`, `model`, `size` (GPUs up to a power of two), `outcome`, "
+      "\nA replica with iteration graphs has `folding`, over its jobs: their `gpus` and `servers`, how many of them "
+      "were\nsimulated by themselves at most (`simulated_gpus`, `simulated_servers`), and `unfolded`, a list of the "
+      "reasons why no\nfewer were ([what folding saves](../howto/speed.md#what-was-folded)).\n\nEach replica also has "
+      "`groups`: for `vc`, `user`, `model`, `size` (GPUs up to a power of two), `outcome`, "
       "`fusion`\nand `compression`, as far as jobs have them, a list of groups of jobs. A group has a `value`, which "
       "is "
       "empty\nfor the jobs without one, and these figures, those of iterations if its jobs have some:\n\n";

@@ -1,5 +1,6 @@
 #include "results/result_writer.hpp"
 
+#include "results/folding_report.hpp"
 #include "results/job_groups.hpp"
 #include "results/result_columns.hpp"
 #include "sim/statistics.hpp"
@@ -127,6 +128,7 @@ void write_summary_members(JsonWriter& json, const std::string& scenario_name, s
     for (std::size_t i = 0; i < figures.size(); ++i) write_figure(json, metrics()[i], figures[i]);
     all.push_back(figures);
     json.key("end_s").raw(format_seconds(replica.result.end));
+    if (const FoldingCounts folding = folding_of(replica.result); folding.gpus > 0) write_folding(json, folding);
     write_groups(json, as_stored(replica));
     json.end_object();
   }

@@ -104,12 +104,14 @@ struct TrainingSetup {
 /// The optimizer, which says what the update of the weights reads and writes and what it keeps in memory.
 enum class Optimizer : std::uint8_t { none, sgd, momentum, adam };
 
-/// How many tokens the fullest rank of the experts is given; at most one member is set, none: as many as all others.
+/// How many tokens the fullest rank of the experts is given; at most one of the optional members is set, none: as many
+/// as all others.
 struct ExpertLoad {
   std::optional<double> ratio;        ///< over the mean, >= 1
   std::optional<double> zipf;         ///< exponent of the experts' popularity (zipf_tokens())
   std::optional<double> capacity;     ///< every rank is given this over the mean, the rest is dropped or padding, >= 1
   std::optional<std::string> counts;  ///< path of the tokens of each expert
+  bool swapped = false;  ///< experts have changed places until that evens out nothing more (swap_experts())
 
   bool operator==(const ExpertLoad&) const = default;
 };
@@ -118,6 +120,7 @@ struct ExpertLoad {
 enum class ExpertExchange : std::uint8_t {
   direct,     ///< each copy of a token to the GPU of its expert
   by_server,  ///< once to each server that has experts of the token, and from there to their GPUs
+  joint,      ///< each copy at once to all GPUs that share its expert out, whose sums come back and are added there
 };
 
 /// How a model is spread over the GPUs of a job; the degree of data parallelism is what is left of them.
@@ -179,6 +182,12 @@ struct ParallelSetup {
   std::int64_t bucket = 0;  ///< elements that are exchanged together; 0: 40 million, or 1 million a data-parallel rank
 };
 
+/// How a runtime holds the tensors of a job whose model is spread over GPUs.
+enum class Runtime : std::uint8_t {
+  plain,  ///< each as long as it is needed
+  fsdp2,  ///< as PyTorch's FSDP2 and its caching allocator (models/parallel/fsdp_memory.hpp)
+};
+
 /// The entry of `training` whose members hold for all others that don't give them; no job trains it.
 inline constexpr std::string_view kDefaultEntry = "default";
 
@@ -199,6 +208,7 @@ struct TrainingEntry : TrainingSetup {
   std::optional<double> attention_efficiency;  ///< share of the peak that attention in one kernel reaches
   std::optional<double> efficiency;  ///< share of the device's peak that large products reach; none: RooflineOptions
   Recomputation recompute = Recomputation::none;
+  Runtime runtime = Runtime::plain;                          ///< whose way to hold tensors counts
   [[nodiscard]] int late() const { return backup + coded; }  // one of them is 0
   Optimizer optimizer = Optimizer::none;
   Time input;                   ///< for which each iteration waits for its data

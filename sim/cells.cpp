@@ -49,7 +49,12 @@ CellId split(EngineState& state, CellId id, const std::vector<GpuId>& part) {
         state.calendar.schedule(new_cell.end, Phase::completions,
                                 {CalendarEvent::Kind::task_end, created, new_cell.running.job, new_cell.running.seat});
   }
-  for (const Occupant& occupant : new_cell.occupants) state.run(occupant.job).live->cells.push_back(created);
+  for (const Occupant& occupant : new_cell.occupants) {
+    const auto& cells = state.run(occupant.job).live->cells;
+    state.run(occupant.job).live->cells.push_back(created);
+    int& most = state.folding[occupant.job.index()].simulated_gpus;
+    most = std::max(most, static_cast<int>(cells.size()));
+  }
   if (new_cell.touched) state.touched.push_back(created);
   if (new_cell.is_unpaced) state.unpaced.push_back(created);
   return created;
@@ -176,6 +181,12 @@ void occupy(EngineState& state, JobId job) {
   run.live->iterations = run.iterations;
   if (state.options.leap) run.live->ends.resize(JobExecution::kEndsKept);
   run.live->cell_of_rank.assign(plan.foldable ? 0 : gpus.size(), CellId::none());
+  if (state.folding.empty()) state.folding.resize(state.jobs.size());
+  FoldingCounts& counts = state.folding[job.index()] = {};
+  counts.gpus = static_cast<int>(gpus.size());
+  counts.roles = static_cast<int>(plan.roles.size());
+  counts.unfolded.run_does_not_fold = !state.fold;
+  counts.unfolded.single_ranks_wait = !plan.foldable;
 
   if (state.fold && plan.foldable) join_idle(state, plan, gpus);
   std::vector<std::pair<CellId, int>> seats;  // cell as it was before any split, rank
@@ -208,11 +219,17 @@ void occupy(EngineState& state, JobId job) {
     state.at(cell).occupants.push_back(std::move(occupant));
     state.at(cell).who.push_back(job);
     state.at(cell).seated = ++state.groups_changed;
-    for (const JobId other : state.at(cell).who) state.note_change(other);
+    for (const JobId other : state.at(cell).who) {
+      state.note_change(other);
+      if (state.at(cell).who.size() > 1) state.folding[other.index()].unfolded.jobs_beside = true;
+    }
+    if (state.at(cell).slowness != Slowdown::kFullPace) counts.unfolded.slow_gpus = true;
     run.live->cells.emplace_back(cell, state.at(cell).occupants.size() - 1);
     if (!plan.foldable) run.live->cell_of_rank[static_cast<std::size_t>(rank)] = cell;
     begin = end;
   }
+
+  counts.simulated_gpus = static_cast<int>(run.live->cells.size());
 
   std::vector<ServerId>& servers = run.live->servers;
   std::sort(servers.begin(), servers.end());
@@ -253,6 +270,7 @@ void set_slowness(EngineState& state, GpuId gpu, std::int32_t slowness) {
   CellId id = state.gpu[gpu.index()].cell;
   if (state.at(id).slowness == slowness) return;
   break_chain(state, id);
+  for (const JobId job : state.at(id).who) state.folding[job.index()].unfolded.slow_gpus = true;
   if (state.at(id).ranks() > 1) id = split(state, id, {gpu});
   Cell& cell = state.at(id);
   const std::int32_t before = std::exchange(cell.slowness, slowness);

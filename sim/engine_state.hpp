@@ -13,6 +13,7 @@
 #include "sim/execution.hpp"
 #include "sim/fetch.hpp"
 #include "sim/fingerprint.hpp"
+#include "sim/folding_counts.hpp"
 #include "sim/graph_plan.hpp"
 #include "sim/interference.hpp"
 #include "sim/large_pages.hpp"
@@ -252,6 +253,7 @@ struct EngineState : ClusterView {
   std::vector<std::uint32_t> sending_jobs;    ///< by server: graph jobs on it that have several servers
   std::vector<JobId> folded_for;              ///< by server: the job in whose JobExecution::same_servers it is
   std::uint64_t joined_made = 0;              ///< JoinedServers so far
+  std::vector<FoldingCounts> folding;         ///< by job, once one with an iteration graph has started
   std::vector<RandomStream> jitter;           ///< by GPU: of the times of its tasks; empty without jitter
   mutable std::vector<CellId> changed_loads;  ///< cells noted since the last search in load_order
   mutable std::vector<std::uint8_t> load_is_noted;  ///< by cell: true if it is among these

@@ -1,6 +1,7 @@
 #pragma once
 // RunResult holds the results of a run as plain data: rows per job, GPU and link, and the totals of the run.
 
+#include "sim/folding_counts.hpp"
 #include "sim/ids.hpp"
 #include "sim/job.hpp"
 #include "sim/sharing.hpp"
@@ -84,6 +85,7 @@ struct JobResult {
   std::optional<double> rho;
   std::optional<IterationTraffic> traffic;  ///< of a job with an iteration graph that has started
   IterationNotes notes;                     ///< of its graph
+  std::optional<FoldingCounts> folding;     ///< of a job with an iteration graph that has started
 
   /// Completion time: finish - submit. Only for finished jobs.
   [[nodiscard]] Time jct() const { return finish - submit; }

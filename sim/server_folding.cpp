@@ -90,6 +90,8 @@ void take_apart(EngineState& state, ServerId server) {
   }
   for (auto& [ranks, joined] : live.joined)
     if (contains(joined.all, by_itself)) insert(joined.folded, by_itself);
+  ++state.folding[owner.index()].simulated_servers;
+  ++state.folding[owner.index()].unfolded.shared_servers;
 }
 
 /// For each server of the job the number of the set of equal ones in which it is, or kShared.
@@ -150,7 +152,11 @@ void join_servers(EngineState& state, JobId job) {
 
 void fold_servers(EngineState& state, JobId job) {
   JobExecution& live = *state.run(job).live;
-  if (!state.fold || !state.network->folds_servers() || !sends_between_servers(state.run(job))) return;
+  FoldingCounts& counts = state.folding[job.index()];
+  counts.servers = counts.simulated_servers = static_cast<int>(live.servers.size());
+  if (!sends_between_servers(state.run(job))) return;
+  counts.unfolded.network_with_routes = !state.network->folds_servers();
+  if (!state.fold || !state.network->folds_servers()) return;
   state.sending_jobs.resize(state.servers(), 0);
   state.folded_for.resize(state.servers(), JobId::none());
   for (const ServerId server : live.servers) {
@@ -159,6 +165,7 @@ void fold_servers(EngineState& state, JobId job) {
   }
   if (!state.run(job).plan->foldable) return;
   const std::vector<int> set = sets_of(state, live);
+  counts.unfolded.shared_servers = static_cast<int>(std::ranges::count(set, kShared));
   std::vector<std::vector<ServerId>> same(static_cast<std::size_t>(*std::max_element(set.begin(), set.end()) + 1));
   for (std::size_t i = 0; i < set.size(); ++i)
     if (set[i] != kShared) same[static_cast<std::size_t>(set[i])].push_back(live.servers[i]);
@@ -175,6 +182,7 @@ void fold_servers(EngineState& state, JobId job) {
     live.same_servers.push_back(std::move(servers));
   }
   if (!hides) return;
+  counts.simulated_servers -= static_cast<int>(std::ranges::count(is_hidden, true));
   for (auto& [ranks, joined] : live.joined) {
     std::size_t at = 0;
     std::erase_if(joined.folded, [&](ServerId server) {

@@ -356,6 +356,7 @@ RunResult Simulation::Engine::collect() const {
     job.gpus = run.spec->gpus;
     job.servers = run.servers_spanned;
     job.torn = run.is_torn;
+    if (j < state_.folding.size() && state_.folding[j].gpus > 0) job.folding = state_.folding[j];
     job.iterations = run.spec->iterations;
     job.iterations_done = run.completed;
     job.preemptions = run.preemptions;

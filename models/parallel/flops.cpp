@@ -103,6 +103,13 @@ double hardware_flops(const TransformerModel& model, const SequenceSums& sequenc
   double flops = 3 * (matrices + attention + logits);
   if (recomputation == Recomputation::full) flops += matrices + attention;
   if (recomputation == Recomputation::selective) flops += attention;
+  if (recomputation == Recomputation::operators) {
+    // Keys, output and, of gated feed-forwards, what goes up beside the gate.
+    const auto h = static_cast<double>(model.hidden);
+    const auto again =
+        static_cast<double>(model.key_width() + model.context_width() + (model.gated ? model.feed_forward : 0));
+    flops += 2 * h * again * static_cast<double>(model.layers) * sequences.tokens;
+  }
   return flops;
 }
 

@@ -42,6 +42,10 @@ class KeptTensors {
       until_input_ += width_ * own_ * hidden();
       return;
     }
+    if (recomputation_ == Recomputation::operators) {
+      every_second_product();
+      return;
+    }
     attention();
     if (model_.has_cross_attention(index)) {
       attention();
@@ -137,6 +141,20 @@ class KeptTensors {
       const double each = width_ + (model_.dropout ? 1 + width_ : 0);
       until_input_ += each * all_ * real_number(work_.sequence) * heads;
     }
+  }
+
+  /// The input of the layer, the outputs of attention and of the first, third, fifth and seventh product, and those of
+  /// reduce-scatters (Recomputation::operators).
+  void every_second_product() {
+    const double queries = real_number(model_.query_width()) / tensor_;
+    const double values = real_number(model_.value_width()) / tensor_;
+    const double context = real_number(model_.context_width()) / tensor_;
+    const double inner = real_number(model_.feed_forward) / tensor_;
+    norm(hidden());
+    until_input_ += width_ * all_ * (queries + values + context + inner);
+    until_input_ += 4 * all_ * real_number(model_.heads) / tensor_;
+    if (model_.gated) until_input_ += width_ * all_ * hidden();  // what goes down, which nothing needs any more
+    if (work_.split.sequence_parallel) until_input_ += 2 * width_ * own_ * hidden();
   }
 
   /// What lies between the products of a feed-forward: gate, up and their product, or both ends of the activation.
@@ -265,7 +283,7 @@ GpuMemory gpu_memory(const TransformerModel& model, const MicroBatch& work, std:
       const RankParameters one = stored_in({i, i + 1});
       layer.dense = std::max(layer.dense, one.dense);
       layer.experts = std::max(layer.experts, one.experts);
-      if (options.recomputation == Recomputation::full)
+      if (computes_layers_again(options.recomputation))
         memory.working = std::max(memory.working, layer_activations(model, i, work, Recomputation::none).kept());
     }
     if (range.embedding) largest = std::max(largest, stored_in({0, 0, true, false}).dense);

@@ -94,8 +94,10 @@ struct GpuMemory {
   /// behind the last layer what the loss has beside the probabilities: the logits, or without a fused loss two
   /// gradients in fp32.
   Bytes working;
+  Bytes messages{};  ///< buffers of a pipeline, where the runtime keeps some (fsdp_memory.hpp)
 
-  [[nodiscard]] Bytes total() const { return weights + gradients + optimizer + activations + gathered + working; }
+  [[nodiscard]] Bytes other() const { return gathered + working + messages; }
+  [[nodiscard]] Bytes total() const { return weights + gradients + optimizer + activations + other(); }
 };
 /// Of a GPU that holds these stages (the chunks of an interleaved schedule; one stage in others). Model, work and
 /// options are valid. Buffers of libraries and of communication, and what the allocator wastes, come on top.

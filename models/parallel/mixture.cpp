@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 
 namespace contend {
 namespace {
@@ -75,6 +76,37 @@ std::vector<double> zipf_tokens(std::int64_t experts, std::int64_t ranks, double
     tokens[static_cast<std::size_t>(expert)] = std::pow(real_of(popular + 1), -exponent);
   }
   return tokens;
+}
+
+std::vector<double> swap_experts(std::vector<double> tokens, std::int64_t ranks) {
+  const std::size_t count = static_cast<std::size_t>(ranks), each = tokens.size() / count;
+  CONTEND_CHECK(each * count == tokens.size(), "ranks divide the experts");
+  std::vector<double> load(count, 0.0);
+  for (std::size_t expert = 0; expert < tokens.size(); ++expert) load[expert / each] += tokens[expert];
+  constexpr double kLess = 1 - 1e-12;  // so that rounding swaps nothing to and fro
+  while (true) {
+    const auto full = static_cast<std::size_t>(std::ranges::max_element(load) - load.begin());
+    double best = load[full] * kLess;
+    std::size_t out = 0, in = 0;
+    bool found = false;
+    for (std::size_t mine = full * each; mine < (full + 1) * each; ++mine) {
+      for (std::size_t other = 0; other < tokens.size(); ++other) {
+        if (other / each == full) continue;
+        const double moved = tokens[mine] - tokens[other];
+        const double fuller = std::max(load[full] - moved, load[other / each] + moved);
+        if (fuller >= best) continue;
+        best = fuller;
+        out = mine;
+        in = other;
+        found = true;
+      }
+    }
+    if (!found) return tokens;
+    const double moved = tokens[out] - tokens[in];
+    load[full] -= moved;
+    load[in / each] += moved;
+    std::swap(tokens[out], tokens[in]);
+  }
 }
 
 double servers_of_token(const MixtureOfExperts& mixture, std::int64_t servers) {

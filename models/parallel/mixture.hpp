@@ -20,6 +20,11 @@ namespace contend {
 /// ranks divides experts.
 [[nodiscard]] std::vector<double> zipf_tokens(std::int64_t experts, std::int64_t ranks, double exponent);
 
+/// The same experts in other places: as long as swapping an expert of the fullest rank with one of another rank makes
+/// the fuller of these two less full than the former was, the best such swap is done (HierMoE: expert
+/// swaps, here by the load alone and until none is left). tokens and ranks as for fullest_over_mean().
+[[nodiscard]] std::vector<double> swap_experts(std::vector<double> tokens, std::int64_t ranks);
+
 /// The mean number of different servers, of `servers` that hold equally many consecutive experts, on which the experts
 /// of a token lie: 1 to min(servers, top_k). The experts of a token are drawn without replacement from groups_used
 /// groups, which are drawn so, too (node-limited routing, DeepSeek-V3, arXiv 2412.19437, section 2.1.2). servers >= 1

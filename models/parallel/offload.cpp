@@ -13,15 +13,10 @@ Time time_at(double bytes, ByteRate rate) {
 }  // namespace
 
 Time offloaded_update_time(double parameters, const OffloadedUpdate& each, const OffloadRates& rates) {
-  const Time link = time_at(parameters * std::max(each.gradient, each.weight), rates.link);
+  const Time link = time_at(parameters * each.weight, rates.link);
   const Time memory = time_at(parameters * each.memory, rates.memory);
   const Time stored = time_at(parameters * 2 * each.stored, rates.nvme);
   return std::max({link, memory, stored});
-}
-
-Time waiting_for_link(Bytes bytes, Time computing, ByteRate link) {
-  const Time moving = time_at(bytes.to_double(), link);
-  return moving > computing ? moving - computing : Time{};
 }
 
 }  // namespace contend

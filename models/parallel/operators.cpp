@@ -470,8 +470,45 @@ std::vector<TransformerOperator> stage_operators(const TransformerModel& model, 
   return all;
 }
 
+namespace {
+
+/// A product of fewer columns.
+TransformerOperator narrowed(TransformerOperator product, std::int64_t columns) {
+  const double rows = as_real(product.m), inner = as_real(product.k);
+  product.forward.flops *= as_real(columns) / as_real(product.n);
+  product.forward.bytes =
+      (rows * (as_real(columns) + inner) + as_real(columns) * inner) * as_real(activation_bytes(product.type));
+  product.n = columns;
+  return product;
+}
+
+/// What a layer computes again if attention and every second product are kept.
+std::vector<TransformerOperator> every_second_product(std::span<const TransformerOperator> operators) {
+  std::vector<TransformerOperator> again;
+  std::int64_t query_columns = 0;  // as many as the output has rows
+  bool is_gated = false;
+  for (const TransformerOperator& each : operators) {
+    if (each.name == "output") query_columns = each.k;
+    is_gated = is_gated || each.measured_as == "swiglu";
+  }
+  for (const TransformerOperator& each : operators) {
+    if (each.part == LayerPart::core_attention) continue;
+    if (each.name == "qkv") {
+      again.push_back(narrowed(each, (each.n - query_columns) / 2));
+    } else if (each.name == "up" && is_gated) {
+      again.push_back(narrowed(each, each.n / 2));
+    } else if (each.kind != OperatorKind::product || each.name == "output") {
+      if (each.name != "feed_forward_sum") again.push_back(each);  // nothing needs it again
+    }
+  }
+  return again;
+}
+
+}  // namespace
+
 std::vector<TransformerOperator> recomputed_operators(std::span<const TransformerOperator> operators,
                                                       Recomputation mode) {
+  if (mode == Recomputation::operators) return every_second_product(operators);
   std::vector<TransformerOperator> again;
   for (const TransformerOperator& each : operators) {
     const bool has_scores = each.part == LayerPart::core_attention && each.kind != OperatorKind::fused_attention;
@@ -479,6 +516,10 @@ std::vector<TransformerOperator> recomputed_operators(std::span<const Transforme
     if (recomputed) again.push_back(each);
   }
   return again;
+}
+
+bool may_keep_operators(const TransformerModel& model) {
+  return !model.latent && !model.mixture && model.encoder_layers == 0;
 }
 
 OperatorTotals total_work(std::span<const TransformerOperator> operators) {

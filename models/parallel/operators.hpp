@@ -114,9 +114,12 @@ struct TransformerOperator {
 
 /// Those of the layer's operators whose forward pass is done again before the backward pass. Selective recomputation
 /// finds nothing to do in fused attention, whose backward kernel makes the scores again anyway. Embedding and head are
-/// never recomputed: give the operators of layers.
+/// never recomputed: give the operators of layers. `operators` needs layers with products of queries, keys and values
+/// and without experts (may_keep_operators()), and ends with the last product that it needs.
 [[nodiscard]] std::vector<TransformerOperator> recomputed_operators(std::span<const TransformerOperator> operators,
                                                                     Recomputation mode);
+/// True if Recomputation::operators says what the layers of the model keep.
+[[nodiscard]] bool may_keep_operators(const TransformerModel& model);
 
 /// Work of all operators together, added up.
 struct OperatorTotals {

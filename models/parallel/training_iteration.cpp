@@ -45,7 +45,7 @@ class GraphBuilder {
     for (std::size_t stage = 0; stage < job_.units.size(); ++stage) {
       buckets_.push_back(buckets_of(stage));
       exchanges_.push_back(std::ranges::any_of(buckets_.back(), [&](const Bucket& bucket) {
-        return job_.reads_weights || (bucket.dense > 0 && job_.dense_groups().size > 1) ||
+        return job_.reads_weights || job_.sends_gradients || (bucket.dense > 0 && job_.dense_groups().size > 1) ||
                (bucket.expert > 0 && job_.expert_groups().size > 1);
       }));
     }
@@ -65,7 +65,9 @@ class GraphBuilder {
     OpId before;                  ///< the last operation
     OpId two_before;              ///< and that before it: weights of the next unit are gathered from its end on
     OpId three_before;            ///< and that before it: they are read from then on, if they aren't on the GPU
-    OpId read;                    ///< the last read
+    OpId read;                    ///< the last that came from the host: weights or activations
+    OpId sent;                    ///< the last that went there: activations or gradients
+    OpId left, left_before;       ///< the activations that left last, and those before them
     std::int32_t exchanges = 0;   ///< of the rank, in the order in which they are needed
     std::vector<OpId> gradients;  ///< collectives of gradients
     std::vector<OpId> copies;     ///< messages with those of copies of the rank's weights
@@ -81,8 +83,17 @@ class GraphBuilder {
            static_cast<std::size_t>(micro_batch);
   }
   [[nodiscard]] bool shards(Sharding least) const { return job_.sharding >= least; }
+  /// What a rank updates of so many elements.
+  [[nodiscard]] std::int64_t kept_of(std::int64_t elements, RankGroups groups) const {
+    return shards(Sharding::optimizer) ? share_of(elements, groups) : elements;
+  }
   [[nodiscard]] bool gathers_after_update() const {
     return job_.sharding == Sharding::optimizer || job_.sharding == Sharding::gradients;
+  }
+
+  /// True if activations of the stage lie on the host between its passes.
+  [[nodiscard]] bool moves(std::size_t stage) const {
+    return std::ranges::any_of(job_.units[stage], [](const ModelUnit& unit) { return unit.offloaded > Bytes{}; });
   }
 
   /// The buckets of a stage in forward order; they are filled from the end on, as gradients become ready.
@@ -90,8 +101,8 @@ class GraphBuilder {
     std::vector<Bucket> buckets;
     for (std::size_t u = job_.units[stage].size(); u-- > 0;) {
       const ModelUnit& unit = job_.units[stage][u];
-      const bool is_full = !buckets.empty() &&
-                           (shards(Sharding::weights) || buckets.back().dense + buckets.back().expert >= job_.bucket);
+      const bool is_full = !buckets.empty() && (shards(Sharding::weights) || moves(stage) || !job_.planned.empty() ||
+                                                buckets.back().dense + buckets.back().expert >= job_.bucket);
       if (buckets.empty() || is_full) buckets.push_back({u, u, 0, 0});
       buckets.back().first = u;
       buckets.back().dense += unit.dense_elements;
@@ -215,6 +226,7 @@ class GraphBuilder {
   }
   /// True if the pass is cut at its units, because some of them wait for weights or give gradients.
   [[nodiscard]] bool is_cut(const PipelinePass& pass, int stage, const Lane& lane, bool is_last) const {
+    if (moves(static_cast<std::size_t>(stage)) && pass.kind != PassKind::backward_weight) return true;
     if (!exchanges_[static_cast<std::size_t>(stage)]) return false;
     if (shards(Sharding::weights)) return pass.kind == PassKind::forward || job_.reshard || gives_weights(pass.kind);
     const bool is_first =
@@ -232,6 +244,7 @@ class GraphBuilder {
     const std::vector<Bucket>& buckets = buckets_[static_cast<std::size_t>(stage)];
     PassOps ops;
     std::vector<OpId> use(units.size());
+    std::vector<PassOps> parts(buckets.size());
     const auto add = [&](std::size_t first, std::size_t last, const std::string& part) {
       Time duration;
       std::vector<const PassTraffic*> traffic;
@@ -256,10 +269,25 @@ class GraphBuilder {
         std::vector<OpId> gathered;
         if (shards(Sharding::weights) && (pass.kind == PassKind::forward || job_.reshard))
           gathered = gather_for_use(rank, lane, buckets[b], part);
+        const Bytes moved = units[buckets[b].first].offloaded;  // a bucket is a unit if there is something
+        const std::size_t place = at(stage, pass.micro_batch);
+        if (moved > Bytes{} && is_gradient_of_inputs(pass.kind))
+          gathered.push_back(bring_activations(rank, lane, moved, left_[{place, b}], part));
+        if (moved > Bytes{} && pass.kind == PassKind::forward && lane.left_before.valid())
+          gathered.push_back(lane.left_before);
         const OpId begin = add(buckets[b].first, buckets[b].last, part);
+        if (moved > Bytes{} && pass.kind == PassKind::forward) {
+          lane.left_before = lane.left;
+          lane.left = left_[{place, b}] = send_to_host(rank, lane, moved, {lane.before}, "activations of " + part);
+        }
         for (const OpId op : gathered) graph_.add_dependency(op, begin);
-        if (reduces(pass.kind, is_last)) reduce(rank, lane, buckets[b], part, is_last);
+        parts[b] = {begin, ops.last};
+        if (!reduces(pass.kind, is_last)) continue;
+        Bucket sent = buckets[b];
+        if (!job_.planned.empty()) sent.dense = 0;
+        reduce(rank, lane, sent, part, is_last);
       }
+      if (!job_.planned.empty() && reduces(pass.kind, is_last)) add_planned(rank, lane, stage, parts);
     }
     if (is_first) first_use = use;
     note(rank, pass, ops);
@@ -281,18 +309,99 @@ class GraphBuilder {
 
   /// A rank reads its share of a unit's weights from outside of its GPU, one unit after the other.
   OpId read_weights(std::size_t rank, Lane& lane, const Bucket& bucket, const std::string& name) {
-    constexpr double kNanoseconds = 1e9;
     const std::int64_t elements =
         share_of(bucket.dense, job_.dense_shards()) + share_of(bucket.expert, job_.expert_shards());
-    const double seconds = static_cast<double>(elements * job_.weight_bytes) / job_.reads_weights->bytes_per_second();
     const OpId read = graph_.add_timer(fmt::format("read of weights of {}", name), roles_[rank],
-                                       Time::ceil_nanoseconds(seconds * kNanoseconds));
+                                       time_at(Bytes{elements * job_.weight_bytes}, *job_.reads_weights));
     if (lane.three_before.valid())
       graph_.add_dependency(lane.three_before, read);
     else
       after_update_[rank].push_back(read);
     if (lane.read.valid()) graph_.add_dependency(lane.read, read);
     return lane.read = read;
+  }
+
+  static Time time_at(Bytes bytes, ByteRate rate) {
+    constexpr double kNanoseconds = 1e9;
+    return Time::ceil_nanoseconds(bytes.to_double() / rate.bytes_per_second() * kNanoseconds);
+  }
+
+  static bool is_gradient_of_inputs(PassKind kind) {
+    return kind == PassKind::backward || kind == PassKind::backward_input;
+  }
+
+  OpId send_to_host(std::size_t rank, Lane& lane, Bytes bytes, const std::vector<OpId>& after,
+                    const std::string& what) {
+    const OpId sent = graph_.add_timer(what + " to the host", roles_[rank], time_at(bytes, *job_.link));
+    for (const OpId op : after) graph_.add_dependency(op, sent);
+    if (lane.sent.valid()) graph_.add_dependency(lane.sent, sent);
+    return lane.sent = sent;
+  }
+
+  /// Activations come back while the unit before computes, so from the end of that before on.
+  OpId bring_activations(std::size_t rank, Lane& lane, Bytes bytes, OpId left, const std::string& name) {
+    const OpId back = graph_.add_timer(fmt::format("activations of {} from the host", name), roles_[rank],
+                                       time_at(bytes, *job_.link));
+    graph_.add_dependency(left, back);
+    if (lane.two_before.valid()) graph_.add_dependency(lane.two_before, back);
+    if (lane.read.valid()) graph_.add_dependency(lane.read, back);
+    return lane.read = back;
+  }
+
+  /// Reduced gradients go to the host, which waits for them with the update.
+  void send_gradients(std::size_t rank, Lane& lane, const Bucket& bucket, const std::string& name,
+                      std::vector<OpId> reduced) {
+    const std::int64_t elements =
+        kept_of(bucket.dense, job_.dense_shards()) + kept_of(bucket.expert, job_.expert_shards());
+    if (!job_.sends_gradients || elements == 0) return;
+    if (reduced.empty()) reduced.push_back(lane.before);
+    lane.gradients.push_back(
+        send_to_host(rank, lane, Bytes{elements * job_.gradient_bytes}, reduced, "gradients of " + name));
+  }
+
+  /// The groups in which a collective of a plan runs.
+  [[nodiscard]] RankGroups groups_of(CollectiveScope scope) const {
+    const RankGroups all = job_.dense_groups();
+    if (scope == CollectiveScope::server) return {all.stride, job_.planned_per_server};
+    if (scope == CollectiveScope::peers)
+      return {all.stride * job_.planned_per_server, all.size / job_.planned_per_server};
+    return all;
+  }
+
+  /// Adds what a plan does with the gradients of a stage, whose last backward pass has these parts, a unit each.
+  void add_planned(std::size_t rank, Lane& lane, int stage, const std::vector<PassOps>& parts) {
+    const IterationGraph& plan = job_.planned[static_cast<std::size_t>(stage)].graph;
+    const std::size_t tasks = 2 * parts.size();
+    std::vector<ChannelId> channels;
+    for (const Channel& each : plan.channels())
+      channels.push_back(graph_.add_channel(fmt::format("{} of stage {} on pipeline rank {}", each.name, stage, rank),
+                                            each.messages, each.window));
+    std::vector<OpId> made(plan.ops().size());
+    for (std::size_t i = tasks; i < plan.ops().size(); ++i) {
+      const Op& op = plan.ops()[i];
+      const std::string name = fmt::format("{} of stage {}", op.name, stage);
+      if (op.kind == OpKind::collective)
+        made[i] = graph_.add_collective(name, op.collective, roles_[rank], op.bytes, groups_of(op.scope));
+      else if (op.kind == OpKind::timer)
+        made[i] = graph_.add_timer(name, roles_[rank], op.duration);
+      else
+        made[i] = graph_.add_compute(name, roles_[rank], op.duration);
+      if (op.channel.valid() || op.priority != 0)
+        graph_.put_into(op.channel.valid() ? channels[op.channel.index()] : ChannelId::none(), made[i], op.priority);
+    }
+    // Task i < parts is the forward pass of unit i, and tasks - 1 - i its backward pass.
+    for (const Dependency& each : plan.dependencies()) {
+      const std::size_t before = each.before.index(), after = each.after.index();
+      if (before < tasks && after < tasks) continue;
+      if (before < tasks)
+        graph_.add_dependency(parts[tasks - 1 - before].last, made[after]);
+      else if (after >= tasks)
+        graph_.add_dependency(made[before], made[after]);
+      else if (each.lag == 0)
+        graph_.add_dependency(made[before], parts[tasks - 1 - after].first);
+      else
+        lane.gradients.push_back(made[before]);
+    }
   }
 
   void reduce(std::size_t rank, Lane& lane, const Bucket& bucket, const std::string& name, bool is_last) {
@@ -303,7 +412,9 @@ class GraphBuilder {
       graph_.add_dependency(lane.before, op);
       lane.gradients.push_back(op);
     }
-    if (!shards(Sharding::optimizer) || !is_last || job_.copies().size < 2) return;
+    if (!shards(Sharding::optimizer) || !is_last || job_.copies().size < 2)
+      return send_gradients(rank, lane, bucket, name, reduced);
+    std::vector<OpId> added_up;
     Bucket shares = bucket;
     shares.dense = share_of(bucket.dense, job_.dense_shards());
     shares.expert = share_of(bucket.expert, job_.expert_shards());
@@ -312,7 +423,9 @@ class GraphBuilder {
       graph_.add_dependency(lane.before, op);
       for (const OpId before : reduced) graph_.add_dependency(before, op);
       lane.gradients.push_back(op);
+      added_up.push_back(op);
     }
+    send_gradients(rank, lane, bucket, name, std::move(added_up));
   }
 
   template <class IsLast>
@@ -384,22 +497,19 @@ class GraphBuilder {
     for (std::size_t rank = 0; rank < plan_.ranks(); ++rank)
       for (const int stage : plan_.stage_of[rank]) hosts[static_cast<std::size_t>(stage)].push_back(rank);
     std::map<std::pair<std::size_t, std::size_t>, std::int64_t> copies;
-    const auto share = [&](std::int64_t elements, RankGroups groups) {
-      return shards(Sharding::optimizer) ? share_of(elements, groups) : elements;
-    };
     for (std::size_t stage = 0; stage < hosts.size(); ++stage) {
       for (std::size_t other = 1; other < hosts[stage].size(); ++other) {
         std::int64_t& elements = copies[{hosts[stage].front(), hosts[stage][other]}];
         for (const ModelUnit& unit : job_.units[stage])
           elements +=
-              share(unit.dense_elements, job_.dense_shards()) + share(unit.expert_elements, job_.expert_shards());
+              kept_of(unit.dense_elements, job_.dense_shards()) + kept_of(unit.expert_elements, job_.expert_shards());
       }
     }
     const auto& first = hosts.front();
     const auto& last = hosts.back();
     const bool is_apart = std::ranges::find_first_of(first, last) == first.end();
     if (job_.tied_elements > 0 && is_apart)
-      copies[{first.front(), last.front()}] += share(job_.tied_elements, job_.dense_shards());
+      copies[{first.front(), last.front()}] += kept_of(job_.tied_elements, job_.dense_shards());
     return copies;
   }
 
@@ -473,54 +583,15 @@ class GraphBuilder {
   IterationGraph graph_;
   std::vector<RoleId> roles_;
   std::vector<ChannelId> streams_;
-  std::vector<std::vector<Bucket>> buckets_;  // by stage
-  std::vector<bool> exchanges_;               // by stage: gradients or weights go to other ranks
-  std::vector<PassOps> forward_, gradient_;   // by stage and micro-batch
-  std::vector<Lane> lanes_;                   // by rank
+  std::vector<std::vector<Bucket>> buckets_;                  // by stage
+  std::vector<bool> exchanges_;                               // by stage: gradients or weights go to other ranks
+  std::vector<PassOps> forward_, gradient_;                   // by stage and micro-batch
+  std::vector<Lane> lanes_;                                   // by rank
+  std::map<std::pair<std::size_t, std::size_t>, OpId> left_;  // by stage and micro-batch, and unit: activations
   std::vector<std::vector<OpId>> after_update_ = std::vector<std::vector<OpId>>(job_.plan.ranks());
 };
 
 }  // namespace
-
-const PassTraffic* ModelUnit::traffic(PassKind kind) const {
-  if (kind == PassKind::backward_weight) return nullptr;
-  return kind == PassKind::forward ? &forward_traffic : &backward_traffic;
-}
-
-Time ModelUnit::of(PassKind kind) const {
-  switch (kind) {
-    case PassKind::forward:
-      return forward;
-    case PassKind::backward:
-      return backward_input + backward_weight;
-    case PassKind::backward_input:
-      return backward_input;
-    case PassKind::backward_weight:
-      return backward_weight;
-  }
-  check_failed(__FILE__, __LINE__, "a kind of pass", "unknown");
-}
-
-PipelineCosts TrainingIteration::costs() const {
-  PipelineCosts made;
-  bool hides = false;
-  for (const std::vector<ModelUnit>& stage : units) {
-    const auto sum = [&](PassKind kind) {
-      return std::accumulate(stage.begin(), stage.end(), Time{},
-                             [&](Time before, const ModelUnit& unit) { return before + unit.of(kind); });
-    };
-    made.forward.push_back(sum(PassKind::forward));
-    made.backward.push_back(sum(PassKind::backward));
-    made.backward_input.push_back(sum(PassKind::backward_input));
-    made.backward_weight.push_back(sum(PassKind::backward_weight));
-    Time exchange;
-    for (const ModelUnit& unit : stage) exchange += unit.forward_exchange + unit.backward_exchange;
-    made.merged.push_back(std::max(made.forward.back() + made.backward.back() - exchange, exchange));
-    hides = hides || exchange > Time{};
-  }
-  if (!hides) made.merged.clear();
-  return made;
-}
 
 IterationGraph training_graph(const TrainingIteration& iteration) {
   return GraphBuilder{iteration}.build();

@@ -7,6 +7,7 @@
 // tensor, context and expert parallelism send lies inside the passes: it is part of their times, or operations that
 // pass the network between two parts of the computing.
 
+#include "models/overlap/iteration.hpp"
 #include "models/parallel/pass_traffic.hpp"
 #include "models/parallel/pipeline_plan.hpp"
 #include "sim/graph.hpp"
@@ -14,6 +15,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace contend {
@@ -30,6 +32,7 @@ struct ModelUnit {
   Time backward_exchange{};          ///< the same of `backward_input`
   PassTraffic forward_traffic{};     ///< the collectives that are part of `forward`
   PassTraffic backward_traffic{};    ///< and those of `backward_input`
+  Bytes offloaded{};  ///< activations that a forward pass moves to the host, and that come back for the backward pass
 
   [[nodiscard]] Time of(PassKind kind) const;
   /// What a pass of the kind sends; nullptr: nothing.
@@ -61,12 +64,21 @@ struct TrainingIteration {
   int weight_bytes = 2;              ///< of an element as it is gathered
   int gradient_bytes = 4;            ///< of an element as it is reduced
   std::int64_t bucket = 40'000'000;  ///< elements after which gradients are sent and weights gathered, >= 1
-  bool reshard = true;               ///< with Sharding::weights: weights are gathered again for the backward pass
+  /// [model stage]: the exchange of the gradients of dense weights as a fusion policy plans it, with one layer for each
+  /// unit; with nothing shared out only, and without merged passes. Empty: all stages send buckets.
+  std::vector<FusedIteration> planned{};
+  int planned_per_server = 1;  ///< ranks of a group of dense gradients that the plans take to lie on one server
+  bool reshard = true;         ///< with Sharding::weights: weights are gathered again for the backward pass
   /// With Sharding::weights: the rate at which each rank reads its share of weights that lie outside of its GPU, before
   /// they are gathered; none: they are there (Rajbhandari et al., ZeRO-Infinity, arXiv 2104.07857, section 5).
   std::optional<ByteRate> reads_weights{};
-  bool barrier = true;       ///< every update waits for the gradients of all ranks (their norm)
-  std::vector<Time> update;  ///< [pipeline rank]: of the rank's weights
+  /// The rate of the way between each GPU and its host, in each direction at once. What goes the same way takes its
+  /// turn: activations (ModelUnit::offloaded) and, with `sends_gradients`, reduced gradients out; weights that are read
+  /// and activations back in (Ren et al., ZeRO-Offload, USENIX ATC 2021, section 4; ZeRO-Infinity, section 5).
+  std::optional<ByteRate> link{};
+  bool sends_gradients = false;  ///< the update is done by the host, and needs them there
+  bool barrier = true;           ///< every update waits for the gradients of all ranks (their norm)
+  std::vector<Time> update;      ///< [pipeline rank]: of the rank's weights
   /// Elements on each rank of an embedding that the first and the last stage both have (a tied head): if these lie on
   /// different pipeline ranks, both add up their gradients.
   std::int64_t tied_elements = 0;
@@ -96,9 +108,17 @@ struct TrainingIteration {
 /// Where a pass sends through the network, it computes the first half of what nothing can hide, then sends, each
 /// collective beside what can go on meanwhile, and computes the rest. The collectives of all its layers that are equal
 /// are one operation that runs several times (Op::times).
-/// The collectives of a rank go one at a time through a channel of their own. Where two pipeline ranks have a stage
+/// With activations on the host a pass is cut at its units, and gradients are exchanged unit by unit. A unit's
+/// activations leave while later ones compute, two of which have theirs on the GPU, and come back one unit ahead. The
+/// collectives of a rank go one at a time through a channel of their own. Where two pipeline ranks have a stage
 /// (DualPipe) or the embedding of a tied head, each sends its gradients of that to the other, once they have been
 /// reduced, and the updates wait for them.
+/// A planned exchange begins, unit by unit, with the last backward pass of its stage, kernels of its compression
+/// execute between units, and the updates wait for all of it.
 [[nodiscard]] IterationGraph training_graph(const TrainingIteration& iteration);
+
+/// Why a planned exchange of so many layers can't be that of a stage, if it can't: it changes what an iteration trains
+/// with, so that something of it goes on behind the update, or its iterations differ.
+[[nodiscard]] std::optional<std::string> unfit_for_stage(const FusedIteration& planned, std::size_t layers);
 
 }  // namespace contend

@@ -32,7 +32,8 @@ Codec<ExpertLoad> expert_load_codec() {
   return map_codec<ExpertLoad>({field("ratio", &ExpertLoad::ratio, optional_codec(number_codec(1, kMost), "")),
                                 field("zipf", &ExpertLoad::zipf, optional_codec(number_codec(0, kSteepest), "")),
                                 field("capacity", &ExpertLoad::capacity, optional_codec(number_codec(1, kMost), "")),
-                                field("counts", &ExpertLoad::counts, optional_codec(path_codec(), ""))},
+                                field("counts", &ExpertLoad::counts, optional_codec(path_codec(), "")),
+                                field("swapped", &ExpertLoad::swapped, bool_codec())},
                                "{ratio: 1.3}");
 }
 
@@ -134,13 +135,17 @@ std::vector<ParallelRow> make_parallel_rows() {
           "expert_load", [](auto& p) -> auto& { return p.expert_load; }, expert_load_codec(),
           "tokens of the fullest GPU of the experts over the mean: {ratio: 1.3}; {zipf: EXPONENT} of the experts' "
           "popularity; {counts: FILE.csv} with columns expert and tokens; {capacity: 1.25}, to which all are padded; "
-          "{}: all GPUs have equally many"),
+          "{}: all GPUs have equally many; with zipf or counts, swapped: true: experts have changed places as long as "
+          "that makes the fullest GPU less full (HierMoE)"),
       map_member<ParallelSetup>(
           "expert_exchange", [](auto& p) -> auto& { return p.expert_exchange; },
-          choice_codec<ExpertExchange>({{"direct", ExpertExchange::direct}, {"by-server", ExpertExchange::by_server}}),
+          choice_codec<ExpertExchange>({{"direct", ExpertExchange::direct},
+                                        {"by-server", ExpertExchange::by_server},
+                                        {"joint", ExpertExchange::joint}}),
           "direct: each copy of a token goes to the GPU of its expert; by-server: a token goes once to each server "
-          "that "
-          "has experts of it, and from there to their GPUs"),
+          "that has experts of it, and from there to their GPUs; joint: with expert_tensor: each copy goes at once to "
+          "all "
+          "GPUs that share its expert out, whose parts of the result come back (Parm)"),
       map_member<ParallelSetup>(
           "expert_pieces", [](auto& p) -> auto& { return p.expert_pieces; }, integer_codec<int>(0, kMostExpertPieces),
           "pieces into which tokens are cut in front of the experts, so that the exchange of one overlaps with the "

@@ -149,9 +149,18 @@ std::vector<Member> make_members() {
           "with parallel, instead of model: config.json of a transformer, as Hugging Face publishes it"),
       map_member<TrainingEntry>(
           "recompute", [](auto& e) -> auto& { return e.recompute; },
-          choice_codec<Recomputation>(
-              {{"none", Recomputation::none}, {"selective", Recomputation::selective}, {"full", Recomputation::full}}),
-          "with parallel: what the backward pass computes again instead of keeping it"),
+          choice_codec<Recomputation>({{"none", Recomputation::none},
+                                       {"selective", Recomputation::selective},
+                                       {"operators", Recomputation::operators},
+                                       {"full", Recomputation::full}}),
+          "with parallel: what the backward pass computes again instead of keeping it: nothing; scores of attention; "
+          "all "
+          "but attention and every second product (torchtitan's list of operators); layers in full"),
+      map_member<TrainingEntry>(
+          "runtime", [](auto& e) -> auto& { return e.runtime; },
+          choice_codec<Runtime>({{"plain", Runtime::plain}, {"fsdp2", Runtime::fsdp2}}),
+          "with parallel: memory that counts: plain: tensors, each as long as it is needed; fsdp2: what PyTorch's "
+          "allocator has reserved with FSDP2"),
       map_member<TrainingEntry>(
           "efficiency", [](auto& e) -> auto& { return e.efficiency; }, optional_codec(number_codec(0.01, 1), "auto"),
           "with parallel: share of the device's peak that large products reach; auto: 0.664, as measured on a V100"),

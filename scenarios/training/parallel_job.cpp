@@ -4,7 +4,9 @@
 #include "models/parallel/mixture.hpp"
 #include "models/parallel/offload.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
+#include "policies/fusion/fusion_policy.hpp"
 #include "scenarios/run/make_policy.hpp"
+#include "scenarios/run/network_costs.hpp"
 #include "scenarios/training/optimizer_bytes.hpp"
 #include "scenarios/training/parallel_memory.hpp"
 #include "scenarios/training/trained_model.hpp"
@@ -137,7 +139,6 @@ Time update_time(const TrainingEntry& entry, const TrainingIteration& job, const
     const bool is_mixed = activation_bytes(entry.type) < 4;
     const OptimizerBytes optimizer = bytes_of(entry.optimizer);
     OffloadedUpdate each;
-    each.gradient = job.gradient_bytes;
     each.weight = job.weight_bytes;
     each.memory = optimizer.moved;
     // With numbers of 2 bytes the weights in 4 bytes are part of the state.
@@ -217,9 +218,70 @@ double expert_imbalance(const ParallelSetup& setup, const TransformerModel& mode
                                 "of each token, of {} on a GPU, make at most {:g}",
                                 setup.expert, ratio, model.mixture->top_k, experts / setup.expert, most)}}};
   if (load.zipf) tokens = zipf_tokens(experts, setup.expert, *load.zipf);
+  if (load.swapped && !tokens.empty()) tokens = swap_experts(std::move(tokens), setup.expert);
   if (tokens.empty()) return std::min<double>(load.ratio.value_or(load.capacity.value_or(1)), setup.expert);
   constexpr double kKept = 1e9;  // decimals, so that the last bits of a power don't matter
   return std::min(most, std::round(fullest_over_mean(tokens, setup.expert) * kKept) / kKept);
+}
+
+/// True if the entry says itself how gradients are fused or compressed.
+bool plans_exchange(const TrainingEntry& entry) {
+  return entry.given.contains("fusion") || entry.given.contains("compression");
+}
+
+/// What a fusion policy plans for: the gradients of a stage's dense weights, all of a unit at once.
+OverlapProblem exchange_problem(const std::vector<ModelUnit>& units, PassKind backward, const TrainingIteration& job) {
+  OverlapProblem problem;
+  for (const ModelUnit& unit : units)
+    problem.layers.push_back(
+        {fmt::format("unit {}", problem.layers.size()), unit.of(PassKind::forward), unit.of(backward)});
+  for (std::size_t u = units.size(); u-- > 0;) {
+    OverlapProblem::Gradient gradient;
+    gradient.layer = u;
+    gradient.size = Bytes{units[u].dense_elements * job.gradient_bytes};
+    if (gradient.size > Bytes{}) problem.gradients.push_back(gradient);
+  }
+  problem.workers = job.dense_groups().size;
+  problem.gradient_element_bytes = job.gradient_bytes;
+  return problem;
+}
+
+/// Lets the fusion policy of the entry plan the exchange of dense gradients of each stage.
+void plan_exchange(const Scenario& scenario, const TrainingEntry& entry, TrainingIteration& job) {
+  if (!plans_exchange(entry) || job.dense_groups().size < 2) return;
+  const AlphaBeta network = network_cost(scenario.network);
+  const PolicyContext context{scenario.seed, network.beta, network.eta};
+  const auto method = make_policy(compression_policies(), entry.compression, context);
+  const auto policy = make_policy(fusion_policies(), entry.fusion, context);
+  std::vector<GpuId> gpus;
+  for (int rank = 0; rank < job.ranks_of_stage(); ++rank) gpus.emplace_back(static_cast<std::size_t>(rank));
+  const JobShape shape = group_shape(gpus, job.dense_groups(), scenario.cluster.gpus_per_server);
+  const bool is_even = shape.servers * shape.per_server == shape.ranks;
+  job.planned_per_server = is_even ? shape.per_server : shape.ranks;
+  const auto fail = [&](const std::string& reason) {
+    throw InputError{{{.key = method ? "compression" : "fusion",
+                       .reason = fmt::format("{}: {}; a pipeline rank updates its weights when all gradients are there",
+                                             method ? entry.compression.name : entry.fusion.name, reason),
+                       .hint = method ? "another method, such as top-k" : "another policy, such as ddp or wfbp"}}};
+  };
+  const auto needs_servers = [](const Op& op) {
+    return op.kind == OpKind::collective && op.scope != CollectiveScope::all;
+  };
+  const PassKind backward = job.plan.has_weight_passes() ? PassKind::backward_weight : PassKind::backward;
+  for (const std::vector<ModelUnit>& units : job.units) {
+    OverlapProblem problem = exchange_problem(units, backward, job);
+    problem.cost = exchange_cost(scenario, shape);
+    use_method(entry, method.get(), problem);
+    try {
+      job.planned.push_back(plan_iteration(*policy, problem));
+    } catch (const InputError& error) {
+      fail(fmt::format("can't exchange the gradients of a layer, the embedding or the head as one: {}",
+                       error.complaints().front().reason));
+    }
+    if (const auto unfit = unfit_for_stage(job.planned.back(), units.size())) fail(*unfit);
+    if (!is_even && std::ranges::any_of(job.planned.back().graph.ops(), needs_servers))
+      fail("it has collectives inside servers, on which the ranks with equal weights lie unevenly");
+  }
 }
 
 /// What times the units of each pipeline rank.
@@ -284,6 +346,13 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   work.type = entry.type;
   work.expert_imbalance = expert_imbalance(setup, model);
   validate(model, work);
+  if (entry.recompute == Recomputation::operators && !may_keep_operators(model))
+    throw InputError{
+        {{.key = "recompute",
+          .reason = fmt::format("operators: the list of kept products is that of layers with queries, keys "
+                                "and values and one feed-forward; {} has others",
+                                model.name),
+          .hint = "none, selective or full"}}};
 
   ParallelJob made;
   made.documents = documents_of(scenario, entry, degrees, work);
@@ -317,6 +386,8 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   job.gradient_bytes = setup.gradient_bytes;
   job.reshard = setup.reshard;
   job.barrier = !setup.post_validation;
+  job.link = setup.offload.link;
+  job.sends_gradients = setup.offload.optimizer != StatePlace::gpu;
   if (const OffloadSetup& offload = setup.offload; offload.weights != StatePlace::gpu) {
     job.reads_weights = *offload.link;
     if (offload.weights == StatePlace::nvme && offload.nvme->bytes_per_second() < offload.link->bytes_per_second())
@@ -331,6 +402,18 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
                                              "of two stages at once",
                                              setup.schedule.name),
                        .hint = "zero: 1 or 2, or another schedule"}}};
+  if (setup.offload.activations && std::ranges::any_of(job.plan.order, merges))
+    throw InputError{{{.key = "parallel.offload.activations",
+                       .reason = fmt::format("the schedule {} runs two passes as one, which would need all activations "
+                                             "of two stages at once",
+                                             setup.schedule.name),
+                       .hint = "another schedule"}}};
+  if (plans_exchange(entry) && std::ranges::any_of(job.plan.order, merges))
+    throw InputError{
+        {{.key = entry.given.contains("fusion") ? "fusion" : "compression",
+          .reason = fmt::format("the schedule {} runs two passes as one, which give all gradients at its end",
+                                setup.schedule.name),
+          .hint = "another schedule"}}};
   constexpr std::int64_t kMillion = 1'000'000;
   job.bucket = setup.bucket > 0 ? setup.bucket : std::max(40 * kMillion, degrees.data * kMillion);
 
@@ -376,6 +459,7 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
     for (const RankGroups& groups : of_all.groups_of(static_cast<PassGroup>(kind)))
       if (groups.size > 1 && !of_all.leaves_servers(groups)) made.whole.push_back(groups);
   }
+  plan_exchange(scenario, entry, job);
   made.memory = rank_memory(entry, model, work, made.iteration, made.stages);
   made.work = work_of(entry, model, made);
   for (const std::vector<int>& stages : job.plan.stage_of)

@@ -1,6 +1,7 @@
 #include "scenarios/training/parallel_memory.hpp"
 
 #include "models/layer_work.hpp"
+#include "models/parallel/fsdp_memory.hpp"
 #include "scenarios/training/optimizer_bytes.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "sim/error.hpp"
@@ -26,6 +27,7 @@ std::string parts_of(const GpuMemory& memory) {
   add("activations", memory.activations);
   add("gathered weights", memory.gathered);
   add("working space", memory.working);
+  add("buffers of messages", memory.messages);
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -93,6 +95,35 @@ Bytes beside_layers(const TrainingEntry& entry, const TransformerModel& model, c
   return sum;
 }
 
+/// What PyTorch's allocator has reserved on the GPUs of each pipeline rank.
+std::vector<GpuMemory> reserved_by_fsdp(const TrainingEntry& entry, const TransformerModel& model,
+                                        const MicroBatch& work, const TrainingIteration& job,
+                                        const std::vector<LayerRange>& stages, const std::vector<Bytes>& peaks) {
+  const std::vector<int> held = evaluate(job.plan, job.costs()).most_held;
+  std::vector<GpuMemory> by_rank;
+  for (std::size_t rank = 0; rank < job.plan.ranks(); ++rank) {
+    FsdpShape shape;
+    shape.zero = static_cast<int>(job.sharding);
+    shape.shards = job.dense_shards().size;
+    shape.expert_shards = job.expert_shards().size;
+    shape.moments = bytes_of(entry.optimizer).state;
+    shape.gradients = job.gradient_bytes;
+    shape.recomputation = entry.recompute;
+    shape.activations = peaks[rank];
+    shape.micro_batches = job.plan.micro_batches;
+    shape.held = held[rank];
+    for (const int stage : job.plan.stage_of[rank]) {
+      shape.has_previous = shape.has_previous || (job.plan.ranks() > 1 && stage > 0);
+      shape.has_next = shape.has_next || (job.plan.ranks() > 1 && stage + 1 < job.plan.stages);
+    }
+    for (const Bytes& message : job.messages) shape.message = std::max(shape.message, message);
+    std::vector<LayerRange> here;
+    for (const int stage : job.plan.stage_of[rank]) here.push_back(stages[static_cast<std::size_t>(stage)]);
+    by_rank.push_back(fsdp_memory(model, work, here, shape));
+  }
+  return by_rank;
+}
+
 }  // namespace
 
 std::string gib(Bytes bytes) {
@@ -117,7 +148,7 @@ std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const Transformer
     if (!job.plan.has_weight_passes()) continue;
     // What was recomputed for the gradient of the inputs stays for that of the weights.
     const ActivationBytes whole = stage_activations(model, range, work, Recomputation::none);
-    const bool is_full = entry.recompute == Recomputation::full;
+    const bool is_full = computes_layers_again(entry.recompute);
     activations.for_weight.push_back(whole.output_gradients + (is_full ? whole.until_weight : Bytes{}));
   }
   Bytes gathered_keys;
@@ -125,6 +156,7 @@ std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const Transformer
     gathered_keys = Bytes{work.context_tokens() * (work.split.context - 1)} *
                     ((model.key_width() + model.value_width()) / work.split.tensor * width);
   const std::vector<Bytes> peaks = peak_activation_bytes(job.plan, activations);
+  if (entry.runtime == Runtime::fsdp2) return reserved_by_fsdp(entry, model, work, job, stages, peaks);
   std::vector<GpuMemory> by_rank;
   for (std::size_t rank = 0; rank < job.plan.ranks(); ++rank) {
     std::vector<HeldStage> held;
@@ -146,7 +178,7 @@ std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const Transformer
       by_rank.back().activations =
           std::min(peaks[rank], largest_layer(entry, model, work, held) * 2 + beside_layers(entry, model, work, held));
     Bytes& working = by_rank.back().working;
-    working = entry.recompute == Recomputation::full ? working + gathered_keys : std::max(working, gathered_keys);
+    working = computes_layers_again(entry.recompute) ? working + gathered_keys : std::max(working, gathered_keys);
     if (job.sharding == Sharding::weights && !job.reshard) {
       // Weights stay from the forward pass to the backward pass.
       std::int64_t elements = 0;

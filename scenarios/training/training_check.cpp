@@ -28,8 +28,8 @@ constexpr std::string_view kOnlyLayers[] = {"layers",          "select",      "s
                                             "input",           "exchange",    "servers",           "colocated",
                                             "hosts",           "framework",   "host_ns_per_value", "backup_workers",
                                             "gradient_coding", "staging",     "mixed_precision"};
-constexpr std::string_view kOnlyParallel[] = {"global_batch",         "config",    "recompute", "loss",
-                                              "attention_efficiency", "efficiency"};
+constexpr std::string_view kOnlyParallel[] = {"global_batch",         "config",     "recompute", "loss",
+                                              "attention_efficiency", "efficiency", "runtime"};
 
 template <class Complain>
 void check_offload(const TrainingEntry& entry, const Complain& complain) {
@@ -91,8 +91,28 @@ void check_parallel(const TrainingEntry& entry, const Complain& complain) {
   if (entry.model && find_transformer(*entry.model) == nullptr)
     return complain("model", fmt::format("{} is no transformer that can be spread over GPUs", quote(*entry.model)),
                     did_you_mean(*entry.model, transformer_names()));
+  const bool compresses = entry.given.contains("compression") && entry.compression.name != "none";
   for (const std::string_view member : kOnlyLayers) {
-    if (entry.given.contains(member)) complain(member, "has no effect with parallel", "");
+    if (!entry.given.contains(member)) continue;
+    const bool exchanges = member == "fusion" || member == "compression";
+    const bool of_compression = member == "collective" || member == "kernel_factor";
+    if (exchanges && entry.parallel->zero > 0)
+      complain(member,
+               fmt::format("with parallel.zero: {} gradients are reduce-scattered, in buckets of parallel.bucket",
+                           entry.parallel->zero),
+               "parallel.zero: 0");
+    else if (of_compression && !compresses)
+      complain(member, "has no effect without a compression", "");
+    else if (!exchanges && !of_compression)
+      complain(member, "has no effect with parallel", "");
+  }
+  if (entry.given.contains("fusion") && entry.parallel->given.contains("bucket"))
+    complain("parallel.bucket", "has no effect: the fusion policy says what is sent together", "leave one of them out");
+  if (compresses) {
+    const auto method = make_policy(compression_policies(), entry.compression, {});
+    if (const auto refusal = method->refusal(entry.collective))
+      complain("collective", fmt::format("{} can't be summed that way: {}", entry.compression.name, refusal->reason),
+               "auto");
   }
   for (const std::string_view member : {"efficiency", "attention_efficiency"}) {
     if (entry.device.calibrated && entry.given.contains(member))
@@ -109,6 +129,13 @@ void check_parallel(const TrainingEntry& entry, const Complain& complain) {
   if (entry.parallel->gradient_bytes != 2 && entry.parallel->gradient_bytes != 4)
     complain("parallel.gradient_bytes",
              fmt::format("{} bytes are no type of gradients", entry.parallel->gradient_bytes), "2 or 4");
+  if (entry.runtime == Runtime::fsdp2 && entry.parallel->zero == 0)
+    complain("runtime", "fsdp2: FSDP shares out the states of the optimizer",
+             "parallel.zero: 3, or 1 or 2 where weights stay");
+  const OffloadSetup& offload = entry.parallel->offload;
+  if (entry.runtime == Runtime::fsdp2 && (offload.optimizer != StatePlace::gpu || offload.activations))
+    complain("runtime", "fsdp2: what it has reserved is only known of states and activations on the GPU",
+             "plain, or no offload");
   if (entry.parallel->shards > 0 && entry.parallel->zero == 0)
     complain("parallel.shards", "has no effect without zero", "zero: 1, 2 or 3");
   if (entry.parallel->given.contains("context_exchange") && entry.parallel->context == 1)
@@ -125,6 +152,12 @@ void check_parallel(const TrainingEntry& entry, const Complain& complain) {
   if (load.ratio.has_value() + load.zipf.has_value() + load.capacity.has_value() + load.counts.has_value() > 1)
     complain("parallel.expert_load", "says more than once how uneven it is",
              "give one of ratio, zipf, capacity, counts");
+  if (load.swapped && !load.zipf && !load.counts)
+    complain("parallel.expert_load.swapped", "has no effect: nothing says how popular each expert is",
+             "give zipf or counts");
+  if (entry.parallel->expert_exchange == ExpertExchange::joint && entry.parallel->expert_tensor == 1)
+    complain("parallel.expert_exchange", "joint: has no effect where each expert lies on one GPU",
+             "expert_tensor: 2 or more, or direct");
   if (!entry.flash_attention.value_or(true) && entry.given.contains("attention_efficiency"))
     complain("attention_efficiency", "has no effect with attention: plain, whose products are like any other", "");
   if (entry.global_batch && entry.given.contains("accumulate"))
@@ -164,7 +197,7 @@ void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints)
   };
   if (entry.parallel) {
     check_parallel(entry, complain);
-    if (!entry.device.calibrated) check_setup(false);
+    if (!entry.device.calibrated) check_setup(entry.given.contains("compression") && entry.compression.name != "none");
     return;
   }
   for (const std::string_view member : kOnlyParallel) {

@@ -3,7 +3,6 @@
 #include "calibration/transformer_times.hpp"
 #include "models/devices.hpp"
 #include "models/parallel/memory.hpp"
-#include "models/parallel/offload.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -38,7 +37,6 @@ PassShares& PassShares::operator+=(const PassShares& other) {
   tensor += other.tensor;
   context += other.context;
   expert += other.expert;
-  offload += other.offload;
   return *this;
 }
 
@@ -105,6 +103,8 @@ std::vector<RankGroups> UnitTimes::groups_of(PassGroup kind) const {
     case PassGroup::context:
       return {{static_cast<int>(split.tensor), static_cast<int>(split.context)}};
     case PassGroup::expert:
+      if (entry_.parallel->expert_exchange == ExpertExchange::joint)
+        return {{1, expert_tensor * static_cast<int>(split.expert)}};
       return {{1, expert_tensor}, {expert_tensor, static_cast<int>(split.expert)}};
   }
   check_failed(__FILE__, __LINE__, "a kind of groups", "unknown");
@@ -318,6 +318,14 @@ ExpertPiece UnitTimes::exchange_of_piece(int pieces, std::vector<PassCollective>
   const RankGroups inside{1, static_cast<int>(split.expert_tensor)};
   const Bytes arrived = bytes_of(arrived_tokens(model_, work_) / pieces);
   ExpertPiece piece;
+  if (entry_.parallel->expert_exchange == ExpertExchange::joint) {
+    const RankGroups all{1, experts.stride * experts.size};
+    const Bytes parts = copies * split.expert_tensor;
+    piece.dispatch = piece.combine = groups_(CollectiveKind::all_to_all, all, parts);
+    sends = {sent(PassGroup::expert, CollectiveKind::all_to_all, all, parts)};
+    sends.back().times = 2;
+    return piece;
+  }
   piece.spread = groups_(CollectiveKind::all_gather, inside, arrived);
   piece.collect = groups_(CollectiveKind::reduce_scatter, inside, arrived);
   sends = {sent(PassGroup::expert, CollectiveKind::all_gather, inside, arrived),
@@ -403,41 +411,52 @@ UnitTimes::Added UnitTimes::expert_parallel(std::int64_t index) {
   return *best;
 }
 
+/// What the backward pass sends once more to compute the forward pass again. Where single operators are kept, outputs
+/// of attention and of reduce-scatters are among them, and nothing needs the sum behind the feed-forward.
+UnitTimes::Added UnitTimes::sent_again(const Added& added, PassGroup group, bool is_last) {
+  Added again;
+  if (entry_.recompute == Recomputation::full) {
+    again.forward = added.forward;
+    again.forward_sent = added.forward_sent;
+  }
+  if (entry_.recompute != Recomputation::operators || group != PassGroup::tensor) return again;
+  for (const PassCollective& each : added.forward_sent) {
+    const bool is_needed = work_.split.sequence_parallel ? each.kind == CollectiveKind::all_gather : !is_last;
+    if (!is_needed) continue;
+    again.forward += groups_(each.kind, each.groups, each.bytes);
+    again.forward_sent.push_back(each);
+  }
+  return again;
+}
+
 TimedUnit UnitTimes::timed_layer(std::int64_t index) {
   const std::vector<TransformerOperator> operators = transformer_operators(model_, index, work_);
   const OperatorTimes times = timed(operators);
   PassShares shares;
   PassTraffic forward, backward;
   Added all, again;  // `again`: what the backward pass sends to compute the forward pass once more
-  const auto add = [&](const Added& added, PassGroup group, Time PassShares::*share) {
+  const auto add = [&](const Added& added, PassGroup group, Time PassShares::*share, bool is_last = false) {
     forward.add(group, added.forward, added.forward_sent);
     backward.add(group, added.backward, added.backward_sent);
-    if (entry_.recompute == Recomputation::full) backward.add(group, added.forward, added.forward_sent);
+    const Added repeated = sent_again(added, group, is_last);
+    backward.add(group, repeated.forward, repeated.forward_sent);
     all.forward += added.forward;
     all.backward += added.backward;
     shares.*share += added.forward + added.backward;
-    if (entry_.recompute != Recomputation::full) return;
-    again.forward += added.forward;
-    shares.*share += added.forward;
+    again.forward += repeated.forward;
+    shares.*share += repeated.forward;
   };
   add(tensor_parallel(first_products(operators, LayerPart::attention)), PassGroup::tensor, &PassShares::tensor);
   if (!model_.is_mixture(index))
-    add(tensor_parallel(first_products(operators, LayerPart::feed_forward)), PassGroup::tensor, &PassShares::tensor);
+    add(tensor_parallel(first_products(operators, LayerPart::feed_forward)), PassGroup::tensor, &PassShares::tensor,
+        true);
   add(context_parallel(operators), PassGroup::context, &PassShares::context);
   const Added exchange = model_.is_mixture(index) ? expert_parallel(index) : Added{};
   add(exchange, PassGroup::expert, &PassShares::expert);
   const Time recompute = timed(recomputed_operators(operators, entry_.recompute)).forward;
-  if (const OffloadSetup& offload = entry_.parallel->offload; offload.activations) {
-    const Bytes kept = layer_activations(model_, index, work_, entry_.recompute).kept();
-    const Time out = waiting_for_link(kept, times.forward + all.forward, *offload.link);
-    const Time back = waiting_for_link(
-        kept, times.input_gradient + (weight_passes_ ? Time{} : times.weight_gradient) + recompute + all.backward,
-        *offload.link);
-    all.forward += out;
-    all.backward += back;
-    shares.offload += out + back;
-  }
   TimedUnit layer = made(times, recompute, all.forward, all.backward + again.forward, shares);
+  if (entry_.parallel->offload.activations)
+    layer.unit.offloaded = layer_activations(model_, index, work_, entry_.recompute).kept();
   layer.unit.forward_traffic = std::move(forward);
   layer.unit.backward_traffic = std::move(backward);
   layer.unit.forward_exchange = exchange.forward;

@@ -18,10 +18,10 @@ namespace contend {
 
 /// What a micro-batch spends in its passes on computing and on communication that nothing hides, forward and backward.
 struct PassShares {
-  Time compute{}, recompute{}, tensor{}, context{}, expert{}, offload{};
+  Time compute{}, recompute{}, tensor{}, context{}, expert{};
 
   PassShares& operator+=(const PassShares& other);
-  [[nodiscard]] Time total() const { return compute + recompute + tensor + context + expert + offload; }
+  [[nodiscard]] Time total() const { return compute + recompute + tensor + context + expert; }
 };
 
 /// A unit and what its passes are made of.
@@ -65,6 +65,7 @@ class UnitTimes {
     Time forward{}, backward{};
     std::vector<PassCollective> forward_sent{}, backward_sent{};  ///< that the times are those of
   };
+  [[nodiscard]] Added sent_again(const Added& added, PassGroup group, bool is_last);
   void check_servers_of_experts() const;
   [[nodiscard]] RankGroups tensor_groups() const { return {1, static_cast<int>(work_.split.tensor)}; }
   [[nodiscard]] OperatorTimes timed(const std::vector<TransformerOperator>& operators) const;

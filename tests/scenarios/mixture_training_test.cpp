@@ -6,6 +6,7 @@
 #include "tests/near.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 
@@ -124,4 +125,31 @@ TEST_CASE("experts: what is refused") {
   check_experts_refused("expert: 8, expert_load: {counts: no_such_file.csv}", "no_such_file.csv");
   check_experts_refused("expert: 32, expert_tensor: 1, expert_exchange: by-server, expert_pieces: 65",
                         "training.m.parallel.expert_pieces");
+}
+
+TEST_CASE("joint exchange: one all-to-all to all GPUs of an expert in place of an all-to-all and a gathering") {
+  const ParallelJob job = experts_of("expert: 4, expert_tensor: 2, expert_exchange: joint");
+  const ModelUnit& layer = job.iteration.units[0][3];
+  const auto& sent = layer.forward_traffic.collectives;
+  REQUIRE(std::ranges::count(sent, PassGroup::expert, &PassCollective::of) == 1);
+  const auto& all = *std::ranges::find(sent, PassGroup::expert, &PassCollective::of);
+  CHECK(all.kind == CollectiveKind::all_to_all);
+  CHECK(all.groups == RankGroups{1, 8});
+  CHECK(all.times == 2);
+  // 4,096 tokens, 6 experts each, 2,048 numbers of 2 bytes, to both GPUs of each expert.
+  CHECK(all.bytes == Bytes{std::int64_t{4096} * 6 * 2048 * 2 * 2});
+  // Inside a server both ways carry 1.75 times the copies: 7/8 of two, or 3/4 and half of two.
+  CHECK(exchange_s("expert: 4, expert_tensor: 2, expert_exchange: joint") ==
+        near(exchange_s("expert: 4, expert_tensor: 2"), 0.05));
+  check_experts_refused("expert: 4, expert_exchange: joint", "joint: has no effect where each expert lies on one GPU");
+}
+
+TEST_CASE("swapped experts: less to compute for the fullest GPU") {
+  const auto forward = [](const std::string& load) {
+    return experts_of("expert: 8, expert_load: " + load).iteration.units[0][3].forward;
+  };
+  CHECK(forward("{zipf: 1, swapped: true}") < forward("{zipf: 1}"));
+  CHECK(forward("{zipf: 1, swapped: true}") >= forward("{ratio: 1}"));
+  check_experts_refused("expert: 8, expert_load: {ratio: 1.5, swapped: true}",
+                        "training.m.parallel.expert_load.swapped: has no effect");
 }

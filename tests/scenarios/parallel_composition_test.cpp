@@ -156,10 +156,11 @@ TEST_CASE("states in host memory or on NVMe: the slowest way decides how long an
     const ParallelJob job = composed_job(base + ", offload: " + offload + "}", 8);
     CHECK(job.memory[0].optimizer == Bytes{});
     CHECK(job.memory[0].weights == none.memory[0].weights);
+    CHECK(job.iteration.sends_gradients);
     return job.iteration.update[0].to_seconds();
   };
   CHECK(none.memory[0].optimizer.count() == near(12 * elements, 1e-9));
-  CHECK(update("{optimizer: host, link: 1GB/s, memory: 100GB/s}") == near(4 * elements / 1e9, 1e-6));
+  CHECK(update("{optimizer: host, link: 1GB/s, memory: 100GB/s}") == near(2 * elements / 1e9, 1e-6));
   CHECK(update("{optimizer: host, link: 25GB/s, memory: 20GB/s}") == near(28 * elements / 20e9, 1e-6));
   CHECK(update("{optimizer: nvme, link: 25GB/s, memory: 20GB/s, nvme: 2GB/s}") == near(24 * elements / 2e9, 1e-6));
 }
@@ -180,7 +181,7 @@ TEST_CASE("weights outside of the GPUs: what is left there, how fast they come, 
   };
   const ParallelJob host = with("{optimizer: host, weights: host, link: 25GB/s, memory: 2000GB/s}");
   CHECK(*host.iteration.reads_weights == ByteRate{25e9});
-  CHECK(host.iteration.update[0].to_seconds() == near(4 * elements / 25e9, 1e-6));
+  CHECK(host.iteration.update[0].to_seconds() == near(28 * elements / 2000e9, 1e-6));
   const ParallelJob nvme = with("{optimizer: host, weights: nvme, link: 25GB/s, memory: 2000GB/s, nvme: 100MB/s}");
   CHECK(*nvme.iteration.reads_weights == ByteRate{1e8});
   CHECK(nvme.iteration.update[0].to_seconds() == near(2 * elements / 1e8, 1e-6));
@@ -200,8 +201,16 @@ TEST_CASE("activations in host memory cost time only where the link is slower th
   const ParallelJob kept = composed_job(base + "}", 16);
   const ParallelJob fast = composed_job(base + ", offload: {activations: true, link: 10000GB/s}}", 16);
   const ParallelJob slow = composed_job(base + ", offload: {activations: true, link: 1GB/s}}", 16);
-  CHECK(fast.shares[0].offload == Time{});
-  CHECK(fast.iteration.units[0][1].forward == kept.iteration.units[0][1].forward);
+  CHECK(slow.iteration.units[0][1].forward == kept.iteration.units[0][1].forward);
+  const auto iteration = [&](const std::string& offload) {
+    return lone_iteration(
+               composed("model: llama-3-8b, sequence: 8192, accumulate: 2, parallel: {tensor: 8, pipeline: 2" +
+                        offload + "}"),
+               "m", 16)
+        .to_seconds();
+  };
+  const double plain = iteration("");
+  CHECK(iteration(", offload: {activations: true, link: 10000GB/s}") == near(plain, 1e-3));
   CHECK(fast.memory[0].activations < kept.memory[0].activations);
   // What the output leaves stays on the GPU, beside two layers that come and go.
   const ParallelJob one = composed_job("model: llama-3-8b, sequence: 8192, batch: 4, parallel: {tensor: 8}", 8);
@@ -212,12 +221,78 @@ TEST_CASE("activations in host memory cost time only where the link is slower th
   const double vocabulary = 4.0 * 8192 * static_cast<double>(model.vocabulary) / 8;  // logits of a rank
   CHECK(moved.memory[0].activations.to_double() > 2 * vocabulary);
   CHECK(moved.memory[0].activations < one.memory[0].activations);
-  // A layer's forward pass lasts as long as its bytes need.
-  const ModelUnit& layer = slow.iteration.units[0][1];
-  const double bytes = slow.memory[0].activations.to_double() / 2;
-  CHECK(layer.forward.to_seconds() == near(bytes / 1e9, 2e-4));  // the tokens of the embedding are 9e-5 of it
-  CHECK(layer.forward < layer.backward_input + layer.backward_weight + Time::microseconds(1));
-  CHECK(slow.shares[0].offload > Time{});
+  // All that 16 layers leave of two micro-batches goes out through the slow link, and comes back behind the last pass.
+  const double bytes = slow.iteration.units[0][1].offloaded.to_double();
+  CHECK(2 * bytes == near(slow.memory[0].activations.to_double(), 2e-4));  // the tokens of the embedding are 9e-5 of it
+  CHECK(fast.iteration.units[0][1].offloaded == slow.iteration.units[0][1].offloaded);
+  const double moved_s = 2 * 16 * bytes / 1e9, slow_s = iteration(", offload: {activations: true, link: 1GB/s}");
+  CHECK(slow_s > moved_s);
+  CHECK(slow_s < 4 * moved_s + plain);  // out and in on both ranks, one after the other
+}
+
+TEST_CASE("any fusion policy plans the exchange of each stage; each unit by itself is what buckets of a unit are") {
+  const std::string base = "model: gpt-3-2.7b, sequence: 2048, batch: 1, accumulate: 8, parallel: {tensor: 2, ";
+  const auto iteration = [&](const std::string& parallel, const std::string& members) {
+    return lone_iteration(composed(base + parallel + "}" + members), "m", 64).to_seconds();
+  };
+  for (const std::string parallel : {"pipeline: 1", "pipeline: 2", "pipeline: 2, virtual: 2, schedule: interleaved"}) {
+    INFO(parallel);
+    const double by_unit = iteration(parallel + ", bucket: 1", "");
+    // Messages of two chunks of a rank pass each other, buckets don't.
+    const bool has_chunks = parallel.find("virtual") != std::string::npos;
+    CHECK(iteration(parallel, ", fusion: wfbp") == near(by_unit, has_chunks ? 2e-3 : 1e-6));
+    // Everything at the end, in one message: nothing hides.
+    const double at_end = iteration(parallel, ", fusion: bsp");
+    const ParallelJob job = composed_job(base + parallel + "}");
+    const double computing = evaluate(job.iteration.plan, job.iteration.costs()).makespan.to_seconds();
+    CHECK(at_end > by_unit);
+    for (const char* policy : {"ddp", "mg-wfbp", "omgs", "asc-wfbp"}) {
+      INFO(policy);
+      const double planned = iteration(parallel, fmt::format(", fusion: {}", policy));
+      CHECK(planned <= at_end * (1 + 1e-9));
+      CHECK(planned >= computing);
+    }
+  }
+}
+
+TEST_CASE("compressed gradients: the messages and kernels of the method, in the groups of equal weights") {
+  const std::string base = "model: gpt-3-2.7b, sequence: 2048, parallel: {tensor: 2, pipeline: 2}";
+  const IterationGraph plain = training_graph(composed_job(base + ", fusion: wfbp").iteration);
+  const ParallelJob job = composed_job(base + ", fusion: wfbp, compression: {policy: top-k, density: 0.01}");
+  const IterationGraph graph = training_graph(job.iteration);
+  double sent = 0, dense = 0;
+  for (const Op& op : graph.ops()) {
+    if (op.kind != OpKind::collective || op.collective != CollectiveKind::all_gather) continue;
+    CHECK(op.groups == RankGroups{2, 16});
+    sent += op.bytes.to_double();
+  }
+  for (const Op& op : plain.ops())
+    if (op.kind == OpKind::collective && op.collective == CollectiveKind::all_reduce) dense += op.bytes.to_double();
+  // A hundredth of the values of each of 16 ranks, with an index each.
+  CHECK(sent == near(dense * 0.01 * 2 * 16, 1e-3));
+  const auto kernels = [](const IterationGraph& each) {
+    return std::ranges::count_if(each.ops(), [](const Op& op) { return op.kind == OpKind::compute; });
+  };
+  CHECK(kernels(graph) > kernels(plain));
+}
+
+TEST_CASE("what can't plan or compress the exchange of a stage is refused") {
+  const auto said = [](const std::string& members, const std::string& expected) {
+    const std::string text = composition_refusal("model: gpt-3-2.7b, sequence: 2048, " + members);
+    INFO(text);
+    CHECK(text.find(expected) != std::string::npos);
+  };
+  said("fusion: ddp, parallel: {zero: 1}", "training.m.fusion: with parallel.zero: 1 gradients are reduce-scattered");
+  said("compression: top-k, parallel: {zero: 3}", "training.m.compression: with parallel.zero: 3");
+  said("fusion: ddp, parallel: {bucket: 5}", "training.m.parallel.bucket: has no effect");
+  said("collective: all-gather, parallel: {zero: 0}", "training.m.collective: has no effect without a compression");
+  said("fusion: dear, parallel: {tensor: 2}", "training.m.fusion: dear: a part of its exchange goes on");
+  said("fusion: horovod, parallel: {tensor: 2}", "training.m.fusion: horovod: a part of its exchange goes on");
+  said("compression: power-sgd, parallel: {tensor: 2}",
+       "training.m.compression: power-sgd: can't exchange the gradients");
+  said("compression: local-sgd, parallel: {tensor: 2}", "training.m.compression: local-sgd");
+  said("fusion: ddp, accumulate: 16, parallel: {pipeline: 4, schedule: dualpipe}",
+       "training.m.fusion: the schedule dualpipe runs two passes as one");
 }
 
 TEST_CASE("offloading that makes no sense is refused") {

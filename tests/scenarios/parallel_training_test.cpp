@@ -152,7 +152,11 @@ TEST_CASE("parallel: members of the other way to train are refused") {
   check_refused("model: resnet50, parallel: {tensor: 2}", "training.m.model: ");
   check_refused("model: llama-3-405b", "training.m.model: llama-3-405b is trained on several GPUs; give parallel");
   check_refused("model: llama-3-8b, fusion: mg-wfbp, parallel: {zero: 1}",
-                "training.m.fusion: has no effect with parallel");
+                "training.m.fusion: with parallel.zero: 1 gradients are reduce-scattered");
+  check_refused("model: llama-3-8b, host_ns_per_value: 2, parallel: {zero: 0}",
+                "training.m.host_ns_per_value: has no effect");
+  check_refused("model: llama-3-8b, runtime: fsdp2, parallel: {zero: 0}", "training.m.runtime: fsdp2: FSDP shares out");
+  check_refused("model: mixtral-8x7b, recompute: operators, parallel: {zero: 1}", "training.m.recompute: operators: ");
   check_refused("model: resnet50, recompute: full", "training.m.recompute: has no effect without parallel");
   check_refused("model: llama-3-8b, config: x.json, parallel: {zero: 1}", "says its network twice");
   check_refused("model: llama-3-8b, accumulate: 2, global_batch: 64, parallel: {zero: 1}",

@@ -25,6 +25,7 @@ namespace contend {
 namespace {
 
 constexpr double kTolerance = 0.20;
+constexpr double kMemoryTolerance = 0.10;
 
 /// Servers of eight GPUs: one direction of all interfaces of a server, and of the links of a GPU inside it. Start-up
 /// times are ours (docs/validation/parallel.md).
@@ -35,6 +36,9 @@ struct Machine {
 constexpr Machine kSelene{"A100-80GB", "nic: 1600Gbps, alpha: 10us, inside: {bandwidth: 2400Gbps, alpha: 5us}"};
 /// Eight 400 Gb/s interfaces, NVLink 4.
 constexpr Machine kH100{"H100-SXM", "nic: 3200Gbps, alpha: 10us, inside: {bandwidth: 3600Gbps, alpha: 5us}"};
+
+/// H100 with 2.4 TB/s of memory at 500 W (docs/performance.md of torchtitan), 400 Gb/s a GPU.
+constexpr Machine kGrandTeton{"H100-HBM2e", kH100.network};
 
 /// H800: the computing of an H100, NVLink of 200 GB/s each way, eight 400 Gb/s InfiniBand interfaces (DeepSeek-AI,
 /// arXiv 2412.19437, section 3.1).
@@ -94,29 +98,31 @@ constexpr Row kMegatronH100[] = {
 };
 constexpr std::string_view kMegatronH100Common = "dtype: bf16, sequence: 4096";
 
-// torchtitan, docs/performance.md of December 2024: H100 with 96 GB of HBM2e at 500 W.
+// torchtitan, docs/performance.md of December 2024. Its pipelines have as many micro-batches as ranks unless told
+// otherwise (config_manager.py), and then keep gathered weights and reduce gradients once (parallelize_llama.py), which
+// is zero: 1. Context-parallel ranks gather keys and values (context_parallel_rotate_method).
 constexpr Row kTorchtitan[] = {
     {"8B, 8 GPUs, bf16", 8,
-     "model: llama-3-8b, dtype: bf16, batch: 2, sequence: 8192, recompute: selective, parallel: {zero: 3}", 5762, 82.4},
+     "model: llama-3-8b, dtype: bf16, batch: 2, sequence: 8192, recompute: operators, parallel: {zero: 3}", 5762, 82.4},
     {"8B, 128 GPUs, bf16", 128,
-     "model: llama-3-8b, dtype: bf16, batch: 2, sequence: 8192, recompute: selective, parallel: {zero: 3}", 5605, 67.0},
+     "model: llama-3-8b, dtype: bf16, batch: 2, sequence: 8192, recompute: operators, parallel: {zero: 3}", 5605, 67.0},
     {"8B, 8 GPUs, 32768 tokens, fp8", 8,
      "model: llama-3-8b, dtype: fp8, batch: 1, sequence: 32768, recompute: full, parallel: {zero: 3}", 3890, 83.9},
     {"8B, 8 GPUs, context 4, 131072 tokens, fp8", 8,
-     "model: llama-3-8b, dtype: fp8, batch: 1, sequence: 131072, recompute: full, parallel: {context: 4, zero: 3}",
+     "model: llama-3-8b, dtype: fp8, batch: 1, sequence: 131072, recompute: full, parallel: {context: 4, "
+     "context_exchange: all-gather, zero: 3}",
      1071, 84.0},
     {"70B, 256 GPUs, fp8", 256,
      "model: llama-3-70b, dtype: fp8, batch: 16, sequence: 8192, recompute: full, parallel: {tensor: 8, "
      "sequence_parallel: true, zero: 3}",
      829, 71.9},
     {"405B, 512 GPUs, fp8", 512,
-     "model: llama-3-405b, dtype: fp8, batch: 1, accumulate: 32, sequence: 8192, recompute: full, parallel: {tensor: "
-     "8, "
-     "pipeline: 8, sequence_parallel: true, zero: 2}",
+     "model: llama-3-405b, dtype: fp8, batch: 4, accumulate: 8, sequence: 8192, recompute: full, parallel: {tensor: 8, "
+     "pipeline: 8, layers: [16, 16, 16, 16, 16, 16, 15, 15], sequence_parallel: true, zero: 1}",
      100, 82.5},
 };
 
-constexpr std::string_view kTorchtitanCommon = "loss: framework";
+constexpr std::string_view kTorchtitanCommon = "loss: framework, runtime: fsdp2";
 
 // Megatron-Bridge 25.09, DGX-H100, fp8.
 constexpr Row kMegatronBridge[] = {
@@ -244,12 +250,20 @@ CheckedTable mixture_layer() {
   return table;
 }
 
+/// Members of an entry on a machine whose clock lets products reach this share of the peak: attention then reaches
+/// less of it in the same proportion.
+std::string at_clock(const Machine& machine, std::string_view common, double efficiency) {
+  const double usual = RooflineOptions{}.matrix_unit_efficiency;
+  return fmt::format("{}, efficiency: {}, attention_efficiency: {}", common, efficiency,
+                     find_device(machine.device)->fused_attention * efficiency / usual);
+}
+
 /// The share of the peak for products with which the first row comes out, by bisection to a thousandth.
 double fitted_efficiency(const Row& row, const Machine& machine, std::string_view common) {
   double low = 0.05, high = 1;
   while (high - low > 1e-3) {
     const double middle = (low + high) / 2;
-    const Ours ours = ours_of(row, machine, fmt::format("{}, efficiency: {}", common, middle));
+    const Ours ours = ours_of(row, machine, at_clock(machine, common, middle));
     (ours.throughput < row.published ? low : high) = middle;
   }
   return high;
@@ -259,13 +273,14 @@ double fitted_efficiency(const Row& row, const Machine& machine, std::string_vie
 std::vector<CheckedTable> fitted_tables(const std::string& title, std::span<const Row> rows, const Machine& machine,
                                         std::string_view common) {
   const double efficiency = fitted_efficiency(rows.front(), machine, common);
-  const std::string fitted = fmt::format("{}, efficiency: {}", common, efficiency);
+  const std::string fitted = at_clock(machine, common, efficiency);
   CheckedTable speed, memory;
   speed.title = title + ", tokens/s a GPU";
-  speed.notes.push_back(
-      fmt::format("fitted on the first row, which doesn't count: products reach {:.3f} of the peak", efficiency));
+  speed.notes.push_back(fmt::format(
+      "fitted on the first row, which doesn't count: products reach {:.3f} of the peak, and attention less in the "
+      "same proportion",
+      efficiency));
   memory.title = title + ", peak GiB";
-  memory.shown_only = true;
   for (const Row& row : rows) {
     const Ours ours = ours_of(row, machine, fitted);
     speed.checks.push_back(figure_of(row, ours));
@@ -273,7 +288,7 @@ std::vector<CheckedTable> fitted_tables(const std::string& title, std::span<cons
     held.name = fmt::format("{}, GiB", row.name);
     held.published = row.peak_gib;
     held.ours = ours.gib;
-    held.tolerance = kOnlyShown;
+    held.tolerance = kMemoryTolerance;
     memory.checks.push_back(held);
   }
   speed.checks.front().tolerance = kOnlyShown;
@@ -286,8 +301,6 @@ constexpr KnownReason kOutside[] = {
      "small kernels and the work of the host between them; products reach less than in the large models"},
     {"Qwen3-30B-A3B, 16 GPUs", 0.37, "128 small experts: grouped products of 768 columns, permutations, the host"},
     {"Mixtral layer, backward", 0.266, "products of a layer that is measured by itself reach more of the peak"},
-    {"8B, 8 GPUs, context 4, 131072 tokens, fp8", 0.665,
-     "blocks of ring attention are slower than one kernel, and wait"},
 };
 
 }  // namespace
@@ -299,7 +312,7 @@ int validate_parallel(std::FILE* out) {
       table_of("GPT on H100, Megatron-Core r0.8.0, seconds of an iteration; nothing fitted", kMegatronH100, kH100,
                kMegatronH100Common)};
   for (CheckedTable& each :
-       fitted_tables("Llama 3 on H100 at 500 W, torchtitan", kTorchtitan, kH100, kTorchtitanCommon))
+       fitted_tables("Llama 3 on H100 at 500 W, torchtitan", kTorchtitan, kGrandTeton, kTorchtitanCommon))
     tables.push_back(std::move(each));
   tables.insert(tables.begin() + 2, table_of("fp8 on H100, Megatron-Bridge 25.09, tokens/s a GPU; nothing fitted",
                                              kMegatronBridge, kH100, kMegatronBridgeCommon));

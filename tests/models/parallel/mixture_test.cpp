@@ -172,3 +172,24 @@ TEST_CASE("mixture: hardly an order of the exchange is shorter than the one that
   }
   CHECK(equal >= rounds * 9 / 10);
 }
+
+TEST_CASE("experts swap places as long as that makes the fullest rank less full") {
+  // 14 and 2: swapping 8 and 1 leaves 7 and 9, swapping 6 and 1 leaves 9 and 7. Nothing is better than 9 then.
+  const std::vector<double> two = swap_experts({8, 6, 1, 1}, 2);
+  CHECK(fullest_over_mean(two, 2) == near(9.0 / 8, 1e-12));
+  // 10, 6 and 2: 5 and 1 change places, which leaves three times 6.
+  CHECK(fullest_over_mean(swap_experts({5, 5, 3, 3, 1, 1}, 3), 3) == near(1.0, 1e-12));
+  CHECK(swap_experts({3, 3, 3, 3}, 2) == std::vector<double>{3, 3, 3, 3});
+  RandomStream draws{7, "expert swaps"};
+  for (int trial = 0; trial < 50; ++trial) {
+    const std::int64_t ranks = draws.uniform_integer(1, 6), each = draws.uniform_integer(1, 5);
+    std::vector<double> tokens;
+    for (std::int64_t i = 0; i < ranks * each; ++i)
+      tokens.push_back(static_cast<double>(draws.uniform_integer(0, 100)) + 1);
+    std::vector<double> swapped = swap_experts(tokens, ranks);
+    CHECK(fullest_over_mean(swapped, ranks) <= fullest_over_mean(tokens, ranks));
+    std::ranges::sort(tokens);
+    std::ranges::sort(swapped);
+    CHECK(swapped == tokens);
+  }
+}

@@ -125,6 +125,50 @@ TEST_CASE("weights outside of the GPU are read one unit before they are gathered
   CHECK(period(job) == 67);
 }
 
+TEST_CASE("gradients go to the host behind the backward passes of their units, one after the other") {
+  // F 0-20, B 20-40 and 40-60; at a byte a nanosecond gradients go 40-45 and 60-65, then the update.
+  TrainingIteration job = job_of(plan_of("1f1b", 1, 1), 1, Sharding::none);
+  job.sends_gradients = true;
+  job.link = ByteRate{1e9};
+  CHECK(end_of(job, 1) == 72);
+  job.link = ByteRate{0.1e9};  // 40-90, 90-140
+  CHECK(end_of(job, 1) == 147);
+  // Of two ranks that share them out each sends three of five, once they are reduced: 40-45, 45-48; 60-65, 65-68.
+  job.data = 2;
+  job.sharding = Sharding::optimizer;
+  job.link = ByteRate{1e9};
+  CHECK(end_of(job, 1) == 75 + 10);  // and two gatherings of the weights behind the update
+}
+
+TEST_CASE("activations leave while later units compute, two of which have theirs, and come back one unit ahead") {
+  TrainingIteration job = job_of(plan_of("1f1b", 1, 1), 1, Sharding::none);
+  for (ModelUnit& unit : job.units[0]) unit.offloaded = Bytes{6};
+  job.link = ByteRate{1e9};
+  // F 0-10, 10-20; out 10-16, 20-26; in 26-32, 32-38; B 32-52, 52-72; update.
+  CHECK(end_of(job, 1) == 79);
+  job.link = ByteRate{0.2e9};
+  // Out 10-40, 40-70; in 70-100, 100-130; B 100-120, 130-150.
+  CHECK(end_of(job, 1) == 157);
+  // A third unit can't begin before those of the first have left: F 40-50; out 70-100; in 100-130, 130-160, 160-190; B
+  // 130-150, 160-180, 190-210.
+  job.units[0].push_back(job.units[0].back());
+  CHECK(end_of(job, 1) == 217);
+}
+
+TEST_CASE("activations and gradients share the way to the host") {
+  // Two micro-batches, whose gradients of 5 go each: 25 ns, as activations take 30. F 0-10, 10-20; out 10-40, 40-70; in
+  // 70-100, 100-130; B 100-120, 130-150; gradients 120-145, 150-175. F 150-160, 160-170; out 175-205, behind the
+  // gradients, and 205-235; in 235-265, 265-295; B 265-285, 295-315; gradients 285-310, 315-340.
+  TrainingIteration job = job_of(plan_of("1f1b", 1, 2), 1, Sharding::gradients);
+  for (ModelUnit& unit : job.units[0]) unit.offloaded = Bytes{6};
+  job.link = ByteRate{0.2e9};
+  job.sends_gradients = true;
+  CHECK(end_of(job, 1) == 347);
+  // By themselves activations don't wait: out 160-190, 190-220; in 220-250, 250-280; B 250-270, 280-300.
+  job.sends_gradients = false;
+  CHECK(end_of(job, 1) == 307);
+}
+
 TEST_CASE("a pipeline of two ranks takes what its schedule says, the exchange and the update") {
   TrainingIteration job = job_of(plan_of("1f1b", 2, 4), 1, Sharding::none);
   for (auto& units : job.units) units = {{ns(10), ns(10), ns(10), 5, 0}};

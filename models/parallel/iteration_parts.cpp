@@ -1,0 +1,75 @@
+// What passes of a training iteration take and send, and which planned exchanges it can have.
+
+#include "models/parallel/training_iteration.hpp"
+
+#include "sim/check.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <string>
+
+namespace contend {
+
+const PassTraffic* ModelUnit::traffic(PassKind kind) const {
+  if (kind == PassKind::backward_weight) return nullptr;
+  return kind == PassKind::forward ? &forward_traffic : &backward_traffic;
+}
+
+Time ModelUnit::of(PassKind kind) const {
+  switch (kind) {
+    case PassKind::forward:
+      return forward;
+    case PassKind::backward:
+      return backward_input + backward_weight;
+    case PassKind::backward_input:
+      return backward_input;
+    case PassKind::backward_weight:
+      return backward_weight;
+  }
+  check_failed(__FILE__, __LINE__, "a kind of pass", "unknown");
+}
+
+PipelineCosts TrainingIteration::costs() const {
+  PipelineCosts made;
+  bool hides = false;
+  for (const std::vector<ModelUnit>& stage : units) {
+    const auto sum = [&](PassKind kind) {
+      return std::accumulate(stage.begin(), stage.end(), Time{},
+                             [&](Time before, const ModelUnit& unit) { return before + unit.of(kind); });
+    };
+    made.forward.push_back(sum(PassKind::forward));
+    made.backward.push_back(sum(PassKind::backward));
+    made.backward_input.push_back(sum(PassKind::backward_input));
+    made.backward_weight.push_back(sum(PassKind::backward_weight));
+    Time exchange;
+    for (const ModelUnit& unit : stage) exchange += unit.forward_exchange + unit.backward_exchange;
+    made.merged.push_back(std::max(made.forward.back() + made.backward.back() - exchange, exchange));
+    hides = hides || exchange > Time{};
+  }
+  if (!hides) made.merged.clear();
+  return made;
+}
+
+std::optional<std::string> unfit_for_stage(const FusedIteration& planned, std::size_t layers) {
+  const IterationGraph& plan = planned.graph;
+  const std::size_t tasks = 2 * layers;
+  if (plan.phases().count() > 1) return "its iterations differ in what they exchange";
+  for (const Op& op : plan.ops()) {
+    if (op.kind == OpKind::message) return "it sends messages between pairs of workers";
+    if (op.kind == OpKind::collective && op.scope == CollectiveScope::leaders)
+      return "it has collectives among one rank of each server";
+    if (op.kind == OpKind::collective && op.collective == CollectiveKind::exchange)
+      return "it swaps weights between pairs of workers";
+  }
+  for (const Dependency& each : plan.dependencies()) {
+    const std::size_t before = each.before.index(), after = each.after.index();
+    if (before < tasks && after < tasks) continue;
+    const bool to_next = each.lag == 1 && before >= tasks && after < layers;
+    const bool in_backward = each.lag == 0 && before >= layers && after >= layers;
+    if (!to_next && !in_backward) return "a part of its exchange goes on behind the update, in the next iteration";
+  }
+  return std::nullopt;
+}
+
+}  // namespace contend
