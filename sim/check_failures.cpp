@@ -76,9 +76,13 @@ void check_redundancy(const EngineState& state) {
     const auto complain = [&](std::string_view reason) {
       throw InputError{fmt::format("redundancy: job `{}` {}", job.name, reason)};
     };
-    if (!job.duration) complain("has iterations, and only jobs with a duration go on without GPUs");
     if (job.gpus % rule.stages != 0)
       complain(fmt::format("has {} GPUs, not a multiple of {} stages", job.gpus, rule.stages));
+    if (!job.duration && !state.options.interference.none())
+      complain("has iterations, and what redundancy adds to their tasks can't be simulated with interference");
+    if (!job.duration && job.gpus / rule.stages % job.layout.together != 0)
+      complain(fmt::format("has groups of {} GPUs, which the {} of a stage are not a multiple of", job.layout.together,
+                           job.gpus / rule.stages));
     if (job.sizes >= 0 || (job.gpu_share > 0 && job.gpu_share < kWholeGpu))
       complain("is elastic or reserves parts of GPUs");
   }

@@ -1,5 +1,6 @@
 #include "sim/engine_state.hpp"
 
+#include "sim/cells.hpp"
 #include "sim/check.hpp"
 #include "sim/check_input.hpp"
 #include "sim/error.hpp"
@@ -58,6 +59,7 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     JobRun& run = jobs[j];
     limit_attempts(options.rules.failures, workload.jobs[j]);
+    if (options.failures.redundancy.any() && workload.jobs[j].gpu_share == 0) workload.jobs[j].gpu_share = kWholeGpu;
     run.spec = &workload.jobs[j];
     run.submitted = run.spec->submit;
     run.width = run.spec->gpus;
@@ -208,6 +210,25 @@ void EngineState::go_on_covered(JobId job, Time stands) {
   end_by_clock(run);
 }
 
+void EngineState::set_redundant_work(const JobRun& run) {
+  if (redundant_work.empty()) return;
+  const std::vector<std::int32_t> paces =
+      options.failures.redundancy.paces(ranks_out(run), run.width, run.spec->layout.together);
+  for (std::size_t rank = 0; rank < paces.size(); ++rank) {
+    redundant_work[run.gpus[rank].index()] = paces[rank];
+    update_slowness(*this, run.gpus[rank]);
+  }
+}
+
+Time EngineState::busy_of(GpuId id, Time now) const {
+  const GpuState& state = gpu[id.index()];
+  const Cell& cell = cells[state.cell.index()];
+  Time busy = state.busy + cell.busy_time;
+  if (cell.busy) busy += now - cell.started;
+  if (state.whole_jobs > 0) busy += now - state.whole_since;
+  return busy;
+}
+
 void EngineState::count_sharing(JobId job) {
   const JobRun& run = jobs[job.index()];
   SharedClock& own = *run.shared;
@@ -259,8 +280,12 @@ GpuTime EngineState::undone(const JobRun& run) const {
     const WorkDone work = work_done(run);
     return {work.done - work.saved, run.spec->gpus};
   }
-  if (!run.live->begun) return {};
-  GpuTime lost = run.plan->compute_left(durable(run).iteration, run.iterations);
+  if (!run.live->begun && !run.live->goes_on) return {};
+  return undone(run, durable(run).iteration);
+}
+
+GpuTime EngineState::undone(const JobRun& run, std::int64_t iteration) const {
+  GpuTime lost = run.plan->compute_left(iteration, run.iterations);
   lost -= run.remaining_service - promised(run, clock);
   const auto job = static_cast<std::size_t>(&run - jobs.data());
   for (const CellId id : run.live->cells) {

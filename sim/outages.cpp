@@ -25,7 +25,11 @@ Outages::Outages(EngineState& state, Admission& admission)
   check_failure_spec(state);
   if (!spec_.any()) return;
   gpus_.resize(state.gpus());
-  if (spec_.redundancy.any()) state_.covered.assign(state.gpus(), Time::never());
+  if (spec_.redundancy.any()) {
+    state_.covered.assign(state.gpus(), Time::never());
+    if (std::ranges::any_of(state.jobs, [](const JobRun& run) { return !run.timed(); }))
+      state_.redundant_work.assign(state.gpus(), Slowdown::kFullPace);
+  }
   servers_.resize(state.servers());
   add_components();
   if (!spec_.of_jobs) return;

@@ -337,7 +337,7 @@ std::vector<ScenarioKey> redundancy_keys() {
                 "failures.redundancy.cover", [](auto& s) -> auto& { return s.failures.redundancy.cover; },
                 choice_codec<Cover>(
                     {{"none", Cover::none}, {"neighbours", Cover::neighbours}, {"replicas", Cover::replicas}}),
-                "which failures of GPUs a job with a duration goes on without, in place of its last checkpoint. "
+                "which failures of GPUs a job goes on without, in place of its last checkpoint. "
                 "neighbours: each GPU holds the layers of the next stage of its pipeline, too, and does the work "
                 "of both (Bamboo, NSDI 2023); replicas: others of the stage do the work (Oobleck, SOSP 2023; "
                 "ReCycle, SOSP 2024)"),

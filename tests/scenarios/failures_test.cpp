@@ -424,5 +424,5 @@ TEST_CASE("redundancy: what its keys become, and what has no meaning") {
     }
     return std::string{};
   };
-  CHECK(mentions(refusal("sizes: {16: 1}"), "has iterations, and only jobs with a duration go on"));
+  CHECK(mentions(refusal("sizes: {16: 1}"), "has no pipelines of 4 stages: each of its GPUs holds all of its network"));
 }
