@@ -129,9 +129,10 @@ void Allocation::start_sharing(JobId job, std::span<const GpuId> gpus) {
   const PolicyKey key = state_.policies.scheduling->key(view);
   view.remaining_service -= run.plan->most_compute();
   run.key_fall = key - state_.policies.scheduling->key(view);
-  state_.set_redundant_work(run);
+  state_.set_job_work(run);
   occupy(state_, job);
   run.live->standing_since = state_.clock;
+  if (state_.options.failures.mitigation.any()) state_.started.push_back(job);
   const Time pause = run.pause(state_.costs_of(run));
   if (pause == Time{}) return begin(run, job);
   run.ends = state_.clock + pause;
@@ -368,7 +369,7 @@ void Allocation::go_on(JobId job, Time stands, bool is_struck) {
     begin_anew(run, job, is_struck);
   } else {
     begins = std::max(begins, run.ends);
-    state_.set_redundant_work(run);
+    state_.set_job_work(run);
     state_.calendar.cancel(run.end);
   }
   if (begins == state_.clock) return begin(run, job);
@@ -396,7 +397,7 @@ void Allocation::begin_anew(JobRun& run, JobId job, bool is_struck) {
   const std::int64_t next_save = before.next_save;
   drop_iterations(run, job, run.completed);
   state_.network->leave(job, state_.clock);
-  state_.set_redundant_work(run);
+  state_.set_job_work(run);
   occupy(state_, job);
   JobExecution& after = *run.live;
   after.first = first;
@@ -450,8 +451,8 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
   const Time held = state_.clock - run.since;
   bool has_saved = false;
   for (const GpuId gpu : run.gpus) {
-    if (!state_.redundant_work.empty()) {
-      state_.redundant_work[gpu.index()] = Slowdown::kFullPace;
+    if (!state_.job_work.empty()) {
+      state_.job_work[gpu.index()] = Slowdown::kFullPace;
       update_slowness(state_, gpu);
     }
     if (!keeps_gpus) {
@@ -492,6 +493,7 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
     run.shared.reset();
   }
   run.resumes = run.was_struck = false;
+  run.balances = run.reroutes = false;
   run.width = run.spec->gpus;
   std::vector<GpuId>{}.swap(run.gpus);
   return has_saved;

@@ -265,9 +265,9 @@ void set_slowness(EngineState& state, GpuId gpu, std::int32_t slowness) {
 
 void update_slowness(EngineState& state, GpuId gpu) {
   std::int64_t slowness = state.gpu_slowness.empty() ? Slowdown::kFullPace : state.gpu_slowness[gpu.index()];
-  if (!state.redundant_work.empty()) {
+  if (!state.job_work.empty()) {
     constexpr std::int64_t kFull = Slowdown::kFullPace;
-    slowness = (slowness * state.redundant_work[gpu.index()] + kFull - 1) / kFull;
+    slowness = (slowness * state.job_work[gpu.index()] + kFull - 1) / kFull;
   }
   set_slowness(state, gpu, static_cast<std::int32_t>(std::min<std::int64_t>(slowness, INT32_MAX)));
 }

@@ -21,7 +21,7 @@ bool Outages::goes_on(JobId job, Time detection) {
     if (std::ranges::find(run.gpus, gpu) != run.gpus.end()) now.push_back(gpu);
   if (now.empty()) return true;  // something else has failed on what is out already
   for (const GpuId gpu : now) state_.cover(gpu);
-  if (!rule.covers(state_.ranks_out(run), run.width, run.spec->layout.together)) {
+  if (!rule.covers(state_.ranks_out(run), run.width, run.spec->layout.replica)) {
     for (const GpuId gpu : now) state_.uncover(gpu);
     return false;
   }

@@ -59,7 +59,8 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     JobRun& run = jobs[j];
     limit_attempts(options.rules.failures, workload.jobs[j]);
-    if (options.failures.redundancy.any() && workload.jobs[j].gpu_share == 0) workload.jobs[j].gpu_share = kWholeGpu;
+    if ((options.failures.redundancy.any() || options.failures.mitigation.any()) && workload.jobs[j].gpu_share == 0)
+      workload.jobs[j].gpu_share = kWholeGpu;
     run.spec = &workload.jobs[j];
     run.submitted = run.spec->submit;
     run.width = run.spec->gpus;
@@ -210,16 +211,6 @@ void EngineState::go_on_covered(JobId job, Time stands) {
   end_by_clock(run);
 }
 
-void EngineState::set_redundant_work(const JobRun& run) {
-  if (redundant_work.empty()) return;
-  const std::vector<std::int32_t> paces =
-      options.failures.redundancy.paces(ranks_out(run), run.width, run.spec->layout.together);
-  for (std::size_t rank = 0; rank < paces.size(); ++rank) {
-    redundant_work[run.gpus[rank].index()] = paces[rank];
-    update_slowness(*this, run.gpus[rank]);
-  }
-}
-
 Time EngineState::busy_of(GpuId id, Time now) const {
   const GpuState& state = gpu[id.index()];
   const Cell& cell = cells[state.cell.index()];
@@ -334,12 +325,6 @@ Time EngineState::length_on(const Cell& cell, Time planned) {
   if (jitter.empty()) return length;
   const double factor = jitter[cell.gpus.front().index()].lognormal(0, options.failures.jitter);
   return Time::ceil_nanoseconds(static_cast<double>(length.ns()) * factor);
-}
-
-double EngineState::slowness_of(const Traffic& traffic) const {
-  std::int32_t slowest = Slowdown::kFullPace;
-  for (const ServerId server : traffic.servers()) slowest = std::max(slowest, server_slowness[server.index()]);
-  return static_cast<double>(slowest) / Slowdown::kFullPace;
 }
 
 void EngineState::set_state(JobId id, JobState state) {

@@ -51,6 +51,8 @@ struct alignas(kCacheLine) JobRun {
   bool gave_up = false;     ///< it ended because failures interrupted it too often
   bool was_struck = false;  ///< a failure ended its last run: its next start, or the present one, pays for that
   bool resubmits = false;   ///< its next retry counts as a submission (RetryRule::at_end)
+  /// The steps of Mitigation that it has taken in its present run.
+  bool balances = false, reroutes = false;
   JobState state = JobState::submitted;
   const Plan* plan = nullptr;                        ///< null for a timed job
   std::unique_ptr<JobExecution, ReturnToPool> live;  ///< of a graph job, while it runs
@@ -242,9 +244,10 @@ struct EngineState : ClusterView {
   std::vector<JobId> changed_jobs;
   std::vector<ServerId> changed_servers;
   std::vector<std::int32_t> server_slowness;  ///< by server: of the bytes of its transfers; empty if that never changes
-  /// By GPU, in thousandths of the time of its tasks: what ails it, and what redundancy has its job of iterations do
-  /// (RedundancyRule::paces). Each is empty if that never changes.
-  std::vector<std::int32_t> gpu_slowness, redundant_work;
+  /// By GPU, in thousandths of the time of its tasks: what ails it, and what its job of iterations has it do because of
+  /// redundancy (RedundancyRule::paces) or of slow replicas (Mitigation). Each is empty if that never changes.
+  std::vector<std::int32_t> gpu_slowness, job_work;
+  std::vector<JobId> started;  ///< jobs of iterations that started at this instant; nothing is noted without Mitigation
   std::vector<std::uint32_t> sending_jobs;          ///< by server: graph jobs on it that have several servers
   std::vector<JobId> folded_for;                    ///< by server: the job in whose JobExecution::same_servers it is
   std::uint64_t joined_made = 0;                    ///< JoinedServers so far
@@ -290,7 +293,16 @@ struct EngineState : ClusterView {
   /// Sets the speed of a running timed job that goes on without its covered GPUs, after it has stood still for a time.
   void go_on_covered(JobId job, Time stands);
   /// Likewise of a job of iterations, but for the time: how long the tasks on each of its GPUs take.
-  void set_redundant_work(const JobRun& run);
+  void set_job_work(const JobRun& run);
+  /// By rank of a job of iterations, in thousandths: the part of its tasks that it does, so that all replicas take
+  /// equally long, if the job moves micro-batches (JobRun::balances); else all of them.
+  [[nodiscard]] std::vector<std::int32_t> shares_of_work(const JobRun& run) const;
+  /// How many thousandths of their time the tasks of the slowest rank of such a job take, or its slowest transfers,
+  /// because of components that are slow.
+  [[nodiscard]] std::int32_t slowest_task(const JobRun& run) const;
+  [[nodiscard]] std::int32_t slowest_transfer(const JobRun& run) const;
+  /// What is left of the slowness of its transfers, in thousandths of their time.
+  [[nodiscard]] std::int32_t rerouted(const JobRun& run, std::int32_t slowness) const;
   /// What a GPU that is out of service takes: all of it, so that no job fits.
   [[nodiscard]] static const RankDemand& out_of_service();
   /// Has the sharer look at the timed jobs on a GPU; nothing without a law.

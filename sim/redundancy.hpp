@@ -5,7 +5,7 @@
 // the GPU is repaired the job goes on at a lower speed, and it stops for `rejoin` when it comes back. A failure that is
 // not covered interrupts the job, which goes back to its last checkpoint.
 //
-// Where `together` ranks form a tensor-parallel group (RankLayout), each of them is lost with any of them.
+// Where `together` ranks do the parts of one micro-batch (RankLayout::replica), each of them is lost with any of them.
 
 #include "sim/units.hpp"
 

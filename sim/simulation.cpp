@@ -105,6 +105,7 @@ class Simulation::Engine {
     outages_.strike();
     admission_.scheduling_pass();
     outages_.withhold_free();  // what the pass took from jobs and gave to none
+    outages_.look_at_started();
     courier_.admit();
     executor_.dispatch();
     if (state_.cells.size() > kForeseeAbove) courier_.foresee();

@@ -126,6 +126,11 @@ FailureSpec failure_spec(const Scenario& scenario, std::uint64_t seed) {
   spec.spare_delay = failures.spare_delay;
   spec.cold_spares = failures.cold_spares;
   spec.cold_delay = failures.cold_delay;
+  spec.mitigation = failures.mitigation;
+  if (spec.mitigation.any() && !spec.has_slow_components())
+    throw InputError{Complaint{.key = "failures.mitigation.microbatches",
+                               .reason = "no component and no row of failures.events slows anything down",
+                               .hint = "give slows or slows_network, or leave failures.mitigation out"}};
   spec.redundancy = failures.redundancy;
   spec.loans = loan_spec(scenario.loans);
   spec.redundancy.step_cost = thousandths_of(failures.step_cost);

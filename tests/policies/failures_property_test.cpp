@@ -287,6 +287,45 @@ TEST_CASE("leaping is exact where components slow down as well") {
   CHECK(leaps * 5 > cases);
 }
 
+TEST_CASE("leaping is exact where jobs do something about slow components") {
+  std::uint64_t interrupted = 0, stood = 0, leaps = 0;
+  const std::uint64_t cases = effort(std::uint64_t{300});
+  for (std::uint64_t seed = 0; seed < cases; ++seed) {
+    RandomCluster cluster = random_cluster(7'000'000 + seed);
+    cluster.until = Time::never();
+    const Time length = cluster.run(true).end;
+    if (seed % 2 == 0) add_failures(cluster, length);
+    add_slowdowns(cluster, length);
+    RandomStream random{seed, "mitigation"};
+    const auto in = [&](std::int64_t low, std::int64_t high) { return random.uniform_integer(low, high); };
+    const auto part = [&](std::int64_t low, std::int64_t high) {
+      return Time::nanoseconds(std::max<std::int64_t>(1, length.ns() * in(low, high) / 10'000));
+    };
+    Mitigation& steps = cluster.failures.mitigation;
+    if (in(0, 2) > 0) steps.microbatches = part(1, 50);
+    if (in(0, 2) > 0) steps.topology = part(60, 100) + Time::nanoseconds(1);
+    if (in(0, 1) > 0) steps.left = 0.3;
+    if (in(0, 2) > 0) steps.restart = part(110, 500) + Time::nanoseconds(2);
+    if (seed % 3 == 0) close_groups(cluster);
+    cluster.until = 4 * length;
+    INFO(cluster.describe());
+    const RunResult slow = cluster.run(false);
+    const RunResult fast = cluster.run(true);
+    CHECK(difference(slow, fast) == "");
+    check_sums(slow);
+    leaps += fast.leaps > 0 ? 1 : 0;
+    for (const JobResult& job : slow.jobs) {
+      interrupted += static_cast<std::uint64_t>(job.interruptions);
+      if (job.overhead > job.restarting) ++stood;
+    }
+  }
+  MESSAGE(cases, " cases, ", stood, " jobs that stood for a step, ", interrupted, " interruptions, ", leaps,
+          " with leaps");
+  CHECK(stood > cases);
+  CHECK(interrupted > cases);
+  CHECK(leaps * 5 > cases);
+}
+
 TEST_CASE("leaping is exact where iterations leave late ranks behind") {
   std::uint64_t late = 0, leaps = 0, allowed = 0;
   const std::uint64_t cases = effort(std::uint64_t{400});

@@ -335,6 +335,6 @@ TEST_CASE("what redundancy can't mean is refused with the reason") {
   CHECK(refused(pipeline(4, rule(Cover::replicas, 3))).find("has 4 GPUs, not a multiple of 3 stages") !=
         std::string::npos);
   StruckCluster groups = iterating(Time{});
-  groups.jobs[0].layout.together = 4;
+  groups.jobs[0].layout.replica = 4;
   CHECK(refused(groups).find("has groups of 4 GPUs, which the 2 of a stage") != std::string::npos);
 }
