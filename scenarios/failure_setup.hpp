@@ -68,6 +68,7 @@ struct FailureSetup {
   Time spare_delay, cold_delay;
   RedundancyRule redundancy;
   double step_cost = 1;  ///< RedundancyRule::step_cost as a factor
+  Mitigation mitigation;
 
   /// True if jobs fail by themselves.
   [[nodiscard]] bool has_own() const { return preset || jobs; }

@@ -53,6 +53,8 @@ class Admission : private SchedulingActions {
   void shrink(JobId job, std::span<const GpuId> gpus);
   /// Begins the iterations of a job that has restarted after a failure.
   void on_wake(JobId job) { allocation_.wake(job); }
+  /// A running job goes on without GPUs that have failed, or with some that have come back (Allocation::go_on).
+  void go_on(JobId job, Time stands, bool is_struck) { allocation_.go_on(job, stands, is_struck); }
   /// Frees a GPU that an interrupted job has kept, if there is such a job.
   void let_go(GpuId gpu) { allocation_.let_go(gpu); }
   /// Marks a pass as due because GPUs have become free though no job has left.

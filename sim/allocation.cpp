@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -128,7 +129,10 @@ void Allocation::start_sharing(JobId job, std::span<const GpuId> gpus) {
   const PolicyKey key = state_.policies.scheduling->key(view);
   view.remaining_service -= run.plan->most_compute();
   run.key_fall = key - state_.policies.scheduling->key(view);
+  state_.set_job_work(run);
   occupy(state_, job);
+  run.live->standing_since = state_.clock;
+  if (state_.options.failures.mitigation.any()) state_.started.push_back(job);
   const Time pause = run.pause(state_.costs_of(run));
   if (pause == Time{}) return begin(run, job);
   run.ends = state_.clock + pause;
@@ -136,12 +140,17 @@ void Allocation::start_sharing(JobId job, std::span<const GpuId> gpus) {
 }
 
 void Allocation::begin(JobRun& run, JobId job) {
-  run.live->begun = true;
-  run.live->iterated = state_.clock;
-  run.live->first = run.live->saved = run.live->saved_before = {run.completed, state_.clock, run.overhead};
-  run.live->interval = run.live->first;
-  run.live->save_every = state_.costs_of(run).iterations;
-  state_.plan_checkpoint(run);
+  JobExecution& live = *run.live;
+  live.begun = true;
+  live.save_every = state_.costs_of(run).iterations;
+  if (std::exchange(live.goes_on, false)) {
+    live.interval.at += state_.clock - live.iterated;  // as if its iterations had followed each other
+    live.iterated = state_.clock;
+  } else {
+    live.iterated = state_.clock;
+    live.first = live.saved = live.saved_before = live.interval = {run.completed, state_.clock, run.overhead};
+    state_.plan_checkpoint(run);
+  }
   run.live->stops = state_.costs_of(run).stops_iterations();
   if (state_.options.observer != nullptr) state_.options.observer->begins(job, *run.plan);
   executor_.begin(job);
@@ -149,8 +158,7 @@ void Allocation::begin(JobRun& run, JobId job) {
 
 void Allocation::wake(JobId job) {
   JobRun& run = state_.run(job);
-  run.overhead += state_.clock - run.since;
-  run.restarting += state_.clock - run.since;
+  count_restart(run);
   run.ends = Time::never();
   run.resumes = run.was_struck = false;
   ++state_.events;
@@ -160,11 +168,16 @@ void Allocation::wake(JobId job) {
 }
 
 void Allocation::cut_restart(JobRun& run) {
-  if (run.live->begun) return;
-  run.overhead += state_.clock - run.since;
-  run.restarting += state_.clock - run.since;
+  if (std::exchange(run.live->begun, true)) return;
+  count_restart(run);
   state_.calendar.cancel(run.end);
   run.ends = Time::never();
+}
+
+void Allocation::count_restart(JobRun& run) const {
+  const Time stood = state_.clock - run.live->standing_since;
+  run.overhead += stood;
+  if (!run.live->goes_on) run.restarting += stood;
 }
 
 void Allocation::start_clock(JobId job) {
@@ -315,7 +328,9 @@ bool Allocation::go_back(JobId job) {
     if (state_.calendar.pending(run.end)) state_.calendar.cancel(run.end);
     return false;
   }
-  if (!run.live->begun) {
+  const bool has_begun = run.live->begun || run.live->goes_on;
+  cut_restart(run);
+  if (!has_begun) {
     leave_cells(run, job, run.completed);
     return false;
   }
@@ -330,17 +345,69 @@ bool Allocation::go_back(JobId job) {
 
 /// Ends the execution of a graph job, which has `completed` iterations then.
 void Allocation::leave_cells(JobRun& run, JobId job, std::int64_t completed) {
-  cut_restart(run);
+  drop_iterations(run, job, completed);
+  if (run.elastic()) run.parts_left = state_.parts_left(run, completed);
+  use_graph(run, -1);  // while it waits, it is as long as it was when it came
+  run.width = run.spec->gpus;
+  if (run.elastic()) count_iterations(run);
+}
+
+void Allocation::drop_iterations(JobRun& run, JobId job, std::int64_t completed) {
   courier_.abandon(job);
   leave(state_, job);
   run.completed = completed;
   run.remaining_service = run.plan->compute_left(run.completed, run.iterations);
   run.key_is_stale = true;
   run.compute = run.total_service - run.remaining_service;
-  if (run.elastic()) run.parts_left = state_.parts_left(run, completed);
-  use_graph(run, -1);  // while it waits, it is as long as it was when it came
-  run.width = run.spec->gpus;
-  if (run.elastic()) count_iterations(run);
+}
+
+void Allocation::go_on(JobId job, Time stands, bool is_struck) {
+  JobRun& run = state_.run(job);
+  if (run.timed()) return state_.go_on_covered(job, stands);
+  Time begins = state_.clock + stands;
+  if (run.live->begun) {
+    begin_anew(run, job, is_struck);
+  } else {
+    begins = std::max(begins, run.ends);
+    state_.set_job_work(run);
+    state_.calendar.cancel(run.end);
+  }
+  if (begins == state_.clock) return begin(run, job);
+  run.ends = begins;
+  run.end = state_.calendar.schedule(begins, Phase::completions, {CalendarEvent::Kind::wake, CellId{}, job});
+}
+
+/// Ends the iterations in flight of a job that keeps its GPUs and its checkpoints.
+void Allocation::begin_anew(JobRun& run, JobId job, bool is_struck) {
+  saver_.abandon(job);
+  const GpuTime lost = state_.undone(run, run.completed);
+  run.lost += lost;
+  if (is_struck) run.lost_to_failures += lost;
+  const JobExecution& before = *run.live;
+  const Time in_flight = state_.clock - before.iterated;
+  run.redone += in_flight;
+  // What is counted here isn't again if the job goes back to one of these.
+  const auto kept = [&](SavedIteration saved) {
+    saved.overhead -= in_flight;
+    return saved;
+  };
+  const SavedIteration first = kept(before.first), saved = kept(before.saved), saved_before = kept(before.saved_before),
+                       interval = before.interval;
+  const Time iterated = before.iterated;
+  const std::int64_t next_save = before.next_save;
+  drop_iterations(run, job, run.completed);
+  state_.network->leave(job, state_.clock);
+  state_.set_job_work(run);
+  occupy(state_, job);
+  JobExecution& after = *run.live;
+  after.first = first;
+  after.saved = saved;
+  after.saved_before = saved_before;
+  after.interval = interval;
+  after.iterated = iterated;
+  after.next_save = next_save;
+  after.goes_on = true;
+  after.standing_since = state_.clock;
 }
 
 bool Allocation::interrupt(JobId job, JobState next, bool keeps_gpus) {
@@ -384,6 +451,10 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
   const Time held = state_.clock - run.since;
   bool has_saved = false;
   for (const GpuId gpu : run.gpus) {
+    if (!state_.job_work.empty()) {
+      state_.job_work[gpu.index()] = Slowdown::kFullPace;
+      update_slowness(state_, gpu);
+    }
     if (!keeps_gpus) {
       state_.give_back(gpu, rank);
       if (state_.is_covered(gpu)) {
@@ -422,6 +493,7 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
     run.shared.reset();
   }
   run.resumes = run.was_struck = false;
+  run.balances = run.reroutes = false;
   run.width = run.spec->gpus;
   std::vector<GpuId>{}.swap(run.gpus);
   return has_saved;

@@ -40,6 +40,10 @@ class Allocation {
   /// Stops a running job because of a failure: it loses what it did since its last checkpoint, and is in state `next`.
   /// With `keeps_gpus` they are not free until let_go(). Returns true if it has saved work in this run.
   bool interrupt(JobId job, JobState next, bool keeps_gpus);
+  /// Has a running job go on at the speed that its redundancy gives it without its covered GPUs, once it has stood
+  /// still for a time, and for what it stood still for before. A job of iterations begins those in flight anew then. It
+  /// loses them to a failure if it `is_struck`.
+  void go_on(JobId job, Time stands, bool is_struck);
   /// Gives back the GPUs that an interrupted job has kept, or one of them, if it has any.
   void let_go(JobId job);
   void let_go(GpuId gpu);
@@ -63,12 +67,16 @@ class Allocation {
   bool go_back(JobId job);
   /// Counts the part of a restart that is over, of a graph job that stops while it restarts.
   void cut_restart(JobRun& run);
+  /// Counts the time for which a graph job has stood before it begins.
+  void count_restart(JobRun& run) const;
   /// Starts and stops the clock of a job's own failures.
   void start_clock(JobId job);
   void stop_clock(JobId job);
   void start_timed(JobRun& run, JobId job);
   void begin(JobRun& run, JobId job);
   void leave_cells(JobRun& run, JobId job, std::int64_t completed);
+  void drop_iterations(JobRun& run, JobId job, std::int64_t completed);
+  void begin_anew(JobRun& run, JobId job, bool is_struck);
   /// Gives a job of iterations another graph; -1: JobSpec::graph. What it has done stays done.
   void use_graph(JobRun& run, std::int32_t graph);
   void use_plan(JobRun& run, const Plan& plan);

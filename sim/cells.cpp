@@ -281,6 +281,15 @@ void set_slowness(EngineState& state, GpuId gpu, std::int32_t slowness) {
   state.calendar.reschedule(cell.event, cell.end);
 }
 
+void update_slowness(EngineState& state, GpuId gpu) {
+  std::int64_t slowness = state.gpu_slowness.empty() ? Slowdown::kFullPace : state.gpu_slowness[gpu.index()];
+  if (!state.job_work.empty()) {
+    constexpr std::int64_t kFull = Slowdown::kFullPace;
+    slowness = (slowness * state.job_work[gpu.index()] + kFull - 1) / kFull;
+  }
+  set_slowness(state, gpu, static_cast<std::int32_t>(std::min<std::int64_t>(slowness, INT32_MAX)));
+}
+
 void forget_saved_state(EngineState& state, ServerId server) {
   const auto per_server = static_cast<std::size_t>(state.spec.gpus_per_server);
   for (std::size_t g = server.index() * per_server; g < (server.index() + 1) * per_server; ++g) {

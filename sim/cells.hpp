@@ -21,6 +21,8 @@ void end_of_link(EngineState& state, CellId cell, JobRun& run, Occupant& occupan
 /// Makes tasks on the GPU take as many thousandths of their time from now on, and the rest of one in progress
 /// (sim/slowness.hpp). To be called before the tasks of this instant start.
 void set_slowness(EngineState& state, GpuId gpu, std::int32_t slowness);
+/// The same with what ails the GPU and what redundancy has its job do, which multiply, rounded up.
+void update_slowness(EngineState& state, GpuId gpu);
 
 /// Has the leaper forget what it has seen of the jobs on the server.
 void forget_saved_state(EngineState& state, ServerId server);

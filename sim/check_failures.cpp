@@ -76,13 +76,30 @@ void check_redundancy(const EngineState& state) {
     const auto complain = [&](std::string_view reason) {
       throw InputError{fmt::format("redundancy: job `{}` {}", job.name, reason)};
     };
-    if (!job.duration) complain("has iterations, and only jobs with a duration go on without GPUs");
     if (job.gpus % rule.stages != 0)
       complain(fmt::format("has {} GPUs, not a multiple of {} stages", job.gpus, rule.stages));
+    if (!job.duration && !state.options.interference.none())
+      complain("has iterations, and what redundancy adds to their tasks can't be simulated with interference");
+    if (!job.duration && job.gpus / rule.stages % job.layout.replica != 0)
+      complain(fmt::format("has groups of {} GPUs, which the {} of a stage are not a multiple of", job.layout.replica,
+                           job.gpus / rule.stages));
     if (job.sizes >= 0 || (job.gpu_share > 0 && job.gpu_share < kWholeGpu))
       complain("is elastic or reserves parts of GPUs");
   }
   if (state.options.rules.store) throw InputError{"redundancy: jobs that write to a store can't go on without GPUs"};
+}
+
+void check_mitigation(const EngineState& state) {
+  const Mitigation& steps = state.options.failures.mitigation;
+  Time last;
+  for (const std::optional<Time>& cost : {steps.microbatches, steps.topology, steps.restart}) {
+    if (!cost) continue;
+    if (*cost <= last) throw InputError{"each step of mitigation costs more than the one before, and all cost time"};
+    last = *cost;
+  }
+  if (steps.left < 0 || steps.left > 1) throw InputError{"what a new topology leaves of a slowdown is a share, 0 to 1"};
+  if (steps.any() && !state.options.failures.has_slow_components())
+    throw InputError{"mitigation: nothing slows components down"};
 }
 
 }  // namespace
@@ -91,6 +108,7 @@ void check_failure_spec(const EngineState& state) {
   check_spec(state.options.failures, state.spec);
   check_loans(state.options.failures, state.spec);
   check_redundancy(state);
+  check_mitigation(state);
 }
 
 }  // namespace contend

@@ -20,13 +20,13 @@ bool Outages::goes_on(JobId job, Time detection) {
   for (const GpuId gpu : broken_now_)
     if (std::ranges::find(run.gpus, gpu) != run.gpus.end()) now.push_back(gpu);
   if (now.empty()) return true;  // something else has failed on what is out already
-  for (const GpuId gpu : now) state_.covered[gpu.index()] = state_.clock;
-  if (!rule.covers(state_.ranks_out(run), run.width)) {
+  for (const GpuId gpu : now) state_.cover(gpu);
+  if (!rule.covers(state_.ranks_out(run), run.width, run.spec->layout.replica)) {
     for (const GpuId gpu : now) state_.uncover(gpu);
     return false;
   }
   ++run.covered;
-  state_.go_on_covered(job, detection + rule.failover);
+  admission_.go_on(job, detection + rule.failover, true);
   return true;
 }
 
@@ -51,7 +51,7 @@ void Outages::rejoin() {
   back_now_.clear();
   std::sort(jobs.begin(), jobs.end());
   jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
-  for (const JobId job : jobs) state_.go_on_covered(job, spec_.redundancy.rejoin);
+  for (const JobId job : jobs) admission_.go_on(job, spec_.redundancy.rejoin, false);
 }
 
 }  // namespace contend

@@ -1,5 +1,6 @@
 #include "sim/engine_state.hpp"
 
+#include "sim/cells.hpp"
 #include "sim/check.hpp"
 #include "sim/check_input.hpp"
 #include "sim/error.hpp"
@@ -58,6 +59,8 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     JobRun& run = jobs[j];
     limit_attempts(options.rules.failures, workload.jobs[j]);
+    if ((options.failures.redundancy.any() || options.failures.mitigation.any()) && workload.jobs[j].gpu_share == 0)
+      workload.jobs[j].gpu_share = kWholeGpu;
     run.spec = &workload.jobs[j];
     run.arrival = run.submitted = run.spec->after.empty() ? run.spec->submit : Time::never();
     run.width = run.spec->gpus;
@@ -208,6 +211,15 @@ void EngineState::go_on_covered(JobId job, Time stands) {
   end_by_clock(run);
 }
 
+Time EngineState::busy_of(GpuId id, Time now) const {
+  const GpuState& state = gpu[id.index()];
+  const Cell& cell = cells[state.cell.index()];
+  Time busy = state.busy + cell.busy_time;
+  if (cell.busy) busy += now - cell.started;
+  if (state.whole_jobs > 0) busy += now - state.whole_since;
+  return busy;
+}
+
 void EngineState::count_sharing(JobId job) {
   const JobRun& run = jobs[job.index()];
   SharedClock& own = *run.shared;
@@ -259,8 +271,12 @@ GpuTime EngineState::undone(const JobRun& run) const {
     const WorkDone work = work_done(run);
     return {work.done - work.saved, run.spec->gpus};
   }
-  if (!run.live->begun) return {};
-  GpuTime lost = run.plan->compute_left(durable(run).iteration, run.iterations);
+  if (!run.live->begun && !run.live->goes_on) return {};
+  return undone(run, durable(run).iteration);
+}
+
+GpuTime EngineState::undone(const JobRun& run, std::int64_t iteration) const {
+  GpuTime lost = run.plan->compute_left(iteration, run.iterations);
   lost -= run.remaining_service - promised(run, clock);
   const auto job = static_cast<std::size_t>(&run - jobs.data());
   for (const CellId id : run.live->cells) {
@@ -309,12 +325,6 @@ Time EngineState::length_on(const Cell& cell, Time planned) {
   if (jitter.empty()) return length;
   const double factor = jitter[cell.gpus.front().index()].lognormal(0, options.failures.jitter);
   return Time::ceil_nanoseconds(static_cast<double>(length.ns()) * factor);
-}
-
-double EngineState::slowness_of(const Traffic& traffic) const {
-  std::int32_t slowest = Slowdown::kFullPace;
-  for (const ServerId server : traffic.servers()) slowest = std::max(slowest, server_slowness[server.index()]);
-  return static_cast<double>(slowest) / Slowdown::kFullPace;
 }
 
 void EngineState::set_state(JobId id, JobState state) {

@@ -52,6 +52,8 @@ struct alignas(kCacheLine) JobRun {
   bool gave_up = false;     ///< it ended because failures interrupted it too often
   bool was_struck = false;  ///< a failure ended its last run: its next start, or the present one, pays for that
   bool resubmits = false;   ///< its next retry counts as a submission (RetryRule::at_end)
+  /// The steps of Mitigation that it has taken in its present run.
+  bool balances = false, reroutes = false;
   JobState state = JobState::submitted;
   const Plan* plan = nullptr;                        ///< null for a timed job
   std::unique_ptr<JobExecution, ReturnToPool> live;  ///< of a graph job, while it runs
@@ -240,8 +242,8 @@ struct EngineState : ClusterView {
   std::vector<JobId> away;           ///< running jobs that the view leaves out for now (hide())
   std::vector<JobId> iterated;       ///< jobs that completed an iteration at this instant
   Time next_outage = Time::never();  ///< the next instant at which a component fails or comes back
-  /// By GPU: since when it is out of service while a job that goes on without it holds it; never() if it isn't. Empty
-  /// without RedundancyRule.
+  /// By GPU: how long it had been busy when it went out of service, while a job that goes on without it holds it;
+  /// never() if it isn't. Empty without RedundancyRule.
   std::vector<Time> covered;
   std::vector<OwnFailures> own_failures;  ///< by job; empty if jobs don't fail by themselves
   std::uint64_t groups_changed = 0;       ///< counts changes of which jobs share GPUs or servers
@@ -250,12 +252,16 @@ struct EngineState : ClusterView {
   std::vector<JobId> changed_jobs;
   std::vector<ServerId> changed_servers;
   std::vector<std::int32_t> server_slowness;  ///< by server: of the bytes of its transfers; empty if that never changes
-  std::vector<std::uint32_t> sending_jobs;    ///< by server: graph jobs on it that have several servers
-  std::vector<JobId> folded_for;              ///< by server: the job in whose JobExecution::same_servers it is
-  std::uint64_t joined_made = 0;              ///< JoinedServers so far
-  std::vector<FoldingCounts> folding;         ///< by job, once one with an iteration graph has started
-  std::vector<RandomStream> jitter;           ///< by GPU: of the times of its tasks; empty without jitter
-  mutable std::vector<CellId> changed_loads;  ///< cells noted since the last search in load_order
+  /// By GPU, in thousandths of the time of its tasks: what ails it, and what its job of iterations has it do because of
+  /// redundancy (RedundancyRule::paces) or of slow replicas (Mitigation). Each is empty if that never changes.
+  std::vector<std::int32_t> gpu_slowness, job_work;
+  std::vector<JobId> started;  ///< jobs of iterations that started at this instant; nothing is noted without Mitigation
+  std::vector<std::uint32_t> sending_jobs;          ///< by server: graph jobs on it that have several servers
+  std::vector<JobId> folded_for;                    ///< by server: the job in whose JobExecution::same_servers it is
+  std::uint64_t joined_made = 0;                    ///< JoinedServers so far
+  std::vector<FoldingCounts> folding;               ///< by job, once one with an iteration graph has started
+  std::vector<RandomStream> jitter;                 ///< by GPU: of the times of its tasks; empty without jitter
+  mutable std::vector<CellId> changed_loads;        ///< cells noted since the last search in load_order
   mutable std::vector<std::uint8_t> load_is_noted;  ///< by cell: true if it is among these
   mutable LoadOrder load_order;
   std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::int32_t>> type_orders;  ///< by gpu_type and pace
@@ -280,9 +286,13 @@ struct EngineState : ClusterView {
     return options.failures.redundancy.any() && run.shared ? clock - run.since - alone(run) : Time{};
   }
   [[nodiscard]] bool is_covered(GpuId id) const { return !covered.empty() && covered[id.index()] != Time::never(); }
+  /// For how long a GPU has been busy until `now`, as if none were covered.
+  [[nodiscard]] Time busy_of(GpuId id, Time now) const;
+  /// A GPU goes out of service, and its job goes on without it.
+  void cover(GpuId id) { covered[id.index()] = busy_of(id, clock); }
   /// A covered GPU works again, or its job leaves it. Meanwhile it wasn't busy.
   void uncover(GpuId id) {
-    gpu[id.index()].busy -= clock - covered[id.index()];
+    gpu[id.index()].busy -= busy_of(id, clock) - covered[id.index()];
     covered[id.index()] = Time::never();
   }
   /// The ranks of a running job whose GPUs are covered.
@@ -291,6 +301,17 @@ struct EngineState : ClusterView {
   void end_by_clock(JobRun& run);
   /// Sets the speed of a running timed job that goes on without its covered GPUs, after it has stood still for a time.
   void go_on_covered(JobId job, Time stands);
+  /// Likewise of a job of iterations, but for the time: how long the tasks on each of its GPUs take.
+  void set_job_work(const JobRun& run);
+  /// By rank of a job of iterations, in thousandths: the part of its tasks that it does, so that all replicas take
+  /// equally long, if the job moves micro-batches (JobRun::balances); else all of them.
+  [[nodiscard]] std::vector<std::int32_t> shares_of_work(const JobRun& run) const;
+  /// How many thousandths of their time the tasks of the slowest rank of such a job take, or its slowest transfers,
+  /// because of components that are slow.
+  [[nodiscard]] std::int32_t slowest_task(const JobRun& run) const;
+  [[nodiscard]] std::int32_t slowest_transfer(const JobRun& run) const;
+  /// What is left of the slowness of its transfers, in thousandths of their time.
+  [[nodiscard]] std::int32_t rerouted(const JobRun& run, std::int32_t slowness) const;
   /// What a GPU that is out of service takes: all of it, so that no job fits.
   [[nodiscard]] static const RankDemand& out_of_service();
   /// Has the sharer look at the timed jobs on a GPU; nothing without a law.
@@ -320,6 +341,8 @@ struct EngineState : ClusterView {
   /// The work that a running job loses if it is preempted now: that since its last checkpoint. Of a graph job it is
   /// compute time, and tasks that run now are included.
   [[nodiscard]] GpuTime undone(const JobRun& run) const;
+  /// The same of a graph job that goes back to the end of this iteration.
+  [[nodiscard]] GpuTime undone(const JobRun& run, std::int64_t iteration) const;
   /// The last checkpoint of a running graph job that can be read by now.
   [[nodiscard]] const SavedIteration& durable(const JobRun& run) const;
   /// The job as a policy sees it; `for_key` leaves out what SchedulingPolicy::key must not depend on.

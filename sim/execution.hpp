@@ -224,7 +224,7 @@ struct alignas(kCacheLine) JobExecution {
   alignas(kCacheLine) boost::container::small_vector<TransferId, 2> transfers;  ///< in the network
   Time waiting_since;
   std::array<Bytes, 2> unsent{};  ///< what Op::sends() has yet to send, by slot
-  Time standing_since;            ///< while `step` isn't none
+  Time standing_since;            ///< while `step` isn't none, or before it has begun
 
   alignas(kCacheLine) Time iterated;  ///< when it began, or its last iteration ended
   /// After this iteration a checkpoint is due; -1: it isn't known, because none has ended that would say how long they
@@ -250,8 +250,11 @@ struct alignas(kCacheLine) JobExecution {
   std::vector<RunningTimer> timers;                 ///< in order of starting
   std::vector<CellId> cell_of_rank;                 ///< only if not foldable
   bool begun = false;                               ///< false while it restarts after a failure
-  SavedIteration first;                             ///< where this run began
-  SavedIteration being_saved;                       ///< the one that is written beside the work
+  /// It stands, and begins anew, because of a failure that its redundancy covers or because a GPU has come back. Its
+  /// checkpoints are those from before.
+  bool goes_on = false;
+  SavedIteration first;        ///< where this run began
+  SavedIteration being_saved;  ///< the one that is written beside the work
 
   static constexpr int kLines = 3;       ///< that an event may need
   static constexpr int kLinesOfEnd = 2;  ///< from `iterated` on: that the end of an iteration needs, too

@@ -50,8 +50,12 @@ Time Detectors::delay(FoundBy by, Time ran, Time iteration) const {
 }
 
 bool FailureSpec::slows() const {
+  return jitter > 0 || has_slow_components();
+}
+
+bool FailureSpec::has_slow_components() const {
   const auto has_pace = [](const auto& each) { return each.slows.has_value(); };
-  return jitter > 0 || std::any_of(components.begin(), components.end(), has_pace) ||
+  return std::any_of(components.begin(), components.end(), has_pace) ||
          std::any_of(outages.begin(), outages.end(), has_pace);
 }
 

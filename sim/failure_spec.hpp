@@ -118,6 +118,23 @@ struct Outage {
   FoundBy found_by = FoundBy::delay;  ///< as in ComponentClass
 };
 
+/// What jobs of iterations do about components that slow them down, as FALCON does (arXiv 2410.12588):
+/// steps, each of which costs more than the one before. Since it became slow, a job has lost some time; when that
+/// reaches the cost of the next step that can help, it takes the step. Until then it does nothing. What recovers undoes
+/// its steps.
+struct Mitigation {
+  /// Replicas that compute more slowly get fewer micro-batches, so that all take equally long. The job stands for that
+  /// time, > 0.
+  std::optional<Time> microbatches{};
+  /// Groups that exchange much no longer do so through what slows transfers down. Likewise.
+  std::optional<Time> topology{};
+  double left = 0;  ///< share, 0..1, of what transfers take beyond their time that is left after `topology`
+  /// The job saves what it has done and restarts, and what slows it down is out of service until its repair. What that
+  /// takes follows from the restart; here it is only what the lost time is compared with.
+  std::optional<Time> restart{};
+  [[nodiscard]] bool any() const { return microbatches || topology || restart; }
+};
+
 struct FailureSpec {
   std::vector<ComponentClass> components;
   std::vector<Outage> outages;
@@ -151,11 +168,14 @@ struct FailureSpec {
   /// Of jobs with a duration: which failures of their GPUs they go on without.
   RedundancyRule redundancy{};
 
+  Mitigation mitigation{};
+
   /// Servers that are lent to the cluster at times; not with spares.
   LoanSpec loans{};
 
-  /// True if anything is slower than planned at some time.
+  /// True if anything is slower than planned at some time, and if that is because of components, not only jitter.
   [[nodiscard]] bool slows() const;
+  [[nodiscard]] bool has_slow_components() const;
 
   [[nodiscard]] bool any() const {
     return !components.empty() || !outages.empty() || of_jobs.has_value() || spares + cold_spares > 0 || jitter > 0 ||

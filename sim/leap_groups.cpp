@@ -311,6 +311,8 @@ bool Leaper::holds_server(const Group& group, ServerId server) const {
 }
 
 bool Leaper::is_closed(const Group& group) const {
+  // A step that another job takes may isolate a component that has a part on servers of this group.
+  if (state_.options.failures.mitigation.restart) return false;
   if (!ignores_progress_ || !group.dominators.empty()) return false;
   const bool takes_free_gpus = state_.policies.placement->takes_free_gpus();
   const auto is_of_group = [&](JobId job) { return std::binary_search(group.jobs.begin(), group.jobs.end(), job); };

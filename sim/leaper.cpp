@@ -220,7 +220,7 @@ Time Leaper::horizon_of_closed(const Group& group) const {
   for (const JobId job : group.jobs) {
     const JobRun& run = state_.run(job);
     if (!state_.own_failures.empty()) horizon = std::min(horizon, state_.own_failures[job.index()].at);
-    horizon = std::min(horizon, run.ends);
+    horizon = std::min({horizon, run.ends, outages_.next_step(job)});
     if (state_.next_outage < Time::never()) std::for_each(run.live->servers.begin(), run.live->servers.end(), see);
   }
   return horizon;

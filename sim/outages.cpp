@@ -26,6 +26,9 @@ Outages::Outages(EngineState& state, Admission& admission)
   if (!spec_.any()) return;
   gpus_.resize(state.gpus());
   if (spec_.redundancy.any()) state_.covered.assign(state.gpus(), Time::never());
+  if ((spec_.redundancy.any() || spec_.mitigation.microbatches) &&
+      std::ranges::any_of(state.jobs, [](const JobRun& run) { return !run.timed(); }))
+    state_.job_work.assign(state.gpus(), Slowdown::kFullPace);
   servers_.resize(state.servers());
   add_components();
   if (!spec_.of_jobs) return;
@@ -117,7 +120,12 @@ void Outages::schedule_next() {
     due_.pop_back();
   }
   state_.next_outage = due_.empty() ? Time::never() : due_.front().at;
-  if (state_.next_outage == Time::never() || state_.calendar.pending(event_)) return;
+  if (state_.next_outage == Time::never()) return;
+  if (state_.calendar.pending(event_)) {
+    if (state_.next_outage < event_at_) state_.calendar.reschedule(event_, event_at_ = state_.next_outage);
+    return;
+  }
+  event_at_ = state_.next_outage;
   event_ = state_.calendar.schedule(state_.next_outage, Phase::failures, {CalendarEvent::Kind::outage});
 }
 
@@ -153,6 +161,9 @@ void Outages::strike_due() {
       begin_to_drain(what - spares);
     } else if (what == change_of_loans()) {
       change_loans();
+    } else if (what > change_of_loans()) {
+      const JobId job{what - change_of_loans() - 1};
+      if (next_step(job) == state_.clock) stepping_.push_back(job);
     } else if (isolated_at_[what - spares - components] == state_.clock) {
       isolating_.push_back(what - spares - components);
     }
@@ -190,6 +201,7 @@ void Outages::strike_due() {
   for (const std::uint32_t each : turning_) turn(each);
   interrupt_struck();
   slowness_.settle();
+  mitigate();
   replace_failed();
   watch_for_starts();
   schedule_next();
@@ -347,7 +359,7 @@ void Outages::add_cause(GpuId id, std::uint32_t component) {
     if (is_planned(component))
       struck_by_plan_.push_back(job);
     else
-      struck_.push_back({job, found_by(component)});
+      struck_.push_back({job, components_[component].is_isolated ? FoundBy::slowdown : found_by(component)});
   }
   if (gpu.causes++ > 0) return;
   gpu.since = state_.clock;

@@ -14,6 +14,7 @@
 #include "sim/slowness.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -37,6 +38,10 @@ class Outages {
   void on_job_failure(JobId job);
   /// Carries out what is due at this instant.
   void strike();
+  /// Looks at jobs that have started, whether what they run on is slow. To be called after each scheduling pass.
+  void look_at_started();
+  /// When the job takes the next step against its slowness, unless that changes before; never(): not at all.
+  [[nodiscard]] Time next_step(JobId job) const;
   /// Takes what no job holds of the servers that are drained. To be called whenever jobs may have left GPUs.
   void withhold_free();
   /// No earlier than this a component fails or comes back that has a part on the server.
@@ -59,7 +64,7 @@ class Outages {
     Time at;
     // Index of a component; behind them, of a spare that has started; behind those, of an outage of the list whose GPUs
     // are withheld from now on; behind those, of a component that has been slow for long enough to be isolated. Behind
-    // those: the number of servers that are lent changes.
+    // those: the number of servers that are lent changes, and behind that the next steps of jobs that are slow.
     std::uint32_t what;
     auto operator<=>(const Due&) const = default;
   };
@@ -73,6 +78,18 @@ class Outages {
   };
   /// `starting`: a spare that will take a place. `warming`: a cold spare that will be a hot one.
   enum class Role : std::uint8_t { active, hot, cold, starting, warming };
+  /// A job of iterations that is slow (Mitigation).
+  struct SlowJob {
+    Time since;                               // when it was looked at last; later than now while it stands for a step
+    Time lost{};                              // since it became slow, until `since`
+    std::int32_t pace = Slowdown::kFullPace;  // since then
+    Time due = Time::never();                 // its next step
+  };
+  struct Step {
+    enum class Kind : std::uint8_t { microbatches, topology, restart };
+    Kind kind;
+    Time cost;
+  };
   /// A job that a failure has struck.
   struct Struck {
     JobId job;
@@ -103,6 +120,12 @@ class Outages {
   void watch_slow(std::uint32_t component);
   void isolate(std::uint32_t component);
   void reunite(std::uint32_t component);
+  [[nodiscard]] std::uint32_t step_of(JobId job) const;
+  void mitigate();
+  void look_at(JobId job);
+  void recover(JobId job);
+  [[nodiscard]] const Step* next_step_of(const JobRun& run);
+  [[nodiscard]] bool take(JobId job, const Step& step);
   void fail(std::uint32_t component);
   void begin_to_drain(std::uint32_t component);
   [[nodiscard]] std::vector<bool> end_draining(std::uint32_t component);
@@ -150,6 +173,7 @@ class Outages {
   std::vector<std::uint32_t> first_of_kind_;        // components
   std::vector<std::vector<std::uint32_t>> listed_;  // by server: outages of the list, as components
   EventHandle event_;
+  Time event_at_;
   bool is_due_ = false;
   std::vector<Gpu> gpus_;
   std::vector<Server> servers_;
@@ -160,6 +184,9 @@ class Outages {
   std::vector<std::uint32_t> isolating_;          // likewise, those to be isolated
   std::vector<GpuId> broken_now_;
   std::vector<GpuId> back_now_;  // that jobs went on without
+  std::map<JobId, SlowJob> slow_jobs_;
+  std::vector<JobId> stepping_;  // jobs that are to take a step at this instant
+  Step next_{};                  // scratch
   std::vector<Draining> draining_;
   std::vector<Struck> struck_;
   std::vector<JobId> struck_by_plan_, on_gpu_;

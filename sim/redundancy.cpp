@@ -6,6 +6,20 @@
 #include <vector>
 
 namespace contend {
+namespace {
+
+/// The ranks of all groups from which one is out.
+std::vector<int> whole_groups(std::span<const int> out, int together) {
+  std::vector<int> ranks;
+  for (const int rank : out) {
+    const int first = rank / together * together;
+    if (!ranks.empty() && ranks.back() >= first) continue;
+    for (int i = 0; i < together; ++i) ranks.push_back(first + i);
+  }
+  return ranks;
+}
+
+}  // namespace
 
 int RedundancyRule::most_of_a_stage(std::span<const int> out, int gpus) const {
   std::vector<int> of_stage(static_cast<std::size_t>(stages));
@@ -13,13 +27,14 @@ int RedundancyRule::most_of_a_stage(std::span<const int> out, int gpus) const {
   return *std::max_element(of_stage.begin(), of_stage.end());
 }
 
-bool RedundancyRule::covers(std::span<const int> out, int gpus) const {
+bool RedundancyRule::covers(std::span<const int> out, int gpus, int together) const {
   if (out.empty()) return true;
   if (!any() || std::ssize(out) > tolerates.value_or(gpus)) return false;
+  const std::vector<int> lost = whole_groups(out, together);
   const int replicas = gpus / stages;
-  if (cover == Cover::replicas) return most_of_a_stage(out, gpus) < replicas;
-  return std::none_of(out.begin(), out.end(),
-                      [&](int rank) { return std::binary_search(out.begin(), out.end(), (rank + replicas) % gpus); });
+  if (cover == Cover::replicas) return most_of_a_stage(lost, gpus) < replicas;
+  return std::none_of(lost.begin(), lost.end(),
+                      [&](int rank) { return std::binary_search(lost.begin(), lost.end(), (rank + replicas) % gpus); });
 }
 
 std::int64_t RedundancyRule::speed(std::span<const int> out, int gpus) const {
@@ -35,6 +50,32 @@ std::int64_t RedundancyRule::speed(std::span<const int> out, int gpus) const {
     left = of - most_of_a_stage(out, gpus);
   }
   return std::max(kSlowestSpeed, kFullSpeed * kNormalCost * left / (of * step_cost));
+}
+
+std::vector<std::int32_t> RedundancyRule::paces(std::span<const int> out, int gpus, int together) const {
+  std::vector<std::int32_t> paces(static_cast<std::size_t>(gpus), step_cost);
+  const std::vector<int> lost = whole_groups(out, together);
+  if (lost.empty()) return paces;
+  const auto shared_by = [this](std::int64_t all, std::int64_t left) {
+    return static_cast<std::int32_t>((step_cost * all + left - 1) / left);
+  };
+  const int replicas = gpus / stages;
+  if (cover == Cover::neighbours) {
+    for (const int rank : lost) {
+      for (const int of : {rank, (rank + gpus - replicas) % gpus})
+        paces[static_cast<std::size_t>(of)] = shared_by(2, 1);
+    }
+  } else if (spreads_over_job) {
+    std::fill(paces.begin(), paces.end(), shared_by(gpus, gpus - std::ssize(lost)));
+  } else {
+    for (std::size_t first = 0; first < paces.size(); first += static_cast<std::size_t>(replicas)) {
+      const auto from = paces.begin() + static_cast<std::ptrdiff_t>(first);
+      const auto begin = std::ranges::lower_bound(lost, static_cast<int>(first));
+      const auto end = std::ranges::lower_bound(lost, static_cast<int>(first) + replicas);
+      std::fill(from, from + replicas, shared_by(replicas, replicas - (end - begin)));
+    }
+  }
+  return paces;
 }
 
 }  // namespace contend

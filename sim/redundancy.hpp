@@ -4,12 +4,15 @@
 // is in stage r / replicas, and pipeline r mod replicas. A failure that is covered stops the job for `failover`; until
 // the GPU is repaired the job goes on at a lower speed, and it stops for `rejoin` when it comes back. A failure that is
 // not covered interrupts the job, which goes back to its last checkpoint.
+//
+// Where `together` ranks do the parts of one micro-batch (RankLayout::replica), each of them is lost with any of them.
 
 #include "sim/units.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace contend {
 
@@ -37,9 +40,13 @@ struct RedundancyRule {
 
   [[nodiscard]] bool any() const { return cover != Cover::none; }
   /// True if a job of so many GPUs can go on without these ranks, ascending.
-  [[nodiscard]] bool covers(std::span<const int> out, int gpus) const;
+  [[nodiscard]] bool covers(std::span<const int> out, int gpus, int together = 1) const;
   /// How fast it goes without ranks that are covered, in thousand-millionths of its speed without redundancy.
   [[nodiscard]] std::int64_t speed(std::span<const int> out, int gpus) const;
+  /// Without ranks that are covered, by rank: how many times as long its tasks take as without redundancy, in
+  /// thousandths, rounded up. The tasks of a rank that is out count, too: those who do them do them in turn with their
+  /// own.
+  [[nodiscard]] std::vector<std::int32_t> paces(std::span<const int> out, int gpus, int together = 1) const;
 
  private:
   [[nodiscard]] int most_of_a_stage(std::span<const int> out, int gpus) const;

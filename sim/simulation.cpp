@@ -105,6 +105,7 @@ class Simulation::Engine {
     outages_.strike();
     admission_.scheduling_pass();
     outages_.withhold_free();  // what the pass took from jobs and gave to none
+    outages_.look_at_started();
     courier_.admit();
     executor_.dispatch();
     if (state_.cells.size() > kForeseeAbove) courier_.foresee();
@@ -234,8 +235,9 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
     return;
   }
   if (!run.timed()) {
-    job.overhead += state_.clock - run.since;
-    job.restarting += state_.clock - run.since;
+    const Time stood = state_.clock - run.live->standing_since;
+    job.overhead += stood;
+    if (!run.live->goes_on) job.restarting += stood;
     return;
   }
   const WorkDone work = state_.work_done(run);
@@ -262,13 +264,8 @@ std::int64_t Simulation::Engine::preferred_iterations(const JobRun& run) const {
 }
 
 Time Simulation::Engine::busy_of(GpuId id, Time now) const {
-  const GpuState& gpu = state_.gpu[id.index()];
-  const Cell& cell = state_.cells[gpu.cell.index()];
-  Time busy = gpu.busy + cell.busy_time;
-  if (cell.busy) busy += now - cell.started;
-  if (gpu.whole_jobs > 0) busy += now - gpu.whole_since;
-  if (state_.is_covered(id)) busy -= now - state_.covered[id.index()];
-  for (const JobId job : gpu.timed) {
+  Time busy = state_.is_covered(id) ? state_.covered[id.index()] : state_.busy_of(id, now);
+  for (const JobId job : state_.gpu[id.index()].timed) {
     const JobRun& run = state_.jobs[job.index()];
     const std::int32_t share = RankDemand{*run.spec}.share;
     if (share < kWholeGpu) busy += reserved_part(now - run.since, share);

@@ -59,6 +59,7 @@ Slowness::Slowness(EngineState& state) : state_{state} {
   }
   of_gpu_.resize(state.gpus());
   of_server_.resize(state.servers());
+  state.gpu_slowness.assign(state.gpus(), Slowdown::kFullPace);
   state.server_slowness.assign(state.servers(), Slowdown::kFullPace);
 }
 
@@ -89,7 +90,17 @@ void Slowness::settle() {
   };
   each_once(changed_gpus_);
   each_once(changed_servers_);
-  for (const GpuId gpu : changed_gpus_) set_slowness(state_, gpu, slowest(of_gpu_[gpu.index()]));
+  if (state_.options.failures.mitigation.any()) {
+    const auto per_server = static_cast<std::size_t>(state_.spec.gpus_per_server);
+    for (const GpuId gpu : changed_gpus_) state_.jobs_on(gpu, affected);
+    for (const ServerId server : changed_servers_)
+      for (std::size_t g = server.index() * per_server; g < (server.index() + 1) * per_server; ++g)
+        state_.jobs_on(GpuId{g}, affected);
+  }
+  for (const GpuId gpu : changed_gpus_) {
+    state_.gpu_slowness[gpu.index()] = slowest(of_gpu_[gpu.index()]);
+    update_slowness(state_, gpu);
+  }
   std::erase_if(changed_servers_, [&](ServerId server) {
     const std::int32_t now = slowest(of_server_[server.index()]);
     return std::exchange(state_.server_slowness[server.index()], now) == now;

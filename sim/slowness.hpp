@@ -25,6 +25,9 @@ class Slowness {
   void end(std::uint32_t first, std::uint32_t last, const Slowdown& slowdown);
   /// Makes the tasks and transfers in progress go at the paces of this instant.
   void settle();
+  /// Jobs on GPUs or servers whose pace has changed since this was cleared, some more than once; without Mitigation
+  /// none.
+  std::vector<JobId> affected{};
 
  private:
   using Causes = std::vector<std::int32_t>;

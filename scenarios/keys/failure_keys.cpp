@@ -118,6 +118,7 @@ class Finder {
     check_components();
     check_spares();
     check_redundancy();
+    check_mitigation();
     check_checkpoints();
     return std::move(found_);
   }
@@ -233,6 +234,22 @@ class Finder {
           "give checkpoints.cost, or checkpoints.rate in place of the store");
   }
 
+  void check_mitigation() {
+    const Mitigation& steps = scenario_.failures.mitigation;
+    const std::pair<const char*, std::optional<Time>> costs[] = {
+        {"microbatches", steps.microbatches}, {"topology", steps.topology}, {"restart", steps.restart}};
+    std::pair<const char*, std::optional<Time>> last{"", std::nullopt};
+    for (const auto& each : costs) {
+      if (!each.second) continue;
+      if (last.second && *each.second <= *last.second)
+        add(fmt::format("failures.mitigation.{}", each.first),
+            fmt::format("costs no more than failures.mitigation.{}, {}, and is taken after it", last.first,
+                        print_quantity(*last.second)),
+            "a longer time");
+      last = each;
+    }
+  }
+
   void check_checkpoints() {
     const CheckpointSetup& saved = scenario_.checkpoints;
     if (saved.store && !saved.size)
@@ -299,6 +316,38 @@ Codec<CheckpointPeriod> period_codec() {
   return codec;
 }
 
+bool may_be_slow(const Scenario& scenario) {
+  const FailureSetup& failures = scenario.failures;
+  return failures.events || std::ranges::any_of(failures.components, &FailingComponents::is_slow);
+}
+
+std::vector<ScenarioKey> mitigation_keys() {
+  const Codec<std::optional<Time>> cost = optional_codec(quantity_codec(Time::nanoseconds(1), 30 * kDay), "never");
+  std::vector<ScenarioKey> keys{
+      row(
+          "failures.mitigation.microbatches", [](auto& s) -> auto& { return s.failures.mitigation.microbatches; }, cost,
+          "a job of iterations that has lost this time to slow components since it became slow gives slow replicas "
+          "fewer micro-batches, for which it stands for the same time (FALCON, arXiv 2410.12588)"),
+      row(
+          "failures.mitigation.topology", [](auto& s) -> auto& { return s.failures.mitigation.topology; }, cost,
+          "likewise, of slow transfers: groups that exchange much change places with others, so that a part of the "
+          "slowness is left"),
+      row(
+          "failures.mitigation.left", [](auto& s) -> auto& { return s.failures.mitigation.left; }, number_codec(0, 1),
+          "that part: the share of what transfers take beyond their time"),
+      row(
+          "failures.mitigation.restart", [](auto& s) -> auto& { return s.failures.mitigation.restart; }, cost,
+          "a job that has lost this time saves what it has done and restarts, and what is slow is out of service until "
+          "its repair"),
+  };
+  for (ScenarioKey& key : keys)
+    key = where(std::move(key), may_be_slow,
+                "something that is slow (slows or slows_network of failures.components, or failures.events)");
+  keys[2].conditions = {[](const Scenario& s) { return s.failures.mitigation.topology.has_value(); }};
+  keys[2].needs = "failures.mitigation.topology";
+  return keys;
+}
+
 std::vector<ScenarioKey> redundancy_keys() {
   using Cover = RedundancyRule::Cover;
   std::vector<ScenarioKey> keys{
@@ -337,7 +386,7 @@ std::vector<ScenarioKey> redundancy_keys() {
                 "failures.redundancy.cover", [](auto& s) -> auto& { return s.failures.redundancy.cover; },
                 choice_codec<Cover>(
                     {{"none", Cover::none}, {"neighbours", Cover::neighbours}, {"replicas", Cover::replicas}}),
-                "which failures of GPUs a job with a duration goes on without, in place of its last checkpoint. "
+                "which failures of GPUs a job goes on without, in place of its last checkpoint. "
                 "neighbours: each GPU holds the layers of the next stage of its pipeline, too, and does the work "
                 "of both (Bamboo, NSDI 2023); replicas: others of the stage do the work (Oobleck, SOSP 2023; "
                 "ReCycle, SOSP 2024)"),
@@ -462,6 +511,7 @@ std::vector<ScenarioKey> failure_keys() {
           quantity_codec(Time{}, 30 * kDay), "time until a cold spare has started"),
       [](const Scenario& scenario) { return scenario.failures.cold_spares > 0; }, "failures.cold_spares above 0"));
   for (ScenarioKey& key : redundancy_keys()) keys.push_back(std::move(key));
+  for (ScenarioKey& key : mitigation_keys()) keys.push_back(std::move(key));
   return keys;
 }
 

@@ -2,6 +2,7 @@
 
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/scenario_loans.hpp"
+#include "scenarios/training/training_graphs.hpp"
 
 #include "models/reliability/checkpoint_period.hpp"
 #include "models/reliability/presets.hpp"
@@ -125,6 +126,11 @@ FailureSpec failure_spec(const Scenario& scenario, std::uint64_t seed) {
   spec.spare_delay = failures.spare_delay;
   spec.cold_spares = failures.cold_spares;
   spec.cold_delay = failures.cold_delay;
+  spec.mitigation = failures.mitigation;
+  if (spec.mitigation.any() && !spec.has_slow_components())
+    throw InputError{Complaint{.key = "failures.mitigation.microbatches",
+                               .reason = "no component and no row of failures.events slows anything down",
+                               .hint = "give slows or slows_network, or leave failures.mitigation out"}};
   spec.redundancy = failures.redundancy;
   spec.loans = loan_spec(scenario.loans);
   spec.redundancy.step_cost = thousandths_of(failures.step_cost);
@@ -254,6 +260,7 @@ struct CoveredJob {
   int gpus;
   bool is_elastic;
   int gpu_share;
+  int stages;  ///< of its pipelines, if it has iterations; 1: each GPU holds all of its network
 };
 
 void check_covered(const RedundancyRule& rule, const CoveredJob& job) {
@@ -261,10 +268,14 @@ void check_covered(const RedundancyRule& rule, const CoveredJob& job) {
     throw InputError{Complaint{.key = key, .reason = std::move(reason), .hint = hint}};
   };
   const std::string name = quote_for_message(job.name);
-  if (!job.is_timed)
-    refuse("failures.redundancy.cover",
-           fmt::format("job {} has iterations, and only jobs with a duration go on without some of their GPUs", name),
-           "give all jobs a duration, or leave redundancy out");
+  if (!job.is_timed && job.stages != rule.stages)
+    refuse("failures.redundancy.stages",
+           job.stages == 1
+               ? fmt::format("job {} has no pipelines of {} stages: each of its GPUs holds all of its network", name,
+                             rule.stages)
+               : fmt::format("the pipelines of job {} have {} stages, not {}", name, job.stages, rule.stages),
+           job.stages == 1 ? "1 with cover: replicas, or jobs whose training entries have pipelines"
+                           : "the stages of all jobs, which is parallel.pipeline of their training entries");
   if (job.gpus % rule.stages != 0)
     refuse("failures.redundancy.stages",
            fmt::format("job {} has {} GPUs, which {} stages don't divide", name, job.gpus, rule.stages),
@@ -280,16 +291,28 @@ void check_covered(const RedundancyRule& rule, const CoveredJob& job) {
 
 void check_failures(const Scenario& scenario, const Workload& workload, const FailureSpec& spec) {
   const RedundancyRule& rule = scenario.failures.redundancy;
-  for (const JobSpec& job : workload.jobs)
-    if (rule.any()) check_covered(rule, {job.name, job.duration.has_value(), job.gpus, job.sizes >= 0, job.gpu_share});
+  for (const JobSpec& job : workload.jobs) {
+    const int stages = job.layout.stage > 0 ? job.gpus / job.layout.stage : 1;
+    if (rule.any())
+      check_covered(rule, {job.name, job.duration.has_value(), job.gpus, job.sizes >= 0, job.gpu_share, stages});
+  }
   check_saved(scenario, workload);
   check_slowed(scenario, workload, spec);
 }
 
 void check_redundancy(const Scenario& scenario, const JobList& list) {
   const RedundancyRule& rule = scenario.failures.redundancy;
-  for (const JobRequest& job : list.jobs)
-    if (rule.any()) check_covered(rule, {job.name, job.duration.has_value(), job.gpus, job.elastic(), job.gpu_share});
+  if (!rule.any()) return;
+  for (const JobRequest& job : list.jobs) {
+    const TrainingEntry* const entry = find_entry(scenario, base_of(job.model));
+    const int stages = entry != nullptr && entry->parallel ? entry->parallel->pipeline : 1;
+    check_covered(rule, {job.name, job.duration.has_value(), job.gpus, job.elastic(), job.gpu_share, stages});
+    if (job.duration || interference_of(scenario, TransferPath::between).none()) continue;
+    throw InputError{Complaint{.key = "failures.redundancy.cover",
+                               .reason = "what redundancy adds to the tasks of jobs of iterations can't be simulated "
+                                         "together with network.interference",
+                               .hint = "leave one of the two out"}};
+  }
 }
 
 std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const Scenario& scenario) {

@@ -99,6 +99,7 @@ TrainedJob parallel_job(const Scenario& scenario, const TrainingEntry& entry, in
   check_memory(scenario, entry, gpus, job.memory);
   TrainedJob made{.graph = training_graph(job.iteration), .memory = {}};
   made.layout = {.together = entry.parallel->tensor,
+                 .replica = entry.parallel->tensor * entry.parallel->context,
                  .stage = job.iteration.ranks_of_stage(),
                  .may_part = entry.parallel->across_servers};
   made.memory = entry.memory.value_or(job.memory[fullest(job.memory)].total());

@@ -104,8 +104,8 @@ void add_slowdowns(RandomCluster& cluster, Time length) {
   for (JobSpec& job : cluster.jobs) job.duration.reset();
 }
 
-/// Gives all jobs a duration, several GPUs where the cluster has them, and a redundancy.
-void add_redundancy(RandomCluster& cluster, Time length) {
+/// Gives all jobs a redundancy and, if they are to be `timed`, a duration and several GPUs where the cluster has them.
+void add_redundancy(RandomCluster& cluster, Time length, bool timed) {
   RandomStream random{cluster.seed, "redundancy"};
   const auto in = [&](std::int64_t low, std::int64_t high) { return random.uniform_integer(low, high); };
   const auto part = [&](std::int64_t low, std::int64_t high) {
@@ -120,6 +120,15 @@ void add_redundancy(RandomCluster& cluster, Time length) {
   if (in(0, 2) == 0) rule.step_cost = 1'100;
   if (in(0, 1) == 0) rule.failover = part(1, 20);
   if (in(0, 1) == 0) rule.rejoin = part(1, 20);
+  if (!timed) {
+    const auto is_odd = [](const JobSpec& job) { return job.gpus % 2 == 1; };
+    if (std::ranges::any_of(cluster.jobs, is_odd)) {
+      rule.stages = 1;
+      rule.cover = RedundancyRule::Cover::replicas;
+    }
+    for (JobSpec& job : cluster.jobs) job.duration.reset();
+    return;
+  }
   for (JobSpec& job : cluster.jobs) {
     job.gpus = static_cast<int>(in(1, std::max(1, gpus / rule.stages))) * rule.stages;
     job.duration = part(50, 500);
@@ -188,7 +197,7 @@ void check_sums(const RunResult& result) {
     if (job.state != JobState::finished) continue;
     CHECK(job.finish - job.submit == job.waited + job.held + job.away);
     CHECK(job.useful() >= Time{});
-    if (job.lost_to_failures > GpuTime{}) CHECK(job.interruptions > 0);
+    if (job.lost_to_failures > GpuTime{}) CHECK(job.interruptions + job.covered > 0);
   }
 }
 
@@ -278,6 +287,45 @@ TEST_CASE("leaping is exact where components slow down as well") {
   CHECK(leaps * 5 > cases);
 }
 
+TEST_CASE("leaping is exact where jobs do something about slow components") {
+  std::uint64_t interrupted = 0, stood = 0, leaps = 0;
+  const std::uint64_t cases = effort(std::uint64_t{300});
+  for (std::uint64_t seed = 0; seed < cases; ++seed) {
+    RandomCluster cluster = random_cluster(7'000'000 + seed);
+    cluster.until = Time::never();
+    const Time length = cluster.run(true).end;
+    if (seed % 2 == 0) add_failures(cluster, length);
+    add_slowdowns(cluster, length);
+    RandomStream random{seed, "mitigation"};
+    const auto in = [&](std::int64_t low, std::int64_t high) { return random.uniform_integer(low, high); };
+    const auto part = [&](std::int64_t low, std::int64_t high) {
+      return Time::nanoseconds(std::max<std::int64_t>(1, length.ns() * in(low, high) / 10'000));
+    };
+    Mitigation& steps = cluster.failures.mitigation;
+    if (in(0, 2) > 0) steps.microbatches = part(1, 50);
+    if (in(0, 2) > 0) steps.topology = part(60, 100) + Time::nanoseconds(1);
+    if (in(0, 1) > 0) steps.left = 0.3;
+    if (in(0, 2) > 0) steps.restart = part(110, 500) + Time::nanoseconds(2);
+    if (seed % 3 == 0) close_groups(cluster);
+    cluster.until = 4 * length;
+    INFO(cluster.describe());
+    const RunResult slow = cluster.run(false);
+    const RunResult fast = cluster.run(true);
+    CHECK(difference(slow, fast) == "");
+    check_sums(slow);
+    leaps += fast.leaps > 0 ? 1 : 0;
+    for (const JobResult& job : slow.jobs) {
+      interrupted += static_cast<std::uint64_t>(job.interruptions);
+      if (job.overhead > job.restarting) ++stood;
+    }
+  }
+  MESSAGE(cases, " cases, ", stood, " jobs that stood for a step, ", interrupted, " interruptions, ", leaps,
+          " with leaps");
+  CHECK(stood > cases);
+  CHECK(interrupted > cases);
+  CHECK(leaps * 5 > cases);
+}
+
 TEST_CASE("leaping is exact where iterations leave late ranks behind") {
   std::uint64_t late = 0, leaps = 0, allowed = 0;
   const std::uint64_t cases = effort(std::uint64_t{400});
@@ -312,7 +360,7 @@ TEST_CASE("jobs go on without GPUs under every scheduling policy, and all time a
     cluster.until = Time::never();
     const Time length = cluster.run(true).end;
     add_failures(cluster, length);
-    add_redundancy(cluster, length);
+    add_redundancy(cluster, length, true);
     if (seed % 2 == 1) {
       const auto table = scheduling_policies();
       const auto& row = table[(seed / 2) % table.size()];
@@ -331,6 +379,45 @@ TEST_CASE("jobs go on without GPUs under every scheduling policy, and all time a
   MESSAGE(cases, " cases, ", covered, " covered failures, ", interrupted, " interruptions");
   CHECK(covered > cases);
   CHECK(interrupted > cases / 2);
+}
+
+TEST_CASE("leaping is exact where jobs of iterations go on without GPUs, under every scheduling policy") {
+  std::uint64_t covered = 0, interrupted = 0, leaps = 0;
+  const std::uint64_t cases = effort(std::uint64_t{300});
+  for (std::uint64_t seed = 0; seed < cases; ++seed) {
+    RandomCluster cluster = random_cluster(6'000'000 + seed);
+    cluster.until = Time::never();
+    if (seed % 4 == 0) add_flows(cluster);
+    const Time length = cluster.run(true).end;
+    add_failures(cluster, length);
+    if (seed % 4 == 1) add_slowdowns(cluster, length);
+    add_redundancy(cluster, length, false);
+    if (seed % 3 == 0) {
+      close_groups(cluster);
+    } else if (seed % 2 == 1) {
+      const auto table = scheduling_policies();
+      const auto& row = table[(seed / 2) % table.size()];
+      if (!row.is_outside) cluster.scheduling = {std::string{row.name}, {}};
+      if (cluster.placement.name == "random") cluster.placement.name = "first-fit";
+    }
+    INFO(cluster.describe());
+    const RunResult slow = cluster.run(false);
+    const RunResult fast = cluster.run(true);
+    CHECK(difference(slow, fast) == "");
+    check_sums(slow);
+    leaps += fast.leaps > 0 ? 1 : 0;
+    for (const JobResult& job : slow.jobs) {
+      covered += static_cast<std::uint64_t>(job.covered);
+      interrupted += static_cast<std::uint64_t>(job.interruptions);
+      CHECK(job.redone >= Time{});
+      CHECK(job.redone + job.overhead <= job.held);
+    }
+    for (const GpuResult& gpu : slow.gpus) CHECK(gpu.busy + gpu.down <= slow.end);
+  }
+  MESSAGE(cases, " cases, ", covered, " covered failures, ", interrupted, " interruptions, ", leaps, " with leaps");
+  CHECK(covered > cases / 2);
+  CHECK(interrupted > cases / 2);
+  CHECK(leaps * 5 > cases);
 }
 
 TEST_CASE("leaping is exact for jobs that nothing beside them concerns, beyond failures elsewhere") {

@@ -389,6 +389,23 @@ TEST_CASE("parts of a fabric that can't fail so are refused") {
                        doctest::Contains("the fabric has no links between switches"), InputError);
 }
 
+TEST_CASE("mitigation: what its keys become, and what has no meaning") {
+  const std::string slow =
+      "failures: {components: [{name: a, of: gpu, slows: 2, fails: {mean: 1d}, repair: {mean: 1h}}], mitigation: ";
+  const Mitigation steps =
+      failure_spec(failing(slow + "{microbatches: 5s, topology: 1min, left: 0.25, restart: 10min}}\n"), 1).mitigation;
+  CHECK(steps.microbatches == Time::seconds(5));
+  CHECK(steps.topology == Time::seconds(60));
+  CHECK(steps.left == 0.25);
+  CHECK(steps.restart == Time::seconds(600));
+  CHECK(!failure_spec(failing("failures: {preset: rsc-1, repair: {mean: 6h}}\n"), 1).mitigation.any());
+  CHECK(mentions(failure_errors(slow + "{microbatches: 1min, topology: 1min}}\n"),
+                 "costs no more than failures.mitigation.microbatches"));
+  CHECK(mentions(failure_errors(slow + "{left: 0.5}}\n"), "failures.mitigation.topology"));
+  CHECK(mentions(failure_errors("failures: {preset: rsc-1, repair: {mean: 6h}, mitigation: {restart: 1min}}\n"),
+                 "something that is slow"));
+}
+
 TEST_CASE("redundancy: what its keys become, and what has no meaning") {
   const std::string events = "failures: {preset: rsc-1, repair: {mean: 6h}, redundancy: ";
   const Scenario scenario =
@@ -424,5 +441,5 @@ TEST_CASE("redundancy: what its keys become, and what has no meaning") {
     }
     return std::string{};
   };
-  CHECK(mentions(refusal("sizes: {16: 1}"), "has iterations, and only jobs with a duration go on"));
+  CHECK(mentions(refusal("sizes: {16: 1}"), "has no pipelines of 4 stages: each of its GPUs holds all of its network"));
 }

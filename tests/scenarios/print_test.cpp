@@ -264,6 +264,8 @@ TEST_CASE("every default passes its own reader, alone") {
     if (key.needs == "workload.resample.block") overrides = {"workload.jobs=jobs.csv", "workload.resample.block=1d"};
     if (key.path.starts_with("failures.")) overrides = {"failures.spares=1", "failures.cold_spares=1"};
     if (key.path.starts_with("loans.")) overrides.emplace_back("loans.servers=1");
+    if (key.path.starts_with("failures.mitigation.")) overrides.emplace_back("failures.events=slow.csv");
+    if (key.path == "failures.mitigation.left") overrides.emplace_back("failures.mitigation.topology=1min");
     if (key.path.starts_with("failures.redundancy."))
       overrides = {"failures.spares=1", "failures.redundancy.cover=replicas"};
     if (key.needs.starts_with("checkpoints.policy"))

@@ -3,6 +3,7 @@
 
 #include "sim/error.hpp"
 #include "sim/sharing.hpp"
+#include "tests/sim/same_result.hpp"
 #include "tests/sim/struck_cluster.hpp"
 
 #include <string>
@@ -29,6 +30,28 @@ StruckCluster pipeline(int gpus, const RedundancyRule& redundancy) {
   StruckCluster cluster{.servers = gpus, .jobs = {timed_ns(0, 1000, gpus)}};
   cluster.failures.redundancy = redundancy;
   return cluster;
+}
+
+/// A job of 20 iterations of 107 ns on 4 servers of one GPU, that is two stages of two replicas.
+StruckCluster iterating(Time failover) {
+  JobSpec job;
+  job.gpus = 4;
+  job.iterations = 20;
+  StruckCluster cluster{
+      .servers = 4, .jobs = {job}, .graphs = {"role w 4 | compute x w 100 | all-reduce g w 7 | x -> g | g => x"}};
+  cluster.failures.redundancy = rule(Cover::replicas, 2);
+  cluster.failures.redundancy.failover = failover;
+  return cluster;
+}
+
+/// The result, which is the same event by event.
+RunResult run_both(StruckCluster cluster) {
+  const RunResult fast = cluster.run();
+  cluster.leap = false;
+  CHECK(difference(cluster.run(), fast) == "");
+  const JobResult& job = fast.jobs[0];
+  CHECK(job.finish - job.submit == job.waited + job.held + job.away);
+  return fast;
 }
 
 std::string refused(const StruckCluster& cluster) {
@@ -189,8 +212,129 @@ TEST_CASE("CheckFree's list of lost stages: with neighbours each costs its pause
   check_sums(result);
 }
 
+TEST_CASE("whose tasks take longer: those of who is out and of who does their work") {
+  const auto paces = [](const RedundancyRule& by, const std::vector<int>& out, int together = 1) {
+    return by.paces(out, 8, together);
+  };
+  using Paces = std::vector<std::int32_t>;
+  RedundancyRule by = rule(Cover::neighbours, 4);
+  CHECK(paces(by, {}) == Paces(8, 1000));
+  CHECK(paces(by, {4}) == Paces{1000, 1000, 2000, 1000, 2000, 1000, 1000, 1000});
+  CHECK(paces(by, {1}) == Paces{1000, 2000, 1000, 1000, 1000, 1000, 1000, 2000});  // the last stage holds the first
+  by.step_cost = 1'100;
+  CHECK(paces(by, {5}) == Paces{1100, 1100, 1100, 2200, 1100, 2200, 1100, 1100});
+  by = rule(Cover::replicas, 2);
+  CHECK(paces(by, {0, 5, 6}) == Paces{1334, 1334, 1334, 1334, 2000, 2000, 2000, 2000});
+  CHECK(paces(by, {0}, 2) == Paces{2000, 2000, 2000, 2000, 1000, 1000, 1000, 1000});  // GPU 1 is lost with it
+  by.spreads_over_job = true;
+  CHECK(paces(by, {0, 5}) == Paces(8, 1334));
+  // A group is covered as a whole.
+  CHECK(rule(Cover::replicas, 4).covers(std::vector{2}, 8, 1));
+  CHECK(!rule(Cover::replicas, 4).covers(std::vector{2}, 8, 2));
+  CHECK(rule(Cover::neighbours, 4).covers(std::vector{0, 3}, 8, 1));
+  CHECK(!rule(Cover::neighbours, 4).covers(std::vector{0, 3}, 8, 2));
+}
+
+TEST_CASE("a job of iterations goes on without a GPU, and begins the iteration in flight anew") {
+  StruckCluster cluster = iterating(Time::nanoseconds(10));
+  cluster.failures.redundancy.rejoin = Time::nanoseconds(5);
+  cluster.failures.outages = {outage(250, 1'000, 2, 3)};
+  const RunResult result = run_both(cluster);
+  const JobResult& job = result.jobs[0];
+  // Two iterations have ended at 214, and 36 ns are lost. From 260 on the tasks of GPUs 2 and 3 take 200: three
+  // iterations of 207 end at 881, and 119 ns are lost at 1000. From 1005 on 15 iterations take 107 each.
+  CHECK(job.finish.ns() == 1005 + 15 * 107);
+  CHECK(job.covered == 1);
+  CHECK(job.interruptions == 0);
+  CHECK(job.starts == 1);
+  CHECK(job.overhead.ns() == 15);
+  CHECK(job.restarting == Time{});
+  CHECK(job.redone.ns() == 36 + 119);
+  CHECK(job.lost.ns() == 4 * 36 + 2 * 100 + 2 * 119);
+  CHECK(job.lost_to_failures.ns() == 4 * 36);
+  CHECK(job.slowed.ns() == 3 * 2 * 100);
+  CHECK(job.compute.ns() == 20 * 4 * 100);
+  CHECK(result.gpus[2].down.ns() == 750);
+  CHECK(result.gpus[2].busy.ns() == 236 + 15 * 100);
+  CHECK(result.gpus[3].busy.ns() == 236 + 3 * 200 + 119 + 15 * 100);
+  CHECK(result.gpus[0].busy.ns() == 236 + 3 * 100 + 100 + 15 * 100);
+}
+
+TEST_CASE("a job of iterations that stands for one covered failure stands longer for the next") {
+  StruckCluster cluster = iterating(Time::nanoseconds(50));
+  cluster.failures.outages = {outage(250, 9'000, 2, 3), outage(270, 9'000, 0, 1)};
+  const RunResult result = run_both(cluster);
+  CHECK(result.jobs[0].finish.ns() == 320 + 18 * 207);
+  CHECK(result.jobs[0].covered == 2);
+  CHECK(result.jobs[0].overhead.ns() == 70);
+  CHECK(result.jobs[0].redone.ns() == 36);
+  // What has come back before the job goes on has no part in how fast it does.
+  cluster.failures.outages = {outage(250, 260, 2, 3), outage(270, 9'000, 0, 1)};
+  CHECK(run_both(cluster).jobs[0].finish.ns() == 320 + 18 * 207);
+  cluster.failures.outages = {outage(250, 260, 2, 3)};
+  CHECK(run_both(cluster).jobs[0].finish.ns() == 300 + 18 * 107);
+}
+
+TEST_CASE("a failure that is not covered sends a job of iterations back to the checkpoint from before a covered one") {
+  StruckCluster cluster = iterating(Time::nanoseconds(10));
+  cluster.costs.iterations = 4;
+  cluster.failures.outages = {outage(250, 800, 2, 3), outage(600, 700, 3, 4)};
+  // Nothing has been saved: all 600 ns but for the pause are lost, and the job begins again when GPU 2 is back.
+  const RunResult result = run_both(cluster);
+  CHECK(result.jobs[0].finish.ns() == 800 + 20 * 107);
+  CHECK(result.jobs[0].interruptions == 1);
+  CHECK(result.jobs[0].overhead.ns() == 10);
+  CHECK(result.jobs[0].redone.ns() == 590);
+  CHECK(result.jobs[0].useful().ns() == 20 * 107);
+  // At 674 four iterations have ended and are saved.
+  cluster.failures.outages[1] = outage(700, 750, 3, 4);
+  const RunResult later = run_both(cluster);
+  CHECK(later.jobs[0].finish.ns() == 800 + 16 * 107);
+  CHECK(later.jobs[0].redone.ns() == 36 + 26);
+  // During a pause: what had ended is there, if each iteration is saved.
+  cluster.costs.iterations = 1;
+  cluster.failures.redundancy.failover = Time::nanoseconds(50);
+  cluster.failures.outages = {outage(250, 400, 2, 3), outage(270, 400, 3, 4)};
+  const RunResult pause = run_both(cluster);
+  CHECK(pause.jobs[0].finish.ns() == 400 + 18 * 107);
+  CHECK(pause.jobs[0].overhead.ns() == 20);
+  CHECK(pause.jobs[0].redone.ns() == 36);
+}
+
+TEST_CASE("a job of iterations with redundancy takes longer all the time, and a slow GPU still longer") {
+  StruckCluster cluster = iterating(Time{});
+  cluster.failures.redundancy.step_cost = 1'500;
+  CHECK(run_both(cluster).jobs[0].finish.ns() == 20 * 157);
+  Outage slow = outage(1, 100'000, 0, 1);
+  slow.slows = Slowdown{2'000, Slowdown::kFullPace};
+  cluster.failures.outages = {slow};
+  // Of the first task, 149 of 150 ns are left and take 298.
+  CHECK(run_both(cluster).jobs[0].finish.ns() == (1 + 298 + 7) + 19 * 307);
+  // So does the next job on these GPUs.
+  cluster.failures.outages.clear();
+  cluster.jobs.push_back(cluster.jobs[0]);
+  CHECK(run_both(cluster).jobs[1].finish.ns() == 2 * 20 * 157);
+}
+
+TEST_CASE("a job that stops for checkpoints goes on without a GPU, and leaves out the one that the failure cuts") {
+  StruckCluster cluster = iterating(Time::nanoseconds(10));
+  cluster.costs.iterations = 2;
+  cluster.costs.checkpoint = Time::nanoseconds(30);
+  // The first checkpoint would be from 214 to 244. From 230 on all takes longer: 207 each. The fourth ends at 644, and
+  // is saved at 674.
+  cluster.failures.outages = {outage(220, 9'000, 2, 3), outage(700, 750, 3, 4)};
+  const RunResult result = run_both(cluster);
+  CHECK(result.jobs[0].covered == 1);
+  CHECK(result.jobs[0].finish.ns() == 9'000 + 16 * 107 + 7 * 30);
+  CHECK(result.jobs[0].redone.ns() == 26);
+  CHECK(result.jobs[0].overhead.ns() == 6 + 10 + 30 + 7 * 30);
+}
+
 TEST_CASE("what redundancy can't mean is refused with the reason") {
   CHECK(refused(pipeline(4, rule(Cover::neighbours, 1))).find("2 with neighbours") != std::string::npos);
   CHECK(refused(pipeline(4, rule(Cover::replicas, 3))).find("has 4 GPUs, not a multiple of 3 stages") !=
         std::string::npos);
+  StruckCluster groups = iterating(Time{});
+  groups.jobs[0].layout.replica = 4;
+  CHECK(refused(groups).find("has groups of 4 GPUs, which the 2 of a stage") != std::string::npos);
 }
