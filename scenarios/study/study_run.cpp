@@ -61,15 +61,12 @@ PreparedVariant prepare(const Scenario& scenario, const TimedModel& model, Overl
 }
 
 /// The run of a cluster that has one job, of a variant, which repeats the graph so often.
-StudyJob lone_job_of(const Scenario& scenario, const StudyVariant& variant, std::string model,
-                     const IterationGraph& graph, std::int64_t iterations) {
-  const IterationStudy& study = scenario.overlap;
+StudyJob lone_job_of(const Scenario& scenario, const StudyVariant& variant, const IterationGraph& graph,
+                     std::int64_t iterations) {
   StudyJob made{scenario, {}};
   Scenario& run = made.scenario;
   run.overlap = {};
-  TrainingEntry entry = study.entry.value_or(TrainingEntry{});
-  static_cast<TrainingSetup&>(entry) = study;
-  entry.name = std::move(model);
+  TrainingEntry entry = scenario.overlap.entry;
   entry.fusion = variant.fusion;
   entry.compression = variant.compression;
   const int per_server = run.cluster.gpus_per_server;
@@ -112,7 +109,7 @@ class JobSpans final : public IterationEnds {
 SteadyState settle_on_fabric(const Scenario& scenario, const StudyVariant& variant, const IterationGraph& graph) {
   constexpr std::size_t kSettling = 4, kHalf = 4;
   constexpr double kRounding = 1e-6;
-  StudyJob job = lone_job_of(scenario, variant, "study", graph, kSettling + 2 * kHalf + 1);
+  StudyJob job = lone_job_of(scenario, variant, graph, kSettling + 2 * kHalf + 1);
   JobSpans seen{job.workload.graphs.front()};
   static_cast<void>(
       run_workload(job.scenario, std::move(job.workload), scenario.seed, {.observer = &seen, .monitor = {}}));
@@ -163,10 +160,9 @@ void finish(const Scenario& scenario, const StudyVariant& variant, const Prepare
 
 JobResult run_variant(const Scenario& scenario, const TimedModel& model, const OverlapProblem& problem,
                       const StudyVariant& variant) {
-  const IterationStudy& study = scenario.overlap;
   JobResult job;
   job.name = variant.name();
-  job.model = study.training.value_or(model.name);
+  job.model = scenario.overlap.entry.name;
   job.gpus = variant.workers;
   job.servers = (variant.workers + scenario.cluster.gpus_per_server - 1) / scenario.cluster.gpus_per_server;
   job.iterations = 1;
@@ -367,7 +363,7 @@ StudyJob study_job(const Scenario& scenario, const StudyVariant& variant, std::i
     }
   };
   const PreparedVariant made = prepared();
-  StudyJob job = lone_job_of(scenario, variant, study.training.value_or("study"), made.planned.fused.graph, iterations);
+  StudyJob job = lone_job_of(scenario, variant, made.planned.fused.graph, iterations);
   job.workload.notes = {made.planned.notes};
   return job;
 }

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -178,6 +179,13 @@ TimedModel entry_model(const TrainingEntry& entry) {
         pause("parts of other workers", passes * (entry.accumulate * entry.coded), "gradient_coding"));
   if (entry.input > Time{}) model.layers.insert(model.layers.begin(), pause("wait for input", entry.input, "input"));
   return model;
+}
+
+bool same_model(const TrainingEntry& a, const TrainingEntry& b) {
+  const auto own = [](const TrainingEntry& entry) {
+    return std::tie(entry.accumulate, entry.coded, entry.optimizer, entry.input);
+  };
+  return static_cast<const TrainingSetup&>(a) == b && own(a) == own(b);
 }
 
 TrainingMemory entry_memory(const TrainingEntry& entry) {

@@ -30,6 +30,8 @@ namespace contend {
 /// the wait for data, and the update of the weights, which the forward pass of each layer begins with. Its batch counts
 /// all micro-batches. Throws InputError as trained_model() does.
 [[nodiscard]] TimedModel entry_model(const TrainingEntry& entry);
+/// True if entry_model() is sure to make the same of both.
+[[nodiscard]] bool same_model(const TrainingEntry& a, const TrainingEntry& b);
 
 /// Memory on each GPU by kind (Rajbhandari et al., SC 2020, section 3.1): with 2-byte gradients the optimizer also
 /// keeps the weights in 4 bytes. Activations are the outputs of all layers for one micro-batch; kernels reuse some of

@@ -241,7 +241,7 @@ TEST_CASE("what can't be explained") {
   CHECK(contains(complaint("out small --set seed=6", 2), "--set changes a scenario"));
   CHECK(contains(complaint("out", 2), "expected RUN JOB, got only \"out\""));
   CHECK(contains(complaint("nowhere small", 3), "nowhere"));
-  here.write("study.yaml", "schema_version: 1\noverlap: {model: resnet50}\n");
+  here.write("study.yaml", "schema_version: 1\ntraining: {it: {model: resnet50}}\noverlap: {training: it}\n");
   CHECK(contains(complaint("study.yaml a", 3), "the study has no job \"a\""));
 }
 
