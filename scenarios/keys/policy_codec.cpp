@@ -256,7 +256,8 @@ Codec<std::vector<PolicyChoice>> policies_codec(const PolicyKind& kind) {
     any_of_schema(json, list.schema, word_schema(kAll), word_schema(kUnset));
   };
   codec.read = [list, &kind, kAll, kUnset](const YamlNode& node, const Reading& reading, Policies& value) {
-    if (node.kind != Kind::scalar || (node.text != kAll && node.text != kUnset)) return list.read(node, reading, value);
+    if (node.kind != Kind::scalar) return list.read(node, reading, value);
+    if (node.text != kAll && node.text != kUnset) return reading.expected("a list of policies, all or auto", node);
     value.clear();
     if (node.text != kAll) return;
     for (const PolicyInfo& policy : kind.policies) value.push_back(default_policy(kind, policy.name));
