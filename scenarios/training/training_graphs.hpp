@@ -5,9 +5,11 @@
 #include "models/workload.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/scenario.hpp"
+#include "scenarios/training/planned_iteration.hpp"
 #include "sim/error.hpp"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,6 +45,13 @@ struct TrainingMemory {
 /// Throws InputError as trained_model() does.
 [[nodiscard]] TrainingMemory entry_memory(const TrainingEntry& entry);
 
+/// A job that is trained layer by layer, with its messages as they were planned.
+struct PlannedTraining {
+  std::unique_ptr<CompressionMethod> method;  ///< nullptr: nothing is compressed
+  OverlapProblem problem;                     ///< refers to it
+  PlannedIteration planned;
+};
+
 /// Makes graphs for the jobs of a scenario, which must outlive it. A fusion policy plans for the job on as few servers
 /// as can hold it, alone in the network.
 class TrainingGraphs {
@@ -52,6 +61,9 @@ class TrainingGraphs {
   /// As GraphMaker. Throws InputError that names the entry if its policies can't work together, or for members of the
   /// job's own that can't be read (variant_entry()).
   [[nodiscard]] TrainedJob operator()(const std::string& name, int gpus);
+  /// The messages of the jobs of an entry; nothing for a training profile, or an entry with `parallel`. Throws
+  /// InputError as the operator does.
+  [[nodiscard]] std::optional<PlannedTraining> planned(const std::string& name, int gpus);
   /// As IterationTime, without kernels of compression.
   [[nodiscard]] Time iteration(const std::string& name);
 
