@@ -236,7 +236,7 @@ std::vector<FigureRow> figure_rows(const Regression& regression) {
         is_count(metric.unit) ? std::vector{count_text(each.change.base), count_text(each.change.other)}
                               : format_column({factor * each.change.base, factor * each.change.other});
     const bool relative = is_told_relative(metric);
-    const std::string_view unit = is_share(metric) ? "%" : metric.unit == "per_s" ? "" : metric.unit;
+    const std::string_view unit = shown_unit(metric.unit);
     const ChangeEstimate& change = told_change(each);
     const ChangeEstimate& of_means = each.change.of_means;
     FigureRow row{.title = is_count(metric.unit) || unit.empty() ? std::string{metric.title}

@@ -1,5 +1,6 @@
 #include "cli/explain_report.hpp"
 
+#include "cli/study_explain.hpp"
 #include "cli/text_table.hpp"
 #include "results/folding_report.hpp"
 #include "text/decimal.hpp"
@@ -231,33 +232,19 @@ class Story {
     if (first != waited) out_ += fmt::format("Until its first start it waited {}.\n", seconds(first));
   }
 
-  /// For what its GPUs spent an iteration, on average.
+  /// For what one of its GPUs spent an iteration, on average, and which messages had to do with it.
   void tell_iteration() {
+    if (!report_.job.iteration) return;
     const JobResult& job = self();
-    if (!job.traffic || job.iterations_done == 0 || job.iteration() == Time{}) return;
-    const auto iterations = static_cast<double>(job.iterations_done);
-    const auto per_iteration = [&](GpuTime time) { return time.on_each_of(job.gpus).to_seconds() / iterations; };
-    const double kernels = job.notes.plan ? job.notes.plan->kernels.to_seconds() : 0;
-    const double all = job.iteration().to_seconds(), exposed = job.exposed().to_seconds();
-    const double slowed = per_iteration(job.slowed);
-    constexpr double kMs = 1e3, kLeast = 5e-10;
-    Table table{{"of an iteration", "time [ms]", "share [%]"}};
-    const auto row = [&](const char* what, double seconds) {
-      if (seconds > kLeast)
-        table.add({what, fmt::format("{:.3f}", kMs * seconds), fmt::format("{:.1f}", kPercent * seconds / all)});
-    };
-    row("computing", all - exposed - slowed - kernels);
-    row("kernels of messages", kernels);
-    row("interference and slow components", slowed);
-    row("exposed communication, and waits for shared GPUs", exposed);
-    row("all", all);
-    out_ += fmt::format("\nFor what its GPUs spent an iteration, as a mean over {}:\n\n{}", job.iterations_done,
-                        table.text());
+    const StudyMessages& iteration = *report_.job.iteration;
+    out_ += fmt::format("\nFor what one of its GPUs spent an iteration, as a mean over {}:\n\n{}", job.iterations_done,
+                        account_text(iteration));
     if (job.communication > Time{})
       out_ += fmt::format(
           "It had transfers in the network for {}, in {} of which others slowed them, and the communication policy "
           "held messages back for {}.\n",
           seconds(job.communication), seconds(job.contended), seconds(job.communication_wait));
+    if (job.gpus > 1 && !iteration.phases.empty()) out_ += "\n" + phases_text(iteration, "An iteration");
   }
 
   /// On which links its transfers lost time, and because of which jobs.
@@ -461,6 +448,7 @@ std::string explanation_json(const ExplainReport& report) {
   write_slow(json, report.job.explanation);
   write_sharing(json, report);
   if (job.folding) write_folding(json, *job.folding);
+  if (report.job.iteration) messages_json(json, *report.job.iteration);
   json.end_object();
   return json.take();
 }

@@ -21,7 +21,7 @@ std::string group_name(const std::string& value) {
 
 std::string group_title(const Metric& metric) {
   const std::string title{metric.unit == "jobs" ? metric.title : short_title(metric)};
-  return metric.unit == "jobs" || metric.unit == "per_s" ? title : fmt::format("{} [{}]", title, metric.unit);
+  return metric.unit == "jobs" || shown_unit(metric.unit).empty() ? title : fmt::format("{} [{}]", title, metric.unit);
 }
 
 /// The figures of one metric of all groups.

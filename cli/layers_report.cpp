@@ -50,11 +50,10 @@ std::string named(std::vector<std::string> names) {
 }
 
 /// The operators that the profile lacks for the layers that it should time.
-std::vector<MissingOperator> missing_of(const IterationStudy& study, int batch,
-                                        const std::vector<std::string>& layers) {
-  const std::optional<LayerTable> table = network_of(study);
+std::vector<MissingOperator> missing_of(const TrainingSetup& setup, int batch, const std::vector<std::string>& layers) {
+  const std::optional<LayerTable> table = network_of(setup);
   if (!table) return {};
-  auto missing = missing_operators(study.device.calibrated->profile(), *table, batch, study.type);
+  auto missing = missing_operators(setup.device.calibrated->profile(), *table, batch, setup.type);
   for (MissingOperator& each : missing)
     std::erase_if(each.layers,
                   [&](const std::string& layer) { return std::ranges::find(layers, layer) == layers.end(); });
@@ -126,7 +125,7 @@ std::string layers_json(const TimedModel& model) {
 }
 
 std::vector<std::string> calibration_warnings(const Scenario& scenario, const TimedModel& model) {
-  const DeviceChoice& device = scenario.overlap.device;
+  const DeviceChoice& device = scenario.overlap.entry.device;
   std::vector<std::string> warnings;
   if (!device.calibrated) return warnings;
   const auto warn = [&](const std::string& what) { warnings.push_back(fmt::format("{}: {}", *device.profile, what)); };
@@ -146,7 +145,7 @@ std::vector<std::string> calibration_warnings(const Scenario& scenario, const Ti
       fmt::format("{}: {} of {} layers ({:.1f}% of the time) need shapes beyond the measured range: {}; `contend show "
                   "--layers` lists them",
                   model.name, names.size(), model.layers.size(), 100 * summary.seconds[beyond] / total, named(names)));
-  const std::vector<MissingOperator> missing = missing_of(scenario.overlap, model.batch, names);
+  const std::vector<MissingOperator> missing = missing_of(scenario.overlap.entry, model.batch, names);
   if (missing.empty()) return warnings;
   const std::string command = measuring_command(profile, *device.profile, missing);
   warn(

@@ -36,7 +36,14 @@ std::string table_of(const StudyPhase& phase) {
   return table.text();
 }
 
-/// For what a GPU spends an iteration. Most messages are hidden, and the table of messages has what each of them costs.
+std::string heading(const StudyMessages& job, const std::string& title, std::size_t phase) {
+  if (job.phases.size() == 1) return title;
+  return fmt::format("{}, phase {} ({:.4g} % of the iterations)", title, phase + 1, 100 * job.phases[phase].share);
+}
+
+}  // namespace
+
+// Most messages are hidden, and the table of messages has what each of them costs.
 std::string account_text(const StudyMessages& job) {
   double all = 0;
   std::vector<AccountRow> parts;
@@ -46,7 +53,7 @@ std::string account_text(const StudyMessages& job) {
     if (!is_known) parts.push_back({row.part, {}, 0});
     parts.back().seconds += row.seconds;
   }
-  constexpr double kMs = 1e3, kPercent = 100;
+  constexpr double kMs = 1e3;
   std::vector<double> times;
   for (const AccountRow& part : parts) times.push_back(kMs * part.seconds);
   times.push_back(kMs * all);
@@ -66,12 +73,18 @@ std::string account_text(const StudyMessages& job) {
   return table.text();
 }
 
-std::string heading(const StudyMessages& job, std::size_t phase) {
-  if (job.phases.size() == 1) return job.job;
-  return fmt::format("{}, phase {} ({:.4g} % of the iterations)", job.job, phase + 1, 100 * job.phases[phase].share);
+std::string phases_text(const StudyMessages& job, const std::string& title) {
+  std::string out;
+  for (std::size_t i = 0; i < job.phases.size(); ++i) {
+    out += fmt::format("{}{}: ", out.empty() ? "" : "\n", heading(job, title, i));
+    if (job.phases[i].messages.empty())
+      out += "nothing is sent\n";
+    else
+      out += fmt::format("messages in the order in which they become ready, {}\n{}",
+                         job.measured ? "beside each other" : "each alone", table_of(job.phases[i]));
+  }
+  return out;
 }
-
-}  // namespace
 
 std::string assumptions_text(const Scenario& scenario) {
   Table table{{"cost", "as", "from"}};
@@ -86,14 +99,7 @@ std::string messages_text(std::span<const StudyMessages> jobs) {
     if (!job.account.empty())
       out += fmt::format("{}{}: for what the GPU of a worker spends an iteration\n{}", out.empty() ? "" : "\n", job.job,
                          account_text(job));
-    for (std::size_t i = 0; i < job.phases.size(); ++i) {
-      out += fmt::format("{}{}: ", out.empty() ? "" : "\n", heading(job, i));
-      if (job.phases[i].messages.empty())
-        out += "nothing is sent\n";
-      else
-        out += fmt::format("messages in the order in which they become ready, {}\n{}",
-                           job.measured ? "beside each other" : "each alone", table_of(job.phases[i]));
-    }
+    if (!job.phases.empty()) out += fmt::format("{}{}", out.empty() ? "" : "\n", phases_text(job, job.job));
   }
   return out;
 }

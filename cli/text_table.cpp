@@ -225,11 +225,6 @@ double shown_factor(std::string_view unit) {
   return unit == "share" ? kPercent : 1;
 }
 
-std::string_view shown_unit(std::string_view unit) {
-  if (unit == "ratio" || unit == "price" || unit == "per_s") return {};  // samples/s and tokens/s are titles
-  return unit == "share" ? "%" : unit;
-}
-
 std::vector<std::string> format_column(const std::vector<double>& values) {
   double largest = 0;
   for (const double value : values)

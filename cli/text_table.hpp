@@ -18,7 +18,6 @@ inline constexpr std::size_t kMaxShown = 20;
 
 /// People read shares (0..1) as per cent, in every table; JSON and CSV have the share itself.
 [[nodiscard]] double shown_factor(std::string_view unit);
-[[nodiscard]] std::string_view shown_unit(std::string_view unit);
 
 class Table {
  public:

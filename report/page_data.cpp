@@ -41,7 +41,8 @@ void write_metrics(JsonWriter& json, const RunFolder& folder) {
     const std::vector<double> values = values_of(folder, metric);
     if (metric.of_some && std::ranges::all_of(values, [](double value) { return std::isnan(value); })) continue;
     const Estimate figure = estimate(values, draws_of(folder.scenario));
-    json.begin_object().member("name", metric.name).member("title", metric.title).member("unit", metric.unit);
+    json.begin_object().member("name", metric.name).member("title", metric.title);
+    json.member("unit", metric.unit == "share" ? metric.unit : shown_unit(metric.unit));
     json.member("text", metric.text).member("value", figure.mean).member("half_width", figure.half_width);
     json.member("over_finished", is_over_finished_jobs(metric)).end_object();
   }

@@ -24,7 +24,8 @@ std::string value_text(const Metric& metric, const Estimate& figure) {
   std::string text = fmt::format("{:.6g}", factor * figure.mean);
   if (!std::isnan(figure.half_width)) text += fmt::format(" ± {:.3g}", factor * figure.half_width);
   if (share) return text + "%";
-  return is_count(metric.unit) ? text : fmt::format("{} {}", text, metric.unit);
+  const std::string_view unit = shown_unit(metric.unit);
+  return is_count(metric.unit) || unit.empty() ? text : fmt::format("{} {}", text, unit);
 }
 
 }  // namespace

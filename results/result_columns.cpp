@@ -426,6 +426,11 @@ std::span<const Metric> metrics() {
   return kAll;
 }
 
+std::string_view shown_unit(std::string_view unit) {
+  if (unit == "ratio" || unit == "price" || unit == "per_s") return {};  // samples/s and tokens/s are titles
+  return unit == "share" ? "%" : unit;
+}
+
 bool is_count(std::string_view unit) {
   return unit == "jobs" || unit == "preemptions" || unit == "interruptions" || unit == "restarts";
 }

@@ -81,6 +81,9 @@ struct Metric {
 /// Their values, in that order; those of iterations are means over the finished jobs that count and have them, NaN if
 /// there are none.
 [[nodiscard]] std::vector<double> figures_of_run(const RunResult& result, const Summary& summary);
+/// What people read behind a number of that unit: % for shares, nothing for numbers without a unit, such as ratios, and
+/// where the title says it.
+[[nodiscard]] std::string_view shown_unit(std::string_view unit);
 /// True for the unit of a metric that is a whole number in every run.
 [[nodiscard]] bool is_count(std::string_view unit);
 /// True if the metric is an average, a percentile or an end over the jobs that finished.

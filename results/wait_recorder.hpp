@@ -103,6 +103,9 @@ class WaitRecorder final : public DecisionObserver {
   void blocked(Time now, JobId job, Why why, JobId by) override;
   void in_line(Time now, JobId job, PlaceInLine place) override;
 
+  /// The times for which the job had its GPUs so far; the last is open while it has them.
+  [[nodiscard]] const std::vector<JobAttempt>& attempts() const { return explanation_.attempts; }
+
   /// Returns the record after the run has ended at time `end`.
   [[nodiscard]] Explanation take(Time end);
 

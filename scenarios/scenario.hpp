@@ -99,6 +99,8 @@ struct TrainingSetup {
   bool colocated = false;      ///< they run on the servers of the job
   std::vector<int> hosts;      ///< servers of the cluster on which they run at fidelity `flow`; empty: others than the
                                ///< job's, or with `colocated` its own
+
+  bool operator==(const TrainingSetup&) const = default;
 };
 
 /// The optimizer, which says what the update of the weights reads and writes and what it keeps in memory.
@@ -215,21 +217,21 @@ struct TrainingEntry : TrainingSetup {
   std::optional<Bytes> memory;  ///< of each GPU; if not given, derived from the network
 };
 
-/// An iteration study (`overlap.*`): one iteration of one job under several fusion policies and numbers of workers, in
-/// the network of the scenario and on servers of `cluster.gpus_per_server` workers. A scenario is such a study if it
-/// names a model, a file of layer times or an entry of `training`.
-struct IterationStudy : TrainingSetup {
-  std::optional<std::string> training;  ///< name of the entry that is studied; its setup is then that of the study
-  std::optional<TrainingEntry> entry;   ///< that entry, once the scenario has been read
+/// An iteration study (`overlap.*`): one iteration of one job that trains an entry of `training`, under several fusion
+/// policies and numbers of workers, in the network of the scenario and on servers of `cluster.gpus_per_server` workers.
+struct IterationStudy {
+  std::optional<std::string> training;  ///< name of the entry; a scenario without it is no study
+  TrainingEntry entry;                  ///< that entry, once the scenario has been read
   std::vector<int> workers{8};
-  bool engine = false;  ///< also execute on the engine, which must agree to the nanosecond
-  std::vector<PolicyChoice> fusion;
+  bool engine = false;                    ///< also execute on the engine, which must agree to the nanosecond
+  std::vector<PolicyChoice> fusion;       ///< once the scenario has been read never empty, as the next
   std::vector<PolicyChoice> compression;  ///< each is studied with each fusion policy
   std::vector<IterationsToTarget> iterations_to_target;
-  /// The place at which each given key was last set, without reasons, for errors that show only when the study runs.
+  /// The place at which each given key, or member of the entry, was last set, without reasons, for errors that show
+  /// only when the study runs.
   std::vector<Complaint> places;
 
-  [[nodiscard]] bool given() const { return model || layers || training; }
+  [[nodiscard]] bool given() const { return training.has_value(); }
 };
 
 /// A virtual cluster of `cluster.vcs`: a number of servers of its own, or a number of GPUs on servers without an owner.

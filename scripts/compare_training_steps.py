@@ -43,12 +43,13 @@ def optimiser_ms(profile_text, case):
 def predict(contend, profile, case):
     """Milliseconds of the layers, expected error and extrapolated share (in percent), or the error. A case that has a
     `part` is of the layers whose names begin with it."""
-    lines = ["schema_version: 1", "overlap:", f"  model: {case['model']}", f"  batch: {case['batch']}",
-             f"  dtype: {case['numbers']}", f"  device: {{profile: {json.dumps(str(profile))}}}"]
+    lines = ["schema_version: 1", "overlap: {training: step}", "training:", "  step:", f"    model: {case['model']}",
+             f"    batch: {case['batch']}", f"    dtype: {case['numbers']}",
+             f"    device: {{profile: {json.dumps(str(profile))}}}"]
     if case.get("sequence"):
-        lines.append(f"  sequence: {case['sequence']}")
+        lines.append(f"    sequence: {case['sequence']}")
     if case.get("attention") == "fused":
-        lines.append("  attention: flash")
+        lines.append("    attention: flash")
     with tempfile.TemporaryDirectory() as folder:
         scenario = pathlib.Path(folder) / "step.yaml"
         scenario.write_text("\n".join(lines) + "\n", encoding="utf-8")

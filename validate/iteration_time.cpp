@@ -5,7 +5,7 @@
 #include "models/overlap/steady_state.hpp"
 #include "policies/registry.hpp"
 #include "scenarios/keys/reader.hpp"
-#include "scenarios/study/study_model.hpp"
+#include "scenarios/training/trained_model.hpp"
 #include "sim/check.hpp"
 
 #include <memory>
@@ -21,8 +21,10 @@ namespace {
 /// The study that the scenario reader makes of these policies.
 IterationStudy study_of(const std::string& fusion, const std::string& compression) {
   return parse_scenario(
-             fmt::format("schema_version: 1\noverlap: {{model: resnet50, fusion: [{}], compression: [{}]}}\n", fusion,
-                         compression),
+             fmt::format(
+                 "schema_version: 1\ntraining: {{it: {{model: resnet50}}}}\noverlap: {{training: it, fusion: [{}], "
+                 "compression: [{}]}}\n",
+                 fusion, compression),
              "validation")
       .overlap;
 }
@@ -75,13 +77,13 @@ CompressedIteration compressed_iteration(OverlapProblem problem, const std::stri
 
 TimedModel scaled_model(const std::string& model, const std::string& device, int batch, int sequence,
                         double iteration_s) {
-  IterationStudy study;
-  study.model = model;
-  study.device.name = device;
-  study.batch = batch;
-  if (sequence > 0) study.sequence = sequence;
-  study.single_worker = Time::ceil_nanoseconds(iteration_s * 1e9);
-  return study_model(study);
+  TrainingSetup setup;
+  setup.model = model;
+  setup.device.name = device;
+  setup.batch = batch;
+  if (sequence > 0) setup.sequence = sequence;
+  setup.single_worker = Time::ceil_nanoseconds(iteration_s * 1e9);
+  return trained_model(setup);
 }
 
 }  // namespace contend

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::string_view kCalibrateModelExamples[] = {
     "contend calibrate model resnet50 --batch 64 --type bf16 -o resnet50-gpu.csv",
-    "contend run study.yaml --set overlap.layers=resnet50-gpu.csv",
+    "contend run study.yaml --set training.resnet.layers=resnet50-gpu.csv",
 };
 constexpr Option kCalibrateModelOptions[] = {
     {.name = "output",

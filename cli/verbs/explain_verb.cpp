@@ -30,6 +30,10 @@ constexpr std::string_view kExplainExamples[] = {
 constexpr Option kExplainOptions[] = {
     kSetOption,
     {.name = "seed", .letter = '\0', .value = "N", .text = "of the replica to explain; the first one if not given"},
+    {.name = "waits",
+     .letter = '\0',
+     .value = "",
+     .text = "explain only why it waited, which is faster: iterations are leapt over"},
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
 };
 
@@ -104,12 +108,17 @@ int explain_messages(const Arguments& arguments, const Scenario& scenario) {
 
 int run_explain(const Arguments& arguments) {
   ExplainedRun run = load_run(arguments);
-  if (run.scenario.overlap.given()) return explain_messages(arguments, run.scenario);
+  if (run.scenario.overlap.given()) {
+    if (arguments.has("waits"))
+      throw UsageError{"contend explain: --waits means nothing to an iteration study, whose jobs never wait"};
+    return explain_messages(arguments, run.scenario);
+  }
   catch_interrupts();
   RunHooks hooks;
   hooks.monitor = [](const Progress&) { return !interrupted(); };
   ExplainReport report;
-  report.job = explain_job(run.scenario, run.seed, arguments.positionals()[1], hooks);
+  report.job = explain_job(run.scenario, run.seed, arguments.positionals()[1], hooks,
+                           arguments.has("waits") ? ExplainWhat::waits : ExplainWhat::waits_and_iterations);
   if (interrupted()) {
     print_message("contend: interrupted; nothing was explained\n");
     return kExitInterrupted;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kFitExamples[] = {
     "contend fit study.yaml iterations.csv -o network.yaml",
-    "contend fit study.yaml iterations.csv --by workers --set overlap.device=A100-40GB",
+    "contend fit study.yaml iterations.csv --by workers --set training.resnet.device=A100-40GB",
 };
 constexpr Option kFitOptions[] = {
     kSetOption,

@@ -52,7 +52,8 @@ struct ExchangeStage {
   }
 };
 
-/// The collectives by which messages are summed. A study may force one on every method (overlap.collective).
+/// The collectives by which messages are summed. An entry of training may force one on every method
+/// (training.NAME.collective).
 enum class MessageRoute : std::uint8_t {
   usual,           ///< that of the method's paper
   all_reduce,      ///< an all-reduce, which sums on the way
@@ -91,7 +92,7 @@ class CompressionMethod {
   /// must not be refused.
   [[nodiscard]] virtual std::optional<RouteRefusal> refusal(MessageRoute route) const {
     if (route == MessageRoute::usual) return std::nullopt;
-    return RouteRefusal{"it consists of collectives of its own", "overlap.collective: auto"};
+    return RouteRefusal{"it consists of collectives of its own", "collective: auto"};
   }
   [[nodiscard]] virtual ExchangeMoment moment() const { return ExchangeMoment::gradients; }
   /// The choice of partners in CollectiveKind::exchange if links differ.

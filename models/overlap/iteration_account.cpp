@@ -3,103 +3,85 @@
 #include "sim/check.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 namespace contend {
-namespace {
 
-/// What a GPU may wait for, in the order in which it counts.
-struct Pending {
-  bool is_timer = false;
-  Time start, end;
-  OpId op;
-};
-
-bool counts_before(const Pending& a, const Pending& b) {
+bool IterationAccount::counts_before(const Pending& a, const Pending& b) {
   if (a.is_timer != b.is_timer) return b.is_timer;
-  return a.start != b.start ? a.start < b.start : a.op < b.op;
+  return a.start != b.start ? a.start < b.start : a.id < b.id;
 }
 
-class Account {
- public:
-  Account(const IterationGraph& graph, std::span<const Span> spans, Time from, Time to) : graph_{graph}, from_{from} {
-    for (const Span& each : spans) {
-      if (each.end <= from || each.start >= to || each.start == each.end) continue;
-      const Op& op = graph.ops()[each.op.index()];
-      const OpKind kind = op.kind;
-      if (kind == OpKind::compute && op.role == RoleId{0U})
-        tasks_.push_back(each);
-      else if (kind != OpKind::compute)
-        pending_.push_back({kind == OpKind::timer, each.start, each.end, each.op});
-    }
-    std::ranges::stable_sort(tasks_, {}, &Span::start);
-    std::ranges::stable_sort(pending_, {}, &Pending::start);
-  }
+void IterationAccount::under_way(OpId id, const Op& op, Time start, Time end) {
+  if (start < end) pending_.push_back({op.kind == OpKind::timer, start, end, id, &op});
+}
 
-  void run(Time to, const KindOfTask& kind_of) {
-    Time now = from_;
-    for (const Span& task : tasks_) {
-      CONTEND_CHECK(task.start >= now && task.end <= to, "a GPU does one task after the other");
-      wait(now, task.start);
-      const Op& op = graph_.ops()[task.op.index()];
-      const Time taken = task.end - task.start, planned = std::min(op.duration, taken);
-      add(kind_of(op), OpId::none(), planned);
-      add(IterationPart::interference, OpId::none(), taken - planned);
-      now = task.end;
-    }
-    wait(now, to);
+void IterationAccount::settle(Time to) {
+  std::ranges::stable_sort(pending_, {}, &Pending::start);
+  first_pending_ = first_other_ = 0;
+  std::size_t done = 0;
+  for (; done < tasks_.size() && tasks_[done].start < to; ++done) {
+    const Task& task = tasks_[done];
+    CONTEND_CHECK(task.start >= now_ && task.end <= to, "a GPU does one task after the other");
+    wait(task.start, task.ready);
+    const Time taken = task.end - task.start, planned = std::min(task.op->duration, taken);
+    add(kind_of_(*task.op), OpId::none(), nullptr, planned);
+    add(IterationPart::interference, OpId::none(), nullptr, taken - planned);
+    now_ = task.end;
   }
+  wait(to, Time::never());
+  tasks_.erase(tasks_.begin(), tasks_.begin() + static_cast<std::ptrdiff_t>(done));
+  std::erase_if(pending_, [&](const Pending& each) { return each.end <= to; });
+  std::erase_if(others_, [&](const Interval& each) { return each.end <= to; });
+}
 
-  [[nodiscard]] std::vector<AccountRow> rows(std::int64_t iterations) const {
-    std::vector<AccountRow> all;
-    for (const auto& [key, time] : times_) {
-      const auto& [part, op] = key;
-      all.push_back({part, op.valid() ? graph_.ops()[op.index()].name : std::string{},
-                     time.to_seconds() / static_cast<double>(iterations)});
-    }
-    return all;
-  }
+std::vector<AccountRow> IterationAccount::rows(std::int64_t iterations) const {
+  std::vector<AccountRow> all;
+  for (const auto& [key, total] : totals_)
+    all.push_back({key.first, total.what, total.time.to_seconds() / static_cast<double>(iterations)});
+  return all;
+}
 
- private:
-  void add(IterationPart part, OpId op, Time time) {
-    if (time > Time{}) times_[{part, op}] += time;
-  }
+void IterationAccount::add(IterationPart part, OpId id, const Op* op, Time time) {
+  if (time <= Time{}) return;
+  Total& total = totals_[{part, id}];
+  if (op != nullptr && total.what.empty()) total.what = op->name;
+  total.time += time;
+}
 
-  /// The GPU is idle from `now` to `until`.
-  void wait(Time now, Time until) {
-    while (now < until) {
-      while (first_ < pending_.size() && pending_[first_].end <= now) ++first_;
-      const Pending* counts = nullptr;
-      Time next = until;
-      for (std::size_t i = first_; i < pending_.size() && pending_[i].start < until; ++i) {
-        const Pending& each = pending_[i];
-        if (each.end <= now) continue;
-        if (each.start > now) {
-          next = std::min(next, each.start);
-          break;
-        }
-        if (counts == nullptr || counts_before(each, *counts)) counts = &each;
+/// The GPU does nothing of the job until `until`; its next task is ready from `ready` on.
+void IterationAccount::wait(Time until, Time ready) {
+  while (now_ < until) {
+    Time next = until;
+    const auto ends_at_most = [&](Time time) {
+      if (time > now_) next = std::min(next, time);
+    };
+    ends_at_most(ready);
+    while (first_other_ < others_.size() && others_[first_other_].end <= now_) ++first_other_;
+    const bool is_taken = first_other_ < others_.size() && others_[first_other_].start <= now_;
+    if (first_other_ < others_.size()) ends_at_most(is_taken ? others_[first_other_].end : others_[first_other_].start);
+    while (first_pending_ < pending_.size() && pending_[first_pending_].end <= now_) ++first_pending_;
+    const Pending* counts = nullptr;
+    for (std::size_t i = first_pending_; i < pending_.size() && pending_[i].start < until; ++i) {
+      const Pending& each = pending_[i];
+      if (each.end <= now_) continue;
+      if (each.start > now_) {
+        ends_at_most(each.start);
+        break;
       }
-      if (counts == nullptr) {
-        add(IterationPart::held, OpId::none(), next - now);
-      } else {
-        next = std::min(next, counts->end);
-        add(counts->is_timer ? IterationPart::timer : IterationPart::exposed, counts->op, next - now);
-      }
-      now = next;
+      if (counts == nullptr || counts_before(each, *counts)) counts = &each;
     }
+    if (is_taken && (counts == nullptr || now_ >= ready)) {
+      add(IterationPart::shared, OpId::none(), nullptr, next - now_);
+    } else if (counts == nullptr) {
+      add(IterationPart::held, OpId::none(), nullptr, next - now_);
+    } else {
+      ends_at_most(counts->end);
+      add(counts->is_timer ? IterationPart::timer : IterationPart::exposed, counts->id, counts->op, next - now_);
+    }
+    now_ = next;
   }
-
-  const IterationGraph& graph_;
-  Time from_;
-  std::vector<Span> tasks_;
-  std::vector<Pending> pending_;
-  std::size_t first_ = 0;  ///< all before it have ended
-  std::map<std::pair<IterationPart, OpId>, Time> times_;
-};
-
-}  // namespace
+}
 
 std::string_view to_string(IterationPart part) {
   switch (part) {
@@ -115,16 +97,32 @@ std::string_view to_string(IterationPart part) {
       return "exposed communication";
     case IterationPart::timer:
       return "timer";
+    case IterationPart::shared:
+      return "waits for shared GPUs";
     case IterationPart::held:
       return "held back";
+    case IterationPart::start:
+      return "starts and stops";
   }
   return "?";
 }
 
 std::vector<AccountRow> account_of(const IterationGraph& graph, std::span<const Span> spans, Time from, Time to,
                                    std::int64_t iterations, const KindOfTask& kind_of) {
-  Account account{graph, spans, from, to};
-  account.run(to, kind_of);
+  IterationAccount account{kind_of};
+  account.begin(from);
+  std::vector<Span> tasks;
+  for (const Span& each : spans) {
+    if (each.end <= from || each.start >= to || each.start == each.end) continue;
+    const Op& op = graph.ops()[each.op.index()];
+    if (op.kind != OpKind::compute)
+      account.under_way(each.op, op, each.start, each.end);
+    else if (op.role == RoleId{0U})
+      tasks.push_back(each);
+  }
+  std::ranges::stable_sort(tasks, {}, &Span::start);
+  for (const Span& each : tasks) account.task(graph.ops()[each.op.index()], each.start, each.start, each.end);
+  account.settle(to);
   return account.rows(iterations);
 }
 

@@ -5,11 +5,14 @@
 #include "sim/graph.hpp"
 #include "sim/units.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -19,10 +22,12 @@ enum class IterationPart : std::uint8_t {
   compute,       ///< tasks of the layers, as long as planned
   input,         ///< waiting for input data
   kernels,       ///< kernels around messages: of compression, and copies of the framework
-  interference,  ///< by which tasks took longer than planned, because transfers slowed them down
-  exposed,       ///< idle while a collective was in the network; `what` is the collective
+  interference,  ///< by which tasks took longer than planned, because transfers or slow components slowed them down
+  exposed,       ///< idle while a collective or message was in the network; `what` is its name
   timer,         ///< idle while a timer ran, such as work of the host or a cycle of Horovod; `what` is the timer
+  shared,        ///< waiting while the GPU ran a task of another job
   held,          ///< idle, and nothing of the job was under way: its messages were held back
+  start,         ///< before the first task of a start, and after the last one before a preemption or failure
 };
 [[nodiscard]] std::string_view to_string(IterationPart part);
 
@@ -35,11 +40,65 @@ struct AccountRow {
 /// What a task is to the account: IterationPart::compute, input or kernels.
 using KindOfTask = std::function<IterationPart(const Op&)>;
 
+/// Accounts for the time of a GPU that a job has, piece by piece, from what a run reports. While the GPU waits for the
+/// task that it does next, of several collectives that are in the network the one that began first counts, and timers
+/// count only beside none. Once that task is ready, and while nothing of the job is under way, tasks of other jobs
+/// count.
+class IterationAccount {
+ public:
+  explicit IterationAccount(KindOfTask kind_of) : kind_of_{std::move(kind_of)} {}
+
+  /// Begins to account at this time.
+  void begin(Time from) { now_ = from; }
+  /// A task of the job on the GPU, in order of time. At `ready` it waited for nothing but the GPU.
+  void task(const Op& op, Time ready, Time start, Time end) { tasks_.push_back({&op, ready, start, end}); }
+  /// A collective, message or timer of the job, in any order.
+  void under_way(OpId id, const Op& op, Time start, Time end);
+  /// A task of another job on the GPU, in order of time.
+  void other(Time start, Time end) { others_.push_back({start, end}); }
+
+  /// Accounts for the time up to `to`, at which no task of the job runs. Of what began before `to`, nothing but what
+  /// still goes on then may be reported later.
+  void settle(Time to);
+  /// What was settled, in seconds of an iteration if it was so many; the rows of operations in the order of these.
+  [[nodiscard]] std::vector<AccountRow> rows(std::int64_t iterations) const;
+
+ private:
+  struct Task {
+    const Op* op;
+    Time ready, start, end;
+  };
+  struct Interval {
+    Time start, end;
+  };
+  /// What a GPU may wait for.
+  struct Pending {
+    bool is_timer = false;
+    Time start, end;
+    OpId id;
+    const Op* op;
+  };
+  struct Total {
+    std::string what;
+    Time time;
+  };
+
+  static bool counts_before(const Pending& a, const Pending& b);
+  void add(IterationPart part, OpId id, const Op* op, Time time);
+  void wait(Time until, Time ready);
+
+  KindOfTask kind_of_;
+  Time now_;  ///< all before it is accounted for
+  std::vector<Task> tasks_;
+  std::vector<Pending> pending_;
+  std::vector<Interval> others_;
+  std::size_t first_pending_ = 0, first_other_ = 0;  ///< all before them have ended by `now_`
+  std::map<std::pair<IterationPart, OpId>, Total> totals_;
+};
+
 /// Accounts for the time between two ends of iterations on a GPU of the first role, as means over so many iterations.
-/// `spans` has the tasks of that GPU, and the collectives and timers of the job. While a GPU is idle, of several
-/// collectives that are in the network the one that began first counts, and timers count only beside none. The seconds
-/// of all rows add up to (to - from) / iterations. Rows of exposed collectives and of timers are in the order of the
-/// operations.
+/// `spans` has the tasks of that GPU, which has no other job, and the collectives and timers of the job. The seconds of
+/// all rows add up to (to - from) / iterations.
 [[nodiscard]] std::vector<AccountRow> account_of(const IterationGraph& graph, std::span<const Span> spans, Time from,
                                                  Time to, std::int64_t iterations, const KindOfTask& kind_of);
 

@@ -60,7 +60,7 @@ class LowRank : public CompressionMethod {
   static void check(const OverlapProblem& problem) {
     const auto& all = problem.gradients;
     if (std::any_of(all.begin(), all.end(), [](const auto& each) { return each.rows == 0; }))
-      throw InputError{"works on single tensors: overlap.granularity must be tensor"};
+      throw InputError{"works on single tensors: granularity must be tensor"};
     if (std::none_of(all.begin(), all.end(), [](const auto& each) { return each.columns > 1; }))
       throw InputError{"needs the shapes of the tensors, which this file of layer times doesn't have"};
   }

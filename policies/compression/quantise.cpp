@@ -12,7 +12,7 @@
 //   run the two halves among one worker of each server, as BAGUA does.
 //
 // With parameter servers, workers push codes; the servers decode and add them up, and workers pull the encoded sum. The
-// servers' decoding costs overlap.gamma for each byte that they receive.
+// servers' decoding costs network.gamma for each byte that they receive.
 
 #include "policies/compression/kernels.hpp"
 #include "policies/compression/levels.hpp"

@@ -44,12 +44,12 @@ void add_up_values(const OverlapProblem& problem, std::int64_t elements, std::st
 
 RouteRefusal refuse_indices() {
   return {"values at different places can't be added up on the way, and it sends values with their indices",
-          "overlap.collective: all-gather"};
+          "collective: all-gather"};
 }
 
 RouteRefusal refuse_few_bits() {
   return {"codes of a few bits can't be added up on the way: the sum needs more bits, or another scale",
-          "overlap.collective: all-gather or scatter-gather"};
+          "collective: all-gather or scatter-gather"};
 }
 
 }  // namespace contend

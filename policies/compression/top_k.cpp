@@ -20,7 +20,7 @@ class GlobalTopK final : public TopK {
   explicit GlobalTopK(const Parameters& parameters) : TopK{parameters, parameters.get<double>("density")} {}
   [[nodiscard]] std::optional<RouteRefusal> refusal(MessageRoute route) const override {
     if (route == MessageRoute::usual) return std::nullopt;
-    return RouteRefusal{"pairs of workers merge their selections up a tree", "overlap.collective: auto"};
+    return RouteRefusal{"pairs of workers merge their selections up a tree", "collective: auto"};
   }
   [[nodiscard]] std::vector<ExchangeStage> stages(const OverlapProblem& problem,
                                                   const GradientGroup& group) const override {

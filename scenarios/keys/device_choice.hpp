@@ -1,5 +1,5 @@
 #pragma once
-// The value of `overlap.device`: a device of the built-in table by its name, or a calibrated one, `{profile:
+// The value of `training.NAME.device`: a device of the built-in table by its name, or a calibrated one, `{profile:
 // gpu.yaml}`.
 
 #include <memory>

@@ -1,5 +1,5 @@
 #pragma once
-// Reads and prints `overlap.device`.
+// Reads and prints `training.NAME.device`.
 
 #include "scenarios/keys/device_choice.hpp"
 #include "scenarios/yaml/codecs.hpp"

@@ -53,10 +53,9 @@ ScenarioKey for_its_study(ScenarioKey key) {
   if (key.path == "cluster.gpus_per_server") return key;  // studies have servers, too, as many as their workers fill
   if (std::any_of(std::begin(kOfJobs), std::end(kOfJobs),
                   [&](std::string_view group) { return key.path.starts_with(group); })) {
-    add(studies_jobs, "a study of jobs (no overlap.model or overlap.layers)");
-  } else if (key.path.starts_with("overlap.") && key.path != "overlap.model" && key.path != "overlap.layers" &&
-             key.path != "overlap.training") {
-    add(studies_iteration, "overlap.model or overlap.layers");
+    add(studies_jobs, "a study of jobs (no overlap.training)");
+  } else if (key.path.starts_with("overlap.") && key.path != "overlap.training") {
+    add(studies_iteration, "overlap.training");
   }
   return key;
 }
@@ -260,8 +259,6 @@ const Scenario& default_scenario() {
     scenario.scheduling = default_policy(policy_kind("scheduling"), "srsf");
     scenario.placement = default_policy(policy_kind("placement"), "lwf");
     scenario.communication = default_policy(policy_kind("communication"), "srsf");
-    scenario.overlap.fusion = default_fusion();
-    scenario.overlap.compression = {default_policy(policy_kind("compression"), "none")};
     return scenario;
   }();
   return defaults;

@@ -244,4 +244,31 @@ Codec<PolicyChoice> policy_codec(const PolicyKind& kind) {
   return codec;
 }
 
+Codec<std::vector<PolicyChoice>> policies_codec(const PolicyKind& kind) {
+  using Policies = std::vector<PolicyChoice>;
+  constexpr std::string_view kAll = "all", kUnset = "auto";
+  const Codec<Policies> list = distinct_list_codec<PolicyChoice>(
+      policy_codec(kind), default_policy(kind, kind.policies.front().name), "policies");
+  Codec<Policies> codec = list;
+  codec.type = fmt::format("{}, {} or {}", list.type, kAll, kUnset);
+  codec.unset = kUnset;
+  codec.schema = [list, kAll, kUnset](JsonWriter& json) {
+    any_of_schema(json, list.schema, word_schema(kAll), word_schema(kUnset));
+  };
+  codec.read = [list, &kind, kAll, kUnset](const YamlNode& node, const Reading& reading, Policies& value) {
+    if (node.kind != Kind::scalar) return list.read(node, reading, value);
+    if (node.text != kAll && node.text != kUnset) return reading.expected("a list of policies, all or auto", node);
+    value.clear();
+    if (node.text != kAll) return;
+    for (const PolicyInfo& policy : kind.policies) value.push_back(default_policy(kind, policy.name));
+  };
+  codec.print = [list, kUnset](const Policies& value) {
+    return value.empty() ? std::string{kUnset} : list.print(value);
+  };
+  codec.plain = [list, kUnset](const Policies& value, PartNames apart) -> std::optional<PlainValue> {
+    return value.empty() ? PlainValue{std::string{kUnset}, std::nullopt} : plain_value(list, value, apart);
+  };
+  return codec;
+}
+
 }  // namespace contend

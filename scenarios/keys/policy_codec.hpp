@@ -43,5 +43,8 @@ struct PolicyKind {
 /// defaults.
 /// In tables a policy is its name and its non-default parameters; each parameter is a part of it.
 [[nodiscard]] Codec<PolicyChoice> policy_codec(const PolicyKind& kind);
+/// A list of policies, each there once: `all` is every policy of the table with its usual parameters, `auto` an empty
+/// list.
+[[nodiscard]] Codec<std::vector<PolicyChoice>> policies_codec(const PolicyKind& kind);
 
 }  // namespace contend

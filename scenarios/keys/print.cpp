@@ -21,8 +21,8 @@ bool is_displaced(const ScenarioKey& key, const Scenario& scenario) {
 
 std::vector<std::string*> paths_of(Scenario& scenario) {
   std::vector<std::string*> paths;
-  for (auto* path : {&scenario.network.routes, &scenario.network.events, &scenario.workload.jobs,
-                     &scenario.overlap.layers, &scenario.overlap.device.profile, &scenario.network.sites})
+  for (auto* path :
+       {&scenario.network.routes, &scenario.network.events, &scenario.workload.jobs, &scenario.network.sites})
     if (*path) paths.push_back(&**path);
   if (scenario.failures.events) paths.push_back(&*scenario.failures.events);
   if (scenario.loans.events) paths.push_back(&*scenario.loans.events);

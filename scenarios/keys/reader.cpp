@@ -77,7 +77,6 @@ struct RenamedKey {
   std::string_view before, now;
   std::string_view how = {};  ///< what else to change
 };
-constexpr std::string_view kInEntry = "of an entry that overlap.training names";
 constexpr RenamedKey kRenamedKeys[] = {{"scheduling.preemption", "checkpoints"},
                                        {"scheduling.retry_delay", "scheduling.retries.failed.delay"},
                                        {"overlap.formula", "network.formula"},
@@ -87,10 +86,7 @@ constexpr RenamedKey kRenamedKeys[] = {{"scheduling.preemption", "checkpoints"},
                                        {"overlap.per_server", "cluster.gpus_per_server"},
                                        {"overlap.two_at_once", "network.contention_penalty", "this value - 2"},
                                        {"overlap.fitted_workers", "network.fitted_workers"},
-                                       {"overlap.fitted_bytes", "network.fitted_bytes"},
-                                       {"overlap.exchange", "training.NAME.exchange", kInEntry},
-                                       {"overlap.servers", "training.NAME.servers", kInEntry},
-                                       {"overlap.colocated", "training.NAME.colocated", kInEntry}};
+                                       {"overlap.fitted_bytes", "network.fitted_bytes"}};
 
 /// A hint for an unknown key: its present name, the key that is meant, the nearest key at this place, the place where
 /// the name belongs, or the group that has the keys of its value.
@@ -102,6 +98,9 @@ std::string hint_for(const std::string& name, const std::string& prefix, const Y
     if (key.before == prefix + name)
       return fmt::format("it is now \"{}\"{}{}", key.now, key.how.empty() ? "" : ": ", key.how);
   }
+  const std::vector<MemberText> members = training_members();
+  if (prefix == "overlap." && std::ranges::find(members, name, &MemberText::name) != members.end())
+    return fmt::format("it is now \"training.NAME.{}\": of an entry that overlap.training names", name);
   std::string hint = hint_for_key(name, names_after(prefix), prefix);
   if (hint.empty() && value.kind == Kind::map && !value.entries.empty()) {
     if (const std::string group = group_of(name, value); !group.empty()) {
@@ -168,10 +167,12 @@ class LayerReader {
     if (none_about({"failures", "loans", "cluster", "scheduling"})) place(loan_complaints(scenario_));
     if (!readable) return;
     if (!complaints_.empty()) return place_independent();
-    if (scenario_.overlap.given()) keep_places();
     take_defaults(scenario_.training);
-    if (scenario_.overlap.given() && !gives("cluster.gpus_per_server")) scenario_.cluster.gpus_per_server = 1;
-    take_entry();
+    if (scenario_.overlap.given()) {
+      if (!gives("cluster.gpus_per_server")) scenario_.cluster.gpus_per_server = 1;
+      if (!take_entry()) return;
+      keep_places();
+    }
     take_sites();
     if (scenario_.overlap.given()) {  // one job fills its servers
       const int most = *std::ranges::max_element(scenario_.overlap.workers);
@@ -222,27 +223,24 @@ class LayerReader {
       place(topology_complaints(scenario_));
   }
 
-  /// Gives a study of a training entry the setup of that entry, and its policies if the study has no lists of its own.
-  void take_entry() {
+  /// Gives a study its entry, and the policies of the entry where it has no lists of its own. False if there is no such
+  /// entry, which is then a complaint.
+  bool take_entry() {
     IterationStudy& study = scenario_.overlap;
-    if (!study.training) return;
     const TrainingEntry* const entry = find_entry(scenario_, *study.training);
     if (entry == nullptr) {
       std::vector<std::string> names;
       for (const TrainingEntry& each : scenario_.training)
         if (each.name != kDefaultEntry) names.push_back(each.name);
-      return place({{.key = "overlap.training",
-                     .reason = fmt::format("training has no entry {}", quote(*study.training)),
-                     .hint = did_you_mean(*study.training, names)}});
+      place({{.key = "overlap.training",
+              .reason = fmt::format("training has no entry {}", quote(*study.training)),
+              .hint = did_you_mean(*study.training, names)}});
+      return false;
     }
-    if (entry->backup > 0)
-      place({{.key = fmt::format("training.{}.backup_workers", entry->name),
-              .reason = "has no effect in a study, whose workers are never late",
-              .hint = "run jobs that train this entry on a cluster, with `failures` that slow workers down"}});
-    static_cast<TrainingSetup&>(study) = *entry;
     study.entry = *entry;
-    if (!gives("overlap.fusion")) study.fusion = {entry->fusion};
-    if (!gives("overlap.compression")) study.compression = {entry->compression};
+    if (study.fusion.empty()) study.fusion = {entry->fusion};
+    if (study.compression.empty()) study.compression = {entry->compression};
+    return true;
   }
 
   [[nodiscard]] bool gives(std::string_view path) const {
@@ -280,7 +278,8 @@ class LayerReader {
     }
   }
 
-  /// Records where the keys of a study were last given, for errors that show only when it runs.
+  /// Records where the keys of a study and the members of its entry were last given, for errors that show only when it
+  /// runs.
   void keep_places() {
     std::vector<Complaint>& places = scenario_.overlap.places;
     places.clear();
@@ -289,6 +288,10 @@ class LayerReader {
       if (path.starts_with("overlap.") && std::ranges::find(places, path, &Complaint::key) == places.end())
         places.push_back(given->source->complaint(given->value->place, path, {}));
     }
+    const TrainingEntry& entry = scenario_.overlap.entry;
+    const std::string key = "training." + entry.name;
+    places.push_back(at_its_key({.key = key}));
+    for (const std::string& member : entry.given) places.push_back(at_its_key({.key = key + "." + member}));
   }
 
   void collect(const SourceText& source, const YamlNode& map, const std::string& prefix,
@@ -385,6 +388,12 @@ class LayerReader {
       const auto given = std::find_if(given_.rbegin(), given_.rend(), [&](const auto& g) { return g.key == &key; });
       if (given == given_.rend()) continue;
       const std::string path{key.path};
+      if (path == "cluster.servers" && scenario_.overlap.given()) {
+        Reading{*given->source, path, complaints_}.complain(
+            given->place, "an iteration study has as many servers as its workers fill",
+            "leave it out: overlap.workers and cluster.gpus_per_server say how many these are");
+        continue;
+      }
       // What these keys say follows from the types.
       const bool is_of_types = path.starts_with("cluster.") && !scenario_.overlap.given();
       Reading{*given->source, path, complaints_}.complain(

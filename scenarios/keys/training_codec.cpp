@@ -7,7 +7,7 @@
 #include "scenarios/keys/map_members.hpp"
 #include "scenarios/keys/parallel_codec.hpp"
 #include "scenarios/keys/policy_codec.hpp"
-#include "scenarios/keys/study_keys.hpp"
+#include "scenarios/keys/setup_codecs.hpp"
 
 #include <algorithm>
 #include <optional>

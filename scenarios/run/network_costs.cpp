@@ -264,7 +264,7 @@ std::vector<std::string> devices_of(const Scenario& scenario) {
     if (std::ranges::find(devices, name) == devices.end()) devices.push_back(std::move(name));
   };
   if (scenario.overlap.given()) {
-    add(scenario.overlap);
+    add(scenario.overlap.entry);
     return devices;
   }
   for (const TrainingEntry& each : scenario.training) {

@@ -2,9 +2,11 @@
 
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/reader.hpp"
+#include "scenarios/keys/training_codec.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/study/study_model.hpp"
+#include "scenarios/study/study_places.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "text/csv.hpp"
 #include "text/decimal.hpp"
@@ -15,6 +17,7 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -56,33 +59,35 @@ class MeasurementReader {
 
  private:
   /// A fault of the scenario itself is one complaint, at its place, and not one for each row.
-  void check_base() const {
-    if (load_scenario(source_.scenario, {source_.overrides}).overlap.given()) return;
-    throw InputError{
-        {{.file = source_.scenario,
-          .reason = "no iteration study",
-          .hint = "give what the rows have in common: overlap.model, overlap.device, overlap.workers ..."}}};
+  void check_base() {
+    const IterationStudy study = load_scenario(source_.scenario, {source_.overrides}).overlap;
+    if (!study.given())
+      throw InputError{
+          {{.file = source_.scenario,
+            .reason = "no iteration study",
+            .hint = "give what the rows have in common: overlap.training and its entry, overlap.workers"}}};
+    entry_ = fmt::format("training.{}.", study.entry.name);
   }
 
   void find_columns(const CsvTable& table) {
     std::vector<std::string> known{std::string{kSeconds}};
     std::vector<std::string> keys;
-    for (const ScenarioKey& key : scenario_keys()) {
-      keys.emplace_back(key.path);
-      known.emplace_back(key.path);
-      if (key.path.starts_with(kStudy)) known.emplace_back(key.path.substr(kStudy.size()));
+    for (const ScenarioKey& key : scenario_keys()) keys.emplace_back(key.path);
+    for (const MemberText& member : training_members()) keys.push_back(entry_ + member.name);
+    for (const std::string& key : keys) {
+      known.push_back(key);
+      for (const std::string_view prefix : {kStudy, std::string_view{entry_}})
+        if (key.starts_with(prefix)) known.push_back(key.substr(prefix.size()));
     }
     for (const std::string& name : table.header) {
       Column column{name, {}};
       if (name != kSeconds) {
-        const std::string in_study = std::string{kStudy} + name;
-        if (std::find(keys.begin(), keys.end(), in_study) != keys.end()) {
-          column.key = in_study;
-        } else if (std::find(keys.begin(), keys.end(), name) != keys.end()) {
-          column.key = name;
-        } else if (name != source_.group) {
-          complaints_.add({1, 0}, "", fmt::format("unknown column \"{}\"", name), did_you_mean(name, known));
+        for (const std::string_view prefix : {kStudy, std::string_view{entry_}, std::string_view{}}) {
+          const std::string key = std::string{prefix} + name;
+          if (column.key.empty() && std::ranges::find(keys, key) != keys.end()) column.key = key;
         }
+        if (column.key.empty() && name != source_.group)
+          complaints_.add({1, 0}, "", fmt::format("unknown column \"{}\"", name), did_you_mean(name, known));
       }
       const bool twice = std::any_of(columns_.begin(), columns_.end(), [&](const Column& other) {
         return other.name == name || (!column.key.empty() && other.key == column.key);
@@ -146,9 +151,11 @@ class MeasurementReader {
           study.workers.size(), study.fusion.size(), study.compression.size())};
     }
     if (study.workers.front() < 2) throw InputError{"one worker exchanges nothing"};
-    if (study.single_worker && row.seconds < study.single_worker->to_seconds()) {
-      throw InputError{fmt::format("{} s are less than overlap.single_worker, the iteration without communication",
-                                   format_seconds(Time::ceil_nanoseconds(row.seconds * 1e9)))};
+    const std::optional<Time> alone = study.entry.single_worker;
+    if (alone && row.seconds < alone->to_seconds()) {
+      throw InputError{fmt::format("{} s are less than {}, the iteration without communication",
+                                   format_seconds(Time::ceil_nanoseconds(row.seconds * 1e9)),
+                                   entry_key(study, "single_worker"))};
     }
     if (row.scenario.network.sites) throw InputError{"links that differ (network.sites) have no single alpha and beta"};
   }
@@ -156,6 +163,7 @@ class MeasurementReader {
  private:
   const MeasurementSource& source_;
   FileComplaints complaints_;
+  std::string entry_;  ///< `training.NAME.`
   std::vector<Column> columns_;
   std::vector<MeasuredIteration> rows_;
 };

@@ -3,8 +3,9 @@
 // (models/overlap/iteration_fit.hpp) predicts them as the study would.
 //
 // The columns are `seconds`, the measured time of an iteration, and keys of a scenario, which each row overrides:
-// `overlap.model`, or `model` for short, `network.alpha` ... A row names one number of workers, one fusion policy and
-// one compression method, or the scenario does.
+// `network.alpha` ..., and for short keys of the study without `overlap.` and members of the entry that it studies,
+// such as `workers` and `model`. A row names one number of workers, one fusion policy and one compression method, or
+// the scenario does.
 
 #include "models/layers.hpp"
 #include "models/overlap/iteration_fit.hpp"

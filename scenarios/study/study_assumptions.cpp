@@ -1,6 +1,7 @@
 #include "scenarios/study/study_assumptions.hpp"
 
 #include "scenarios/run/network_costs.hpp"
+#include "scenarios/study/study_places.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -57,40 +58,43 @@ StudyAssumption interference(const Scenario& scenario, TransferPath path) {
       std::move(source)};
 }
 
-StudyAssumption framework(const TrainingSetup& setup) {
-  const FrameworkCosts& costs = setup.framework;
-  if (costs.none()) return {"framework", "no copies around messages", "overlap.framework"};
+StudyAssumption framework(const IterationStudy& study) {
+  const FrameworkCosts& costs = study.entry.framework;
+  std::string key = entry_key(study, "framework");
+  if (costs.none()) return {"framework", "no copies around messages", std::move(key)};
   const auto named = std::ranges::find(frameworks(), costs, &NamedFramework::costs);
   return {"framework",
           fmt::format("{:g} bytes for 4 of gradient before a message, {:g} after it, {} launches a tensor",
                       costs.bytes_before, costs.bytes_after, 2 * costs.launches),
-          named == frameworks().end() ? "overlap.framework" : std::string{named->source}};
+          named == frameworks().end() ? std::move(key) : std::string{named->source}};
 }
 
-StudyAssumption host(const TrainingSetup& setup) {
-  if (setup.host_ns_per_value == 0) return {"host", "no work on gradients", "overlap.host_ns_per_value"};
-  return {"host", fmt::format("{:g} ns a value before a message", setup.host_ns_per_value),
-          "overlap.host_ns_per_value"};
+StudyAssumption host(const IterationStudy& study) {
+  const double ns = study.entry.host_ns_per_value;
+  return {"host", ns == 0 ? "no work on gradients" : fmt::format("{:g} ns a value before a message", ns),
+          entry_key(study, "host_ns_per_value")};
 }
 
-StudyAssumption staging(const TrainingSetup& setup) {
-  if (!setup.staging) return {"staging", "the network reads and writes the memory of GPUs", "training.NAME.staging"};
-  return {"staging", fmt::format("copies to the host and back at {:g} GB/s", setup.staging->bytes_per_second() / 1e9),
-          "training.NAME.staging"};
+StudyAssumption staging(const IterationStudy& study) {
+  const std::optional<ByteRate>& rate = study.entry.staging;
+  return {"staging",
+          rate ? fmt::format("copies to the host and back at {:g} GB/s", rate->bytes_per_second() / 1e9)
+               : "the network reads and writes the memory of GPUs",
+          entry_key(study, "staging")};
 }
 
-StudyAssumption casts(const TrainingSetup& setup) {
-  if (!setup.mixed_precision)
-    return {"casts", "none: weights and gradients have the dtype", "training.NAME.mixed_precision"};
-  return {"casts", "6 bytes a weight before the forward pass, and as many after the backward pass",
-          "training.NAME.mixed_precision"};
+StudyAssumption casts(const IterationStudy& study) {
+  return {"casts",
+          study.entry.mixed_precision ? "6 bytes a weight before the forward pass, and as many after the backward pass"
+                                      : "none: weights and gradients have the dtype",
+          entry_key(study, "mixed_precision")};
 }
 
-StudyAssumption kernels(const IterationStudy& study) {
-  const std::string device = study.device.profile ? *study.device.profile : study.device.name;
+StudyAssumption kernels(const TrainingSetup& setup) {
+  const std::string device = setup.device.profile ? *setup.device.profile : setup.device.name;
   return {
-      "kernels that compress", fmt::format("{} x {:g}", device, study.kernel_factor),
-      study.device.profile ? "measured operators" : "bytes, flops and launches of each at the rates of the data sheet"};
+      "kernels that compress", fmt::format("{} x {:g}", device, setup.kernel_factor),
+      setup.device.profile ? "measured operators" : "bytes, flops and launches of each at the rates of the data sheet"};
 }
 
 }  // namespace
@@ -111,7 +115,7 @@ std::vector<StudyAssumption> study_assumptions(const Scenario& scenario) {
   all.push_back(staging(study));
   all.push_back(casts(study));
   if (std::ranges::any_of(study.compression, [](const PolicyChoice& choice) { return choice.name != "none"; }))
-    all.push_back(kernels(study));
+    all.push_back(kernels(study.entry));
   return all;
 }
 

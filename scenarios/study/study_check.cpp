@@ -1,14 +1,11 @@
 #include "scenarios/study/study_check.hpp"
 
 #include "scenarios/keys/policy_codec.hpp"
-#include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
-#include "scenarios/training/setup_check.hpp"
 #include "scenarios/training/training_check.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -24,7 +21,7 @@ class StudyChecker {
 
   std::vector<Complaint> complaints() {
     if (!study_.given()) return {};
-    complaints_ = setup_complaints(study_, entry_key(), compresses());
+    check_entry();
     check_network();
     check_exchange();
     check_levels();
@@ -33,7 +30,21 @@ class StudyChecker {
   }
 
  private:
-  [[nodiscard]] std::string entry_key() const { return study_.training ? "training." + *study_.training : "overlap"; }
+  [[nodiscard]] std::string entry_key() const { return "training." + study_.entry.name; }
+
+  void check_entry() {
+    const TrainingEntry& entry = study_.entry;
+    if (entry.parallel)
+      return complain(entry_key() + ".parallel",
+                      "an iteration study is of workers that hold the whole model, each on one GPU",
+                      "study an entry without it, or run jobs that train this one");
+    if (entry.backup > 0)
+      complain(entry_key() + ".backup_workers", "has no effect in a study, whose workers are never late",
+               "run jobs that train this entry on a cluster, with `failures` that slow workers down");
+    const bool is_own = study_.compression.size() == 1 && same_choice(study_.compression.front(), entry.compression);
+    for (Complaint& each : entry_complaints(entry, study_.compression, is_own ? "" : "overlap.compression"))
+      complaints_.push_back(std::move(each));
+  }
 
   [[nodiscard]] bool is_flow() const { return scenario_.network.fidelity == Fidelity::flow; }
 
@@ -50,8 +61,9 @@ class StudyChecker {
     if (scenario_.network.beta && scenario_.network.formula == CostFormula::automatic)
       complain("network.formula", "is missing: network.beta may be that of a link or of a whole all-reduce",
                "ring, as studies took it before, or measured, as runs of jobs take it");
-    for (Complaint& each : server_complaints(scenario_, study_, entry_key())) complaints_.push_back(std::move(each));
-    if (study_.exchange == ExchangeKind::parameter_server || scenario_.network.sites) return;
+    for (Complaint& each : server_complaints(scenario_, study_.entry, entry_key()))
+      complaints_.push_back(std::move(each));
+    if (study_.entry.exchange == ExchangeKind::parameter_server || scenario_.network.sites) return;
     for (Complaint& each : formula_complaints(scenario_, scenario_.cluster.gpus_per_server))
       complaints_.push_back(std::move(each));
   }
@@ -77,53 +89,11 @@ class StudyChecker {
     }
   }
 
-  /// True if something is compressed; the device then determines the kernel times.
-  [[nodiscard]] bool compresses() const {
-    return std::any_of(study_.compression.begin(), study_.compression.end(),
-                       [](const PolicyChoice& choice) { return choice.name != "none"; });
-  }
-
   void check_compression() {
-    check_routes();
     check_targets();
     for (const PolicyChoice& choice : study_.compression) {
       if (choice.name == "saps") check_pairs(choice);
     }
-    if (compresses()) return;
-    const std::string reason = "has no effect without overlap.compression";
-    if (study_.kernel_factor != IterationStudy{}.kernel_factor) complain("overlap.kernel_factor", reason);
-    if (study_.collective != MessageRoute::usual) complain("overlap.collective", reason);
-  }
-
-  void check_routes() {
-    const bool servers = study_.exchange == ExchangeKind::parameter_server;
-    if (servers && study_.collective != MessageRoute::usual)
-      complain(entry_key() + ".collective", "parameter servers push and pull", "exchange: all-reduce");
-    const MessageRoute route = servers ? MessageRoute::server : study_.collective;
-    for (const PolicyChoice& choice : study_.compression) {
-      const auto method = make_policy(compression_policies(), choice, {});
-      const auto refusal = method ? method->refusal(route) : std::nullopt;
-      if (!refusal) continue;
-      complain(servers ? "overlap.compression" : "overlap.collective",
-               fmt::format("{} doesn't go {}: {}", choice.name, by(route), refusal->reason),
-               servers ? entry_key() + ".exchange: all-reduce" : refusal->hint);
-    }
-  }
-
-  static std::string_view by(MessageRoute route) {
-    switch (route) {
-      case MessageRoute::all_reduce:
-        return "by all-reduce";
-      case MessageRoute::all_gather:
-        return "by all-gather";
-      case MessageRoute::scatter_gather:
-        return "by scatter-gather";
-      case MessageRoute::server:
-        return "by parameter servers";
-      case MessageRoute::usual:
-        break;
-    }
-    return "at all";
   }
 
   void check_targets() {

@@ -19,11 +19,11 @@ ExchangeCost study_cost(const Scenario& scenario, int workers, const PeerRule& p
   if (!complaints.empty()) throw InputError{std::move(complaints)};
   const int per_server = std::min(scenario.cluster.gpus_per_server, workers);
   const JobShape shape{workers, workers / per_server, per_server};
-  return exchange_cost(scenario, with_servers(exchange_of(scenario.overlap), shape));
+  return exchange_cost(scenario, with_servers(exchange_of(scenario.overlap.entry), shape));
 }
 
 OverlapProblem study_problem(const Scenario& scenario, const TimedModel& model, int workers) {
-  return overlap_problem(model, workers, study_cost(scenario, workers), scenario.overlap.granularity);
+  return overlap_problem(model, workers, study_cost(scenario, workers), scenario.overlap.entry.granularity);
 }
 
 }  // namespace contend

@@ -48,7 +48,7 @@ StudyPolicies make_study_policies(const Scenario& scenario, const PolicyChoice& 
 }
 
 void use_method(const Scenario& scenario, const CompressionMethod* method, OverlapProblem& problem) {
-  use_method(scenario.overlap, method, problem);
+  use_method(scenario.overlap.entry, method, problem);
   if (method != nullptr && scenario.network.sites && problem.workers > 1)
     problem.cost = study_cost(scenario, problem.workers, method->peers());
 }

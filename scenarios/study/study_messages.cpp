@@ -21,8 +21,11 @@ StudyMessage StudyPhase::total() const {
   return sum;
 }
 
-std::vector<StudyMessage> study_messages(const FusedIteration& iteration, const OverlapProblem& problem,
-                                         std::size_t phase) {
+namespace {
+
+/// The messages of an iteration of this phase.
+std::vector<StudyMessage> messages_of_phase(const FusedIteration& iteration, const OverlapProblem& problem,
+                                            std::size_t phase) {
   std::vector<StudyMessage> messages;
   for (const SentMessage& sent : iteration.messages) {
     if (sent.phase != phase) continue;
@@ -46,6 +49,42 @@ std::vector<StudyMessage> study_messages(const FusedIteration& iteration, const 
     }
   }
   return messages;
+}
+
+}  // namespace
+
+StudyMessage* PhasedMessages::of(std::string_view op) {
+  const auto found = by_op.find(op);
+  return found == by_op.end() ? nullptr : &phases[found->second.phase].messages[found->second.message];
+}
+
+const StudyPhase* PhasedMessages::phase_of(std::string_view op) const {
+  const auto found = by_op.find(op);
+  return found == by_op.end() ? nullptr : &phases[found->second.phase];
+}
+
+IterationPart PhasedMessages::kind_of(const Op& op) const {
+  constexpr std::string_view kInput = "wait for input forward";
+  return by_op.contains(op.name) ? IterationPart::kernels
+         : op.name == kInput     ? IterationPart::input
+                                 : IterationPart::compute;
+}
+
+PhasedMessages phased_messages(const FusedIteration& iteration, const OverlapProblem& problem) {
+  PhasedMessages all;
+  const std::vector<double> shares = iteration.graph.phases().shares();
+  for (std::size_t phase = 0; phase < shares.size(); ++phase) {
+    if (shares[phase] == 0) continue;
+    std::size_t number = 0;
+    for (const SentMessage& sent : iteration.messages) {
+      if (sent.phase != phase) continue;
+      for (const OpId op : sent.ops)
+        all.by_op.emplace(iteration.graph.ops()[op.index()].name, PhasedMessages::Place{all.phases.size(), number});
+      ++number;
+    }
+    all.phases.push_back({shares[phase], messages_of_phase(iteration, problem, phase)});
+  }
+  return all;
 }
 
 std::span<const MessageColumn> message_columns() {

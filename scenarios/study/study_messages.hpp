@@ -1,11 +1,14 @@
 #pragma once
-// The cost of each message of an iteration, for `contend run --explain`.
+// The cost of each message of an iteration, for `contend run --explain` and `contend explain`.
 
 #include "models/overlap/iteration.hpp"
+#include "models/overlap/iteration_account.hpp"
 #include "models/overlap/problem.hpp"
 #include "sim/units.hpp"
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,9 +36,29 @@ struct StudyPhase {
   [[nodiscard]] StudyMessage total() const;
 };
 
-/// The messages of an iteration of this phase, in the order in which they become ready.
-[[nodiscard]] std::vector<StudyMessage> study_messages(const FusedIteration& iteration, const OverlapProblem& problem,
-                                                       std::size_t phase);
+/// The messages of an iteration, phase by phase, in the order in which they become ready.
+struct PhasedMessages {
+  struct Place {
+    std::size_t phase, message;
+  };
+  std::vector<StudyPhase> phases;                   ///< those that have a share
+  std::map<std::string, Place, std::less<>> by_op;  ///< of their kernels, collectives and timers, by name
+
+  /// The message that an operation is for, and its phase; nullptr if it is for none.
+  [[nodiscard]] StudyMessage* of(std::string_view op);
+  [[nodiscard]] const StudyPhase* phase_of(std::string_view op) const;
+  /// What a task is to the account of the iteration.
+  [[nodiscard]] IterationPart kind_of(const Op& op) const;
+};
+[[nodiscard]] PhasedMessages phased_messages(const FusedIteration& iteration, const OverlapProblem& problem);
+
+/// The messages of a job, phase by phase, and for what the GPU of a worker spent the mean iteration.
+struct StudyMessages {
+  std::string job;
+  std::vector<StudyPhase> phases;        ///< those that have a share
+  std::vector<AccountRow> account = {};  ///< adds up to the time of the iteration, within its rounding
+  bool measured = false;                 ///< transfers were beside others, and have no closed form
+};
 
 /// One figure of a message.
 struct MessageColumn {

@@ -1,20 +1,18 @@
 #include "scenarios/study/study_model.hpp"
 
 #include "scenarios/study/study_places.hpp"
-#include "scenarios/training/trained_model.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/error.hpp"
 
 namespace contend {
 
 TimedModel study_model(const IterationStudy& study) {
-  if (!study.given())
-    throw InputError{"there is no iteration to study: give overlap.model, overlap.layers or overlap.training"};
+  if (!study.given()) throw InputError{"there is no iteration to study: give overlap.training"};
   try {
-    return study.entry ? entry_model(*study.entry) : trained_model(study);
+    return entry_model(study.entry);
   } catch (const InputError& error) {
     // A network of the catalogue only fails for a batch that no device could compute.
-    throw InputError{placed(study, study.layers ? "overlap.layers" : "overlap.batch", error.complaints())};
+    throw InputError{placed(study, entry_key(study, study.entry.layers ? "layers" : "batch"), error.complaints())};
   }
 }
 

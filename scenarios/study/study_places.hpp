@@ -10,8 +10,11 @@
 
 namespace contend {
 
-/// The complaint `reason` at the place of `key` (such as `overlap.batch`); if the key is not given, at the file that
-/// contains the study.
+/// The key of a member of the studied entry: `training.NAME.batch`.
+[[nodiscard]] std::string entry_key(const IterationStudy& study, std::string_view member);
+
+/// The complaint `reason` at the place of `key` (such as `overlap.fusion`); if the key is not given, at the whole that
+/// it is a part of, or at the file that contains the study.
 [[nodiscard]] Complaint study_complaint(const IterationStudy& study, std::string_view key, std::string reason,
                                         std::string hint = {});
 

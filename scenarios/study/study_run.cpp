@@ -61,15 +61,12 @@ PreparedVariant prepare(const Scenario& scenario, const TimedModel& model, Overl
 }
 
 /// The run of a cluster that has one job, of a variant, which repeats the graph so often.
-StudyJob lone_job_of(const Scenario& scenario, const StudyVariant& variant, std::string model,
-                     const IterationGraph& graph, std::int64_t iterations) {
-  const IterationStudy& study = scenario.overlap;
+StudyJob lone_job_of(const Scenario& scenario, const StudyVariant& variant, const IterationGraph& graph,
+                     std::int64_t iterations) {
   StudyJob made{scenario, {}};
   Scenario& run = made.scenario;
   run.overlap = {};
-  TrainingEntry entry = study.entry.value_or(TrainingEntry{});
-  static_cast<TrainingSetup&>(entry) = study;
-  entry.name = std::move(model);
+  TrainingEntry entry = scenario.overlap.entry;
   entry.fusion = variant.fusion;
   entry.compression = variant.compression;
   const int per_server = run.cluster.gpus_per_server;
@@ -112,7 +109,7 @@ class JobSpans final : public IterationEnds {
 SteadyState settle_on_fabric(const Scenario& scenario, const StudyVariant& variant, const IterationGraph& graph) {
   constexpr std::size_t kSettling = 4, kHalf = 4;
   constexpr double kRounding = 1e-6;
-  StudyJob job = lone_job_of(scenario, variant, "study", graph, kSettling + 2 * kHalf + 1);
+  StudyJob job = lone_job_of(scenario, variant, graph, kSettling + 2 * kHalf + 1);
   JobSpans seen{job.workload.graphs.front()};
   static_cast<void>(
       run_workload(job.scenario, std::move(job.workload), scenario.seed, {.observer = &seen, .monitor = {}}));
@@ -163,10 +160,9 @@ void finish(const Scenario& scenario, const StudyVariant& variant, const Prepare
 
 JobResult run_variant(const Scenario& scenario, const TimedModel& model, const OverlapProblem& problem,
                       const StudyVariant& variant) {
-  const IterationStudy& study = scenario.overlap;
   JobResult job;
   job.name = variant.name();
-  job.model = study.training.value_or(model.name);
+  job.model = scenario.overlap.entry.name;
   job.gpus = variant.workers;
   job.servers = (variant.workers + scenario.cluster.gpus_per_server - 1) / scenario.cluster.gpus_per_server;
   job.iterations = 1;
@@ -184,14 +180,6 @@ JobResult run_variant(const Scenario& scenario, const TimedModel& model, const O
   return job;
 }
 
-/// What operations are for: the names of those of messages, which an iteration has once.
-std::map<std::string, std::size_t, std::less<>> messages_by_op(const FusedIteration& fused) {
-  std::map<std::string, std::size_t, std::less<>> found;
-  for (std::size_t i = 0; i < fused.messages.size(); ++i)
-    for (const OpId op : fused.messages[i].ops) found.emplace(fused.graph.ops()[op.index()].name, i);
-  return found;
-}
-
 /// The row of the same part and operation, which is added if it isn't there.
 AccountRow& row_for(std::vector<AccountRow>& rows, const AccountRow& like) {
   const auto found = std::ranges::find_if(
@@ -202,46 +190,37 @@ AccountRow& row_for(std::vector<AccountRow>& rows, const AccountRow& like) {
 
 /// For what a job spends its mean iteration. Adds to the messages what they cost, per iteration that has them.
 void account(const Scenario& scenario, const StudyVariant& variant, const PreparedVariant& made,
-             std::map<std::size_t, StudyMessage*>& messages, StudyMessages& job) {
-  constexpr std::string_view kInput = "wait for input forward";
-  const FusedIteration& fused = made.planned.fused;
-  const auto by_op = messages_by_op(fused);
-  const auto kind_of = [&](const Op& op) {
-    return by_op.contains(op.name) ? IterationPart::kernels
-           : op.name == kInput     ? IterationPart::input
-                                   : IterationPart::compute;
-  };
-  const std::vector<double> shares = fused.graph.phases().shares();
+             PhasedMessages& messages, StudyMessages& job) {
+  const auto kind_of = [&](const Op& op) { return messages.kind_of(op); };
   job.measured = scenario.network.fidelity == Fidelity::flow;
-  for (const SharedGraph& each : repeating_graphs(fused.graph)) {
+  for (const SharedGraph& each : repeating_graphs(made.planned.fused.graph)) {
     const SteadyState state = job.measured ? settle_on_fabric(scenario, variant, each.graph)
                                            : steady_state(each.graph, made.problem.cost, {.spans = true});
     const auto end_of = [&](std::int64_t count) { return state.ends[static_cast<std::size_t>(count - 1)]; };
     const Time from = end_of(state.warm_up), to = end_of(state.warm_up + state.period);
     const auto iterations = static_cast<double>(state.period);
     // Where phases take turns, a message is in some of the iterations of the graph only.
-    const auto of_those_with_it = [&](std::size_t message) {
-      return each.graph.phases().cycle_length() > 1 ? shares[fused.messages[message].phase] : 1;
+    const auto of_those_with_it = [&](std::string_view op) {
+      return each.graph.phases().cycle_length() > 1 ? messages.phase_of(op)->share : 1;
     };
     for (AccountRow row : account_of(each.graph, state.spans, from, to, state.period, kind_of)) {
       // Timers are not among the spans of a run.
       if (job.measured && row.part == IterationPart::held) row.part = IterationPart::timer;
-      const auto message = by_op.find(row.what);
-      if (row.part == IterationPart::exposed && message != by_op.end() && messages.contains(message->second))
-        messages[message->second]->exposed_s += row.seconds / of_those_with_it(message->second);
+      StudyMessage* const message = messages.of(row.what);
+      if (row.part == IterationPart::exposed && message != nullptr)
+        message->exposed_s += row.seconds / of_those_with_it(row.what);
       row_for(job.account, row).seconds += each.share * row.seconds;
     }
     if (!job.measured) continue;
-    std::map<std::size_t, double> transfers;
+    std::map<std::string, double, std::less<>> transfers;
     for (const Span& span : state.spans) {
       const Op& op = each.graph.ops()[span.op.index()];
-      const auto message = by_op.find(op.name);
-      if (op.kind == OpKind::collective && span.end > from && span.end <= to && message != by_op.end())
-        transfers[message->second] += static_cast<double>((span.end - span.start).ns());
+      if (op.kind == OpKind::collective && span.end > from && span.end <= to && messages.of(op.name) != nullptr)
+        transfers[op.name] += static_cast<double>((span.end - span.start).ns());
     }
-    for (const auto& [message, ns] : transfers)
-      if (messages.contains(message))
-        messages[message]->transfer = Time::nanoseconds(std::llround(ns / iterations / of_those_with_it(message)));
+    std::map<StudyMessage*, double> sums;
+    for (const auto& [op, ns] : transfers) sums[messages.of(op)] += ns / iterations / of_those_with_it(op);
+    for (const auto& [message, ns] : sums) message->transfer = Time::nanoseconds(std::llround(ns));
   }
   std::ranges::stable_sort(job.account, {}, &AccountRow::part);
 }
@@ -250,25 +229,11 @@ void account(const Scenario& scenario, const StudyVariant& variant, const Prepar
 StudyMessages messages_of(const Scenario& scenario, const TimedModel& model, const OverlapProblem& problem,
                           const StudyVariant& variant, bool explained) {
   const PreparedVariant made = prepare(scenario, model, problem, variant);
-  StudyMessages messages{variant.name(), {}};
-  const std::vector<double> shares = made.planned.fused.graph.phases().shares();
-  for (std::size_t phase = 0; phase < shares.size(); ++phase) {
-    if (shares[phase] > 0)
-      messages.phases.push_back({shares[phase], study_messages(made.planned.fused, made.problem, phase)});
-  }
-  if (!explained) return messages;
-  std::map<std::size_t, StudyMessage*> by_index;
-  const std::vector<SentMessage>& sent = made.planned.fused.messages;
-  std::size_t shown = 0;
-  for (std::size_t phase = 0; phase < shares.size(); ++phase) {
-    if (shares[phase] == 0) continue;
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < sent.size(); ++i)
-      if (sent[i].phase == phase) by_index[i] = &messages.phases[shown].messages[next++];
-    ++shown;
-  }
-  account(scenario, variant, made, by_index, messages);
-  return messages;
+  PhasedMessages messages = phased_messages(made.planned.fused, made.problem);
+  StudyMessages job{variant.name(), {}};
+  if (explained) account(scenario, variant, made, messages, job);
+  job.phases = std::move(messages.phases);
+  return job;
 }
 
 /// Calls `run` with each variant and its problem on several threads. Returns what it gave, up to the first that is
@@ -367,7 +332,7 @@ StudyJob study_job(const Scenario& scenario, const StudyVariant& variant, std::i
     }
   };
   const PreparedVariant made = prepared();
-  StudyJob job = lone_job_of(scenario, variant, study.training.value_or("study"), made.planned.fused.graph, iterations);
+  StudyJob job = lone_job_of(scenario, variant, made.planned.fused.graph, iterations);
   job.workload.notes = {made.planned.notes};
   return job;
 }

@@ -3,7 +3,6 @@
 // policy. The fast executor of one job takes the place of the engine, which gives the same to the nanosecond.
 
 #include "models/layers.hpp"
-#include "models/overlap/iteration_account.hpp"
 #include "scenarios/scenario.hpp"
 #include "scenarios/study/study_messages.hpp"
 #include "sim/job.hpp"
@@ -52,13 +51,6 @@ struct StudyJob {
 /// The complaint that nothing of the study can be done, if so; else nothing. It is at the place of the key to blame.
 [[nodiscard]] std::vector<Complaint> why_impossible(const Scenario& scenario, const RunResult& result);
 
-/// The messages of a job of a study, phase by phase, and for what the GPU of a worker spent the mean iteration.
-struct StudyMessages {
-  std::string job;
-  std::vector<StudyPhase> phases;        ///< those that have a share
-  std::vector<AccountRow> account = {};  ///< adds up to the time of the iteration, within its rounding
-  bool measured = false;                 ///< at fidelity `flow`, where transfers have no closed form
-};
 /// Of each job whose policies can work together; without `explained` only the sizes and the closed forms of their
 /// messages. Throws InputError.
 [[nodiscard]] std::vector<StudyMessages> messages_of_study(const Scenario& scenario, const TimedModel& model,

@@ -1,6 +1,7 @@
 #include "scenarios/sweep/sweep_keys.hpp"
 
 #include "scenarios/keys/key_rows.hpp"
+#include "scenarios/keys/training_codec.hpp"
 #include "sim/error.hpp"
 #include "text/words.hpp"
 
@@ -51,9 +52,29 @@ YamlNode moved(YamlNode node, const Reading& reading, std::string_view type) {
   return node;
 }
 
+/// Likewise a value of `training`, of an entry or of a member: `path` is what follows in the key, such as `.it.device`.
+YamlNode moved_training(YamlNode node, const Reading& reading, std::string_view path) {
+  const std::size_t point = path.find('.', 1);
+  const std::string_view member = point == std::string_view::npos ? std::string_view{} : path.substr(point + 1);
+  if (!member.empty()) {
+    for (const MemberText& each : training_members())
+      if (each.name == member) return moved(std::move(node), reading, each.type);
+    return node;
+  }
+  for (YamlNode::Entry& entry : node.entries)
+    entry.value = moved_training(std::move(entry.value), reading, fmt::format("{}.{}", path, entry.key));
+  return node;
+}
+
+YamlNode moved_value(const YamlNode& node, const Reading& reading, const ScenarioKey& key) {
+  if (key.path != "training") return moved(node, reading, key.io->type);
+  return moved_training(node, reading,
+                        std::string_view{reading.key}.substr(reading.key.find(key.path) + key.path.size()));
+}
+
 SweepValue value_of(const YamlNode& node, const Reading& reading, const ScenarioKey* key) {
   const Complaint here = reading.source.complaint(node.place, reading.key, {});
-  const std::string text = flow_text(key == nullptr ? node : moved(node, reading, key->io->type));
+  const std::string text = flow_text(key == nullptr ? node : moved_value(node, reading, *key));
   return {text, {here.file, here.line, here.column, here.source_line}};
 }
 

@@ -4,6 +4,7 @@
 #include "scenarios/run/parallel.hpp"
 #include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
+#include "scenarios/training/training_graphs.hpp"
 #include "sim/error.hpp"
 #include "sim/statistics.hpp"
 #include "text/quantities.hpp"
@@ -18,12 +19,6 @@
 
 namespace contend {
 namespace {
-
-/// All that study_model() looks at.
-auto model_of(const IterationStudy& study) {
-  return std::tie(study.model, study.layers, study.select, study.device, study.type, study.batch, study.sequence,
-                  study.single_worker);
-}
 
 /// All complaints of an error, on one line.
 std::string one_line(const std::exception& error) {
@@ -84,10 +79,10 @@ void SweepExecutor::run(const Scenario& scenario, const std::function<bool()>& i
 /// A sweep repeats the model of a study at many points.
 RunResult SweepExecutor::run_point(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks) {
   if (!scenario.overlap.given()) return run_scenario(scenario, seed, hooks);
-  if (!study_.given() || model_of(study_) != model_of(scenario.overlap)) {
-    study_ = {};
+  if (!timed_ || !same_model(*timed_, scenario.overlap.entry)) {
+    timed_.reset();
     model_ = study_model(scenario.overlap);
-    study_ = scenario.overlap;
+    timed_ = scenario.overlap.entry;
   }
   Scenario seeded = scenario;
   seeded.seed = seed;

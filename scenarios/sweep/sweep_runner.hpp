@@ -39,7 +39,7 @@ class SweepExecutor {
 
   JobLists& lists_;
   std::optional<Time> timeout_;
-  IterationStudy study_;  ///< of the model
+  std::optional<TrainingEntry> timed_;  ///< the entry of the model
   TimedModel model_;
 };
 

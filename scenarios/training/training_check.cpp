@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -166,22 +167,39 @@ void check_parallel(const TrainingEntry& entry, const Complain& complain) {
 
 /// Complaints about workers that steps leave behind.
 template <class Complain>
-void check_late(const TrainingEntry& entry, const Complain& complain) {
+void check_late(const TrainingEntry& entry, std::span<const PolicyChoice> methods, const Complain& complain) {
   if (entry.late() == 0) return;
   const char* const member = entry.backup > 0 ? "backup_workers" : "gradient_coding";
   if (entry.backup > 0 && entry.coded > 0)
     complain("gradient_coding", "does the same as backup_workers, without a loss of gradients", "give one of the two");
-  if (entry.compression.name != "none")
+  const auto method = std::ranges::find_if(methods, [](const PolicyChoice& each) { return each.name != "none"; });
+  if (method != methods.end())
     complain(member,
-             fmt::format("steps that leave workers behind exchange whole gradients, not those of {}",
-                         entry.compression.name),
+             fmt::format("steps that leave workers behind exchange whole gradients, not those of {}", method->name),
              "compression: none");
   if (entry.host_ns_per_value > 0)
     complain(member, "the work of the host on a message waits for all workers", "host_ns_per_value: 0");
   if (entry.staging) complain(member, "the copies of a message to the host wait for all workers", "staging: none");
 }
 
-void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints) {
+std::string_view by(MessageRoute route) {
+  switch (route) {
+    case MessageRoute::all_reduce:
+      return "by all-reduce";
+    case MessageRoute::all_gather:
+      return "by all-gather";
+    case MessageRoute::scatter_gather:
+      return "by scatter-gather";
+    case MessageRoute::server:
+      return "by parameter servers";
+    case MessageRoute::usual:
+      break;
+  }
+  return "at all";
+}
+
+void check_entry(const TrainingEntry& entry, std::span<const PolicyChoice> methods, std::string_view listed,
+                 std::vector<Complaint>& complaints) {
   const std::string key = "training." + entry.name;
   const auto complain = [&](std::string_view member, std::string reason, std::string hint) {
     complaints.push_back({.key = fmt::format("{}{}{}", key, member.empty() ? "" : ".", member),
@@ -224,8 +242,9 @@ void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints)
   const bool served = entry.exchange == ExchangeKind::parameter_server;
   if (served && entry.collective != MessageRoute::usual)
     complain("collective", "parameter servers push and pull", "auto");
-  check_late(entry, complain);
-  const bool compresses = entry.compression.name != "none";
+  check_late(entry, methods, complain);
+  const bool compresses =
+      std::ranges::any_of(methods, [](const PolicyChoice& choice) { return choice.name != "none"; });
   check_setup(compresses);
   if (!compresses) {
     const TrainingEntry usual;
@@ -234,11 +253,20 @@ void check_entry(const TrainingEntry& entry, std::vector<Complaint>& complaints)
     if (entry.collective != usual.collective) complain("collective", "has no effect without a compression", "");
     return;
   }
-  const auto method = make_policy(compression_policies(), entry.compression, {});
-  if (const auto refusal = method->refusal(served ? MessageRoute::server : entry.collective))
-    complain(served ? "compression" : "collective",
-             fmt::format("{} can't be summed that way: {}", entry.compression.name, refusal->reason),
-             served ? "exchange: all-reduce" : "auto");
+  const MessageRoute route = served ? MessageRoute::server : entry.collective;
+  for (const PolicyChoice& choice : methods) {
+    const auto method = make_policy(compression_policies(), choice, {});
+    const auto refusal = method ? method->refusal(route) : std::nullopt;
+    if (!refusal) continue;
+    std::string reason = fmt::format("{} doesn't go {}: {}", choice.name, by(route), refusal->reason);
+    if (!served)
+      complain("collective", std::move(reason), refusal->hint);
+    else if (listed.empty())
+      complain("compression", std::move(reason), "exchange: all-reduce");
+    else
+      complaints.push_back(
+          {.key = std::string{listed}, .reason = std::move(reason), .hint = key + ".exchange: all-reduce"});
+  }
 }
 
 }  // namespace
@@ -276,17 +304,23 @@ std::vector<Complaint> server_complaints(const Scenario& scenario, const Trainin
 }
 
 std::vector<Complaint> entry_complaints(const TrainingEntry& entry) {
+  return entry_complaints(entry, {&entry.compression, 1}, {});
+}
+
+std::vector<Complaint> entry_complaints(const TrainingEntry& entry, std::span<const PolicyChoice> methods,
+                                        std::string_view listed) {
   std::vector<Complaint> complaints;
-  check_entry(entry, complaints);
+  check_entry(entry, methods, listed, complaints);
   return complaints;
 }
 
 std::vector<Complaint> training_complaints(const Scenario& scenario) {
   std::vector<Complaint> complaints;
-  if (scenario.overlap.given()) return complaints;
   for (const TrainingEntry& each : scenario.training) {
-    if (each.name != kDefaultEntry) check_entry(each, complaints);
+    if (each.name == kDefaultEntry || each.name == scenario.overlap.training) continue;  // study_complaints() has that
+    for (Complaint& found : entry_complaints(each)) complaints.push_back(std::move(found));
   }
+  if (scenario.overlap.given()) return complaints;
   const std::vector<std::string> names = trainable_names(scenario);
   const bool generates = !scenario.workload.jobs && !scenario.workload.like;
   for (const std::string& model : scenario.workload.generate.models) {

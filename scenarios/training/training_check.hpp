@@ -4,13 +4,16 @@
 #include "scenarios/scenario.hpp"
 #include "sim/error.hpp"
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace contend {
 
 /// What prevents the entries from being trained on the cluster and network of the scenario, found before any file of
-/// layer times is read; complaints use the scenario's keys. Nothing for a study of one iteration.
+/// layer times is read; complaints use the scenario's keys. For a study of one iteration only of entries that it
+/// doesn't study.
 [[nodiscard]] std::vector<Complaint> training_complaints(const Scenario& scenario);
 
 /// What is wrong with the parameter servers of jobs or of a study that train that way; `key` is that of the setup, such
@@ -20,5 +23,8 @@ namespace contend {
 
 /// What is wrong with one entry alone.
 [[nodiscard]] std::vector<Complaint> entry_complaints(const TrainingEntry& entry);
+/// Likewise, with these compression methods in place of its own; `listed` is the key that lists them, if any does.
+[[nodiscard]] std::vector<Complaint> entry_complaints(const TrainingEntry& entry, std::span<const PolicyChoice> methods,
+                                                      std::string_view listed);
 
 }  // namespace contend

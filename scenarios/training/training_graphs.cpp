@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -72,12 +73,11 @@ void leave_behind(const TrainingEntry& entry, int gpus, IterationGraph& graph) {
   }
 }
 
-/// The graph and what is known of it; the memory is left open.
-TrainedJob plan(const Scenario& scenario, const TrainingEntry& entry, const TimedModel& model, int gpus) {
+PlannedTraining plan_job(const Scenario& scenario, const TrainingEntry& entry, const TimedModel& model, int gpus) {
   const int per_server = std::min(gpus, scenario.cluster.gpus_per_server);
   const AlphaBeta network = network_cost(scenario.network);
   const PolicyContext context{scenario.seed, network.beta, network.eta};
-  const auto method = make_policy(compression_policies(), entry.compression, context);
+  auto method = make_policy(compression_policies(), entry.compression, context);
   const JobShape shape{gpus, (gpus + per_server - 1) / per_server, per_server};
   const auto sites = static_cast<std::size_t>(std::min(gpus, scenario.cluster.servers));  // more never start
   const ExchangeCost cost = scenario.network.sites && sites > 1
@@ -88,8 +88,14 @@ TrainedJob plan(const Scenario& scenario, const TrainingEntry& entry, const Time
   const auto policy = make_policy(fusion_policies(), entry.fusion, context);
   PlannedIteration planned =
       plan_messages(problem, *policy, entry.fusion, entry.compression, model.batch, gpus - entry.backup);
-  TrainedJob job{.graph = std::move(planned.fused.graph), .memory = {}, .notes = std::move(planned.notes)};
-  if (!method && gpus > 1) job.graph = join_layers(job.graph, problem.layers.size());
+  return {std::move(method), std::move(problem), std::move(planned)};
+}
+
+/// The graph and what is known of it; the memory is left open.
+TrainedJob trained_job(const TrainingEntry& entry, PlannedTraining planned, int gpus) {
+  IterationGraph& graph = planned.planned.fused.graph;
+  TrainedJob job{.graph = std::move(graph), .memory = {}, .notes = std::move(planned.planned.notes)};
+  if (!planned.method && gpus > 1) job.graph = join_layers(job.graph, planned.problem.layers.size());
   leave_behind(entry, gpus, job.graph);
   return job;
 }
@@ -184,6 +190,13 @@ TimedModel entry_model(const TrainingEntry& entry) {
   return model;
 }
 
+bool same_model(const TrainingEntry& a, const TrainingEntry& b) {
+  const auto own = [](const TrainingEntry& entry) {
+    return std::tie(entry.accumulate, entry.coded, entry.optimizer, entry.input);
+  };
+  return static_cast<const TrainingSetup&>(a) == b && own(a) == own(b);
+}
+
 TrainingMemory entry_memory(const TrainingEntry& entry) {
   const TimedModel model = trained_model(entry);
   const std::int64_t parameters = model.gradient_elements();
@@ -223,11 +236,21 @@ TrainedJob TrainingGraphs::operator()(const std::string& name, int gpus) {
   try {
     if (entry.parallel) return parallel_job(scenario_, entry, gpus);
     if (!trained->memory) trained->memory = memory_of(scenario_, entry);
-    TrainedJob job = plan(scenario_, entry, model_of(*trained), gpus);
+    TrainedJob job = trained_job(entry, plan_job(scenario_, entry, model_of(*trained), gpus), gpus);
     job.memory = *trained->memory;
     return job;
   } catch (const InputError& error) {
     rethrow_about(entry, error);
+  }
+}
+
+std::optional<PlannedTraining> TrainingGraphs::planned(const std::string& name, int gpus) {
+  Known* const trained = known(name);
+  if (trained == nullptr || trained->entry.parallel) return std::nullopt;
+  try {
+    return plan_job(scenario_, trained->entry, model_of(*trained), gpus);
+  } catch (const InputError& error) {
+    rethrow_about(trained->entry, error);
   }
 }
 

@@ -5,9 +5,11 @@
 #include "models/workload.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/scenario.hpp"
+#include "scenarios/training/planned_iteration.hpp"
 #include "sim/error.hpp"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +32,8 @@ namespace contend {
 /// the wait for data, and the update of the weights, which the forward pass of each layer begins with. Its batch counts
 /// all micro-batches. Throws InputError as trained_model() does.
 [[nodiscard]] TimedModel entry_model(const TrainingEntry& entry);
+/// True if entry_model() is sure to make the same of both.
+[[nodiscard]] bool same_model(const TrainingEntry& a, const TrainingEntry& b);
 
 /// Memory on each GPU by kind (Rajbhandari et al., SC 2020, section 3.1): with 2-byte gradients the optimizer also
 /// keeps the weights in 4 bytes. Activations are the outputs of all layers for one micro-batch; kernels reuse some of
@@ -41,6 +45,13 @@ struct TrainingMemory {
 /// Throws InputError as trained_model() does.
 [[nodiscard]] TrainingMemory entry_memory(const TrainingEntry& entry);
 
+/// A job that is trained layer by layer, with its messages as they were planned.
+struct PlannedTraining {
+  std::unique_ptr<CompressionMethod> method;  ///< nullptr: nothing is compressed
+  OverlapProblem problem;                     ///< refers to it
+  PlannedIteration planned;
+};
+
 /// Makes graphs for the jobs of a scenario, which must outlive it. A fusion policy plans for the job on as few servers
 /// as can hold it, alone in the network.
 class TrainingGraphs {
@@ -50,6 +61,9 @@ class TrainingGraphs {
   /// As GraphMaker. Throws InputError that names the entry if its policies can't work together, or for members of the
   /// job's own that can't be read (variant_entry()).
   [[nodiscard]] TrainedJob operator()(const std::string& name, int gpus);
+  /// The messages of the jobs of an entry; nothing for a training profile, or an entry with `parallel`. Throws
+  /// InputError as the operator does.
+  [[nodiscard]] std::optional<PlannedTraining> planned(const std::string& name, int gpus);
   /// As IterationTime, without kernels of compression.
   [[nodiscard]] Time iteration(const std::string& name);
 

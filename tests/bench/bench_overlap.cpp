@@ -28,7 +28,8 @@ double seconds(const Work& work) {
 }
 
 Scenario study(const std::string& model) {
-  return parse_scenario("schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 45us}\noverlap: {model: " + model + "}\n",
+  return parse_scenario("schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 45us}\ntraining: {it: {model: " + model +
+                            "}}\noverlap: {training: it}\n",
                         "bench");
 }
 

@@ -90,6 +90,7 @@ sweep: {grid: {policies.placement: [first-fit, lwf], policies.communication: [sr
                                      range + "}}\n");
   measure("one iteration of ResNet-50", R"(
 schema_version: 1
-overlap: {model: resnet50, fusion: [wfbp, mg-wfbp], workers: [8, 64]}
+training: {it: {model: resnet50}}
+overlap: {training: it, fusion: [wfbp, mg-wfbp], workers: [8, 64]}
 sweep: {grid: {network.nic: )" + range + "}}\n");
 }

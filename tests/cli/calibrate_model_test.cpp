@@ -34,10 +34,10 @@ TEST_CASE("the layers of a network are measured, and a study takes their times" 
   CHECK(contains(here.read("times.csv"), "measured in fp32 within "));
   // The layer that the table lacks is predicted.
   here.write("cpu.yaml", read_file("tests/calibration/data/recorded_cpu.yaml"));
-  here.write(
-      "study.yaml",
-      "schema_version: 1\noverlap: {layers: times.csv, model: lstm-ptb, sequence: 2, workers: [2], fusion: [wfbp], "
-      "device: {profile: cpu.yaml}}\nnetwork: {nic: 10Gbps}\n");
+  here.write("study.yaml",
+             "schema_version: 1\ntraining: {it: {layers: times.csv, model: lstm-ptb, sequence: 2, device: {profile: "
+             "cpu.yaml}}}\n"
+             "overlap: {training: it, workers: [2], fusion: [wfbp]}\nnetwork: {nic: 10Gbps}\n");
   const Outcome show = here.contend("show study.yaml --layers");
   INFO(show.err);
   CHECK(show.code == 0);
@@ -70,15 +70,15 @@ TEST_CASE("a profile that lacks operators says for which layers, and how to meas
   REQUIRE(end != std::string::npos);
   here.write("cpu.yaml", profile.erase(begin, end - begin));
   here.write("study.yaml",
-             "schema_version: 1\noverlap:\n  model: alexnet\n  workers: [2]\n  fusion: [wfbp]\n  device: {profile: "
-             "cpu.yaml}\nnetwork: {nic: 10Gbps}\n");
+             "schema_version: 1\ntraining:\n  it:\n    model: alexnet\n    device: {profile: cpu.yaml}\n"
+             "overlap: {training: it, workers: [2], fusion: [wfbp]}\nnetwork: {nic: 10Gbps}\n");
   for (const char* verb : {"check", "run"}) {
     const Outcome outcome = here.contend(std::string{verb} + " study.yaml");
     INFO(outcome.err);
     CHECK(outcome.code == 3);
     CHECK(
         contains(outcome.err,
-                 "study.yaml:6:11: overlap.device: the profile `recorded-cpu` has no products in fp32; it has none "
+                 "study.yaml:5:13: training.it.device: the profile `recorded-cpu` has no products in fp32; it has none "
                  "at all; layers of alexnet lack gemm in fp32 (classifier.1, classifier.4, classifier.6); convolution "
                  "in fp32 (features.0, features.3, features.6 and 2 more layers); "));
     CHECK(contains(outcome.err,
@@ -87,9 +87,10 @@ TEST_CASE("a profile that lacks operators says for which layers, and how to meas
   }
   // Times from a file need no products.
   here.write("times.csv", "layer,parameters,forward_us,backward_us\nfc,1000,10,20\n");
-  here.write("timed.yaml",
-             "schema_version: 1\noverlap: {layers: times.csv, workers: [2], fusion: [wfbp], "
-             "compression: [none, top-k], device: {profile: cpu.yaml}}\nnetwork: {nic: 10Gbps}\n");
+  here.write(
+      "timed.yaml",
+      "schema_version: 1\ntraining: {it: {layers: times.csv, device: {profile: cpu.yaml}}}\n"
+      "overlap: {training: it, workers: [2], fusion: [wfbp], compression: [none, top-k]}\nnetwork: {nic: 10Gbps}\n");
   const Outcome timed = here.contend("run timed.yaml");
   INFO(timed.err);
   CHECK(timed.code == 0);
@@ -106,8 +107,8 @@ TEST_CASE("a study on a profile says how far it can be relied on" * doctest::ski
   const Workplace here;
   here.write("cpu.yaml", read_file("tests/calibration/data/recorded_cpu.yaml"));
   here.write("study.yaml",
-             "schema_version: 1\noverlap: {model: resnet18, batch: 2, workers: [2], fusion: [wfbp], device: {profile: "
-             "cpu.yaml}}\nnetwork: {nic: 10Gbps}\n");
+             "schema_version: 1\ntraining: {it: {model: resnet18, batch: 2, device: {profile: cpu.yaml}}}\n"
+             "overlap: {training: it, workers: [2], fusion: [wfbp]}\nnetwork: {nic: 10Gbps}\n");
   const Outcome run = here.contend("run study.yaml");
   INFO(run.err);
   CHECK(run.code == 0);
@@ -122,11 +123,11 @@ TEST_CASE("a study on a profile says how far it can be relied on" * doctest::ski
   CHECK(contains(show.out, "expected error of the sum: "));
   CHECK(contains(show.out, "extrapolated"));
   CHECK(contains(show.out, "calibration recorded-cpu fp32"));
-  const Outcome half = here.contend("run study.yaml --set overlap.dtype=fp16");
+  const Outcome half = here.contend("run study.yaml --set training.it.dtype=fp16");
   CHECK(half.code == 3);
-  CHECK(contains(half.err, "overlap.dtype: the profile `recorded-cpu` has no products in fp16; it has fp32"));
+  CHECK(contains(half.err, "training.it.dtype: the profile `recorded-cpu` has no products in fp16; it has fp32"));
   const Outcome sweep =
-      here.contend("sweep study.yaml --set 'overlap.device=A6000,{profile: cpu.yaml}' -o sweep.sqlite");
+      here.contend("sweep study.yaml --set 'training.it.device=A6000,{profile: cpu.yaml}' -o sweep.sqlite");
   INFO(sweep.err);
   CHECK(sweep.code == 0);
   // Relative to the file that names it, whether it varies or not.
@@ -134,8 +135,9 @@ TEST_CASE("a study on a profile says how far it can be relied on" * doctest::ski
   here.write("lab/cpu.yaml", here.read("cpu.yaml"));
   std::filesystem::remove(here.path("cpu.yaml"));
   here.write("lab/sweep.yaml",
-             "schema_version: 1\noverlap: {model: resnet18, fusion: [wfbp]}\nnetwork: {nic: 10Gbps}\n"
-             "sweep: {grid: {overlap.device: [A6000, {profile: cpu.yaml}]}}\n");
+             "schema_version: 1\ntraining: {it: {model: resnet18}}\noverlap: {training: it, fusion: [wfbp]}\nnetwork: "
+             "{nic: 10Gbps}\n"
+             "sweep: {grid: {training.it.device: [A6000, {profile: cpu.yaml}]}}\n");
   const Outcome varied = here.contend("sweep lab/sweep.yaml -o varied.sqlite");
   INFO(varied.err);
   CHECK(varied.code == 0);

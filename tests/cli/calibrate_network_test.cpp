@@ -20,7 +20,8 @@ std::string osu_log() {
 
 constexpr const char* kTable = "ranks,jobs,bytes,time_ms\n4,1,8000000,10\n4,2,8000000,15\n4,3,8000000,20\n";
 constexpr const char* kFittedStudy =
-    "schema_version: 1\ninclude: net.yaml\noverlap: {model: alexnet, fusion: [{policy: wfbp}]}\n";
+    "schema_version: 1\ninclude: net.yaml\ntraining: {it: {model: alexnet}}\noverlap: {training: it, fusion: [{policy: "
+    "wfbp}]}\n";
 
 }  // namespace
 
@@ -204,7 +205,7 @@ TEST_CASE("calibrate network: the interference of a profile slows a study down" 
   };
   here.write("study.yaml",
              "schema_version: 1\ninclude: net.yaml\nnetwork: {alpha: 10us, beta: 0.8ns/B, formula: ring}\n"
-             "overlap: {model: resnet50, workers: [8], fusion: [{policy: ddp}]}\n");
+             "training: {it: {model: resnet50}}\noverlap: {training: it, workers: [8], fusion: [{policy: ddp}]}\n");
   std::vector<std::string> found;
   for (const char* const beside : {"0.011", "0.015"}) {
     here.write("gpu.yaml", profile(beside));

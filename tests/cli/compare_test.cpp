@@ -179,8 +179,9 @@ TEST_CASE("what differs between the scenarios, in all forms") {
 TEST_CASE("what differs between two studies") {
   const Workplace here;
   here.write("s.yaml",
-             "schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 50us}\noverlap: {model: resnet18, workers: [4], fusion: "
-             "[bsp, dear]}\n");
+             "schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 50us}\ntraining: {it: {model: resnet18}}\noverlap: "
+             "{training: it, workers: [4], fusion: ["
+             "bsp, dear]}\n");
   CHECK(here.contend("run s.yaml -o slow -q").code == 0);
   const Outcome text = here.contend("compare slow s.yaml --set-new network.nic=25Gbps --markdown m.md -j 2");
   REQUIRE_MESSAGE(text.code == 0, text.err);
@@ -241,7 +242,7 @@ TEST_CASE("sides that can't be compared") {
   CHECK(contains(complaint("a a --repeat 3", 2), "both sides are folders"));
   CHECK(contains(complaint("base.yaml a --set-new seed=3", 2), "NEW is a folder"));
   CHECK(contains(complaint("a", 2), "expected BASE NEW"));
-  here.write("study.yaml", "schema_version: 1\noverlap: {model: resnet50}\n");
+  here.write("study.yaml", "schema_version: 1\ntraining: {it: {model: resnet50}}\noverlap: {training: it}\n");
   CHECK(contains(complaint("study.yaml a", 3), "different workloads: no job of BASE is in NEW"));
   std::filesystem::rename(here.path("a/jobs.csv"), here.path("a/gone.csv"));
   CHECK(contains(complaint("a two", 3), "a/jobs.csv: "));

@@ -189,9 +189,18 @@ TEST_CASE("a job of iterations, in a cluster and in a study, is told for what it
              "workload: {jobs: jobs.csv}\n");
   const Outcome job = here.contend("explain run.yaml a");
   REQUIRE_MESSAGE(job.code == 0, job.err);
-  for (const char* row : {"\ncomputing ", "\ninterference and slow components ", "\nexposed communication, and waits",
-                          "a mean over 20:", "It had transfers in the network for "})
+  for (const char* row : {"\ncomputing ", "\ninterference ", "\nexposed communication ",
+                          "a mean over 20:", "It had transfers in the network for ",
+                          "An iteration: messages in the order", "exposed [ms]"})
     CHECK_MESSAGE(contains(job.out, row), job.out);
+  CHECK_FALSE(contains(job.out, "shared GPUs"));
+  const Outcome json = here.contend("explain run.yaml a --json");
+  for (const char* member : {"\"account\"", "\"phases\"", "\"exposed_s\"", "\"part\": \"exposed communication\""})
+    CHECK_MESSAGE(contains(json.out, member), json.out);
+  const Outcome waits = here.contend("explain run.yaml a --waits");
+  CHECK(waits.code == 0);
+  CHECK(contains(waits.out, "finishes"));
+  CHECK_FALSE(contains(waits.out, "of an iteration"));
 
   here.write("study.yaml",
              "schema_version: 1\nname: study\ncluster: {gpus_per_server: 4}\n"
@@ -241,8 +250,9 @@ TEST_CASE("what can't be explained") {
   CHECK(contains(complaint("out small --set seed=6", 2), "--set changes a scenario"));
   CHECK(contains(complaint("out", 2), "expected RUN JOB, got only \"out\""));
   CHECK(contains(complaint("nowhere small", 3), "nowhere"));
-  here.write("study.yaml", "schema_version: 1\noverlap: {model: resnet50}\n");
+  here.write("study.yaml", "schema_version: 1\ntraining: {it: {model: resnet50}}\noverlap: {training: it}\n");
   CHECK(contains(complaint("study.yaml a", 3), "the study has no job \"a\""));
+  CHECK(contains(complaint("study.yaml a --waits", 2), "whose jobs never wait"));
 }
 
 TEST_CASE("a folder whose job list has changed since") {

@@ -16,14 +16,14 @@ namespace {
 
 constexpr const char* kMeasuredStudy =
     "schema_version: 1\nnetwork: {alpha: 100us, beta: 1ns/B, formula: measured}\n"
-    "overlap: {model: resnet50, device: V100-PCIe, workers: [8]}\n";
+    "training: {it: {model: resnet50, device: V100-PCIe}}\noverlap: {training: it, workers: [8]}\n";
 constexpr const char* kTruth =
     "--set network.alpha=400us --set network.beta=1.5ns/B "
     "--set network.interference.compute=0.3 --set network.interference.network=0.3";
 
 std::string iteration_of(const Workplace& here, const std::string& model, const std::string& policy) {
   const Outcome run = here.contend(fmt::format(
-      "run study.yaml {} --set overlap.model={} --set 'overlap.fusion=[{}]' --json", kTruth, model, policy));
+      "run study.yaml {} --set training.it.model={} --set 'overlap.fusion=[{}]' --json", kTruth, model, policy));
   REQUIRE(run.code == 0);
   const std::size_t at = run.out.find("\"iteration_s\":");
   REQUIRE(at != std::string::npos);
@@ -65,9 +65,10 @@ TEST_CASE("fit finds the constants that made the iterations, and writes what a s
   CHECK(contains(text.out, "all but vgg16"));
   CHECK(contains(text.out, "left out: median deviation 0.0%"));
   CHECK(contains(here.read("net.yaml"), "# Fitted by `contend fit` to 9 measured iterations in measured.csv."));
-  here.write("with.yaml",
-             "schema_version: 1\ninclude: net.yaml\n"
-             "overlap: {model: vgg16, device: V100-PCIe, workers: [8], fusion: [wfbp]}\n");
+  here.write(
+      "with.yaml",
+      "schema_version: 1\ninclude: net.yaml\n"
+      "training: {it: {model: vgg16, device: V100-PCIe}}\noverlap: {training: it, workers: [8], fusion: [wfbp]}\n");
   const Outcome run = here.contend("run with.yaml --json");
   REQUIRE(run.code == 0);
   CHECK(number_after(run.out, "\"iteration_s\": ") == near(std::stod(iteration_of(here, "vgg16", "wfbp")), 0.01));
@@ -87,7 +88,7 @@ TEST_CASE("fit leaves out rows by any column, and refuses rows that mean nothing
   refused("model,fusion,second\nvgg16,bsp,1\n", "m.csv:1: unknown column \"second\"; did you mean \"seconds\"?");
   refused("model,fusion\nvgg16,bsp\n", "there is no column \"seconds\"");
   refused("fusion,seconds\nbsp,1\n", "there is no column \"model\"");
-  refused("model,overlap.model,seconds\nvgg16,vgg16,1\n", "the column \"overlap.model\" is there twice");
+  refused("model,training.it.model,seconds\nvgg16,vgg16,1\n", "the column \"training.it.model\" is there twice");
   refused("model,fusion,seconds\nvgg16,bsp,fast\n", "m.csv:2: seconds: expected a number above 0, got \"fast\"");
   refused("model,fusion,seconds\nvgg16,bsp,0\n", "expected a number above 0, got \"0\"");
   refused("model,fusion,seconds\nvgg61,bsp,1\n", "did you mean \"vgg16\"?");
@@ -96,7 +97,7 @@ TEST_CASE("fit leaves out rows by any column, and refuses rows that mean nothing
   refused("model,fusion,seconds\nvgg16,bsp,1\nresnet50,wfbp,1\n", "2 measured iterations don't determine 3 constants");
   refused("model,fusion,seconds\n", "no measured iteration");
   refused("model,fusion,single_worker,seconds\nvgg16,bsp,900ms,0.5\n",
-          "m.csv:2: 0.5 s are less than overlap.single_worker, the iteration without communication");
+          "m.csv:2: 0.5 s are less than training.it.single_worker, the iteration without communication");
   refused("model,fusion,seconds\nvgg16,bsp,1\nvgg16,wfbp,1\nresnet50,bsp,1\n",
           "1 measured iterations (all but \"vgg16\")");
   here.write("jobs.yaml", "schema_version: 1\n");

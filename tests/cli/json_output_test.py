@@ -36,7 +36,7 @@ FILES = {
                      "training: {gpt: {model: gpt2-medium, device: H100-SXM, global_batch: 64, "
                      "parallel: {tensor: 2, pipeline: 2}}}\n",
     "study.yaml": "schema_version: 1\nnetwork: {alpha: 100us, beta: 1ns/B, formula: measured}\n"
-                  "overlap: {model: resnet50, device: V100-PCIe, workers: [16]}\n",
+                  "training: {it: {model: resnet50, device: V100-PCIe}}\noverlap: {training: it, workers: [16]}\n",
     "iterations.csv": "model,batch,single_worker,fusion,seconds\nresnet152,128,883.1ms,bsp,1.3601\n"
                       "resnet152,128,883.1ms,wfbp,1.2334\ninception-v4,128,610.8ms,bsp,0.9000\n"
                       "inception-v4,128,610.8ms,wfbp,0.9437\ndensenet161,64,477.7ms,bsp,0.6826\n"
@@ -54,6 +54,8 @@ CASES = [
     ("compare", f"compare {BASE} {BASE} {SMALL} --set-new network.beta=0.4ms/MiB --repeat 3 --json --by size"),
     ("compare", f"compare {STUDY} {STUDY} --set-new network.nic=25Gbps --set overlap.workers=[16] --json"),
     ("explain", "explain queue.yaml b --json"),
+    ("explain", f"explain {BASE} job-3 {SMALL} --json"),
+    ("explain", f"explain scenarios/overlapping-jobs/base.yaml job-15 {SMALL} --json"),
     ("explain-study", f"explain {STUDY} '16 workers, none, mg-wfbp' --json"),
     ("tune", f"tune {BASE} {SMALL} --minimise avg_jct_s --trials 4 --repeat 2 -q --json -o t.sqlite "
              "--set 'policies.placement.kappa={from: 1, to: 8, step: 1}'"),

@@ -98,7 +98,8 @@ TEST_CASE("a folder whose results are no longer those of its scenario has a page
 TEST_CASE("contend report draws maps relative to a value" * doctest::skip(!has_program())) {
   const Workplace place;
   place.write("map.yaml",
-              "schema_version: 1\noverlap: {model: resnet50, batch: 32, workers: [4, 8], fusion: [bsp], "
+              "schema_version: 1\ntraining: {it: {model: resnet50, batch: 32}}\noverlap: {training: it, workers: [4, "
+              "8], fusion: [bsp], "
               "compression: [none, sign-sgd]}\nsweep: {grid: {network.nic: [1Gbps, 10Gbps]}}\n");
   REQUIRE(place.contend("sweep map.yaml -q -o map.sqlite").code == 0);
   const std::string relative = "report map.sqlite --metric throughput_per_s --relative-to ";

@@ -20,8 +20,9 @@ constexpr const char* kStudy =
     "schema_version: 1\n"
     "name: study\n"
     "network: {nic: 10Gbps, alpha: 50us}\n"
+    "training: {it: {model: resnet18}}\n"
     "overlap:\n"
-    "  model: resnet18\n"
+    "  training: it\n"
     "  workers: [4]\n"
     "  fusion: [bsp, dear]\n"
     "  compression: [none, top-k, onebit-adam]\n";
@@ -36,8 +37,8 @@ TEST_CASE("every message of a study is explained, as text, JSON and a file") {
   CHECK(contains(text.out, "none: overlapping is free"));
   CHECK(contains(text.out, "no copies around messages"));
   const Outcome costs = here.contend(
-      "run study.yaml --explain --set network.interference=auto --set overlap.device=A100-80GB --set "
-      "overlap.framework=horovod --set overlap.host_ns_per_value=54.2");
+      "run study.yaml --explain --set network.interference=auto --set training.it.device=A100-80GB --set "
+      "training.it.framework=horovod --set training.it.host_ns_per_value=54.2");
   REQUIRE_MESSAGE(costs.code == 0, costs.err);
   CHECK(contains(costs.out, "computing x 1.15, bytes x 1.15 beside each other"));
   CHECK(contains(costs.out, "auto, A100: "));
@@ -80,8 +81,9 @@ TEST_CASE("a study gives the same on any number of threads") {
 TEST_CASE("messages that start for free gain nothing by merging, which is said") {
   const Workplace here;
   here.write("free.yaml",
-             "schema_version: 1\nname: free\nnetwork: {nic: 10Gbps}\noverlap: {model: resnet18, workers: [4], fusion: "
-             "[wfbp, mg-wfbp]}\n");
+             "schema_version: 1\nname: free\nnetwork: {nic: 10Gbps}\ntraining: {it: {model: resnet18}}\noverlap: "
+             "{training: it, workers: [4], fusion: ["
+             "wfbp, mg-wfbp]}\n");
   const std::string warning = "network.alpha is 0s, so messages cost nothing to start";
   const Outcome check = here.contend("check free.yaml");
   CHECK(check.code == 0);
@@ -91,7 +93,8 @@ TEST_CASE("messages that start for free gain nothing by merging, which is said")
   CHECK(here.contend("check free.yaml --set network.alpha=50us").err.empty());
   CHECK(here.contend("check free.yaml --set overlap.fusion=[wfbp]").err.empty());
   here.write("sweep.yaml",
-             "schema_version: 1\nnetwork: {nic: 10Gbps}\noverlap: {model: resnet18, workers: [4]}\n"
+             "schema_version: 1\nnetwork: {nic: 10Gbps}\ntraining: {it: {model: resnet18}}\noverlap: {training: it, "
+             "workers: [4]}\n"
              "sweep: {grid: {overlap.fusion: [wfbp, mg-wfbp]}}\n");
   CHECK(contains(here.contend("check sweep.yaml").err, warning));
   CHECK(contains(here.contend("sweep sweep.yaml --list").err, "contend: note: " + warning));
@@ -245,8 +248,8 @@ TEST_CASE("the folder of a study is that of a run, and its manifest tells the di
   for (const char* method : {"\nnone ", "\ntop-k ", "\nonebit-adam "}) CHECK(contains(groups.out, method));
   CHECK(here.contend("compare one slow --fail-if 'avg_jct[compression=none] > 1%'").code == 1);
   const std::string jobs = here.read("one/jobs.csv");
-  CHECK(contains(jobs, "\n\"4 workers, none, bsp\",resnet18,finished,,4,4,1,1,"));
-  CHECK(contains(jobs, "\n\"4 workers, top-k, dear\",resnet18,failed,"));
+  CHECK(contains(jobs, "\n\"4 workers, none, bsp\",it,finished,,4,4,1,1,"));
+  CHECK(contains(jobs, "\n\"4 workers, top-k, dear\",it,failed,"));
   const std::string summary = here.read("one/summary.json");
   CHECK(contains(summary, "\"finished\": 4"));
   CHECK(contains(summary, "\"failed\": 2"));
@@ -357,16 +360,17 @@ TEST_CASE("what can't be done at all names file, line and key; a reason that sev
 TEST_CASE("every verb reports, at its place, a batch that a file of layer times contradicts") {
   const Workplace here;
   here.write("times.csv", "layer,parameters,forward_us,backward_us,batch\nconv,9408,123,456,8\n");
-  const std::string study = "schema_version: 1\nname: s\noverlap: {layers: times.csv, fusion: [bsp]";
-  here.write("s.yaml", study + ", batch: 3}\n");
-  const std::string place = "s.yaml:3:52: overlap.batch: times.csv: a file in format timed-layers states its own";
+  const std::string study =
+      "schema_version: 1\nname: s\noverlap: {training: it, fusion: [bsp]}\ntraining: {it: {layers: times.csv";
+  here.write("s.yaml", study + ", batch: 3}}\n");
+  const std::string place = "s.yaml:4:43: training.it.batch: times.csv: a file in format timed-layers states its own";
   for (const char* verb : {"check s.yaml", "run s.yaml", "show s.yaml --layers", "compare s.yaml s.yaml"}) {
     const Outcome outcome = here.contend(verb);
     CHECK(outcome.code == 3);
     CHECK_MESSAGE(contains(outcome.err, place), outcome.err);
   }
-  here.write("sweep.yaml", study + "}\nsweep: {grid: {overlap.batch: [3]}}\n");
+  here.write("sweep.yaml", study + "}}\nsweep: {grid: {training.it.batch: [3]}}\n");
   const Outcome swept = here.contend("sweep sweep.yaml");
   CHECK(swept.code == 4);
-  CHECK_MESSAGE(contains(swept.err, "sweep.yaml:4:32: overlap.batch: times.csv: "), swept.err);
+  CHECK_MESSAGE(contains(swept.err, "sweep.yaml:5:36: training.it.batch: times.csv: "), swept.err);
 }

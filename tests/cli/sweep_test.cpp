@@ -252,7 +252,8 @@ TEST_CASE("a run that never ends: --timeout stops it, and the others go on" * do
     CHECK(refused.code == 2);
     CHECK(contains(refused.err, "--timeout: expected a duration above 0"));
   }
-  here.write("study.yaml", "schema_version: 1\noverlap: {model: resnet50, workers: [4, 8]}\n");
+  here.write("study.yaml",
+             "schema_version: 1\ntraining: {it: {model: resnet50}}\noverlap: {training: it, workers: [4, 8]}\n");
   CHECK(contains(here.contend("sweep study.yaml --timeout 1s").err, "only runs of jobs have one"));
 }
 

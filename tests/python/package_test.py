@@ -175,10 +175,12 @@ class PackageTest(unittest.TestCase):
             contend.tune(FIRST_FIT, vary=vary)
 
     def test_study(self):
-        study = contend.study({"overlap": {"model": "resnet50", "device": "V100-PCIe", "workers": [2]},
+        study = contend.study({"training": {"resnet": {"model": "resnet50", "device": "V100-PCIe"}},
+                               "overlap": {"training": "resnet", "workers": [2]},
                                "network": {"alpha": "100us", "beta": "1ns/B", "formula": "measured"}})
         self.assertGreater(len(study), 0)
-        jobs = contend.run({"overlap": {"model": "resnet50", "device": "V100-PCIe", "workers": [2]}}).jobs
+        jobs = contend.run({"training": {"resnet": {"model": "resnet50", "device": "V100-PCIe"}},
+                            "overlap": {"training": "resnet", "workers": [2], "fusion": "all"}}).jobs
         self.assertIn("2 workers, none, mg-wfbp", list(jobs["job_id"]))
         self.assertGreater(min(jobs["iteration_s"]), min(jobs["compute_s"]) * 0.999)
 

@@ -23,7 +23,7 @@ namespace {
 const MemoryFiles kFiles{{"lab/gpu.yaml", to_yaml(synthetic_profile())}, {"gpu.yaml", to_yaml(synthetic_profile())}};
 
 Scenario calibrated(const std::string& more = {}, std::vector<std::string> overrides = {}) {
-  return parsed("overlap: {model: resnet18, batch: 4, device: {profile: lab/gpu.yaml}" +
+  return parsed("training: {it: {model: resnet18, batch: 4, device: {profile: lab/gpu.yaml}}}\noverlap: {training: it" +
                     (more.empty() ? more : ", " + more) + "}",
                 std::move(overrides), kFiles);
 }
@@ -31,31 +31,33 @@ Scenario calibrated(const std::string& more = {}, std::vector<std::string> overr
 }  // namespace
 
 TEST_CASE("a device is a name or a profile, relative to the file that names it") {
-  CHECK(parsed("overlap: {model: resnet18, device: A6000}").overlap.device.name == "A6000");
+  CHECK(parsed("training: {it: {model: resnet18, device: A6000}}\noverlap: {training: it}").overlap.entry.device.name ==
+        "A6000");
   const Scenario scenario = calibrated();
-  REQUIRE(scenario.overlap.device.calibrated);
-  CHECK(*scenario.overlap.device.profile == "lab/gpu.yaml");
-  CHECK(scenario.overlap.device.calibrated->profile().name == "synthetic");
-  CHECK(contains(to_yaml(scenario), "  device: {profile: lab/gpu.yaml}\n"));
-  CHECK(contains(to_yaml(scenario, "lab"), "  device: {profile: gpu.yaml}\n"));
+  REQUIRE(scenario.overlap.entry.device.calibrated);
+  CHECK(*scenario.overlap.entry.device.profile == "lab/gpu.yaml");
+  CHECK(scenario.overlap.entry.device.calibrated->profile().name == "synthetic");
+  CHECK(contains(to_yaml(scenario), "device: {profile: lab/gpu.yaml}"));
+  CHECK(contains(to_yaml(scenario, "lab"), "device: {profile: gpu.yaml}"));
   // Relative to the included file in one case, to where the program runs in the other.
-  const Scenario included =
-      parse_scenario(versioned("include: lab/base.yaml\n"), "a.yaml", {},
-                     reader_of({{"lab/base.yaml", versioned("overlap: {model: resnet18, device: {profile: gpu.yaml}}")},
-                                {"lab/gpu.yaml", to_yaml(synthetic_profile())}}));
-  CHECK(*included.overlap.device.profile == "lab/gpu.yaml");
-  CHECK(calibrated({}, {"overlap.device={profile: gpu.yaml}"}).overlap.device.profile == "gpu.yaml");
-  CHECK_FALSE(calibrated({}, {"overlap.device=A100-40GB"}).overlap.device.calibrated);
+  const Scenario included = parse_scenario(
+      versioned("include: lab/base.yaml\n"), "a.yaml", {},
+      reader_of({{"lab/base.yaml",
+                  versioned("training: {it: {model: resnet18, device: {profile: gpu.yaml}}}\noverlap: {training: it}")},
+                 {"lab/gpu.yaml", to_yaml(synthetic_profile())}}));
+  CHECK(*included.overlap.entry.device.profile == "lab/gpu.yaml");
+  CHECK(calibrated({}, {"training.it.device={profile: gpu.yaml}"}).overlap.entry.device.profile == "gpu.yaml");
+  CHECK_FALSE(calibrated({}, {"training.it.device=A100-40GB"}).overlap.entry.device.calibrated);
 }
 
 TEST_CASE("what is wrong with a device or its profile is said with its place") {
   const auto errors = [](const std::string& device, const MemoryFiles& files = kFiles) {
-    return errors_of("overlap: {model: resnet18, device: " + device + "}", {}, files);
+    return errors_of("training: {it: {model: resnet18, device: " + device + "}}\noverlap: {training: it}", {}, files);
   };
-  CHECK(contains(errors("{profil: gpu.yaml}"), "overlap.device.profil: unknown key"));
+  CHECK(contains(errors("{profil: gpu.yaml}"), "training.it.device.profil: unknown key"));
   CHECK(contains(errors("{}"), "profile is missing"));
   CHECK(contains(errors("{profile: nowhere.yaml}"),
-                 "a.yaml:2:46: overlap.device: can't read nowhere.yaml: no such file"));
+                 "a.yaml:2:52: training.it.device: can't read nowhere.yaml: no such file"));
   CHECK(contains(errors("V100-SXM"), "did you mean \"V100-SXM2\""));
   for (const char* part : {"A100", "a100"})
     CHECK(contains(errors(part), "did you mean \"A100-40GB\" or \"A100-80GB\"?"));
@@ -64,11 +66,11 @@ TEST_CASE("what is wrong with a device or its profile is said with its place") {
   CHECK(contains(errors("{profile: gpu.yaml}", {{"gpu.yaml", text}}),
                  "gpu.yaml:10:7: mode: expected one of quick, full"));
   CHECK(contains(errors("{profile: gpu.yaml}, dtype: bf16"),
-                 "a.yaml:2:64: overlap.dtype: the profile `synthetic` has no products in bf16; it has fp32, fp16"));
+                 "a.yaml:2:70: training.it.dtype: the profile `synthetic` has no products in bf16; it has fp32, fp16"));
   CalibrationProfile blind = synthetic_profile();
   std::erase_if(blind.tables, [](const OperatorTable& table) { return table.name == "copy"; });
   CHECK(contains(errors("{profile: gpu.yaml}", {{"gpu.yaml", to_yaml(blind)}}),
-                 "overlap.device: the profile `synthetic` has no copies"));
+                 "training.it.device: the profile `synthetic` has no copies"));
 }
 
 TEST_CASE("a study on a calibrated device: layers, kernels of compression, and the hash of a sweep's point") {
@@ -82,7 +84,8 @@ TEST_CASE("a study on a calibrated device: layers, kernels of compression, and t
   REQUIRE(rows.size() == 2);
   CHECK(iteration_value(rows[1], "compression_s") > 0);
   CHECK(iteration_value(
-            run_study(calibrated("workers: [4], fusion: [wfbp], compression: [top-k], kernel_factor: 2")).jobs[0],
+            run_study(calibrated("workers: [4], fusion: [wfbp], compression: [top-k]", {"training.it.kernel_factor=2"}))
+                .jobs[0],
             "compression_s") == near(2 * iteration_value(rows[1], "compression_s"), 1e-4));
 }
 
@@ -95,9 +98,9 @@ TEST_CASE("a sweep's point is known by what the profile holds, not by its path")
   write_file(folder.path("c.yaml"), to_yaml(other));
   const auto hash = [&](const char* name) {
     JobLists lists;
-    return PointHasher{lists}(
-        parse_scenario(versioned("overlap: {model: resnet18, device: {profile: \"" + folder.path(name) + "\"}}"), "s",
-                       {}, read_text_file));
+    return PointHasher{lists}(parse_scenario(versioned("training: {it: {model: resnet18, device: {profile: \"" +
+                                                       folder.path(name) + "\"}}}\noverlap: {training: it}"),
+                                             "s", {}, read_text_file));
   };
   CHECK(hash("a.yaml") == hash("b.yaml"));
   CHECK(hash("a.yaml") != hash("c.yaml"));
@@ -107,8 +110,8 @@ TEST_CASE("layers that a file lacks are predicted") {
   const TemporaryFolder folder;
   const auto study = [&](const std::string& rows, const std::string& more = {}) {
     write_file(folder.path("times.csv"), "layer,parameters,forward_us,backward_us,batch\n" + rows);
-    return parsed("overlap: {layers: \"" + folder.path("times.csv") +
-                      "\", model: resnet18, device: {profile: gpu.yaml}" + more + "}",
+    return parsed("training: {it: {layers: \"" + folder.path("times.csv") +
+                      "\", model: resnet18, device: {profile: gpu.yaml}" + more + "}}\noverlap: {training: it}",
                   {}, kFiles)
         .overlap;
   };
@@ -119,7 +122,7 @@ TEST_CASE("layers that a file lacks are predicted") {
   CHECK(model.layers[0].basis->basis == PredictionBasis::measured);
   CHECK(model.layers[0].basis->relative_error < 0);
   CHECK(model.layers[0].tensors[0].name == "weight");
-  const TimedModel predicted = study_model(calibrated({}, {"overlap.batch=8"}).overlap);
+  const TimedModel predicted = study_model(calibrated({}, {"training.it.batch=8"}).overlap);
   for (std::size_t i = 1; i < model.layers.size(); ++i) CHECK(model.layers[i].forward == predicted.layers[i].forward);
   try {
     static_cast<void>(study_model(study("convv1,9408,1,1,8\n")));
@@ -129,8 +132,9 @@ TEST_CASE("layers that a file lacks are predicted") {
     CHECK(contains(error.complaints()[0].hint, "conv1"));
   }
   // Without a model nothing says which layers there should be: then the file has all the times.
-  CHECK(contains(errors_of("overlap: {layers: times.csv, device: {profile: gpu.yaml}}", {}, kFiles),
-                 "overlap.device: has no effect: the file has the times"));
+  CHECK(contains(errors_of("training: {it: {layers: times.csv, device: {profile: gpu.yaml}}}\noverlap: {training: it}",
+                           {}, kFiles),
+                 "training.it.device: has no effect: the file has the times"));
 }
 
 TEST_CASE("the update of the weights takes what the profile's table of the optimizer says") {

@@ -49,17 +49,18 @@ TEST_CASE("a value has the type that its key knows") {
   CHECK(text_of("network.beta", s) == "auto");
   CHECK(text_of("engine.leap", s) == "true");
   CHECK(text_of("workload.generate.models", parsed("workload: {generate: {models: [vgg16]}}")) == "vgg16");
-  CHECK(text_of("overlap.batch", s) == "-");  // means nothing in a study of jobs
-  CHECK(text_of("workload.jobs", s) == "-");  // no value, and no word for that
+  CHECK(text_of("overlap.workers", s) == "-");  // means nothing in a study of jobs
+  CHECK(text_of("workload.jobs", s) == "-");    // no value, and no word for that
 }
 
 TEST_CASE("a text is no number, whatever its characters are") {
-  const Scenario s = parsed("overlap: {layers: net.csv, select: \"50\"}");
-  CHECK(text_of("overlap.select", s) == "50");
-  CHECK_FALSE(effective("overlap.select", s)->magnitude.has_value());
-  CHECK(only_parameter(plan_of("overlap: {model: resnet50, fusion: [bsp], workers: [4]}\n"
-                               "sweep: {grid: {overlap.model: [resnet50, vgg16]}}"))
-            .type == StoreParameter::Type::text);
+  const Scenario s = parsed("training: {it: {layers: net.csv, select: \"50\"}}\noverlap: {training: it}");
+  CHECK(text_of("training.it.select", s) == "50");
+  CHECK_FALSE(effective("training.it.select", s)->magnitude.has_value());
+  CHECK(
+      only_parameter(plan_of("training: {it: {model: resnet50}}\noverlap: {training: it, fusion: [bsp], workers: [4]}\n"
+                             "sweep: {grid: {training.it.model: [resnet50, vgg16]}}"))
+          .type == StoreParameter::Type::text);
 }
 
 TEST_CASE("numbers of one key make one kind of column") {
@@ -95,7 +96,8 @@ TEST_CASE("parts of values: parameters, sizes, profiles, bounds, factors") {
   CHECK(text_of("expect.avg_queue", jobs) == "-");
 
   const Scenario study = parsed(
-      "overlap: {model: resnet50, compression: [top-k], fusion: [{policy: ddp, mib: 10}], "
+      "training: {it: {model: resnet50}}\noverlap: {training: it, compression: [top-k], fusion: [{policy: ddp, mib: "
+      "10}], "
       "iterations_to_target: {top-k: 1.25, source: \"Table 2\"}}");
   CHECK(text_of("overlap.compression", study) == "top-k");
   CHECK(text_of("overlap.fusion", study) == "ddp mib=10");
@@ -105,8 +107,8 @@ TEST_CASE("parts of values: parameters, sizes, profiles, bounds, factors") {
 }
 
 TEST_CASE("a value shown as a number is the number that it is printed as") {
-  for (const std::string study :
-       {"network: {fidelity: contention}", "network: {fidelity: flow}", "overlap: {model: bert-large, workers: [8]}"}) {
+  for (const std::string study : {"network: {fidelity: contention}", "network: {fidelity: flow}",
+                                  "training: {it: {model: bert-large}}\noverlap: {training: it, workers: [8]}"}) {
     const Scenario scenario = parsed(study);
     std::size_t numbers = 0;
     for (const ScenarioKey& key : scenario_keys()) {

@@ -125,7 +125,8 @@ TEST_CASE("what is no bound") {
   CHECK(complaint("{avg_jct: {a: 1}}").find("a bound such as") != std::string::npos);
   CHECK(complaint("{avg_jct: 1h, avg_jct_s: 2h}").find("has a bound already") != std::string::npos);
   CHECK(complaint("[1]").find("expected a map") != std::string::npos);
-  CHECK(complaint("{jobs: 1, iteration: \"< 1s\"}\noverlap: {model: resnet50}").empty());
+  CHECK(
+      complaint("{jobs: 1, iteration: \"< 1s\"}\ntraining: {it: {model: resnet50}}\noverlap: {training: it}").empty());
 }
 
 TEST_CASE("one run is held against its bounds") {

@@ -26,8 +26,9 @@ StudyMessages job_sending(const std::vector<std::int64_t>& sizes) {
 }
 
 UnfittedBytes of_run(const std::string& study, const std::string& network, int per_server = 1) {
-  const Scenario scenario = parsed("cluster: {gpus_per_server: " + std::to_string(per_server) + "}\nnetwork: {" +
-                                   network + "}\noverlap: {model: resnet50, fusion: [bsp], " + study + "}\n");
+  const Scenario scenario =
+      parsed("cluster: {gpus_per_server: " + std::to_string(per_server) + "}\nnetwork: {" + network +
+             "}\ntraining: {it: {model: resnet50}}\noverlap: {training: it, fusion: [bsp], " + study + "}\n");
   return unfitted_bytes(scenario.network, messages_of_study(scenario));
 }
 

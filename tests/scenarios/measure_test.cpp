@@ -117,8 +117,8 @@ TEST_CASE("windows that can't be measured are refused") {
   CHECK(contains(errors_of("measure: {from: 3d, until: 1d}\n"),
                  "measure.until: no job can be submitted from 3d on and before 1d"));
   CHECK(contains(errors_of("measure: {from: -1s}\n"), "measure.from: expected a time"));
-  CHECK(contains(errors_of("overlap: {model: resnet50}\nmeasure: {from: 1s}\n"),
-                 "measure.from: needs `a study of jobs (no overlap.model or overlap.layers)`"));
+  CHECK(contains(errors_of("training: {it: {model: resnet50}}\noverlap: {training: it}\nmeasure: {from: 1s}\n"),
+                 "measure.from: needs `a study of jobs (no overlap.training)`"));
   CHECK_THROWS_WITH_AS(
       static_cast<void>(run_with("measure: {from: 1d}")),
       "measure: no job is submitted in the window; the jobs come from 0s to 2.5min; choose a window within "

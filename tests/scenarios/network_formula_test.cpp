@@ -31,8 +31,9 @@ double all_reduce_us(const ExchangeCost& cost, Bytes bytes) {
 TEST_CASE("nccl: a study and a job alone take what NCCL expects") {
   const std::string network =
       "network: {fidelity: analytic, nic: 200Gbps, formula: nccl, nccl: {machine: dgx-a100, version: 2.23.4}}\n";
-  const Scenario study = parsed(
-      network + "cluster: {gpus_per_server: 8}\noverlap: {model: resnet50, workers: [8, 128], fusion: [bsp, ddp]}");
+  const Scenario study = parsed(network +
+                                "cluster: {gpus_per_server: 8}\ntraining: {it: {model: resnet50}}\noverlap: {training: "
+                                "it, workers: [8, 128], fusion: [bsp, ddp]}");
   // The table of the reference (A.5): 1 x 8 and 16 x 8 A100.
   CHECK(all_reduce_us(study_cost(study, 8), kMebibytes64) == near(545.3, 1e-4));
   CHECK(all_reduce_us(study_cost(study, 128), kMebibytes64) == near(1216.6, 1e-4));
@@ -51,14 +52,15 @@ TEST_CASE("nccl: a study and a job alone take what NCCL expects") {
   }
   const Scenario fitted = parsed(
       "network: {fidelity: analytic, formula: nccl, nccl: {machine: dgx-a100, hop: 20us, rate: 12GB/s}}\n"
-      "cluster: {gpus_per_server: 8}\noverlap: {model: resnet50, workers: [128]}");
+      "cluster: {gpus_per_server: 8}\ntraining: {it: {model: resnet50}}\noverlap: {training: it, workers: [128]}");
   CHECK(all_reduce_us(study_cost(fitted, 128), Bytes{1024}) > 55.3 + 100);
   CHECK(all_reduce_us(study_cost(fitted, 128), Bytes{1 << 30}) >
         1.7 * all_reduce_us(study_cost(study, 128), Bytes{1 << 30}));
 }
 
 TEST_CASE("nccl needs a machine with room for the GPUs of a server") {
-  const std::string study = "cluster: {gpus_per_server: 16}\noverlap: {model: vgg16, workers: [32]}\n";
+  const std::string study =
+      "cluster: {gpus_per_server: 16}\ntraining: {it: {model: vgg16}}\noverlap: {training: it, workers: [32]}\n";
   CHECK(errors_of("network: {formula: nccl}\n" + study).find("NCCL plans with the links of a server") !=
         std::string::npos);
   CHECK(errors_of("network: {formula: nccl, nccl: {machine: dgx-1v}}\n" + study)
@@ -76,7 +78,8 @@ TEST_CASE("a measured all-reduce may be one among servers of several GPUs") {
   const Scenario study = parsed(
       "network: {fidelity: analytic, alpha: 300us, beta: 1.5ns/B, formula: measured, inside: {alpha: 5us, beta: "
       "0.1ns/B}}\ncluster: {gpus_per_server: 4}\n"
-      "overlap: {model: resnet50, workers: [4, 16], compression: [none, hierarchical]}");
+      "training: {it: {model: resnet50}}\noverlap: {training: it, workers: [4, 16], fusion: all, compression: [none, "
+      "hierarchical]}");
   const ExchangeCost cost = study_cost(study, 16);
   CHECK(cost.of(CollectiveKind::all_reduce).alpha == Time::microseconds(300));
   CHECK(cost.of(CollectiveKind::all_reduce).beta.ns_per_byte() == 1.5);
@@ -96,8 +99,10 @@ TEST_CASE("a measured all-reduce may be one among servers of several GPUs") {
 
 TEST_CASE("interference: auto is the figure of the device, or an error") {
   const auto study = [](const std::string& more, const std::string& device) {
-    return fmt::format("network: {{nic: 10Gbps{}}}\noverlap: {{model: resnet50, device: {}, workers: [8]}}\n", more,
-                       device);
+    return fmt::format(
+        "network: {{nic: 10Gbps{}}}\ntraining: {{it: {{model: resnet50, device: {}}}}}\noverlap: {{training: it, "
+        "workers: [8]}}\n",
+        more, device);
   };
   const std::string automatic = ", interference: auto";
   const Scenario scenario = parsed(study(automatic, "A100-80GB"));
@@ -129,11 +134,10 @@ TEST_CASE("interference: auto is the figure of the device, or an error") {
 
 TEST_CASE("many senders: bytes take longer where more servers than that send at once, and not in trees") {
   const auto cost = [](const std::string& more, int workers) {
-    return study_cost(
-        parsed(fmt::format(
-            "network: {{fidelity: analytic, nic: 1Gbps, alpha: 50us{}}}\noverlap: {{model: resnet50, workers: [{}]}}",
-            more, workers)),
-        workers);
+    return study_cost(parsed(fmt::format("network: {{fidelity: analytic, nic: 1Gbps, alpha: 50us{}}}\ntraining: {{it: "
+                                         "{{model: resnet50}}}}\noverlap: {{training: it, workers: [{}]}}",
+                                         more, workers)),
+                      workers);
   };
   const std::string many = ", many_senders: {free: 8, exponent: 2}";
   for (const CollectiveKind kind :
@@ -167,7 +171,10 @@ TEST_CASE("frameworks and the host are part of a study and of a job alike") {
   CHECK(seconds(", framework: ddp") > plain);
   CHECK(seconds(", framework: {bytes_before: 16, bytes_after: 8, launches: 1}") == seconds(", framework: ddp"));
   CHECK(seconds(", host_ns_per_value: 10") > plain);
-  CHECK(errors_of("overlap: {model: vgg16, framework: dpp}\n").find("ddp") != std::string::npos);
-  const Scenario shown = parsed("overlap: {model: vgg16, framework: {bytes_before: 8, bytes_after: 8, launches: 1}}");
-  CHECK(to_yaml(shown).find("framework: horovod\n") != std::string::npos);
+  CHECK(errors_of("training: {it: {model: vgg16, framework: dpp}}\noverlap: {training: it}\n").find("ddp") !=
+        std::string::npos);
+  const Scenario shown = parsed(
+      "training: {it: {model: vgg16, framework: {bytes_before: 8, bytes_after: 8, launches: 1}}}\noverlap: {training: "
+      "it}");
+  CHECK(to_yaml(shown).find("framework: horovod") != std::string::npos);
 }

@@ -62,18 +62,19 @@ TEST_CASE("network fragment: a whole all-reduce, in a study of overlap") {
   const NetworkFragment fragment = network_fragment(calibrate_network(two_regions(8)), {}, provenance);
   CHECK(fragment.says == "the whole all-reduce among 8 ranks, fitted to 64KiB to 4MiB, the last of 2 regions");
   CHECK(fragment.yaml.find("# allreduce.log: 15 times\n") != std::string::npos);
-  const Scenario s = used(fragment, "overlap: {model: resnet50}\n");
+  const Scenario s = used(fragment, "training: {it: {model: resnet50}}\noverlap: {training: it}\n");
   CHECK(s.network.alpha == Time::microseconds(300));
   CHECK(s.network.beta->ns_per_byte() == near(1.5));
   CHECK(s.overlap.workers == std::vector<int>{8});
   CHECK(s.network.fitted_bytes->least == Bytes{64 * 1024});
   CHECK(s.network.fitted_bytes->most == Bytes::mebibytes(4));
-  CHECK(parsed("include: net.yaml\noverlap: {model: resnet50, workers: [16]}\n", {}, {{"net.yaml", fragment.yaml}})
+  CHECK(parsed("include: net.yaml\ntraining: {it: {model: resnet50}}\noverlap: {training: it, workers: [16]}\n", {},
+               {{"net.yaml", fragment.yaml}})
             .overlap.workers == std::vector<int>{16});
   // Other sizes, other costs.
   const FragmentChoice small{.sizes = SizeRange{Bytes{0}, Bytes{32768}}};
-  const Scenario t =
-      used(network_fragment(calibrate_network(two_regions(8)), small, {}), "overlap: {model: resnet50}\n");
+  const Scenario t = used(network_fragment(calibrate_network(two_regions(8)), small, {}),
+                          "training: {it: {model: resnet50}}\noverlap: {training: it}\n");
   CHECK(t.network.alpha == Time::microseconds(100));
   CHECK(t.network.beta->ns_per_byte() == near(2));
   CHECK(t.network.fitted_bytes->most == Bytes{32 * 1024});
@@ -83,13 +84,14 @@ TEST_CASE("network fragment: the link of several logs, or one of them") {
   const NetworkCalibration calibration = calibrate_network(rings());
   const NetworkFragment link = network_fragment(calibration, {}, {});
   CHECK(link.says == "the link behind rings, fitted to 4KiB to 16MiB");
-  const Scenario s = used(link, "overlap: {model: resnet50, workers: [4, 64]}\n");
+  const Scenario s = used(link, "training: {it: {model: resnet50}}\noverlap: {training: it, workers: [4, 64]}\n");
   CHECK(s.network.alpha == Time::microseconds(20));
   CHECK(s.network.beta->ns_per_byte() == near(0.5));
   CHECK(s.network.gamma.ns_per_byte() == near(0.25));
   CHECK(s.network.fitted_bytes->least == Bytes{4 * 1024});
   CHECK(s.network.fitted_bytes->most == Bytes::mebibytes(16));
-  const Scenario four = used(network_fragment(calibration, {.ranks = 4}, {}), "overlap: {model: resnet50}\n");
+  const Scenario four = used(network_fragment(calibration, {.ranks = 4}, {}),
+                             "training: {it: {model: resnet50}}\noverlap: {training: it}\n");
   CHECK(four.network.alpha == Time::microseconds(120));
   CHECK(four.network.beta->ns_per_byte() == near(0.9375));
 }
@@ -100,7 +102,9 @@ TEST_CASE("network fragment: several at once") {
   add_contention(cost, 8, 15'000'000);  // 0.25
   const FragmentChoice jobs{.study = FragmentStudy::jobs};
   for (const FragmentChoice& choice : {FragmentChoice{}, jobs}) {
-    const std::string rest = choice.study == FragmentStudy::jobs ? "seed: 1\n" : "overlap: {model: resnet50}\n";
+    const std::string rest = choice.study == FragmentStudy::jobs
+                                 ? "seed: 1\n"
+                                 : "training: {it: {model: resnet50}}\noverlap: {training: it}\n";
     const Scenario gained = used(network_fragment(calibrate_network(gain), choice, {}), rest);
     CHECK(gained.network.contention_penalty.value() == near(-0.5));
     CHECK(network_cost(gained.network).eta.ns_per_byte() == near(-0.75));
@@ -130,15 +134,15 @@ TEST_CASE("network fragment: a study of other workers than those that were timed
   const auto note = [](const NetworkFragment& fragment, const std::string& study) {
     return unfitted_workers(used(fragment, study)).note();
   };
-  CHECK(note(eight, "overlap: {model: resnet50}\n").empty());
-  CHECK(note(eight, "overlap: {model: resnet50, workers: [16, 8, 1, 4]}\n") ==
+  CHECK(note(eight, "training: {it: {model: resnet50}}\noverlap: {training: it}\n").empty());
+  CHECK(note(eight, "training: {it: {model: resnet50}}\noverlap: {training: it, workers: [16, 8, 1, 4]}\n") ==
         "the network costs were fitted to measurements among 8 ranks (network.fitted_workers); all-reduces among 4, 16 "
         "are "
         "assumed to take as long: measure them too");
   // The link of rings among 2 and 4 interpolates 3, and extrapolates 64.
   const NetworkFragment link = network_fragment(calibrate_network(rings()), {}, {});
-  CHECK(note(link, "overlap: {model: resnet50, workers: [1, 2, 3, 4]}\n").empty());
-  CHECK(note(link, "overlap: {model: resnet50, workers: [3, 64]}\n") ==
+  CHECK(note(link, "training: {it: {model: resnet50}}\noverlap: {training: it, workers: [1, 2, 3, 4]}\n").empty());
+  CHECK(note(link, "training: {it: {model: resnet50}}\noverlap: {training: it, workers: [3, 64]}\n") ==
         "the network costs were fitted to measurements among 2, 4 ranks (network.fitted_workers); the costs of "
         "exchanges among 64 "
         "are extrapolated");
@@ -146,30 +150,39 @@ TEST_CASE("network fragment: a study of other workers than those that were timed
   std::vector<CollectiveSample> messages;
   for (std::int64_t m = 1024; m <= 1 << 20; m *= 2)
     messages.push_back(sample(TimedExchange::message, 0, 1, m, 20'000 + m / 2));
-  CHECK(used(network_fragment(calibrate_network(messages), {}, {}), "overlap: {model: resnet50}\n")
+  CHECK(used(network_fragment(calibrate_network(messages), {}, {}),
+             "training: {it: {model: resnet50}}\noverlap: {training: it}\n")
             .network.fitted_workers == std::vector<int>{2});
   // Nobody says how many ranks there were.
   const NetworkFragment unknown = network_fragment(calibrate_network(two_regions(0)), {}, {});
-  CHECK(note(unknown, "overlap: {model: resnet50, workers: [16]}\n").empty());
+  CHECK(note(unknown, "training: {it: {model: resnet50}}\noverlap: {training: it, workers: [16]}\n").empty());
   const std::string said =
       "the logs do not give the number of ranks (--ranks N), so a study of any number of workers gets these costs "
       "without "
       "a warning";
   CHECK(unknown.notes == std::vector<std::string>{said});
   CHECK(unknown.yaml.find("# " + said + "\n") != std::string::npos);
-  CHECK(used(unknown, "overlap: {model: resnet50}\n").network.fitted_bytes->most == Bytes::mebibytes(4));
+  CHECK(used(unknown, "training: {it: {model: resnet50}}\noverlap: {training: it}\n").network.fitted_bytes->most ==
+        Bytes::mebibytes(4));
   // Other costs than those that were fitted: of a link, and not of a whole all-reduce.
-  CHECK(note(eight, "network: {nic: 25Gbps, formula: ring}\noverlap: {model: resnet50, workers: [16]}\n").empty());
-  CHECK_THROWS_AS(static_cast<void>(used(eight, "network: {nic: 25Gbps}\noverlap: {model: resnet50}\n")), InputError);
+  CHECK(note(eight,
+             "network: {nic: 25Gbps, formula: ring}\ntraining: {it: {model: resnet50}}\noverlap: {training: it, "
+             "workers: [16]}\n")
+            .empty());
+  CHECK_THROWS_AS(static_cast<void>(used(
+                      eight, "network: {nic: 25Gbps}\ntraining: {it: {model: resnet50}}\noverlap: {training: it}\n")),
+                  InputError);
 }
 
 TEST_CASE("network fragment: the workers that were timed are printed and read back, and a sweep notes others once") {
   const NetworkFragment eight = network_fragment(calibrate_network(two_regions(8)), {}, {});
-  const Scenario s = used(eight, "overlap: {model: resnet50}\n");
+  const Scenario s = used(eight, "training: {it: {model: resnet50}}\noverlap: {training: it}\n");
   CHECK(to_yaml(s).find("fitted_workers: [8]") != std::string::npos);
   CHECK(parse_scenario(to_yaml(s), "again").network.fitted_workers == std::vector<int>{8});
   const auto plan = [&](const std::string& sweep) {
-    const std::string study = "schema_version: 1\ninclude: net.yaml\noverlap: {model: resnet50, fusion: [wfbp]}\n";
+    const std::string study =
+        "schema_version: 1\ninclude: net.yaml\ntraining: {it: {model: resnet50}}\noverlap: {training: it, fusion: "
+        "[wfbp]}\n";
     return SweepPlan{ScenarioVariants{study + sweep,
                                       "study.yaml",
                                       {},

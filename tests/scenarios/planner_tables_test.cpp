@@ -50,7 +50,8 @@ constexpr TunedNetwork kNetworks[] = {{"10 GbE", 16, "alpha: 0.9081ms, beta: 0.7
 
 OverlapProblem cell(const TunedModel& model, const TunedNetwork& network) {
   const Scenario scenario = parse_scenario(fmt::format("schema_version: 1\nnetwork: {{{}, formula: measured}}\n"
-                                                       "overlap: {{{}, device: RTX2080Ti, workers: [{}]}}\n",
+                                                       "training: {{it: {{{}, device: RTX2080Ti}}}}\n"
+                                                       "overlap: {{training: it, workers: [{}]}}\n",
                                                        network.text, model.text, network.workers),
                                            "cell");
   return study_problem(scenario, study_model(scenario.overlap), network.workers);

@@ -278,8 +278,8 @@ TEST_CASE("every default passes its own reader, alone") {
     if (key.needs == "cluster.types") overrides.emplace_back("cluster.types=[{name: a, servers: 1}]");
     if (key.path.starts_with("scheduling.sharing.")) overrides.emplace_back("scheduling.sharing.law=factor");
     if (key.needs == "scheduling.kill_at_limit: true") overrides.emplace_back("scheduling.kill_at_limit=true");
-    if (key.needs.starts_with("overlap.model or overlap.layers") || key.needs == "no overlap.training")
-      overrides.emplace_back("overlap.model=resnet50");
+    if (key.needs == "overlap.training")
+      overrides.insert(overrides.end(), {"training.it.model=resnet50", "overlap.training=it"});
     overrides.push_back(std::string{key.path} + "=" + value);
     CHECK(errors_of("", overrides).empty());
     ++defaults;

@@ -99,12 +99,14 @@ TEST_CASE("keys of a study that are now keys of the network and the cluster are 
         Renamed{"fitted_workers: [8]", "network.fitted_workers"},
         Renamed{"fitted_bytes: [1B, 2B]", "network.fitted_bytes"},
         Renamed{"exchange: all-reduce", "training.NAME.exchange"}, Renamed{"servers: 2", "training.NAME.servers"},
-        Renamed{"colocated: true", "training.NAME.colocated"}}) {
+        Renamed{"colocated: true", "training.NAME.colocated"}, Renamed{"model: vgg16", "training.NAME.model"},
+        Renamed{"device: K80", "training.NAME.device"}, Renamed{"single_worker: 1s", "training.NAME.single_worker"}}) {
     INFO(std::string{each.key});
-    const std::string errors = errors_of(fmt::format("overlap: {{model: resnet18, {}}}\n", each.key));
+    const std::string errors =
+        errors_of(fmt::format("training: {{it: {{model: resnet18}}}}\noverlap: {{training: it, {}}}\n", each.key));
     CHECK(errors.find(fmt::format("it is now \"{}\"", each.now)) != std::string::npos);
-    CHECK(errors.find("a.yaml:2:") != std::string::npos);
+    CHECK(errors.find("a.yaml:3:") != std::string::npos);
   }
-  CHECK(errors_of("overlap: {model: resnet18}\n", {"overlap.per_server=4"}).find("cluster.gpus_per_server") !=
-        std::string::npos);
+  CHECK(errors_of("training: {it: {model: resnet18}}\noverlap: {training: it}\n", {"overlap.per_server=4"})
+            .find("cluster.gpus_per_server") != std::string::npos);
 }

@@ -30,12 +30,11 @@ Scenario served_study(const std::string& compression, const std::string& more = 
       "study");
 }
 
-Scenario compressed_study(const std::string& more) {
-  return parse_scenario(
-      "schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 50us}\n"
-      "overlap: {model: resnet18, workers: [4], " +
-          more + "}\n",
-      "study");
+/// With the members `more` of the study, and `trained` of its entry.
+Scenario compressed_study(const std::string& more, const std::string& trained = {}) {
+  return parse_scenario("schema_version: 1\nnetwork: {nic: 10Gbps, alpha: 50us}\ntraining: {it: {model: resnet18" +
+                            trained + "}}\noverlap: {training: it, workers: [4], " + more + "}\n",
+                        "study");
 }
 
 /// `key: reason (hint)` of every complaint.
@@ -52,8 +51,8 @@ std::vector<std::string> complaints_when(const Make& make) {
   }
 }
 
-std::vector<std::string> compression_complaints(const std::string& more) {
-  return complaints_when([&] { return compressed_study(more); });
+std::vector<std::string> compression_complaints(const std::string& more, const std::string& trained = {}) {
+  return complaints_when([&] { return compressed_study(more, trained); });
 }
 
 bool same(double a, double b) {
@@ -63,15 +62,17 @@ bool same(double a, double b) {
 }  // namespace
 
 TEST_CASE("a collective that a method can't use is an error that says why, for each method") {
-  CHECK(compression_complaints("compression: [none, top-k, fp16, sign-sgd, gtop-k], collective: all-reduce") ==
-        std::vector<std::string>{
-            "overlap.collective: top-k doesn't go by all-reduce: values at different places can't be added up on the "
-            "way, and it sends values with their indices (overlap.collective: all-gather)",
-            "overlap.collective: sign-sgd doesn't go by all-reduce: codes of a few bits can't be added up on the way: "
-            "the sum needs more bits, or another scale (overlap.collective: all-gather or scatter-gather)",
-            "overlap.collective: gtop-k doesn't go by all-reduce: pairs of workers merge their selections up a tree "
-            "(overlap.collective: auto)"});
-  CHECK(compression_complaints("compression: [none, top-k, fp16, sign-sgd, lags], collective: all-gather").empty());
+  CHECK(
+      compression_complaints("compression: [none, top-k, fp16, sign-sgd, gtop-k]", ", collective: all-reduce") ==
+      std::vector<std::string>{
+          "training.it.collective: top-k doesn't go by all-reduce: values at different places can't be added up on the "
+          "way, and it sends values with their indices (collective: all-gather)",
+          "training.it.collective: sign-sgd doesn't go by all-reduce: codes of a few bits can't be added up on the "
+          "way: "
+          "the sum needs more bits, or another scale (collective: all-gather or scatter-gather)",
+          "training.it.collective: gtop-k doesn't go by all-reduce: pairs of workers merge their selections up a tree "
+          "(collective: auto)"});
+  CHECK(compression_complaints("compression: [none, top-k, fp16, sign-sgd, lags]", ", collective: all-gather").empty());
   CHECK(complaints_when([] { return served_study("[fp16, qsgd, power-sgd]"); }).empty());
   CHECK(complaints_when([] { return served_study("[lags, lossless]"); }) ==
         std::vector<std::string>{
@@ -80,15 +81,15 @@ TEST_CASE("a collective that a method can't use is an error that says why, for e
             "overlap.compression: lossless doesn't go by parameter servers: it consists of collectives of its own "
             "(training.it.exchange: all-reduce)"});
   CHECK(complaints_when([] { return served_study("[qsgd]", ", collective: all-gather"); }) ==
-        std::vector<std::string>{"training.it.collective: parameter servers push and pull (exchange: all-reduce)"});
-  CHECK(compression_complaints("collective: all-gather") ==
-        std::vector<std::string>{"overlap.collective: has no effect without overlap.compression ()"});
+        std::vector<std::string>{"training.it.collective: parameter servers push and pull (auto)"});
+  CHECK(compression_complaints("compression: [none]", ", collective: all-gather") ==
+        std::vector<std::string>{"training.it.collective: has no effect without a compression ()"});
 }
 
 TEST_CASE("a forced collective is the one that is sent, and none stays as it is") {
   const auto usual = run_study(compressed_study("compression: [none, byte-grad], fusion: [bsp]")).jobs;
   const auto gathered =
-      run_study(compressed_study("compression: [none, byte-grad], fusion: [bsp], collective: all-gather")).jobs;
+      run_study(compressed_study("compression: [none, byte-grad], fusion: [bsp]", ", collective: all-gather")).jobs;
   REQUIRE(gathered.size() == 2);
   CHECK(gathered[0].traffic->sent_bytes == usual[0].traffic->sent_bytes);
   // All-to-all and all-gather move 3/4 of a byte a value each, gathering all messages 3: twice as much among four.
@@ -134,7 +135,8 @@ TEST_CASE("an iteration is computing, kernels of compression, and what nothing h
 }
 
 TEST_CASE("every message with its bytes and times, under every method and fusion policy") {
-  const Scenario scenario = compressed_study("compression: [none, top-k, onebit-adam, power-sgd], kernel_factor: 2");
+  const Scenario scenario =
+      compressed_study("fusion: all, compression: [none, top-k, onebit-adam, power-sgd]", ", kernel_factor: 2");
   const std::vector<JobResult> rows = run_study(scenario).jobs;
   const std::vector<StudyMessages> messages = messages_of_study(scenario);
   const double gradient = study_model(scenario.overlap).gradient().to_double();

@@ -71,7 +71,8 @@ TEST_CASE("shipped studies: every iteration ends on the engine's nanosecond") {
 }
 
 TEST_CASE("the check finds a nanosecond") {
-  const Scenario scenario = parsed("network: {nic: 10Gbps, alpha: 50us}\noverlap: {model: resnet18, workers: [4]}");
+  const Scenario scenario = parsed(
+      "network: {nic: 10Gbps, alpha: 50us}\ntraining: {it: {model: resnet18}}\noverlap: {training: it, workers: [4]}");
   const OverlapProblem problem = study_problem(scenario, study_model(scenario.overlap), 4);
   const StudyPolicies policies =
       make_study_policies(scenario, scenario.overlap.compression.front(), scenario.overlap.fusion.front());
@@ -86,7 +87,8 @@ TEST_CASE("the check finds a nanosecond") {
 TEST_CASE("interference of the scenario makes an iteration that overlaps longer, in a study and on a cluster") {
   constexpr const char* kStudy =
       "network: {{nic: 100Gbps, alpha: 5us, interference: {{compute: {}, network: {}}}}}\n"
-      "overlap: {{model: resnet50, workers: [8], fusion: [wfbp], device: V100-SXM2}}";
+      "training: {{it: {{model: resnet50, device: V100-SXM2}}}}\noverlap: {{training: it, workers: [8], fusion: "
+      "[wfbp]}}";
   const auto seconds = [&](double c, double x) {
     const Scenario scenario = parsed(fmt::format(kStudy, c, x));
     CHECK(compare_all(scenario) == 1);

@@ -24,7 +24,7 @@ constexpr const char* kInside = "inside: {alpha: 4us, bandwidth: 100GB/s}";
 std::string text(int per_server, const std::string& more, const std::string& network) {
   return "schema_version: 1\ncluster: {gpus_per_server: " + std::to_string(per_server) +
          "}\nnetwork: {nic: 10Gbps, alpha: 50us, fidelity: analytic" + (network.empty() ? "" : ", " + network) +
-         "}\noverlap: {model: resnet18, " + more + "}\n";
+         "}\ntraining: {it: {model: resnet18}}\noverlap: {training: it, " + more + "}\n";
 }
 
 Scenario study_of_servers(int per_server, const std::string& more, const std::string& network = kInside) {

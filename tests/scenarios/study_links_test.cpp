@@ -28,7 +28,7 @@ constexpr const char* kThree =
 Scenario study_of_sites(const std::string& links, const std::string& more = {}, const std::string& top = {},
                         const std::string& network = {}) {
   return parse_scenario("schema_version: 1\nnetwork: {sites: " + links + (network.empty() ? "" : ", " + network) +
-                            "}\n" + top + "overlap: {model: resnet18, fusion: [bsp]" +
+                            "}\n" + top + "training: {it: {model: resnet18}}\noverlap: {training: it, fusion: [bsp]" +
                             (more.empty() ? "" : ", " + more) + "}\n",
                         "study");
 }
@@ -92,8 +92,10 @@ TEST_CASE("what has no effect on links of their own, or without them, is refused
   CHECK(link_complaints(file, "", "seed: 3\n").empty());
   CHECK(link_complaints(folder.path("none.csv"), "").size() == 1);
   try {
-    static_cast<void>(parse_scenario(
-        "schema_version: 1\noverlap: {model: resnet18, compression: [{policy: saps, within: 5}]}\n", "s"));
+    static_cast<void>(
+        parse_scenario("schema_version: 1\ntraining: {it: {model: resnet18}}\noverlap: {training: it, compression: "
+                       "[{policy: saps, within: 5}]}\n",
+                       "s"));
     FAIL("nothing was thrown");
   } catch (const InputError& error) {
     CHECK(error.complaints().front().reason == "within of saps has no effect: all links are the same");

@@ -35,42 +35,49 @@ using Texts = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("a sequence that the network can't take") {
+  CHECK(refused("overlap: {training: it}\ntraining:\n  it:\n    model: bert-large\n    sequence: 600\n") ==
+        Texts{"a.yaml:6:15: training.it.sequence: model `bert-large`: expected a sequence length between 1 and 512, "
+              "got 600"});
+  CHECK(refused("training: {it: {model: resnet50, sequence: 100}}\noverlap: {training: it}\n") ==
+        Texts{"a.yaml:2:44: training.it.sequence: model `resnet50` takes images: it has no sequence length"});
   CHECK(
-      refused("overlap:\n  model: bert-large\n  sequence: 600\n") ==
-      Texts{
-          "a.yaml:4:13: overlap.sequence: model `bert-large`: expected a sequence length between 1 and 512, got 600"});
-  CHECK(refused("overlap: {model: resnet50, sequence: 100}\n") ==
-        Texts{"a.yaml:2:38: overlap.sequence: model `resnet50` takes images: it has no sequence length"});
-  CHECK(refused("overlap: {model: bert-large, sequence: 512, workers: [2], fusion: [bsp]}\n").empty());
+      refused(
+          "training: {it: {model: bert-large, sequence: 512}}\noverlap: {training: it, workers: [2], fusion: [bsp]}\n")
+          .empty());
 }
 
 TEST_CASE("attention that the network can't have") {
-  CHECK(refused("overlap: {model: resnet50, attention: flash}\n") ==
-        Texts{"a.yaml:2:39: overlap.attention: has no effect: resnet50 has no attention"});
-  CHECK(refused("overlap: {model: llama-3-8b, attention: plain}\n")
+  CHECK(refused("training: {it: {model: resnet50, attention: flash}}\noverlap: {training: it}\n") ==
+        Texts{"a.yaml:2:45: training.it.attention: has no effect: resnet50 has no attention"});
+  CHECK(refused("training: {it: {model: llama-3-8b, attention: plain}}\noverlap: {training: it}\n")
             .front()
             .starts_with(
-                "a.yaml:2:41: overlap.attention: the catalogue has llama-3-8b with attention in one kernel only"));
-  CHECK(refused("overlap: {model: gpt2, attention: flash, workers: [2], fusion: [bsp]}\n").empty());
-  CHECK(refused("overlap: {model: gpt2, attention: plain, workers: [2], fusion: [bsp]}\n").empty());
+                "a.yaml:2:47: training.it.attention: the catalogue has llama-3-8b with attention in one kernel only"));
+  CHECK(
+      refused("training: {it: {model: gpt2, attention: flash}}\noverlap: {training: it, workers: [2], fusion: [bsp]}\n")
+          .empty());
+  CHECK(
+      refused("training: {it: {model: gpt2, attention: plain}}\noverlap: {training: it, workers: [2], fusion: [bsp]}\n")
+          .empty());
 }
 
 TEST_CASE("keys that contradict a file of layer times, and files that can't be read") {
   const TemporaryFolder folder;
   const std::string file = folder.path("layers.csv");
   write_file(file, "layer,parameters,forward_us,backward_us,batch\nconv,9408,123,456,8\n");
-  const std::string layers = fmt::format("overlap:\n  layers: {}\n", file);
-  CHECK(refused(layers + "  batch: 3\n") ==
-        Texts{fmt::format("a.yaml:4:10: overlap.batch: {}: a file in format timed-layers states its own batch", file)});
-  CHECK(refused(layers, {"overlap.select=x"}) ==
-        Texts{fmt::format("--set: overlap.select: {}: a file in format timed-layers holds one model; there is "
+  const std::string layers = fmt::format("overlap: {{training: it}}\ntraining:\n  it:\n    layers: {}\n", file);
+  CHECK(refused(layers + "    batch: 3\n") ==
+        Texts{fmt::format("a.yaml:6:12: training.it.batch: {}: a file in format timed-layers states its own batch",
+                          file)});
+  CHECK(refused(layers, {"training.it.select=x"}) ==
+        Texts{fmt::format("--set: training.it.select: {}: a file in format timed-layers holds one model; there is "
                           "nothing to choose",
                           file)});
-  CHECK(refused(layers + "  model: resnet50\n").front().starts_with("a.yaml:4:10: overlap.model: "));
-  const Texts missing = refused("overlap:\n  layers: nowhere.csv\n");
+  CHECK(refused(layers + "    model: resnet50\n").front().starts_with("a.yaml:6:12: training.it.model: "));
+  const Texts missing = refused("overlap: {training: it}\ntraining:\n  it:\n    layers: nowhere.csv\n");
   REQUIRE(missing.size() == 1);
-  CHECK(missing.front().starts_with("a.yaml:3:11: overlap.layers: nowhere.csv: can't be read"));
-  CHECK(refused("network: {sites: nowhere.csv}\noverlap: {model: resnet18}\n")
+  CHECK(missing.front().starts_with("a.yaml:5:13: training.it.layers: nowhere.csv: can't be read"));
+  CHECK(refused("network: {sites: nowhere.csv}\ntraining: {it: {model: resnet18}}\noverlap: {training: it}\n")
             .front()
             .starts_with("a.yaml:2:18: network.sites: nowhere.csv: "));
 }
@@ -80,7 +87,8 @@ TEST_CASE("a bad line of a file of layer times stays where it is") {
   const std::string file = folder.path("layers.csv");
   write_file(file, "layer,parameters,forward_us,backward_us,batch\nconv,9408,-1,456,8\n");
   try {
-    static_cast<void>(run_study(parsed(fmt::format("overlap: {{layers: {}}}\n", file))));
+    static_cast<void>(
+        run_study(parsed(fmt::format("training: {{it: {{layers: {}}}}}\noverlap: {{training: it}}\n", file))));
     FAIL("a negative time was accepted");
   } catch (const InputError& error) {
     CHECK(error.complaints().front().file == file);
@@ -90,7 +98,7 @@ TEST_CASE("a bad line of a file of layer times stays where it is") {
 
 TEST_CASE("a job of a study that can't work names the list of its policies") {
   const Scenario scenario =
-      parsed("overlap:\n  model: resnet18\n  workers: [4]\n  fusion: [dear]\n  compression: [top-k]\n");
+      parsed("training: {it: {model: resnet18}}\noverlap:\n  training: it\n  fusion: [dear]\n  compression: [top-k]\n");
   try {
     static_cast<void>(study_job(scenario, study_variants(scenario.overlap).front(), 1));
     FAIL("nothing was thrown");
@@ -102,9 +110,14 @@ TEST_CASE("a job of a study that can't work names the list of its policies") {
 }
 
 TEST_CASE("a value stands in a list once, however it is written") {
-  CHECK(refused("overlap: {model: resnet18, workers: [4, 8, 4]}\n") ==
-        Texts{"a.yaml:2:44: overlap.workers: 4 is there twice"});
-  CHECK(refused("overlap: {model: resnet18, fusion: [bsp, {policy: bsp}]}\n").size() == 1);
-  CHECK(refused("overlap: {model: resnet18, compression: [top-k, {policy: top-k, density: 0.001}]}\n").size() == 1);
-  CHECK(errors_of("overlap: {model: resnet18, compression: [top-k, {policy: top-k, density: 0.01}]}\n").empty());
+  CHECK(refused("training: {it: {model: resnet18}}\noverlap: {training: it, workers: [4, 8, 4]}\n") ==
+        Texts{"a.yaml:3:41: overlap.workers: 4 is there twice"});
+  CHECK(refused("training: {it: {model: resnet18}}\noverlap: {training: it, fusion: [bsp, {policy: bsp}]}\n").size() ==
+        1);
+  CHECK(refused("training: {it: {model: resnet18}}\noverlap: {training: it, compression: [top-k, {policy: top-k, "
+                "density: 0.001}]}\n")
+            .size() == 1);
+  CHECK(errors_of("training: {it: {model: resnet18}}\noverlap: {training: it, compression: [top-k, {policy: top-k, "
+                  "density: 0.01}]}\n")
+            .empty());
 }

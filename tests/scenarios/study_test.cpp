@@ -1,3 +1,4 @@
+#include "policies/registry.hpp"
 #include "results/expectations.hpp"
 #include "results/iteration_figures.hpp"
 #include "scenarios/keys/print.hpp"
@@ -21,9 +22,10 @@ using namespace contend;
 
 namespace {
 
-Scenario study(const std::string& more = {}, const std::string& network = "{nic: 10Gbps, alpha: 50us}") {
-  return parse_scenario("schema_version: 1\nnetwork: " + network + "\noverlap: {model: resnet18, workers: [1, 4, 64]" +
-                            (more.empty() ? "" : ", " + more) + "}\n",
+Scenario study(const std::string& more = "fusion: all", const std::string& network = "{nic: 10Gbps, alpha: 50us}") {
+  return parse_scenario("schema_version: 1\nnetwork: " + network +
+                            "\ntraining: {it: {model: resnet18}}\noverlap: {training: it, workers: [1, 4, 64], " +
+                            more + "}\n",
                         "study");
 }
 
@@ -74,8 +76,8 @@ TEST_CASE("search starts from the policies of the study with the parameters give
 
 TEST_CASE("the fast executor gives the same figures as the engine") {
   const std::string kGaining = "{nic: 10Gbps, alpha: 50us, contention_penalty: -0.5}";
-  const std::vector<JobResult> engine = run_study(study("executor: engine", kGaining)).jobs;
-  const std::vector<JobResult> fast = run_study(study("executor: fast", kGaining)).jobs;
+  const std::vector<JobResult> engine = run_study(study("fusion: all, executor: engine", kGaining)).jobs;
+  const std::vector<JobResult> fast = run_study(study("fusion: all, executor: fast", kGaining)).jobs;
   REQUIRE(engine.size() == fast.size());
   for (std::size_t i = 0; i < engine.size(); ++i)
     CHECK(iteration_value(engine[i], "iteration_s") == iteration_value(fast[i], "iteration_s"));
@@ -92,30 +94,76 @@ TEST_CASE("keys of a study are printed and read back, with their parameters; oth
 }
 
 TEST_CASE("layer times may be scaled to a measured iteration") {
-  const TimedModel model = study_model(study("single_worker: 100ms").overlap);
+  const TimedModel model = study_model(
+      parse_scenario(
+          "schema_version: 1\ntraining: {it: {model: resnet18, single_worker: 100ms}}\noverlap: {training: it}\n",
+          "study")
+          .overlap);
   CHECK((model.forward() + model.backward()).to_seconds() == near(0.1, 1e-6));
   CHECK(model.layers.front().origin.find("x ") != std::string::npos);
 }
 
 TEST_CASE("what has no effect is an error") {
   const std::string head = "schema_version: 1\n";
-  CHECK(complaint(head + "overlap: {workers: [4]}\n") == "overlap.workers: needs `overlap.model or overlap.layers`");
-  CHECK(complaint(head + "overlap: {model: vgg16}\ncluster: {servers: 3}\n") ==
-        "cluster.servers: needs `a study of jobs (no overlap.model or overlap.layers)`");
+  CHECK(complaint(head + "overlap: {workers: [4]}\n") == "overlap.workers: needs `overlap.training`");
+  CHECK(complaint(head + "training: {it: {model: vgg16}}\noverlap: {training: it}\ncluster: {servers: 3}\n") ==
+        "cluster.servers: an iteration study has as many servers as its workers fill");
   CHECK(complaint(head + "training: {v: {model: vgg16, servers: 3}}\noverlap: {training: v}\n") ==
         "training.v.servers: there are no parameter servers");
-  CHECK(complaint(head + "overlap: {model: vgg16, select: x}\n") == "overlap.select: has no effect without a file");
+  CHECK(complaint(head + "training: {it: {model: vgg16, select: x}}\noverlap: {training: it}\n") ==
+        "training.it.select: has no effect without a file");
   CHECK(complaint(head + "training: {v: {model: vgg16, exchange: parameter-server}}\noverlap: {training: v}\n"
                          "network: {beta: 1ns/B, formula: measured}\n") ==
         "training.v.exchange: with network.formula: measured the costs are those of collectives, which parameter "
         "servers have none of");
-  CHECK(complaint(head + "overlap: {model: vgg16}\nnetwork: {formula: measured}\n") ==
+  CHECK(complaint(head + "training: {it: {model: vgg16}}\noverlap: {training: it}\nnetwork: {formula: measured}\n") ==
         "network.formula: measured costs are those of a whole all-reduce, and network.nic is the rate of a link");
-  CHECK(complaint("schema_version: 1\nnetwork: {beta: 1ns/B, formula: measured}\noverlap: {model: vgg16}\n").empty());
-  CHECK(complaint(head + "overlap: {model: vgg61}\n").find("expected one of") != std::string::npos);
-  CHECK(complaint(head + "overlap: {model: vgg16, fusion: [mg-wfpb]}\n").find("expected one of") != std::string::npos);
-  CHECK(complaint(head + "overlap: {model: vgg16, workers: []}\n").find("integers, got an empty one") !=
+  CHECK(complaint("schema_version: 1\nnetwork: {beta: 1ns/B, formula: measured}\ntraining: {it: {model: "
+                  "vgg16}}\noverlap: {training: it}\n")
+            .empty());
+  CHECK(complaint(head + "training: {it: {model: vgg61}}\noverlap: {training: it}\n").find("expected one of") !=
         std::string::npos);
+  CHECK(complaint(head + "training: {it: {model: vgg16}}\noverlap: {training: it, fusion: [mg-wfpb]}\n")
+            .find("expected one of") != std::string::npos);
+  CHECK(complaint(head + "training: {it: {model: vgg16}}\noverlap: {training: it, workers: []}\n")
+            .find("integers, got an empty one") != std::string::npos);
+}
+
+TEST_CASE("a study is of an entry: its policies unless it lists others, or all that there are") {
+  const std::string head =
+      "schema_version: 1\ntraining: {v: {model: resnet18, fusion: dear, compression: fp16}}\noverlap: {training: v";
+  const auto names = [&](const std::string& more) {
+    std::string text;
+    const Scenario scenario = parse_scenario(head + more + "}\n", "study");
+    for (const PolicyChoice& each : scenario.overlap.fusion) text += each.name + " ";
+    for (const PolicyChoice& each : scenario.overlap.compression) text += each.name + " ";
+    CHECK(to_yaml(parse_scenario(to_yaml(scenario), "again")) == to_yaml(scenario));
+    return text;
+  };
+  CHECK(names("") == "dear fp16 ");
+  CHECK(names(", fusion: auto, compression: [none]") == "dear none ");
+  CHECK(names(", fusion: [bsp, ddp], compression: auto") == "bsp ddp fp16 ");
+  const Scenario all = parse_scenario(head + ", fusion: all, compression: all}\n", "study");
+  CHECK(all.overlap.fusion.size() == fusion_policies().size());
+  CHECK(all.overlap.compression.size() == compression_policies().size());
+  CHECK(complaint(head + ", fusion: any}\n").find("overlap.fusion: expected a list of policies, all or auto") == 0);
+}
+
+TEST_CASE("what only jobs of a cluster do is refused in the entry of a study, as is what no job can do") {
+  const auto of_entry = [](const std::string& members) {
+    return complaint("schema_version: 1\ntraining: {e: {" + members + "}}\noverlap: {training: e}\n");
+  };
+  CHECK(of_entry("model: llama-3-8b, device: H100-SXM, dtype: bf16, parallel: {tensor: 2}") ==
+        "training.e.parallel: an iteration study is of workers that hold the whole model, each on one GPU");
+  CHECK(of_entry("model: resnet18, backup_workers: 1") ==
+        "training.e.backup_workers: has no effect in a study, whose workers are never late");
+  CHECK(of_entry("model: published-vgg16, optimizer: adam") ==
+        "training.e.optimizer: is in the measured times of published-vgg16 already");
+  CHECK(of_entry("model: resnet18, recompute: full") == "training.e.recompute: has no effect without parallel");
+  CHECK(of_entry("device: K80") == "training.e: says no network");
+  CHECK(complaint("schema_version: 1\ntraining: {e: {model: resnet18}, f: {model: vgg16, dtype: fp8}}\n"
+                  "overlap: {training: e}\n") ==
+        "training.f.dtype: only matrix products of a transformer with `parallel` can be in fp8");
 }
 
 TEST_CASE("contradictions within a study are found together, each at its place") {
@@ -123,16 +171,19 @@ TEST_CASE("contradictions within a study are found together, each at its place")
     static_cast<void>(
         parse_scenario("schema_version: 1\n"
                        "network: {fidelity: contention, nic: 10Gbps, tick: 1ms}\n"
-                       "overlap:\n"
-                       "  model: vgg16\n"
-                       "  select: other\n"
-                       "  kernel_factor: 3\n",
+                       "training:\n"
+                       "  vgg:\n"
+                       "    model: vgg16\n"
+                       "    select: other\n"
+                       "    kernel_factor: 3\n"
+                       "overlap: {training: vgg}\n",
                        "s.yaml"));
     FAIL("nothing was thrown");
   } catch (const InputError& error) {
     std::vector<std::string> places;
     for (const Complaint& each : error.complaints()) places.push_back(fmt::format("{}:{}", each.line, each.key));
-    CHECK(places == std::vector<std::string>{"2:network.tick", "5:overlap.select", "6:overlap.kernel_factor"});
+    CHECK(places ==
+          std::vector<std::string>{"2:network.tick", "6:training.vgg.select", "7:training.vgg.kernel_factor"});
   }
 }
 
@@ -162,7 +213,7 @@ class FirstGpu final : public Observer {
 TEST_CASE("an observer of a study sees ten iterations of its job on the servers of a cluster") {
   const Scenario scenario = parse_scenario(
       "schema_version: 1\nnetwork: {nic: 10Gbps, inside: {bandwidth: 100Gbps}}\ncluster: {gpus_per_server: 2}\n"
-      "overlap: {model: resnet18, workers: [8], fusion: [dear]}\n",
+      "training: {it: {model: resnet18}}\noverlap: {training: it, workers: [8], fusion: [dear]}\n",
       "study");
   FirstGpu seen;
   const RunResult observed = run_scenario(scenario, 1, {.observer = &seen, .monitor = {}});
@@ -176,9 +227,10 @@ TEST_CASE("an observer of a study sees ten iterations of its job on the servers 
 
 TEST_CASE("a study at flow is a run on the topology: on one switch the iteration of the closed form") {
   const auto seconds = [](const std::string& network, const std::string& rest) {
-    const Scenario scenario = parse_scenario(
-        "schema_version: 1\nnetwork: {nic: 10Gbps, " + network + "}\noverlap: {model: resnet18, " + rest + "}\n",
-        "study");
+    const Scenario scenario =
+        parse_scenario("schema_version: 1\nnetwork: {nic: 10Gbps, " + network +
+                           "}\ntraining: {it: {model: resnet18}}\noverlap: {training: it, " + rest + "}\n",
+                       "study");
     std::vector<double> all;
     for (const JobResult& row : run_study(scenario).jobs) {
       REQUIRE(row.reason.empty());
@@ -203,7 +255,8 @@ TEST_CASE("a study at flow is a run on the topology: on one switch the iteration
 TEST_CASE("a study has seeds, replicas and expectations as other runs have") {
   const Scenario scenario = parse_scenario(
       "schema_version: 1\nseed: 7\nrepeat: 2\nnetwork: {nic: 10Gbps}\n"
-      "overlap: {model: resnet18, workers: [8], fusion: [bsp]}\nexpect: {iteration: \"< 1h\", messages: 1, finished: "
+      "training: {it: {model: resnet18}}\noverlap: {training: it, workers: [8], fusion: [bsp]}\nexpect: {iteration: "
+      "\"< 1h\", messages: 1, finished: "
       "1}\n",
       "study");
   const std::vector<std::vector<Replica>> results = run_batch(std::span{&scenario, 1}, {});

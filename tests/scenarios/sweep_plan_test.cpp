@@ -74,7 +74,8 @@ TEST_CASE("values of one meaning are one value, as it was written first") {
 
 TEST_CASE("a study of an iteration has a point for each number of workers and policy") {
   const SweepPlan plan = plan_of(
-      "overlap: {model: resnet50, workers: [8, 16], fusion: [wfbp, {policy: horovod}]}\n"
+      "training: {it: {model: resnet50}}\noverlap: {training: it, workers: [8, 16], fusion: [wfbp, {policy: "
+      "horovod}]}\n"
       "sweep: {grid: {network.nic: [1Gbps, 2Gbps]}, exclude: [{overlap.fusion: wfbp, overlap.workers: 16}], "
       "baseline: {overlap.fusion: horovod}}");
   CHECK(plan.info().kind == "study");
@@ -89,11 +90,14 @@ TEST_CASE("a study of an iteration has a point for each number of workers and po
   // The settings alone make the same scenario.
   std::vector<std::string> overrides{"network.nic=1Gbps"};
   for (const std::string& each : plan.points()[2].settings) overrides.push_back(each);
-  Scenario again = parsed("overlap: {model: resnet50, workers: [8, 16], fusion: [wfbp, {policy: horovod}]}", overrides);
+  Scenario again = parsed(
+      "training: {it: {model: resnet50}}\noverlap: {training: it, workers: [8, 16], fusion: [wfbp, {policy: horovod}]}",
+      overrides);
   CHECK(to_yaml(again) == to_yaml(scenario));
 
   // A single value stands for the list of it.
-  CHECK(column(plan_of("overlap: {model: resnet50, fusion: [wfbp]}\nsweep: {grid: {overlap.workers: [4, 8]}}"),
+  CHECK(column(plan_of("training: {it: {model: resnet50}}\noverlap: {training: it, fusion: [wfbp]}\nsweep: {grid: "
+                       "{overlap.workers: [4, 8]}}"),
                "overlap.workers") == Texts{"4", "8"});
 }
 
@@ -153,16 +157,18 @@ TEST_CASE("complaints about points name the value's place and the point, equal o
 }
 
 TEST_CASE("points that read well alone may not share a sweep") {
-  CHECK(complaints_of("sweep: {list: [{network.nic: 1Gbps}, {overlap.model: resnet50}]}").size() == 1);
-  CHECK(complaints_of("overlap: {model: resnet50}\nsweep: {repeat: 2}").empty());
+  CHECK(complaints_of("sweep: {list: [{network.nic: 1Gbps}, {training.it.model: resnet50, overlap.training: it}]}")
+            .size() == 1);
+  CHECK(complaints_of("training: {it: {model: resnet50}}\noverlap: {training: it}\nsweep: {repeat: 2}").empty());
   CHECK(complaints_of("sweep: {grid: {network.nic: [1Gbps]}, exclude: [{network.nic: 1Gbps}]}").size() == 1);
 }
 
 TEST_CASE("a base that is incomplete alone may be completed by every point") {
   const SweepPlan plan = plan_of(
-      "overlap: {device: A100-40GB}\nsweep: {grid: {overlap.model: [resnet50, vgg16], "
+      "training: {it: {device: A100-40GB}}\noverlap: {training: it}\nsweep: {grid: {training.it.model: [resnet50, "
+      "vgg16], "
       "overlap.fusion: [bsp]}}");
-  CHECK(column(plan, "overlap.model") == Texts{"resnet50", "vgg16"});
+  CHECK(column(plan, "training.it.model") == Texts{"resnet50", "vgg16"});
 }
 
 TEST_CASE("a rule that leaves out nothing is worth a note") {

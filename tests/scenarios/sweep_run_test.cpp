@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <doctest/doctest.h>
@@ -116,6 +117,22 @@ TEST_CASE("a policy that can't work in a setting is refused, not failed") {
   CHECK(runs[0].metrics[0] > 0);
   CHECK(runs[1].status == RunStatus::refused);
   CHECK_FALSE(runs[1].error.empty());
+}
+
+TEST_CASE("a study is timed anew at every point that changes what its entry computes") {
+  const TemporaryFolder folder;
+  const SweepPlan plan = plan_of(
+      "network: {alpha: 20us}\ntraining: {it: {model: resnet18}}\noverlap: {training: it, workers: [8], fusion: "
+      "[bsp]}\n"
+      "sweep: {grid: {training.it.accumulate: [1, 3], training.it.optimizer: [none, adam], training.it.input: [0s, "
+      "1s]}}");
+  SweepStore store = run_into(folder.path("s"), plan, all_runs(plan), 1);
+  const auto metric = std::ranges::find(plan.info().metrics, "compute_s", &StoreMetric::name);
+  REQUIRE(metric != plan.info().metrics.end());
+  std::set<double> computed;
+  for (const StoreRun& each : store.runs())
+    computed.insert(each.metrics[static_cast<std::size_t>(metric - plan.info().metrics.begin())]);
+  CHECK(computed.size() == plan.points().size());
 }
 
 TEST_CASE("a resumed sweep has its runs where it has grown to, and runs only what is new") {

@@ -80,20 +80,20 @@ TEST_CASE("training: a study takes an entry, with its policies unless it lists o
   const std::string entries =
       "training: {a: {model: resnet50, batch: 16, accumulate: 2, fusion: bsp}, b: {model: vgg16, batch: 4}}\n";
   const Scenario study = parsed(entries + "overlap: {training: a, workers: [4]}\n");
-  CHECK(study.overlap.model == "resnet50");
-  CHECK(study.overlap.batch == 16);
+  CHECK(study.overlap.entry.model == "resnet50");
+  CHECK(study.overlap.entry.batch == 16);
   REQUIRE(study.overlap.fusion.size() == 1);
   CHECK(study.overlap.fusion.front().name == "bsp");
   const TimedModel model = study_model(study.overlap);
   CHECK(model.forward() + model.backward() == TrainingGraphs{study}.iteration("a"));
   CHECK(parsed(entries + "overlap: {training: a, workers: [4], fusion: [wfbp, ddp]}\n").overlap.fusion.size() == 2);
   const Scenario again = parse_scenario(to_yaml(study), "again", {{"overlap.training=b"}});
-  CHECK(again.overlap.model == "vgg16");
+  CHECK(again.overlap.entry.model == "vgg16");
   CHECK(errors_of(entries + "overlap: {training: c}\n") ==
         "a.yaml:3:21: overlap.training: training has no entry c; did you mean \"a\"?");
   CHECK(errors_of(entries + "overlap: {training: a, batch: 3}\n") ==
-        "a.yaml:3:24: overlap.batch: needs `no overlap.training`");
-  CHECK(errors_of(entries + "overlap: {training: a, model: vgg16}\n").find("can't stand beside") != std::string::npos);
+        "a.yaml:3:24: overlap.batch: unknown key; it is now \"training.NAME.batch\": of an entry that overlap.training "
+        "names");
 }
 
 TEST_CASE("training: what can't be is said with its place") {
@@ -119,15 +119,15 @@ TEST_CASE("training: what can't be is said with its place") {
         "(`contend list networks`)\n"
         "a.yaml:2:75: training.a.optimizer: is in the measured times of published-vgg16 already; none");
   CHECK(errors_of("training: {a: {model: vgg16, compression: top-k, collective: all-reduce}}\n")
-            .find("top-k can't be summed that way") != std::string::npos);
+            .find("top-k doesn't go by all-reduce") != std::string::npos);
   CHECK(errors_of("training: [a]\n").find("expected a map such as {resnet:") != std::string::npos);
   CHECK(errors_of("training: {a: vgg16}\n").find("expected a map such as {model:") != std::string::npos);
   CHECK(errors_of("network: {inside: {bandwidth: 1Gbps}, formula: halving-doubling, beta: 1ns/B}\n")
             .find("halving and doubling among several GPUs of a server") != std::string::npos);
   CHECK(errors_of("network: {nic: 8Gbps, formula: measured}\n").find("network.nic is the rate of a link") !=
         std::string::npos);
-  CHECK(errors_of("overlap: {model: vgg16, formula: ring}\n").find("it is now \"network.formula\"") !=
-        std::string::npos);
+  CHECK(errors_of("training: {it: {model: vgg16}}\noverlap: {training: it, formula: ring}\n")
+            .find("it is now \"network.formula\"") != std::string::npos);
 }
 
 TEST_CASE("training: update, micro-batches and input add what they say") {
@@ -251,8 +251,8 @@ TEST_CASE("alpha and beta are those of a whole all-reduce where a run of jobs gi
   CHECK(exchange_cost(whole, {32, 8, 4}).of(CollectiveKind::all_reduce).beta.ns_per_byte() == 1);
   CHECK(cost_formula(parsed("network: {beta: 1ns/B, formula: ring}\n")) == CostFormula::ring);
   CHECK(cost_formula(parsed("network: {nic: 8Gbps}\n")) == CostFormula::ring);
-  CHECK(errors_of("network: {beta: 1ns/B}\noverlap: {model: vgg16}\n").find("network.formula: is missing") !=
-        std::string::npos);
+  CHECK(errors_of("network: {beta: 1ns/B}\ntraining: {it: {model: vgg16}}\noverlap: {training: it}\n")
+            .find("network.formula: is missing") != std::string::npos);
 }
 
 TEST_CASE("training: jobs go through the phases of their method, the study shows their mean") {

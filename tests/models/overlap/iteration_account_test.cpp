@@ -82,5 +82,39 @@ TEST_CASE("the account of the fast executor adds up to its iteration") {
   CHECK(sum * 1e9 == near(state.iteration_ns));
 }
 
+TEST_CASE("tasks of other jobs count once the next task is ready, or while nothing else is under way") {
+  const Op& f = graph().ops()[1];
+  const Op& g = graph().ops()[3];
+  IterationAccount account{kind_of};
+  const auto ns = [](int time) { return Time::nanoseconds(time); };
+  account.begin(ns(0));
+  account.task(f, ns(0), ns(0), ns(10));
+  // The next task is ready at 30, when the message has ended; the GPU is taken from 12 to 45, and again from 47.
+  account.under_way(OpId{3U}, g, ns(15), ns(35));
+  account.other(ns(12), ns(45));
+  account.other(ns(47), ns(50));
+  account.task(f, ns(30), ns(50), ns(60));
+  account.settle(ns(60));
+  CHECK(rows_of(account.rows(1)) ==
+        Rows{{"computing", 20}, {"exposed communication g", 15}, {"waits for shared GPUs", 21}, {"held back", 4}});
+}
+
+TEST_CASE("an account that is settled piece by piece is that of the whole") {
+  const std::vector<Span> spans = {span(2, 10, 30), span(3, 32, 50), span(4, 40, 80), span(1, 70, 80),
+                                   span(2, 84, 104)};
+  IterationAccount account{kind_of};
+  account.begin(Time::nanoseconds(10));
+  for (const Span& each : spans) {
+    const Op& op = graph().ops()[each.op.index()];
+    if (op.kind == OpKind::compute)
+      account.task(op, each.start, each.start, each.end);
+    else
+      account.under_way(each.op, op, each.start, each.end);
+  }
+  for (const int to : {30, 60, 80, 104}) account.settle(Time::nanoseconds(to));
+  CHECK(rows_of(account.rows(1)) ==
+        rows_of(account_of(graph(), spans, Time::nanoseconds(10), Time::nanoseconds(104), 1, kind_of)));
+}
+
 }  // namespace
 }  // namespace contend

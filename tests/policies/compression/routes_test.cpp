@@ -114,7 +114,7 @@ TEST_CASE("what can't be done is refused with a reason") {
   const auto indices = compression("top-k")->refusal(MessageRoute::all_reduce);
   REQUIRE(indices);
   CHECK(indices->reason.find("can't be added up on the way") != std::string::npos);
-  CHECK(indices->hint == "overlap.collective: all-gather");
+  CHECK(indices->hint == "collective: all-gather");
 }
 
 TEST_CASE("methods by every route that they take: planners see it, and the engine ends on the fast executor's ns") {

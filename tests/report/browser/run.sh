@@ -80,7 +80,8 @@ cat >"$data/methods.yaml" <<'YAML'
 schema_version: 1
 name: methods
 network: {alpha: 20us, nic: 10Gbps}
-overlap: {model: resnet50, batch: 32, workers: [4, 16], fusion: [bsp], compression: [none, top-k, {policy: top-k, gamma_ps: 499.671953}]}
+training: {it: {model: resnet50, batch: 32}}
+overlap: {training: it, workers: [4, 16], fusion: [bsp], compression: [none, top-k, {policy: top-k, gamma_ps: 499.671953}]}
 YAML
 "$contend" run methods.yaml -q -o methods
 "$contend" report methods -o study.html

@@ -1,0 +1,66 @@
+#include "scenarios/keys/setup_codecs.hpp"
+
+#include "scenarios/yaml/map_codec.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+Codec<DataType> data_type_codec(std::optional<DataType> also) {
+  std::vector<std::pair<std::string, DataType>> choices;
+  for (const DataType type : {DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16}) {
+    choices.emplace_back(std::string{to_string(type)}, type);
+  }
+  if (also) choices.emplace_back(std::string{to_string(*also)}, *also);
+  return choice_codec<DataType>(std::move(choices));
+}
+
+Codec<std::optional<bool>> attention_codec() {
+  return optional_codec(choice_codec<bool>({{"flash", true}, {"plain", false}}), "auto");
+}
+
+Codec<ExchangeKind> exchange_codec() {
+  return choice_codec<ExchangeKind>(
+      {{"all-reduce", ExchangeKind::all_reduce}, {"parameter-server", ExchangeKind::parameter_server}});
+}
+
+Codec<FrameworkCosts> framework_codec() {
+  std::vector<std::string> names;
+  for (const NamedFramework& each : frameworks()) names.emplace_back(each.name);
+  const Codec<std::string> name = name_codec(names);
+  const Codec<double> bytes = number_codec(0, 1000);
+  const Codec<FrameworkCosts> parts =
+      map_codec<FrameworkCosts>({field("bytes_before", &FrameworkCosts::bytes_before, bytes),
+                                 field("bytes_after", &FrameworkCosts::bytes_after, bytes),
+                                 field("launches", &FrameworkCosts::launches, integer_codec<int>(0, 1000))},
+                                "{bytes_before: 8, bytes_after: 8, launches: 1}");
+  Codec<FrameworkCosts> codec;
+  codec.type = "name or map";
+  codec.range = name.range;
+  codec.schema = [name, parts](JsonWriter& json) { any_of_schema(json, name.schema, parts.schema); };
+  codec.read = [name, parts](const YamlNode& node, const Reading& reading, FrameworkCosts& value) {
+    if (node.kind == YamlNode::Kind::map) return parts.read(node, reading, value);
+    const std::size_t before = reading.complaints.size();
+    std::string named;
+    name.read(node, reading, named);
+    if (reading.complaints.size() == before)
+      value = std::ranges::find(frameworks(), named, &NamedFramework::name)->costs;
+  };
+  codec.print = [parts](const FrameworkCosts& value) {
+    const auto known = std::ranges::find(frameworks(), value, &NamedFramework::costs);
+    return known == frameworks().end() ? parts.print(value) : std::string{known->name};
+  };
+  return codec;
+}
+
+Codec<MessageRoute> route_codec() {
+  return choice_codec<MessageRoute>({{"auto", MessageRoute::usual},
+                                     {"all-reduce", MessageRoute::all_reduce},
+                                     {"all-gather", MessageRoute::all_gather},
+                                     {"scatter-gather", MessageRoute::scatter_gather}});
+}
+
+}  // namespace contend

@@ -1,0 +1,19 @@
+#pragma once
+// How the values are read and printed that say how one worker trains and exchanges gradients (TrainingSetup).
+
+#include "scenarios/scenario.hpp"
+#include "scenarios/yaml/codecs.hpp"
+
+#include <optional>
+
+namespace contend {
+
+[[nodiscard]] Codec<DataType> data_type_codec(std::optional<DataType> also = {});
+[[nodiscard]] Codec<MessageRoute> route_codec();
+[[nodiscard]] Codec<ExchangeKind> exchange_codec();
+/// auto, flash, or plain.
+[[nodiscard]] Codec<std::optional<bool>> attention_codec();
+/// A name of frameworks(), or a map of the members of FrameworkCosts.
+[[nodiscard]] Codec<FrameworkCosts> framework_codec();
+
+}  // namespace contend
