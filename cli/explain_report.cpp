@@ -310,9 +310,10 @@ class Story {
     if (shared.size() > kShownDelays) out_ += fmt::format("{} more (--json has them)\n", shared.size() - kShownDelays);
   }
 
-  /// How many of its GPUs and servers were simulated by themselves.
+  /// How many of its GPUs and servers were simulated by themselves; nothing if this run was one that folds none.
   void tell_folding() {
-    if (const std::optional<FoldingCounts>& folding = self().folding; folding && folding->gpus > folding->roles)
+    const std::optional<FoldingCounts>& folding = self().folding;
+    if (folding && folding->gpus > folding->roles && !folding->unfolded.run_does_not_fold)
       out_ += fmt::format("\nSimulated: {}.\n", folding_text(*folding));
   }
 
@@ -447,7 +448,7 @@ std::string explanation_json(const ExplainReport& report) {
   write_delays(json, report);
   write_slow(json, report.job.explanation);
   write_sharing(json, report);
-  if (job.folding) write_folding(json, *job.folding);
+  if (job.folding && !job.folding->unfolded.run_does_not_fold) write_folding(json, *job.folding);
   if (report.job.iteration) messages_json(json, *report.job.iteration);
   json.end_object();
   return json.take();

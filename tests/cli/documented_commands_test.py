@@ -62,6 +62,21 @@ def dedent(lines):
     return [line[indent:].rstrip() for line in lines]
 
 
+def parts(lines):
+    """The parts of an indented block, with the index of their first lines: a file, and the session that follows it."""
+    found, begin = [], 0
+    for at, line in enumerate(lines):
+        follows_file = at > 0 and not lines[at - 1] and not lines[begin].startswith("$ ")
+        if line.startswith("$ ") and follows_file:
+            found.append((begin, lines[begin:at]))
+            begin = at
+    found.append((begin, lines[begin:]))
+    for _, inside in found:
+        while not inside[-1]:
+            inside.pop()
+    return found
+
+
 def blocks(text):
     """The code blocks of a page: fenced without a language or with one, and indented by four or more."""
     lines = text.splitlines()
@@ -77,11 +92,10 @@ def blocks(text):
         elif line.startswith("    ") and (at == 0 or not lines[at - 1].strip()):
             while first < len(lines) and (not lines[first].strip() or lines[first].startswith("    ")):
                 first += 1
-            inside = dedent(lines[at:first])
-            while not inside[-1]:
-                inside.pop()
-            found.append(Block(at + 1, inside, above))
-            at, above = first, ""
+            for begin, inside in parts(dedent(lines[at:first])):
+                found.append(Block(at + 1 + begin, inside, above))
+                above = ""
+            at = first
         else:
             if line.strip():
                 above = line.strip()
@@ -181,11 +195,12 @@ def check_self():
         "    $ cat numbers.txt", "    7", "    8", "    $ echo 'a", "      b' \\", "      c | tail -1", "      b c", "",
         "- An item:", "", "      $ cat numbers.txt", "      9", "      $ cat other.txt", "      x", "      $ cat other.txt",
         "      x", "", "```", "$ seq 9", "1", "...", "9", "$ seq 9", "1", "...", "8", "$ echo took 5 s", "took ... s",
-        "```", "", "    scripts/missing.sh    # fails", "    export A=1", ""])
+        "```", "", "    scripts/missing.sh    # fails", "    export A=1", "",
+        "A file and a session, `letter.txt`:", "", "    a", "", "    $ cat letter.txt", "    b", ""])
     with tempfile.TemporaryDirectory() as folder:
         faults, ran = check_page("page.md", page, pathlib.Path(folder))
     places = [fault.split(": ")[0] for fault in faults]
-    if places != ["page.md:18", "page.md:30", "page.md:38"] or ran != 10:
+    if places != ["page.md:18", "page.md:30", "page.md:38", "page.md:45"] or ran != 11:
         sys.exit(f"documented_commands: the check itself is broken: {ran} commands, faults {faults}")
 
 
