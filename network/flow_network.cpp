@@ -202,6 +202,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
   }
 
   [[nodiscard]] std::int64_t most_periods(const Totals& then, const Totals& now) const override {
+    if (options_.link_interval == Time{}) return INT64_MAX;
     constexpr std::int64_t kMostPieces = 100'000;  // half a millisecond
     return std::max<std::int64_t>(1, kMostPieces / std::max<std::int64_t>(1, now.counts[0] - then.counts[0]));
   }
@@ -217,10 +218,13 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     Recording& recording = recordings_[job.index()];
     const std::span<const Piece> pieces = std::span{recording.pieces}.subspan(
         static_cast<std::size_t>(then[0]), static_cast<std::size_t>(now[0] - then[0]));
-    // One after the other, as event by event, because sums of real numbers depend on the order.
-    for (std::int64_t p = 1; p <= periods; ++p) {
-      for (const Piece& piece : pieces)
-        piece.step->history.sent(piece.from + period * p, piece.to + period * p, piece.bytes, options_.link_interval);
+    if (options_.link_interval == Time{}) {
+      for (const Piece& piece : pieces) piece.step->history.sent(piece.bytes, periods);
+    } else {  // into samples one after the other
+      for (std::int64_t p = 1; p <= periods; ++p) {
+        for (const Piece& piece : pieces)
+          piece.step->history.sent(piece.from + period * p, piece.to + period * p, piece.bytes, options_.link_interval);
+      }
     }
     for (const Piece& piece : pieces) fluid_.carry(piece.step->flow.links, piece.bytes * static_cast<double>(periods));
     recording.pieces.clear();

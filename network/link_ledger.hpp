@@ -19,6 +19,8 @@ class FlowHistory {
  public:
   /// Adds `bytes` sent at a constant rate between the two instants. If `interval` is 0, only the sum is kept.
   void sent(Time from, Time to, double bytes, Time interval);
+  /// Adds `bytes`, as often as that, to the sum only.
+  void sent(double bytes, std::int64_t times) { bytes_ += bytes * static_cast<double>(times); }
   [[nodiscard]] double bytes() const { return bytes_; }
   /// (number of the interval, bytes), ascending; intervals without traffic are left out.
   [[nodiscard]] const std::vector<std::pair<std::int64_t, double>>& intervals() const { return intervals_; }

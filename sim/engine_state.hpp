@@ -252,8 +252,9 @@ struct EngineState : ClusterView {
   std::vector<JobId> changed_jobs;
   std::vector<ServerId> changed_servers;
   std::vector<std::int32_t> server_slowness;  ///< by server: of the bytes of its transfers; empty if that never changes
-  /// By GPU, in thousandths of the time of its tasks: what ails it, and what its job of iterations has it do because of
-  /// redundancy (RedundancyRule::paces) or of slow replicas (Mitigation). Each is empty if that never changes.
+  /// By GPU, in thousandths of the time of its tasks: how slow it is, and how much work its job of iterations gives it
+  /// because of redundancy (RedundancyRule::paces) or of slow replicas (Mitigation). Each is empty if that never
+  /// changes.
   std::vector<std::int32_t> gpu_slowness, job_work;
   std::vector<JobId> started;  ///< jobs of iterations that started at this instant; nothing is noted without Mitigation
   std::vector<std::uint32_t> sending_jobs;          ///< by server: graph jobs on it that have several servers

@@ -7,17 +7,16 @@
 //
 // It is more than the tensors of any instant, because a block that was freed serves only requests of its own stream
 // that fit into it. The model adds up what can't use each other's blocks:
-// - Shards of the weights in fp32, which are also those that the optimizer updates; its states; shards of the
-// gradients,
-//   whose blocks belong to the stream of the reduce-scatters even while no gradients are there.
+// - Shards of the weights in fp32, which the optimizer updates, too; its states; shards of the gradients, whose blocks
+//   belong to the stream of the reduce-scatters even while no gradients are there.
 // - Units: a layer each, and embedding, final norm and head together. The last of these is gathered once and stays from
 //   the forward to the backward pass, as the last layer does; buffers from which gathered weights are copied belong to
 //   the stream of the all-gathers: that unit's, or those of two layers (torch/distributed/fsdp/_fully_shard).
-// - In front of the last layer: what a layer has in its forward pass without keeping it. At the loss: logits in the
-// type
-//   of activations and so many tensors in fp32, which don't fit into blocks of the former: three of them (logarithms of
-//   probabilities, and two gradients), and with logits cut over ranks a fourth (the exponentials of
-//   torch.distributed.tensor.parallel.loss_parallel). What the backward pass needs fits into their blocks.
+// - In front of the last layer: what a layer has in its forward pass without keeping it.
+// - At the loss: logits in the type of activations, and three tensors of that size in fp32, which don't fit into blocks
+//   of the former: logarithms of probabilities and two gradients. With logits cut over ranks there is a fourth, the
+//   exponentials of torch.distributed.tensor.parallel.loss_parallel. What the backward pass needs fits into these
+//   blocks.
 // - Pipelines: a buffer for each message of a step in each direction, what a rank has sent as long as the backward pass
 //   needs it, and on the last rank the logits of all micro-batches and their concatenation, which a schedule's step
 //   returns (torch/distributed/pipelining).
