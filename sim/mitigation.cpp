@@ -33,6 +33,15 @@ std::size_t replica_of(const RankLayout& layout, int ranks_of_stage, std::size_t
   return rank % static_cast<std::size_t>(ranks_of_stage) / static_cast<std::size_t>(layout.replica);
 }
 
+/// True if something on which the job runs is slow, whatever the job does about it.
+bool is_on_slow(const EngineState& state, const JobRun& run) {
+  const auto is_slow = [](std::int32_t slowness) { return slowness > kFull; };
+  return std::ranges::any_of(run.gpus, [&](GpuId gpu) { return is_slow(state.gpu_slowness[gpu.index()]); }) ||
+         (run.live->servers.size() > 1 && std::ranges::any_of(run.live->servers, [&](ServerId server) {
+            return is_slow(state.server_slowness[server.index()]);
+          }));
+}
+
 int ranks_of_stage(const JobRun& run) {
   return run.spec->layout.stage > 0 ? run.spec->layout.stage : run.width;
 }
@@ -153,7 +162,10 @@ void Outages::look_at(JobId job) {
   for (;;) {
     if (run.balances) state_.set_job_work(run);
     slow.pace = std::max(state_.slowest_task(run), state_.slowest_transfer(run));
-    if (slow.pace == Slowdown::kFullPace) return recover(job);
+    if (slow.pace == Slowdown::kFullPace) {  // its steps may have taken all of the slowness away
+      if (!is_on_slow(state_, run)) recover(job);
+      return;
+    }
     const Step* const next = next_step_of(run);
     if (next == nullptr) return;
     if (slow.lost >= next->cost) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 namespace contend {
 namespace {
@@ -118,18 +119,21 @@ std::vector<AccountRow> AccountRecorder::take(std::span<const JobAttempt> attemp
   for (std::size_t i = 0; i < attempts.size(); ++i) {
     const JobAttempt& attempt = attempts[i];
     const Time to = std::min(attempt.to, end);
-    const bool has_begun = next != starts_.end() && (*next)->attempt == i;
-    if (!has_begun || !(*next)->gpu) {  // it was stopped before a task had ended
-      outside += to - attempt.from;
-      if (has_begun) ++next;
-      continue;
+    Time from = attempt.from;  // what lies before it is accounted for
+    // It begins again in the same attempt where it has stood because of a failure that it goes on without, or of a step
+    // against slowness.
+    for (; next != starts_.end() && (*next)->attempt == i; ++next) {
+      Start& start = **next;
+      if (!start.gpu) continue;  // it was stopped before a task had ended
+      const bool is_last = std::next(next) == starts_.end() || (*std::next(next))->attempt != i;
+      const bool is_done = is_last && attempt.end == JobAttempt::End::ended;
+      const Time until = is_done ? to : start.last;
+      outside += start.first - from;
+      start.account.settle(until);
+      for (const AccountRow& row : start.account.rows(iterations)) add(row);
+      from = until;
     }
-    Start& start = **next++;
-    outside += start.first - attempt.from;
-    const bool is_done = attempt.end == JobAttempt::End::ended;
-    start.account.settle(is_done ? to : start.last);
-    if (!is_done) outside += to - start.last;
-    for (const AccountRow& row : start.account.rows(iterations)) add(row);
+    outside += to - from;
   }
   if (outside > Time{}) add({IterationPart::start, {}, outside.to_seconds() / static_cast<double>(iterations)});
   std::ranges::stable_sort(all, {}, &AccountRow::part);

@@ -2,6 +2,7 @@
 #include "scenarios/run/explain_job.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "tests/near.hpp"
+#include "tests/scenarios/listed_jobs.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 
 #include <algorithm>
@@ -146,6 +147,43 @@ TEST_CASE("without iterations the run leaps, and gives the same") {
   CHECK(fast.result.leapt_events > 0);
   CHECK(whole.result.leapt_events == 0);
   check_sum(whole);
+}
+
+TEST_CASE("a job that stands in the middle and begins again spends its iterations as before") {
+  // GPU 3 computes 1.5 times as long for 300 s. A step that takes 10 s of standing gives its work to the others.
+  ListedJobs slow;
+  const std::string text =
+      "cluster: {servers: 1, gpus_per_server: 8}\npolicies: {scheduling: fifo}\n"
+      "training: {it: {model: resnet18, single_worker: 62ms}}\nworkload: {jobs: " +
+      slow.file("jobs.csv", "job_id,submit_s,model,gpus,iterations\ntrain,0,it,8,10000\n") +
+      "}\nfailures: {events: " + slow.file("events.csv", "component,down_s,up_s,slows\ngpu3,100,400,1.5\n") +
+      ", mitigation: {microbatches: 10s}}\n";
+  const ExplainedJob explained = explain_job(parsed(text), 1, "train");
+  check_sum(explained);
+  const double computes = seconds_of(*explained.iteration, IterationPart::compute);
+  CHECK(computes > 0.0619);
+  CHECK(computes < 0.064);  // a few more of its micro-batches for 270 s
+  const double stands = explained.result.jobs.front().overhead.to_seconds() / 10'000;
+  CHECK(stands == near(10.0 / 10'000));
+  CHECK(seconds_of(*explained.iteration, IterationPart::start) < 1.1 * stands);
+}
+
+TEST_CASE("a new topology without anything slow is kept until the slowness is over") {
+  ListedJobs slow;
+  const auto end_with = [&](const std::string& members) {
+    const Scenario scenario = parsed(
+        "cluster: {servers: 2, gpus_per_server: 2}\nnetwork: {nic: 25Gbps, alpha: 20us}\n"
+        "policies: {scheduling: fifo}\ntraining: {it: {model: resnet18, batch: 16}}\nworkload: {jobs: " +
+        slow.file("jobs.csv", "job_id,submit_s,model,gpus,iterations\ntrain,0,it,4,1000\n") + "}\nfailures: {events: " +
+        slow.file("events.csv", "component,down_s,up_s,slows,slows_network\nserver1,5,20,,3\n") + members + "}\n");
+    return run_scenario(scenario, 1).end.to_seconds();
+  };
+  const auto with = [&](double left) {
+    return end_with(fmt::format(", mitigation: {{topology: 1s, left: {}}}", left));
+  };
+  CHECK(with(0) < with(0.01));
+  CHECK(with(0.01) < with(0.3));
+  CHECK(with(0.3) < end_with(""));
 }
 
 }  // namespace contend
