@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace contend {
 namespace {
 
@@ -84,6 +86,19 @@ std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> c
                                     static_cast<double>(bytes.count()) / choice.bandwidth};
     return schedule;
   };
+}
+
+std::string other_machine_note(const Scenario& scenario) {
+  const Scenario::Network& network = scenario.network;
+  if (network.fidelity != Fidelity::flow || cost_formula(scenario) != CostFormula::nccl || !network.nccl.machine)
+    return {};
+  const std::string& built = network.topology.server.kind;
+  const bool is_known = std::ranges::find(nccl_machines(), built, &NcclMachine::name) != nccl_machines().end();
+  if (!is_known || built == *network.nccl.machine) return {};
+  return fmt::format(
+      "network.nccl.machine: NCCL plans with the links of a {}, and network.server has those of a {}; name the same "
+      "machine in both",
+      *network.nccl.machine, built);
 }
 
 std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs,

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace contend {
@@ -23,6 +24,10 @@ namespace contend {
 /// topology and router.
 [[nodiscard]] std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> collective_scheduler(
     const Scenario& scenario, const Topology& topology, const Router& router);
+
+/// Why what NCCL expects doesn't fit the servers of the topology, if network.nccl.machine and network.server name
+/// different machines; else empty.
+[[nodiscard]] std::string other_machine_note(const Scenario& scenario);
 
 /// What a network writes down besides what every run needs.
 struct NetworkRecords {

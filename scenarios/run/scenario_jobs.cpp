@@ -432,6 +432,7 @@ std::string think_time_note(const Scenario& scenario, JobLists& lists) {
   const auto table = throughputs_of(scenario);
   JobList list = *timed_by_table(scenario, table, lists.read(*scenario.workload.jobs, known_models(scenario, table)));
   const std::size_t following = close_loop(list.jobs, *scenario.workload.think_time);
+  if (following == 0) return {};  // which is refused
   return fmt::format(
       "workload.think_time: {} of {} jobs of {} come after another job, so their submission depends on it", following,
       list.jobs.size(), *scenario.workload.jobs);

@@ -132,6 +132,18 @@ TEST_CASE("nccl at flow: a fabric that is too narrow decides, and so do other jo
   CHECK(iteration("{12: 1}") < iteration("{12: 2}"));
 }
 
+TEST_CASE("nccl at flow: a machine that isn't that of the servers is told") {
+  const auto note_of = [](const std::string& server, const std::string& machine) {
+    return other_machine_note(parsed("network: {fidelity: flow, nic: 200Gbps, server: " + server +
+                                     ", collectives: nccl, nccl: {machine: " + machine +
+                                     "}}\ncluster: {servers: 8, gpus_per_server: 8}\n"));
+  };
+  CHECK(note_of("dgx-a100", "dgx-a100").empty());
+  CHECK(note_of("plain", "dgx-a100").empty());
+  CHECK(note_of("dgx-a100", "dgx-1v").find("links of a dgx-1v, and network.server has those of a dgx-a100") !=
+        std::string::npos);
+}
+
 TEST_CASE("nccl at flow: keys that can't be, or have no effect") {
   const std::string begin = "network: {fidelity: flow, nic: 200Gbps, server: dgx-a100, collectives: ";
   const std::string cluster = "cluster: {servers: 8, gpus_per_server: 8}\n";
