@@ -74,7 +74,7 @@ void IterationAccount::wait(Time until, Time ready) {
     if (is_taken && (counts == nullptr || now_ >= ready)) {
       add(IterationPart::shared, OpId::none(), nullptr, next - now_);
     } else if (counts == nullptr) {
-      add(IterationPart::held, OpId::none(), nullptr, next - now_);
+      add(IterationPart::other, OpId::none(), nullptr, next - now_);
     } else {
       ends_at_most(counts->end);
       add(counts->is_timer ? IterationPart::timer : IterationPart::exposed, counts->id, counts->op, next - now_);
@@ -99,8 +99,8 @@ std::string_view to_string(IterationPart part) {
       return "timer";
     case IterationPart::shared:
       return "waits for shared GPUs";
-    case IterationPart::held:
-      return "held back";
+    case IterationPart::other:
+      return "other waits";
     case IterationPart::start:
       return "starts and stops";
   }

@@ -26,7 +26,8 @@ enum class IterationPart : std::uint8_t {
   exposed,       ///< idle while a collective or message was in the network; `what` is its name
   timer,         ///< idle while a timer ran, such as work of the host or a cycle of Horovod; `what` is the timer
   shared,        ///< waiting while the GPU ran a task of another job
-  held,          ///< idle, and nothing of the job was under way: its messages were held back
+  other,         ///< idle, and nothing of the job was in the network: a policy held its messages back, another GPU of
+                 ///< the job was not as far, or a checkpoint was written
   start,         ///< before the first task of a start, and after the last one before a preemption or failure
 };
 [[nodiscard]] std::string_view to_string(IterationPart part);

@@ -205,7 +205,7 @@ void account(const Scenario& scenario, const StudyVariant& variant, const Prepar
     };
     for (AccountRow row : account_of(each.graph, state.spans, from, to, state.period, kind_of)) {
       // Timers are not among the spans of a run.
-      if (job.measured && row.part == IterationPart::held) row.part = IterationPart::timer;
+      if (job.measured && row.part == IterationPart::other) row.part = IterationPart::timer;
       StudyMessage* const message = messages.of(row.what);
       if (row.part == IterationPart::exposed && message != nullptr)
         message->exposed_s += row.seconds / of_those_with_it(row.what);

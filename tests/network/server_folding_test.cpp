@@ -39,29 +39,6 @@ class Counting final : public CommunicationPolicy {
   std::size_t& asked_;
 };
 
-/// A pipeline of `stages` roles of `ranks` ranks: joint messages forward and back, then an all-reduce in each stage.
-std::string pipeline(int stages, int ranks, std::int64_t compute, std::int64_t bytes) {
-  std::string graph;
-  for (int s = 0; s < stages; ++s) graph += fmt::format("role s{} {} | ", s, ranks);
-  for (int s = 0; s < stages; ++s)
-    graph += fmt::format(
-        "compute f{0} s{0} {1} | compute b{0} s{0} {2} | all-reduce g{0} s{0} {3} | b{0} -> g{0} | "
-        "g{0} => f{0} | ",
-        s, compute + s, 2 * compute, 3 * bytes);
-  for (int s = 0; s + 1 < stages; ++s)
-    graph += fmt::format(
-        "joint-message a{0} s{0} s{1} {2} | f{0} -> a{0} | a{0} -> f{1} | joint-message e{0} s{1} s{0} "
-        "{2} | b{1} -> e{0} | e{0} -> b{0} | ",
-        s, s + 1, bytes);
-  return graph + fmt::format("f{0} -> b{0}", stages - 1);
-}
-
-std::vector<std::uint32_t> gpus_from(int first, int count, int apart = 1) {
-  std::vector<std::uint32_t> gpus;
-  for (int i = 0; i < count; ++i) gpus.push_back(static_cast<std::uint32_t>(first + i * apart));
-  return gpus;
-}
-
 }  // namespace
 
 TEST_CASE("folded servers: one stands for all, and each has the totals of its own past") {

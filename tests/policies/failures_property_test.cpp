@@ -201,6 +201,14 @@ void check_sums(const RunResult& result) {
   }
 }
 
+/// Gives the cluster one of all scheduling policies, and a placement that draws nothing.
+void choose_policy(RandomCluster& cluster, std::uint64_t number) {
+  const auto table = scheduling_policies();
+  const auto& row = table[number % table.size()];
+  if (!row.is_outside) cluster.scheduling = {std::string{row.name}, {}};
+  if (cluster.placement.name == "random") cluster.placement.name = "first-fit";
+}
+
 }  // namespace
 
 TEST_CASE("leaping is exact where components and jobs fail, under every scheduling policy") {
@@ -212,10 +220,7 @@ TEST_CASE("leaping is exact where components and jobs fail, under every scheduli
     if (seed % 3 == 0) add_flows(cluster);
     add_failures(cluster, cluster.run(true).end);
     if (seed % 2 == 1) {
-      const auto table = scheduling_policies();
-      const auto& row = table[(seed / 2) % table.size()];
-      if (!row.is_outside) cluster.scheduling = {std::string{row.name}, {}};
-      if (cluster.placement.name == "random") cluster.placement.name = "first-fit";
+      choose_policy(cluster, seed / 2);
     }
     INFO(cluster.describe());
     const RunResult slow = cluster.run(false);
@@ -362,10 +367,7 @@ TEST_CASE("jobs go on without GPUs under every scheduling policy, and all time a
     add_failures(cluster, length);
     add_redundancy(cluster, length, true);
     if (seed % 2 == 1) {
-      const auto table = scheduling_policies();
-      const auto& row = table[(seed / 2) % table.size()];
-      if (!row.is_outside) cluster.scheduling = {std::string{row.name}, {}};
-      if (cluster.placement.name == "random") cluster.placement.name = "first-fit";
+      choose_policy(cluster, seed / 2);
     }
     INFO(cluster.describe());
     const RunResult slow = cluster.run(false);
@@ -395,10 +397,7 @@ TEST_CASE("leaping is exact where jobs of iterations go on without GPUs, under e
     if (seed % 3 == 0) {
       close_groups(cluster);
     } else if (seed % 2 == 1) {
-      const auto table = scheduling_policies();
-      const auto& row = table[(seed / 2) % table.size()];
-      if (!row.is_outside) cluster.scheduling = {std::string{row.name}, {}};
-      if (cluster.placement.name == "random") cluster.placement.name = "first-fit";
+      choose_policy(cluster, seed / 2);
     }
     INFO(cluster.describe());
     const RunResult slow = cluster.run(false);

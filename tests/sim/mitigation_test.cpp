@@ -1,8 +1,6 @@
 // Tests what jobs of iterations do about components that slow them down: when they take which step, what a step costs,
 // and how fast they are after it.
 
-#include "sim/error.hpp"
-#include "tests/sim/same_result.hpp"
 #include "tests/sim/struck_cluster.hpp"
 
 #include <optional>
@@ -32,24 +30,6 @@ StruckCluster slow_training(int servers) {
       .servers = servers, .jobs = {job}, .graphs = {"role w 4 | compute x w 100 | all-reduce g w 7 | x -> g | g => x"}};
 }
 
-/// The result, which is the same event by event.
-RunResult run_mitigated(StruckCluster cluster) {
-  const RunResult fast = cluster.run();
-  cluster.leap = false;
-  CHECK(difference(cluster.run(), fast) == "");
-  for (const JobResult& job : fast.jobs) CHECK(job.finish - job.submit == job.waited + job.held + job.away);
-  return fast;
-}
-
-std::string refused_mitigation(const StruckCluster& cluster) {
-  try {
-    static_cast<void>(cluster.run());
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
-
 }  // namespace
 
 TEST_CASE("a job moves micro-batches away from a slow replica when it has lost as much as that costs") {
@@ -58,7 +38,7 @@ TEST_CASE("a job moves micro-batches away from a slow replica when it has lost a
   cluster.failures.mitigation.microbatches = Time::nanoseconds(40);
   // Of each nanosecond two thirds are lost, so that 40 are at 61. The job stands until 101. Speeds of 1, 1, 1 and 1/3
   // share out four parts as 1.2, 1.2, 1.2 and 0.4, and a step takes 127.
-  const RunResult result = run_mitigated(cluster);
+  const RunResult result = cluster.run_both_ways();
   CHECK(result.jobs[0].finish.ns() == 101 + 20 * 127);
   CHECK(result.jobs[0].overhead.ns() == 40);
   CHECK(result.jobs[0].redone.ns() == 61);
@@ -69,19 +49,19 @@ TEST_CASE("a job moves micro-batches away from a slow replica when it has lost a
   cluster.failures.outages = {slow_outage(1, 482, 3, 4, 3000), slow_outage(355, 482, 2, 3, 3000)};
   // Two iterations until 355. Then speeds of 1, 1, 1/3, 1/3 share out four parts as 1.5, 1.5, 0.5, 0.5. At 482, 127 of
   // 150 ns of computing are over, and the other 23 take 16 from then on. After 505, 17 iterations are left.
-  CHECK(run_mitigated(cluster).jobs[0].finish.ns() == 505 + 17 * 107);
+  CHECK(cluster.run_both_ways().jobs[0].finish.ns() == 505 + 17 * 107);
 }
 
 TEST_CASE("without a step a job does nothing, and one that recovers in time takes none") {
   StruckCluster cluster = slow_training(4);
   cluster.failures.outages = {slow_outage(1, 61, 3, 4, 3000)};
-  const std::int64_t alone = run_mitigated(cluster).jobs[0].finish.ns();
+  const std::int64_t alone = cluster.run_both_ways().jobs[0].finish.ns();
   CHECK(alone == 20 * 107 + 40);
   cluster.failures.mitigation.microbatches = Time::nanoseconds(40);
-  CHECK(run_mitigated(cluster).jobs[0].finish.ns() == alone);  // it recovers at the very instant
+  CHECK(cluster.run_both_ways().jobs[0].finish.ns() == alone);  // it recovers at the very instant
   cluster.failures.outages[0].until = Time::nanoseconds(62);
   // It recovers while it stands.
-  CHECK(run_mitigated(cluster).jobs[0].finish.ns() == 101 + 20 * 107);
+  CHECK(cluster.run_both_ways().jobs[0].finish.ns() == 101 + 20 * 107);
 }
 
 TEST_CASE("a job that has gone on losing saves, leaves what is slow, and restarts elsewhere") {
@@ -92,7 +72,7 @@ TEST_CASE("a job that has gone on losing saves, leaves what is slow, and restart
   cluster.costs = {Time::nanoseconds(10), Time{}, Time{}};
   cluster.costs.iterations = 1'000;
   // From 101 on a sixth of the time is lost: the other 100 at 701. Four iterations of 127 have ended at 609.
-  const RunResult result = run_mitigated(cluster);
+  const RunResult result = cluster.run_both_ways();
   CHECK(result.jobs[0].finish.ns() == 701 + 10 + 16 * 107);
   CHECK(result.jobs[0].interruptions == 1);
   CHECK(result.jobs[0].redone.ns() == 61 + 92);
@@ -100,7 +80,7 @@ TEST_CASE("a job that has gone on losing saves, leaves what is slow, and restart
   CHECK(result.gpus[3].down.ns() == result.end.ns() - 701);
   // Without the first step it loses 140 until 211 and has done nothing yet: its tasks end at 299.
   cluster.failures.mitigation.microbatches.reset();
-  CHECK(run_mitigated(cluster).jobs[0].finish.ns() == 211 + 10 + 20 * 107);
+  CHECK(cluster.run_both_ways().jobs[0].finish.ns() == 211 + 10 + 20 * 107);
 }
 
 TEST_CASE("a step that can't help is passed over") {
@@ -111,7 +91,7 @@ TEST_CASE("a step that can't help is passed over") {
   cluster.failures.mitigation.microbatches = Time::nanoseconds(40);
   cluster.failures.mitigation.topology = Time::nanoseconds(50);
   cluster.failures.mitigation.restart = Time::nanoseconds(140);
-  CHECK(run_mitigated(cluster).jobs[0].finish.ns() == 211 + 20 * 107);
+  CHECK(cluster.run_both_ways().jobs[0].finish.ns() == 211 + 20 * 107);
 }
 
 TEST_CASE("a job that starts on what is slow has lost nothing yet") {
@@ -119,10 +99,10 @@ TEST_CASE("a job that starts on what is slow has lost nothing yet") {
   cluster.jobs[0].submit = Time::nanoseconds(1'000);
   cluster.failures.outages = {slow_outage(1, 90'000, 3, 4, 3000)};
   cluster.failures.mitigation.microbatches = Time::nanoseconds(40);
-  CHECK(run_mitigated(cluster).jobs[0].finish.ns() == 1'000 + 60 + 40 + 20 * 127);
+  CHECK(cluster.run_both_ways().jobs[0].finish.ns() == 1'000 + 60 + 40 + 20 * 127);
   // The next one on these GPUs begins with equal shares.
   cluster.jobs.push_back(cluster.jobs[0]);
-  CHECK(run_mitigated(cluster).jobs[1].finish.ns() == 1'000 + 2 * (60 + 40 + 20 * 127));
+  CHECK(cluster.run_both_ways().jobs[1].finish.ns() == 1'000 + 2 * (60 + 40 + 20 * 127));
 }
 
 TEST_CASE("replicas of pipelines share out by their slowest rank") {
@@ -132,7 +112,7 @@ TEST_CASE("replicas of pipelines share out by their slowest rank") {
   cluster.failures.outages = {slow_outage(1, 90'000, 1, 2, 3000)};
   cluster.failures.mitigation.microbatches = Time::nanoseconds(40);
   // Speeds of 1 and 1/3 share two parts as 1.5 and 0.5.
-  const RunResult result = run_mitigated(cluster);
+  const RunResult result = cluster.run_both_ways();
   CHECK(result.jobs[0].finish.ns() == 101 + 20 * 157);
   CHECK(result.gpus[3].busy.ns() == 61 + 20 * 50);
 }
@@ -140,11 +120,11 @@ TEST_CASE("replicas of pipelines share out by their slowest rank") {
 TEST_CASE("mitigation that can't be meant is refused with the reason") {
   StruckCluster cluster = slow_training(4);
   cluster.failures.mitigation.restart = Time::nanoseconds(40);
-  CHECK(refused_mitigation(cluster).find("nothing slows components down") != std::string::npos);
+  CHECK(cluster.refusal().find("nothing slows components down") != std::string::npos);
   cluster.failures.outages = {slow_outage(1, 90'000, 1, 2, 3000)};
   cluster.failures.mitigation.topology = Time::nanoseconds(40);
-  CHECK(refused_mitigation(cluster).find("costs more than the one before") != std::string::npos);
+  CHECK(cluster.refusal().find("costs more than the one before") != std::string::npos);
   cluster.failures.mitigation.topology = Time::nanoseconds(4);
   cluster.failures.mitigation.left = 1.5;
-  CHECK(refused_mitigation(cluster).find("is a share, 0 to 1") != std::string::npos);
+  CHECK(cluster.refusal().find("is a share, 0 to 1") != std::string::npos);
 }

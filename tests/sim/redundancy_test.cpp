@@ -1,9 +1,7 @@
 // Tests jobs that go on without GPUs that have failed: which failures are covered, how fast and how long they go on,
 // what an uncovered failure costs, and that all time and all GPUs are accounted for.
 
-#include "sim/error.hpp"
 #include "sim/sharing.hpp"
-#include "tests/sim/same_result.hpp"
 #include "tests/sim/struck_cluster.hpp"
 
 #include <string>
@@ -42,25 +40,6 @@ StruckCluster iterating(Time failover) {
   cluster.failures.redundancy = rule(Cover::replicas, 2);
   cluster.failures.redundancy.failover = failover;
   return cluster;
-}
-
-/// The result, which is the same event by event.
-RunResult run_both(StruckCluster cluster) {
-  const RunResult fast = cluster.run();
-  cluster.leap = false;
-  CHECK(difference(cluster.run(), fast) == "");
-  const JobResult& job = fast.jobs[0];
-  CHECK(job.finish - job.submit == job.waited + job.held + job.away);
-  return fast;
-}
-
-std::string refused(const StruckCluster& cluster) {
-  try {
-    static_cast<void>(cluster.run());
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
 }
 
 }  // namespace
@@ -239,7 +218,7 @@ TEST_CASE("a job of iterations goes on without a GPU, and begins the iteration i
   StruckCluster cluster = iterating(Time::nanoseconds(10));
   cluster.failures.redundancy.rejoin = Time::nanoseconds(5);
   cluster.failures.outages = {outage(250, 1'000, 2, 3)};
-  const RunResult result = run_both(cluster);
+  const RunResult result = cluster.run_both_ways();
   const JobResult& job = result.jobs[0];
   // Two iterations have ended at 214, and 36 ns are lost. From 260 on the tasks of GPUs 2 and 3 take 200: three
   // iterations of 207 end at 881, and 119 ns are lost at 1000. From 1005 on 15 iterations take 107 each.
@@ -263,16 +242,16 @@ TEST_CASE("a job of iterations goes on without a GPU, and begins the iteration i
 TEST_CASE("a job of iterations that stands for one covered failure stands longer for the next") {
   StruckCluster cluster = iterating(Time::nanoseconds(50));
   cluster.failures.outages = {outage(250, 9'000, 2, 3), outage(270, 9'000, 0, 1)};
-  const RunResult result = run_both(cluster);
+  const RunResult result = cluster.run_both_ways();
   CHECK(result.jobs[0].finish.ns() == 320 + 18 * 207);
   CHECK(result.jobs[0].covered == 2);
   CHECK(result.jobs[0].overhead.ns() == 70);
   CHECK(result.jobs[0].redone.ns() == 36);
   // What has come back before the job goes on has no part in how fast it does.
   cluster.failures.outages = {outage(250, 260, 2, 3), outage(270, 9'000, 0, 1)};
-  CHECK(run_both(cluster).jobs[0].finish.ns() == 320 + 18 * 207);
+  CHECK(cluster.run_both_ways().jobs[0].finish.ns() == 320 + 18 * 207);
   cluster.failures.outages = {outage(250, 260, 2, 3)};
-  CHECK(run_both(cluster).jobs[0].finish.ns() == 300 + 18 * 107);
+  CHECK(cluster.run_both_ways().jobs[0].finish.ns() == 300 + 18 * 107);
 }
 
 TEST_CASE("a failure that is not covered sends a job of iterations back to the checkpoint from before a covered one") {
@@ -280,7 +259,7 @@ TEST_CASE("a failure that is not covered sends a job of iterations back to the c
   cluster.costs.iterations = 4;
   cluster.failures.outages = {outage(250, 800, 2, 3), outage(600, 700, 3, 4)};
   // Nothing has been saved: all 600 ns but for the pause are lost, and the job begins again when GPU 2 is back.
-  const RunResult result = run_both(cluster);
+  const RunResult result = cluster.run_both_ways();
   CHECK(result.jobs[0].finish.ns() == 800 + 20 * 107);
   CHECK(result.jobs[0].interruptions == 1);
   CHECK(result.jobs[0].overhead.ns() == 10);
@@ -288,14 +267,14 @@ TEST_CASE("a failure that is not covered sends a job of iterations back to the c
   CHECK(result.jobs[0].useful().ns() == 20 * 107);
   // At 674 four iterations have ended and are saved.
   cluster.failures.outages[1] = outage(700, 750, 3, 4);
-  const RunResult later = run_both(cluster);
+  const RunResult later = cluster.run_both_ways();
   CHECK(later.jobs[0].finish.ns() == 800 + 16 * 107);
   CHECK(later.jobs[0].redone.ns() == 36 + 26);
   // During a pause: what had ended is there, if each iteration is saved.
   cluster.costs.iterations = 1;
   cluster.failures.redundancy.failover = Time::nanoseconds(50);
   cluster.failures.outages = {outage(250, 400, 2, 3), outage(270, 400, 3, 4)};
-  const RunResult pause = run_both(cluster);
+  const RunResult pause = cluster.run_both_ways();
   CHECK(pause.jobs[0].finish.ns() == 400 + 18 * 107);
   CHECK(pause.jobs[0].overhead.ns() == 20);
   CHECK(pause.jobs[0].redone.ns() == 36);
@@ -304,16 +283,16 @@ TEST_CASE("a failure that is not covered sends a job of iterations back to the c
 TEST_CASE("a job of iterations with redundancy takes longer all the time, and a slow GPU still longer") {
   StruckCluster cluster = iterating(Time{});
   cluster.failures.redundancy.step_cost = 1'500;
-  CHECK(run_both(cluster).jobs[0].finish.ns() == 20 * 157);
+  CHECK(cluster.run_both_ways().jobs[0].finish.ns() == 20 * 157);
   Outage slow = outage(1, 100'000, 0, 1);
   slow.slows = Slowdown{2'000, Slowdown::kFullPace};
   cluster.failures.outages = {slow};
   // Of the first task, 149 of 150 ns are left and take 298.
-  CHECK(run_both(cluster).jobs[0].finish.ns() == (1 + 298 + 7) + 19 * 307);
+  CHECK(cluster.run_both_ways().jobs[0].finish.ns() == (1 + 298 + 7) + 19 * 307);
   // So does the next job on these GPUs.
   cluster.failures.outages.clear();
   cluster.jobs.push_back(cluster.jobs[0]);
-  CHECK(run_both(cluster).jobs[1].finish.ns() == 2 * 20 * 157);
+  CHECK(cluster.run_both_ways().jobs[1].finish.ns() == 2 * 20 * 157);
 }
 
 TEST_CASE("a job that stops for checkpoints goes on without a GPU, and leaves out the one that the failure cuts") {
@@ -323,7 +302,7 @@ TEST_CASE("a job that stops for checkpoints goes on without a GPU, and leaves ou
   // The first checkpoint would be from 214 to 244. From 230 on all takes longer: 207 each. The fourth ends at 644, and
   // is saved at 674.
   cluster.failures.outages = {outage(220, 9'000, 2, 3), outage(700, 750, 3, 4)};
-  const RunResult result = run_both(cluster);
+  const RunResult result = cluster.run_both_ways();
   CHECK(result.jobs[0].covered == 1);
   CHECK(result.jobs[0].finish.ns() == 9'000 + 16 * 107 + 7 * 30);
   CHECK(result.jobs[0].redone.ns() == 26);
@@ -331,10 +310,10 @@ TEST_CASE("a job that stops for checkpoints goes on without a GPU, and leaves ou
 }
 
 TEST_CASE("what redundancy can't mean is refused with the reason") {
-  CHECK(refused(pipeline(4, rule(Cover::neighbours, 1))).find("2 with neighbours") != std::string::npos);
-  CHECK(refused(pipeline(4, rule(Cover::replicas, 3))).find("has 4 GPUs, not a multiple of 3 stages") !=
+  CHECK(pipeline(4, rule(Cover::neighbours, 1)).refusal().find("2 with neighbours") != std::string::npos);
+  CHECK(pipeline(4, rule(Cover::replicas, 3)).refusal().find("has 4 GPUs, not a multiple of 3 stages") !=
         std::string::npos);
   StruckCluster groups = iterating(Time{});
   groups.jobs[0].layout.replica = 4;
-  CHECK(refused(groups).find("has groups of 4 GPUs, which the 2 of a stage") != std::string::npos);
+  CHECK(groups.refusal().find("has groups of 4 GPUs, which the 2 of a stage") != std::string::npos);
 }

@@ -1,7 +1,9 @@
 #pragma once
 // A cluster whose components fail at given times, for tests of what happens then.
 
+#include "sim/error.hpp"
 #include "tests/sim/fixed_network.hpp"
+#include "tests/sim/same_result.hpp"
 #include "tests/sim/test_kit.hpp"
 
 #include <string>
@@ -55,6 +57,25 @@ struct StruckCluster {
                           std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(servers), count),
                           std::move(options)};
     return simulation.run();
+  }
+  /// The result with leaping, which is that of executing every event, and in which wall times are accounted for.
+  [[nodiscard]] RunResult run_both_ways() const {
+    StruckCluster other = *this;
+    other.leap = !leap;
+    RunResult result = run();
+    CHECK(difference(other.run(), result) == "");
+    for (const JobResult& job : result.jobs)
+      if (job.state == JobState::finished) CHECK(job.finish - job.submit == job.waited + job.held + job.away);
+    return result;
+  }
+  /// What the run is refused for; empty if it isn't.
+  [[nodiscard]] std::string refusal() const {
+    try {
+      static_cast<void>(run());
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
   }
 };
 

@@ -47,7 +47,7 @@ Rows account(const std::vector<Span>& spans, int from, int to, int iterations = 
   return rows_of(account_of(graph(), spans, Time::nanoseconds(from), Time::nanoseconds(to), iterations, kind_of));
 }
 
-TEST_CASE("idle time belongs to the collective that began first, then to timers, else messages are held back") {
+TEST_CASE("idle time belongs to the collective that began first, then to timers, else to other waits") {
   // b ends at 30. The network: g from 32 to 50, h from 40 to 60. A timer: from 55 to 68.
   const std::vector<Span> spans = {span(2, 10, 30), span(3, 32, 50), span(4, 40, 60), span(5, 55, 68),
                                    span(0, 70, 74), span(1, 74, 84), span(2, 84, 104)};
@@ -56,7 +56,7 @@ TEST_CASE("idle time belongs to the collective that began first, then to timers,
                                         {"exposed communication g", 18},
                                         {"exposed communication h", 10},
                                         {"timer t", 8},
-                                        {"held back", 4}});
+                                        {"other waits", 4}});
 }
 
 TEST_CASE("hidden communication costs nothing, and what takes longer than planned is interference") {
@@ -96,7 +96,7 @@ TEST_CASE("tasks of other jobs count once the next task is ready, or while nothi
   account.task(f, ns(30), ns(50), ns(60));
   account.settle(ns(60));
   CHECK(rows_of(account.rows(1)) ==
-        Rows{{"computing", 20}, {"exposed communication g", 15}, {"waits for shared GPUs", 21}, {"held back", 4}});
+        Rows{{"computing", 20}, {"exposed communication g", 15}, {"waits for shared GPUs", 21}, {"other waits", 4}});
 }
 
 TEST_CASE("an account that is settled piece by piece is that of the whole") {
