@@ -58,12 +58,13 @@ class Story {
     out_ = fmt::format("{}: {}{}, in {} (seed {}, scheduling {}, placement {})\n\n", job.name,
                        job.model.empty() ? "" : job.model + ", ", gpus_text(job.gpus), report_.source, report_.seed,
                        report_.scheduling, report_.placement);
-    line(job.submit, "submitted");
+    line(job.submit, "submitted" + after_text());
     if (job.state == JobState::failed) line(job.submit, "fails: " + job.reason);
     std::size_t wait = 0;
     for (const JobAttempt& attempt : explanation_.attempts) {
       wait = tell_wait(wait, attempt.from);
       line(attempt.from, "starts on " + servers_text(attempt));
+      tell_changes(attempt);
       tell_end(attempt);
     }
     const std::size_t rest = tell_wait(wait, Time::never());
@@ -185,6 +186,21 @@ class Story {
            fmt::format("waits {} more, in {} intervals (--json has them)", seconds(rest), last - first - shown));
     }
     return last;
+  }
+
+  /// The jobs after which it comes.
+  [[nodiscard]] std::string after_text() const {
+    std::string text;
+    for (const JobId each : explanation_.after) text += (text.empty() ? ", after " : ", ") + of(each).name;
+    return text;
+  }
+
+  void tell_changes(const JobAttempt& attempt) {
+    const auto& changes = attempt.changes;
+    const std::size_t shown = std::min(changes.size(), kShownIntervals);
+    for (std::size_t i = 0; i < shown; ++i) line(changes[i].first, changes[i].second);
+    if (changes.size() > shown)
+      line(changes[shown].first, fmt::format("{} more such changes (--json has them)", changes.size() - shown));
   }
 
   void tell_end(const JobAttempt& attempt) {
@@ -377,6 +393,12 @@ void write_attempts(JsonWriter& json, const ExplainReport& report) {
     json.key("servers").begin_array();
     for (const auto& [server, gpus] : attempt.servers)
       json.begin_object().member("server", std::int64_t{server.value()}).member("gpus", gpus).end_object();
+    json.end_array().key("changes").begin_array();
+    for (const auto& [at, what] : attempt.changes) {
+      json.begin_object();
+      write_time(json, "at_s", at);
+      json.member("what", what).end_object();
+    }
     json.end_array().key("preempted_by").begin_array();
     for (const JobId job : attempt.successors) json.value(report.job.result.jobs[job.index()].name);
     json.end_array().end_object();
@@ -432,6 +454,9 @@ std::string explanation_json(const ExplainReport& report) {
   json.member("state", to_string(job.state)).member("seed", report.seed);
   json.member("scheduling", report.scheduling).member("placement", report.placement);
   write_time(json, "submit_s", job.submit);
+  json.key("after").begin_array();
+  for (const JobId each : report.job.explanation.after) json.value(report.job.result.jobs[each.index()].name);
+  json.end_array();
   write_time(json, "start_s", job.start);
   write_time(json, "finish_s", job.finish);
   write_time(json, "waited_s", report.job.explanation.waited());

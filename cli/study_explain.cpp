@@ -17,6 +17,7 @@ std::string table_of(const StudyPhase& phase) {
   shown.push_back(phase.total());
   std::vector<std::vector<std::string>> columns;
   for (const MessageColumn& column : message_columns()) {
+    if (column.if_any && column.value(shown.back()) == 0) continue;
     titles.emplace_back(column.title);
     std::vector<double> values;
     for (const StudyMessage& each : shown) values.push_back(column.shown * column.value(each));

@@ -95,7 +95,7 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"waited_s", "seconds", "time in the queue, over all waits; `queueing_s` is the first",
      [](const JobResult& j) { return Cell{j.waited}; }},
     {"overhead_s", "seconds",
-     "part of `held_s` spent on checkpoints and restarts; of a job of iterations, restarts after failures only",
+     "part of `held_s` spent on checkpoints, restarts and changes that mitigate slow components",
      [](const JobResult& j) { return Cell{j.overhead}; }},
     {"lost_gpu_s", "seconds",
      "GPU time of work undone by preemptions, failures, a limit or retries: since the last checkpoint; of a job of "
@@ -108,7 +108,9 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"iteration_s", "seconds", "mean time of an iteration: `held_s` by `iterations_done`; jobs of iterations",
      [](const JobResult& j) { return has_iterated(j) ? Cell{j.iteration()} : Cell{}; }},
     {"exposed_communication_s", "seconds",
-     "part of `iteration_s` without computing: communication that nothing hides, and waits for GPUs that it shares",
+     "part of `iteration_s` in which its GPUs don't compute, without checkpoints, restarts and work that was undone: "
+     "communication that nothing hides, and waits for slower or shared GPUs and in a pipeline, which `contend explain` "
+     "tells apart",
      [](const JobResult& j) { return has_iterated(j) ? Cell{j.exposed()} : Cell{}; }},
     {"messages", "integer", "collectives of an iteration, in the phase that has most",
      [](const JobResult& j) { return j.traffic ? Cell{whole(j.traffic->messages)} : Cell{}; }},

@@ -64,6 +64,7 @@ const char* cause_name(const std::optional<Why>& why) {
 
 WaitRecorder::WaitRecorder(JobId job, std::span<const JobSpec> jobs, int gpus_per_server)
     : job_{job}, gpus_per_server_{static_cast<std::size_t>(gpus_per_server)} {
+  explanation_.after = jobs[job.index()].after;
   for (const JobSpec& each : jobs) vcs_.push_back(each.vc);
 }
 
@@ -130,6 +131,10 @@ void WaitRecorder::interrupted(Time, JobId job, std::string_view cause) {
   if (job != job_) return;
   explanation_.attempts.back().end = JobAttempt::End::interrupted;
   explanation_.attempts.back().cause = cause;
+}
+
+void WaitRecorder::adapted(Time now, JobId job, std::string_view what) {
+  if (job == job_) explanation_.attempts.back().changes.emplace_back(now, what);
 }
 
 void WaitRecorder::slowed(Time now, const SlowGpus& component, bool is_over) {

@@ -46,13 +46,14 @@ struct JobAttempt {
   enum class End : std::uint8_t { open, ended, preempted, failed, resized, interrupted };
   Time from;
   Time to = Time::never();
-  End end = End::open;                            ///< open: the run ended first; failed: the job queued again;
-                                                  ///< interrupted: by a failure of what it ran on, or its own
-  std::string cause;                              ///< interrupted: what failed, in words
-  std::vector<GpuId> gpus;                        ///< ascending
-  std::vector<std::pair<ServerId, int>> servers;  ///< ascending, with the number of GPUs on each
-  std::vector<JobId> successors;                  ///< preempted: the jobs it made room for; if the policy does not say,
-                                                  ///< those that started on its GPUs at that instant
+  End end = End::open;                                ///< open: the run ended first; failed: the job queued again;
+                                                      ///< interrupted: by a failure of what it ran on, or its own
+  std::string cause;                                  ///< interrupted: what failed, in words
+  std::vector<GpuId> gpus;                            ///< ascending
+  std::vector<std::pair<ServerId, int>> servers;      ///< ascending, with the number of GPUs on each
+  std::vector<std::pair<Time, std::string>> changes;  ///< in the way in which it goes on, in words
+  std::vector<JobId> successors;  ///< preempted: the jobs it made room for; if the policy does not say,
+                                  ///< those that started on its GPUs at that instant
 };
 
 /// A component that slowed GPUs of the job down while it had them. At each instant the slowest one counts.
@@ -67,6 +68,7 @@ struct SlowTime {
 
 /// The waits and attempts of one job.
 struct Explanation {
+  std::vector<JobId> after;          ///< the jobs after which it comes
   std::vector<WaitInterval> waits;   ///< in order, none empty
   std::vector<JobAttempt> attempts;  ///< in order
   std::vector<SlowTime> slow;        ///< by falling loss
@@ -97,6 +99,7 @@ class WaitRecorder final : public DecisionObserver {
   void preempted(Time now, JobId job, JobId by) override;
   void resized(Time now, JobId job) override;
   void interrupted(Time now, JobId job, std::string_view cause) override;
+  void adapted(Time now, JobId job, std::string_view what) override;
   void slowed(Time now, const SlowGpus& component, bool is_over) override;
   void ended(Time now, JobId job, bool is_done) override;
   void rejected(Time now, JobId job, std::string_view reason) override;

@@ -4,12 +4,28 @@
 #include "sim/outages.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace contend {
+namespace {
+
+std::string count_text(std::size_t gpus) {
+  return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s");
+}
+
+}  // namespace
+
+void Outages::tell_adapted(JobId job, const std::function<std::string()>& what) const {
+  if (state_.options.decisions != nullptr) state_.options.decisions->adapted(state_.clock, job, what());
+}
 
 /// Has a job go on without those of its GPUs that have broken now, if its redundancy covers that.
 bool Outages::goes_on(JobId job, Time detection) {
@@ -26,6 +42,7 @@ bool Outages::goes_on(JobId job, Time detection) {
     return false;
   }
   ++run.covered;
+  tell_adapted(job, [&] { return fmt::format("goes on without {}: {}", count_text(now.size()), cause_of(job)); });
   admission_.go_on(job, detection + rule.failover, true);
   return true;
 }
@@ -51,7 +68,14 @@ void Outages::rejoin() {
   back_now_.clear();
   std::sort(jobs.begin(), jobs.end());
   jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
-  for (const JobId job : jobs) admission_.go_on(job, spec_.redundancy.rejoin, false);
+  for (const JobId job : jobs) {
+    tell_adapted(job, [&]() -> std::string {
+      const std::size_t out = state_.ranks_out(state_.run(job)).size();
+      return out == 0 ? "goes on with all of its GPUs again"
+                      : fmt::format("goes on with GPUs that are back, still without {}", count_text(out));
+    });
+    admission_.go_on(job, spec_.redundancy.rejoin, false);
+  }
 }
 
 }  // namespace contend

@@ -230,6 +230,10 @@ bool Outages::take(JobId job, const Step& step) {
     return true;
   }
   (step.kind == Step::Kind::microbatches ? run.balances : run.reroutes) = true;
+  tell_adapted(job, [&] {
+    return step.kind == Step::Kind::microbatches ? "gives slow GPUs fewer micro-batches"
+                                                 : "sends around what slows its transfers down";
+  });
   admission_.go_on(job, step.cost, false);
   slow_jobs_[job].since = state_.clock + step.cost;
   return false;

@@ -422,17 +422,21 @@ void Outages::interrupt(JobId job, std::span<const Struck> by) {
   if (!by.empty() && !by_itself && goes_on(job, detection)) return;
   if (state_.options.decisions != nullptr) {
     constexpr const char* kWords[] = {"", "its exit code", "its heartbeats", "a time-out", "its slowness"};
-    tell_cause(job, by_itself,
-               first == FoundBy::delay ? ""
-                                       : fmt::format(", found {:g} s later by {}", detection.to_seconds(),
-                                                     kWords[static_cast<std::size_t>(first)]));
+    std::string cause = by_itself ? "the job fails by itself" : "";
+    const std::string failed = cause_of(job);
+    cause += (cause.empty() || failed.empty() ? "" : ", ") + failed;
+    if (first != FoundBy::delay)
+      cause +=
+          fmt::format(", found {:g} s later by {}", detection.to_seconds(), kWords[static_cast<std::size_t>(first)]);
+    state_.options.decisions->interrupted(state_.clock, job, cause);
   }
   take_from(job, by.empty() ? std::nullopt : std::optional{detection});
   if (by_itself) own->left = spec_.of_jobs->draw(own->stream);
 }
 
-void Outages::tell_cause(JobId job, bool by_itself, const std::string& found) const {
-  std::string cause = by_itself ? "the job fails by itself" : "";
+/// What has failed under a job at this instant, in words.
+std::string Outages::cause_of(JobId job) const {
+  std::string cause;
   const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
   std::vector<std::uint32_t> all = turning_;
   all.insert(all.end(), isolating_.begin(), isolating_.end());
@@ -452,7 +456,7 @@ void Outages::tell_cause(JobId job, bool by_itself, const std::string& found) co
             : fmt::format("server {}", struck->value() / per_server);
     cause += fmt::format("{}{} on {}", cause.empty() ? "" : ", ", name, where);
   }
-  state_.options.decisions->interrupted(state_.clock, job, cause + found);
+  return cause;
 }
 
 void Outages::keep_as_spare(std::uint32_t server, Role role) {

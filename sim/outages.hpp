@@ -14,6 +14,7 @@
 #include "sim/slowness.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -147,7 +148,8 @@ class Outages {
   [[nodiscard]] bool goes_on(JobId job, Time detection);
   void take_from(JobId job, std::optional<Time> detection);
   void rejoin();
-  void tell_cause(JobId job, bool by_itself, const std::string& found) const;
+  [[nodiscard]] std::string cause_of(JobId job) const;
+  void tell_adapted(JobId job, const std::function<std::string()>& what) const;
   void add_loans();
   [[nodiscard]] std::uint32_t change_of_loans() const;
   void schedule_loans();

@@ -60,7 +60,7 @@ struct JobResult {
   bool elastic = false;          ///< it may have other numbers of GPUs than `gpus`
   int resizes = 0;               ///< changes of its number of GPUs while it ran
   Time waited;                   ///< time in the queue, over all waits
-  /// Part of `held` spent on checkpoints and restarts; of a job with an iteration graph, restarts after failures only.
+  /// Part of `held` spent on checkpoints and restarts.
   Time overhead;
   Time restarting;    ///< part of `overhead`: restarts
   Time redone;        ///< part of `held` spent on work that was undone
@@ -104,8 +104,9 @@ struct JobResult {
     if (!elastic || held <= Time{}) return std::nullopt;
     return gpu_time.to_seconds() / held.to_seconds();
   }
+  /// Of the useful() time: restarts, checkpoints and work that was undone are part of an iteration and not of this.
   [[nodiscard]] Time exposed() const {
-    const Time rest = held - (compute + slowed - skipped).on_each_of(gpus);
+    const Time rest = useful() - (compute + slowed - skipped).on_each_of(gpus);
     return Time::nanoseconds(std::max(Time{}, rest).ns() / iterations_done);
   }
 };

@@ -51,6 +51,9 @@ class DecisionObserver {
   virtual void resized(Time /*now*/, JobId /*job*/) {}
   /// A failure is about to end the run of the job, as ended() says next. `cause` says in words what failed.
   virtual void interrupted(Time /*now*/, JobId /*job*/, std::string_view /*cause*/) {}
+  /// The job goes on with the GPUs that it has in another way than before, as `what` says in words: without those that
+  /// have failed, with those that are back, or after a step against slow components.
+  virtual void adapted(Time /*now*/, JobId /*job*/, std::string_view /*what*/) {}
   /// A component slows its GPUs down from now on, or no longer.
   virtual void slowed(Time /*now*/, const SlowGpus& /*component*/, bool /*is_over*/) {}
   /// The job left its GPUs: it is done, or an attempt failed and it will queue again.

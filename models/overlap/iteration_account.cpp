@@ -96,7 +96,7 @@ std::string_view to_string(IterationPart part) {
     case IterationPart::exposed:
       return "exposed communication";
     case IterationPart::timer:
-      return "timer";
+      return "host and copies";
     case IterationPart::shared:
       return "waits for shared GPUs";
     case IterationPart::other:

@@ -67,7 +67,10 @@ std::optional<std::string> unfit_for_stage(const FusedIteration& planned, std::s
     if (before < tasks && after < tasks) continue;
     const bool to_next = each.lag == 1 && before >= tasks && after < layers;
     const bool in_backward = each.lag == 0 && before >= layers && after >= layers;
-    if (!to_next && !in_backward) return "a part of its exchange goes on behind the update, in the next iteration";
+    if (to_next || in_backward) continue;
+    if (before >= tasks && plan.ops()[before].kind == OpKind::timer)
+      return "its cycles on the host go on behind the update, in the next iteration";
+    return "a part of its exchange goes on behind the update, in the next iteration";
   }
   return std::nullopt;
 }

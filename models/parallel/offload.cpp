@@ -3,14 +3,11 @@
 #include <algorithm>
 
 namespace contend {
-namespace {
 
 Time time_at(double bytes, ByteRate rate) {
   constexpr double kNanoseconds = 1e9;
   return bytes > 0 ? Time::ceil_nanoseconds(bytes / rate.bytes_per_second() * kNanoseconds) : Time{};
 }
-
-}  // namespace
 
 Time offloaded_update_time(double parameters, const OffloadedUpdate& each, const OffloadRates& rates) {
   const Time link = time_at(parameters * each.weight, rates.link);

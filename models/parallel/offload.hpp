@@ -26,6 +26,9 @@ struct OffloadedUpdate {
   double stored = 0;   ///< kept on NVMe: read before the update, written behind it
 };
 
+/// The time of so many bytes, rounded up; 0 if there are none, whatever the rate.
+[[nodiscard]] Time time_at(double bytes, ByteRate rate);
+
 /// The time of the update of so many parameters, >= 0, whose gradients are on the host: the longest of the way of the
 /// weights back, the update, and reading and writing what is stored.
 [[nodiscard]] Time offloaded_update_time(double parameters, const OffloadedUpdate& each, const OffloadRates& rates);

@@ -1,5 +1,6 @@
 #include "models/parallel/training_iteration.hpp"
 
+#include "models/parallel/offload.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
@@ -312,7 +313,7 @@ class GraphBuilder {
     const std::int64_t elements =
         share_of(bucket.dense, job_.dense_shards()) + share_of(bucket.expert, job_.expert_shards());
     const OpId read = graph_.add_timer(fmt::format("read of weights of {}", name), roles_[rank],
-                                       time_at(Bytes{elements * job_.weight_bytes}, *job_.reads_weights));
+                                       time_at(Bytes{elements * job_.weight_bytes}.to_double(), *job_.reads_weights));
     if (lane.three_before.valid())
       graph_.add_dependency(lane.three_before, read);
     else
@@ -321,18 +322,13 @@ class GraphBuilder {
     return lane.read = read;
   }
 
-  static Time time_at(Bytes bytes, ByteRate rate) {
-    constexpr double kNanoseconds = 1e9;
-    return Time::ceil_nanoseconds(bytes.to_double() / rate.bytes_per_second() * kNanoseconds);
-  }
-
   static bool is_gradient_of_inputs(PassKind kind) {
     return kind == PassKind::backward || kind == PassKind::backward_input;
   }
 
   OpId send_to_host(std::size_t rank, Lane& lane, Bytes bytes, const std::vector<OpId>& after,
                     const std::string& what) {
-    const OpId sent = graph_.add_timer(what + " to the host", roles_[rank], time_at(bytes, *job_.link));
+    const OpId sent = graph_.add_timer(what + " to the host", roles_[rank], time_at(bytes.to_double(), *job_.link));
     for (const OpId op : after) graph_.add_dependency(op, sent);
     if (lane.sent.valid()) graph_.add_dependency(lane.sent, sent);
     return lane.sent = sent;
@@ -341,7 +337,7 @@ class GraphBuilder {
   /// Activations come back while the unit before computes, so from the end of that before on.
   OpId bring_activations(std::size_t rank, Lane& lane, Bytes bytes, OpId left, const std::string& name) {
     const OpId back = graph_.add_timer(fmt::format("activations of {} from the host", name), roles_[rank],
-                                       time_at(bytes, *job_.link));
+                                       time_at(bytes.to_double(), *job_.link));
     graph_.add_dependency(left, back);
     if (lane.two_before.valid()) graph_.add_dependency(lane.two_before, back);
     if (lane.read.valid()) graph_.add_dependency(lane.read, back);
@@ -534,8 +530,11 @@ class GraphBuilder {
   void add_updates() {
     add_up_copies();
     std::vector<OpId> updates;
-    for (std::size_t rank = 0; rank < plan_.ranks(); ++rank)
-      updates.push_back(graph_.add_compute("update", roles_[rank], job_.update[rank]));
+    for (std::size_t rank = 0; rank < plan_.ranks(); ++rank) {
+      const Time takes = job_.update[rank];
+      updates.push_back(job_.sends_gradients ? graph_.add_timer("update", roles_[rank], takes)
+                                             : graph_.add_compute("update", roles_[rank], takes));
+    }
     for (std::size_t rank = 0; rank < plan_.ranks(); ++rank) {
       Lane& lane = lanes_[rank];
       graph_.add_dependency(lane.before, updates[rank]);

@@ -316,6 +316,7 @@ class LayerReader {
           Reading{source, path, complaints_}.expected("a map of keys", entry.value);
         }
       } else {
+        if (!prefix.empty()) misnamed_.push_back(prefix);
         Reading{source, path, complaints_}.complain(entry.place, "unknown key",
                                                     hint_for(entry.key, prefix, entry.value));
       }
@@ -387,6 +388,9 @@ class LayerReader {
       if (applies(key, scenario_)) continue;
       const auto given = std::find_if(given_.rbegin(), given_.rend(), [&](const auto& g) { return g.key == &key; });
       if (given == given_.rend()) continue;
+      // What it needs may have been given under a wrong name, which is a complaint already.
+      const auto may_give_it = [&](const std::string& group) { return key.needs.find(group) != std::string::npos; };
+      if (std::ranges::any_of(misnamed_, may_give_it)) continue;
       const std::string path{key.path};
       if (path == "cluster.servers" && scenario_.overlap.given()) {
         Reading{*given->source, path, complaints_}.complain(
@@ -430,9 +434,10 @@ class LayerReader {
   std::vector<std::string> notes_;
   std::vector<const ScenarioKey*> lost_;  ///< keys that the layer being read displaces or leaves without a meaning
   Scenario scenario_ = default_scenario();
-  std::vector<std::string> emptied_;  ///< groups that the layer being read sets to {}
-  std::vector<Assignment> given_;     ///< from the layers so far; each node belongs to its layer
-  const SourceText* file_ = nullptr;  ///< the last file
+  std::vector<std::string> emptied_;   ///< groups that the layer being read sets to {}
+  std::vector<std::string> misnamed_;  ///< groups in which a layer so far has an unknown key, with a point at the end
+  std::vector<Assignment> given_;      ///< from the layers so far; each node belongs to its layer
+  const SourceText* file_ = nullptr;   ///< the last file
 };
 
 /// Sorts complaints by file and place.

@@ -1,9 +1,12 @@
 #include "scenarios/study/study_assumptions.hpp"
 
+#include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/study/study_places.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -90,6 +93,15 @@ StudyAssumption casts(const IterationStudy& study) {
           entry_key(study, "mixed_precision")};
 }
 
+/// Every parameter of a fusion policy; nothing if it has none.
+std::optional<StudyAssumption> parameters_of(const PolicyChoice& fusion) {
+  std::string text;
+  for (const auto& [name, value] : fusion.parameters.values())
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, print_parameter(value));
+  if (text.empty()) return std::nullopt;
+  return StudyAssumption{fusion.name, std::move(text), "overlap.fusion"};
+}
+
 StudyAssumption kernels(const TrainingSetup& setup) {
   const std::string device = setup.device.profile ? *setup.device.profile : setup.device.name;
   return {
@@ -116,6 +128,8 @@ std::vector<StudyAssumption> study_assumptions(const Scenario& scenario) {
   all.push_back(casts(study));
   if (std::ranges::any_of(study.compression, [](const PolicyChoice& choice) { return choice.name != "none"; }))
     all.push_back(kernels(study.entry));
+  for (const PolicyChoice& fusion : study.fusion)
+    if (std::optional<StudyAssumption> parameters = parameters_of(fusion)) all.push_back(*std::move(parameters));
   return all;
 }
 

@@ -16,6 +16,7 @@ StudyMessage StudyPhase::total() const {
     sum.compress += each.compress;
     sum.transfer += each.transfer;
     sum.decompress += each.decompress;
+    sum.off_gpu += each.off_gpu;
     sum.exposed_s += each.exposed_s;
   }
   return sum;
@@ -43,6 +44,8 @@ std::vector<StudyMessage> messages_of_phase(const FusedIteration& iteration, con
             sent_volume(op.collective, op.scope, op.bytes, problem.workers, problem.cost.per_server());
         message.sent_bytes += volume.by_worker;
         if (volume.by_interface > 0) message.between_servers.push_back(op.bytes);
+      } else if (op.kind == OpKind::timer) {
+        message.off_gpu += op.duration;
       } else {
         (begun ? message.decompress : message.compress) += op.duration;
       }
@@ -102,6 +105,9 @@ std::span<const MessageColumn> message_columns() {
        [](const StudyMessage& m) { return m.transfer.to_seconds(); }},
       {"decompress_s", "decompress [ms]", 1e3, "time of kernels between collectives and after the last",
        [](const StudyMessage& m) { return m.decompress.to_seconds(); }},
+      {"off_gpu_s", "off GPU [ms]", 1e3,
+       "time of what no GPU does for it: copies between GPU and host (`staging`), work of the host",
+       [](const StudyMessage& m) { return m.off_gpu.to_seconds(); }, true},
       {"exposed_s", "exposed [ms]", 1e3, "time for which the GPU was idle because of its collectives",
        [](const StudyMessage& m) { return m.exposed_s; }},
   };

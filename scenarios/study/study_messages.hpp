@@ -25,6 +25,7 @@ struct StudyMessage {
   Time compress;                       ///< time of the kernels before the first collective
   Time transfer;                       ///< time of the collectives, each alone in the network
   Time decompress;                     ///< time of the kernels between collectives and after the last
+  Time off_gpu;                        ///< time of timers: copies between GPU and host, work of the host
   double exposed_s = 0;                ///< for which the GPU was idle because of its collectives
   std::vector<Bytes> between_servers;  ///< size of each collective that leaves a server, in order; empty in a total
 };
@@ -67,6 +68,7 @@ struct MessageColumn {
   double shown;
   std::string_view text;
   double (*value)(const StudyMessage&);
+  bool if_any = false;  ///< tables have it only where a message has some
 };
 [[nodiscard]] std::span<const MessageColumn> message_columns();
 /// The reference of messages.csv.

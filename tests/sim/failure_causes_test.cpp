@@ -17,7 +17,8 @@ using namespace contend::test;
 
 namespace {
 
-/// One line for each interruption, and for each begin and end of a slowdown.
+/// One line for each interruption and each change in the way in which a job goes on, and for each begin and end of a
+/// slowdown.
 class Causes final : public DecisionObserver {
  public:
   void queued(Time, JobId) override {}
@@ -28,6 +29,9 @@ class Causes final : public DecisionObserver {
   void blocked(Time, JobId, Why, JobId) override {}
   void interrupted(Time now, JobId job, std::string_view cause) override {
     lines.push_back(fmt::format("{} s, job {}: {}", now.ns() / kSecond, job.value(), cause));
+  }
+  void adapted(Time now, JobId job, std::string_view what) override {
+    lines.push_back(fmt::format("{} s, job {} {}", now.ns() / kSecond, job.value(), what));
   }
   void slowed(Time now, const SlowGpus& slow, bool is_over) override {
     lines.push_back(fmt::format("{} s, GPUs {} to {}: {} {} by {}", now.ns() / kSecond, slow.first, slow.last - 1,
@@ -124,6 +128,30 @@ TEST_CASE("the cause of an interruption: the class of a component, the job itsel
   CHECK(causes(alone) == CauseLines{"10 s, job 0: the job fails by itself"});
   alone.failures.outages = {outage_s(10, 12, 0, 1)};
   CHECK(causes(alone) == CauseLines{"10 s, job 0: the job fails by itself, an outage on GPU 0 of server 0"});
+}
+
+TEST_CASE("a job that goes on without GPUs says which, and when it has them back") {
+  StruckCluster cluster{.servers = 2, .gpus_per_server = 2, .jobs = {}};
+  add_jobs(cluster, {{4, 100}});
+  cluster.failures.redundancy.cover = RedundancyRule::Cover::replicas;
+  cluster.failures.outages = {outage_s(10, 40, 1, 2), outage_s(20, 30, 2, 4)};
+  CHECK(causes(cluster) == CauseLines{"10 s, job 0 goes on without 1 GPU: an outage on GPU 1 of server 0",
+                                      "20 s, job 0 goes on without 2 GPUs: an outage on server 1",
+                                      "30 s, job 0 goes on with GPUs that are back, still without 1 GPU",
+                                      "40 s, job 0 goes on with all of its GPUs again"});
+}
+
+TEST_CASE("a job that takes steps against slow components says which") {
+  StruckCluster cluster{.servers = 2, .gpus_per_server = 2, .jobs = {}};
+  add_jobs(cluster, {{4, 100}});
+  Outage slow = outage_s(10, 50, 1, 2);
+  slow.slows = Slowdown{2'000, Slowdown::kFullPace};
+  cluster.failures.outages = {slow};
+  cluster.failures.mitigation.microbatches = Time::seconds(2);
+  // Half of the time is lost until 14 s.
+  CHECK(causes(cluster) == CauseLines{"10 s, GPUs 1 to 1: an event slows by 2000",
+                                      "14 s, job 0 gives slow GPUs fewer micro-batches",
+                                      "50 s, GPUs 1 to 1: an event no longer slows by 2000"});
 }
 
 TEST_CASE("the cause of an interruption: who noticed it first, and after how long") {

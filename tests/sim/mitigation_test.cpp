@@ -42,6 +42,7 @@ TEST_CASE("a job moves micro-batches away from a slow replica when it has lost a
   CHECK(result.jobs[0].finish.ns() == 101 + 20 * 127);
   CHECK(result.jobs[0].overhead.ns() == 40);
   CHECK(result.jobs[0].redone.ns() == 61);
+  CHECK(result.jobs[0].exposed().ns() == 7);
   CHECK(result.jobs[0].slowed.ns() == 4 * 20 * 20);
   CHECK(result.gpus[0].busy.ns() == 61 + 20 * 120);
   CHECK(result.jobs[0].lost_to_failures == GpuTime{});

@@ -55,7 +55,7 @@ TEST_CASE("idle time belongs to the collective that began first, then to timers,
                                         {"input", 4},
                                         {"exposed communication g", 18},
                                         {"exposed communication h", 10},
-                                        {"timer t", 8},
+                                        {"host and copies t", 8},
                                         {"other waits", 4}});
 }
 
