@@ -1,20 +1,22 @@
 // Shockwave (Zheng et al., NSDI 2023, section 5 and the parameters of its released code) plans which jobs run in each
-// of the next T rounds, anew when a job has come or gone and when the rounds are over. With n_j rounds for job j it
+// of the next T rounds, anew when a job has come or gone and after some of the rounds. With n_j rounds for job j it
 // makes
 //
 //     sum_j w_j log~(share_j(n_j)) / (jobs T) - k max_j remaining_j(n_j)
 //
 // largest, with share the part of its work that the job has done by then, remaining the seconds that it still needs,
 // and sum_j gpus_j n_j <= G T. log~ is linear between 0, 0.2, ..., 1; at 0 it is log 10^-6. Each job must be able to
-// end in time, by end of the plan + remaining_j / min(1, G / jobs) <= rho_max F_j, unless it is done within the plan.
+// end in time, by end of the plan + remaining_j / min(1, G / jobs) <= rho_max F_j, also if it is done within the plan.
 // F_j is 0.9 times the mean over its life of the ends that an equal share promised, and 0.1 times the last. Where not
-// all can, none has to, and a job that will be late by the ratio r > 1 counts w_j = r^12, at most 10^6.
+// all can, none has to, and a job that will be late by the ratio r > 1 counts w_j = r^12, at most 10^9.
 //
 // The released code gives an integer program of jobs x rounds to a solver, up to a gap or a limit of time. All rounds
 // are alike, so that only the number for each job counts: a multiple-choice knapsack for each bound on the longest job,
-// which ConfigurationProgram solves (configurations.hpp). Rounds take the jobs with most rounds left first, large
-// before small; a gang that finds no room in its rounds loses them. GPUs that the plan leaves go to other jobs, those
-// with most time left first.
+// which ConfigurationProgram solves (configurations.hpp). A second program of the released code then puts the rounds in
+// order, so that the sum of w_j times the mean round of job j is least. Here each round takes jobs by falling
+// w_j / (n_j gpus_j), which is best where no gang lacks room (Smith 1956), but for those that need all rounds left; a
+// gang that finds no room in its rounds loses them. GPUs that the plan leaves go to other jobs, those with most time
+// left first.
 //
 // Of a job whose batch changes while it trains (BatchRegime) the policy knows its batches and how fast it is with each,
 // but not when they come. With q of the training done, o_b of it with batch b, and M batches in all, each batch has the
@@ -43,7 +45,7 @@ namespace contend {
 namespace {
 
 constexpr double kUnits = 1e6;  // of the logarithms, as whole costs
-constexpr double kLateness = 12, kMostWeight = 1e6;
+constexpr double kLateness = 12, kMostWeight = 1e9;
 constexpr double kMeanOfEnds = 0.9, kLastEnd = 0.1;
 
 /// The logarithm, linear between multiples of 0.2.
@@ -90,9 +92,11 @@ double forecast_left(const JobView& view, std::span<const BatchRegime> regimes) 
 
 class Shockwave final : public SchedulingPolicy {
  public:
-  Shockwave(Time round, int rounds, double makespan_weight, double rho_max, double gap, bool forecasts)
+  Shockwave(Time round, int rounds, int replan_rounds, double makespan_weight, double rho_max, double gap,
+            bool forecasts)
       : round_{round},
         rounds_{rounds},
+        replan_rounds_{std::min(rounds, replan_rounds)},
         makespan_weight_{makespan_weight},
         rho_max_{rho_max},
         gap_{gap},
@@ -126,7 +130,7 @@ class Shockwave final : public SchedulingPolicy {
     if (jobs_.empty()) return;
     if (cluster.now().ns() % round_.ns() == 0) {
       look(cluster);
-      if (has_changed_ || rounds_left_ == 0) plan(cluster);
+      if (has_changed_ || rounds_left_ <= rounds_ - replan_rounds_) plan(cluster);
       start_round(cluster, actions);
       --rounds_left_;
     }
@@ -143,7 +147,8 @@ class Shockwave final : public SchedulingPolicy {
     double left_s = 0, total_s = 0;            ///< at its own speed
     double ends_s = 0, end_s = 0, life_s = 0;  ///< promised ends times seconds, the last one, and seconds
     double weight = 1;                         ///< in the plan
-    int rounds = 0;                            ///< of the plan, still to come
+    int planned = 0;                           ///< rounds of the plan
+    int rounds = 0;                            ///< those still to come
     bool is_taken = false;                     ///< in this round
 
     [[nodiscard]] double promised_s() const {
@@ -188,7 +193,7 @@ class Shockwave final : public SchedulingPolicy {
   [[nodiscard]] int promised_rounds(const Job& job, double now_s) const {
     for (int n = 0; n <= rounds_; ++n) {
       const double rounds_s = n * round_.to_seconds();
-      if (job.remaining(rounds_s) == 0 || end_after(job, now_s, rounds_s) <= rho_max_ * job.promised_s()) return n;
+      if (end_after(job, now_s, rounds_s) <= rho_max_ * job.promised_s()) return n;
     }
     return rounds_ + 1;
   }
@@ -221,7 +226,7 @@ class Shockwave final : public SchedulingPolicy {
       job.weight = 1;
     }
     for (std::size_t j = 0; j < jobs.size(); ++j) {
-      jobs[j]->rounds = found[j];
+      jobs[j]->rounds = jobs[j]->planned = found[j];
       jobs[j]->weight = weights[j];
     }
   }
@@ -287,11 +292,8 @@ class Shockwave final : public SchedulingPolicy {
     }
     std::ranges::stable_sort(order, std::ranges::greater{}, [&](const Job* job) {
       const bool is_planned = job->rounds > 0;
-      return std::tuple{is_planned,
-                        job->rounds >= rounds_left_,
-                        is_planned ? job->weight : 0.0,
-                        is_planned ? job->rounds : 0,
-                        is_planned ? job->gpus : 0,
+      return std::tuple{is_planned, job->rounds >= rounds_left_,
+                        is_planned ? job->weight / (job->planned * job->gpus) : 0.0, is_planned ? job->gpus : 0,
                         is_planned ? 0.0 : job->left_s};
     });
     std::int64_t room = gpus_;
@@ -309,7 +311,7 @@ class Shockwave final : public SchedulingPolicy {
   }
 
   Time round_;
-  int rounds_;
+  int rounds_, replan_rounds_;
   double makespan_weight_, rho_max_, gap_;
   bool forecasts_;
   std::map<std::int64_t, Job> jobs_;  // by JobView::tie
@@ -322,6 +324,7 @@ class Shockwave final : public SchedulingPolicy {
 std::unique_ptr<SchedulingPolicy> make_shockwave(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<Shockwave>(Time::ceil_nanoseconds(parameters.get<double>("round_s") * 1e9),
                                      static_cast<int>(parameters.get<std::int64_t>("rounds")),
+                                     static_cast<int>(parameters.get<std::int64_t>("replan_rounds")),
                                      parameters.get<double>("makespan_weight"), parameters.get<double>("rho_max"),
                                      parameters.get<double>("gap"), parameters.get<bool>("forecast"));
 }
@@ -332,6 +335,8 @@ PolicyRow<SchedulingPolicy> shockwave_scheduling() {
   static constexpr ParameterInfo kParameters[] = {
       {"round_s", 120.0, 1, 1e6, "length of a round, in seconds"},
       {"rounds", std::int64_t{20}, 1, 1000, "rounds of a plan"},
+      {"replan_rounds", std::int64_t{8}, 1, 1000,
+       "rounds of a plan that are used, unless a job comes or goes before; at most those of the plan"},
       {"makespan_weight", 1e-3, 0, 1e6,
        "what a second of the longest job counts beside the mean logarithm of progress"},
       {"rho_max", 1.0, 0.01, 1e6, "largest end of a job over that which an equal share promised"},

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <span>
@@ -82,14 +83,21 @@ std::vector<int> growing_epochs(const std::string& model, int batch, int gpus) {
   return found == kEpochs.end() ? std::vector<int>{} : found->second;
 }
 
+/// The first batch, until gradient noise scales grow; then 2, 4, 8, 16 times as many.
+int noise_scale_batch(const std::string& model, int batch, int gpus, std::int64_t epoch) {
+  int grown = batch;
+  for (const int from : growing_epochs(model, batch, gpus))
+    if (epoch >= from) grown = std::min(2 * grown, facts_of(model).largest_batch);
+  return grown;
+}
+
 /// True in the epochs in which gradients change fast.
-bool is_critical(const std::string& model, int batch, int epoch) {
+bool is_critical(const std::string& model, int batch, std::int64_t epoch) {
   const auto within = [&](int first, int last) { return epoch >= first && epoch < last; };
   if (model == "ResNet-18") return within(0, batch < 256 ? 10 : 20) || within(150, 160) || within(250, 260);
-  if (model == "ResNet-50") return epoch < 600 && epoch % 30 < 10;
+  if (model == "ResNet-50") return epoch % 30 < 10;
   if (model == "LM") return within(0, 10);
-  const int first = batch <= 1024 ? 30 : batch == 2048 ? 40 : 10;
-  return within(0, first) || within(60, 70) || within(80, 90);
+  return within(0, batch <= 1024 ? 30 : batch == 2048 ? 40 : 10);
 }
 
 /// Iterations of an epoch at each batch and their rates.
@@ -98,15 +106,17 @@ class Epochs {
   Epochs(const JsonValue& rates, const std::string& path, std::string model, int gpus)
       : rates_{rates}, path_{path}, model_{std::move(model)}, gpus_{gpus} {}
 
-  [[nodiscard]] double iterations(int batch) const { return std::ceil(facts_of(model_).samples / batch); }
-  [[nodiscard]] double seconds(int batch) const {
+  [[nodiscard]] std::int64_t iterations(int batch) const {
+    return static_cast<std::int64_t>(std::ceil(facts_of(model_).samples / batch));
+  }
+  /// Iterations per second; 0 if that batch was not measured.
+  [[nodiscard]] double rate(int batch) const {
     const std::string key = fmt::format("('{} (batch size {})', {})", model_, batch, gpus_);
     const JsonValue* const of_job = rates_.find(key);
     const JsonValue* const alone = of_job != nullptr ? of_job->find("null") : nullptr;
     double rate = 0;
     if (alone != nullptr) std::from_chars(alone->text.data(), alone->text.data() + alone->text.size(), rate);
-    if (!(rate > 0)) throw InputError{fmt::format("{}: no throughput of {} on v100", path_, key)};
-    return iterations(batch) / rate;
+    return rate;
   }
 
  private:
@@ -116,42 +126,70 @@ class Epochs {
   int gpus_;
 };
 
-/// Regimes of a job whose epochs have these batches; the last epoch may be a part of one.
-std::vector<BatchRegime> regimes_of(const Epochs& epochs, const std::vector<int>& batches, double last_part) {
-  const auto size_of = [&](std::size_t e) { return e + 1 == batches.size() ? last_part : 1.0; };
-  const double all = static_cast<double>(batches.size() - 1) + last_part;
-  std::vector<BatchRegime> regimes;
-  double seconds = 0, done = 0;
-  for (std::size_t e = 0; e < batches.size(); ++e) {
-    seconds += epochs.seconds(batches[e]) * size_of(e);
-    done += size_of(e);
-    const bool is_last = e + 1 == batches.size();
-    if (!is_last && batches[e + 1] == batches[e]) continue;
-    regimes.push_back({.until = Time::ceil_nanoseconds(seconds * 1e9), .progress = is_last ? 1 : done / all});
+/// A job of the trace.
+struct TracedJob {
+  std::string model, mode;
+  int batch = 1, gpus = 1;
+  std::int64_t iterations = 1;  ///< at the first batch
+  double longest_s = 0;         ///< it is ended when it has run for longer
+  bool pays_first = false;      ///< its first round has the cost of a start
+};
+
+/// Runs a job alone, round by round.
+class RoundsAlone {
+ public:
+  RoundsAlone(const TracedJob& job, const Epochs& epochs)
+      : job_{job}, epochs_{epochs}, batch_{job.batch}, all_{job.iterations} {}
+
+  [[nodiscard]] std::vector<BatchRegime> regimes() {
+    std::vector<BatchRegime> regimes;
+    double seconds = 0;
+    for (bool is_first = true;; is_first = false) {
+      const double rate = epochs_.rate(batch_);
+      std::int64_t iterations = std::min(static_cast<std::int64_t>(rate * kRound_s), all_ - done_);
+      const double runs_s = static_cast<double>(iterations) / rate;
+      if (is_first && job_.pays_first && runs_s > kRound_s - kNearlyWhole_s)
+        iterations = static_cast<std::int64_t>(static_cast<double>(iterations) * (1 - kStart_s / runs_s));
+      seconds += runs_s;
+      done_ += iterations;
+      const double progress = static_cast<double>(done_) / static_cast<double>(all_);
+      const bool has_changed = done_ < all_ && changes(), ends = done_ >= all_ || seconds > job_.longest_s;
+      if (ends || has_changed)
+        regimes.push_back({.until = Time::ceil_nanoseconds(seconds * 1e9), .progress = ends ? 1 : progress});
+      if (ends) return regimes;
+      wanted_ = batch_wanted();
+    }
   }
-  return regimes;
-}
+
+  static constexpr double kRound_s = 120, kStart_s = 20, kNearlyWhole_s = 5;
+
+ private:
+  /// Changes the batch as was wanted at the end of the round before. What is left of an epoch counts as done.
+  bool changes() {
+    if (wanted_ == batch_ || !(epochs_.rate(wanted_) > 0)) return false;
+    const std::int64_t before = epochs_.iterations(batch_), now = epochs_.iterations(wanted_);
+    all_ = (all_ + before - 1) / before * now;
+    done_ = (done_ + before - 1) / before * now;
+    batch_ = wanted_;
+    return true;
+  }
+  [[nodiscard]] int batch_wanted() const {
+    const int largest = facts_of(job_.model).largest_batch;
+    if (largest == 0 || job_.batch == largest || job_.mode == "static") return batch_;
+    const std::int64_t epoch = (done_ + epochs_.iterations(batch_) - 1) / epochs_.iterations(batch_);
+    if (job_.mode == "accordion") return is_critical(job_.model, job_.batch, epoch) ? job_.batch : largest;
+    if (job_.mode != "gns") throw InputError{fmt::format("Shockwave's trace: unknown mode {}", job_.mode)};
+    const bool grows = noise_scale_batch(job_.model, job_.batch, job_.gpus, epoch + 1) > batch_;
+    return grows ? std::min(2 * batch_, largest) : batch_;
+  }
+
+  const TracedJob& job_;
+  const Epochs& epochs_;
+  int batch_, wanted_ = batch_;
+  std::int64_t all_, done_ = 0;  // iterations at the present batch
+};
 
 }  // namespace
-
-std::vector<int> batches_of_epochs(const std::string& model, const std::string& mode, int batch, int gpus, int epochs) {
-  constexpr double kFirstPart = 0.3;  // Accordion keeps the first batch for so much of the training
-  std::vector<int> batches(static_cast<std::size_t>(epochs), batch);
-  const int largest = facts_of(model).largest_batch;
-  if (largest == 0 || mode == "static") return batches;
-  if (mode == "accordion") {
-    for (int e = 0; e < epochs; ++e)
-      if (e > epochs * kFirstPart && !is_critical(model, batch, e)) batches[static_cast<std::size_t>(e)] = largest;
-    return batches;
-  }
-  if (mode != "gns") throw InputError{fmt::format("Shockwave's trace: unknown mode {}", mode)};
-  int grown = batch;
-  for (const int from : growing_epochs(model, batch, gpus)) {
-    grown = std::min(2 * grown, largest);
-    for (int e = from; e < epochs; ++e) batches[static_cast<std::size_t>(e)] = grown;
-  }
-  return batches;
-}
 
 std::optional<RunResult> run_shockwave_trace(const std::string& policy, const PolicyValues& parameters,
                                              bool foresees_batches) {
@@ -162,7 +200,15 @@ std::optional<RunResult> run_shockwave_trace(const std::string& policy, const Po
   const JsonValue rates = read_json(*open_file(rates_path), rates_path);
   const JsonValue* const v100 = rates.find("v100");
   if (v100 == nullptr) throw InputError{fmt::format("{}: no throughputs of v100", rates_path)};
-  enum Field : std::size_t { kType = 0, kIterations = 5, kGpus = 6, kMode = 7, kArrival = 11, kFields = 12 };
+  enum Field : std::size_t {
+    kType = 0,
+    kIterations = 5,
+    kGpus = 6,
+    kMode = 7,
+    kDuration = 10,
+    kArrival = 11,
+    kFields = 12
+  };
   Workload workload;
   std::istringstream lines{read_file(trace)};
   for (std::string line; std::getline(lines, line);) {
@@ -181,10 +227,17 @@ std::optional<RunResult> run_shockwave_trace(const std::string& policy, const Po
     job.gpus = std::stoi(fields[kGpus]);
     job.submit = Time::ceil_nanoseconds(std::stod(fields[kArrival]) * 1e9);
     const Epochs epochs{*v100, rates_path, model, job.gpus};
-    const double count = std::stod(fields[kIterations]) / epochs.iterations(batch);
-    const int whole = static_cast<int>(std::ceil(count));
-    std::vector<BatchRegime> regimes =
-        regimes_of(epochs, batches_of_epochs(model, fields[kMode], batch, job.gpus, whole), count - (whole - 1));
+    constexpr double kOverrun = 1.5;
+    const TracedJob traced{.model = model,
+                           .mode = fields[kMode],
+                           .batch = batch,
+                           .gpus = job.gpus,
+                           .iterations = std::stoll(fields[kIterations]),
+                           .longest_s = std::floor(std::stod(fields[kDuration]) * kOverrun),
+                           .pays_first = job.submit > Time{}};
+    if (!(epochs.rate(batch) > 0))
+      throw InputError{fmt::format("{}: no throughput of {} on {} V100", rates_path, fields[kType], job.gpus)};
+    std::vector<BatchRegime> regimes = RoundsAlone{traced, epochs}.regimes();
     job.duration = regimes.back().until;
     job.regimes = static_cast<std::int32_t>(workload.regimes.size());
     workload.regimes.push_back(std::move(regimes));
@@ -193,7 +246,7 @@ std::optional<RunResult> run_shockwave_trace(const std::string& policy, const Po
   ClusterSpec cluster;
   cluster.servers = kShockwaveServers;
   cluster.gpu_memory = Bytes{1};
-  return run_timed(cluster, std::move(workload), policy, parameters, 0, {}, foresees_batches);
+  return run_timed(cluster, std::move(workload), policy, parameters, RoundsAlone::kStart_s, {}, foresees_batches);
 }
 
 }  // namespace contend

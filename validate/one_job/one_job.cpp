@@ -12,8 +12,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <map>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -152,29 +154,38 @@ OneJobOutcome compare_one_job(const OneJobCase& one_job) {
 
 int validate_one_job(std::FILE* out) {
   const std::vector<OneJobCase> cases = one_job_cases();
-  std::vector<OneJobOutcome> outcomes(cases.size());
-  parallel_for(
-      std::max(1U, std::thread::hardware_concurrency()), cases.size(),
-      [&] { return [&](std::size_t i) { outcomes[i] = compare_one_job(cases[i]); }; }, [] { return false; });
   std::map<std::string, std::size_t> refusals;
-  std::size_t equal = 0;
-  int differ = 0;
+  std::size_t equal = 0, differ = 0;
   fmt::print(out, "one-job: a job alone in a cluster against the study of its iteration, {} iterations\n\n",
              kIterations);
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (!outcomes[i].difference.empty()) {
-      ++differ;
-      fmt::print(out, "  differs: {}: {}\n", cases[i].title(), outcomes[i].difference);
-    } else if (!outcomes[i].refusal.empty()) {
-      ++refusals[outcomes[i].refusal];
-    } else {
-      ++equal;
+  fmt::print(out, "{:<14} {:<16} {:>6} {:>6} {:>8} {:>7}\n", "network", "fusion", "cases", "equal", "refused",
+             "differ");
+  for (std::size_t first = 0, last = 0; first < cases.size(); first = last) {
+    const auto& [model, fusion] = std::tie(cases[first].model, cases[first].fusion);
+    while (last < cases.size() && cases[last].model == model && cases[last].fusion == fusion) ++last;
+    std::vector<OneJobOutcome> outcomes(last - first);
+    parallel_for(
+        std::max(1U, std::thread::hardware_concurrency()), outcomes.size(),
+        [&] { return [&](std::size_t i) { outcomes[i] = compare_one_job(cases[first + i]); }; }, [] { return false; });
+    std::size_t equal_here = 0, differ_here = 0;
+    for (const OneJobOutcome& each : outcomes) {
+      differ_here += each.difference.empty() ? 0U : 1U;
+      equal_here += each.difference.empty() && each.refusal.empty() ? 1U : 0U;
+      if (each.difference.empty() && !each.refusal.empty()) ++refusals[each.refusal];
     }
+    fmt::print(out, "{:<14} {:<16} {:>6} {:>6} {:>8} {:>7}\n", model, fusion, outcomes.size(), equal_here,
+               outcomes.size() - equal_here - differ_here, differ_here);
+    for (std::size_t i = 0; i < outcomes.size(); ++i)
+      if (!outcomes[i].difference.empty())
+        fmt::print(out, "  differs: {}: {}\n", cases[first + i].title(), outcomes[i].difference);
+    std::fflush(out);  // a block may take minutes
+    equal += equal_here;
+    differ += differ_here;
   }
-  fmt::print(out, "{} of {} cases: every iteration ends at the same nanosecond\n", equal, cases.size());
+  fmt::print(out, "\n{} of {} cases: every iteration ends at the same nanosecond\n", equal, cases.size());
   for (const auto& [reason, count] : refusals) fmt::print(out, "{:6} refused: {}\n", count, reason);
   fmt::print(out, "{:6} differ\n", differ);
-  return differ;
+  return differ == 0 ? 0 : 1;
 }
 
 }  // namespace contend
