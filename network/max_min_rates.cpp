@@ -203,15 +203,29 @@ void MaxMinRates::share_link(std::uint32_t l) {
   link.updates = kStale;
   link.scanned = false;
   link.level = flow.bottleneck == l ? flow.level : kUnlimited;
-  disorder(entry.flow);
-  swap_hops(entry.flow, entry.which, flows_[entry.flow].shared++);
+  const std::uint32_t which = entry.which, id = entry.flow, first = flows_[id].shared++;
+  swap_hops(id, which, first);
+  if (which == first)
+    disorder(id);
+  else  // what was the tightest still is
+    swap_hops(id, which, first + 1);
 }
 
 // One flow has the link alone from now on.
 void MaxMinRates::leave_alone(std::uint32_t l) {
   const Entry& entry = entries_[l].front();
-  disorder(entry.flow);
-  swap_hops(entry.flow, entry.which, --flows_[entry.flow].shared);
+  const std::uint32_t id = entry.flow;
+  Flow& flow = flows_[id];
+  swap_hops(id, entry.which, --flow.shared);
+  const std::uint32_t first = flow.shared;
+  if (flow.unordered || levels_[id].bottleneck == kLoose)
+    disorder(id);
+  else if (first + 1 < flow.hops.size() && level_of_hop(flow.hops[first + 1]) <= level_of_hop(flow.hops[first]))
+    swap_hops(id, first, first + 1);
+}
+
+double MaxMinRates::level_of_hop(const Hop& hop) const {
+  return capacity(LinkId{hop.link}) / hop.per_level;
 }
 
 void MaxMinRates::disorder(std::uint32_t flow) {
@@ -229,7 +243,7 @@ void MaxMinRates::order_hops() {
     std::uint32_t tightest = flow.shared;
     double lowest = kUnlimited;
     for (std::uint32_t i = flow.shared; i < flow.hops.size(); ++i) {
-      const double level = capacity(LinkId{flow.hops[i].link}) / flow.hops[i].per_level;
+      const double level = level_of_hop(flow.hops[i]);
       if (level >= lowest) continue;
       lowest = level;
       tightest = i;

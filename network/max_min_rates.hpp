@@ -163,6 +163,7 @@ class MaxMinRates {
   void leave_alone(std::uint32_t link);
   void disorder(std::uint32_t flow);
   void order_hops();
+  [[nodiscard]] double level_of_hop(const Hop& hop) const;
   static void drop(LinkState& link, double per_level, const Level& flow, std::uint32_t l);
   void move(std::uint32_t flow, std::uint32_t bottleneck, double level, std::uint32_t except);
   void loosen(std::uint32_t flow, std::uint32_t except);
