@@ -144,6 +144,17 @@ TEST_CASE("nccl at flow: a machine that isn't that of the servers is told") {
         std::string::npos);
 }
 
+TEST_CASE("nccl beside interfaces with another rate than those of its machine is told") {
+  const auto note_of = [](const std::string& nic) {
+    return other_machine_note(parsed("network: {fidelity: contention, formula: nccl, nccl: {machine: dgx-a100}" + nic +
+                                     "}\ncluster: {servers: 8, gpus_per_server: 8}\n"));
+  };
+  CHECK(note_of("").empty());
+  CHECK(note_of(", nic: 200Gbps").empty());
+  CHECK(note_of(", nic: 100Gbps").find("of 24 GB/s each; network.nic is for messages from GPU to GPU only") !=
+        std::string::npos);
+}
+
 TEST_CASE("nccl at flow: keys that can't be, or have no effect") {
   const std::string begin = "network: {fidelity: flow, nic: 200Gbps, server: dgx-a100, collectives: ";
   const std::string cluster = "cluster: {servers: 8, gpus_per_server: 8}\n";
