@@ -111,6 +111,11 @@ void Executor::open(JobId job, Slot slot, bool first) {
   run.live->left[slot] = plan.instances[phase];
   run.live->unsent[slot] = plan.sent[phase];
   run.live->admitted[slot] = false;
+  if (plan.patience) {
+    run.live->ready_since[slot] = Time::never();
+    run.live->patience_runs[slot] = false;
+    if (first) run.live->late.forget_from(run.iteration_of(slot));
+  }
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Plan::PlannedOp& op = plan.ops[i];
     std::int32_t waits_for = op.predecessor_instances[0][phase];
@@ -199,8 +204,13 @@ void Executor::contribute(const Completion& done, OpId after, Slot slot, bool an
 }
 
 void Executor::announce(JobId job, OpId op, Slot slot, CellId cell, std::uint16_t seat) {
-  const OpKind kind = state_.run(job).plan->ops[op.index()].op.kind;
+  const Plan& plan = *state_.run(job).plan;
+  const OpKind kind = plan.ops[op.index()].op.kind;
   if (kind == OpKind::compute) {
+    if (plan.patience && plan.ops[op.index()].may_be_dropped) {
+      Time& since = state_.run(job).live->ready_since[slot];
+      since = std::min(since, state_.clock);
+    }
     state_.at(cell).ready.push_back({job, op, slot, seat});
     state_.touch(cell);
   } else if (kind == OpKind::timer) {
@@ -224,6 +234,10 @@ void Executor::on_timer_end(JobId job) {
   CONTEND_CHECK(ended != timers.end(), "a timer that ends has run");
   const RunningTimer timer = *ended;
   timers.erase(ended);
+  if (!timer.op.valid()) {
+    expired_.push_back({job, timer.slot, state_.run(job).iteration_of(timer.slot)});
+    return;
+  }
   ++state_.events;
   state_.fingerprint.add(static_cast<std::uint64_t>(state_.clock.ns()));
   state_.fingerprint.add((std::uint64_t{UINT32_MAX} << 32) ^ (std::uint64_t{job.value()} << 8) ^ timer.op.value());
@@ -281,6 +295,8 @@ void Executor::complete(const Completion& done) {
   if (op.per_rank) {
     state_.occupant(done.cell, done.job).pending[at] = kDone;
     run.live->left[done.slot] -= state_.ranks_of(done.cell);
+    if (op.is_last_awaited && !run.live->patience_runs[done.slot] && has_done_awaited(done))
+      start_patience(done.job, done.slot);
   } else {
     run.live->pending[at] = kDone;
     run.live->left[done.slot] -= 1;
@@ -295,6 +311,7 @@ void Executor::complete(const Completion& done) {
 void Executor::end_iteration(JobId job) {
   JobRun& run = state_.run(job);
   while (run.live->left[run.live->current] == 0) {
+    if (run.live->patience_runs[run.live->current]) forget_patience(run);
     ++run.completed;
     state_.iterated.push_back(job);
     run.live->iterated = state_.clock;
@@ -324,6 +341,64 @@ void Executor::leave_behind() {
     drain();
   }
   begun_.clear();
+  for (const Expired& each : expired_) end_patience(each);
+  expired_.clear();
+}
+
+bool Executor::has_done_awaited(const Completion& done) const {
+  const JobRun& run = state_.run(done.job);
+  const Occupant& occupant = state_.occupant(done.cell, done.job);
+  for (std::size_t i = 0; i < run.plan->ops.size(); ++i) {
+    const OpId op{i};
+    if (run.plan->ops[i].is_last_awaited && run.has(done.slot, op) && occupant.pending[run.at(done.slot, op)] != kDone)
+      return false;
+  }
+  return true;
+}
+
+void Executor::start_patience(JobId job, Slot slot) {
+  JobRun& run = state_.run(job);
+  constexpr Int128 kThousand = 1000;
+  const Int128 took = (state_.clock - run.live->ready_since[slot]).ns();
+  const Int128 more = (took * run.plan->patience->tolerance + kThousand - 1) / kThousand;
+  const Time end = state_.clock + GpuTime::nanoseconds(more).on_each_of(1);
+  const CalendarEvent event{CalendarEvent::Kind::timer_end, CellId{}, job};
+  run.live->patience_runs[slot] = true;
+  run.live->timers.push_back({OpId::none(), slot, end, state_.calendar.schedule(end, Phase::completions, event)});
+}
+
+/// Of the oldest iteration in flight, which has ended.
+void Executor::forget_patience(JobRun& run) {
+  std::vector<RunningTimer>& timers = run.live->timers;
+  const auto found = std::find_if(timers.begin(), timers.end(), [&](const RunningTimer& timer) {
+    return !timer.op.valid() && timer.slot == run.live->current;
+  });
+  if (found == timers.end()) return;
+  state_.calendar.cancel(found->event);
+  timers.erase(found);
+}
+
+void Executor::end_patience(const Expired& expired) {
+  JobRun& run = state_.run(expired.job);
+  // The iteration may have ended at this instant, and the job with it.
+  if (!run.live || run.iteration_of(expired.slot) != expired.iteration) return;
+  std::vector<std::uint32_t> late;
+  for (SeatedCell& id : run.live->cells) {
+    const Occupant& occupant = state_.occupant(id, expired.job);
+    const auto is_left = [&](std::size_t i) {
+      const OpId op{i};
+      return run.plan->ops[i].is_last_awaited && run.plan->ops[i].op.role == occupant.role &&
+             run.has(expired.slot, op) && occupant.pending[run.at(expired.slot, op)] != kDone;
+    };
+    bool is_late = false;
+    for (std::size_t i = 0; i < run.plan->ops.size() && !is_late; ++i) is_late = is_left(i);
+    if (!is_late) continue;
+    for (const GpuId gpu : state_.at(id).gpus) late.push_back(gpu.value());
+  }
+  std::sort(late.begin(), late.end());
+  if (late.empty() || !run.live->late.leave_behind(run.plan->pattern, expired.iteration, std::move(late))) return;
+  drop_late(expired.job, expired.slot);
+  drain();
 }
 
 /// True if nothing of the iteration waits for its ranks that may leave some of them behind.

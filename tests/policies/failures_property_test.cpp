@@ -142,11 +142,17 @@ void add_redundancy(RandomCluster& cluster, Time length, bool timed) {
 /// if one does.
 bool leave_ranks_behind(RandomCluster& cluster) {
   bool any = false;
+  RandomStream random{cluster.seed, "patience"};
   for (std::string& text : cluster.graphs) {
     const IterationGraph graph = graph_from_text(text);
     const Role& role = graph.roles().front();
     if (role.ranks < 2) continue;
-    const std::string tolerant = fmt::format("{} | late {} {}", text, role.name, std::max(1, role.ranks / 3));
+    std::string tolerant = fmt::format("{} | late {} {}", text, role.name, std::max(1, role.ranks / 3));
+    if (random.uniform_integer(0, 1) == 0) {  // with patience
+      const std::int64_t burst = random.uniform_integer(1, 3);
+      tolerant +=
+          fmt::format(" {} {} {}", random.uniform_integer(0, 1'500), burst, burst + random.uniform_integer(0, 3));
+    }
     try {
       static_cast<void>(graph_from_text(tolerant));
     } catch (const InputError&) {
