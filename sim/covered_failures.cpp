@@ -14,7 +14,7 @@ namespace contend {
 /// Has a job go on without those of its GPUs that have broken now, if its redundancy covers that.
 bool Outages::goes_on(JobId job, Time detection) {
   JobRun& run = state_.run(job);
-  const RedundancyRule& rule = spec_.redundancy;
+  const RedundancyRule rule = state_.redundancy_of(run);
   if (!rule.any()) return false;
   std::vector<GpuId> now;
   for (const GpuId gpu : broken_now_)

@@ -121,12 +121,10 @@ void add_redundancy(RandomCluster& cluster, Time length, bool timed) {
   if (in(0, 1) == 0) rule.failover = part(1, 20);
   if (in(0, 1) == 0) rule.rejoin = part(1, 20);
   if (!timed) {
-    const auto is_odd = [](const JobSpec& job) { return job.gpus % 2 == 1; };
-    if (std::ranges::any_of(cluster.jobs, is_odd)) {
-      rule.stages = 1;
-      rule.cover = RedundancyRule::Cover::replicas;
+    for (JobSpec& job : cluster.jobs) {
+      job.duration.reset();
+      job.layout.stage = job.gpus % 2 == 0 ? job.gpus / 2 : job.gpus;  // two stages, or one
     }
-    for (JobSpec& job : cluster.jobs) job.duration.reset();
     return;
   }
   for (JobSpec& job : cluster.jobs) {
