@@ -161,6 +161,7 @@ Workload build_workload(const std::vector<JobRequest>& requests, const GraphMake
     std::size_t graph = 0;
     Bytes memory;
     RankLayout layout;
+    std::int64_t extra_iterations = 0;
   };
   std::map<std::pair<std::string, int>, Made> known;
   for (const JobRequest& request : requests) {
@@ -197,13 +198,14 @@ Workload build_workload(const std::vector<JobRequest>& requests, const GraphMake
       const auto [made, is_new] = known.try_emplace({request.model, request.gpus});
       if (is_new) {
         TrainedJob trained = made_for(request, maker);
-        made->second = {workload.graphs.size(), trained.memory, trained.layout};
+        made->second = {workload.graphs.size(), trained.memory, trained.layout, trained.extra_iterations};
         workload.graphs.push_back(std::move(trained.graph));
         workload.notes.push_back(trained.notes);
         workload.torn.push_back(std::move(trained.torn));
       }
       job.memory_per_gpu = made->second.memory;
       job.layout = made->second.layout;
+      job.iterations += made->second.extra_iterations;
       job.graph = made->second.graph;
     }
     workload.jobs.push_back(std::move(job));

@@ -65,6 +65,7 @@ struct TrainedJob {
   IterationNotes notes{};
   RankLayout layout{};
   TornGraph torn{};
+  std::int64_t extra_iterations = 0;  ///< after those that the job asks for, with which it completes what they began
 };
 /// Gives jobs their graphs by the name of the model and the number of GPUs. Throws InputError for an unknown model.
 using GraphMaker = std::function<TrainedJob(const std::string& model, int gpus)>;

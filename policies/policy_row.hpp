@@ -2,6 +2,7 @@
 // What a policy says of itself: name, summary, source, parameters and factory (PolicyRow); and what it gets when it is
 // made: the values of its parameters and what it may need beside them.
 
+#include "network/clos.hpp"
 #include "sim/ids.hpp"
 #include "sim/policy_failure.hpp"
 #include "sim/ports.hpp"
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -71,6 +73,11 @@ struct PolicyContext {
   /// Returns the group of each server, tier by tier, the lowest tier first. Servers of a group reach each other without
   /// a higher tier (network/server_groups.hpp). Empty: one switch connects all servers.
   std::function<std::vector<std::vector<std::uint32_t>>()> server_groups{};
+  /// Returns the fabric of leaves and spines, or nothing if it is no such fabric. Empty: no routes are planned.
+  std::function<std::optional<ClosFabric>()> clos{};
+  /// What a placement policy may tell the router of the run: the spines that it gives jobs. None: no routes are
+  /// planned.
+  std::shared_ptr<ReservedSpines> reserved{};
   /// By job, the bytes that each of its servers sends through its interfaces in a second when the job is alone and
   /// spans servers; 0 where that isn't known, as of jobs with a duration. Empty: nothing is known.
   std::function<std::vector<double>()> sent_per_second{};

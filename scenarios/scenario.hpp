@@ -7,6 +7,7 @@
 #include "models/parallel/documents.hpp"
 #include "models/parallel/recomputation.hpp"
 #include "models/parallel/training_iteration.hpp"
+#include "models/reliability/stragglers.hpp"
 #include "models/workload.hpp"
 #include "models/workloads/synthetic.hpp"
 #include "network/routing/planning.hpp"
@@ -190,6 +191,27 @@ enum class Runtime : std::uint8_t {
   fsdp2,  ///< as PyTorch's FSDP2 and its caching allocator (models/parallel/fsdp_memory.hpp)
 };
 
+/// Steps whose gradients are coded, so that nothing is lost of the workers that they leave behind.
+struct CodedSteps {
+  GradientCode code = GradientCode::gradient_coding;
+  /// Workers that a step, or with the other codes `window` steps in a row, may leave behind; 0: there is no code.
+  int stragglers = 0;
+  int burst = 1, window = 2;  ///< of the codes but gradient_coding (LatePattern)
+  /// Patience (sim/graph.hpp): by how much longer than the fastest worker a late one takes, as a part of that time.
+  /// With gradient_coding none: a step waits for all but `stragglers`.
+  std::optional<double> tolerance;
+
+  [[nodiscard]] CodingScheme scheme(int workers) const {
+    return {.code = code,
+            .workers = workers,
+            .stragglers = stragglers,
+            .burst = burst,
+            .window = window,
+            .distinct = stragglers};
+  }
+  bool operator==(const CodedSteps&) const = default;
+};
+
 /// The entry of `training` whose members hold for all others that don't give them; no job trains it.
 inline constexpr std::string_view kDefaultEntry = "default";
 
@@ -200,9 +222,10 @@ struct TrainingEntry : TrainingSetup {
   PolicyChoice fusion, compression;
   int accumulate = 1;  ///< micro-batches of `batch` samples between two exchanges
   /// Workers that a step leaves behind if they are late (Role::late). Backup workers' gradients are then lost (Chen et
-  /// al., arXiv 1604.00981, section 3); with a code each worker computes the parts of one more than `coded` workers, so
-  /// that nothing is lost (Tandon et al., ICML 2017).
-  int backup = 0, coded = 0;
+  /// al., arXiv 1604.00981, section 3); with a code each worker also computes parts of others (models/reliability/
+  /// stragglers.hpp), so that nothing is lost.
+  int backup = 0;
+  CodedSteps coded;
   std::optional<int> global_batch;  ///< samples of all workers between two exchanges; `accumulate` follows from it
   std::optional<ParallelSetup> parallel;       ///< if the model is spread over several GPUs
   std::optional<std::string> config;           ///< path of a config.json that describes the model
@@ -210,8 +233,8 @@ struct TrainingEntry : TrainingSetup {
   std::optional<double> attention_efficiency;  ///< share of the peak that attention in one kernel reaches
   std::optional<double> efficiency;  ///< share of the device's peak that large products reach; none: RooflineOptions
   Recomputation recompute = Recomputation::none;
-  Runtime runtime = Runtime::plain;                          ///< whose way to hold tensors counts
-  [[nodiscard]] int late() const { return backup + coded; }  // one of them is 0
+  Runtime runtime = Runtime::plain;                                     ///< whose way to hold tensors counts
+  [[nodiscard]] int late() const { return backup + coded.stragglers; }  // one of them is 0
   Optimizer optimizer = Optimizer::none;
   Time input;                   ///< for which each iteration waits for its data
   std::optional<Bytes> memory;  ///< of each GPU; if not given, derived from the network

@@ -160,7 +160,7 @@ void Allocation::wake(JobId job) {
   JobRun& run = state_.run(job);
   count_restart(run);
   run.ends = Time::never();
-  run.resumes = run.was_struck = false;
+  run.resumes = run.was_struck = run.saved_itself = false;
   ++state_.events;
   ++state_.groups_changed;  // it was stuck until now
   state_.note_change(job);
@@ -314,10 +314,11 @@ bool Allocation::vacate(JobId job) {
   JobRun& run = state_.run(job);
   const bool has_saved = go_back(job);
   state_.set_state(job, JobState::preempted);
-  const bool was_struck = !run.timed() && run.was_struck;
+  const bool was_struck = !run.timed() && run.was_struck, saved_itself = run.saved_itself;
   const bool has_saved_now = release(job);
   run.resumes = true;
   run.was_struck = was_struck;
+  run.saved_itself = saved_itself;
   too_large_.clear();
   return has_saved || has_saved_now;
 }
@@ -413,9 +414,11 @@ void Allocation::begin_anew(JobRun& run, JobId job, bool is_struck) {
 bool Allocation::interrupt(JobId job, JobState next, bool keeps_gpus) {
   JobRun& run = state_.run(job);
   const GpuTime lost_before = run.lost;
+  const bool saved_itself = run.saved_itself;
   bool has_saved = go_back(job);
   state_.set_state(job, next);
   has_saved = release(job, keeps_gpus) || has_saved;
+  run.saved_itself = saved_itself;
   run.lost_to_failures += run.lost - lost_before;
   ++run.interruptions;
   run.resumes = run.was_struck = true;
@@ -492,7 +495,7 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
     run.saving.reset();
     run.shared.reset();
   }
-  run.resumes = run.was_struck = false;
+  run.resumes = run.was_struck = run.saved_itself = false;
   run.balances = run.reroutes = false;
   run.width = run.spec->gpus;
   std::vector<GpuId>{}.swap(run.gpus);

@@ -66,23 +66,24 @@ void check_loans(const FailureSpec& failures, const ClusterSpec& cluster) {
 void check_redundancy(const EngineState& state) {
   const RedundancyRule& rule = state.options.failures.redundancy;
   if (!rule.any()) return;
-  const bool is_alone = rule.cover == RedundancyRule::Cover::neighbours && rule.stages < 2;
-  if (rule.stages < 1 || is_alone || rule.tolerates.value_or(1) < 1 || rule.failover < Time{} || rule.rejoin < Time{} ||
+  if (rule.stages < 1 || rule.tolerates.value_or(1) < 1 || rule.failover < Time{} || rule.rejoin < Time{} ||
       rule.step_cost < 1'000 || rule.step_cost > RedundancyRule::kMostStepCost)
-    throw InputError{"redundancy has stages, 2 with neighbours, times >= 0, and a cost of 1 to 1000"};
+    throw InputError{"redundancy has stages, times >= 0, and a cost of 1 to 1000"};
   if (state.options.sharing.any())
     throw InputError{"jobs that share GPUs can't go on without some of them: leave out sharing or redundancy"};
   for (const JobSpec& job : state.workload.jobs) {
     const auto complain = [&](std::string_view reason) {
       throw InputError{fmt::format("redundancy: job `{}` {}", job.name, reason)};
     };
-    if (job.gpus % rule.stages != 0)
-      complain(fmt::format("has {} GPUs, not a multiple of {} stages", job.gpus, rule.stages));
+    const int stages = stages_of(job, rule);
+    if (job.gpus % stages != 0) complain(fmt::format("has {} GPUs, not a multiple of {} stages", job.gpus, stages));
+    if (job.duration && rule.cover == RedundancyRule::Cover::neighbours && stages < 2)
+      complain("has a single stage, which has no neighbour");
     if (!job.duration && !state.options.interference.none())
       complain("has iterations, and what redundancy adds to their tasks can't be simulated with interference");
-    if (!job.duration && job.gpus / rule.stages % job.layout.replica != 0)
+    if (!job.duration && job.gpus / stages % job.layout.replica != 0)
       complain(fmt::format("has groups of {} GPUs, which the {} of a stage are not a multiple of", job.layout.replica,
-                           job.gpus / rule.stages));
+                           job.gpus / stages));
     if (job.sizes >= 0 || (job.gpu_share > 0 && job.gpu_share < kWholeGpu))
       complain("is elastic or reserves parts of GPUs");
   }

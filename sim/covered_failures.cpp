@@ -30,7 +30,7 @@ void Outages::tell_adapted(JobId job, const std::function<std::string()>& what) 
 /// Has a job go on without those of its GPUs that have broken now, if its redundancy covers that.
 bool Outages::goes_on(JobId job, Time detection) {
   JobRun& run = state_.run(job);
-  const RedundancyRule& rule = spec_.redundancy;
+  const RedundancyRule rule = state_.redundancy_of(run);
   if (!rule.any()) return false;
   std::vector<GpuId> now;
   for (const GpuId gpu : broken_now_)

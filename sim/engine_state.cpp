@@ -197,9 +197,15 @@ std::vector<int> EngineState::ranks_out(const JobRun& run) const {
   return out;
 }
 
+RedundancyRule EngineState::redundancy_of(const JobRun& run) const {
+  const RedundancyRule& rule = options.failures.redundancy;
+  if (!rule.any()) return rule;
+  return rule.of_job(run.width, contend::stages_of(*run.spec, rule));
+}
+
 void EngineState::go_on_covered(JobId job, Time stands) {
   JobRun& run = jobs[job.index()];
-  const RedundancyRule& rule = options.failures.redundancy;
+  const RedundancyRule rule = redundancy_of(run);
   show_run(job);
   if (!run.shared) {
     run.shared = std::make_unique<SharedClock>(run.since, run.pause(costs_of(run)), clock);

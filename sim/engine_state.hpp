@@ -46,12 +46,13 @@ struct alignas(kCacheLine) JobRun {
   PolicyKey key = 0;  ///< of the scheduling policy
   Time next_promise = Time::never();
   bool key_is_stale = true;
-  bool waits = false;       ///< in the queue of the scheduling policy
-  bool is_cut = false;      ///< the present or last run of a timed job is ended by its time limit
-  bool resumes = false;     ///< a timed job that was preempted: its next start, or the present one, is a restart
-  bool gave_up = false;     ///< it ended because failures interrupted it too often
-  bool was_struck = false;  ///< a failure ended its last run: its next start, or the present one, pays for that
-  bool resubmits = false;   ///< its next retry counts as a submission (RetryRule::at_end)
+  bool waits = false;         ///< in the queue of the scheduling policy
+  bool is_cut = false;        ///< the present or last run of a timed job is ended by its time limit
+  bool resumes = false;       ///< a timed job that was preempted: its next start, or the present one, is a restart
+  bool gave_up = false;       ///< it ended because failures interrupted it too often
+  bool was_struck = false;    ///< a failure ended its last run: its next start, or the present one, pays for that
+  bool saved_itself = false;  ///< before that it saved what it had done (Mitigation::restart), and pays for that, too
+  bool resubmits = false;     ///< its next retry counts as a submission (RetryRule::at_end)
   /// The steps of Mitigation that it has taken in its present run.
   bool balances = false, reroutes = false;
   JobState state = JobState::submitted;
@@ -154,7 +155,8 @@ struct alignas(kCacheLine) JobRun {
   [[nodiscard]] bool elastic() const { return spec->sizes >= 0; }
   /// The time on its GPUs before its work goes on.
   [[nodiscard]] Time pause(const PreemptionCosts& costs) const {
-    return (resumes ? costs.restart : Time{}) + (was_struck ? costs.rescue : Time{});
+    return (resumes ? costs.restart : Time{}) + (was_struck ? costs.rescue : Time{}) +
+           (saved_itself ? costs.checkpoint + costs.persist : Time{});
   }
   void promise(Time when, GpuTime service);
   [[nodiscard]] std::size_t at(Slot slot, OpId op) const { return slot * plan->ops.size() + op.index(); }
@@ -296,6 +298,8 @@ struct EngineState : ClusterView {
     gpu[id.index()].busy -= busy_of(id, clock) - covered[id.index()];
     covered[id.index()] = Time::never();
   }
+  /// What redundancy a job has, with its own number of stages.
+  [[nodiscard]] RedundancyRule redundancy_of(const JobRun& run) const;
   /// The ranks of a running job whose GPUs are covered.
   [[nodiscard]] std::vector<int> ranks_out(const JobRun& run) const;
   /// Gives a running timed job the end that its clock says.

@@ -156,9 +156,9 @@ struct ChannelQueue {
   Bytes bytes;                  ///< committed or in the network
 };
 
-/// A timer of a job (sim/graph.hpp) that runs.
+/// A timer of a job (sim/graph.hpp) that runs, or the end of the patience with which an iteration waits for late ranks.
 struct RunningTimer {
-  OpId op;
+  OpId op;  ///< none: the end of patience
   Slot slot = 0;
   Time end;
   EventHandle event;
@@ -253,6 +253,11 @@ struct alignas(kCacheLine) JobExecution {
   /// It stands, and begins anew, because of a failure that its redundancy covers or because a GPU has come back. Its
   /// checkpoints are those from before.
   bool goes_on = false;
+  /// With patience, by slot: when the first task of the iteration was ready that late ranks may drop, or never(); and
+  /// whether a rank has done all that is awaited of it.
+  std::array<Time, 2> ready_since{Time::never(), Time::never()};
+  std::array<bool, 2> patience_runs{};
+  LateHistory late;            ///< with patience; by the numbers of the GPUs
   SavedIteration first;        ///< where this run began
   SavedIteration being_saved;  ///< the one that is written beside the work
 

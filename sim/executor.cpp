@@ -111,6 +111,11 @@ void Executor::open(JobId job, Slot slot, bool first) {
   run.live->left[slot] = plan.instances[phase];
   run.live->unsent[slot] = plan.sent[phase];
   run.live->admitted[slot] = false;
+  if (plan.patience) {
+    run.live->ready_since[slot] = Time::never();
+    run.live->patience_runs[slot] = false;
+    if (first) run.live->late.forget_from(run.iteration_of(slot));
+  }
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Plan::PlannedOp& op = plan.ops[i];
     std::int32_t waits_for = op.predecessor_instances[0][phase];
@@ -199,8 +204,13 @@ void Executor::contribute(const Completion& done, OpId after, Slot slot, bool an
 }
 
 void Executor::announce(JobId job, OpId op, Slot slot, CellId cell, std::uint16_t seat) {
-  const OpKind kind = state_.run(job).plan->ops[op.index()].op.kind;
+  const Plan& plan = *state_.run(job).plan;
+  const OpKind kind = plan.ops[op.index()].op.kind;
   if (kind == OpKind::compute) {
+    if (plan.patience && plan.ops[op.index()].may_be_dropped) {
+      Time& since = state_.run(job).live->ready_since[slot];
+      since = std::min(since, state_.clock);
+    }
     state_.at(cell).ready.push_back({job, op, slot, seat});
     state_.touch(cell);
   } else if (kind == OpKind::timer) {
@@ -224,6 +234,10 @@ void Executor::on_timer_end(JobId job) {
   CONTEND_CHECK(ended != timers.end(), "a timer that ends has run");
   const RunningTimer timer = *ended;
   timers.erase(ended);
+  if (!timer.op.valid()) {
+    expired_.push_back({job, timer.slot, state_.run(job).iteration_of(timer.slot)});
+    return;
+  }
   ++state_.events;
   state_.fingerprint.add(static_cast<std::uint64_t>(state_.clock.ns()));
   state_.fingerprint.add((std::uint64_t{UINT32_MAX} << 32) ^ (std::uint64_t{job.value()} << 8) ^ timer.op.value());
@@ -281,6 +295,8 @@ void Executor::complete(const Completion& done) {
   if (op.per_rank) {
     state_.occupant(done.cell, done.job).pending[at] = kDone;
     run.live->left[done.slot] -= state_.ranks_of(done.cell);
+    if (op.is_last_awaited && !run.live->patience_runs[done.slot] && has_done_awaited(done))
+      start_patience(done.job, done.slot);
   } else {
     run.live->pending[at] = kDone;
     run.live->left[done.slot] -= 1;
@@ -295,6 +311,7 @@ void Executor::complete(const Completion& done) {
 void Executor::end_iteration(JobId job) {
   JobRun& run = state_.run(job);
   while (run.live->left[run.live->current] == 0) {
+    if (run.live->patience_runs[run.live->current]) forget_patience(run);
     ++run.completed;
     state_.iterated.push_back(job);
     run.live->iterated = state_.clock;
@@ -314,101 +331,6 @@ void Executor::end_iteration(JobId job) {
     run.live->current ^= 1;
     if (run.next_is_open()) open(job, freed, false);
   }
-}
-
-void Executor::leave_behind() {
-  for (std::size_t i = 0; i < begun_.size(); ++i) {  // which may grow
-    const Begun each = begun_[i];
-    if (all_have_begun(each.job, each.slot)) drop_late(each.job, each.slot);
-    announce(each.job, each.op, each.slot, CellId::none());
-    drain();
-  }
-  begun_.clear();
-}
-
-/// True if nothing of the iteration waits for its ranks that may leave some of them behind.
-bool Executor::all_have_begun(JobId job, Slot slot) const {
-  const JobRun& run = state_.run(job);
-  for (std::size_t i = 0; i < run.plan->ops.size(); ++i) {
-    const OpId op{i};
-    if (run.plan->ops[i].late > 0 && run.has(slot, op) && run.live->pending[run.at(slot, op)] > 0) return false;
-  }
-  return true;
-}
-
-/// Drops what late ranks have left to do in the iteration. What they ran of a task counts as busy.
-void Executor::drop_late(JobId job, Slot slot) {
-  JobRun& run = state_.run(job);
-  const auto& ops = run.plan->ops;
-  std::vector<Completion> dropped;
-  for (SeatedCell& id : run.live->cells) {
-    Occupant& occupant = state_.occupant(id, job);
-    bool is_late = false;
-    const std::size_t before = dropped.size();
-    for (std::size_t i = 0; i < ops.size(); ++i) {
-      const OpId op{i};
-      const bool is_left = ops[i].may_be_dropped && ops[i].op.role == occupant.role && run.has(slot, op) &&
-                           occupant.pending[run.at(slot, op)] != kDone;
-      if (!is_left) continue;
-      dropped.push_back({job, op, slot, id});
-      is_late = is_late || ops[i].is_awaited;
-    }
-    if (!is_late) {
-      dropped.resize(before, Completion{});
-      continue;
-    }
-    Cell& cell = state_.at(id);
-    const int ranks = state_.ranks_of(id);
-    const auto is_dropped = [&](const ReadyTask& task) {
-      return task.job == job && task.slot == slot && ops[task.op.index()].may_be_dropped;
-    };
-    if (cell.busy && is_dropped(cell.running)) cut_off(id);
-    cell.ready.erase(std::remove_if(cell.ready.begin(), cell.ready.end(), is_dropped), cell.ready.end());
-    Time planned;
-    for (std::size_t i = before; i < dropped.size(); ++i) {
-      occupant.pending[run.at(slot, dropped[i].op)] = kDone;
-      planned += ops[dropped[i].op.index()].op.duration;
-    }
-    const auto tasks = static_cast<std::int32_t>(dropped.size() - before);
-    run.live->left[slot] -= tasks * ranks;
-    occupant.remaining_compute -= planned;
-    state_.change_load(id, GpuTime{} - GpuTime{planned, 1});
-    const GpuTime service{planned, ranks};
-    run.remaining_service -= service;
-    run.compute += service;
-    run.skipped += service;
-    run.left_behind += ranks;
-    run.key_is_stale = true;
-    state_.events += static_cast<std::uint64_t>(tasks);
-    state_.leapt_events += static_cast<std::uint64_t>(tasks) * static_cast<std::uint64_t>(ranks - 1);
-    state_.fingerprint.add(static_cast<std::uint64_t>(state_.clock.ns()));
-    state_.fingerprint.add((std::uint64_t{state_.first_of(id).value()} << 32) ^ job.value());
-  }
-  for (const Completion& each : dropped) {
-    for (const OpId after : ops[each.op.index()].successors[0]) contribute(each, after, slot, true);
-    if (slot != run.live->current || !run.next_is_open()) continue;
-    for (const OpId after : ops[each.op.index()].successors[1]) contribute(each, after, slot ^ 1, true);
-  }
-}
-
-/// Ends the task of a cell before its time.
-void Executor::cut_off(CellId id) {
-  Cell& cell = state_.at(id);
-  JobRun& run = state_.run(cell.running.job);
-  state_.calendar.cancel(cell.event);
-  cell.busy = false;
-  const Time ran = state_.clock - cell.started;
-  cell.busy_time += ran;
-  run.dropped += GpuTime{ran, state_.ranks_of(id)};
-  run.skipped -= GpuTime{ran, state_.ranks_of(id)};
-  if (state_.options.observer != nullptr) {
-    const Op& op = run.plan->ops[cell.running.op.index()].op;
-    for (const GpuId gpu : cell.gpus)
-      state_.options.observer->compute(gpu, cell.running.job, op, run.iteration_of(cell.running.slot), cell.started,
-                                       state_.clock);
-  }
-  state_.touch(id);
-  state_.mark_pace(id);
 }
 
 void Executor::drain() {

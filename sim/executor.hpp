@@ -52,6 +52,13 @@ class Executor {
     Slot slot;
   };
 
+  /// An iteration whose patience with late ranks has ended.
+  struct Expired {
+    JobId job;
+    Slot slot;
+    std::int64_t iteration;
+  };
+
   /// Opens an iteration; `first` if it waits for none before it.
   void open(JobId job, Slot slot, bool first);
   void announce_traffic(JobId job);
@@ -62,6 +69,12 @@ class Executor {
   void end_iteration(JobId job);
   [[nodiscard]] bool all_have_begun(JobId job, Slot slot) const;
   void drop_late(JobId job, Slot slot);
+  /// True if the rank has done all tasks of which it would be late.
+  [[nodiscard]] bool has_done_awaited(const Completion& done) const;
+  /// The first rank has done them: starts the time after which those that have not are late.
+  void start_patience(JobId job, Slot slot);
+  void forget_patience(JobRun& run);
+  void end_patience(const Expired& expired);
   void cut_off(CellId cell);
   void contribute(const Completion& done, OpId after, Slot slot, bool announce);
   /// Starts an operation that is ready; a task goes to the `seat`th occupant of the cell.
@@ -80,6 +93,7 @@ class Executor {
   std::function<void(JobId)> on_finished_, on_checkpoint_;
   std::vector<Completion> done_now_;  // operations that take no time
   std::vector<Begun> begun_;          // at this instant
+  std::vector<Expired> expired_;      // likewise
   std::vector<Traffic> ended_;        // scratch
   std::vector<CellId> just_started_;
 };

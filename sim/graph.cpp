@@ -107,6 +107,7 @@ IterationGraph IterationGraph::with_ranks(int ranks) const {
   for (Role& role : graph.roles_) {
     role.ranks = ranks;
     role.late = 0;
+    role.patience.reset();
   }
   return graph;
 }
@@ -251,6 +252,15 @@ void IterationGraph::validate_late() const {
     if (role.late < 0 || role.late >= role.ranks)
       bad_graph(fmt::format("{} of the {} ranks of `{}` can't be left behind", role.late, role.ranks, role.name));
   }
+  const auto leaves_behind = [](const Role& role) { return role.late > 0; };
+  for (const Role& role : roles_) {
+    if (!role.patience) continue;
+    if (role.patience->tolerance < 0 || role.patience->burst < 1 || role.patience->window < role.patience->burst)
+      bad_graph(fmt::format("`{}` is patient with bursts of {} iterations in windows of {} beyond {} thousandths",
+                            role.name, role.patience->burst, role.patience->window, role.patience->tolerance));
+    if (std::ranges::count_if(roles_, leaves_behind) > 1)
+      bad_graph("with patience only ranks of `" + role.name + "` can be left behind");
+  }
   const std::vector<bool> is_task = tasks_before_joins();
   for (const Op& op : ops_) {
     if (op.kind == OpKind::message && !op.joint)
@@ -297,6 +307,10 @@ class TextReader {
       graph.add_role(std::string{words[1]}, static_cast<int>(number(words[2])));
     } else if (words.size() == 3 && words[0] == "late") {
       graph.leave_behind(role(words[1]), static_cast<int>(number(words[2])));
+    } else if (words.size() == 6 && words[0] == "late") {
+      graph.leave_behind(role(words[1]), static_cast<int>(number(words[2])),
+                         Patience{static_cast<std::int32_t>(number(words[3])), static_cast<int>(number(words[4])),
+                                  static_cast<int>(number(words[5]))});
     } else if (words.size() == 4 && words[0] == "channel") {
       channels_.emplace_back(words[1]);
       graph.add_channel(std::string{words[1]}, static_cast<int>(number(words[2])), Bytes{number(words[3])});

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,6 +61,17 @@ struct RankGroups {
   friend bool operator==(const RankGroups&, const RankGroups&) = default;
 };
 
+/// For how long an iteration waits for late ranks, and which it may leave behind. Let the first rank have done all
+/// tasks that collectives and timers wait for a time t after its role's first task of the iteration was ready. Who has
+/// not after t x (1 + tolerance / 1000) is late. If the late ranks fit the pattern, which has Role::late as
+/// LatePattern::most, all that waits for them begins then, and what they have left to do for it is dropped. Otherwise
+/// the iteration waits for all (Krishnan, Ram, Khisti, ICLR 2023, section 4).
+struct Patience {
+  std::int32_t tolerance = 1000;  ///< >= 0
+  int burst = 1, window = 1;      ///< of LatePattern
+  friend bool operator==(const Patience&, const Patience&) = default;
+};
+
 /// A set of ranks that execute the same operations.
 struct Role {
   std::string name;
@@ -68,6 +80,8 @@ struct Role {
   /// others have done the task that they wait for, and once all of these of an iteration have begun, what late ranks
   /// have left to do for them is dropped. 0: all are waited for.
   int late = 0;
+  /// If given, the ranks that an iteration leaves behind are those that take much longer than the fastest one.
+  std::optional<Patience> patience{};
 };
 
 /// A queue of a job in front of the network, like a stream of a communication library or the scheduler of ByteScheduler
@@ -165,7 +179,10 @@ class IterationGraph {
   /// Makes a collective run so many times.
   void repeat(OpId op, std::int32_t times) { ops_[op.index()].times = times; }
   /// Lets the iterations leave so many ranks of a role behind (Role::late).
-  void leave_behind(RoleId role, int late) { roles_[role.index()].late = late; }
+  void leave_behind(RoleId role, int late, std::optional<Patience> patience = {}) {
+    roles_[role.index()].late = late;
+    roles_[role.index()].patience = patience;
+  }
   void put_into_phase(std::size_t phase, OpId op) { ops_[op.index()].phase = static_cast<std::int32_t>(phase); }
 
   [[nodiscard]] const IterationPhases& phases() const { return phases_; }
@@ -193,8 +210,9 @@ class IterationGraph {
   /// of their role, a lag other than 0 or 1, a channel without room, an operation in a channel that is not a
   /// collective, an operation that runs less than once, a message or computing that runs more often, or a phase that
   /// the graph doesn't have; or if late ranks can't be left behind: there are too many of them, ranks of several roles
-  /// wait for each other or send messages of their own, or something that joins ranks waits for more than one
-  /// operation.
+  /// wait for each other or send messages of their own, something that joins ranks waits for more than one operation,
+  /// or patience that is negative, has no burst, a window shorter than that, or is that of one role of several that
+  /// leave ranks behind.
   void validate() const;
   /// By operation: true if it is a task of a role that leaves late ranks behind, and nothing that joins ranks comes
   /// before it in its iteration. So what waits for it may begin without some of the ranks.
@@ -219,6 +237,7 @@ class IterationGraph {
 ///   cycle 3 1 | phase 1 grads                   (phases with their numbers of iterations; an operation of phase 1)
 ///   warm-up 0.25                                (phases: a share of the iterations, and the others)
 ///   late worker 1                               (ranks of a role that are left behind if they are late)
+///   late worker 1 1000 2 5                      (and with Patience: its tolerance, burst and window)
 /// Items are separated by `|` or a newline. Throws InputError that quotes the item that can't be read.
 IterationGraph graph_from_text(std::string_view text);
 

@@ -63,14 +63,20 @@ Plan::Plan(const IterationGraph& graph)
 void Plan::find_late(const IterationGraph& graph) {
   leaves_behind = std::any_of(roles.begin(), roles.end(), [](const Role& role) { return role.late > 0; });
   if (!leaves_behind) return;
+  for (const Role& role : roles) {
+    if (!role.patience || role.late == 0) continue;
+    patience = role.patience;
+    pattern = {role.late, patience->burst, patience->window};
+  }
   const std::vector<bool> is_task = graph.tasks_before_joins();
   for (std::size_t i = 0; i < ops.size(); ++i) ops[i].may_be_dropped = is_task[i];
   for (const Dependency& d : graph.dependencies()) {
     PlannedOp& before = ops[d.before.index()];
     PlannedOp& after = ops[d.after.index()];
     if (d.lag != 0 || !before.may_be_dropped || after.per_rank) continue;
-    after.late = roles[before.op.role.index()].late;
     before.is_awaited = true;
+    if (patience) continue;
+    after.late = roles[before.op.role.index()].late;
     for (std::int32_t& instances_awaited : after.predecessor_instances[0])
       if (instances_awaited > 0) instances_awaited -= after.late;
   }
@@ -82,6 +88,10 @@ void Plan::find_late(const IterationGraph& graph) {
       before.is_awaited = changed = true;
     }
   }
+  if (!patience) return;
+  for (PlannedOp& op : ops)
+    op.is_last_awaited = op.is_awaited && std::none_of(op.successors[0].begin(), op.successors[0].end(),
+                                                       [&](OpId after) { return ops[after.index()].is_awaited; });
 }
 
 GpuTime Plan::compute_left(std::int64_t from, std::int64_t iterations) const {

@@ -3,10 +3,12 @@
 // predecessors.
 
 #include "sim/graph.hpp"
+#include "sim/late_ranks.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace contend {
@@ -24,8 +26,9 @@ struct Plan {
     std::vector<std::int32_t> predecessor_instances[2];
     /// Ranks without which it begins if they are late (Role::late); each rank has one task that it waits for.
     std::int32_t late = 0;
-    bool may_be_dropped = false;  ///< such a task, or another that late ranks need not do any more
-    bool is_awaited = false;      ///< a task of which the rank is late if it hasn't done it
+    bool may_be_dropped = false;   ///< such a task, or another that late ranks need not do any more
+    bool is_awaited = false;       ///< a task of which the rank is late if it hasn't done it
+    bool is_last_awaited = false;  ///< with patience: such a task after which no other comes
     OpId then;  ///< the compute operation of the same rank that is the only one to become ready when this one ends
   };
 
@@ -41,8 +44,10 @@ struct Plan {
   std::vector<Bytes> sent;                          ///< of an iteration, by phase: what Op::sends() sends
   bool communicates = false;                        ///< true if it has more than computing
   bool has_timers = false;
-  bool leaves_behind = false;  ///< true if a role leaves late ranks behind
-  bool leaves_server = false;  ///< true if it passes through interfaces even if one server has all ranks
+  bool leaves_behind = false;        ///< true if a role leaves late ranks behind
+  std::optional<Patience> patience;  ///< of that role
+  LatePattern pattern;               ///< of late ranks, with patience
+  bool leaves_server = false;        ///< true if it passes through interfaces even if one server has all ranks
   /// True if the ranks of each role are interchangeable, as none sends to or waits for a certain rank of another role:
   /// the GPUs that run them may be simulated as one.
   bool foldable = false;

@@ -138,6 +138,19 @@ void Leaper::write_state(const Group& group) {
       words_.push_back((std::uint64_t{timer.op.value()} << 1) ^ (timer.slot == run.live->current ? 0U : 1U));
       words_.push_back(static_cast<std::uint64_t>((timer.end - now_of(group)).ns()));
     }
+    if (run.plan->patience) {
+      for (const Slot slot : {run.live->current, static_cast<Slot>(run.live->current ^ 1)}) {
+        const Time since = run.live->ready_since[slot];
+        words_.push_back(since == Time::never() ? UINT64_MAX
+                                                : (static_cast<std::uint64_t>((now_of(group) - since).ns()) << 1) ^
+                                                      (run.live->patience_runs[slot] ? 1U : 0U));
+      }
+      run.live->late.for_each_since(run.plan->pattern, run.completed, [&](const LateHistory::Iteration& past) {
+        words_.push_back(static_cast<std::uint64_t>(run.completed - past.number));
+        words_.insert(words_.end(), past.ranks.begin(), past.ranks.end());
+        words_.push_back(UINT64_MAX);
+      });
+    }
     // The order of the committed messages is not recoverable from the rest of the state.
     for (const ChannelQueue& channel : run.live->channels) {
       for (const ChannelQueue::Entry& entry : channel.committed) {
@@ -425,6 +438,9 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
       timer.end += by;
       state_.calendar.reschedule(timer.event, timer.end);
     }
+    for (Time& since : run.live->ready_since)
+      if (since != Time::never()) since += by;
+    run.live->late.shift((b.completed - a.completed) * periods);
     for (ChannelQueue& channel : run.live->channels) {
       for (ChannelQueue::Entry& entry : channel.ready) entry.iteration += (b.completed - a.completed) * periods;
       for (ChannelQueue::Entry& entry : channel.committed) entry.iteration += (b.completed - a.completed) * periods;

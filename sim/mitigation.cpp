@@ -70,7 +70,7 @@ std::vector<std::int32_t> EngineState::shares_of_work(const JobRun& run) const {
 
 void EngineState::set_job_work(const JobRun& run) {
   if (job_work.empty()) return;
-  const RedundancyRule& rule = options.failures.redundancy;
+  const RedundancyRule rule = redundancy_of(run);
   std::vector<std::int32_t> work = shares_of_work(run);
   if (rule.any()) {
     const std::vector<std::int32_t> paces = rule.paces(ranks_out(run), run.width, run.spec->layout.replica);
@@ -210,6 +210,7 @@ bool Outages::take(JobId job, const Step& step) {
     if (live.begun || live.goes_on) {
       const Time at = live.begun ? live.iterated : live.standing_since;
       live.saved = live.saved_before = {run.completed, at, run.overhead};
+      run.saved_itself = true;
     }
     const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
     for (std::uint32_t c = 0; c < components_.size(); ++c) {

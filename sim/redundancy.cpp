@@ -1,5 +1,6 @@
 #include "sim/redundancy.hpp"
 
+#include "sim/job.hpp"
 #include "sim/sharing.hpp"
 
 #include <algorithm>
@@ -21,6 +22,21 @@ std::vector<int> whole_groups(std::span<const int> out, int together) {
 
 }  // namespace
 
+int stages_of(const JobSpec& job, const RedundancyRule& rule) {
+  if (job.duration) return rule.stages;
+  return job.layout.stage > 0 ? job.gpus / job.layout.stage : 1;
+}
+
+RedundancyRule RedundancyRule::of_job(int gpus, int stages_of_job) const {
+  RedundancyRule rule = *this;
+  rule.stages = stages_of_job;
+  const bool is_alone = cover == Cover::neighbours ? stages_of_job == 1 : gpus == stages_of_job;
+  if (!is_alone) return rule;
+  rule.cover = Cover::none;
+  rule.step_cost = kNoStepCost;
+  return rule;
+}
+
 int RedundancyRule::most_of_a_stage(std::span<const int> out, int gpus) const {
   std::vector<int> of_stage(static_cast<std::size_t>(stages));
   for (const int rank : out) ++of_stage[static_cast<std::size_t>(rank / (gpus / stages))];
@@ -38,7 +54,6 @@ bool RedundancyRule::covers(std::span<const int> out, int gpus, int together) co
 }
 
 std::int64_t RedundancyRule::speed(std::span<const int> out, int gpus) const {
-  constexpr std::int64_t kNormalCost = 1'000;
   std::int64_t left = 1, of = 1;  // of the speed
   if (!out.empty() && cover == Cover::neighbours) {
     of = 2;  // the slowest rank of a pipeline has twice the work
@@ -49,7 +64,7 @@ std::int64_t RedundancyRule::speed(std::span<const int> out, int gpus) const {
     of = gpus / stages;
     left = of - most_of_a_stage(out, gpus);
   }
-  return std::max(kSlowestSpeed, kFullSpeed * kNormalCost * left / (of * step_cost));
+  return std::max(kSlowestSpeed, kFullSpeed * kNoStepCost * left / (of * step_cost));
 }
 
 std::vector<std::int32_t> RedundancyRule::paces(std::span<const int> out, int gpus, int together) const {

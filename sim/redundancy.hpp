@@ -16,6 +16,8 @@
 
 namespace contend {
 
+struct JobSpec;
+
 struct RedundancyRule {
   enum class Cover : std::uint8_t {
     none,
@@ -28,17 +30,23 @@ struct RedundancyRule {
     replicas,
   };
   Cover cover = Cover::none;
-  int stages = 1;                  ///< >= 1, at least 2 with neighbours; divides the GPUs of each job
+  /// >= 1, at least 2 with neighbours; divides the GPUs of each job. Of jobs with a duration: those of iterations say
+  /// themselves how many they have (RankLayout::stage).
+  int stages = 1;
   std::optional<int> tolerates{};  ///< most GPUs that may be out at once, >= 1; not given: as many as are covered
   /// With replicas, who does the work of a rank that is out: all that are left, after layers have moved (Oobleck's
   /// templates), or the replicas of its stage (ReCycle).
   bool spreads_over_job = false;
-  std::int32_t step_cost = 1'000;  ///< thousandths of the time that work takes without redundancy, >= 1000
-  Time failover, rejoin;           ///< >= 0
+  static constexpr std::int32_t kNoStepCost = 1'000;
+  std::int32_t step_cost = kNoStepCost;  ///< thousandths of the time that work takes without redundancy, >= 1000
+  Time failover, rejoin;                 ///< >= 0
 
   static constexpr std::int32_t kMostStepCost = 1'000'000;
 
   [[nodiscard]] bool any() const { return cover != Cover::none; }
+  /// The rule for a job of so many GPUs and stages. If none of its GPUs is held by another one, as its one stage has no
+  /// neighbour or no replica, it has no redundancy, which costs nothing.
+  [[nodiscard]] RedundancyRule of_job(int gpus, int stages_of_job) const;
   /// True if a job of so many GPUs can go on without these ranks, ascending.
   [[nodiscard]] bool covers(std::span<const int> out, int gpus, int together = 1) const;
   /// How fast it goes without ranks that are covered, in thousand-millionths of its speed without redundancy.
@@ -51,5 +59,8 @@ struct RedundancyRule {
  private:
   [[nodiscard]] int most_of_a_stage(std::span<const int> out, int gpus) const;
 };
+
+/// The stages of a job: those of the rule if it has a duration, else those of its own pipelines, or one.
+[[nodiscard]] int stages_of(const JobSpec& job, const RedundancyRule& rule);
 
 }  // namespace contend

@@ -41,45 +41,6 @@ double harmonic(int n) {
   return sum;
 }
 
-/// Which workers straggled in which of the last rounds.
-class Stragglers {
- public:
-  explicit Stragglers(const CodingScheme& scheme) : scheme_{scheme} {}
-
-  /// True if the code does without these in the round; then they count from now on.
-  bool tolerates(int round, const std::vector<std::size_t>& now) {
-    if (now.empty()) return true;
-    if (scheme_.code == GradientCode::none) return false;
-    if (scheme_.code == GradientCode::gradient_coding) return std::ssize(now) <= scheme_.stragglers;
-    std::vector<std::size_t> seen = now;
-    for (const auto& [when, who] : history_)
-      if (when > round - scheme_.window) seen.insert(seen.end(), who.begin(), who.end());
-    std::sort(seen.begin(), seen.end());
-    seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
-    if (std::ssize(seen) > scheme_.distinct) return false;
-    for (const Round& past : history_) {
-      const int ago = round - past.when;
-      if (ago < scheme_.burst || ago >= scheme_.window) continue;
-      const auto repeats = [&](std::size_t worker) {
-        return std::binary_search(past.who.begin(), past.who.end(), worker);
-      };
-      if (std::any_of(now.begin(), now.end(), repeats)) return false;
-    }
-    history_.push_back({round, now});
-    std::erase_if(history_, [&](const Round& each) { return each.when <= round - scheme_.window; });
-    return true;
-  }
-
- private:
-  struct Round {
-    int when;
-    std::vector<std::size_t> who;  // ascending
-  };
-
-  const CodingScheme& scheme_;
-  std::vector<Round> history_;
-};
-
 }  // namespace
 
 double exponential_wait(int workers, int awaited) {
@@ -128,21 +89,25 @@ std::string why_no_scheme(const CodingScheme& scheme) {
   return {};
 }
 
-double coding_load(const CodingScheme& scheme) {
-  const double n = scheme.workers;
-  const int burst = scheme.burst, between = scheme.window - 1, distinct = scheme.distinct;
+CodedParts coding_parts(const CodingScheme& scheme) {
+  const std::int64_t burst = scheme.burst, between = scheme.window - 1, distinct = scheme.distinct;
   switch (scheme.code) {
     case GradientCode::none:
       break;
     case GradientCode::gradient_coding:
-      return (scheme.stragglers + 1) / n;
+      return {scheme.stragglers + 1, 1};
     case GradientCode::selective_repeat:
-      return ((burst * distinct + between + burst - 1) / (between + burst) + 1) / n;
+      return {(burst * distinct + between + burst - 1) / (between + burst) + 1, 1};
     case GradientCode::multiplexed:
-      if (distinct == scheme.workers) return (between + burst) / (n * between);
-      return (distinct + 1.0) * (between + burst) / (n * (burst + between * (distinct + 1.0)));
+      if (distinct == scheme.workers) return {between + burst, between};
+      return {(distinct + 1) * (between + burst), burst + between * (distinct + 1)};
   }
-  return 1 / n;
+  return {1, 1};
+}
+
+double coding_load(const CodingScheme& scheme) {
+  const CodedParts parts = coding_parts(scheme);
+  return static_cast<double>(parts.computed) / (static_cast<double>(parts.of) * scheme.workers);
 }
 
 int coding_delay(const CodingScheme& scheme) {
@@ -150,20 +115,27 @@ int coding_delay(const CodingScheme& scheme) {
   return scheme.code == GradientCode::multiplexed ? scheme.window - 2 + scheme.burst : 0;
 }
 
+LatePattern late_pattern(const CodingScheme& scheme) {
+  if (scheme.code == GradientCode::none) return {};
+  if (scheme.code == GradientCode::gradient_coding) return {scheme.stragglers, 1, 1};
+  return {scheme.distinct, scheme.burst, scheme.window};
+}
+
 std::vector<double> coded_rounds(const CodingScheme& scheme, std::span<const std::vector<double>> times,
                                  double tolerance) {
   CONTEND_CHECK(why_no_scheme(scheme).empty() && tolerance >= 0, "a scheme has legal parameters");
-  Stragglers stragglers{scheme};
+  const LatePattern pattern = late_pattern(scheme);
+  LateHistory history;
   std::vector<double> rounds;
-  std::vector<std::size_t> now;
+  std::vector<std::uint32_t> now;
   for (const std::vector<double>& round : times) {
     CONTEND_CHECK(std::ssize(round) == scheme.workers, "each worker has a time in each round");
     const auto [fastest, slowest] = std::minmax_element(round.begin(), round.end());
     const double patience = (1 + tolerance) * *fastest;
     now.clear();
     for (std::size_t worker = 0; worker < round.size(); ++worker)
-      if (round[worker] > patience) now.push_back(worker);
-    const bool goes_on = stragglers.tolerates(static_cast<int>(rounds.size()), now);
+      if (round[worker] > patience) now.push_back(static_cast<std::uint32_t>(worker));
+    const bool goes_on = history.leave_behind(pattern, std::ssize(rounds), now);
     rounds.push_back(goes_on ? std::min(patience, *slowest) : *slowest);
   }
   return rounds;

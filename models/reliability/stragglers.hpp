@@ -2,7 +2,9 @@
 // Closed forms of stragglers: how long a barrier waits for the slowest of many, and what codes of gradients cost that
 // need not wait for all. Times are in one unit of the caller.
 
-#include <cstddef>
+#include "sim/late_ranks.hpp"
+
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,6 +39,13 @@ struct CodingScheme {
 
 /// What is wrong with the parameters; empty if nothing is.
 [[nodiscard]] std::string why_no_scheme(const CodingScheme& scheme);
+/// A worker computes `computed` / `of` parts of the data in a round, of which there are as many as workers.
+struct CodedParts {
+  std::int64_t computed = 1, of = 1;
+};
+[[nodiscard]] CodedParts coding_parts(const CodingScheme& scheme);
+/// The stragglers that the code does without in a round, given those of the rounds before.
+[[nodiscard]] LatePattern late_pattern(const CodingScheme& scheme);
 /// The part of the data that each worker computes in a round: 1/n without a code, (s + 1)/n with GC and, with s =
 /// ceil(B lambda / (W - 1 + B)), SR-SGC; (lambda + 1)(W - 1 + B) / (n (B + (W - 1)(lambda + 1))) with M-SGC, or
 /// (W - 1 + B) / (n (W - 1)) if lambda = n.

@@ -10,7 +10,9 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -25,8 +27,14 @@ using Fullness = std::vector<double>;
 
 class PlanningRouter final : public Router {
  public:
-  PlanningRouter(const Topology& topology, PlanningOptions options)
-      : options_{options}, paths_{topology}, load_(topology.links().size(), 0) {}
+  PlanningRouter(const Topology& topology, PlanningOptions options, std::shared_ptr<const ReservedSpines> reserved)
+      : options_{options}, paths_{topology}, load_(topology.links().size(), 0), reserved_{std::move(reserved)} {
+    if (!reserved_) return;
+    const std::optional<ClosFabric> fabric = clos_of(topology);
+    if (!fabric) return;
+    is_spine_.assign(topology.nodes().size(), false);
+    for (const NodeId spine : fabric->spines) is_spine_[spine.index()] = true;
+  }
 
   void route(NodeId from, NodeId to, std::uint64_t label, Route& route) const override {
     const RoutedFlow flow{from, to, label, 1};
@@ -48,7 +56,7 @@ class PlanningRouter final : public Router {
     }
     if (others.empty()) return;
     const std::vector<double> load = load_;
-    choose_paths(others);
+    choose_paths(others, nullptr);
     load_ = load;
     for (std::size_t i = 0; i < places.size(); ++i) follow(others[i].path, routes[places[i]]);
   }
@@ -66,13 +74,15 @@ class PlanningRouter final : public Router {
     Job job{traffic.label, traffic.work_s};
     for (const RoutedFlow& flow : traffic.flows) job.connections.push_back({flow.from, flow.to, flow.bytes, {}});
     std::ranges::sort(job.connections, {}, &Connection::ends);
+    if (reserved_)
+      if (const auto own = reserved_->of_job.find(job.label); own != reserved_->of_job.end()) job.spines = own->second;
     job.intensity = intensity_alone(job);
     jobs_.push_back(std::move(job));
     ++age_[traffic.label];
     if (options_.order == PlanningOrder::intensity) {
       is_stale_ = true;
     } else {
-      choose_paths(jobs_.back().connections);
+      choose_paths(jobs_.back().connections, &jobs_.back().spines);
     }
     find_levels();
   }
@@ -110,7 +120,7 @@ class PlanningRouter final : public Router {
     for (Job* const job : order) {
       std::vector<std::vector<LinkId>> before;
       for (const Connection& each : job->connections) before.push_back(each.path);
-      choose_paths(job->connections);
+      choose_paths(job->connections, &job->spines);
       const bool is_same = std::ranges::equal(job->connections, before, {}, &Connection::path);
       if (!is_same) ++age_[job->label];
     }
@@ -139,6 +149,7 @@ class PlanningRouter final : public Router {
     double work_s = 0;
     double intensity = 0;
     std::vector<Connection> connections{};  // in order of ends
+    std::vector<NodeId> spines{};           // that it has to itself, in order of id; empty: it uses all
     int level = 0;
     Time iteration{}, communication{};
     std::optional<Beat> beat{};
@@ -191,15 +202,26 @@ class PlanningRouter final : public Router {
     std::pair<Fullness, LinkId> least;
     for (const LinkId link : links) {
       Fullness way = find_best(paths_.topology().links()[link.index()].to, to, bytes, best);
-      const double here = (load_[link.index()] + bytes) / rate(link);
+      const double here = is_forbidden(paths_.topology().links()[link.index()].to)
+                              ? std::numeric_limits<double>::infinity()
+                              : (load_[link.index()] + bytes) / rate(link);
       way.insert(std::ranges::lower_bound(way, here, std::greater<>{}), here);
       if (!least.second.valid() || way < least.first) least = {std::move(way), link};
     }
     return (best[at] = std::move(least)).first;
   }
 
-  /// Chooses the paths of connections that send together, the largest first, and adds their load.
-  void choose_paths(std::vector<Connection>& connections) const {
+  /// True if the job that chooses has spines of its own and this one isn't among them. Its links then are as if they
+  /// were full, so that it goes there where nothing else is left.
+  [[nodiscard]] bool is_forbidden(NodeId node) const {
+    if (own_ == nullptr || own_->empty() || is_spine_.empty() || !is_spine_[node.index()]) return false;
+    return !std::ranges::binary_search(*own_, node);
+  }
+
+  /// Chooses the paths of connections that send together, the largest first, and adds their load. `own` are the spines
+  /// that they have to themselves, if any.
+  void choose_paths(std::vector<Connection>& connections, const std::vector<NodeId>* own) const {
+    own_ = own;
     std::vector<Connection*> order;
     for (Connection& each : connections) order.push_back(&each);
     std::ranges::stable_sort(order, [](const Connection* a, const Connection* b) { return a->bytes > b->bytes; });
@@ -207,12 +229,13 @@ class PlanningRouter final : public Router {
       each->path = best_path(each->from, each->to, each->bytes);
       for (const LinkId link : each->path) load_[link.index()] += each->bytes;
     }
+    own_ = nullptr;
   }
 
   /// Work over the time of the fullest link if the job is alone: infinite for a job that doesn't communicate.
   [[nodiscard]] double intensity_alone(Job job) const {
     const std::vector<double> others = std::exchange(load_, std::vector<double>(load_.size(), 0));
-    choose_paths(job.connections);
+    choose_paths(job.connections, &job.spines);
     double longest_s = 0;
     for (std::size_t l = 0; l < load_.size(); ++l) longest_s = std::max(longest_s, load_[l] / rate(LinkId{l}));
     load_ = others;
@@ -271,16 +294,20 @@ class PlanningRouter final : public Router {
   mutable ShortestPaths paths_;        // a cache
   mutable std::vector<Route> routes_;  // scratch
   mutable std::vector<double> load_;   // by link: bytes of an iteration of each job
-  std::vector<Job> jobs_;              // in order of entering
+  std::shared_ptr<const ReservedSpines> reserved_;
+  std::vector<bool> is_spine_;                        // by node; empty if nothing is reserved
+  mutable const std::vector<NodeId>* own_ = nullptr;  // of those who choose now
+  std::vector<Job> jobs_;                             // in order of entering
   std::map<std::uint64_t, std::uint64_t> age_;
   bool is_stale_ = false;  // all paths are to be chosen anew
 };
 
 }  // namespace
 
-std::unique_ptr<Router> make_planning_router(const Topology& topology, PlanningOptions options) {
+std::unique_ptr<Router> make_planning_router(const Topology& topology, PlanningOptions options,
+                                             std::shared_ptr<const ReservedSpines> reserved) {
   CONTEND_CHECK(options.levels >= 1 && options.levels <= kMostPriorityLevels, "there is a level of priority");
-  return std::make_unique<PlanningRouter>(topology, options);
+  return std::make_unique<PlanningRouter>(topology, options, std::move(reserved));
 }
 
 }  // namespace contend

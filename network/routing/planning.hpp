@@ -12,6 +12,7 @@
 // bytes of the more intense ones first).
 // With CASSINI's shifts (NSDI 2024) jobs use the links that they share in turns.
 
+#include "network/clos.hpp"
 #include "network/routing.hpp"
 
 #include <cstdint>
@@ -39,6 +40,9 @@ struct PlanningOptions {
 
 /// A router that does so. Flows that no job has announced (Router::enter) choose
 /// when they start, those that start together together.
-[[nodiscard]] std::unique_ptr<Router> make_planning_router(const Topology& topology, PlanningOptions options);
+///
+/// Jobs that have spines in `reserved` choose among these alone, as long as their links work (vClos, arXiv 2308.05692).
+[[nodiscard]] std::unique_ptr<Router> make_planning_router(const Topology& topology, PlanningOptions options,
+                                                           std::shared_ptr<const ReservedSpines> reserved = {});
 
 }  // namespace contend

@@ -219,8 +219,6 @@ class Finder {
   void check_redundancy() {
     const RedundancyRule& rule = scenario_.failures.redundancy;
     if (!rule.any()) return;
-    if (rule.cover == RedundancyRule::Cover::neighbours && rule.stages < 2)
-      add("failures.redundancy.stages", "a single stage has no neighbour", "give the stages of the pipelines");
     if (rule.spreads_over_job && rule.cover == RedundancyRule::Cover::neighbours)
       add("failures.redundancy.work", "the neighbour does the work of a GPU that is out", "cover: replicas");
     if (scenario_.sharing.law != SharingKind::none)
@@ -354,8 +352,8 @@ std::vector<ScenarioKey> redundancy_keys() {
       row(
           "failures.redundancy.stages", [](auto& s) -> auto& { return s.failures.redundancy.stages; },
           integer_codec<int>(1, 1'000'000),
-          "stages of the pipelines of a job, whose GPUs are these stages one after the other, each with as many "
-          "replicas"),
+          "stages of the pipelines of jobs with a duration, whose GPUs are these stages one after the other, each with "
+          "as many replicas; jobs of iterations have those of parallel.pipeline, or one"),
       row(
           "failures.redundancy.tolerates", [](auto& s) -> auto& { return s.failures.redundancy.tolerates; },
           optional_codec(integer_codec<int>(1, 1'000'000), "unlimited"),

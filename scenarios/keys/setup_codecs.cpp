@@ -56,6 +56,48 @@ Codec<FrameworkCosts> framework_codec() {
   return codec;
 }
 
+Codec<CodedSteps> coded_steps_codec() {
+  constexpr int kMostLate = 1000, kMostSteps = 10'000;
+  constexpr double kMostTolerance = 1000;
+  const Codec<int> number = integer_codec<int>(0, kMostLate);
+  const Codec<CodedSteps> parts = map_codec<CodedSteps>(
+      {field("code", &CodedSteps::code,
+             choice_codec<GradientCode>({{"gc", GradientCode::gradient_coding},
+                                         {"sr-sgc", GradientCode::selective_repeat},
+                                         {"m-sgc", GradientCode::multiplexed}}),
+             true),
+       field("stragglers", &CodedSteps::stragglers, integer_codec<int>(1, kMostLate), true),
+       field("burst", &CodedSteps::burst, integer_codec<int>(1, kMostSteps)),
+       field("window", &CodedSteps::window, integer_codec<int>(2, kMostSteps)),
+       field("tolerance", &CodedSteps::tolerance, optional_codec(number_codec(0, kMostTolerance), ""))},
+      "{code: sr-sgc, stragglers: 4, burst: 2, window: 3}");
+  Codec<CodedSteps> codec;
+  codec.type = "integer or map";
+  codec.range = number.range;
+  codec.schema = [number, parts](JsonWriter& json) { any_of_schema(json, number.schema, parts.schema); };
+  codec.read = [number, parts](const YamlNode& node, const Reading& reading, CodedSteps& value) {
+    const std::size_t before = reading.complaints.size();
+    CodedSteps read;
+    if (node.kind != YamlNode::Kind::map) {
+      number.read(node, reading, read.stragglers);
+    } else {
+      parts.read(node, reading, read);
+      const bool is_sequential = read.code != GradientCode::gradient_coding;
+      for (const YamlNode::Entry& each : node.entries)
+        if (!is_sequential && (each.key == "burst" || each.key == "window"))
+          reading.complain(each.place, fmt::format("{} is of the codes sr-sgc and m-sgc", each.key), "leave it out");
+      if (is_sequential && !read.tolerance) read.tolerance = 1;
+    }
+    if (reading.complaints.size() == before) value = read;
+  };
+  codec.print = [number, parts](const CodedSteps& value) {
+    const bool is_number = value.code == GradientCode::gradient_coding && !value.tolerance;
+    if (is_number) return number.print(value.stragglers);
+    return parts.print(value);
+  };
+  return codec;
+}
+
 Codec<MessageRoute> route_codec() {
   return choice_codec<MessageRoute>({{"auto", MessageRoute::usual},
                                      {"all-reduce", MessageRoute::all_reduce},

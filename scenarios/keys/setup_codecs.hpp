@@ -15,5 +15,7 @@ namespace contend {
 [[nodiscard]] Codec<std::optional<bool>> attention_codec();
 /// A name of frameworks(), or a map of the members of FrameworkCosts.
 [[nodiscard]] Codec<FrameworkCosts> framework_codec();
+/// A number of stragglers, or a map with the code and its parameters. Both say which workers a step may leave behind.
+[[nodiscard]] Codec<CodedSteps> coded_steps_codec();
 
 }  // namespace contend

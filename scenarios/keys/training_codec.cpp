@@ -133,10 +133,11 @@ std::vector<Member> make_members() {
           "workers of a job whose gradients a step does without if they are the last to have them; it drops what these "
           "still compute"),
       map_member<TrainingEntry>(
-          "gradient_coding", [](auto& e) -> auto& { return e.coded; }, integer_codec<int>(0, 1'000),
-          "workers that a step does without likewise, but with nothing lost: each worker computes the parts of one "
-          "more "
-          "than that many"),
+          "gradient_coding", [](auto& e) -> auto& { return e.coded; }, coded_steps_codec(),
+          "workers that a step does without likewise, but with nothing lost, as each worker also computes parts of "
+          "others: a number s, parts of one more than s workers (GC); or {code: gc, sr-sgc or m-sgc, stragglers: "
+          "of a step, or of `window` steps in a row, burst: steps in which one may be late without a break, window, "
+          "tolerance: by how much longer than the fastest a late worker takes}"),
       map_member<TrainingEntry>(
           "global_batch", [](auto& e) -> auto& { return e.global_batch; },
           optional_codec(integer_codec<int>(1, 1'000'000'000), "auto"),

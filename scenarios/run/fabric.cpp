@@ -84,7 +84,8 @@ Topology build_topology(const Scenario& scenario) {
   }
 }
 
-std::unique_ptr<Router> build_router(const Scenario& scenario, const Topology& topology, std::uint64_t seed) {
+std::unique_ptr<Router> build_router(const Scenario& scenario, const Topology& topology, std::uint64_t seed,
+                                     std::shared_ptr<const ReservedSpines> reserved) {
   const auto make_router = [&]() -> std::unique_ptr<Router> {
     switch (scenario.network.routing) {
       case Routing::shortest_path:
@@ -96,7 +97,7 @@ std::unique_ptr<Router> build_router(const Scenario& scenario, const Topology& t
       case Routing::ethereal:
         return make_ethereal_router(topology);
       case Routing::planned:
-        return make_planning_router(topology, scenario.network.planning);
+        return make_planning_router(topology, scenario.network.planning, reserved);
     }
     check_failed(__FILE__, __LINE__, "a scenario has a routing of the enum", "");
   };

@@ -25,9 +25,11 @@ namespace contend {
 [[nodiscard]] Topology build_topology(const Scenario& scenario);
 
 /// Builds the router: planned routes (`network.routes`), and `network.routing` for all other flows. `seed` seeds the
-/// ECMP hash. The topology must outlive the router. Throws InputError for a plan that cannot be followed.
+/// ECMP hash. Planned paths keep jobs on the spines that are `reserved` for them. The topology must outlive the router.
+/// Throws InputError for a plan that cannot be followed.
 [[nodiscard]] std::unique_ptr<Router> build_router(const Scenario& scenario, const Topology& topology,
-                                                   std::uint64_t seed);
+                                                   std::uint64_t seed,
+                                                   std::shared_ptr<const ReservedSpines> reserved = {});
 
 /// The events of `network.events`, by time; empty if there is no such file. Throws InputError.
 [[nodiscard]] std::vector<LinkEvent> link_changes(const Scenario& scenario, const Topology& topology);

@@ -116,7 +116,7 @@ std::string other_machine_note(const Scenario& scenario) {
 std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs,
                                                 NetworkRecords records, std::span<const JobExchange> exchanges) {
   auto topology = std::make_unique<const Topology>(build_topology(scenario));
-  auto router = build_router(scenario, *topology, seed);
+  auto router = build_router(scenario, *topology, seed, records.reserved);
   return make_flow_network(scenario, std::move(topology), std::move(router), seed, jobs, std::move(records), exchanges);
 }
 

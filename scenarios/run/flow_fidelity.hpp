@@ -29,10 +29,11 @@ namespace contend {
 /// different machines, or its interfaces aren't as fast as network.nic, which collectives then don't heed; else empty.
 [[nodiscard]] std::string other_machine_note(const Scenario& scenario);
 
-/// What a network writes down besides what every run needs.
+/// What a network writes down besides what every run needs, and what it shares with the placement policy of the run.
 struct NetworkRecords {
   std::vector<bool> watched;  ///< by job: NetworkReport::delays has its delays; empty: those of none
   TakeLinkUses uses;          ///< gets what jobs sent over links, if given
+  std::shared_ptr<const ReservedSpines> reserved{};  ///< for make_planning_router(); not written
 };
 
 /// Throws InputError for a topology that cannot be built, and for planned routes or link events that cannot be read or

@@ -2,6 +2,7 @@
 
 #include "models/overlap/volume.hpp"
 #include "models/workload.hpp"
+#include "network/clos.hpp"
 #include "network/server_groups.hpp"
 #include "policies/placement/pinned.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
@@ -133,11 +134,15 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   GpuSharing sharing = sharing_of(scenario, workload);
   if (failure) context.job_name = names_of(workload.jobs);
   if (flow) context.server_groups = [&] { return server_groups(build_topology(scenario)); };
+  if (flow && scenario.network.routing == Routing::planned) {
+    context.clos = [&] { return clos_of(build_topology(scenario)); };
+    context.reserved = std::make_shared<ReservedSpines>();
+  }
   context.sent_per_second = [&] { return sent_per_second(scenario, workload); };
   if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);
   if (!workload.places.empty()) placement = make_pinned_placement(workload.places, std::move(placement));
   const std::size_t jobs = workload.jobs.size();
-  NetworkRecords records{.watched = {}, .uses = hooks.link_uses};
+  NetworkRecords records{.watched = {}, .uses = hooks.link_uses, .reserved = context.reserved};
   if (scenario.network.delays || hooks.watched) records.watched.assign(jobs, scenario.network.delays);
   if (hooks.watched) records.watched[hooks.watched->index()] = true;
   auto network = make_network(scenario, seed, jobs, std::move(records), exchanges_of(scenario, workload));

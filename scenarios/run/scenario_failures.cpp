@@ -260,7 +260,7 @@ struct CoveredJob {
   int gpus;
   bool is_elastic;
   int gpu_share;
-  int stages;  ///< of its pipelines, if it has iterations; 1: each GPU holds all of its network
+  int stages;  ///< of its own pipelines; 1: each GPU holds all of its network
 };
 
 void check_covered(const RedundancyRule& rule, const CoveredJob& job) {
@@ -268,18 +268,13 @@ void check_covered(const RedundancyRule& rule, const CoveredJob& job) {
     throw InputError{Complaint{.key = key, .reason = std::move(reason), .hint = hint}};
   };
   const std::string name = quote_for_message(job.name);
-  if (!job.is_timed && job.stages != rule.stages)
-    refuse("failures.redundancy.stages",
-           job.stages == 1
-               ? fmt::format("job {} has no pipelines of {} stages: each of its GPUs holds all of its network", name,
-                             rule.stages)
-               : fmt::format("the pipelines of job {} have {} stages, not {}", name, job.stages, rule.stages),
-           job.stages == 1 ? "1 with cover: replicas, or jobs whose training entries have pipelines"
-                           : "the stages of all jobs, which is parallel.pipeline of their training entries");
-  if (job.gpus % rule.stages != 0)
+  if (job.is_timed && rule.cover == RedundancyRule::Cover::neighbours && rule.stages < 2)
+    refuse("failures.redundancy.stages", fmt::format("job {} has a single stage, which has no neighbour", name),
+           "give the stages of the pipelines of jobs with a duration");
+  if (job.is_timed && job.gpus % rule.stages != 0)
     refuse("failures.redundancy.stages",
            fmt::format("job {} has {} GPUs, which {} stages don't divide", name, job.gpus, rule.stages),
-           "give a number of stages that divides the GPUs of all jobs");
+           "give a number of stages that divides the GPUs of all jobs with a duration");
   if (job.is_elastic || (job.gpu_share > 0 && job.gpu_share < kWholeGpu))
     refuse("failures.redundancy.cover",
            fmt::format("job {} {}, and so can't go on without some of its GPUs", name,
@@ -287,15 +282,35 @@ void check_covered(const RedundancyRule& rule, const CoveredJob& job) {
            "leave redundancy out");
 }
 
+/// Throws InputError if the rule says of the jobs what has no effect on any.
+void check_covered_jobs(const RedundancyRule& rule, const std::vector<CoveredJob>& jobs) {
+  if (!rule.any() || jobs.empty()) return;
+  for (const CoveredJob& job : jobs) check_covered(rule, job);
+  if (std::ranges::any_of(jobs, &CoveredJob::is_timed)) return;
+  const auto has = [&](int stages) { return std::ranges::find(jobs, stages, &CoveredJob::stages) != jobs.end(); };
+  if (rule.stages > 1 && !has(rule.stages))
+    throw InputError{Complaint{.key = "failures.redundancy.stages",
+                               .reason = fmt::format("no job has a duration, and of those with iterations none has {} "
+                                                     "stages, which parallel.pipeline of its training entry says",
+                                                     rule.stages),
+                               .hint = "leave it out"}};
+  const auto is_alone = [](const CoveredJob& job) { return job.stages == 1; };
+  if (rule.cover == RedundancyRule::Cover::neighbours && std::ranges::all_of(jobs, is_alone))
+    throw InputError{Complaint{.key = "failures.redundancy.cover",
+                               .reason = "no job has pipelines: each GPU holds all of the network, and there are no "
+                                         "neighbouring stages",
+                               .hint = "replicas, or a training entry with parallel.pipeline"}};
+}
+
 }  // namespace
 
 void check_failures(const Scenario& scenario, const Workload& workload, const FailureSpec& spec) {
   const RedundancyRule& rule = scenario.failures.redundancy;
-  for (const JobSpec& job : workload.jobs) {
-    const int stages = job.layout.stage > 0 ? job.gpus / job.layout.stage : 1;
-    if (rule.any())
-      check_covered(rule, {job.name, job.duration.has_value(), job.gpus, job.sizes >= 0, job.gpu_share, stages});
-  }
+  std::vector<CoveredJob> covered;
+  for (const JobSpec& job : workload.jobs)
+    covered.push_back(
+        {job.name, job.duration.has_value(), job.gpus, job.sizes >= 0, job.gpu_share, stages_of(job, rule)});
+  check_covered_jobs(rule, covered);
   check_saved(scenario, workload);
   check_slowed(scenario, workload, spec);
 }
@@ -303,10 +318,14 @@ void check_failures(const Scenario& scenario, const Workload& workload, const Fa
 void check_redundancy(const Scenario& scenario, const JobList& list) {
   const RedundancyRule& rule = scenario.failures.redundancy;
   if (!rule.any()) return;
+  std::vector<CoveredJob> covered;
   for (const JobRequest& job : list.jobs) {
     const TrainingEntry* const entry = find_entry(scenario, base_of(job.model));
     const int stages = entry != nullptr && entry->parallel ? entry->parallel->pipeline : 1;
-    check_covered(rule, {job.name, job.duration.has_value(), job.gpus, job.elastic(), job.gpu_share, stages});
+    covered.push_back({job.name, job.duration.has_value(), job.gpus, job.elastic(), job.gpu_share, stages});
+  }
+  check_covered_jobs(rule, covered);
+  for (const JobRequest& job : list.jobs) {
     if (job.duration || interference_of(scenario, TransferPath::between).none()) continue;
     throw InputError{Complaint{.key = "failures.redundancy.cover",
                                .reason = "what redundancy adds to the tasks of jobs of iterations can't be simulated "

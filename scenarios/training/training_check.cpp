@@ -170,8 +170,10 @@ template <class Complain>
 void check_late(const TrainingEntry& entry, std::span<const PolicyChoice> methods, const Complain& complain) {
   if (entry.late() == 0) return;
   const char* const member = entry.backup > 0 ? "backup_workers" : "gradient_coding";
-  if (entry.backup > 0 && entry.coded > 0)
+  if (entry.backup > 0 && entry.coded.stragglers > 0)
     complain("gradient_coding", "does the same as backup_workers, without a loss of gradients", "give one of the two");
+  if (const std::string reason = why_no_scheme(entry.coded.scheme(entry.coded.stragglers + 1)); !reason.empty())
+    complain("gradient_coding", reason, "such as {code: sr-sgc, stragglers: 4, burst: 2, window: 3}");
   const auto method = std::ranges::find_if(methods, [](const PolicyChoice& each) { return each.name != "none"; });
   if (method != methods.end())
     complain(member,

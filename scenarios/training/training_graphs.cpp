@@ -43,6 +43,14 @@ void add_update(const TrainingEntry& entry, TimedModel& model) {
   }
 }
 
+/// What a worker computes of the parts of others in a step, if its own takes so long; rounded up.
+Time more_parts(const CodedSteps& coded, Time own) {
+  // With fewer stragglers than workers the number of these does not matter.
+  const CodedParts parts = coding_parts(coded.scheme(coded.stragglers + 1));
+  const Int128 more = Int128{own.ns()} * (parts.computed - parts.of);
+  return GpuTime::nanoseconds((more + parts.of - 1) / parts.of).on_each_of(1);
+}
+
 TimedLayer pause(std::string name, Time duration, std::string origin) {
   TimedLayer layer;
   layer.name = std::move(name);
@@ -63,7 +71,15 @@ void leave_behind(const TrainingEntry& entry, int gpus, IterationGraph& graph) {
     throw InputError{{{.key = member,
                        .reason = fmt::format("a step can't do without {} of {} workers", entry.late(), gpus),
                        .hint = "fewer of them, or jobs with more GPUs"}}};
-  for (std::size_t role = 0; role < graph.roles().size(); ++role) graph.leave_behind(RoleId{role}, entry.late());
+  std::optional<Patience> patience;
+  if (entry.coded.tolerance) {
+    const LatePattern pattern = late_pattern(entry.coded.scheme(gpus));
+    constexpr double kThousand = 1000;
+    patience = {static_cast<std::int32_t>(std::lround(*entry.coded.tolerance * kThousand)), pattern.burst,
+                pattern.window};
+  }
+  for (std::size_t role = 0; role < graph.roles().size(); ++role)
+    graph.leave_behind(RoleId{role}, entry.late(), patience);
   try {
     graph.validate();
   } catch (const InputError& error) {
@@ -97,6 +113,7 @@ TrainedJob trained_job(const TrainingEntry& entry, PlannedTraining planned, int 
   TrainedJob job{.graph = std::move(graph), .memory = {}, .notes = std::move(planned.planned.notes)};
   if (!planned.method && gpus > 1) job.graph = join_layers(job.graph, planned.problem.layers.size());
   leave_behind(entry, gpus, job.graph);
+  if (entry.coded.stragglers > 0) job.extra_iterations = coding_delay(entry.coded.scheme(gpus));
   return job;
 }
 
@@ -183,9 +200,9 @@ TimedModel entry_model(const TrainingEntry& entry) {
   model.batch *= entry.accumulate;
   if (entry.accumulate > 1)
     model.layers.push_back(pause("micro-batches before the last", passes * (entry.accumulate - 1), "accumulate"));
-  if (entry.coded > 0)
+  if (entry.coded.stragglers > 0)
     model.layers.push_back(
-        pause("parts of other workers", passes * (entry.accumulate * entry.coded), "gradient_coding"));
+        pause("parts of other workers", more_parts(entry.coded, passes * entry.accumulate), "gradient_coding"));
   if (entry.input > Time{}) model.layers.insert(model.layers.begin(), pause("wait for input", entry.input, "input"));
   return model;
 }

@@ -182,6 +182,9 @@ template <class T>
     const std::size_t complaints = reading.complaints.size();
     inner.read(node, reading, read);
     if (reading.complaints.size() == complaints) value = std::move(read);
+    const bool is_whole = node.kind == YamlNode::Kind::scalar && reading.complaints.size() == complaints + 1;
+    if (!unset.empty() && is_whole && reading.complaints.back().hint.empty())
+      reading.complaints.back().hint = fmt::format("`{}` is possible, too", unset);
   };
   codec.print = [inner, unset](const std::optional<T>& value) {
     return value ? inner.print(*value) : std::string{unset};

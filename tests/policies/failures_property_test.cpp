@@ -121,12 +121,10 @@ void add_redundancy(RandomCluster& cluster, Time length, bool timed) {
   if (in(0, 1) == 0) rule.failover = part(1, 20);
   if (in(0, 1) == 0) rule.rejoin = part(1, 20);
   if (!timed) {
-    const auto is_odd = [](const JobSpec& job) { return job.gpus % 2 == 1; };
-    if (std::ranges::any_of(cluster.jobs, is_odd)) {
-      rule.stages = 1;
-      rule.cover = RedundancyRule::Cover::replicas;
+    for (JobSpec& job : cluster.jobs) {
+      job.duration.reset();
+      job.layout.stage = job.gpus % 2 == 0 ? job.gpus / 2 : job.gpus;  // two stages, or one
     }
-    for (JobSpec& job : cluster.jobs) job.duration.reset();
     return;
   }
   for (JobSpec& job : cluster.jobs) {
@@ -142,11 +140,17 @@ void add_redundancy(RandomCluster& cluster, Time length, bool timed) {
 /// if one does.
 bool leave_ranks_behind(RandomCluster& cluster) {
   bool any = false;
+  RandomStream random{cluster.seed, "patience"};
   for (std::string& text : cluster.graphs) {
     const IterationGraph graph = graph_from_text(text);
     const Role& role = graph.roles().front();
     if (role.ranks < 2) continue;
-    const std::string tolerant = fmt::format("{} | late {} {}", text, role.name, std::max(1, role.ranks / 3));
+    std::string tolerant = fmt::format("{} | late {} {}", text, role.name, std::max(1, role.ranks / 3));
+    if (random.uniform_integer(0, 1) == 0) {  // with patience
+      const std::int64_t burst = random.uniform_integer(1, 3);
+      tolerant +=
+          fmt::format(" {} {} {}", random.uniform_integer(0, 1'500), burst, burst + random.uniform_integer(0, 3));
+    }
     try {
       static_cast<void>(graph_from_text(tolerant));
     } catch (const InputError&) {

@@ -74,7 +74,8 @@ TEST_CASE("random workloads end under every placement policy, with virtual clust
                                        "worst-fit",
                                        "yarn"};
   const auto is_inside = [](const auto& row) { return !row.is_outside; };
-  CHECK(std::ranges::count_if(placement_policies(), is_inside) == std::ssize(names));
+  // All but vclos, which needs a fabric of leaves and spines: placement_vclos_test.cpp.
+  CHECK(std::ranges::count_if(placement_policies(), is_inside) == std::ssize(names) + 1);
   for (std::uint64_t seed = 1; seed <= effort(std::uint64_t{40}); ++seed) {
     RandomStream random{seed, "test.placements"};
     ClusterSpec cluster = cluster_of(6, 4);

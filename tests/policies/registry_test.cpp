@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -57,7 +58,13 @@ std::unique_ptr<Port> with_defaults(const PolicyRow<Port>& row) {
   std::vector<std::pair<std::string, ParameterValue>> values;
   for (const ParameterInfo& parameter : row.parameters) values.emplace_back(parameter.name, parameter.default_value);
   if (row.is_outside) values.front().second = "true";  // the command, which has no default
-  return row.make(Parameters{std::move(values)}, {1, TimePerByte{1}, TimePerByte{0.25}, {}});
+  PolicyContext context{1, TimePerByte{1}, TimePerByte{0.25}, {}};
+  context.clos = [] {
+    return std::optional{
+        ClosFabric{.leaf = {0, 1}, .leaves = 2, .spines = {NodeId{2U}}, .server_rate = 1, .uplink_rate = 1}};
+  };
+  context.reserved = std::make_shared<ReservedSpines>();
+  return row.make(Parameters{std::move(values)}, context);
 }
 
 /// Checks the rows of a table against `documented`, which has a line for each that begins as `line` says.

@@ -421,7 +421,7 @@ TEST_CASE("redundancy: what its keys become, and what has no meaning") {
   CHECK(rule.rejoin == Time::seconds(60));
   CHECK(!failure_spec(failing("failures: {preset: rsc-1, repair: {mean: 6h}}\n"), 1).redundancy.any());
 
-  CHECK(mentions(failure_errors(events + "{cover: neighbours}}\n"), "a single stage has no neighbour"));
+  CHECK(mentions(failure_errors(events + "{cover: replicas, tolerates: all}}\n"), "`unlimited` is possible, too"));
   CHECK(mentions(failure_errors(events + "{cover: neighbours, stages: 4, work: job}}\n"), "cover: replicas"));
   CHECK(mentions(failure_errors(events + "{stages: 4}}\n"), "failures.redundancy.cover: neighbours or replicas"));
   CHECK(
@@ -432,14 +432,17 @@ TEST_CASE("redundancy: what its keys become, and what has no meaning") {
       mentions(failure_errors(events + "{cover: replicas, stages: 4}}\ncheckpoints: {policy: synchronous, cost: 1min, "
                                        "period: optimal}\n"),
                "isn't known beforehand"));
-  const auto refusal = [&](const std::string& generate) {
+  const auto refusal = [&](const std::string& redundancy) {
     try {
-      static_cast<void>(check_scenario(failing(events + "{cover: replicas, stages: 4}}\nworkload: {generate: {" +
-                                               generate + ", models: [resnet50], iterations: [10, 10]}}\n")));
+      static_cast<void>(check_scenario(failing(events + redundancy +
+                                               "}\nworkload: {generate: {sizes: {16: 1}, models: [resnet50], "
+                                               "iterations: [10, 10]}}\n")));
     } catch (const InputError& error) {
       return std::string{error.what()};
     }
     return std::string{};
   };
-  CHECK(mentions(refusal("sizes: {16: 1}"), "has no pipelines of 4 stages: each of its GPUs holds all of its network"));
+  CHECK(mentions(refusal("{cover: replicas, stages: 4}"), "of those with iterations none has 4 stages"));
+  CHECK(mentions(refusal("{cover: neighbours}"), "no job has pipelines"));
+  CHECK(refusal("{cover: replicas}").empty());
 }

@@ -85,4 +85,24 @@ TEST_CASE("links of a run carry what its jobs send") {
   CHECK(up > 0);
 }
 
+TEST_CASE("vclos: jobs on leaves and spines of their own take as long as alone, and hashed ones longer") {
+  // Four leaves of two servers with a GPU. Two jobs of three GPUs leave a server on each second leaf, where a third is.
+  const auto run = [](const std::string& placement, const std::string& routing) {
+    const Scenario scenario = parsed(
+        "cluster: {servers: 8, gpus_per_server: 1}\nworkload: {generate: {sizes: {2: 1, 3: 2}, models: [vgg16], "
+        "iterations: [20, 20], arrivals: 1ms}}\npolicies: {placement: " +
+        placement + "}\nnetwork: {fidelity: flow, nic: 10Gbps, alpha: 0s, link_interval: 0s, routing: " + routing +
+        ", fabric: {kind: leaf-spine, servers_per_leaf: 2, spines: 2}}\n");
+    return run_scenario(scenario, 1);
+  };
+  const RunResult isolated = run("vclos", "planned");
+  for (const JobResult& job : isolated.jobs) {
+    CHECK(job.contended == Time{});
+    CHECK(job.state == JobState::finished);
+  }
+  const RunResult spread = run("spread", "shortest-path");
+  CHECK(std::ranges::any_of(spread.jobs, [](const JobResult& job) { return job.contended > Time{}; }));
+  CHECK_THROWS_WITH_AS(run("vclos", "ecmp"), doctest::Contains("network.routing: planned"), InputError);
+}
+
 }  // namespace contend

@@ -1,6 +1,7 @@
 // Training entries whose steps leave late workers behind: backup workers and gradient coding in runs, and what is
 // refused.
 
+#include "scenarios/keys/print.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "tests/near.hpp"
 #include "tests/scenarios/listed_jobs.hpp"
@@ -61,10 +62,49 @@ TEST_CASE("late workers: a step goes on without a backup worker's gradient, or w
   CHECK(coded.jobs[0].notes.plan->samples == 8 * 16);
 }
 
+TEST_CASE("late workers: sequential codes compute less than GC, and wait for who was late not long before") {
+  // M-SGC(1, 2, 1): 4/3 of a part, 82.7 ms, and a step more than asked for. 12 steps have ended after a second; from
+  // the 13th on GPU 3 is late each time, and steps without it and with it take turns.
+  const RunResult multiplexed =
+      LateWorkers{", gradient_coding: {code: m-sgc, stragglers: 1, burst: 1, window: 2}"}.run();
+  constexpr std::int64_t kStep = 82'666'667;
+  CHECK(multiplexed.end.ns() == 12 * kStep + 495 * 2 * kStep + 494 * 3 * kStep);
+  CHECK(multiplexed.jobs[0].iterations_done == 1001);
+  CHECK(multiplexed.jobs[0].left_behind == 495);
+  CHECK(multiplexed.jobs[0].notes.plan->samples == 8 * 16);
+  // SR-SGC(1, 2, 1): 2 parts, and a step more.
+  const RunResult repeated = LateWorkers{", gradient_coding: {code: sr-sgc, stragglers: 1}"}.run();
+  CHECK(repeated.end.to_seconds() == near(8 * 0.124 + 497 * 0.248 + 496 * 0.372, 1e-9));
+  CHECK(repeated.jobs[0].left_behind == 497);
+  // GC(1) with the same patience never waits for all, and with none for nobody but 7 of 8.
+  const RunResult patient = LateWorkers{", gradient_coding: {code: gc, stragglers: 1, tolerance: 1}"}.run();
+  CHECK(patient.end.to_seconds() == near(8 * 0.124 + 992 * 0.248, 1e-9));
+  const RunResult impatient = LateWorkers{", gradient_coding: {code: gc, stragglers: 1}"}.run();
+  CHECK(impatient.end.to_seconds() == near(124.0, 1e-9));
+  // Nobody is late beyond 2.5 times the fastest in steps of 3 times: with a tolerance of 2 all are waited for.
+  const RunResult tolerant = LateWorkers{", gradient_coding: {code: sr-sgc, stragglers: 1, tolerance: 2}"}.run();
+  CHECK(tolerant.jobs[0].left_behind == 0);
+  CHECK(tolerant.end.to_seconds() == near(8 * 0.124 + 0.008 + 0.116 * 3 + 992 * 0.372, 1e-9));
+}
+
+TEST_CASE("late workers: codes are printed as they are read") {
+  const auto printed = [](const std::string& code) {
+    const std::string text = to_yaml(parsed("training: {it: {model: resnet18, gradient_coding: " + code + "}}\n"));
+    const std::size_t at = text.find("gradient_coding: ");
+    return at == std::string::npos ? std::string{} : text.substr(at + 17, text.find_first_of("}\n", at) - at - 17);
+  };
+  CHECK(printed("3").starts_with("3"));
+  CHECK(printed("{code: gc, stragglers: 3}").starts_with("3"));
+  CHECK(printed("{code: m-sgc, stragglers: 2, burst: 2, window: 4, tolerance: 0.5}") ==
+        "{code: m-sgc, stragglers: 2, burst: 2, window: 4, tolerance: 0.5");
+}
+
 TEST_CASE("late workers: all that GPUs do is accounted for") {
-  for (const std::string_view member : {"backup_workers", "gradient_coding"}) {
-    for (const int late : {1, 3}) {
-      const RunResult result = LateWorkers{fmt::format(", {}: {}", member, late), 100}.run();
+  for (const std::string member : {"backup_workers: 1", "backup_workers: 3", "gradient_coding: 1", "gradient_coding: 3",
+                                   "gradient_coding: {code: sr-sgc, stragglers: 3, burst: 2, window: 5}",
+                                   "gradient_coding: {code: m-sgc, stragglers: 2, burst: 2, window: 4}"}) {
+    {
+      const RunResult result = LateWorkers{", " + member, 100}.run();
       GpuTime busy;
       for (const GpuResult& gpu : result.gpus) busy += GpuTime{gpu.busy, 1};
       const JobResult& job = result.jobs[0];
@@ -103,6 +143,13 @@ TEST_CASE("late workers: what has no meaning is refused") {
     return errors_of(fmt::format("training: {{it: {{model: resnet18, {}}}}}\n", members));
   };
   CHECK(speaks_of(entry("backup_workers: 1, gradient_coding: 1"), "give one of the two"));
+  CHECK(speaks_of(entry("gradient_coding: {code: sr-sgc, stragglers: 1, burst: 2, window: 4}"), "does not divide"));
+  CHECK(speaks_of(entry("gradient_coding: {code: m-sgc, stragglers: 1, burst: 2, window: 2}"), "less than the window"));
+  CHECK(speaks_of(entry("gradient_coding: {code: gc, stragglers: 1, burst: 2}"), "burst is of the codes"));
+  CHECK(speaks_of(entry("gradient_coding: {stragglers: 1}"), "code is missing"));
+  CHECK(speaks_of(entry("gradient_coding: {code: sgc, stragglers: 1}"), "expected one of gc, sr-sgc, m-sgc"));
+  CHECK(speaks_of(entry_errors(", gradient_coding: {code: m-sgc, stragglers: 8, burst: 1, window: 2}"),
+                  "a step can't do without 8 of 8 workers"));
   CHECK(speaks_of(entry("gradient_coding: 1, compression: top-k"), "exchange whole gradients"));
   CHECK(speaks_of(entry("backup_workers: 1, host_ns_per_value: 1"), "the work of the host"));
   CHECK(speaks_of(errors_of("training: {it: {model: resnet18, backup_workers: 1}}\noverlap: {training: it}\n"),

@@ -163,7 +163,8 @@ TEST_CASE("out of range") {
   CHECK(errors_of("seed: -1\n") == "a.yaml:2:7: seed: expected an integer >= 0, got \"-1\"");
   CHECK(errors_of("seed: 99999999999999999999\n") ==
         "a.yaml:2:7: seed: expected an integer <= 9223372036854775807, got \"99999999999999999999\"");
-  CHECK(errors_of("network: {nic: 0Gbps}\n") == "a.yaml:2:16: network.nic: expected a rate >= 1Kbps, got \"0Gbps\"");
+  CHECK(errors_of("network: {nic: 0Gbps}\n") ==
+        "a.yaml:2:16: network.nic: expected a rate >= 1Kbps, got \"0Gbps\"; `auto` is possible, too");
   CHECK(errors_of("network: {alpha: 2h}\n") == "a.yaml:2:18: network.alpha: expected a time <= 1h, got \"2h\"");
 }
 
@@ -171,7 +172,7 @@ TEST_CASE("units") {
   CHECK(errors_of("network: {alpha: 50}\n") ==
         "a.yaml:2:18: network.alpha: expected a time such as 50us, got \"50\"; write the unit: ns us ms s min h d");
   CHECK(errors_of("network: {nic: .nan}\n") ==
-        "a.yaml:2:16: network.nic: expected a rate such as 10Gbps, got \".nan\"");
+        "a.yaml:2:16: network.nic: expected a rate such as 10Gbps, got \".nan\"; `auto` is possible, too");
   CHECK(errors_of("cluster: {gpu_memory: 16gib}\n") ==
         "a.yaml:2:23: cluster.gpu_memory: expected an amount of data such as 25MiB, got \"16gib\"; did you mean "
         "\"GiB\"?");

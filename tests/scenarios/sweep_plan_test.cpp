@@ -153,7 +153,8 @@ TEST_CASE("complaints about points name the value's place and the point, equal o
   REQUIRE(complaints.size() == 1);
   CHECK(complaints[0] ==
         "a.yaml:4:27: network.nic: expected a rate such as 10Gbps, got \"ten\" (at the point network.nic=ten "
-        "policies.placement=lwf and 1 more)\n      network.nic: [10Gbps, ten]\n                            ^");
+        "policies.placement=lwf and 1 more); `auto` is possible, too\n      network.nic: [10Gbps, ten]\n               "
+        "             ^");
 }
 
 TEST_CASE("points that read well alone may not share a sweep") {

@@ -251,9 +251,9 @@ TEST_CASE("the figures of the engine: what jobs get, wait and lose under its rul
             .cover = RedundancyRule::Cover::replicas, .step_cost = 1'200, .failover = in_ns(5), .rejoin = in_ns(3)};
         for (JobSpec& job : t.workload.jobs) job.gpu_share = kWholeGpu;
       },
-      "jct 71594 held 23784 waited 47750 overhead 5534 restarting 0 redone 0 away 60 undetected 35 | "
-      "compute 69141 lost 0 slowed 0 busy 87240 down 8020 | 16 preempted 5 struck 70 covered 72 failures "
-      "52 attempts 623 iterations, digest c98839679731a37b",
+      "jct 69381 held 23841 waited 45504 overhead 5591 restarting 0 redone 0 away 36 undetected 21 | "
+      "compute 69141 lost 0 slowed 0 busy 86584 down 7887 | 12 preempted 3 struck 72 covered 70 failures "
+      "52 attempts 623 iterations, digest 1dab24099087e737",
       false);
   for (const bool beside : {false, true}) {
     add(

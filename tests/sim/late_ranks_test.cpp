@@ -145,8 +145,65 @@ TEST_CASE("jitter: a step takes as long as the order statistic of log-normal tim
   }
 }
 
+TEST_CASE("with patience a step waits for as long again as the fastest rank took, and then for all where it must") {
+  const auto graph = [](int late, const std::string& patience) {
+    return fmt::format("role w 4 | late w {} {} | compute x w 100 | all-reduce g w 7 | x -> g | g => x", late,
+                       patience);
+  };
+  // One straggler in two steps, none twice in a row: rank 3 is left behind at 200, and waited for in the next step.
+  LateCluster cluster{4, graph(1, "1000 1 2"), 1000, {3000}};
+  const RunResult one = cluster.run();
+  CHECK(one.end.ns() == 500 * (207 + 307));
+  CHECK(one.jobs[0].left_behind == 500);
+  CHECK(one.jobs[0].dropped.ns() == 500 * 200);
+  CHECK(one.jobs[0].slowed.ns() == 500 * 200);
+  CHECK(one.leaps > 0);
+  // In bursts of two, in three steps: left behind in two of four.
+  cluster.graph = graph(1, "1000 2 3");
+  CHECK(cluster.run().end.ns() == 250 * (2 * 207 + 2 * 307));
+  // In a window of one step it is always left behind.
+  cluster.graph = graph(1, "1000 1 1");
+  CHECK(cluster.run().end.ns() == 1000 * 207);
+  // With less patience sooner: 100 x 1.2345 = 123.45, rounded up.
+  cluster.graph = graph(1, "234 1 1");
+  CHECK(cluster.run().end.ns() == 1000 * (124 + 7));
+  cluster.graph = graph(1, "0 1 1");
+  CHECK(cluster.run().end.ns() == 1000 * 107);
+  // Two stragglers are one too many, so that all are waited for: the first step has 1 ns at full speed.
+  cluster.graph = graph(1, "1000 1 1");
+  cluster.slow = {3000, 3000};
+  CHECK(cluster.run().end.ns() == 305 + 999 * 307);
+  cluster.graph = graph(2, "1000 1 2");
+  CHECK(cluster.run().end.ns() == 500 * (207 + 307));
+  // Who ends as the patience does is not late, and who ends before ends the step.
+  cluster.slow = {2000};
+  CHECK(cluster.run().end.ns() == 206 + 999 * 207);
+  cluster.slow = {1500};
+  CHECK(cluster.run().end.ns() == 1000 * 157);
+}
+
+TEST_CASE("with patience late ranks miss all messages of a step that have not begun") {
+  const std::string graph =
+      "role w 3 | late w 1 1000 1 1 | compute f w 30 | compute b w 40 | compute c w 40 | all-reduce g w 50 | "
+      "all-reduce h "
+      "w 5 | f -> b | b -> c | b -> g | c -> h | c => f | g => f | h => f";
+  LateCluster cluster{3, graph, 2, {3000}};
+  for (const bool leap : {true, false}) {
+    // Two ranks have done all at 110, so that the third is late at 220. It has done f at 88 and b at 208, when g began,
+    // and has run 12 of c. In the second step it has done b at 210.
+    const RunResult result = cluster.run(leap);
+    CHECK(result.end.ns() == (208 + 50) + (210 + 50));
+    CHECK(result.jobs[0].left_behind == 2);
+    CHECK(result.jobs[0].dropped.ns() == 12 + 10);
+  }
+}
+
 TEST_CASE("graphs in which no rank can be left behind are refused with the reason") {
   CHECK(refused(synchronous(4, 4)).find("4 of the 4 ranks of `w` can't be left behind") != std::string::npos);
+  CHECK(refused("role w 4 | late w 1 1000 2 1 | compute x w 9 | all-reduce g w 1 | x -> g | g => x")
+            .find("bursts of 2 iterations in windows of 1") != std::string::npos);
+  CHECK(refused("role a 2 | role b 2 | late a 1 5 1 1 | late b 1 | compute x a 9 | compute y b 9")
+            .find("only ranks of") != std::string::npos);
   CHECK(refused("role w 4 | late w 1 | compute x w 9 | compute y w 9 | all-reduce g w 1 | x -> g | y -> g | g => x")
             .find("`g`, which waits for more than one task") != std::string::npos);
   CHECK(refused("role a 2 | role b 2 | late a 1 | compute x a 9 | compute y b 9 | x -> y").find("wait for those of") !=

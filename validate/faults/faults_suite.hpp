@@ -29,6 +29,8 @@ int validate_faults(std::FILE* out);
 [[nodiscard]] CheckedTable faults_spot();
 /// Jobs that go on without GPUs that have failed.
 [[nodiscard]] CheckedTable faults_redundancy();
+/// Jobs that do something about slow components.
+[[nodiscard]] CheckedTable faults_mitigation();
 /// Jobs whose paths and priorities are planned together.
 [[nodiscard]] CheckedTable faults_planning();
 
