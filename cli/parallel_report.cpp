@@ -70,6 +70,7 @@ void add_shares(Table& table, const ParallelJob& job, const PipelineTimes& times
   add("tensor-parallel communication", shares.tensor);
   add("context-parallel communication", shares.context);
   add("expert-parallel communication", shares.expert);
+  add("compressing activations and their gradients", shares.compression);
   add("waiting for other stages (bubble)", passes - times.busy[rank]);
   add("update of the weights", update);
   add("messages, exchange of gradients and weights, and ways to and from the host that nothing hides",

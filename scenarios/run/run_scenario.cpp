@@ -6,6 +6,7 @@
 #include "policies/placement/pinned.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
 #include "scenarios/run/fabric.hpp"
+#include "scenarios/run/islands.hpp"
 #include "scenarios/run/job_paces.hpp"
 #include "scenarios/run/job_regimes.hpp"
 #include "scenarios/run/job_sharing.hpp"
@@ -133,6 +134,7 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   GpuSharing sharing = sharing_of(scenario, workload);
   if (failure) context.job_name = names_of(workload.jobs);
   if (flow) context.server_groups = [&] { return server_groups(build_topology(scenario)); };
+  if (!scenario.network.islands.empty()) context.server_groups = [&] { return island_groups(scenario); };
   context.sent_per_second = [&] { return sent_per_second(scenario, workload); };
   if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);
   if (!workload.places.empty()) placement = make_pinned_placement(workload.places, std::move(placement));

@@ -18,12 +18,12 @@ std::uint64_t number_of(RankGroups groups, bool is_message) {
 
 }  // namespace
 
-GroupTimes::GroupTimes(const Scenario& scenario, int ranks)
-    : scenario_{scenario}, network_{make_network(scenario, scenario.seed, 1)} {
-  for (int rank = 0; rank < ranks; ++rank) {
-    gpus_.emplace_back(static_cast<std::size_t>(rank));
-    if (rank % scenario.cluster.gpus_per_server == 0)
-      servers_.emplace_back(static_cast<std::size_t>(rank / scenario.cluster.gpus_per_server));
+GroupTimes::GroupTimes(const Scenario& scenario, int ranks, int first)
+    : scenario_{scenario}, first_{first}, network_{make_network(scenario, scenario.seed, 1)} {
+  for (int gpu = first; gpu < first + ranks; ++gpu) {
+    gpus_.emplace_back(static_cast<std::size_t>(gpu));
+    if (gpu == first || gpu % scenario.cluster.gpus_per_server == 0)
+      servers_.emplace_back(static_cast<std::size_t>(gpu / scenario.cluster.gpus_per_server));
   }
 }
 
@@ -57,19 +57,39 @@ Time GroupTimes::to_next(RankGroups groups, Bytes bytes) {
     const int next = static_cast<int>(rank) - in_block + (in_block + groups.stride) % block;
     receivers.push_back(gpus_[static_cast<std::size_t>(next)]);
   }
+  return message(receivers, number_of(groups, true), bytes, leaves_servers(groups));
+}
+
+Time GroupTimes::to_stage(int first, Bytes bytes) {
+  if (bytes <= Bytes{}) return {};
+  std::vector<GpuId> receivers;
+  for (std::size_t rank = 0; rank < gpus_.size(); ++rank)
+    receivers.emplace_back(static_cast<std::size_t>(first) + rank);
+  const int per_server = scenario_.cluster.gpus_per_server;
+  const auto last = static_cast<int>(gpus_.size()) - 1;
+  const bool inside = first_ / per_server == (first + last) / per_server && first / per_server == first_ / per_server;
+  return message(receivers, 0, bytes, !inside);
+}
+
+Time GroupTimes::message(const std::vector<GpuId>& receivers, std::uint64_t number, Bytes bytes, bool leaves) {
   TransferRequest request;
   request.kind = OpKind::message;
   request.bytes = bytes;
   request.gpus = gpus_;
   request.peers = receivers;
-  request.same_ranks = number_of(groups, true);
-  return solo(request, leaves_servers(groups));
+  request.same_ranks = number;
+  return solo(request, leaves);
 }
 
 Time GroupTimes::solo(TransferRequest request, bool leaves) {
   request.job = JobId{0U};
   request.ranks = static_cast<int>(gpus_.size());
-  if (leaves) request.servers = servers_;
+  std::vector<ServerId> servers = servers_;
+  for (const GpuId gpu : request.peers)
+    servers.emplace_back(gpu.index() / static_cast<std::size_t>(scenario_.cluster.gpus_per_server));
+  std::ranges::sort(servers);
+  servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
+  if (leaves) request.servers = servers;
   if (!leaves && !network_->carries_inside_servers()) return {};
   return network_->solo_time(request);
 }

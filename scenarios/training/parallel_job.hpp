@@ -46,8 +46,4 @@ struct ParallelJob {
 /// plan_parallel() does.
 [[nodiscard]] Time parallel_iteration_time(const Scenario& scenario, const TrainingEntry& entry);
 
-/// Layers of each of `stages` consecutive parts of a model. Where the layers can't be cut evenly, embedding and head
-/// count as a layer each, if that makes the parts even; else the parts in the middle get one more.
-[[nodiscard]] std::vector<LayerRange> cut_layers(std::int64_t layers, int stages);
-
 }  // namespace contend
