@@ -134,6 +134,10 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   GpuSharing sharing = sharing_of(scenario, workload);
   if (failure) context.job_name = names_of(workload.jobs);
   if (flow) context.server_groups = [&] { return server_groups(build_topology(scenario)); };
+  if (scenario.network.sites)
+    context.server_groups = [&] {
+      return site_groups(read_sites(scenario).first(static_cast<std::size_t>(scenario.cluster.servers)));
+    };
   if (!scenario.network.islands.empty()) context.server_groups = [&] { return island_groups(scenario); };
   context.sent_per_second = [&] { return sent_per_second(scenario, workload); };
   if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace contend {
 
@@ -19,7 +20,7 @@ std::uint64_t number_of(RankGroups groups, bool is_message) {
 }  // namespace
 
 GroupTimes::GroupTimes(const Scenario& scenario, int ranks, int first)
-    : scenario_{scenario}, first_{first}, network_{make_network(scenario, scenario.seed, 1)} {
+    : scenario_{scenario}, network_{make_network(scenario, scenario.seed, 1)} {
   for (int gpu = first; gpu < first + ranks; ++gpu) {
     gpus_.emplace_back(static_cast<std::size_t>(gpu));
     if (gpu == first || gpu % scenario.cluster.gpus_per_server == 0)
@@ -57,40 +58,48 @@ Time GroupTimes::to_next(RankGroups groups, Bytes bytes) {
     const int next = static_cast<int>(rank) - in_block + (in_block + groups.stride) % block;
     receivers.push_back(gpus_[static_cast<std::size_t>(next)]);
   }
-  return message(receivers, number_of(groups, true), bytes, leaves_servers(groups));
-}
-
-Time GroupTimes::to_stage(int first, Bytes bytes) {
-  if (bytes <= Bytes{}) return {};
-  std::vector<GpuId> receivers;
-  for (std::size_t rank = 0; rank < gpus_.size(); ++rank)
-    receivers.emplace_back(static_cast<std::size_t>(first) + rank);
-  const int per_server = scenario_.cluster.gpus_per_server;
-  const auto last = static_cast<int>(gpus_.size()) - 1;
-  const bool inside = first_ / per_server == (first + last) / per_server && first / per_server == first_ / per_server;
-  return message(receivers, 0, bytes, !inside);
-}
-
-Time GroupTimes::message(const std::vector<GpuId>& receivers, std::uint64_t number, Bytes bytes, bool leaves) {
   TransferRequest request;
   request.kind = OpKind::message;
   request.bytes = bytes;
   request.gpus = gpus_;
   request.peers = receivers;
-  request.same_ranks = number;
+  request.same_ranks = number_of(groups, true);
+  return solo(request, leaves_servers(groups));
+}
+
+Time GroupTimes::between(int from, int to, Bytes bytes) const {
+  if (bytes <= Bytes{}) return {};
+  std::vector<GpuId> senders, receivers;
+  bool leaves = false;
+  for (std::size_t rank = 0; rank < gpus_.size(); ++rank) {
+    senders.emplace_back(static_cast<std::size_t>(from) + rank);
+    receivers.emplace_back(static_cast<std::size_t>(to) + rank);
+    leaves = leaves || server_of(senders.back()) != server_of(receivers.back());
+  }
+  TransferRequest request;
+  request.kind = OpKind::message;
+  request.bytes = bytes;
+  request.gpus = senders;
+  request.peers = receivers;
   return solo(request, leaves);
 }
 
-Time GroupTimes::solo(TransferRequest request, bool leaves) {
+ServerId GroupTimes::server_of(GpuId gpu) const {
+  return ServerId{gpu.index() / static_cast<std::size_t>(scenario_.cluster.gpus_per_server)};
+}
+
+Time GroupTimes::solo(TransferRequest request, bool leaves) const {
+  if (!leaves && !network_->carries_inside_servers()) return {};
   request.job = JobId{0U};
   request.ranks = static_cast<int>(gpus_.size());
-  std::vector<ServerId> servers = servers_;
-  for (const GpuId gpu : request.peers)
-    servers.emplace_back(gpu.index() / static_cast<std::size_t>(scenario_.cluster.gpus_per_server));
-  std::ranges::sort(servers);
-  servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
-  if (leaves) request.servers = servers;
-  if (!leaves && !network_->carries_inside_servers()) return {};
+  std::vector<ServerId> servers;
+  if (leaves) {
+    for (const std::span<const GpuId> side : {request.gpus, request.peers})
+      for (const GpuId gpu : side) servers.push_back(server_of(gpu));
+    std::ranges::sort(servers);
+    servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
+    request.servers = servers;
+  }
   return network_->solo_time(request);
 }
 

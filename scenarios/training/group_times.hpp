@@ -25,18 +25,17 @@ class GroupTimes {
   [[nodiscard]] Time operator()(CollectiveKind kind, RankGroups groups, Bytes bytes);
   /// The time of a message from each rank to the next one of its group, all at once.
   [[nodiscard]] Time to_next(RankGroups groups, Bytes bytes);
-  /// The time of a message from each rank to the rank in its place of the pipeline rank that begins with GPU `first`,
-  /// all at once.
-  [[nodiscard]] Time to_stage(int first, Bytes bytes);
+  /// The time of a message from each rank of the pipeline rank that begins with GPU `from` of the cluster to the rank
+  /// in its place of the one that begins with `to`, all at once.
+  [[nodiscard]] Time between(int from, int to, Bytes bytes) const;
   /// True if a group has ranks on several servers.
   [[nodiscard]] bool leaves_servers(RankGroups groups) const;
 
  private:
-  [[nodiscard]] Time solo(TransferRequest request, bool leaves);
-  [[nodiscard]] Time message(const std::vector<GpuId>& receivers, std::uint64_t number, Bytes bytes, bool leaves);
+  [[nodiscard]] Time solo(TransferRequest request, bool leaves) const;
+  [[nodiscard]] ServerId server_of(GpuId gpu) const;
 
   const Scenario& scenario_;
-  const int first_;
   std::unique_ptr<NetworkModel> network_;
   std::vector<GpuId> gpus_;
   std::vector<ServerId> servers_;

@@ -387,7 +387,10 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
       compress(units.back().backward_input, messages[stage].unpack_back);
     }
   }
-  for (const StageMessage& message : messages) job.messages.push_back(message.bytes);
+  for (const StageMessage& message : messages) {
+    job.messages.push_back(message.bytes);
+    made.ratios.push_back(message.ratio);
+  }
   const bool is_tied = model.head == OutputHead::tied && job.plan.stages > 1;
   if (is_tied) job.tied_elements = vocabulary_rows(model, work.split) * model.hidden;
   // Without contention what leaves servers takes the same time as a part of the passes.

@@ -24,6 +24,7 @@ struct ParallelJob {
   TrainingIteration iteration;
   std::vector<LayerRange> stages;  ///< by model stage
   std::vector<PassShares> shares;  ///< by model stage
+  std::vector<double> ratios;      ///< by model stage but the last: how much smaller its messages are than activations
   int micro_batches = 1;
   std::int64_t samples = 1;                  ///< sequences of all GPUs in an iteration
   int sequence = 1;                          ///< tokens of each

@@ -103,19 +103,22 @@ StagePlanner::Timed& StagePlanner::found(int stage) {
   return known->second;
 }
 
+Time StagePlanner::alone(int stage, Bytes bytes) {
+  return of_stage(stage).message_time(static_cast<int>(rank_of(stage)) * job_.ranks_of_stage(),
+                                      static_cast<int>(rank_of(stage + 1)) * job_.ranks_of_stage(), bytes);
+}
+
 std::vector<StageMessage> StagePlanner::messages() {
+  const ActivationCompression& how = entry_.parallel->activation_compression;
+  const bool is_balanced = entry_.parallel->partition == LayerPartition::balanced;
   std::vector<StageMessage> all;
   Time longest;
   for (int stage = 0; stage + 1 < job_.plan.stages; ++stage) {
-    StageMessage message{.bytes = of_stage(stage).message()};
-    if (is_sent(stage))
-      message.alone =
-          of_stage(stage).message_time(static_cast<int>(rank_of(stage)) * job_.ranks_of_stage(),
-                                       static_cast<int>(rank_of(stage + 1)) * job_.ranks_of_stage(), message.bytes);
+    StageMessage& message = all.emplace_back();
+    message.bytes = of_stage(stage).message();
+    if (is_sent(stage) && (is_balanced || how.adaptive)) message.alone = alone(stage, message.bytes);
     longest = std::max(longest, message.alone);
-    all.push_back(message);
   }
-  const ActivationCompression& how = entry_.parallel->activation_compression;
   if (!how.ratio) return all;
   for (int stage = 0; stage + 1 < job_.plan.stages; ++stage) {
     StageMessage& message = all[static_cast<std::size_t>(stage)];
@@ -126,9 +129,7 @@ std::vector<StageMessage> StagePlanner::messages() {
     if (ratio <= 1) continue;
     compress(message, ratio, activation_bytes(entry_.type), kernel_costs(entry_of_stage(stage)),
              kernel_costs(entry_of_stage(stage + 1)));
-    message.alone =
-        of_stage(stage).message_time(static_cast<int>(rank_of(stage)) * job_.ranks_of_stage(),
-                                     static_cast<int>(rank_of(stage + 1)) * job_.ranks_of_stage(), message.bytes);
+    if (is_balanced) message.alone = alone(stage, message.bytes);
   }
   return all;
 }

@@ -21,7 +21,7 @@ namespace contend {
 /// What a pipeline rank sends to the next one for a micro-batch, and gets back.
 struct StageMessage {
   Bytes bytes;                   ///< that each rank sends
-  Time alone{};                  ///< for which all of them are on their way in an empty network
+  Time alone{};                  ///< for which all are on their way in an empty network; 0 where nobody asks
   double ratio = 1;              ///< bytes without compression over those with it
   Time pack{}, unpack{};         ///< kernels of the sender and of the receiver of activations
   Time repack{}, unpack_back{};  ///< the same for the gradients that come back
@@ -57,6 +57,7 @@ class StagePlanner {
   Timed& found(int stage);
   [[nodiscard]] std::vector<LayerRange> balanced(const std::vector<StageMessage>& messages);
   [[nodiscard]] Time exchange(int stage, const RankParameters& parameters);
+  [[nodiscard]] Time alone(int stage, Bytes bytes);
   [[nodiscard]] std::size_t rank_of(int stage) const;
   [[nodiscard]] bool is_sent(int stage) const;
 

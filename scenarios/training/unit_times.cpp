@@ -43,12 +43,10 @@ PassShares& PassShares::operator+=(const PassShares& other) {
 
 UnitTimes::UnitTimes(const Scenario& scenario, const TrainingEntry& entry, const TransformerModel& model,
                      const MicroBatch& work, int ranks, bool weight_passes, int first)
-    : scenario_{scenario},
-      entry_{entry},
+    : entry_{entry},
       model_{model},
       work_{work},
       weight_passes_{weight_passes},
-      ranks_{ranks},
       per_server_{scenario.cluster.gpus_per_server},
       groups_{scenario, ranks, first},
       device_{find_device(entry.device.name)} {
@@ -171,10 +169,6 @@ PassCollective UnitTimes::gathered_message() const {
   PassCollective message = sent(PassGroup::tensor, CollectiveKind::all_gather, tensor_groups(), activations_);
   if (work_.split.sequence_parallel) message.times = 0;
   return message;
-}
-
-Time UnitTimes::message_time(int from, int to, Bytes bytes) const {
-  return GroupTimes{scenario_, ranks_, from}.to_stage(to, bytes);
 }
 
 /// Gradients of weights that a pass computes beside the collectives of its inputs' gradients.

@@ -56,7 +56,7 @@ class UnitTimes {
 
   /// The time of a message from each rank of the pipeline rank whose first GPU is `from` to that in its place of the
   /// one that begins with `to`, all at once.
-  [[nodiscard]] Time message_time(int from, int to, Bytes bytes) const;
+  [[nodiscard]] Time message_time(int from, int to, Bytes bytes) const { return groups_.between(from, to, bytes); }
   /// The time of a collective in all groups of the pipeline rank at once.
   [[nodiscard]] Time collective_time(CollectiveKind kind, RankGroups groups, Bytes bytes) {
     return groups_(kind, groups, bytes);
@@ -93,12 +93,10 @@ class UnitTimes {
   [[nodiscard]] Added expert_parallel(std::int64_t index);
   [[nodiscard]] TimedUnit timed_layer(std::int64_t index);
 
-  const Scenario& scenario_;
   const TrainingEntry& entry_;
   const TransformerModel& model_;
   const MicroBatch& work_;
   const bool weight_passes_;
-  const int ranks_;
   const int per_server_;  // GPUs
   GroupTimes groups_;
   const Device* device_;  // none if the entry has a calibrated profile

@@ -193,6 +193,7 @@ TEST_CASE("activation compression: the slowest message has the ratio, and others
   CHECK(whole / messages[1].to_double() == near(60, 1e-3));
   CHECK(whole / messages[2].to_double() == near(60.0 * 25 / 100, 1e-3));
   CHECK(whole / messages[0].to_double() == near(60.0 * 25 / 800, 1e-3));
+  CHECK(job.ratios[1] == whole / messages[1].to_double());
   // At a ratio of 20 the fast link would have less than 1 and sends all.
   const ParallelJob some = island_job(pipeline(
       islands, "pipeline: 4, tensor: 8, activation_compression: {ratio: 20, adaptive: true}", {"network.alpha=0s"}));

@@ -133,3 +133,20 @@ TEST_CASE("sites: the stages of a pipeline lie on them, and adaptive compression
   CHECK(whole / messages(adaptive)[1].to_double() == near(50 * b_to_c / a_to_b, 1e-3));
   CHECK(lone_iteration(adaptive, "it", 3).to_seconds() < lone_iteration(entry(""), "it", 3).to_seconds() / 5);
 }
+
+TEST_CASE("sites: topology-aware places a job on those with fast links") {
+  // The best of the three links joins b and c.
+  const Sites sites;
+  const auto finish = [&](const char* placement) {
+    const Scenario scenario =
+        parsed(sites.network() + sited_entry("none") +
+               fmt::format("policies: {{placement: {}}}\n"
+                           "workload: {{generate: {{models: [it], sizes: {{2: 1}}, iterations: [5, 5], "
+                           "arrivals: 1ms}}}}\n",
+                           placement));
+    return run_workload(scenario, scenario_workload(scenario, scenario.seed), scenario.seed).jobs.front();
+  };
+  const JobResult near_each_other = finish("topology-aware"), first = finish("consolidated");
+  const Time faster = near_each_other.finish - near_each_other.start, slower = first.finish - first.start;
+  CHECK(faster.to_seconds() < 0.6 * slower.to_seconds());
+}
