@@ -70,6 +70,7 @@ void add_shares(Table& table, const ParallelJob& job, const PipelineTimes& times
   add("tensor-parallel communication", shares.tensor);
   add("context-parallel communication", shares.context);
   add("expert-parallel communication", shares.expert);
+  add("compressing activations and their gradients", shares.compression);
   add("waiting for other stages (bubble)", passes - times.busy[rank]);
   add("update of the weights", update);
   add("messages, exchange of gradients and weights, and ways to and from the host that nothing hides",
@@ -132,6 +133,12 @@ std::string job_text(const Scenario& scenario, const TrainingEntry& entry, int g
         "on the mean GPU, {:.1f}% on the slowest\n",
         job.documents->documents, kPercent * job.documents->tokens, kPercent * job.documents->mean_attention,
         kPercent * attention_of(job.documents->parts));
+  if (entry.parallel->activation_compression.ratio) {
+    std::vector<std::string> ratios;
+    for (const double ratio : job.ratios) ratios.push_back(fmt::format("{:.1f}", ratio));
+    text +=
+        fmt::format("  messages from stage to stage are smaller than activations by the factors {}\n", join(ratios));
+  }
   text += fmt::format("  iteration {:.4f} s, {:.0f} tokens/s, {:.1f} tokens/s a GPU\n", seconds,
                       job.work.tokens / seconds, job.work.tokens / seconds / gpus);
   const std::string shares_of_peak =

@@ -28,12 +28,13 @@ class Sets {
   std::vector<std::size_t> parent_;
 };
 
-std::vector<std::uint32_t> groups(const Topology& topology, Sets& sets) {
-  std::vector<std::uint32_t> group(topology.servers());
+/// The groups of servers, each of which is in the set of one of these elements.
+std::vector<std::uint32_t> groups(const std::vector<std::size_t>& elements, Sets& sets) {
+  std::vector<std::uint32_t> group(elements.size());
   std::vector<std::pair<std::size_t, std::uint32_t>> known;  // set and its group, by set
   std::uint32_t next = 0;
   for (std::size_t s = 0; s < group.size(); ++s) {
-    const std::size_t set = sets.find(topology.gpus_of(ServerId{s}).front().index());
+    const std::size_t set = sets.find(elements[s]);
     const auto at = std::lower_bound(known.begin(), known.end(), std::pair{set, std::uint32_t{0}});
     if (at != known.end() && at->first == set) {
       group[s] = at->second;
@@ -63,6 +64,9 @@ std::vector<std::vector<std::uint32_t>> server_groups(const Topology& topology) 
       sets.unite(link.from.index(), link.to.index());
     }
   }
+  std::vector<std::size_t> elements;
+  for (std::size_t s = 0; s < topology.servers(); ++s)
+    elements.push_back(topology.gpus_of(ServerId{s}).front().index());
   std::vector<std::vector<std::uint32_t>> result;
   const std::size_t top = *std::max_element(tiers.begin(), tiers.end());
   for (std::size_t tier = 1; tier <= top; ++tier) {
@@ -73,10 +77,36 @@ std::vector<std::vector<std::uint32_t>> server_groups(const Topology& topology) 
       if (inside(link.from) && inside(link.to)) continue;
       if (below(link.from) && below(link.to)) sets.unite(link.from.index(), link.to.index());
     }
-    std::vector<std::uint32_t> group = groups(topology, sets);
+    std::vector<std::uint32_t> group = groups(elements, sets);
     if (result.empty() || result.back() != group) result.push_back(std::move(group));
   }
   const std::vector<std::uint32_t> all(topology.servers(), 0);
+  if (result.empty() || result.back() != all) result.push_back(all);
+  return result;
+}
+
+std::vector<std::vector<std::uint32_t>> site_groups(const LinkMatrix& sites) {
+  struct Pair {
+    double rate;
+    std::size_t a, b;
+  };
+  std::vector<Pair> pairs;
+  for (std::size_t a = 0; a < sites.size(); ++a)
+    for (std::size_t b = a + 1; b < sites.size(); ++b)
+      if (const auto rate = sites.slower_rate(a, b)) pairs.push_back({rate->bytes_per_second(), a, b});
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const Pair& one, const Pair& other) { return one.rate > other.rate; });
+  std::vector<std::size_t> elements(sites.size());
+  std::iota(elements.begin(), elements.end(), std::size_t{0});
+  Sets sets{sites.size()};
+  std::vector<std::vector<std::uint32_t>> result;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    sets.unite(pairs[i].a, pairs[i].b);
+    if (i + 1 < pairs.size() && pairs[i + 1].rate == pairs[i].rate) continue;
+    std::vector<std::uint32_t> group = groups(elements, sets);
+    if (result.empty() || result.back() != group) result.push_back(std::move(group));
+  }
+  const std::vector<std::uint32_t> all(sites.size(), 0);
   if (result.empty() || result.back() != all) result.push_back(all);
   return result;
 }

@@ -149,6 +149,20 @@ struct OffloadSetup {
   bool operator==(const OffloadSetup&) const = default;
 };
 
+/// How the layers of a model are divided among its parts, where the entry doesn't give them.
+enum class LayerPartition : std::uint8_t {
+  even,      ///< as many in each as can be (cut_layers())
+  balanced,  ///< such that the longest part, with what it receives and exchanges, is as short as possible
+};
+
+/// What pipeline ranks send of activations and their gradients: the largest values with their indices.
+struct ActivationCompression {
+  std::optional<double> ratio;  ///< bytes of a message over those that are sent of it; none: all are sent
+  bool adaptive = false;        ///< that is the ratio of the slowest message, and others have less by their time
+
+  bool operator==(const ActivationCompression&) const = default;
+};
+
 /// Where the lengths of documents come from: a file, or a log-normal distribution.
 struct DocumentSource {
   std::optional<std::string> file;
@@ -171,8 +185,10 @@ struct ParallelSetup {
   ExpertLoad expert_load;
   ExpertExchange expert_exchange = ExpertExchange::direct;
   int expert_pieces = 1;    ///< into which a micro-batch's tokens are cut in front of the experts; 0: the fastest
-  std::vector<int> layers;  ///< of each part of the model; empty: cut_layers()
-  int virtual_stages = 0;   ///< parts of the model on each pipeline rank; 0: as many as the schedule needs
+  std::vector<int> layers;  ///< of each part of the model; empty: as `partition` says
+  LayerPartition partition = LayerPartition::even;
+  ActivationCompression activation_compression;
+  int virtual_stages = 0;  ///< parts of the model on each pipeline rank; 0: as many as the schedule needs
   PolicyChoice schedule;
   std::optional<std::string> order;  ///< path of the orders of the ranks, for the schedule `file`
   bool sequence_parallel = false;
@@ -341,6 +357,14 @@ struct Scenario {
     std::optional<TimePerByte> eta;    ///< further time per byte for each other transfer on the interface
     std::optional<std::string> sites;  ///< path of a table of links between sites, of which each server of the cluster
                                        ///< is one (LinkMatrix)
+    /// Servers with a network of their own, beside the one that joins all (`nic`, `alpha`).
+    struct Island {
+      int servers = 1;            ///< >= 1
+      ByteRate nic;               ///< line rate of each server's interface to it
+      std::optional<Time> alpha;  ///< start-up time of a transfer in it; none: as in the other
+      bool operator==(const Island&) const = default;
+    };
+    std::vector<Island> islands;  ///< the first has the first servers, and so on; other servers are on none
     /// Numbers of ranks in the measurements to which alpha and beta were fitted; not given if unknown.
     std::optional<std::vector<int>> fitted_workers;
     struct FittedBytes {

@@ -27,11 +27,16 @@ inline constexpr double kSector = 32;
   return {kFloat * n, n, 1, "write", {4 * d}};
 }
 
-/// Selects exactly the k largest of d values by magnitude, with a radix select of 32-bit keys, 8 bits a pass (Alabi et
-/// al., ACM Journal of Experimental Algorithmics 17, 2012). Each of the four passes is a histogram and a scan; a last
-/// pass writes the selection.
-[[nodiscard]] inline KernelWork radix_select(std::int64_t d, std::int64_t k) {
-  return {5 * kFloat * static_cast<double>(d) + (kFloat + kIndex) * static_cast<double>(k), 0, 9, "top_k", {d, k}};
+/// Selects exactly the k largest of d values of `width` bytes by magnitude, with a radix select of keys of that width,
+/// 8 bits a pass (Alabi et al., ACM Journal of Experimental Algorithmics 17, 2012). Each pass is a histogram and a
+/// scan; a last pass writes the selection.
+[[nodiscard]] inline KernelWork radix_select(std::int64_t d, std::int64_t k, int width = 4) {
+  const std::string_view op = width == 4 ? "top_k" : "";
+  return {(width + 1) * width * static_cast<double>(d) + (width + kIndex) * static_cast<double>(k),
+          0,
+          2 * width + 1,
+          op,
+          {d, k}};
 }
 
 /// Selects the k of d values above a known threshold: one read, k pairs written, and a scan for their places.
@@ -71,6 +76,11 @@ inline constexpr double kSector = 32;
   const auto pairs = static_cast<double>(count);
   return {
       kFloat * static_cast<double>(d) + (kFloat + kIndex + 2 * kSector) * pairs, pairs, 2, "scatter_add", {d, count}};
+}
+
+/// Writes `count` values of `width` bytes, each to its place among d zeros.
+[[nodiscard]] inline KernelWork scatter(std::int64_t d, std::int64_t count, int width) {
+  return {width * static_cast<double>(d) + (width + kIndex + kSector) * static_cast<double>(count), 0, 2};
 }
 
 /// Encodes d values with `bits` bits each, for a known range.

@@ -18,7 +18,10 @@
 // `groups` is the same for jobs whose ranks form groups that belong on one server (RankLayout): a server has room for
 // whole groups only, on neighbouring GPUs where it can. As ranks are consecutive, a stage of a pipeline then fills
 // neighbouring servers, the ranks with the same place in their groups have the same place on their servers (the same
-// rail of a rail-optimised fabric), and stages follow each other from switch to switch.
+// rail of a rail-optimised fabric), and stages follow each other from switch to switch. With `whole_stages` the lowest
+// tier with a group that can hold a stage of the job (leaves, or islands with networks of their own) takes whole stages
+// only: data-parallel groups then stay within one network, and only messages between stages go across, as Holmes wants
+// it (Yang et al., arXiv 2312.03549).
 
 #include "policies/placement/free_servers.hpp"
 #include "policies/registry.hpp"
@@ -98,11 +101,16 @@ void choose(std::vector<Part>& parts, std::int64_t needed, std::size_t count, st
 
 class TopologyAware final : public PlacementPolicy {
  public:
-  /// Keeps groups of ranks on one server if `by_groups`. A job may use `extra` groups more than the fewest of each
-  /// tier, and adds `bytes_per_s` to its uplinks, or 1 if that is empty.
+  /// Keeps groups of ranks on one server if `by_groups`, and with `whole_stages` those of a stage in one group of
+  /// servers. A job may use `extra` groups more than the fewest of each tier, and adds `bytes_per_s` to its uplinks, or
+  /// 1 if that is empty.
   TopologyAware(std::vector<std::vector<std::uint32_t>> tiers, bool by_groups, std::size_t extra = 0,
-                std::vector<double> bytes_per_s = {})
-      : tiers_{std::move(tiers)}, by_groups_{by_groups}, extra_{extra}, bytes_per_s_{std::move(bytes_per_s)} {}
+                std::vector<double> bytes_per_s = {}, bool whole_stages = false)
+      : tiers_{std::move(tiers)},
+        by_groups_{by_groups},
+        whole_stages_{whole_stages},
+        extra_{extra},
+        bytes_per_s_{std::move(bytes_per_s)} {}
 
   // A job without groups may find a place where one with groups doesn't.
   [[nodiscard]] bool refuses_alike() const override { return !by_groups_; }
@@ -111,9 +119,10 @@ class TopologyAware final : public PlacementPolicy {
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
     if (asks_for_share(job)) return place_share(cluster, job, false, chosen);
     together_ = by_groups_ ? job.layout.together : 1;
+    stage_ = whole_stages_ && job.layout.stage > 0 ? job.layout.stage : 1;
     find(cluster, job, chosen);
-    if (!chosen.empty() || together_ == 1 || !job.layout.may_part) return;
-    together_ = 1;
+    if (!chosen.empty() || (together_ == 1 && stage_ == 1) || !job.layout.may_part) return;
+    together_ = stage_ = 1;
     find(cluster, job, chosen);
   }
 
@@ -128,6 +137,7 @@ class TopologyAware final : public PlacementPolicy {
     std::erase_if(found, [&](ServerId server) { return room(servers, server) == 0; });
     if (tiers_.empty()) tiers_.assign(1, std::vector<std::uint32_t>(cluster.servers(), 0));
     forget_ended(cluster);
+    find_stage_tier(cluster, job);
     std::vector<Part> parts;
     for (std::size_t tier = 0; tier < tiers_.size(); ++tier) {
       parts_of(servers, found, tier, parts);
@@ -147,11 +157,34 @@ class TopologyAware final : public PlacementPolicy {
     return servers.room(server) / together_ * together_;
   }
 
+  /// Finds the lowest tier with a group that could hold a stage.
+  void find_stage_tier(const ClusterView& cluster, const JobView& job) {
+    stage_tier_ = tiers_.size();
+    if (stage_ == 1) return;
+    const int per_server = cluster.gpus_per_server(job.server_type);
+    for (std::size_t tier = 0; tier < tiers_.size(); ++tier) {
+      std::map<std::uint32_t, std::int64_t> gpus;
+      for (const std::uint32_t group : tiers_[tier])
+        if ((gpus[group] += per_server) >= stage_) return void(stage_tier_ = tier);
+    }
+  }
+
   /// Fills `parts` with the groups of a tier to which the servers belong, by id.
   void parts_of(const FreeServers& servers, const std::vector<ServerId>& found, std::size_t tier,
                 std::vector<Part>& parts) const {
     std::map<std::uint32_t, std::int64_t> rooms;
-    for (const ServerId server : found) rooms[tiers_[tier][server.index()]] += room(servers, server);
+    if (tier < stage_tier_) {
+      for (const ServerId server : found) rooms[tiers_[tier][server.index()]] += room(servers, server);
+    } else {
+      std::map<std::uint32_t, std::pair<std::uint32_t, std::int64_t>> lower;  // group of this tier, and room
+      for (const ServerId server : found) {
+        auto& [above, sum] = lower[tiers_[stage_tier_][server.index()]];
+        above = tiers_[tier][server.index()];
+        sum += room(servers, server);
+      }
+      for (const auto& [group, of] : lower) rooms[of.first] += of.second / stage_ * stage_;
+      std::erase_if(rooms, [](const auto& each) { return each.second == 0; });
+    }
     parts.clear();
     for (const auto& [group, room] : rooms) {
       const auto load = load_.find({tier, group});
@@ -231,10 +264,12 @@ class TopologyAware final : public PlacementPolicy {
 
   using Uplink = std::pair<std::size_t, std::uint32_t>;  // tier and group below the uplink
   std::vector<std::vector<std::uint32_t>> tiers_;
-  const bool by_groups_;
+  const bool by_groups_, whole_stages_;
   const std::size_t extra_;
   const std::vector<double> bytes_per_s_;          // by job, what it adds to an uplink; empty: each adds 1
-  int together_ = 1;                               // ranks of the job at hand
+  int together_ = 1;                               // ranks of the job at hand that belong on one server
+  int stage_ = 1;                                  // and in one group of stage_tier_
+  std::size_t stage_tier_ = 0;                     // the number of tiers: none
   std::map<JobId, std::vector<Uplink>> crossing_;  // running jobs that span groups
   std::map<Uplink, std::int64_t> load_;
 };
@@ -253,8 +288,9 @@ std::unique_ptr<PlacementPolicy> make_traffic_aware(const Parameters& parameters
                                          context.sent_per_second ? context.sent_per_second() : std::vector<double>{});
 }
 
-std::unique_ptr<PlacementPolicy> make_groups(const Parameters&, const PolicyContext& context) {
-  return std::make_unique<TopologyAware>(tiers_of(context), true);
+std::unique_ptr<PlacementPolicy> make_groups(const Parameters& parameters, const PolicyContext& context) {
+  return std::make_unique<TopologyAware>(tiers_of(context), true, 0, std::vector<double>{},
+                                         parameters.get<bool>("whole_stages"));
 }
 
 }  // namespace
@@ -278,9 +314,14 @@ PolicyRow<PlacementPolicy> traffic_aware_placement() {
 }
 
 PolicyRow<PlacementPolicy> groups_placement() {
+  static constexpr ParameterInfo kParameters[] = {
+      {"whole_stages", false, 0, 0,
+       "switches, or islands of network.islands, that can hold a pipeline stage take whole ones, or the job waits "
+       "(Holmes)"}};
   return {.name = "groups",
           .summary = "as topology-aware; tensor-parallel groups lie on one server each, or the job waits",
           .source = "Narayanan et al., SC 2021, section 3; Dubey et al., arXiv 2407.21783, section 3.3",
+          .parameters = kParameters,
           .make = make_groups};
 }
 

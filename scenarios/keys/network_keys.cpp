@@ -6,6 +6,7 @@
 #include "scenarios/keys/key_rows.hpp"
 #include "scenarios/keys/topology_codec.hpp"
 #include "scenarios/run/network_costs.hpp"
+#include "scenarios/yaml/map_codec.hpp"
 
 #include <optional>
 #include <string>
@@ -165,6 +166,18 @@ Codec<Scenario::Network::FittedBytes> fitted_bytes_codec() {
   return codec;
 }
 
+Codec<std::vector<Scenario::Network::Island>> islands_codec() {
+  using Island = Scenario::Network::Island;
+  constexpr int kMostServers = 1'000'000;
+  constexpr std::size_t kMostIslands = 1000;
+  const Codec<Island> island = map_codec<Island>(
+      {field("servers", &Island::servers, integer_codec<int>(1, kMostServers), true),
+       field("nic", &Island::nic, link_rate_codec(), true),
+       field("alpha", &Island::alpha, optional_codec(quantity_codec(Time{}, kHour), "network.alpha"))},
+      "{servers: 4, nic: 200Gbps}");
+  return numbered_list(island, "islands", kMostIslands);
+}
+
 /// `none`, `auto`, or a number. As none is what holds without the key, it isn't kept.
 Codec<std::optional<Scenario::Network::InterferenceChoice>> interference_codec() {
   using Choice = Scenario::Network::InterferenceChoice;
@@ -245,6 +258,12 @@ std::vector<ScenarioKey> cost_keys() {
                      "times as long for a byte each; below 0, which flow doesn't know, several at once gain; auto: "
                      "0.2745 at fidelity contention, the ratio 0.235/0.856 of the 10 GbE fit in the authors' simulator "
                      "of arXiv 2002.10105, and 0 between sites and at flow")),
+      no_sites(no_flow(row(
+          "network.islands", [](auto& s) -> auto& { return s.network.islands; }, islands_codec(),
+          "servers with a network of their own, such as clusters with InfiniBand and with RoCE that Ethernet joins: a "
+          "list with `servers`, `nic` and, if it isn't network.alpha, `alpha`. The first island has the first servers, "
+          "and so on. What stays on the servers of an island goes through its network, everything else through that of "
+          "network.nic and network.alpha, which joins all servers"))),
       no_sites(no_flow(row(
           "network.fitted_workers", [](auto& s) -> auto& { return s.network.fitted_workers; },
           optional_codec(distinct_list_codec(integer_codec<int>(2, 1 << 20), 2, "integers"), "unknown"),

@@ -60,6 +60,14 @@ Codec<OffloadSetup> offload_codec() {
       "{optimizer: host, link: 25GB/s, memory: 20GB/s}");
 }
 
+Codec<ActivationCompression> activation_compression_codec() {
+  constexpr double kMost = 1e6;
+  return map_codec<ActivationCompression>(
+      {field("ratio", &ActivationCompression::ratio, optional_codec(number_codec(1, kMost), "")),
+       field("adaptive", &ActivationCompression::adaptive, bool_codec())},
+      "{ratio: 20, adaptive: true}");
+}
+
 std::vector<ParallelRow> make_parallel_rows() {
   const auto degree = integer_codec<int>(1, kMostRanks);
   return {
@@ -77,7 +85,20 @@ std::vector<ParallelRow> make_parallel_rows() {
           "groups of GPUs over which the layers are cut"),
       map_member<ParallelSetup>(
           "layers", [](auto& p) -> auto& { return p.layers; }, list_codec(integer_codec<int>(0, 10'000), "numbers"),
-          "layers of each part of the model, pipeline x virtual of them; []: as even as can be"),
+          "layers of each part of the model, pipeline x virtual of them; []: as `partition` says"),
+      map_member<ParallelSetup>(
+          "partition", [](auto& p) -> auto& { return p.partition; },
+          choice_codec<LayerPartition>({{"even", LayerPartition::even}, {"balanced", LayerPartition::balanced}}),
+          "without layers: even: parts have as many as can be; balanced: the longest part is as short as possible, on "
+          "the devices and networks of the parts, with the messages that it receives and what it exchanges with "
+          "data-parallel GPUs"),
+      map_member<ParallelSetup>(
+          "activation_compression", [](auto& p) -> auto& { return p.activation_compression; },
+          activation_compression_codec(),
+          "activations that pipeline ranks send, and the gradients that come back: {ratio: 20}: the largest values "
+          "with "
+          "their indices, in bytes a 20th; with adaptive: true that is the ratio of the slowest message, and others "
+          "have less by the time that they take (FusionLLM); {}: all values"),
       map_member<ParallelSetup>(
           "virtual", [](auto& p) -> auto& { return p.virtual_stages; }, integer_codec<int>(0, 1000),
           "parts of the model on each of them; 0: as many as the schedule needs"),

@@ -10,6 +10,7 @@
 #include "scenarios/keys/training_codec.hpp"
 #include "scenarios/keys/type_keys.hpp"
 #include "scenarios/run/fabric.hpp"
+#include "scenarios/run/islands.hpp"
 #include "scenarios/study/study_check.hpp"
 #include "scenarios/study/study_places.hpp"
 #include "scenarios/training/training_check.hpp"
@@ -179,6 +180,7 @@ class LayerReader {
       const int per_server = scenario_.cluster.gpus_per_server;
       scenario_.cluster.servers = (most + per_server - 1) / per_server;
     }
+    place(island_complaints(scenario_));
     place(training_complaints(scenario_));
     place(study_complaints(scenario_));
     if (network.fidelity == Fidelity::flow && network.contention_penalty.value_or(0) < 0)

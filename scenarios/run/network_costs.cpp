@@ -28,6 +28,24 @@ TimePerByte at_rate(ByteRate rate) {
   return TimePerByte{kNanosecondsPerSecond / rate.bytes_per_second()};
 }
 
+/// The cost with which so many bytes take longest.
+class Slowest {
+ public:
+  explicit Slowest(Bytes bytes) : bytes_{bytes.to_double()} {}
+
+  void add(const TransferCost& cost) {
+    const double ns = static_cast<double>(cost.alpha.ns()) + cost.beta.ns_per_byte() * bytes_;
+    if (ns <= longest_) return;
+    longest_ = ns;
+    cost_ = cost;
+  }
+  [[nodiscard]] const TransferCost& cost() const { return cost_; }
+
+ private:
+  double bytes_, longest_ = -1;
+  TransferCost cost_;
+};
+
 /// The costs of transfers, kept by shape.
 class CostsByShape {
  public:
@@ -36,27 +54,32 @@ class CostsByShape {
         exchanges_{std::move(exchanges)},
         whole_{network_cost(scenario.network)},
         formula_{cost_formula(scenario)},
-        on_server_(static_cast<std::size_t>(scenario.cluster.servers)) {}
+        on_server_(static_cast<std::size_t>(scenario.cluster.servers)),
+        islands_(islands_of_servers(scenario)) {}
 
   TransferCost operator()(const TransferRequest& request) {
-    if (request.kind == OpKind::message) return message(lie_of(request).most);
+    if (request.kind == OpKind::message) return message(request);
     const bool is_whole = request.scope == CollectiveScope::all && request.collective == CollectiveKind::all_reduce;
     const bool is_measured = formula_ == CostFormula::measured && !scenario_.network.inside.given();
     if (is_measured && is_whole) return {whole_.alpha, whole_.beta, whole_.eta};
-    JobShape shape = lie_of(request).shape;
-    if (!exchanges_.empty()) shape = with_servers(exchanges_[request.job.index()], shape);
-    const auto known = costs_.find(shape);
-    const ExchangeCost& cost =
-        known != costs_.end() ? known->second : costs_.emplace(shape, exchange_cost(scenario_, shape)).first->second;
     const bool grouped = request.scope == CollectiveScope::groups;
-    return cost.transfer(request.collective, grouped ? CollectiveScope::all : request.scope, request.bytes);
+    Slowest slowest{request.bytes};
+    for (JobShape shape : lie_of(request).shapes) {
+      if (!exchanges_.empty()) shape = with_servers(exchanges_[request.job.index()], shape);
+      const auto known = costs_.find(shape);
+      const ExchangeCost& cost =
+          known != costs_.end() ? known->second : costs_.emplace(shape, exchange_cost(scenario_, shape)).first->second;
+      slowest.add(cost.transfer(request.collective, grouped ? CollectiveScope::all : request.scope, request.bytes));
+    }
+    return slowest.cost();
   }
 
  private:
   /// What the cost of a request depends on of the GPUs that it joins.
   struct Lie {
-    JobShape shape;  ///< of a collective
-    int most = 0;    ///< messages through one direction of an interface
+    std::vector<JobShape> shapes;  ///< of a collective, by network
+    /// Messages through one direction of an interface, by network: the most on a server.
+    std::vector<std::pair<int, int>> most;
   };
 
   /// A job repeats its requests, and many GPUs are counted once.
@@ -73,50 +96,74 @@ class CostsByShape {
 
   void set(Lie& lie, const TransferRequest& request) {
     if (request.kind == OpKind::message)
-      lie.most = most_leaving(request);
+      set_leaving(lie.most, request);
     else if (request.scope == CollectiveScope::groups)
-      lie.shape = group_shape(request.gpus, request.groups, scenario_.cluster.gpus_per_server);
+      lie.shapes = group_shapes(request.gpus, request.groups, scenario_.cluster.gpus_per_server, islands_);
     else
-      lie.shape = shape_of(request);
+      lie.shapes.assign(1, shape_of(request));
   }
 
   [[nodiscard]] std::size_t server_of(GpuId gpu) const {
     return gpu.index() / static_cast<std::size_t>(scenario_.cluster.gpus_per_server);
   }
 
-  /// The most messages that leave or reach one server.
-  int most_leaving(const TransferRequest& request) {
+  /// The most messages that leave or reach one server, by network.
+  void set_leaving(std::vector<std::pair<int, int>>& all, const TransferRequest& request) {
     const bool joint = !request.peers.empty();
     const std::span<const GpuId> senders = joint ? request.gpus : request.gpus.first(1);
     const std::span<const GpuId> receivers = joint ? request.peers : request.gpus.last(1);
-    int most = 0;
-    for (const std::span<const GpuId> side : {senders, receivers}) {
-      for (std::size_t i = 0; i < side.size(); ++i) {
-        if (server_of(senders[i]) != server_of(receivers[i])) most = std::max(most, ++on_server_[server_of(side[i])]);
+    all.clear();
+    const auto network_of = [&](std::size_t i) {
+      const int island = island_of(server_of(senders[i]));
+      return island == island_of(server_of(receivers[i])) ? island : kNoIsland;
+    };
+    const auto count = [&](int network) {
+      int most = 0;
+      for (const std::span<const GpuId> side : {senders, receivers}) {
+        for (std::size_t i = 0; i < side.size(); ++i) {
+          if (server_of(senders[i]) == server_of(receivers[i]) || network_of(i) != network) continue;
+          most = std::max(most, ++on_server_[server_of(side[i])]);
+        }
+        for (const GpuId gpu : side) on_server_[server_of(gpu)] = 0;
       }
-      for (const GpuId gpu : side) on_server_[server_of(gpu)] = 0;
-    }
-    return most;
+      if (most > 0) all.emplace_back(network, most);
+    };
+    if (islands_.empty()) return count(kNoIsland);
+    std::vector<int> networks;
+    for (std::size_t i = 0; i < senders.size(); ++i) networks.push_back(network_of(i));
+    std::sort(networks.begin(), networks.end());
+    networks.erase(std::unique(networks.begin(), networks.end()), networks.end());
+    for (const int network : networks) count(network);
   }
 
   /// Messages between servers share the directions of their interfaces; inside a server each GPU has a link of its own.
-  [[nodiscard]] TransferCost message(int most) const {
+  TransferCost message(const TransferRequest& request) {
     const ChannelCost inside = inside_cost(scenario_.network);
-    if (most == 0) return {inside.alpha, inside.beta, {}, TransferLane::inside};
-    const TimePerByte beta{whole_.beta.ns_per_byte() * most};
+    const Lie& lie = lie_of(request);
+    if (lie.most.empty()) return {inside.alpha, inside.beta, {}, TransferLane::inside};
     const bool shares = scenario_.network.fidelity == Fidelity::contention;
-    return {whole_.alpha, std::max(beta, inside.beta),
-            shares ? TimePerByte{whole_.eta.ns_per_byte() * most} : TimePerByte{}};
+    Slowest slowest{request.bytes};
+    for (const auto& [island, most] : lie.most) {
+      const AlphaBeta network = island == kNoIsland ? whole_ : network_cost(scenario_.network, island);
+      slowest.add({network.alpha, std::max(TimePerByte{network.beta.ns_per_byte() * most}, inside.beta),
+                   shares ? TimePerByte{network.eta.ns_per_byte() * most} : TimePerByte{}});
+    }
+    return slowest.cost();
   }
+
+  [[nodiscard]] int island_of(std::size_t server) const { return islands_.empty() ? kNoIsland : islands_[server]; }
 
   JobShape shape_of(const TransferRequest& request) {
     JobShape shape{static_cast<int>(request.gpus.size()), 0, 0};
+    if (!request.gpus.empty()) shape.island = island_of(server_of(request.gpus.front()));
     for (const GpuId gpu : request.gpus) {
+      if (island_of(server_of(gpu)) != shape.island) shape.island = kNoIsland;
       int& ranks = on_server_[server_of(gpu)];
       if (++ranks == 1) ++shape.servers;
       shape.per_server = std::max(shape.per_server, ranks);
     }
     for (const GpuId gpu : request.gpus) on_server_[server_of(gpu)] = 0;
+    if (shape.servers < 2) shape.island = kNoIsland;
     return shape;
   }
 
@@ -125,6 +172,7 @@ class CostsByShape {
   AlphaBeta whole_;
   CostFormula formula_;
   std::vector<int> on_server_;                   // ranks of one request
+  std::vector<int> islands_;                     // by server; empty: there are none
   std::unordered_map<std::uint64_t, Lie> lies_;  // by TransferRequest::same_ranks, of many GPUs
   Lie last_;                                     // of few
   std::map<JobShape, ExchangeCost> costs_;
@@ -141,8 +189,7 @@ class CostsBySites {
     const bool grouped = request.scope == CollectiveScope::groups;
     const auto count =
         grouped ? static_cast<std::size_t>(request.groups.count(static_cast<int>(request.gpus.size()))) : 1;
-    TransferCost slowest;
-    double longest = -1;
+    Slowest slowest{request.bytes};
     for (std::size_t group = 0; group < count; ++group) {
       std::vector<std::size_t> sites;
       for (std::size_t rank = 0; rank < request.gpus.size(); ++rank) {
@@ -150,15 +197,10 @@ class CostsBySites {
           sites.push_back(request.gpus[rank].index());
       }
       if (sites.size() < 2) continue;
-      const TransferCost cost =
-          cost_of(request.job, sites)
-              .transfer(request.collective, grouped ? CollectiveScope::all : request.scope, request.bytes);
-      const double ns = static_cast<double>(cost.alpha.ns()) + cost.beta.ns_per_byte() * request.bytes.to_double();
-      if (ns <= longest) continue;
-      longest = ns;
-      slowest = cost;
+      slowest.add(cost_of(request.job, sites)
+                      .transfer(request.collective, grouped ? CollectiveScope::all : request.scope, request.bytes));
     }
-    return slowest;
+    return slowest.cost();
   }
 
  private:
@@ -240,7 +282,7 @@ ExchangeCost collective_cost(const Scenario& scenario, const JobShape& shape, co
 
 }  // namespace
 
-AlphaBeta network_cost(const Scenario::Network& network) {
+AlphaBeta network_cost(const Scenario::Network& network, int island) {
   AlphaBeta cost;
   cost.alpha = network.alpha;
   CONTEND_CHECK(network.beta || network.nic, "a scenario says how fast a network interface is");
@@ -248,6 +290,12 @@ AlphaBeta network_cost(const Scenario::Network& network) {
   const double penalty = network.contention_penalty.value_or(network.sites ? 0 : kEtaOverBeta);
   cost.eta = network.eta.value_or(TimePerByte{cost.beta.ns_per_byte() * penalty});
   cost.tick = network.tick;
+  if (island == kNoIsland) return cost;
+  const Scenario::Network::Island& own = network.islands[static_cast<std::size_t>(island)];
+  const double ratio = cost.eta.ns_per_byte() / cost.beta.ns_per_byte();
+  if (own.alpha) cost.alpha = *own.alpha;
+  cost.beta = at_rate(own.nic);
+  cost.eta = TimePerByte{cost.beta.ns_per_byte() * ratio};
   return cost;
 }
 
@@ -412,27 +460,54 @@ ChannelCost inside_cost(const Scenario::Network& network) {
   return cost;
 }
 
-JobShape group_shape(std::span<const GpuId> gpus, const RankGroups& groups, int per_server) {
+std::vector<JobShape> group_shapes(std::span<const GpuId> gpus, const RankGroups& groups, int per_server,
+                                   std::span<const int> islands) {
   const auto server_of = [&](std::size_t rank) { return gpus[rank].index() / static_cast<std::size_t>(per_server); };
   const int count = groups.count(static_cast<int>(gpus.size()));
   std::vector<std::map<std::size_t, int>> ranks(static_cast<std::size_t>(count));  // by group and server
   for (std::size_t rank = 0; rank < gpus.size(); ++rank)
     ++ranks[static_cast<std::size_t>(groups.of(static_cast<int>(rank)))][server_of(rank)];
-  JobShape shape{groups.size, 1, 1, 1};
-  std::map<std::size_t, int> sharing;  // groups that leave a server
+  std::map<int, JobShape> shapes;     // by network
+  std::map<std::size_t, int> counts;  // groups that leave a server
+  int sharing = 1;
   for (const auto& group : ranks) {
-    int most = 0;
+    int most = 0, island = kNoIsland;
+    const auto servers = static_cast<int>(group.size());
+    if (servers > 1 && !islands.empty()) {
+      island = islands[group.begin()->first];
+      if (std::ranges::any_of(group, [&](const auto& each) { return islands[each.first] != island; }))
+        island = kNoIsland;
+    }
     for (const auto& [server, here] : group) {
       most = std::max(most, here);
-      if (group.size() > 1) shape.sharing = std::max(shape.sharing, ++sharing[server]);
+      if (servers > 1) sharing = std::max(sharing, ++counts[server]);
     }
-    const int servers = static_cast<int>(group.size());
+    JobShape& shape = shapes.try_emplace(island, JobShape{groups.size, 1, 1, 1}).first->second;
+    shape.island = island;
     if (std::pair{servers, most} > std::pair{shape.servers, shape.per_server}) {
       shape.servers = servers;
       shape.per_server = most;
     }
   }
-  return shape;
+  std::vector<JobShape> all;
+  for (auto& [island, shape] : shapes) {
+    shape.sharing = sharing;
+    all.push_back(shape);
+  }
+  return all;
+}
+
+const JobShape& slowest_shape(const Scenario& scenario, const std::vector<JobShape>& shapes, Bytes bytes) {
+  const JobShape* slowest = &shapes.front();
+  if (shapes.size() == 1) return *slowest;
+  Time longest;
+  for (const JobShape& each : shapes) {
+    const Time time = exchange_cost(scenario, each).of(CollectiveKind::all_reduce).of(bytes);
+    if (time <= longest) continue;
+    longest = time;
+    slowest = &each;
+  }
+  return *slowest;
 }
 
 JobExchange exchange_of(const TrainingSetup& setup) {
@@ -460,7 +535,7 @@ ExchangeCost exchange_cost(const Scenario& scenario, const LinkMatrix& sites, co
 }
 
 ExchangeCost exchange_cost(const Scenario& scenario, const JobShape& shape) {
-  AlphaBeta network = network_cost(scenario.network);
+  AlphaBeta network = network_cost(scenario.network, shape.island);
   network.beta = TimePerByte{network.beta.ns_per_byte() * shape.sharing};
   network.eta = TimePerByte{network.eta.ns_per_byte() * shape.sharing};
   const bool served = shape.parameter_servers > 0;

@@ -9,6 +9,7 @@
 #include "network/alpha_beta.hpp"
 #include "network/library/nccl_machine.hpp"
 #include "network/link_matrix.hpp"
+#include "scenarios/run/islands.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/error.hpp"
 
@@ -21,8 +22,8 @@
 namespace contend {
 
 /// Start-up, time per byte and penalty as the keys have them, every one of them filled in: of a link, or of a whole
-/// all-reduce if the formula is `measured`.
-[[nodiscard]] AlphaBeta network_cost(const Scenario::Network& network);
+/// all-reduce if the formula is `measured`. Those of the network of an island, or of that which joins all servers.
+[[nodiscard]] AlphaBeta network_cost(const Scenario::Network& network, int island = kNoIsland);
 /// The interference of the keys `network.interference`, rounded to millionths, where the ranks of transfers lie on one
 /// server or on several. At fidelity `flow` only computing is slowed down.
 [[nodiscard]] Interference interference_of(const Scenario& scenario, TransferPath path);
@@ -50,6 +51,7 @@ struct JobShape {
   int sharing = 1;            ///< groups that send through one interface at once
   int parameter_servers = 0;  ///< that sum the gradients of ranks on servers of their own; 0: a collective does
   bool colocated = false;     ///< they run on the servers of the ranks
+  int island = kNoIsland;     ///< whose network carries what leaves a server
 
   friend auto operator<=>(const JobShape&, const JobShape&) = default;
 };
@@ -74,9 +76,13 @@ struct JobExchange {
 /// The same costs for a job with a rank on each of two or more sites; `peers` says who swaps with whom.
 [[nodiscard]] ExchangeCost exchange_cost(const Scenario& scenario, const LinkMatrix& sites, const PeerRule& peers);
 
-/// The shape of the group of a partition that spans most servers; ties go to the most ranks on a server. Rank i runs on
-/// gpus[i], of which each server has `per_server`.
-[[nodiscard]] JobShape group_shape(std::span<const GpuId> gpus, const RankGroups& groups, int per_server);
+/// The shapes of the groups of a partition: for each network that carries what a group sends, that of the group which
+/// spans most servers; ties go to the most ranks on a server. Rank i runs on gpus[i], of which each server has
+/// `per_server`. `islands` are by server; empty: there are none.
+[[nodiscard]] std::vector<JobShape> group_shapes(std::span<const GpuId> gpus, const RankGroups& groups, int per_server,
+                                                 std::span<const int> islands);
+/// That of the shapes on which an all-reduce of so many bytes takes longest.
+[[nodiscard]] const JobShape& slowest_shape(const Scenario& scenario, const std::vector<JobShape>& shapes, Bytes bytes);
 
 /// The costs of the transfers of all jobs of a run, each by the shape of its job or group. A message takes
 /// network.alpha + bytes beta between servers, and the figures of network.inside in one; joint messages share each

@@ -7,6 +7,7 @@
 #include "policies/placement/pinned.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
 #include "scenarios/run/fabric.hpp"
+#include "scenarios/run/islands.hpp"
 #include "scenarios/run/job_paces.hpp"
 #include "scenarios/run/job_regimes.hpp"
 #include "scenarios/run/job_sharing.hpp"
@@ -138,6 +139,11 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
     context.clos = [&] { return clos_of(build_topology(scenario)); };
     context.reserved = std::make_shared<ReservedSpines>();
   }
+  if (scenario.network.sites)
+    context.server_groups = [&] {
+      return site_groups(read_sites(scenario).first(static_cast<std::size_t>(scenario.cluster.servers)));
+    };
+  if (!scenario.network.islands.empty()) context.server_groups = [&] { return island_groups(scenario); };
   context.sent_per_second = [&] { return sent_per_second(scenario, workload); };
   if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);
   if (!workload.places.empty()) placement = make_pinned_placement(workload.places, std::move(placement));

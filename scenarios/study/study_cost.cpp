@@ -18,7 +18,8 @@ ExchangeCost study_cost(const Scenario& scenario, int workers, const PeerRule& p
   std::vector<Complaint> complaints = study_complaints(scenario);
   if (!complaints.empty()) throw InputError{std::move(complaints)};
   const int per_server = std::min(scenario.cluster.gpus_per_server, workers);
-  const JobShape shape{workers, workers / per_server, per_server};
+  JobShape shape{workers, workers / per_server, per_server};
+  shape.island = island_of_first(scenario.network, shape.servers);
   return exchange_cost(scenario, with_servers(exchange_of(scenario.overlap.entry), shape));
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace contend {
 
@@ -18,12 +19,12 @@ std::uint64_t number_of(RankGroups groups, bool is_message) {
 
 }  // namespace
 
-GroupTimes::GroupTimes(const Scenario& scenario, int ranks)
+GroupTimes::GroupTimes(const Scenario& scenario, int ranks, int first)
     : scenario_{scenario}, network_{make_network(scenario, scenario.seed, 1)} {
-  for (int rank = 0; rank < ranks; ++rank) {
-    gpus_.emplace_back(static_cast<std::size_t>(rank));
-    if (rank % scenario.cluster.gpus_per_server == 0)
-      servers_.emplace_back(static_cast<std::size_t>(rank / scenario.cluster.gpus_per_server));
+  for (int gpu = first; gpu < first + ranks; ++gpu) {
+    gpus_.emplace_back(static_cast<std::size_t>(gpu));
+    if (gpu == first || gpu % scenario.cluster.gpus_per_server == 0)
+      servers_.emplace_back(static_cast<std::size_t>(gpu / scenario.cluster.gpus_per_server));
   }
 }
 
@@ -66,11 +67,39 @@ Time GroupTimes::to_next(RankGroups groups, Bytes bytes) {
   return solo(request, leaves_servers(groups));
 }
 
-Time GroupTimes::solo(TransferRequest request, bool leaves) {
+Time GroupTimes::between(int from, int to, Bytes bytes) const {
+  if (bytes <= Bytes{}) return {};
+  std::vector<GpuId> senders, receivers;
+  bool leaves = false;
+  for (std::size_t rank = 0; rank < gpus_.size(); ++rank) {
+    senders.emplace_back(static_cast<std::size_t>(from) + rank);
+    receivers.emplace_back(static_cast<std::size_t>(to) + rank);
+    leaves = leaves || server_of(senders.back()) != server_of(receivers.back());
+  }
+  TransferRequest request;
+  request.kind = OpKind::message;
+  request.bytes = bytes;
+  request.gpus = senders;
+  request.peers = receivers;
+  return solo(request, leaves);
+}
+
+ServerId GroupTimes::server_of(GpuId gpu) const {
+  return ServerId{gpu.index() / static_cast<std::size_t>(scenario_.cluster.gpus_per_server)};
+}
+
+Time GroupTimes::solo(TransferRequest request, bool leaves) const {
+  if (!leaves && !network_->carries_inside_servers()) return {};
   request.job = JobId{0U};
   request.ranks = static_cast<int>(gpus_.size());
-  if (leaves) request.servers = servers_;
-  if (!leaves && !network_->carries_inside_servers()) return {};
+  std::vector<ServerId> servers;
+  if (leaves) {
+    for (const std::span<const GpuId> side : {request.gpus, request.peers})
+      for (const GpuId gpu : side) servers.push_back(server_of(gpu));
+    std::ranges::sort(servers);
+    servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
+    request.servers = servers;
+  }
   return network_->solo_time(request);
 }
 

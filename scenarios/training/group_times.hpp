@@ -7,6 +7,7 @@
 #include "sim/ports.hpp"
 #include "sim/units.hpp"
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -16,18 +17,23 @@ namespace contend {
 
 class GroupTimes {
  public:
-  /// For a pipeline rank of so many GPUs, which fill the first servers of the cluster. The scenario must outlive it.
-  GroupTimes(const Scenario& scenario, int ranks);
+  /// For a pipeline rank of so many GPUs, which fill servers one after the other from this GPU of the cluster on. The
+  /// scenario must outlive it.
+  GroupTimes(const Scenario& scenario, int ranks, int first = 0);
 
   /// The time of the collective in all groups at once, over a tensor of `bytes` on each rank.
   [[nodiscard]] Time operator()(CollectiveKind kind, RankGroups groups, Bytes bytes);
   /// The time of a message from each rank to the next one of its group, all at once.
   [[nodiscard]] Time to_next(RankGroups groups, Bytes bytes);
+  /// The time of a message from each rank of the pipeline rank that begins with GPU `from` of the cluster to the rank
+  /// in its place of the one that begins with `to`, all at once.
+  [[nodiscard]] Time between(int from, int to, Bytes bytes) const;
   /// True if a group has ranks on several servers.
   [[nodiscard]] bool leaves_servers(RankGroups groups) const;
 
  private:
-  [[nodiscard]] Time solo(TransferRequest request, bool leaves);
+  [[nodiscard]] Time solo(TransferRequest request, bool leaves) const;
+  [[nodiscard]] ServerId server_of(GpuId gpu) const;
 
   const Scenario& scenario_;
   std::unique_ptr<NetworkModel> network_;

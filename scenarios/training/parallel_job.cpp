@@ -9,6 +9,7 @@
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/training/optimizer_bytes.hpp"
 #include "scenarios/training/parallel_memory.hpp"
+#include "scenarios/training/stage_planner.hpp"
 #include "scenarios/training/trained_model.hpp"
 #include "scenarios/training/unit_times.hpp"
 #include "sim/check.hpp"
@@ -90,39 +91,6 @@ Degrees degrees_of(const Scenario& scenario, const TrainingEntry& entry, int gpu
   found.throw_if_any();
   degrees.samples = together * degrees.micro_batches;
   return degrees;
-}
-
-/// Consecutive parts of so many layers.
-std::vector<LayerRange> ranges_of(const std::vector<std::int64_t>& sizes) {
-  std::vector<LayerRange> ranges;
-  std::int64_t at = 0;
-  for (const std::int64_t size : sizes) {
-    LayerRange range;
-    range.first = at;
-    range.last = at += size;
-    range.embedding = ranges.empty();
-    ranges.push_back(range);
-  }
-  ranges.back().head = true;
-  return ranges;
-}
-
-/// The parts of a model as the entry gives them, or as even as can be.
-std::vector<LayerRange> stages_of(const ParallelSetup& setup, std::int64_t layers, int stages) {
-  if (setup.layers.empty()) return cut_layers(layers, stages);
-  const std::vector<std::int64_t> sizes{setup.layers.begin(), setup.layers.end()};
-  const std::int64_t sum = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
-  Complaints found;
-  if (std::ssize(sizes) != stages)
-    found.add("parallel.layers", fmt::format("has {} numbers: the model is cut into {} parts", sizes.size(), stages));
-  for (std::size_t part = 1; part + 1 < sizes.size(); ++part) {
-    if (sizes[part] == 0)
-      found.add("parallel.layers", fmt::format("part {} of the model has no layer", part),
-                "only the first part, with the embedding, and the last one, with the head, can do without");
-  }
-  if (sum != layers) found.add("parallel.layers", fmt::format("add up to {}: the model has {} layers", sum, layers));
-  found.throw_if_any();
-  return ranges_of(sizes);
 }
 
 /// The time in which the optimizer updates what a pipeline rank keeps on each of its GPUs.
@@ -253,9 +221,14 @@ void plan_exchange(const Scenario& scenario, const TrainingEntry& entry, Trainin
   const PolicyContext context{scenario.seed, network.beta, network.eta};
   const auto method = make_policy(compression_policies(), entry.compression, context);
   const auto policy = make_policy(fusion_policies(), entry.fusion, context);
-  std::vector<GpuId> gpus;
-  for (int rank = 0; rank < job.ranks_of_stage(); ++rank) gpus.emplace_back(static_cast<std::size_t>(rank));
-  const JobShape shape = group_shape(gpus, job.dense_groups(), scenario.cluster.gpus_per_server);
+  const std::vector<int> islands = islands_of_servers(scenario);
+  const auto shapes_of = [&](std::size_t rank) {
+    std::vector<GpuId> gpus;
+    const std::size_t ranks = static_cast<std::size_t>(job.ranks_of_stage());
+    for (std::size_t i = 0; i < ranks; ++i) gpus.emplace_back((islands.empty() ? 0 : rank * ranks) + i);
+    return group_shapes(gpus, job.dense_groups(), scenario.cluster.gpus_per_server, islands);
+  };
+  const JobShape shape = shapes_of(0).front();
   const bool is_even = shape.servers * shape.per_server == shape.ranks;
   job.planned_per_server = is_even ? shape.per_server : shape.ranks;
   const auto fail = [&](const std::string& reason) {
@@ -268,9 +241,15 @@ void plan_exchange(const Scenario& scenario, const TrainingEntry& entry, Trainin
     return op.kind == OpKind::collective && op.scope != CollectiveScope::all;
   };
   const PassKind backward = job.plan.has_weight_passes() ? PassKind::backward_weight : PassKind::backward;
-  for (const std::vector<ModelUnit>& units : job.units) {
+  for (std::size_t stage = 0; stage < job.units.size(); ++stage) {
+    const std::vector<ModelUnit>& units = job.units[stage];
     OverlapProblem problem = exchange_problem(units, backward, job);
-    problem.cost = exchange_cost(scenario, shape);
+    const auto has = [&](const std::vector<int>& stages) {
+      return std::ranges::find(stages, static_cast<int>(stage)) != stages.end();
+    };
+    const auto rank =
+        static_cast<std::size_t>(std::ranges::find_if(job.plan.stage_of, has) - job.plan.stage_of.begin());
+    problem.cost = exchange_cost(scenario, slowest_shape(scenario, shapes_of(rank), problem.gradient()));
     use_method(entry, method.get(), problem);
     try {
       job.planned.push_back(plan_iteration(*policy, problem));
@@ -283,54 +262,6 @@ void plan_exchange(const Scenario& scenario, const TrainingEntry& entry, Trainin
       fail("it has collectives inside servers, on which the ranks with equal weights lie unevenly");
   }
 }
-
-/// What times the units of each pipeline rank.
-class TimesByDevice {
- public:
-  /// All of these must outlive it, the plan of the job included.
-  TimesByDevice(const Scenario& scenario, const TrainingEntry& entry, const TransformerModel& model,
-                const MicroBatch& work, const TrainingIteration& job)
-      : scenario_{scenario}, entry_{entry}, model_{model}, work_{work}, job_{job} {}
-
-  [[nodiscard]] UnitTimes& of_stage(int stage) { return *found(stage).times; }
-  [[nodiscard]] const TrainingEntry& entry_of_stage(int stage) { return found(stage).entry; }
-
- private:
-  struct Timed {
-    TrainingEntry entry;
-    std::unique_ptr<UnitTimes> times;
-  };
-
-  Timed& found(int stage) {
-    std::string device;
-    if (const std::vector<std::string>& devices = entry_.parallel->devices; !devices.empty()) {
-      for (std::size_t rank = 0; rank < devices.size(); ++rank) {
-        if (std::ranges::find(job_.plan.stage_of[rank], stage) == job_.plan.stage_of[rank].end()) continue;
-        if (!device.empty() && device != devices[rank])
-          throw InputError{
-              {{.key = "parallel.devices",
-                .reason = fmt::format("stage {} lies on ranks with {} and {}", stage, device, devices[rank]),
-                .hint = "a schedule with stages on two ranks needs equal devices there"}}};
-        device = devices[rank];
-      }
-    }
-    const auto [known, is_new] = timed_.try_emplace(device);
-    if (is_new) {
-      known->second.entry = entry_;
-      if (!device.empty()) known->second.entry.device.name = device;
-      known->second.times = std::make_unique<UnitTimes>(scenario_, known->second.entry, model_, work_,
-                                                        job_.ranks_of_stage(), job_.plan.has_weight_passes());
-    }
-    return known->second;
-  }
-
-  const Scenario& scenario_;
-  const TrainingEntry& entry_;
-  const TransformerModel& model_;
-  const MicroBatch& work_;
-  const TrainingIteration& job_;
-  std::map<std::string, Timed> timed_;  // by device; "": that of the entry
-};
 
 ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
   const ParallelSetup& setup = *entry.parallel;
@@ -371,10 +302,6 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
     shape.own_text = read_file(*setup.order);
   }
   job.plan = schedule->plan(shape);
-  if (setup.layers.empty() && job.plan.stages > model.all_layers())
-    throw InputError{
-        {{.key = "parallel.pipeline",
-          .reason = fmt::format("{} parts of a model of {} layers", job.plan.stages, model.all_layers())}}};
   job.tensor = setup.tensor;
   job.context = setup.context;
   job.data = degrees.data;
@@ -417,11 +344,13 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   constexpr std::int64_t kMillion = 1'000'000;
   job.bucket = setup.bucket > 0 ? setup.bucket : std::max(40 * kMillion, degrees.data * kMillion);
 
-  TimesByDevice devices{scenario, entry, model, work, job};
-  UnitTimes& of_all = devices.of_stage(0);
-  made.stages = stages_of(setup, model.all_layers(), job.plan.stages);
+  StagePlanner planner{scenario, entry, model, work, job};
+  UnitTimes& of_all = planner.of_stage(0);
+  const std::vector<StageMessage> messages = planner.messages();
+  made.stages = planner.layers(messages);
   for (const LayerRange& range : made.stages) {
-    UnitTimes& times = devices.of_stage(static_cast<int>(job.units.size()));
+    const std::size_t stage = job.units.size();
+    UnitTimes& times = planner.of_stage(static_cast<int>(stage));
     std::vector<ModelUnit>& units = job.units.emplace_back();
     PassShares& shares = made.shares.emplace_back();
     const auto add = [&](TimedUnit timed, const LayerRange& part) {
@@ -445,8 +374,23 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
       units.back().backward_traffic.add(PassGroup::tensor, gather, {times.gathered_message()});
     }
     shares.tensor += (range.embedding ? Time{} : gather) + (range.head ? Time{} : gather);
+    const auto compress = [&](Time& pass, Time kernels) {
+      pass += kernels;
+      shares.compression += kernels;
+    };
+    if (!range.embedding) {
+      compress(units.front().forward, messages[stage - 1].unpack);
+      compress(units.front().backward_input, messages[stage - 1].repack);
+    }
+    if (!range.head) {
+      compress(units.back().forward, messages[stage].pack);
+      compress(units.back().backward_input, messages[stage].unpack_back);
+    }
   }
-  job.messages.assign(static_cast<std::size_t>(job.plan.stages - 1), of_all.message());
+  for (const StageMessage& message : messages) {
+    job.messages.push_back(message.bytes);
+    made.ratios.push_back(message.ratio);
+  }
   const bool is_tied = model.head == OutputHead::tied && job.plan.stages > 1;
   if (is_tied) job.tied_elements = vocabulary_rows(model, work.split) * model.hidden;
   // Without contention what leaves servers takes the same time as a part of the passes.
@@ -463,7 +407,7 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   made.memory = rank_memory(entry, model, work, made.iteration, made.stages);
   made.work = work_of(entry, model, made);
   for (const std::vector<int>& stages : job.plan.stage_of)
-    job.update.push_back(update_time(devices.entry_of_stage(stages.front()), job, stages));
+    job.update.push_back(update_time(planner.entry_of_stage(stages.front()), job, stages));
   return made;
 }
 
@@ -495,23 +439,6 @@ TransformerModel transformer_of(const TrainingEntry& entry) {
   const TransformerModel* model = find_transformer(*entry.model);
   CONTEND_CHECK(model != nullptr, "the entry has been checked");
   return *model;
-}
-
-std::vector<LayerRange> cut_layers(std::int64_t layers, int stages) {
-  std::vector<std::int64_t> sizes(static_cast<std::size_t>(stages), layers / stages);
-  std::int64_t left = layers % stages;
-  if (left != 0 && (layers + 2) % stages == 0 && stages > 1 && (layers + 2) / stages >= 1) {
-    std::fill(sizes.begin(), sizes.end(), (layers + 2) / stages);
-    --sizes.front();
-    --sizes.back();
-    left = 0;
-  }
-  // From the middle outwards, the later part first: the loss makes the last one the longest already.
-  for (std::int64_t i = 0; i < left; ++i) {
-    const std::int64_t first = (stages - left) / 2;
-    ++sizes[static_cast<std::size_t>(first + i)];
-  }
-  return ranges_of(sizes);
 }
 
 ParallelJob plan_parallel(const Scenario& scenario, const TrainingEntry& entry, int gpus) {

@@ -24,6 +24,7 @@ struct ParallelJob {
   TrainingIteration iteration;
   std::vector<LayerRange> stages;  ///< by model stage
   std::vector<PassShares> shares;  ///< by model stage
+  std::vector<double> ratios;      ///< by model stage but the last: how much smaller its messages are than activations
   int micro_batches = 1;
   std::int64_t samples = 1;                  ///< sequences of all GPUs in an iteration
   int sequence = 1;                          ///< tokens of each
@@ -45,9 +46,5 @@ struct ParallelJob {
 /// The time for which an iteration computes on each GPU, on as few GPUs as the degrees need. Throws InputError as
 /// plan_parallel() does.
 [[nodiscard]] Time parallel_iteration_time(const Scenario& scenario, const TrainingEntry& entry);
-
-/// Layers of each of `stages` consecutive parts of a model. Where the layers can't be cut evenly, embedding and head
-/// count as a layer each, if that makes the parts even; else the parts in the middle get one more.
-[[nodiscard]] std::vector<LayerRange> cut_layers(std::int64_t layers, int stages);
 
 }  // namespace contend

@@ -147,6 +147,14 @@ void check_parallel(const TrainingEntry& entry, const Complain& complain) {
                fmt::format("has {} devices: there are {} pipeline ranks", devices, entry.parallel->pipeline), "");
     if (entry.device.calibrated) complain("parallel.devices", "has no effect: a profile times all ranks", "");
   }
+  if (entry.parallel->partition == LayerPartition::balanced && !entry.parallel->layers.empty())
+    complain("parallel.partition", "has no effect: layers says what each part has", "leave one of them out");
+  if (const ActivationCompression& sent = entry.parallel->activation_compression; sent.ratio || sent.adaptive) {
+    if (!sent.ratio) complain("parallel.activation_compression.ratio", "is missing", "such as 20");
+    if (entry.parallel->pipeline == 1)
+      complain("parallel.activation_compression", "has no effect without messages between pipeline ranks",
+               "pipeline: 2 or more");
+  }
   check_offload(entry, complain);
   check_documents(entry, complain);
   const ExpertLoad& load = entry.parallel->expert_load;

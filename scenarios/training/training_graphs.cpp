@@ -94,7 +94,8 @@ PlannedTraining plan_job(const Scenario& scenario, const TrainingEntry& entry, c
   const AlphaBeta network = network_cost(scenario.network);
   const PolicyContext context{scenario.seed, network.beta, network.eta};
   auto method = make_policy(compression_policies(), entry.compression, context);
-  const JobShape shape{gpus, (gpus + per_server - 1) / per_server, per_server};
+  JobShape shape{gpus, (gpus + per_server - 1) / per_server, per_server};
+  shape.island = island_of_first(scenario.network, shape.servers);
   const auto sites = static_cast<std::size_t>(std::min(gpus, scenario.cluster.servers));  // more never start
   const ExchangeCost cost = scenario.network.sites && sites > 1
                                 ? exchange_cost(scenario, read_sites(scenario).first(sites), peers_of(method.get()))

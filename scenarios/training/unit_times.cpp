@@ -37,17 +37,18 @@ PassShares& PassShares::operator+=(const PassShares& other) {
   tensor += other.tensor;
   context += other.context;
   expert += other.expert;
+  compression += other.compression;
   return *this;
 }
 
 UnitTimes::UnitTimes(const Scenario& scenario, const TrainingEntry& entry, const TransformerModel& model,
-                     const MicroBatch& work, int ranks, bool weight_passes)
+                     const MicroBatch& work, int ranks, bool weight_passes, int first)
     : entry_{entry},
       model_{model},
       work_{work},
       weight_passes_{weight_passes},
       per_server_{scenario.cluster.gpus_per_server},
-      groups_{scenario, ranks},
+      groups_{scenario, ranks, first},
       device_{find_device(entry.device.name)} {
   CONTEND_CHECK(device_ != nullptr || entry.device.calibrated, "a scenario names devices that there are");
   options_.attention_efficiency = entry.attention_efficiency;

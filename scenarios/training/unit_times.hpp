@@ -19,9 +19,10 @@ namespace contend {
 /// What a micro-batch spends in its passes on computing and on communication that nothing hides, forward and backward.
 struct PassShares {
   Time compute{}, recompute{}, tensor{}, context{}, expert{};
+  Time compression{};  ///< kernels that compress messages between stages
 
   PassShares& operator+=(const PassShares& other);
-  [[nodiscard]] Time total() const { return compute + recompute + tensor + context + expert; }
+  [[nodiscard]] Time total() const { return compute + recompute + tensor + context + expert + compression; }
 };
 
 /// A unit and what its passes are made of.
@@ -32,11 +33,11 @@ struct TimedUnit {
 
 class UnitTimes {
  public:
-  /// For a pipeline rank of so many GPUs. Scenario, entry, model and work must outlive it; the entry names a device.
-  /// `weight_passes`: gradients of weights have passes of their own, which hide no exchange. Throws InputError if
-  /// tokens can't go to their experts as the entry says.
+  /// For a pipeline rank of so many GPUs, from GPU `first` of the cluster on. Scenario, entry, model and work must
+  /// outlive it; the entry names a device. `weight_passes`: gradients of weights have passes of their own, which hide
+  /// no exchange. Throws InputError if tokens can't go to their experts as the entry says.
   UnitTimes(const Scenario& scenario, const TrainingEntry& entry, const TransformerModel& model, const MicroBatch& work,
-            int ranks, bool weight_passes);
+            int ranks, bool weight_passes, int first = 0);
 
   [[nodiscard]] TimedUnit layer(std::int64_t index);
   [[nodiscard]] TimedUnit embedding();
@@ -52,6 +53,14 @@ class UnitTimes {
   [[nodiscard]] Time gather_message();
   /// And the collective that does it.
   [[nodiscard]] PassCollective gathered_message() const;
+
+  /// The time of a message from each rank of the pipeline rank whose first GPU is `from` to that in its place of the
+  /// one that begins with `to`, all at once.
+  [[nodiscard]] Time message_time(int from, int to, Bytes bytes) const { return groups_.between(from, to, bytes); }
+  /// The time of a collective in all groups of the pipeline rank at once.
+  [[nodiscard]] Time collective_time(CollectiveKind kind, RankGroups groups, Bytes bytes) {
+    return groups_(kind, groups, bytes);
+  }
 
   /// True if a group of this kind has ranks on several servers where consecutive ranks fill one server after another.
   [[nodiscard]] bool leaves_servers(PassGroup kind) const;

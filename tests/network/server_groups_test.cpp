@@ -32,3 +32,18 @@ TEST_CASE("rails: the servers whose NICs meet on the same leaves are a group") {
 TEST_CASE("without switches above the servers there is one group") {
   CHECK(server_groups(build_topology(torus({2, 2}), 4, 1)).back() == std::vector<std::uint32_t>{0, 0, 0, 0});
 }
+
+TEST_CASE("sites: those that the fastest links join, then those of slower ones") {
+  LinkMatrix sites{{"a", "b", "c", "d", "e"}};
+  const auto join = [&](std::size_t from, std::size_t to, double rate, double back) {
+    sites.set(from, to, {Time{}, ByteRate{rate}});
+    sites.set(to, from, {Time{}, ByteRate{back}});
+  };
+  join(0, 3, 1e9, 1e9);
+  join(1, 2, 2e9, 5e8);  // the slower direction counts
+  join(0, 1, 1e7, 1e7);
+  join(3, 2, 1e6, 1e6);  // joins nothing new
+  CHECK(site_groups(sites) == Tiers{{0, 1, 2, 0, 3}, {0, 1, 1, 0, 2}, {0, 0, 0, 0, 1}, {0, 0, 0, 0, 0}});
+  CHECK(site_groups(LinkMatrix{{"a", "b"}}) == Tiers{{0, 0}});
+  CHECK(site_groups(sites.first(1)) == Tiers{{0}});
+}

@@ -69,3 +69,33 @@ TEST_CASE("groups: ranks of a group are neighbours, from the same place of each 
   }
   CHECK(chosen.front() == GpuId{2U});
 }
+
+TEST_CASE("groups: with whole_stages, parts of the network that can hold a pipeline stage take whole ones") {
+  // Two parts of three servers of four GPUs, with 12 and 8 free GPUs; stages of four, six and eight GPUs.
+  PlacedCluster cluster{cluster_of(6, 4)};
+  cluster.leave_free({4, 4, 4, 0, 4, 4});
+  PolicyContext context;
+  context.server_groups = [] {
+    return std::vector<std::vector<std::uint32_t>>{{0, 0, 0, 1, 1, 1}, {0, 0, 0, 0, 0, 0}};
+  };
+  const auto whole = make_policy(placement_policies(), {"groups", {{"whole_stages", true}}}, context);
+  const auto loose = groups_policy();
+  const auto staged = [](int gpus, int stage, bool may_part = false) {
+    JobView job = gang(gpus);
+    job.layout = {.together = 2, .stage = stage, .may_part = may_part};
+    return job;
+  };
+  // Three stages of four and two of four.
+  CHECK(placed(*whole, cluster, staged(20, 4)) == "0:4 1:4 2:4 4:4 5:4");
+  // Of stages of eight each part has room for one; without the rule the second would lie on both.
+  CHECK(placed(*whole, cluster, staged(16, 8)) == "0:4 1:4 4:4 5:4");
+  CHECK(placed(*loose, cluster, staged(16, 8)) == "0:4 1:4 2:4 4:4");
+  // Two stages of six fill the first part, a third has room on the second.
+  CHECK(placed(*whole, cluster, staged(12, 6)) == "0:4 1:4 2:4");
+  CHECK(placed(*whole, cluster, staged(18, 6)) == "0:4 1:4 2:4 4:4 5:2");
+  // No part can hold a stage of ten twice, and so the job waits, unless its stages may be parted.
+  CHECK(placed(*whole, cluster, staged(20, 10)) == "-");
+  CHECK(placed(*whole, cluster, staged(20, 10, true)) == "0:4 1:4 2:4 4:4 5:4");
+  // Where no part could ever hold a stage, the rule holds for the tier above.
+  CHECK(placed(*whole, cluster, staged(20, 20)) == "0:4 1:4 2:4 4:4 5:4");
+}

@@ -8,6 +8,7 @@
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "scenarios/training/parallel_memory.hpp"
+#include "scenarios/training/stage_planner.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/error.hpp"
 #include "tests/near.hpp"

@@ -37,6 +37,7 @@ network:
   beta: auto
   eta: auto
   contention_penalty: auto
+  islands: []
   fitted_workers: unknown
   fitted_bytes: unknown
   tick: 0s

@@ -4,6 +4,8 @@
 #include "scenarios/run/lone_job.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/study/study_run.hpp"
+#include "scenarios/training/parallel_job.hpp"
+#include "scenarios/training/training_graphs.hpp"
 #include "tests/near.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 #include "tests/temporary_folder.hpp"
@@ -109,4 +111,42 @@ TEST_CASE("keys of a study that are now keys of the network and the cluster are 
   }
   CHECK(errors_of("training: {it: {model: resnet18}}\noverlap: {training: it}\n", {"overlap.per_server=4"})
             .find("cluster.gpus_per_server") != std::string::npos);
+}
+
+TEST_CASE("sites: the stages of a pipeline lie on them, and adaptive compression goes by the links between these") {
+  const Sites sites;
+  const auto entry = [&](const char* members) {
+    return parsed(
+        sites.network() +
+        "training: {it: {model: gpt-h100-1.7b, device: A100-80GB, dtype: bf16, sequence: 1024, accumulate: 8, "
+        "parallel: {pipeline: 3" +
+        members + "}}}\ncluster: {gpu_memory: 80GiB}\n");
+  };
+  const auto messages = [](const Scenario& scenario) {
+    return plan_parallel(scenario, *find_entry(scenario, "it"), 3).iteration.messages;
+  };
+  // 1024 tokens x 2048 x 2 bytes: 5 ms and 335.5 ms from a to b at 100 Mb/s, 10 ms and 83.9 ms from b to c at 400.
+  const double whole = 1024.0 * 2048 * 2, a_to_b = 5 + whole * 8 / 100e3, b_to_c = 10 + whole * 8 / 400e3;
+  CHECK(messages(entry(""))[0].to_double() == whole);
+  const Scenario adaptive = entry(", activation_compression: {ratio: 50, adaptive: true}");
+  CHECK(whole / messages(adaptive)[0].to_double() == near(50, 1e-3));
+  CHECK(whole / messages(adaptive)[1].to_double() == near(50 * b_to_c / a_to_b, 1e-3));
+  CHECK(lone_iteration(adaptive, "it", 3).to_seconds() < lone_iteration(entry(""), "it", 3).to_seconds() / 5);
+}
+
+TEST_CASE("sites: topology-aware places a job on those with fast links") {
+  // The best of the three links joins b and c.
+  const Sites sites;
+  const auto finish = [&](const char* placement) {
+    const Scenario scenario =
+        parsed(sites.network() + sited_entry("none") +
+               fmt::format("policies: {{placement: {}}}\n"
+                           "workload: {{generate: {{models: [it], sizes: {{2: 1}}, iterations: [5, 5], "
+                           "arrivals: 1ms}}}}\n",
+                           placement));
+    return run_workload(scenario, scenario_workload(scenario, scenario.seed), scenario.seed).jobs.front();
+  };
+  const JobResult near_each_other = finish("topology-aware"), first = finish("consolidated");
+  const Time faster = near_each_other.finish - near_each_other.start, slower = first.finish - first.start;
+  CHECK(faster.to_seconds() < 0.6 * slower.to_seconds());
 }
