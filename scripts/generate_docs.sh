@@ -77,6 +77,9 @@ if $figures; then
   "$program" sweep "$here/scenarios/network/routing-and-placement.yaml" -q -o "$new/routing.sqlite"
   "$program" report "$new/routing.sqlite" --metric avg_jct_s -o "$new/routing.html" --svg "$new/routing" >/dev/null
   figure routing-and-placement.svg routing/sweep-lines.svg
+  "$program" sweep "$here/scenarios/failures/spares-16k.yaml" -q -o "$new/spares.sqlite"
+  "$program" report "$new/spares.sqlite" --metric effective_time -o "$new/spares.html" --svg "$new/spares" >/dev/null
+  figure spares-16k.svg spares/sweep-lines.svg
   "$program" show "$here/scenarios/network/leaf-spine.yaml" --topology --svg "$new/leaf-spine.svg" >/dev/null
   figure leaf-spine.svg leaf-spine.svg
   # The command is that of docs/howto/tune.md.
