@@ -76,8 +76,10 @@ struct PlannedProblem {
 inline constexpr double kMergeSlack = 1e-8;
 /// Returns the plan with the earliest stream_end_ns() of all 2^(n-1) plans, within n x kMergeSlack of it. For each
 /// number of gradients it keeps the ways to send them of which none is better in everything that matters later: the
-/// kernels so far, the end of the channel, the kernels left to run, and their earliest end. It assumes that a message
-/// with more gradients never takes less time, and one message not more than two with the same gradients.
+/// kernels so far, the end of the channel, the kernels left to run, and their earliest end. Where more than 500 remain,
+/// as where messages hardly take time, it tells them apart more coarsely, by a share that doubles until they are few.
+/// It assumes that a message with more gradients never takes less time, and one message not more than two with the same
+/// gradients.
 [[nodiscard]] MergePlan optimal_stream_merge(const OverlapProblem& problem);
 /// Returns the plan of the walk of OMGS-SGD, with the actual stages of a merged group. Merging the next gradient into
 /// the group has a price: the wait for the gradient and the change of the kernels before the message, as far as they

@@ -81,6 +81,19 @@ void keep_best(std::vector<SentSoFar>& ways, double slack) {
   ways = std::move(kept);
 }
 
+/// More ways than this cost more than they are worth: ways that differ by twice the slack then count as one.
+constexpr std::size_t kMostWays = 500;
+
+/// Keeps the ways that none of the others covers, with a slack that grows until they are few.
+void keep_few(std::vector<SentSoFar>& ways, double& slack) {
+  keep_best(ways, slack);
+  while (ways.size() > kMostWays) {
+    constexpr double kLeastNs = 0.1;
+    slack = 2 * slack + kLeastNs;
+    keep_best(ways, slack);
+  }
+}
+
 }  // namespace
 
 double stream_end_ns(const OverlapProblem& problem, const MergePlan& plan) {
@@ -104,7 +117,7 @@ MergePlan optimal_stream_merge(const OverlapProblem& problem) {
   }
   std::vector<double> rest(n + 1, 0);  // rest[i]: transfer of gradients i to n-1 as one message
   for (std::size_t i = 0; i < n; ++i) rest[i] = message_cost(problem, {i, n - 1}).transfer_ns();
-  const double slack = best_end * kMergeSlack;
+  double slack = best_end * kMergeSlack;
   // No continuation of a hopeless way is better than the best plan; of one that is too long, no longer message is, too.
   const auto too_long = [&](const SentSoFar& way) {
     return std::max(timeline.end(way), timeline.last_ready() + way.kernels) >= best_end;
@@ -117,7 +130,7 @@ MergePlan optimal_stream_merge(const OverlapProblem& problem) {
   std::vector<std::vector<SentSoFar>> ways(n + 1);  // ways[i]: those to send the first i gradients
   ways[0].push_back({});
   for (std::size_t i = 0; i < n; ++i) {
-    keep_best(ways[i], slack);
+    keep_few(ways[i], slack);
     for (std::size_t last = i; last < n && !ways[i].empty(); ++last) {
       const MessageCost cost = message_cost(problem, {i, last});
       bool all_too_long = true;
@@ -129,6 +142,7 @@ MergePlan optimal_stream_merge(const OverlapProblem& problem) {
         now.before_way = way;
         ways[last + 1].push_back(now);
       }
+      if (ways[last + 1].size() > 4 * kMostWays) keep_few(ways[last + 1], slack);
       if (all_too_long) break;
     }
   }

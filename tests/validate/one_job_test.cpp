@@ -55,6 +55,12 @@ TEST_CASE("so does a job with Horovod's cycles, and one with parameter servers")
   CHECK(some([](const OneJobCase& each) { return !each.exchange.empty(); }));
 }
 
+TEST_CASE("so does a job with many equally good ways to merge its messages") {
+  const OneJobOutcome outcome = compare_one_job({"densenet121", "omgs", "lossless", "contention", 1, 4});
+  CHECK(outcome.refusal == "");
+  CHECK(outcome.difference == "");
+}
+
 TEST_CASE("so does a job whose planner chooses other channels in each phase of its method") {
   for (const char* compression : {"onebit-adam", "apm-squeeze"}) {
     const OneJobOutcome outcome = compare_one_job({"resnet50", "search", compression, "contention", 4, 4});
