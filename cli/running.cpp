@@ -4,7 +4,7 @@
 #include "cli/output.hpp"
 #include "models/workloads/fitted.hpp"
 #include "scenarios/run/batch.hpp"
-#include "scenarios/run/flow_fidelity.hpp"
+#include "scenarios/run/nccl_machine_note.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
 #include "text/quantities.hpp"
 
@@ -57,7 +57,7 @@ void warn_of_workloads(std::span<const Scenario> scenarios, JobLists& lists) {
     warn(few_blocks_note(scenario, lists));
     warn(untrained_entries_note(scenario, lists));
     warn(free_tensor_note(scenario));
-    warn(other_machine_note(scenario));
+    warn(nccl_machine_note(scenario));
   }
 }
 

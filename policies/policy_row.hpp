@@ -2,7 +2,6 @@
 // What a policy says of itself: name, summary, source, parameters and factory (PolicyRow); and what it gets when it is
 // made: the values of its parameters and what it may need beside them.
 
-#include "network/clos.hpp"
 #include "sim/ids.hpp"
 #include "sim/policy_failure.hpp"
 #include "sim/ports.hpp"
@@ -21,6 +20,9 @@
 #include <vector>
 
 namespace contend {
+
+struct ClosFabric;      // network/clos.hpp
+struct ReservedSpines;  // network/clos.hpp
 
 /// The default of a parameter; its text lives as long as the program.
 using ParameterDefault = std::variant<std::int64_t, double, bool, std::string_view>;
@@ -73,7 +75,8 @@ struct PolicyContext {
   /// Returns the group of each server, tier by tier, the lowest tier first. Servers of a group reach each other without
   /// a higher tier (network/server_groups.hpp). Empty: one switch connects all servers.
   std::function<std::vector<std::vector<std::uint32_t>>()> server_groups{};
-  /// Returns the fabric of leaves and spines, or nothing if it is no such fabric. Empty: no routes are planned.
+  /// Returns the fabric of leaves and spines, or nothing if it is no such fabric (network/clos.hpp). Empty: no routes
+  /// are planned.
   std::function<std::optional<ClosFabric>()> clos{};
   /// What a placement policy may tell the router of the run: the spines that it gives jobs. None: no routes are
   /// planned.

@@ -24,7 +24,7 @@ constexpr SuiteRow kSuites[] = {
      true, validate_ada_srsf_full},
     {"overlap", "fusion policies on K80, V100 and RTX 2080 Ti clusters beside published iterations (seconds)", false,
      validate_overlap},
-    {"one-job", "a job alone in a cluster against the study of its iteration, to the nanosecond (half an hour)", true,
+    {"one-job", "a job alone in a cluster against the study of its iteration, to the nanosecond (11 minutes)", true,
      validate_one_job},
     {"intervals", "how often 95% intervals of comparisons contain the truth, and false alarms of rules (minutes)", true,
      validate_intervals},

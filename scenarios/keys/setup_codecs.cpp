@@ -85,7 +85,8 @@ Codec<CodedSteps> coded_steps_codec() {
       const bool is_sequential = read.code != GradientCode::gradient_coding;
       for (const YamlNode::Entry& each : node.entries)
         if (!is_sequential && (each.key == "burst" || each.key == "window"))
-          reading.complain(each.place, fmt::format("{} is of the codes sr-sgc and m-sgc", each.key), "leave it out");
+          reading.complain(each.place, fmt::format("only code: sr-sgc and code: m-sgc have a {}", each.key),
+                           "leave it out");
       if (is_sequential && !read.tolerance) read.tolerance = 1;
     }
     if (reading.complaints.size() == before) value = read;

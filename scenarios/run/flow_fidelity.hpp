@@ -25,10 +25,6 @@ namespace contend {
 [[nodiscard]] std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> collective_scheduler(
     const Scenario& scenario, const Topology& topology, const Router& router);
 
-/// Why what NCCL expects doesn't fit what else the scenario says, if network.nccl.machine and network.server name
-/// different machines, or its interfaces aren't as fast as network.nic, which collectives then don't heed; else empty.
-[[nodiscard]] std::string other_machine_note(const Scenario& scenario);
-
 /// What a network writes down besides what every run needs, and what it shares with the placement policy of the run.
 struct NetworkRecords {
   std::vector<bool> watched;  ///< by job: NetworkReport::delays has its delays; empty: those of none

@@ -4,6 +4,7 @@
 #include "network/library/nccl_tree.hpp"
 #include "scenarios/run/flow_fidelity.hpp"
 #include "scenarios/run/lone_job.hpp"
+#include "scenarios/run/nccl_machine_note.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "tests/near.hpp"
 #include "tests/scenarios/scenario_text.hpp"
@@ -134,9 +135,9 @@ TEST_CASE("nccl at flow: a fabric that is too narrow decides, and so do other jo
 
 TEST_CASE("nccl at flow: a machine that isn't that of the servers is told") {
   const auto note_of = [](const std::string& server, const std::string& machine) {
-    return other_machine_note(parsed("network: {fidelity: flow, nic: 200Gbps, server: " + server +
-                                     ", collectives: nccl, nccl: {machine: " + machine +
-                                     "}}\ncluster: {servers: 8, gpus_per_server: 8}\n"));
+    return nccl_machine_note(parsed("network: {fidelity: flow, nic: 200Gbps, server: " + server +
+                                    ", collectives: nccl, nccl: {machine: " + machine +
+                                    "}}\ncluster: {servers: 8, gpus_per_server: 8}\n"));
   };
   CHECK(note_of("dgx-a100", "dgx-a100").empty());
   CHECK(note_of("plain", "dgx-a100").empty());
@@ -146,8 +147,8 @@ TEST_CASE("nccl at flow: a machine that isn't that of the servers is told") {
 
 TEST_CASE("nccl beside interfaces with another rate than those of its machine is told") {
   const auto note_of = [](const std::string& nic) {
-    return other_machine_note(parsed("network: {fidelity: contention, formula: nccl, nccl: {machine: dgx-a100}" + nic +
-                                     "}\ncluster: {servers: 8, gpus_per_server: 8}\n"));
+    return nccl_machine_note(parsed("network: {fidelity: contention, formula: nccl, nccl: {machine: dgx-a100}" + nic +
+                                    "}\ncluster: {servers: 8, gpus_per_server: 8}\n"));
   };
   CHECK(note_of("").empty());
   CHECK(note_of(", nic: 200Gbps").empty());

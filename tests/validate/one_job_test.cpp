@@ -1,4 +1,4 @@
-// A sample of the suite `one-job`, which takes half an hour as a whole.
+// A sample of the suite `one-job`, which takes 11 minutes as a whole.
 
 #include "validate/one_job/one_job.hpp"
 

@@ -301,6 +301,7 @@ bool check_shockwave(std::FILE* out, int& skipped) {
   const PolicyValues kRounds = {{"round_s", 120.0}}, kAtOnce = {{"round_s", 120.0}, {"reallocate_s", 0.0}};
   const PolicyValues untraded = {{"round_s", 120.0}, {"trade", false}};
   const Run kRuns[] = {{"shockwave", "shockwave", {}, 24'197, 9'958},
+                       {"the same, a hundredth weight", "shockwave", {{"makespan_weight", 1e-5}}, 24'197, 9'958},
                        {"finish-time-fairness", "finish-time-fairness", kRounds, 31'929, 11'302},
                        {"the same, divided at once", "finish-time-fairness", kAtOnce, 31'929, 11'302},
                        {"allox", "allox", {}, 32'489, 9'926},
