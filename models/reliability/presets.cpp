@@ -16,6 +16,36 @@ constexpr double kLlamaGpuFaults = 148 + 72 + 19 + 17 + 6 + 6;
 constexpr double kLlamaServerFaults = 32 + 7 + 3 + 3 + 2 + 2 + 2 + 2 + 35;
 constexpr double kLlamaJobFaults = 54 + 7 + 2;
 
+// GPUs, jobs and what they used, of AcmeTrace's cluster_summary.csv (CC-BY-4.0). GPU time is that of completed,
+// cancelled and failed jobs.
+constexpr double kAcmeGpuTime_s = 4'560'592'618 + 14'274'584'510 + 2'675'447'459. +  // Seren
+                                  1'667'685'146 + 3'239'202'064 + 426'292'851.;      // Kalos
+constexpr double kAcmeJobTime_s = 663'813 * 1'414.335 + 19'907 * 1'259.689;
+constexpr double kPhillyJobs = 112'956;
+constexpr double kPhillyGpuTime_s = 2'210'176'414 + 2'025'326'056 + 2'659'215'061.;
+constexpr double kPhillyJobTime_s = kPhillyJobs * 18'006.055;
+
+// Acme: failures that ended jobs of Seren and Kalos in six months (arXiv 2403.07648, table of causes). Those of GPUs:
+// NVLink 54, CUDA 21, ECC 12. Those of servers: node 16, network 12. The rest has no component: connections 147,
+// storage 10, NCCL 6 and 3, and 404 of frameworks. 1,890 errors in scripts come again with the same script.
+constexpr double kAcmeGpusPerServer = 8;
+constexpr double kAcmeGpuFaults = 54 + 21 + 12;
+constexpr double kAcmeServerFaults = 16 + 12;
+constexpr double kAcmeJobFaults = 147 + 10 + 6 + 3 + 404;
+
+// Philly: failed trials of 96,300 jobs (Jeon et al., ATC 2019, table of causes). That of GPUs: ECC 10. Without a
+// component: CPU out of memory 12,076, semantic error 2,943, invalid memory access 2,602, CUDA 1,484, traceback 777,
+// GPU out of memory 487, MPI runtime 478.
+constexpr double kPhillyStudiedJobs = 96'300;
+constexpr double kPhillyGpuFaults = 10;
+constexpr double kPhillyJobFaults = 12'076 + 2'943 + 2'602 + 1'484 + 777 + 487 + 478;
+constexpr double kPhillyPart = kPhillyStudiedJobs / kPhillyJobs;
+
+// Delta: errors that drivers logged, those of a GPU within five seconds as one (arXiv 2503.11901, version 4, table 1,
+// as public notes quote it).
+constexpr double kDeltaA100_s = 448 * 895 * kDay_s;
+constexpr double kDeltaH100_s = 608 * 146 * kDay_s;
+
 }  // namespace
 
 std::span<const FailurePreset> failure_presets() {
@@ -40,6 +70,34 @@ std::span<const FailurePreset> failure_presets() {
        "Google's TPU v4 clusters: 0.08% of machines a day",
        "Zu et al., NSDI 2024",
        {{"server", false, 1 / 0.0008 * kDay_s}},
+       {}},
+      {"acme",
+       "Acme's Seren and Kalos, 4,704 A100 in 6 months: 87 failures of GPUs and 28 of servers while jobs used them, "
+       "570 "
+       "of libraries and frameworks",
+       "arXiv 2403.07648; AcmeTrace",
+       {{"gpu", true, kAcmeGpuTime_s / kAcmeGpuFaults},
+        {"server", false, kAcmeGpuTime_s / kAcmeGpusPerServer / kAcmeServerFaults}},
+       kAcmeJobTime_s / kAcmeJobFaults},
+      {"philly",
+       "Microsoft's Philly, 96,300 jobs: 10 failures of GPUs while jobs used them, 20,847 of users' programs",
+       "Jeon et al., ATC 2019; AcmeTrace",
+       {{"gpu", true, kPhillyGpuTime_s * kPhillyPart / kPhillyGpuFaults}},
+       kPhillyJobTime_s * kPhillyPart / kPhillyJobFaults},
+      {"delta-a100",
+       "NCSA's Delta, 448 A100 in 895 days: 34 uncorrectable memory errors, 3,857 of system processors, 1,922 of "
+       "NVLink, "
+       "77 of power management",
+       "arXiv 2503.11901",
+       {{"gpu-memory", true, kDeltaA100_s / 34},
+        {"gpu-system-processor", true, kDeltaA100_s / 3'857},
+        {"nvlink", true, kDeltaA100_s / 1'922},
+        {"gpu-power-management", true, kDeltaA100_s / 77}},
+       {}},
+      {"delta-h100",
+       "NCSA's Delta, 608 H100 in 146 days: 24 uncorrectable memory errors, 3 of system processors",
+       "arXiv 2503.11901",
+       {{"gpu-memory", true, kDeltaH100_s / 24}, {"gpu-system-processor", true, kDeltaH100_s / 3}},
        {}},
   };
   return kPresets;

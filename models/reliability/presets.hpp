@@ -1,6 +1,6 @@
 #pragma once
 // Rates of failures that operators of large clusters have published. A preset has what its source states and nothing
-// else: none of them states how long repairs take.
+// else: no rate of repairs. Where a source counts what ended jobs, the time is that in which jobs used the components.
 
 #include <optional>
 #include <span>

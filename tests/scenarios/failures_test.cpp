@@ -80,6 +80,16 @@ TEST_CASE("presets have the rates of their sources") {
   CHECK(mean_h("rsc-1", 128) == near(28.846, 1e-4));
   CHECK(mean_h("rsc-2", 128) == near(24 * interruption_mean(128, 2.34e-3), 1e-9));
   CHECK(mean_h("tpu-v4", 1000) == near(24 / 0.8, 1e-9));
+  // In time of use: 115 failures of components in 310,692 GPU-days, and one of software in 469.75 h of a job.
+  CHECK(1 / mean_h("acme", 1) == near(8 * 115 / (310'692.18 * 24) + 1 / 469.75, 1e-4));
+  CHECK(1 / mean_h("acme", 128) - 1 / mean_h("acme", 1) == near(8 * 127 * 115 / (310'692.18 * 24), 1e-4));
+  CHECK(1 / mean_h("philly", 1) == near(80 / (68'033.0 * 24) + 1 / 23.1046, 1e-4));
+  // As published: memory errors of a GPU come each 283,271 and 88,768 h.
+  const auto memory_h = [](const char* preset) { return find_failure_preset(preset)->rates.front().mean_s / 3600; };
+  CHECK(memory_h("delta-a100") == near(283'271, 1e-3));
+  CHECK(memory_h("delta-h100") == near(88'768, 1e-5));
+  CHECK(mean_h("delta-h100", 1) == near(608 * 146 * 24 / 27.0 / 8, 1e-9));
+  CHECK(mean_h("delta-a100", 1) == near(448 * 895 * 24 / 5'890.0 / 8, 1e-9));
   CHECK(find_failure_preset("llama-4") == nullptr);
 }
 
