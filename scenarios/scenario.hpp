@@ -10,6 +10,7 @@
 #include "models/reliability/stragglers.hpp"
 #include "models/workload.hpp"
 #include "models/workloads/synthetic.hpp"
+#include "network/host_links.hpp"
 #include "network/routing/planning.hpp"
 #include "network/topologies/topology_spec.hpp"
 #include "policies/registry.hpp"
@@ -310,6 +311,7 @@ struct Scenario {
     Bytes gpu_memory = Bytes::mebibytes(32768);
     std::optional<double> cpus;        ///< of each server; if not given, CPUs are not counted
     std::optional<Bytes> host_memory;  ///< of each server; if not given, host memory is not counted
+    HostRates host;                    ///< what the GPUs of a server share of it
     std::vector<NamedVirtualCluster> vcs;
     /// If there are any, the members above follow from them: all servers, and the most GPUs and memory.
     std::vector<NamedServerType> types;

@@ -309,8 +309,7 @@ void Courier::fetch_refused() const {
 
 void Courier::abandon(JobId job) {
   JobRun& run = state_.run(job);
-  for (RunningTimer& timer : run.live->timers) state_.calendar.cancel(timer.event);
-  run.live->timers.clear();
+  state_.stop_timers(run);
   for (const TransferId id : run.live->transfers) {
     auto& traffic = state_.in_network[id.index()];
     relieved_.insert(relieved_.end(), traffic->interfaces().begin(), traffic->interfaces().end());

@@ -193,11 +193,12 @@ struct CalendarEvent {
     shifted,
     saves,
     copied,
-    written
+    written,
+    hosts
   };
   Kind kind;
   CellId cell{};         ///< task_end only
-  JobId job{};           ///< none for arrivals, passes, outages and the store
+  JobId job{};           ///< none for arrivals, passes, outages, the store and hosts
   std::uint16_t seat{};  ///< task_end only: ReadyTask::seat when the task began
 };
 
@@ -213,7 +214,10 @@ struct EngineState : ClusterView {
   PolicySet policies;
   std::unique_ptr<NetworkModel> network;
   SimulationOptions options;
-  bool fold = false;  ///< merge equal cells
+  bool fold = false;                    ///< merge equal cells
+  std::vector<JobId> host_users;        ///< by HostUseId, of those that have not ended
+  std::vector<std::int64_t> host_uses;  ///< by server: uses that have begun, for each GPU; empty if there are none
+  EventHandle host_event;               ///< the end of the next of them
 
   Time clock;
   Calendar<CalendarEvent> calendar;
@@ -356,6 +360,15 @@ struct EngineState : ClusterView {
   [[nodiscard]] static GpuTime promised(const JobRun& run, Time now);
   /// Credits the service that promised() returns.
   static void settle(JobRun& run, Time now);
+
+  /// True if servers limit what the operation moves on them.
+  [[nodiscard]] bool is_carried_by_hosts(const Op& op) const {
+    return op.duration > Time{} && op.host.any() && options.hosts != nullptr && options.hosts->limits(op.host);
+  }
+  /// Schedules the end of the next timer that servers carry. To be called whenever one has begun or ended.
+  void follow_hosts();
+  /// Stops all timers of a running job.
+  void stop_timers(JobRun& run);
   /// True if the key of `other` stays above that of `job` as long as `job` keeps a GPU that both want. Meanwhile
   /// `other` can't get beyond its two iterations in flight.
   [[nodiscard]] bool stays_behind(JobId other, JobId job);

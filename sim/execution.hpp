@@ -160,8 +160,9 @@ struct ChannelQueue {
 struct RunningTimer {
   OpId op;  ///< none: the end of patience
   Slot slot = 0;
-  Time end;
+  Time end;  ///< never() while `use` says when it ends
   EventHandle event;
+  HostUseId use{};  ///< of a timer that HostModel carries; none: it ends by its event
 };
 
 /// A point of a graph job's work to which it can return.
@@ -249,6 +250,7 @@ struct alignas(kCacheLine) JobExecution {
   std::vector<ChannelQueue> channels;               ///< as in the plan
   std::vector<RunningTimer> timers;                 ///< in order of starting
   std::vector<CellId> cell_of_rank;                 ///< only if not foldable
+  std::int64_t host_uses = 0;                       ///< that have begun, for each GPU (EngineState::host_uses)
   bool begun = false;                               ///< false while it restarts after a failure
   /// It stands, and begins anew, because of a failure that its redundancy covers or because a GPU has come back. Its
   /// checkpoints are those from before.

@@ -29,6 +29,11 @@ class Executor {
   /// Ends the task that the cell runs.
   void on_task_end(CellId cell);
   void on_timer_end(JobId job);
+  /// Ends the timers that servers have done now (HostModel).
+  void on_hosts_due();
+  /// Starts the timers of this instant that servers carry. To be called when all that ends at it has ended, as what
+  /// begins has no part in what is due.
+  void start_on_hosts();
   /// Ends the transfers that are due now.
   void end_transfers();
   /// Begins what waits for all ranks but the late ones, and drops what these have left to do for it (Role::late). To be
@@ -45,7 +50,7 @@ class Executor {
     CellId cell;  // of the rank; none for a collective
   };
 
-  /// A collective or timer that begins without late ranks.
+  /// A collective or timer that begins at this instant, without late ranks or on hosts.
   struct Begun {
     JobId job;
     OpId op;
@@ -81,6 +86,7 @@ class Executor {
   void announce(JobId job, OpId op, Slot slot, CellId cell, std::uint16_t seat = 0);
   [[nodiscard]] bool is_carried(const Traffic& traffic) const;
   void start_timer(JobId job, OpId op, Slot slot);
+  void end_timer(JobId job, const RunningTimer& timer);
   void transfer_ready(JobId job, OpId op, Slot slot, CellId cell);
   /// The message of a rank, or the collective of its whole role, and the servers between which it passes.
   [[nodiscard]] Traffic traffic_of(JobId job, OpId op, Slot slot, int rank);
@@ -91,10 +97,12 @@ class Executor {
   EngineState& state_;
   Courier& courier_;
   std::function<void(JobId)> on_finished_, on_checkpoint_;
-  std::vector<Completion> done_now_;  // operations that take no time
-  std::vector<Begun> begun_;          // at this instant
-  std::vector<Expired> expired_;      // likewise
-  std::vector<Traffic> ended_;        // scratch
+  std::vector<Completion> done_now_;   // operations that take no time
+  std::vector<Begun> begun_;           // without late ranks
+  std::vector<Begun> to_start_;        // on hosts
+  std::vector<Expired> expired_;       // likewise
+  std::vector<Traffic> ended_;         // scratch
+  std::vector<HostUseId> ended_uses_;  // likewise
   std::vector<CellId> just_started_;
 };
 

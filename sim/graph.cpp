@@ -169,6 +169,9 @@ void IterationGraph::validate() const {
     if (op.channel.valid() && (op.kind != OpKind::collective || op.channel.index() >= channels_.size())) {
       bad_graph("operation `" + op.name + "` can't use its channel: only a collective can, and the channel must exist");
     }
+    const HostTraffic& host = op.host;
+    if (std::min({host.out, host.in, host.memory, host.nvme}) < Bytes{} || (host.any() && op.kind != OpKind::timer))
+      bad_graph("operation `" + op.name + "` moves a negative size on hosts, or is no timer and moves anything there");
     if (op.times < 1 || (op.times > 1 && op.kind != OpKind::collective))
       bad_graph("operation `" + op.name + "` runs several times or never: only a collective may run several times");
     if (op.phase != kEveryPhase && (op.phase < 0 || static_cast<std::size_t>(op.phase) >= phases_.count()))
@@ -327,6 +330,9 @@ class TextReader {
       graph.put_into_phase(static_cast<std::size_t>(number(words[1])), op(words[2]));
     } else if (words.size() == 3 && words[0] == "repeat") {
       graph.repeat(op(words[1]), static_cast<std::int32_t>(number(words[2])));
+    } else if (words.size() == 6 && words[0] == "host") {
+      const auto bytes = [&](std::size_t i) { return Bytes{number(words[i])}; };
+      graph.move_on_host(op(words[1]), {.out = bytes(2), .in = bytes(3), .memory = bytes(4), .nvme = bytes(5)});
     } else if (words.size() == 4 && words[0] == "put") {
       graph.put_into(lookup<ChannelId>(channels_, words[2]), op(words[1]), static_cast<std::int32_t>(number(words[3])));
     } else if (words.size() == 4 && (words[0] == "compute" || words[0] == "timer")) {

@@ -113,6 +113,17 @@ enum class ParameterServers : std::uint8_t {
   elsewhere,  ///< so it passes through the interface of a server even if that has all ranks
 };
 
+/// What an operation moves on the server of each of its ranks, for each of them, >= 0.
+struct HostTraffic {
+  Bytes out{};     ///< from the GPU to the server
+  Bytes in{};      ///< from the server to the GPU
+  Bytes memory{};  ///< read and written in host memory
+  Bytes nvme{};    ///< read from and written to NVMe
+
+  [[nodiscard]] bool any() const { return *this != HostTraffic{}; }
+  friend bool operator==(const HostTraffic&, const HostTraffic&) = default;
+};
+
 struct Op {
   std::string name;
   OpKind kind = OpKind::compute;
@@ -129,6 +140,7 @@ struct Op {
   ChannelId channel;                                       ///< collective only; none: it needs no channel
   std::int32_t priority = 0;                               ///< in its channel or on its rank; smaller goes first
   std::int32_t phase = kEveryPhase;                        ///< of IterationPhases; kEveryPhase: in all iterations
+  HostTraffic host{};  ///< timer only: with a HostModel it takes longer than `duration` where servers are busy
 
   /// True if each rank has an instance of its own; false if there is one for all.
   [[nodiscard]] bool per_rank() const { return kind == OpKind::compute || (kind == OpKind::message && !joint); }
@@ -183,6 +195,8 @@ class IterationGraph {
     roles_[role.index()].late = late;
     roles_[role.index()].patience = patience;
   }
+  /// Makes a timer the time of moving something on the servers of its ranks.
+  void move_on_host(OpId timer, const HostTraffic& host) { ops_[timer.index()].host = host; }
   void put_into_phase(std::size_t phase, OpId op) { ops_[op.index()].phase = static_cast<std::int32_t>(phase); }
 
   [[nodiscard]] const IterationPhases& phases() const { return phases_; }
@@ -212,7 +226,7 @@ class IterationGraph {
   /// the graph doesn't have; or if late ranks can't be left behind: there are too many of them, ranks of several roles
   /// wait for each other or send messages of their own, something that joins ranks waits for more than one operation,
   /// or patience that is negative, has no burst, a window shorter than that, or is that of one role of several that
-  /// leave ranks behind.
+  /// leave ranks behind; or if an operation moves a negative size on hosts, or anything without being a timer.
   void validate() const;
   /// By operation: true if it is a task of a role that leaves late ranks behind, and nothing that joins ranks comes
   /// before it in its iteration. So what waits for it may begin without some of the ranks.
@@ -234,6 +248,7 @@ class IterationGraph {
 ///   repeat grads 3                              (a collective that runs three times)
 ///   forward -> grads | grads => forward        (`=>` is lag 1)
 ///   channel stream 1 5000 | put grads stream 3  (a channel with messages and window; an operation with its priority)
+///   host t 100 0 200 50                         (what a timer moves: out, in, memory, NVMe)
 ///   cycle 3 1 | phase 1 grads                   (phases with their numbers of iterations; an operation of phase 1)
 ///   warm-up 0.25                                (phases: a share of the iterations, and the others)
 ///   late worker 1                               (ranks of a role that are left behind if they are late)

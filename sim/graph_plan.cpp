@@ -28,6 +28,7 @@ Plan::Plan(const IterationGraph& graph)
     planned.per_rank = op.per_rank();
     communicates = communicates || op.kind != OpKind::compute;
     has_timers = has_timers || op.kind == OpKind::timer;
+    uses_hosts = uses_hosts || op.host.any();
     leaves_server = leaves_server || op.servers == ParameterServers::elsewhere;
     planned.ranks = roles[op.role.index()].ranks;
     for (std::size_t phase = 0; phase < phases.count(); ++phase) {

@@ -44,6 +44,7 @@ struct Plan {
   std::vector<Bytes> sent;                          ///< of an iteration, by phase: what Op::sends() sends
   bool communicates = false;                        ///< true if it has more than computing
   bool has_timers = false;
+  bool uses_hosts = false;           ///< true if a timer moves something on hosts
   bool leaves_behind = false;        ///< true if a role leaves late ranks behind
   std::optional<Patience> patience;  ///< of that role
   LatePattern pattern;               ///< of late ranks, with patience

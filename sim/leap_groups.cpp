@@ -27,7 +27,8 @@ bool Leaper::communicates(JobId id) const {
          (run.live->servers.size() > 1 || run.plan->leaves_server || state_.network->carries_inside_servers());
 }
 
-bool Leaper::uses_interfaces(JobId id) const {
+bool Leaper::meets_on_servers(JobId id) const {
+  if (state_.options.hosts != nullptr && state_.run(id).plan->uses_hosts) return true;
   const bool meets_inside =
       state_.network->carries_inside_servers() && (network_ == nullptr || network_->meet_on_interfaces());
   const JobRun& run = state_.run(id);
@@ -134,7 +135,7 @@ void Leaper::find_region() {
     if (!run.live) continue;
     for (const CellId cell : run.live->cells)
       for (const JobId other : state_.at(cell).who) add(other);
-    if (!uses_interfaces(job)) continue;
+    if (!meets_on_servers(job)) continue;
     for (const ServerId server : run.live->servers) add_all_on(server);
   }
   for (const JobId job : region_) is_in_region_[job.index()] = 0;
@@ -181,7 +182,7 @@ void Leaper::regroup() {
     const JobRun& run = state_.run(job);
     if (!run.live) continue;
     cells_.insert(cells_.end(), run.live->cells.begin(), run.live->cells.end());
-    if (!is_member(job) || !uses_interfaces(job)) continue;
+    if (!is_member(job) || !meets_on_servers(job)) continue;
     for (const ServerId server : run.live->servers) {
       std::uint32_t& first = group_of_server_[server.index()];  // at first a job
       if (first == kNoGroup) {
@@ -292,7 +293,7 @@ void Leaper::find_dominators() {
       for (const JobId job : state_.at(cell).who) {
         const JobRun& run = state_.run(job);
         for (const CellId seat : run.live->cells) add(group_of_cell_[seat.index()]);
-        if (!uses_interfaces(job)) continue;
+        if (!meets_on_servers(job)) continue;
         for (const ServerId server : run.live->servers) add(group_of_server_[server.index()]);
       }
     }
@@ -328,7 +329,7 @@ bool Leaper::is_closed(const Group& group) const {
     // Jobs that begin elsewhere may send over the same links, except inside a server.
     for (const JobId job : group.jobs) {
       if (!communicates(job)) continue;
-      if (uses_interfaces(job) || !holds_server(group, state_.run(job).live->servers.front())) return false;
+      if (meets_on_servers(job) || !holds_server(group, state_.run(job).live->servers.front())) return false;
     }
   }
   return std::all_of(group.servers.begin(), group.servers.end(),

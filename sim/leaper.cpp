@@ -136,7 +136,9 @@ void Leaper::write_state(const Group& group) {
     }
     for (const RunningTimer& timer : run.live->timers) {
       words_.push_back((std::uint64_t{timer.op.value()} << 1) ^ (timer.slot == run.live->current ? 0U : 1U));
-      words_.push_back(static_cast<std::uint64_t>((timer.end - now_of(group)).ns()));
+      // The rest of one that servers carry depends on who else uses them: such a state doesn't recur.
+      const Time rest = timer.use.valid() ? now_of(group) : timer.end - now_of(group);
+      words_.push_back(static_cast<std::uint64_t>(rest.ns()));
     }
     if (run.plan->patience) {
       for (const Slot slot : {run.live->current, static_cast<Slot>(run.live->current ^ 1)}) {
@@ -185,6 +187,7 @@ Leaper::Account Leaper::take_account(const Group& group) const {
     job.usage = state_.network->job_usage(id, now);
     if (communicates(id)) network_->save_totals(id, now, job.network);
     job.server_transfers = run.server_transfers;
+    job.host_uses = run.live->host_uses;
     for (const CellId cell : run.live->cells)
       job.remaining_compute.push_back(state_.occupant(cell, id).remaining_compute);
     account.jobs.push_back(std::move(job));
@@ -192,6 +195,7 @@ Leaper::Account Leaper::take_account(const Group& group) const {
   for (const CellId cell : group.cells) account.busy.push_back(state_.at(cell).busy_time);
   for (const ServerId server : group.servers) {
     account.usage.push_back(state_.network->server_usage(server, now));
+    if (!state_.host_uses.empty()) account.host_uses += state_.host_uses[server.index()];
   }
   return account;
 }
@@ -274,7 +278,7 @@ void Leaper::for_each_rivalry(const Group& group, const Visit& visit) const {
     members.clear();
     for (std::size_t i = 0; i < group.jobs.size(); ++i) {
       const auto& servers = state_.run(group.jobs[i]).live->servers;
-      if (uses_interfaces(group.jobs[i]) && std::binary_search(servers.begin(), servers.end(), server))
+      if (meets_on_servers(group.jobs[i]) && std::binary_search(servers.begin(), servers.end(), server))
         members.push_back(i);
     }
     if (members.size() > 1) visit(members, &JobAccount::communication_key);
@@ -345,14 +349,17 @@ bool Leaper::was_undisturbed(const Group& group, const Account& now) const {
   for (std::size_t i = 0; i < group.cells.size(); ++i) {
     busy += GpuTime{now.busy[i] - then.busy[i], state_.at(group.cells[i]).ranks()};
   }
-  std::int64_t carried = 0, sent = 0;
+  std::int64_t carried = 0, sent = 0, uses = now.host_uses - then.host_uses;
   for (std::size_t i = 0; i < group.servers.size(); ++i) carried += now.usage[i].transfers - then.usage[i].transfers;
   for (std::size_t i = 0; i < group.jobs.size(); ++i) {
     const JobAccount &a = then.jobs[i], &b = now.jobs[i];
     compute += (b.compute + b.slowed - b.skipped) - (a.compute + a.slowed - a.skipped);
     sent += now.jobs[i].server_transfers - then.jobs[i].server_transfers;
+    uses -= now.jobs[i].host_uses - then.jobs[i].host_uses;
   }
-  return busy == compute && carried == sent;
+  // Who has come since the groups were formed may be using the same servers.
+  if (now.host_uses > 0 && seen_changes_ != state_.groups_changed) return false;
+  return busy == compute && carried == sent && uses == 0;
 }
 
 std::int64_t Leaper::possible_periods(const Group& group, const Account& now) const {
@@ -435,6 +442,7 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
       state_.change_load(run.live->cells[c], GpuTime{compute, 1} + GpuTime{communication, 1});
     }
     for (RunningTimer& timer : run.live->timers) {
+      CONTEND_CHECK(!timer.use.valid(), "a job that uses hosts doesn't leap");
       timer.end += by;
       state_.calendar.reschedule(timer.event, timer.end);
     }

@@ -73,7 +73,7 @@ class Leaper {
     Time remaining_communication, communication_wait;
     NetworkModel::Usage usage;
     LeapableNetwork::Totals network;
-    std::int64_t server_transfers = 0;
+    std::int64_t server_transfers = 0, host_uses = 0;
     std::vector<Time> remaining_compute;
   };
 
@@ -83,6 +83,7 @@ class Leaper {
     std::vector<JobAccount> jobs;
     std::vector<Time> busy;                  // by cell
     std::vector<NetworkModel::Usage> usage;  // by server
+    std::int64_t host_uses = 0;              // of all servers
   };
 
   struct Group {
@@ -117,8 +118,8 @@ class Leaper {
   [[nodiscard]] bool is_stuck(JobId job) const;
   [[nodiscard]] bool is_dominated(const Cell& cell) const;
   [[nodiscard]] bool communicates(JobId job) const;
-  /// True if it uses interfaces of servers on which others may meet it.
-  [[nodiscard]] bool uses_interfaces(JobId job) const;
+  /// True if it uses interfaces of servers, or what else its GPUs share of them, where others may meet it.
+  [[nodiscard]] bool meets_on_servers(JobId job) const;
   void find_dominators();
 
   // leaper.cpp: recurrence and leap

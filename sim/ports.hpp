@@ -234,6 +234,26 @@ class LeapableNetwork {
   virtual void leap_usage(ServerId server, const NetworkModel::Usage& per_period, std::int64_t times, Time by) = 0;
 };
 
+using HostUseId = Id<struct HostUseTag>;
+
+/// What the GPUs of a server share of it beside its network interface: the ways to host memory, and NVMe. `now` never
+/// decreases from call to call.
+class HostModel {
+ public:
+  virtual ~HostModel() = default;
+  /// True if servers limit such traffic. Only then is it started.
+  [[nodiscard]] virtual bool limits(const HostTraffic& each) const = 0;
+  /// Each of these GPUs, one or more, moves `each` on its server, all at the same pace; `alone` is the time if servers
+  /// limit nothing, > 0. The id may be that of an earlier use that has ended.
+  virtual HostUseId start(std::span<const GpuId> gpus, const HostTraffic& each, Time alone, Time now) = 0;
+  /// Removes a use that has not ended.
+  virtual void cancel(HostUseId use, Time now) = 0;
+  /// The time at which the next use ends if nothing changes before; Time::never() if there is none.
+  [[nodiscard]] virtual Time next_end() = 0;
+  /// Ends the uses that are due at `now` and appends them to `ended` in order of their starts.
+  virtual void finish_due(Time now, std::vector<HostUseId>& ended) = 0;
+};
+
 /// Receives every task and transfer that ends, e.g. to draw a timeline. An observed run does not leap.
 class Observer {
  public:

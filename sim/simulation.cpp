@@ -107,6 +107,7 @@ class Simulation::Engine {
     outages_.withhold_free();  // what the pass took from jobs and gave to none
     outages_.look_at_started();
     courier_.admit();
+    executor_.start_on_hosts();
     executor_.dispatch();
     if (state_.cells.size() > kForeseeAbove) courier_.foresee();
     if (!state_.unpaced.empty()) {
@@ -154,6 +155,8 @@ class Simulation::Engine {
         return saver_.on_copied(event.job);
       case CalendarEvent::Kind::written:
         return saver_.on_written();
+      case CalendarEvent::Kind::hosts:
+        return executor_.on_hosts_due();
     }
   }
 

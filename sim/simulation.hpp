@@ -57,6 +57,7 @@ struct SimulationOptions {
   std::function<PreemptionCosts(const JobSpec&)> costs{};
   Interference interference{};                   ///< between tasks and transfers on the same GPU
   GpuSharing sharing{};                          ///< between timed jobs on the same GPU
+  std::shared_ptr<HostModel> hosts{};            ///< what GPUs share of their servers; null: servers limit nothing
   Observer* observer = nullptr;                  ///< sees every task and transfer; turns leaping off
   DecisionObserver* decisions = nullptr;         ///< sees every decision about a job
   std::function<bool(const Progress&)> monitor;  ///< called every few thousand events; false interrupts

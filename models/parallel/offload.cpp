@@ -1,12 +1,32 @@
 #include "models/parallel/offload.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace contend {
 
 Time time_at(double bytes, ByteRate rate) {
   constexpr double kNanoseconds = 1e9;
   return bytes > 0 ? Time::ceil_nanoseconds(bytes / rate.bytes_per_second() * kNanoseconds) : Time{};
+}
+
+OpId add_copy(IterationGraph& graph, const HostCopy& copy) {
+  const OpId op = graph.add_timer(copy.name, copy.role, time_at(copy.bytes.to_double(), copy.rate));
+  const bool is_stored = copy.way == CopyWay::from_nvme;
+  HostTraffic moved;
+  (copy.way == CopyWay::to_host ? moved.out : moved.in) = copy.bytes;
+  moved.memory = is_stored ? copy.bytes * 2 : copy.bytes;  // written there before it is read
+  if (is_stored) moved.nvme = copy.bytes;
+  graph.move_on_host(op, moved);
+  return op;
+}
+
+HostTraffic offloaded_update_traffic(double parameters, const OffloadedUpdate& each) {
+  const auto bytes = [&](double of_each) { return Bytes{static_cast<std::int64_t>(std::ceil(parameters * of_each))}; };
+  return {.out = {},
+          .in = bytes(each.weight),
+          .memory = bytes(each.weight + each.memory + 2 * each.stored),
+          .nvme = bytes(2 * each.stored)};
 }
 
 Time offloaded_update_time(double parameters, const OffloadedUpdate& each, const OffloadRates& rates) {

@@ -6,9 +6,11 @@
 // Everything moves in pieces that follow each other, so that the slowest part decides (ZeRO-Infinity, section 5.1.2:
 // reads, copies and computing of consecutive pieces overlap); what the first and last piece add is left out.
 
+#include "sim/graph.hpp"
 #include "sim/units.hpp"
 
 #include <cstdint>
+#include <string>
 
 namespace contend {
 
@@ -25,6 +27,27 @@ struct OffloadedUpdate {
   double memory = 28;  ///< read and written in host memory by the update
   double stored = 0;   ///< kept on NVMe: read before the update, written behind it
 };
+
+/// What the update of so many parameters, >= 0, moves on the server of the GPU that has them.
+[[nodiscard]] HostTraffic offloaded_update_traffic(double parameters, const OffloadedUpdate& each);
+
+enum class CopyWay : std::uint8_t {
+  to_host,    ///< from the GPU to host memory
+  from_host,  ///< from host memory to the GPU
+  from_nvme,  ///< from NVMe through host memory to the GPU
+};
+
+/// Bytes that each rank of a role copies at a rate of its own.
+struct HostCopy {
+  std::string name;
+  RoleId role;
+  Bytes bytes;
+  ByteRate rate;
+  CopyWay way = CopyWay::to_host;
+};
+
+/// Adds a copy to a graph as a timer that uses the servers of the ranks.
+OpId add_copy(IterationGraph& graph, const HostCopy& copy);
 
 /// The time of so many bytes, rounded up; 0 if there are none, whatever the rate.
 [[nodiscard]] Time time_at(double bytes, ByteRate rate);

@@ -1,6 +1,5 @@
 #include "models/parallel/training_iteration.hpp"
 
-#include "models/parallel/offload.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
@@ -312,8 +311,8 @@ class GraphBuilder {
   OpId read_weights(std::size_t rank, Lane& lane, const Bucket& bucket, const std::string& name) {
     const std::int64_t elements =
         share_of(bucket.dense, job_.dense_shards()) + share_of(bucket.expert, job_.expert_shards());
-    const OpId read = graph_.add_timer(fmt::format("read of weights of {}", name), roles_[rank],
-                                       time_at(Bytes{elements * job_.weight_bytes}.to_double(), *job_.reads_weights));
+    const OpId read = add_copy(graph_, {fmt::format("read of weights of {}", name), roles_[rank],
+                                        Bytes{elements * job_.weight_bytes}, *job_.reads_weights, job_.weights_from});
     if (lane.three_before.valid())
       graph_.add_dependency(lane.three_before, read);
     else
@@ -328,7 +327,7 @@ class GraphBuilder {
 
   OpId send_to_host(std::size_t rank, Lane& lane, Bytes bytes, const std::vector<OpId>& after,
                     const std::string& what) {
-    const OpId sent = graph_.add_timer(what + " to the host", roles_[rank], time_at(bytes.to_double(), *job_.link));
+    const OpId sent = add_copy(graph_, {what + " to the host", roles_[rank], bytes, *job_.link, CopyWay::to_host});
     for (const OpId op : after) graph_.add_dependency(op, sent);
     if (lane.sent.valid()) graph_.add_dependency(lane.sent, sent);
     return lane.sent = sent;
@@ -336,8 +335,8 @@ class GraphBuilder {
 
   /// Activations come back while the unit before computes, so from the end of that before on.
   OpId bring_activations(std::size_t rank, Lane& lane, Bytes bytes, OpId left, const std::string& name) {
-    const OpId back = graph_.add_timer(fmt::format("activations of {} from the host", name), roles_[rank],
-                                       time_at(bytes.to_double(), *job_.link));
+    const OpId back = add_copy(graph_, {fmt::format("activations of {} from the host", name), roles_[rank], bytes,
+                                        *job_.link, CopyWay::from_host});
     graph_.add_dependency(left, back);
     if (lane.two_before.valid()) graph_.add_dependency(lane.two_before, back);
     if (lane.read.valid()) graph_.add_dependency(lane.read, back);
@@ -534,6 +533,7 @@ class GraphBuilder {
       const Time takes = job_.update[rank];
       updates.push_back(job_.sends_gradients ? graph_.add_timer("update", roles_[rank], takes)
                                              : graph_.add_compute("update", roles_[rank], takes));
+      if (!job_.host_update.empty()) graph_.move_on_host(updates.back(), job_.host_update[rank]);
     }
     for (std::size_t rank = 0; rank < plan_.ranks(); ++rank) {
       Lane& lane = lanes_[rank];

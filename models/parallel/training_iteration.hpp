@@ -8,6 +8,7 @@
 // pass the network between two parts of the computing.
 
 #include "models/overlap/iteration.hpp"
+#include "models/parallel/offload.hpp"
 #include "models/parallel/pass_traffic.hpp"
 #include "models/parallel/pipeline_plan.hpp"
 #include "sim/graph.hpp"
@@ -72,13 +73,15 @@ struct TrainingIteration {
   /// With Sharding::weights: the rate at which each rank reads its share of weights that lie outside of its GPU, before
   /// they are gathered; none: they are there (Rajbhandari et al., ZeRO-Infinity, arXiv 2104.07857, section 5).
   std::optional<ByteRate> reads_weights{};
+  CopyWay weights_from = CopyWay::from_host;  ///< where they lie
   /// The rate of the way between each GPU and its host, in each direction at once. What goes the same way takes its
   /// turn: activations (ModelUnit::offloaded) and, with `sends_gradients`, reduced gradients out; weights that are read
   /// and activations back in (Ren et al., ZeRO-Offload, USENIX ATC 2021, section 4; ZeRO-Infinity, section 5).
   std::optional<ByteRate> link{};
-  bool sends_gradients = false;  ///< the update is done by the host, and needs them there
-  bool barrier = true;           ///< every update waits for the gradients of all ranks (their norm)
-  std::vector<Time> update;      ///< [pipeline rank]: of the rank's weights
+  bool sends_gradients = false;            ///< the update is done by the host, and needs them there
+  bool barrier = true;                     ///< every update waits for the gradients of all ranks (their norm)
+  std::vector<Time> update;                ///< [pipeline rank]: of the rank's weights
+  std::vector<HostTraffic> host_update{};  ///< [pipeline rank]: what that moves on hosts; empty: nothing
   /// Elements on each rank of an embedding that the first and the last stage both have (a tied head): if these lie on
   /// different pipeline ranks, both add up their gradients.
   std::int64_t tied_elements = 0;

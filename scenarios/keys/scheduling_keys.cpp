@@ -145,6 +145,21 @@ std::vector<ScenarioKey> scheduling_keys() {
   return keys;
 }
 
+bool any_offloads(const Scenario& scenario) {
+  return std::ranges::any_of(
+      scenario.training, [](const TrainingEntry& entry) { return entry.parallel && entry.parallel->offload.any(); });
+}
+
+template <std::optional<ByteRate> HostRates::*Rate>
+ScenarioKey host_rate_key(const char* key, std::string_view text) {
+  ScenarioKey made = row(
+      key, [](auto& s) -> auto& { return s.cluster.host.*Rate; },
+      optional_codec(quantity_codec(ByteRate{1'000}, ByteRate{1e18}), "unlimited"), text);
+  made.conditions = {any_offloads};
+  made.needs = "an entry of training with parallel.offload";
+  return made;
+}
+
 std::vector<ScenarioKey> host_keys() {
   return {
       row(
@@ -155,6 +170,15 @@ std::vector<ScenarioKey> host_keys() {
           "cluster.host_memory", [](auto& s) -> auto& { return s.cluster.host_memory; },
           optional_codec(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "any"),
           "memory of each server, for jobs that request memory; any: not counted"),
+      host_rate_key<&HostRates::link>(
+          "cluster.host.link",
+          "rate between the memory of a server and all its GPUs together, in each direction, which what jobs "
+          "offload shares; each GPU has at most parallel.offload.link"),
+      host_rate_key<&HostRates::memory>(
+          "cluster.host.memory",
+          "rate of the memory of a server, reads and writes together: of all that passes it, and of updates "
+          "by the host"),
+      host_rate_key<&HostRates::nvme>("cluster.host.nvme", "rate of the NVMe of a server, reads and writes together"),
       row(
           "cluster.vcs", [](auto& s) -> auto& { return s.cluster.vcs; }, vcs_codec(),
           "virtual clusters. Each has either `servers` of its own, taken in this order from the first server, which no "

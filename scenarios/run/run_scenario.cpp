@@ -169,6 +169,9 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   const CheckpointSetup& saved = scenario.checkpoints;
   if (saved.store) options.rules.store = StoreRates{*saved.store, saved.rate.value_or(ByteRate{})};
   if (!options.costs) options.rules.preemption = checkpoint_costs(scenario, 1);
+  if (scenario.cluster.host.any())
+    options.hosts = make_host_links(scenario.cluster.host, static_cast<std::size_t>(scenario.cluster.servers),
+                                    scenario.cluster.gpus_per_server);
   options.failures = failure_spec(scenario, seed);
   check_failures(scenario, workload, options.failures);
   options.interference =

@@ -93,8 +93,14 @@ Degrees degrees_of(const Scenario& scenario, const TrainingEntry& entry, int gpu
   return degrees;
 }
 
-/// The time in which the optimizer updates what a pipeline rank keeps on each of its GPUs.
-Time update_time(const TrainingEntry& entry, const TrainingIteration& job, const std::vector<int>& stages) {
+/// The time in which the optimizer updates what a pipeline rank keeps on each of its GPUs, and what that moves on
+/// hosts.
+struct UpdateWork {
+  Time time;
+  HostTraffic host{};
+};
+
+UpdateWork update_of(const TrainingEntry& entry, const TrainingIteration& job, const std::vector<int>& stages) {
   double elements = 0;
   for (const int stage : stages) {
     for (const ModelUnit& unit : job.units[static_cast<std::size_t>(stage)]) {
@@ -114,10 +120,11 @@ Time update_time(const TrainingEntry& entry, const TrainingIteration& job, const
     if (offload.optimizer == StatePlace::nvme) each.stored = static_cast<double>(optimizer.state + (is_mixed ? 4 : 0));
     if (offload.weights == StatePlace::nvme) each.stored += job.weight_bytes / 2.0;  // only written
     const ByteRate link = *offload.link;
-    return offloaded_update_time(elements, each, {link, *offload.memory, offload.nvme.value_or(link)});
+    return {offloaded_update_time(elements, each, {link, *offload.memory, offload.nvme.value_or(link)}),
+            offloaded_update_traffic(elements, each)};
   }
   const KernelWork work = update_work(entry.optimizer, elements, static_cast<int>(activation_bytes(entry.type)));
-  return work.bytes > 0 ? kernel_costs(entry).of(work) : Time{};
+  return {work.bytes > 0 ? kernel_costs(entry).of(work) : Time{}};
 }
 
 TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, const ParallelJob& made) {
@@ -317,6 +324,7 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   job.sends_gradients = setup.offload.optimizer != StatePlace::gpu;
   if (const OffloadSetup& offload = setup.offload; offload.weights != StatePlace::gpu) {
     job.reads_weights = *offload.link;
+    if (offload.weights == StatePlace::nvme) job.weights_from = CopyWay::from_nvme;
     if (offload.weights == StatePlace::nvme && offload.nvme->bytes_per_second() < offload.link->bytes_per_second())
       job.reads_weights = *offload.nvme;
   }
@@ -406,8 +414,11 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   plan_exchange(scenario, entry, job);
   made.memory = rank_memory(entry, model, work, made.iteration, made.stages);
   made.work = work_of(entry, model, made);
-  for (const std::vector<int>& stages : job.plan.stage_of)
-    job.update.push_back(update_time(planner.entry_of_stage(stages.front()), job, stages));
+  for (const std::vector<int>& stages : job.plan.stage_of) {
+    const UpdateWork update = update_of(planner.entry_of_stage(stages.front()), job, stages);
+    job.update.push_back(update.time);
+    job.host_update.push_back(update.host);
+  }
   return made;
 }
 

@@ -142,6 +142,33 @@ TEST_CASE("leaping lands on the same nanosecond, byte and sample where jobs send
   CHECK(slowed * 4 > seen.cases);  // jobs that meet on links
 }
 
+TEST_CASE("leaping lands on the same nanosecond where jobs share what servers have besides interfaces") {
+  BothWays seen;
+  std::uint64_t slower = 0;
+  for (std::uint64_t seed = 0; seed < effort(std::uint64_t{400}); ++seed) {
+    RandomCluster cluster = random_cluster(seed);
+    if (seed % 4 == 3) add_flows(cluster);
+    add_timers(cluster);
+    RandomStream random{seed, "hosts"};
+    for (std::string& text : cluster.graphs) {
+      const IterationGraph graph = graph_from_text(text);
+      for (const Op& op : graph.ops()) {
+        if (op.kind != OpKind::timer) continue;
+        const auto bytes = [&] { return op.duration.ns() * random.uniform_integer(0, 2); };
+        text += fmt::format(" | host {} {} {} {} {}", op.name, bytes(), bytes(), bytes(), bytes());
+      }
+    }
+    const RunResult free = cluster.run(true);
+    const ByteRate link{static_cast<double>(1 + seed % 3) * 1e9}, nvme{3e9};  // one to three bytes in a nanosecond
+    cluster.hosts = {link, seed % 2 == 0 ? std::optional{link} : std::nullopt, nvme};
+    if (seen.run(cluster).end > free.end) ++slower;
+  }
+  seen.tell();
+  CHECK(seen.cases_with_leaps * 3 > seen.cases);
+  CHECK(seen.leapt * 8 > seen.events);
+  CHECK(slower * 4 > seen.cases);
+}
+
 TEST_CASE("leaping lands on the same nanosecond with timers, and where policies decide for an iteration") {
   BothWays seen;
   std::uint64_t moved = 0;

@@ -256,6 +256,8 @@ RunResult RandomCluster::run(bool leap, const Wrap& wrap) const {
   options.failures = failures;
   options.rules.preemption = costs;
   options.rules.store = store;
+  if (hosts.any())
+    options.hosts = make_host_links(hosts, static_cast<std::size_t>(cluster.servers), cluster.gpus_per_server);
   auto placing = make_policy(placement_policies(), placement, context);
   if (wrap) placing = wrap(std::move(placing));
   auto deciding = make_policy(scheduling_policies(), scheduling, context);

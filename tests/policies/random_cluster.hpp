@@ -3,6 +3,7 @@
 // sizes and submit times come from small sets, so that ties and recurrences are common.
 
 #include "network/alpha_beta.hpp"
+#include "network/host_links.hpp"
 #include "policies/registry.hpp"
 #include "sim/simulation.hpp"
 
@@ -36,6 +37,7 @@ struct RandomCluster {
   FailureSpec failures;                     ///< likewise
   PreemptionCosts costs;                    ///< likewise
   std::optional<StoreRates> store;          ///< likewise
+  HostRates hosts;                          ///< likewise
   std::vector<std::vector<JobSize>> sizes;  ///< of Workload; none unless a test gives jobs some
   /// Puts the scheduling policy inside another one, if given.
   std::function<std::unique_ptr<SchedulingPolicy>(std::unique_ptr<SchedulingPolicy>)> around;
