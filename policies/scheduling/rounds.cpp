@@ -28,6 +28,9 @@ RoundPolicy::RoundPolicy(const Parameters& parameters, bool packs)
       fills_{parameters.get<bool>("fill")},
       packs_{packs} {}
 
+RoundPolicy::RoundPolicy(Time round, Time reallocate_after)
+    : round_{round}, reallocate_after_{reallocate_after}, fills_{false}, packs_{false}, lends_{true} {}
+
 void RoundPolicy::queued(const JobView& view) {
   const auto known = ties_.find(view.id);
   if (known == ties_.end()) has_changed_ = true;
@@ -104,6 +107,7 @@ TypedCluster RoundPolicy::typed(const ClusterView& cluster, Time now) {
     made.age = (now - view.submit).to_seconds();
     made.isolated = job.isolated_s;
     made.vc = view.vc;
+    made.id = view.id;
     made.user = view.user;
     if (view.deadline) made.time_left = (*view.deadline - now).to_seconds();
     typed.jobs.push_back(std::move(made));
@@ -201,7 +205,7 @@ std::vector<RoundPolicy::Taken> RoundPolicy::choose(const ClusterView& cluster) 
     for (const auto& [keys, account] : pairs_) all += account.received[t];
     order.clear();
     const auto add = [&](const Account& account, Job& first, Job* second) {
-      if (!account.has_share || account.shares[t] <= 0 || first.rates[t] <= 0) return;
+      if (!account.has_share || first.rates[t] <= 0 || (account.shares[t] <= 0 && !lends_)) return;
       const double priority =
           account.received[t] > 0 ? account.shares[t] / (account.received[t] / all) : kWithoutTime * account.shares[t];
       order.push_back({priority, account.deficit[t], account.shares[t], &first, second});

@@ -43,6 +43,8 @@ class RoundPolicy : public SchedulingPolicy {
  public:
   /// `packs`: pairs of jobs may share GPUs.
   explicit RoundPolicy(const Parameters& parameters, bool packs = false);
+  /// Jobs with a share of 0 take GPUs that are left over in a round, those with the largest deficit first.
+  RoundPolicy(Time round, Time reallocate_after);
 
   [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.submit.ns(); }
   void queued(const JobView& job) override;
@@ -95,7 +97,7 @@ class RoundPolicy : public SchedulingPolicy {
   void fill(const ClusterView& cluster, SchedulingActions& actions);
 
   Time round_, reallocate_after_;
-  bool fills_, packs_;
+  bool fills_, packs_, lends_ = false;
   std::map<Key, Job> jobs_;
   std::map<std::pair<Key, Key>, Account> pairs_;  // with a share; the smaller key is in front
   std::map<JobId, std::int64_t> ties_;

@@ -4,11 +4,13 @@
 //
 //     sum_j w_j log~(share_j(n_j)) / (jobs T) - k max_j remaining_j(n_j)
 //
-// largest, with share the part of its work that the job has done by then, remaining the seconds that it still needs,
+// largest, with share the part of its training that the job has done by then if it goes on at its mean speed so far
+// (interpolate_epoch_duration of the released code), remaining the seconds that it still needs,
 // and sum_j gpus_j n_j <= G T. log~ is linear between 0, 0.2, ..., 1; at 0 it is log 10^-6. Each job must be able to
 // end in time, by end of the plan + remaining_j / min(1, G / jobs) <= rho_max F_j, also if it is done within the plan.
 // F_j is 0.9 times the mean over its life of the ends that an equal share promised, and 0.1 times the last. Where not
-// all can, none has to, and a job that will be late by the ratio r > 1 counts w_j = r^12, at most 10^9.
+// all can, none has to, and a job that will be late by the ratio r > 1 counts w_j = r^12, or r^100 if it needs
+// less than a round (relax_finish_time_constraints), at most 10^9.
 //
 // The released code gives an integer program of jobs x rounds to a solver, up to a gap or a limit of time. All rounds
 // are alike, so that only the number for each job counts: a multiple-choice knapsack for each bound on the longest job,
@@ -45,7 +47,7 @@ namespace contend {
 namespace {
 
 constexpr double kUnits = 1e6;  // of the logarithms, as whole costs
-constexpr double kLateness = 12, kMostWeight = 1e9;
+constexpr double kLateness = 12, kLatenessAtEnd = 100, kMostWeight = 1e9;
 constexpr double kMeanOfEnds = 0.9, kLastEnd = 0.1;
 
 /// The logarithm, linear between multiples of 0.2.
@@ -56,8 +58,15 @@ double log_between(double share) {
   return at(low) + (share - low) / kStep * (at(low + kStep) - at(low));
 }
 
-/// Seconds that the job still needs at its own speed, as a Dirichlet posterior over its batches forecasts them.
-double forecast_left(const JobView& view, std::span<const BatchRegime> regimes) {
+/// What is known of a job whose batch changes.
+struct Outlook {
+  double left_s = 0;  ///< that it still needs at its own speed
+  double done = 0;    ///< part of its training
+  double pace_s = 0;  ///< seconds for all of the training at its mean speed so far
+};
+
+/// With what is left as a Dirichlet posterior over its batches forecasts it.
+Outlook forecast(const JobView& view, std::span<const BatchRegime> regimes) {
   constexpr double kAlike = 1e-6;  // batches whose paces differ by less are one
   struct Batch {
     double pace = 0;                          // seconds for all of the training
@@ -87,7 +96,9 @@ double forecast_left(const JobView& view, std::span<const BatchRegime> regimes) 
     weights += weight;
     seconds += weight * batch.seconds / batch.share;
   }
-  return weights > 0 ? (1 - done) * seconds / weights : left_s;
+  return {.left_s = weights > 0 ? (1 - done) * seconds / weights : left_s,
+          .done = done,
+          .pace_s = done > 0 ? done_s / done : batches.front().pace};
 }
 
 class Shockwave final : public SchedulingPolicy {
@@ -145,6 +156,7 @@ class Shockwave final : public SchedulingPolicy {
     int gpus = 1;
     double submit_s = 0;
     double left_s = 0, total_s = 0;            ///< at its own speed
+    double done = 0, pace_s = 0;               ///< as in Outlook
     double ends_s = 0, end_s = 0, life_s = 0;  ///< promised ends times seconds, the last one, and seconds
     double weight = 1;                         ///< in the plan
     int planned = 0;                           ///< rounds of the plan
@@ -154,8 +166,12 @@ class Shockwave final : public SchedulingPolicy {
     [[nodiscard]] double promised_s() const {
       return life_s > 0 ? kMeanOfEnds * ends_s / life_s + kLastEnd * end_s : end_s;
     }
-    [[nodiscard]] double remaining(double rounds_s) const { return std::max(0.0, left_s - rounds_s); }
-    [[nodiscard]] double share(double rounds_s) const { return total_s > 0 ? 1 - remaining(rounds_s) / total_s : 1; }
+    [[nodiscard]] double remaining(double rounds_s) const {
+      return std::max(0.0, left_s - std::min(rounds_s, (1 - done) * pace_s));
+    }
+    [[nodiscard]] double share(double rounds_s) const {
+      return pace_s > 0 ? std::min(1.0, done + rounds_s / pace_s) : 1;
+    }
   };
 
   /// What is left of each job, and when an equal share would end it.
@@ -169,8 +185,15 @@ class Shockwave final : public SchedulingPolicy {
       job.submit_s = view.submit.to_seconds();
       const auto regimes = cluster.regimes_of(job.id);
       const double left_s = view.remaining_service.to_seconds() / view.gpus;
-      job.left_s = forecasts_ && !regimes.empty() ? forecast_left(view, regimes) : left_s;
-      job.total_s = view.total_service.to_seconds() / view.gpus - left_s + job.left_s;
+      const double all_s = view.total_service.to_seconds() / view.gpus;
+      const Outlook outlook =
+          forecasts_ && !regimes.empty()
+              ? forecast(view, regimes)
+              : Outlook{.left_s = left_s, .done = all_s > 0 ? 1 - left_s / all_s : 1, .pace_s = all_s};
+      job.left_s = outlook.left_s;
+      job.done = outlook.done;
+      job.pace_s = outlook.pace_s;
+      job.total_s = all_s - left_s + job.left_s;
     }
     for (auto& [tie, job] : jobs_) {
       const double passed_s = job.end_s > 0 ? now_s - looked_at_s_ : 0;
@@ -217,7 +240,8 @@ class Shockwave final : public SchedulingPolicy {
       std::ranges::fill(fewest, 0);
       for (std::size_t j = 0; j < jobs.size(); ++j) {
         const double late = (now_s + jobs[j]->left_s / equal_share()) / (rho_max_ * jobs[j]->promised_s());
-        if (late > 1) weights[j] = std::min(kMostWeight, portable_exp(kLateness * portable_log(late)));
+        const double power = jobs[j]->left_s < round_.to_seconds() ? kLatenessAtEnd : kLateness;
+        if (late > 1) weights[j] = std::min(kMostWeight, portable_exp(power * portable_log(late)));
       }
     }
     const std::vector<int> found = best_rounds(jobs, fewest, weights);
@@ -274,7 +298,7 @@ class Shockwave final : public SchedulingPolicy {
         return -std::llround(kUnits * weights[j] * log_between(jobs[j]->share(n * round_s)) / parts);
       };
       std::vector<Configuration> more;
-      for (int n = first[j] + 1; n <= rounds_ && jobs[j]->remaining((n - 1) * round_s) > 0; ++n)
+      for (int n = first[j] + 1; n <= rounds_ && jobs[j]->share((n - 1) * round_s) < 1; ++n)
         more.push_back({0, (n - first[j]) * jobs[j]->gpus, cost(n)});
       program.add(more, cost(first[j]));
     }

@@ -3,6 +3,7 @@
 // section 4, as in its released code). They give the shares x_ij of a ShareProgram and the value of the objective.
 
 #include "policies/scheduling/share_program.hpp"
+#include "sim/ids.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -22,6 +23,7 @@ struct TypedJob {
   double isolated = 0;                ///< seconds for which its work so far would have taken on an equal share
   std::optional<double> time_left{};  ///< seconds to its deadline
   std::int32_t vc = -1, user = -1;    ///< as in JobView
+  JobId id = JobId::none();           ///< likewise
 };
 
 /// Two jobs of as many GPUs that may run on the same GPUs.

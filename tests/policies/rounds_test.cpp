@@ -272,6 +272,26 @@ TEST_CASE("allox: on one type it is shortest job first, and gangs start where th
   CHECK(run_typed({"allox", {}}, larger, workload).result.jobs[2].start == Time::seconds(10));
 }
 
+TEST_CASE("allox: in rounds jobs are matched at times, others have what is left over, and gangs take turns") {
+  const ClusterSpec cluster = types_of({{"only", 1, 1, Bytes{1}, 0}});
+  const auto ends = [](double reallocate_s, const ClusterSpec& on, std::vector<JobSpec> jobs) {
+    Workload workload;
+    workload.jobs = std::move(jobs);
+    const TypedRun run = run_typed({"allox", {{"round_s", 10.0}, {"reallocate_s", reallocate_s}}}, on, workload);
+    CHECK(run.faults.empty());
+    std::vector<std::int64_t> seconds;
+    for (const JobResult& job : run.result.jobs) seconds.push_back(job.finish.ns() / 1'000'000'000);
+    return seconds;
+  };
+  const std::vector<JobSpec> three{timed_job(0, 1, 35), timed_job(0, 1, 10), timed_job(0, 1, 20)};
+  CHECK(ends(0, cluster, three) == std::vector<std::int64_t>{65, 10, 30});
+  // At 10 s it is too early for a match: the first of the list has the GPU until the next round.
+  CHECK(ends(15, cluster, three) == std::vector<std::int64_t>{65, 10, 40});
+  // Both have a share, 1 and 1/2. By time received the gang runs from 10 to 20 s and from 40 s on.
+  const ClusterSpec two = types_of({{"only", 1, 2, Bytes{1}, 0}});
+  CHECK(ends(0, two, {timed_job(0, 1, 100), timed_job(0, 2, 20)}) == std::vector<std::int64_t>{120, 50});
+}
+
 TEST_CASE("hydra: a job with a deadline waits for the fast GPU, and the one that holds it is not moved") {
   // B comes at 1 s and takes 40 s on the slow GPU, which is free, and 20 on the fast one. If A holds that until 15 s, B
   // waits for it and ends at 35 s, with a deadline of 38 s or without one; if A holds it until 25 s, B does not wait.

@@ -119,6 +119,26 @@ TEST_CASE("shockwave: the longest job is that of the forecast over its batches")
   }
 }
 
+TEST_CASE("shockwave: a plan takes a job to go on at its mean speed so far") {
+  // On one GPU A takes 80 s for the first half of its training and 20 s for the second, 160 s for all at its first
+  // speed; B takes 90 s. With n of 5 rounds of 10 s A gets to n / 16, so that 3 rounds are worth more to it than to B.
+  // By time alone, n / 10, B would have the third.
+  ClusterSpec cluster;
+  cluster.gpu_memory = Bytes{1};
+  const std::vector<std::vector<BatchRegime>> regimes = {
+      {{.until = Time::seconds(80), .progress = 0.5}, {.until = Time::seconds(100), .progress = 1}}};
+  std::vector<JobSpec> jobs{timed_job(0, 1, 100), timed_job(0, 1, 90)};
+  jobs[0].regimes = 0;
+  Choice choice = shockwave(0, 5);
+  choice.parameters.emplace_back("rho_max", 100.0);  // no promises
+  const Played played = play(choice, cluster, jobs, nullptr, {}, {}, regimes);
+  double first_s = 0;
+  for (const Hold& hold : played.runs)
+    if (hold.job.index() == 0 && hold.start < Time::seconds(50))
+      first_s += (std::min(hold.end, Time::seconds(50)) - hold.start).to_seconds();
+  CHECK(first_s == near(30));
+}
+
 TEST_CASE("shockwave: on random jobs all end, gangs stay whole, and no GPU has two jobs") {
   for (std::uint64_t seed = 0; seed < effort<std::uint64_t>(40); ++seed) {
     CAPTURE(seed);

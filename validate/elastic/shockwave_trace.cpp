@@ -168,7 +168,9 @@ class RoundsAlone {
   bool changes() {
     if (wanted_ == batch_ || !(epochs_.rate(wanted_) > 0)) return false;
     const std::int64_t before = epochs_.iterations(batch_), now = epochs_.iterations(wanted_);
-    all_ = (all_ + before - 1) / before * now;
+    const std::int64_t epochs = (all_ + before - 1) / before;
+    const auto scaled = static_cast<std::int64_t>(std::ceil(static_cast<double>(all_) * batch_ / wanted_));
+    all_ = (scaled + now - 1) / now == epochs ? scaled : epochs * now;  // the number of epochs stays
     done_ = (done_ + before - 1) / before * now;
     batch_ = wanted_;
     return true;
