@@ -577,28 +577,4 @@ Time EngineState::load(GpuId id) const {
   return load;
 }
 
-void EngineState::follow_hosts() {
-  const Time next = options.hosts->next_end();
-  if (calendar.pending(host_event)) {
-    if (next != Time::never()) return calendar.reschedule(host_event, next);
-    return calendar.cancel(host_event);
-  }
-  if (next != Time::never()) host_event = calendar.schedule(next, Phase::completions, {CalendarEvent::Kind::hosts});
-}
-
-void EngineState::stop_timers(JobRun& run) {
-  bool used_hosts = false;
-  for (RunningTimer& timer : run.live->timers) {
-    if (!timer.use.valid()) {
-      if (timer.end != Time::never()) calendar.cancel(timer.event);  // else it has yet to start on its servers
-      continue;
-    }
-    options.hosts->cancel(timer.use, clock);
-    host_users[timer.use.index()] = JobId::none();
-    used_hosts = true;
-  }
-  run.live->timers.clear();
-  if (used_hosts) follow_hosts();
-}
-
 }  // namespace contend

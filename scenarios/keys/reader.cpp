@@ -401,7 +401,8 @@ class LayerReader {
         continue;
       }
       // What these keys say follows from the types.
-      const bool is_of_types = path.starts_with("cluster.") && !scenario_.overlap.given();
+      const bool is_of_types =
+          path.starts_with("cluster.") && !path.starts_with("cluster.host.") && !scenario_.overlap.given();
       Reading{*given->source, path, complaints_}.complain(
           given->place, fmt::format("needs `{}`", is_of_types ? "cluster.types: []" : key.needs));
     }

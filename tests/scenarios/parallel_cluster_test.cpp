@@ -131,3 +131,40 @@ TEST_CASE("parallel: a job waits until its tensor-parallel groups fit into serve
   CHECK(waited == freed);
   CHECK(start_of_last(", across_servers: true").first == Time::seconds(1));
 }
+
+TEST_CASE("parallel: two jobs that offload to one server have half of it each") {
+  // A job of one GPU each, in step.
+  const TemporaryFolder folder;
+  const auto seconds = [&](int jobs, const std::string& host, const std::string& more = {}) {
+    std::string list = "job_id,submit_s,gpus,model,iterations,place\n";
+    for (int job = 0; job < jobs; ++job) list += fmt::format("{0},0,1,m,5,server0:{0}\n", job);
+    const std::string path = folder.path("jobs.csv");
+    write_file(path, list);
+    const Scenario scenario = parsed(fmt::format(
+        "cluster: {{servers: 1, gpus_per_server: 2, gpu_memory: 80GiB{}}}\n"
+        "network: {{fidelity: analytic, nic: 100Gbps}}\n"
+        "policies: {{scheduling: fifo, placement: first-fit}}\n"
+        "training: {{m: {{model: gpt2, device: A100-80GB, dtype: bf16, batch: 4, optimizer: adam, accumulate: 2, "
+        "parallel: {{zero: 2, offload: {{optimizer: nvme, activations: true, link: 25GB/s, memory: 20GB/s, nvme: "
+        "6GB/s}}}}}}}}\n"
+        "workload: {{jobs: {}}}\n{}",
+        host.empty() ? "" : ", host: {" + host + "}", path, more));
+    const RunResult run = run_scenario(scenario, 1);
+    REQUIRE(run.jobs.size() == static_cast<std::size_t>(jobs));
+    for (const JobResult& job : run.jobs) CHECK(job.finish == run.jobs[0].finish);
+    return run.jobs[0].finish.to_seconds();
+  };
+  const double alone = seconds(1, "");
+  CHECK(seconds(2, "") == near(alone));
+  CHECK(seconds(2, "link: 50GB/s, memory: 200GB/s, nvme: 12GB/s") == near(alone, 1e-6));
+  for (const auto& [of_both, of_one] :
+       {std::pair{"nvme: 8GB/s", "nvme: 4GB/s"}, std::pair{"link: 4GB/s", "link: 2GB/s"},
+        std::pair{"memory: 12GB/s", "memory: 6GB/s"}}) {
+    INFO(of_both);
+    CHECK(seconds(2, of_both) == near(seconds(1, of_one), 1e-6));
+    CHECK(seconds(2, of_both) > 1.05 * alone);
+    CHECK(seconds(2, of_both) == seconds(2, of_both, "engine: {leap: false}\n"));
+  }
+  CHECK(errors_of("cluster: {host: {link: 4GB/s}}\n").find("needs `an entry of training with parallel.offload`") !=
+        std::string::npos);
+}
