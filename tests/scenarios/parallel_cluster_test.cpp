@@ -157,13 +157,12 @@ TEST_CASE("parallel: two jobs that offload to one server have half of it each") 
   const double alone = seconds(1, "");
   CHECK(seconds(2, "") == near(alone));
   CHECK(seconds(2, "link: 50GB/s, memory: 200GB/s, nvme: 12GB/s") == near(alone, 1e-6));
-  for (const auto& [of_both, of_one] :
-       {std::pair{"nvme: 8GB/s", "nvme: 4GB/s"}, std::pair{"link: 4GB/s", "link: 2GB/s"},
-        std::pair{"memory: 12GB/s", "memory: 6GB/s"}}) {
-    INFO(of_both);
-    CHECK(seconds(2, of_both) == near(seconds(1, of_one), 1e-6));
-    CHECK(seconds(2, of_both) > 1.05 * alone);
-    CHECK(seconds(2, of_both) == seconds(2, of_both, "engine: {leap: false}\n"));
+  for (const auto& each : {std::pair{"nvme: 8GB/s", "nvme: 4GB/s"}, std::pair{"link: 4GB/s", "link: 2GB/s"},
+                           std::pair{"memory: 12GB/s", "memory: 6GB/s"}}) {
+    INFO(each.first);
+    CHECK(seconds(2, each.first) == near(seconds(1, each.second), 1e-6));
+    CHECK(seconds(2, each.first) > 1.05 * alone);
+    CHECK(seconds(2, each.first) == seconds(2, each.first, "engine: {leap: false}\n"));
   }
   CHECK(errors_of("cluster: {host: {link: 4GB/s}}\n").find("needs `an entry of training with parallel.offload`") !=
         std::string::npos);
