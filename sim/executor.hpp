@@ -98,8 +98,8 @@ class Executor {
   Courier& courier_;
   std::function<void(JobId)> on_finished_, on_checkpoint_;
   std::vector<Completion> done_now_;   // operations that take no time
-  std::vector<Begun> begun_;           // without late ranks
-  std::vector<Begun> to_start_;        // on hosts
+  std::vector<Begun> begun_;           // at this instant, without late ranks
+  std::vector<Begun> to_start_;        // likewise, on hosts
   std::vector<Expired> expired_;       // likewise
   std::vector<Traffic> ended_;         // scratch
   std::vector<HostUseId> ended_uses_;  // likewise

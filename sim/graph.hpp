@@ -98,14 +98,6 @@ struct Channel {
 /// The phase of operations that all iterations have (sim/iteration_phases.hpp).
 inline constexpr std::int32_t kEveryPhase = -1;
 
-/// One operation of an iteration. A compute operation takes `duration` on each rank of `role`. A collective runs over
-/// the ranks of `role` in `scope`; its `bytes` are the size of the full tensor on one rank. It runs `times` times, one
-/// after the other, which the network carries as one transfer. A message sends `bytes`
-/// from rank i of `role` to rank i of `peer`, for every i. If it is `joint`, these messages are one transfer: they
-/// begin when all ranks are ready and end together. Joint messages keep ranks that do the same in step, so that the
-/// engine can simulate many of them as one. A timer takes `duration` and no GPU, such as a cycle of a background thread
-/// on the host; it begins when all ranks of `role` are ready. In an iteration of another phase than `phase` there is no
-/// such operation, and nothing waits for it.
 /// Who sums what a collective sends: its ranks, or processes to which they push and from which they pull.
 enum class ParameterServers : std::uint8_t {
   none,
@@ -124,6 +116,14 @@ struct HostTraffic {
   friend bool operator==(const HostTraffic&, const HostTraffic&) = default;
 };
 
+/// One operation of an iteration. A compute operation takes `duration` on each rank of `role`. A collective runs over
+/// the ranks of `role` in `scope`; its `bytes` are the size of the full tensor on one rank. It runs `times` times, one
+/// after the other, which the network carries as one transfer. A message sends `bytes`
+/// from rank i of `role` to rank i of `peer`, for every i. If it is `joint`, these messages are one transfer: they
+/// begin when all ranks are ready and end together. Joint messages keep ranks that do the same in step, so that the
+/// engine can simulate many of them as one. A timer takes `duration` and no GPU, such as a cycle of a background thread
+/// on the host; it begins when all ranks of `role` are ready. In an iteration of another phase than `phase` there is no
+/// such operation, and nothing waits for it.
 struct Op {
   std::string name;
   OpKind kind = OpKind::compute;

@@ -72,9 +72,8 @@ std::span<const FailurePreset> failure_presets() {
        {{"server", false, 1 / 0.0008 * kDay_s}},
        {}},
       {"acme",
-       "Acme's Seren and Kalos, 4,704 A100 in 6 months: 87 failures of GPUs and 28 of servers while jobs used them, "
-       "570 "
-       "of libraries and frameworks",
+       "Acme's Seren and Kalos, 4,704 A100 in 6 months: while jobs used them 87 failures of GPUs, 28 of servers and "
+       "570 of libraries and frameworks",
        "arXiv 2403.07648; AcmeTrace",
        {{"gpu", true, kAcmeGpuTime_s / kAcmeGpuFaults},
         {"server", false, kAcmeGpuTime_s / kAcmeGpusPerServer / kAcmeServerFaults}},
@@ -86,8 +85,7 @@ std::span<const FailurePreset> failure_presets() {
        kPhillyJobTime_s * kPhillyPart / kPhillyJobFaults},
       {"delta-a100",
        "NCSA's Delta, 448 A100 in 895 days: 34 uncorrectable memory errors, 3,857 of system processors, 1,922 of "
-       "NVLink, "
-       "77 of power management",
+       "NVLink, 77 of power management",
        "arXiv 2503.11901",
        {{"gpu-memory", true, kDeltaA100_s / 34},
         {"gpu-system-processor", true, kDeltaA100_s / 3'857},
