@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,11 +68,13 @@ class Story {
       tell_changes(attempt);
       tell_end(attempt);
     }
+    if (job.state == JobState::finished && !job.reason.empty()) line(job.finish, "ends for good: " + job.reason);
     const std::size_t rest = tell_wait(wait, Time::never());
     if (rest > wait) line(report_.job.result.end, "the run ends; the job still waits");
     tell_totals();
     tell_iteration();
     tell_delays();
+    tell_down();
     tell_slow();
     tell_sharing();
     tell_folding();
@@ -153,6 +156,12 @@ class Story {
     return out;
   }
 
+  static std::string out_of_service_text(const WaitInterval& wait) {
+    return wait.out_of_service == 0 ? std::string{}
+                                    : fmt::format("up to {} out of service: failed, drained, or kept as spares",
+                                                  gpus_text(wait.out_of_service));
+  }
+
   std::string holders_text(const WaitInterval& wait) const {
     if (wait.running == 0) return {};
     std::string out =
@@ -177,7 +186,8 @@ class Story {
       const bool shows_holders = wait.why == Why::no_gpus || wait.why == Why::no_place || wait.why == Why::quota ||
                                  wait.why == Why::passed_over;
       const std::string holders = shows_holders ? holders_text(wait) : std::string{};
-      if (!holders.empty()) out_ += fmt::format("{:>14}    {}\n", "", holders);
+      for (const std::string& each : {holders, shows_holders ? out_of_service_text(wait) : std::string{}})
+        if (!each.empty()) out_ += fmt::format("{:>14}    {}\n", "", each);
     }
     if (last - first > shown) {
       Time rest;
@@ -287,6 +297,35 @@ class Story {
     out_ += "What it computes meanwhile may hide a part of that.\n";
   }
 
+  /// Links that were down at some time of the run, of its servers or such that it used.
+  void tell_down() {
+    const JobId job = report_.job.job;
+    std::set<std::string> servers;
+    for (const JobAttempt& attempt : explanation_.attempts)
+      for (const auto& [server, gpus] : attempt.servers) servers.insert(fmt::format("server{}", server.value()));
+    std::vector<const FabricLinkResult*> down;
+    for (const FabricLinkResult& link : report_.job.result.fabric.links) {
+      if (link.down == Time{}) continue;
+      const bool uses = std::ranges::any_of(link.users, [job](const auto& user) { return user.job == job; });
+      if (uses || is_of_any(link.name, servers)) down.push_back(&link);
+    }
+    if (down.empty()) return;
+    std::ranges::stable_sort(down, [](const auto* a, const auto* b) { return a->down > b->down; });
+    Table table{{"link", "down for [s]"}};
+    for (std::size_t i = 0; i < std::min(down.size(), kShownDelays); ++i)
+      table.add({down[i]->name, fmt::format("{:.3f}", down[i]->down.to_seconds())});
+    out_ += "\nLinks of its servers, or that it used, which were down at some time of the run:\n\n" + table.text();
+    if (down.size() > kShownDelays) out_ += fmt::format("{} more (fabric.csv has them)\n", down.size() - kShownDelays);
+  }
+
+  /// True if the link begins or ends at one of the servers, or at an interface of one: `server3->leaf0`.
+  static bool is_of_any(const std::string& link, const std::set<std::string>& servers) {
+    const std::size_t arrow = link.find("->");
+    for (std::string end : {link.substr(0, arrow), arrow == std::string::npos ? "" : link.substr(arrow + 2)})
+      if (servers.contains(end.substr(0, end.find('/')))) return true;
+    return false;
+  }
+
   [[nodiscard]] double share_of_gpu_time(Time time) const {
     Time on_gpus;
     for (const JobAttempt& attempt : explanation_.attempts)
@@ -367,6 +406,7 @@ void write_waits(JsonWriter& json, const ExplainReport& report) {
       json.end_object();
     }
     json.member("running_jobs", std::uint64_t{wait.running}).member("held_gpus", wait.held_gpus);
+    json.member("out_of_service_gpus", wait.out_of_service);
     json.key("largest_holders").begin_array();
     for (const GpuHolder& holder : wait.holders) {
       json.begin_object().member("job_id", jobs[holder.job.index()].name).member("gpus", holder.gpus);

@@ -20,13 +20,13 @@ std::string group_name(const std::string& value) {
 }
 
 std::string group_title(const Metric& metric) {
-  const std::string title{metric.unit == "jobs" ? metric.title : short_title(metric)};
-  return metric.unit == "jobs" || shown_unit(metric.unit).empty() ? title : fmt::format("{} [{}]", title, metric.unit);
+  const std::string title{is_count(metric.unit) ? metric.title : short_title(metric)};
+  return is_count(metric.unit) || shown_unit(metric.unit).empty() ? title : fmt::format("{} [{}]", title, metric.unit);
 }
 
 /// The figures of one metric of all groups.
 std::vector<std::string> group_cells(const Metric& metric, const std::vector<double>& values) {
-  if (metric.unit != "jobs") return format_column(values);
+  if (!is_count(metric.unit)) return format_column(values);
   std::vector<std::string> cells;
   for (const double value : values) cells.push_back(fmt::format("{:.6g}", value));
   return cells;

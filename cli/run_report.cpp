@@ -127,12 +127,13 @@ namespace {
 /// The periods that `checkpoints.period: optimal` chose, by the numbers of GPUs of the jobs of the run.
 std::string periods_line(const Scenario& scenario, const RunResult& run) {
   if (!scenario.checkpoints.has_period() || !scenario.checkpoints.period.optimal) return {};
-  std::set<int> sizes;
-  for (const JobResult& job : run.jobs) sizes.insert(job.gpus);
+  std::set<SavedJob> sizes;
+  for (const JobResult& job : run.jobs) sizes.insert({job.gpus, job.notes.state, job.notes.passes});
   if (sizes.empty()) return {};
-  const auto period = [&](int gpus) {
+  const auto period = [&](const SavedJob& job) {
     return fmt::format("{:.5g} s for jobs of {} GPU{}",
-                       checkpoint_costs(scenario, gpus).checkpoint_interval.to_seconds(), gpus, gpus == 1 ? "" : "s");
+                       checkpoint_costs(scenario, job).checkpoint_interval.to_seconds(), job.gpus,
+                       job.gpus == 1 ? "" : "s");
   };
   std::string text = period(*sizes.begin());
   if (sizes.size() > 1) text += fmt::format(", {}", period(*sizes.rbegin()));

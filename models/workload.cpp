@@ -201,11 +201,15 @@ Workload build_workload(const std::vector<JobRequest>& requests, const GraphMake
         made->second = {workload.graphs.size(), trained.memory, trained.layout, trained.extra_iterations};
         workload.graphs.push_back(std::move(trained.graph));
         workload.notes.push_back(trained.notes);
+        const IterationGraph& graph = workload.graphs.back();
+        for (std::size_t role = 0; role < graph.roles().size(); ++role)
+          workload.notes.back().passes = std::max(workload.notes.back().passes, graph.compute_per_rank(RoleId{role}));
         workload.torn.push_back(std::move(trained.torn));
       }
       job.memory_per_gpu = made->second.memory;
       job.layout = made->second.layout;
-      job.iterations += made->second.extra_iterations;
+      job.extra_iterations = made->second.extra_iterations;
+      job.iterations += job.extra_iterations;
       job.graph = made->second.graph;
     }
     workload.jobs.push_back(std::move(job));

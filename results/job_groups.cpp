@@ -54,11 +54,14 @@ std::vector<Group> groups_of(std::span<const StoredJob> jobs, const Grouping& gr
   return groups;
 }
 
-std::vector<double> figures_of(std::span<const StoredJob* const> jobs) {
+/// The figures of some jobs of a run in which failures interrupted some job, or none.
+std::vector<double> figures_of(std::span<const StoredJob* const> jobs, bool has_failures) {
   std::vector<JobTimes> times;
-  for (const StoredJob* job : jobs)
+  for (const StoredJob* job : jobs) {
     times.push_back({job->state, job->gpus, job->submit, job->start.value_or(Time::never()),
                      job->finish.value_or(Time::never()), job->held, job->waited, job->mean_gpus});
+    if (has_failures) times.back().failures = {job->interruptions, job->held - job->overhead - job->redone, job->away};
+  }
   const Summary summary = summarise(times);
   std::vector<double> figures;
   for (const Metric& each : group_metrics())
@@ -129,12 +132,14 @@ namespace {
 /// The figures of every group in every run.
 struct FiguresByRun {
   FiguresByRun(std::span<const StoredReplica> replicas, const Grouping& grouping)
-      : none(replicas.size(), figures_of({})) {
+      : none(replicas.size(), figures_of({}, false)) {
     for (std::size_t r = 0; r < replicas.size(); ++r) {
+      const bool has_failures =
+          std::ranges::any_of(replicas[r].jobs, [](const StoredJob& job) { return job.interruptions > 0; });
       for (const Group& group : groups_of(replicas[r].jobs, grouping)) {
         const auto [entry, is_new] = of_group.try_emplace(group.value, none);
         if (is_new) values.push_back(group.value);
-        entry->second[r] = figures_of(group.jobs);
+        entry->second[r] = figures_of(group.jobs, has_failures);
       }
     }
   }

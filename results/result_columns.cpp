@@ -157,6 +157,10 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return Cell{j.redone}; }},
     {"lost_to_failures_gpu_s", "seconds", "part of `lost_gpu_s` that failures undid",
      [](const JobResult& j) { return Cell{j.lost_to_failures}; }},
+    {"second_order_preemptions", "integer", "preemptions that made room for a job which came back after a failure",
+     [](const JobResult& j) { return Cell{std::int64_t{j.second_order_preemptions}}; }},
+    {"lost_to_second_order_gpu_s", "seconds", "part of `lost_gpu_s` that these undid",
+     [](const JobResult& j) { return Cell{j.lost_to_second_order}; }},
     {"effective", "number", "useful time by `held_s` + `waited_s` + `away_s`: effective training time, 0..1",
      [](const JobResult& j) { return j.held > Time{} ? Cell{j.effective()} : Cell{}; }},
     {"measured", "integer", "1: the job counts in the figures of the run; 0: it was not submitted in `measure`",
@@ -344,14 +348,19 @@ constexpr Metric kSummaryMetrics[] = {
      "GPU time of work that preemptions, failures, time limits or retries undid, over all jobs",
      [](const Summary& s) { return s.lost_gpu_s; }},
     {"interruptions", "interruptions", "interruptions", "times that a failure took its GPUs from a job, over all jobs",
-     [](const Summary& s) { return s.interruptions; }, false, true},
+     [](const Summary& s) { return s.interruptions; }, true, true},
     {"interruption_mean_s", "time to interruption", "s", "time on GPUs of all jobs divided by their interruptions",
-     [](const Summary& s) { return s.interruption_mean_s; }, false, true},
-    {"goodput", "goodput", "share", "GPU time of work that was kept divided by GPUs x length of the run",
+     [](const Summary& s) { return s.interruption_mean_s; }, true, true},
+    {"second_order_preemptions", "2nd-order preemptions", "preemptions",
+     "preemptions that made room for a job which came back after a failure",
+     [](const Summary& s) { return s.second_order_preemptions; }, false, true},
+    {"goodput", "goodput", "share",
+     "GPU time of work that was kept divided by GPUs x length of the run; jobs on one GPU at once divide its time",
      [](const Summary& s) { return s.goodput; }, false, true},
     {"effective_time", "effective training time", "share",
-     "GPU time of work that was kept divided by the GPUs of the jobs x their times since submission",
-     [](const Summary& s) { return s.effective_time; }, false, true},
+     "effective training time ratio (ETTR): GPU time of work that was kept divided by the GPUs of the jobs x their "
+     "times since submission",
+     [](const Summary& s) { return s.effective_time; }, true, true},
     {"gpu_utilisation", "GPU utilisation", "share", "busy GPU time divided by GPUs x makespan",
      [](const Summary& s) { return s.gpu_utilisation; }},
     {"network_utilisation", "network utilisation", "share",
@@ -439,7 +448,7 @@ bool is_count(std::string_view unit) {
 
 bool is_over_finished_jobs(const Metric& metric) {
   return metric.name == "makespan_s" || metric.is_of_iterations() ||
-         (metric.of_jobs && !is_count(metric.unit) && metric.unit != "h");
+         (metric.of_jobs && !metric.of_some && !is_count(metric.unit) && metric.unit != "h");
 }
 std::span<const Metric> group_metrics() {
   static const std::vector<Metric> kAll = [] {

@@ -149,6 +149,11 @@ class JobRows {
       job.mean_gpus = mean;
     else if (!std::isnan(mean))
       complaints_.add({row.line, 0}, "mean_gpus", fmt::format("expected a number above 0, got {:g}", mean));
+    if (!field(row, "interruptions").empty())
+      job.interruptions = static_cast<int>(whole(row, "interruptions", INT_MAX));
+    job.overhead = time(row, "overhead_s").value_or(Time{});
+    job.redone = time(row, "redone_s").value_or(Time{});
+    job.away = time(row, "away_s").value_or(Time{});
     job.vc = field(row, "vc");
     job.user = field(row, "user");
     job.outcome = field(row, "outcome");
@@ -239,6 +244,10 @@ StoredJob as_stored(const JobResult& job) {
   row.waited = job.waited;
   row.held = job.held;
   row.mean_gpus = job.mean_gpus();
+  row.interruptions = job.interruptions;
+  row.overhead = job.overhead;
+  row.redone = job.redone;
+  row.away = job.away;
   row.vc = job.vc;
   row.user = job.user;
   if (job.finish != Time::never()) row.outcome = to_string(job.outcome);

@@ -28,6 +28,8 @@ struct StoredJob {
   std::optional<Time> waited;         ///< over all waits; nothing if the file does not say
   Time held;                          ///< on GPUs
   std::optional<double> mean_gpus;    ///< over that time, of a job whose number of GPUs may change
+  int interruptions = 0;              ///< by failures
+  Time overhead, redone, away;        ///< as in jobs.csv
   std::string vc, user;               ///< empty: none, not known
   std::string outcome;                ///< of a finished job, as in jobs.csv
   std::string fusion, compression;    ///< of a job that trains an entry, as in jobs.csv; else empty

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
@@ -150,6 +151,25 @@ void WaitRecorder::slowed(Time now, const SlowGpus& component, bool is_over) {
   began->to = now;
 }
 
+void WaitRecorder::mitigated(Time now, JobId job, std::int32_t pace) {
+  if (job == job_) paces_.emplace_back(now, pace);
+}
+
+void WaitRecorder::out_of_service(Time, std::int64_t gpus) {
+  out_of_service_ = gpus;
+  if (!waits_) return;
+  std::int64_t& most = explanation_.waits.back().out_of_service;
+  most = std::max(most, gpus);
+}
+
+/// What is left of a component's slowness at that time of an attempt, after the steps that the job has taken in it.
+std::int32_t WaitRecorder::left_of(std::int32_t times, const JobAttempt& attempt, Time at) const {
+  const auto after =
+      std::upper_bound(paces_.begin(), paces_.end(), at, [](Time now, const auto& each) { return now < each.first; });
+  if (after == paces_.begin() || std::prev(after)->first < attempt.from) return times;
+  return std::min(times, std::prev(after)->second);
+}
+
 std::string WaitRecorder::where(const Slow& slow) const {
   const std::size_t first = slow.first / gpus_per_server_, last = (slow.last - 1) / gpus_per_server_;
   if (slow.last - slow.first == 1 && gpus_per_server_ > 1)
@@ -160,7 +180,11 @@ std::string WaitRecorder::where(const Slow& slow) const {
 
 /// Finds at each instant of the attempts the slowest component on their GPUs.
 void WaitRecorder::find_slow(Time end) {
-  std::map<std::pair<std::string, std::int32_t>, Time> times;
+  struct Spent {
+    Time time;
+    double lost_ns = 0;
+  };
+  std::map<std::pair<std::string, std::int32_t>, Spent> times;
   for (const JobAttempt& attempt : explanation_.attempts) {
     const Time until = std::min(attempt.to, end);
     std::vector<const Slow*> its;
@@ -173,6 +197,8 @@ void WaitRecorder::find_slow(Time end) {
       changes.push_back(std::max(each.from, attempt.from));
       changes.push_back(std::min(each.to, until));
     }
+    for (const auto& [at, pace] : paces_)
+      if (at > attempt.from && at < until) changes.push_back(at);
     std::sort(changes.begin(), changes.end());
     for (std::size_t c = 0; c + 1 < changes.size(); ++c) {
       const Slow* slowest = nullptr;
@@ -180,14 +206,18 @@ void WaitRecorder::find_slow(Time end) {
         const bool is_slow = each->from <= changes[c] && each->to > changes[c];
         if (is_slow && (slowest == nullptr || each->times > slowest->times)) slowest = each;
       }
-      if (slowest != nullptr) times[{where(*slowest), slowest->times}] += changes[c + 1] - changes[c];
+      if (slowest == nullptr) continue;
+      Spent& spent = times[{where(*slowest), slowest->times}];
+      const Time length = changes[c + 1] - changes[c];
+      spent.time += length;
+      const double kept = 1000.0 / left_of(slowest->times, attempt, changes[c]);
+      spent.lost_ns += static_cast<double>(length.ns()) * (1 - kept);
     }
   }
-  for (const auto& [key, time] : times) {
-    if (time == Time{}) continue;
-    const double factor = key.second / 1000.0;
-    const double lost = static_cast<double>(time.ns()) * (1 - 1 / factor);
-    explanation_.slow.push_back({key.first, factor, time, Time::nanoseconds(std::llround(lost))});
+  for (const auto& [key, spent] : times) {
+    if (spent.time == Time{}) continue;
+    explanation_.slow.push_back(
+        {key.first, key.second / 1000.0, spent.time, Time::nanoseconds(std::llround(spent.lost_ns))});
   }
   std::stable_sort(explanation_.slow.begin(), explanation_.slow.end(),
                    [](const SlowTime& a, const SlowTime& b) { return a.lost_at_most > b.lost_at_most; });
@@ -231,6 +261,7 @@ void WaitRecorder::open(std::optional<Why> why, JobId by, Time now) {
   }
   WaitInterval wait;
   wait.from = now;
+  wait.out_of_service = out_of_service_;
   wait.why = why;
   wait.by = by;
   std::vector<std::size_t> holders;

@@ -30,13 +30,14 @@ struct GpuHolder {
 /// A time during which one reason kept the job waiting.
 struct WaitInterval {
   Time from, to;
-  std::optional<Why> why;          ///< none: no scheduler pass has considered the job yet
-  JobId by;                        ///< the job in the way, or none
-  PlaceInLine first{}, last{};     ///< its place in line when the interval began, and when the policy said so last
-  std::vector<GpuHolder> holders;  ///< the kMaxHolders jobs with most GPUs among those that ran at `from`, then by id;
-                                   ///< if a quota is used up, only the jobs that use it
-  std::size_t running = 0;         ///< number of all such jobs
-  std::int64_t held_gpus = 0;      ///< GPUs of all such jobs
+  std::optional<Why> why;           ///< none: no scheduler pass has considered the job yet
+  JobId by;                         ///< the job in the way, or none
+  PlaceInLine first{}, last{};      ///< its place in line when the interval began, and when the policy said so last
+  std::vector<GpuHolder> holders;   ///< the kMaxHolders jobs with most GPUs among those that ran at `from`, then by id;
+                                    ///< if a quota is used up, only the jobs that use it
+  std::size_t running = 0;          ///< number of all such jobs
+  std::int64_t held_gpus = 0;       ///< GPUs of all such jobs
+  std::int64_t out_of_service = 0;  ///< the most GPUs that were at once: failed, drained, or kept as spares
   [[nodiscard]] Time length() const { return to - from; }
 };
 inline constexpr std::size_t kMaxHolders = 16;
@@ -62,7 +63,7 @@ struct SlowTime {
   double times = 1;  ///< as long as the slower of computing and transfers took
   Time time;         ///< for which it was the slowest
   /// By which tasks took longer in that time, if all of it was spent on what became slow: time (1 - 1 / times),
-  /// rounded.
+  /// rounded; where steps against it left the job less, with that.
   Time lost_at_most;
 };
 
@@ -101,6 +102,8 @@ class WaitRecorder final : public DecisionObserver {
   void interrupted(Time now, JobId job, std::string_view cause) override;
   void adapted(Time now, JobId job, std::string_view what) override;
   void slowed(Time now, const SlowGpus& component, bool is_over) override;
+  void mitigated(Time now, JobId job, std::int32_t pace) override;
+  void out_of_service(Time now, std::int64_t gpus) override;
   void ended(Time now, JobId job, bool is_done) override;
   void rejected(Time now, JobId job, std::string_view reason) override;
   void blocked(Time now, JobId job, Why why, JobId by) override;
@@ -125,6 +128,7 @@ class WaitRecorder final : public DecisionObserver {
     Time from, to = Time::never();
   };
   [[nodiscard]] std::string where(const Slow& slow) const;
+  [[nodiscard]] std::int32_t left_of(std::int32_t times, const JobAttempt& attempt, Time at) const;
   void find_slow(Time end);
 
   JobId job_;
@@ -134,9 +138,11 @@ class WaitRecorder final : public DecisionObserver {
   bool waits_ = false;  ///< start of the current wait
   Time since_;          ///< when this wait began
   bool infers_successors_ = false;
-  std::vector<GpuId> gpus_;                        ///< the GPUs that the job has, or had last; ascending
-  std::vector<GpuHolder> occupancies_;             ///< of all jobs, in order of start
-  std::vector<Slow> slow_;                         ///< in order of beginning
+  std::vector<GpuId> gpus_;                           ///< the GPUs that the job has, or had last; ascending
+  std::vector<GpuHolder> occupancies_;                ///< of all jobs, in order of start
+  std::vector<Slow> slow_;                            ///< in order of beginning
+  std::vector<std::pair<Time, std::int32_t>> paces_;  ///< that its steps leave it, each from that time of an attempt on
+  std::int64_t out_of_service_ = 0;
   std::vector<std::size_t> running_;               ///< indices of the running ones, in order of start
   std::vector<std::vector<std::size_t>> held_by_;  ///< for each interval, the indices of its holders
 };

@@ -19,11 +19,12 @@ enum class LawName : std::uint8_t { exponential, weibull, lognormal, constant };
 struct LawChoice {
   LawName law = LawName::exponential;
   std::optional<Time> mean;
-  std::optional<double> per_day;  ///< or its reciprocal: events a day
+  std::optional<double> per_day;  ///< or its reciprocal: events a day; 0: never
   std::optional<double> shape;    ///< of Weibull
   std::optional<double> sigma;    ///< of the log-normal law
   std::optional<Time> median;     ///< or this, from which sigma follows: sigma^2 = 2 ln(mean / median)
   bool operator==(const LawChoice&) const = default;
+  [[nodiscard]] bool is_never() const { return per_day && *per_day == 0; }
 };
 
 /// `link`: both directions of a cable between two switches; `nic`: the links between an interface and the fabric;
@@ -90,16 +91,25 @@ struct CheckpointPeriod {
   bool operator==(const CheckpointPeriod&) const = default;
 };
 
+/// The bytes that each GPU of a job saves, or equal parts of the weights and the optimizer of its model.
+struct CheckpointSize {
+  Bytes bytes;
+  bool of_model = false;
+  bool operator==(const CheckpointSize&) const = default;
+};
+
 struct CheckpointSetup {
   CheckpointPolicy policy = CheckpointPolicy::continuous;
   CheckpointPeriod period;                 ///< of work; of jobs of iterations, time without stops
   std::optional<std::int64_t> iterations;  ///< of jobs of iterations, in place of `period`
   Time cost;                               ///< that each checkpoint stops the job; with just_in_time: at a failure
   Time persist;                            ///< of an asynchronous one: until it can be restored
-  std::optional<Bytes> size;               ///< of each GPU's part; then cost or persist follow from it
+  std::optional<CheckpointSize> size;      ///< of each GPU's part; then cost or persist follow from it
   std::optional<ByteRate>
       rate;  ///< at which the parts of all GPUs of a job are written together; the most with `store`
   std::optional<ByteRate> store;  ///< at which all jobs together write
+  /// At which each GPU copies its part to host memory beside the passes of an iteration; then `cost` is the rest.
+  std::optional<ByteRate> copy_rate;
   Time restart;
 
   /// True if checkpoints are some way apart.

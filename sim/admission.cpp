@@ -205,13 +205,31 @@ void Admission::on_retry(JobId id) {
   std::pop_heap(coming_.begin(), coming_.end(), std::greater<>{});
   coming_.pop_back();
   allocation_.let_go(id);
+  if (state_.run(id).gave_up) return give_up(id);
   come_back(id);
+}
+
+void Admission::count_away(JobRun& job) const {
+  job.away += state_.clock - job.vacated;
+  job.undetected += std::exchange(job.detecting, Time{});
+}
+
+void Admission::give_up(JobId id) {
+  JobRun& job = state_.run(id);
+  count_away(job);
+  job.finish = state_.clock;
+  end(id, JobState::finished);
+  pass_is_due_ = true;  // its GPUs are free
+  const int retries = *state_.options.failures.retries;
+  state_.reasons.emplace_back(
+      id, fmt::format("failures interrupted it {} time{}, and failures.retries lets it start "
+                      "again {} time{}",
+                      job.interruptions, job.interruptions == 1 ? "" : "s", retries, retries == 1 ? "" : "s"));
 }
 
 void Admission::come_back(JobId id) {
   JobRun& job = state_.run(id);
-  job.away += state_.clock - job.vacated;
-  job.undetected += std::exchange(job.detecting, Time{});
+  count_away(job);
   if (job.resubmits) {
     job.submitted = state_.clock;
     job.tie = tie_of_resubmission(job.tie);
@@ -248,8 +266,10 @@ void Admission::retry(JobId job, Time unsaved) {
   const SchedulingRules& rules = state_.options.rules;
   const RetryRule& rule = run.is_cut ? rules.timeouts : rules.failures;
   if (run.is_cut || run.is_last_attempt()) {
+    const Time redone = run.redone, useful = run.held - run.overhead - redone;
     if (rule.from_start) run.undo_until_left(run.attempt_length());
     if (!rule.from_start && !run.is_cut) run.undo_until_left(unsaved);
+    state_.kept_time.undo(job, run.redone - redone, useful);
     run.resumes = !rule.from_start;
   } else {
     run.begin_next_attempt();
@@ -273,24 +293,20 @@ void Admission::expect(JobId job, Time time, CalendarEvent::Kind kind) {
 void Admission::interrupt(JobId job, std::optional<Time> detection) {
   JobRun& run = state_.run(job);
   const FailureSpec& failures = state_.options.failures;
-  const Time delay = detection ? *detection + failures.diagnosis : Time{};
   ++state_.events;
   const bool comes_back = !detection || run.interruptions < failures.retries.value_or(INT_MAX);
-  const bool keeps_gpus = comes_back && failures.holds_gpus && delay > Time{};
-  const bool has_saved = allocation_.interrupt(job, comes_back ? JobState::queued : JobState::finished, keeps_gpus);
+  const Time delay = detection ? *detection + (comes_back ? failures.diagnosis : Time{}) : Time{};
+  const bool keeps_gpus = failures.holds_gpus && delay > Time{};
+  const bool has_saved = allocation_.interrupt(job, JobState::queued, keeps_gpus);
   struck_in_vain_ = has_saved || !comes_back ? 0 : struck_in_vain_ + 1;
   watch_failures(job);
   run.gave_up = !comes_back;
-  if (run.gave_up) {
-    run.finish = state_.clock;
-    release_followers(job);
-  }
   tell_left(job);
-  if (run.gave_up) return;
   run.resubmits = failures.requeues_last;
   run.vacated = state_.clock;
   run.detecting = detection.value_or(Time{});
-  delay > Time{} ? queue_at(job, state_.clock + delay) : come_back(job);
+  if (delay > Time{}) return queue_at(job, state_.clock + delay);
+  run.gave_up ? give_up(job) : come_back(job);
 }
 
 void Admission::shrink(JobId job, std::span<const GpuId> gpus) {
@@ -346,6 +362,7 @@ void Admission::scheduling_pass() {
   while (pass_is_due_ && (state_.waiting > 0 || idles)) {
     pass_is_due_ = false;
     allocation_.forget_refusals();
+    pushed_out_.clear();
     in_pass_ = true;
     state_.policies.scheduling->pass(state_, *this);
     in_pass_ = false;

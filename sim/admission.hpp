@@ -53,6 +53,8 @@ class Admission : private SchedulingActions {
   void shrink(JobId job, std::span<const GpuId> gpus);
   /// Begins the iterations of a job that has restarted after a failure.
   void on_wake(JobId job) { allocation_.wake(job); }
+  /// True if a running job could be placed now if it didn't hold its GPUs, and these were out of service.
+  [[nodiscard]] bool has_place_without(JobId job, std::span<const GpuId> gpus);
   /// A running job goes on without GPUs that have failed, or with some that have come back (Allocation::go_on).
   void go_on(JobId job, Time stands, bool is_struck) { allocation_.go_on(job, stands, is_struck); }
   /// Frees a GPU that an interrupted job has kept, if there is such a job.
@@ -123,6 +125,13 @@ class Admission : private SchedulingActions {
   /// Has the job queue again at that time, which is later than now, or now.
   void queue_at(JobId job, Time time);
   void come_back(JobId job);
+  /// A job is about to start: counts the preemptions of this pass that made room for it if it comes back after a
+  /// failure. Where the policy didn't say for whom they were, those are its own whose GPUs it gets.
+  void note_second_order(JobId job, std::span<const GpuId> gpus);
+  /// Ends a job that failures have interrupted too often.
+  void give_up(JobId job);
+  /// Counts the time since it left its GPUs.
+  void count_away(JobRun& job) const;
   [[nodiscard]] Time next_arrival() const;
   void enqueue(JobId job);
   void order_ties();
@@ -165,7 +174,13 @@ class Admission : private SchedulingActions {
   std::vector<JobId> ended_in_pass_;  // the policy has yet to be notified of these
   std::size_t in_vain_ = 0;           // preemptions since any job saved work or ended
   std::size_t struck_in_vain_ = 0;    // likewise, interruptions by failures
-  std::map<Demand, bool> has_place_;  // in the empty cluster, for demands that it can satisfy
+  struct PushedOut {
+    JobId job, by;
+    std::vector<GpuId> gpus;
+    GpuTime undone{};
+  };
+  std::vector<PushedOut> pushed_out_;  // in this pass; empty if nothing can fail
+  std::map<Demand, bool> has_place_;   // in the empty cluster, for demands that it can satisfy
 };
 
 }  // namespace contend

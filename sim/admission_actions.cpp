@@ -4,6 +4,7 @@
 #include "sim/error.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
@@ -44,6 +45,7 @@ bool Admission::start_at(JobId job, std::span<const GpuId> gpus) {
   refused_alike_ = false;
   const std::vector<GpuId> chosen{gpus.begin(), gpus.end()};  // they may be those of a job that the view shows
   if (!allocation_.may_share(job, chosen)) return false;
+  note_second_order(job, chosen);
   allocation_.start_sharing(job, chosen);
   return true;
 }
@@ -103,6 +105,42 @@ void Admission::find_place_resized(JobId job, int gpus) {
   allocation_.forget_refusals();
 }
 
+void Admission::note_second_order(JobId job, std::span<const GpuId> gpus) {
+  if (!state_.run(job).was_struck) return;
+  std::erase_if(pushed_out_, [&](const PushedOut& each) {
+    const auto was_its = [&](GpuId gpu) { return std::ranges::find(each.gpus, gpu) != each.gpus.end(); };
+    if (each.by.valid() ? each.by != job : std::ranges::none_of(gpus, was_its)) return false;
+    auto& [times, undone] = state_.second_order[each.job.index()];
+    ++times;
+    undone += each.undone;
+    return true;
+  });
+}
+
+bool Admission::has_place_without(JobId job, std::span<const GpuId> gpus) {
+  const JobRun& run = state_.run(job);
+  const std::uint64_t given_back = state_.given_back;
+  allocation_.forget_refusals();
+  allocation_.reserve(job, run.gpus, false);
+  state_.hide(job);
+  std::vector<GpuId> taken;
+  std::ranges::copy_if(gpus, std::back_inserter(taken), [&](GpuId gpu) { return state_.capacity.is_free(gpu); });
+  for (const GpuId gpu : taken) state_.take(gpu, EngineState::out_of_service());
+  const auto types = state_.types_for(*run.spec);
+  const bool has_place = std::ranges::any_of(types, [&](std::int32_t type) {
+    if (!allocation_.has_room(*run.spec, run.width, type)) return false;
+    JobView view = state_.view_on(job, type);
+    view.running = false;  // it is to be placed
+    return state_.policies.placement->has_place(state_, view);
+  });
+  for (const GpuId gpu : taken) state_.give_back(gpu, EngineState::out_of_service());
+  state_.show(job);
+  allocation_.reserve(job, run.gpus, true);
+  allocation_.forget_refusals();
+  state_.given_back = given_back;
+  return has_place;
+}
+
 bool Admission::start_on_first(JobId job, std::span<const std::int32_t> types) {
   refused_alike_ = true;
   const JobRun& run = state_.run(job);
@@ -113,6 +151,7 @@ bool Admission::start_on_first(JobId job, std::span<const std::int32_t> types) {
     chosen_.clear();
     state_.policies.placement->place(state_, state_.view_on(job, type), chosen_);
     if (chosen_.empty()) continue;
+    note_second_order(job, chosen_);
     allocation_.start(job, chosen_);
     return true;
   }
@@ -129,6 +168,7 @@ bool Admission::start_preempting(JobId job, std::span<const JobId> candidates) {
   for (const std::int32_t type : state_.types_for(*state_.run(job).spec)) {
     if (!eviction_.choose(job, type, candidates, victims_, chosen_)) continue;
     for (const JobId victim : victims_) preempt(victim, job);
+    note_second_order(job, chosen_);
     allocation_.start(job, chosen_);
     return true;
   }
@@ -162,7 +202,10 @@ void Admission::place_anew(std::span<const Claim> order, std::int64_t capacity) 
     if (!stays && !places[i].empty()) starting.push_back(i);
   }
   for (const std::size_t i : leaving) preempt(order[i].job, JobId::none());
-  for (const std::size_t i : starting) allocation_.start(order[i].job, places[i]);
+  for (const std::size_t i : starting) {
+    note_second_order(order[i].job, places[i]);
+    allocation_.start(order[i].job, places[i]);
+  }
 }
 
 std::vector<std::vector<GpuId>> Admission::find_places(std::span<const Claim> order, std::int64_t capacity) {
@@ -205,7 +248,10 @@ void Admission::preempt(JobId job, JobId by) {
   if (!in_pass_ || job.index() >= state_.jobs.size() || state_.run(job).state != JobState::running) {
     illegal_step(job, "preempted");
   }
+  const GpuTime lost = state_.run(job).lost;
+  if (!state_.second_order.empty()) pushed_out_.push_back({job, by, state_.run(job).gpus});
   in_vain_ = allocation_.stop(job) ? 0 : in_vain_ + 1;
+  if (!pushed_out_.empty()) pushed_out_.back().undone = state_.run(job).lost - lost;
   watch_progress(job);
   if (state_.options.decisions != nullptr) state_.options.decisions->preempted(state_.clock, job, by);
   enqueue(job);

@@ -287,6 +287,7 @@ void Allocation::hold(JobId job, std::span<const GpuId> gpus) {
     }
     servers_.push_back(state_.server_of(gpu));
   }
+  state_.kept_time.begin(job, run.gpus, rank.share, run.overhead + run.redone, state_.clock);
   state_.capacity.use_quota(run.spec->vc, run.width);
   std::sort(servers_.begin(), servers_.end());
   run.servers_spanned = static_cast<int>(std::unique(servers_.begin(), servers_.end()) - servers_.begin());
@@ -488,13 +489,15 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
     run.compute += GpuTime{work.saved, run.spec->gpus};
     run.overhead += work.overhead + state_.lost_to_covered(run);
     run.restarting += work.restart;
-    run.redone += state_.alone(run) - work.overhead - at_pace(work.saved, run.segment({}));
-    run.lost += GpuTime{work.done - work.saved, run.spec->gpus};
+    const Time redone = state_.alone(run) - work.overhead - at_pace(work.saved, run.segment({}));
+    run.redone += redone;
+    if (work.done > work.saved) run.lost += GpuTime{redone, run.width};
     has_saved = work.saved > Time{};
     run.ends = Time::never();
     run.saving.reset();
     run.shared.reset();
   }
+  state_.kept_time.end(job, run.gpus, rank.share, run.overhead + run.redone, held, state_.clock);
   run.resumes = run.was_struck = run.saved_itself = false;
   run.balances = run.reroutes = false;
   run.width = run.spec->gpus;

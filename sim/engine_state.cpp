@@ -150,8 +150,9 @@ void JobRun::undo_until_left(Time left) {
   const GpuTime undone{left - attempt_left(), spec->gpus};
   remaining_service += undone;
   compute -= undone;
-  lost += undone;
-  redone += at_pace(undone.on_each_of(spec->gpus), segment({}));
+  const Time on_gpus = at_pace(undone.on_each_of(spec->gpus), segment({}));
+  lost += GpuTime{on_gpus, spec->gpus};
+  redone += on_gpus;
 }
 
 void EngineState::show_run(JobId job) const {

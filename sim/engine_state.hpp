@@ -16,6 +16,7 @@
 #include "sim/folding_counts.hpp"
 #include "sim/graph_plan.hpp"
 #include "sim/interference.hpp"
+#include "sim/kept_time.hpp"
 #include "sim/large_pages.hpp"
 #include "sim/load_order.hpp"
 #include "sim/pending_counts.hpp"
@@ -252,7 +253,12 @@ struct EngineState : ClusterView {
   /// never() if it isn't. Empty without RedundancyRule.
   std::vector<Time> covered;
   std::vector<OwnFailures> own_failures;  ///< by job; empty if jobs don't fail by themselves
-  std::uint64_t groups_changed = 0;       ///< counts changes of which jobs share GPUs or servers
+  KeptTime kept_time;                     ///< measures if anything can fail
+  /// By job: preemptions that made room for a job which came back after a failure, and what they undid (second-order
+  /// preemptions, arXiv 2410.21680). Empty if nothing can fail.
+  std::vector<std::pair<int, GpuTime>> second_order;
+  std::uint64_t given_back = 0;      ///< counts what jobs and failures have given back of GPUs
+  std::uint64_t groups_changed = 0;  ///< counts changes of which jobs share GPUs or servers
   /// Where these changes were since the leaper looked last: jobs that began, left or were seated anew, and servers that
   /// jobs have left. Nothing is noted without leaping.
   std::vector<JobId> changed_jobs;
@@ -422,6 +428,7 @@ struct EngineState : ClusterView {
     note_load(gpu[id.index()].cell);
   }
   void give_back(GpuId id, const RankDemand& rank) {
+    ++given_back;
     capacity.give_back(id, rank);
     load_order.note_room(server_of(id));
     note_load(gpu[id.index()].cell);

@@ -43,7 +43,7 @@ bool is_legal_step(JobState from, JobState to) {
     case JobState::submitted:
       return to == JobState::queued || to == JobState::failed;
     case JobState::queued:
-      return to == JobState::running || to == JobState::failed;
+      return to == JobState::running || to == JobState::failed || to == JobState::finished;
     case JobState::running:
       return to == JobState::finished || to == JobState::preempted || to == JobState::queued;
     case JobState::preempted:

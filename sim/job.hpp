@@ -16,8 +16,8 @@
 namespace contend {
 
 /// The state of a job. Legal steps are submitted -> queued -> running -> finished; running -> preempted -> running;
-/// running -> queued before a retry; submitted -> failed if the cluster could never run the job; queued -> failed if
-/// the scheduling policy refuses it.
+/// running -> queued before a retry; queued -> finished if failures interrupted it too often; submitted -> failed if
+/// the cluster could never run the job; queued -> failed if the scheduling policy refuses it.
 enum class JobState : std::uint8_t { submitted, queued, running, preempted, finished, failed };
 
 [[nodiscard]] const char* to_string(JobState state);
@@ -60,6 +60,9 @@ struct JobSpec {
   /// By which it should end, > submit; it moves with the submission of a job that comes after others. It has no effect
   /// on the engine.
   std::optional<Time> deadline{};
+  /// Part of `iterations`: the last ones, with which it only completes those before (models/workload.hpp). It has no
+  /// effect on the engine.
+  std::int64_t extra_iterations = 0;
   RankLayout layout{};  ///< what placement policies know of its ranks; it has no effect on the engine
 };
 
@@ -128,6 +131,8 @@ struct IterationNotes {
   std::optional<Time> bound;                    ///< no schedule of its messages makes an iteration shorter
   bool stale = false;                           ///< it trains with gradients that are a step old
   std::optional<TrainingWork> work;             ///< of transformers that are spread over GPUs
+  Bytes state{};                                ///< weights and optimizer of the whole model; 0: not known
+  Time passes{};                                ///< the most that one of its GPUs computes in an iteration
   std::shared_ptr<const IterationPlan> plan{};  ///< of jobs that are data-parallel; else nullptr
 };
 

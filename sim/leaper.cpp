@@ -237,7 +237,7 @@ Time Leaper::horizon_of_closed(const Group& group) const {
   for (const JobId job : group.jobs) {
     const JobRun& run = state_.run(job);
     if (!state_.own_failures.empty()) horizon = std::min(horizon, state_.own_failures[job.index()].at);
-    horizon = std::min({horizon, run.ends, outages_.next_step(job)});
+    horizon = std::min({horizon, run.ends, outages_.may_step_at(job)});
     if (state_.next_outage < Time::never()) std::for_each(run.live->servers.begin(), run.live->servers.end(), see);
   }
   return horizon;
@@ -247,6 +247,7 @@ Time Leaper::horizon(const Group& group) const {
   if (group.closed) return horizon_of_closed(group);
   Time horizon = std::min({admission_.next_intervention(), state_.options.until, window_horizon(), state_.next_outage});
   for (const JobId job : group.dominators) horizon = std::min(horizon, earliest_end(job));
+  for (const JobId job : group.jobs) horizon = std::min(horizon, outages_.may_step_at(job));
   // The end of a job is followed by a pass if others wait or come after it, or if the policy changes those that run.
   const bool is_asked = state_.waiting > 0 || state_.policies.scheduling->idle_passes();
   for (const JobId job : state_.running) {

@@ -119,6 +119,12 @@ Time Outages::next_step(JobId job) const {
   return slow == slow_jobs_.end() ? Time::never() : slow->second.due;
 }
 
+Time Outages::may_step_at(JobId job) const {
+  const auto slow = slow_jobs_.find(job);
+  if (slow == slow_jobs_.end()) return Time::never();
+  return slow->second.is_stuck ? state_.clock : slow->second.due;
+}
+
 void Outages::look_at_started() {
   for (const JobId job : state_.started) {
     slow_jobs_.erase(job);
@@ -126,6 +132,17 @@ void Outages::look_at_started() {
   }
   if (!state_.started.empty()) schedule_next();
   state_.started.clear();
+}
+
+bool Outages::look_at_stuck() {
+  if (stuck_.empty() || state_.given_back == looked_at_) return false;
+  const std::int64_t before = restarts_;
+  stepping_ = std::exchange(stuck_, {});
+  mitigate();
+  replace_failed();
+  schedule_next();
+  looked_at_ = state_.given_back;
+  return restarts_ > before;
 }
 
 /// Looks at jobs that may have become slower or faster at this instant, or are to take a step.
@@ -159,9 +176,12 @@ void Outages::look_at(JobId job) {
     slow.since = state_.clock;
   }
   slow.due = Time::never();
+  slow.is_stuck = false;
   for (;;) {
     if (run.balances) state_.set_job_work(run);
     slow.pace = std::max(state_.slowest_task(run), state_.slowest_transfer(run));
+    if (state_.options.decisions != nullptr && (run.balances || run.reroutes))
+      state_.options.decisions->mitigated(state_.clock, job, slow.pace);
     if (slow.pace == Slowdown::kFullPace) {  // its steps may have taken all of the slowness away
       if (!is_on_slow(state_, run)) recover(job);
       return;
@@ -169,6 +189,11 @@ void Outages::look_at(JobId job) {
     const Step* const next = next_step_of(run);
     if (next == nullptr) return;
     if (slow.lost >= next->cost) {
+      if (next->kind == Step::Kind::restart && !has_other_place(run)) {
+        stuck_.push_back(job);
+        slow.is_stuck = true;
+        return;
+      }
       if (take(job, *next)) return;
       continue;
     }
@@ -202,29 +227,48 @@ const Outages::Step* Outages::next_step_of(const JobRun& run) {
   return &next_;
 }
 
+/// The components that slow a job down.
+std::vector<std::uint32_t> Outages::slow_under(const JobRun& run) const {
+  std::vector<std::uint32_t> found;
+  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
+  for (std::uint32_t c = 0; c < components_.size(); ++c) {
+    const Component& component = components_[c];
+    if (!component.is_down || component.is_isolated || !slows(c)) continue;
+    const bool computes = slows(c)->compute > Slowdown::kFullPace;
+    const auto is_on = [&](GpuId gpu) {
+      if (computes) return component.first <= gpu.value() && gpu.value() < component.last;
+      const std::uint32_t server = gpu.value() / per_server;
+      return component.first / per_server <= server && server <= (component.last - 1) / per_server;
+    };
+    if (std::any_of(run.gpus.begin(), run.gpus.end(), is_on)) found.push_back(c);
+  }
+  return found;
+}
+
+/// True if the job could start now without what slows it down.
+bool Outages::has_other_place(const JobRun& run) {
+  std::vector<GpuId> slow;
+  for (const std::uint32_t each : slow_under(run)) {
+    const auto [first, last] = isolated_with(each);
+    for (std::uint32_t gpu = first; gpu < last; ++gpu) slow.emplace_back(gpu);
+  }
+  return admission_.has_place_without(JobId{static_cast<std::size_t>(&run - state_.jobs.data())}, slow);
+}
+
 /// Takes a step. True if the job no longer runs, or will not once those that are struck are interrupted.
 bool Outages::take(JobId job, const Step& step) {
   JobRun& run = state_.run(job);
   if (step.kind == Step::Kind::restart) {
+    ++restarts_;
     JobExecution& live = *run.live;
     if (live.begun || live.goes_on) {
       const Time at = live.begun ? live.iterated : live.standing_since;
       live.saved = live.saved_before = {run.completed, at, run.overhead};
       run.saved_itself = true;
     }
-    const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
-    for (std::uint32_t c = 0; c < components_.size(); ++c) {
-      const Component& component = components_[c];
-      if (!component.is_down || component.is_isolated || !slows(c)) continue;
-      const bool computes = slows(c)->compute > Slowdown::kFullPace;
-      const auto is_on = [&](GpuId gpu) {
-        if (computes) return component.first <= gpu.value() && gpu.value() < component.last;
-        const std::uint32_t server = gpu.value() / per_server;
-        return component.first / per_server <= server && server <= (component.last - 1) / per_server;
-      };
-      if (std::none_of(run.gpus.begin(), run.gpus.end(), is_on)) continue;
-      isolate(c);
-      isolating_.push_back(c);
+    for (const std::uint32_t each : slow_under(run)) {
+      isolate(each);
+      isolating_.push_back(each);
       // A component that slows transfers down only may have none of the GPUs of the job.
       struck_.push_back({job, FoundBy::slowdown});
     }

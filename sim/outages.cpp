@@ -8,6 +8,7 @@
 #include <iterator>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,8 @@ Outages::Outages(EngineState& state, Admission& admission)
   check_failure_spec(state);
   if (!spec_.any()) return;
   gpus_.resize(state.gpus());
+  state.kept_time = KeptTime{state.jobs.size(), state.gpus()};
+  state.second_order.resize(state.jobs.size());
   if (spec_.redundancy.any()) state_.covered.assign(state.gpus(), Time::never());
   if ((spec_.redundancy.any() || spec_.mitigation.microbatches) &&
       std::ranges::any_of(state.jobs, [](const JobRun& run) { return !run.timed(); }))
@@ -81,14 +84,6 @@ Time Outages::next_on(ServerId server) const {
   if (listed_.empty()) return next;
   for (const std::uint32_t c : listed_[server.index()]) next = std::min({next, next_of_[c], isolated_at_[c]});
   return next;
-}
-
-void Outages::withhold_spares() {
-  working_ = static_cast<std::int64_t>(servers_.size());
-  const auto servers = static_cast<std::uint32_t>(servers_.size());
-  const std::uint32_t first_cold = servers - static_cast<std::uint32_t>(spec_.cold_spares);
-  for (std::uint32_t s = first_cold - static_cast<std::uint32_t>(spec_.spares); s < servers; ++s)
-    keep_as_spare(s, s < first_cold ? Role::hot : Role::cold);
 }
 
 void Outages::begin() {
@@ -202,6 +197,7 @@ void Outages::strike_due() {
   interrupt_struck();
   slowness_.settle();
   mitigate();
+  looked_at_ = 0;  // what is stuck may have a place now
   replace_failed();
   watch_for_starts();
   schedule_next();
@@ -261,12 +257,16 @@ void Outages::isolate(std::uint32_t index) {
   tell_slow(index, true);
   isolated_at_[index] = Time::never();
   component.is_isolated = true;
-  if (component.kind != kOutage && spec_.components[component.kind].drains) {
-    const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
-    component.first = component.first / per_server * per_server;
-    component.last = (component.last + per_server - 1) / per_server * per_server;
-  }
+  std::tie(component.first, component.last) = isolated_with(index);
   fail(index);
+}
+
+/// The GPUs first, ..., last - 1 that go out of service when a slow component is isolated.
+std::pair<std::uint32_t, std::uint32_t> Outages::isolated_with(std::uint32_t index) const {
+  const Component& component = components_[index];
+  if (component.kind == kOutage || !spec_.components[component.kind].drains) return {component.first, component.last};
+  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
+  return {component.first / per_server * per_server, (component.last + per_server - 1) / per_server * per_server};
 }
 
 /// Puts it back: it is repaired.
@@ -296,14 +296,26 @@ void Outages::withhold_free() {
     const std::uint32_t first = components_[each.component].first;
     for (std::size_t i = 0; i < each.withheld.size(); ++i) {
       const GpuId id{first + i};
-      Gpu& gpu = gpus_[id.index()];
-      if (each.withheld[i] || (gpu.causes == 0 && !state_.capacity.is_free(id))) continue;
+      if (each.withheld[i] || (gpus_[id.index()].causes == 0 && !state_.capacity.is_free(id))) continue;
       each.withheld[i] = true;
-      if (gpu.causes++ > 0) continue;
-      gpu.since = state_.clock;
-      state_.take(id, EngineState::out_of_service());
+      if (goes_out(id)) state_.take(id, EngineState::out_of_service());
     }
   }
+  tell_out_of_service();
+}
+
+/// Counts a further cause for which a GPU doesn't work. True if it is the first.
+bool Outages::goes_out(GpuId id) {
+  Gpu& gpu = gpus_[id.index()];
+  if (gpu.causes++ > 0) return false;
+  gpu.since = state_.clock;
+  ++out_;
+  return true;
+}
+
+void Outages::tell_out_of_service() {
+  if (std::exchange(told_out_, out_) != out_ && state_.options.decisions != nullptr)
+    state_.options.decisions->out_of_service(state_.clock, out_);
 }
 
 /// Which GPUs of the component are withheld; they stay out of service with it.
@@ -352,7 +364,6 @@ void Outages::repair(Component& component) {
 }
 
 void Outages::add_cause(GpuId id, std::uint32_t component) {
-  Gpu& gpu = gpus_[id.index()];
   on_gpu_.clear();
   state_.jobs_on(id, on_gpu_);
   for (const JobId job : on_gpu_) {
@@ -361,14 +372,13 @@ void Outages::add_cause(GpuId id, std::uint32_t component) {
     else
       struck_.push_back({job, components_[component].is_isolated ? FoundBy::slowdown : found_by(component)});
   }
-  if (gpu.causes++ > 0) return;
-  gpu.since = state_.clock;
-  broken_now_.push_back(id);
+  if (goes_out(id)) broken_now_.push_back(id);
 }
 
 void Outages::remove_cause(GpuId id) {
   Gpu& gpu = gpus_[id.index()];
   if (--gpu.causes > 0) return;
+  --out_;
   gpu.down += state_.clock - gpu.since;
   if (state_.is_covered(id)) {
     state_.uncover(id);
@@ -425,13 +435,19 @@ void Outages::interrupt(JobId job, std::span<const Struck> by) {
     std::string cause = by_itself ? "the job fails by itself" : "";
     const std::string failed = cause_of(job);
     cause += (cause.empty() || failed.empty() ? "" : ", ") + failed;
+    const std::string later = detection > Time{} ? fmt::format(" {:g} s later", detection.to_seconds()) : "";
     if (first != FoundBy::delay)
-      cause +=
-          fmt::format(", found {:g} s later by {}", detection.to_seconds(), kWords[static_cast<std::size_t>(first)]);
+      cause += fmt::format(", found{} by {}", later, kWords[static_cast<std::size_t>(first)]);
     state_.options.decisions->interrupted(state_.clock, job, cause);
   }
   take_from(job, by.empty() ? std::nullopt : std::optional{detection});
   if (by_itself) own->left = spec_.of_jobs->draw(own->stream);
+}
+
+/// What a slow component is called.
+std::string Outages::slow_name(std::uint32_t component) const {
+  if (listed(component) != nullptr) return "a slow component";
+  return spec_.components[components_[component].kind].name + ", which is slow,";
 }
 
 /// What has failed under a job at this instant, in words.
@@ -447,6 +463,7 @@ std::string Outages::cause_of(JobId job) const {
     const auto struck = std::find_if(gpus.begin(), gpus.end(), has);
     if (!component.is_down || (slows(each) && !component.is_isolated) || struck == gpus.end()) continue;
     const std::string name = is_lent(each)             ? "the owner wants it back:"
+                             : component.is_isolated   ? slow_name(each)
                              : listed(each) == nullptr ? spec_.components[component.kind].name
                              : is_planned(each)        ? "a planned outage"
                                                        : "an outage";
@@ -457,110 +474,6 @@ std::string Outages::cause_of(JobId job) const {
     cause += fmt::format("{}{} on {}", cause.empty() ? "" : ", ", name, where);
   }
   return cause;
-}
-
-void Outages::keep_as_spare(std::uint32_t server, Role role) {
-  servers_[server].role = role;
-  --working_;
-  settle_spare(server);
-  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
-  for (std::uint32_t g = server * per_server; g < (server + 1) * per_server; ++g) {
-    if (gpus_[g].causes++ > 0) continue;
-    gpus_[g].since = state_.clock;
-    state_.take(GpuId{g}, EngineState::out_of_service());
-  }
-}
-
-/// Puts a spare that works into its pool. A hot one that came back after another took its place becomes cold.
-void Outages::settle_spare(std::uint32_t server) {
-  Role& role = servers_[server].role;
-  if (role == Role::hot && std::ssize(hot_) + std::ssize(warming_) >= spec_.spares) role = Role::cold;
-  if (role == Role::hot) hot_.insert(server);
-  if (role == Role::warming) warming_.insert(server);
-  if (role != Role::cold) return;
-  cold_.insert(server);
-  suspend(server);
-}
-
-/// The components that belong to this server alone.
-std::vector<std::uint32_t> Outages::only_on(std::uint32_t server) const {
-  std::vector<std::uint32_t> found;
-  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
-  for (std::size_t kind = 0; kind < spec_.components.size(); ++kind) {
-    const auto width = static_cast<std::uint32_t>(spec_.components[kind].gpus);
-    for (std::uint32_t c = server * per_server / width; c <= ((server + 1) * per_server - 1) / width; ++c) {
-      const Component& component = components_[first_of_kind_[kind] + c];
-      if (component.first >= server * per_server && component.last <= (server + 1) * per_server)
-        found.push_back(first_of_kind_[kind] + c);
-    }
-  }
-  return found;
-}
-
-/// True if the component belongs to a cold spare alone.
-bool Outages::is_cold(const Component& component) const {
-  if (spec_.cold_spares == 0 || component.kind == kOutage) return false;
-  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
-  const std::uint32_t server = component.first / per_server;
-  return servers_[server].role == Role::cold && component.last <= (server + 1) * per_server;
-}
-
-/// Stops the clocks of the components of a cold spare that work.
-void Outages::suspend(std::uint32_t server) {
-  for (const std::uint32_t c : only_on(server)) {
-    if (components_[c].is_down || next_of_[c] == Time::never()) continue;
-    components_[c].left = next_of_[c] - state_.clock;
-    next_of_[c] = Time::never();
-  }
-}
-
-void Outages::resume(std::uint32_t server) {
-  for (const std::uint32_t c : only_on(server)) {
-    const Time left = components_[c].left;
-    if (!components_[c].is_down && left < kEndOfClock - state_.clock) schedule(state_.clock + left, c);
-  }
-}
-
-/// Has a spare become what `role` says: warming, or starting to take a place.
-void Outages::start_spare(std::uint32_t server, Role role, Time delay) {
-  if (servers_[server].role == Role::cold) resume(server);
-  for (auto* const pool : {&hot_, &warming_, &cold_}) pool->erase(server);
-  servers_[server].role = role;
-  if (role == Role::warming) warming_.insert(server);
-  if (delay == Time{}) return on_started(server);
-  schedule(state_.clock + delay, static_cast<std::uint32_t>(components_.size()) + server);
-}
-
-void Outages::on_started(std::uint32_t server) {
-  if (servers_[server].role != Role::warming) return put_into_service(server);
-  warming_.erase(server);
-  servers_[server].role = Role::hot;
-  if (servers_[server].broken == 0) settle_spare(server);
-}
-
-void Outages::put_into_service(std::uint32_t server) {
-  servers_[server].role = Role::active;
-  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
-  for (std::uint32_t g = server * per_server; g < (server + 1) * per_server; ++g) remove_cause(GpuId{g});
-  admission_.room_has_grown();
-}
-
-/// Has spares take the places of servers that failed: hot ones, then those that start already, then cold ones, and of
-/// each the first. Then starts cold ones for the hot ones that are missing.
-void Outages::replace_failed() {
-  const std::int64_t wanted = static_cast<std::int64_t>(servers_.size()) - spec_.spares - spec_.cold_spares;
-  for (; working_ < wanted && !(hot_.empty() && warming_.empty() && cold_.empty()); ++working_) {
-    if (!hot_.empty()) {
-      start_spare(*hot_.begin(), Role::starting, spec_.spare_delay);
-    } else if (!warming_.empty()) {  // its start is on the list
-      servers_[*warming_.begin()].role = Role::starting;
-      warming_.erase(warming_.begin());
-    } else {
-      start_spare(*cold_.begin(), Role::starting, spec_.cold_delay);
-    }
-  }
-  while (std::ssize(hot_) + std::ssize(warming_) < spec_.spares && !cold_.empty())
-    start_spare(*cold_.begin(), Role::warming, spec_.cold_delay);
 }
 
 /// Ends a run in which components fail and come back forever, and no job can start.

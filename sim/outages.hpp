@@ -20,6 +20,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -41,8 +42,13 @@ class Outages {
   void strike();
   /// Looks at jobs that have started, whether what they run on is slow. To be called after each scheduling pass.
   void look_at_started();
+  /// Looks again at jobs that would restart elsewhere and found no place, if GPUs have been given back since. To be
+  /// called after these. True if some have left their GPUs, so that another scheduling pass is due.
+  [[nodiscard]] bool look_at_stuck();
   /// When the job takes the next step against its slowness, unless that changes before; never(): not at all.
   [[nodiscard]] Time next_step(JobId job) const;
+  /// No earlier than this it takes a step: as next_step(), but now if it waits for a place elsewhere.
+  [[nodiscard]] Time may_step_at(JobId job) const;
   /// Takes what no job holds of the servers that are drained. To be called whenever jobs may have left GPUs.
   void withhold_free();
   /// No earlier than this a component fails or comes back that has a part on the server.
@@ -85,6 +91,7 @@ class Outages {
     Time lost{};                              // since it became slow, until `since`
     std::int32_t pace = Slowdown::kFullPace;  // since then
     Time due = Time::never();                 // its next step
+    bool is_stuck = false;                    // it would restart if it had another place
   };
   struct Step {
     enum class Kind : std::uint8_t { microbatches, topology, restart };
@@ -120,6 +127,7 @@ class Outages {
   void tell_slow(std::uint32_t component, bool is_over) const;
   void watch_slow(std::uint32_t component);
   void isolate(std::uint32_t component);
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> isolated_with(std::uint32_t component) const;
   void reunite(std::uint32_t component);
   [[nodiscard]] std::uint32_t step_of(JobId job) const;
   void mitigate();
@@ -127,11 +135,15 @@ class Outages {
   void recover(JobId job);
   [[nodiscard]] const Step* next_step_of(const JobRun& run);
   [[nodiscard]] bool take(JobId job, const Step& step);
+  [[nodiscard]] std::vector<std::uint32_t> slow_under(const JobRun& run) const;
+  [[nodiscard]] bool has_other_place(const JobRun& run);
   void fail(std::uint32_t component);
   void begin_to_drain(std::uint32_t component);
   [[nodiscard]] std::vector<bool> end_draining(std::uint32_t component);
   void repair(Component& component);
   void add_cause(GpuId gpu, std::uint32_t component);
+  [[nodiscard]] bool goes_out(GpuId gpu);
+  void tell_out_of_service();
   void remove_cause(GpuId gpu);
   void put_into_service(std::uint32_t server);
   void keep_as_spare(std::uint32_t server, Role role);
@@ -149,6 +161,7 @@ class Outages {
   void take_from(JobId job, std::optional<Time> detection);
   void rejoin();
   [[nodiscard]] std::string cause_of(JobId job) const;
+  [[nodiscard]] std::string slow_name(std::uint32_t component) const;
   void tell_adapted(JobId job, const std::function<std::string()>& what) const;
   void add_loans();
   [[nodiscard]] std::uint32_t change_of_loans() const;
@@ -188,15 +201,19 @@ class Outages {
   std::vector<GpuId> back_now_;  // that jobs went on without
   std::map<JobId, SlowJob> slow_jobs_;
   std::vector<JobId> stepping_;  // jobs that are to take a step at this instant
+  std::vector<JobId> stuck_;     // jobs that would restart, and had no other place when they were looked at last
+  std::uint64_t looked_at_ = 0;  // EngineState::given_back then
+  std::int64_t restarts_ = 0;    // by Mitigation
   Step next_{};                  // scratch
   std::vector<Draining> draining_;
   std::vector<Struck> struck_;
   std::vector<JobId> struck_by_plan_, on_gpu_;
   std::int64_t failures_ = 0;
-  std::uint32_t first_lent_ = 0;    // component
-  std::size_t next_change_ = 0;     // of LoanSpec::changes
-  Time loans_begin_;                // of the period that they belong to
-  std::int64_t without_start_ = 0;  // instants with outages since a job ran, or could be submitted or come back
+  std::int64_t out_ = 0, told_out_ = 0;  // GPUs out of service, and how many the observer knows
+  std::uint32_t first_lent_ = 0;         // component
+  std::size_t next_change_ = 0;          // of LoanSpec::changes
+  Time loans_begin_;                     // of the period that they belong to
+  std::int64_t without_start_ = 0;       // instants with outages since a job ran, or could be submitted or come back
 };
 
 }  // namespace contend

@@ -32,12 +32,12 @@ struct JobResult {
   JobState state = JobState::submitted;
   bool measured = true;  ///< submitted in the measured window
   bool follows = false;  ///< it comes after other jobs (JobSpec::after), so policies decide when it is submitted
-  std::string reason;    ///< why it failed, else empty
+  std::string reason;    ///< why it failed or was given up, else empty
   int gpus = 0;
-  int servers = 0;              ///< servers spanned at the last start; 0 if it never started
-  bool torn = false;            ///< there, ranks that belong on one server lay on several (Workload::torn)
-  std::int64_t iterations = 0;  ///< to be done
-  std::int64_t iterations_done = 0;
+  int servers = 0;    ///< servers spanned at the last start; 0 if it never started
+  bool torn = false;  ///< there, ranks that belong on one server lay on several (Workload::torn)
+  /// To be done and done, without those that only complete others (JobSpec::extra_iterations).
+  std::int64_t iterations = 0, iterations_done = 0;
   int preemptions = 0;
   /// Of its last attempt, as the job list says, unless its time limit ended the job.
   JobOutcome outcome = JobOutcome::completed;
@@ -67,11 +67,15 @@ struct JobResult {
   Time away;          ///< time between its GPUs and the queue: detection and diagnosis of failures, delays of retries
   Time undetected{};  ///< part of `away`: until failures were noticed
   int interruptions = 0;  ///< by failures
-  int covered = 0;        ///< failures of its GPUs without which it went on (sim/redundancy.hpp)
-  /// GPU time of work that was undone by preemptions, failures or its time limit. Of a job with an iteration graph:
-  /// compute time of the iterations in flight at its preemptions, which is not part of `compute`.
+  /// Preemptions that made room for a job which came back after a failure, and the part of `lost` that they undid.
+  int second_order_preemptions = 0;
+  GpuTime lost_to_second_order{};
+  int covered = 0;  ///< failures of its GPUs without which it went on (sim/redundancy.hpp)
+  /// GPU time spent on work that was undone by preemptions, failures or its time limit. Of a job with an iteration
+  /// graph: compute time of the iterations in flight at its preemptions, which is not part of `compute`.
   GpuTime lost;
   GpuTime lost_to_failures;      ///< part of `lost`
+  double kept_gpu_s = 0;         ///< GPU time of its work that was kept (sim/kept_time.hpp), if anything can fail
   Time contended;                ///< part of `communication` in which another transfer slowed it
   Time shared;                   ///< part of `held` beside other jobs with a duration on a GPU (sim/sharing.hpp)
   Time lost_to_sharing;          ///< part of `shared` by which it came to be later
@@ -225,11 +229,12 @@ struct Summary {
   double avg_queueing_s = 0;                                             ///< until the first start
   double avg_waiting_s = 0;                                              ///< over all waits
   std::int64_t preemptions = 0;                                          ///< of all jobs
-  double interruptions = 0;        ///< by failures, of all jobs; NaN, as the next three, if nothing can fail
-  double interruption_mean_s = 0;  ///< time on GPUs of all jobs over interruptions; NaN without any
-  double goodput = 0;              ///< GPU time of work that was kept over GPUs x length of the run, 0..1
-  double effective_time = 0;       ///< the same over the GPUs of each job x its time since submission, 0..1
-  double lost_gpu_s = 0;           ///< JobResult::lost of all jobs
+  double interruptions = 0;             ///< by failures, of all jobs; NaN, as the next three, if nothing can fail
+  double interruption_mean_s = 0;       ///< time on GPUs of all jobs over interruptions; NaN without any
+  double goodput = 0;                   ///< GPU time of work that was kept over GPUs x length of the run, 0..1
+  double second_order_preemptions = 0;  ///< JobResult::second_order_preemptions of all jobs; NaN as those above
+  double effective_time = 0;            ///< the same over the GPUs of each job x its time since submission, 0..1
+  double lost_gpu_s = 0;                ///< JobResult::lost of all jobs
   /// Busy GPU time over GPUs x makespan, 0..1. While jobs are unfinished, the makespan here reaches to the end of the
   /// run; with a measured window it is that window, and all jobs count.
   double gpu_utilisation = 0;
@@ -258,9 +263,16 @@ struct JobTimes {
   Time held;
   std::optional<Time> waited{};       ///< nothing if it is not known
   std::optional<double> mean_gpus{};  ///< over the time on them, of an elastic job; else `gpus`
+  /// Of a run in which something failed: interruptions by failures, the part of `held` that was spent on work that was
+  /// kept, and the time between GPUs and queue.
+  struct Failures {
+    int interruptions = 0;
+    Time useful, away;
+  };
+  std::optional<Failures> failures{};
 };
 /// The figures over these jobs alone. Those of GPUs and of the network are NaN, and preemptions and what they undid are
-/// not counted.
+/// not counted; interruptions are if all jobs have JobTimes::failures.
 [[nodiscard]] Summary summarise(std::span<const JobTimes> jobs);
 
 }  // namespace contend

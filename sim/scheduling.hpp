@@ -56,6 +56,11 @@ class DecisionObserver {
   virtual void adapted(Time /*now*/, JobId /*job*/, std::string_view /*what*/) {}
   /// A component slows its GPUs down from now on, or no longer.
   virtual void slowed(Time /*now*/, const SlowGpus& /*component*/, bool /*is_over*/) {}
+  /// The steps that a job has taken against slow components (sim/failure_spec.hpp, Mitigation) leave it, from now on,
+  /// so many thousandths of its time. Said again when that changes.
+  virtual void mitigated(Time /*now*/, JobId /*job*/, std::int32_t /*pace*/) {}
+  /// So many GPUs are out of service from now on.
+  virtual void out_of_service(Time /*now*/, std::int64_t /*gpus*/) {}
   /// The job left its GPUs: it is done, or an attempt failed and it will queue again.
   virtual void ended(Time now, JobId job, bool is_done) = 0;
   /// The cluster can never run the job.

@@ -106,6 +106,7 @@ class Simulation::Engine {
     admission_.scheduling_pass();
     outages_.withhold_free();  // what the pass took from jobs and gave to none
     outages_.look_at_started();
+    while (outages_.look_at_stuck()) admission_.scheduling_pass();
     courier_.admit();
     executor_.start_on_hosts();
     executor_.dispatch();
@@ -176,6 +177,7 @@ class Simulation::Engine {
   void add_sharing(RunResult& result) const;
   RunResult collect() const;
   void add_service(const JobRun& run, JobResult& job) const;
+  double kept_gpu_s(const JobRun& run, const JobResult& job) const;
   std::int64_t iterations_done(const JobRun& run) const;
   std::int64_t preferred_iterations(const JobRun& run) const;
 
@@ -217,6 +219,8 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   job.away = run.away;
   job.undetected = run.undetected;
   job.interruptions = run.interruptions;
+  if (!state_.second_order.empty())
+    std::tie(job.second_order_preemptions, job.lost_to_second_order) = state_.second_order[job.id.index()];
   job.covered = run.covered;
   job.lost = run.lost;
   job.lost_to_failures = run.lost_to_failures;
@@ -247,6 +251,14 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   job.compute += GpuTime{work.done, spec.gpus};
   job.overhead += work.overhead + state_.lost_to_covered(run);
   job.restarting += work.restart;
+}
+
+/// GPU time of its work that was kept, or is in progress.
+double Simulation::Engine::kept_gpu_s(const JobRun& run, const JobResult& job) const {
+  if (!state_.kept_time.measures()) return 0;
+  if (run.state != JobState::running) return state_.kept_time.seconds(job.id);
+  return state_.kept_time.seconds(job.id, run.gpus, RankDemand{*run.spec}.share, job.overhead + job.redone,
+                                  state_.clock - run.since, state_.clock);
 }
 
 /// Of a timed job whose iterations are known: those of the work that was kept, or is in progress, of its last attempt.
@@ -373,6 +385,7 @@ RunResult Simulation::Engine::collect() const {
     job.communication_wait = run.communication_wait;
     if (run.live && run.live->waiting > 0) job.communication_wait += state_.clock - run.live->waiting_since;
     add_service(run, job);
+    job.kept_gpu_s = kept_gpu_s(run, job);
     job.contended = usage.contended;
     result.jobs.push_back(std::move(job));
   }
@@ -409,6 +422,8 @@ RunResult Simulation::Engine::collect() const {
   // Without its iterations a job list means 1.
   for (JobResult& job : result.jobs) {
     const JobRun& run = state_.jobs[job.id.index()];
+    job.iterations -= run.spec->extra_iterations;
+    job.iterations_done = std::max<std::int64_t>(0, job.iterations_done - run.spec->extra_iterations);
     if (run.timed() && job.iterations > 1) job.iterations_done = iterations_done(run);
     if (!run.timed() && run.elastic()) job.iterations_done = preferred_iterations(run);
   }

@@ -42,21 +42,36 @@ BusyTimes busy_times(const RunResult& result, std::span<const JobTimes> jobs, co
 
 void add_failures(const RunResult& result, Summary& summary) {
   double held_s = 0, useful_gpu_s = 0, all_gpu_s = 0, kept_gpu_s = 0;
-  summary.interruptions = 0;
+  summary.interruptions = summary.second_order_preemptions = 0;
   for (const JobResult& job : result.jobs) {
     const auto on_gpus = [&job](Time time) {
       return job.mean_gpus() ? time.to_seconds() * *job.mean_gpus() : GpuTime{time, job.gpus}.to_seconds();
     };
-    kept_gpu_s += on_gpus(job.useful());
+    kept_gpu_s += job.kept_gpu_s;
     if (!job.measured) continue;
     summary.interruptions += job.interruptions;
+    summary.second_order_preemptions += job.second_order_preemptions;
     held_s += job.held.to_seconds();
-    useful_gpu_s += on_gpus(job.useful());
+    useful_gpu_s += job.elastic ? job.kept_gpu_s : on_gpus(job.useful());
     all_gpu_s += on_gpus(job.held + job.waited + job.away);
   }
   const double capacity_s = result.end.to_seconds() * static_cast<double>(result.gpus.size());
   if (summary.interruptions > 0) summary.interruption_mean_s = held_s / summary.interruptions;
   if (capacity_s > 0) summary.goodput = kept_gpu_s / capacity_s;
+  if (all_gpu_s > 0) summary.effective_time = useful_gpu_s / all_gpu_s;
+}
+
+void add_interruptions(std::span<const JobTimes> jobs, Summary& summary) {
+  double held_s = 0, useful_gpu_s = 0, all_gpu_s = 0;
+  summary.interruptions = 0;
+  for (const JobTimes& job : jobs) {
+    const double gpus = job.mean_gpus.value_or(job.gpus);
+    summary.interruptions += job.failures->interruptions;
+    held_s += job.held.to_seconds();
+    useful_gpu_s += job.failures->useful.to_seconds() * gpus;
+    all_gpu_s += (job.held + job.waited.value_or(Time{}) + job.failures->away).to_seconds() * gpus;
+  }
+  if (summary.interruptions > 0) summary.interruption_mean_s = held_s / summary.interruptions;
   if (all_gpu_s > 0) summary.effective_time = useful_gpu_s / all_gpu_s;
 }
 
@@ -91,6 +106,9 @@ Summary summarise(std::span<const JobTimes> jobs) {
   summary.makespan_s = summary.finished > 0 ? (last_end(jobs) - first_submission(jobs)).to_seconds() : kNaN;
   summary.gpu_utilisation = summary.network_utilisation = summary.contended_share = kNaN;
   summary.interruptions = summary.interruption_mean_s = summary.goodput = summary.effective_time = kNaN;
+  summary.second_order_preemptions = kNaN;
+  if (!jobs.empty() && std::ranges::all_of(jobs, [](const JobTimes& job) { return job.failures.has_value(); }))
+    add_interruptions(jobs, summary);
   summary.avg_rho = summary.max_rho = summary.unfair_share = summary.jain_index = kNaN;
   summary.deadlines_met = summary.cost = kNaN;
   return summary;

@@ -48,8 +48,7 @@ Codec<LawChoice> law_codec() {
                                     {"weibull", LawName::weibull},
                                     {"lognormal", LawName::lognormal},
                                     {"constant", LawName::constant}})),
-       field("mean", &LawChoice::mean, maybe(time)),
-       field("per_day", &LawChoice::per_day, maybe(number_codec(1e-9, 1e9))),
+       field("mean", &LawChoice::mean, maybe(time)), field("per_day", &LawChoice::per_day, maybe(number_codec(0, 1e9))),
        field("shape", &LawChoice::shape, maybe(number_codec(0.1, 100))),
        field("sigma", &LawChoice::sigma, maybe(number_codec(0, 10))), field("median", &LawChoice::median, maybe(time))},
       "{law: weibull, mean: 100d, shape: 0.7}");
@@ -132,11 +131,16 @@ class Finder {
     if (const std::string reason = why_no_law(law); !reason.empty()) add(key, who + " " + reason);
   }
 
+  void check_repair(const std::string& key, const std::string& who, const LawChoice& law) {
+    check_law(key, who, law);
+    if (law.is_never()) add(key, who + " has per_day: 0, and so nothing would ever be repaired", "such as mean: 6h");
+  }
+
   void check_components() {
     const FailureSetup& failures = scenario_.failures;
     const std::string key = "failures.components";
     if (failures.jobs) check_law("failures.jobs", "the law", *failures.jobs);
-    if (failures.repair) check_law("failures.repair", "the law", *failures.repair);
+    if (failures.repair) check_repair("failures.repair", "the law", *failures.repair);
     std::set<std::string> names;
     if (failures.preset) {
       for (const PresetRate& rate : find_failure_preset(*failures.preset)->rates) names.emplace(rate.name);
@@ -148,7 +152,7 @@ class Finder {
       if (each.name.empty()) add(key, "components have no name");
       if (!names.insert(each.name).second) add(key, fmt::format("there are two kinds of components `{}`", each.name));
       if (each.fails) check_law(key, fmt::format("fails of `{}`", each.name), *each.fails);
-      if (each.repair) check_law(key, fmt::format("repair of `{}`", each.name), *each.repair);
+      if (each.repair) check_repair(key, fmt::format("repair of `{}`", each.name), *each.repair);
       if (!each.repair && !failures.repair)
         add(key, fmt::format("`{}` has no repair, and there is no failures.repair for all", each.name));
       if ((each.of == ComponentScope::domain) != each.servers.has_value())
@@ -255,17 +259,22 @@ class Finder {
           "such as checkpoints.size: 10GB");
     if (saved.store && saved.persist > Time{})
       add("checkpoints.persist", "with checkpoints.store it is the time to write checkpoints.size: leave it out");
-    if (!saved.store && saved.size.has_value() != saved.rate.has_value())
+    if (!saved.store && !saved.copy_rate && saved.size.has_value() != saved.rate.has_value())
       add(saved.size ? "checkpoints.size" : "checkpoints.rate", "size and rate go together: they give a time");
+    if (saved.copy_rate && (!saved.size || saved.cost > Time{}))
+      add("checkpoints.copy_rate",
+          saved.size ? "the cost follows from checkpoints.size and checkpoints.copy_rate"
+                     : "it needs checkpoints.size, the bytes of each GPU that are copied",
+          saved.size ? "leave checkpoints.cost out" : "such as checkpoints.size: auto");
     if (!saved.has_period()) return;
     if (saved.period.time == Time{} && !saved.period.optimal && !saved.iterations)
       add("checkpoints.policy", "it needs checkpoints.period, or checkpoints.iterations for jobs of iterations");
     if (saved.size && !saved.store && saved.policy == CheckpointPolicy::synchronous && saved.cost > Time{})
       add("checkpoints.cost", "the cost follows from checkpoints.size and checkpoints.rate: give one of the two");
-    if (saved.size && !saved.store && saved.persist > Time{})
+    if (saved.size && saved.rate && !saved.store && saved.persist > Time{})
       add("checkpoints.persist", "it follows from checkpoints.size and checkpoints.rate: give one of the two");
     if (saved.period.optimal) {
-      if (saved.cost == Time{} && !(saved.size && saved.policy == CheckpointPolicy::synchronous))
+      if (saved.cost == Time{} && !saved.copy_rate && !(saved.size && saved.policy == CheckpointPolicy::synchronous))
         add("checkpoints.period", "checkpoints that cost nothing have no optimal period", "give checkpoints.cost");
       const auto interrupts = [](const FailingComponents& each) {
         return !each.is_of_fabric() && (!each.is_slow() || each.found_by);
@@ -290,28 +299,38 @@ class Finder {
   std::vector<Complaint> found_;
 };
 
-Codec<CheckpointPeriod> period_codec() {
-  const Codec<Time> time = quantity_codec(Time{}, 365 * kDay);
-  Codec<CheckpointPeriod> codec;
-  codec.type = "time or optimal";
-  codec.range = time.range;
-  codec.schema = [time](JsonWriter& json) { any_of_schema(json, time.schema, word_schema("optimal")); };
-  codec.read = [time](const YamlNode& node, const Reading& reading, CheckpointPeriod& value) {
-    if (node.kind == YamlNode::Kind::scalar && node.text == "optimal") {
-      value = {Time{}, true};
-      return;
-    }
+/// A quantity, or a word in its place.
+template <class T, class Q>
+Codec<T> quantity_or_word(Codec<Q> quantity, std::string kind, std::string word, Q T::*value, bool T::*is_word) {
+  Codec<T> codec;
+  codec.type = fmt::format("{} or {}", kind, word);
+  codec.range = quantity.range;
+  codec.schema = [=](JsonWriter& json) { any_of_schema(json, quantity.schema, word_schema(word)); };
+  codec.read = [=](const YamlNode& node, const Reading& reading, T& result) {
+    T made;
+    made.*is_word = node.kind == YamlNode::Kind::scalar && node.text == word;
     const std::size_t complaints = reading.complaints.size();
-    Time read;
-    time.read(node, reading, read);
-    if (reading.complaints.size() == complaints) value = {read, false};
+    if (!(made.*is_word)) quantity.read(node, reading, made.*value);
+    if (reading.complaints.size() == complaints) result = made;
+    if (reading.complaints.size() > complaints && reading.complaints.back().hint.empty())
+      reading.complaints.back().hint = fmt::format("`{}` is possible, too", word);
   };
-  codec.print = [time](const CheckpointPeriod& value) { return value.optimal ? "optimal" : time.print(value.time); };
-  codec.plain = [time](const CheckpointPeriod& value, PartNames apart) -> std::optional<PlainValue> {
-    if (value.optimal) return PlainValue{"optimal", std::nullopt};
-    return plain_value(time, value.time, apart);
+  codec.print = [=](const T& each) { return each.*is_word ? word : quantity.print(each.*value); };
+  codec.plain = [=](const T& each, PartNames apart) -> std::optional<PlainValue> {
+    if (each.*is_word) return PlainValue{word, std::nullopt};
+    return plain_value(quantity, each.*value, apart);
   };
   return codec;
+}
+
+Codec<CheckpointPeriod> period_codec() {
+  return quantity_or_word(quantity_codec(Time{}, 365 * kDay), "time", "optimal", &CheckpointPeriod::time,
+                          &CheckpointPeriod::optimal);
+}
+
+Codec<CheckpointSize> size_codec() {
+  return quantity_or_word(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "bytes", "auto",
+                          &CheckpointSize::bytes, &CheckpointSize::of_model);
 }
 
 bool may_be_slow(const Scenario& scenario) {
@@ -555,12 +574,13 @@ std::vector<ScenarioKey> checkpoint_keys() {
               quantity_codec(Time{}, 365 * kDay), "further time until an asynchronous checkpoint can be restored"),
           [](const Scenario& s) { return s.checkpoints.policy == CheckpointPolicy::asynchronous; },
           "checkpoints.policy: asynchronous"),
-      where(row(
-                "checkpoints.size", [](auto& s) -> auto& { return s.checkpoints.size; },
-                maybe(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50})),
-                "bytes that each GPU of a job saves; with checkpoints.rate the time to write them is the cost of a "
-                "synchronous checkpoint and the persist of an asynchronous one"),
-            has_period, kNeedsPeriod),
+      where(
+          row(
+              "checkpoints.size", [](auto& s) -> auto& { return s.checkpoints.size; }, maybe(size_codec()),
+              "bytes that each GPU of a job saves; auto: equal parts of the weights and the optimizer of its training "
+              "entry. With checkpoints.rate the time to write them is the cost of a synchronous checkpoint and the "
+              "persist of an asynchronous one"),
+          has_period, kNeedsPeriod),
       where(row(
                 "checkpoints.rate", [](auto& s) -> auto& { return s.checkpoints.rate; },
                 maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
@@ -573,6 +593,15 @@ std::vector<ScenarioKey> checkpoint_keys() {
                 "rate of a store that all jobs write checkpoints.size to: those that write at once share it, each GPU "
                 "alike, and a job has at most checkpoints.rate"),
             has_period, kNeedsPeriod),
+      where(
+          row(
+              "checkpoints.copy_rate", [](auto& s) -> auto& { return s.checkpoints.copy_rate; },
+              maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
+              "rate at which each GPU copies checkpoints.size to host memory; the cost of an asynchronous checkpoint "
+              "is "
+              "what that takes longer than the passes of an iteration (CheckFreq, DataStates-LLM)"),
+          [](const Scenario& s) { return s.checkpoints.policy == CheckpointPolicy::asynchronous; },
+          "checkpoints.policy: asynchronous"),
       row(
           "checkpoints.restart_cost", [](auto& s) -> auto& { return s.checkpoints.restart; },
           quantity_codec(Time{}, kDay),

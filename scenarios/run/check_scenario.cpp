@@ -93,7 +93,7 @@ std::string words_of_saving(const PreemptionCosts& costs) {
 
 /// Jobs that may work in vain while others wait: their time slices end before any of their work is saved.
 void check_slices(const Scenario& scenario, const Workload& workload, std::vector<std::string>& warnings) {
-  const PreemptionCosts costs = checkpoint_costs(scenario, 1);
+  const PreemptionCosts costs = checkpoint_costs(scenario, {1, Bytes{1}});
   const Time needed = time_to_save(costs);
   if (needed == Time{}) return;
   const auto policy = make_policy(scheduling_policies(), scenario.scheduling, PolicyContext{});
@@ -117,7 +117,7 @@ void check_slices(const Scenario& scenario, const Workload& workload, std::vecto
 /// Jobs that repeat an attempt in vain: their limit kills them before any of its work is saved.
 void check_limits(const Scenario& scenario, const Workload& workload, std::vector<std::string>& warnings) {
   const SchedulingRules& rules = scenario.rules;
-  const PreemptionCosts costs = checkpoint_costs(scenario, 1);
+  const PreemptionCosts costs = checkpoint_costs(scenario, {1, Bytes{1}});
   if (!rules.kill_at_limit || rules.timeouts.times.value_or(0) == 0 || rules.timeouts.from_start) return;
   const Time needed = time_to_save(costs);
   std::size_t in_vain = 0;
@@ -139,7 +139,7 @@ void check_limits(const Scenario& scenario, const Workload& workload, std::vecto
 void check_generated(const Scenario& scenario, Complaints& complaints, std::vector<std::string>& warnings) {
   const bool is_divided = !scenario.cluster.vcs.empty() || !scenario.cluster.types.empty();
   const bool runs_anywhere = !is_divided && scenario.workload.like;
-  if (runs_anywhere && time_to_save(checkpoint_costs(scenario, 1)) == Time{}) return;
+  if (runs_anywhere && time_to_save(checkpoint_costs(scenario, {1, Bytes{1}})) == Time{}) return;
   const Workload workload = scenario_workload(scenario, scenario.seed);
   check_slices(scenario, workload, warnings);
   if (runs_anywhere) return;

@@ -157,7 +157,7 @@ std::string_view plural_of(ComponentScope scope) {
 std::vector<FailingLinks> failing_links(const Scenario& scenario, const Topology& topology) {
   std::vector<FailingLinks> failing;
   for (const FailingComponents& each : scenario.failures.components) {
-    if (!each.is_of_fabric()) continue;
+    if (!each.is_of_fabric() || each.fails->is_never()) continue;
     const auto parts = parts_of(topology, each.of);
     if (parts.empty())
       throw InputError{Complaint{.key = "failures.components",

@@ -165,10 +165,10 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   options.observer = hooks.observer;
   options.monitor = hooks.monitor;
   options.rules = scheduling_rules(scenario);
-  options.costs = costs_by_job(scenario);
+  options.costs = costs_by_job(scenario, workload);
   const CheckpointSetup& saved = scenario.checkpoints;
   if (saved.store) options.rules.store = StoreRates{*saved.store, saved.rate.value_or(ByteRate{})};
-  if (!options.costs) options.rules.preemption = checkpoint_costs(scenario, 1);
+  if (!options.costs) options.rules.preemption = checkpoint_costs(scenario, {});
   if (scenario.cluster.host.any())
     options.hosts = make_host_links(scenario.cluster.host, static_cast<std::size_t>(scenario.cluster.servers),
                                     scenario.cluster.gpus_per_server);

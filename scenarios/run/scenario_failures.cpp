@@ -73,7 +73,7 @@ std::vector<ComponentClass> classes_of(const Scenario& scenario) {
                          DurationLaw::exponential(in_ns(rate.mean_s * 1e9)), law_of(*failures.repair)});
   }
   for (const FailingComponents& each : failures.components) {
-    if (each.is_of_fabric()) continue;  // the network has them: failing_links()
+    if (each.is_of_fabric() || each.fails->is_never()) continue;  // the network has those: failing_links()
     classes.push_back({each.name, gpus_of(each, scenario),
                        each.of == ComponentScope::gpu && each.drains && (!each.is_slow() || each.found_by),
                        law_of(*each.fails), repair_law(each, failures)});
@@ -86,6 +86,7 @@ std::vector<ComponentClass> classes_of(const Scenario& scenario) {
 
 std::optional<DurationLaw> law_of_jobs(const Scenario& scenario) {
   const FailureSetup& failures = scenario.failures;
+  if (failures.jobs && failures.jobs->is_never()) return std::nullopt;
   if (failures.jobs) return law_of(*failures.jobs);
   const FailurePreset* const preset = failures.preset ? find_failure_preset(*failures.preset) : nullptr;
   if (preset == nullptr || !preset->job_mean_s) return std::nullopt;
@@ -153,8 +154,11 @@ double interruption_mean_s(const Scenario& scenario, int gpus) {
   return rate > 0 ? 1 / rate : 0;
 }
 
-PreemptionCosts checkpoint_costs(const Scenario& scenario, int gpus) {
+PreemptionCosts checkpoint_costs(const Scenario& scenario, const SavedJob& job) {
   const CheckpointSetup& saved = scenario.checkpoints;
+  const int gpus = job.gpus;
+  Bytes of_each;
+  if (saved.size) of_each = saved.size->of_model ? Bytes{(job.state.count() + gpus - 1) / gpus} : saved.size->bytes;
   PreemptionCosts costs;
   costs.restart = saved.restart;
   if (saved.policy == CheckpointPolicy::none) {
@@ -165,21 +169,32 @@ PreemptionCosts checkpoint_costs(const Scenario& scenario, int gpus) {
   }
   if (!saved.has_period()) return costs;
   costs.checkpoint = saved.cost;
+  if (saved.copy_rate) {
+    const Time copied = in_ns(of_each.to_double() / saved.copy_rate->bytes_per_second() * 1e9);
+    costs.checkpoint = std::max(Time{}, copied - job.passes);
+  }
   costs.persist = saved.persist;
   costs.iterations = saved.iterations.value_or(0);
   Time to_write;  // alone
   if (saved.store) {
-    costs.written = *saved.size;
+    costs.written = of_each;
     costs.writes_beside = saved.policy == CheckpointPolicy::asynchronous;
     const double rate = std::min(saved.store->bytes_per_second(), saved.rate.value_or(*saved.store).bytes_per_second());
-    to_write = in_ns(saved.size->to_double() * gpus / rate * 1e9);
+    to_write = in_ns(of_each.to_double() * gpus / rate * 1e9);
   } else if (saved.size && saved.rate) {
-    const double bytes = saved.size->to_double() * gpus;
+    const double bytes = of_each.to_double() * gpus;
     const Time written = in_ns(bytes / saved.rate->bytes_per_second() * 1e9);
     (saved.policy == CheckpointPolicy::synchronous ? costs.checkpoint : costs.persist) = written;
   }
   costs.checkpoint_interval = saved.period.time;
   const Time stop = costs.checkpoint + (costs.writes_beside ? Time{} : to_write);
+  if (saved.period.optimal && stop == Time{})
+    throw InputError{
+        Complaint{.key = "checkpoints.period",
+                  .reason = fmt::format("the passes of an iteration hide all of the copy of {} on each of "
+                                        "{} GPUs, and checkpoints that cost nothing have no optimal period",
+                                        print_quantity(of_each), gpus),
+                  .hint = "give a period"}};
   if (saved.period.optimal)
     costs.checkpoint_interval = in_ns(optimal_period(stop.to_seconds(), interruption_mean_s(scenario, gpus)) * 1e9);
   const Time longest = std::max({stop, costs.persist, to_write});
@@ -334,10 +349,27 @@ void check_redundancy(const Scenario& scenario, const JobList& list) {
   }
 }
 
-std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const Scenario& scenario) {
+std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const Scenario& scenario, const Workload& workload) {
   if (!scenario.checkpoints.has_period() || (!scenario.checkpoints.size && !scenario.checkpoints.period.optimal))
     return {};
-  return [scenario](const JobSpec& job) { return checkpoint_costs(scenario, job.gpus); };
+  std::vector<SavedJob> models(workload.graphs.size());
+  for (std::size_t graph = 0; graph < std::min(models.size(), workload.notes.size()); ++graph)
+    models[graph] = {1, workload.notes[graph].state, workload.notes[graph].passes};
+  const auto saved = [models](const JobSpec& job) {
+    SavedJob found = job.duration ? SavedJob{} : models[job.graph];
+    found.gpus = job.gpus;
+    return found;
+  };
+  if (scenario.checkpoints.size && scenario.checkpoints.size->of_model)
+    for (const JobSpec& job : workload.jobs)
+      if (saved(job).state == Bytes{})
+        throw InputError{
+            Complaint{.key = "checkpoints.size",
+                      .reason = fmt::format("auto: nothing says how large the model of job {} is, which {}",
+                                            quote_for_message(job.name),
+                                            job.duration ? "has a duration" : "trains no entry of `training`"),
+                      .hint = "give all jobs a training entry, or the bytes that each GPU saves, such as 10GB"}};
+  return [scenario, saved](const JobSpec& job) { return checkpoint_costs(scenario, saved(job)); };
 }
 
 }  // namespace contend

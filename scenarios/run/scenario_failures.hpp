@@ -26,12 +26,22 @@ namespace contend {
 /// laws of the scenario without `failures.events`; 0 if it has none.
 [[nodiscard]] double interruption_mean_s(const Scenario& scenario, int gpus);
 
-/// What is saved of the work of a job of so many GPUs, and what that costs. Throws InputError, which names the key, if
-/// a checkpoint takes longer than the work between two of them.
-[[nodiscard]] PreemptionCosts checkpoint_costs(const Scenario& scenario, int gpus);
+/// A job whose work is saved: its GPUs, and of its model IterationNotes::state and passes, both 0 if they aren't known.
+struct SavedJob {
+  int gpus = 1;
+  Bytes state{};
+  Time passes{};
+  auto operator<=>(const SavedJob&) const = default;
+};
 
-/// checkpoint_costs() for the engine if they differ from job to job; else empty.
-[[nodiscard]] std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const Scenario& scenario);
+/// What is saved of the work of a job, and what that costs. Throws InputError, which names the key, if a checkpoint
+/// takes longer than the work between two of them.
+[[nodiscard]] PreemptionCosts checkpoint_costs(const Scenario& scenario, const SavedJob& job);
+
+/// checkpoint_costs() for the engine if they differ from job to job; else empty. Throws InputError if
+/// `checkpoints.size` is `auto` and nothing says how large the model of a job is.
+[[nodiscard]] std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const Scenario& scenario,
+                                                                          const Workload& workload);
 
 /// Throws InputError, which names the key, if a job of the list can't go on without some of its GPUs as the redundancy
 /// of the scenario says.

@@ -130,12 +130,17 @@ std::string gib(Bytes bytes) {
   return fmt::format("{:.1f} GiB", bytes.to_gibibytes());
 }
 
+StateWidths state_widths(const TrainingEntry& entry, std::int64_t gradient_bytes) {
+  const int width = activation_bytes(entry.type);
+  const std::int64_t copy = entry.optimizer != Optimizer::none && width < 4 ? 4 : 0;
+  return {width, gradient_bytes, bytes_of(entry.optimizer).state + copy};
+}
+
 std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const TransformerModel& model, const MicroBatch& work,
                                    const TrainingIteration& job, const std::vector<LayerRange>& stages) {
   MemoryOptions options;
   const int width = activation_bytes(entry.type);
-  const std::int64_t copy = entry.optimizer != Optimizer::none && width < 4 ? 4 : 0;
-  options.widths = {width, job.gradient_bytes, bytes_of(entry.optimizer).state + copy};
+  options.widths = state_widths(entry, job.gradient_bytes);
   options.zero = static_cast<int>(job.sharding);
   options.dense_shards = job.dense_shards().size;
   options.expert_shards = job.expert_shards().size;

@@ -6,6 +6,7 @@
 #include "scenarios/scenario.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace contend {
 
 /// `79.6 GiB`: messages about memory have all amounts in one unit, so that a reader can compare them.
 [[nodiscard]] std::string gib(Bytes bytes);
+
+/// What a parameter of the entry takes, with gradients of so many bytes.
+[[nodiscard]] StateWidths state_widths(const TrainingEntry& entry, std::int64_t gradient_bytes);
 
 /// What the GPUs of each pipeline rank hold. Activations are counted at the worst instant of the schedule.
 [[nodiscard]] std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const TransformerModel& model,

@@ -128,6 +128,8 @@ TrainedJob parallel_job(const Scenario& scenario, const TrainingEntry& entry, in
                  .may_part = entry.parallel->across_servers};
   made.memory = entry.memory.value_or(job.memory[fullest(job.memory)].total());
   made.notes.work = job.work;
+  const StateWidths widths = state_widths(entry, job.iteration.gradient_bytes);
+  made.notes.state = Bytes{parameters(transformer_of(entry)) * (widths.weights + widths.optimizer)};
   if (job.whole.empty()) return made;
   made.torn.groups = std::move(job.whole);
   made.torn.make = [iteration = std::make_shared<const TrainingIteration>(std::move(job.iteration))] {
@@ -215,21 +217,36 @@ bool same_model(const TrainingEntry& a, const TrainingEntry& b) {
   return static_cast<const TrainingSetup&>(a) == b && own(a) == own(b);
 }
 
-TrainingMemory entry_memory(const TrainingEntry& entry) {
-  const TimedModel model = trained_model(entry);
+namespace {
+
+/// Bytes of a number of the activations.
+int activation_width(const TrainingEntry& entry, const TimedModel& model) {
+  return entry.mixed_precision ? activation_bytes(entry.type) : model.gradient_element_bytes;
+}
+
+/// What the entry keeps of its model: all but the activations.
+TrainingMemory kept_of(const TrainingEntry& entry, const TimedModel& model) {
   const std::int64_t parameters = model.gradient_elements();
   const int width = model.gradient_element_bytes;
   TrainingMemory memory;
-  const std::int64_t narrow = entry.mixed_precision ? activation_bytes(entry.type) : width;
+  const int narrow = activation_width(entry, model);
   memory.weights = Bytes{parameters * (entry.mixed_precision ? width + narrow : width)};
   memory.gradients = Bytes{parameters * width};
   const std::int64_t copy = entry.optimizer != Optimizer::none && width < 4 ? 4 : 0;
   memory.optimizer = Bytes{parameters * (bytes_of(entry.optimizer).state + copy)};
+  return memory;
+}
+
+}  // namespace
+
+TrainingMemory entry_memory(const TrainingEntry& entry) {
+  const TimedModel model = trained_model(entry);
+  TrainingMemory memory = kept_of(entry, model);
   if (entry.model) {
     const LayerTable network = *network_of(entry);
     std::int64_t outputs = 0;
     for (const Layer& layer : network.layers) outputs += layer.output_elements;
-    memory.activations = Bytes{outputs * model.batch * narrow};
+    memory.activations = Bytes{outputs * model.batch * activation_width(entry, model)};
   }
   return memory;
 }
@@ -256,6 +273,8 @@ TrainedJob TrainingGraphs::operator()(const std::string& name, int gpus) {
     if (!trained->memory) trained->memory = memory_of(scenario_, entry);
     TrainedJob job = trained_job(entry, plan_job(scenario_, entry, model_of(*trained), gpus), gpus);
     job.memory = *trained->memory;
+    const TrainingMemory parts = kept_of(entry, model_of(*trained));
+    job.notes.state = parts.weights + parts.optimizer;
     return job;
   } catch (const InputError& error) {
     rethrow_about(entry, error);

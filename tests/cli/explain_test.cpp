@@ -53,6 +53,54 @@ TEST_CASE("the story says which slow components held a job up, at each instant t
   CHECK(contains(json.out, entry("an event on server 0", "2", "100", "50")));
 }
 
+TEST_CASE("the story counts what a job's steps leave of its slowness, what is out of service, and why a job ends") {
+  // GPU 3 takes 3 times as long from 100 s on. After 60 s the job has lost 40 and moves micro-batches; of 8 replicas
+  // the slow one then takes 364 thousandths of its passes, 3 times as long.
+  Workplace here;
+  here.write("jobs.csv", "job_id,submit_s,gpus,model,iterations\ntrain,0,8,resnet50,10000\n");
+  here.write("events.csv", "component,down_s,up_s,slows\ngpu3,100,400,3\n");
+  here.write("run.yaml",
+             "schema_version: 1\nname: run\ncluster: {servers: 2, gpus_per_server: 8}\n"
+             "policies: {scheduling: fifo}\nworkload: {jobs: jobs.csv}\n"
+             "failures: {events: events.csv, mitigation: {microbatches: 40s}}\n");
+  const Outcome json = here.contend("explain run.yaml train --json");
+  REQUIRE_MESSAGE(json.code == 0, json.err);
+  CHECK(contains(json.out, fmt::format("\"time_s\": 300,\n      \"lost_at_most_s\": {:.9f}\n",
+                                       60 * (1 - 1 / 3.0) + 240 * (1 - 1 / 1.092))));
+
+  here.write("two.csv", "job_id,submit_s,gpus,duration_s\na,0,8,100\nb,20,16,500\n");
+  here.write("down.csv", "component,drain_s,down_s,up_s\nserver1,10,300,400\nserver0,,600,700\n");
+  here.write("two.yaml",
+             "schema_version: 1\nname: two\ncluster: {servers: 2, gpus_per_server: 8}\n"
+             "policies: {scheduling: fifo, placement: first-fit}\nworkload: {jobs: two.csv}\n"
+             "failures: {events: down.csv, retries: 0, detection: 30s}\n");
+  const Outcome story = here.contend("explain two.yaml b");
+  REQUIRE_MESSAGE(story.code == 0, story.err);
+  CHECK(contains(story.out, "up to 8 GPUs out of service: failed, drained, or kept as spares"));
+  CHECK(contains(story.out,
+                 "630 s  ends for good: failures interrupted it 1 time, and failures.retries lets it start "
+                 "again 0 times"));
+  CHECK(contains(here.contend("explain two.yaml b --json").out, "\"out_of_service_gpus\": 8"));
+}
+
+TEST_CASE("the story names the links of a job's servers that were down") {
+  Workplace here;
+  here.write("jobs.csv", "job_id,submit_s,model,gpus,iterations,place\none,0,vgg16,2,10,server0:0;server1:0\n");
+  here.write("links.csv",
+             "time_s,link,factor\n0.5,leaf0->server1/nic0,0\n0.75,leaf0->server1/nic0,1\n"
+             "0.5,leaf0->server2/nic0,0\n0.75,leaf0->server2/nic0,1\n");
+  here.write(
+      "run.yaml",
+      "schema_version: 1\nname: run\ncluster: {servers: 4, gpus_per_server: 2}\n"
+      "network: {fidelity: flow, nic: 10Gbps, events: links.csv, fabric: {kind: leaf-spine, servers_per_leaf: 4, "
+      "spines: 1}}\n"
+      "policies: {scheduling: fifo, placement: first-fit}\nworkload: {jobs: jobs.csv}\n");
+  const Outcome story = here.contend("explain run.yaml one");
+  REQUIRE_MESSAGE(story.code == 0, story.err);
+  CHECK(contains(story.out, "leaf0->server1/nic0         0.250"));
+  CHECK(!contains(story.out, "server2"));
+}
+
 TEST_CASE("the story says on which links a job's transfers lost time, and because of which job") {
   Workplace here;
   here.write("jobs.csv",

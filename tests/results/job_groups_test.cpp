@@ -81,6 +81,26 @@ TEST_CASE("classes of size end at powers of two and are in order") {
   CHECK(values == "1 2 3-4 9-16 65-128 ");
 }
 
+TEST_CASE("groups of a run with failures have the time to an interruption and the effective training time") {
+  std::vector<StoredJob> jobs{job("", 8, 0, 100), job("", 8, 0, 300), job("", 1, 0, 10)};
+  const StoredReplica calm = replica(jobs);
+  CHECK(std::isnan(figure(group_figures({&calm, 1}, find_grouping("size"))[1].figures, "interruptions")));
+  jobs[1].interruptions = 2;
+  jobs[1].overhead = Time::seconds(20);
+  jobs[1].redone = Time::seconds(40);
+  jobs[1].away = Time::seconds(50);
+  jobs[1].waited = Time::seconds(50);
+  const StoredReplica run = replica(jobs);
+  const std::vector<GroupFigures> groups = group_figures({&run, 1}, find_grouping("size"));
+  REQUIRE(groups.size() == 2);
+  CHECK(figure(groups[0].figures, "interruptions") == 0);
+  CHECK(std::isnan(figure(groups[0].figures, "interruption_mean_s")));
+  CHECK(figure(groups[0].figures, "effective_time") == near(1));
+  CHECK(figure(groups[1].figures, "interruptions") == 2);
+  CHECK(figure(groups[1].figures, "interruption_mean_s") == near(200));
+  CHECK(figure(groups[1].figures, "effective_time") == near((100.0 + 240) / (100 + 400)));
+}
+
 TEST_CASE("means over runs: a run without a job of the group has none of it, and no time") {
   const std::vector<StoredReplica> runs{replica({job("a", 1, 0, 10), job("b", 1, 0, 10)}),
                                         replica({job("a", 1, 0, 30)})};

@@ -95,7 +95,7 @@ TEST_CASE("presets have the rates of their sources") {
 
 TEST_CASE("what is saved of a job and what that costs") {
   const auto costs = [](const std::string& keys, int gpus = 1) {
-    return checkpoint_costs(failing("checkpoints: {" + keys + "}\n"), gpus);
+    return checkpoint_costs(failing("checkpoints: {" + keys + "}\n"), {gpus, Bytes{64'000'000'001}, Time::seconds(3)});
   };
   CHECK(costs("").checkpoint_interval == Time{});
   CHECK(costs("policy: none").checkpoint_interval == kNeverSaved);
@@ -110,6 +110,58 @@ TEST_CASE("what is saved of a job and what that costs") {
   CHECK(behind.persist == Time::seconds(80));
   CHECK_THROWS_AS(static_cast<void>(costs("policy: synchronous, period: 1min, size: 10GB, rate: 100GB/s", 800)),
                   InputError);
+  // The model has 64 GB and a byte, of which each of 8 GPUs saves as much, rounded up.
+  CHECK(costs("policy: synchronous, period: 1h, size: auto, rate: 8GB/s", 8).checkpoint.ns() == 8'000'000'001);
+  CHECK(costs("policy: asynchronous, period: 1h, size: auto, store: 8GB/s", 8).written == Bytes{8'000'000'001});
+  // Copied to host memory at 2 GB/s in 5 s, of which passes of 3 s hide as many; at 4 GB/s they hide all.
+  const PreemptionCosts copied =
+      costs("policy: asynchronous, period: 1h, size: 10GB, copy_rate: 2GB/s, rate: 4GB/s", 2);
+  CHECK(copied.checkpoint == Time::seconds(2));
+  CHECK(copied.persist == Time::seconds(5));
+  CHECK(costs("policy: asynchronous, period: 1h, size: 10GB, copy_rate: 4GB/s").checkpoint == Time{});
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(checkpoint_costs(failing("failures: {jobs: {mean: 9d}}\ncheckpoints: {policy: asynchronous, "
+                                                 "period: optimal, size: 10GB, copy_rate: 4GB/s, persist: 9s}\n"),
+                                         {1, Bytes{}, Time::seconds(3)})),
+      doctest::Contains("checkpoints that cost nothing have no optimal period"), InputError);
+  CHECK(costs("policy: asynchronous, period: 1h, size: 10GB, copy_rate: 4GB/s, persist: 9s").persist ==
+        Time::seconds(9));
+}
+
+TEST_CASE("a checkpoint of size auto has the weights and the optimizer of the job's training entry") {
+  const auto first_job = [](const std::string& entry, const std::string& checkpoints) {
+    const Scenario scenario =
+        parsed("cluster: {servers: 2, gpus_per_server: 8, gpu_memory: 80GB}\ntraining: {it: {" + entry +
+               "}}\nworkload: {generate: {sizes: {16: 1}, models: [it], iterations: [4, 4], arrivals: 1s}}\n"
+               "policies: {scheduling: fifo}\ncheckpoints: {policy: synchronous, iterations: 2, size: " +
+               checkpoints + "}\n");
+    return run_scenario(scenario, 1).jobs.front();
+  };
+  // ResNet-50: 25,557,032 parameters, each with a weight and a momentum in fp32. After 2 of 4 iterations it saves.
+  const JobResult small =
+      first_job("model: resnet50, device: V100-SXM2, batch: 32, optimizer: momentum", "auto, rate: 1GB/s");
+  CHECK(small.notes.state == Bytes{25'557'032LL * 8});
+  CHECK(small.overhead.ns() == 204'456'256);
+  // A transformer in bf16 with Adam: 2 + 4 + 8 bytes, whatever its parallelism.
+  const JobResult large = first_job(
+      "model: gpt-sc21-1.7b, device: A100-80GB, dtype: bf16, batch: 64, sequence: 2048, optimizer: "
+      "adam, "
+      "parallel: {tensor: 4, pipeline: 2}",
+      "auto, rate: 1GB/s");
+  CHECK(large.notes.state.count() % 14 == 0);
+  CHECK(large.notes.state.count() / 14 == near(1.7e9, 0.05));
+  CHECK(large.overhead.to_seconds() == near(static_cast<double>(large.notes.state.count()) / 1e9, 1e-6));
+}
+
+TEST_CASE("a rate of 0 is a component that never fails") {
+  const FailureSpec never = failure_spec(
+      failing("failures: {components: [{name: gpu, of: gpu, fails: {per_day: 0}}], jobs: {per_day: 0}, repair: {mean: "
+              "6h}}\n"),
+      1);
+  CHECK_FALSE(never.any());
+  CHECK(mentions(failure_errors("failures: {components: [{name: gpu, of: gpu, fails: {mean: 9d}}], repair: {per_day: "
+                                "0}}\n"),
+                 "nothing would ever be repaired"));
 }
 
 TEST_CASE("the optimal period is that of the job's own rate of failures") {
@@ -118,7 +170,7 @@ TEST_CASE("the optimal period is that of the job's own rate of failures") {
       "1min}\n");
   for (const int gpus : {8, 512, 1024}) {
     const double mean = 1000 / 6.5 * 86'400 / (gpus / 8);
-    CHECK(checkpoint_costs(scenario, gpus).checkpoint_interval.to_seconds() == near(optimal_period(60, mean), 1e-9));
+    CHECK(checkpoint_costs(scenario, {gpus}).checkpoint_interval.to_seconds() == near(optimal_period(60, mean), 1e-9));
   }
 }
 
@@ -173,6 +225,14 @@ TEST_CASE("faults of failures and checkpoints are named with what would be right
   CHECK(mentions(failure_errors("checkpoints: {policy: asynchronous, iterations: 9, size: 1GB, store: 1GB/s, persist: "
                                 "1s}"),
                  "leave it out"));
+  CHECK(mentions(failure_errors("checkpoints: {policy: asynchronous, period: 1h, copy_rate: 1GB/s}"),
+                 "needs checkpoints.size"));
+  CHECK(mentions(
+      failure_errors("checkpoints: {policy: asynchronous, period: 1h, size: auto, copy_rate: 1GB/s, cost: 1s}"),
+      "leave checkpoints.cost out"));
+  CHECK(mentions(failure_errors("checkpoints: {policy: synchronous, period: 1h, size: auto, copy_rate: 1GB/s}"),
+                 "checkpoints.policy: asynchronous"));
+  CHECK(mentions(failure_errors("checkpoints: {policy: synchronous, period: 1h, size: all, rate: 1GB/s}"), "auto"));
   CHECK(mentions(failure_errors("scheduling: {preemption: {restart_cost: 1s}}"), "it is now \"checkpoints\""));
 }
 
@@ -224,6 +284,9 @@ TEST_CASE("jobs of iterations stop for checkpoints, and share the store") {
   }
   CHECK(mentions(complaint("policy: synchronous, iterations: 4, size: 1GB, store: 8GB/s", true),
                  "job \"a\" has a duration, and so needs a period"));
+  for (const bool timed : {false, true})
+    CHECK(mentions(complaint("policy: synchronous, period: 4s, size: auto, rate: 8GB/s", timed),
+                   "auto: nothing says how large the model of job \"a\" is"));
 }
 
 TEST_CASE("a scenario with failures runs, and the figures of failures are there") {

@@ -69,7 +69,9 @@ TEST_CASE("late workers: sequential codes compute less than GC, and wait for who
       LateWorkers{", gradient_coding: {code: m-sgc, stragglers: 1, burst: 1, window: 2}"}.run();
   constexpr std::int64_t kStep = 82'666'667;
   CHECK(multiplexed.end.ns() == 12 * kStep + 495 * 2 * kStep + 494 * 3 * kStep);
-  CHECK(multiplexed.jobs[0].iterations_done == 1001);
+  CHECK(multiplexed.jobs[0].iterations == 1000);
+  CHECK(multiplexed.jobs[0].iterations_done == 1000);
+  CHECK(multiplexed.jobs[0].iteration().ns() == multiplexed.end.ns() / 1000);
   CHECK(multiplexed.jobs[0].left_behind == 495);
   CHECK(multiplexed.jobs[0].notes.plan->samples == 8 * 16);
   // SR-SGC(1, 2, 1): 2 parts, and a step more.

@@ -181,9 +181,9 @@ TEST_CASE("the figures of the engine: what jobs get, wait and lose under its rul
         t.options.failures.retries = 3;
         t.options.rules.preemption = {in_ns(6), in_ns(50), in_ns(4), in_ns(9)};
       },
-      "jct 69650 held 23957 waited 45021 overhead 2294 restarting 638 redone 2923 away 672 undetected 392 "
-      "| compute 57105 lost 9082 slowed 0 busy 70603 down 5822 | 57 preempted 63 struck 0 covered 57 "
-      "failures 44 attempts 601 iterations, digest dbd00f5653318ed0");
+      "jct 69185 held 23756 waited 44708 overhead 2297 restarting 652 redone 3050 away 721 undetected 441 "
+      "| compute 55801 lost 9628 slowed 0 busy 69847 down 5808 | 59 preempted 63 struck 0 covered 55 "
+      "failures 44 attempts 591 iterations, digest 7114a2a11198f24d");
   add(
       "failures of jobs, some of which hang",
       [](Trial& t) {

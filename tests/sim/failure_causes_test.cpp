@@ -184,5 +184,5 @@ TEST_CASE("the cause of an interruption: who noticed it first, and after how lon
   slow[0].slows = Slowdown{2'000, 1'000};
   CHECK(lines(slow) == CauseLines{"10 s, GPUs 0 to 0: an event slows by 2000",
                                   "15 s, GPUs 0 to 0: an event no longer slows by 2000",
-                                  "15 s, job 0: an outage on GPU 0 of server 0, found 0 s later by its slowness"});
+                                  "15 s, job 0: a slow component on GPU 0 of server 0, found by its slowness"});
 }

@@ -15,10 +15,11 @@ constexpr JobState kStates[] = {JobState::submitted, JobState::queued,   JobStat
 
 TEST_CASE("a job takes the documented steps and no other") {
   const std::set<std::pair<JobState, JobState>> legal{
-      {JobState::submitted, JobState::queued},  {JobState::submitted, JobState::failed},
-      {JobState::queued, JobState::running},    {JobState::queued, JobState::failed},
-      {JobState::running, JobState::finished},  {JobState::running, JobState::queued},
-      {JobState::running, JobState::preempted}, {JobState::preempted, JobState::running}};
+      {JobState::submitted, JobState::queued}, {JobState::submitted, JobState::failed},
+      {JobState::queued, JobState::running},   {JobState::queued, JobState::failed},
+      {JobState::queued, JobState::finished},  {JobState::running, JobState::finished},
+      {JobState::running, JobState::queued},   {JobState::running, JobState::preempted},
+      {JobState::preempted, JobState::running}};
   for (const JobState from : kStates) {
     for (const JobState to : kStates) {
       INFO(to_string(from), " -> ", to_string(to));

@@ -88,6 +88,44 @@ TEST_CASE("a job that has gone on losing saves, leaves what is slow, and restart
   CHECK(cluster.run_both_ways().jobs[0].finish.ns() == 211 + 10 + 20 * 107);
 }
 
+TEST_CASE("a job restarts only where it finds other GPUs, and at the instant at which it does") {
+  StruckCluster cluster = slow_training(4);
+  cluster.failures.outages = {slow_outage(1, 90'000, 3, 4, 3000)};
+  cluster.failures.mitigation.restart = Time::nanoseconds(100);
+  const auto alone = [] {
+    StruckCluster slow = slow_training(4);
+    slow.failures.outages = {slow_outage(1, 90'000, 3, 4, 3000)};
+    return slow.run_both_ways();
+  };
+  // There is nowhere to go: it goes on as without the step.
+  const RunResult stays = cluster.run_both_ways();
+  CHECK(stays.jobs[0].finish == alone().jobs[0].finish);
+  CHECK(stays.jobs[0].interruptions == 0);
+
+  // Another job has the fifth server until 1,000 ns. 2 of 3 ns are lost from 1 on, so that the job would have gone at
+  // 151. An iteration takes 307, and 3 have ended at 1,000 but for what was fast at first: 1 ns of computing is
+  // worth 3.
+  cluster.servers = 5;
+  JobSpec other;
+  other.graph = 1;
+  cluster.graphs.emplace_back("role v 1 | compute z v 1000");
+  cluster.jobs.insert(cluster.jobs.begin(), other);
+  cluster.failures.outages = {slow_outage(1, 90'000, 4, 5, 3000)};
+  const RunResult goes = cluster.run_both_ways();
+  CHECK(goes.jobs[0].finish.ns() == 1'000);
+  CHECK(goes.jobs[1].interruptions == 1);
+  CHECK(goes.jobs[1].finish.ns() == 1'000 + 17 * 107);
+  CHECK(goes.jobs[1].redone.ns() == 1'000 - (3 * 307 - 2));
+
+  // A job that waits in the queue goes first: the place is gone, and there is no other.
+  cluster.jobs.push_back(other);
+  cluster.jobs[2].submit = Time::nanoseconds(500);
+  cluster.jobs[2].iterations = 80;
+  const RunResult late = cluster.run_both_ways();
+  CHECK(late.jobs[2].start.ns() == 1'000);
+  CHECK(late.jobs[1].interruptions == 0);
+}
+
 TEST_CASE("a step that can't help is passed over") {
   // All replicas are the stage of one: there is nobody to move micro-batches to.
   StruckCluster cluster = slow_training(5);

@@ -229,8 +229,62 @@ TEST_CASE("a job that is interrupted too often ends, failed") {
   CHECK(result.jobs[0].finish.ns() == 90);
   CHECK(result.jobs[0].outcome == JobOutcome::failed);
   CHECK(result.jobs[0].interruptions == 3);
+  CHECK(result.jobs[0].reason == "failures interrupted it 3 times, and failures.retries lets it start again 2 times");
+  // It ends when the last failure is noticed, 7 ns later, without diagnosis, and until then it keeps its other GPU.
+  one.servers = 2;
+  one.jobs[0].gpus = 2;
+  one.failures.of_jobs.reset();
+  one.failures.outages = {outage(30, 31, 0, 1), outage(120, 900, 0, 1)};
+  one.failures.retries = 1;
+  one.failures.detection = Time::nanoseconds(7);
+  one.failures.diagnosis = Time::nanoseconds(50);
+  one.jobs.push_back(timed_ns(100, 5));
+  const RunResult noticed = one.run_both_ways();
+  CHECK(noticed.jobs[0].finish.ns() == 120 + 7);
+  CHECK(noticed.jobs[0].away.ns() == 57 + 7);
+  CHECK(noticed.jobs[0].undetected.ns() == 14);
+  CHECK(noticed.jobs[1].start.ns() == 120 + 7);
+  one.failures.of_jobs = DurationLaw::constant(Time::nanoseconds(30));
+  one.failures.outages.clear();
+  one.jobs.pop_back();
   one.failures.retries.reset();
   CHECK_THROWS_AS(static_cast<void>(one.run()), InputError);  // it would never end
+}
+
+TEST_CASE("a preemption for a job that comes back after a failure is of second order") {
+  // The short job fails at 5, comes back when its GPU is repaired at 6, and pushes out the long one, which had the
+  // other GPU from 1 on and has saved nothing.
+  StruckCluster two{
+      .servers = 2, .jobs = {timed_ns(0, 20), timed_ns(1, 100)}, .shortest_first = true, .preemptive = true};
+  two.jobs[0].gpus = 2;
+  two.jobs[0].submit = Time::nanoseconds(3);
+  two.jobs[1].submit = Time{};
+  two.costs = {Time{}, kNeverSaved, Time{}};
+  two.failures.outages = {outage(5, 6, 0, 1)};
+  const RunResult result = two.run_both_ways();
+  CHECK(result.jobs[1].preemptions == 2);  // the first one made room before the failure
+  CHECK(result.jobs[1].second_order_preemptions == 1);
+  CHECK(result.jobs[1].lost.ns() == 3 + 1);
+  CHECK(result.jobs[1].lost_to_second_order.ns() == 1);
+  const Summary summary = summarise(result);
+  CHECK(summary.second_order_preemptions == near(1));
+  CHECK(summary.goodput == near((2.0 * 20 + 100) / (2 * 126)));
+}
+
+TEST_CASE("jobs that share a GPU divide its time in goodput") {
+  // Both compute on both GPUs all the time, in turns; the third GPU is out of service at the end of the run.
+  JobSpec job;
+  job.gpus = 2;
+  job.iterations = 10;
+  StruckCluster cluster{.servers = 1,
+                        .gpus_per_server = 2,
+                        .jobs = {job, job},
+                        .graphs = {"role w 2 | compute x w 10 | all-reduce g w 0 | x -> g | g => x"}};
+  cluster.failures.outages = {outage(1'000'000, 1'000'001, 0, 1)};
+  const RunResult result = cluster.run_both_ways();
+  const Summary summary = summarise(result);
+  CHECK(result.jobs[0].held.ns() + result.jobs[1].held.ns() > result.end.ns());
+  CHECK(summary.goodput == near(1));
 }
 
 TEST_CASE("the clock of a job's own failures runs while it runs") {
