@@ -242,6 +242,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     ledger_.write(now, report);
     if (options_.uses) options_.uses(ledger_.uses(now));
     report.delays = delays_.delays(now);
+    report.has_delays = delays_.watches_any();
     for (std::size_t l = 0; l < report.links.size(); ++l) {
       [[maybe_unused]] const double carried = fluid_.carried(LinkId{l}, now);
       CONTEND_DCHECK(std::abs(carried - report.links[l].bytes) <= 1e-6 * carried + 1,
