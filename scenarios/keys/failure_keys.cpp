@@ -201,7 +201,10 @@ class Finder {
     const std::int64_t spares = std::int64_t{failures.spares} + failures.cold_spares;
     const char* const key = failures.spares > 0 ? "failures.spares" : "failures.cold_spares";
     if (spares >= scenario_.cluster.servers)
-      add(key, fmt::format("{} spares, but the cluster has {} servers with them", spares, scenario_.cluster.servers));
+      add(key,
+          fmt::format("of {} servers of the cluster {} would be spares, and none would be left for jobs",
+                      scenario_.cluster.servers, spares),
+          fmt::format("spares are some of cluster.servers: give more than {} of these, or fewer spares", spares));
     if (failures.hangs > 0 && !failures.has_own())
       add("failures.hangs", "no job fails by itself", "give failures.jobs, the law of these failures");
     if (failures.jobs_found_by && !failures.has_own())

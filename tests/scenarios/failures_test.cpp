@@ -143,13 +143,14 @@ TEST_CASE("faults of failures and checkpoints are named with what would be right
       "a domain of `a` has 200 servers, the cluster has 128"));
   CHECK(mentions(failure_errors("failures: {preset: rsc-1}"), "not how long repairs take"));
   CHECK(mentions(failure_errors("failures: {preset: rsc-3}"), "did you mean \"rsc-1\"?"));
-  CHECK(mentions(failure_errors("failures: {spares: 128}"), "128 spares, but the cluster has 128 servers"));
+  CHECK(mentions(failure_errors("failures: {spares: 128}"), "of 128 servers of the cluster 128 would be spares"));
   CHECK(mentions(failure_errors("failures: {detection: 5min}"), "something that fails"));
   CHECK(mentions(failure_errors("failures: {preset: rsc-1, repair: {mean: 1h}, spare_delay: 5min}"),
                  "failures.spares above 0"));
   CHECK(mentions(failure_errors("failures: {preset: rsc-1, repair: {mean: 1h}, cold_delay: 5min}"),
                  "failures.cold_spares above 0"));
-  CHECK(mentions(failure_errors("failures: {spares: 100, cold_spares: 28}"), "128 spares, but the cluster has 128"));
+  CHECK(mentions(failure_errors("failures: {spares: 100, cold_spares: 28}"),
+                 "of 128 servers of the cluster 128 would be spares"));
   const std::string found = one + "fails: {mean: 5d}, repair: {mean: 1h}, found_by: ";
   CHECK(mentions(failure_errors(found + "luck}]}"), "expected one of exit-code, heartbeat, timeout, slowdown"));
   CHECK(mentions(failure_errors(found + "slowdown}]}"), "`a` stops, and `found_by: slowdown` notices what has slows"));
@@ -220,10 +221,48 @@ TEST_CASE("jobs of iterations stop for checkpoints, and share the store") {
     CHECK(seconds("policy: synchronous, period: 4s, size: 1GB, store: 8GB/s", timed) == near(14));
     CHECK(seconds("policy: asynchronous, period: 4s, size: 1GB, store: 4GB/s", timed) == near(10));
     CHECK(mentions(complaint("policy: synchronous, period: 4s, size: 1GB, store: 1GB/s", timed),
-                   "a checkpoint of 8 GPUs takes 8s, longer than the period of 4s"));
+                   "a checkpoint of 8 GPUs takes 8 s, longer than the period of 4 s between two of them; a longer "
+                   "period, or a higher checkpoints.store"));
   }
+  // Figures that are no short numbers are rounded.
+  CHECK(mentions(complaint("policy: synchronous, period: 4s, size: 10GB, rate: 3GB/s", false),
+                 "takes 26.6667 s, longer than the period of 4 s between two of them; a longer period, or a higher "
+                 "checkpoints.rate"));
   CHECK(mentions(complaint("policy: synchronous, iterations: 4, size: 1GB, store: 8GB/s", true),
                  "job \"a\" has a duration, and so needs a period"));
+}
+
+TEST_CASE("a checkpoint that takes longer than the iterations between two of them is refused with both times") {
+  const std::string cluster =
+      "cluster: {servers: 2, gpus_per_server: 4}\nworkload: {generate: {sizes: {8: 1}, models: [resnet50], "
+      "iterations: [100, 100]}}\ncheckpoints: {policy: synchronous, iterations: 10, cost: ";
+  // What an iteration takes when the job is alone, its communication included.
+  const RunResult alone = run_scenario(parsed(cluster + "0s}\n"), 1);
+  const double iteration_s = (alone.jobs[0].finish - alone.jobs[0].start).to_seconds() / 100;
+  REQUIRE(iteration_s > 0);
+  const auto refusal = [&](const std::string& keys, bool runs) -> std::string {
+    const Scenario scenario = parsed(cluster + keys);
+    try {
+      if (runs)
+        static_cast<void>(run_scenario(scenario, 1));
+      else
+        static_cast<void>(check_scenario(scenario));
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  for (const bool runs : {false, true}) {
+    CAPTURE(runs);
+    CHECK(refusal(fmt::format("{:.9f}s}}\n", iteration_s * 9.9), runs).empty());
+    const std::string refused = refusal("20s}\n", runs);
+    CHECK(mentions(refused, "checkpoints.iterations: a checkpoint of job"));
+    CHECK(mentions(refused, "on 8 GPUs, takes 20 s, longer than the 10 iterations between two of them"));
+    const std::string before = "which take ";
+    REQUIRE(mentions(refused, before));
+    CHECK(std::stod(refused.substr(refused.find(before) + before.size())) == near(iteration_s * 10, 0.02));
+    CHECK(mentions(refused, "more iterations, or a lower checkpoints.cost"));
+  }
 }
 
 TEST_CASE("a scenario with failures runs, and the figures of failures are there") {
