@@ -189,6 +189,7 @@ struct CalendarEvent {
     wake,
     outage,
     job_failure,
+    stall,
     timer_end,
     shifted,
     saves,

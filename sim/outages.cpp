@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace contend {
 namespace {
@@ -135,6 +135,7 @@ void Outages::on_job_failure(JobId job) {
 }
 
 void Outages::strike() {
+  watch_stalls();
   if (is_due_) strike_due();
   is_due_ = false;
   withhold_free();
@@ -168,6 +169,8 @@ void Outages::strike_due() {
       isolating_.push_back(what - spares - components);
     }
   }
+  for (const auto& [job, stall] : stalls_)
+    if (stall.at == state_.clock && !state_.calendar.pending(stall.event)) struck_.push_back({job, FoundBy::stall});
   // Of these jobs some have just ended.
   std::erase_if(struck_, [&](const Struck& each) { return state_.run(each.job).state != JobState::running; });
   for (const std::uint32_t each : turning_) {
@@ -407,6 +410,7 @@ void Outages::interrupt(JobId job, std::span<const Struck> by) {
   const bool by_itself = own != nullptr && own->at == state_.clock;
   const bool hangs = by_itself && spec_.hangs > 0 && own->stream.uniform() < spec_.hangs;
   bool has_own = by_itself;
+  const bool is_stalled = std::ranges::find(by, FoundBy::stall, &Struck::by) != by.end();
   FoundBy first = FoundBy::delay;
   Time detection = Time::never();
   for (const Struck& each : by) {
@@ -419,13 +423,17 @@ void Outages::interrupt(JobId job, std::span<const Struck> by) {
     detection = delay;
     first = found_by;
   }
-  if (!by.empty() && !by_itself && goes_on(job, detection)) return;
+  if (!by.empty() && !by_itself && !is_stalled && goes_on(job, detection)) return;
   if (state_.options.decisions != nullptr) {
     constexpr const char* kWords[] = {"", "its exit code", "its heartbeats", "a time-out", "its slowness"};
-    std::string cause = by_itself ? "the job fails by itself" : "";
-    const std::string failed = cause_of(job);
-    cause += (cause.empty() || failed.empty() ? "" : ", ") + failed;
-    if (first != FoundBy::delay)
+    std::vector<std::string> causes;
+    if (by_itself) causes.emplace_back("the job fails by itself");
+    if (is_stalled)
+      causes.push_back(fmt::format("a transfer has had no route for {:g} s, its time-out",
+                                   (state_.clock - stalls_.at(job).since).to_seconds()));
+    if (const std::string failed = cause_of(job); !failed.empty()) causes.push_back(failed);
+    std::string cause = fmt::format("{}", fmt::join(causes, ", "));
+    if (first != FoundBy::delay && first != FoundBy::stall)
       cause +=
           fmt::format(", found {:g} s later by {}", detection.to_seconds(), kWords[static_cast<std::size_t>(first)]);
     state_.options.decisions->interrupted(state_.clock, job, cause);

@@ -112,6 +112,7 @@ FailureSpec failure_spec(const Scenario& scenario, std::uint64_t seed) {
   spec.components = classes_of(scenario);
   spec.of_jobs = law_of_jobs(scenario);
   spec.jitter = failures.jitter;
+  spec.stalls_fail = failures.stalls_fail();
   spec.seed = seed;
   if (failures.events)
     spec.outages = read_failure_events(*failures.events, scenario.cluster.servers, scenario.cluster.gpus_per_server);

@@ -419,6 +419,38 @@ TEST_CASE("a run on a fabric that fails is the same for a seed, and other polici
   CHECK(lost.to_seconds() / down.end.to_seconds() / 8 == near(1.0 / 6, 0.3));
 }
 
+TEST_CASE("with found_by: timeout parts of the fabric interrupt jobs, with leaping and without") {
+  const std::string jobs =
+      "workload: {generate: {sizes: {4: 6}, models: [resnet50], iterations: [400, 400], arrivals: 1s}}\n";
+  const auto run = [&](const std::string& found, const std::string& more) {
+    return run_scenario(
+        parsed(failing_fabric("{name: cards, of: nic, fails: {mean: 5s}, repair: {mean: 1s}" + found + "}") +
+               "  detection: 1s\n" + more + jobs),
+        1);
+  };
+  const auto interruptions = [](const RunResult& result) {
+    int all = 0;
+    for (const JobResult& job : result.jobs) all += job.interruptions;
+    return all;
+  };
+  const std::string timeout = "  detectors: {timeout: 1s}\n";
+  const RunResult interrupted = run(", found_by: timeout", timeout);
+  CHECK(interruptions(interrupted) > 10);
+  CHECK(interrupted.may_fail);
+  CHECK(interrupted.digest == run(", found_by: timeout", timeout + "engine: {leap: false}\n").digest);
+  for (const JobResult& job : interrupted.jobs) {
+    CHECK(job.state == JobState::finished);
+    CHECK(job.finish - job.submit == job.waited + job.held + job.away);
+    CHECK(job.away == Time{});  // what has run out of time has been noticed
+  }
+  // Without time-outs, or with long ones, they wait for the repair.
+  const RunResult patient = run("", "");
+  CHECK(interruptions(patient) == 0);
+  const RunResult long_ones = run(", found_by: timeout", "  detectors: {timeout: 1d}\n");
+  CHECK(interruptions(long_ones) == 0);
+  CHECK(long_ones.end == patient.end);
+}
+
 TEST_CASE("parts of a fabric that can't fail so are refused") {
   const auto refused = [](const std::string& component, const std::string& cluster = kFabricCluster) {
     return errors_of(failing_fabric(component, cluster));
@@ -426,6 +458,18 @@ TEST_CASE("parts of a fabric that can't fail so are refused") {
   CHECK(mentions(refused("{name: a, of: nic, fails: {mean: 1d}}", "network: {nic: 10Gbps}\n"),
                  "`a` is a part of the fabric, which only network.fidelity `flow` has"));
   CHECK(mentions(refused("{name: a, of: nic, slows: 2, fails: {mean: 1d}}"), "slows_network are for GPUs and servers"));
+  CHECK(mentions(refused("{name: a, of: nic, found_by: heartbeat, fails: {mean: 1d}}"),
+                 "a job notices only that a transfer stands still; found_by: timeout"));
+  CHECK(mentions(refused("{name: a, of: nic, found_by: timeout, factor: 0.5, fails: {mean: 1d}}"),
+                 "`a` leaves 0.5 of the bandwidth, and a transfer that goes on does not run out of time"));
+  CHECK(mentions(errors_of(failing_fabric("{name: a, of: nic, found_by: timeout, fails: {mean: 1d}}") +
+                           "  detectors: {timeout: 0s}\n"),
+                 "failures.detectors.timeout: a transfer that stands still would have no time at all"));
+  CHECK(mentions(
+      errors_of(failing_fabric("{name: a, of: nic, factor: 0.5, fails: {mean: 1d}}") +
+                "  mitigation: {topology: 10s}\n"),
+      "failures.mitigation.topology: `a` is a part of the fabric, and a job does nothing about links that are slow or "
+      "down; it does about servers with slows_network, at network.fidelity analytic or contention"));
   CHECK(mentions(refused("{name: a, of: gpu, factor: 0.5, fails: {mean: 1d}}"),
                  "`a` has a factor, which only `of: link`"));
   CHECK(mentions(refused("{name: a, of: switch, factor: 1.5, fails: {mean: 1d}}"), "factor"));

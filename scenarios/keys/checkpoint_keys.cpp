@@ -1,0 +1,116 @@
+#include "scenarios/keys/failure_keys.hpp"
+#include "scenarios/keys/key_rows.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace contend {
+namespace {
+
+using key_rows::kDay;
+using key_rows::maybe;
+using key_rows::row;
+using key_rows::where;
+
+constexpr std::string_view kNeedsPeriod = "checkpoints.policy: synchronous or asynchronous";
+
+bool has_period(const Scenario& scenario) {
+  return scenario.checkpoints.has_period();
+}
+
+Codec<CheckpointPeriod> period_codec() {
+  const Codec<Time> time = quantity_codec(Time{}, 365 * kDay);
+  Codec<CheckpointPeriod> codec;
+  codec.type = "time or optimal";
+  codec.range = time.range;
+  codec.schema = [time](JsonWriter& json) { any_of_schema(json, time.schema, word_schema("optimal")); };
+  codec.read = [time](const YamlNode& node, const Reading& reading, CheckpointPeriod& value) {
+    if (node.kind == YamlNode::Kind::scalar && node.text == "optimal") {
+      value = {Time{}, true};
+      return;
+    }
+    const std::size_t complaints = reading.complaints.size();
+    Time read;
+    time.read(node, reading, read);
+    if (reading.complaints.size() == complaints) value = {read, false};
+  };
+  codec.print = [time](const CheckpointPeriod& value) { return value.optimal ? "optimal" : time.print(value.time); };
+  codec.plain = [time](const CheckpointPeriod& value, PartNames apart) -> std::optional<PlainValue> {
+    if (value.optimal) return PlainValue{"optimal", std::nullopt};
+    return plain_value(time, value.time, apart);
+  };
+  return codec;
+}
+
+}  // namespace
+
+std::vector<ScenarioKey> checkpoint_keys() {
+  return {
+      row(
+          "checkpoints.policy", [](auto& s) -> auto& { return s.checkpoints.policy; },
+          choice_codec<CheckpointPolicy>({{"continuous", CheckpointPolicy::continuous},
+                                          {"none", CheckpointPolicy::none},
+                                          {"synchronous", CheckpointPolicy::synchronous},
+                                          {"asynchronous", CheckpointPolicy::asynchronous},
+                                          {"just-in-time", CheckpointPolicy::just_in_time}}),
+          "what is saved of a job's work. continuous: everything, at once and for nothing; none: nothing; synchronous: "
+          "the job stops while it saves; asynchronous: it stops for checkpoints.cost and goes on while the rest is "
+          "written (CheckFreq, FAST 2021; DataStates-LLM, HPDC 2024; Gemini, SOSP 2023); just-in-time: healthy "
+          "replicas "
+          "save at the failure (EuroSys 2024)"),
+      where(
+          row(
+              "checkpoints.period", [](auto& s) -> auto& { return s.checkpoints.period; }, period_codec(),
+              "work between two checkpoints; optimal: for each job the period for which it takes least time at the "
+              "rate at which its components fail (Daly 2006, solved exactly). A job of iterations saves when one ends, "
+              "after as many as last so long by the mean of those since its last checkpoint"),
+          has_period, kNeedsPeriod),
+      where(row(
+                "checkpoints.iterations", [](auto& s) -> auto& { return s.checkpoints.iterations; },
+                maybe(integer_codec<std::int64_t>(1, 1'000'000'000)),
+                "in place of the period, iterations between two checkpoints of a job of iterations, which returns to "
+                "the last one after a preemption or a failure"),
+            has_period, kNeedsPeriod),
+      where(
+          row(
+              "checkpoints.cost", [](auto& s) -> auto& { return s.checkpoints.cost; }, quantity_codec(Time{}, kDay),
+              "time for which each checkpoint stops a job; just-in-time: time that a job needs to save itself after a "
+              "failure"),
+          [](const Scenario& s) {
+            return s.checkpoints.has_period() || s.checkpoints.policy == CheckpointPolicy::just_in_time;
+          },
+          "checkpoints.policy: synchronous, asynchronous or just-in-time"),
+      where(
+          row(
+              "checkpoints.persist", [](auto& s) -> auto& { return s.checkpoints.persist; },
+              quantity_codec(Time{}, 365 * kDay), "further time until an asynchronous checkpoint can be restored"),
+          [](const Scenario& s) { return s.checkpoints.policy == CheckpointPolicy::asynchronous; },
+          "checkpoints.policy: asynchronous"),
+      where(row(
+                "checkpoints.size", [](auto& s) -> auto& { return s.checkpoints.size; },
+                maybe(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50})),
+                "bytes that each GPU of a job saves; with checkpoints.rate the time to write them is the cost of a "
+                "synchronous checkpoint and the persist of an asynchronous one"),
+            has_period, kNeedsPeriod),
+      where(row(
+                "checkpoints.rate", [](auto& s) -> auto& { return s.checkpoints.rate; },
+                maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
+                "rate at which all GPUs of a job write together; without checkpoints.store jobs don't slow each other "
+                "down"),
+            has_period, kNeedsPeriod),
+      where(row(
+                "checkpoints.store", [](auto& s) -> auto& { return s.checkpoints.store; },
+                maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
+                "rate of a store that all jobs write checkpoints.size to: those that write at once share it, each GPU "
+                "alike, and a job has at most checkpoints.rate"),
+            has_period, kNeedsPeriod),
+      row(
+          "checkpoints.restart_cost", [](auto& s) -> auto& { return s.checkpoints.restart; },
+          quantity_codec(Time{}, kDay),
+          "time on its GPUs before a job goes on, at each start after a preemption or a failure"),
+  };
+}
+
+}  // namespace contend
