@@ -202,7 +202,10 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
   void leap_totals(JobId job, const Totals& then, const Totals& now, Time, std::int64_t periods) override {
     if (delays_.watches(job)) delays_.leap(job, then.delays, now.delays, periods);
   }
-  void report(Time now, NetworkReport& report) override { report.delays = delays_.delays(now); }
+  void report(Time now, NetworkReport& report) override {
+    report.delays = delays_.delays(now);
+    report.has_delays = delays_.watches_any();
+  }
 
  private:
   /// The rest of a transfer: first its start-up time, then its bytes.

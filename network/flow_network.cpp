@@ -14,6 +14,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace contend {
@@ -165,6 +166,16 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     return beat ? wait_for(*beat, now) : Time{};
   }
 
+  void take_stalls(std::vector<Stall>& changed) override {
+    for (const JobId job : stalls_changed_) {
+      Time since = Time::never();
+      for (const Transfer& transfer : transfers_)
+        if (transfer.job == job) since = std::min(since, transfer.stalled);
+      changed.push_back({job, since});
+    }
+    stalls_changed_.clear();
+  }
+
   void leave(JobId job, Time now) override {
     now_ = now;
     claims_.drop(job);
@@ -242,6 +253,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     ledger_.write(now, report);
     if (options_.uses) options_.uses(ledger_.uses(now));
     report.delays = delays_.delays(now);
+    report.has_delays = delays_.watches_any();
     for (std::size_t l = 0; l < report.links.size(); ++l) {
       [[maybe_unused]] const double carried = fluid_.carried(LinkId{l}, now);
       CONTEND_DCHECK(std::abs(carried - report.links[l].bytes) <= 1e-6 * carried + 1,
@@ -260,7 +272,8 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     FlowId flow;             // none in the fixed time of a step, or without a route
     double later_bytes = 0;  // of TransferRequest
     bool is_active = false;
-    bool slow = false;  // true if other traffic slows the flow down
+    Time stalled = Time::never();  // since when it has had no route to send on
+    bool slow = false;             // true if other traffic slows the flow down
   };
 
   /// What a flow of a step sent at a constant rate.
@@ -365,6 +378,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
   void send(TransferId id) {
     Transfer& transfer = transfers_[id.index()];
     const RequestRoute::Step& step = step_of(transfer);
+    set_stalled(transfer, !transfer.route->open);
     if (!transfer.route->open) return;
     transfer.flow = fluid_.start({.links = step.flow.links,
                                   .bytes = std::max(step.flow.bytes - transfer.sent, kAlmostNothing),
@@ -398,8 +412,15 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     job_meter_[transfer.job.index()].change(0, slow ? 1 : -1, now);
   }
 
+  void set_stalled(Transfer& transfer, bool stalled) {
+    if ((transfer.stalled != Time::never()) == stalled) return;
+    transfer.stalled = stalled ? now_ : Time::never();
+    stalls_changed_.insert(transfer.job);
+  }
+
   void detach(TransferId id) {
     Transfer& transfer = transfers_[id.index()];
+    set_stalled(transfer, false);
     transfer.is_active = false;
     --active_;
     job_meter_[transfer.job.index()].change(-1, 0, now_);
@@ -530,6 +551,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
   mutable LinkClaims claims_;
   LinkChanges changes_;
   std::vector<bool> is_down_;  // by link
+  std::set<JobId> stalls_changed_;
   std::size_t active_ = 0;
   bool may_leap_ = false;
   std::uint64_t capacities_changed_ = 0;

@@ -11,7 +11,7 @@
 // ECMP depends on job, sender and receiver.
 //
 // New routes avoid a link that fails. Flows on it move to another route with their remaining bytes, or stall until
-// there is one.
+// there is one. take_stalls() tells since when.
 //
 // A job leaps if no other job has a route over its links and nothing of its own is in the network, because then its
 // next iterations depend on itself alone: rates are real numbers, so the state of flows in progress isn't compared.

@@ -93,12 +93,21 @@ class Router {
 /// within a server.
 [[nodiscard]] std::unique_ptr<Router> make_shortest_path_router(const Topology& topology);
 
+/// How the hashes of switches differ.
+enum class EcmpHash : std::uint8_t {
+  per_switch,  ///< each switch has a salt of its own, so that the choices along a path are independent
+  same,        ///< all have one salt, so that flows that one switch sent the same way choose alike at the next: traffic
+               ///< is polarised. With k links at each of two stages it takes k of the k x k paths.
+};
+
 /// A router by ECMP: every node picks among its links on shortest paths by a hash of (source, destination, label) with
-/// a salt of its own, as switches hash a 5-tuple. The hash of a flow is h = mix(mix(mix(seed ^ source) + destination) +
-/// label) on node indices. Node n picks link floor(c mix(h ^ mix(seed + n + 1)) / 2^64) of its c candidates in order of
-/// id, where mix is the finalizer of splitmix64 (Steele, Lea, Flood, OOPSLA 2014; constants of Stafford's variant 13).
-/// It uses integers only, so the choice is the same on every platform.
-[[nodiscard]] std::unique_ptr<Router> make_ecmp_router(const Topology& topology, std::uint64_t seed);
+/// a salt of its own, as switches hash a 5-tuple (EcmpHash::per_switch). The hash of a flow is h = mix(mix(mix(seed ^
+/// source) + destination) + label) on node indices. Node n picks link floor(c mix(h ^ mix(seed + n + 1)) / 2^64) of its
+/// c candidates in order of id, and a switch as if n + 1 were 0 by EcmpHash::same, where mix is the finalizer of
+/// splitmix64 (Steele, Lea, Flood, OOPSLA 2014; constants of Stafford's variant 13). It uses integers only, so the
+/// choice is the same on every platform.
+[[nodiscard]] std::unique_ptr<Router> make_ecmp_router(const Topology& topology, std::uint64_t seed,
+                                                       EcmpHash hash = EcmpHash::per_switch);
 
 /// A router by ideal packet spraying: every shortest path carries the same share. A node therefore splits the bytes
 /// over its links in proportion to the number of shortest paths behind them.

@@ -134,7 +134,10 @@ RunFolder read_run_folder(const std::string& path) {
     folder.fabric = table("fabric.csv");
     folder.fabric_utilisation = table("fabric_utilisation.csv");
   }
-  if (fs::exists(file("fabric_delays.csv"))) folder.delays = table("fabric_delays.csv");
+  if (fs::exists(file("fabric_delays.csv"))) {
+    ColumnTable delays = table("fabric_delays.csv");
+    if (delays.rows() > 0) folder.delays = std::move(delays);
+  }
   return folder;
 }
 

@@ -33,7 +33,7 @@ struct RunFolder {
   std::vector<Run> runs;          ///< at least one
   ColumnTable jobs, gpus, links;  ///< iteration studies have no GPUs and links
   std::optional<ColumnTable> fabric, fabric_utilisation;
-  std::optional<ColumnTable> delays;  ///< of a run with `network.delays: true`
+  std::optional<ColumnTable> delays;  ///< of a run with `network.delays: true`, if any
 
   /// The rows of a table that belong to one replica; all rows if there is only one.
   [[nodiscard]] std::vector<std::size_t> rows_of(const ColumnTable& table, const Run& run) const;

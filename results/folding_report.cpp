@@ -23,7 +23,7 @@ std::vector<Reason> reasons_of(const FoldingCounts& folding) {
     if (holds) reasons.push_back({name, std::move(text)});
   };
   add(why.run_does_not_fold && (gpus || servers), "run-does-not-fold",
-      "all: nothing is folded without leaping, under a timeline, or with jitter");
+      "all: nothing is folded without leaping, under a timeline, with jitter, or where transfers run out of time");
   if (why.run_does_not_fold) return reasons;
   add(why.single_ranks_wait && (gpus || servers), "single-ranks-wait",
       "all: single ranks wait for single ranks of another role");

@@ -172,7 +172,7 @@ std::span<const ResultFile> result_files() {
     return !runs.empty() && !runs.front().result.fabric.links.empty();
   };
   static constexpr auto kWithDelays = [](Runs runs) {
-    return std::ranges::any_of(runs, [](const Replica& each) { return !each.result.fabric.delays.empty(); });
+    return std::ranges::any_of(runs, [](const Replica& each) { return each.result.fabric.has_delays; });
   };
   static constexpr ResultFile kFiles[] = {
       {"jobs.csv", jobs_csv, kAlways},

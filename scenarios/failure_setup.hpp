@@ -41,7 +41,8 @@ struct FailingComponents {
   std::optional<LawChoice> repair;  ///< not given: FailureSetup::repair
   std::optional<double> slows;      ///< how many times as long its computing takes while it is ill; it fails if neither
   std::optional<double> slows_network;  ///< likewise, of its transfers
-  std::optional<FoundBy> found_by;      ///< not given: FailureSetup::detection, or nobody of what is slow
+  std::optional<FoundBy> found_by;      ///< not given: FailureSetup::detection, or nobody of what is slow or a
+                                        ///< part of the fabric, of which only FoundBy::timeout is possible
   std::optional<double> factor;         ///< of links: what is left of their bandwidth until the repair; 0
   /// True for a part of the fabric, which takes no GPU out of service.
   [[nodiscard]] bool is_of_fabric() const { return of >= ComponentScope::link; }
@@ -77,8 +78,13 @@ struct FailureSetup {
   /// True if servers or jobs may fail or slow down, and not only parts of the fabric.
   [[nodiscard]] bool any_of_servers() const {
     const auto is_of_server = [](const FailingComponents& each) { return !each.is_of_fabric(); };
-    return preset || jobs || events || spares + cold_spares > 0 || jitter > 0 ||
+    return preset || jobs || events || spares + cold_spares > 0 || jitter > 0 || stalls_fail() ||
            std::ranges::any_of(components, is_of_server);
+  }
+  /// FailureSpec::stalls_fail
+  [[nodiscard]] bool stalls_fail() const {
+    return std::ranges::any_of(components,
+                               [](const FailingComponents& each) { return each.is_of_fabric() && each.found_by; });
   }
 };
 

@@ -377,14 +377,15 @@ struct Scenario {
     // flow only
     TopologySpec topology;  ///< without server.nic_bandwidth, which is `nic`: see topology_spec()
     Routing routing = Routing::ecmp;
-    PlanningOptions planning;                ///< of Routing::planned
-    std::optional<std::string> routes;       ///< path of planned routes; other flows follow `routing`
-    std::string collectives = "ring";        ///< algorithm of network/collectives, `auto`, or kNcclCollectives
-    Time step_overhead;                      ///< of each step of a collective
-    std::vector<double> efficiency;          ///< LinkEfficiency::factors of every link
-    std::optional<std::string> events;       ///< path of link changes over time
-    Time link_interval = Time::seconds(60);  ///< interval of link utilisation samples; 0: none
-    bool delays = false;                     ///< write down by whose traffic transfers are slowed down
+    EcmpHash ecmp_hash = EcmpHash::per_switch;  ///< of Routing::ecmp
+    PlanningOptions planning;                   ///< of Routing::planned
+    std::optional<std::string> routes;          ///< path of planned routes; other flows follow `routing`
+    std::string collectives = "ring";           ///< algorithm of network/collectives, `auto`, or kNcclCollectives
+    Time step_overhead;                         ///< of each step of a collective
+    std::vector<double> efficiency;             ///< LinkEfficiency::factors of every link
+    std::optional<std::string> events;          ///< path of link changes over time
+    Time link_interval = Time::seconds(60);     ///< interval of link utilisation samples; 0: none
+    bool delays = false;                        ///< write down by whose traffic transfers are slowed down
   } network;
 
   PolicyChoice scheduling, placement, communication;

@@ -28,8 +28,11 @@ void check_spec(const FailureSpec& failures, const ClusterSpec& cluster) {
   if (detectors.heartbeat <= Time{} || detectors.missed < 1 || detectors.slow <= Slowdown::kFullPace ||
       failures.hangs < 0 || failures.hangs > 1)
     throw InputError{"a heartbeat has a time and a number of them is missed, slow is above 1000, hangs are a share"};
+  if (failures.stalls_fail && detectors.timeout <= Time{})
+    throw InputError{"jobs whose transfers run out of time need a time-out above 0"};
   const auto check_found = [](const auto& each) {
-    if (each.found_by != FoundBy::delay && each.slows.has_value() != (each.found_by == FoundBy::slowdown))
+    if (each.found_by != FoundBy::delay &&
+        (each.found_by == FoundBy::stall || each.slows.has_value() != (each.found_by == FoundBy::slowdown)))
       throw InputError{"what slows down, and nothing else, is found by its slowdown"};
   };
   for (const ComponentClass& each : failures.components) {

@@ -50,7 +50,7 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
   check_rules(options.rules);
   check_sharing(options.sharing);
   check_interference(options.interference, *network);
-  if (options.observer != nullptr || options.failures.jitter > 0) options.leap = false;
+  if (options.observer != nullptr || options.failures.jitter > 0 || options.failures.stalls_fail) options.leap = false;
   fold = options.leap;
   plans.reserve(workload.graphs.size());
   for (const IterationGraph& graph : workload.graphs) plans.emplace_back(graph);

@@ -190,6 +190,7 @@ struct CalendarEvent {
     wake,
     outage,
     job_failure,
+    stall,
     timer_end,
     shifted,
     saves,

@@ -44,6 +44,7 @@ Time Detectors::delay(FoundBy by, Time ran, Time iteration) const {
     }
     case FoundBy::delay:
     case FoundBy::slowdown:
+    case FoundBy::stall:
       break;
   }
   return Time{};

@@ -62,6 +62,7 @@ enum class FoundBy : std::uint8_t {
   heartbeat,  ///< messages that a server or process sends regularly stay away
   timeout,    ///< the collectives of the job, which hangs, run out of time
   slowdown,   ///< a monitor compares the ranks of a collective (C4D, HPCA 2025, section 3): of what slows down only
+  stall,      ///< a transfer has stood still for the time-out, which is the failure (FailureSpec::stalls_fail)
 };
 
 /// What users call them.
@@ -90,8 +91,8 @@ struct Detectors {
   std::int32_t slow = 1'100;
   Time slow_for = Time::seconds(300);
 
-  /// From the failure until it is noticed, but for FoundBy::delay and slowdown: 0. The job has run for `ran`, and its
-  /// iterations took `iteration` on average, 0 if none has ended.
+  /// From the failure until it is noticed, but for FoundBy::delay, slowdown and stall: 0. The job has run for `ran`,
+  /// and its iterations took `iteration` on average, 0 if none has ended.
   [[nodiscard]] Time delay(FoundBy by, Time ran, Time iteration) const;
   [[nodiscard]] bool operator==(const Detectors&) const = default;
 };
@@ -148,6 +149,9 @@ struct FailureSpec {
   /// deviation of its logarithm. 0: tasks take as long as planned. A run with jitter does not leap.
   double jitter = 0;
   std::uint64_t seed = 1;
+  /// A job fails when a transfer of it has had no route for as long as FoundBy::timeout takes, without a break, counted
+  /// from the instant at which the route was lost or was needed first. A run in which jobs may fail so does not leap.
+  bool stalls_fail = false;
 
   /// From the failure until the job is back in the queue: until somebody notices, and until the cause is known.
   Time detection, diagnosis;
@@ -179,7 +183,7 @@ struct FailureSpec {
 
   [[nodiscard]] bool any() const {
     return !components.empty() || !outages.empty() || of_jobs.has_value() || spares + cold_spares > 0 || jitter > 0 ||
-           redundancy.any() || loans.any();
+           stalls_fail || redundancy.any() || loans.any();
   }
 };
 

@@ -8,7 +8,7 @@ namespace contend {
 
 /// Why GPUs or servers of a job were not simulated as one: any of these.
 struct UnfoldedBecause {
-  bool run_does_not_fold = false;    ///< of `leap: false`, a timeline, or jitter of tasks
+  bool run_does_not_fold = false;    ///< of `leap: false`, a timeline, jitter of tasks, or time-outs of transfers
   bool single_ranks_wait = false;    ///< an operation passes from single ranks to single ranks of another role
   bool jobs_beside = false;          ///< other jobs were on some of its GPUs
   bool slow_gpus = false;            ///< some of its GPUs were slower than others

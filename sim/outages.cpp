@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace contend {
 namespace {
@@ -130,6 +130,7 @@ void Outages::on_job_failure(JobId job) {
 }
 
 void Outages::strike() {
+  watch_stalls();
   if (is_due_) strike_due();
   is_due_ = false;
   withhold_free();
@@ -163,6 +164,8 @@ void Outages::strike_due() {
       isolating_.push_back(what - spares - components);
     }
   }
+  for (const auto& [job, stall] : stalls_)
+    if (stall.at == state_.clock && !state_.calendar.pending(stall.event)) struck_.push_back({job, FoundBy::stall});
   // Of these jobs some have just ended.
   std::erase_if(struck_, [&](const Struck& each) { return state_.run(each.job).state != JobState::running; });
   for (const std::uint32_t each : turning_) {
@@ -417,6 +420,7 @@ void Outages::interrupt(JobId job, std::span<const Struck> by) {
   const bool by_itself = own != nullptr && own->at == state_.clock;
   const bool hangs = by_itself && spec_.hangs > 0 && own->stream.uniform() < spec_.hangs;
   bool has_own = by_itself;
+  const bool is_stalled = std::ranges::find(by, FoundBy::stall, &Struck::by) != by.end();
   FoundBy first = FoundBy::delay;
   Time detection = Time::never();
   for (const Struck& each : by) {
@@ -429,14 +433,18 @@ void Outages::interrupt(JobId job, std::span<const Struck> by) {
     detection = delay;
     first = found_by;
   }
-  if (!by.empty() && !by_itself && goes_on(job, detection)) return;
+  if (!by.empty() && !by_itself && !is_stalled && goes_on(job, detection)) return;
   if (state_.options.decisions != nullptr) {
     constexpr const char* kWords[] = {"", "its exit code", "its heartbeats", "a time-out", "its slowness"};
-    std::string cause = by_itself ? "the job fails by itself" : "";
-    const std::string failed = cause_of(job);
-    cause += (cause.empty() || failed.empty() ? "" : ", ") + failed;
+    std::vector<std::string> causes;
+    if (by_itself) causes.emplace_back("the job fails by itself");
+    if (is_stalled)
+      causes.push_back(fmt::format("a transfer has had no route for {:g} s, its time-out",
+                                   (state_.clock - stalls_.at(job).since).to_seconds()));
+    if (const std::string failed = cause_of(job); !failed.empty()) causes.push_back(failed);
+    std::string cause = fmt::format("{}", fmt::join(causes, ", "));
     const std::string later = detection > Time{} ? fmt::format(" {:g} s later", detection.to_seconds()) : "";
-    if (first != FoundBy::delay)
+    if (first != FoundBy::delay && first != FoundBy::stall)
       cause += fmt::format(", found{} by {}", later, kWords[static_cast<std::size_t>(first)]);
     state_.options.decisions->interrupted(state_.clock, job, cause);
   }

@@ -6,6 +6,10 @@
 // A component that only slows down (ComponentClass::slows) interrupts nobody: Slowness changes the pace of its GPUs. If
 // a monitor looks for that (FoundBy::slowdown) it is isolated after a while, which is a failure.
 //
+// A part of the fabric takes no GPU out of service. A job with a transfer that stands still because of it for the
+// time-out of its collectives fails by that (FailureSpec::stalls_fail). A route that comes back at that instant is in
+// time.
+//
 // A GPU that is out of service is held in the index of free resources like one that a job has to itself. So policies
 // need not know of failures: what has failed is not free.
 
@@ -34,7 +38,7 @@ class Outages {
   void withhold_spares();
   /// Schedules the first outages.
   void begin();
-  /// A component is due at this instant.
+  /// A component is due at this instant, or a transfer that stands still.
   void on_outage() { is_due_ = true; }
   /// A job fails by itself at this instant.
   void on_job_failure(JobId job);
@@ -104,6 +108,11 @@ class Outages {
     FoundBy by;
     auto operator<=>(const Struck&) const = default;
   };
+  /// When a job fails because a transfer of it stands still.
+  struct Stall {
+    Time since, at;
+    EventHandle event;
+  };
   struct Server {
     std::uint32_t broken = 0;  // components on it that are down
     Role role = Role::active;
@@ -112,6 +121,7 @@ class Outages {
   void add_components();
   void schedule(Time at, std::uint32_t what);
   void schedule_next();
+  void watch_stalls();
   void strike_due();
   void turn(std::uint32_t component);
   [[nodiscard]] const Outage* listed(std::uint32_t component) const;
@@ -206,6 +216,8 @@ class Outages {
   std::int64_t restarts_ = 0;    // by Mitigation
   Step next_{};                  // scratch
   std::vector<Draining> draining_;
+  std::map<JobId, Stall> stalls_;
+  std::vector<NetworkModel::Stall> stalls_changed_;  // scratch
   std::vector<Struck> struck_;
   std::vector<JobId> struck_by_plan_, on_gpu_;
   std::int64_t failures_ = 0;

@@ -185,6 +185,15 @@ class NetworkModel : public NetworkView {
   /// From now until the next iteration of a job that has entered may begin.
   [[nodiscard]] virtual Time wait(JobId /*job*/, Time /*now*/) const { return Time{}; }
 
+  /// A job, and since when a transfer of it has stood still because it has no route: the earliest of these; never() if
+  /// all have one.
+  struct Stall {
+    JobId job;
+    Time since;
+  };
+  /// Appends those of the jobs for which that may have changed since the last call.
+  virtual void take_stalls(std::vector<Stall>& /*changed*/) {}
+
   /// True if it also carries messages between GPUs of one server; otherwise they take no time and never reach it.
   [[nodiscard]] virtual bool carries_inside_servers() const { return false; }
   /// The interface for leaping. If it is nullptr, jobs that communicate are executed event by event.

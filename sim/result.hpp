@@ -181,6 +181,7 @@ struct NetworkReport {
   Time interval;                      ///< length of a sample; 0: none were taken
   std::vector<LinkSample> samples;    ///< by link, then start; intervals without traffic are left out
   std::vector<SharedDelay> delays{};  ///< of the jobs for which they were asked: by job, then by falling loss
+  bool has_delays = false;            ///< they were asked for, of any job
 };
 
 /// How busy the cluster was in the measured window, as sums over all GPUs, interfaces and jobs, in seconds.

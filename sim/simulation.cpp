@@ -146,6 +146,8 @@ class Simulation::Engine {
         return outages_.on_outage();
       case CalendarEvent::Kind::job_failure:
         return outages_.on_job_failure(event.job);
+      case CalendarEvent::Kind::stall:
+        return outages_.on_outage();
       case CalendarEvent::Kind::timer_end:
         return executor_.on_timer_end(event.job);
       case CalendarEvent::Kind::shifted:

@@ -14,13 +14,16 @@ constexpr std::uint64_t mix(std::uint64_t z) {
 
 class EcmpRouter final : public Router {
  public:
-  EcmpRouter(const Topology& topology, std::uint64_t seed) : paths_{topology}, seed_{seed} {}
+  EcmpRouter(const Topology& topology, std::uint64_t seed, EcmpHash hash)
+      : paths_{topology}, seed_{seed}, hash_{hash} {}
 
   void route(NodeId from, NodeId to, std::uint64_t label, Route& route) const override {
     const std::uint64_t flow = mix(mix(mix(seed_ ^ from.value()) + to.value()) + label);
     const auto choose = [&](NodeId at, std::span<const LinkId> links) {
       if (links.size() == 1) return links.front();
-      const std::uint64_t hash = mix(flow ^ mix(seed_ + at.value() + 1));
+      const bool is_switch = !paths_.topology().nodes()[at.index()].server.valid();
+      const std::uint64_t salt = is_switch && hash_ == EcmpHash::same ? 0 : at.value() + 1;
+      const std::uint64_t hash = mix(flow ^ mix(seed_ + salt));
       return links[static_cast<std::size_t>((static_cast<Wide>(hash) * links.size()) >> 64)];
     };
     walk(paths_, from, to, choose, route);
@@ -32,12 +35,13 @@ class EcmpRouter final : public Router {
 
   mutable ShortestPaths paths_;  // a cache
   std::uint64_t seed_;
+  EcmpHash hash_;
 };
 
 }  // namespace
 
-std::unique_ptr<Router> make_ecmp_router(const Topology& topology, std::uint64_t seed) {
-  return std::make_unique<EcmpRouter>(topology, seed);
+std::unique_ptr<Router> make_ecmp_router(const Topology& topology, std::uint64_t seed, EcmpHash hash) {
+  return std::make_unique<EcmpRouter>(topology, seed, hash);
 }
 
 }  // namespace contend

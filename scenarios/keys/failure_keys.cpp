@@ -18,26 +18,18 @@ namespace contend {
 namespace {
 
 using key_rows::kDay;
+using key_rows::maybe;
 using key_rows::row;
+using key_rows::where;
 
 constexpr int kMostFailingServers = 1'000'000;
 constexpr double kSlowest = static_cast<double>(Slowdown::kSlowest) / Slowdown::kFullPace;
 constexpr double kMostJitter = 3;
 constexpr std::string_view kNeedsFailures =
     "something that fails (failures.preset, components, jobs, events, spares or cold_spares)";
-constexpr std::string_view kNeedsPeriod = "checkpoints.policy: synchronous or asynchronous";
 
 bool has_failures(const Scenario& scenario) {
   return scenario.failures.any();
-}
-
-bool has_period(const Scenario& scenario) {
-  return scenario.checkpoints.has_period();
-}
-
-template <class T>
-Codec<std::optional<T>> maybe(Codec<T> codec) {
-  return optional_codec(std::move(codec), "");
 }
 
 Codec<LawChoice> law_codec() {
@@ -88,12 +80,6 @@ std::vector<std::string> preset_names() {
   return names;
 }
 
-ScenarioKey where(ScenarioKey key, KeyCondition holds, std::string_view needs) {
-  key.conditions = {holds};
-  key.needs = needs;
-  return key;
-}
-
 /// What is wrong with a law; empty if nothing is.
 std::string why_no_law(const LawChoice& law) {
   if (law.mean && law.per_day) return "has both mean and per_day, which say the same: give one of them";
@@ -139,6 +125,9 @@ class Finder {
   void check_components() {
     const FailureSetup& failures = scenario_.failures;
     const std::string key = "failures.components";
+    if (failures.stalls_fail() && failures.detectors.timeout == Time{})
+      add("failures.detectors.timeout", "a transfer that stands still would have no time at all",
+          "a time above 0, such as 30min");
     if (failures.jobs) check_law("failures.jobs", "the law", *failures.jobs);
     if (failures.repair) check_repair("failures.repair", "the law", *failures.repair);
     std::set<std::string> names;
@@ -192,12 +181,21 @@ class Finder {
     if (scenario_.network.fidelity != Fidelity::flow)
       add(key, fmt::format("`{}` is a part of the fabric, which only network.fidelity `flow` has", each.name),
           "set network.fidelity to flow and give a network.fabric");
-    if (!each.drains || each.is_slow() || each.found_by)
+    if (!each.drains || each.is_slow())
       add(key,
-          fmt::format(
-              "`{}` is a part of the fabric: drains, found_by, slows and slows_network are for GPUs and servers",
-              each.name),
+          fmt::format("`{}` is a part of the fabric: drains, slows and slows_network are for GPUs and servers",
+                      each.name),
           "factor says what is left of the bandwidth until the repair");
+    if (each.found_by && *each.found_by != FoundBy::timeout)
+      add(key,
+          fmt::format("`{}` is a part of the fabric, of which a job notices only that a transfer stands still",
+                      each.name),
+          "found_by: timeout, which is that of the collectives, failures.detectors.timeout");
+    else if (each.found_by && each.factor.value_or(0) > 0)
+      add(key,
+          fmt::format("`{}` leaves {} of the bandwidth, and a transfer that goes on does not run out of time",
+                      each.name, *each.factor),
+          "leave out found_by, or factor, so that the links are down");
   }
 
   void check_spares() {
@@ -205,7 +203,10 @@ class Finder {
     const std::int64_t spares = std::int64_t{failures.spares} + failures.cold_spares;
     const char* const key = failures.spares > 0 ? "failures.spares" : "failures.cold_spares";
     if (spares >= scenario_.cluster.servers)
-      add(key, fmt::format("{} spares, but the cluster has {} servers with them", spares, scenario_.cluster.servers));
+      add(key,
+          fmt::format("of {} servers of the cluster {} would be spares, and none would be left for jobs",
+                      scenario_.cluster.servers, spares),
+          fmt::format("spares are some of cluster.servers: give more than {} of these, or fewer spares", spares));
     if (failures.hangs > 0 && !failures.has_own())
       add("failures.hangs", "no job fails by itself", "give failures.jobs, the law of these failures");
     if (failures.jobs_found_by && !failures.has_own())
@@ -240,6 +241,16 @@ class Finder {
     const Mitigation& steps = scenario_.failures.mitigation;
     const std::pair<const char*, std::optional<Time>> costs[] = {
         {"microbatches", steps.microbatches}, {"topology", steps.topology}, {"restart", steps.restart}};
+    const auto& components = scenario_.failures.components;
+    const auto part = std::ranges::find_if(components, &FailingComponents::is_of_fabric);
+    if (steps.any() && part != components.end() && !scenario_.failures.events &&
+        std::ranges::none_of(components, &FailingComponents::is_slow))
+      add("failures.mitigation." + std::string{steps.topology       ? "topology"
+                                               : steps.microbatches ? "microbatches"
+                                                                    : "restart"},
+          fmt::format("`{}` is a part of the fabric, and a job does nothing about links that are slow or down",
+                      part->name),
+          "it does about servers with slows_network, at network.fidelity analytic or contention, and GPUs with slows");
     std::pair<const char*, std::optional<Time>> last{"", std::nullopt};
     for (const auto& each : costs) {
       if (!each.second) continue;
@@ -299,43 +310,12 @@ class Finder {
   std::vector<Complaint> found_;
 };
 
-/// A quantity, or a word in its place.
-template <class T, class Q>
-Codec<T> quantity_or_word(Codec<Q> quantity, std::string kind, std::string word, Q T::*value, bool T::*is_word) {
-  Codec<T> codec;
-  codec.type = fmt::format("{} or {}", kind, word);
-  codec.range = quantity.range;
-  codec.schema = [=](JsonWriter& json) { any_of_schema(json, quantity.schema, word_schema(word)); };
-  codec.read = [=](const YamlNode& node, const Reading& reading, T& result) {
-    T made;
-    made.*is_word = node.kind == YamlNode::Kind::scalar && node.text == word;
-    const std::size_t complaints = reading.complaints.size();
-    if (!(made.*is_word)) quantity.read(node, reading, made.*value);
-    if (reading.complaints.size() == complaints) result = made;
-    if (reading.complaints.size() > complaints && reading.complaints.back().hint.empty())
-      reading.complaints.back().hint = fmt::format("`{}` is possible, too", word);
-  };
-  codec.print = [=](const T& each) { return each.*is_word ? word : quantity.print(each.*value); };
-  codec.plain = [=](const T& each, PartNames apart) -> std::optional<PlainValue> {
-    if (each.*is_word) return PlainValue{word, std::nullopt};
-    return plain_value(quantity, each.*value, apart);
-  };
-  return codec;
-}
-
-Codec<CheckpointPeriod> period_codec() {
-  return quantity_or_word(quantity_codec(Time{}, 365 * kDay), "time", "optimal", &CheckpointPeriod::time,
-                          &CheckpointPeriod::optimal);
-}
-
-Codec<CheckpointSize> size_codec() {
-  return quantity_or_word(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "bytes", "auto",
-                          &CheckpointSize::bytes, &CheckpointSize::of_model);
-}
-
+/// True as well of a part of the fabric, of which Finder says what would be right.
 bool may_be_slow(const Scenario& scenario) {
   const FailureSetup& failures = scenario.failures;
-  return failures.events || std::ranges::any_of(failures.components, &FailingComponents::is_slow);
+  return failures.events || std::ranges::any_of(failures.components, [](const FailingComponents& each) {
+           return each.is_slow() || each.is_of_fabric();
+         });
 }
 
 std::vector<ScenarioKey> mitigation_keys() {
@@ -433,7 +413,9 @@ std::vector<ScenarioKey> failure_keys() {
           "and computing or transfers take so many times as long until its repair, or until `found_by: slowdown` "
           "isolates it; "
           "jobs of iterations only. Parts of "
-          "the fabric have `factor` times their bandwidth until the repair, 0 if it isn't given"),
+          "the fabric have `factor` times their bandwidth until the repair, 0 if it isn't given. With `found_by: "
+          "timeout` of any of them a job is interrupted that has had a transfer without a route for "
+          "failures.detectors.timeout"),
       row(
           "failures.jobs", [](auto& s) -> auto& { return s.failures.jobs; }, maybe(law_codec()),
           "law of the running time until a job fails by itself, whatever its size; its GPUs go on working"),
@@ -530,83 +512,6 @@ std::vector<ScenarioKey> failure_keys() {
   for (ScenarioKey& key : redundancy_keys()) keys.push_back(std::move(key));
   for (ScenarioKey& key : mitigation_keys()) keys.push_back(std::move(key));
   return keys;
-}
-
-std::vector<ScenarioKey> checkpoint_keys() {
-  return {
-      row(
-          "checkpoints.policy", [](auto& s) -> auto& { return s.checkpoints.policy; },
-          choice_codec<CheckpointPolicy>({{"continuous", CheckpointPolicy::continuous},
-                                          {"none", CheckpointPolicy::none},
-                                          {"synchronous", CheckpointPolicy::synchronous},
-                                          {"asynchronous", CheckpointPolicy::asynchronous},
-                                          {"just-in-time", CheckpointPolicy::just_in_time}}),
-          "what is saved of a job's work. continuous: everything, at once and for nothing; none: nothing; synchronous: "
-          "the job stops while it saves; asynchronous: it stops for checkpoints.cost and goes on while the rest is "
-          "written (CheckFreq, FAST 2021; DataStates-LLM, HPDC 2024; Gemini, SOSP 2023); just-in-time: healthy "
-          "replicas "
-          "save at the failure (EuroSys 2024)"),
-      where(
-          row(
-              "checkpoints.period", [](auto& s) -> auto& { return s.checkpoints.period; }, period_codec(),
-              "work between two checkpoints; optimal: for each job the period for which it takes least time at the "
-              "rate at which its components fail (Daly 2006, solved exactly). A job of iterations saves when one ends, "
-              "after as many as last so long by the mean of those since its last checkpoint"),
-          has_period, kNeedsPeriod),
-      where(row(
-                "checkpoints.iterations", [](auto& s) -> auto& { return s.checkpoints.iterations; },
-                maybe(integer_codec<std::int64_t>(1, 1'000'000'000)),
-                "in place of the period, iterations between two checkpoints of a job of iterations, which returns to "
-                "the last one after a preemption or a failure"),
-            has_period, kNeedsPeriod),
-      where(
-          row(
-              "checkpoints.cost", [](auto& s) -> auto& { return s.checkpoints.cost; }, quantity_codec(Time{}, kDay),
-              "time for which each checkpoint stops a job; just-in-time: time that a job needs to save itself after a "
-              "failure"),
-          [](const Scenario& s) {
-            return s.checkpoints.has_period() || s.checkpoints.policy == CheckpointPolicy::just_in_time;
-          },
-          "checkpoints.policy: synchronous, asynchronous or just-in-time"),
-      where(
-          row(
-              "checkpoints.persist", [](auto& s) -> auto& { return s.checkpoints.persist; },
-              quantity_codec(Time{}, 365 * kDay), "further time until an asynchronous checkpoint can be restored"),
-          [](const Scenario& s) { return s.checkpoints.policy == CheckpointPolicy::asynchronous; },
-          "checkpoints.policy: asynchronous"),
-      where(
-          row(
-              "checkpoints.size", [](auto& s) -> auto& { return s.checkpoints.size; }, maybe(size_codec()),
-              "bytes that each GPU of a job saves; auto: equal parts of the weights and the optimizer of its training "
-              "entry. With checkpoints.rate the time to write them is the cost of a synchronous checkpoint and the "
-              "persist of an asynchronous one"),
-          has_period, kNeedsPeriod),
-      where(row(
-                "checkpoints.rate", [](auto& s) -> auto& { return s.checkpoints.rate; },
-                maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
-                "rate at which all GPUs of a job write together; without checkpoints.store jobs don't slow each other "
-                "down"),
-            has_period, kNeedsPeriod),
-      where(row(
-                "checkpoints.store", [](auto& s) -> auto& { return s.checkpoints.store; },
-                maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
-                "rate of a store that all jobs write checkpoints.size to: those that write at once share it, each GPU "
-                "alike, and a job has at most checkpoints.rate"),
-            has_period, kNeedsPeriod),
-      where(
-          row(
-              "checkpoints.copy_rate", [](auto& s) -> auto& { return s.checkpoints.copy_rate; },
-              maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
-              "rate at which each GPU copies checkpoints.size to host memory; the cost of an asynchronous checkpoint "
-              "is "
-              "what that takes longer than the passes of an iteration (CheckFreq, DataStates-LLM)"),
-          [](const Scenario& s) { return s.checkpoints.policy == CheckpointPolicy::asynchronous; },
-          "checkpoints.policy: asynchronous"),
-      row(
-          "checkpoints.restart_cost", [](auto& s) -> auto& { return s.checkpoints.restart; },
-          quantity_codec(Time{}, kDay),
-          "time on its GPUs before a job goes on, at each start after a preemption or a failure"),
-  };
 }
 
 std::vector<Complaint> failure_complaints(const Scenario& scenario) {

@@ -147,4 +147,17 @@ inline ScenarioKey displacing(std::vector<std::string_view> others, ScenarioKey 
   return key;
 }
 
+/// A key that a scenario has only if `holds`; `needs` says in words what that is.
+inline ScenarioKey where(ScenarioKey key, KeyCondition holds, std::string_view needs) {
+  key.conditions = {holds};
+  key.needs = needs;
+  return key;
+}
+
+/// A value that need not be given, and has no word for that.
+template <class T>
+Codec<std::optional<T>> maybe(Codec<T> codec) {
+  return optional_codec(std::move(codec), "");
+}
+
 }  // namespace contend::key_rows

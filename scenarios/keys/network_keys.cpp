@@ -357,6 +357,18 @@ std::vector<ScenarioKey> planning_keys() {
   return keys;
 }
 
+ScenarioKey ecmp_key() {
+  ScenarioKey key = flow_only(row(
+      "network.ecmp.hash", [](auto& s) -> auto& { return s.network.ecmp_hash; },
+      choice_codec<EcmpHash>({{"per-switch", EcmpHash::per_switch}, {"same", EcmpHash::same}}),
+      "how switches hash flows: each with a salt of its own, or all alike, so that the flows that one switch sent the "
+      "same way choose alike at the next one, too (polarisation); without effect where a path has one choice, as on "
+      "leaf-spine"));
+  key.needs = "network.fidelity: flow and network.routing: ecmp";
+  key.conditions.push_back([](const Scenario& scenario) { return scenario.network.routing == Routing::ecmp; });
+  return key;
+}
+
 std::vector<ScenarioKey> flow_keys() {
   std::vector<ScenarioKey> keys{
       row(
@@ -413,6 +425,7 @@ std::vector<ScenarioKey> flow_keys() {
       "costs time where many flows share a link"));
   keys.back().needs = "network.fidelity: contention or flow";
   keys.back().conditions = {[](const Scenario& scenario) { return scenario.network.fidelity != Fidelity::analytic; }};
+  keys.push_back(ecmp_key());
   for (ScenarioKey& key : planning_keys()) keys.push_back(std::move(key));
   return keys;
 }

@@ -83,8 +83,9 @@ Codec<CodedSteps> coded_steps_codec() {
     } else {
       parts.read(node, reading, read);
       const bool is_sequential = read.code != GradientCode::gradient_coding;
+      const bool is_read = reading.complaints.size() == before;  // else it has no code yet
       for (const YamlNode::Entry& each : node.entries)
-        if (!is_sequential && (each.key == "burst" || each.key == "window"))
+        if (is_read && !is_sequential && (each.key == "burst" || each.key == "window"))
           reading.complain(each.place, fmt::format("only code: sr-sgc and code: m-sgc have a {}", each.key),
                            "leave it out");
       if (is_sequential && !read.tolerance) read.tolerance = 1;

@@ -258,7 +258,11 @@ std::vector<std::string> check_scenario(const Scenario& scenario) {
   if (std::string note = free_tensor_note(scenario); !note.empty()) warnings.push_back(std::move(note));
   if (scenario.cluster.types.empty()) check_memory_of_devices(scenario, warnings);
   complaints.collect([&] { check_network(scenario, complaints, warnings); });
-  complaints.collect([&] { static_cast<void>(failure_spec(scenario, scenario.seed)); });
+  complaints.collect([&] {
+    const FailureSpec failures = failure_spec(scenario, scenario.seed);
+    const bool is_checked = scenario.workload.jobs || scenario.workload.like;  // the former with its list
+    if (!is_checked) check_failures(scenario, scenario_workload(scenario, scenario.seed, lists), failures);
+  });
   complaints.throw_if_any();
   return warnings;
 }

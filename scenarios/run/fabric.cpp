@@ -91,7 +91,7 @@ std::unique_ptr<Router> build_router(const Scenario& scenario, const Topology& t
       case Routing::shortest_path:
         return make_shortest_path_router(topology);
       case Routing::ecmp:
-        return make_ecmp_router(topology, seed);
+        return make_ecmp_router(topology, seed, scenario.network.ecmp_hash);
       case Routing::spraying:
         return make_spraying_router(topology);
       case Routing::ethereal:

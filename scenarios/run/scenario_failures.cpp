@@ -1,5 +1,7 @@
 #include "scenarios/run/scenario_failures.hpp"
 
+#include "scenarios/keys/keys.hpp"
+#include "scenarios/run/lone_job.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/scenario_loans.hpp"
 #include "scenarios/training/training_graphs.hpp"
@@ -14,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -111,6 +114,7 @@ FailureSpec failure_spec(const Scenario& scenario, std::uint64_t seed) {
   spec.components = classes_of(scenario);
   spec.of_jobs = law_of_jobs(scenario);
   spec.jitter = failures.jitter;
+  spec.stalls_fail = failures.stalls_fail();
   spec.seed = seed;
   if (failures.events)
     spec.outages = read_failure_events(*failures.events, scenario.cluster.servers, scenario.cluster.gpus_per_server);
@@ -154,11 +158,43 @@ double interruption_mean_s(const Scenario& scenario, int gpus) {
   return rate > 0 ? 1 / rate : 0;
 }
 
+namespace {
+
+/// The bytes that each GPU of a job saves, which `checkpoints.size` gives.
+Bytes saved_by_each(const CheckpointSetup& saved, const SavedJob& job) {
+  return saved.size->of_model ? Bytes{(job.state.count() + job.gpus - 1) / job.gpus} : saved.size->bytes;
+}
+
+/// The time to write a checkpoint of a job that writes alone; 0 if that isn't what its size and a rate give.
+Time time_to_write(const CheckpointSetup& saved, const SavedJob& job) {
+  if (!saved.size || !(saved.store || saved.rate)) return Time{};
+  const auto rate_of = [](const std::optional<ByteRate>& rate) { return rate ? rate->bytes_per_second() : HUGE_VAL; };
+  return in_ns(saved_by_each(saved, job).to_double() * job.gpus / std::min(rate_of(saved.store), rate_of(saved.rate)) *
+               1e9);
+}
+
+/// For how long a checkpoint stops a job that writes alone.
+Time stop_of(const CheckpointSetup& saved, const PreemptionCosts& costs, const SavedJob& job) {
+  return costs.checkpoint + (saved.store && !costs.writes_beside ? time_to_write(saved, job) : Time{});
+}
+
+/// How long a checkpoint takes of a job that writes alone, until it can be restored.
+Time checkpoint_time(const CheckpointSetup& saved, const PreemptionCosts& costs, const SavedJob& job) {
+  return std::max({stop_of(saved, costs, job), costs.persist, time_to_write(saved, job)});
+}
+
+/// What makes checkpoints shorter.
+std::string faster_checkpoint(const CheckpointSetup& saved, const PreemptionCosts& costs) {
+  if (saved.store && (!saved.rate || saved.store->bytes_per_second() <= saved.rate->bytes_per_second()))
+    return "a higher checkpoints.store";
+  if (saved.size) return "a higher checkpoints.rate";
+  return costs.persist > costs.checkpoint ? "a shorter checkpoints.persist" : "a lower checkpoints.cost";
+}
+
+}  // namespace
+
 PreemptionCosts checkpoint_costs(const Scenario& scenario, const SavedJob& job) {
   const CheckpointSetup& saved = scenario.checkpoints;
-  const int gpus = job.gpus;
-  Bytes of_each;
-  if (saved.size) of_each = saved.size->of_model ? Bytes{(job.state.count() + gpus - 1) / gpus} : saved.size->bytes;
   PreemptionCosts costs;
   costs.restart = saved.restart;
   if (saved.policy == CheckpointPolicy::none) {
@@ -170,44 +206,86 @@ PreemptionCosts checkpoint_costs(const Scenario& scenario, const SavedJob& job) 
   if (!saved.has_period()) return costs;
   costs.checkpoint = saved.cost;
   if (saved.copy_rate) {
-    const Time copied = in_ns(of_each.to_double() / saved.copy_rate->bytes_per_second() * 1e9);
+    const Time copied = in_ns(saved_by_each(saved, job).to_double() / saved.copy_rate->bytes_per_second() * 1e9);
     costs.checkpoint = std::max(Time{}, copied - job.passes);
   }
   costs.persist = saved.persist;
   costs.iterations = saved.iterations.value_or(0);
-  Time to_write;  // alone
+  const Time to_write = time_to_write(saved, job);
   if (saved.store) {
-    costs.written = of_each;
+    costs.written = saved_by_each(saved, job);
     costs.writes_beside = saved.policy == CheckpointPolicy::asynchronous;
-    const double rate = std::min(saved.store->bytes_per_second(), saved.rate.value_or(*saved.store).bytes_per_second());
-    to_write = in_ns(of_each.to_double() * gpus / rate * 1e9);
-  } else if (saved.size && saved.rate) {
-    const double bytes = of_each.to_double() * gpus;
-    const Time written = in_ns(bytes / saved.rate->bytes_per_second() * 1e9);
-    (saved.policy == CheckpointPolicy::synchronous ? costs.checkpoint : costs.persist) = written;
+  } else if (to_write > Time{}) {
+    (saved.policy == CheckpointPolicy::synchronous ? costs.checkpoint : costs.persist) = to_write;
   }
   costs.checkpoint_interval = saved.period.time;
-  const Time stop = costs.checkpoint + (costs.writes_beside ? Time{} : to_write);
-  if (saved.period.optimal && stop == Time{})
-    throw InputError{
-        Complaint{.key = "checkpoints.period",
-                  .reason = fmt::format("the passes of an iteration hide all of the copy of {} on each of "
-                                        "{} GPUs, and checkpoints that cost nothing have no optimal period",
-                                        print_quantity(of_each), gpus),
-                  .hint = "give a period"}};
-  if (saved.period.optimal)
-    costs.checkpoint_interval = in_ns(optimal_period(stop.to_seconds(), interruption_mean_s(scenario, gpus)) * 1e9);
-  const Time longest = std::max({stop, costs.persist, to_write});
+  if (saved.period.optimal) {
+    const double stop_s = stop_of(saved, costs, job).to_seconds();
+    if (stop_s == 0)
+      throw InputError{
+          Complaint{.key = "checkpoints.period",
+                    .reason = fmt::format("the passes of an iteration hide all of the copy of {} on each of {} GPUs, "
+                                          "and checkpoints that cost nothing have no optimal period",
+                                          print_quantity(saved_by_each(saved, job)), job.gpus),
+                    .hint = "give a period"}};
+    costs.checkpoint_interval = in_ns(optimal_period(stop_s, interruption_mean_s(scenario, job.gpus)) * 1e9);
+  }
+  const Time longest = checkpoint_time(saved, costs, job);
   if (costs.checkpoint_interval > Time{} && longest > costs.checkpoint_interval)
     throw InputError{Complaint{
         .key = "checkpoints.period",
-        .reason = fmt::format("a checkpoint of {} GPUs takes {}, longer than the period of {} between two of them",
-                              gpus, print_quantity(longest), print_quantity(costs.checkpoint_interval)),
-        .hint = "a longer period, or a higher checkpoints.rate"}};
+        .reason = fmt::format("a checkpoint of {} GPUs takes {:.6g} s, longer than the period of {:.6g} s between two "
+                              "of them",
+                              job.gpus, longest.to_seconds(), costs.checkpoint_interval.to_seconds()),
+        .hint = "a longer period, or " + faster_checkpoint(saved, costs)}};
   return costs;
 }
 
 namespace {
+
+SavedJob saved_job(const Workload& workload, const JobSpec& job) {
+  if (job.duration || job.graph >= workload.notes.size()) return {job.gpus};
+  return {job.gpus, workload.notes[job.graph].state, workload.notes[job.graph].passes};
+}
+
+/// The same without what else may happen to a job than that it runs.
+Scenario undisturbed(Scenario scenario) {
+  scenario.failures = {};
+  scenario.checkpoints = {};
+  scenario.loans = {};
+  scenario.network.events.reset();
+  scenario.network.delays = false;
+  scenario.scheduling = default_scenario().scheduling;
+  scenario.placement = default_scenario().placement;
+  return scenario;
+}
+
+/// Throws InputError if a checkpoint of a job takes longer than the iterations between two of them when it is alone.
+void check_iterations_between(const Scenario& scenario, const Workload& workload) {
+  const CheckpointSetup& saved = scenario.checkpoints;
+  if (!saved.iterations || !scenario.cluster.types.empty() || !scenario.cluster.vcs.empty()) return;
+  std::set<std::pair<std::string, int>> known;
+  for (const JobSpec& job : workload.jobs) {
+    const bool is_usual =
+        !job.duration && !job.model.empty() && job.sizes < 0 && (job.gpu_share <= 0 || job.gpu_share == kWholeGpu);
+    if (!is_usual || !known.insert({job.model, job.gpus}).second) continue;
+    const SavedJob its = saved_job(workload, job);
+    const PreemptionCosts costs = checkpoint_costs(scenario, its);
+    const double takes_s = checkpoint_time(saved, costs, its).to_seconds();
+    const auto count = static_cast<double>(*saved.iterations);
+    // An iteration takes at least what a GPU computes in it.
+    const GpuTime work = workload.graphs[job.graph].compute_total();
+    if (work.to_seconds() / job.gpus * count >= takes_s) continue;
+    const double between_s = lone_iteration(undisturbed(scenario), job.model, job.gpus).to_seconds() * count;
+    if (between_s >= takes_s) continue;
+    throw InputError{Complaint{
+        .key = "checkpoints.iterations",
+        .reason = fmt::format("a checkpoint of job {}, on {} GPUs, takes {:.6g} s, longer than the {} iterations "
+                              "between two of them, which take {:.6g} s when it is alone",
+                              quote_for_message(job.name), job.gpus, takes_s, *saved.iterations, between_s),
+        .hint = "more iterations, or " + faster_checkpoint(saved, costs)}};
+  }
+}
 
 void check_saved(const Scenario& scenario, const Workload& workload) {
   const CheckpointSetup& saved = scenario.checkpoints;
@@ -226,6 +304,7 @@ void check_saved(const Scenario& scenario, const Workload& workload) {
       refuse("checkpoints.period", fmt::format("job {} has a duration, and so needs a period", name),
              "such as checkpoints.period: 30min");
   }
+  check_iterations_between(scenario, workload);
 }
 
 /// What slows jobs down: the key that says so, and what it is.
@@ -352,11 +431,14 @@ void check_redundancy(const Scenario& scenario, const JobList& list) {
 std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const Scenario& scenario, const Workload& workload) {
   if (!scenario.checkpoints.has_period() || (!scenario.checkpoints.size && !scenario.checkpoints.period.optimal))
     return {};
-  std::vector<SavedJob> models(workload.graphs.size());
-  for (std::size_t graph = 0; graph < std::min(models.size(), workload.notes.size()); ++graph)
-    models[graph] = {1, workload.notes[graph].state, workload.notes[graph].passes};
-  const auto saved = [models](const JobSpec& job) {
-    SavedJob found = job.duration ? SavedJob{} : models[job.graph];
+  std::vector<SavedJob> jobs;  // by graph
+  for (std::size_t graph = 0; graph < workload.graphs.size(); ++graph) {
+    JobSpec one;
+    one.graph = graph;
+    jobs.push_back(saved_job(workload, one));
+  }
+  const auto saved = [jobs](const JobSpec& job) {
+    SavedJob found = job.duration ? SavedJob{} : jobs[job.graph];
     found.gpus = job.gpus;
     return found;
   };

@@ -98,6 +98,43 @@ TEST_CASE("ECMP hashes flows evenly over all paths, and switches choose independ
   }
 }
 
+TEST_CASE("ECMP with one hash at all switches takes the paths that the first stage left") {
+  // The 16 servers of a pod of a k=8 fat-tree send to another pod, each many flows. They have 4 choices at each of two
+  // stages: 16 links lead from the pod to the cores.
+  const Topology topology = build_topology(fat_tree(8), 128, 1);
+  for (const EcmpHash hash : {EcmpHash::same, EcmpHash::per_switch}) {
+    const auto router = make_ecmp_router(topology, 5, hash);
+    std::map<std::string, std::set<std::string>> cores_of;  // by aggregation switch
+    Route route;
+    for (std::uint64_t label = 0; label < 100; ++label) {
+      for (std::size_t server = 0; server < 16; ++server) {
+        router->route(topology.gpus()[server], topology.gpus()[64 + server], label, route);
+        for (const auto& [name, share] : between_switches(topology, route)) {
+          const std::size_t arrow = name.find("->");
+          if (name.starts_with("pod0/agg")) cores_of[name.substr(0, arrow)].insert(name.substr(arrow));
+        }
+      }
+    }
+    CHECK(cores_of.size() == 4);
+    for (const auto& [aggregate, cores] : cores_of) CHECK(cores.size() == (hash == EcmpHash::same ? 1 : 4));
+  }
+}
+
+TEST_CASE("ECMP spreads flows over all spines of two stages with either hash") {
+  const Topology topology = build_topology(leaf_spine(2, 8), 32, 1);
+  // A path has one choice there, and so both spread flows over all spines.
+  for (const EcmpHash hash : {EcmpHash::same, EcmpHash::per_switch}) {
+    const auto router = make_ecmp_router(topology, 5, hash);
+    std::set<LinkId> links;
+    Route route;
+    for (std::uint64_t label = 0; label < 200; ++label) {
+      router->route(topology.gpus()[0], topology.gpus()[31], label, route);
+      for (const LinkShare& use : route.links) links.insert(use.link);
+    }
+    CHECK(links.size() == route.links.size() - 2 + 2 * 8);
+  }
+}
+
 TEST_CASE("ECMP is a function of seed, pair and label, the same with every compiler") {
   const Topology topology = build_topology(leaf_spine(2, 8), 4, 1);
   const auto spines = [&](std::uint64_t seed) {

@@ -36,7 +36,8 @@ TEST_CASE("a run says how many GPUs and servers were simulated for how many, and
   CHECK(folding_text(run) == folding_text(alone));
   CHECK(alone.roles == 3);
   CHECK(folding_text(folding_with({pipe}, false).first) ==
-        "12 GPUs as 12, 12 servers as 12; all: nothing is folded without leaping, under a timeline, or with jitter");
+        "12 GPUs as 12, 12 servers as 12; all: nothing is folded without leaping, under a timeline, with jitter, or "
+        "where transfers run out of time");
 
   // Another job begins to send through two servers of the second stage and one outside, on their second GPUs.
   const TestJob other{"role w 3 | compute f w 5 | all-reduce g w 7 | f -> g | g => f", {9, 13, 25}, 3, 40};

@@ -174,4 +174,12 @@ TEST_CASE("what links of the fabric carried, and for whom") {
   CHECK(fabric_jobs_csv(replicas) == "link,job_id,bytes\nleaf0->spine0,b,20\nleaf0->spine0,a,10\n");
   CHECK(fabric_utilisation_csv(replicas) == "link,start_s,utilisation\nleaf0->spine0,1,0.2\n");
   CHECK(fabric_delays_csv(replicas) == "job_id,by_job,link,lost_s\na,b,leaf0->spine0,0.25\n");
+  // The file is there if delays were asked for, also where no transfer lost any time.
+  const auto file = std::ranges::find(result_files(), "fabric_delays.csv", &ResultFile::name);
+  REQUIRE(file != result_files().end());
+  std::vector<Replica> none(1);
+  CHECK(!file->exists(none));
+  none[0].result.fabric.has_delays = true;
+  CHECK(file->exists(none));
+  CHECK(file->csv(none) == "job_id,by_job,link,lost_s\n");
 }

@@ -195,13 +195,14 @@ TEST_CASE("faults of failures and checkpoints are named with what would be right
       "a domain of `a` has 200 servers, the cluster has 128"));
   CHECK(mentions(failure_errors("failures: {preset: rsc-1}"), "not how long repairs take"));
   CHECK(mentions(failure_errors("failures: {preset: rsc-3}"), "did you mean \"rsc-1\"?"));
-  CHECK(mentions(failure_errors("failures: {spares: 128}"), "128 spares, but the cluster has 128 servers"));
+  CHECK(mentions(failure_errors("failures: {spares: 128}"), "of 128 servers of the cluster 128 would be spares"));
   CHECK(mentions(failure_errors("failures: {detection: 5min}"), "something that fails"));
   CHECK(mentions(failure_errors("failures: {preset: rsc-1, repair: {mean: 1h}, spare_delay: 5min}"),
                  "failures.spares above 0"));
   CHECK(mentions(failure_errors("failures: {preset: rsc-1, repair: {mean: 1h}, cold_delay: 5min}"),
                  "failures.cold_spares above 0"));
-  CHECK(mentions(failure_errors("failures: {spares: 100, cold_spares: 28}"), "128 spares, but the cluster has 128"));
+  CHECK(mentions(failure_errors("failures: {spares: 100, cold_spares: 28}"),
+                 "of 128 servers of the cluster 128 would be spares"));
   const std::string found = one + "fails: {mean: 5d}, repair: {mean: 1h}, found_by: ";
   CHECK(mentions(failure_errors(found + "luck}]}"), "expected one of exit-code, heartbeat, timeout, slowdown"));
   CHECK(mentions(failure_errors(found + "slowdown}]}"), "`a` stops, and `found_by: slowdown` notices what has slows"));
@@ -280,13 +281,51 @@ TEST_CASE("jobs of iterations stop for checkpoints, and share the store") {
     CHECK(seconds("policy: synchronous, period: 4s, size: 1GB, store: 8GB/s", timed) == near(14));
     CHECK(seconds("policy: asynchronous, period: 4s, size: 1GB, store: 4GB/s", timed) == near(10));
     CHECK(mentions(complaint("policy: synchronous, period: 4s, size: 1GB, store: 1GB/s", timed),
-                   "a checkpoint of 8 GPUs takes 8s, longer than the period of 4s"));
+                   "a checkpoint of 8 GPUs takes 8 s, longer than the period of 4 s between two of them; a longer "
+                   "period, or a higher checkpoints.store"));
   }
+  // Figures that are no short numbers are rounded.
+  CHECK(mentions(complaint("policy: synchronous, period: 4s, size: 10GB, rate: 3GB/s", false),
+                 "takes 26.6667 s, longer than the period of 4 s between two of them; a longer period, or a higher "
+                 "checkpoints.rate"));
   CHECK(mentions(complaint("policy: synchronous, iterations: 4, size: 1GB, store: 8GB/s", true),
                  "job \"a\" has a duration, and so needs a period"));
   for (const bool timed : {false, true})
     CHECK(mentions(complaint("policy: synchronous, period: 4s, size: auto, rate: 8GB/s", timed),
                    "auto: nothing says how large the model of job \"a\" is"));
+}
+
+TEST_CASE("a checkpoint that takes longer than the iterations between two of them is refused with both times") {
+  const std::string cluster =
+      "cluster: {servers: 2, gpus_per_server: 4}\nworkload: {generate: {sizes: {8: 1}, models: [resnet50], "
+      "iterations: [100, 100]}}\ncheckpoints: {policy: synchronous, iterations: 10, cost: ";
+  // What an iteration takes when the job is alone, its communication included.
+  const RunResult alone = run_scenario(parsed(cluster + "0s}\n"), 1);
+  const double iteration_s = (alone.jobs[0].finish - alone.jobs[0].start).to_seconds() / 100;
+  REQUIRE(iteration_s > 0);
+  const auto refusal = [&](const std::string& keys, bool runs) -> std::string {
+    const Scenario scenario = parsed(cluster + keys);
+    try {
+      if (runs)
+        static_cast<void>(run_scenario(scenario, 1));
+      else
+        static_cast<void>(check_scenario(scenario));
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  for (const bool runs : {false, true}) {
+    CAPTURE(runs);
+    CHECK(refusal(fmt::format("{:.9f}s}}\n", iteration_s * 9.9), runs).empty());
+    const std::string refused = refusal("20s}\n", runs);
+    CHECK(mentions(refused, "checkpoints.iterations: a checkpoint of job"));
+    CHECK(mentions(refused, "on 8 GPUs, takes 20 s, longer than the 10 iterations between two of them"));
+    const std::string before = "which take ";
+    REQUIRE(mentions(refused, before));
+    CHECK(std::stod(refused.substr(refused.find(before) + before.size())) == near(iteration_s * 10, 0.02));
+    CHECK(mentions(refused, "more iterations, or a lower checkpoints.cost"));
+  }
 }
 
 TEST_CASE("a scenario with failures runs, and the figures of failures are there") {
@@ -443,6 +482,38 @@ TEST_CASE("a run on a fabric that fails is the same for a seed, and other polici
   CHECK(lost.to_seconds() / down.end.to_seconds() / 8 == near(1.0 / 6, 0.3));
 }
 
+TEST_CASE("with found_by: timeout parts of the fabric interrupt jobs, with leaping and without") {
+  const std::string jobs =
+      "workload: {generate: {sizes: {4: 6}, models: [resnet50], iterations: [400, 400], arrivals: 1s}}\n";
+  const auto run = [&](const std::string& found, const std::string& more) {
+    return run_scenario(
+        parsed(failing_fabric("{name: cards, of: nic, fails: {mean: 5s}, repair: {mean: 1s}" + found + "}") +
+               "  detection: 1s\n" + more + jobs),
+        1);
+  };
+  const auto interruptions = [](const RunResult& result) {
+    int all = 0;
+    for (const JobResult& job : result.jobs) all += job.interruptions;
+    return all;
+  };
+  const std::string timeout = "  detectors: {timeout: 1s}\n";
+  const RunResult interrupted = run(", found_by: timeout", timeout);
+  CHECK(interruptions(interrupted) > 10);
+  CHECK(interrupted.may_fail);
+  CHECK(interrupted.digest == run(", found_by: timeout", timeout + "engine: {leap: false}\n").digest);
+  for (const JobResult& job : interrupted.jobs) {
+    CHECK(job.state == JobState::finished);
+    CHECK(job.finish - job.submit == job.waited + job.held + job.away);
+    CHECK(job.away == Time{});  // what has run out of time has been noticed
+  }
+  // Without time-outs, or with long ones, they wait for the repair.
+  const RunResult patient = run("", "");
+  CHECK(interruptions(patient) == 0);
+  const RunResult long_ones = run(", found_by: timeout", "  detectors: {timeout: 1d}\n");
+  CHECK(interruptions(long_ones) == 0);
+  CHECK(long_ones.end == patient.end);
+}
+
 TEST_CASE("parts of a fabric that can't fail so are refused") {
   const auto refused = [](const std::string& component, const std::string& cluster = kFabricCluster) {
     return errors_of(failing_fabric(component, cluster));
@@ -450,6 +521,18 @@ TEST_CASE("parts of a fabric that can't fail so are refused") {
   CHECK(mentions(refused("{name: a, of: nic, fails: {mean: 1d}}", "network: {nic: 10Gbps}\n"),
                  "`a` is a part of the fabric, which only network.fidelity `flow` has"));
   CHECK(mentions(refused("{name: a, of: nic, slows: 2, fails: {mean: 1d}}"), "slows_network are for GPUs and servers"));
+  CHECK(mentions(refused("{name: a, of: nic, found_by: heartbeat, fails: {mean: 1d}}"),
+                 "a job notices only that a transfer stands still; found_by: timeout"));
+  CHECK(mentions(refused("{name: a, of: nic, found_by: timeout, factor: 0.5, fails: {mean: 1d}}"),
+                 "`a` leaves 0.5 of the bandwidth, and a transfer that goes on does not run out of time"));
+  CHECK(mentions(errors_of(failing_fabric("{name: a, of: nic, found_by: timeout, fails: {mean: 1d}}") +
+                           "  detectors: {timeout: 0s}\n"),
+                 "failures.detectors.timeout: a transfer that stands still would have no time at all"));
+  CHECK(mentions(
+      errors_of(failing_fabric("{name: a, of: nic, factor: 0.5, fails: {mean: 1d}}") +
+                "  mitigation: {topology: 10s}\n"),
+      "failures.mitigation.topology: `a` is a part of the fabric, and a job does nothing about links that are slow or "
+      "down; it does about servers with slows_network, at network.fidelity analytic or contention"));
   CHECK(mentions(refused("{name: a, of: gpu, factor: 0.5, fails: {mean: 1d}}"),
                  "`a` has a factor, which only `of: link`"));
   CHECK(mentions(refused("{name: a, of: switch, factor: 1.5, fails: {mean: 1d}}"), "factor"));

@@ -147,6 +147,9 @@ TEST_CASE("late workers: what has no meaning is refused") {
   CHECK(speaks_of(entry("backup_workers: 1, gradient_coding: 1"), "give one of the two"));
   CHECK(speaks_of(entry("gradient_coding: {code: sr-sgc, stragglers: 1, burst: 2, window: 4}"), "does not divide"));
   CHECK(speaks_of(entry("gradient_coding: {code: m-sgc, stragglers: 1, burst: 2, window: 2}"), "less than the window"));
+  const std::string fault = entry("gradient_coding: {code: m-sgc, stragglers: 1, burst: 1, window: 2, tolerance: -1}");
+  CHECK(speaks_of(fault, "gradient_coding.tolerance: expected a number >= 0, got \"-1\""));
+  CHECK(!speaks_of(fault, "only code"));
   CHECK(speaks_of(entry("gradient_coding: {code: gc, stragglers: 1, burst: 2}"),
                   "only code: sr-sgc and code: m-sgc have a burst"));
   CHECK(speaks_of(entry("gradient_coding: {stragglers: 1}"), "code is missing"));

@@ -1,13 +1,8 @@
 // What a job does about a slow GPU or interface (FALCON, arXiv 2410.12588), in the engine: when it takes which step and
 // what that gives, beside closed forms, and beside what the paper says of its own runs.
 
-#include "policies/registry.hpp"
-#include "scenarios/keys/reader.hpp"
-#include "scenarios/run/make_network.hpp"
-#include "scenarios/run/make_policy.hpp"
-#include "scenarios/scenario.hpp"
-#include "sim/simulation.hpp"
 #include "validate/faults/faults_suite.hpp"
+#include "validate/faults/interrupted_jobs.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -21,36 +16,17 @@ constexpr std::int64_t kTrainedIterations = 1'000;
 /// Seconds of a data-parallel job of eight replicas on two of three servers of four GPUs, whose iterations compute for
 /// a second and then send.
 double end_s(FailureSpec failures, Time restart = {}) {
-  Workload workload;
-  workload.graphs.push_back(graph_from_text(
-      "role worker 8 | compute step worker 1000000000 | all-reduce sum worker 100000000 | step -> sum | "
-      "sum => step"));
-  JobSpec job;
-  job.name = "job";
-  job.gpus = 8;
-  job.iterations = kTrainedIterations;
-  workload.jobs.push_back(std::move(job));
-  const Scenario scenario = parse_scenario(
-      "schema_version: 1\ncluster: {servers: 3, gpus_per_server: 4}\nnetwork: {nic: 8Gbps}\npolicies: {scheduling: "
-      "fifo, "
-      "placement: first-fit}\n",
-      "validate faults");
-  PolicySet policies{make_policy(scheduling_policies(), scenario.scheduling, {}),
-                     make_policy(placement_policies(), scenario.placement, {}),
-                     make_policy(communication_policies(), scenario.communication, {}),
-                     scenario.scheduling.name,
-                     scenario.placement.name,
-                     scenario.communication.name};
-  SimulationOptions options;
-  options.failures = std::move(failures);
-  options.rules.preemption.restart = restart;
-  ClusterSpec cluster;
-  cluster.servers = 3;
-  cluster.gpus_per_server = 4;
-  cluster.gpu_memory = scenario.cluster.gpu_memory;
-  Simulation simulation{cluster, std::move(workload), std::move(policies), make_network(scenario, 1, 1),
-                        std::move(options)};
-  return simulation.run().end.to_seconds();
+  InterruptedTraining what{
+      .servers = 3,
+      .gpus_per_server = 4,
+      .gpus = 8,
+      .graph =
+          "role worker 8 | compute step worker 1000000000 | all-reduce sum worker 100000000 | step -> sum | sum "
+          "=> step",
+      .iterations = kTrainedIterations};
+  what.failures = std::move(failures);
+  what.costs.restart = restart;
+  return run_interrupted(what).end.to_seconds();
 }
 
 /// GPU 3, or the server that it is on, is so slow from 1 ns on, in thousandths of the time.

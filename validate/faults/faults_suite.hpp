@@ -29,6 +29,10 @@ int validate_faults(std::FILE* out);
 [[nodiscard]] CheckedTable faults_spot();
 /// Jobs that go on without GPUs that have failed.
 [[nodiscard]] CheckedTable faults_redundancy();
+/// CheckFree's lists of lost stages.
+[[nodiscard]] CheckedTable faults_lost_stages();
+/// The probability that copies in memory survive, as in Gemini.
+[[nodiscard]] CheckedTable faults_copies();
 /// Jobs that do something about slow components.
 [[nodiscard]] CheckedTable faults_mitigation();
 /// Jobs whose paths and priorities are planned together.

@@ -1,5 +1,5 @@
 #pragma once
-// Runs jobs with a duration on clusters that fail, for the tables of the suite.
+// Runs jobs on clusters that fail, for the tables of the suite.
 
 #include "scenarios/run/run_scenario.hpp"
 
@@ -17,6 +17,20 @@ struct InterruptedJobs {
 };
 
 [[nodiscard]] RunResult run_interrupted(const InterruptedJobs& what, std::uint64_t seed);
+
+/// A job of iterations of one graph, and what happens to it.
+struct InterruptedTraining {
+  int servers = 1, gpus_per_server = 1;
+  int gpus = 1;       ///< of the job
+  std::string graph;  ///< graph_from_text()
+  std::int64_t iterations = 1;
+  RankLayout layout{};
+  FailureSpec failures{};
+  PreemptionCosts costs{};
+};
+
+/// Interfaces have 1 GB/s.
+[[nodiscard]] RunResult run_interrupted(const InterruptedTraining& what);
 
 /// The share of their time since submission in which the jobs did work that was kept.
 [[nodiscard]] double effective_share(const RunResult& result);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -75,4 +76,35 @@ TEST_CASE("the hash of the ECMP router collides as often as random choices do") 
   CHECK(mean == near_absolute(exact.mean_fullest, 4 * error));
   CHECK(rate / rounds == near(exact.mean_rate, 0.02));
   CHECK(static_cast<double>(none) / rounds == near_absolute(exact.none, 4 * std::sqrt(exact.none / rounds)));
+}
+
+TEST_CASE("with one hash at all switches the second stage collides as if it had the links of the first one alone") {
+  // The 16 servers of a pod of a k=8 fat-tree each send to one of another pod: 4 x 4 links lead to the cores.
+  constexpr std::size_t kFlows = 16, kOtherPod = 64;
+  const Topology topology = build_topology(fat_tree(8), 128, 1);
+  std::vector<bool> leads_to_core(topology.links().size());
+  for (std::size_t l = 0; l < topology.links().size(); ++l)
+    leads_to_core[l] = topology.link_name(LinkId{l}).starts_with("pod0/agg") &&
+                       topology.link_name(LinkId{l}).find("->core") != std::string::npos;
+  REQUIRE(std::ranges::count(leads_to_core, true) == 16);
+  for (const bool is_same : {false, true}) {
+    const auto router = make_ecmp_router(topology, 1, is_same ? EcmpHash::same : EcmpHash::per_switch);
+    const int rounds = effort(5'000);
+    double fullest = 0, squares = 0;
+    Route route;
+    for (int round = 0; round < rounds; ++round) {
+      std::vector<int> flows_on(topology.links().size(), 0);
+      int most = 0;
+      for (std::size_t i = 0; i < kFlows; ++i) {
+        router->route(topology.gpus()[i], topology.gpus()[kOtherPod + i], static_cast<std::uint64_t>(round), route);
+        for (const LinkShare& use : route.links)
+          if (leads_to_core[use.link.index()]) most = std::max(most, ++flows_on[use.link.index()]);
+      }
+      fullest += most;
+      squares += most * most;
+    }
+    fullest /= rounds;
+    const double error = std::sqrt((squares / rounds - fullest * fullest) / rounds);
+    CHECK(std::abs(fullest - flow_collisions(16, is_same ? 4 : 16).mean_fullest) < 4 * error);
+  }
 }

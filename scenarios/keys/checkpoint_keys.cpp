@@ -1,0 +1,140 @@
+#include "scenarios/keys/failure_keys.hpp"
+#include "scenarios/keys/key_rows.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+using key_rows::kDay;
+using key_rows::maybe;
+using key_rows::row;
+using key_rows::where;
+
+constexpr std::string_view kNeedsPeriod = "checkpoints.policy: synchronous or asynchronous";
+
+bool has_period(const Scenario& scenario) {
+  return scenario.checkpoints.has_period();
+}
+
+/// A quantity, or a word in its place.
+template <class T, class Q>
+Codec<T> quantity_or_word(Codec<Q> quantity, std::string kind, std::string word, Q T::*value, bool T::*is_word) {
+  Codec<T> codec;
+  codec.type = fmt::format("{} or {}", kind, word);
+  codec.range = quantity.range;
+  codec.schema = [=](JsonWriter& json) { any_of_schema(json, quantity.schema, word_schema(word)); };
+  codec.read = [=](const YamlNode& node, const Reading& reading, T& result) {
+    T made;
+    made.*is_word = node.kind == YamlNode::Kind::scalar && node.text == word;
+    const std::size_t complaints = reading.complaints.size();
+    if (!(made.*is_word)) quantity.read(node, reading, made.*value);
+    if (reading.complaints.size() == complaints) result = made;
+    if (reading.complaints.size() > complaints && reading.complaints.back().hint.empty())
+      reading.complaints.back().hint = fmt::format("`{}` is possible, too", word);
+  };
+  codec.print = [=](const T& each) { return each.*is_word ? word : quantity.print(each.*value); };
+  codec.plain = [=](const T& each, PartNames apart) -> std::optional<PlainValue> {
+    if (each.*is_word) return PlainValue{word, std::nullopt};
+    return plain_value(quantity, each.*value, apart);
+  };
+  return codec;
+}
+
+Codec<CheckpointPeriod> period_codec() {
+  return quantity_or_word(quantity_codec(Time{}, 365 * kDay), "time", "optimal", &CheckpointPeriod::time,
+                          &CheckpointPeriod::optimal);
+}
+
+Codec<CheckpointSize> size_codec() {
+  return quantity_or_word(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "bytes", "auto",
+                          &CheckpointSize::bytes, &CheckpointSize::of_model);
+}
+
+}  // namespace
+
+std::vector<ScenarioKey> checkpoint_keys() {
+  return {
+      row(
+          "checkpoints.policy", [](auto& s) -> auto& { return s.checkpoints.policy; },
+          choice_codec<CheckpointPolicy>({{"continuous", CheckpointPolicy::continuous},
+                                          {"none", CheckpointPolicy::none},
+                                          {"synchronous", CheckpointPolicy::synchronous},
+                                          {"asynchronous", CheckpointPolicy::asynchronous},
+                                          {"just-in-time", CheckpointPolicy::just_in_time}}),
+          "what is saved of a job's work. continuous: everything, at once and for nothing; none: nothing; synchronous: "
+          "the job stops while it saves; asynchronous: it stops for checkpoints.cost and goes on while the rest is "
+          "written (CheckFreq, FAST 2021; DataStates-LLM, HPDC 2024; Gemini, SOSP 2023); just-in-time: healthy "
+          "replicas "
+          "save at the failure (EuroSys 2024)"),
+      where(
+          row(
+              "checkpoints.period", [](auto& s) -> auto& { return s.checkpoints.period; }, period_codec(),
+              "work between two checkpoints; optimal: for each job the period for which it takes least time at the "
+              "rate at which its components fail (Daly 2006, solved exactly). A job of iterations saves when one ends, "
+              "after as many as last so long by the mean of those since its last checkpoint"),
+          has_period, kNeedsPeriod),
+      where(row(
+                "checkpoints.iterations", [](auto& s) -> auto& { return s.checkpoints.iterations; },
+                maybe(integer_codec<std::int64_t>(1, 1'000'000'000)),
+                "in place of the period, iterations between two checkpoints of a job of iterations, which returns to "
+                "the last one after a preemption or a failure"),
+            has_period, kNeedsPeriod),
+      where(
+          row(
+              "checkpoints.cost", [](auto& s) -> auto& { return s.checkpoints.cost; }, quantity_codec(Time{}, kDay),
+              "time for which each checkpoint stops a job; just-in-time: time that a job needs to save itself after a "
+              "failure"),
+          [](const Scenario& s) {
+            return s.checkpoints.has_period() || s.checkpoints.policy == CheckpointPolicy::just_in_time;
+          },
+          "checkpoints.policy: synchronous, asynchronous or just-in-time"),
+      where(
+          row(
+              "checkpoints.persist", [](auto& s) -> auto& { return s.checkpoints.persist; },
+              quantity_codec(Time{}, 365 * kDay), "further time until an asynchronous checkpoint can be restored"),
+          [](const Scenario& s) { return s.checkpoints.policy == CheckpointPolicy::asynchronous; },
+          "checkpoints.policy: asynchronous"),
+      where(
+          row(
+              "checkpoints.size", [](auto& s) -> auto& { return s.checkpoints.size; }, maybe(size_codec()),
+              "bytes that each GPU of a job saves; auto: equal parts of the weights and the optimizer of its training "
+              "entry. With checkpoints.rate the time to write them is the cost of a synchronous checkpoint and the "
+              "persist of an asynchronous one"),
+          has_period, kNeedsPeriod),
+      where(row(
+                "checkpoints.rate", [](auto& s) -> auto& { return s.checkpoints.rate; },
+                maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
+                "rate at which all GPUs of a job write together; without checkpoints.store jobs don't slow each other "
+                "down"),
+            has_period, kNeedsPeriod),
+      where(row(
+                "checkpoints.store", [](auto& s) -> auto& { return s.checkpoints.store; },
+                maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
+                "rate of a store that all jobs write checkpoints.size to: those that write at once share it, each GPU "
+                "alike, and a job has at most checkpoints.rate"),
+            has_period, kNeedsPeriod),
+      where(
+          row(
+              "checkpoints.copy_rate", [](auto& s) -> auto& { return s.checkpoints.copy_rate; },
+              maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
+              "rate at which each GPU copies checkpoints.size to host memory; the cost of an asynchronous checkpoint "
+              "is "
+              "what that takes longer than the passes of an iteration (CheckFreq, DataStates-LLM)"),
+          [](const Scenario& s) { return s.checkpoints.policy == CheckpointPolicy::asynchronous; },
+          "checkpoints.policy: asynchronous"),
+      row(
+          "checkpoints.restart_cost", [](auto& s) -> auto& { return s.checkpoints.restart; },
+          quantity_codec(Time{}, kDay),
+          "time on its GPUs before a job goes on, at each start after a preemption or a failure"),
+  };
+}
+
+}  // namespace contend
