@@ -139,6 +139,25 @@ TEST_CASE("shockwave: a plan takes a job to go on at its mean speed so far") {
   CHECK(first_s == near(30));
 }
 
+TEST_CASE("shockwave: a late job with less than a round left comes before all, by the power 100 of how late it is") {
+  // Plans of two rounds of 10 s on one GPU. A and B run for one round each, as they were promised; at 20 s C comes, a
+  // job of 30 s, so that A and B are late. A job of T s was promised 2 T for 20 s and now 3 T, that is 2.1 T, and would
+  // end at 20 + 3 (T - 10). Two rounds are too few to keep all promises, and where not all can be kept none counts.
+  //
+  // With T = 15 A has 5 s left and counts (35 / 31.5)^100 = 37,649, with T = 25 it has 15 s left and counts
+  // (65 / 52.5)^12 = 13.0; B with T = 40 counts (110 / 84)^12 = 25.4, and C 1. By the logarithms between fifths a round
+  // is worth 0.415 or 0.693 to A, 0.723 and then 0.419 to B, 12.7 and then 0.7 to C. With the weights these are
+  //
+  //     T = 15: A 15,620, B 18.4 and 10.6, C 12.7: A and B have a round each (with the power 12 A would have 1.5)
+  //     T = 25: A 9.0, B 18.4 and 10.6, C 12.7: B and C have a round each
+  const auto runs = [](std::int64_t first_s) {
+    Choice choice = shockwave(0, 2);
+    return holds(play(choice, 1, {timed_job(0, 1, first_s), timed_job(0, 1, 40), timed_job(20, 1, 30)}));
+  };
+  CHECK(runs(15).starts_with("A1 0-10, B1 10-20, A1 20-25, B1 30-40, "));
+  CHECK(runs(25).starts_with("A1 0-10, B1 10-30, C1 30-40, "));  // B from 10 to 20 s and again after that
+}
+
 TEST_CASE("shockwave: on random jobs all end, gangs stay whole, and no GPU has two jobs") {
   for (std::uint64_t seed = 0; seed < effort<std::uint64_t>(40); ++seed) {
     CAPTURE(seed);
