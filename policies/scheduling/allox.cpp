@@ -5,13 +5,14 @@
 // Which jobs of equal positions have the same GPU makes no difference to the sum; the oldest of them start first.
 //
 // With `round_s` it is the stand-in of Shockwave's released code (policies/allox.py, scheduler.py): jobs are matched
-// when one has come or gone, but not before `reallocate_s` has passed, and rounds make the outcome true (rounds.hpp).
-// Gangs are matched as if they needed one GPU. The first job of each GPU has the share 1 and keeps it, a gang of s GPUs
-// 1 / s, and is matched again. All others have 0: they run on GPUs that are left over.
+// when one has come or gone, but not before `reallocate_s` has passed (1,000 s there), and rounds make the outcome true
+// (rounds.hpp). Gangs are matched as if they needed one GPU. The first job of each GPU has the share 1 and keeps it, a
+// gang of s GPUs 1 / s, and is matched again. All others have 0: they run on GPUs that are left over.
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/position_matching.hpp"
 #include "policies/scheduling/rounds.hpp"
+#include "sim/error.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,6 +22,8 @@
 #include <set>
 #include <utility>
 #include <vector>
+
+#include <fmt/core.h>
 
 namespace contend {
 
@@ -196,9 +199,15 @@ class AlloxInRounds final : public RoundPolicy {
 std::unique_ptr<SchedulingPolicy> make_allox(const Parameters& parameters, const PolicyContext&) {
   const auto alpha = parameters.get<double>("alpha"), round_s = parameters.get<double>("round_s");
   const auto most = static_cast<std::size_t>(parameters.get<std::int64_t>("window"));
+  const auto reallocate_s = parameters.get<double>("reallocate_s");
   if (round_s > 0)
     return std::make_unique<AlloxInRounds>(alpha, most, Time::ceil_nanoseconds(round_s * 1e9),
-                                           Time::ceil_nanoseconds(parameters.get<double>("reallocate_s") * 1e9));
+                                           Time::ceil_nanoseconds(reallocate_s * 1e9));
+  if (reallocate_s > 0)
+    throw InputError{
+        fmt::format("policies.scheduling.reallocate_s: {} has an effect only in rounds; give `round_s` more than 0, or "
+                    "leave it out",
+                    reallocate_s)};
   return std::make_unique<Allox>(alpha, most);
 }
 
@@ -212,7 +221,8 @@ PolicyRow<SchedulingPolicy> allox_scheduling() {
        "the most jobs that a decision matches; its time grows with more than the square of this number"},
       {"round_s", 0.0, 0, 1e6,
        "length of a round, in seconds, in which gangs are matched too and jobs may be preempted; 0: no rounds"},
-      {"reallocate_s", 1000.0, 0, 1e7, "with rounds: the shortest time between two decisions, in seconds"}};
+      {"reallocate_s", 0.0, 0, 1e7,
+       "the shortest time between two decisions, in seconds; more than 0 only with round_s"}};
   return {.name = "allox",
           .summary = "jobs of one GPU on the types that make the sum of completion times least",
           .source = "Le et al., EuroSys 2020",

@@ -1,6 +1,6 @@
 // Shockwave (Zheng et al., NSDI 2023, section 5 and the parameters of its released code) plans which jobs run in each
-// of the next T rounds, anew when a job has come or gone and after some of the rounds. With n_j rounds for job j it
-// makes
+// of the next T rounds, anew when a job has come or gone, and each time that so many rounds have passed, whenever it
+// was that jobs came. With n_j rounds for job j it makes
 //
 //     sum_j w_j log~(share_j(n_j)) / (jobs T) - k max_j remaining_j(n_j)
 //
@@ -8,9 +8,9 @@
 // (interpolate_epoch_duration of the released code), remaining the seconds that it still needs,
 // and sum_j gpus_j n_j <= G T. log~ is linear between 0, 0.2, ..., 1; at 0 it is log 10^-6. Each job must be able to
 // end in time, by end of the plan + remaining_j / min(1, G / jobs) <= rho_max F_j, also if it is done within the plan.
-// F_j is 0.9 times the mean over its life of the ends that an equal share promised, and 0.1 times the last. Where not
-// all can, none has to, and a job that will be late by the ratio r > 1 counts w_j = r^12, or r^100 if it needs
-// less than a round (relax_finish_time_constraints), at most 10^9.
+// F_j is 0.9 times the mean over its life of the ends that an equal share promised, and 0.1 times the last; its life
+// begins with its first round boundary. Where not all can, none has to, and a job that will end at r F_j with r >
+// rho_max counts w_j = r^12, or r^100 if it needs less than a round (relax_finish_time_constraints), at most 10^9.
 //
 // The released code gives an integer program of jobs x rounds to a solver, up to a gap or a limit of time. All rounds
 // are alike, so that only the number for each job counts: a multiple-choice knapsack for each bound on the longest job,
@@ -21,12 +21,17 @@
 // left first.
 //
 // Of a job whose batch changes while it trains (BatchRegime) the policy knows its batches and how fast it is with each,
-// but not when they come. With q of the training done, o_b of it with batch b, and M batches in all, each batch has the
+// but not when they come. With o_b of the training seen with batch b, q in all, and M batches, each batch has the
 // weight max(0, (1/M + o_b) / (1 + q) - o_b) in what is left (a Dirichlet posterior, section 5.1 and the released code,
 // as shares in place of epochs).
+//
+// With `by_epoch` each regime is an epoch, and the policy sees them as the released code does (JobMetaData.py,
+// scheduler.py): an epoch counts as progress when it has ended, but it is seen, and no longer part of what is left,
+// from its beginning on. Epochs of unlike lengths are of unlike batches.
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/configurations.hpp"
+#include "sim/error.hpp"
 #include "sim/portable_math.hpp"
 #include "sim/ports.hpp"
 
@@ -60,13 +65,14 @@ double log_between(double share) {
 
 /// What is known of a job whose batch changes.
 struct Outlook {
-  double left_s = 0;  ///< that it still needs at its own speed
-  double done = 0;    ///< part of its training
-  double pace_s = 0;  ///< seconds for all of the training at its mean speed so far
+  double left_s = 0;   ///< that it still needs at its own speed
+  double total_s = 0;  ///< that and what it has had for the progress that counts
+  double done = 0;     ///< part of its training
+  double pace_s = 0;   ///< seconds for all of the training at its mean speed so far
 };
 
 /// With what is left as a Dirichlet posterior over its batches forecasts it.
-Outlook forecast(const JobView& view, std::span<const BatchRegime> regimes) {
+Outlook forecast(const JobView& view, std::span<const BatchRegime> regimes, bool by_epoch) {
   constexpr double kAlike = 1e-6;  // batches whose paces differ by less are one
   struct Batch {
     double pace = 0;                          // seconds for all of the training
@@ -75,43 +81,60 @@ Outlook forecast(const JobView& view, std::span<const BatchRegime> regimes) {
   const double left_s = view.remaining_service.to_seconds() / view.preferred_gpus;
   const double done_s = view.total_service.to_seconds() / view.preferred_gpus - left_s;
   std::vector<Batch> batches;
-  double from_s = 0, from = 0, done = 0;
+  double from_s = 0, from = 0, seen = 0, seen_s = 0;
+  double done = 0, done_for_s = 0, present = 0;  // progress, the time that it took, and the epoch that is seen but runs
   for (const BatchRegime& regime : regimes) {
     const double length_s = regime.until.to_seconds() - from_s, share = regime.progress - from;
-    const double part = std::clamp((done_s - from_s) / length_s, 0.0, 1.0);
+    double part = std::clamp((done_s - from_s) / length_s, 0.0, 1.0);
+    if (by_epoch && part < 1 && present == 0) {
+      done = seen;
+      done_for_s = seen_s;
+      present = share;
+      part = 1;
+    } else if (by_epoch && part < 1) {
+      part = 0;
+    }
     auto batch = std::ranges::find_if(
         batches, [&](const Batch& each) { return std::abs(each.pace * share / length_s - 1) < kAlike; });
     if (batch == batches.end()) batch = batches.insert(batches.end(), {.pace = length_s / share});
     batch->share += share;
     batch->seconds += length_s;
     batch->seen += part * share;
-    done += part * share;
+    seen += part * share;
+    seen_s += part * length_s;
     from_s = regime.until.to_seconds();
     from = regime.progress;
   }
-  double weights = 0, seconds = 0;
+  if (present == 0) {
+    done = seen;
+    done_for_s = seen_s;
+  }
+  double weights = present, seconds = 0;
   for (const Batch& batch : batches) {
-    const double expected = (1.0 / static_cast<double>(batches.size()) + batch.seen) / (1 + done);
+    const double expected = (1.0 / static_cast<double>(batches.size()) + batch.seen) / (1 + seen);
     const double weight = std::max(0.0, expected - batch.seen);
     weights += weight;
     seconds += weight * batch.seconds / batch.share;
   }
-  return {.left_s = weights > 0 ? (1 - done) * seconds / weights : left_s,
+  const double forecast_s = weights > 0 ? (1 - done) * seconds / weights : left_s;
+  return {.left_s = forecast_s,
+          .total_s = done_for_s + forecast_s,
           .done = done,
-          .pace_s = done > 0 ? done_s / done : batches.front().pace};
+          .pace_s = seen > 0 ? seen_s / seen : batches.front().pace};
 }
 
 class Shockwave final : public SchedulingPolicy {
  public:
   Shockwave(Time round, int rounds, int replan_rounds, double makespan_weight, double rho_max, double gap,
-            bool forecasts)
+            bool forecasts, bool by_epoch)
       : round_{round},
         rounds_{rounds},
         replan_rounds_{std::min(rounds, replan_rounds)},
         makespan_weight_{makespan_weight},
         rho_max_{rho_max},
         gap_{gap},
-        forecasts_{forecasts} {}
+        forecasts_{forecasts},
+        by_epoch_{by_epoch} {}
 
   [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.submit.ns(); }
   void queued(const JobView& view) override {
@@ -141,9 +164,10 @@ class Shockwave final : public SchedulingPolicy {
     if (jobs_.empty()) return;
     if (cluster.now().ns() % round_.ns() == 0) {
       look(cluster);
-      if (has_changed_ || rounds_left_ <= rounds_ - replan_rounds_) plan(cluster);
+      if (has_changed_ || round_count_ % replan_rounds_ == 0) plan(cluster);
       start_round(cluster, actions);
       --rounds_left_;
+      ++round_count_;
     }
     if (!actions.recording()) return;
     for (const auto& [tie, job] : jobs_)
@@ -154,7 +178,7 @@ class Shockwave final : public SchedulingPolicy {
   struct Job {
     JobId id;
     int gpus = 1;
-    double submit_s = 0;
+    double added_s = 0;                        ///< its first round boundary
     double left_s = 0, total_s = 0;            ///< at its own speed
     double done = 0, pace_s = 0;               ///< as in Outlook
     double ends_s = 0, end_s = 0, life_s = 0;  ///< promised ends times seconds, the last one, and seconds
@@ -182,24 +206,25 @@ class Shockwave final : public SchedulingPolicy {
       const JobView view = cluster.job(job.id);
       if (view.running) gpus_ += view.gpus;
       job.gpus = view.gpus;
-      job.submit_s = view.submit.to_seconds();
+      if (job.end_s == 0) job.added_s = now_s;
       const auto regimes = cluster.regimes_of(job.id);
       const double left_s = view.remaining_service.to_seconds() / view.gpus;
       const double all_s = view.total_service.to_seconds() / view.gpus;
       const Outlook outlook =
           forecasts_ && !regimes.empty()
-              ? forecast(view, regimes)
-              : Outlook{.left_s = left_s, .done = all_s > 0 ? 1 - left_s / all_s : 1, .pace_s = all_s};
+              ? forecast(view, regimes, by_epoch_)
+              : Outlook{
+                    .left_s = left_s, .total_s = all_s, .done = all_s > 0 ? 1 - left_s / all_s : 1, .pace_s = all_s};
       job.left_s = outlook.left_s;
       job.done = outlook.done;
       job.pace_s = outlook.pace_s;
-      job.total_s = all_s - left_s + job.left_s;
+      job.total_s = outlook.total_s;
     }
     for (auto& [tie, job] : jobs_) {
       const double passed_s = job.end_s > 0 ? now_s - looked_at_s_ : 0;
       job.ends_s += job.end_s * passed_s;
       job.life_s += passed_s;
-      if (has_changed_) job.end_s = job.submit_s + job.total_s / equal_share();
+      if (has_changed_) job.end_s = job.added_s + job.total_s / equal_share();
     }
     looked_at_s_ = now_s;
   }
@@ -239,9 +264,9 @@ class Shockwave final : public SchedulingPolicy {
     if (needed > std::int64_t{gpus_} * rounds_ || std::ranges::max(fewest) > rounds_) {
       std::ranges::fill(fewest, 0);
       for (std::size_t j = 0; j < jobs.size(); ++j) {
-        const double late = (now_s + jobs[j]->left_s / equal_share()) / (rho_max_ * jobs[j]->promised_s());
+        const double late = (now_s + jobs[j]->left_s / equal_share()) / jobs[j]->promised_s();
         const double power = jobs[j]->left_s < round_.to_seconds() ? kLatenessAtEnd : kLateness;
-        if (late > 1) weights[j] = std::min(kMostWeight, portable_exp(power * portable_log(late)));
+        if (late > rho_max_) weights[j] = std::min(kMostWeight, portable_exp(power * portable_log(late)));
       }
     }
     const std::vector<int> found = best_rounds(jobs, fewest, weights);
@@ -337,20 +362,24 @@ class Shockwave final : public SchedulingPolicy {
   Time round_;
   int rounds_, replan_rounds_;
   double makespan_weight_, rho_max_, gap_;
-  bool forecasts_;
+  bool forecasts_, by_epoch_;
   std::map<std::int64_t, Job> jobs_;  // by JobView::tie
   std::map<JobId, std::int64_t> ids_;
   bool has_changed_ = false;
   int rounds_left_ = 0, gpus_ = 0;
+  std::int64_t round_count_ = 0;
   double looked_at_s_ = 0;
 };
 
 std::unique_ptr<SchedulingPolicy> make_shockwave(const Parameters& parameters, const PolicyContext&) {
+  const bool forecasts = parameters.get<bool>("forecast"), by_epoch = parameters.get<bool>("by_epoch");
+  if (by_epoch && !forecasts)
+    throw InputError{"policies.scheduling.by_epoch: it has an effect only with `forecast: true`"};
   return std::make_unique<Shockwave>(Time::ceil_nanoseconds(parameters.get<double>("round_s") * 1e9),
                                      static_cast<int>(parameters.get<std::int64_t>("rounds")),
                                      static_cast<int>(parameters.get<std::int64_t>("replan_rounds")),
                                      parameters.get<double>("makespan_weight"), parameters.get<double>("rho_max"),
-                                     parameters.get<double>("gap"), parameters.get<bool>("forecast"));
+                                     parameters.get<double>("gap"), forecasts, by_epoch);
 }
 
 }  // namespace
@@ -360,13 +389,17 @@ PolicyRow<SchedulingPolicy> shockwave_scheduling() {
       {"round_s", 120.0, 1, 1e6, "length of a round, in seconds"},
       {"rounds", std::int64_t{20}, 1, 1000, "rounds of a plan"},
       {"replan_rounds", std::int64_t{8}, 1, 1000,
-       "rounds of a plan that are used, unless a job comes or goes before; at most those of the plan"},
+       "plans are made each time that so many rounds have passed, and when a job comes or goes; at most the rounds of "
+       "a "
+       "plan"},
       {"makespan_weight", 1e-3, 0, 1e6,
        "what a second of the longest job counts beside the mean logarithm of progress"},
       {"rho_max", 1.0, 0.01, 1e6, "largest end of a job over that which an equal share promised"},
       {"gap", 1e-3, 0, 1, "the search ends with a plan this near to the best, relative to its cost"},
       {"forecast", true, 0, 0,
-       "when the batch of a job changes (workload.regimes) is not known, but forecast; false: it is known"}};
+       "when the batch of a job changes (workload.regimes) is not known, but forecast; false: it is known"},
+      {"by_epoch", false, 0, 0,
+       "each batch of a job (workload.regimes) is an epoch: it counts when it has ended, and is left until it begins"}};
   return {.name = "shockwave",
           .summary = "rounds planned ahead for progress, the longest job and the ends that a share promised",
           .source = "Zheng et al., NSDI 2023",

@@ -292,6 +292,14 @@ TEST_CASE("allox: in rounds jobs are matched at times, others have what is left 
   CHECK(ends(0, two, {timed_job(0, 1, 100), timed_job(0, 2, 20)}) == std::vector<std::int64_t>{120, 50});
 }
 
+TEST_CASE("allox: a time between matches needs rounds") {
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(run_typed({"allox", {{"reallocate_s", 1000.0}}}, types_of({{"only", 1, 1, Bytes{1}, 0}}), {})),
+      "policies.scheduling.reallocate_s: 1000 has an effect only in rounds; give `round_s` more than 0, or leave it "
+      "out",
+      InputError);
+}
+
 TEST_CASE("hydra: a job with a deadline waits for the fast GPU, and the one that holds it is not moved") {
   // B comes at 1 s and takes 40 s on the slow GPU, which is free, and 20 on the fast one. If A holds that until 15 s, B
   // waits for it and ends at 35 s, with a deadline of 38 s or without one; if A holds it until 25 s, B does not wait.

@@ -1,5 +1,6 @@
 // Shockwave on cases that a reader can work out by hand.
 
+#include "sim/error.hpp"
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 #include "tests/near.hpp"
@@ -137,6 +138,74 @@ TEST_CASE("shockwave: a plan takes a job to go on at its mean speed so far") {
     if (hold.job.index() == 0 && hold.start < Time::seconds(50))
       first_s += (std::min(hold.end, Time::seconds(50)) - hold.start).to_seconds();
   CHECK(first_s == near(30));
+}
+
+TEST_CASE("shockwave: a late job with less than a round left comes before all, by the power 100 of how late it is") {
+  // Plans of two rounds of 10 s on one GPU. A and B run for one round each, as they were promised; at 20 s C comes, a
+  // job of 30 s, so that A and B are late. A job of T s was promised 2 T for 20 s and now 3 T, that is 2.1 T, and would
+  // end at 20 + 3 (T - 10). Two rounds are too few to keep all promises, and where not all can be kept none counts.
+  //
+  // With T = 15 A has 5 s left and counts (35 / 31.5)^100 = 37,649, with T = 25 it has 15 s left and counts
+  // (65 / 52.5)^12 = 13.0; B with T = 40 counts (110 / 84)^12 = 25.4, and C 1. By the logarithms between fifths a round
+  // is worth 0.415 or 0.693 to A, 0.723 and then 0.419 to B, 12.7 and then 0.7 to C. With the weights these are
+  //
+  //     T = 15: A 15,620, B 18.4 and 10.6, C 12.7: A and B have a round each (with the power 12 A would have 1.5)
+  //     T = 25: A 9.0, B 18.4 and 10.6, C 12.7: B and C have a round each
+  const auto runs = [](std::int64_t first_s) {
+    Choice choice = shockwave(0, 2);
+    return holds(play(choice, 1, {timed_job(0, 1, first_s), timed_job(0, 1, 40), timed_job(20, 1, 30)}));
+  };
+  CHECK(runs(15).starts_with("A1 0-10, B1 10-20, A1 20-25, B1 30-40, "));
+  CHECK(runs(25).starts_with("A1 0-10, B1 10-30, C1 30-40, "));  // B from 10 to 20 s and again after that
+}
+
+TEST_CASE("shockwave: plans are made anew by the clock of all rounds, not since the last job came") {
+  // A of 60 s has the GPU alone until B of 100 s comes at 10 s; then both are planned two of four rounds, A first. The
+  // plan of 30 s, the third round, finds A with half of its training and B with nothing, and has B in all four. That of
+  // 60 s finds B with 0.3 and has two rounds for each. (Three rounds after 10 s B would have had one round, and A the
+  // next.)
+  Choice choice = shockwave(0);
+  choice.parameters.emplace_back("rho_max", 100.0);  // no promises
+  choice.parameters.emplace_back("replan_rounds", std::int64_t{3});
+  const Played played = play(choice, 1, {timed_job(0, 1, 60), timed_job(10, 1, 100)});
+  CHECK(holds(played).starts_with("A1 0-30, B1 30-60, A1 60-80, "));
+}
+
+TEST_CASE("shockwave: by_epoch the epoch that runs is no progress yet, and no longer left") {
+  // By progress, on one GPU A of two epochs of 30 s and B of 100 s first have two of four rounds each. At 40 s A has a
+  // third of its training, but no epoch: its third round is worth 0.434, B's second 0.347. By time, A's third round is
+  // worth 0.229.
+  //
+  // By the longest job, A of two epochs of 40 s has only one left from the beginning on, so that B of 60 s is longer.
+  ClusterSpec cluster;
+  cluster.gpu_memory = Bytes{1};
+  const auto seconds = [&](double makespan_weight, std::int64_t epoch, std::int64_t other, bool by_epoch,
+                           std::int64_t until) {
+    std::vector<JobSpec> jobs{timed_job(0, 1, 2 * epoch), timed_job(0, 1, other)};
+    jobs[0].regimes = 0;
+    Choice choice = shockwave(makespan_weight);
+    choice.parameters.emplace_back("rho_max", 100.0);  // no promises
+    choice.parameters.emplace_back("by_epoch", by_epoch);
+    const Played played =
+        play(choice, cluster, jobs, nullptr, {}, {},
+             {{{.until = Time::seconds(epoch), .progress = 0.5}, {.until = Time::seconds(2 * epoch), .progress = 1}}});
+    double sum = 0;
+    for (const Hold& hold : played.runs)
+      if (hold.job.index() == 0 && hold.start < Time::seconds(until))
+        sum += (std::min(hold.end, Time::seconds(until)) - hold.start).to_seconds();
+    return sum;
+  };
+  for (const bool by_epoch : {true, false}) {
+    CAPTURE(by_epoch);
+    CHECK(seconds(0, 30, 100, by_epoch, 40) == near(20));
+    CHECK(seconds(0, 30, 100, by_epoch, 80) == near(by_epoch ? 50 : 40));
+    CHECK(seconds(1, 40, 60, by_epoch, 40) == near(by_epoch ? 10 : 30));
+  }
+  Choice known = shockwave(0);
+  known.parameters.emplace_back("forecast", false);
+  known.parameters.emplace_back("by_epoch", true);
+  CHECK_THROWS_WITH_AS(static_cast<void>(play(known, 1, {timed_job(0, 1, 10)})),
+                       "policies.scheduling.by_epoch: it has an effect only with `forecast: true`", InputError);
 }
 
 TEST_CASE("shockwave: on random jobs all end, gangs stay whole, and no GPU has two jobs") {

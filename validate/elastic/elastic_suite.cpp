@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -290,28 +291,31 @@ bool check_antman_rules(std::FILE* out, int& skipped) {
   return std::abs(without / ours - 1) < kNear;
 }
 
-/// Shockwave's trace, whose batches grow, beside its released simulator. Held: the order of makespans.
+/// Shockwave's trace, whose batches grow, beside its released simulator. Held: `shockwave` has the least makespan, and
+/// under the rules of the released code both figures are within 5%.
 bool check_shockwave(std::FILE* out, int& skipped) {
   struct Run {
     const char *label, *policy;
     PolicyValues parameters;
     double makespan_s, jct_s;  // released
-    bool foresees = true;      // how batches change
+    bool has_its_rules = false;
+    bool foresees = true;  // how batches change
   };
   const PolicyValues kRounds = {{"round_s", 120.0}, {"reallocate_s", 1000.0}};
   const PolicyValues kAtOnce = {{"round_s", 120.0}, {"reallocate_s", 0.0}};
   const PolicyValues untraded = {{"round_s", 120.0}, {"reallocate_s", 1000.0}, {"trade", false}};
   const PolicyValues released = {{"alpha", 0.2}, {"round_s", 120.0}, {"reallocate_s", 1000.0}};
-  const Run kRuns[] = {{"shockwave", "shockwave", {}, 24'197, 9'958},
-                       {"the same, a hundredth weight", "shockwave", {{"makespan_weight", 1e-5}}, 24'197, 9'958},
-                       {"finish-time-fairness", "finish-time-fairness", kRounds, 31'929, 11'302, false},
+  const Run kRuns[] = {{"shockwave, by_epoch: true", "shockwave", {{"by_epoch", true}}, 24'197, 9'958, true},
+                       {"the same, by_epoch: false", "shockwave", {}, 24'197, 9'958},
+                       {"finish-time-fairness", "finish-time-fairness", kRounds, 31'929, 11'302, true, false},
                        {"the same, foresees batches", "finish-time-fairness", kRounds, 31'929, 11'302},
                        {"the same, divided at once", "finish-time-fairness", kAtOnce, 31'929, 11'302},
-                       {"allox, in rounds", "allox", released, 32'489, 9'926, false},
+                       {"allox, in rounds", "allox", released, 32'489, 9'926, true, false},
                        {"allox of the paper", "allox", {}, 32'489, 9'926},
-                       {"gandiva-fair, trade: false", "gandiva-fair", untraded, 32'367, 12'574}};
+                       {"gandiva-fair, trade: false", "gandiva-fair", untraded, 32'367, 12'574, true}};
+  constexpr double kNear = 0.05;
   bool holds = true;
-  double first = 0;
+  double longest_s = 0;  // of `shockwave`
   for (const Run& each : kRuns) {
     const std::optional<RunResult> result = run_shockwave_trace(each.policy, each.parameters, each.foresees);
     if (!result) {
@@ -320,18 +324,20 @@ bool check_shockwave(std::FILE* out, int& skipped) {
     }
     const Summary summary = summarise(*result);
     const double makespan_s = summary.makespan_s;
-    if (first == 0) {
-      first = makespan_s;
+    if (longest_s == 0)
       fmt::print(
           out,
           "\n  Shockwave's 120 jobs on 32 V100, whose batches grow: makespan and mean JCT. Held: `shockwave` has "
-          "the least makespan\n  {:<28}{:>12}{:>10}{:>9}{:>12}{:>10}{:>9}\n",
+          "the least makespan; released rules *: within 5%\n  {:<28}{:>12}{:>10}{:>9}{:>12}{:>10}{:>9}\n",
           "policy", "released s", "ours", "off by", "released s", "ours", "off by");
-    }
-    fmt::print(out, "  {:<28}{:>12.0f}{:>10.0f}{:>9.3f}{:>12.0f}{:>10.0f}{:>9.3f}\n", each.label, each.makespan_s,
-               makespan_s, makespan_s / each.makespan_s - 1, each.jct_s, summary.avg_jct_s,
-               summary.avg_jct_s / each.jct_s - 1);
-    holds = holds && makespan_s >= first;
+    if (std::string_view{each.policy} == "shockwave")
+      longest_s = std::max(longest_s, makespan_s);
+    else
+      holds = holds && makespan_s >= longest_s;
+    const double makespan_off = makespan_s / each.makespan_s - 1, jct_off = summary.avg_jct_s / each.jct_s - 1;
+    fmt::print(out, "  {:<28}{:>12.0f}{:>10.0f}{:>9.3f}{:>12.0f}{:>10.0f}{:>9.3f}{}\n", each.label, each.makespan_s,
+               makespan_s, makespan_off, each.jct_s, summary.avg_jct_s, jct_off, each.has_its_rules ? " *" : "");
+    if (each.has_its_rules) holds = holds && std::abs(makespan_off) < kNear && std::abs(jct_off) < kNear;
   }
   return holds;
 }

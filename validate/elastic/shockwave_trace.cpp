@@ -141,9 +141,12 @@ class RoundsAlone {
   RoundsAlone(const TracedJob& job, const Epochs& epochs)
       : job_{job}, epochs_{epochs}, batch_{job.batch}, all_{job.iterations} {}
 
+  /// One for each epoch. Those of a batch are equal: what starts and changes of the batch cost is spread over them.
   [[nodiscard]] std::vector<BatchRegime> regimes() {
     std::vector<BatchRegime> regimes;
     double seconds = 0;
+    BatchRegime last{.until = Time{}, .progress = 0};  // the batch that has ended last
+    std::int64_t first = 0;                            // epoch of the present one
     for (bool is_first = true;; is_first = false) {
       const double rate = epochs_.rate(batch_);
       std::int64_t iterations = std::min(static_cast<std::int64_t>(rate * kRound_s), all_ - done_);
@@ -154,8 +157,19 @@ class RoundsAlone {
       done_ += iterations;
       const double progress = static_cast<double>(done_) / static_cast<double>(all_);
       const bool has_changed = done_ < all_ && changes(), ends = done_ >= all_ || seconds > job_.longest_s;
-      if (ends || has_changed)
-        regimes.push_back({.until = Time::ceil_nanoseconds(seconds * 1e9), .progress = ends ? 1 : progress});
+      if (ends || has_changed) {
+        const std::int64_t epoch = present_epoch();
+        const BatchRegime next{.until = Time::ceil_nanoseconds(seconds * 1e9), .progress = ends ? 1 : progress};
+        for (std::int64_t parts = std::max<std::int64_t>(1, epoch - first), i = 1; i < parts; ++i) {
+          const double part = static_cast<double>(i) / static_cast<double>(parts);
+          regimes.push_back(
+              {.until = last.until + Time::ceil_nanoseconds((next.until - last.until).to_seconds() * 1e9 * part),
+               .progress = last.progress + (next.progress - last.progress) * part});
+        }
+        regimes.push_back(next);
+        last = next;
+        first = epoch;
+      }
       if (ends) return regimes;
       wanted_ = batch_wanted();
     }
@@ -175,10 +189,15 @@ class RoundsAlone {
     batch_ = wanted_;
     return true;
   }
+  /// One that has begun counts.
+  [[nodiscard]] std::int64_t present_epoch() const {
+    const std::int64_t length = epochs_.iterations(batch_);
+    return (done_ + length - 1) / length;
+  }
   [[nodiscard]] int batch_wanted() const {
     const int largest = facts_of(job_.model).largest_batch;
     if (largest == 0 || job_.batch == largest || job_.mode == "static") return batch_;
-    const std::int64_t epoch = (done_ + epochs_.iterations(batch_) - 1) / epochs_.iterations(batch_);
+    const std::int64_t epoch = present_epoch();
     if (job_.mode == "accordion") return is_critical(job_.model, job_.batch, epoch) ? job_.batch : largest;
     if (job_.mode != "gns") throw InputError{fmt::format("Shockwave's trace: unknown mode {}", job_.mode)};
     const bool grows = noise_scale_batch(job_.model, job_.batch, job_.gpus, epoch + 1) > batch_;

@@ -9,7 +9,7 @@
 //
 // As in the released simulator batches change at ends of rounds: what is found due at the end of a round holds from the
 // end of the next round of the job on, and what is left of an epoch then counts as done. A job that has run for 1.5
-// times its listed duration ends.
+// times its listed duration ends. Each epoch of a job is a BatchRegime.
 //
 // The data are not part of the project.
 
