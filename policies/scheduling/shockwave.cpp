@@ -389,9 +389,7 @@ PolicyRow<SchedulingPolicy> shockwave_scheduling() {
       {"round_s", 120.0, 1, 1e6, "length of a round, in seconds"},
       {"rounds", std::int64_t{20}, 1, 1000, "rounds of a plan"},
       {"replan_rounds", std::int64_t{8}, 1, 1000,
-       "plans are made each time that so many rounds have passed, and when a job comes or goes; at most the rounds of "
-       "a "
-       "plan"},
+       "a plan is made each time that so many rounds have passed, and when a job comes or goes; at most `rounds`"},
       {"makespan_weight", 1e-3, 0, 1e6,
        "what a second of the longest job counts beside the mean logarithm of progress"},
       {"rho_max", 1.0, 0.01, 1e6, "largest end of a job over that which an equal share promised"},
@@ -399,7 +397,9 @@ PolicyRow<SchedulingPolicy> shockwave_scheduling() {
       {"forecast", true, 0, 0,
        "when the batch of a job changes (workload.regimes) is not known, but forecast; false: it is known"},
       {"by_epoch", false, 0, 0,
-       "each batch of a job (workload.regimes) is an epoch: it counts when it has ended, and is left until it begins"}};
+       "each row of workload.regimes is an epoch: it counts as progress when it has ended, and as what is left until "
+       "it "
+       "begins"}};
   return {.name = "shockwave",
           .summary = "rounds planned ahead for progress, the longest job and the ends that a share promised",
           .source = "Zheng et al., NSDI 2023",
