@@ -294,7 +294,9 @@ void check_saved(const Scenario& scenario, const Workload& workload) {
     throw InputError{Complaint{.key = key, .reason = std::move(reason), .hint = hint}};
   };
   const bool has_period = saved.period.optimal || saved.period.time > Time{};
+  std::set<int> sizes;
   for (const JobSpec& job : workload.jobs) {
+    if (sizes.insert(job.gpus).second) static_cast<void>(checkpoint_costs(scenario, job.gpus));  // it may throw
     const std::string name = quote_for_message(job.name);
     if (job.duration && saved.store && scenario.rules.kill_at_limit && job.limit)
       refuse("checkpoints.store",

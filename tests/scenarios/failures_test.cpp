@@ -325,6 +325,8 @@ TEST_CASE("a checkpoint that takes longer than the iterations between two of the
     REQUIRE(mentions(refused, before));
     CHECK(std::stod(refused.substr(refused.find(before) + before.size())) == near(iteration_s * 10, 0.02));
     CHECK(mentions(refused, "more iterations, or a lower checkpoints.cost"));
+    CHECK(mentions(refusal("0s, period: 10s, size: 5GB, store: 2GB/s}\n", runs),
+                   "checkpoints.period: a checkpoint of 8 GPUs takes 20 s, longer than the period of 10 s"));
   }
 }
 
