@@ -157,10 +157,6 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return Cell{j.redone}; }},
     {"lost_to_failures_gpu_s", "seconds", "part of `lost_gpu_s` that failures undid",
      [](const JobResult& j) { return Cell{j.lost_to_failures}; }},
-    {"second_order_preemptions", "integer", "preemptions that made room for a job which came back after a failure",
-     [](const JobResult& j) { return Cell{std::int64_t{j.second_order_preemptions}}; }},
-    {"lost_to_second_order_gpu_s", "seconds", "part of `lost_gpu_s` that these undid",
-     [](const JobResult& j) { return Cell{j.lost_to_second_order}; }},
     {"effective", "number", "useful time by `held_s` + `waited_s` + `away_s`: effective training time, 0..1",
      [](const JobResult& j) { return j.held > Time{} ? Cell{j.effective()} : Cell{}; }},
     {"measured", "integer", "1: the job counts in the figures of the run; 0: it was not submitted in `measure`",
@@ -225,6 +221,10 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"follows", "integer",
      "1: it comes after other jobs (`after` of the job list), so policies decide on its submission",
      [](const JobResult& j) { return j.follows ? Cell{std::int64_t{1}} : Cell{}; }},
+    {"second_order_preemptions", "integer", "preemptions that made room for a job which came back after a failure",
+     [](const JobResult& j) { return Cell{std::int64_t{j.second_order_preemptions}}; }},
+    {"lost_to_second_order_gpu_s", "seconds", "part of `lost_gpu_s` that `second_order_preemptions` undid",
+     [](const JobResult& j) { return Cell{j.lost_to_second_order}; }},
 };
 
 constexpr Column<TypeResult> kTypeColumns[] = {
@@ -351,9 +351,6 @@ constexpr Metric kSummaryMetrics[] = {
      [](const Summary& s) { return s.interruptions; }, true, true},
     {"interruption_mean_s", "time to interruption", "s", "time on GPUs of all jobs divided by their interruptions",
      [](const Summary& s) { return s.interruption_mean_s; }, true, true},
-    {"second_order_preemptions", "2nd-order preemptions", "preemptions",
-     "preemptions that made room for a job which came back after a failure",
-     [](const Summary& s) { return s.second_order_preemptions; }, false, true},
     {"goodput", "goodput", "share",
      "GPU time of work that was kept divided by GPUs x length of the run; jobs on one GPU at once divide its time",
      [](const Summary& s) { return s.goodput; }, false, true},
@@ -361,6 +358,9 @@ constexpr Metric kSummaryMetrics[] = {
      "effective training time ratio (ETTR): GPU time of work that was kept divided by the GPUs of the jobs x their "
      "times since submission",
      [](const Summary& s) { return s.effective_time; }, true, true},
+    {"second_order_preemptions", "2nd-order preemptions", "preemptions",
+     "preemptions that made room for a job which came back after a failure",
+     [](const Summary& s) { return s.second_order_preemptions; }, false, true},
     {"gpu_utilisation", "GPU utilisation", "share", "busy GPU time divided by GPUs x makespan",
      [](const Summary& s) { return s.gpu_utilisation; }},
     {"network_utilisation", "network utilisation", "share",

@@ -27,9 +27,17 @@ constexpr double kSlowest = static_cast<double>(Slowdown::kSlowest) / Slowdown::
 constexpr double kMostJitter = 3;
 constexpr std::string_view kNeedsFailures =
     "something that fails (failures.preset, components, jobs, events, spares or cold_spares)";
+constexpr std::string_view kNeedsInterruptions =
+    "something that fails and can interrupt jobs (failures.preset, jobs, events, spares, cold_spares, or components, "
+    "of the fabric only with found_by)";
 
 bool has_failures(const Scenario& scenario) {
   return scenario.failures.any();
+}
+
+/// Parts of the fabric interrupt no job by themselves.
+bool interrupts_jobs(const Scenario& scenario) {
+  return scenario.failures.any_of_servers();
 }
 
 Codec<LawChoice> law_codec() {
@@ -387,7 +395,7 @@ std::vector<ScenarioKey> redundancy_keys() {
                 "neighbours: each GPU holds the layers of the next stage of its pipeline, too, and does the work "
                 "of both (Bamboo, NSDI 2023); replicas: others of the stage do the work (Oobleck, SOSP 2023; "
                 "ReCycle, SOSP 2024)"),
-            has_failures, kNeedsFailures));
+            interrupts_jobs, kNeedsInterruptions));
   return keys;
 }
 
@@ -501,7 +509,11 @@ std::vector<ScenarioKey> failure_keys() {
           "failures.spare_delay", [](auto& s) -> auto& { return s.failures.spare_delay; },
           quantity_codec(Time{}, 30 * kDay), "time until a hot spare takes the place of a server that failed"),
   };
-  for (ScenarioKey& key : conditional) keys.push_back(where(std::move(key), has_failures, kNeedsFailures));
+  for (ScenarioKey& key : conditional) {
+    const bool is_of_all = key.path == "failures.repair";
+    keys.push_back(where(std::move(key), is_of_all ? has_failures : interrupts_jobs,
+                         is_of_all ? kNeedsFailures : kNeedsInterruptions));
+  }
   keys.back().needs = "failures.spares above 0";
   keys.back().conditions = {[](const Scenario& scenario) { return scenario.failures.spares > 0; }};
   keys.push_back(where(

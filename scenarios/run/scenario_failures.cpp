@@ -294,10 +294,16 @@ void check_saved(const Scenario& scenario, const Workload& workload) {
     throw InputError{Complaint{.key = key, .reason = std::move(reason), .hint = hint}};
   };
   const bool has_period = saved.period.optimal || saved.period.time > Time{};
-  std::set<int> sizes;
+  std::set<SavedJob> known;
   for (const JobSpec& job : workload.jobs) {
-    if (sizes.insert(job.gpus).second) static_cast<void>(checkpoint_costs(scenario, job.gpus));  // it may throw
     const std::string name = quote_for_message(job.name);
+    const SavedJob its = saved_job(workload, job);
+    if (saved.size && saved.size->of_model && its.state == Bytes{})
+      refuse("checkpoints.size",
+             fmt::format("auto: nothing says how large the model of job {} is, which {}", name,
+                         job.duration ? "has a duration" : "trains no entry of `training`"),
+             "give all jobs a training entry, or the bytes that each GPU saves, such as 10GB");
+    if (known.insert(its).second) static_cast<void>(checkpoint_costs(scenario, its));  // it may throw
     if (job.duration && saved.store && scenario.rules.kill_at_limit && job.limit)
       refuse("checkpoints.store",
              fmt::format("job {} is killed at its time limit, which jobs that write to a store can't be", name),
@@ -444,15 +450,6 @@ std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const Scenario& scen
     found.gpus = job.gpus;
     return found;
   };
-  if (scenario.checkpoints.size && scenario.checkpoints.size->of_model)
-    for (const JobSpec& job : workload.jobs)
-      if (saved(job).state == Bytes{})
-        throw InputError{
-            Complaint{.key = "checkpoints.size",
-                      .reason = fmt::format("auto: nothing says how large the model of job {} is, which {}",
-                                            quote_for_message(job.name),
-                                            job.duration ? "has a duration" : "trains no entry of `training`"),
-                      .hint = "give all jobs a training entry, or the bytes that each GPU saves, such as 10GB"}};
   return [scenario, saved](const JobSpec& job) { return checkpoint_costs(scenario, saved(job)); };
 }
 

@@ -38,8 +38,7 @@ struct SavedJob {
 /// takes longer than the work between two of them.
 [[nodiscard]] PreemptionCosts checkpoint_costs(const Scenario& scenario, const SavedJob& job);
 
-/// checkpoint_costs() for the engine if they differ from job to job; else empty. Throws InputError if
-/// `checkpoints.size` is `auto` and nothing says how large the model of a job is.
+/// checkpoint_costs() for the engine if they differ from job to job; else empty.
 [[nodiscard]] std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const Scenario& scenario,
                                                                           const Workload& workload);
 

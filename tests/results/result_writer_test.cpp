@@ -75,17 +75,17 @@ TEST_CASE("job rows: exact seconds, quotes, and nothing where there is no value"
         "queueing_s,jct_s,compute_gpu_s,communication_s,communication_wait_s,contended_s,"
         "vc,user,outcome,attempts,held_s,waited_s,overhead_s,lost_gpu_s,measured_wait_s,iteration_s,"
         "exposed_communication_s,messages,sent_bytes,interface_bytes,bound_s,stale,tokens_per_second,tflops_per_gpu,"
-        "mfu,hfu,interruptions,covered_failures,away_s,detection_s,restart_s,redone_s,lost_to_failures_gpu_s,"
-        "second_order_preemptions,lost_to_second_order_gpu_s,effective,"
+        "mfu,hfu,interruptions,covered_failures,away_s,detection_s,restart_s,redone_s,lost_to_failures_gpu_s,effective,"
         "measured,server_"
         "type,restarts,"
         "rho,deadline_s,cost,mean_gpus,resizes,slowed_gpu_s,left_behind,dropped_gpu_s,fusion,compression,"
         "compute_s,compression_s,throughput_per_s,scaling_efficiency,progress_s,above_bound,settled,shared_s,"
-        "lost_to_sharing_s,shared_with,follows\n"
+        "lost_to_sharing_s,shared_with,follows,"
+        "second_order_preemptions,lost_to_second_order_gpu_s\n"
         "\"a,b\",lstm,finished,,2,1,3,3,0,0.000000001,2,12.345678902,1.999999999,12.345678901,20,0,0,0,,,completed,0,0,"
-        "0,0,0,2.5,,,,,,,,,,,,0,0,0,0,0,0,0,0,0,,1,,0,,,,,0,0,0,0,,,,,,,,,,0,0,,\n"
+        "0,0,0,2.5,,,,,,,,,,,,0,0,0,0,0,0,0,,1,,0,,,,,0,0,0,0,,,,,,,,,,0,0,,,0,0\n"
         "big,vgg16,failed,needs 64 "
-        "GPUs,64,,5,0,0,0,,,,,0,0,0,0,,,,0,0,0,0,0,,,,,,,,,,,,,0,0,0,0,0,0,0,0,0,,1,,0,,,,,0,0,0,0,,,,,,,,,,0,0,,\n");
+        "GPUs,64,,5,0,0,0,,,,,0,0,0,0,,,,0,0,0,0,0,,,,,,,,,,,,,0,0,0,0,0,0,0,,1,,0,,,,,0,0,0,0,,,,,,,,,,0,0,,,0,0\n");
   CHECK(gpus_csv({&replica, 1}) == "gpu,server,busy_s,jobs,down_s\n0,0,10.5,1,0\n");
   CHECK(links_csv({&replica, 1}) == "link,server,busy_s,contended_s,transfers,bytes\nserver0/nic,0,0,0,0,7\n");
 }

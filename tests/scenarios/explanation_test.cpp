@@ -324,6 +324,8 @@ TEST_CASE("for every job of random runs the intervals add up to its queueing tim
           (policy.name == "smallest-first" || policy.name == "srtf" || policy.name == "srsf") && !has(base);
       for (auto& [name, value] : values)
         if (is_idle && (name == "list_order" || name == "migrate")) value = false;
+      for (auto& [name, value] : values)
+        if (name == "by_epoch" && !has("forecast")) value = false;
       choice.parameters = Parameters{std::move(values)};
       scenario.scheduling = choice;
       if (random.uniform() < 0.3) scenario.engine.until = Time::seconds(random.uniform_integer(5, 60));

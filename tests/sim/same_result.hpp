@@ -54,6 +54,9 @@ inline std::string difference(const RunResult& a, const RunResult& b) {
     compare(row, "lost", x.lost.ns(), y.lost.ns());
     compare(row, "lost_to_failures", x.lost_to_failures.ns(), y.lost_to_failures.ns());
     compare(row, "interruptions", x.interruptions, y.interruptions);
+    compare(row, "second-order preemptions", x.second_order_preemptions, y.second_order_preemptions);
+    compare(row, "lost to them", x.lost_to_second_order.ns(), y.lost_to_second_order.ns());
+    compare_real(row, "kept", x.kept_gpu_s, y.kept_gpu_s);
     compare(row, "covered", x.covered, y.covered);
     compare(row, "redone", x.redone.ns(), y.redone.ns());
     compare(row, "overhead", x.overhead.ns(), y.overhead.ns());
@@ -76,6 +79,8 @@ inline std::string difference(const RunResult& a, const RunResult& b) {
     compare(row, "transfers", a.links[s].transfers, b.links[s].transfers);
     compare(row, "bytes", a.links[s].bytes.count(), b.links[s].bytes.count());
   }
+  constexpr double kAllGpus = 1 + 1e-9;
+  compare("run", "more goodput than GPUs", summarise(b).goodput > kAllGpus, false);
   compare("run", "links of the fabric", a.fabric.links.size(), b.fabric.links.size());
   compare("run", "samples", a.fabric.samples.size(), b.fabric.samples.size());
   if (!found.empty()) return found;
