@@ -54,7 +54,7 @@ std::vector<Group> groups_of(std::span<const StoredJob> jobs, const Grouping& gr
   return groups;
 }
 
-/// The figures of some jobs of a run in which failures interrupted some job, or none.
+/// The figures of some jobs, with those of failures if `has_failures`.
 std::vector<double> figures_of(std::span<const StoredJob* const> jobs, bool has_failures) {
   std::vector<JobTimes> times;
   for (const StoredJob* job : jobs) {
@@ -133,9 +133,11 @@ namespace {
 struct FiguresByRun {
   FiguresByRun(std::span<const StoredReplica> replicas, const Grouping& grouping)
       : none(replicas.size(), figures_of({}, false)) {
+    // A run in which nothing happened to fail has none of them, and not an unknown number.
+    const bool has_failures = std::ranges::any_of(replicas, [](const StoredReplica& run) {
+      return std::ranges::any_of(run.jobs, [](const StoredJob& job) { return job.interruptions > 0; });
+    });
     for (std::size_t r = 0; r < replicas.size(); ++r) {
-      const bool has_failures =
-          std::ranges::any_of(replicas[r].jobs, [](const StoredJob& job) { return job.interruptions > 0; });
       for (const Group& group : groups_of(replicas[r].jobs, grouping)) {
         const auto [entry, is_new] = of_group.try_emplace(group.value, none);
         if (is_new) values.push_back(group.value);

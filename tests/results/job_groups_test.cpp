@@ -99,6 +99,9 @@ TEST_CASE("groups of a run with failures have the time to an interruption and th
   CHECK(figure(groups[1].figures, "interruptions") == 2);
   CHECK(figure(groups[1].figures, "interruption_mean_s") == near(200));
   CHECK(figure(groups[1].figures, "effective_time") == near((100.0 + 240) / (100 + 400)));
+  // In one of two runs nothing failed: a mean of one interruption.
+  const std::vector<StoredReplica> runs{run, calm};
+  CHECK(figure(group_figures(runs, find_grouping("size"))[1].figures, "interruptions") == near(1));
 }
 
 TEST_CASE("means over runs: a run without a job of the group has none of it, and no time") {

@@ -20,8 +20,8 @@
 namespace contend {
 namespace {
 
-constexpr std::int64_t kIterations = 500, kIteration_ns = 1'000'000'000;
-constexpr int kReplicas = 3, kStages = 7;
+constexpr std::int64_t kIterationsListed = 500, kIteration_ns = 1'000'000'000;
+constexpr int kReplicasOfStage = 3, kStagesListed = 7;
 
 /// A stage that is lost in an iteration, with all its replicas.
 struct LostStage {
@@ -36,9 +36,9 @@ std::vector<LostStage> lost_stages(const std::string& path) {
   const JsonValue ranks = read_json(*source, path);
   std::set<LostStage> lost;
   for (std::size_t rank = 0; rank < ranks.items.size(); ++rank) {
-    const auto stage = static_cast<std::uint32_t>(std::stoul(ranks.names[rank])) / kReplicas;
+    const auto stage = static_cast<std::uint32_t>(std::stoul(ranks.names[rank])) / kReplicasOfStage;
     for (const JsonValue& each : ranks.items[rank].items)
-      if (const auto iteration = static_cast<std::int64_t>(each.whole().value()); iteration < kIterations)
+      if (const auto iteration = static_cast<std::int64_t>(each.whole().value()); iteration < kIterationsListed)
         lost.insert({iteration, stage});
   }
   return {lost.begin(), lost.end()};
@@ -49,16 +49,16 @@ std::vector<LostStage> lost_stages(const std::string& path) {
 /// the iteration in flight begins anew.
 InterruptedTraining job_with(const std::vector<LostStage>& lost, std::int64_t period) {
   InterruptedTraining what{
-      .servers = kStages * kReplicas,
-      .gpus = kStages * kReplicas,
-      .graph = fmt::format("role worker {} | compute step worker {}", kStages * kReplicas, kIteration_ns),
-      .iterations = kIterations};
+      .servers = kStagesListed * kReplicasOfStage,
+      .gpus = kStagesListed * kReplicasOfStage,
+      .graph = fmt::format("role worker {} | compute step worker {}", kStagesListed * kReplicasOfStage, kIteration_ns),
+      .iterations = kIterationsListed};
   constexpr std::int64_t kHalf_ns = kIteration_ns / 2, kDown_ns = kIteration_ns / 5;
   std::int64_t late_ns = 0;
   for (const LostStage& each : lost) {
     const std::int64_t at = each.iteration * kIteration_ns + kHalf_ns + late_ns;
-    what.failures.outages.push_back({Time::nanoseconds(at), Time::nanoseconds(at + kDown_ns), kReplicas * each.stage,
-                                     kReplicas * each.stage + kReplicas});
+    what.failures.outages.push_back({Time::nanoseconds(at), Time::nanoseconds(at + kDown_ns),
+                                     kReplicasOfStage * each.stage, kReplicasOfStage * each.stage + kReplicasOfStage});
     late_ns += kHalf_ns + (period > 0 ? (each.iteration % period) * kIteration_ns + kDown_ns : 0);
   }
   if (period > 0) what.costs.iterations = period;
@@ -69,7 +69,7 @@ void check_list(CheckedTable& table, const std::string& path, const std::string&
   const std::vector<LostStage> lost = lost_stages(path);
   // A neighbour of the stage stands in for it.
   InterruptedTraining covered = job_with(lost, 0);
-  covered.layout.stage = kReplicas;
+  covered.layout.stage = kReplicasOfStage;
   covered.failures.redundancy.cover = RedundancyRule::Cover::neighbours;
   const RunResult goes_on = run_interrupted(covered);
   table.checks.push_back({name + ": losses that the job goes on without",
