@@ -321,7 +321,7 @@ class Story {
   /// True if the link begins or ends at one of the servers, or at an interface of one: `server3->leaf0`.
   static bool is_of_any(const std::string& link, const std::set<std::string>& servers) {
     const std::size_t arrow = link.find("->");
-    for (std::string end : {link.substr(0, arrow), arrow == std::string::npos ? "" : link.substr(arrow + 2)})
+    for (const std::string& end : {link.substr(0, arrow), arrow == std::string::npos ? "" : link.substr(arrow + 2)})
       if (servers.contains(end.substr(0, end.find('/')))) return true;
     return false;
   }
