@@ -72,8 +72,7 @@ std::vector<ScenarioKey> checkpoint_keys() {
           "what is saved of a job's work. continuous: everything, at once and for nothing; none: nothing; synchronous: "
           "the job stops while it saves; asynchronous: it stops for checkpoints.cost and goes on while the rest is "
           "written (CheckFreq, FAST 2021; DataStates-LLM, HPDC 2024; Gemini, SOSP 2023); just-in-time: healthy "
-          "replicas "
-          "save at the failure (EuroSys 2024)"),
+          "replicas save at the failure (EuroSys 2024)"),
       where(
           row(
               "checkpoints.period", [](auto& s) -> auto& { return s.checkpoints.period; }, period_codec(),
@@ -126,8 +125,7 @@ std::vector<ScenarioKey> checkpoint_keys() {
               "checkpoints.copy_rate", [](auto& s) -> auto& { return s.checkpoints.copy_rate; },
               maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
               "rate at which each GPU copies checkpoints.size to host memory; the cost of an asynchronous checkpoint "
-              "is "
-              "what that takes longer than the passes of an iteration (CheckFreq, DataStates-LLM)"),
+              "is what that takes longer than the passes of an iteration (CheckFreq, DataStates-LLM)"),
           [](const Scenario& s) { return s.checkpoints.policy == CheckpointPolicy::asynchronous; },
           "checkpoints.policy: asynchronous"),
       row(

@@ -4,6 +4,7 @@
 #include "sim/error.hpp"
 #include "tests/network/flow_kit.hpp"
 #include "tests/network/network_kit.hpp"
+#include "tests/sim/quiet_observer.hpp"
 #include "tests/sim/test_kit.hpp"
 
 #include <cstdint>
@@ -27,15 +28,8 @@ struct NoLink {
   std::int64_t from, until;
 };
 
-class StallCauses final : public DecisionObserver {
+class StallCauses final : public QuietObserver {
  public:
-  void queued(Time, JobId) override {}
-  void started(Time, JobId, std::span<const GpuId>) override {}
-  void preempted(Time, JobId, JobId) override {}
-  void ended(Time, JobId, bool) override {}
-  void rejected(Time, JobId, std::string_view) override {}
-  void blocked(Time, JobId, Why, JobId) override {}
-  void adapted(Time, JobId, std::string_view) override {}
   void interrupted(Time now, JobId job, std::string_view cause) override {
     lines.push_back(fmt::format("{}: job {}: {}", now.ns(), job.value(), cause));
   }

@@ -1,5 +1,6 @@
 // Tests what an observer of decisions hears about failures: which component struck a job, where, and who noticed it.
 
+#include "tests/sim/quiet_observer.hpp"
 #include "tests/sim/struck_cluster.hpp"
 
 #include <cstdint>
@@ -19,14 +20,8 @@ namespace {
 
 /// One line for each interruption and each change in the way in which a job goes on, and for each begin and end of a
 /// slowdown.
-class Causes final : public DecisionObserver {
+class Causes final : public QuietObserver {
  public:
-  void queued(Time, JobId) override {}
-  void started(Time, JobId, std::span<const GpuId>) override {}
-  void preempted(Time, JobId, JobId) override {}
-  void ended(Time, JobId, bool) override {}
-  void rejected(Time, JobId, std::string_view) override {}
-  void blocked(Time, JobId, Why, JobId) override {}
   void interrupted(Time now, JobId job, std::string_view cause) override {
     lines.push_back(fmt::format("{} s, job {}: {}", now.ns() / kSecond, job.value(), cause));
   }
