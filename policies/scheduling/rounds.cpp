@@ -186,48 +186,47 @@ void RoundPolicy::reallocate(const ClusterView& cluster, Time now) {
 }
 
 std::vector<RoundPolicy::Taken> RoundPolicy::choose(const ClusterView& cluster) {
-  struct Entry {
-    double priority, deficit, share;
-    Job *first, *second;
-  };
-  std::vector<Taken> chosen;
+  const std::size_t types = cluster.types();
   for (auto& [key, job] : jobs_) job.is_taken = false;
-  std::vector<Entry> order;
-  std::vector<std::vector<Job*>> lines;  // by type, in its order
-  std::vector<std::int64_t> rooms(cluster.types());
-  for (std::size_t t = 0; t < cluster.types(); ++t) {
-    const auto type = static_cast<std::int32_t>(t);
-    std::int64_t& room = rooms[t];
-    room = cluster.gpus_on(cluster.servers_of_type(type));
-    double all = 0;
+  std::vector<std::int64_t> rooms(types);
+  std::vector<double> received(types);  // by all, on each type
+  for (std::size_t t = 0; t < types; ++t) {
+    rooms[t] = cluster.gpus_on(cluster.servers_of_type(static_cast<std::int32_t>(t)));
     for (const auto& [key, job] : jobs_)
-      if (job.alone.has_share) all += job.alone.received[t];
-    for (const auto& [keys, account] : pairs_) all += account.received[t];
-    order.clear();
-    const auto add = [&](const Account& account, Job& first, Job* second) {
-      if (!account.has_share || first.rates[t] <= 0 || (account.shares[t] <= 0 && !lends_)) return;
+      if (job.alone.has_share) received[t] += job.alone.received[t];
+    for (const auto& [keys, account] : pairs_) received[t] += account.received[t];
+  }
+
+  struct Entry {
+    double priority, deficit, share, rate;
+    Job *first, *second;
+    std::size_t type;
+  };
+  std::vector<Entry> order;
+  const auto add = [&](const Account& account, Job& first, Job* second) {
+    if (!account.has_share) return;
+    for (std::size_t t = 0; t < types; ++t) {
+      const double share = account.shares[t];
+      if (first.rates[t] <= 0 || (share <= 0 && !lends_)) continue;
       const double priority =
-          account.received[t] > 0 ? account.shares[t] / (account.received[t] / all) : kWithoutTime * account.shares[t];
-      order.push_back({priority, account.deficit[t], account.shares[t], &first, second});
-    };
-    for (auto& [key, job] : jobs_) add(job.alone, job, nullptr);
-    for (auto& [keys, account] : pairs_) add(account, jobs_.at(keys.first), &jobs_.at(keys.second));
-    std::stable_sort(order.begin(), order.end(), [](const Entry& a, const Entry& b) {
-      return std::tie(a.priority, a.deficit, a.share) > std::tie(b.priority, b.deficit, b.share);
-    });
-    for (const Entry& entry : order) {
-      const bool is_gone = entry.first->is_taken || (entry.second != nullptr && entry.second->is_taken);
-      if (is_gone || entry.first->view.gpus > room) continue;
-      entry.first->is_taken = true;
-      if (entry.second != nullptr) entry.second->is_taken = true;
-      room -= entry.first->view.gpus;
-      chosen.push_back({entry.first, entry.second, type});
+          account.received[t] > 0 ? share / (account.received[t] / received[t]) : kWithoutTime * share;
+      order.push_back({priority, account.deficit[t], share, first.rates[t], &first, second, t});
     }
-    auto& line = lines.emplace_back();
-    std::set<const Job*> known;
-    for (const Entry& entry : order)
-      for (Job* const job : {entry.first, entry.second})
-        if (job != nullptr && (!packs_ || known.insert(job).second)) line.push_back(job);
+  };
+  for (auto& [key, job] : jobs_) add(job.alone, job, nullptr);
+  for (auto& [keys, account] : pairs_) add(account, jobs_.at(keys.first), &jobs_.at(keys.second));
+  std::stable_sort(order.begin(), order.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.priority, a.deficit, a.share, a.rate) > std::tie(b.priority, b.deficit, b.share, b.rate);
+  });
+
+  std::vector<Taken> chosen;
+  for (const Entry& entry : order) {
+    const bool is_gone = entry.first->is_taken || (entry.second != nullptr && entry.second->is_taken);
+    if (is_gone || entry.first->view.gpus > rooms[entry.type]) continue;
+    entry.first->is_taken = true;
+    if (entry.second != nullptr) entry.second->is_taken = true;
+    rooms[entry.type] -= entry.first->view.gpus;
+    chosen.push_back({entry.first, entry.second, static_cast<std::int32_t>(entry.type)});
   }
   // What is left over stays with those who run there.
   for (auto& [key, job] : jobs_) {
@@ -239,14 +238,15 @@ std::vector<RoundPolicy::Taken> RoundPolicy::choose(const ClusterView& cluster) 
     chosen.push_back({&job, nullptr, job.type});
   }
   for (auto& [key, job] : jobs_) job.place = {};
-  for (std::size_t t = 0; t < lines.size(); ++t) {
-    int place = 0;
-    for (Job* const job : lines[t]) {
-      if (job->is_taken) continue;
-      ++place;
-      if (job->place.place == 0 || place < job->place.place)
-        job->place = {lines.size() > 1 ? static_cast<std::int32_t>(t) : -1, place};
-    }
+  for (std::size_t t = 0; t < types; ++t) {
+    std::set<const Job*> in_line;
+    for (const Entry& entry : order)
+      for (Job* const job : {entry.first, entry.second}) {
+        if (entry.type != t || job == nullptr || job->is_taken || !in_line.insert(job).second) continue;
+        const int place = static_cast<int>(in_line.size());
+        if (job->place.place == 0 || place < job->place.place)
+          job->place = {types > 1 ? static_cast<std::int32_t>(t) : -1, place};
+      }
   }
   return chosen;
 }

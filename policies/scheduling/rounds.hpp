@@ -4,10 +4,11 @@
 // "Gavel", OSDI 2020, section 5, and its released scheduler).
 //
 // Time is cut into rounds. In a round a job runs on one type or waits. The priority of job i on type j is x_ij over the
-// part of the type's time that it has received, and 10^9 x_ij if it has received none. At the begin of a round each
-// type, in the order of the scenario, takes the jobs by falling priority, then deficit, then share, then in order of
-// submission, unless another type has taken them or too few of its GPUs are left. A job that is taken by the type on
-// which it runs keeps its GPUs; others give theirs up, and those that start are placed in order of falling size.
+// part of the type's time that it has received, and 10^9 x_ij if it has received none. At the begin of a round pairs of
+// a job and a type are taken by falling priority, then deficit, share and speed, then in order of submission, unless
+// the job has been taken already or too few GPUs of the type are left. The released scheduler lets one type after the
+// other choose, in random order. A job that is taken on the type where it runs keeps its GPUs; others give theirs up,
+// and those that start are placed in order of falling size.
 //
 // The shares are found anew where a job has arrived or left, but not before `reallocate` has passed since the last
 // time. Then each deficit grows by the share times that time, less the time received, and the received times begin
@@ -15,7 +16,7 @@
 // with `fill` it may use GPUs that are left over.
 //
 // Where jobs may share GPUs (`pack`), pairs of jobs have shares, priorities and deficits of their own beside those of
-// the jobs alone, and a type takes a pair if none of its jobs has been taken in the round (section 5 of the paper).
+// the jobs alone, and a pair is taken if none of its jobs has been taken in the round (section 5 of the paper).
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/type_allocation.hpp"

@@ -210,6 +210,39 @@ TEST_CASE("rounds: the time that jobs get tends to their shares as rounds get sh
   }
 }
 
+TEST_CASE("rounds: with GPUs to spare jobs have the time of their shares, whichever type comes first in the scenario") {
+  // Two GPUs of each of three types; no job may have all of its time on the fastest.
+  const double rates[3][3] = {{1, 2, 4}, {1, 3, 5}, {1, 2, 4}};
+  for (const bool slowest_first : {true, false}) {
+    CAPTURE(slowest_first);
+    const auto at = [&](std::size_t type) { return slowest_first ? type : 2 - type; };
+    const ClusterSpec cluster =
+        types_of({{"a", 1, 2, Bytes{1}, 0}, {"b", 1, 2, Bytes{1}, 0}, {"c", 1, 2, Bytes{1}, 0}});
+    Workload workload;
+    TypedCluster typed{.capacity = {2, 2, 2}, .prices = {}, .jobs = {}};
+    for (std::size_t j = 0; j < 3; ++j) {
+      TypedJob job;
+      std::vector<JobPace> paces;
+      for (std::size_t t = 0; t < 3; ++t) {
+        job.rates.push_back(rates[j][at(t)]);
+        paces.push_back({.together = pace_of(job.rates.back())});
+      }
+      typed.jobs.push_back(job);
+      workload.paces.push_back(paces);
+      workload.jobs.push_back(timed_job(0, 1, 1'000'000));
+      workload.jobs.back().pace = static_cast<std::int32_t>(j);
+    }
+    const TimeShares shares = max_min_shares(typed, false, false);
+    const TypedRun run = run_typed({"max-min", {{"round_s", 40.0}, {"reallocate_s", 1e6}}}, cluster, workload,
+                                   "consolidated", {}, Time::seconds(40'000));
+    for (std::size_t j = 0; j < 3; ++j) {
+      double expected = 0;
+      for (std::size_t t = 0; t < 3; ++t) expected += shares.x[3 * j + t] * typed.jobs[j].rates[t];
+      CHECK(run.result.jobs[j].compute.to_seconds() / 40'000 == near(expected, 0.005));
+    }
+  }
+}
+
 TEST_CASE("rounds: a job that arrives waits for the next division unless GPUs that are left over may be filled") {
   const ClusterSpec cluster = types_of({{"only", 1, 2, Bytes{1}, 0}});
   Workload workload;
