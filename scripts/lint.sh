@@ -62,9 +62,9 @@ forbid "an absolute path of some machine" '(^|[^][A-Za-z0-9_./:-])/([h]ome|[r]oo
 # It adds 1 to the size of the numbers, so that small ones are all the same to it.
 forbid "doctest's Approx: compare with near() of tests/near.hpp" "$(code '\bApprox\b')" "${sources[@]}"
 
-for file in "${headers[@]}"; do
-  [[ $(grep -m1 . "$file") == '#pragma once' ]] || breach "$file:1" "a header opens with #pragma once"
-done
+while IFS= read -r file; do
+  breach "$file:1" "a header opens with #pragma once"
+done < <(awk 'FNR == 1 { seen = 0 } !seen && NF { seen = 1; if ($0 != "#pragma once") print FILENAME }' "${headers[@]}")
 
 # Two types of one name in one namespace, in headers that no file includes together, are one to the linker.
 while read -r name; do
@@ -111,7 +111,7 @@ if command -v clang-format-14 >/dev/null; then
   while IFS= read -r hit; do
     breach "$(cut -d: -f1,2 <<<"$hit")" "not as clang-format-14 writes it"
   done < <(printf '%s\0' "${sources[@]}" |
-    xargs -0 -r -P "$(nproc)" -n 8 clang-format-14 --dry-run -Werror --ferror-limit=3 2>&1 |
+    xargs -0 -r -P "$(nproc)" -n 100 clang-format-14 --dry-run -Werror --ferror-limit=3 2>&1 |
     grep -E '(error|warning): ' | sort -u -t: -k1,2)
 else
   echo "lint: clang-format-14 is not here: formatting not checked" >&2

@@ -25,6 +25,10 @@ fuzz_seconds=${FUZZ_SECONDS:-60}
 # The tests of all other rooms run under sanitizers only: compiling them twice would take a minute.
 hot_rooms="sim;network;policies;validate;cli"
 
+# What --all leaves out under sanitizers because the release tests run it: the tests of cli/, which start the program
+# hundreds of times, and those that do without our libraries. scripts/weekly.sh runs them under sanitizers too.
+only_in_release='^cli/|^(new_policy|mutant_switches|layering|generated_docs|simgrid)$'
+
 has_gpu() {
   command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1
 }
@@ -51,10 +55,13 @@ if $all; then
   # One build with clang serves the sanitizers, clang-tidy, the fuzzer, and as the second flavour of determinism.
   stage "checked build" build checked
   stage "clang-tidy" tidy checked changed
-  stage "checked tests" run_tests checked
+  stage "checked tests" run_tests checked --exclude-regex "$only_in_release"
   stage "determinism" scripts/check_determinism.sh
   stage "fuzz" fuzz "$fuzz_seconds"
-  finish_with_tests release
+  # The browser reads the page again only if something of the page has changed.
+  unchanged=()
+  if [[ -z $(changed_since_weekly "report page" '^(report|tests/report)/') ]]; then unchanged=(--exclude-regex '^report_page$'); fi
+  finish_with_tests release "${unchanged[@]}"
 else
   stage "release build" build release "${options[@]}"
   # The test in a browser is one for merges: it takes a fifth of the time of all others, and a driver by npm.

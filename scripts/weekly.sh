@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The checks that take too long for every merge. Run it once a week; it takes hours. It writes each stage that passes to
 # scripts/weekly.passed, with the commit, and can be stopped and started again: what has passed on the same commit isn't
-# repeated. scripts/test.sh --all doesn't repeat clang-tidy and the old CUDA architecture for files that haven't changed
+# repeated. scripts/test.sh --all doesn't repeat clang-tidy, CUDA and the page in a browser for files that haven't changed
 # since. Commit that file.
 #   scripts/weekly.sh             every stage, and the release tests at the end
 #   scripts/weekly.sh mutations   only the stages that are named, here one of them
@@ -15,7 +15,8 @@ source scripts/stages.sh
 effort=${CONTEND_EFFORT:-20}
 unset CONTEND_EFFORT
 
-stages=("every file alone" "all CUDA architectures" "mutations" "clang-tidy on everything" "fuzz" "properties")
+stages=("every file alone" "all CUDA architectures" "mutations" "clang-tidy on everything" "sanitized tests" "fuzz"
+        "report page" "properties")
 for name in "$@"; do
   if ! printf '%s\n' "${stages[@]}" | grep -qxF -- "$name"; then
     echo "weekly: unknown stage '$name'; the stages are: $(printf "'%s' " "${stages[@]}")" >&2
@@ -52,7 +53,7 @@ stage_once() {
 
 properties() {
   CONTEND_EFFORT=$effort ctest --test-dir build/release -j "$jobs" --no-tests=error --output-on-failure \
-    --timeout 7200 -R 'property|reliability|merging|matching|schedule|fluid|max_min'
+    --timeout 7200 -R 'property|reliability|merging|matching|schedule|fluid|max_min|documented_commands'
 }
 
 every_file_alone() {
@@ -75,10 +76,14 @@ stage_once "every file alone" every_file_alone
 stage_once "all CUDA architectures" all_cuda_architectures
 stage_once "mutations" scripts/mutation_sample.py --count "${MUTANTS:-100}" --seed "${SEED:-$(date +%Y%m%d)}" --at-least 90 \
   --output build/log/mutations.csv
-if wanted "clang-tidy on everything" "fuzz"; then stage "checked build" build checked; fi
+if wanted "clang-tidy on everything" "sanitized tests" "fuzz"; then stage "checked build" build checked; fi
 stage_once "clang-tidy on everything" tidy checked all
+stage_once "sanitized tests" run_tests checked
 stage_once "fuzz" fuzz "${FUZZ_SECONDS:-1200}"
-if wanted "properties"; then stage "release build" build release -DCONTEND_TESTED_ROOMS=all -DCONTEND_CUDA=OFF; fi
+if wanted "report page" "properties"; then
+  stage "release build" build release -DCONTEND_TESTED_ROOMS=all -DCONTEND_CUDA=OFF
+fi
+stage_once "report page" run_tests release -R '^report_page$'
 stage_once "properties" properties
 if ((${#only[@]} == 0)); then
   finish_with_tests release

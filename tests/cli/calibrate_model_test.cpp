@@ -47,8 +47,8 @@ TEST_CASE("the layers of a network are measured, and a study takes their times" 
 
 TEST_CASE("layers that can't be measured are named" * doctest::skip(!has_program() || kSanitized)) {
   const Workplace here;
-  // No pooling goes back on a CPU, and a second is too little for the convolutions of 100 images on one thread.
-  const std::string command = "calibrate model vgg16 --batch 100 --backend cpu --budget 1 -o times.csv";
+  // No pooling goes back on a CPU, and a second is too little for the convolutions of four images on one thread.
+  const std::string command = "calibrate model vgg16 --batch 4 --backend cpu --budget 1 -o times.csv";
   const Outcome refused = here.contend(command);
   CHECK(refused.code == 5);
   CHECK(contains(refused.err, "5 layers can't be measured, such as "));

@@ -38,6 +38,13 @@ NOT_RUN = [
     (r"mpirun|contend calibrate network --nccl-log|contend collective .* --compare", "measures a network"),
     (r"parallel|contend (sweep (work|.* --(slurm|shard))|merge)|scripts/slurm_testbed", "runs on a cluster"),
 ]
+# A third of the time of all pages. They run where CONTEND_EFFORT is set, as scripts/weekly.sh does.
+SLOW = [
+    (r"contend sweep scenarios/network/(placement-by-traffic|routing-and-placement)|contend results (traffic|vclos|routing)\.sqlite",
+     "takes tens of seconds"),
+]
+if "CONTEND_EFFORT" not in os.environ:
+    NOT_RUN += SLOW
 PROGRAMS = r"(contend|build/release/\S+|scripts/\S+|cmake|ctest|mpirun|parallel|export|sed|[A-Z_]+=\S+)(\s|$)"
 FILE_ABOVE = re.compile(r"`([\w./-]+\.\w+)`:$")
 SECONDS_PER_COMMAND = 120
