@@ -111,6 +111,8 @@ struct PolicyRow {
   bool is_outside = false;
   /// True if it divides the GPUs of one type of servers; a scenario with several types is refused.
   bool one_type = false;
+  /// True if it says itself on which type of servers each job runs; jobs that mix types are refused.
+  bool names_types = false;
   GpuShares shares = GpuShares::none;
 };
 

@@ -11,8 +11,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -95,6 +97,7 @@ class Admission : private SchedulingActions {
   }
   void preempt(JobId job, JobId by) override;
   void blocked(JobId job, Why why, JobId by) override;
+  void remark(std::string_view what, std::span<const JobId> jobs) override;
   void in_line(JobId job, PlaceInLine place) override {
     if (state_.options.decisions != nullptr) state_.options.decisions->in_line(state_.clock, job, place);
   }
@@ -172,8 +175,9 @@ class Admission : private SchedulingActions {
   Eviction eviction_{state_};
   std::vector<JobId> victims_;
   std::vector<JobId> ended_in_pass_;  // the policy has yet to be notified of these
-  std::size_t in_vain_ = 0;           // preemptions since any job saved work or ended
-  std::size_t struck_in_vain_ = 0;    // likewise, interruptions by failures
+  std::set<std::string, std::less<>> remarked_;
+  std::size_t in_vain_ = 0;         // preemptions since any job saved work or ended
+  std::size_t struck_in_vain_ = 0;  // likewise, interruptions by failures
   struct PushedOut {
     JobId job, by;
     std::vector<GpuId> gpus;

@@ -274,6 +274,17 @@ void Admission::watch_progress(JobId preempted) const {
       costs.restart.to_seconds(), to_save)};
 }
 
+void Admission::remark(std::string_view what, std::span<const JobId> jobs) {
+  constexpr std::size_t kNamed = 3;
+  if (!remarked_.emplace(what).second) return;
+  std::string names;
+  for (const JobId job : jobs.first(std::min(jobs.size(), kNamed)))
+    names += fmt::format("{}`{}`", names.empty() ? "" : ", ", state_.run(job).spec->name);
+  if (jobs.size() > kNamed) names += fmt::format(" and {} more", jobs.size() - kNamed);
+  state_.remarks.push_back(
+      fmt::format("`{}`, at {:.0f} s: {} {}", state_.policies.scheduling_name, state_.clock.to_seconds(), names, what));
+}
+
 void Admission::blocked(JobId job, Why why, JobId by) {
   if (state_.options.decisions == nullptr) return;
   // If the quota alone keeps the job out, report that, whatever reason the policy found first.

@@ -18,6 +18,30 @@ std::int32_t Allocation::type_of(GpuId gpu) const {
   return state_.server_types.empty() ? -1 : state_.server_types[state_.server_of(gpu).index()];
 }
 
+std::int32_t Allocation::type_of(const JobSpec& job, std::span<const GpuId> gpus) const {
+  const std::int32_t mix = mix_of(state_.spec, job), first = type_of(gpus.front());
+  if (mix < 0) return first;
+  const bool is_mixed = std::ranges::any_of(gpus, [&](GpuId gpu) { return type_of(gpu) != first; });
+  return is_mixed ? mix : first;
+}
+
+std::int32_t Allocation::slowest_type(JobId job) {
+  const JobRun& run = state_.run(job);
+  const std::int32_t type = type_of(*run.spec, run.gpus);
+  state_.mixed.erase(job);
+  if (type < std::ssize(state_.spec.types)) return type;
+  std::int32_t slowest = -1;
+  EngineState::MixedGpus& mixed = state_.mixed[job];
+  for (const std::int32_t each : state_.types_for(*run.spec)) {
+    const auto gpus = std::ranges::count_if(run.gpus, [&](GpuId gpu) { return type_of(gpu) == each; });
+    if (gpus == 0) continue;
+    slowest = each;
+    mixed.types += (mixed.types.empty() ? "" : "+") + state_.spec.types[static_cast<std::size_t>(each)].name;
+    mixed.price += state_.price_of(each) * static_cast<double>(gpus) / static_cast<double>(run.gpus.size());
+  }
+  return slowest;
+}
+
 bool Allocation::has_room(const JobSpec& job, int gpus, std::int32_t type) {
   const RankDemand rank{job};
   if (gpus > state_.capacity.quota_left(job.vc)) return false;
@@ -40,9 +64,8 @@ bool Allocation::has_room(const JobSpec& job, int gpus, std::int32_t type) {
 
 void Allocation::check(JobId job, std::span<const GpuId> gpus) const {
   const JobSpec& spec = *state_.run(job).spec;
-  const auto lowest = std::min_element(gpus.begin(), gpus.end());
-  const bool exists = lowest != gpus.end() && lowest->index() < state_.gpu.size();
-  const std::int32_t type = exists ? type_of(*lowest) : -1;
+  const bool exist = !gpus.empty() && std::ranges::max(gpus).index() < state_.gpu.size();
+  const std::int32_t type = exist ? type_of(spec, gpus) : -1;
   std::string reason = why_illegal(state_, state_.view_on(job, type), gpus);
   if (const auto types = state_.types_for(spec);
       reason.empty() && std::find(types.begin(), types.end(), type) == types.end())
@@ -273,7 +296,7 @@ void Allocation::hold(JobId job, std::span<const GpuId> gpus) {
   const RankDemand rank{*run.spec};
   run.gpus.assign(gpus.begin(), gpus.end());
   run.width = static_cast<int>(gpus.size());
-  run.type = type_of(gpus.front());
+  run.type = slowest_type(job);
   ++run.starts;
   servers_.clear();
   for (const GpuId gpu : run.gpus) {

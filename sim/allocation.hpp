@@ -85,6 +85,10 @@ class Allocation {
   /// Counts the iterations that an elastic job of iterations has left at its present size.
   void count_iterations(JobRun& run);
   [[nodiscard]] std::int32_t type_of(GpuId gpu) const;
+  /// The type of all these GPUs, or the mix of types that the job may have.
+  [[nodiscard]] std::int32_t type_of(const JobSpec& job, std::span<const GpuId> gpus) const;
+  /// The slowest type of its GPUs, at whose pace the job runs.
+  [[nodiscard]] std::int32_t slowest_type(JobId job);
   void hold(JobId job, std::span<const GpuId> gpus);
 
   EngineState& state_;

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
+#include <string_view>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -69,9 +72,60 @@ ServerRange servers_of_vc(const ClusterSpec& spec, std::int32_t vc) {
   return unowned_servers(spec);
 }
 
+namespace {
+
+constexpr char kMixes = '+';  // between the names of types that a job may mix
+
+bool is_type(const ClusterSpec& spec, std::string_view name) {
+  return std::ranges::find(spec.types, name, &ServerType::name) != spec.types.end();
+}
+
+/// The names in the demand of a job, which mixes them if there are several.
+std::vector<std::string_view> names_in(const ClusterSpec& spec, std::int32_t demand) {
+  std::string_view text = spec.demanded[static_cast<std::size_t>(demand)];
+  std::vector<std::string_view> names;
+  while (!is_type(spec, text)) {
+    const std::size_t end = text.find(kMixes);
+    if (end == std::string_view::npos) break;
+    names.push_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  names.push_back(text);
+  return names;
+}
+
+bool has_demand(const ClusterSpec& spec, const JobSpec& job) {
+  return job.gpu_type >= 0 && static_cast<std::size_t>(job.gpu_type) < spec.demanded.size();
+}
+
+std::int32_t types_in(const ClusterSpec& spec) {
+  return static_cast<std::int32_t>(spec.types.size());
+}
+
+}  // namespace
+
+std::int32_t mix_of(const ClusterSpec& spec, const JobSpec& job) {
+  if (spec.types.empty() || !has_demand(spec, job) || names_in(spec, job.gpu_type).size() < 2) return -1;
+  return types_in(spec) + job.gpu_type;
+}
+
+std::vector<std::int32_t> types_within(const ClusterSpec& spec, std::int32_t type) {
+  if (type < types_in(spec)) return {type};
+  const std::vector<std::string_view> names = names_in(spec, type - types_in(spec));
+  std::vector<std::int32_t> types;
+  for (std::int32_t t = 0; t < types_in(spec); ++t)
+    if (std::ranges::find(names, spec.types[static_cast<std::size_t>(t)].name) != names.end()) types.push_back(t);
+  return types;
+}
+
 ServerRange servers_of_type(const ClusterSpec& spec, std::int32_t type) {
   ServerRange range{0, static_cast<std::uint32_t>(spec.servers)};
   if (type < 0) return range;
+  if (type >= types_in(spec)) {
+    const std::vector<std::int32_t> mixed = types_within(spec, type);
+    if (mixed.empty()) return {0, 0};
+    return {servers_of_type(spec, mixed.front()).first, servers_of_type(spec, mixed.back()).last};
+  }
   range.last = 0;
   for (std::int32_t t = 0; t <= type; ++t) {
     range.first = range.last;
@@ -90,7 +144,12 @@ std::int32_t type_of(const ClusterSpec& spec, ServerId server) {
 }
 
 int gpus_per_server(const ClusterSpec& spec, std::int32_t type) {
-  return type < 0 ? spec.gpus_per_server : spec.types[static_cast<std::size_t>(type)].gpus_per_server;
+  if (type < 0) return spec.gpus_per_server;
+  if (type < types_in(spec)) return spec.types[static_cast<std::size_t>(type)].gpus_per_server;
+  int most = 0;
+  for (const std::int32_t t : types_within(spec, type))
+    most = std::max(most, spec.types[static_cast<std::size_t>(t)].gpus_per_server);
+  return most;
 }
 
 std::int64_t gpus_on(const ClusterSpec& spec, const ServerRange& servers) {
@@ -104,8 +163,9 @@ std::int64_t gpus_on(const ClusterSpec& spec, const ServerRange& servers) {
 bool may_run_on(const ClusterSpec& spec, const JobSpec& job, std::span<const JobPace> paces, std::int32_t type) {
   const auto t = static_cast<std::size_t>(type);
   if (!paces.empty() && paces[t].together == 0) return false;
-  if (job.gpu_type < 0 || static_cast<std::size_t>(job.gpu_type) >= spec.demanded.size()) return true;
-  return spec.demanded[static_cast<std::size_t>(job.gpu_type)] == spec.types[t].name;
+  if (!has_demand(spec, job)) return true;
+  const std::vector<std::string_view> names = names_in(spec, job.gpu_type);
+  return std::ranges::find(names, spec.types[t].name) != names.end();
 }
 
 std::int64_t ranks_by_host(const ClusterSpec& spec, const JobSpec& job, std::int32_t type) {
@@ -119,8 +179,29 @@ std::int64_t ranks_by_host(const ClusterSpec& spec, const JobSpec& job, std::int
 
 namespace {
 
+/// Why the types that the job names can't be mixed; empty if they can.
+std::string why_no_mix(const ClusterSpec& spec, const JobSpec& job, std::span<const JobPace> paces) {
+  const std::string& wanted = spec.demanded[static_cast<std::size_t>(job.gpu_type)];
+  for (const std::string_view name : names_in(spec, job.gpu_type))
+    if (!is_type(spec, name)) return fmt::format("demands GPUs of types {}, the cluster has no {}", wanted, name);
+  if (job.sizes >= 0) return fmt::format("demands GPUs of types {}, but an elastic job runs on one type", wanted);
+  const std::vector<std::int32_t> types = types_within(spec, mix_of(spec, job));
+  for (const std::int32_t t : types)
+    if (!may_run_on(spec, job, paces, t))
+      return fmt::format("demands GPUs of types {}, but has no throughput on {}", wanted,
+                         spec.types[static_cast<std::size_t>(t)].name);
+  if (types.back() - types.front() + 1 == std::ssize(types)) return {};
+  return fmt::format("demands GPUs of types {}, which don't stand next to each other among the types of the cluster",
+                     wanted);
+}
+
 /// Why the job can't run on any type of server.
 std::string why_on_no_type(const ClusterSpec& spec, const JobSpec& job, std::span<const JobPace> paces) {
+  const std::int32_t mix = mix_of(spec, job);
+  if (mix >= 0) {
+    std::string why = why_no_mix(spec, job, paces);
+    return !why.empty() ? why : why_never(spec, job, paces, mix);
+  }
   std::string reason;
   for (std::int32_t t = 0; t < std::ssize(spec.types); ++t) {
     if (!may_run_on(spec, job, paces, t)) continue;
@@ -130,8 +211,7 @@ std::string why_on_no_type(const ClusterSpec& spec, const JobSpec& job, std::spa
         fmt::format("{}on {} it {}", reason.empty() ? "" : "; ", spec.types[static_cast<std::size_t>(t)].name, why);
   }
   if (!reason.empty()) return "has no type of server that can run it: " + reason;
-  if (job.gpu_type < 0 || static_cast<std::size_t>(job.gpu_type) >= spec.demanded.size())
-    return "has no throughput on any type of server";
+  if (!has_demand(spec, job)) return "has no throughput on any type of server";
   const std::string& wanted = spec.demanded[static_cast<std::size_t>(job.gpu_type)];
   const bool exists =
       std::any_of(spec.types.begin(), spec.types.end(), [&](const ServerType& type) { return type.name == wanted; });
@@ -155,7 +235,10 @@ std::string why_never(const ClusterSpec& spec, const JobSpec& job, std::span<con
                                                        : "its virtual cluster has";
     return fmt::format("needs {} GPU{}, {} {}", job.gpus, job.gpus == 1 ? "" : "s", whose, gpus);
   }
-  const Bytes memory = type < 0 ? spec.gpu_memory : spec.types[static_cast<std::size_t>(type)].gpu_memory;
+  Bytes memory = type < 0 ? spec.gpu_memory : Bytes{INT64_MAX};
+  if (type >= 0)
+    for (const std::int32_t t : types_within(spec, type))
+      memory = std::min(memory, spec.types[static_cast<std::size_t>(t)].gpu_memory);
   if (job.memory_per_gpu > memory)
     return fmt::format("needs {} bytes of GPU memory, a GPU has {}", job.memory_per_gpu.count(), memory.count());
   if (job.vc >= 0 && static_cast<std::size_t>(job.vc) < spec.vcs.size()) {
@@ -181,6 +264,7 @@ std::string why_no_place(const ClusterSpec& spec, const JobSpec& job, std::span<
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return "names a GPU twice";
   const ServerRange usable = servers_of_vc(spec, job.vc);
   const std::int64_t most = ranks_by_host(spec, job);
+  const std::int32_t mix = mix_of(spec, job);
   std::int64_t ranks = 0;  // on the current server
   ServerId server;
   const std::int32_t type =
@@ -195,7 +279,8 @@ std::string why_no_place(const ClusterSpec& spec, const JobSpec& job, std::span<
       return fmt::format("names GPU {} of server{}, which has {}",
                          gpu.index() % static_cast<std::size_t>(spec.gpus_per_server), on.value(),
                          gpus_per_server(spec, type_of(spec, on)));
-    if (type_of(spec, on) != type) return "names servers of two types, and a job runs on one";
+    if (type_of(spec, on) != type && (mix < 0 || !servers_of_type(spec, mix).contains(on)))
+      return "names servers of two types, and a job runs on one";
     if (!usable.contains(on))
       return fmt::format("may not use server{}, which isn't of its virtual cluster", on.value());
     ranks = on == server ? ranks + 1 : 1;
@@ -254,7 +339,11 @@ void Capacity::set_type(std::int32_t type) {
 
 int Capacity::free_gpus_on(std::int32_t vc, std::int32_t type) const {
   if (type < 0) return free_gpus_of_vc(vc);
-  return free_of_type_[owns_servers(vc) ? index(vc) + 1 : 0][index(type)];
+  const std::vector<int>& by_type = free_of_type_[owns_servers(vc) ? index(vc) + 1 : 0];
+  if (type < types_in(spec_)) return by_type[index(type)];
+  int free = 0;
+  for (const std::int32_t t : types_within(spec_, type)) free += by_type[index(t)];
+  return free;
 }
 
 BitSet& Capacity::servers_with(int free) {

@@ -47,12 +47,18 @@ struct ClusterSpec {
   /// Types of servers. The first type has the first servers, and so on; together they have all. Then gpus_per_server is
   /// the largest of theirs, and gpu_memory has no meaning. Empty: all servers are alike.
   std::vector<ServerType> types{};
-  /// Names of JobSpec::gpu_type: a job that demands a type runs on servers of that name only. Without `types`, and if
-  /// this is empty, that demand has no effect.
+  /// Names of JobSpec::gpu_type: a job that demands a type runs on servers of that name only. One that demands `a+b`
+  /// runs on servers of type a, or of type b, or on GPUs of both, which stand next to each other in `types`. Without
+  /// `types`, and if this is empty, that demand has no effect.
   std::vector<std::string> demanded{};
 };
 
-/// The servers of a type; all for -1.
+/// The number that stands for all types that the job may mix, wherever a type is asked for: those of `types` come
+/// first. -1 if the job runs on servers of one type.
+[[nodiscard]] std::int32_t mix_of(const ClusterSpec& spec, const JobSpec& job);
+/// The types of this number: itself, or those of a mix, in their order.
+[[nodiscard]] std::vector<std::int32_t> types_within(const ClusterSpec& spec, std::int32_t type);
+/// The servers of a type or a mix; all for -1.
 [[nodiscard]] ServerRange servers_of_type(const ClusterSpec& spec, std::int32_t type);
 /// The servers in both ranges.
 [[nodiscard]] inline ServerRange common(const ServerRange& a, const ServerRange& b) {
@@ -61,7 +67,7 @@ struct ClusterSpec {
 }
 /// The type of a server; -1 without types.
 [[nodiscard]] std::int32_t type_of(const ClusterSpec& spec, ServerId server);
-/// GPUs of each server of a type; for -1 of the server that has most.
+/// GPUs of each server of a type; for -1, and for a mix, of the server that has most.
 [[nodiscard]] int gpus_per_server(const ClusterSpec& spec, std::int32_t type);
 /// GPUs on these servers.
 [[nodiscard]] std::int64_t gpus_on(const ClusterSpec& spec, const ServerRange& servers);

@@ -22,7 +22,7 @@ GpuTime service_of(const JobSpec& job) {
   return sum;
 }
 
-/// Finds the types of servers on which such jobs may run, the fastest first.
+/// Finds the types of servers on which such jobs may run, the fastest first, and the mix of them last.
 void order_types(EngineState& state, const JobSpec& job) {
   const auto [entry, is_new] = state.type_orders.try_emplace({job.gpu_type, job.pace});
   if (!is_new) return;
@@ -31,9 +31,10 @@ void order_types(EngineState& state, const JobSpec& job) {
   if (job.pace >= 0) paces = state.workload.paces[static_cast<std::size_t>(job.pace)];
   for (std::int32_t t = 0; t < std::ssize(state.spec.types); ++t)
     if (may_run_on(state.spec, job, paces, t)) order.push_back(t);
-  if (paces.empty()) return;
   const auto pace = [&](std::int32_t type) { return paces[static_cast<std::size_t>(type)].together; };
-  std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) { return pace(a) < pace(b); });
+  if (!paces.empty())
+    std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) { return pace(a) < pace(b); });
+  if (const std::int32_t mix = mix_of(state.spec, job); mix >= 0) order.push_back(mix);
 }
 
 }  // namespace

@@ -244,6 +244,7 @@ struct EngineState : ClusterView {
   std::size_t jobs_ended = 0;
   std::size_t measured_left = 0;  ///< jobs of the measured window that have not ended
   Capacity capacity;
+  std::vector<std::string> remarks;                    ///< RunResult::remarks
   std::vector<std::pair<JobId, std::string>> reasons;  ///< of failed jobs, by id once the run has ended
   std::uint64_t events = 0, leapt_events = 0, leaps = 0;
   Fingerprint fingerprint;
@@ -279,7 +280,13 @@ struct EngineState : ClusterView {
   mutable std::vector<std::uint8_t> load_is_noted;  ///< by cell: true if it is among these
   mutable LoadOrder load_order;
   std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::int32_t>> type_orders;  ///< by gpu_type and pace
-  std::vector<std::int32_t> server_types;   ///< by server; empty if all are alike
+  std::vector<std::int32_t> server_types;  ///< by server; empty if all are alike
+  /// The GPUs of a job that has several types of them.
+  struct MixedGpus {
+    std::string types;  ///< their names, with `+` between them
+    double price = 0;   ///< of one of them for an hour: the mean
+  };
+  std::map<JobId, MixedGpus> mixed;         ///< by job, since its last start
   std::vector<std::vector<int>> size_gpus;  ///< by JobSpec::sizes: the numbers of GPUs
 
   [[nodiscard]] JobRun& run(JobId job) { return jobs[job.index()]; }
@@ -444,7 +451,9 @@ struct EngineState : ClusterView {
   /// The factor of the time of a transfer's bytes, >= 1: that of the slowest server that it touches.
   [[nodiscard]] double slowness_of(const Traffic& traffic) const;
   void set_state(JobId job, JobState state);
-  /// The types of servers on which the job may run, the fastest first; {-1} if all servers are alike.
+  /// The types of servers on which the job may run, the fastest first, then the mix of them if it may mix them
+  /// (mix_of);
+  /// {-1} if all servers are alike.
   [[nodiscard]] std::span<const std::int32_t> types_for(const JobSpec& job) const;
   /// As job(), to be placed on servers of the type.
   [[nodiscard]] JobView view_on(JobId job, std::int32_t type) const;
@@ -452,9 +461,11 @@ struct EngineState : ClusterView {
   [[nodiscard]] double cost_of(const JobRun& job_run) const {
     constexpr double kHour_s = 3600;
     const double shares = RankDemand{*job_run.spec}.share > 0 ? RankDemand{*job_run.spec}.share : kWholeGpu;
-    if (job_run.shared) return price_of(job_run.type) * (shares / kWholeGpu) * (paid_gpu_s(job_run) / kHour_s);
-    return price_of(job_run.type) * job_run.width * (shares / kWholeGpu) *
-           ((clock - job_run.since).to_seconds() / kHour_s);
+    const auto its_mix =
+        mixed.empty() ? mixed.end() : mixed.find(JobId{static_cast<std::size_t>(&job_run - jobs.data())});
+    const double price = its_mix == mixed.end() ? price_of(job_run.type) : its_mix->second.price;
+    if (job_run.shared) return price * (shares / kWholeGpu) * (paid_gpu_s(job_run) / kHour_s);
+    return price * job_run.width * (shares / kWholeGpu) * ((clock - job_run.since).to_seconds() / kHour_s);
   }
   /// How the job runs on so many GPUs of the type.
   [[nodiscard]] JobPace pace_on(const JobSpec& job, int gpus, std::int32_t type,

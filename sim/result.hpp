@@ -202,13 +202,14 @@ struct RunResult {
   std::uint64_t events = 0;        ///< events executed one by one
   std::uint64_t leapt_events = 0;  ///< events skipped by leaping; with `events`, the number without leaping
   std::uint64_t leaps = 0;
-  bool may_fail = false;            ///< components or jobs may fail in this run
-  bool stops_iterations = false;    ///< jobs with iteration graphs stop for their checkpoints
-  std::int64_t failures = 0;        ///< of components, and outages, whether a job was there or not
-  std::uint64_t fingerprint = 0;    ///< hash over every event that was executed, in order
-  std::uint64_t digest = 0;         ///< hash over jobs, gpus and links: the same with and without leaping
-  std::optional<BusyTimes> window;  ///< if the run has a measured window
-  bool interrupted = false;         ///< stopped by the user or by `until` before all jobs ended
+  std::vector<std::string> remarks;  ///< of the scheduling policy for the user, in order of time
+  bool may_fail = false;             ///< components or jobs may fail in this run
+  bool stops_iterations = false;     ///< jobs with iteration graphs stop for their checkpoints
+  std::int64_t failures = 0;         ///< of components, and outages, whether a job was there or not
+  std::uint64_t fingerprint = 0;     ///< hash over every event that was executed, in order
+  std::uint64_t digest = 0;          ///< hash over jobs, gpus and links: the same with and without leaping
+  std::optional<BusyTimes> window;   ///< if the run has a measured window
+  bool interrupted = false;          ///< stopped by the user or by `until` before all jobs ended
 };
 /// The name of the link that limited the transfers, or of the interface if the network model doesn't know links.
 [[nodiscard]] inline const std::string& place_of(const RunResult& run, const SharedDelay& delay) {

@@ -140,6 +140,9 @@ class SchedulingActions {
   void blocked(JobId job, Why why) { blocked(job, why, JobId::none()); }
   /// Records the place of a job that blocked() was called for in this pass, for explanations only.
   virtual void in_line(JobId /*job*/, PlaceInLine /*place*/) {}
+  /// Has RunResult::remarks say that these jobs can't have what they ask for, which is no decision about one of them:
+  /// `what` follows their names, such as "miss their deadlines". It is kept once for each `what`.
+  virtual void remark(std::string_view what, std::span<const JobId> jobs) = 0;
   /// True if blocked() is recorded; only then is it worth looking at a job for the sake of an explanation.
   [[nodiscard]] virtual bool recording() const = 0;
 };

@@ -228,7 +228,11 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   job.lost_to_failures = run.lost_to_failures;
   job.starts = run.starts;
   job.deadline = run.deadline();
-  if (run.type >= 0) job.server_type = state_.spec.types[static_cast<std::size_t>(run.type)].name;
+  const auto mixed = state_.mixed.find(job.id);
+  if (mixed != state_.mixed.end())
+    job.server_type = mixed->second.types;
+  else if (run.type >= 0)
+    job.server_type = state_.spec.types[static_cast<std::size_t>(run.type)].name;
   const auto has_price = [](const ServerType& type) { return type.price > 0; };
   if (std::any_of(state_.spec.types.begin(), state_.spec.types.end(), has_price)) {
     job.cost = run.cost;
@@ -414,6 +418,7 @@ RunResult Simulation::Engine::collect() const {
   result.leaps = state_.leaps;
   result.failures = outages_.failures();
   result.may_fail = state_.options.failures.any();
+  result.remarks = state_.remarks;
   result.fingerprint = state_.fingerprint.value();
   result.stops_iterations = std::any_of(state_.jobs.begin(), state_.jobs.end(), [this](const JobRun& run) {
     return !run.timed() && state_.costs_of(run).stops_iterations();

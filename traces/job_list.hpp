@@ -17,7 +17,8 @@
 //   limit_s       seconds that the user asked for
 //   measured_wait_s  seconds from submission to start on the real cluster, for comparison
 //   vc, user      virtual cluster and user, any text
-//   gpu_type      kind of GPU it must have, any text: the name of one of the scenario's `cluster.types`, if it has any
+//   gpu_type      kind of GPU it must have, any text: the name of one of the scenario's `cluster.types`, if there are
+//                 any, or several with `+` between them, of which the GPUs of the job may be a mix
 //   gpu_share     part of each GPU that it takes, above 0 to 1, in thousandths
 //   cpus          CPUs for each GPU, in thousandths
 //   host_memory   memory of the server for each GPU: bytes, or with a unit, 64GiB

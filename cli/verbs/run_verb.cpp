@@ -94,7 +94,7 @@ Manifest run_manifest(const Scenario& scenario, const std::vector<InputFile>& in
           .interrupted = interrupted()};
 }
 
-/// One line for each scenario whose jobs did not all finish.
+/// What policies remarked, and one line for each scenario whose jobs did not all finish.
 bool report_unfinished(const Scenario& scenario, std::span<const Replica> replicas) {
   std::size_t jobs = 0, failed = 0, unfinished = 0;
   std::string reason;
@@ -105,6 +105,13 @@ bool report_unfinished(const Scenario& scenario, std::span<const Replica> replic
     for (const JobResult& job : replica.result.jobs)
       if (reason.empty() && job.state == JobState::failed)
         reason = fmt::format("; the first, {}: {}", job.name, job.reason);
+  }
+  const auto has_remarks = [](const Replica& replica) { return !replica.result.remarks.empty(); };
+  if (const auto first = std::ranges::find_if(replicas, has_remarks); first != replicas.end()) {
+    for (const std::string& remark : first->result.remarks)
+      print_message("contend: warning: {}: {}\n", scenario.name, remark);
+    const auto more = std::ranges::count_if(replicas, has_remarks) - 1;
+    if (more > 0) print_message("contend: warning: {}: likewise in {} more replicas\n", scenario.name, more);
   }
   if (failed + unfinished == 0) return false;
   if (failed > 0) print_message("contend: {}: {} of {} jobs failed{}\n", scenario.name, failed, jobs, reason);

@@ -227,7 +227,8 @@ PolicyRow<SchedulingPolicy> allox_scheduling() {
           .summary = "jobs of one GPU on the types that make the sum of completion times least",
           .source = "Le et al., EuroSys 2020",
           .parameters = kParameters,
-          .make = make_allox};
+          .make = make_allox,
+          .names_types = true};
 }
 
 }  // namespace contend

@@ -115,7 +115,8 @@ auto gavel_row(std::string_view name, std::string_view summary, std::string_view
           .summary = summary,
           .source = source,
           .parameters = can_pack(kObjective) ? std::span<const ParameterInfo>{kPacking} : kRoundParameters,
-          .make = make_gavel<kObjective>};
+          .make = make_gavel<kObjective>,
+          .names_types = true};
 }
 
 }  // namespace
@@ -140,7 +141,8 @@ PolicyRow<SchedulingPolicy> max_min_water_filling_scheduling() {
           .summary = "as max-min, and then the next least share, and so on; also of users or virtual clusters",
           .source = "Narayanan et al., OSDI 2020 (Gavel)",
           .parameters = kParameters,
-          .make = make_gavel<Objective::water_filling>};
+          .make = make_gavel<Objective::water_filling>,
+          .names_types = true};
 }
 PolicyRow<SchedulingPolicy> max_min_agnostic_scheduling() {
   return gavel_row<Objective::agnostic>("max-min-agnostic", "as max-min, as if jobs were as fast on all types",
@@ -170,7 +172,8 @@ PolicyRow<SchedulingPolicy> gandiva_fair_scheduling() {
           .summary = "equal parts of all types of servers, which jobs trade so that both gain",
           .source = "Chaudhary et al., EuroSys 2020; released code of Shockwave",
           .parameters = kParameters,
-          .make = make_gavel<Objective::equal>};
+          .make = make_gavel<Objective::equal>,
+          .names_types = true};
 }
 
 }  // namespace contend

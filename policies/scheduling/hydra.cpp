@@ -146,7 +146,8 @@ PolicyRow<SchedulingPolicy> hydra_scheduling() {
           .summary = "jobs of one GPU on the types with which the fewest deadlines are missed, then soonest",
           .source = "Yang et al., IEEE TC 2023",
           .parameters = kParameters,
-          .make = make_hydra};
+          .make = make_hydra,
+          .names_types = true};
 }
 
 }  // namespace contend

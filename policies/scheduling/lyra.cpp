@@ -120,7 +120,8 @@ PolicyRow<SchedulingPolicy> lyra_scheduling() {
       .summary = "base demands, the shortest job first, and what is left where it saves most time; elastic jobs grow",
       .source = "Li et al., EuroSys 2023",
       .parameters = kParameters,
-      .make = make_lyra};
+      .make = make_lyra,
+      .names_types = true};
 }
 
 }  // namespace contend

@@ -181,6 +181,7 @@ TimeShares packed_sum(const TypedCluster& cluster, std::span<const double> neede
   if (has_needs && shares.value < kReached) {
     const std::vector<double> none(needed.size());
     shares = PackedProgram{cluster, {none}, values, 0, false}.solve();
+    shares.misses_deadlines = true;
   }
   const std::size_t types = cluster.capacity.size();
   shares.value = 0;

@@ -20,6 +20,23 @@ double rounded_share(double share) {
   return std::round(share * kShareDigits) / kShareDigits;
 }
 
+/// Names the jobs that alone would miss their deadlines, or, if there is none, all that have one.
+void remark_deadlines(const TypedCluster& cluster, SchedulingActions& actions) {
+  std::vector<JobId> alone, all;
+  for (const TypedJob& job : cluster.jobs) {
+    if (!job.time_left || *job.time_left <= 0) continue;
+    double best = 0;
+    for (std::size_t t = 0; t < cluster.capacity.size(); ++t) best = std::max(best, rate_on(cluster, job, t));
+    all.push_back(job.id);
+    if (job.left > best * *job.time_left) alone.push_back(job.id);
+  }
+  if (alone.empty())
+    actions.remark("can't all meet their deadlines, so that these don't count until they can", all);
+  else
+    actions.remark(
+        "would miss the deadline with all of the time on the fastest type, so that none counts until it ends", alone);
+}
+
 }  // namespace
 
 RoundPolicy::RoundPolicy(const Parameters& parameters, bool packs)
@@ -157,12 +174,14 @@ void RoundPolicy::set_shares(Account& account, std::span<const double> shares) {
   for (const double share : shares) account.shares.push_back(rounded_share(share));
 }
 
-void RoundPolicy::reallocate(const ClusterView& cluster, Time now) {
+void RoundPolicy::reallocate(const ClusterView& cluster, SchedulingActions& actions) {
+  const Time now = cluster.now();
   const std::size_t types = cluster.types();
   const double elapsed_s = divided_at_ == Time::never() ? 0 : (now - divided_at_).to_seconds();
   for (auto& [key, job] : jobs_) settle(job.alone, elapsed_s, types);
   const TypedCluster jobs = typed(cluster, now);
   const TimeShares shares = divide(jobs, cluster);
+  if (shares.misses_deadlines) remark_deadlines(jobs, actions);
   std::size_t i = 0;
   std::vector<Key> keys;
   for (auto& [key, job] : jobs_) {
@@ -296,7 +315,7 @@ void RoundPolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   count_time(now);
   if (now >= next_round_) {
     const bool is_due = divided_at_ == Time::never() || now - divided_at_ >= reallocate_after_;
-    if (has_changed_ && is_due) reallocate(cluster, now);
+    if (has_changed_ && is_due) reallocate(cluster, actions);
     start_round(cluster, actions);
     next_round_ = now + round_;
   }

@@ -90,7 +90,7 @@ class RoundPolicy : public SchedulingPolicy {
   static void set_shares(Account& account, std::span<const double> shares);
   void add_pairs(const ClusterView& cluster, TypedCluster& typed);
   void part(Job& job);
-  void reallocate(const ClusterView& cluster, Time now);
+  void reallocate(const ClusterView& cluster, SchedulingActions& actions);
   [[nodiscard]] TypedCluster typed(const ClusterView& cluster, Time now);
   /// Chooses the jobs of the round, each once.
   [[nodiscard]] std::vector<Taken> choose(const ClusterView& cluster);

@@ -24,11 +24,12 @@ namespace contend {
 
 /// The shares of an optimum, which needn't be the only one.
 struct TimeShares {
-  std::vector<double> x;        ///< [job x types + type]
-  double value = 0;             ///< t, or the sum
-  std::vector<double> pairs{};  ///< [pair x types + type], where jobs may share GPUs (packed_shares.hpp)
-  std::vector<double> prices;   ///< by type: dual values of its capacity
-  bool feasible = true;         ///< false: the bases can't be reached; then nothing else has a meaning
+  std::vector<double> x;          ///< [job x types + type]
+  double value = 0;               ///< t, or the sum
+  std::vector<double> pairs{};    ///< [pair x types + type], where jobs may share GPUs (packed_shares.hpp)
+  std::vector<double> prices;     ///< by type: dual values of its capacity
+  bool misses_deadlines = false;  ///< not all jobs can have the time that their deadlines need
+  bool feasible = true;           ///< false: the bases can't be reached; then nothing else has a meaning
 };
 
 class ShareProgram {

@@ -144,7 +144,8 @@ PolicyRow<SchedulingPolicy> sia_scheduling() {
           .summary = "numbers and types of GPUs with the best sum of powers of goodputs; jobs grow, shrink and move",
           .source = "Jayaram Subramanya et al., SOSP 2023",
           .parameters = kParameters,
-          .make = make_sia};
+          .make = make_sia,
+          .names_types = true};
 }
 
 }  // namespace contend

@@ -212,7 +212,8 @@ PolicyRow<SchedulingPolicy> themis_scheduling() {
           .summary = "GPUs are sold for a lease to jobs with the worst finish-time fairness",
           .source = "Mahajan et al., NSDI 2020",
           .parameters = kParameters,
-          .make = make_themis};
+          .make = make_themis,
+          .names_types = true};
 }
 
 }  // namespace contend

@@ -284,7 +284,10 @@ TimeShares least_cost_shares(const TypedCluster& cluster) {
   }
   if (cluster.jobs.empty()) return no_shares(cluster);
   TimeShares shares = program.max_sum(values, needed);
-  return shares.feasible ? shares : program.max_sum(values, none);
+  if (shares.feasible) return shares;
+  shares = program.max_sum(values, none);
+  shares.misses_deadlines = true;
+  return shares;
 }
 
 TimeShares equal_shares(const TypedCluster& cluster, bool of_gpus) {

@@ -124,4 +124,13 @@ void take_types(Scenario& scenario) {
   cluster.servers = static_cast<int>(std::min<std::int64_t>(servers, kMostServers));
 }
 
+std::string why_not_mixed(const Scenario& scenario, const ClusterSpec& cluster, const JobSpec& job) {
+  if (mix_of(cluster, job) < 0) return {};
+  const auto policies = scheduling_policies();
+  const auto policy = std::ranges::find(policies, scenario.scheduling.name, &PolicyRow<SchedulingPolicy>::name);
+  if (policy == policies.end() || !policy->names_types) return {};
+  return fmt::format("it may mix types ({}), but `{}` runs each job on one type",
+                     cluster.demanded[static_cast<std::size_t>(job.gpu_type)], policy->name);
+}
+
 }  // namespace contend

@@ -2,8 +2,11 @@
 // The keys about types of servers: `cluster.types`, and how fast jobs are on them.
 
 #include "scenarios/keys/keys.hpp"
+#include "sim/cluster.hpp"
 #include "sim/error.hpp"
+#include "sim/job.hpp"
 
+#include <string>
 #include <vector>
 
 namespace contend {
@@ -15,5 +18,8 @@ namespace contend {
 [[nodiscard]] std::vector<Complaint> types_complaints(const Scenario& scenario);
 /// Sets the servers of the cluster, and the most GPUs and memory that one has, by the types; there is at least one.
 void take_types(Scenario& scenario);
+
+/// Why the scheduling policy can't have the job mix types, which it may by its demand; empty if there is no such fault.
+[[nodiscard]] std::string why_not_mixed(const Scenario& scenario, const ClusterSpec& cluster, const JobSpec& job);
 
 }  // namespace contend

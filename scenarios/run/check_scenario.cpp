@@ -5,6 +5,7 @@
 #include "models/workloads/fitted.hpp"
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
+#include "scenarios/keys/type_keys.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/idle_interfaces_note.hpp"
 #include "scenarios/run/make_policy.hpp"
@@ -166,6 +167,7 @@ void check_generated(const Scenario& scenario, Complaints& complaints, std::vect
 void check_demands(const Scenario& scenario, const JobList& list, std::vector<std::string>& warnings) {
   const Workload workload = scenario_workload(scenario, list.jobs);
   RowReport report{*scenario.workload.jobs, false};
+  const ClusterSpec cluster = cluster_spec(scenario, workload);
   for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
     const JobSpec& job = workload.jobs[j];
     report.count_row();
@@ -177,6 +179,10 @@ void check_demands(const Scenario& scenario, const JobList& list, std::vector<st
       report.bad(list.lines[j], "outcome", "a retry that can't be carried out",
                  fmt::format("job {}: {}", quote_for_message(job.name), retry),
                  "set scheduling.retries.failed.times to recorded");
+    if (const std::string mix = why_not_mixed(scenario, cluster, job); !mix.empty())
+      report.bad(list.lines[j], "gpu_type", "types that the policy doesn't mix",
+                 fmt::format("job {}: {}", quote_for_message(job.name), mix),
+                 "name one type, or choose a policy that leaves the type to the engine, such as fifo");
     if (!limit.empty())
       report.bad(list.lines[j], "limit_s", "a limit that can't be applied",
                  fmt::format("job {}: {}", quote_for_message(job.name), limit),

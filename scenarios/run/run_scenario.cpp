@@ -6,6 +6,7 @@
 #include "network/server_groups.hpp"
 #include "policies/placement/pinned.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
+#include "scenarios/keys/type_keys.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/islands.hpp"
 #include "scenarios/run/job_paces.hpp"
@@ -22,6 +23,7 @@
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "traces/jobs/row_report.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -34,6 +36,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <fmt/core.h>
 
 namespace contend {
 
@@ -180,6 +184,12 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   options.decisions = hooks.decisions;
   options.failure = failure;
   const ClusterSpec cluster = cluster_spec(scenario, workload);
+  for (const JobSpec& job : workload.jobs)
+    if (const std::string mix = why_not_mixed(scenario, cluster, job); !mix.empty())
+      throw InputError{
+          fmt::format("job {}: {}; name one type, or choose a policy that leaves the type to the engine, "
+                      "such as fifo",
+                      quote_for_message(job.name), mix)};
   return std::make_unique<Simulation>(cluster, std::move(workload), std::move(policies), std::move(network),
                                       std::move(options));
 }

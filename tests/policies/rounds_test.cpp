@@ -373,6 +373,24 @@ TEST_CASE("edf: the earliest deadline goes first, and jobs without one last") {
   CHECK(summarise(urgent.result).deadlines_met == near(1));
 }
 
+TEST_CASE("min-cost: deadlines that can't be met don't count, and the run names the jobs") {
+  const ClusterSpec cluster = types_of({{"only", 1, 1, Bytes{1}, 1.0}});
+  Workload workload;
+  workload.jobs = {timed_job(0, 1, 100), timed_job(0, 1, 100), timed_job(0, 1, 100)};
+  workload.jobs[0].deadline = Time::seconds(150);
+  workload.jobs[1].deadline = Time::seconds(190);
+  const Choice choice{"min-cost", {{"round_s", 10.0}, {"reallocate_s", 0.0}}};
+  CHECK(run_typed(choice, cluster, workload).result.remarks ==
+        std::vector<std::string>{
+            "`min-cost`, at 0 s: `0`, `1` can't all meet their deadlines, so that these don't count until they can"});
+  workload.jobs[1].deadline = Time::seconds(90);
+  CHECK(run_typed(choice, cluster, workload).result.remarks.front() ==
+        "`min-cost`, at 0 s: `1` would miss the deadline with all of the time on the fastest type, so that none counts "
+        "until it ends");
+  workload.jobs[1].deadline = Time::seconds(300);
+  CHECK(run_typed(choice, cluster, workload).result.remarks.empty());
+}
+
 TEST_CASE("rounds: users share before their jobs do, alike or one after the other") {
   // User 0 has one job, user 1 three. On one GPU the first has half of the time, as much as the others together.
   const ClusterSpec cluster = types_of({{"only", 1, 1, Bytes{1}, 0}});

@@ -147,6 +147,36 @@ TEST_CASE("types: jobs of iterations take their layer times from the device of t
   CHECK(half == near(2 * fast, 1e-6));  // the device of its entry is a V100, too
 }
 
+TEST_CASE(
+    "types: a job of iterations on a mix computes as its slowest devices do; a policy that names types refuses it") {
+  ListedJobs listed;
+  const std::string jobs = listed.file("jobs.csv",
+                                       "job_id,submit_s,model,gpus,iterations,gpu_type\n"
+                                       "a,0,net,6,10,slow+fast\n"
+                                       "b,0,net,4,10,slow+fast\n"
+                                       "c,1000,net,4,10,slow\n");
+  listed.scenario = parsed(
+      fmt::format("cluster: {{types: [{{name: slow, servers: 1, device: K80}}, {{name: fast, servers: 1, device: "
+                  "V100-SXM2}}]}}\n"
+                  "training: {{net: {{model: resnet50, batch: 32, memory: 20GiB}}}}\n"
+                  "policies: {{scheduling: fifo, placement: first-fit}}\nworkload: {{jobs: {}}}\n",
+                  jobs));
+  const RunResult result = listed.run();
+  CHECK(result.jobs[0].server_type == "fast+slow");
+  CHECK(result.jobs[1].server_type == "fast");
+  CHECK(result.jobs[2].server_type == "slow");
+  CHECK(result.jobs[0].compute.to_seconds() / 6 == near(result.jobs[2].compute.to_seconds() / 4));
+  CHECK(result.jobs[1].compute < result.jobs[2].compute);
+
+  listed.scenario.scheduling = parsed("policies: {scheduling: max-min}\n").scheduling;
+  const std::string reason =
+      "it may mix types (slow+fast), but `max-min` runs each job on one type; name one type, or choose a policy that "
+      "leaves the type to the engine, such as fifo";
+  CHECK(listed.refusals() ==
+        "jobs.csv:2: gpu_type: job \"a\": " + reason + "\njobs.csv:3: gpu_type: job \"b\": " + reason + "\n");
+  CHECK_THROWS_WITH_AS(static_cast<void>(listed.run()), ("job \"a\": " + reason).c_str(), InputError);
+}
+
 TEST_CASE("types: preemption by work left ends where a job is longer on one type, and leaping changes nothing") {
   const auto run = [](const std::string& scheduling, bool leap) {
     const Scenario scenario = parsed(fmt::format(

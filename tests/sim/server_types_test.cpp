@@ -143,6 +143,52 @@ TEST_CASE("types: a job that demands a type waits for it") {
   CHECK(result.jobs[2].reason == "demands servers of type older, the cluster has none");
 }
 
+TEST_CASE(
+    "types: a job that may mix types does so where no type has room, at the pace of the slowest and the price of all") {
+  ClusterSpec spec = mixed();
+  spec.demanded = {"old+new"};
+  Workload workload;
+  workload.gpu_types = spec.demanded;
+  workload.paces = {kFasterOnNew};
+  workload.jobs = {job_of(6, 10, 0), job_of(4, 10, 0), job_of(3, 10, 0), job_of(3, 10, 0)};
+  for (JobSpec& job : workload.jobs) job.gpu_type = 0;
+  const RunResult result = run_on(spec, workload);
+  // A has the four old GPUs and two new ones; nothing else has room. Then B is alone on the new ones, and C and D run
+  // on three old ones and on what is left.
+  CHECK(result.jobs[0].server_type == "new+old");
+  CHECK(result.jobs[0].finish == Time::seconds(10));
+  CHECK(*result.jobs[0].cost == near(10 * (4 * 1.0 + 2 * 3.0) / 3600));
+  CHECK(result.jobs[1].server_type == "new");
+  CHECK(result.jobs[1].finish == Time::seconds(15));
+  CHECK(*result.jobs[1].cost == near(5 * 4 * 3.0 / 3600));
+  CHECK(result.jobs[2].server_type == "old");
+  CHECK(result.jobs[2].finish == Time::seconds(20));
+  // One old GPU is left at 10 s; at 15 s the new ones are free.
+  CHECK(result.jobs[3].server_type == "new");
+  CHECK(result.jobs[3].finish == Time::seconds(20));
+}
+
+TEST_CASE("types: a mix has only the types that it names, and they must be neighbours that can run the job") {
+  ClusterSpec spec = mixed();
+  spec.servers = 4;
+  spec.types.push_back({"newest", 1, 4, Bytes{100}, 9.0});
+  spec.demanded = {"old+new", "old+newest", "old+older", "new+newest"};
+  Workload workload;
+  workload.gpu_types = spec.demanded;
+  workload.paces = {{{.together = kNominalPace}, {.together = 0}, {.together = kNominalPace}}};
+  workload.jobs = {job_of(9, 1), job_of(5, 1), job_of(5, 1), job_of(5, 1, 0), job_of(7, 1)};
+  for (std::size_t j = 0; j < 4; ++j) workload.jobs[j].gpu_type = static_cast<std::int32_t>(j);
+  workload.jobs[4].gpu_type = 0;
+  const RunResult result = run_on(spec, workload);
+  CHECK(result.jobs[0].reason == "needs 9 GPUs, they have 8");
+  CHECK(result.jobs[1].reason ==
+        "demands GPUs of types old+newest, which don't stand next to each other among the types of the cluster");
+  CHECK(result.jobs[2].reason == "demands GPUs of types old+older, the cluster has no older");
+  CHECK(result.jobs[3].reason == "demands GPUs of types new+newest, but has no throughput on new");
+  CHECK(result.jobs[4].server_type == "old+new");
+  CHECK(result.types[2].jobs == 0);
+}
+
 TEST_CASE("types: what no type can run is refused with the reason on each") {
   const ClusterSpec spec = mixed();
   Workload workload;
