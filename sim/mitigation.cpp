@@ -180,8 +180,7 @@ void Outages::look_at(JobId job) {
   for (;;) {
     if (run.balances) state_.set_job_work(run);
     slow.pace = std::max(state_.slowest_task(run), state_.slowest_transfer(run));
-    if (state_.options.decisions != nullptr && (run.balances || run.reroutes))
-      state_.options.decisions->mitigated(state_.clock, job, slow.pace);
+    if (state_.options.decisions != nullptr) state_.options.decisions->mitigated(state_.clock, job, slow.pace);
     if (slow.pace == Slowdown::kFullPace) {  // its steps may have taken all of the slowness away
       if (!is_on_slow(state_, run)) recover(job);
       return;

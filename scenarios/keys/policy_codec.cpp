@@ -134,7 +134,12 @@ void policy_schema(JsonWriter& json, const PolicyKind& kind) {
       json.key(parameter.name).begin_object();
       with_codec(parameter, [&](const auto& codec) { codec.schema(json); });
       json.member("description", parameter.text);
-      json.key("default").raw(print_parameter(parameter.default_value)).end_object();
+      json.key("default");
+      if (const auto* text = std::get_if<std::string_view>(&parameter.default_value))
+        json.value(*text);
+      else
+        json.raw(print_parameter(parameter.default_value));
+      json.end_object();
     }
     json.end_object().end_object();
   }

@@ -187,7 +187,9 @@ Time checkpoint_time(const CheckpointSetup& saved, const PreemptionCosts& costs,
 std::string faster_checkpoint(const CheckpointSetup& saved, const PreemptionCosts& costs) {
   if (saved.store && (!saved.rate || saved.store->bytes_per_second() <= saved.rate->bytes_per_second()))
     return "a higher checkpoints.store";
-  if (saved.size) return "a higher checkpoints.rate";
+  if (saved.copy_rate && costs.checkpoint >= std::max(costs.persist, Time::nanoseconds(1)))
+    return "a higher checkpoints.copy_rate";
+  if (saved.size && saved.rate) return "a higher checkpoints.rate";
   return costs.persist > costs.checkpoint ? "a shorter checkpoints.persist" : "a lower checkpoints.cost";
 }
 
@@ -228,7 +230,13 @@ PreemptionCosts checkpoint_costs(const Scenario& scenario, const SavedJob& job) 
                                           "and checkpoints that cost nothing have no optimal period",
                                           print_quantity(saved_by_each(saved, job)), job.gpus),
                     .hint = "give a period"}};
-    costs.checkpoint_interval = in_ns(optimal_period(stop_s, interruption_mean_s(scenario, job.gpus)) * 1e9);
+    const double mean_s = interruption_mean_s(scenario, job.gpus);
+    if (mean_s == 0)
+      throw InputError{
+          Complaint{.key = "checkpoints.period",
+                    .reason = "nothing interrupts jobs at a rate above 0, so that there is no optimal period",
+                    .hint = "give a period"}};
+    costs.checkpoint_interval = in_ns(optimal_period(stop_s, mean_s) * 1e9);
   }
   const Time longest = checkpoint_time(saved, costs, job);
   if (costs.checkpoint_interval > Time{} && longest > costs.checkpoint_interval)

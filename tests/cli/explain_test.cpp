@@ -67,6 +67,13 @@ TEST_CASE("the story counts what a job's steps leave of its slowness, what is ou
   REQUIRE_MESSAGE(json.code == 0, json.err);
   CHECK(contains(json.out, "\"time_s\": 300,\n      \"lost_at_most_s\": 60.21978022\n"));  // 60 x 2/3 + 240 x 92/1092
 
+  // What is slow later counts anew: the links of its two servers, after the step has ended.
+  here.write("jobs.csv", "job_id,submit_s,gpus,model,iterations\ntrain,0,16,resnet50,10000\n");
+  here.write("events.csv", "component,down_s,up_s,slows,slows_network\ngpu3,100,400,3,\nserver0,500,600,,3\n");
+  const Outcome later = here.contend("explain run.yaml train --json");
+  REQUIRE_MESSAGE(later.code == 0, later.err);
+  CHECK(contains(later.out, "\"time_s\": 100,\n      \"lost_at_most_s\": 66.666666667\n"));
+
   here.write("two.csv", "job_id,submit_s,gpus,duration_s\na,0,8,100\nb,20,16,500\n");
   here.write("down.csv", "component,drain_s,down_s,up_s\nserver1,10,300,400\nserver0,,600,700\n");
   here.write("two.yaml",

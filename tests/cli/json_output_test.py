@@ -116,6 +116,11 @@ def main():
             (strange if isinstance(strange, dict) else strange[0])["strange"] = 1
             if validator.is_valid(strange):
                 faults.append(f"{words}: the schema admits any member")
+    printed = subprocess.run([program, "schema"], text=True, capture_output=True, check=True).stdout
+    try:
+        jsonschema.Draft7Validator.check_schema(json.loads(printed))
+    except (ValueError, jsonschema.SchemaError) as error:
+        faults.append(f"contend schema prints no JSON Schema: {error}")
     # Every verb whose help names --json has a case.
     program_help = subprocess.run([program, "--help"], text=True, capture_output=True, check=True).stdout
     verbs = re.findall(r"^  (\S+(?: model| network)?)\s{2,}", program_help.split("Verbs:")[1].split("\n\n")[0], re.M)

@@ -124,6 +124,13 @@ TEST_CASE("what is saved of a job and what that costs") {
                                                  "period: optimal, size: 10GB, copy_rate: 4GB/s, persist: 9s}\n"),
                                          {1, Bytes{}, Time::seconds(3)})),
       doctest::Contains("checkpoints that cost nothing have no optimal period"), InputError);
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(checkpoint_costs(
+          failing("failures: {jobs: {per_day: 0}}\ncheckpoints: {policy: synchronous, period: optimal, cost: 9s}\n"),
+          {1, Bytes{}, Time::seconds(3)})),
+      doctest::Contains("nothing interrupts jobs at a rate above 0"), InputError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(costs("policy: asynchronous, period: 1s, size: 10GB, copy_rate: 2GB/s")),
+                       doctest::Contains("a higher checkpoints.copy_rate"), InputError);
   CHECK(costs("policy: asynchronous, period: 1h, size: 10GB, copy_rate: 4GB/s, persist: 9s").persist ==
         Time::seconds(9));
 }
