@@ -42,7 +42,8 @@ TEST_CASE("elastic: loops over the rules of released simulators give their avera
   CHECK(shortest->jct_s == near(193081.796, 1e-8));
   CHECK(smallest->jct_s == near(185021.880, 1e-8));
   CHECK(least->jct_s == near(347213.248, 1e-8));
-  CHECK(*allox == near(59770.441018, 1e-11));
+  CHECK(allox->jct_s == near(59770.441018, 1e-11));
+  CHECK(allox->utilisation == near(.121262, 5e-6));
   // Of equally many preemptions these would be one rule.
   CHECK(smallest->preemptions < shortest->preemptions);
   CHECK(shortest->preemptions < least->preemptions);

@@ -186,18 +186,20 @@ class Muri {
 
 constexpr double kRound_s = 360, kReallocate_s = 1920;
 constexpr std::size_t kFirstMeasured = 4000, kLastMeasured = 4999;
+constexpr double kGavelGpus = 108;  // 36 of each type
 
 struct GavelJob {
   double arrival = 0, left = 0, rate = 0, finish = 0;
 };
 
-/// Jobs in order of arrival, each of which finds a GPU as soon as GPUs are given.
-void run_rounds(std::vector<GavelJob>& jobs) {
+/// Jobs in order of arrival, each of which finds a GPU as soon as GPUs are given. Ends when the measured jobs have.
+/// Returns the part of the time of all GPUs until then in which they had jobs.
+double run_rounds(std::vector<GavelJob>& jobs) {
   std::vector<GavelJob*> waiting, running;
-  std::size_t arrived = 0, ended = 0;
-  double now = 0, given_at = 0;
+  std::size_t arrived = 0, measured = kFirstMeasured;
+  double now = 0, given_at = 0, round_begin = 0, busy = 0;
   bool has_changed = false;
-  while (ended < jobs.size()) {
+  while (measured <= kLastMeasured) {
     if (running.empty() && arrived < jobs.size()) now = std::max(now, jobs[arrived].arrival);
     if (running.empty() && arrived == jobs.size()) now += kRound_s;
     double round_end = now;
@@ -205,12 +207,14 @@ void run_rounds(std::vector<GavelJob>& jobs) {
       const double steps = std::min(std::floor(job->rate * kRound_s), job->left);
       job->left -= steps;
       job->finish = now + steps / job->rate;
+      busy += job->finish - round_begin;  // also the time before it without any job
       round_end = std::max(round_end, job->finish);
     }
+    if (!running.empty()) round_begin = round_end;
     now = round_end;
     const std::size_t gone = std::erase_if(running, [](const GavelJob* job) { return job->left <= 0; });
-    ended += gone;
     has_changed = has_changed || gone > 0;
+    while (measured <= kLastMeasured && measured < arrived && jobs[measured].left <= 0) ++measured;
     for (; arrived < jobs.size() && jobs[arrived].arrival <= now; ++arrived) {
       waiting.push_back(&jobs[arrived]);
       has_changed = true;
@@ -221,6 +225,7 @@ void run_rounds(std::vector<GavelJob>& jobs) {
     given_at = now;
     has_changed = false;
   }
+  return busy / (kGavelGpus * now);
 }
 
 }  // namespace
@@ -268,7 +273,7 @@ std::optional<ReleasedAverage> run_muri_trace(MuriOrder order) {
   return Muri{std::move(jobs), order}.run();
 }
 
-std::optional<double> run_gavel_allox_trace() {
+std::optional<GavelAverage> run_gavel_allox_trace() {
   const std::filesystem::path folder = gavel_folder();
   const std::string path = (folder / "continuous_single_seed42_lam4500.csv").string();
   const std::string rates_path = (folder / "simulation_throughputs.json").string();
@@ -287,10 +292,11 @@ std::optional<double> run_gavel_allox_trace() {
     jobs.push_back({arrival.number(row), steps.number(row), std::strtod(alone->text.c_str(), nullptr), 0});
   }
   if (jobs.size() <= kLastMeasured) throw InputError{fmt::format("{}: has only {} jobs", path, jobs.size())};
-  run_rounds(jobs);
-  double sum = 0;
-  for (std::size_t i = kFirstMeasured; i <= kLastMeasured; ++i) sum += jobs[i].finish - jobs[i].arrival;
-  return sum / static_cast<double>(kLastMeasured - kFirstMeasured + 1);
+  GavelAverage average;
+  average.utilisation = run_rounds(jobs);
+  for (std::size_t i = kFirstMeasured; i <= kLastMeasured; ++i) average.jct_s += jobs[i].finish - jobs[i].arrival;
+  average.jct_s /= static_cast<double>(kLastMeasured - kFirstMeasured + 1);
+  return average;
 }
 
 }  // namespace contend

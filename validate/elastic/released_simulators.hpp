@@ -43,10 +43,14 @@ struct ReleasedAntManRules {
 /// (released_antman.cpp). Nothing if the trace is not there.
 [[nodiscard]] std::optional<double> run_antman_trace(const ReleasedAntManRules& rules = {});
 
-/// AlloX on Gavel's continuous trace (seed 42, a job every 4,500 s on average) with 36 GPUs of each of three types: the
-/// mean completion time of jobs 4,000 to 4,999 in s. The released run takes all types to be as fast as V100, for the
-/// policy, and ties go to V100; so every job finds a V100. FIFO gives the same schedule. Nothing if the data are not
-/// there.
-[[nodiscard]] std::optional<double> run_gavel_allox_trace();
+struct GavelAverage {
+  double jct_s = 0;        ///< mean completion time of jobs 4,000 to 4,999
+  double utilisation = 0;  ///< part of the time of all GPUs, until the last of these jobs has ended, with a job; 0..1
+};
+
+/// AlloX on Gavel's continuous trace (seed 42, a job every 4,500 s on average) with 36 GPUs of each of three types. The
+/// released run takes all types to be as fast as V100, for the policy, and ties go to V100; so every job finds a V100.
+/// FIFO gives the same schedule. Nothing if the data are not there.
+[[nodiscard]] std::optional<GavelAverage> run_gavel_allox_trace();
 
 }  // namespace contend
