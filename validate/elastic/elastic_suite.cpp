@@ -28,7 +28,6 @@ namespace contend {
 namespace {
 
 constexpr double kOptimumTolerance = 1e-9;
-constexpr const char* kGavelTypes[] = {"k80", "p100", "v100"};
 
 /// Fields of a row of a trace, which tabs separate.
 enum GavelField : std::size_t { kJobType, kSteps = 5, kScale = 6, kGavelFields = 10 };
@@ -346,39 +345,117 @@ bool check_shockwave(std::FILE* out, int& skipped) {
   return holds;
 }
 
-/// ElasticFlow's trace under policies that change GPUs and one that doesn't: the order holds, the figures are shown.
+/// Pollux' simulator by its rules on four workloads. Held: under Tiresias every job ends at the released second; under
+/// Optimus the mean of all is within 2%, and longer than under Tiresias.
+bool check_pollux(std::FILE* out, int& skipped) {
+  struct Rule {
+    const char* name;
+    PolluxRule rule;
+    double jct_s = 0, released_jct_s = 0;
+  };
+  Rule rules[] = {{"Tiresias", PolluxRule::tiresias}, {"Optimus", PolluxRule::optimus}};
+  constexpr int kWorkloads = 4;
+  bool holds = true;
+  for (Rule& each : rules) {
+    for (int workload = 1; workload <= kWorkloads; ++workload) {
+      const std::optional<PolluxRun> run = run_pollux_workload(each.rule, workload);
+      if (!run) {
+        ++skipped;
+        return true;
+      }
+      if (&each == rules && workload == 1)
+        fmt::print(out,
+                   "\n  Pollux' simulator, 160 jobs on 16 x 4 T4, by its rules: mean JCT [s], and jobs that end at the "
+                   "released second. Held: all under Tiresias; the mean of Optimus within 2%\n");
+      const bool is_exact = run->exact == run->jobs;
+      const bool is_held = each.rule == PolluxRule::tiresias;
+      holds = holds && (is_exact || !is_held);
+      fmt::print(out, "  {:<46}{:>18.4f}{:>18.4f}{:>5} of {:>3}  {}\n",
+                 fmt::format("{}, workload {}", each.name, workload), run->released_jct_s, run->jct_s, run->exact,
+                 run->jobs,
+                 !is_held   ? "-"
+                 : is_exact ? "ok"
+                            : "FAILED");
+      each.jct_s += run->jct_s / kWorkloads;
+      each.released_jct_s += run->released_jct_s / kWorkloads;
+    }
+  }
+  constexpr double kOptimusNear = 0.02;
+  const bool is_near = std::abs(rules[1].jct_s / rules[1].released_jct_s - 1) < kOptimusNear;
+  const bool is_longer = rules[1].jct_s > rules[0].jct_s;
+  for (const Rule& each : rules)
+    fmt::print(out, "  {:<46}{:>18.4f}{:>18.4f}{:>11.1e}  {}\n", fmt::format("{}, mean of the four", each.name),
+               each.released_jct_s, each.jct_s, each.jct_s / each.released_jct_s - 1,
+               each.rule == PolluxRule::tiresias || (is_near && is_longer) ? "ok" : "FAILED");
+  return holds && is_near && is_longer;
+}
+
+/// ElasticFlow's trace under the policies of its authors' comparison, each with the closest rules that the engine has.
+/// A start costs 4 s there on one GPU and 16 s on 64, so the order is held with 4 s; the figures are shown.
 bool check_elasticflow(std::FILE* out, int& skipped) {
   struct Run {
-    const char* policy;
-    std::vector<std::pair<std::string, ParameterValue>> parameters;
-    const char* released;
+    const char *label, *policy;
+    PolicyValues parameters;
+    std::string_view released;
+    FixedSize fixed = FixedSize::listed;
+    bool has_its_rules = false;  // as far as the engine has them
   };
-  const Run kRuns[] = {{"elasticflow", {}, "0.7282"},
-                       {"optimus", {}, "-"},
-                       {"afs", {}, "-"},
-                       {"themis", {}, "0.3120"},
-                       {"edf", {}, "-"}};
-  constexpr double kRestart_s = 30;
-  double best = 0;
+  const PolicyValues kLists = {
+      {"list_order", true}, {"late_wakeup", true}, {"whole_seconds", true}, {"single_step", true}};
+  const Run kRuns[] = {
+      {"elasticflow", "elasticflow", {}, "0.7282", FixedSize::listed, true},
+      {"elasticflow, period_s: 0", "elasticflow", {{"period_s", 0.0}}, "0.7282"},
+      {"pollux", "pollux", {}, "0.523", FixedSize::listed, true},
+      {"finish-time-fairness, rounds of 60 s (Themis)",
+       "finish-time-fairness",
+       {{"round_s", 60.0}, {"reallocate_s", 0.0}},
+       "0.3120",
+       FixedSize::listed,
+       true},
+      {"dlas-gpu, as Tiresias' simulator", "dlas-gpu", kLists, "0.2872", FixedSize::listed, true},
+      {"edf, preemptive, largest sizes", "edf", {{"preemptive", true}}, "0.1179", FixedSize::largest, true},
+      {"gandiva, pack: false", "gandiva", {{"pack", false}}, "0.0923", FixedSize::listed, true},
+      {"themis", "themis", {}, "0.3120"},
+      {"edf, listed sizes", "edf", {}, "0.1179"},
+      {"afs", "afs", {}, "-"},
+      {"optimus", "optimus", {}, "-"}};
+  constexpr double kRestarts_s[] = {30, 4};
+  std::vector<std::pair<std::string_view, std::vector<double>>> in_order;  // those with released rules
   bool holds = true;
   for (const Run& each : kRuns) {
-    const std::optional<RunResult> result = run_elasticflow_trace(each.policy, each.parameters, kRestart_s);
-    if (!result) {
-      ++skipped;
-      return true;
+    std::vector<double> met;
+    std::int64_t changes = 0;
+    double jct_s = 0;
+    for (const double restart_s : kRestarts_s) {
+      const std::optional<RunResult> result =
+          run_elasticflow_trace(each.policy, each.parameters, restart_s, each.fixed);
+      if (!result) {
+        ++skipped;
+        return true;
+      }
+      const Summary summary = summarise(*result);
+      met.push_back(summary.deadlines_met);
+      if (met.size() > 1) continue;
+      jct_s = summary.avg_jct_s;
+      for (const JobResult& job : result->jobs) changes += job.resizes + job.preemptions;
     }
-    if (best == 0)
+    if (&each == kRuns)
       fmt::print(out,
-                 "\n  ElasticFlow's 195 jobs on 16 x 4 T4, restarts of 30 s: deadlines met. Held: `elasticflow` meets "
-                 "most\n  {:<20}{:>10}{:>10}{:>14}{:>10}\n",
-                 "policy", "released", "ours", "mean JCT [s]", "resizes");
-    const Summary summary = summarise(*result);
-    std::int64_t resizes = 0;
-    for (const JobResult& job : result->jobs) resizes += job.resizes;
-    fmt::print(out, "  {:<20}{:>10}{:>10.4f}{:>14.0f}{:>10}\n", each.policy, each.released, summary.deadlines_met,
-               summary.avg_jct_s, resizes);
-    if (best == 0) best = summary.deadlines_met;
-    holds = holds && summary.deadlines_met <= best;
+                 "\n  ElasticFlow's 195 jobs on 16 x 4 T4: deadlines met, with restarts of 30 s and of 4 s\n"
+                 "  {:<46}{:>9}{:>9}{:>9}{:>14}{:>10}\n",
+                 "policy", "released", "30 s", "4 s", "mean JCT [s]", "changes");
+    fmt::print(out, "  {:<46}{:>9}{:>9.4f}{:>9.4f}{:>14.0f}{:>10}\n", each.label, each.released, met[0], met[1], jct_s,
+               changes);
+    if (each.has_its_rules) in_order.emplace_back(each.policy, met);
+  }
+  // The released EDF and Gandiva are 5 jobs apart; the order of these two is not held.
+  for (std::size_t i = 1; i < in_order.size(); ++i) {
+    const auto& [better, more] = in_order[std::min(i, in_order.size() - 2) - 1];
+    const auto& [worse, less] = in_order[i];
+    const bool is_kept = more[1] > less[1];
+    holds = holds && is_kept;
+    fmt::print(out, "  {:<78}  {}\n", fmt::format("{} meets more deadlines than {}, with 4 s", better, worse),
+               is_kept ? "ok" : "FAILED");
   }
   return holds;
 }
@@ -454,6 +531,7 @@ int validate_elastic(std::FILE* out) {
   holds = check_released(out, skipped) && holds;
   holds = check_sharing(out, skipped) && holds;
   holds = check_antman_rules(out, skipped) && holds;
+  holds = check_pollux(out, skipped) && holds;
   holds = check_elasticflow(out, skipped) && holds;
   holds = check_shockwave(out, skipped) && holds;
   if (skipped > 0)

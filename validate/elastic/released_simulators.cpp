@@ -2,11 +2,10 @@
 
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
-#include "text/byte_source.hpp"
-#include "text/csv.hpp"
-#include "text/json_reader.hpp"
 #include "validate/elastic/elastic_suite.hpp"
+#include "validate/elastic/gavel_continuous.hpp"
 #include "validate/elastic/muri_trace.hpp"
+#include "validate/elastic/table_column.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -26,20 +25,6 @@ namespace contend {
 namespace {
 
 constexpr double kNoEvent = std::numeric_limits<double>::infinity();
-
-/// A column of a table, by its name.
-class TraceColumn {
- public:
-  TraceColumn(const CsvTable& table, std::string_view name)
-      : index_{static_cast<std::size_t>(std::ranges::find(table.header, name) - table.header.begin())} {
-    if (index_ == table.header.size()) throw InputError{fmt::format("a trace has no column `{}`", name)};
-  }
-  [[nodiscard]] const std::string& text(const CsvRow& row) const { return row.fields.at(index_); }
-  [[nodiscard]] double number(const CsvRow& row) const { return std::strtod(text(row).c_str(), nullptr); }
-
- private:
-  std::size_t index_;
-};
 
 constexpr double kMuriIteration = 1.015;  // iteration times of the trace take so many times as long
 constexpr double kMuriLimits[] = {3250, 7200};
@@ -186,7 +171,6 @@ class Muri {
 
 constexpr double kRound_s = 360, kReallocate_s = 1920;
 constexpr std::size_t kFirstMeasured = 4000, kLastMeasured = 4999;
-constexpr double kGavelGpus = 108;  // 36 of each type
 
 struct GavelJob {
   double arrival = 0, left = 0, rate = 0, finish = 0;
@@ -225,7 +209,7 @@ double run_rounds(std::vector<GavelJob>& jobs) {
     given_at = now;
     has_changed = false;
   }
-  return busy / (kGavelGpus * now);
+  return busy / (3.0 * kGavelGpusPerType * now);
 }
 
 }  // namespace
@@ -235,16 +219,16 @@ std::optional<std::vector<MuriRow>> read_muri_trace() {
   if (!std::filesystem::exists(path)) return std::nullopt;
   constexpr double kMilli = 1000;
   const CsvTable table = parse_csv(read_file(path.string()), path.string());
-  const TraceColumn gpus{table, "num_gpu"}, submit{table, "submit_time"}, iterations{table, "iterations"};
-  const TraceColumn model{table, "model_name"}, iteration_ms{table, "iteration_time"}, priority{table, "priority"};
-  const TraceColumn disk{table, "resource_time_0"}, compute{table, "resource_time_1"};
-  const TraceColumn network{table, "resource_time_2"};
+  const TableColumn gpus{table, "num_gpu"}, submit{table, "submit_time"}, iterations{table, "iterations"};
+  const TableColumn model{table, "model_name"}, iteration_ms{table, "iteration_time"}, priority{table, "priority"};
+  const TableColumn disk{table, "resource_time_0"}, compute{table, "resource_time_1"};
+  const TableColumn network{table, "resource_time_2"};
   std::vector<MuriRow> rows;
   for (const CsvRow& line : table.rows) {
     MuriRow row;
     row.submit_s = submit.number(line) / kMilli;
     row.iteration_s = iteration_ms.number(line) * kMuriIteration / kMilli;
-    row.gpus = static_cast<int>(gpus.number(line));
+    row.gpus = gpus.whole(line);
     row.start_s = muri_start_s(model.text(line), row.gpus);
     row.iterations = iterations.number(line);
     row.guaranteed = priority.number(line) == 0;
@@ -274,24 +258,11 @@ std::optional<ReleasedAverage> run_muri_trace(MuriOrder order) {
 }
 
 std::optional<GavelAverage> run_gavel_allox_trace() {
-  const std::filesystem::path folder = gavel_folder();
-  const std::string path = (folder / "continuous_single_seed42_lam4500.csv").string();
-  const std::string rates_path = (folder / "simulation_throughputs.json").string();
-  if (!std::filesystem::exists(path) || !std::filesystem::exists(rates_path)) return std::nullopt;
-  const JsonValue rates = read_json(*open_file(rates_path), rates_path);
-  const JsonValue* const v100 = rates.find("v100");
-  const CsvTable table = parse_csv(read_file(path), path);
-  const TraceColumn type{table, "job_type"}, scale{table, "scale_factor"}, steps{table, "total_steps"};
-  const TraceColumn arrival{table, "arrival_time_s"};
+  const std::optional<std::vector<GavelRow>> rows = read_gavel_continuous();
+  if (!rows) return std::nullopt;
   std::vector<GavelJob> jobs;
-  for (const CsvRow& row : table.rows) {
-    const std::string key = fmt::format("('{}', {})", type.text(row), scale.text(row));
-    const JsonValue* const of_job = v100 != nullptr ? v100->find(key) : nullptr;
-    const JsonValue* const alone = of_job != nullptr ? of_job->find("null") : nullptr;
-    if (alone == nullptr) throw InputError{fmt::format("{}: no throughput of {} on v100", rates_path, key)};
-    jobs.push_back({arrival.number(row), steps.number(row), std::strtod(alone->text.c_str(), nullptr), 0});
-  }
-  if (jobs.size() <= kLastMeasured) throw InputError{fmt::format("{}: has only {} jobs", path, jobs.size())};
+  for (const GavelRow& row : *rows) jobs.push_back({row.arrival_s, row.iterations, row.rates.back(), 0});
+  if (jobs.size() <= kLastMeasured) throw InputError{fmt::format("Gavel's trace has only {} jobs", jobs.size())};
   GavelAverage average;
   average.utilisation = run_rounds(jobs);
   for (std::size_t i = kFirstMeasured; i <= kLastMeasured; ++i) average.jct_s += jobs[i].finish - jobs[i].arrival;
