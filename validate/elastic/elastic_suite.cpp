@@ -8,6 +8,7 @@
 #include "text/json_reader.hpp"
 #include "validate/elastic/elasticflow_trace.hpp"
 #include "validate/elastic/muri_runs.hpp"
+#include "validate/elastic/pollux_checks.hpp"
 #include "validate/elastic/released_simulators.hpp"
 #include "validate/elastic/shockwave_trace.hpp"
 
@@ -345,51 +346,6 @@ bool check_shockwave(std::FILE* out, int& skipped) {
   return holds;
 }
 
-/// Pollux' simulator by its rules on four workloads. Held: under Tiresias every job ends at the released second; under
-/// Optimus the mean of all is within 2%, and longer than under Tiresias.
-bool check_pollux(std::FILE* out, int& skipped) {
-  struct Rule {
-    const char* name;
-    PolluxRule rule;
-    double jct_s = 0, released_jct_s = 0;
-  };
-  Rule rules[] = {{"Tiresias", PolluxRule::tiresias}, {"Optimus", PolluxRule::optimus}};
-  constexpr int kWorkloads = 4;
-  bool holds = true;
-  for (Rule& each : rules) {
-    for (int workload = 1; workload <= kWorkloads; ++workload) {
-      const std::optional<PolluxRun> run = run_pollux_workload(each.rule, workload);
-      if (!run) {
-        ++skipped;
-        return true;
-      }
-      if (&each == rules && workload == 1)
-        fmt::print(out,
-                   "\n  Pollux' simulator, 160 jobs on 16 x 4 T4, by its rules: mean JCT [s], and jobs that end at the "
-                   "released second. Held: all under Tiresias; the mean of Optimus within 2%\n");
-      const bool is_exact = run->exact == run->jobs;
-      const bool is_held = each.rule == PolluxRule::tiresias;
-      holds = holds && (is_exact || !is_held);
-      fmt::print(out, "  {:<46}{:>18.4f}{:>18.4f}{:>5} of {:>3}  {}\n",
-                 fmt::format("{}, workload {}", each.name, workload), run->released_jct_s, run->jct_s, run->exact,
-                 run->jobs,
-                 !is_held   ? "-"
-                 : is_exact ? "ok"
-                            : "FAILED");
-      each.jct_s += run->jct_s / kWorkloads;
-      each.released_jct_s += run->released_jct_s / kWorkloads;
-    }
-  }
-  constexpr double kOptimusNear = 0.02;
-  const bool is_near = std::abs(rules[1].jct_s / rules[1].released_jct_s - 1) < kOptimusNear;
-  const bool is_longer = rules[1].jct_s > rules[0].jct_s;
-  for (const Rule& each : rules)
-    fmt::print(out, "  {:<46}{:>18.4f}{:>18.4f}{:>11.1e}  {}\n", fmt::format("{}, mean of the four", each.name),
-               each.released_jct_s, each.jct_s, each.jct_s / each.released_jct_s - 1,
-               each.rule == PolluxRule::tiresias || (is_near && is_longer) ? "ok" : "FAILED");
-  return holds && is_near && is_longer;
-}
-
 /// ElasticFlow's trace under the policies of its authors' comparison, each with the closest rules that the engine has.
 /// A start costs 4 s there on one GPU and 16 s on 64, so the order is held with 4 s; the figures are shown.
 bool check_elasticflow(std::FILE* out, int& skipped) {
@@ -531,7 +487,8 @@ int validate_elastic(std::FILE* out) {
   holds = check_released(out, skipped) && holds;
   holds = check_sharing(out, skipped) && holds;
   holds = check_antman_rules(out, skipped) && holds;
-  holds = check_pollux(out, skipped) && holds;
+  holds = check_pollux_simulator(out, skipped) && holds;
+  holds = check_pollux_orders(out, skipped) && holds;
   holds = check_elasticflow(out, skipped) && holds;
   holds = check_shockwave(out, skipped) && holds;
   if (skipped > 0)

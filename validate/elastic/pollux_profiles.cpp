@@ -1,10 +1,12 @@
 #include "validate/elastic/pollux_profiles.hpp"
 
 #include "text/atomic_file.hpp"
+#include "validate/elastic/elastic_suite.hpp"
 #include "validate/elastic/table_column.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <numeric>
@@ -13,7 +15,11 @@ namespace contend {
 
 namespace {
 
-constexpr int kMostNodes = 16;
+constexpr double kNearlyWhole = 1e-8;
+
+int rounded_up(double value) {
+  return static_cast<int>(std::ceil(value - kNearlyWhole));
+}
 
 CsvTable read_profile(const std::filesystem::path& path) {
   return parse_csv(read_file(path.string()), path.string());
@@ -62,6 +68,19 @@ bool is_delaunay(const Triangle& t, const std::vector<Point>& points) {
   }
   const auto from_centre = [&](const Point& p) { return square({p.x - centre.x, p.y - centre.y}); };
   return std::ranges::all_of(points, [&](const Point& p) { return from_centre(p) >= from_centre(t[0]) - kRounding; });
+}
+
+std::vector<std::pair<std::string, PolluxApplication>> read_applications(const std::filesystem::path& folder) {
+  struct Application {
+    const char* name;
+    int epochs, most_local;
+  };
+  constexpr Application kApplications[] = {{"bert", 2, 0},      {"cifar10", 100, 0}, {"deepspeech2", 80, 0},
+                                           {"imagenet", 90, 0}, {"ncf", 10, 0},      {"yolov3", 50, 8}};
+  std::vector<std::pair<std::string, PolluxApplication>> read;
+  for (const Application& each : kApplications)
+    read.emplace_back(each.name, PolluxApplication{(folder / each.name).string(), each.epochs, each.most_local});
+  return read;
 }
 
 }  // namespace
@@ -124,6 +143,12 @@ double PolluxApplication::between(int batch, int epoch, double Epoch::*value) co
   return ((batch - below->first) * upper + (above->first - batch) * lower) / (above->first - below->first);
 }
 
+std::vector<int> PolluxApplication::batches() const {
+  std::vector<int> batches;
+  for (const auto& [batch, epochs] : epochs_of_) batches.push_back(batch);
+  return batches;
+}
+
 double PolluxApplication::gain(int batch, int epoch) const {
   const double sqr = between(batch, epoch, &Epoch::sqr), var = between(batch, epoch, &Epoch::var);
   const double scale = static_cast<double>(batch) / initial_batch();
@@ -146,7 +171,7 @@ MeasuredStep PolluxApplication::step(const std::vector<int>& placement, int loca
   if (measured == placed_.end()) {
     const int gpus = std::accumulate(placement.begin(), placement.end(), 0);
     return known->second =
-               between_shapes({std::min(static_cast<int>(placement.size()), kMostNodes), gpus}, local_batch);
+               between_shapes({std::min(static_cast<int>(placement.size()), kPolluxNodes), gpus}, local_batch);
   }
   const StepsByBatch& steps = measured->second;
   auto above = steps.lower_bound(local_batch);
@@ -230,6 +255,51 @@ MeasuredStep PolluxApplication::between_shapes(Shape shape, int local_batch) con
     sum.sync_s += of_high * high.sync_s + (part - of_high) * low.sync_s;
   }
   return sum;
+}
+
+LocalBatch divide_batch(const PolluxApplication& application, int batch, int gpus, bool accumulates) {
+  const int each = rounded_up(static_cast<double>(batch) / gpus);
+  LocalBatch local;
+  local.accumulated = rounded_up(static_cast<double>(each) / application.most_local()) - 1;
+  if (accumulates) local.accumulated = std::max(1, local.accumulated);
+  local.samples = std::min(rounded_up(static_cast<double>(each) / (local.accumulated + 1)),
+                           application.largest_batch() / (gpus * (local.accumulated + 1)));
+  return local;
+}
+
+double iteration_s(const PolluxApplication& application, const std::vector<int>& placement, const LocalBatch& local) {
+  const MeasuredStep step = application.step(placement, local.samples);
+  return step.step_s + (step.step_s - step.sync_s) * local.accumulated;
+}
+
+double packed_iteration_s(const PolluxApplication& application, int gpus, const LocalBatch& local) {
+  std::vector<int> placement;
+  for (int left = gpus; left > 0; left -= kPolluxGpusPerNode) placement.push_back(std::min(left, kPolluxGpusPerNode));
+  return iteration_s(application, placement, local);
+}
+
+std::optional<PolluxList> read_pollux_list(int workload) {
+  const std::filesystem::path folder = std::filesystem::path{gavel_folder()}.parent_path() / "pollux";
+  const std::string path = (folder / "workloads" / fmt::format("workload-{}.csv", workload)).string();
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  PolluxList list{read_applications(folder / "profiles"), {}};
+  const CsvTable table = parse_csv(read_file(path), path);
+  const TableColumn name{table, "name"}, time{table, "time"}, application{table, "application"};
+  const TableColumn replicas{table, "num_replicas"}, batch{table, "batch_size"};
+  for (const CsvRow& row : table.rows) {
+    const auto found =
+        std::ranges::find(list.applications, application.text(row), &std::pair<std::string, PolluxApplication>::first);
+    if (found == list.applications.end())
+      throw InputError{fmt::format("{}: there is no application {}", path, application.text(row))};
+    PolluxRow job{.name = name.text(row),
+                  .application = static_cast<std::size_t>(found - list.applications.begin()),
+                  .submit_s = time.whole(row),
+                  .gpus = replicas.whole(row),
+                  .batch = batch.whole(row)};
+    job.most_gpus = found->first == "ncf" ? 1 : job.batch / found->second.least_local();
+    list.jobs.push_back(std::move(job));
+  }
+  return list;
 }
 
 }  // namespace contend

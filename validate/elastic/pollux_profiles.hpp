@@ -2,9 +2,10 @@
 // What Pollux' authors measured of six applications on T4 GPUs (Qiao et al., OSDI 2021; petuum/adaptdl, branch
 // osdi21-artifact, at c793c70, Apache-2.0), read as their simulator reads it. The data are not part of the project.
 
+#include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,8 @@ class PolluxApplication {
   /// In iterations at the initial batch, before an epoch.
   [[nodiscard]] double progress_before(int epoch) const;
 
+  /// Those whose gains were measured, ascending.
+  [[nodiscard]] std::vector<int> batches() const;
   [[nodiscard]] int last_epoch() const noexcept { return epochs_ - 1; }
   [[nodiscard]] int initial_batch() const { return epochs_of_.begin()->first; }
   [[nodiscard]] int largest_batch() const { return epochs_of_.rbegin()->first; }
@@ -57,5 +60,34 @@ class PolluxApplication {
   std::map<Shape, StepsByBatch> shapes_;
   mutable std::map<std::pair<std::string, int>, MeasuredStep> known_;
 };
+
+/// What each of several GPUs trains between two exchanges.
+struct LocalBatch {
+  int samples = 0, accumulated = 0;
+};
+/// A batch divided among GPUs. `accumulates`: at least two on each.
+[[nodiscard]] LocalBatch divide_batch(const PolluxApplication& application, int batch, int gpus, bool accumulates);
+/// Seconds of an iteration.
+[[nodiscard]] double iteration_s(const PolluxApplication& application, const std::vector<int>& placement,
+                                 const LocalBatch& local);
+/// The same on as few nodes of kPolluxGpusPerNode as can hold so many GPUs.
+[[nodiscard]] double packed_iteration_s(const PolluxApplication& application, int gpus, const LocalBatch& local);
+
+inline constexpr int kPolluxNodes = 16, kPolluxGpusPerNode = 4;
+
+struct PolluxRow {
+  std::string name;
+  std::size_t application = 0;  ///< index into PolluxList::applications
+  int submit_s = 0;
+  int gpus = 1, batch = 1;  ///< that a user would choose
+  int most_gpus = 1;        ///< with that batch; NCF is trained on one
+};
+struct PolluxList {
+  std::vector<std::pair<std::string, PolluxApplication>> applications;  ///< by name
+  std::vector<PolluxRow> jobs;
+};
+/// One of the workloads 1 to 8 of 160 jobs. Nothing if the data are not there. Throws InputError if a job is of no
+/// application that was measured.
+[[nodiscard]] std::optional<PolluxList> read_pollux_list(int workload);
 
 }  // namespace contend
