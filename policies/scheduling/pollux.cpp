@@ -7,6 +7,9 @@
 // GPUs over that with its fair share of ceil(G / jobs) GPUs. r_i = max(age_i - restarts_i x 30 s, 0) / (age_i + 30 s)
 // if its number of GPUs changes, and 1 if not: a job that was often restarted, or is young, is left alone.
 //
+// With `doubles` a job starts on its fewest GPUs and has at most twice as many as it ever had: the released code learns
+// speeds while jobs run, and lets no job grow faster than that.
+//
 // The released code searches with a genetic algorithm over the replicas of jobs on servers. Here the placement policy
 // chooses servers, the speed is that on as few as can hold the job, and a dynamic program over jobs and GPUs finds the
 // best numbers exactly. Of equally good divisions it takes the one in which the last jobs have fewest GPUs. Its time
@@ -18,6 +21,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <map>
 
 namespace contend {
 
@@ -27,7 +31,13 @@ constexpr double kSmallestUtility = 1e-3;
 
 class Pollux final : public ElasticPolicy {
  public:
-  Pollux(Time period, double restart_s) : ElasticPolicy{period}, restart_s_{restart_s} {}
+  Pollux(Time period, double restart_s, bool doubles)
+      : ElasticPolicy{period}, restart_s_{restart_s}, doubles_{doubles} {}
+
+  void left(JobId job) override {
+    most_.erase(job);
+    ElasticPolicy::left(job);
+  }
 
  protected:
   [[nodiscard]] Division divide(std::span<const ElasticJob> jobs, std::span<const int> types, Time now) override {
@@ -43,10 +53,12 @@ class Pollux final : public ElasticPolicy {
       std::vector<double> costs;
       for (const int size : job.sizes) costs.push_back(cost(job, size, fair, gpus, now));
       const double none = cost(job, 0, fair, gpus, now);
+      const int most = most_gpus(job);
       for (std::size_t g = 0; g <= all; ++g) {
         next[g] = least[g] + none;
         for (std::size_t s = 0; s < job.sizes.size(); ++s) {
           const auto size = static_cast<std::size_t>(job.sizes[s]);
+          if (job.sizes[s] > most) break;
           if (size > g || least[g - size] + costs[s] >= next[g]) continue;
           next[g] = least[g - size] + costs[s];
           choice[g] = job.sizes[s];
@@ -65,6 +77,13 @@ class Pollux final : public ElasticPolicy {
   }
 
  private:
+  [[nodiscard]] int most_gpus(const ElasticJob& job) {
+    if (job.sizes.empty() || !doubles_) return std::numeric_limits<int>::max();
+    int& most = most_[job.view.id];
+    most = std::max(most, job.held);
+    return std::max(2 * most, job.sizes.front());
+  }
+
   [[nodiscard]] double cost(const ElasticJob& job, int gpus, int fair, int all, Time now) const {
     if (job.sizes.empty()) return 0;
     const int share = std::max(job.size_within(fair), job.sizes.front());
@@ -78,10 +97,13 @@ class Pollux final : public ElasticPolicy {
   }
 
   double restart_s_;
+  bool doubles_;
+  std::map<JobId, int> most_;  // GPUs that a job ever had; only if `doubles`
 };
 
 std::unique_ptr<SchedulingPolicy> make_pollux(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<Pollux>(elastic_period(parameters), parameters.get<double>("restart_s"));
+  return std::make_unique<Pollux>(elastic_period(parameters), parameters.get<double>("restart_s"),
+                                  parameters.get<bool>("doubles"));
 }
 
 }  // namespace
@@ -89,7 +111,9 @@ std::unique_ptr<SchedulingPolicy> make_pollux(const Parameters& parameters, cons
 PolicyRow<SchedulingPolicy> pollux_scheduling() {
   static constexpr ParameterInfo kParameters[] = {
       elastic_period_parameter(60),
-      {"restart_s", 30.0, 0, 1e6, "what the policy takes a restart to cost a job, in seconds"}};
+      {"restart_s", 30.0, 0, 1e6, "what the policy takes a restart to cost a job, in seconds"},
+      {"doubles", false, 0, 0,
+       "as in the released code: a job starts on its fewest GPUs and has at most twice as many as it ever had"}};
   return {.name = "pollux",
           .summary = "the division with the largest fitness of goodputs against fair shares; jobs grow and shrink",
           .source = "Qiao et al., OSDI 2021",

@@ -242,6 +242,17 @@ TEST_CASE("pollux: two equal jobs share the GPUs equally, and one alone has the 
   CHECK(one.play_on({"pollux", {}}, 4).runs[0].gpus.size() == 3);
 }
 
+TEST_CASE("pollux: with `doubles` a job starts on one GPU and has at most twice as many as it had") {
+  ElasticCase one;
+  one.add(1, 1200, {1, 2, 3, 4});
+  const Played played = one.play_on({"pollux", {{"doubles", true}}}, 4);
+  REQUIRE(played.runs.size() >= 3);
+  CHECK(played.runs[0].gpus.size() == 1);
+  CHECK(played.runs[1].gpus.size() == 2);
+  CHECK(played.runs[2].gpus.size() == 4);
+  CHECK(one.play_on({"pollux", {}}, 4).runs[0].gpus.size() == 4);
+}
+
 TEST_CASE("pollux: a job that would gain little by a restart is left alone") {
   // At 120 s A is 119 s old. On 4 GPUs in place of 2 its fitness would be 1.1 x 119 / 149 of that on 2.
   ElasticCase two;

@@ -8,6 +8,7 @@
 #include "text/json_reader.hpp"
 #include "validate/elastic/elasticflow_trace.hpp"
 #include "validate/elastic/muri_runs.hpp"
+#include "validate/elastic/pollux_checks.hpp"
 #include "validate/elastic/released_simulators.hpp"
 #include "validate/elastic/shockwave_trace.hpp"
 
@@ -28,7 +29,6 @@ namespace contend {
 namespace {
 
 constexpr double kOptimumTolerance = 1e-9;
-constexpr const char* kGavelTypes[] = {"k80", "p100", "v100"};
 
 /// Fields of a row of a trace, which tabs separate.
 enum GavelField : std::size_t { kJobType, kSteps = 5, kScale = 6, kGavelFields = 10 };
@@ -189,7 +189,7 @@ bool check_released(std::FILE* out, int& skipped) {
   constexpr Muri kMuri[] = {{"Muri's SRTF, trace3", MuriOrder::remaining, 193081.796},
                             {"Muri's SRSF, trace3", MuriOrder::remaining_service, 185021.880},
                             {"Muri's Tiresias, trace3", MuriOrder::attained_service, 347213.248}};
-  constexpr double kAllox = 59770.441018;  // of FIFO, too
+  constexpr double kAllox = 59770.441018, kAlloxBusy = .121262;  // of FIFO, too
   fmt::print(out, "\n  Mean completion times of released simulators, by their rules [s]\n");
   bool holds = true;
   for (const Muri& each : kMuri) {
@@ -203,9 +203,13 @@ bool check_released(std::FILE* out, int& skipped) {
   constexpr double kAntMan = 305453.941;
   if (const std::optional<double> antman = run_antman_trace(); antman)
     holds = row(out, "Muri's AntMan, trace3", kAntMan, *antman, 3) && holds;
-  const std::optional<double> allox = run_gavel_allox_trace();
-  if (!allox) ++skipped;
-  return (!allox || row(out, "Gavel's AlloX and FIFO, continuous trace", kAllox, *allox, 6)) && holds;
+  const std::optional<GavelAverage> allox = run_gavel_allox_trace();
+  if (!allox) {
+    ++skipped;
+    return holds;
+  }
+  holds = row(out, "Gavel's AlloX and FIFO, continuous trace", kAllox, allox->jct_s, 6) && holds;
+  return row(out, "the same, part of GPU time with a job", kAlloxBusy, allox->utilisation, 6) && holds;
 }
 
 /// Muri's trace under policies that have jobs share GPUs, and one that doesn't. Held: what shares in groups of four by
@@ -342,39 +346,72 @@ bool check_shockwave(std::FILE* out, int& skipped) {
   return holds;
 }
 
-/// ElasticFlow's trace under policies that change GPUs and one that doesn't: the order holds, the figures are shown.
+/// ElasticFlow's trace under the policies of its authors' comparison, each with the closest rules that the engine has.
+/// A start costs 4 s there on one GPU and 16 s on 64, so the order is held with 4 s; the figures are shown.
 bool check_elasticflow(std::FILE* out, int& skipped) {
   struct Run {
-    const char* policy;
-    std::vector<std::pair<std::string, ParameterValue>> parameters;
-    const char* released;
+    const char *label, *policy;
+    PolicyValues parameters;
+    std::string_view released;
+    FixedSize fixed = FixedSize::listed;
+    bool has_its_rules = false;  // as far as the engine has them
   };
-  const Run kRuns[] = {{"elasticflow", {}, "0.7282"},
-                       {"optimus", {}, "-"},
-                       {"afs", {}, "-"},
-                       {"themis", {}, "0.3120"},
-                       {"edf", {}, "-"}};
-  constexpr double kRestart_s = 30;
-  double best = 0;
+  const PolicyValues kLists = {
+      {"list_order", true}, {"late_wakeup", true}, {"whole_seconds", true}, {"single_step", true}};
+  const Run kRuns[] = {
+      {"elasticflow", "elasticflow", {}, "0.7282", FixedSize::listed, true},
+      {"elasticflow, period_s: 0", "elasticflow", {{"period_s", 0.0}}, "0.7282"},
+      {"pollux", "pollux", {}, "0.523", FixedSize::listed, true},
+      {"finish-time-fairness, rounds of 60 s (Themis)",
+       "finish-time-fairness",
+       {{"round_s", 60.0}, {"reallocate_s", 0.0}},
+       "0.3120",
+       FixedSize::listed,
+       true},
+      {"dlas-gpu, as Tiresias' simulator", "dlas-gpu", kLists, "0.2872", FixedSize::listed, true},
+      {"edf, preemptive, largest sizes", "edf", {{"preemptive", true}}, "0.1179", FixedSize::largest, true},
+      {"gandiva, pack: false", "gandiva", {{"pack", false}}, "0.0923", FixedSize::listed, true},
+      {"themis", "themis", {}, "0.3120"},
+      {"edf, listed sizes", "edf", {}, "0.1179"},
+      {"afs", "afs", {}, "-"},
+      {"optimus", "optimus", {}, "-"}};
+  constexpr double kRestarts_s[] = {30, 4};
+  std::vector<std::pair<std::string_view, std::vector<double>>> in_order;  // those with released rules
   bool holds = true;
   for (const Run& each : kRuns) {
-    const std::optional<RunResult> result = run_elasticflow_trace(each.policy, each.parameters, kRestart_s);
-    if (!result) {
-      ++skipped;
-      return true;
+    std::vector<double> met;
+    std::int64_t changes = 0;
+    double jct_s = 0;
+    for (const double restart_s : kRestarts_s) {
+      const std::optional<RunResult> result =
+          run_elasticflow_trace(each.policy, each.parameters, restart_s, each.fixed);
+      if (!result) {
+        ++skipped;
+        return true;
+      }
+      const Summary summary = summarise(*result);
+      met.push_back(summary.deadlines_met);
+      if (met.size() > 1) continue;
+      jct_s = summary.avg_jct_s;
+      for (const JobResult& job : result->jobs) changes += job.resizes + job.preemptions;
     }
-    if (best == 0)
+    if (&each == kRuns)
       fmt::print(out,
-                 "\n  ElasticFlow's 195 jobs on 16 x 4 T4, restarts of 30 s: deadlines met. Held: `elasticflow` meets "
-                 "most\n  {:<20}{:>10}{:>10}{:>14}{:>10}\n",
-                 "policy", "released", "ours", "mean JCT [s]", "resizes");
-    const Summary summary = summarise(*result);
-    std::int64_t resizes = 0;
-    for (const JobResult& job : result->jobs) resizes += job.resizes;
-    fmt::print(out, "  {:<20}{:>10}{:>10.4f}{:>14.0f}{:>10}\n", each.policy, each.released, summary.deadlines_met,
-               summary.avg_jct_s, resizes);
-    if (best == 0) best = summary.deadlines_met;
-    holds = holds && summary.deadlines_met <= best;
+                 "\n  ElasticFlow's 195 jobs on 16 x 4 T4: deadlines met, with restarts of 30 s and of 4 s\n"
+                 "  {:<46}{:>9}{:>9}{:>9}{:>14}{:>10}\n",
+                 "policy", "released", "30 s", "4 s", "mean JCT [s]", "changes");
+    fmt::print(out, "  {:<46}{:>9}{:>9.4f}{:>9.4f}{:>14.0f}{:>10}\n", each.label, each.released, met[0], met[1], jct_s,
+               changes);
+    if (each.has_its_rules) in_order.emplace_back(each.policy, met);
+  }
+  // The released EDF and Gandiva are 5 jobs apart; the order of these two is not held.
+  for (std::size_t i = 1; i < in_order.size(); ++i) {
+    const auto& [better, more] = in_order[std::min(i, in_order.size() - 2) - 1];
+    const auto& [worse, less] = in_order[i];
+    const bool is_kept = more[1] > less[1];
+    holds = holds && is_kept;
+    fmt::print(out, "  {:<78}  {}\n", fmt::format("{} meets more deadlines than {}, with 4 s", better, worse),
+               is_kept ? "ok" : "FAILED");
   }
   return holds;
 }
@@ -450,6 +487,8 @@ int validate_elastic(std::FILE* out) {
   holds = check_released(out, skipped) && holds;
   holds = check_sharing(out, skipped) && holds;
   holds = check_antman_rules(out, skipped) && holds;
+  holds = check_pollux_simulator(out, skipped) && holds;
+  holds = check_pollux_orders(out, skipped) && holds;
   holds = check_elasticflow(out, skipped) && holds;
   holds = check_shockwave(out, skipped) && holds;
   if (skipped > 0)

@@ -26,6 +26,8 @@ struct GavelOptima {
 /// The folder of Gavel's traces in $CONTEND_DATA, or in ../shared/data beside the project.
 [[nodiscard]] std::string gavel_folder();
 
+/// Names of the types of GPUs in Gavel's tables.
+inline constexpr const char* kGavelTypes[] = {"k80", "p100", "v100"};
 /// Prices of k80, p100 and v100 for an hour in Gavel's released code, of one cloud.
 inline constexpr double kGavelPrices[] = {0.135, 0.43, 0.74};
 

@@ -48,7 +48,7 @@ std::vector<JobSize> sizes_of(const std::map<int, double>& curve, int gpus) {
 }  // namespace
 
 std::optional<RunResult> run_elasticflow_trace(const std::string& policy, const PolicyValues& parameters,
-                                               double restart_s) {
+                                               double restart_s, FixedSize fixed) {
   const std::filesystem::path traces = std::filesystem::path{gavel_folder()}.parent_path();
   const auto trace = traces / "elasticflow" / "elasticVpollux_e.csv";
   const auto curves_folder = traces.parent_path() / "elastic" / "elasticflow" / "throughputs_T4";
@@ -71,7 +71,7 @@ std::optional<RunResult> run_elasticflow_trace(const std::string& policy, const 
     JobSpec job;
     job.name = row.fields[0];
     job.model = row.fields[model];
-    job.gpus = std::stoi(row.fields[gpus]);
+    job.gpus = fixed == FixedSize::largest ? curve.rbegin()->first : std::stoi(row.fields[gpus]);
     job.submit = Time::seconds(std::stoll(row.fields[submit]) - first);
     job.deadline = Time::seconds(std::stoll(row.fields[deadline]) - first);
     job.duration = Time::ceil_nanoseconds(std::stod(row.fields[iterations]) / curve.at(job.gpus) * 1e9);

@@ -5,16 +5,23 @@
 
 #include "validate/elastic/timed_run.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
 namespace contend {
+
+/// The number of GPUs that a policy gives a job if it doesn't choose one.
+enum class FixedSize : std::uint8_t {
+  listed,   ///< that of the trace
+  largest,  ///< the largest in the table of throughputs, up to 64, which the released EDF tries first
+};
 
 /// Runs the trace on 16 servers of 4 GPUs under a scheduling policy, with the values of its parameters that differ from
 /// the defaults. Jobs may have 1 to 64 GPUs, as far as the table goes and a larger number is faster than all smaller
 /// ones, which is how the released scheduler bounds them. Each restart takes so many seconds. Nothing if the data are
 /// not there.
 [[nodiscard]] std::optional<RunResult> run_elasticflow_trace(const std::string& policy, const PolicyValues& parameters,
-                                                             double restart_s);
+                                                             double restart_s, FixedSize fixed = FixedSize::listed);
 
 }  // namespace contend

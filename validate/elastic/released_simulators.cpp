@@ -2,11 +2,10 @@
 
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
-#include "text/byte_source.hpp"
-#include "text/csv.hpp"
-#include "text/json_reader.hpp"
 #include "validate/elastic/elastic_suite.hpp"
+#include "validate/elastic/gavel_continuous.hpp"
 #include "validate/elastic/muri_trace.hpp"
+#include "validate/elastic/table_column.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -26,20 +25,6 @@ namespace contend {
 namespace {
 
 constexpr double kNoEvent = std::numeric_limits<double>::infinity();
-
-/// A column of a table, by its name.
-class TraceColumn {
- public:
-  TraceColumn(const CsvTable& table, std::string_view name)
-      : index_{static_cast<std::size_t>(std::ranges::find(table.header, name) - table.header.begin())} {
-    if (index_ == table.header.size()) throw InputError{fmt::format("a trace has no column `{}`", name)};
-  }
-  [[nodiscard]] const std::string& text(const CsvRow& row) const { return row.fields.at(index_); }
-  [[nodiscard]] double number(const CsvRow& row) const { return std::strtod(text(row).c_str(), nullptr); }
-
- private:
-  std::size_t index_;
-};
 
 constexpr double kMuriIteration = 1.015;  // iteration times of the trace take so many times as long
 constexpr double kMuriLimits[] = {3250, 7200};
@@ -191,13 +176,14 @@ struct GavelJob {
   double arrival = 0, left = 0, rate = 0, finish = 0;
 };
 
-/// Jobs in order of arrival, each of which finds a GPU as soon as GPUs are given.
-void run_rounds(std::vector<GavelJob>& jobs) {
+/// Jobs in order of arrival, each of which finds a GPU as soon as GPUs are given. Ends when the measured jobs have.
+/// Returns the part of the time of all GPUs until then in which they had jobs.
+double run_rounds(std::vector<GavelJob>& jobs) {
   std::vector<GavelJob*> waiting, running;
-  std::size_t arrived = 0, ended = 0;
-  double now = 0, given_at = 0;
+  std::size_t arrived = 0, measured = kFirstMeasured;
+  double now = 0, given_at = 0, round_begin = 0, busy = 0;
   bool has_changed = false;
-  while (ended < jobs.size()) {
+  while (measured <= kLastMeasured) {
     if (running.empty() && arrived < jobs.size()) now = std::max(now, jobs[arrived].arrival);
     if (running.empty() && arrived == jobs.size()) now += kRound_s;
     double round_end = now;
@@ -205,12 +191,14 @@ void run_rounds(std::vector<GavelJob>& jobs) {
       const double steps = std::min(std::floor(job->rate * kRound_s), job->left);
       job->left -= steps;
       job->finish = now + steps / job->rate;
+      busy += job->finish - round_begin;  // also the time before it without any job
       round_end = std::max(round_end, job->finish);
     }
+    if (!running.empty()) round_begin = round_end;
     now = round_end;
     const std::size_t gone = std::erase_if(running, [](const GavelJob* job) { return job->left <= 0; });
-    ended += gone;
     has_changed = has_changed || gone > 0;
+    while (measured <= kLastMeasured && measured < arrived && jobs[measured].left <= 0) ++measured;
     for (; arrived < jobs.size() && jobs[arrived].arrival <= now; ++arrived) {
       waiting.push_back(&jobs[arrived]);
       has_changed = true;
@@ -221,6 +209,7 @@ void run_rounds(std::vector<GavelJob>& jobs) {
     given_at = now;
     has_changed = false;
   }
+  return busy / (3.0 * kGavelGpusPerType * now);
 }
 
 }  // namespace
@@ -230,16 +219,16 @@ std::optional<std::vector<MuriRow>> read_muri_trace() {
   if (!std::filesystem::exists(path)) return std::nullopt;
   constexpr double kMilli = 1000;
   const CsvTable table = parse_csv(read_file(path.string()), path.string());
-  const TraceColumn gpus{table, "num_gpu"}, submit{table, "submit_time"}, iterations{table, "iterations"};
-  const TraceColumn model{table, "model_name"}, iteration_ms{table, "iteration_time"}, priority{table, "priority"};
-  const TraceColumn disk{table, "resource_time_0"}, compute{table, "resource_time_1"};
-  const TraceColumn network{table, "resource_time_2"};
+  const TableColumn gpus{table, "num_gpu"}, submit{table, "submit_time"}, iterations{table, "iterations"};
+  const TableColumn model{table, "model_name"}, iteration_ms{table, "iteration_time"}, priority{table, "priority"};
+  const TableColumn disk{table, "resource_time_0"}, compute{table, "resource_time_1"};
+  const TableColumn network{table, "resource_time_2"};
   std::vector<MuriRow> rows;
   for (const CsvRow& line : table.rows) {
     MuriRow row;
     row.submit_s = submit.number(line) / kMilli;
     row.iteration_s = iteration_ms.number(line) * kMuriIteration / kMilli;
-    row.gpus = static_cast<int>(gpus.number(line));
+    row.gpus = gpus.whole(line);
     row.start_s = muri_start_s(model.text(line), row.gpus);
     row.iterations = iterations.number(line);
     row.guaranteed = priority.number(line) == 0;
@@ -268,29 +257,17 @@ std::optional<ReleasedAverage> run_muri_trace(MuriOrder order) {
   return Muri{std::move(jobs), order}.run();
 }
 
-std::optional<double> run_gavel_allox_trace() {
-  const std::filesystem::path folder = gavel_folder();
-  const std::string path = (folder / "continuous_single_seed42_lam4500.csv").string();
-  const std::string rates_path = (folder / "simulation_throughputs.json").string();
-  if (!std::filesystem::exists(path) || !std::filesystem::exists(rates_path)) return std::nullopt;
-  const JsonValue rates = read_json(*open_file(rates_path), rates_path);
-  const JsonValue* const v100 = rates.find("v100");
-  const CsvTable table = parse_csv(read_file(path), path);
-  const TraceColumn type{table, "job_type"}, scale{table, "scale_factor"}, steps{table, "total_steps"};
-  const TraceColumn arrival{table, "arrival_time_s"};
+std::optional<GavelAverage> run_gavel_allox_trace() {
+  const std::optional<std::vector<GavelRow>> rows = read_gavel_continuous();
+  if (!rows) return std::nullopt;
   std::vector<GavelJob> jobs;
-  for (const CsvRow& row : table.rows) {
-    const std::string key = fmt::format("('{}', {})", type.text(row), scale.text(row));
-    const JsonValue* const of_job = v100 != nullptr ? v100->find(key) : nullptr;
-    const JsonValue* const alone = of_job != nullptr ? of_job->find("null") : nullptr;
-    if (alone == nullptr) throw InputError{fmt::format("{}: no throughput of {} on v100", rates_path, key)};
-    jobs.push_back({arrival.number(row), steps.number(row), std::strtod(alone->text.c_str(), nullptr), 0});
-  }
-  if (jobs.size() <= kLastMeasured) throw InputError{fmt::format("{}: has only {} jobs", path, jobs.size())};
-  run_rounds(jobs);
-  double sum = 0;
-  for (std::size_t i = kFirstMeasured; i <= kLastMeasured; ++i) sum += jobs[i].finish - jobs[i].arrival;
-  return sum / static_cast<double>(kLastMeasured - kFirstMeasured + 1);
+  for (const GavelRow& row : *rows) jobs.push_back({row.arrival_s, row.iterations, row.rates.back(), 0});
+  if (jobs.size() <= kLastMeasured) throw InputError{fmt::format("Gavel's trace has only {} jobs", jobs.size())};
+  GavelAverage average;
+  average.utilisation = run_rounds(jobs);
+  for (std::size_t i = kFirstMeasured; i <= kLastMeasured; ++i) average.jct_s += jobs[i].finish - jobs[i].arrival;
+  average.jct_s /= static_cast<double>(kLastMeasured - kFirstMeasured + 1);
+  return average;
 }
 
 }  // namespace contend

@@ -7,6 +7,8 @@
 //     by its model and GPUs, of the time since the event before. It ends as if it lost nothing until its end.
 //   Gavel (Narayanan et al., OSDI 2020; stanford-futuredata/gavel at c4fa400): rounds of 360 s, in which a job runs
 //     whole iterations; a round ends with its slowest job. Jobs get their GPUs at most every 1,920 s.
+//   Pollux (Qiao et al., OSDI 2021; petuum/adaptdl at c793c70): jobs train epoch by epoch at measured speeds and
+//     measured gains of their batches; decisions every minute.
 //
 // The data are not part of the project.
 
@@ -43,10 +45,28 @@ struct ReleasedAntManRules {
 /// (released_antman.cpp). Nothing if the trace is not there.
 [[nodiscard]] std::optional<double> run_antman_trace(const ReleasedAntManRules& rules = {});
 
-/// AlloX on Gavel's continuous trace (seed 42, a job every 4,500 s on average) with 36 GPUs of each of three types: the
-/// mean completion time of jobs 4,000 to 4,999 in s. The released run takes all types to be as fast as V100, for the
-/// policy, and ties go to V100; so every job finds a V100. FIFO gives the same schedule. Nothing if the data are not
-/// there.
-[[nodiscard]] std::optional<double> run_gavel_allox_trace();
+struct GavelAverage {
+  double jct_s = 0;        ///< mean completion time of jobs 4,000 to 4,999
+  double utilisation = 0;  ///< part of the time of all GPUs, until the last of these jobs has ended, with a job; 0..1
+};
+
+/// AlloX on Gavel's continuous trace (seed 42, a job every 4,500 s on average) with 36 GPUs of each of three types. The
+/// released run takes all types to be as fast as V100, for the policy, and ties go to V100; so every job finds a V100.
+/// FIFO gives the same schedule. Nothing if the data are not there.
+[[nodiscard]] std::optional<GavelAverage> run_gavel_allox_trace();
+
+enum class PolluxRule : std::uint8_t {
+  tiresias,  ///< with the GPUs and batches of the list
+  optimus,   ///< knows the true time of an iteration on any number of GPUs, and what is left; batches of the list
+};
+
+struct PolluxRun {
+  double jct_s = 0, released_jct_s = 0;  ///< means
+  int jobs = 0, exact = 0;               ///< exact: end at the same second as in the released results
+};
+
+/// One of Pollux' workloads of 160 jobs, 1 to 8, on 16 nodes of 4 T4 in its simulator (released_pollux.cpp), beside the
+/// released completion time of each job, which are those of workloads 1 to 4. Nothing if the data are not there.
+[[nodiscard]] std::optional<PolluxRun> run_pollux_workload(PolluxRule rule, int workload);
 
 }  // namespace contend
