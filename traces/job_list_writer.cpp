@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace contend {
 namespace {
