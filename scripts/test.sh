@@ -18,12 +18,15 @@ case "${1-}" in
 esac
 
 # Processor seconds of fuzzing over all targets.
-fuzz_seconds=${FUZZ_SECONDS:-60}
+fuzz_seconds=${FUZZ_SECONDS:-40}
 
 # The rooms whose tests the release build has: the engine, the network and the policies, whose code the compiler changes
 # most, validate/, whose long tests are cut short under sanitizers, and cli/, whose tests run the program that was built.
-# The tests of all other rooms run under sanitizers only: compiling them twice would take a minute.
+# The tests of all other rooms run under sanitizers only: compiling them twice would take a minute. With --all those of the
+# engine, the network and the policies do, too; scripts/weekly.sh runs their properties in the release build, and the stage
+# determinism compares what both builds write.
 hot_rooms="sim;network;policies;validate;cli"
+if $all; then hot_rooms="validate;cli"; fi
 
 # What --all leaves out under sanitizers because the release tests run it: the tests of cli/, which start the program
 # hundreds of times, and those that do without our libraries. scripts/weekly.sh runs them under sanitizers too.
@@ -52,7 +55,10 @@ release_options() {
 stage "install" scripts/install_deps.sh
 mapfile -t options < <(release_options)
 if $all; then
-  stage "release build" build_all release "${options[@]}"
+  # The measurements, which no test needs, if one of them has changed.
+  how=build
+  if [[ -n $(changed_since_weekly "benches" '^tests/bench/') ]]; then how=build_all; fi
+  stage "release build" "$how" release "${options[@]}"
   stage "lint" scripts/lint.sh
   # One build with clang serves the sanitizers, clang-tidy, the fuzzer, and as the second flavour of determinism.
   stage "checked build" build checked

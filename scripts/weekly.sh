@@ -16,7 +16,7 @@ effort=${CONTEND_EFFORT:-20}
 unset CONTEND_EFFORT
 
 stages=("every file alone" "all CUDA architectures" "mutations" "clang-tidy on everything" "sanitized tests" "fuzz"
-        "report page" "properties")
+        "benches" "report page" "properties")
 for name in "$@"; do
   if ! printf '%s\n' "${stages[@]}" | grep -qxF -- "$name"; then
     echo "weekly: unknown stage '$name'; the stages are: $(printf "'%s' " "${stages[@]}")" >&2
@@ -80,9 +80,10 @@ if wanted "clang-tidy on everything" "sanitized tests" "fuzz"; then stage "check
 stage_once "clang-tidy on everything" tidy checked all
 stage_once "sanitized tests" run_tests checked
 stage_once "fuzz" fuzz "${FUZZ_SECONDS:-1200}"
-if wanted "report page" "properties"; then
+if wanted "benches" "report page" "properties"; then
   stage "release build" build release -DCONTEND_TESTED_ROOMS=all -DCONTEND_CUDA=OFF
 fi
+stage_once "benches" cmake --build --preset release -j "$jobs" --target benches
 stage_once "report page" run_tests release -R '^report_page$'
 stage_once "properties" properties
 if ((${#only[@]} == 0)); then
