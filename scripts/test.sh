@@ -39,10 +39,8 @@ has_gpu() {
 # CUDA is compiled where a GPU can run it and, with --all, where its code has changed since the last weekly run: then for
 # the oldest generation of devices and for the newest that has code of its own. Where nothing of it has changed, its
 # compilation would take an eighth of the release build to say what is known.
-# With --all folders where runs spend no time are not optimised, which takes a third less time to compile.
 release_options() {
   printf '%s\n' "-DCONTEND_TESTED_ROOMS=$hot_rooms"
-  if $all; then printf '%s\n' -DCONTEND_COLD_FLAGS=-O0; fi
   if $all && [[ -n $(changed_since_weekly "all CUDA architectures" '^calibration/(cuda/|backend\.h|shared_shapes\.hpp)') ]]; then
     printf '%s\n' -DCONTEND_CUDA=AUTO "-DCMAKE_CUDA_ARCHITECTURES=75-real;90-real"
   elif has_gpu; then
