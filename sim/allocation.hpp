@@ -87,7 +87,7 @@ class Allocation {
   [[nodiscard]] std::int32_t type_of(GpuId gpu) const;
   /// The type of all these GPUs, or the mix of types that the job may have.
   [[nodiscard]] std::int32_t type_of(const JobSpec& job, std::span<const GpuId> gpus) const;
-  /// The slowest type of its GPUs, at whose pace the job runs.
+  /// The slowest type of its GPUs, at whose pace the job runs. Sets its entry in EngineState::mixed, or removes it.
   [[nodiscard]] std::int32_t slowest_type(JobId job);
   void hold(JobId job, std::span<const GpuId> gpus);
 

@@ -56,8 +56,8 @@ class DecisionObserver {
   virtual void adapted(Time /*now*/, JobId /*job*/, std::string_view /*what*/) {}
   /// A component slows its GPUs down from now on, or no longer.
   virtual void slowed(Time /*now*/, const SlowGpus& /*component*/, bool /*is_over*/) {}
-  /// The steps that a job has taken against slow components (sim/failure_spec.hpp, Mitigation) leave it, from now on,
-  /// so many thousandths of its time. Said again when that changes.
+  /// A job that may take steps against slow components (sim/failure_spec.hpp, Mitigation) takes so many thousandths of
+  /// its time from now on, with the steps that it has taken. Called again when that may have changed.
   virtual void mitigated(Time /*now*/, JobId /*job*/, std::int32_t /*pace*/) {}
   /// So many GPUs are out of service from now on.
   virtual void out_of_service(Time /*now*/, std::int64_t /*gpus*/) {}
@@ -140,8 +140,9 @@ class SchedulingActions {
   void blocked(JobId job, Why why) { blocked(job, why, JobId::none()); }
   /// Records the place of a job that blocked() was called for in this pass, for explanations only.
   virtual void in_line(JobId /*job*/, PlaceInLine /*place*/) {}
-  /// Has RunResult::remarks say that these jobs can't have what they ask for, which is no decision about one of them:
-  /// `what` follows their names, such as "miss their deadlines". It is kept once for each `what`.
+  /// Adds a warning to RunResult::remarks that these jobs can't have what they ask for. It is the time, up to three
+  /// names of the jobs, and `what`, such as "would miss their deadlines". Only the first warning with each `what` is
+  /// kept.
   virtual void remark(std::string_view what, std::span<const JobId> jobs) = 0;
   /// True if blocked() is recorded; only then is it worth looking at a job for the sake of an explanation.
   [[nodiscard]] virtual bool recording() const = 0;
