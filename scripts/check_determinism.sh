@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks that one scenario gives the same bytes with every compiler and build type, and the same results whether the
-# engine leaps over repeating periods or executes every event. Builds the program twice, with different compiler,
+# engine leaps over repeating periods or executes every event. Builds tests/determinism/run_scenario.cpp twice, with different compiler,
 # optimisation and checks (release with the default compiler, checked with clang), runs a small study for every policy
 # with each, and compares the files. Exits 1 on any difference.
 #   scripts/check_determinism.sh [output folder; default build/determinism]
@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if command -v ccache >/dev/null && [[ ${CI-} != true ]]; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 
 out=${1:-build/determinism}
-short=(--set 'workload.generate.iterations=[10,60]' --set workload.generate.arrivals=12s --set repeat=1 --set 'sweep={}')
+short=('workload.generate.iterations=[10,60]' workload.generate.arrivals=12s repeat=1 'sweep={}')
 same_when_leaping=(jobs.csv gpus.csv links.csv)
 
 presets=(release)
@@ -40,11 +40,11 @@ quietly() {
 }
 for preset in "${presets[@]}"; do
   [[ -f build/$preset/build.ninja ]] || quietly cmake --preset "$preset"
-  quietly cmake --build --preset "$preset" --target contend
+  quietly cmake --build --preset "$preset" --target run_scenario
   for file in "${cases[@]}"; do
     name=$(basename "$file" .yaml)
-    quietly "build/$preset/contend" run "$file" "${short[@]}" -o "$out/$preset/leap/$name"
-    quietly "build/$preset/contend" run "$file" "${short[@]}" --no-leap -o "$out/$preset/no-leap/$name"
+    quietly "build/$preset/tests/run_scenario" "$file" "$out/$preset/leap/$name" "${short[@]}"
+    quietly "build/$preset/tests/run_scenario" "$file" "$out/$preset/no-leap/$name" "${short[@]}" engine.leap=false
   done
 done
 

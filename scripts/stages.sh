@@ -25,11 +25,21 @@ stage() {
   printf '%-32s %5d s  %s\n' "$name" $((SECONDS - begin)) "$verdict" | tee -a "$durations"
 }
 
-# build PRESET [cmake arguments]
-build() {
+# configure PRESET [cmake arguments]
+configure() {
   local options=(-DCONTEND_WERROR=ON)
   if [[ -v CMAKE_CXX_COMPILER_LAUNCHER ]]; then options+=(-DCONTEND_PRECOMPILE=OFF); fi  # a cache serves whole units
-  cmake --preset "$1" "${options[@]}" "${@:2}" && cmake --build --preset "$1" -j "$jobs"
+  cmake --preset "$1" "${options[@]}" "${@:2}"
+}
+
+# build PRESET [cmake arguments]
+build() {
+  configure "$@" && cmake --build --preset "$1" -j "$jobs"
+}
+
+# build_test_programs PRESET [cmake arguments]: without the program and what only it links.
+build_test_programs() {
+  configure "$@" && cmake --build --preset "$1" -j "$jobs" --target test_programs
 }
 
 # build_all PRESET [cmake arguments]: with the measurements too, which no test needs.

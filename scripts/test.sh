@@ -3,7 +3,7 @@
 # Each stage is timed. The output of a stage is shown only if it fails, and is kept in build/log/. The release tests run
 # last, so that their summary ends the output.
 #   scripts/test.sh        release build and its tests, without the one in a browser
-#   scripts/test.sh --all  also lint, sanitizers, clang-tidy, determinism across compilers, and fuzzing
+#   scripts/test.sh --all  also lint, sanitizers, clang-tidy, and determinism across compilers
 # What takes too long for every merge is in scripts/weekly.sh. A check that weekly.sh has made of code that has not
 # changed since (scripts/weekly.passed) is not repeated here.
 set -euo pipefail
@@ -17,9 +17,6 @@ case "${1-}" in
   *) echo "usage: ${0##*/} [--all]" >&2; exit 2 ;;
 esac
 
-# Processor seconds of fuzzing over all targets.
-fuzz_seconds=${FUZZ_SECONDS:-40}
-
 # The rooms whose tests the release build has: the engine, the network and the policies, whose code the compiler changes
 # most, validate/, whose long tests are cut short under sanitizers, and cli/, whose tests run the program that was built.
 # The tests of all other rooms run under sanitizers only: compiling them twice would take a minute. With --all those of the
@@ -28,9 +25,11 @@ fuzz_seconds=${FUZZ_SECONDS:-40}
 hot_rooms="sim;network;policies;validate;cli"
 if $all; then hot_rooms="validate;cli"; fi
 
-# What --all leaves out under sanitizers because the release tests run it: the tests of cli/, which start the program
-# hundreds of times, and those that do without our libraries. scripts/weekly.sh runs them under sanitizers too.
-only_in_release='^cli/|^(new_policy|mutant_switches|layering|generated_docs|simgrid)$'
+# With --all the release build alone has validate/ and cli/ with their tests: what these call has tests of its own under
+# sanitizers, and the two, with the program, would be a sixth of that build. scripts/weekly.sh runs them there too.
+checked_rooms="sim;network;policies;text;models;calibration;traces;results;scenarios;report"
+# These do without our libraries, or need the program.
+only_in_release='^(new_policy|mutant_switches|layering|generated_docs|simgrid)$'
 
 has_gpu() {
   command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1
@@ -58,12 +57,12 @@ if $all; then
   if [[ -n $(changed_since_weekly "benches" '^tests/bench/') ]]; then how=build_all; fi
   stage "release build" "$how" release "${options[@]}"
   stage "lint" scripts/lint.sh
-  # One build with clang serves the sanitizers, clang-tidy, the fuzzer, and as the second flavour of determinism.
-  stage "checked build" build checked
+  # One build with clang serves the sanitizers, clang-tidy, and as the second flavour of determinism.
+  stage "checked build" build_test_programs checked "-DCONTEND_TESTED_ROOMS=$checked_rooms" \
+    -DCONTEND_FUZZ_COVERAGE=OFF
   stage "clang-tidy" tidy checked changed
   stage "checked tests" run_tests checked --exclude-regex "$only_in_release"
   stage "determinism" scripts/check_determinism.sh
-  stage "fuzz" fuzz "$fuzz_seconds"
   # The browser reads the page again only if something of the page has changed.
   unchanged=()
   if [[ -z $(changed_since_weekly "report page" '^(report|tests/report)/') ]]; then unchanged=(--exclude-regex '^report_page$'); fi

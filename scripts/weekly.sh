@@ -76,7 +76,9 @@ stage_once "every file alone" every_file_alone
 stage_once "all CUDA architectures" all_cuda_architectures
 stage_once "mutations" scripts/mutation_sample.py --count "${MUTANTS:-100}" --seed "${SEED:-$(date +%Y%m%d)}" --at-least 90 \
   --output build/log/mutations.csv
-if wanted "clang-tidy on everything" "sanitized tests" "fuzz"; then stage "checked build" build checked; fi
+if wanted "clang-tidy on everything" "sanitized tests" "fuzz"; then
+  stage "checked build" build checked -DCONTEND_TESTED_ROOMS=all -DCONTEND_FUZZ_COVERAGE=ON
+fi
 stage_once "clang-tidy on everything" tidy checked all
 stage_once "sanitized tests" run_tests checked
 stage_once "fuzz" fuzz "${FUZZ_SECONDS:-1200}"

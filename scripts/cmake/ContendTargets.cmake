@@ -1,7 +1,8 @@
 # One library per room (top-level folder): every .cpp of the folder, linked only to the rooms named after USES.
 #   contend_room(NAME USES rooms and packages of its headers... PRIVATE_USES packages of its .cpp files...
 #                EXCLUDE files... [FUZZED])
-# FUZZED: libFuzzer targets link the room, so with CONTEND_FUZZ it counts coverage, which costs half its compile time.
+# FUZZED: libFuzzer targets link the room, so with CONTEND_FUZZ and CONTEND_FUZZ_COVERAGE it counts coverage,
+# which costs half its compile time.
 option(CONTEND_WERROR "Treat warnings as errors" OFF)
 
 add_library(contend_options INTERFACE)
@@ -100,7 +101,7 @@ function(contend_room name)
   add_library(contend_${name} STATIC ${sources})
   target_link_libraries(contend_${name} PUBLIC contend_options ${ROOM_USES} PRIVATE ${ROOM_PRIVATE_USES})
   target_compile_options(contend_${name} PRIVATE ${CONTEND_SHARED_CODE})
-  if(ROOM_FUZZED AND CONTEND_FUZZ)
+  if(ROOM_FUZZED AND CONTEND_FUZZ AND CONTEND_FUZZ_COVERAGE)
     target_compile_options(contend_${name} PRIVATE -fsanitize=fuzzer-no-link)
     set(coverage _fuzzed)
   endif()
