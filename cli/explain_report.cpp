@@ -157,9 +157,10 @@ class Story {
   }
 
   static std::string out_of_service_text(const WaitInterval& wait) {
-    return wait.out_of_service == 0 ? std::string{}
-                                    : fmt::format("up to {} out of service: failed, drained, or kept as spares",
-                                                  gpus_text(wait.out_of_service));
+    return wait.out_of_service == 0
+               ? std::string{}
+               : fmt::format("up to {} out of service: failed, drained, not lent, or kept as spares",
+                             gpus_text(wait.out_of_service));
   }
 
   std::string holders_text(const WaitInterval& wait) const {
@@ -228,7 +229,7 @@ class Story {
         line(attempt.to, "gets another number of GPUs");
         break;
       case JobAttempt::End::interrupted:
-        line(attempt.to, "interrupted by a failure: " + attempt.cause);
+        line(attempt.to, "interrupted: " + attempt.cause);
         break;
       case JobAttempt::End::preempted: {
         std::string by;
@@ -297,7 +298,7 @@ class Story {
     out_ += "What it computes meanwhile may hide a part of that.\n";
   }
 
-  /// Links that were down at some time of the run, of its servers or such that it used.
+  /// Links that were down or slower at some time of the run, of its servers or such that it used.
   void tell_down() {
     const JobId job = report_.job.job;
     std::set<std::string> servers;
@@ -305,16 +306,22 @@ class Story {
       for (const auto& [server, gpus] : attempt.servers) servers.insert(fmt::format("server{}", server.value()));
     std::vector<const FabricLinkResult*> down;
     for (const FabricLinkResult& link : report_.job.result.fabric.links) {
-      if (link.down == Time{}) continue;
+      if (link.down + link.reduced == Time{}) continue;
       const bool uses = std::ranges::any_of(link.users, [job](const auto& user) { return user.job == job; });
       if (uses || is_of_any(link.name, servers)) down.push_back(&link);
     }
     if (down.empty()) return;
-    std::ranges::stable_sort(down, [](const auto* a, const auto* b) { return a->down > b->down; });
-    Table table{{"link", "down for [s]"}};
+    std::ranges::stable_sort(down, [](const auto* a, const auto* b) {
+      return std::pair{a->down, a->reduced} > std::pair{b->down, b->reduced};
+    });
+    Table table{{"link", "down for [s]", "reduced for [s]"}};
     for (std::size_t i = 0; i < std::min(down.size(), kShownDelays); ++i)
-      table.add({down[i]->name, fmt::format("{:.3f}", down[i]->down.to_seconds())});
-    out_ += "\nLinks of its servers, or that it used, which were down at some time of the run:\n\n" + table.text();
+      table.add({down[i]->name, fmt::format("{:.3f}", down[i]->down.to_seconds()),
+                 fmt::format("{:.3f}", down[i]->reduced.to_seconds())});
+    out_ +=
+        "\nLinks of its servers, or that it used, which were down or had a part of their bandwidth at some time of the "
+        "run:\n\n" +
+        table.text();
     if (down.size() > kShownDelays) out_ += fmt::format("{} more (fabric.csv has them)\n", down.size() - kShownDelays);
   }
 

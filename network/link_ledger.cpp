@@ -1,6 +1,7 @@
 #include "network/link_ledger.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 namespace contend {
@@ -51,14 +52,14 @@ double LinkLedger::full_time(const LinkAccount& link, Time from, Time to) {
   return seconds + factor * (to - from).to_seconds();
 }
 
-Time LinkLedger::down_time(const LinkAccount& link, Time to) {
-  Time down;
+Time LinkLedger::time_between(const LinkAccount& link, double least, double below, Time to) {
+  Time sum;
   for (std::size_t i = 0; i < link.factors.size(); ++i) {
     const auto& [from, factor] = link.factors[i];
     const Time until = i + 1 < link.factors.size() ? std::min(link.factors[i + 1].first, to) : to;
-    if (factor == 0 && until > from) down += until - from;
+    if (factor >= least && factor < below && until > from) sum += until - from;
   }
-  return down;
+  return sum;
 }
 
 void LinkLedger::add(JobId job, std::span<const LinkShare> links, const FlowHistory& history) {
@@ -92,7 +93,9 @@ void LinkLedger::write(Time now, NetworkReport& report) const {
     link.bandwidth = topology_.links()[l].bandwidth.bytes_per_second();
     link.bytes = account.bytes;
     link.busy = busy(LinkId{l}, now);
-    link.down = down_time(account, now);
+    constexpr double kLeast = std::numeric_limits<double>::denorm_min();
+    link.down = time_between(account, 0, kLeast, now);
+    link.reduced = time_between(account, kLeast, 1, now);
     link.utilisation = utilisation(l, link.bytes, Time{}, now);
     link.users = account.users;
     std::stable_sort(link.users.begin(), link.users.end(),

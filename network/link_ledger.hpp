@@ -77,7 +77,8 @@ class LinkLedger {
   [[nodiscard]] double utilisation(std::size_t link, double bytes, Time from, Time to) const;
 
   /// The time until `to` for which the link had no bandwidth.
-  [[nodiscard]] static Time down_time(const LinkAccount& link, Time to);
+  /// How long its factor was at least `least` and below `below`, until `to`.
+  [[nodiscard]] static Time time_between(const LinkAccount& link, double least, double below, Time to);
 
   const Topology& topology_;
   Time interval_;

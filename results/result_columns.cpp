@@ -287,6 +287,8 @@ constexpr Column<FabricLinkResult> kFabricColumns[] = {
     {"jobs", "integer", "jobs that used it",
      [](const FabricLinkResult& l) { return Cell{static_cast<std::int64_t>(l.users.size())}; }},
     {"down_s", "seconds", "time for which it was down", [](const FabricLinkResult& l) { return Cell{l.down}; }},
+    {"reduced_s", "seconds", "time for which it had a part of its bandwidth",
+     [](const FabricLinkResult& l) { return Cell{l.reduced}; }},
 };
 
 constexpr Column<LinkUse> kLinkUseColumns[] = {

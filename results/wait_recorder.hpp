@@ -37,7 +37,7 @@ struct WaitInterval {
                                     ///< if a quota is used up, only the jobs that use it
   std::size_t running = 0;          ///< number of all such jobs
   std::int64_t held_gpus = 0;       ///< GPUs of all such jobs
-  std::int64_t out_of_service = 0;  ///< the most GPUs that were at once: failed, drained, or kept as spares
+  std::int64_t out_of_service = 0;  ///< the most GPUs that were at once: failed, drained, not lent, or kept as spares
   [[nodiscard]] Time length() const { return to - from; }
 };
 inline constexpr std::size_t kMaxHolders = 16;

@@ -46,9 +46,7 @@ stage_once() {
   fi
   stage "$@"
   if ((${#failed[@]} > before)) || [[ $(tail -n 1 "build/log/${1// /-}.log") == skipped:* ]]; then return; fi
-  local others
-  others=$(grep -v " $1\$" "$weekly_record" 2>/dev/null) || true
-  printf '%s\n' ${others:+"$others"} "$commit $1" >"$weekly_record"
+  record_passed "$1" "$commit" "$weekly_record"
 }
 
 properties() {

@@ -106,13 +106,31 @@ void check_mitigation(const EngineState& state) {
     throw InputError{"mitigation: nothing slows components down"};
 }
 
+void remark_on_domains(EngineState& state) {
+  const std::vector<ComponentClass>& all = state.options.failures.components;
+  const std::int64_t per_server = state.spec.gpus_per_server;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto& [less, more] =
+          std::minmax(all[j], all[i], [](const auto& a, const auto& b) { return a.gpus < b.gpus; });
+      if (less.gpus <= per_server || more.gpus % less.gpus == 0 || more.gpus >= std::ssize(state.gpu)) continue;
+      state.remarks.push_back(
+          fmt::format("failures: domains of `{}` have {} servers and those of `{}` {}, each from the first server on, "
+                      "so that one of "
+                      "`{}` may lie in two of `{}`",
+                      less.name, less.gpus / per_server, more.name, more.gpus / per_server, less.name, more.name));
+    }
+  }
+}
+
 }  // namespace
 
-void check_failure_spec(const EngineState& state) {
+void check_failure_spec(EngineState& state) {
   check_spec(state.options.failures, state.spec);
   check_loans(state.options.failures, state.spec);
   check_redundancy(state);
   check_mitigation(state);
+  remark_on_domains(state);
 }
 
 }  // namespace contend

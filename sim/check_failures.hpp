@@ -5,7 +5,8 @@
 
 namespace contend {
 
-/// Throws InputError if the failures don't suit the cluster, or their redundancy the jobs.
-void check_failure_spec(const EngineState& state);
+/// Throws InputError if the failures don't suit the cluster, or their redundancy the jobs. Adds to EngineState::remarks
+/// what is possible and seldom meant: domains of two kinds that overlap in part.
+void check_failure_spec(EngineState& state);
 
 }  // namespace contend

@@ -250,6 +250,7 @@ struct EngineState : ClusterView {
   Fingerprint fingerprint;
   std::vector<JobId> away;           ///< running jobs that the view leaves out for now (hide())
   std::vector<JobId> iterated;       ///< jobs that completed an iteration at this instant
+  std::vector<JobId> saved_now;      ///< jobs of iterations that go on at this instant after a checkpoint
   Time next_outage = Time::never();  ///< the next instant at which a component fails or comes back
   /// By GPU: how long it had been busy when it went out of service, while a job that goes on without it holds it;
   /// never() if it isn't. Empty without RedundancyRule.

@@ -332,8 +332,11 @@ bool Leaper::is_closed(const Group& group) const {
       if (meets_on_servers(job) || !holds_server(group, state_.run(job).live->servers.front())) return false;
     }
   }
-  return std::all_of(group.servers.begin(), group.servers.end(),
-                     [&](ServerId server) { return holds_server(group, server); });
+  const auto is_held = [&](ServerId server) { return holds_server(group, server); };
+  if (!std::all_of(group.servers.begin(), group.servers.end(), is_held)) return false;
+  return !sees_servers_with_room_ || std::all_of(group.jobs.begin(), group.jobs.end(), [&](JobId job) {
+    return std::ranges::all_of(state_.run(job).live->servers, is_held);
+  });
 }
 
 }  // namespace contend

@@ -55,7 +55,15 @@ void Leaper::after_instant() {
       }
     }
   }
+  if (state_.options.leap && seen_changes_ == state_.groups_changed) {
+    for (const JobId job : state_.saved_now) {
+      if (group_of_[job.index()] >= groups_.size()) continue;
+      Group& group = groups_[group_of_[job.index()]];
+      if (group.jobs.size() == 1) look_after_checkpoint(group);
+    }
+  }
   state_.iterated.clear();
+  state_.saved_now.clear();
 }
 
 Time Leaper::latest_landing() const {
@@ -70,8 +78,8 @@ void Leaper::look(Group& group) {
   write_state(group);
   if (!group.saved.empty() && words_ == group.saved) {
     const Account now = take_account(group);
-    const std::int64_t periods = possible_periods(group, now);
-    if (periods > 0) leap(group, now, periods);
+    const std::int64_t periods = possible_periods(group, group.account, now, false);
+    if (periods > 0) leap(group, group.account, now, periods);
     // After a leap, or if none is possible now, the same state is the most likely to recur next.
     group.account = take_account(group);
     group.looks = 0;
@@ -85,6 +93,33 @@ void Leaper::look(Group& group) {
     group.looks_until_save *= 2;
     if (group.looks_until_save > kPatientLooks) group.stride *= 2;
   }
+}
+
+void Leaper::look_after_checkpoint(Group& group) {
+  JobRun& run = state_.run(group.jobs.front());
+  JobExecution& live = *run.live;
+  if (group.earthbound || live.step != SavingStep::none || group.ahead_until > state_.clock) return;
+  // A network of flows knows what a job has sent since the last leap, and there are leaps between checkpoints.
+  if (network_ != nullptr && !network_->meet_on_interfaces() && communicates(group.jobs.front())) return;
+  write_state(group);
+  words_.push_back(static_cast<std::uint64_t>(live.next_save - run.completed));
+  if (words_ == group.saved_after_checkpoint) {
+    const Account now = take_account(group);
+    const Account& then = group.account_after_checkpoint;
+    const std::int64_t periods = possible_periods(group, then, now, true);
+    if (periods > 0) {
+      leap(group, then, now, periods);
+      const SavedIteration each{now.jobs[0].completed - then.jobs[0].completed, now.time - then.time,
+                                now.jobs[0].overhead - then.jobs[0].overhead};
+      live.next_save += each.iteration * periods;
+      live.interval = live.saved = {run.completed, group.ahead_until, run.overhead};
+      live.saved_before = {run.completed - each.iteration, group.ahead_until - each.at, run.overhead - each.overhead};
+      state_.leapt_events += static_cast<std::uint64_t>(periods);  // the checkpoints
+      group.saved.clear();
+    }
+  }
+  group.saved_after_checkpoint = words_;
+  group.account_after_checkpoint = take_account(group);
 }
 
 void Leaper::write_state(const Group& group) {
@@ -181,6 +216,7 @@ Leaper::Account Leaper::take_account(const Group& group) const {
     job.slowed = run.slowed;
     job.skipped = run.skipped;
     job.dropped = run.dropped;
+    job.overhead = run.overhead;
     job.left_behind = run.left_behind;
     job.communication_wait = run.communication_wait;
     if (run.live->waiting > 0) job.communication_wait += now - run.live->waiting_since;
@@ -286,8 +322,7 @@ void Leaper::for_each_rivalry(const Group& group, const Visit& visit) const {
   }
 }
 
-std::int64_t Leaper::periods_in_order(const Group& group, const Account& now) const {
-  const std::vector<JobAccount>& then = group.account.jobs;
+std::int64_t Leaper::periods_in_order(const Group& group, const Account& then, const Account& now) const {
   std::int64_t periods = INT64_MAX;
   for_each_rivalry(group, [&](std::vector<std::size_t>& members, PolicyKey JobAccount::*key) {
     std::sort(members.begin(), members.end(),
@@ -295,8 +330,8 @@ std::int64_t Leaper::periods_in_order(const Group& group, const Account& now) co
     for (std::size_t i = 0; i + 1 < members.size(); ++i) {
       const PolicyKey now_a = now.jobs[members[i]].*key;
       const PolicyKey now_b = now.jobs[members[i + 1]].*key;
-      const PolicyKey drop_a = then[members[i]].*key - now_a;
-      const PolicyKey drop_b = then[members[i + 1]].*key - now_b;
+      const PolicyKey drop_a = then.jobs[members[i]].*key - now_a;
+      const PolicyKey drop_b = then.jobs[members[i + 1]].*key - now_b;
       if (drop_a == 0 && drop_b == 0) continue;
       // Two jobs certainly keep their order while the range of one key in a period stays below that of the other. In
       // period p (the observed one is p = -1) the key of a ends at now_a - p drop_a; with the range on either side:
@@ -314,13 +349,14 @@ std::int64_t Leaper::periods_in_order(const Group& group, const Account& now) co
   return periods;
 }
 
-bool Leaper::is_in_order_after(const Group& group, const Account& now, std::int64_t periods) const {
+bool Leaper::is_in_order_after(const Group& group, const Account& then, const Account& now,
+                               std::int64_t periods) const {
   // A key is linear up to rounding, so an order that holds with a margin in the first and the last period holds in all
   // periods between. This checks the last one with the keys that the policies return.
   std::vector<std::array<KeyRange, 2>> range(group.jobs.size());
   for (std::size_t i = 0; i < group.jobs.size(); ++i) {
     JobView view = state_.view(group.jobs[i], true);
-    const GpuTime drop = group.account.jobs[i].remaining_service - now.jobs[i].remaining_service;
+    const GpuTime drop = then.jobs[i].remaining_service - now.jobs[i].remaining_service;
     const auto key_at = [&](const auto& policy, std::int64_t p) {
       view.remaining_service = now.jobs[i].remaining_service - drop * p;
       return policy.key(view);
@@ -344,8 +380,7 @@ bool Leaper::is_in_order_after(const Group& group, const Account& now, std::int6
   return in_order;
 }
 
-bool Leaper::was_undisturbed(const Group& group, const Account& now) const {
-  const Account& then = group.account;
+bool Leaper::was_undisturbed(const Group& group, const Account& then, const Account& now) const {
   GpuTime busy, compute;
   for (std::size_t i = 0; i < group.cells.size(); ++i) {
     busy += GpuTime{now.busy[i] - then.busy[i], state_.at(group.cells[i]).ranks()};
@@ -363,10 +398,10 @@ bool Leaper::was_undisturbed(const Group& group, const Account& now) const {
   return busy == compute && carried == sent && uses == 0;
 }
 
-std::int64_t Leaper::possible_periods(const Group& group, const Account& now) const {
-  const Time period = now.time - group.account.time;
+std::int64_t Leaper::possible_periods(const Group& group, const Account& then, const Account& now, bool saves) const {
+  const Time period = now.time - then.time;
   CONTEND_DCHECK(period > Time{}, "a recurrence takes time");
-  if (!was_undisturbed(group, now)) return 0;
+  if (!was_undisturbed(group, then, now)) return 0;
   const auto stands = [this](JobId job) { return state_.run(job).live->step != SavingStep::none; };
   if (std::any_of(group.jobs.begin(), group.jobs.end(), stands)) return 0;
   const Time limit = horizon(group);
@@ -375,33 +410,32 @@ std::int64_t Leaper::possible_periods(const Group& group, const Account& now) co
       limit == Time::never() ? INT64_MAX : (limit - now.time - Time::nanoseconds(1)).ns() / period.ns();
   for (std::size_t i = 0; i < group.jobs.size(); ++i) {
     const JobRun& run = state_.run(group.jobs[i]);
-    const std::int64_t iterations = now.jobs[i].completed - group.account.jobs[i].completed;
+    const std::int64_t iterations = now.jobs[i].completed - then.jobs[i].completed;
     if (iterations > 0) {
       std::int64_t end = run.plan->phases.regular_until(run.completed, run.iterations);
       const std::int64_t every = run.live->save_every;
-      if (run.live->stops || every == 0) {
-        const bool saves_between = group.account.jobs[i].completed < run.live->interval.iteration;
+      if (!saves && (run.live->stops || every == 0)) {
+        const bool saves_between = then.jobs[i].completed < run.live->interval.iteration;
         if (saves_between || run.live->next_save < 0) return 0;
         end = std::min(end, run.live->next_save);
       }
       // When an iteration ended is known of the last ones only.
-      if (every > 1 && every < run.iterations && iterations > JobExecution::kEndsKept)
+      if (!saves && every > 1 && every < run.iterations && iterations > JobExecution::kEndsKept)
         end = std::min(end, (run.completed / every + 1) * every);
       periods = std::min(periods, (end - run.completed - kIterationsKept) / iterations);
     }
   }
   for (std::size_t i = 0; i < group.jobs.size(); ++i) {
     if (communicates(group.jobs[i]))
-      periods = std::min(periods, network_->most_periods(group.account.jobs[i].network, now.jobs[i].network));
+      periods = std::min(periods, network_->most_periods(then.jobs[i].network, now.jobs[i].network));
   }
   if (periods <= 0) return 0;
-  periods = std::min(periods, periods_in_order(group, now));
-  while (periods > 0 && !is_in_order_after(group, now, periods)) periods /= 2;
+  periods = std::min(periods, periods_in_order(group, then, now));
+  while (periods > 0 && !is_in_order_after(group, then, now, periods)) periods /= 2;
   return periods;
 }
 
-void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
-  const Account& then = group.account;
+void Leaper::leap(Group& group, const Account& then, const Account& now, std::int64_t periods) {
   const Time by = (now.time - then.time) * periods;
   std::uint64_t skipped = 0;
   for (std::size_t i = 0; i < group.cells.size(); ++i) {
@@ -426,6 +460,7 @@ void Leaper::leap(Group& group, const Account& now, std::int64_t periods) {
     run.slowed += (b.slowed - a.slowed) * periods;
     run.skipped += (b.skipped - a.skipped) * periods;
     run.dropped += (b.dropped - a.dropped) * periods;
+    run.overhead += (b.overhead - a.overhead) * periods;
     run.left_behind += (b.left_behind - a.left_behind) * periods;
     run.communication_wait += (b.communication_wait - a.communication_wait) * periods;
     run.server_transfers += (b.server_transfers - a.server_transfers) * periods;

@@ -17,14 +17,16 @@
 //   - the next event from outside: an arrival, a decision of the scheduling policy, the end of a timed job or of the
 //     run, the earliest end of a job that dominates one of the group, or, while jobs are queued or the policy decides
 //     without any (SchedulingPolicy::idle_passes), the earliest instant at which any other job could end;
-//   - the last iterations of each job of the group: its end is never skipped, and neither is a checkpoint for which it
-//     stops (sim/saver.hpp). While a job of the group stands still for one, the group doesn't leap;
+//   - the last iterations of each job of the group: its end is never skipped;
+//   - a checkpoint for which a job of the group stops (sim/saver.hpp). While one stands still, the group doesn't leap.
+//   A
+//     job that is a group by itself leaps over checkpoints, too, if it goes on after one as after the one before;
 //   - the first period in which two jobs that meet on a GPU or a server could change the order of their keys.
 //
 // A group is closed if its jobs hold every GPU on which another job could disturb them, and no policy looks at what
-// running jobs have done (SchedulingPolicy::ignores_progress). Then decisions elsewhere neither change it nor notice
-// how far it is, and its horizon is its own: the next failure or repair on its servers, a failure of one of its jobs,
-// the end of a restart, the end of the run. So a failure somewhere in a large cluster costs events only where it
+// running jobs have done there (SchedulingPolicy::ignores_progress). Then decisions elsewhere neither change it nor
+// notice how far it is, and its horizon is its own: the next failure or repair on its servers, a failure of one of its
+// jobs, the end of a restart, the end of the run. So a failure somewhere in a large cluster costs events only where it
 // strikes.
 //
 // Where jobs may meet on links beside interfaces, as flows do, a job leaps only while no other job uses its links and
@@ -56,7 +58,8 @@ class Leaper {
         outages_{outages},
         network_{state.network->leaping()},
         ignores_progress_{state.policies.scheduling->ignores_progress() &&
-                          state.policies.placement->ignores_progress()} {}
+                          state.policies.placement->ignores_progress_on_full_servers()},
+        sees_servers_with_room_{!state.policies.placement->ignores_progress()} {}
 
   /// Looks for recurrences and leaps. To be called when everything at an instant has been handled.
   void after_instant();
@@ -69,6 +72,7 @@ class Leaper {
     std::int64_t completed = 0;
     PolicyKey key = 0, communication_key = 0;
     GpuTime remaining_service, compute, slowed, skipped, dropped;
+    Time overhead;
     std::int64_t left_behind = 0;
     Time remaining_communication, communication_wait;
     NetworkModel::Usage usage;
@@ -96,8 +100,10 @@ class Leaper {
     bool closed = false;               // see above
     JobId anchor = JobId::none();
     int iterations_since_anchor = 0;
-    std::vector<std::uint64_t> saved;  // relative state
-    Account account;                   // at that time
+    std::vector<std::uint64_t> saved;                   // relative state
+    Account account;                                    // at that time
+    std::vector<std::uint64_t> saved_after_checkpoint;  // likewise, when its job went on after the last one
+    Account account_after_checkpoint;
     int looks = 0, looks_until_save = 1;
     std::int64_t anchor_iterations = 0, stride = 1;  // a look is taken every `stride` iterations of the anchor
     Time ahead_until;                                // where the last leap landed
@@ -124,13 +130,15 @@ class Leaper {
 
   // leaper.cpp: recurrence and leap
   void look(Group& group);
+  /// To be called when the only job of the group goes on after a checkpoint for which it has stopped.
+  void look_after_checkpoint(Group& group);
   void write_state(const Group& group);
   /// The clock of the group: a group that has leapt is ahead of the others.
   [[nodiscard]] Time now_of(const Group& group) const { return std::max(state_.clock, group.ahead_until); }
   [[nodiscard]] Account take_account(const Group& group) const;
   /// True if its own jobs did all the work on the cells and servers of the group since the account was taken. A job
   /// that was stuck then and is stuck now may have worked in between.
-  [[nodiscard]] bool was_undisturbed(const Group& group, const Account& now) const;
+  [[nodiscard]] bool was_undisturbed(const Group& group, const Account& then, const Account& now) const;
   [[nodiscard]] Time horizon(const Group& group) const;
   [[nodiscard]] Time horizon_of_closed(const Group& group) const;
   /// No earlier than this the measured window needs to look at the cluster: its ends, and the end of its last job.
@@ -142,17 +150,21 @@ class Leaper {
   /// Calls `visit` with each set of jobs whose keys are compared: the jobs on one GPU or those on one server.
   template <class Visit>
   void for_each_rivalry(const Group& group, const Visit& visit) const;
-  [[nodiscard]] std::int64_t periods_in_order(const Group& group, const Account& now) const;
-  [[nodiscard]] bool is_in_order_after(const Group& group, const Account& now, std::int64_t periods) const;
-  [[nodiscard]] std::int64_t possible_periods(const Group& group, const Account& now) const;
-  void leap(Group& group, const Account& now, std::int64_t periods);
+  [[nodiscard]] std::int64_t periods_in_order(const Group& group, const Account& then, const Account& now) const;
+  [[nodiscard]] bool is_in_order_after(const Group& group, const Account& then, const Account& now,
+                                       std::int64_t periods) const;
+  /// `saves`: a period ends with a checkpoint, and has no other one.
+  [[nodiscard]] std::int64_t possible_periods(const Group& group, const Account& then, const Account& now,
+                                              bool saves) const;
+  void leap(Group& group, const Account& then, const Account& now, std::int64_t periods);
 
   EngineState& state_;
   const Admission& admission_;
   const Outages& outages_;
   LeapableNetwork* const network_;  // null: groups that communicate are executed event by event
-  const bool ignores_progress_;     // both policies do
-  std::vector<Group> groups_;       // some have no jobs
+  const bool ignores_progress_;     // both policies do, at least on full servers
+  const bool sees_servers_with_room_;
+  std::vector<Group> groups_;  // some have no jobs
   std::vector<std::uint32_t> unused_groups_;
   std::vector<std::uint32_t> group_of_;        // by job; kNoGroup
   std::vector<std::uint64_t> dominant_since_;  // by job: EngineState::groups_changed; 0 if it is not

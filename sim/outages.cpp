@@ -291,20 +291,23 @@ const Outage* Outages::listed(std::uint32_t component) const {
 
 void Outages::begin_to_drain(std::uint32_t component) {
   const Component& of = components_[component];
-  if (!of.is_down) draining_.push_back({component, std::vector<bool>(of.last - of.first)});
+  if (!of.is_down) draining_.push_back({component, of.first, std::vector<bool>(of.last - of.first)});
 }
 
 void Outages::withhold_free() {
-  for (Draining& each : draining_) {
-    const std::uint32_t first = components_[each.component].first;
-    for (std::size_t i = 0; i < each.withheld.size(); ++i) {
-      const GpuId id{first + i};
-      if (each.withheld[i] || (gpus_[id.index()].causes == 0 && !state_.capacity.is_free(id))) continue;
-      each.withheld[i] = true;
-      if (goes_out(id)) state_.take(id, EngineState::out_of_service());
-    }
-  }
+  for (Draining& each : draining_) withhold(each);
+  for (Draining& each : vacating_) withhold(each);
+  if (!vacating_.empty()) keep_vacated();
   tell_out_of_service();
+}
+
+void Outages::withhold(Draining& each) {
+  for (std::size_t i = 0; i < each.withheld.size(); ++i) {
+    const GpuId id{each.first + i};
+    if (each.withheld[i] || (gpus_[id.index()].causes == 0 && !state_.capacity.is_free(id))) continue;
+    each.withheld[i] = true;
+    if (goes_out(id)) state_.take(id, EngineState::out_of_service());
+  }
 }
 
 /// Counts a further cause for which a GPU doesn't work. True if it is the first.
@@ -323,7 +326,7 @@ void Outages::tell_out_of_service() {
 
 /// Which GPUs of the component are withheld; they stay out of service with it.
 std::vector<bool> Outages::end_draining(std::uint32_t component) {
-  const auto at = std::ranges::find(draining_, component, &Draining::component);
+  const auto at = std::ranges::find(draining_, component, &Draining::of);
   if (at == draining_.end()) return std::vector<bool>(components_[component].last - components_[component].first);
   std::vector<bool> withheld = std::move(at->withheld);
   draining_.erase(at);
@@ -337,10 +340,11 @@ void Outages::fail(std::uint32_t index) {
   state_.fingerprint.add(static_cast<std::uint64_t>(state_.clock.ns()));
   state_.fingerprint.add((std::uint64_t{component.first} << 32) | component.last);
   const std::vector<bool> withheld = end_draining(index);
+  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
+  for (std::uint32_t s = component.first / per_server; s <= (component.last - 1) / per_server; ++s) stay_in_service(s);
   for (std::uint32_t g = component.first; g < component.last; ++g) {
     if (!withheld[g - component.first]) add_cause(GpuId{g}, index);
   }
-  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
   for (std::uint32_t s = component.first / per_server; s <= (component.last - 1) / per_server; ++s) {
     if (works(s)) --working_;
     for (auto* const pool : {&hot_, &warming_, &cold_}) pool->erase(s);
@@ -350,18 +354,13 @@ void Outages::fail(std::uint32_t index) {
 
 void Outages::repair(Component& component) {
   const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
-  const std::int64_t wanted = static_cast<std::int64_t>(servers_.size()) - spec_.spares - spec_.cold_spares;
   for (std::uint32_t g = component.first; g < component.last; ++g) remove_cause(GpuId{g});
   for (std::uint32_t s = component.first / per_server; s <= (component.last - 1) / per_server; ++s) {
     if (--servers_[s].broken > 0) continue;
-    if (!works(s)) {
+    if (!works(s))
       settle_spare(s);
-    } else if (++working_ > wanted && servers_[s].role == Role::active &&
-               state_.free_gpus(ServerId{s}) == state_.spec.gpus_per_server) {
-      // Another one has taken its place, and no job has stayed on its other GPUs.
-      const bool is_missing = std::ssize(hot_) + std::ssize(warming_) < spec_.spares;
-      keep_as_spare(s, is_missing || spec_.cold_spares == 0 ? Role::hot : Role::cold);
-    }
+    else if (++working_ > wanted() && servers_[s].role == Role::active)
+      vacate(s);  // another one has taken its place
   }
   admission_.room_has_grown();
 }
@@ -470,7 +469,7 @@ std::string Outages::cause_of(JobId job) const {
     const std::vector<GpuId>& gpus = state_.run(job).gpus;
     const auto struck = std::find_if(gpus.begin(), gpus.end(), has);
     if (!component.is_down || (slows(each) && !component.is_isolated) || struck == gpus.end()) continue;
-    const std::string name = is_lent(each)             ? "the owner wants it back:"
+    const std::string name = is_lent(each)             ? "the owner takes back the GPUs"
                              : component.is_isolated   ? slow_name(each)
                              : listed(each) == nullptr ? spec_.components[component.kind].name
                              : is_planned(each)        ? "a planned outage"

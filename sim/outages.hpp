@@ -83,9 +83,11 @@ class Outages {
     std::uint16_t causes = 0;  // it works if there are none
     Time since, down;
   };
+  /// GPUs that are taken out of service one by one, as jobs leave them.
   struct Draining {
-    std::uint32_t component;
-    std::vector<bool> withheld;  // by GPU of the component
+    std::uint32_t of;  // a component, or a server that is to be a spare
+    std::uint32_t first;
+    std::vector<bool> withheld;  // by GPU, from the first
   };
   /// `starting`: a spare that will take a place. `warming`: a cold spare that will be a hot one.
   enum class Role : std::uint8_t { active, hot, cold, starting, warming };
@@ -156,7 +158,13 @@ class Outages {
   void tell_out_of_service();
   void remove_cause(GpuId gpu);
   void put_into_service(std::uint32_t server);
+  /// How many servers are to be in service.
+  [[nodiscard]] std::int64_t wanted() const;
   void keep_as_spare(std::uint32_t server, Role role);
+  void withhold(Draining& each);
+  void vacate(std::uint32_t server);
+  void stay_in_service(std::uint32_t server);
+  void keep_vacated();
   void settle_spare(std::uint32_t server);
   void replace_failed();
   void start_spare(std::uint32_t server, Role role, Time delay);
@@ -210,12 +218,13 @@ class Outages {
   std::vector<GpuId> broken_now_;
   std::vector<GpuId> back_now_;  // that jobs went on without
   std::map<JobId, SlowJob> slow_jobs_;
-  std::vector<JobId> stepping_;  // jobs that are to take a step at this instant
-  std::vector<JobId> stuck_;     // jobs that would restart, and had no other place when they were looked at last
-  std::uint64_t looked_at_ = 0;  // EngineState::given_back then
-  std::int64_t restarts_ = 0;    // by Mitigation
-  Step next_{};                  // scratch
-  std::vector<Draining> draining_;
+  std::vector<JobId> stepping_;     // jobs that are to take a step at this instant
+  std::vector<JobId> stuck_;        // jobs that would restart, and had no other place when they were looked at last
+  std::uint64_t looked_at_ = 0;     // EngineState::given_back then
+  std::int64_t restarts_ = 0;       // by Mitigation
+  Step next_{};                     // scratch
+  std::vector<Draining> draining_;  // components that will be in an outage of the list
+  std::vector<Draining> vacating_;  // servers in service, one more than wanted each, that are to be spares
   std::map<JobId, Stall> stalls_;
   std::vector<NetworkModel::Stall> stalls_changed_;  // scratch
   std::vector<Struck> struck_;

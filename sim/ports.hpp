@@ -42,6 +42,9 @@ class PlacementPolicy {
   /// does on GPUs and servers of its own then concerns no decision, and the engine may leap over it beyond the next
   /// one.
   [[nodiscard]] virtual bool ignores_progress() const { return false; }
+  /// The same where all GPUs of a server are held: the decision may depend on what jobs do on servers that have a GPU
+  /// with room.
+  [[nodiscard]] virtual bool ignores_progress_on_full_servers() const { return ignores_progress(); }
   /// True if no GPU that a job holds without reserving a share of it is ever chosen for another job.
   [[nodiscard]] virtual bool takes_free_gpus() const { return false; }
   /// Room without which place() certainly leaves the job waiting; nothing if the policy can't tell. It saves the engine

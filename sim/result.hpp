@@ -158,6 +158,7 @@ struct FabricLinkResult {
   Time busy;                ///< time with at least one flow of positive rate
   std::vector<User> users;  ///< by falling bytes, then by id
   Time down{};              ///< time without bandwidth
+  Time reduced{};           ///< time with a part of its bandwidth
 };
 
 /// The utilisation of a link in one interval of the run.
@@ -202,7 +203,7 @@ struct RunResult {
   std::uint64_t events = 0;        ///< events executed one by one
   std::uint64_t leapt_events = 0;  ///< events skipped by leaping; with `events`, the number without leaping
   std::uint64_t leaps = 0;
-  std::vector<std::string> remarks;  ///< of the scheduling policy for the user, in order of time
+  std::vector<std::string> remarks;  ///< for the user, of the scheduling policy, in order of time, and of what fails
   bool may_fail = false;             ///< components or jobs may fail in this run
   bool stops_iterations = false;     ///< jobs with iteration graphs stop for their checkpoints
   std::int64_t failures = 0;         ///< of components, and outages, whether a job was there or not

@@ -139,6 +139,7 @@ void Saver::go_on(JobId job) {
   } else {
     live.saved_before = std::exchange(live.saved, now);
   }
+  if (!store_) state_.saved_now.push_back(job);
   executor_.go_on(job);
 }
 

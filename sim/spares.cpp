@@ -2,8 +2,10 @@
 
 #include "sim/outages.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -12,18 +14,50 @@ void Outages::withhold_spares() {
   working_ = static_cast<std::int64_t>(servers_.size());
   const auto servers = static_cast<std::uint32_t>(servers_.size());
   const std::uint32_t first_cold = servers - static_cast<std::uint32_t>(spec_.cold_spares);
-  for (std::uint32_t s = first_cold - static_cast<std::uint32_t>(spec_.spares); s < servers; ++s)
+  for (std::uint32_t s = first_cold - static_cast<std::uint32_t>(spec_.spares); s < servers; ++s) {
+    vacate(s);
+    withhold(vacating_.back());
     keep_as_spare(s, s < first_cold ? Role::hot : Role::cold);
+  }
+  vacating_.clear();
 }
 
+/// To be called of a server whose GPUs have all been withheld.
 void Outages::keep_as_spare(std::uint32_t server, Role role) {
   servers_[server].role = role;
   --working_;
   settle_spare(server);
+}
+
+std::int64_t Outages::wanted() const {
+  return static_cast<std::int64_t>(servers_.size()) - spec_.spares - spec_.cold_spares;
+}
+
+/// Has the server become a spare as soon as jobs have left it.
+void Outages::vacate(std::uint32_t server) {
   const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
-  for (std::uint32_t g = server * per_server; g < (server + 1) * per_server; ++g) {
-    if (goes_out(GpuId{g})) state_.take(GpuId{g}, EngineState::out_of_service());
-  }
+  vacating_.push_back({server, server * per_server, std::vector<bool>(per_server)});
+}
+
+/// Puts back what has been withheld of the server, if it was to become a spare.
+void Outages::stay_in_service(std::uint32_t server) {
+  const auto at = std::ranges::find(vacating_, server, &Draining::of);
+  if (at == vacating_.end()) return;
+  const Draining was = std::move(*at);
+  vacating_.erase(at);
+  for (std::size_t i = 0; i < was.withheld.size(); ++i)
+    if (was.withheld[i]) remove_cause(GpuId{was.first + i});
+  admission_.room_has_grown();
+}
+
+/// Keeps servers as spares of which all GPUs are withheld: as a hot one if one is missing.
+void Outages::keep_vacated() {
+  std::erase_if(vacating_, [this](const Draining& each) {
+    if (std::ranges::find(each.withheld, false) != each.withheld.end()) return false;
+    const bool is_missing = std::ssize(hot_) + std::ssize(warming_) < spec_.spares;
+    keep_as_spare(each.of, is_missing || spec_.cold_spares == 0 ? Role::hot : Role::cold);
+    return true;
+  });
 }
 
 /// Puts a spare that works into its pool. A hot one that came back after another took its place becomes cold.
@@ -101,10 +135,11 @@ void Outages::put_into_service(std::uint32_t server) {
 }
 
 /// Has spares take the places of servers that failed: hot ones, then those that start already, then cold ones, and of
-/// each the first. Then starts cold ones for the hot ones that are missing.
+/// each the first. But first servers stay that were to become spares. Then starts cold ones for the hot ones that are
+/// missing.
 void Outages::replace_failed() {
-  const std::int64_t wanted = static_cast<std::int64_t>(servers_.size()) - spec_.spares - spec_.cold_spares;
-  for (; working_ < wanted && !(hot_.empty() && warming_.empty() && cold_.empty()); ++working_) {
+  while (std::ssize(vacating_) > std::max<std::int64_t>(0, working_ - wanted())) stay_in_service(vacating_.back().of);
+  for (; working_ < wanted() && !(hot_.empty() && warming_.empty() && cold_.empty()); ++working_) {
     if (!hot_.empty()) {
       start_spare(*hot_.begin(), Role::starting, spec_.spare_delay);
     } else if (!warming_.empty()) {  // its start is on the list

@@ -21,6 +21,7 @@ class LeastWorkloadFirst final : public PlacementPolicy {
   explicit LeastWorkloadFirst(std::int64_t kappa) : kappa_{kappa} {}
 
   [[nodiscard]] bool refuses_alike() const override { return true; }
+  [[nodiscard]] bool ignores_progress_on_full_servers() const override { return true; }
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
     const auto needed = static_cast<std::size_t>(job.gpus);
     if (job.gpus <= kappa_) {

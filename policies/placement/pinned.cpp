@@ -28,6 +28,9 @@ class PinnedPlacement final : public PlacementPolicy {
   /// Equal demand includes the place.
   [[nodiscard]] bool refuses_alike() const override { return others_->refuses_alike(); }
   [[nodiscard]] bool ignores_progress() const override { return others_->ignores_progress(); }
+  [[nodiscard]] bool ignores_progress_on_full_servers() const override {
+    return others_->ignores_progress_on_full_servers();
+  }
   [[nodiscard]] RoomNeeded room_needed(const JobView& job, int gpus_per_server) const override {
     return job.place < 0 ? others_->room_needed(job, gpus_per_server) : RoomNeeded{};
   }

@@ -82,7 +82,7 @@ TEST_CASE("the story counts what a job's steps leave of its slowness, what is ou
              "failures: {events: down.csv, retries: 0, detection: 30s}\n");
   const Outcome story = here.contend("explain two.yaml b");
   REQUIRE_MESSAGE(story.code == 0, story.err);
-  CHECK(contains(story.out, "up to 8 GPUs out of service: failed, drained, or kept as spares"));
+  CHECK(contains(story.out, "up to 8 GPUs out of service: failed, drained, not lent, or kept as spares"));
   CHECK(contains(story.out,
                  "630 s  ends for good: failures interrupted it 1 time, and failures.retries lets it start "
                  "again 0 times"));
@@ -94,7 +94,8 @@ TEST_CASE("the story names the links of a job's servers that were down") {
   here.write("jobs.csv", "job_id,submit_s,model,gpus,iterations,place\none,0,vgg16,2,10,server0:0;server1:0\n");
   here.write("links.csv",
              "time_s,link,factor\n0.5,leaf0->server1/nic0,0\n0.75,leaf0->server1/nic0,1\n"
-             "0.5,leaf0->server2/nic0,0\n0.75,leaf0->server2/nic0,1\n");
+             "0.5,leaf0->server2/nic0,0\n0.75,leaf0->server2/nic0,1\n0.125,leaf0->server0/nic0,0.5\n"
+             "0.25,leaf0->server0/nic0,0\n0.5,leaf0->server0/nic0,1\n");
   here.write(
       "run.yaml",
       "schema_version: 1\nname: run\ncluster: {servers: 4, gpus_per_server: 2}\n"
@@ -103,7 +104,8 @@ TEST_CASE("the story names the links of a job's servers that were down") {
       "policies: {scheduling: fifo, placement: first-fit}\nworkload: {jobs: jobs.csv}\n");
   const Outcome story = here.contend("explain run.yaml one");
   REQUIRE_MESSAGE(story.code == 0, story.err);
-  CHECK(contains(story.out, "leaf0->server1/nic0         0.250"));
+  CHECK(contains(story.out, "leaf0->server0/nic0         0.250            0.125\n"));
+  CHECK(contains(story.out, "leaf0->server1/nic0         0.250            0.000\n"));
   CHECK(!contains(story.out, "server2"));
 }
 
@@ -192,8 +194,8 @@ TEST_CASE("the story names what failed, on which GPU or server, and the policy t
     CHECK(!contains(story.out, "without success"));
     stories += story.out;
   }
-  CHECK(contains(stories, "50 s  interrupted by a failure: an outage on GPU 1 of server 1\n"));
-  CHECK(contains(stories, "90 s  interrupted by a failure: an outage on server 0\n"));
+  CHECK(contains(stories, "50 s  interrupted: an outage on GPU 1 of server 1\n"));
+  CHECK(contains(stories, "90 s  interrupted: an outage on server 0\n"));
   here.write("two.csv",
              "job_id,submit_s,model,gpus,min_gpus,max_gpus,iterations\n"
              "a,0,m,2,1,4,1000\nb,0,m,2,1,4,1000\nc,0,m,2,1,4,1000\nd,0,m,2,1,4,1000\ne,0,m,2,1,4,100\n");

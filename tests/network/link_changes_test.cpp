@@ -144,6 +144,8 @@ TEST_CASE("a job whose interface fails again and again waits for it, and is slow
           link.name.find("server0/nic0") != std::string::npos && link.name.find("gpu") == std::string::npos;
       const double share = link.down.to_seconds() / run.end.to_seconds();
       CHECK(share == near(fails && factor == 0 ? 50.0 / 120 : 0, 0.02));
+      CHECK(link.reduced.to_seconds() / run.end.to_seconds() ==
+            near(fails && factor > 0 && factor < 1 ? 50.0 / 120 : 0, 0.02));
     }
   }
 }

@@ -114,6 +114,21 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("elastic-edf: the earliest deadline has the GPUs that it wants, the next one those that are left") {
+  // A is fastest on 2 of 4 GPUs.
+  ElasticCase three;
+  three.add(0, 100, {1, 2, 0, 1.6}).deadline = Time::seconds(500);
+  three.add(0, 90, {1, 1.5, 0, 3}).deadline = Time::seconds(600);
+  three.add(10, 20, {1, 2, 0, 2}).deadline = Time::seconds(100);
+  three.add(0, 40, {1});  // no deadline
+  // C comes with the earliest one and takes the GPUs of B, which A leaves to it at 50 s.
+  CHECK(holds(three.play_on({"elastic-edf", {}}, 4)) == "A2 0-50, B2 0-10, C2 10-20, B2 20-50, B4 50-60, D1 60-100");
+  // As many as it can have: A has 4 until C comes, and is not faster so.
+  const Choice most{"elastic-edf", {{"fastest", false}}};
+  CHECK(holds(three.play_on(most, 4)).starts_with("A4 0-10, C4 10-20, A4 20-"));
+  CHECK(three.play_on(most, 4).finishes() == "A72 B102 C20 D142");
+}
+
 TEST_CASE("elasticflow: the fewest GPUs that meet the deadline, and spare ones on top") {
   ElasticCase one;
   one.add(0, 100, {1, 2, 0, 4}).deadline = Time::seconds(50);
@@ -206,11 +221,11 @@ TEST_CASE("elasticflow: every admitted deadline is met where restarts cost nothi
 }
 
 TEST_CASE("elastic policies: all jobs end, work is kept and GPUs have one holder, whatever restarts cost") {
-  for (const std::string name : {"afs", "optimus", "elasticflow", "pollux", "themis"}) {
+  for (const std::string name : {"afs", "elastic-edf", "optimus", "elasticflow", "pollux", "themis"}) {
     const Choice choice{name, {{name == "themis" ? "lease_s" : "period_s", 10.0}}};
-    std::int64_t resizes = 0;
+    std::int64_t changes = 0;
     for (std::uint64_t seed = 0; seed < effort(std::uint64_t{60}); ++seed) {
-      const ElasticCase made = random_case(seed, false);
+      const ElasticCase made = random_case(seed, name == "elastic-edf");
       CAPTURE(name);
       CAPTURE(seed);
       SchedulingRules rules;
@@ -220,11 +235,12 @@ TEST_CASE("elastic policies: all jobs end, work is kept and GPUs have one holder
         const JobResult& job = played.result.jobs[j];
         REQUIRE(job.state == JobState::finished);
         CHECK(job.compute == GpuTime{*made.jobs[j].duration, 1});
-        resizes += job.resizes;
+        changes += job.resizes + job.preemptions;
       }
       CHECK(made.play_on(choice, 8, rules).result.fingerprint == played.result.fingerprint);
     }
-    CHECK(resizes > static_cast<std::int64_t>(effort(std::uint64_t{60})) / 2);
+    // The first by deadline mostly takes all GPUs.
+    CHECK(changes > static_cast<std::int64_t>(effort(std::uint64_t{60})) / (name == "elastic-edf" ? 10 : 2));
   }
 }
 

@@ -187,9 +187,10 @@ void add_stops(RandomCluster& cluster, Time length) {
 void close_groups(RandomCluster& cluster) {
   RandomStream random{cluster.seed, "closed"};
   constexpr const char* kScheduling[] = {"fifo", "sjf", "edf"};
-  constexpr const char* kPlacement[] = {"first-fit", "consolidated", "spread", "worst-fit", "consolidated-or-wait"};
+  constexpr const char* kPlacement[] = {"first-fit", "consolidated",         "spread",         "worst-fit",
+                                        "lwf",       "consolidated-or-wait", "list-scheduling"};
   cluster.scheduling = {kScheduling[random.uniform_integer(0, 2)], {}};
-  cluster.placement = {kPlacement[random.uniform_integer(0, 4)], {}};
+  cluster.placement = {kPlacement[random.uniform_integer(0, 6)], {}};
   for (JobSpec& job : cluster.jobs) {
     job.gpu_share = 1000;
     job.iterations *= 20;

@@ -170,7 +170,7 @@ TEST_CASE("what links of the fabric carried, and for whom") {
                            {{.job = JobId{0U}, .by = JobId{1U}, .link = 0, .lost = Time::milliseconds(250)}}};
   const std::vector<Replica> replicas{replica};
   CHECK(fabric_csv(replicas) ==
-        "link,bandwidth_Bps,bytes,utilisation,busy_s,jobs,down_s\nleaf0->spine0,100,30,0.15,0.4,2,0\n");
+        "link,bandwidth_Bps,bytes,utilisation,busy_s,jobs,down_s,reduced_s\nleaf0->spine0,100,30,0.15,0.4,2,0,0\n");
   CHECK(fabric_jobs_csv(replicas) == "link,job_id,bytes\nleaf0->spine0,b,20\nleaf0->spine0,a,10\n");
   CHECK(fabric_utilisation_csv(replicas) == "link,start_s,utilisation\nleaf0->spine0,1,0.2\n");
   CHECK(fabric_delays_csv(replicas) == "job_id,by_job,link,lost_s\na,b,leaf0->spine0,0.25\n");

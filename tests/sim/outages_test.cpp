@@ -220,6 +220,37 @@ TEST_CASE("a spare takes the place of a server that fails, at once or after a wh
   CHECK(result.jobs[0].reason == "needs 3 GPUs, the servers that aren't spares have 2");
 }
 
+TEST_CASE("a server that comes back with a job on its other GPUs becomes a spare when the job has left") {
+  // GPU 0 fails from 10 to 20. Server 2 takes the place of server 0, on whose other GPU job 1 goes on until 40.
+  StruckCluster one{.servers = 3, .gpus_per_server = 2, .jobs = {timed_ns(0, 100, 1), timed_ns(0, 40, 1)}};
+  one.failures.spares = 1;
+  one.failures.spare_delay = Time::nanoseconds(3);
+  one.failures.outages = {outage(10, 20, 0, 1)};
+  one.jobs.push_back(timed_ns(25, 10, 3));  // on what is left of servers 1 and 2: not on GPU 0
+  RunResult result = one.run_both_ways();
+  CHECK(result.jobs[2].start.ns() == 25);
+  CHECK(result.gpus[0].down.ns() == result.end.ns() - 10);
+  CHECK(result.gpus[1].down.ns() == result.end.ns() - 40);
+  // Then it takes the place of server 1.
+  one.failures.outages.push_back(outage(50, 200, 2, 4));
+  result = one.run_both_ways();
+  CHECK(result.gpus[0].down.ns() == 43);
+  CHECK(result.gpus[1].down.ns() == 13);
+  CHECK(result.gpus[2].down.ns() == result.end.ns() - 50);
+  // A failure before job 1 has left needs no spare: server 0 stays in service.
+  one.failures.outages.back() = outage(30, 200, 2, 4);
+  result = one.run_both_ways();
+  CHECK(result.gpus[0].down.ns() == 20);
+  CHECK(result.gpus[1].down.ns() == 0);
+  // Nor does one that takes the server itself: what was withheld is down with the rest, and server 1 stays.
+  one.failures.outages.back() = outage(30, 35, 0, 2);
+  result = one.run_both_ways();
+  CHECK(result.gpus[0].down.ns() == result.end.ns() - 10);
+  CHECK(result.gpus[1].down.ns() == result.end.ns() - 30);
+  CHECK(result.gpus[2].down.ns() == 0);
+  CHECK(result.gpus[4].down.ns() == 13);
+}
+
 TEST_CASE("a job that is interrupted too often ends, failed") {
   StruckCluster one{.servers = 4, .jobs = {timed_ns(0, 100)}};
   one.costs = {Time{}, kNeverSaved, Time{}};
@@ -436,4 +467,22 @@ TEST_CASE("laws of durations have their means") {
   CHECK(average(DurationLaw::weibull(Time::seconds(10), 3)) == near(10, 0.02));
   CHECK(average(DurationLaw::lognormal(Time::seconds(10), 1)) == near(10, 0.06));
   CHECK(average(DurationLaw::constant(Time::seconds(10))) == near(10));
+}
+
+TEST_CASE("domains of two kinds that overlap in part are remarked on, and those that nest aren't") {
+  StruckCluster one{.servers = 12, .gpus_per_server = 2, .jobs = {timed_ns(0, 10)}};
+  const DurationLaw late = DurationLaw::constant(Time::nanoseconds(1'000));
+  one.failures.components = {{"power", 12, false, late, late}, {"rack", 8, false, late, late}};
+  const RunResult result = one.run();
+  REQUIRE(result.remarks.size() == 1);
+  CHECK(result.remarks[0] ==
+        "failures: domains of `rack` have 4 servers and those of `power` 6, each from the first server on, so that one "
+        "of `rack` may lie in two of `power`");
+  one.failures.components[0].gpus = 16;
+  CHECK(one.run().remarks.empty());
+  one.failures.components[0].gpus = 24;  // all of the cluster
+  CHECK(one.run().remarks.empty());
+  one.failures.components = {
+      {"server", 2, false, late, late}, {"gpu", 1, false, late, late}, {"rack", 6, false, late, late}};
+  CHECK(one.run().remarks.empty());
 }

@@ -273,3 +273,26 @@ TEST_CASE("checkpoints that can't be written are refused") {
   SavingJobs one{.iterations = {3}, .costs = every(2, 0, 30)};
   CHECK_THROWS_WITH(static_cast<void>(one.run(true)), "checkpoints are written to a store that there isn't");
 }
+
+TEST_CASE("a job leaps over checkpoints for which it stops, up to a failure") {
+  // It goes on after every 10,007 ns.
+  SavingJobs one{{1'000'000'000}, every(1000, 7)};
+  const RunResult large = one.run(true);
+  CHECK(large.jobs[0].finish.ns() == 10 * std::int64_t{1'000'000'000} + 7 * (1'000'000 - 1));
+  CHECK(large.jobs[0].overhead.ns() == 7 * (1'000'000 - 1));
+  CHECK(large.events < 200);
+  // In the 124th interval, after 370 of its iterations.
+  one.iterations = {200'000};
+  one.servers = 2;
+  one.outages = {{Time::nanoseconds(123 * 10'007 + 3'705), Time::nanoseconds(9'000'000), 0, 1}};
+  const RunResult struck = one.run();
+  CHECK(struck.jobs[0].redone.ns() == 3'705);
+  CHECK(struck.jobs[0].finish.ns() == 10 * 200'000 + 7 * (200 - 1) + 3'705);
+  const RunResult fast = one.run(true);
+  CHECK(fast.events + fast.leapt_events == struck.events);
+  CHECK(fast.events < 1'000);
+  // Periods of time: 50 of its iterations.
+  one.costs.iterations = 0;
+  one.costs.checkpoint_interval = Time::nanoseconds(495);
+  CHECK(one.run(true).leapt_events > 0.9 * static_cast<double>(one.run().events));
+}
