@@ -4,9 +4,10 @@
 #   scripts/generate_docs.sh            with build/release/contend
 #   scripts/generate_docs.sh PROGRAM    with another build
 #   scripts/generate_docs.sh --figures [PROGRAM]
-#                                       the figures of the pages that runs of shipped scenarios draw, instead: seconds
+#                                       the figures of the pages that runs of shipped scenarios draw, instead: a minute
 #   scripts/generate_docs.sh --check [--figures] [PROGRAM]
-#                                       writes nothing; exits 1 and shows the difference if a file is out of date
+#                                       writes nothing; exits 1 and shows the difference if a file is out of date. The
+#                                       three figures that take longest are left out unless CONTEND_EFFORT is set
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -62,6 +63,14 @@ map() {
     --svg "$new/$1" >/dev/null
 }
 
+# study NAME FILE METRIC DRAWN: a figure of a study that takes seconds on several cores, as docs/images/NAME.svg.
+study() {
+  if $check && [[ -z ${CONTEND_EFFORT-} ]]; then return; fi
+  "$program" sweep "$here/scenarios/$2" -q -o "$new/$1.sqlite"
+  "$program" report "$new/$1.sqlite" --metric "$3" -o "$new/$1.html" --svg "$new/$1" >/dev/null
+  figure "$1.svg" "$1/$4"
+}
+
 if $figures; then
   "$program" sweep "$here/scenarios/sweeps/network-need.yaml" -q -o "$new/need.sqlite"
   "$program" report "$new/need.sqlite" -o "$new/need.html" --svg "$new/need" >/dev/null
@@ -71,15 +80,9 @@ if $figures; then
   figure compression-top-k-resnet50.svg resnet50/ratio-map-top-k-gamma_ps-499.671953.svg
   map bert-large
   figure compression-acp-sgd-bert-large.svg bert-large/ratio-map-acp-sgd-rank-32.svg
-  "$program" sweep "$here/scenarios/parallel/shared-fabric.yaml" -q -o "$new/fabric.sqlite"
-  "$program" report "$new/fabric.sqlite" --metric avg_jct_s -o "$new/fabric.html" --svg "$new/fabric" >/dev/null
-  figure shared-fabric.svg fabric/sweep-ratio-lines.svg
-  "$program" sweep "$here/scenarios/network/routing-and-placement.yaml" -q -o "$new/routing.sqlite"
-  "$program" report "$new/routing.sqlite" --metric avg_jct_s -o "$new/routing.html" --svg "$new/routing" >/dev/null
-  figure routing-and-placement.svg routing/sweep-lines.svg
-  "$program" sweep "$here/scenarios/failures/spares-16k.yaml" -q -o "$new/spares.sqlite"
-  "$program" report "$new/spares.sqlite" --metric effective_time -o "$new/spares.html" --svg "$new/spares" >/dev/null
-  figure spares-16k.svg spares/sweep-lines.svg
+  study shared-fabric parallel/shared-fabric.yaml avg_jct_s sweep-ratio-lines.svg
+  study routing-and-placement network/routing-and-placement.yaml avg_jct_s sweep-lines.svg
+  study spares-16k failures/spares-16k.yaml effective_time sweep-lines.svg
   "$program" show "$here/scenarios/network/leaf-spine.yaml" --topology --svg "$new/leaf-spine.svg" >/dev/null
   figure leaf-spine.svg leaf-spine.svg
   # The command is that of docs/howto/tune.md.

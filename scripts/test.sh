@@ -19,15 +19,14 @@ esac
 
 # The rooms whose tests the release build has: the engine, the network and the policies, whose code the compiler changes
 # most, validate/, whose long tests are cut short under sanitizers, and cli/, whose tests run the program that was built.
-# The tests of all other rooms run under sanitizers only: compiling them twice would take a minute. With --all those of the
-# engine, the network and the policies do, too; scripts/weekly.sh runs their properties in the release build, and the stage
-# determinism compares what both builds write.
+# The tests of all other rooms run under sanitizers only: compiling them twice would take a minute.
+#
+# With --all each room has its tests in one of the two builds. The release build has those of validate/, report/ and cli/:
+# what these call has tests of its own under sanitizers, and the three, with the program, would be a fifth of that build.
+# The stage determinism compares what both builds write. scripts/weekly.sh runs all tests in both.
 hot_rooms="sim;network;policies;validate;cli"
-if $all; then hot_rooms="validate;cli"; fi
-
-# With --all the release build alone has validate/ and cli/ with their tests: what these call has tests of its own under
-# sanitizers, and the two, with the program, would be a sixth of that build. scripts/weekly.sh runs them there too.
-checked_rooms="sim;network;policies;text;models;calibration;traces;results;scenarios;report"
+checked_rooms="sim;network;policies;text;models;calibration;traces;results;scenarios"
+if $all; then hot_rooms="validate;report;cli"; fi
 # These do without our libraries, or need the program.
 only_in_release='^(new_policy|mutant_switches|layering|generated_docs|simgrid)$'
 

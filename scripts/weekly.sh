@@ -51,7 +51,7 @@ stage_once() {
 
 properties() {
   CONTEND_EFFORT=$effort ctest --test-dir build/release -j "$jobs" --no-tests=error --output-on-failure \
-    --timeout 7200 -R 'property|reliability|merging|matching|schedule|fluid|max_min|documented_commands'
+    --timeout 7200 -R 'property|reliability|merging|matching|schedule|fluid|max_min|documented_commands|generated_figures'
 }
 
 every_file_alone() {

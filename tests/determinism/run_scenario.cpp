@@ -1,5 +1,5 @@
 // Runs a scenario as `contend run` does and writes its result files, for scripts/check_determinism.sh. It links less
-// than the program, of which a build under sanitizers would otherwise compile a sixth more.
+// than the program, of which a build under sanitizers would otherwise compile a fifth more.
 //   run_scenario FILE FOLDER [KEY=VALUE...]
 #include "results/result_writer.hpp"
 #include "scenarios/keys/print.hpp"
