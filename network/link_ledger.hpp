@@ -76,7 +76,6 @@ class LinkLedger {
   /// Bytes on the link over what it could have carried between the two instants.
   [[nodiscard]] double utilisation(std::size_t link, double bytes, Time from, Time to) const;
 
-  /// The time until `to` for which the link had no bandwidth.
   /// How long its factor was at least `least` and below `below`, until `to`.
   [[nodiscard]] static Time time_between(const LinkAccount& link, double least, double below, Time to);
 

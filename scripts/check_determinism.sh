@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Checks that one scenario gives the same bytes with every compiler and build type, and the same results whether the
-# engine leaps over repeating periods or executes every event. Builds tests/determinism/run_scenario.cpp twice, with different compiler,
-# optimisation and checks (release with the default compiler, checked with clang), runs a small study for every policy
-# with each, and compares the files. Exits 1 on any difference.
+# engine leaps over repeating periods or executes every event. Builds tests/determinism/run_scenario.cpp twice, with
+# different compiler, optimisation and checks (release with the default compiler, checked with clang), runs a small study
+# for every policy with each, and compares the files. Exits 1 on any difference.
 #   scripts/check_determinism.sh [output folder; default build/determinism]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -72,7 +72,7 @@ std::string Admission::why_never_starts(JobId id) const {
   std::string reason = why_never(state_.spec, job, paces_of(job));
   if (reason.empty() && job.place >= 0)
     reason = why_no_place(state_.spec, job, state_.workload.places[static_cast<std::size_t>(job.place)]);
-  const int spares = state_.options.failures.spares;
+  const int spares = state_.options.failures.spares + state_.options.failures.cold_spares;
   const LoanSpec& loans = state_.options.failures.loans;
   if (const std::int64_t ours = std::int64_t{state_.spec.servers} - loans.servers + loans.most_lent();
       reason.empty() && loans.any() && job.gpus > ours * state_.spec.gpus_per_server)

@@ -116,8 +116,7 @@ void remark_on_domains(EngineState& state) {
       if (less.gpus <= per_server || more.gpus % less.gpus == 0 || more.gpus >= std::ssize(state.gpu)) continue;
       state.remarks.push_back(
           fmt::format("failures: domains of `{}` have {} servers and those of `{}` {}, each from the first server on, "
-                      "so that one of "
-                      "`{}` may lie in two of `{}`",
+                      "so that one of `{}` may lie in two of `{}`",
                       less.name, less.gpus / per_server, more.name, more.gpus / per_server, less.name, more.name));
     }
   }

@@ -96,11 +96,17 @@ void Leaper::look(Group& group) {
 }
 
 void Leaper::look_after_checkpoint(Group& group) {
-  JobRun& run = state_.run(group.jobs.front());
+  const JobId job = group.jobs.front();
+  JobRun& run = state_.run(job);
   JobExecution& live = *run.live;
   if (group.earthbound || live.step != SavingStep::none || group.ahead_until > state_.clock) return;
   // A network of flows knows what a job has sent since the last leap, and there are leaps between checkpoints.
-  if (network_ != nullptr && !network_->meet_on_interfaces() && communicates(group.jobs.front())) return;
+  if (network_ != nullptr && !network_->meet_on_interfaces() && communicates(job)) return;
+  // While it stands, others would have what it shares with them.
+  const auto is_its_own = [&](CellId cell) { return state_.at(cell).who.size() == 1; };
+  const auto is_held = [&](ServerId server) { return holds_server(group, server); };
+  if (!std::ranges::all_of(live.cells, is_its_own)) return;
+  if (meets_on_servers(job) && !std::ranges::all_of(live.servers, is_held)) return;
   write_state(group);
   words_.push_back(static_cast<std::uint64_t>(live.next_save - run.completed));
   if (words_ == group.saved_after_checkpoint) {

@@ -19,8 +19,8 @@
 //     without any (SchedulingPolicy::idle_passes), the earliest instant at which any other job could end;
 //   - the last iterations of each job of the group: its end is never skipped;
 //   - a checkpoint for which a job of the group stops (sim/saver.hpp). While one stands still, the group doesn't leap.
-//   A
-//     job that is a group by itself leaps over checkpoints, too, if it goes on after one as after the one before;
+//     A job that shares no GPU and no interface leaps over checkpoints, too, if it goes on after one as after the one
+//     before;
 //   - the first period in which two jobs that meet on a GPU or a server could change the order of their keys.
 //
 // A group is closed if its jobs hold every GPU on which another job could disturb them, and no policy looks at what

@@ -218,6 +218,8 @@ TEST_CASE("a spare takes the place of a server that fails, at once or after a wh
   result = one.run();
   CHECK(result.jobs[0].state == JobState::failed);
   CHECK(result.jobs[0].reason == "needs 3 GPUs, the servers that aren't spares have 2");
+  std::swap(one.failures.spares, one.failures.cold_spares);
+  CHECK(one.run().jobs[0].reason == "needs 3 GPUs, the servers that aren't spares have 2");
 }
 
 TEST_CASE("a server that comes back with a job on its other GPUs becomes a spare when the job has left") {
