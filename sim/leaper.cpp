@@ -270,7 +270,11 @@ Time Leaper::window_horizon() const {
     if (!window.holds(run.arrival) || run.shared) continue;  // what shares a GPU may come to be faster
     last = std::max(last, run.timed() ? run.ends : earliest_end(job));
   }
-  return last;
+  if (!state_.options.failures.retries) return last;
+  // A failure may end a job for good.
+  for (const JobId job : state_.running)
+    if (!state_.own_failures.empty()) last = std::min(last, state_.own_failures[job.index()].at);
+  return std::min(last, state_.next_outage);
 }
 
 Time Leaper::horizon_of_closed(const Group& group) const {

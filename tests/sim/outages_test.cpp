@@ -471,6 +471,26 @@ TEST_CASE("laws of durations have their means") {
   CHECK(average(DurationLaw::constant(Time::seconds(10))) == near(10));
 }
 
+TEST_CASE("no leap passes the end of a measured run, which a failure may bring") {
+  // Job 0, which alone is measured, ends for good at 100 ns and not after 50,000 ns. Job 1 has done 9 iterations by
+  // then.
+  StruckCluster one{.servers = 2, .jobs = {}};
+  one.graphs = {"role w 1 | compute f w 10"};
+  for (const std::int64_t submit : {0, 5}) {
+    JobSpec job;
+    job.submit = Time::nanoseconds(submit);
+    job.iterations = 5'000;
+    job.gpu_share = kWholeGpu;
+    one.jobs.push_back(job);
+  }
+  one.window = {Time{}, Time::nanoseconds(1)};
+  one.failures.retries = 0;
+  one.failures.outages = {outage(100, 200, 0, 1)};
+  const RunResult result = one.run_both_ways();
+  CHECK(result.end.ns() == 100);
+  CHECK(result.jobs[1].iterations_done == 9);
+}
+
 TEST_CASE("domains of two kinds that overlap in part are remarked on, and those that nest aren't") {
   StruckCluster one{.servers = 12, .gpus_per_server = 2, .jobs = {timed_ns(0, 10)}};
   const DurationLaw late = DurationLaw::constant(Time::nanoseconds(1'000));
