@@ -135,8 +135,8 @@ void Outages::put_into_service(std::uint32_t server) {
 }
 
 /// Has spares take the places of servers that failed: hot ones, then those that start already, then cold ones, and of
-/// each the first. But first servers stay that were to become spares. Then starts cold ones for the hot ones that are
-/// missing.
+/// each the first. Before that, servers that were to become spares stay in service. At last, cold ones start for the
+/// hot ones that are missing.
 void Outages::replace_failed() {
   while (std::ssize(vacating_) > std::max<std::int64_t>(0, working_ - wanted())) stay_in_service(vacating_.back().of);
   for (; working_ < wanted() && !(hot_.empty() && warming_.empty() && cold_.empty()); ++working_) {
