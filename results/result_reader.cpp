@@ -5,6 +5,7 @@
 #include "sim/error.hpp"
 #include "sim/statistics.hpp"
 #include "text/atomic_file.hpp"
+#include "text/byte_source.hpp"
 #include "text/csv.hpp"
 #include "text/decimal.hpp"
 #include "text/file_complaints.hpp"
@@ -16,10 +17,12 @@
 #include <climits>
 #include <cmath>
 #include <filesystem>
-#include <map>
-#include <set>
+#include <optional>
+#include <string_view>
 #include <system_error>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -112,120 +115,145 @@ void read_summary(const std::string& path, StoredResults& results) {
   }
 }
 
-/// Reads the rows of jobs.csv and assigns each to the replica of its seed.
+/// Reads the rows of jobs.csv and assigns each to the replica of its seed. Results of many seeds have rows by the
+/// million, so it looks for the columns once and keeps no row.
 class JobRows {
  public:
-  JobRows(const CsvTable& table, std::string path, StoredResults& results)
-      : table_{table}, complaints_{std::move(path)}, results_{results} {}
+  JobRows(ByteSource& source, std::string path, StoredResults& results)
+      : complaints_{std::move(path)}, rows_{source, complaints_}, results_{results} {}
 
   void read() {
-    for (std::size_t i = 0; i < table_.header.size(); ++i) column_.emplace(table_.header[i], i);
-    for (const char* name : {"job_id", "state", "gpus", "submit_s", "start_s", "finish_s"})
-      if (!column_.contains(name)) complaints_.add({1, 0}, "", fmt::format("no column \"{}\"", name));
-    if (results_.replicas.size() > 1 && !column_.contains("replica"))
+    for (Column* each : {&replica_,       &job_id_,   &model_,   &state_,   &gpus_,      &iterations_,    &submit_,
+                         &start_,         &finish_,   &waited_,  &held_,    &mean_gpus_, &interruptions_, &overhead_,
+                         &redone_,        &away_,     &vc_,      &user_,    &outcome_,   &fusion_,        &compression_,
+                         &measured_wait_, &measured_, &follows_, &settled_, &iteration_})
+      find(*each);
+    for (const Metric& each : iteration_metrics()) find(figures_.emplace_back(Column{each.name}));
+    for (const Column* each : {&job_id_, &state_, &gpus_, &submit_, &start_, &finish_})
+      if (!each->index) complaints_.add({1, 0}, "", fmt::format("no column \"{}\"", each->name));
+    if (results_.replicas.size() > 1 && !replica_.index)
       complaints_.add({1, 0}, "", "no column \"replica\", but manifest.json has several");
     complaints_.throw_if_any();
-    for (const CsvRow& row : table_.rows) read_row(row);
+    for (const StoredReplica& each : results_.replicas) seeds_.push_back(fmt::format("{}", each.seed));
+    names_.resize(results_.replicas.size());
+    while (rows_.next()) read_row();
     complaints_.throw_if_any();
   }
 
  private:
-  void read_row(const CsvRow& row) {
-    StoredReplica* const replica = replica_of(row);
+  struct Column {
+    std::string_view name;
+    std::optional<std::size_t> index = std::nullopt;  ///< of the field; nothing if the file has no such column
+  };
+
+  void find(Column& column) const {
+    const auto found = std::ranges::find(rows_.header(), column.name);
+    if (found != rows_.header().end()) column.index = static_cast<std::size_t>(found - rows_.header().begin());
+  }
+
+  void read_row() {
+    const std::optional<std::size_t> replica = replica_of_row();
     StoredJob job;
-    job.name = field(row, "job_id");
-    if (!names_.emplace(replica, job.name).second)
-      complaints_.add({row.line, 0}, "job_id", fmt::format("\"{}\" appears twice", job.name));
-    job.model = field(row, "model");
-    job.state = state(row);
-    job.gpus = static_cast<int>(whole(row, "gpus", INT_MAX));
-    if (!field(row, "iterations").empty()) job.iterations = whole(row, "iterations", INT64_MAX);
-    job.submit = time(row, "submit_s").value_or(Time{});
-    job.start = time(row, "start_s");
-    job.finish = time(row, "finish_s");
-    job.waited = time(row, "waited_s");
-    job.held = time(row, "held_s").value_or(Time{});
-    if (const double mean = number(row, "mean_gpus"); mean > 0)
+    job.name = field(job_id_);
+    if (replica && !names_[*replica].insert(job.name).second)
+      complain(job_id_, fmt::format("\"{}\" appears twice", job.name));
+    job.model = field(model_);
+    job.state = state();
+    job.gpus = static_cast<int>(whole(gpus_, INT_MAX));
+    if (!field(iterations_).empty()) job.iterations = whole(iterations_, INT64_MAX);
+    job.submit = time(submit_).value_or(Time{});
+    job.start = time(start_);
+    job.finish = time(finish_);
+    job.waited = time(waited_);
+    job.held = time(held_).value_or(Time{});
+    if (const double mean = number(mean_gpus_); mean > 0)
       job.mean_gpus = mean;
     else if (!std::isnan(mean))
-      complaints_.add({row.line, 0}, "mean_gpus", fmt::format("expected a number above 0, got {:g}", mean));
-    if (!field(row, "interruptions").empty())
-      job.interruptions = static_cast<int>(whole(row, "interruptions", INT_MAX));
-    job.overhead = time(row, "overhead_s").value_or(Time{});
-    job.redone = time(row, "redone_s").value_or(Time{});
-    job.away = time(row, "away_s").value_or(Time{});
-    job.vc = field(row, "vc");
-    job.user = field(row, "user");
-    job.outcome = field(row, "outcome");
-    job.fusion = field(row, "fusion");
-    job.compression = field(row, "compression");
-    job.measured_wait = time(row, "measured_wait_s");
-    job.measured = field(row, "measured") != "0";
-    job.follows = field(row, "follows") == "1";
-    job.is_variant = !field(row, "settled").empty();
-    if (!field(row, "iteration_s").empty())
-      for (const Metric& each : iteration_metrics()) job.iteration.push_back(number(row, each.name));
+      complain(mean_gpus_, fmt::format("expected a number above 0, got {:g}", mean));
+    if (!field(interruptions_).empty()) job.interruptions = static_cast<int>(whole(interruptions_, INT_MAX));
+    job.overhead = time(overhead_).value_or(Time{});
+    job.redone = time(redone_).value_or(Time{});
+    job.away = time(away_).value_or(Time{});
+    job.vc = field(vc_);
+    job.user = field(user_);
+    job.outcome = field(outcome_);
+    job.fusion = field(fusion_);
+    job.compression = field(compression_);
+    job.measured_wait = time(measured_wait_);
+    job.measured = field(measured_) != "0";
+    job.follows = field(follows_) == "1";
+    job.is_variant = !field(settled_).empty();
+    if (!field(iteration_).empty())
+      for (const Column& each : figures_) job.iteration.push_back(number(each));
     if (job.state == JobState::finished && (!job.start || !job.finish))
-      complaints_.add({row.line, 0}, "state", "finished, but without start_s and finish_s");
-    if (replica != nullptr) replica->jobs.push_back(std::move(job));
+      complain(state_, "finished, but without start_s and finish_s");
+    if (replica) results_.replicas[*replica].jobs.push_back(std::move(job));
   }
 
-  StoredReplica* replica_of(const CsvRow& row) {
-    if (!column_.contains("replica")) return &results_.replicas.front();
-    for (StoredReplica& replica : results_.replicas)
-      if (field(row, "replica") == fmt::format("{}", replica.seed)) return &replica;
-    complaints_.add({row.line, 0}, "replica",
-                    fmt::format("no replica of manifest.json has the seed \"{}\"", field(row, "replica")));
-    return nullptr;
+  std::optional<std::size_t> replica_of_row() {
+    if (!replica_.index) return 0;
+    const auto found = std::ranges::find(seeds_, field(replica_));
+    if (found != seeds_.end()) return static_cast<std::size_t>(found - seeds_.begin());
+    complain(replica_, fmt::format("no replica of manifest.json has the seed \"{}\"", field(replica_)));
+    return std::nullopt;
   }
 
-  /// The field; empty if there is no such column.
-  const std::string& field(const CsvRow& row, std::string_view name) const {
-    static const std::string none;
-    const auto found = column_.find(name);
-    return found == column_.end() ? none : row.fields[found->second];
+  void complain(const Column& column, std::string reason) {
+    complaints_.add({rows_.line(), 0}, std::string{column.name}, std::move(reason));
   }
 
-  JobState state(const CsvRow& row) {
+  /// The field of the current row; empty if there is no such column.
+  [[nodiscard]] std::string_view field(const Column& column) const {
+    return column.index ? rows_.fields()[*column.index] : std::string_view{};
+  }
+
+  JobState state() {
     for (const JobState state : {JobState::submitted, JobState::queued, JobState::running, JobState::preempted,
                                  JobState::finished, JobState::failed})
-      if (field(row, "state") == to_string(state)) return state;
-    complaints_.add({row.line, 0}, "state", fmt::format("unknown state \"{}\"", field(row, "state")));
+      if (field(state_) == to_string(state)) return state;
+    complain(state_, fmt::format("unknown state \"{}\"", field(state_)));
     return JobState::submitted;
   }
 
-  std::int64_t whole(const CsvRow& row, const char* name, std::int64_t maximum) {
-    return read_whole(field(row, name), 0, maximum, {row.line, 0}, name, complaints_);
+  std::int64_t whole(const Column& column, std::int64_t maximum) {
+    return read_whole(field(column), 0, maximum, {rows_.line(), 0}, std::string{column.name}, complaints_);
   }
 
-  std::optional<Time> time(const CsvRow& row, const char* name) {
-    const std::string& text = field(row, name);
+  std::optional<Time> time(const Column& column) {
+    const std::string_view text = field(column);
     if (text.empty()) return std::nullopt;
     constexpr int kNanosecondDigits = 9;
     const ScaledDecimal seconds = parse_scaled(text, kNanosecondDigits);
     if (seconds.error != DecimalError::none || seconds.value < 0) {
-      complaints_.add({row.line, 0}, name, fmt::format("expected seconds >= 0, got \"{}\"", text));
+      complain(column, fmt::format("expected seconds >= 0, got \"{}\"", text));
       return std::nullopt;
     }
     return Time::nanoseconds(seconds.value);
   }
 
   /// NaN if the field is empty, or there is no such column.
-  double number(const CsvRow& row, std::string_view name) {
-    const std::string& text = field(row, name);
+  double number(const Column& column) {
+    const std::string_view text = field(column);
     if (text.empty()) return kNaN;
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error == std::errc{} && end == text.data() + text.size()) return number;
-    complaints_.add({row.line, 0}, std::string{name}, fmt::format("expected a number, got \"{}\"", text));
+    complain(column, fmt::format("expected a number, got \"{}\"", text));
     return kNaN;
   }
 
-  const CsvTable& table_;
   FileComplaints complaints_;
+  CsvRows rows_;
   StoredResults& results_;
-  std::map<std::string, std::size_t, std::less<>> column_;
-  std::set<std::pair<const StoredReplica*, std::string>> names_;
+  Column replica_{"replica"}, job_id_{"job_id"}, model_{"model"}, state_{"state"}, gpus_{"gpus"};
+  Column iterations_{"iterations"}, submit_{"submit_s"}, start_{"start_s"}, finish_{"finish_s"}, waited_{"waited_s"};
+  Column held_{"held_s"}, mean_gpus_{"mean_gpus"}, interruptions_{"interruptions"}, overhead_{"overhead_s"};
+  Column redone_{"redone_s"}, away_{"away_s"}, vc_{"vc"}, user_{"user"}, outcome_{"outcome"}, fusion_{"fusion"};
+  Column compression_{"compression"}, measured_wait_{"measured_wait_s"}, measured_{"measured"}, follows_{"follows"};
+  Column settled_{"settled"}, iteration_{"iteration_s"};
+  std::vector<Column> figures_;                         ///< of iterations, in the order of iteration_metrics()
+  std::vector<std::string> seeds_;                      ///< by replica, as the file writes them
+  std::vector<std::unordered_set<std::string>> names_;  ///< of the jobs that came, by replica
 };
 
 }  // namespace
@@ -307,8 +335,7 @@ StoredResults read_results(const std::string& folder) {
   StoredResults results = read_result_manifest(folder);
   read_summary(result_file(folder, "summary.json"), results);
   const std::string jobs = result_file(folder, "jobs.csv");
-  const CsvTable table = parse_csv(read_file(jobs), jobs);
-  JobRows{table, jobs, results}.read();
+  JobRows{*open_file(jobs), jobs, results}.read();
   return results;
 }
 

@@ -47,10 +47,11 @@ build_all() {
   build "$@" && cmake --build --preset "$1" -j "$jobs" --target benches
 }
 
-# run_tests PRESET [ctest arguments]; the slowest ten are in build/log/slowest-PRESET.txt.
+# run_tests PRESET [ctest arguments]; the slowest ten are in build/log/slowest-PRESET.txt. It runs one test more than there
+# are cores, because some tests wait most of their time, such as those of Slurm.
 run_tests() {
   local log=build/log/ctest-$1.log status=0
-  ctest --test-dir "build/$1" -j "$jobs" --no-tests=error --output-on-failure "${@:2}" 2>&1 | tee "$log" || status=$?
+  ctest --test-dir "build/$1" -j $((jobs + 1)) --no-tests=error --output-on-failure "${@:2}" 2>&1 | tee "$log" || status=$?
   sed -nE 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) .* ([0-9.]+) sec$/\2 s  \1/p' "$log" | sort -rn | head -n 10 \
     >"build/log/slowest-$1.txt"
   return "$status"

@@ -1,8 +1,9 @@
 #include "text/csv.hpp"
 
-#include "sim/complaints.hpp"
+#include "sim/error.hpp"
 #include "text/byte_source.hpp"
 #include "text/decimal.hpp"
+#include "text/file_complaints.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -192,23 +193,30 @@ void RowReader::fail(int line, std::string reason) const {
   throw InputError{{.file = file_, .line = line, .reason = std::move(reason)}};
 }
 
+CsvRows::CsvRows(ByteSource& source, FileComplaints& complaints)
+    : rows_{source, complaints.file(), {.guarded = true}}, complaints_{complaints} {
+  if (!rows_.next())
+    throw InputError{{.file = complaints.file(), .reason = "the file is empty; expected a header line"}};
+  header_.assign(rows_.fields().begin(), rows_.fields().end());
+}
+
+bool CsvRows::next() {
+  while (rows_.next()) {
+    const std::size_t got = rows_.fields().size();
+    if (got == header_.size()) return true;
+    complaints_.add({rows_.line(), 0}, "",
+                    fmt::format("expected {} fields as in the header, got {}", header_.size(), got));
+  }
+  return false;
+}
+
 CsvTable parse_csv(std::string_view text, const std::string& name) {
   TextSource source{text};
-  RowReader rows{source, name, {.guarded = true}};
-  CsvTable table;
-  if (!rows.next()) throw InputError{{.file = name, .reason = "the file is empty; expected a header line"}};
-  table.header.assign(rows.fields().begin(), rows.fields().end());
-  Complaints complaints;
-  while (rows.next()) {
-    const std::span<const std::string_view> fields = rows.fields();
-    const std::size_t expected = table.header.size();
-    if (fields.size() == expected)
-      table.rows.push_back({.line = rows.line(), .fields = {fields.begin(), fields.end()}});
-    else
-      complaints.add({.file = name,
-                      .line = rows.line(),
-                      .reason = fmt::format("expected {} fields as in the header, got {}", expected, fields.size())});
-  }
+  FileComplaints complaints{name};
+  CsvRows rows{source, complaints};
+  CsvTable table{.header = rows.header(), .rows = {}};
+  while (rows.next())
+    table.rows.push_back({.line = rows.line(), .fields = {rows.fields().begin(), rows.fields().end()}});
   complaints.throw_if_any();
   return table;
 }

@@ -12,6 +12,7 @@
 namespace contend {
 
 class ByteSource;
+class FileComplaints;
 
 /// The syntax of the rows of a text.
 struct RowSyntax {
@@ -61,6 +62,26 @@ class RowReader {
   int row_line_ = 0;
   std::vector<std::string_view> fields_;
   std::vector<std::pair<std::size_t, std::size_t>> bounds_;  ///< of quoted rows: offsets from row_
+};
+
+/// Reads the rows of a table below its header one by one, as append_csv_field() writes them. It skips blank lines.
+class CsvRows {
+ public:
+  /// `source` and `complaints` must outlive it. Throws InputError if there is no header.
+  CsvRows(ByteSource& source, FileComplaints& complaints);
+
+  [[nodiscard]] const std::vector<std::string>& header() const { return header_; }
+  /// Goes to the next row with as many fields as the header, and complains about others; returns false at the end.
+  /// Throws InputError as RowReader::next() does.
+  [[nodiscard]] bool next();
+  /// The fields of the current row; they are valid until next().
+  [[nodiscard]] std::span<const std::string_view> fields() const { return rows_.fields(); }
+  [[nodiscard]] int line() const { return rows_.line(); }
+
+ private:
+  RowReader rows_;
+  FileComplaints& complaints_;
+  std::vector<std::string> header_;
 };
 
 /// A row of a CsvTable.
