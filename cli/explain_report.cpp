@@ -64,7 +64,7 @@ class Story {
     std::size_t wait = 0;
     for (const JobAttempt& attempt : explanation_.attempts) {
       wait = tell_wait(wait, attempt.from);
-      line(attempt.from, "starts on " + servers_text(attempt));
+      tell_start(attempt);
       tell_changes(attempt);
       tell_end(attempt);
     }
@@ -105,6 +105,9 @@ class Story {
       case Why::throttled:
         return wait.last.place == 0 ? fmt::format("a rule of {} holds it back for now", report_.scheduling)
                                     : line_text(wait);
+      case Why::between_decisions:
+        return fmt::format("it came after {} last divided the GPUs, and waits until it divides them again",
+                           report_.scheduling);
     }
     return cause_name(wait.why);
   }
@@ -204,6 +207,14 @@ class Story {
     std::string text;
     for (const JobId each : explanation_.after) text += (text.empty() ? ", after " : ", ") + of(each).name;
     return text;
+  }
+
+  void tell_start(const JobAttempt& attempt) {
+    std::string text = "starts on " + servers_text(attempt);
+    // Its end may cut the restart short.
+    const Time pause = std::min(attempt.pause, attempt.to - attempt.from);
+    if (pause > Time{}) text += fmt::format(", and restarts for {}", seconds(pause));
+    line(attempt.from, text);
   }
 
   void tell_changes(const JobAttempt& attempt) {
@@ -436,6 +447,7 @@ void write_attempts(JsonWriter& json, const ExplainReport& report) {
     json.begin_object();
     write_time(json, "from_s", attempt.from);
     write_time(json, "to_s", attempt.to);
+    write_time(json, "restart_s", attempt.pause);
     json.member("ended_by", words.at(attempt.end)).member("cause", attempt.cause);
     json.key("servers").begin_array();
     for (const auto& [server, gpus] : attempt.servers)

@@ -59,6 +59,8 @@ const char* cause_name(const std::optional<Why>& why) {
       return "passed_over";
     case Why::throttled:
       return "throttled";
+    case Why::between_decisions:
+      return "between_decisions";
   }
   return "?";
 }
@@ -83,7 +85,7 @@ bool WaitRecorder::just_preempted(Time now) const {
   return !attempts.empty() && attempts.back().end == JobAttempt::End::preempted && attempts.back().to == now;
 }
 
-void WaitRecorder::started(Time now, JobId job, std::span<const GpuId> gpus) {
+void WaitRecorder::started(Time now, JobId job, std::span<const GpuId> gpus, Time pause) {
   running_.push_back(occupancies_.size());
   occupancies_.push_back({job, static_cast<int>(gpus.size()), now, Time::never()});
   if (job != job_) {
@@ -99,6 +101,7 @@ void WaitRecorder::started(Time now, JobId job, std::span<const GpuId> gpus) {
   std::sort(gpus_.begin(), gpus_.end());
   JobAttempt attempt;
   attempt.from = now;
+  attempt.pause = pause;
   attempt.gpus = gpus_;
   for (const GpuId gpu : gpus_) {
     const ServerId server{gpu.index() / gpus_per_server_};

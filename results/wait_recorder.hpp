@@ -49,6 +49,7 @@ struct JobAttempt {
   Time to = Time::never();
   End end = End::open;                                ///< open: the run ended first; failed: the job queued again;
                                                       ///< interrupted: by a failure of what it ran on, or its own
+  Time pause;                                         ///< at its begin, without work: it restarts from a checkpoint
   std::string cause;                                  ///< interrupted: what failed, in words
   std::vector<GpuId> gpus;                            ///< ascending
   std::vector<std::pair<ServerId, int>> servers;      ///< ascending, with the number of GPUs on each
@@ -96,7 +97,7 @@ class WaitRecorder final : public DecisionObserver {
   WaitRecorder(JobId job, std::span<const JobSpec> jobs, int gpus_per_server);
 
   void queued(Time now, JobId job) override;
-  void started(Time now, JobId job, std::span<const GpuId> gpus) override;
+  void started(Time now, JobId job, std::span<const GpuId> gpus, Time pause) override;
   void preempted(Time now, JobId job, JobId by) override;
   void resized(Time now, JobId job) override;
   void interrupted(Time now, JobId job, std::string_view cause) override;

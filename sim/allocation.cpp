@@ -142,7 +142,8 @@ void Allocation::start_sharing(JobId job, std::span<const GpuId> gpus) {
   hold(job, gpus);
   run.waited += state_.clock - run.since;
   run.since = state_.clock;
-  if (state_.options.decisions != nullptr) state_.options.decisions->started(state_.clock, job, run.gpus);
+  if (state_.options.decisions != nullptr)
+    state_.options.decisions->started(state_.clock, job, run.gpus, run.pause(state_.costs_of(run)));
   if (run.timed()) return start_timed(run, job);
   const std::int32_t graph = state_.pace_on(*run.spec, run.width, run.type).graph;
   use_graph(run, graph);

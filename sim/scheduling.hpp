@@ -14,15 +14,16 @@ namespace contend {
 
 /// The reason why a job that a policy considered does not start now.
 enum class Why : std::uint8_t {
-  no_gpus,      ///< fewer GPUs are free than it needs
-  no_place,     ///< the placement policy has no place for it
-  place_taken,  ///< it must run on certain GPUs, and `by` holds one of them
-  quota,        ///< the quota of its virtual cluster, or its fair share, is used up
-  behind,       ///< it may not overtake `by`, which waits in front of it
-  reserved,     ///< it would delay the reservation of `by`
-  outranked,    ///< `by` runs and may not be preempted for it
-  passed_over,  ///< the policy divides the GPUs among jobs, and gives it none
-  throttled,    ///< a rule of the policy on rates or times holds it back
+  no_gpus,            ///< fewer GPUs are free than it needs
+  no_place,           ///< the placement policy has no place for it
+  place_taken,        ///< it must run on certain GPUs, and `by` holds one of them
+  quota,              ///< the quota of its virtual cluster, or its fair share, is used up
+  behind,             ///< it may not overtake `by`, which waits in front of it
+  reserved,           ///< it would delay the reservation of `by`
+  outranked,          ///< `by` runs and may not be preempted for it
+  passed_over,        ///< the policy divides the GPUs among jobs, and gives it none
+  throttled,          ///< a rule of the policy on rates or times holds it back
+  between_decisions,  ///< it queued after the policy decided last, and the policy decides at times of its own
 };
 
 /// The place of a waiting job in the order in which a policy serves the jobs that wait for time on a type of servers.
@@ -45,7 +46,8 @@ class DecisionObserver {
   virtual ~DecisionObserver() = default;
   /// The job waits from now on.
   virtual void queued(Time now, JobId job) = 0;
-  virtual void started(Time now, JobId job, std::span<const GpuId> gpus) = 0;
+  /// `pause`: for so long it does no work on these GPUs, because it restarts from a checkpoint.
+  virtual void started(Time now, JobId job, std::span<const GpuId> gpus, Time pause) = 0;
   virtual void preempted(Time now, JobId job, JobId by) = 0;
   /// The job left its GPUs to start at once on another number of them; started() follows.
   virtual void resized(Time /*now*/, JobId /*job*/) {}

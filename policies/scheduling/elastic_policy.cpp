@@ -57,6 +57,7 @@ void ElasticPolicy::queued(const JobView& job) {
   if (const auto known = ties_.find(job.id); known != ties_.end()) jobs_.erase(known->second);
   ties_[job.id] = job.tie;
   jobs_[job.tie] = job.id;
+  new_.insert(job.id);
 }
 
 void ElasticPolicy::left(JobId job) {
@@ -65,6 +66,7 @@ void ElasticPolicy::left(JobId job) {
   jobs_.erase(known->second);
   ties_.erase(known);
   starts_.erase(job);
+  new_.erase(job);
 }
 
 std::vector<ElasticJob> ElasticPolicy::jobs_now(const ClusterView& cluster, std::int32_t owner,
@@ -157,8 +159,9 @@ void ElasticPolicy::pass(const ClusterView& cluster, SchedulingActions& actions)
     return;
   }
   if (period_ > Time{} && cluster.now().ns() % period_.ns() != 0) {
-    for (const auto& [tie, id] : jobs_)
-      if (actions.recording() && !cluster.job(id).running) actions.blocked(id, Why::throttled);
+    if (!actions.recording()) return;
+    for (const JobId id : new_)
+      if (!cluster.job(id).running) actions.blocked(id, Why::between_decisions);
     return;
   }
   std::map<std::int32_t, JobView> owners;  // each with a job of its own
@@ -176,6 +179,7 @@ void ElasticPolicy::pass(const ClusterView& cluster, SchedulingActions& actions)
     carry_out(jobs, division, cluster, actions);
     next_ = std::min(next_, division.next);
   }
+  new_.clear();
 }
 
 Time ElasticPolicy::next_decision(const ClusterView& cluster) {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -101,6 +102,7 @@ class ElasticPolicy : public SchedulingPolicy {
   std::map<std::int64_t, JobId> jobs_;  // by JobView::tie
   std::map<JobId, std::int64_t> ties_;
   std::map<JobId, int> starts_;
+  std::set<JobId> new_;        // that have queued since the last decision
   Time next_ = Time::never();  // that the policy has asked for
   std::size_t servers_ = 0;
 };

@@ -323,7 +323,10 @@ void RoundPolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   if (!actions.recording()) return;
   for (const auto& [key, job] : jobs_) {
     if (job.type >= 0) continue;
-    actions.blocked(key.second, job.is_taken ? Why::no_place : Why::throttled);
+    actions.blocked(key.second, job.is_taken           ? Why::no_place
+                                : !job.alone.has_share ? Why::between_decisions
+                                : job.place.place == 0 ? Why::passed_over
+                                                       : Why::throttled);
     if (!job.is_taken && job.place.place > 0) actions.in_line(key.second, job.place);
   }
 }

@@ -171,7 +171,10 @@ class Shockwave final : public SchedulingPolicy {
     }
     if (!actions.recording()) return;
     for (const auto& [tie, job] : jobs_)
-      if (!cluster.job(job.id).running) actions.blocked(job.id, job.is_taken ? Why::no_place : Why::throttled);
+      if (!cluster.job(job.id).running)
+        actions.blocked(job.id, job.is_taken     ? Why::no_place
+                                : job.end_s == 0 ? Why::between_decisions  // look() hasn't seen it
+                                                 : Why::passed_over);
   }
 
  private:

@@ -100,10 +100,12 @@ std::vector<Complaint> types_complaints(const Scenario& scenario) {
   const auto policies = scheduling_policies();
   const auto policy = std::ranges::find(policies, scenario.scheduling.name, &PolicyRow<SchedulingPolicy>::name);
   if (policy != policies.end() && policy->one_type && names.size() > 1)
-    complain("policies.scheduling",
-             fmt::format("`{}` divides the GPUs of one type of servers, and cluster.types has {}", policy->name,
-                         names.size()),
-             "keep one type, or choose a policy that knows types, such as max-min");
+    complain(
+        "policies.scheduling",
+        fmt::format("`{}` divides the GPUs of one type of servers, and cluster.types has {}", policy->name,
+                    names.size()),
+        "keep one type, or choose a policy that knows types: sia, lyra or themis also change the number of GPUs of "
+        "a job, max-min and others divide time");
   const auto& reference = scenario.workload.reference_type;
   if (reference && std::ranges::find(names, *reference) == names.end())
     complain("workload.reference_type", fmt::format("cluster.types has no type \"{}\"", *reference),

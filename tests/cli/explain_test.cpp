@@ -175,6 +175,38 @@ TEST_CASE("the story says where a job stands in the line for time on a type of G
   CHECK(contains(json.out, "\"in_line_first\": {\n        \"type\": \"v100\",\n        \"place\": 3\n"));
 }
 
+TEST_CASE("the story says how long a restart takes, and that a policy divides the GPUs at times of its own") {
+  Workplace here;
+  here.write("jobs.csv",
+             "job_id,submit_s,model,gpus,min_gpus,max_gpus,iterations\n"
+             "a,0,m,2,1,4,400\nb,70,m,2,1,4,100\nc,75,m,2,2,2,5\n");
+  here.write("rates.csv", "model,type,gpus,iterations_per_s\nm,t,1,1\nm,t,2,2\nm,t,4,4\n");
+  here.write("run.yaml",
+             "schema_version: 1\nname: run\ncluster: {types: [{name: t, servers: 1, gpus_per_server: 4}]}\n"
+             "policies: {scheduling: fifo, placement: first-fit}\n"
+             "checkpoints: {restart_cost: 20s}\nworkload: {jobs: jobs.csv, throughputs: rates.csv}\n");
+  const auto story = [&](const std::string& job, const std::string& policy) {
+    const Outcome outcome = here.contend("explain run.yaml " + job + " --set 'policies.scheduling=" + policy + "'");
+    CHECK_MESSAGE(outcome.code == 0, outcome.err);
+    return outcome.out;
+  };
+  for (const std::string policy : {"{policy: optimus, period_s: 60}", "{policy: shockwave, round_s: 60}",
+                                   "{policy: max-min, round_s: 60, reallocate_s: 120}"}) {
+    const std::string name = policy.substr(9, policy.find(',') - 9);
+    CHECK(contains(story("b", policy), "70 s  waits 50 s: it came after " + name +
+                                           " last divided the GPUs, and waits until it divides them again\n"
+                                           "         120 s  starts on server 0 (2 GPUs)\n"));
+  }
+  const std::string shockwave = story("a", "{policy: shockwave, round_s: 60}");
+  CHECK(contains(shockwave, "         120 s  waits 60 s: shockwave gives the GPUs to other jobs\n"));
+  CHECK(contains(shockwave,
+                 "         180 s  starts on server 0 (2 GPUs), and restarts for 20 s\n"
+                 "         280 s  finishes, 280 s after its submission\n"));
+  const Outcome json =
+      here.contend("explain run.yaml a --json --set 'policies.scheduling={policy: shockwave, round_s: 60}'");
+  CHECK(contains(json.out, "\"from_s\": 180,\n      \"to_s\": 280,\n      \"restart_s\": 20,"));
+}
+
 TEST_CASE("the story names what failed, on which GPU or server, and the policy that divides the GPUs") {
   Workplace here;
   here.write("jobs.csv",

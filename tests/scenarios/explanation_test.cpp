@@ -48,8 +48,8 @@ class Recorders final : public DecisionObserver {
   void queued(Time now, JobId job) override {
     for (WaitRecorder& each : all_) each.queued(now, job);
   }
-  void started(Time now, JobId job, std::span<const GpuId> gpus) override {
-    for (WaitRecorder& each : all_) each.started(now, job, gpus);
+  void started(Time now, JobId job, std::span<const GpuId> gpus, Time pause) override {
+    for (WaitRecorder& each : all_) each.started(now, job, gpus, pause);
   }
   void preempted(Time now, JobId job, JobId by) override {
     for (WaitRecorder& each : all_) each.preempted(now, job, by);

@@ -34,7 +34,7 @@ struct PlacedJobs : ListedJobs {
 class Starts final : public DecisionObserver {
  public:
   void queued(Time, JobId) override {}
-  void started(Time, JobId job, std::span<const GpuId> gpus) override {
+  void started(Time, JobId job, std::span<const GpuId> gpus, Time) override {
     for (const GpuId gpu : gpus) by_job[job.value()].push_back(gpu.value());
   }
   void preempted(Time, JobId, JobId) override {}

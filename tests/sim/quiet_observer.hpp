@@ -11,7 +11,7 @@ namespace contend::test {
 class QuietObserver : public DecisionObserver {
  public:
   void queued(Time, JobId) override {}
-  void started(Time, JobId, std::span<const GpuId>) override {}
+  void started(Time, JobId, std::span<const GpuId>, Time) override {}
   void preempted(Time, JobId, JobId) override {}
   void ended(Time, JobId, bool) override {}
   void rejected(Time, JobId, std::string_view) override {}

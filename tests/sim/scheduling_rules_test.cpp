@@ -335,7 +335,7 @@ class Reasons final : public DecisionObserver {
  public:
   explicit Reasons(std::map<std::uint32_t, Why>& last) : last_{last} {}
   void queued(Time, JobId) override {}
-  void started(Time, JobId, std::span<const GpuId>) override {}
+  void started(Time, JobId, std::span<const GpuId>, Time) override {}
   void preempted(Time, JobId, JobId) override {}
   void ended(Time, JobId, bool) override {}
   void rejected(Time, JobId, std::string_view) override {}
