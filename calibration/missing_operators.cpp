@@ -1,6 +1,7 @@
 #include "calibration/missing_operators.hpp"
 
 #include "calibration/layer_operators.hpp"
+#include "sim/counted.hpp"
 
 #include <algorithm>
 #include <map>
@@ -29,7 +30,7 @@ std::string layers_text(const std::vector<std::string>& layers) {
   const std::span<const std::string> named = std::span{layers}.first(std::min(kNamed, layers.size()));
   if (named.size() == layers.size()) return fmt::format("{}", fmt::join(named, ", "));
   const std::size_t more = layers.size() - named.size();
-  return fmt::format("{} and {} more layer{}", fmt::join(named, ", "), more, more == 1 ? "" : "s");
+  return fmt::format("{} and {}", fmt::join(named, ", "), counted(more, "more layer"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "network/collectives/algorithm.hpp"
 #include "network/library/nccl_model.hpp"
 #include "report/collective_figures.hpp"
+#include "sim/counted.hpp"
 #include "text/csv.hpp"
 #include "text/json_writer.hpp"
 #include "text/quantities.hpp"
@@ -62,8 +63,8 @@ std::vector<Series> series_of(const std::vector<CollectiveRow>& rows) {
 }
 
 std::string title_of(const Series& series) {
-  return fmt::format("{} among {} ranks on {} {}", name_of(series.kind), series.ranks, series.servers,
-                     series.servers == 1 ? "server" : "servers");
+  return fmt::format("{} among {} on {}", name_of(series.kind), counted(series.ranks, "rank"),
+                     counted(series.servers, "server"));
 }
 
 /// `NCCL 2.29.2: 5 sizes, median deviation -0.6%, of the absolute value 5.5%`
@@ -218,7 +219,7 @@ std::string collective_svg(const std::vector<CollectiveRow>& rows) {
   for (const auto& [key, points] : curves) {
     const auto& [kind, servers, ranks, source, measured] = key;
     CollectiveCurve curve;
-    curve.name = fmt::format("{}, {} ranks on {} {}", source, ranks, servers, servers == 1 ? "server" : "servers");
+    curve.name = fmt::format("{}, {} on {}", source, counted(ranks, "rank"), counted(servers, "server"));
     curve.kind = kind;
     curve.ranks = ranks;
     curve.measured = measured;

@@ -3,6 +3,7 @@
 #include "cli/study_explain.hpp"
 #include "cli/text_table.hpp"
 #include "results/folding_report.hpp"
+#include "sim/counted.hpp"
 #include "text/decimal.hpp"
 #include "text/json_writer.hpp"
 
@@ -142,7 +143,7 @@ class Story {
   }
   [[nodiscard]] const JobResult& self() const { return of(report_.job.job); }
   [[nodiscard]] const JobResult& of(JobId job) const { return jobs_[job.index()]; }
-  static std::string gpus_text(std::int64_t gpus) { return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s"); }
+  static std::string gpus_text(std::int64_t gpus) { return counted(gpus, "GPU"); }
   std::string holder_name(JobId job) const { return fmt::format("{} ({})", of(job).name, gpus_text(of(job).gpus)); }
 
   void line(Time at, const std::string& what) { out_ += fmt::format("{:>14}  {}\n", seconds(at), what); }
@@ -168,8 +169,7 @@ class Story {
 
   std::string holders_text(const WaitInterval& wait) const {
     if (wait.running == 0) return {};
-    std::string out =
-        fmt::format("{} held by {} job{}: ", gpus_text(wait.held_gpus), wait.running, wait.running == 1 ? "" : "s");
+    std::string out = fmt::format("{} held by {}: ", gpus_text(wait.held_gpus), counted(wait.running, "job"));
     const std::size_t shown = std::min(wait.holders.size(), kShownHolders);
     for (std::size_t i = 0; i < shown; ++i) {
       const GpuHolder& holder = wait.holders[i];

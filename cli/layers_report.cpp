@@ -4,6 +4,7 @@
 #include "calibration/missing_operators.hpp"
 #include "cli/text_table.hpp"
 #include "scenarios/training/trained_model.hpp"
+#include "sim/counted.hpp"
 #include "text/decimal.hpp"
 #include "text/json_writer.hpp"
 
@@ -35,8 +36,8 @@ std::string summary_text(const BasisSummary& summary) {
        {PredictionBasis::measured, PredictionBasis::interpolated, PredictionBasis::extrapolated}) {
     const auto i = static_cast<std::size_t>(basis);
     if (summary.layers[i] > 0)
-      parts.push_back(fmt::format("{} {} layer{} ({:.1f}% of the time)", to_string(basis), summary.layers[i],
-                                  summary.layers[i] == 1 ? "" : "s", 100 * summary.seconds[i] / total));
+      parts.push_back(fmt::format("{} {} ({:.1f}% of the time)", to_string(basis), counted(summary.layers[i], "layer"),
+                                  100 * summary.seconds[i] / total));
   }
   return fmt::format(
       "{}; expected error of the sum: {:.1f}% if the layers' errors are fully correlated, {:.1f}% if independent\n",

@@ -8,6 +8,7 @@
 #include "scenarios/training/parallel_job.hpp"
 #include "scenarios/training/parallel_memory.hpp"
 #include "scenarios/training/training_graphs.hpp"
+#include "sim/counted.hpp"
 #include "sim/error.hpp"
 #include "text/json_writer.hpp"
 #include "text/quantities.hpp"
@@ -29,10 +30,6 @@ namespace contend {
 namespace {
 
 constexpr double kTera = 1e12;
-
-std::string times_of(int count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 std::string degrees_text(const ParallelJob& job, const PolicyChoice& schedule) {
   const TrainingIteration& it = job.iteration;
@@ -121,12 +118,13 @@ std::string job_text(const Scenario& scenario, const TrainingEntry& entry, int g
   const SequenceSums sums = job.sums();
   const auto per_gpu = [&](double all) { return all / gpus / seconds / kTera; };
   const std::string device = entry.device.profile.value_or(entry.device.name);
-  std::string text = fmt::format("{}: {} in {} on {} GPUs ({})\n", entry.name, model.name, to_string(entry.type), gpus,
-                                 entry.parallel->devices.empty() ? device : join(entry.parallel->devices));
+  std::string text =
+      fmt::format("{}: {} in {} on {} ({})\n", entry.name, model.name, to_string(entry.type), counted(gpus, "GPU"),
+                  entry.parallel->devices.empty() ? device : join(entry.parallel->devices));
   text += fmt::format("  {}\n", degrees_text(job, entry.parallel->schedule));
   text += fmt::format("  {} of {} of {} tokens on each data-parallel rank: {} sequences, {:.0f} tokens an iteration\n",
-                      job.micro_batches == 1 ? "1 micro-batch" : fmt::format("{} micro-batches", job.micro_batches),
-                      times_of(entry.batch.value_or(1), "sequence"), job.sequence, job.samples, job.work.tokens);
+                      counted(job.micro_batches, "micro-batch", "micro-batches"),
+                      counted(entry.batch.value_or(1), "sequence"), job.sequence, job.samples, job.work.tokens);
   if (job.documents)
     text += fmt::format(
         "  {:.0f} documents, {:.1f}% of the tokens of these sequences; attention is {:.1f}% of that of whole sequences "
@@ -240,7 +238,7 @@ std::string parallel_svg(const Scenario& scenario) {
   constexpr std::size_t kMostPasses = 50'000;
   std::vector<std::pair<std::string, ParallelJob>> jobs;
   for (const auto& [name, gpus] : parallel_jobs(scenario)) {
-    jobs.emplace_back(fmt::format("{} on {} GPUs", name, gpus),
+    jobs.emplace_back(fmt::format("{} on {}", name, counted(gpus, "GPU")),
                       planned_job(scenario, *find_entry(scenario, name), gpus));
     const PipelinePlan& plan = jobs.back().second.iteration.plan;
     std::size_t passes = 0;

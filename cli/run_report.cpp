@@ -8,6 +8,7 @@
 #include "results/result_columns.hpp"
 #include "results/result_writer.hpp"
 #include "scenarios/run/scenario_failures.hpp"
+#include "sim/counted.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -131,9 +132,8 @@ std::string periods_line(const Scenario& scenario, const RunResult& run) {
   for (const JobResult& job : run.jobs) sizes.insert({job.gpus, job.notes.state, job.notes.passes});
   if (sizes.empty()) return {};
   const auto period = [&](const SavedJob& job) {
-    return fmt::format("{:.5g} s for jobs of {} GPU{}",
-                       checkpoint_costs(scenario, job).checkpoint_interval.to_seconds(), job.gpus,
-                       job.gpus == 1 ? "" : "s");
+    return fmt::format("{:.5g} s for jobs of {}", checkpoint_costs(scenario, job).checkpoint_interval.to_seconds(),
+                       counted(job.gpus, "GPU"));
   };
   std::string text = period(*sizes.begin());
   if (sizes.size() > 1) text += fmt::format(", {}", period(*sizes.rbegin()));

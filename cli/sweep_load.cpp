@@ -2,6 +2,7 @@
 
 #include "cli/load.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
+#include "sim/counted.hpp"
 #include "sim/error.hpp"
 #include "text/sha256.hpp"
 
@@ -112,8 +113,8 @@ std::optional<SweepPlan> sweep_of(const std::string& path, const std::vector<std
 
 std::string extent_text(const SweepPlan& plan) {
   const std::size_t points = plan.points().size();
-  return fmt::format("{} point{} x {} seed{} = {} run{}", points, points == 1 ? "" : "s", plan.info().repeat,
-                     plan.info().repeat == 1 ? "" : "s", plan.info().runs, plan.info().runs == 1 ? "" : "s");
+  return fmt::format("{} x {} = {}", counted(points, "point"), counted(plan.info().repeat, "seed"),
+                     counted(plan.info().runs, "run"));
 }
 
 Shard shard_of(const Arguments& arguments) {

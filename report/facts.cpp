@@ -9,6 +9,7 @@
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "sim/check.hpp"
+#include "sim/counted.hpp"
 #include "sim/error.hpp"
 #include "text/quantities.hpp"
 
@@ -113,9 +114,9 @@ std::vector<std::pair<std::string, std::string>> scenario_facts(const Scenario& 
   if (scenario.overlap.given()) return study_facts(scenario);
   const Scenario::Cluster& cluster = scenario.cluster;
   std::vector<std::pair<std::string, std::string>> facts;
-  facts.emplace_back(
-      "cluster", fmt::format("{} servers with {} GPUs each, {:g} GiB a GPU", cluster.servers, cluster.gpus_per_server,
-                             static_cast<double>(cluster.gpu_memory.count()) / kMebibyte / 1024));
+  facts.emplace_back("cluster", fmt::format("{} with {} each, {:g} GiB a GPU", counted(cluster.servers, "server"),
+                                            counted(cluster.gpus_per_server, "GPU"),
+                                            static_cast<double>(cluster.gpu_memory.count()) / kMebibyte / 1024));
   facts.emplace_back("network", network_text(scenario));
   facts.emplace_back("scheduling", policy_text(scenario.scheduling));
   facts.emplace_back("placement", policy_text(scenario.placement));

@@ -49,13 +49,13 @@ Figure utilisation(const RunFolder& folder, const Replay& replay) {
   XyPlot plot{.x = time_axis(), .y = share_axis("utilisation"), .series = {}};
   plot.series.push_back(busy_series("GPUs", replay.gpu_busy, folder.scenario.cluster.gpus_per_server, replay.end));
   plot.series.push_back(busy_series("network interfaces", replay.nic_busy, 1, replay.end));
-  return {
-      .id = "utilisation",
-      .title = "Utilisation of GPUs and interfaces",
-      .caption = fmt::format("Share of GPU time that executed compute operations, and of the time of all interfaces "
-                             "with at least one transfer, in bins of {}.",
-                             time_text(replay.gpu_busy.width().to_seconds())),
-      .plot = std::move(plot)};
+  return {.id = "utilisation",
+          .title = "Utilisation of GPUs and interfaces",
+          .caption = fmt::format("Share of GPU time that executed compute operations or that jobs with a duration "
+                                 "held, and of the time of all interfaces "
+                                 "with at least one transfer, in bins of {}.",
+                                 time_text(replay.gpu_busy.width().to_seconds())),
+          .plot = std::move(plot)};
 }
 
 /// One row for each server, or for several neighbouring servers if there are many.
@@ -219,7 +219,8 @@ std::vector<Figure> run_figures(const RunFolder& folder, const RunFolder::Run& r
   if (any(replay->gpu_busy))
     figures.push_back({.id = "gpu-heat",
                        .title = "GPU utilisation by server",
-                       .caption = "Share of the time of its GPUs in which they executed compute operations.",
+                       .caption = "Share of the time of its GPUs in which they executed compute operations or jobs "
+                                  "with a duration held them.",
                        .plot = server_heat(replay->gpu_busy, folder.scenario.cluster.gpus_per_server, replay->end)});
   if (any(replay->nic_busy))
     figures.push_back({.id = "nic-heat",

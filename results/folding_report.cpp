@@ -1,5 +1,7 @@
 #include "results/folding_report.hpp"
 
+#include "sim/counted.hpp"
+
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -35,8 +37,8 @@ std::vector<Reason> reasons_of(const FoldingCounts& folding) {
   return reasons;
 }
 
-std::string counted(int all, std::string_view noun, int simulated) {
-  return fmt::format("{} {}{} as {}", all, noun, all == 1 ? "" : "s", simulated);
+std::string folded(int all, std::string_view noun, int simulated) {
+  return fmt::format("{} as {}", counted(all, noun), simulated);
 }
 
 }  // namespace
@@ -63,8 +65,8 @@ FoldingCounts folding_of(const RunResult& run) {
 }
 
 std::string folding_text(const FoldingCounts& folding) {
-  std::string text = counted(folding.gpus, "GPU", folding.simulated_gpus) + ", " +
-                     counted(folding.servers, "server", folding.simulated_servers);
+  std::string text = folded(folding.gpus, "GPU", folding.simulated_gpus) + ", " +
+                     folded(folding.servers, "server", folding.simulated_servers);
   for (const Reason& reason : reasons_of(folding)) text += "; " + reason.text;
   return text;
 }

@@ -1,6 +1,7 @@
 #include "sim/admission.hpp"
 
 #include "sim/cells.hpp"
+#include "sim/counted.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -76,11 +77,11 @@ std::string Admission::why_never_starts(JobId id) const {
   const LoanSpec& loans = state_.options.failures.loans;
   if (const std::int64_t ours = std::int64_t{state_.spec.servers} - loans.servers + loans.most_lent();
       reason.empty() && loans.any() && job.gpus > ours * state_.spec.gpus_per_server)
-    reason = fmt::format("needs {} GPUs, the servers of the cluster and the most that are lent to it at once have {}",
-                         job.gpus, ours * state_.spec.gpus_per_server);
+    reason = fmt::format("needs {}, the servers of the cluster and the most that are lent to it at once have {}",
+                         counted(job.gpus, "GPU"), ours * state_.spec.gpus_per_server);
   if (const std::int64_t usable = std::int64_t{state_.spec.servers - spares} * state_.spec.gpus_per_server;
       reason.empty() && job.gpus > usable)
-    reason = fmt::format("needs {} GPUs, the servers that aren't spares have {}", job.gpus, usable);
+    reason = fmt::format("needs {}, the servers that aren't spares have {}", counted(job.gpus, "GPU"), usable);
   if (!reason.empty() || job.place >= 0) return reason;
   const auto at = has_place_.find(demand_of(job));
   if (at == has_place_.end() || at->second) return {};
@@ -221,10 +222,8 @@ void Admission::give_up(JobId id) {
   end(id, JobState::finished);
   pass_is_due_ = true;  // its GPUs are free
   const int retries = *state_.options.failures.retries;
-  state_.reasons.emplace_back(
-      id, fmt::format("failures interrupted it {} time{}, and failures.retries lets it start "
-                      "again {} time{}",
-                      job.interruptions, job.interruptions == 1 ? "" : "s", retries, retries == 1 ? "" : "s"));
+  state_.reasons.emplace_back(id, fmt::format("failures interrupted it {}, and failures.retries lets it start again {}",
+                                              counted(job.interruptions, "time"), counted(retries, "time")));
 }
 
 void Admission::come_back(JobId id) {
@@ -323,9 +322,9 @@ void Admission::watch_failures(JobId interrupted) const {
   throw InputError{fmt::format(
       "failures: the last {} interruptions, until {:.0f} s, undid all work since the last checkpoint, and no job "
       "ended; "
-      "the last was that of job `{}` on {} GPUs. Checkpoints that are nearer to each other, a shorter restart or "
+      "the last was that of job `{}` on {}. Checkpoints that are nearer to each other, a shorter restart or "
       "`failures.retries` would end this",
-      struck_in_vain_, state_.clock.to_seconds(), run.spec->name, run.spec->gpus)};
+      struck_in_vain_, state_.clock.to_seconds(), run.spec->name, counted(run.spec->gpus, "GPU"))};
 }
 
 void Admission::on_pass() {

@@ -1,6 +1,7 @@
 #include "sim/cluster.hpp"
 
 #include "sim/check.hpp"
+#include "sim/counted.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -233,7 +234,7 @@ std::string why_never(const ClusterSpec& spec, const JobSpec& job, std::span<con
                         : is_all                       ? "the cluster has"
                         : own == unowned_servers(spec) ? "the servers that no virtual cluster owns have"
                                                        : "its virtual cluster has";
-    return fmt::format("needs {} GPU{}, {} {}", job.gpus, job.gpus == 1 ? "" : "s", whose, gpus);
+    return fmt::format("needs {}, {} {}", counted(job.gpus, "GPU"), whose, gpus);
   }
   Bytes memory = type < 0 ? spec.gpu_memory : Bytes{INT64_MAX};
   if (type >= 0)
@@ -244,21 +245,21 @@ std::string why_never(const ClusterSpec& spec, const JobSpec& job, std::span<con
   if (job.vc >= 0 && static_cast<std::size_t>(job.vc) < spec.vcs.size()) {
     const VirtualCluster& vc = spec.vcs[static_cast<std::size_t>(job.vc)];
     if (!vc.borrows && job.gpus > vc.quota) {
-      return fmt::format("needs {} GPU{}, the quota of its virtual cluster is {}", job.gpus, job.gpus == 1 ? "" : "s",
-                         vc.quota);
+      return fmt::format("needs {}, the quota of its virtual cluster is {}", counted(job.gpus, "GPU"), vc.quota);
     }
   }
   const std::int64_t ranks = ranks_by_host(spec, job, type);
   if (ranks == 0) return "needs more CPUs or host memory for each GPU than a server has";
   if (needed > static_cast<std::size_t>(ranks) * servers.size()) {
-    return fmt::format("needs CPUs or memory for {} ranks, the servers have them for {} each", job.gpus, ranks);
+    return fmt::format("needs CPUs or memory for {}, the servers have them for {} each", counted(job.gpus, "rank"),
+                       ranks);
   }
   return {};
 }
 
 std::string why_no_place(const ClusterSpec& spec, const JobSpec& job, std::span<const GpuId> place) {
   if (place.size() != static_cast<std::size_t>(job.gpus))
-    return fmt::format("needs {} GPUs, its place has {}", job.gpus, place.size());
+    return fmt::format("needs {}, its place has {}", counted(job.gpus, "GPU"), place.size());
   std::vector<GpuId> sorted{place.begin(), place.end()};
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return "names a GPU twice";

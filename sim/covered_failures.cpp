@@ -1,6 +1,7 @@
 // The part of Outages that has jobs go on without GPUs that have failed (sim/redundancy.hpp). Such a job goes on
 // holding them, so that they need not be taken out of service before it leaves them.
 
+#include "sim/counted.hpp"
 #include "sim/outages.hpp"
 
 #include <algorithm>
@@ -15,14 +16,6 @@
 #include <fmt/format.h>
 
 namespace contend {
-namespace {
-
-std::string count_text(std::size_t gpus) {
-  return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s");
-}
-
-}  // namespace
-
 void Outages::tell_adapted(JobId job, const std::function<std::string()>& what) const {
   if (state_.options.decisions != nullptr) state_.options.decisions->adapted(state_.clock, job, what());
 }
@@ -42,7 +35,7 @@ bool Outages::goes_on(JobId job, Time detection) {
     return false;
   }
   ++run.covered;
-  tell_adapted(job, [&] { return fmt::format("goes on without {}: {}", count_text(now.size()), cause_of(job)); });
+  tell_adapted(job, [&] { return fmt::format("goes on without {}: {}", counted(now.size(), "GPU"), cause_of(job)); });
   admission_.go_on(job, detection + rule.failover, true);
   return true;
 }
@@ -72,7 +65,7 @@ void Outages::rejoin() {
     tell_adapted(job, [&]() -> std::string {
       const std::size_t out = state_.ranks_out(state_.run(job)).size();
       return out == 0 ? "goes on with all of its GPUs again"
-                      : fmt::format("goes on with GPUs that are back, still without {}", count_text(out));
+                      : fmt::format("goes on with GPUs that are back, still without {}", counted(out, "GPU"));
     });
     admission_.go_on(job, spec_.redundancy.rejoin, false);
   }

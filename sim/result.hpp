@@ -119,7 +119,7 @@ struct JobResult {
 struct GpuResult {
   GpuId id;
   ServerId server;
-  Time busy;              ///< executing compute operations
+  Time busy;              ///< executing compute operations, or held by a job with a duration
   std::int64_t jobs = 0;  ///< jobs that were placed on it
   Time down{};            ///< out of service: failed, or kept as a spare
 };
@@ -128,7 +128,7 @@ struct GpuResult {
 struct TypeResult {
   std::string name;
   std::int64_t servers = 0, gpus = 0;
-  GpuTime busy;            ///< executing compute operations
+  GpuTime busy;            ///< as GpuResult::busy
   std::int64_t jobs = 0;   ///< jobs that were placed on its GPUs, counted on each
   double price = 0;        ///< of a GPU for an hour; 0 if it is not known
   double utilisation = 0;  ///< busy time over GPUs x time from 0 to the end of the run, 0..1

@@ -10,6 +10,7 @@
 #include "cli/running.hpp"
 #include "cli/version.hpp"
 #include "models/catalogue/catalogue.hpp"
+#include "sim/counted.hpp"
 #include "text/atomic_file.hpp"
 #include "traces/layers/timed_csv.hpp"
 
@@ -97,8 +98,8 @@ void print_summary(const ModelMeasurement& result, const std::string& path) {
 }
 
 void print_missing(const ModelMeasurement& result) {
-  print_message("contend: {} layer{} {} be measured, such as {}:\n", result.missing.size(),
-                result.missing.size() == 1 ? "" : "s", result.refused ? "can't" : "could not", result.missing.front());
+  print_message("contend: {} {} be measured, such as {}:\n", counted(result.missing.size(), "layer"),
+                result.refused ? "can't" : "could not", result.missing.front());
   for (std::size_t i = 0; i < std::min(result.reasons.size(), kShownReasons); ++i)
     print_message("  {}\n", result.reasons[i]);
   if (result.reasons.size() > kShownReasons)

@@ -3,6 +3,7 @@
 #include "report/topology/server_svg.hpp"
 #include "report/topology/svg_canvas.hpp"
 #include "report/topology/topology_drawing.hpp"
+#include "sim/counted.hpp"
 
 #include <algorithm>
 #include <array>
@@ -105,7 +106,7 @@ class FabricDrawing {
     for (const auto& [tier, switches] : by_tier_) {
       const double y = static_cast<double>(top - tier) * kTierHeight;
       const double x = -half_width_ - 20;
-      canvas_.text(x, y + 4, "end", fmt::format("{} switch{}", switches.size(), switches.size() == 1 ? "" : "es"));
+      canvas_.text(x, y + 4, "end", counted(switches.size(), "switch", "switches"));
       if (tier > 1) canvas_.text(x, y + kTierHeight / 2 + 4, "end", cables_below(tier));
     }
     canvas_.text(-half_width_ - 20, (static_cast<double>(top) - 0.62) * kTierHeight + 4, "end", cables_below(1));
@@ -246,7 +247,9 @@ class FabricDrawing {
 std::string topology_svg(const Topology& topology, std::span<const std::size_t> dimensions) {
   const SvgCanvas fabric = FabricDrawing{topology}.draw(dimensions);
   SvgCanvas page;
-  page.text(0, 0, "start", fmt::format("{} servers, {} GPUs", topology.servers(), topology.gpus().size()), "head");
+  page.text(0, 0, "start",
+            fmt::format("{}, {}", counted(topology.servers(), "server"), counted(topology.gpus().size(), "GPU")),
+            "head");
   page.place(fabric, -fabric.left(), 26 - fabric.top());
   if (topology.gpus_of(ServerId{0U}).size() > 1) {
     const SvgCanvas inside = draw_server(topology, ServerId{0U});

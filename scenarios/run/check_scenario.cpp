@@ -16,6 +16,7 @@
 #include "scenarios/study/study_notes.hpp"
 #include "sim/cluster.hpp"
 #include "sim/complaints.hpp"
+#include "sim/counted.hpp"
 #include "text/words.hpp"
 #include "traces/jobs/row_report.hpp"
 
@@ -41,8 +42,8 @@ void check_size(const Scenario& scenario, const std::string& key, std::string_vi
   const std::int64_t all = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
   if (gpus <= all || !scenario.cluster.types.empty()) return;  // check_generated() knows the types
   complaints.add(key,
-                 fmt::format("{} needs {} GPUs, the cluster has {} ({} x {})", who, gpus, all, scenario.cluster.servers,
-                             scenario.cluster.gpus_per_server),
+                 fmt::format("{} needs {}, the cluster has {} ({} x {})", who, counted(gpus, "GPU"), all,
+                             scenario.cluster.servers, scenario.cluster.gpus_per_server),
                  hint);
 }
 

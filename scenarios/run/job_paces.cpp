@@ -1,6 +1,7 @@
 #include "scenarios/run/job_paces.hpp"
 
 #include "scenarios/training/training_graphs.hpp"
+#include "sim/counted.hpp"
 #include "sim/error.hpp"
 #include "text/words.hpp"
 #include "traces/goodput_models.hpp"
@@ -199,16 +200,16 @@ std::string why_not_timed(const Scenario& scenario, const ThroughputTable& table
   const std::vector<int> sizes = table.sizes(job.model);
   if (!table.has(job.model, job.gpus)) {
     if (sizes.empty()) return {};
-    return fmt::format("{} has no row for {} on {} GPUs, only on {}", table.file(job.model),
-                       quote_for_message(job.model), job.gpus, fmt::join(sizes, ", "));
+    return fmt::format("{} has no row for {} on {}, only on {}", table.file(job.model), quote_for_message(job.model),
+                       counted(job.gpus, "GPU"), fmt::join(sizes, ", "));
   }
   const std::string& reference = reference_type(scenario).name;
   if (job.duration && table.of(job.model, job.gpus, reference).together == 0)
-    return fmt::format("durations hold on type {}, on which {} has no throughput for {} on {} GPUs", reference,
-                       table.file(job.model), quote_for_message(job.model), job.gpus);
+    return fmt::format("durations hold on type {}, on which {} has no throughput for {} on {}", reference,
+                       table.file(job.model), quote_for_message(job.model), counted(job.gpus, "GPU"));
   if (nominal_rate(scenario, table, job.model, job.gpus) == 0)
-    return fmt::format("{} has no throughput for {} on {} GPUs on any of cluster.types", table.file(job.model),
-                       quote_for_message(job.model), job.gpus);
+    return fmt::format("{} has no throughput for {} on {} on any of cluster.types", table.file(job.model),
+                       quote_for_message(job.model), counted(job.gpus, "GPU"));
   const double seconds = static_cast<double>(job.iterations) / nominal_rate(scenario, table, job.model, job.gpus);
   if (!job.duration && seconds > kLongestJobTime.to_seconds())
     return fmt::format("its {} iterations take {:g} s, a job may take at most 100 years", job.iterations, seconds);

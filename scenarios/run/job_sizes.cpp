@@ -3,6 +3,7 @@
 #include "scenarios/run/job_paces.hpp"
 #include "scenarios/run/lone_job.hpp"
 #include "scenarios/training/training_graphs.hpp"
+#include "sim/counted.hpp"
 #include "sim/error.hpp"
 #include "traces/jobs/row_report.hpp"
 
@@ -136,9 +137,9 @@ std::string why_not_elastic(const Scenario& scenario, const std::optional<Throug
   if (job.duration)
     return fmt::format(
         "it may have {} to {} GPUs, and no row of workload.throughputs or workload.goodput says how fast "
-        "{} is with them; its duration holds on {} GPUs",
+        "{} is with them; its duration holds on {}",
         job.min_gpus, job.max_gpus, job.model.empty() ? "a job without a model" : quote_for_message(job.model),
-        job.gpus);
+        counted(job.gpus, "GPU"));
   const TrainingEntry* const entry = find_entry(scenario, job.model);
   if (entry != nullptr && entry->parallel)
     return fmt::format(

@@ -2,6 +2,7 @@
 
 #include "scenarios/run/run_scenario.hpp"
 #include "sim/check.hpp"
+#include "sim/counted.hpp"
 #include "sim/error.hpp"
 
 #include <cstdint>
@@ -22,7 +23,7 @@ Time end_of(const Scenario& scenario, const JobRequest& job) {
 
 Time lone_iteration(const Scenario& scenario, const std::string& model, int gpus) {
   const std::int64_t there = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
-  if (gpus > there) throw InputError{fmt::format("{} GPUs: the cluster has {}", gpus, there)};
+  if (gpus > there) throw InputError{fmt::format("{}: the cluster has {}", counted(gpus, "GPU"), there)};
   Scenario alone = scenario;
   alone.engine.until.reset();
   alone.measure = {};

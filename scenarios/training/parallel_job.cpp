@@ -14,6 +14,7 @@
 #include "scenarios/training/unit_times.hpp"
 #include "sim/check.hpp"
 #include "sim/complaints.hpp"
+#include "sim/counted.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
 #include "traces/layers/config_json.hpp"
@@ -44,7 +45,8 @@ Degrees degrees_of(const Scenario& scenario, const TrainingEntry& entry, int gpu
   const ParallelSetup& setup = *entry.parallel;
   const std::int64_t there = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
   if (gpus > there) {
-    throw InputError{{{.key = "parallel", .reason = fmt::format("a job of {} GPUs: the cluster has {}", gpus, there)}}};
+    throw InputError{
+        {{.key = "parallel", .reason = fmt::format("a job of {}: the cluster has {}", counted(gpus, "GPU"), there)}}};
   }
   Complaints found;
   const std::int64_t model_ranks = std::int64_t{setup.tensor} * setup.context * setup.pipeline;

@@ -109,10 +109,10 @@ TEST_CASE("types: holes in the table are named by job before anything runs") {
                     rates}
           .refusals() ==
       "jobs.csv:2: model: job \"a\": durations hold on type old, on which rates.csv has no throughput for \"net\" on "
-      "1 GPUs\n"
+      "1 GPU\n"
       "jobs.csv:3: model: job \"b\": rates.csv has no row for \"net\" on 8 GPUs, only on 1, 2\n"
       "jobs.csv:4: model: job \"c\": rates.csv has no throughput for \"net\" on 2 GPUs on any of cluster.types\n"
-      "jobs.csv:5: model: job \"d\": rates.csv has no throughput for \"big\" on 1 GPUs on any of cluster.types\n"
+      "jobs.csv:5: model: job \"d\": rates.csv has no throughput for \"big\" on 1 GPU on any of cluster.types\n"
       "jobs.csv: 4 of 4 rows are bad; add rows to workload.throughputs, or set workload.reference_type to the type of "
       "the durations\n");
 }

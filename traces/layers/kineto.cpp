@@ -1,5 +1,6 @@
 #include "traces/layers/kineto.hpp"
 
+#include "sim/counted.hpp"
 #include "traces/layers/kineto_events.hpp"
 
 #include <algorithm>
@@ -102,7 +103,7 @@ class Attribution {
       layer.forward = mean(sums_[i].forward);
       layer.backward = mean(sums_[i].backward);
       layer.tensors = tensors(i);
-      layer.origin = fmt::format("{}, mean of {} step{}", file, steps_, steps_ == 1 ? "" : "s");
+      layer.origin = fmt::format("{}, mean of {}", file, counted(steps_, "step"));
       result.model.layers.push_back(std::move(layer));
     }
     if (lost_gradients_ > 0)
