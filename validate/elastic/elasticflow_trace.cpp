@@ -16,8 +16,6 @@ namespace contend {
 
 namespace {
 
-constexpr int kServers = 16, kGpusPerServer = 4;
-
 /// Iterations a second by batch, then by GPUs.
 using Curves = std::map<std::string, std::map<int, double>>;
 
@@ -47,41 +45,60 @@ std::vector<JobSize> sizes_of(const std::map<int, double>& curve, int gpus) {
 
 }  // namespace
 
-std::optional<RunResult> run_elasticflow_trace(const std::string& policy, const PolicyValues& parameters,
-                                               double restart_s, FixedSize fixed) {
+std::vector<ElasticFlowRow> elasticflow_rows() {
   const std::filesystem::path traces = std::filesystem::path{gavel_folder()}.parent_path();
   const auto trace = traces / "elasticflow" / "elasticVpollux_e.csv";
   const auto curves_folder = traces.parent_path() / "elastic" / "elasticflow" / "throughputs_T4";
-  if (!std::filesystem::exists(trace) || !std::filesystem::exists(curves_folder)) return std::nullopt;
+  if (!std::filesystem::exists(trace) || !std::filesystem::exists(curves_folder)) return {};
   const CsvTable table = parse_csv(read_file(trace.string()), trace.string());
   const auto column = [&](const char* name) {
     return static_cast<std::size_t>(std::ranges::find(table.header, name) - table.header.begin());
   };
   const std::size_t submit = column("submit_time"), deadline = column("ddl"), model = column("model_name"),
-                    batch = column("batch_size"), gpus = column("num_gpu"), iterations = column("iteration");
+                    batch = column("batch_size"), gpus = column("num_gpu"), iterations = column("iteration"),
+                    duration = column("duration");
   std::map<std::string, Curves> curves;
-  Workload workload;
-  std::int64_t first = INT64_MAX;
-  for (const CsvRow& row : table.rows) first = std::min<std::int64_t>(first, std::stoll(row.fields[submit]));
-  first -= first % 60;  // decisions come at multiples of a minute
+  std::vector<ElasticFlowRow> rows;
   for (const CsvRow& row : table.rows) {
-    const auto [known, is_new] = curves.try_emplace(row.fields[model]);
-    if (is_new) known->second = read_curves((curves_folder / (row.fields[model] + ".csv")).string());
-    const std::map<int, double>& curve = known->second.at(row.fields[batch]);
+    const std::vector<std::string>& field = row.fields;
+    const auto [known, is_new] = curves.try_emplace(field[model]);
+    if (is_new) known->second = read_curves((curves_folder / (field[model] + ".csv")).string());
+    rows.push_back({.name = field[0],
+                    .model = field[model],
+                    .batch = field[batch],
+                    .submit_s = std::stoll(field[submit]),
+                    .deadline_s = std::stoll(field[deadline]),
+                    .duration_s = std::stoll(field[duration]),
+                    .iterations = std::stod(field[iterations]),
+                    .gpus = std::stoi(field[gpus]),
+                    .curve = known->second.at(field[batch])});
+  }
+  std::ranges::stable_sort(rows, {}, &ElasticFlowRow::submit_s);
+  return rows;
+}
+
+std::optional<RunResult> run_elasticflow_trace(const std::string& policy, const PolicyValues& parameters,
+                                               double restart_s, FixedSize fixed) {
+  const std::vector<ElasticFlowRow> rows = elasticflow_rows();
+  if (rows.empty()) return std::nullopt;
+  const std::int64_t first =
+      rows.front().submit_s - rows.front().submit_s % 60;  // decisions come at multiples of a minute
+  Workload workload;
+  for (const ElasticFlowRow& row : rows) {
     JobSpec job;
-    job.name = row.fields[0];
-    job.model = row.fields[model];
-    job.gpus = fixed == FixedSize::largest ? curve.rbegin()->first : std::stoi(row.fields[gpus]);
-    job.submit = Time::seconds(std::stoll(row.fields[submit]) - first);
-    job.deadline = Time::seconds(std::stoll(row.fields[deadline]) - first);
-    job.duration = Time::ceil_nanoseconds(std::stod(row.fields[iterations]) / curve.at(job.gpus) * 1e9);
+    job.name = row.name;
+    job.model = row.model;
+    job.gpus = fixed == FixedSize::largest ? row.curve.rbegin()->first : row.gpus;
+    job.submit = Time::seconds(row.submit_s - first);
+    job.deadline = Time::seconds(row.deadline_s - first);
+    job.duration = Time::ceil_nanoseconds(row.iterations / row.curve.at(job.gpus) * 1e9);
     job.sizes = static_cast<std::int32_t>(workload.sizes.size());
-    workload.sizes.push_back(sizes_of(curve, job.gpus));
+    workload.sizes.push_back(sizes_of(row.curve, job.gpus));
     workload.jobs.push_back(std::move(job));
   }
   ClusterSpec cluster;
-  cluster.servers = kServers;
-  cluster.gpus_per_server = kGpusPerServer;
+  cluster.servers = kFlowServers;
+  cluster.gpus_per_server = kGpusOfFlowServer;
   cluster.gpu_memory = Bytes{1};
   return run_timed(cluster, std::move(workload), policy, parameters, restart_s);
 }

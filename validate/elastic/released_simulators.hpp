@@ -7,6 +7,8 @@
 //     by its model and GPUs, of the time since the event before. It ends as if it lost nothing until its end.
 //   Gavel (Narayanan et al., OSDI 2020; stanford-futuredata/gavel at c4fa400): rounds of 360 s, in which a job runs
 //     whole iterations; a round ends with its slowest job. Jobs get their GPUs at most every 1,920 s.
+//   ElasticFlow (Gu et al., ASPLOS 2023; pkusys/ElasticFlow): decisions a minute apart, whose plans don't know what
+//     decisions cost; also its Tiresias and its Gandiva.
 //   Pollux (Qiao et al., OSDI 2021; petuum/adaptdl at c793c70): jobs train epoch by epoch at measured speeds and
 //     measured gains of their batches; decisions every minute.
 //
@@ -68,5 +70,23 @@ struct PolluxRun {
 /// One of Pollux' workloads of 160 jobs, 1 to 8, on 16 nodes of 4 T4 in its simulator (released_pollux.cpp), beside the
 /// released completion time of each job, which are those of workloads 1 to 4. Nothing if the data are not there.
 [[nodiscard]] std::optional<PolluxRun> run_pollux_workload(PolluxRule rule, int workload);
+
+/// What became of the deadlines of ElasticFlow's 195 jobs.
+struct ReleasedDeadlines {
+  int met = 0, late = 0, refused = 0;  ///< jobs
+};
+
+/// Rules of ElasticFlow's released simulator that the engine's `elasticflow` doesn't have, or has as a parameter.
+struct ReleasedElasticFlowRules {
+  bool planned_ends = true;  ///< a deadline is met if the last plan meets it; else if the job ends in time
+  bool charges = true;       ///< each decision costs each running job time; else nothing does
+  bool most_first = true;    ///< spare GPUs go to the job whose plan takes most GPU time more; else least
+};
+
+/// The trace of validate/elastic/elasticflow_trace.hpp under ElasticFlow (released_elasticflow.cpp), and under Tiresias
+/// and Gandiva of the same simulator (released_elasticflow_others.cpp). Nothing if the data are not there.
+[[nodiscard]] std::optional<ReleasedDeadlines> run_released_elasticflow(const ReleasedElasticFlowRules& rules = {});
+[[nodiscard]] std::optional<ReleasedDeadlines> run_released_elasticflow_tiresias();
+[[nodiscard]] std::optional<ReleasedDeadlines> run_released_elasticflow_gandiva();
 
 }  // namespace contend
