@@ -59,11 +59,11 @@ run_tests() {
 
 weekly_record=scripts/weekly.passed  # lines: a commit, and a stage of scripts/weekly.sh that passed on it last
 
-# record_passed STAGE COMMIT FILE: writes into the file that the stage has passed on that commit.
+# record_passed STAGE COMMIT: the stage of scripts/weekly.sh has passed on that commit.
 record_passed() {
   local others
   others=$(grep -v " $1\$" "$weekly_record" 2>/dev/null) || true
-  printf '%s\n' ${others:+"$others"} "$2 $1" >"$3"
+  printf '%s\n' ${others:+"$others"} "$2 $1" >"$weekly_record"
 }
 
 # changed_since_weekly STAGE REGEX: the files whose path matches and that differ from the commit on which that stage of
@@ -78,9 +78,8 @@ changed_since_weekly() {
   fi
 }
 
-# tidy PRESET all|changed: what that preset compiles of the rooms, without tests. `changed`: the units that contain or
-# include a file that has changed since the weekly run looked at everything. If these pass everything does, so
-# build/log/weekly.passed then names this commit, and may take the place of scripts/weekly.passed.
+# tidy PRESET all|changed: what that preset compiles of the rooms, without tests. `changed`: the units that contain a
+# file that has changed since the weekly run looked at everything, and of a header one that includes it.
 tidy() {
   if ! command -v clang-tidy-14 >/dev/null; then
     echo "skipped: clang-tidy-14 is not here"
@@ -100,10 +99,7 @@ tidy() {
     echo "nothing has changed since the last weekly run"
     return
   fi
-  xargs -r -P "$jobs" -n 1 clang-tidy-14 -p "build/$preset" --quiet <<<"$units" || return
-  if [[ $which == changed && -z $(git status --porcelain 2>&1) ]]; then
-    record_passed "clang-tidy on everything" "$(git rev-parse HEAD)" build/log/weekly.passed
-  fi
+  xargs -r -P "$jobs" -n 1 clang-tidy-14 -p "build/$preset" --quiet <<<"$units"
 }
 
 # fuzz SECONDS: the targets fuzz_NAME, one for each committed corpus tests/fuzz/corpus/NAME, side by side, for so many

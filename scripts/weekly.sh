@@ -46,7 +46,7 @@ stage_once() {
   fi
   stage "$@"
   if ((${#failed[@]} > before)) || [[ $(tail -n 1 "build/log/${1// /-}.log") == skipped:* ]]; then return; fi
-  record_passed "$1" "$commit" "$weekly_record"
+  record_passed "$1" "$commit"
 }
 
 properties() {
