@@ -211,9 +211,7 @@ class Story {
 
   void tell_start(const JobAttempt& attempt) {
     std::string text = "starts on " + servers_text(attempt);
-    // Its end may cut the restart short.
-    const Time pause = std::min(attempt.pause, attempt.to - attempt.from);
-    if (pause > Time{}) text += fmt::format(", and restarts for {}", seconds(pause));
+    if (attempt.restart() > Time{}) text += fmt::format(", and restarts for {}", seconds(attempt.restart()));
     line(attempt.from, text);
   }
 
@@ -447,7 +445,7 @@ void write_attempts(JsonWriter& json, const ExplainReport& report) {
     json.begin_object();
     write_time(json, "from_s", attempt.from);
     write_time(json, "to_s", attempt.to);
-    write_time(json, "restart_s", attempt.pause);
+    write_time(json, "restart_s", attempt.restart());
     json.member("ended_by", words.at(attempt.end)).member("cause", attempt.cause);
     json.key("servers").begin_array();
     for (const auto& [server, gpus] : attempt.servers)

@@ -123,12 +123,7 @@ class JobRows {
       : complaints_{std::move(path)}, rows_{source, complaints_}, results_{results} {}
 
   void read() {
-    for (Column* each : {&replica_,       &job_id_,   &model_,   &state_,   &gpus_,      &iterations_,    &submit_,
-                         &start_,         &finish_,   &waited_,  &held_,    &mean_gpus_, &interruptions_, &overhead_,
-                         &redone_,        &away_,     &vc_,      &user_,    &outcome_,   &fusion_,        &compression_,
-                         &measured_wait_, &measured_, &follows_, &settled_, &iteration_})
-      find(*each);
-    for (const Metric& each : iteration_metrics()) find(figures_.emplace_back(Column{each.name}));
+    for (const Metric& each : iteration_metrics()) figures_.push_back(column(each.name));
     for (const Column* each : {&job_id_, &state_, &gpus_, &submit_, &start_, &finish_})
       if (!each->index) complaints_.add({1, 0}, "", fmt::format("no column \"{}\"", each->name));
     if (results_.replicas.size() > 1 && !replica_.index)
@@ -146,9 +141,10 @@ class JobRows {
     std::optional<std::size_t> index = std::nullopt;  ///< of the field; nothing if the file has no such column
   };
 
-  void find(Column& column) const {
-    const auto found = std::ranges::find(rows_.header(), column.name);
-    if (found != rows_.header().end()) column.index = static_cast<std::size_t>(found - rows_.header().begin());
+  [[nodiscard]] Column column(std::string_view name) const {
+    const auto found = std::ranges::find(rows_.header(), name);
+    if (found == rows_.header().end()) return {name};
+    return {name, static_cast<std::size_t>(found - rows_.header().begin())};
   }
 
   void read_row() {
@@ -245,12 +241,17 @@ class JobRows {
   FileComplaints complaints_;
   CsvRows rows_;
   StoredResults& results_;
-  Column replica_{"replica"}, job_id_{"job_id"}, model_{"model"}, state_{"state"}, gpus_{"gpus"};
-  Column iterations_{"iterations"}, submit_{"submit_s"}, start_{"start_s"}, finish_{"finish_s"}, waited_{"waited_s"};
-  Column held_{"held_s"}, mean_gpus_{"mean_gpus"}, interruptions_{"interruptions"}, overhead_{"overhead_s"};
-  Column redone_{"redone_s"}, away_{"away_s"}, vc_{"vc"}, user_{"user"}, outcome_{"outcome"}, fusion_{"fusion"};
-  Column compression_{"compression"}, measured_wait_{"measured_wait_s"}, measured_{"measured"}, follows_{"follows"};
-  Column settled_{"settled"}, iteration_{"iteration_s"};
+  Column replica_ = column("replica"), job_id_ = column("job_id"), model_ = column("model"), state_ = column("state"),
+         gpus_ = column("gpus");
+  Column iterations_ = column("iterations"), submit_ = column("submit_s"), start_ = column("start_s"),
+         finish_ = column("finish_s"), waited_ = column("waited_s");
+  Column held_ = column("held_s"), mean_gpus_ = column("mean_gpus"), interruptions_ = column("interruptions"),
+         overhead_ = column("overhead_s");
+  Column redone_ = column("redone_s"), away_ = column("away_s"), vc_ = column("vc"), user_ = column("user"),
+         outcome_ = column("outcome"), fusion_ = column("fusion");
+  Column compression_ = column("compression"), measured_wait_ = column("measured_wait_s"),
+         measured_ = column("measured"), follows_ = column("follows");
+  Column settled_ = column("settled"), iteration_ = column("iteration_s");
   std::vector<Column> figures_;                         ///< of iterations, in the order of iteration_metrics()
   std::vector<std::string> seeds_;                      ///< by replica, as the file writes them
   std::vector<std::unordered_set<std::string>> names_;  ///< of the jobs that came, by replica

@@ -8,6 +8,7 @@
 #include "sim/scheduling.hpp"
 #include "sim/units.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -49,11 +50,14 @@ struct JobAttempt {
   Time to = Time::never();
   End end = End::open;                                ///< open: the run ended first; failed: the job queued again;
                                                       ///< interrupted: by a failure of what it ran on, or its own
-  Time pause;                                         ///< at its begin, without work: it restarts from a checkpoint
+  Time pause;                                         ///< at its begin, without work, as DecisionObserver::started()
+                                                      ///< has it; its end may come before
   std::string cause;                                  ///< interrupted: what failed, in words
   std::vector<GpuId> gpus;                            ///< ascending
   std::vector<std::pair<ServerId, int>> servers;      ///< ascending, with the number of GPUs on each
   std::vector<std::pair<Time, std::string>> changes;  ///< in the way in which it goes on, in words
+  /// The part of the pause until the end of the attempt.
+  [[nodiscard]] Time restart() const { return std::min(pause, to - from); }
   std::vector<JobId> successors;  ///< preempted: the jobs it made room for; if the policy does not say,
                                   ///< those that started on its GPUs at that instant
 };

@@ -46,7 +46,7 @@ class DecisionObserver {
   virtual ~DecisionObserver() = default;
   /// The job waits from now on.
   virtual void queued(Time now, JobId job) = 0;
-  /// `pause`: for so long it does no work on these GPUs, because it restarts from a checkpoint.
+  /// `pause`: for so long it does no work at first: it restarts, and may save its state before (PreemptionCosts).
   virtual void started(Time now, JobId job, std::span<const GpuId> gpus, Time pause) = 0;
   virtual void preempted(Time now, JobId job, JobId by) = 0;
   /// The job left its GPUs to start at once on another number of them; started() follows.

@@ -76,22 +76,19 @@ struct Plan {
   }
 };
 
-struct ServerSet;
-
 struct FlowJob {
   const ElasticFlowRow* row = nullptr;
-  std::size_t index = 0;
   int most = kGpus;
   double left = 0;  ///< iterations
   int gpus = 0;
   Plan plan;          ///< whose exact end stays where more GPUs shorten it
   Seconds event = 0;  ///< when it ends, as events know it: the planned end and the cost of the last decision
-  Seconds ended = 0;
-  Seconds cost = 0;  ///< of the last decision
-  int next = 0;      ///< the level above `gpus`, or `gpus`
-  double gain = 0;   ///< GPU time more for each GPU on that level
-  Plan grown;        ///< there
-  ServerSet* set = nullptr;
+  Seconds ended = 0;  ///< when it really ends
+  Seconds cost = 0;   ///< of the last decision
+  int next = 0;       ///< the level above `gpus`, or `gpus`
+  double gain = 0;    ///< GPU time more for each GPU on that level
+  Plan grown;         ///< there
+  struct ServerSet* set = nullptr;
   bool knows_gpus = false;  ///< a job has been on the same GPUs
 
   [[nodiscard]] double rate(int level) const { return row->curve.at(level); }
@@ -150,11 +147,11 @@ class Planner {
   }
 
  private:
-  /// Seconds until the job ends on so many GPUs from `from` on.
+  /// When the job ends on so many GPUs from `from` on.
   [[nodiscard]] Seconds end_on(int gpus, Seconds from) const {
     return static_cast<Seconds>(std::ceil(static_cast<double>(from) + left_ / job_.rate(gpus)));
   }
-  /// The end of a part of the time: the deadline is in the last slot before it.
+  /// Seconds from one step to the next. The slot of the deadline counts until the deadline only.
   [[nodiscard]] double length(Seconds from, Seconds until) const {
     return static_cast<double>((until == slot_ ? deadline_ : until) - from);
   }
@@ -266,7 +263,7 @@ class Planner {
     room_[from_] = kGpus - gpus;
     const Seconds exact = end_on(gpus, from_), end_slot = in_slots_of_now(exact);
     room_[end_slot] = kGpus;
-    out_ = {.gpus = merged(gpus_), .end = end_slot, .exact = exact, .room = merged(room_)};
+    end(exact, end_slot);
   }
 
   const FlowJob& job_;
@@ -288,15 +285,10 @@ class Places {
   }
 
   void place(FlowJob& job) {
-    for (std::size_t k = of_size(job.gpus); k < kSizes.size(); ++k) {
-      // A set for just this size first, then those for the largest.
-      std::vector<ServerSet*>& line = lines_[k == of_size(job.gpus) ? k : kSizes.size() - (k - of_size(job.gpus))];
-      if (line.empty()) continue;
-      ServerSet* const set = line.front();
-      line.erase(line.begin());
-      if (job.gpus <= set->free()) return enter(job, *set, true);
-      line.push_back(set);
-    }
+    // A set for just this size first, then those for the largest.
+    if (enter_first(job, lines_[of_size(job.gpus)])) return;
+    for (std::size_t k = kSizes.size() - 1; k > of_size(job.gpus); --k)
+      if (enter_first(job, lines_[k])) return;
     ServerSet& set = sets_.emplace_back();
     for (int taken = 0; taken < job.gpus; taken += kGpusOfFlowServer) {
       CONTEND_CHECK(!free_.empty(), "there is a place for each job");
@@ -358,6 +350,16 @@ class Places {
     line.push_back(&set);
     std::ranges::stable_sort(line, {}, &ServerSet::used);
   }
+  /// Puts the job into the first set of a line. Without room for it there, the set goes to the end of the line.
+  bool enter_first(FlowJob& job, std::vector<ServerSet*>& line) {
+    if (line.empty()) return false;
+    std::rotate(line.begin(), line.begin() + 1, line.end());
+    ServerSet& set = *line.back();
+    if (job.gpus > set.free()) return false;
+    line.pop_back();
+    enter(job, set, true);
+    return true;
+  }
   void enter(FlowJob& job, ServerSet& set, bool is_known) {
     job.set = &set;
     set.used += job.gpus;
@@ -376,8 +378,7 @@ class ElasticFlow {
  public:
   ElasticFlow(const std::vector<ElasticFlowRow>& rows, const ReleasedElasticFlowRules& rules) : rules_{rules} {
     for (const ElasticFlowRow& row : rows)
-      jobs_.push_back(
-          {.row = &row, .index = jobs_.size(), .most = bound_of(row), .left = row.iterations, .plan = {}, .grown = {}});
+      jobs_.push_back({.row = &row, .most = bound_of(row), .left = row.iterations, .plan = {}, .grown = {}});
     for (FlowJob& job : jobs_) {
       const Seconds submit = job.row->submit_s;
       if (events_.empty() || events_.back().time != submit) events_.push_back({.time = submit});

@@ -144,7 +144,7 @@ class FlowTiresias : TurnSimulator {
         if (may_run && !job->runs) job->cost_s = start_cost(job->row->gpus, is_anew);
         job->runs = may_run;
       }
-      std::ranges::stable_partition(queue, &TurnJob::runs);
+      std::stable_partition(queue.begin(), queue.end(), [](const TurnJob* job) { return job->runs; });
     }
     std::ranges::stable_sort(live_, std::ranges::greater{}, [](const TurnJob* job) { return job->row->gpus; });
     next_end_ = next_fall_ = kNoTime;
@@ -185,12 +185,12 @@ class FlowGandiva : TurnSimulator {
     while (!arrivals_.empty() || !waiting_.empty() || !placed_.empty()) {
       adjust();
       const bool has_freed = work(now, now - before);
-      for (TurnJob* const job : late_) job->cost_s = 0;
+      for (TurnJob* const job : had_waited_) job->cost_s = 0;
       if (!arrivals_.empty() && arrivals_.front().first == now) {
         for (TurnJob* const job : arrivals_.front().second) {
           if (place(*job)) continue;
           waiting_.push_back(job);
-          late_.push_back(job);
+          had_waited_.push_back(job);
         }
         arrivals_.erase(arrivals_.begin());
       }
@@ -337,7 +337,7 @@ class FlowGandiva : TurnSimulator {
   std::map<int, std::vector<Set>> sets_;  ///< by size of jobs
   std::vector<int> free_;                 ///< servers
   std::vector<TurnJob*> placed_, waiting_;
-  std::vector<TurnJob*> late_;  ///< that have waited: a decision takes their cost back
+  std::vector<TurnJob*> had_waited_;  ///< for a set; the released loop drops what is left of their cost
 };
 
 }  // namespace
