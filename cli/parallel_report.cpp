@@ -42,8 +42,37 @@ std::string degrees_text(const ParallelJob& job, const PolicyChoice& schedule) {
   return text;
 }
 
-/// What the iteration is spent on, on the rank that computes longest.
-void add_shares(Table& table, const ParallelJob& job, const PipelineTimes& times, Time iteration) {
+/// What an iteration is spent on, on the rank that computes longest.
+struct IterationPart {
+  const char* key;   ///< of the JSON output
+  const char* name;  ///< for people
+  Time time;
+};
+
+/// The iteration without what the ways between GPUs and hosts carry, and also without the exchange of gradients and
+/// weights, as if they took no time.
+TrainingIteration without_host(TrainingIteration iteration) {
+  iteration.link.reset();
+  iteration.reads_weights.reset();
+  iteration.sends_gradients = false;
+  iteration.host_update.clear();
+  for (std::vector<ModelUnit>& stage : iteration.units)
+    for (ModelUnit& unit : stage) unit.offloaded = Bytes{};
+  return iteration;
+}
+TrainingIteration without_exchange(TrainingIteration iteration) {
+  iteration.planned.clear();
+  iteration.tied_elements = 0;
+  for (std::vector<ModelUnit>& stage : iteration.units)
+    for (ModelUnit& unit : stage) unit.dense_elements = unit.expert_elements = 0;
+  return iteration;
+}
+
+/// The parts add up to the iteration. What nothing hides of a kind of communication is what the iteration is shorter
+/// without it: first without the ways to and from the host, then also without the exchange of gradients and weights;
+/// messages from stage to stage are what is left beside the passes and the update.
+std::vector<IterationPart> parts_of_iteration(const Scenario& scenario, const TrainingEntry& entry, int gpus,
+                                              const ParallelJob& job, const PipelineTimes& times, Time iteration) {
   const std::size_t rank = static_cast<std::size_t>(std::ranges::max_element(times.busy) - times.busy.begin());
   PassShares shares;
   for (const int stage : job.iteration.plan.stage_of[rank]) {
@@ -54,24 +83,42 @@ void add_shares(Table& table, const ParallelJob& job, const PipelineTimes& times
   }
   // Merged passes hide some of the exchange of experts.
   shares.expert -= std::min(shares.expert, std::max(Time{}, shares.total() - times.busy[rank]));
-  const double all = iteration.to_seconds();
-  const auto add = [&](const std::string& name, Time time) {
-    if (time > Time{})
-      table.add(
-          {name, fmt::format("{:.4f}", time.to_seconds()), fmt::format("{:.1f}", kPercent * time.to_seconds() / all)});
+  const Time update = job.iteration.update[rank], passes = times.makespan;
+  Time left = std::max(Time{}, iteration - passes - update);
+  const auto shorter_by = [&](Time without, Time than) {
+    const Time part = std::min(left, std::max(Time{}, than - without));
+    left -= part;
+    return part;
   };
-  const Time update = job.iteration.update[rank];
-  const Time passes = times.makespan;
-  add("computing", shares.compute);
-  add("computing again", shares.recompute);
-  add("tensor-parallel communication", shares.tensor);
-  add("context-parallel communication", shares.context);
-  add("expert-parallel communication", shares.expert);
-  add("compressing activations and their gradients", shares.compression);
-  add("waiting for other stages (bubble)", passes - times.busy[rank]);
-  add("update of the weights", update);
-  add("messages, exchange of gradients and weights, and ways to and from the host that nothing hides",
-      std::max(Time{}, iteration - passes - update));
+  const auto alone = [&](const TrainingIteration& changed) {
+    return lone_iteration(scenario, entry.name, gpus, training_graph(changed));
+  };
+  Time host, exchange, without = iteration;
+  if (left > Time{} && entry.parallel->offload.any()) {
+    without = alone(without_host(job.iteration));
+    host = shorter_by(without, iteration);
+  }
+  if (left > Time{}) exchange = shorter_by(alone(without_exchange(without_host(job.iteration))), without);
+  return {{"compute_s", "computing", shares.compute},
+          {"recompute_s", "computing again", shares.recompute},
+          {"tensor_s", "tensor-parallel communication", shares.tensor},
+          {"context_s", "context-parallel communication", shares.context},
+          {"expert_s", "expert-parallel communication", shares.expert},
+          {"compression_s", "compressing activations and their gradients", shares.compression},
+          {"bubble_s", "waiting for other stages (bubble)", passes - times.busy[rank]},
+          {"messages_s", "messages between stages", left},
+          {"exchange_s", "exchange of gradients and weights (data-parallel)", exchange},
+          {"host_s", "ways to and from the host", host},
+          {"update_s", "update of the weights", update}};
+}
+
+std::string parts_table(const std::vector<IterationPart>& parts, Time iteration) {
+  Table table{{"on the busiest rank, of communication what nothing hides", "seconds", "% of the iteration"}};
+  for (const IterationPart& each : parts)
+    if (each.time > Time{})
+      table.add({each.name, fmt::format("{:.4f}", each.time.to_seconds()),
+                 fmt::format("{:.1f}", kPercent * each.time.to_seconds() / iteration.to_seconds())});
+  return table.text();
 }
 
 /// The layers of a pipeline rank.
@@ -145,9 +192,10 @@ std::string job_text(const Scenario& scenario, const TrainingEntry& entry, int g
                               : "";
   text += fmt::format("  {:.1f} TFLOP/s a GPU (half of causal attention), {:.1f} with all of attention{}\n",
                       flops / kTera, per_gpu(model_flops(model, sums, FlopsConvention::full)), shares_of_peak);
-  Table shares{{"on the busiest rank", "seconds", "% of the iteration"}};
-  add_shares(shares, job, times, iteration);
-  return text + "\n" + shares.text() + "\n" + rank_table(job, times);
+  const std::vector<IterationPart> parts = parts_of_iteration(scenario, entry, gpus, job, times, iteration);
+  const IterationPart& most = *std::ranges::max_element(parts, {}, &IterationPart::time);
+  text += fmt::format("  most of it: {}, {:.1f}%\n", most.name, kPercent * most.time.to_seconds() / seconds);
+  return text + "\n" + parts_table(parts, iteration) + "\n" + rank_table(job, times);
 }
 
 /// An object of the job that job_text() describes.
@@ -155,7 +203,8 @@ void write_job(JsonWriter& json, const Scenario& scenario, const TrainingEntry& 
   const ParallelJob job = planned_job(scenario, entry, gpus);
   const TrainingIteration& it = job.iteration;
   const PipelineTimes times = evaluate(it.plan, it.costs());
-  const double seconds = lone_iteration(scenario, entry.name, gpus).to_seconds();
+  const Time iteration = lone_iteration(scenario, entry.name, gpus);
+  const double seconds = iteration.to_seconds();
   const double flops = job.work.model_flops / gpus / seconds;
   const double peak = job.work.peak_flops > 0 ? job.work.peak_flops : std::nan("");
   json.begin_object().member("entry", entry.name).member("model", transformer_of(entry).name);
@@ -168,12 +217,17 @@ void write_job(JsonWriter& json, const Scenario& scenario, const TrainingEntry& 
   json.member("iteration_s", seconds).member("tokens_per_s", job.work.tokens / seconds);
   json.member("flops_per_gpu", flops).member("mfu", flops / peak);
   json.member("hfu", job.work.hardware_flops / gpus / seconds / peak);
+  json.key("parts").begin_object();
+  for (const IterationPart& each : parts_of_iteration(scenario, entry, gpus, job, times, iteration))
+    json.member(each.key, each.time.to_seconds());
+  json.end_object();
   json.key("ranks").begin_array();
   for (std::size_t rank = 0; rank < it.plan.ranks(); ++rank) {
     const GpuMemory& memory = job.memory[rank];
     json.begin_object().member("rank", static_cast<int>(rank)).member("layers", layers_of(job, rank));
     json.member("busy_s", times.busy[rank].to_seconds());
     json.member("bubble", times.bubble[rank].to_seconds() / times.makespan.to_seconds());
+    json.member("held", times.most_held[rank]);
     json.member("weights_bytes", memory.weights.count()).member("gradients_bytes", memory.gradients.count());
     json.member("optimizer_bytes", memory.optimizer.count()).member("activations_bytes", memory.activations.count());
     json.member("other_bytes", memory.other().count());

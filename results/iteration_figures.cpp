@@ -27,6 +27,7 @@ constexpr IterationFigure kIterationFigures[] = {
     {"tflops_per_gpu", "TFLOP/s per GPU", 1, "tflops", false, false, true},
     {"mfu", "MFU [%]", 100, "share", false, false, true, true},
     {"hfu", "HFU [%]", 100, "share", false, false, true},
+    {"memory_gib", "memory [GiB]", 1, "GiB", false, false, true},
 };
 
 const Column<JobResult>& column_of(std::string_view name) {

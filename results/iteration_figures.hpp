@@ -16,7 +16,7 @@ struct IterationFigure {
   std::string_view column;      ///< of jobs.csv
   std::string_view title;       ///< for people, in the unit that they see
   double shown;                 ///< factor to that unit
-  std::string_view unit;        ///< `s`, `share` (of 1), `per_s`, `B` or `messages`
+  std::string_view unit;        ///< `s`, `share` (of 1), `per_s`, `B`, `GiB` or `messages`
   bool of_compression = false;  ///< shown to people only if something is compressed
   bool of_levels = false;       ///< shown to people only if servers have several workers
   bool of_some = false;         ///< shown to people only if some job has it

@@ -110,11 +110,14 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"exposed_communication_s", "seconds",
      "part of `iteration_s` in which its GPUs don't compute, without checkpoints, restarts and work that was undone: "
      "communication that nothing hides, and waits for slower or shared GPUs and in a pipeline, which `contend explain` "
-     "tells apart",
+     "tells apart. Of a model that is spread over GPUs, what tensor, context and expert parallelism send inside "
+     "servers, "
+     "and at `analytic` all that they send, is part of computing; `contend show --parallel` has it",
      [](const JobResult& j) { return has_iterated(j) ? Cell{j.exposed()} : Cell{}; }},
-    {"messages", "integer", "collectives of an iteration, in the phase that has most",
+    {"messages", "integer",
+     "collectives of an iteration, in the phase that has most; without those that are part of computing",
      [](const JobResult& j) { return j.traffic ? Cell{whole(j.traffic->messages)} : Cell{}; }},
-    {"sent_bytes", "number", "bytes that a worker sends in an iteration, inside its server and out of it",
+    {"sent_bytes", "number", "bytes that a worker sends in these messages, inside its server and out of it",
      [](const JobResult& j) { return j.traffic ? Cell{j.traffic->sent_bytes} : Cell{}; }},
     {"interface_bytes", "number",
      "bytes that a server sends through its interfaces in an iteration, if the GPUs are spread evenly",
@@ -226,6 +229,8 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return Cell{std::int64_t{j.second_order_preemptions}}; }},
     {"lost_to_second_order_gpu_s", "seconds", "part of `lost_gpu_s` that `second_order_preemptions` undid",
      [](const JobResult& j) { return Cell{j.lost_to_second_order}; }},
+    {"memory_gib", "number", "GiB that it needs on the GPU that must hold most",
+     [](const JobResult& j) { return has_trained(j) ? Cell{j.notes.work->memory_gib} : Cell{}; }},
 };
 
 constexpr Column<TypeResult> kTypeColumns[] = {

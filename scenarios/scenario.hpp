@@ -152,7 +152,8 @@ struct OffloadSetup {
 
 /// How the layers of a model are divided among its parts, where the entry doesn't give them.
 enum class LayerPartition : std::uint8_t {
-  even,      ///< as many in each as can be (cut_layers())
+  even,      ///< equally many, with embedding and head as none or as a layer each (cut_layers())
+  uneven,    ///< that or, where they don't divide, one more in those in the middle
   balanced,  ///< such that the longest part, with what it receives and exchanges, is as short as possible
 };
 
@@ -193,10 +194,11 @@ struct ParallelSetup {
   PolicyChoice schedule;
   std::optional<std::string> order;  ///< path of the orders of the ranks, for the schedule `file`
   bool sequence_parallel = false;
-  bool across_servers = false;   ///< tensor-parallel groups may lie on several servers
-  int zero = 0;                  ///< 0 to 3: what data-parallel ranks share out (Sharding)
-  int shards = 0;                ///< ranks that share out one copy with zero (hybrid sharding); 0: all
-  int gradient_bytes = 4;        ///< of an element, as gradients are added up and exchanged
+  bool tensor_overlap = false;  ///< products and the collectives of tensor parallelism are cut into pieces that overlap
+  bool across_servers = false;  ///< tensor-parallel groups may lie on several servers
+  int zero = 0;                 ///< 0 to 3: what data-parallel ranks share out (Sharding)
+  int shards = 0;               ///< ranks that share out one copy with zero (hybrid sharding); 0: all
+  int gradient_bytes = 4;       ///< of an element, as gradients are added up and exchanged
   bool post_validation = false;  ///< updates don't wait for the norm of the gradients of all pipeline ranks
   bool reshard = true;           ///< with zero 3: weights are gathered again for the backward pass
   std::int64_t bucket = 0;  ///< elements that are exchanged together; 0: 40 million, or 1 million a data-parallel rank
@@ -244,9 +246,10 @@ struct TrainingEntry : TrainingSetup {
   int backup = 0;
   CodedSteps coded;
   std::optional<int> global_batch;  ///< samples of all workers between two exchanges; `accumulate` follows from it
-  std::optional<ParallelSetup> parallel;       ///< if the model is spread over several GPUs
-  std::optional<std::string> config;           ///< path of a config.json that describes the model
-  bool fused_loss = true;                      ///< softmax and loss in one kernel each way
+  std::optional<ParallelSetup> parallel;  ///< if the model is spread over several GPUs
+  std::optional<std::string> config;      ///< path of a config.json that describes the model
+  bool fused_loss = true;                 ///< softmax and loss in one kernel each way
+  bool eager = false;  ///< what lies between products is kernels of single operations (MicroBatch::eager)
   std::optional<double> attention_efficiency;  ///< share of the peak that attention in one kernel reaches
   std::optional<double> efficiency;  ///< share of the device's peak that large products reach; none: RooflineOptions
   Recomputation recompute = Recomputation::none;

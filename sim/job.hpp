@@ -113,6 +113,7 @@ struct TrainingWork {
   double model_flops = 0;     ///< with the half of causal attention that is needed, and nothing computed twice
   double hardware_flops = 0;  ///< with what is computed again
   double peak_flops = 0;      ///< of one GPU, per second; 0 if unknown
+  double memory_gib = 0;      ///< that the GPU must hold which holds most, as planned
 };
 
 /// How an iteration was planned, and what computing takes of it.

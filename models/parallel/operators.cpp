@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include <fmt/core.h>
@@ -126,11 +125,29 @@ class RankOperators {
 
   /// Reads its input and writes its output; backward reads the gradient too, which includes those of the weights.
   void norm(std::string_view name, std::int64_t rows, std::int64_t columns) {
+    if (work_.eager && model_.norm == NormKind::rms) {
+      // To fp32, squares, their mean, by its root, back, times the weights; backward the gradients of each.
+      return separate(name, as_real(rows) * as_real(columns), {28, 4, 6}, {52, 6, 10});
+    }
     TransformerOperator& each = add(OperatorKind::norm, name, rows, columns);
     if (model_.norm == NormKind::rms) each.measured_as = "rms_norm";
     const double tensor = as_real(rows) * as_real(columns) * width_;
     each.forward = {0, 2 * tensor, 1};
     each.input_gradient = {0, 3 * tensor, 1};
+  }
+
+  /// What kernels of single operations move for each number: bytes in fp32, and numbers in the type of activations.
+  struct Separate {
+    double single_precision, tensors;
+    int kernels;
+  };
+  void separate(std::string_view name, double numbers, const Separate& forward, const Separate& backward) {
+    TransformerOperator& each = add(OperatorKind::elementwise, name, whole_rows(numbers), 1);
+    const auto work = [&](const Separate& pass) {
+      return LayerWork{0, numbers * (pass.single_precision + pass.tensors * width_), pass.kernels};
+    };
+    each.forward = work(forward);
+    each.input_gradient = work(backward);
   }
 
   /// A kernel that moves `forward` and `backward` tensors of m x n numbers.
@@ -200,6 +217,10 @@ class RankOperators {
   }
 
   void rotary(std::int64_t width) {
+    if (work_.eager) {
+      // To fp32, a product of complex numbers, and back; so are the gradients.
+      return separate("rotary", as_real(all_) * as_real(width), {16, 2, 3}, {16, 2, 3});
+    }
     pointwise("rotary", all_, width, 2, 2);
     operators_.back().measured_as = "rope";
   }
@@ -217,6 +238,12 @@ class RankOperators {
 
   /// The queries of this rank's tokens to the keys of the whole sequence, which come from all context ranks.
   void core_attention(bool causal) {
+    if (work_.eager && model_.key_value_heads < model_.heads && !model_.latent) {
+      // Every query head gets a key and a value of its own; backward their gradients are added up.
+      const double written = as_real(all_) * as_real(model_.heads * model_.head_size) / as_real(split_.tensor) * 2;
+      const double read = written * as_real(model_.key_value_heads) / as_real(model_.heads);
+      separate("repeated_keys_values", written + read, {0, 1, 2}, {0, 1, 2});
+    }
     const LayerPart outer = std::exchange(part_, LayerPart::core_attention);
     const std::int64_t heads = work_.sequences * model_.heads / split_.tensor;
     const std::int64_t queries = work_.sequence / split_.context, keys = work_.sequence;
@@ -273,8 +300,12 @@ class RankOperators {
     product(up, groups, rows, (model_.gated ? 2 : 1) * width, model_.hidden, work_.type);
     if (groups > 1) operators_.back().measured_as = "grouped_gemm";
     // Gated: reads gate and up, writes their product; backward also reads its gradient and writes two.
-    pointwise(activation, rows, width, model_.gated ? 3 : 2, model_.gated ? 5 : 3);
-    if (model_.gated) operators_.back().measured_as = "swiglu";
+    if (work_.eager && model_.gated) {
+      separate(activation, rows * as_real(width), {0, 5, 2}, {0, 9, 3});  // the activation, and the product with up
+    } else {
+      pointwise(activation, rows, width, model_.gated ? 3 : 2, model_.gated ? 5 : 3);
+      if (model_.gated) operators_.back().measured_as = "swiglu";
+    }
     product(down, groups, rows, model_.hidden, width, work_.type);
     if (groups > 1) operators_.back().measured_as = "grouped_gemm";
   }
@@ -533,48 +564,6 @@ OperatorTotals total_work(std::span<const TransformerOperator> operators) {
     total.weight_gradient_bytes += each.weight_gradient.bytes;
   }
   return total;
-}
-
-OperatorTimes rounded_times(double forward_ns, double input_gradient_ns, double weight_gradient_ns) {
-  constexpr double kDay_ns = 86'400e9;
-  Complaints found;
-  const auto time_of = [&](const char* pass, double ns) {
-    if (ns <= kDay_ns) return Time::ceil_nanoseconds(ns);
-    found.add(pass, fmt::format("the pass would take {:.3g} s, more than a day", ns * 1e-9));
-    return Time{};
-  };
-  const OperatorTimes times{time_of("forward", forward_ns), time_of("gradient of the inputs", input_gradient_ns),
-                            time_of("gradient of the weights", weight_gradient_ns)};
-  found.throw_if_any();
-  return times;
-}
-
-OperatorTimes operator_times(std::span<const TransformerOperator> operators, const Device& device,
-                             const RooflineOptions& options) {
-  Complaints found;
-  std::set<DataType> types;
-  for (const TransformerOperator& each : operators) types.insert(each.type);
-  if (types.empty()) types.insert(options.type);
-  RooflineOptions typed = options;
-  for (const DataType type : types) {
-    if (!found.empty()) break;
-    typed.type = type;
-    found.collect([&] { validate(typed, device); });
-  }
-  found.throw_if_any();
-
-  const double attention = options.attention_efficiency.value_or(
-      device.fused_attention > 0 ? device.fused_attention : options.matrix_unit_efficiency);
-  double forward = 0, input_gradient = 0, weight_gradient = 0;
-  for (const TransformerOperator& each : operators) {
-    typed.type = each.type;
-    typed.matrix_unit_efficiency =
-        each.kind == OperatorKind::fused_attention ? attention : options.matrix_unit_efficiency;
-    forward += roofline_cost(each.forward, device, typed).ns;
-    input_gradient += roofline_cost(each.input_gradient, device, typed).ns;
-    weight_gradient += roofline_cost(each.weight_gradient, device, typed).ns;
-  }
-  return rounded_times(forward, input_gradient, weight_gradient);
 }
 
 }  // namespace contend

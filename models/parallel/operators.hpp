@@ -34,6 +34,9 @@ struct MicroBatch {
   /// The loss is one kernel each way, which makes probabilities in fp32 out of the logits and their gradient in place;
   /// else a framework converts the logits to fp32 and has a kernel for each of logarithm, choice and their gradients.
   bool fused_loss = true;
+  /// RMS norms, rotary positions and gated activations are kernels of single operations, in part in fp32, and keys and
+  /// values are copied for each query head: as PyTorch runs a plain model without a compiler. Else one kernel each.
+  bool eager = false;
   std::vector<AttentionPart> documents{};  ///< that fill the sequences, unevenly; empty: each sequence is one
   double expert_imbalance = 1;  ///< tokens at the fullest rank of the experts over the mean, 1 to split.expert
   /// Of products and activations. fp8 is that of the products with weights of layers only; attention, logits and all

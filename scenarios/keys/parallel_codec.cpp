@@ -77,6 +77,10 @@ std::vector<ParallelRow> make_parallel_rows() {
           "sequence_parallel", [](auto& p) -> auto& { return p.sequence_parallel; }, bool_codec(),
           "the tensor-parallel GPUs also cut the sequence, between the products of a layer"),
       map_member<ParallelSetup>(
+          "tensor_overlap", [](auto& p) -> auto& { return p.tensor_overlap; }, bool_codec(),
+          "with sequence_parallel: products are cut into a piece for each tensor-parallel GPU, which overlap with the "
+          "steps of the gathering before and of the reduction behind them, as with Megatron-LM's tp-comm-overlap"),
+      map_member<ParallelSetup>(
           "across_servers", [](auto& p) -> auto& { return p.across_servers; }, bool_codec(),
           "tensor-parallel groups may lie on several servers; else `tensor` divides the GPUs of a server, and the "
           "placement `groups` makes the job wait until each group fits into one"),
@@ -88,8 +92,12 @@ std::vector<ParallelRow> make_parallel_rows() {
           "layers of each part of the model, pipeline x virtual of them; []: as `partition` says"),
       map_member<ParallelSetup>(
           "partition", [](auto& p) -> auto& { return p.partition; },
-          choice_codec<LayerPartition>({{"even", LayerPartition::even}, {"balanced", LayerPartition::balanced}}),
-          "without layers: even: parts have as many as can be; balanced: the longest part is as short as possible, on "
+          choice_codec<LayerPartition>({{"even", LayerPartition::even},
+                                        {"uneven", LayerPartition::uneven},
+                                        {"balanced", LayerPartition::balanced}}),
+          "without layers: even: parts have equally many, with or without embedding and head as a layer each; uneven: "
+          "where layers don't divide so, parts in the middle have one more; balanced: the longest part is as short as "
+          "possible, on "
           "the devices and networks of the parts, with the messages that it receives and what it exchanges with "
           "data-parallel GPUs"),
       map_member<ParallelSetup>(

@@ -170,6 +170,11 @@ std::vector<Member> make_members() {
           choice_codec<bool>({{"fused", true}, {"framework", false}}),
           "with parallel: softmax and loss in one kernel each way, or in the kernels of a framework, which keep more"),
       map_member<TrainingEntry>(
+          "pointwise", [](auto& e) -> auto& { return e.eager; },
+          choice_codec<bool>({{"fused", false}, {"eager", true}}),
+          "with parallel: RMS norms, rotary positions and gated activations in one kernel each, or in those of single "
+          "operations, as PyTorch without a compiler runs them"),
+      map_member<TrainingEntry>(
           "attention_efficiency", [](auto& e) -> auto& { return e.attention_efficiency; },
           optional_codec(number_codec(0.01, 1), "auto"),
           "with parallel: share of the peak that attention in one kernel reaches; auto: 0.615 on Ampere, 0.35 on "

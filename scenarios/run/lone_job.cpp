@@ -13,15 +13,15 @@
 namespace contend {
 namespace {
 
-Time end_of(const Scenario& scenario, const JobRequest& job) {
-  const RunResult result = run_workload(scenario, scenario_workload(scenario, {job}), scenario.seed);
+Time end_of(const Scenario& scenario, const JobRequest& job, const IterationGraph* graph) {
+  Workload workload = scenario_workload(scenario, {job});
+  if (graph != nullptr) workload.graphs.front() = *graph;
+  const RunResult result = run_workload(scenario, std::move(workload), scenario.seed);
   CONTEND_CHECK(result.jobs.front().finish != Time::never(), "a job that has the cluster to itself ends");
   return result.jobs.front().finish;
 }
 
-}  // namespace
-
-Time lone_iteration(const Scenario& scenario, const std::string& model, int gpus) {
+Time settled_iteration(const Scenario& scenario, const std::string& model, int gpus, const IterationGraph* graph) {
   const std::int64_t there = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
   if (gpus > there) throw InputError{fmt::format("{}: the cluster has {}", counted(gpus, "GPU"), there)};
   Scenario alone = scenario;
@@ -39,9 +39,19 @@ Time lone_iteration(const Scenario& scenario, const std::string& model, int gpus
   // The first iterations lack what others leave for them, such as weights that are gathered.
   constexpr std::int64_t kSettled = 3;
   job.iterations = kSettled;
-  const Time before = end_of(alone, job);
+  const Time before = end_of(alone, job, graph);
   ++job.iterations;
-  return end_of(alone, job) - before;
+  return end_of(alone, job, graph) - before;
+}
+
+}  // namespace
+
+Time lone_iteration(const Scenario& scenario, const std::string& model, int gpus) {
+  return settled_iteration(scenario, model, gpus, nullptr);
+}
+
+Time lone_iteration(const Scenario& scenario, const std::string& model, int gpus, const IterationGraph& graph) {
+  return settled_iteration(scenario, model, gpus, &graph);
 }
 
 }  // namespace contend

@@ -90,6 +90,16 @@ Degrees degrees_of(const Scenario& scenario, const TrainingEntry& entry, int gpu
       found.add("global_batch", fmt::format("{} is no multiple of batch {} x {} data-parallel ranks = {}",
                                             *entry.global_batch, batch, degrees.data, together));
   }
+  // Orders of a user, and GPipe's, are defined for any number; what interleaved passes and DualPipe need they say.
+  const std::string& schedule = setup.schedule.name;
+  const bool is_any = schedule == "gpipe" || schedule == "file" || schedule == "interleaved";
+  const bool is_said = entry.global_batch || entry.given.contains("accumulate");  // else a warning says what is taken
+  if (found.empty() && is_said && !is_any && degrees.micro_batches < setup.pipeline)
+    found.add("parallel.pipeline",
+              fmt::format("{} on each data-parallel rank, fewer than the {} pipeline ranks, of which some would "
+                          "always wait",
+                          counted(degrees.micro_batches, "micro-batch", "micro-batches"), setup.pipeline),
+              fmt::format("global_batch: {}", together * setup.pipeline));
   found.throw_if_any();
   degrees.samples = together * degrees.micro_batches;
   return degrees;
@@ -283,6 +293,7 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   work.split = {setup.tensor, setup.context, setup.expert, setup.expert_tensor, setup.sequence_parallel};
   work.flash_attention = entry.flash_attention.value_or(true);
   work.fused_loss = entry.fused_loss;
+  work.eager = entry.eager;
   work.type = entry.type;
   work.expert_imbalance = expert_imbalance(setup, model);
   validate(model, work);
@@ -363,17 +374,30 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
     UnitTimes& times = planner.of_stage(static_cast<int>(stage));
     std::vector<ModelUnit>& units = job.units.emplace_back();
     PassShares& shares = made.shares.emplace_back();
-    const auto add = [&](TimedUnit timed, const LayerRange& part) {
-      const RankParameters parameters = rank_parameters(model, part, work.split);
+    const auto add_unit = [&](TimedUnit timed, const RankParameters& parameters) {
       timed.unit.dense_elements = parameters.dense;
       timed.unit.expert_elements = parameters.experts;
       units.push_back(timed.unit);
       shares += timed.shares;
     };
+    const auto add = [&](const TimedUnit& timed, const LayerRange& part) {
+      add_unit(timed, rank_parameters(model, part, work.split));
+    };
     if (range.embedding) add(times.embedding(), {range.first, range.first, true, false});
     for (std::int64_t layer = range.first; layer < range.last; ++layer)
       add(times.layer(layer), {layer, layer + 1, false, false});
-    if (range.head) add(times.head(), {range.last, range.last, false, true});
+    if (range.head) {
+      // A table that the head shares with the embedding is exchanged and updated once where a stage has both.
+      LayerRange ends{range.last, range.last, range.embedding, true};
+      RankParameters parameters = rank_parameters(model, ends, work.split);
+      if (range.embedding) {
+        ends.head = false;
+        const RankParameters counted = rank_parameters(model, ends, work.split);
+        parameters.dense -= counted.dense;
+        parameters.experts -= counted.experts;
+      }
+      add_unit(times.head(), parameters);
+    }
     const Time gather = job.plan.stages > 1 ? times.gather_message() : Time{};
     if (!range.embedding) {
       units.front().forward += gather;
@@ -416,6 +440,7 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   plan_exchange(scenario, entry, job);
   made.memory = rank_memory(entry, model, work, made.iteration, made.stages);
   made.work = work_of(entry, model, made);
+  made.work.memory_gib = made.memory[fullest(made.memory)].total().to_gibibytes();
   for (const std::vector<int>& stages : job.plan.stage_of) {
     const UpdateWork update = update_of(planner.entry_of_stage(stages.front()), job, stages);
     job.update.push_back(update.time);
@@ -428,6 +453,7 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
 std::string member_of(const TrainingEntry& entry, const std::string& key) {
   if (key == "micro_batches") return entry.given.contains("accumulate") ? "accumulate" : "global_batch";
   if (key == "sequences") return "batch";
+  if (key == "type") return "dtype";
   if (key == "group") return "parallel.schedule.group";
   for (const char* member :
        {"schedule", "tensor", "context", "pipeline", "virtual", "expert", "expert_tensor", "sequence_parallel"})

@@ -44,6 +44,10 @@ std::string setting_that_fits(const Scenario& scenario, const TrainingEntry& ent
   };
   const ParallelSetup& setup = *entry.parallel;
   const auto full = [](TrainingEntry& e) { e.recompute = Recomputation::full; };
+  if (setup.tensor > 1 && !setup.sequence_parallel)
+    add("parallel.sequence_parallel: true", [](TrainingEntry& e) { e.parallel->sequence_parallel = true; });
+  if (setup.schedule.name == "gpipe")
+    add("parallel.schedule: 1f1b", [](TrainingEntry& e) { e.parallel->schedule = {"1f1b", {}}; });
   if (entry.recompute != Recomputation::full) add("recompute: full", full);
   for (int zero = setup.zero + 1; zero <= 3; ++zero) {
     add(fmt::format("parallel.zero: {}", zero), [&](TrainingEntry& e) { e.parallel->zero = zero; });

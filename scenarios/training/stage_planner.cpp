@@ -16,6 +16,8 @@
 namespace contend {
 namespace {
 
+constexpr std::size_t kMostShown = 32;  // numbers of layers in a message
+
 /// Consecutive parts of so many layers.
 std::vector<LayerRange> ranges_of(const std::vector<std::int64_t>& sizes) {
   std::vector<LayerRange> ranges;
@@ -103,9 +105,17 @@ StagePlanner::Timed& StagePlanner::found(int stage) {
   return known->second;
 }
 
+/// Where micro-batches take several paths through the ranks, the longest one.
 Time StagePlanner::alone(int stage, Bytes bytes) {
-  return of_stage(stage).message_time(static_cast<int>(rank_of(stage)) * job_.ranks_of_stage(),
-                                      static_cast<int>(rank_of(stage + 1)) * job_.ranks_of_stage(), bytes);
+  Time longest;
+  for (const std::vector<StagePlace>& path : job_.plan.paths) {
+    const int from = static_cast<int>(path[static_cast<std::size_t>(stage)].rank);
+    const int to = static_cast<int>(path[static_cast<std::size_t>(stage) + 1].rank);
+    if (from == to) continue;
+    const int ranks = job_.ranks_of_stage();
+    longest = std::max(longest, of_stage(stage).message_time(from * ranks, to * ranks, bytes));
+  }
+  return longest;
 }
 
 std::vector<StageMessage> StagePlanner::messages() {
@@ -208,7 +218,22 @@ std::vector<LayerRange> StagePlanner::layers(const std::vector<StageMessage>& me
     throw InputError{
         {{.key = "parallel.pipeline",
           .reason = fmt::format("{} parts of a model of {} layers", job_.plan.stages, model_.all_layers())}}};
-  return cut_layers(model_.all_layers(), job_.plan.stages);
+  std::vector<LayerRange> parts = cut_layers(model_.all_layers(), job_.plan.stages);
+  if (setup.partition == LayerPartition::even && model_.all_layers() % job_.plan.stages != 0 &&
+      (model_.all_layers() + 2) % job_.plan.stages != 0) {
+    std::vector<std::int64_t> sizes;
+    for (const LayerRange& part : parts) sizes.push_back(part.last - part.first);
+    throw InputError{
+        {{.key = setup.virtual_stages > 1 ? "parallel.virtual" : "parallel.pipeline",
+          .reason = fmt::format("the {} layers of {} don't divide into {} equal parts, nor do they with embedding and "
+                                "head as a layer each",
+                                model_.all_layers(), model_.name, job_.plan.stages),
+          .hint = sizes.size() <= kMostShown
+                      ? fmt::format("parallel.partition: uneven, which is layers: [{}], or balanced",
+                                    fmt::join(sizes, ", "))
+                      : "parallel.partition: uneven or balanced, or layers"}}};
+  }
+  return parts;
 }
 
 std::vector<LayerRange> cut_layers(std::int64_t layers, int stages) {

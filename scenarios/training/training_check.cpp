@@ -29,7 +29,7 @@ constexpr std::string_view kOnlyLayers[] = {"layers",          "select",      "s
                                             "input",           "exchange",    "servers",           "colocated",
                                             "hosts",           "framework",   "host_ns_per_value", "backup_workers",
                                             "gradient_coding", "staging",     "mixed_precision"};
-constexpr std::string_view kOnlyParallel[] = {"global_batch",         "config",     "recompute", "loss",
+constexpr std::string_view kOnlyParallel[] = {"global_batch",         "config",     "recompute", "loss", "pointwise",
                                               "attention_efficiency", "efficiency", "runtime"};
 
 template <class Complain>
@@ -124,6 +124,8 @@ void check_parallel(const TrainingEntry& entry, const Complain& complain) {
         "parallel.order",
         entry.parallel->order ? "has no effect with another schedule than file" : "is missing: the schedule is file",
         entry.parallel->order ? "" : "give the path of the orders");
+  if (entry.parallel->tensor_overlap && !(entry.parallel->sequence_parallel && entry.parallel->tensor > 1))
+    complain("parallel.tensor_overlap", "has no effect without sequence parallelism", "sequence_parallel: true");
   if (entry.parallel->schedule.name == "interleaved" && entry.parallel->virtual_stages == 0)
     complain("parallel.virtual", "is missing: interleaved passes of one part on each rank are those of 1f1b",
              "2 or more parts");
@@ -147,7 +149,7 @@ void check_parallel(const TrainingEntry& entry, const Complain& complain) {
                fmt::format("has {} devices: there are {} pipeline ranks", devices, entry.parallel->pipeline), "");
     if (entry.device.calibrated) complain("parallel.devices", "has no effect: a profile times all ranks", "");
   }
-  if (entry.parallel->partition == LayerPartition::balanced && !entry.parallel->layers.empty())
+  if (entry.parallel->partition != LayerPartition::even && !entry.parallel->layers.empty())
     complain("parallel.partition", "has no effect: layers says what each part has", "leave one of them out");
   if (const ActivationCompression& sent = entry.parallel->activation_compression; sent.ratio || sent.adaptive) {
     if (!sent.ratio) complain("parallel.activation_compression.ratio", "is missing", "such as 20");

@@ -31,6 +31,16 @@ TimedUnit made(const OperatorTimes& times, Time recompute, Time forward, Time ba
 
 }  // namespace
 
+OperatorTimes operator_times(std::span<const TransformerOperator> operators, const TrainingEntry& entry) {
+  if (entry.device.calibrated) return calibrated_operator_times(operators, *entry.device.calibrated).times;
+  const Device* const device = find_device(entry.device.name);
+  CONTEND_CHECK(device != nullptr, "a scenario names devices that there are");
+  RooflineOptions options;
+  options.attention_efficiency = entry.attention_efficiency;
+  if (entry.efficiency) options.matrix_unit_efficiency = *entry.efficiency;
+  return operator_times(operators, *device, options);
+}
+
 PassShares& PassShares::operator+=(const PassShares& other) {
   compute += other.compute;
   recompute += other.recompute;
@@ -48,11 +58,7 @@ UnitTimes::UnitTimes(const Scenario& scenario, const TrainingEntry& entry, const
       work_{work},
       weight_passes_{weight_passes},
       per_server_{scenario.cluster.gpus_per_server},
-      groups_{scenario, ranks, first},
-      device_{find_device(entry.device.name)} {
-  CONTEND_CHECK(device_ != nullptr || entry.device.calibrated, "a scenario names devices that there are");
-  options_.attention_efficiency = entry.attention_efficiency;
-  if (entry.efficiency) options_.matrix_unit_efficiency = *entry.efficiency;
+      groups_{scenario, ranks, first} {
   const double tokens = static_cast<double>(work_.context_tokens());
   activations_ = Bytes{static_cast<std::int64_t>(tokens) * model_.hidden * activation_bytes(work_.type)};
   const std::int64_t ranks_of_heads = work_.split.tensor * work_.split.context;
@@ -177,22 +183,32 @@ Time UnitTimes::hiding_weights(const OperatorTimes& times) const {
 }
 
 OperatorTimes UnitTimes::timed(const std::vector<TransformerOperator>& operators) const {
-  if (entry_.device.calibrated) return calibrated_operator_times(operators, *entry_.device.calibrated).times;
-  return operator_times(operators, *device_, options_);
+  return operator_times(operators, entry_);
 }
 
-/// Times of the products of a block but its last one: the communication of their inputs' gradients can hide behind
-/// those of the weights.
-OperatorTimes UnitTimes::first_products(const std::vector<TransformerOperator>& operators, LayerPart part) const {
+UnitTimes::BlockProducts UnitTimes::products_of(const std::vector<TransformerOperator>& operators,
+                                                LayerPart part) const {
   std::vector<TransformerOperator> products;
   for (const TransformerOperator& each : operators)
     if (each.part == part && each.kind == OperatorKind::product) products.push_back(each);
-  if (!products.empty()) products.pop_back();
-  return timed(products);
+  if (products.empty()) return {};
+  const OperatorTimes last = timed({products.back()});
+  products.pop_back();
+  return {products.empty() ? OperatorTimes{} : timed(products), last};
 }
 
-UnitTimes::Added UnitTimes::tensor_parallel(const OperatorTimes& first) {
+/// With tensor_overlap a product and the ring of the t ranks beside it are cut into t pieces. A gathering has t - 1
+/// steps, and the first piece is there before it: together both take max(product, gathering + product / t). The
+/// reduction behind a product takes the same turns, from the end. So this much of the product hides a collective.
+Time UnitTimes::beside_pieces(Time product) const {
+  if (!entry_.parallel->tensor_overlap) return {};
+  return product - Time::nanoseconds(product.ns() / work_.split.tensor);
+}
+
+/// The communication of a block whose inputs' gradients can hide theirs behind the products of the weights.
+UnitTimes::Added UnitTimes::tensor_parallel(const BlockProducts& products) {
   if (work_.split.tensor == 1) return {};
+  const OperatorTimes& first = products.first;
   const Time hides = hiding_weights(first);
   const auto collective = [&](CollectiveKind kind, Time beside) {
     return sent(PassGroup::tensor, kind, tensor_groups(), activations_, beside);
@@ -206,10 +222,12 @@ UnitTimes::Added UnitTimes::tensor_parallel(const OperatorTimes& first) {
   }
   const Time gather = groups_(CollectiveKind::all_gather, tensor_groups(), activations_);
   const Time scatter = groups_(CollectiveKind::reduce_scatter, tensor_groups(), activations_);
-  return {gather + scatter,
-          gather + beyond(gather, first.input_gradient) + beyond(scatter, hides),
-          {collective(CollectiveKind::all_gather, {}), collective(CollectiveKind::reduce_scatter, {})},
-          {collective(CollectiveKind::all_gather, {}), collective(CollectiveKind::all_gather, first.input_gradient),
+  const Time before = beside_pieces(first.forward), behind = beside_pieces(products.last.forward);
+  const Time back = beside_pieces(products.last.input_gradient);
+  return {beyond(gather, before) + beyond(scatter, behind),
+          beyond(gather, back) + beyond(gather, first.input_gradient) + beyond(scatter, hides),
+          {collective(CollectiveKind::all_gather, before), collective(CollectiveKind::reduce_scatter, behind)},
+          {collective(CollectiveKind::all_gather, back), collective(CollectiveKind::all_gather, first.input_gradient),
            collective(CollectiveKind::reduce_scatter, hides)}};
 }
 
@@ -426,6 +444,7 @@ UnitTimes::Added UnitTimes::sent_again(const Added& added, PassGroup group, bool
     if (!is_needed) continue;
     again.forward += groups_(each.kind, each.groups, each.bytes);
     again.forward_sent.push_back(each);
+    again.forward_sent.back().beside = {};  // not every product beside it runs again
   }
   return again;
 }
@@ -447,10 +466,9 @@ TimedUnit UnitTimes::timed_layer(std::int64_t index) {
     again.forward += repeated.forward;
     shares.*share += repeated.forward;
   };
-  add(tensor_parallel(first_products(operators, LayerPart::attention)), PassGroup::tensor, &PassShares::tensor);
+  add(tensor_parallel(products_of(operators, LayerPart::attention)), PassGroup::tensor, &PassShares::tensor);
   if (!model_.is_mixture(index))
-    add(tensor_parallel(first_products(operators, LayerPart::feed_forward)), PassGroup::tensor, &PassShares::tensor,
-        true);
+    add(tensor_parallel(products_of(operators, LayerPart::feed_forward)), PassGroup::tensor, &PassShares::tensor, true);
   add(context_parallel(operators), PassGroup::context, &PassShares::context);
   const Added exchange = model_.is_mixture(index) ? expert_parallel(index) : Added{};
   add(exchange, PassGroup::expert, &PassShares::expert);

@@ -10,11 +10,15 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 namespace contend {
+
+/// The times of operators on the device of an entry, by its profile or its roofline.
+[[nodiscard]] OperatorTimes operator_times(std::span<const TransformerOperator> operators, const TrainingEntry& entry);
 
 /// What a micro-batch spends in its passes on computing and on communication that nothing hides, forward and backward.
 struct PassShares {
@@ -78,8 +82,13 @@ class UnitTimes {
   void check_servers_of_experts() const;
   [[nodiscard]] RankGroups tensor_groups() const { return {1, static_cast<int>(work_.split.tensor)}; }
   [[nodiscard]] OperatorTimes timed(const std::vector<TransformerOperator>& operators) const;
-  [[nodiscard]] OperatorTimes first_products(const std::vector<TransformerOperator>& operators, LayerPart part) const;
-  [[nodiscard]] Added tensor_parallel(const OperatorTimes& first);
+  /// Times of the products of a block: of its last one, and of those before it.
+  struct BlockProducts {
+    OperatorTimes first, last;
+  };
+  [[nodiscard]] BlockProducts products_of(const std::vector<TransformerOperator>& operators, LayerPart part) const;
+  [[nodiscard]] Time beside_pieces(Time product) const;
+  [[nodiscard]] Added tensor_parallel(const BlockProducts& products);
   [[nodiscard]] Added rings_of_documents(const OperatorTimes& attention, Bytes block);
   [[nodiscard]] Added gathered_context(RankGroups groups, Bytes block);
   [[nodiscard]] Added context_parallel(const std::vector<TransformerOperator>& operators);
@@ -99,8 +108,6 @@ class UnitTimes {
   const bool weight_passes_;
   const int per_server_;  // GPUs
   GroupTimes groups_;
-  const Device* device_;  // none if the entry has a calibrated profile
-  RooflineOptions options_;
   Bytes activations_;  // of the tensor between two layers, before sequence parallelism
   std::map<std::tuple<bool, bool, bool>, TimedUnit> layers_;
 };

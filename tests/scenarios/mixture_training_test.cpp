@@ -107,7 +107,7 @@ TEST_CASE("experts: pieces hide the exchange behind the experts, and the fastest
   CHECK(exchange_s("expert: 16, zero: 1, expert_pieces: 0") <= best);
   CHECK(exchange_s("expert: 16, zero: 1, expert_exchange: by-server, expert_pieces: 0") < best);
   // A schedule whose gradients of weights are passes of their own has less to hide the exchange behind.
-  const std::string pipeline = "pipeline: 2, expert: 16, zero: 1, expert_pieces: 4, schedule: ";
+  const std::string pipeline = "pipeline: 2, partition: uneven, expert: 16, zero: 1, expert_pieces: 4, schedule: ";
   CHECK(exchange_s(pipeline + "zb-h1", ", accumulate: 4") >= exchange_s(pipeline + "1f1b", ", accumulate: 4"));
 }
 

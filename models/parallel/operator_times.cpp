@@ -1,0 +1,52 @@
+#include "models/parallel/operators.hpp"
+#include "sim/complaints.hpp"
+
+#include <set>
+
+#include <fmt/core.h>
+
+namespace contend {
+
+OperatorTimes rounded_times(double forward_ns, double input_gradient_ns, double weight_gradient_ns) {
+  constexpr double kDay_ns = 86'400e9;
+  Complaints found;
+  const auto time_of = [&](const char* pass, double ns) {
+    if (ns <= kDay_ns) return Time::ceil_nanoseconds(ns);
+    found.add(pass, fmt::format("the pass would take {:.3g} s, more than a day", ns * 1e-9));
+    return Time{};
+  };
+  const OperatorTimes times{time_of("forward", forward_ns), time_of("gradient of the inputs", input_gradient_ns),
+                            time_of("gradient of the weights", weight_gradient_ns)};
+  found.throw_if_any();
+  return times;
+}
+
+OperatorTimes operator_times(std::span<const TransformerOperator> operators, const Device& device,
+                             const RooflineOptions& options) {
+  Complaints found;
+  std::set<DataType> types;
+  for (const TransformerOperator& each : operators) types.insert(each.type);
+  if (types.empty()) types.insert(options.type);
+  RooflineOptions typed = options;
+  for (const DataType type : types) {
+    if (!found.empty()) break;
+    typed.type = type;
+    found.collect([&] { validate(typed, device); });
+  }
+  found.throw_if_any();
+
+  const double attention = options.attention_efficiency.value_or(
+      device.fused_attention > 0 ? device.fused_attention : options.matrix_unit_efficiency);
+  double forward = 0, input_gradient = 0, weight_gradient = 0;
+  for (const TransformerOperator& each : operators) {
+    typed.type = each.type;
+    typed.matrix_unit_efficiency =
+        each.kind == OperatorKind::fused_attention ? attention : options.matrix_unit_efficiency;
+    forward += roofline_cost(each.forward, device, typed).ns;
+    input_gradient += roofline_cost(each.input_gradient, device, typed).ns;
+    weight_gradient += roofline_cost(each.weight_gradient, device, typed).ns;
+  }
+  return rounded_times(forward, input_gradient, weight_gradient);
+}
+
+}  // namespace contend
