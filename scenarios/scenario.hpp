@@ -7,6 +7,7 @@
 #include "models/parallel/documents.hpp"
 #include "models/parallel/recomputation.hpp"
 #include "models/parallel/training_iteration.hpp"
+#include "models/parallel/transformer_sizes.hpp"
 #include "models/reliability/stragglers.hpp"
 #include "models/workload.hpp"
 #include "models/workloads/synthetic.hpp"
@@ -248,6 +249,7 @@ struct TrainingEntry : TrainingSetup {
   std::optional<int> global_batch;  ///< samples of all workers between two exchanges; `accumulate` follows from it
   std::optional<ParallelSetup> parallel;  ///< if the model is spread over several GPUs
   std::optional<std::string> config;      ///< path of a config.json that describes the model
+  TransformerSizes transformer;           ///< sizes of the model, if neither a name nor a file gives it
   bool fused_loss = true;                 ///< softmax and loss in one kernel each way
   bool eager = false;  ///< what lies between products is kernels of single operations (MicroBatch::eager)
   std::optional<double> attention_efficiency;  ///< share of the peak that attention in one kernel reaches

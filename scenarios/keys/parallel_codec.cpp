@@ -211,6 +211,39 @@ std::span<const ParallelRow> parallel_rows() {
 
 }  // namespace
 
+Codec<TransformerSizes> transformer_codec() {
+  constexpr std::int64_t kMost = std::int64_t{1} << 32;
+  const auto size = integer_codec<std::int64_t>(0, kMost);
+  const std::vector<Field<TransformerSizes>> fields{
+      field("layers", &TransformerSizes::layers, size),
+      field("hidden", &TransformerSizes::hidden, size),
+      field("heads", &TransformerSizes::heads, size),
+      field("feed_forward", &TransformerSizes::feed_forward, size),
+      field("vocabulary", &TransformerSizes::vocabulary, size),
+      field("key_value_heads", &TransformerSizes::key_value_heads, size),
+      field("head_size", &TransformerSizes::head_size, size),
+      field("gated", &TransformerSizes::gated, bool_codec()),
+      field("norm", &TransformerSizes::norm,
+            choice_codec<NormKind>({{"rms", NormKind::rms}, {"layer", NormKind::layer}})),
+      field("tied", &TransformerSizes::tied, bool_codec()),
+      field("experts", &TransformerSizes::experts, size),
+      field("top_k", &TransformerSizes::top_k, size),
+      field("expert_feed_forward", &TransformerSizes::expert_feed_forward, size),
+      field("shared_feed_forward", &TransformerSizes::shared_feed_forward, size),
+      field("dense_layers", &TransformerSizes::dense_layers, size)};
+  constexpr std::string_view kExample = "{layers: 24, hidden: 2048, heads: 16, feed_forward: 5632, vocabulary: 32000}";
+  Codec<TransformerSizes> codec = map_codec<TransformerSizes>(fields, kExample);
+  // A later layer replaces single members, so that they can be swept.
+  codec.read = [fields, kExample](const YamlNode& node, const Reading& reading, TransformerSizes& value) {
+    if (node.kind != YamlNode::Kind::map) return reading.expected(fmt::format("a map such as {}", kExample), node);
+    const std::size_t complaints = reading.complaints.size();
+    TransformerSizes read = value;
+    read_fields(fields, node, reading, read);
+    if (reading.complaints.size() == complaints) value = read;
+  };
+  return codec;
+}
+
 Codec<std::optional<ParallelSetup>> parallel_codec() {
   using Setup = std::optional<ParallelSetup>;
   Codec<Setup> codec;

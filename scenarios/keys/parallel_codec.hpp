@@ -14,6 +14,9 @@ namespace contend {
 /// A later layer replaces single members.
 [[nodiscard]] Codec<std::optional<ParallelSetup>> parallel_codec();
 
+/// Sizes of a model of one's own.
+[[nodiscard]] Codec<TransformerSizes> transformer_codec();
+
 /// The members, for the reference.
 [[nodiscard]] std::vector<MemberText> parallel_members();
 

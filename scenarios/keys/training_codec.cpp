@@ -149,6 +149,11 @@ std::vector<Member> make_members() {
           "config", [](auto& e) -> auto& { return e.config; }, optional_codec(path_codec(), ""),
           "with parallel, instead of model: config.json of a transformer, as Hugging Face publishes it"),
       map_member<TrainingEntry>(
+          "transformer", [](auto& e) -> auto& { return e.transformer; }, transformer_codec(),
+          "with parallel, instead of model: sizes of a decoder with rotary positions and without biases. "
+          "`key_value_heads` and `head_size` follow from heads and hidden where they are 0; `gated` feed-forwards have "
+          "three matrices; of `experts` a token goes to `top_k`; the first `dense_layers` have none"),
+      map_member<TrainingEntry>(
           "recompute", [](auto& e) -> auto& { return e.recompute; },
           choice_codec<Recomputation>({{"none", Recomputation::none},
                                        {"selective", Recomputation::selective},

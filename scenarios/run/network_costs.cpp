@@ -305,18 +305,19 @@ namespace {
 /// it.
 std::vector<std::string> devices_of(const Scenario& scenario) {
   std::vector<std::string> devices;
-  const auto add = [&](const TrainingSetup& setup) {
-    const bool named = setup.device.calibrated || (setup.model && !setup.layers && published_profile(setup) == nullptr);
+  const auto add = [&](const TrainingSetup& setup, bool is_parallel) {
+    const bool named =
+        setup.device.calibrated || is_parallel || (setup.model && !setup.layers && published_profile(setup) == nullptr);
     std::string name = setup.device.calibrated ? setup.device.calibrated->profile().device : setup.device.name;
     if (!named) name.clear();
     if (std::ranges::find(devices, name) == devices.end()) devices.push_back(std::move(name));
   };
   if (scenario.overlap.given()) {
-    add(scenario.overlap.entry);
+    add(scenario.overlap.entry, false);
     return devices;
   }
   for (const TrainingEntry& each : scenario.training) {
-    if (each.name != kDefaultEntry) add(each);
+    if (each.name != kDefaultEntry) add(each, each.parallel.has_value());
   }
   return devices;
 }

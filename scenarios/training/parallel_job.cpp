@@ -474,6 +474,15 @@ SequenceSums ParallelJob::sums() const {
 
 TransformerModel transformer_of(const TrainingEntry& entry) {
   if (entry.config) return read_transformer_config(*entry.config);
+  if (entry.transformer.given()) {
+    try {
+      return transformer_of(entry.transformer, entry.name);
+    } catch (const InputError& error) {
+      std::vector<Complaint> complaints = error.complaints();
+      for (Complaint& each : complaints) each.key = "transformer." + each.key;
+      throw InputError{std::move(complaints)};
+    }
+  }
   CONTEND_CHECK(entry.model.has_value(), "the entry has been checked");
   const TransformerModel* model = find_transformer(*entry.model);
   CONTEND_CHECK(model != nullptr, "the entry has been checked");

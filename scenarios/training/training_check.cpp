@@ -29,8 +29,8 @@ constexpr std::string_view kOnlyLayers[] = {"layers",          "select",      "s
                                             "input",           "exchange",    "servers",           "colocated",
                                             "hosts",           "framework",   "host_ns_per_value", "backup_workers",
                                             "gradient_coding", "staging",     "mixed_precision"};
-constexpr std::string_view kOnlyParallel[] = {"global_batch",         "config",     "recompute", "loss", "pointwise",
-                                              "attention_efficiency", "efficiency", "runtime"};
+constexpr std::string_view kOnlyParallel[] = {"global_batch", "transformer",          "config",     "recompute", "loss",
+                                              "pointwise",    "attention_efficiency", "efficiency", "runtime"};
 
 template <class Complain>
 void check_offload(const TrainingEntry& entry, const Complain& complain) {
@@ -86,9 +86,16 @@ void check_documents(const TrainingEntry& entry, const Complain& complain) {
 /// Complaints about an entry whose model is spread over several GPUs.
 template <class Complain>
 void check_parallel(const TrainingEntry& entry, const Complain& complain) {
-  if (entry.model.has_value() == entry.config.has_value())
-    return complain("", entry.model ? "says its network twice: model and config" : "says no network",
-                    "give a transformer as model (`contend list networks`), or a config.json as config");
+  std::vector<std::string_view> given;
+  if (entry.model) given.emplace_back("model");
+  if (entry.config) given.emplace_back("config");
+  if (entry.transformer.given()) given.emplace_back("transformer");
+  if (given.size() != 1)
+    return complain(
+        "",
+        given.empty() ? "says no network" : fmt::format("says its network more than once: {}", fmt::join(given, ", ")),
+        "give a transformer as model (`contend list transformers`), a config.json as config, or its sizes "
+        "as transformer");
   if (entry.model && find_transformer(*entry.model) == nullptr)
     return complain("model", fmt::format("{} is no transformer that can be spread over GPUs", quote(*entry.model)),
                     did_you_mean(*entry.model, transformer_names()));

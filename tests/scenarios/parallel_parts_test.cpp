@@ -4,6 +4,8 @@
 #include "models/devices.hpp"
 #include "models/parallel/operators.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
+#include "scenarios/keys/print.hpp"
+#include "scenarios/keys/reader.hpp"
 #include "scenarios/run/lone_job.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/training/parallel_job.hpp"
@@ -149,4 +151,46 @@ TEST_CASE("parts: what the fullest GPU holds is a figure of the run") {
   const ParallelJob job = plan_parallel(scenario, *find_entry(scenario, "m"), 8);
   CHECK(job.work.memory_gib == job.memory[0].total().to_gibibytes());
   CHECK(job.work.memory_gib > 20);
+}
+
+TEST_CASE("own models: sizes give the transformer of the catalogue that has them") {
+  const std::string parallel = ", sequence: 2048, global_batch: 16, parallel: {pipeline: 2, zero: 1";
+  const auto both = [&](const std::string& name, const std::string& sizes, const std::string& more) {
+    const ParallelJob named = planned_for("model: " + name + parallel + more, 16);
+    const ParallelJob own = planned_for("transformer: {" + sizes + "}" + parallel + more, 16);
+    CHECK(named.work.model_flops == own.work.model_flops);
+    CHECK(named.work.memory_gib == own.work.memory_gib);
+    CHECK(evaluate(named.iteration.plan, named.iteration.costs()).makespan ==
+          evaluate(own.iteration.plan, own.iteration.costs()).makespan);
+  };
+  both("llama-3-8b", "layers: 32, hidden: 4096, heads: 32, key_value_heads: 8, feed_forward: 14336, vocabulary: 128256",
+       "}");
+  both("mixtral-8x7b",
+       "layers: 32, hidden: 4096, heads: 32, key_value_heads: 8, feed_forward: 14336, vocabulary: 32000, experts: 8, "
+       "top_k: 2",
+       ", expert: 8}");
+}
+
+TEST_CASE("own models: what is missing or doesn't divide is named") {
+  const std::string parallel = ", sequence: 2048, parallel: {zero: 1}";
+  CHECK(complaint_of("transformer: {layers: 2, hidden: 1000, heads: 3, feed_forward: 10, vocabulary: 10}" + parallel,
+                     8) == "transformer.heads: 3 does not divide hidden, 1000; or give head_size");
+  CHECK(complaint_of("transformer: {hidden: 1024, heads: 8, feed_forward: 10, vocabulary: 10}" + parallel, 8) ==
+        "transformer.layers: expected a whole number from 1 to 100000, got 0; ");
+  CHECK(complaint_of(
+            "transformer: {layers: 2, hidden: 64, heads: 8, feed_forward: 10, vocabulary: 10, top_k: 2}" + parallel,
+            8) == "transformer.experts: is missing beside sizes of experts; the number of experts in a layer");
+  CHECK(complaint_of("model: llama-3-8b, transformer: {layers: 2}" + parallel, 8)
+            .starts_with("training.m: says its network more than once: model, transformer"));
+}
+
+TEST_CASE("own models: a later layer replaces single sizes, and interference goes by the device") {
+  const Scenario scenario = of_members(
+      "transformer: {layers: 8, hidden: 1024, heads: 8, feed_forward: 2816, vocabulary: 1000}, sequence: 512, "
+      "parallel: {zero: 1}",
+      {"training.m.transformer.layers=6", "network.interference=auto"});
+  CHECK(find_entry(scenario, "m")->transformer.layers == 6);
+  CHECK(find_entry(scenario, "m")->transformer.hidden == 1024);
+  CHECK(to_yaml(parse_scenario(to_yaml(scenario), "again")) == to_yaml(scenario));
+  CHECK(lone_iteration(scenario, "m", 8) > Time{});
 }

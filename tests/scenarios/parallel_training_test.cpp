@@ -159,7 +159,8 @@ TEST_CASE("parallel: members of the other way to train are refused") {
   check_refused("model: llama-3-8b, runtime: fsdp2, parallel: {zero: 0}", "training.m.runtime: fsdp2: FSDP shares out");
   check_refused("model: mixtral-8x7b, recompute: operators, parallel: {zero: 1}", "training.m.recompute: operators: ");
   check_refused("model: resnet50, recompute: full", "training.m.recompute: has no effect without parallel");
-  check_refused("model: llama-3-8b, config: x.json, parallel: {zero: 1}", "says its network twice");
+  check_refused("model: llama-3-8b, config: x.json, parallel: {zero: 1}",
+                "says its network more than once: model, config");
   check_refused("model: llama-3-8b, accumulate: 2, global_batch: 64, parallel: {zero: 1}",
                 "training.m.accumulate: follows from global_batch");
 }
