@@ -78,8 +78,12 @@ namespace contend {
 
 class ChromeTrace::Writer {
  public:
-  Writer(const std::string& path, std::size_t servers, std::size_t gpus_per_server)
-      : sink_{path}, gpus_per_server_{gpus_per_server}, network_pid_{servers + 1}, lanes_(servers) {
+  Writer(const std::string& path, std::size_t servers, std::size_t gpus_per_server, PassDrawing passes)
+      : sink_{path},
+        gpus_per_server_{gpus_per_server},
+        network_pid_{servers + 1},
+        passes_{std::move(passes)},
+        lanes_(servers) {
     buffer_ = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
     for (std::size_t server = 0; server < servers; ++server) {
       name("process_name", server + 1, 0, fmt::format("server{}", server));
@@ -92,6 +96,7 @@ class ChromeTrace::Writer {
   void begins(JobId job, const Plan& plan) {
     // What an earlier run on other GPUs had left to be sent never will be.
     ended_.erase(job);
+    shown_.erase(job);
     if (!plans_.insert(&plan).second) return;
     for (const Plan::PlannedOp& each : plan.ops) {
       if (each.op.kind != OpKind::compute) continue;
@@ -105,8 +110,16 @@ class ChromeTrace::Writer {
   void compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) {
     if (const auto released = releases_.find(&op); released != releases_.end())
       for (const Release& each : released->second) ended_[job][{each.op, iteration + each.lag}][gpu] = {start, end};
-    span(gpu.index() / gpus_per_server_ + 1, gpu.index() % gpus_per_server_, job, op, "compute", start, end);
-    append("\"args\":{{\"job\":{},\"iteration\":{}}}}}", job.value(), iteration);
+    const auto draw = [&](std::size_t pid, std::size_t tid, std::string_view category, std::string_view colour) {
+      span(pid, tid, job, op, category, start, end);
+      if (!colour.empty()) append("\"cname\":\"{}\",", colour);
+      append("\"args\":{{\"job\":{},\"iteration\":{}}}}}", job.value(), iteration);
+    };
+    const std::optional<DrawnPass> pass = passes_ ? passes_(op) : std::nullopt;
+    draw(gpu.index() / gpus_per_server_ + 1, gpu.index() % gpus_per_server_, pass ? pass->category : "compute",
+         pass ? pass->colour : "");
+    if (pass && is_shown(job, op.role, gpu))
+      draw(network_pid_ + 1 + job.index(), op.role.index(), pass->category, pass->colour);
     flush_if_full();
   }
 
@@ -166,6 +179,16 @@ class ChromeTrace::Writer {
     }
     if (found->second.empty()) of_job.erase(found);
     return last;
+  }
+
+  /// True for the GPU that stands for a pipeline rank of a job. The first time it names the lane.
+  bool is_shown(JobId job, RoleId rank, GpuId gpu) {
+    const std::size_t pid = network_pid_ + 1 + job.index();
+    if (!pipelines_.contains(job)) name("process_name", pid, 0, fmt::format("job {} pipeline", job.value()));
+    const auto [shown, is_first] = shown_[job].try_emplace(rank, gpu);
+    if (pipelines_[job].insert(rank).second)
+      name("thread_name", pid, rank.index(), fmt::format("pipeline rank {}", rank.value()));
+    return is_first || shown->second == gpu;
   }
 
   void flow(const Task& task, std::size_t lane, Time at) {
@@ -260,8 +283,11 @@ class ChromeTrace::Writer {
   std::string buffer_;
   std::size_t gpus_per_server_;
   std::size_t network_pid_;
-  std::map<GpuId, std::vector<Time>> gpu_lanes_;  ///< of GPUs that jobs share: when each lane becomes free
-  std::vector<std::vector<Time>> lanes_;          ///< per server: when each lane of its interface becomes free
+  PassDrawing passes_;
+  std::map<JobId, std::map<RoleId, GpuId>> shown_;  ///< the GPU that stands for each pipeline rank
+  std::map<JobId, std::set<RoleId>> pipelines_;     ///< the lanes that have names
+  std::map<GpuId, std::vector<Time>> gpu_lanes_;    ///< of GPUs that jobs share: when each lane becomes free
+  std::vector<std::vector<Time>> lanes_;            ///< per server: when each lane of its interface becomes free
   bool first_ = true;
   // For flows: the plans seen, the transfers that each task releases, and the tasks that have ended by what they
   // release.
@@ -271,8 +297,8 @@ class ChromeTrace::Writer {
   std::uint64_t flows_ = 0;
 };
 
-ChromeTrace::ChromeTrace(const std::string& path, std::size_t servers, std::size_t gpus_per_server)
-    : writer_{std::make_unique<Writer>(path, servers, gpus_per_server)} {}
+ChromeTrace::ChromeTrace(const std::string& path, std::size_t servers, std::size_t gpus_per_server, PassDrawing passes)
+    : writer_{std::make_unique<Writer>(path, servers, gpus_per_server, std::move(passes))} {}
 ChromeTrace::~ChromeTrace() = default;
 
 void ChromeTrace::begins(JobId job, const Plan& plan) {

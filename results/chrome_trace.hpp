@@ -7,20 +7,34 @@
 // not share a thread: an interface gets further lanes (`server3/nic #2`) as needed. A transfer is drawn on every server
 // that it touches. A GPU that jobs with a duration share has a lane for each of them, too (`GPU 3 #2`).
 //
+// A job whose tasks are passes of a pipeline has a process of its own as well, with a lane for each pipeline rank: the
+// passes of the first of its GPUs that is heard of, as people draw them.
+//
 // A flow (`ph` s and f), which viewers draw as an arrow, leads from the end of a task to a transfer that waited for it:
 // on every server that sends, from the GPU whose task ended last.
 
 #include "sim/ports.hpp"
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace contend {
+
+/// How a pass of a pipeline is drawn. Both texts must outlive the trace.
+struct DrawnPass {
+  std::string_view category;  ///< such as forward
+  std::string_view colour;    ///< a name that chrome://tracing knows
+};
+/// What a task is; nothing if it is no pass. A task's role is its pipeline rank.
+using PassDrawing = std::function<std::optional<DrawnPass>(const Op&)>;
 
 class ChromeTrace final : public Observer {
  public:
   /// Opens the file and compresses it if `path` ends in `.gz`. Throws InputError if the file cannot be written.
-  ChromeTrace(const std::string& path, std::size_t servers, std::size_t gpus_per_server);
+  ChromeTrace(const std::string& path, std::size_t servers, std::size_t gpus_per_server, PassDrawing passes = {});
   /// Without a call of close(), no file remains under `path`.
   ~ChromeTrace() override;
 

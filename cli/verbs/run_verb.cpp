@@ -13,6 +13,7 @@
 #include "cli/study_warnings.hpp"
 #include "cli/version.hpp"
 #include "cli/warm_up_report.hpp"
+#include "models/parallel/pass_names.hpp"
 #include "results/chrome_trace.hpp"
 #include "results/expectations.hpp"
 #include "results/result_writer.hpp"
@@ -33,8 +34,10 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -221,6 +224,24 @@ void refuse_impossible(std::span<const Scenario> scenarios, std::span<const std:
   if (!impossible.empty()) throw InputError{std::move(impossible)};
 }
 
+/// Passes of a pipeline in the colours of drawings of such schedules: forward blue, backward green, weights orange.
+std::optional<DrawnPass> drawn_pass(const Op& op) {
+  const std::vector<NamedPass> passes = passes_of_name(op.name);
+  if (passes.empty()) return {};
+  if (passes.size() > 1) return DrawnPass{"forward and backward", "thread_state_unknown"};
+  switch (passes.front().pass.kind) {
+    case PassKind::forward:
+      return DrawnPass{"forward", "rail_response"};
+    case PassKind::backward:
+      return DrawnPass{"backward", "thread_state_running"};
+    case PassKind::backward_input:
+      return DrawnPass{"backward, inputs", "thread_state_runnable"};
+    case PassKind::backward_weight:
+      return DrawnPass{"backward, weights", "rail_load"};
+  }
+  return {};
+}
+
 std::unique_ptr<ChromeTrace> open_timeline(const Arguments& arguments, std::span<const Scenario> scenarios) {
   const std::optional<std::string> file = arguments.value("timeline");
   if (!file) return nullptr;
@@ -233,7 +254,7 @@ std::unique_ptr<ChromeTrace> open_timeline(const Arguments& arguments, std::span
   if (scenarios.front().workload.jobs) inputs.push_back(*scenarios.front().workload.jobs);
   refuse_to_overwrite(*file, inputs);
   return std::make_unique<ChromeTrace>(*file, observed_servers(scenarios.front()),
-                                       static_cast<std::size_t>(scenarios.front().cluster.gpus_per_server));
+                                       static_cast<std::size_t>(scenarios.front().cluster.gpus_per_server), drawn_pass);
 }
 
 /// Groups of jobs, if they are wanted, and waits beside measured ones, if there are any.

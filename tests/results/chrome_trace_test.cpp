@@ -94,6 +94,33 @@ TEST_CASE("a timeline names its lanes and keeps nanoseconds") {
     CHECK_MESSAGE(count(text, "{\"name\":\"" + std::string{name} + "\"}") == 1, name);
 }
 
+TEST_CASE("passes of a pipeline have a category, a colour, and a lane for each pipeline rank") {
+  const std::string path = temporary("pipeline.json");
+  ChromeTrace trace{path, 1, 4, [](const Op& op) {
+                      return op.name == "F0" ? std::optional{DrawnPass{"forward", "blue"}} : std::nullopt;
+                    }};
+  const auto runs = [&](std::uint32_t gpu, std::uint32_t rank, const char* what) {
+    Op op = named(what);
+    op.role = RoleId{rank};
+    trace.compute(GpuId{gpu}, JobId{2u}, op, 0, Time{}, Time::microseconds(3));
+  };
+  runs(0, 0, "F0");
+  runs(1, 0, "F0");  // of the same rank, which GPU 0 stands for
+  runs(2, 1, "F0");
+  runs(3, 1, "update");
+  trace.close();
+  const std::string text = read_file(path);
+  fs::remove(path);
+  CHECK(count(text, "\"cat\":\"forward\",\"name\":\"job 2 F0\",\"cname\":\"blue\"") == 3 + 2);
+  CHECK(count(text, "\"cat\":\"compute\"") == 1);
+  CHECK(count(text, "{\"name\":\"job 2 pipeline\"}") == 1);
+  for (const char* lane : {"pipeline rank 0", "pipeline rank 1"})
+    CHECK(count(text, "{\"name\":\"" + std::string{lane} + "\"}") == 1);
+  // A server, the network, and behind them the job: pid 2 + 1 + 2.
+  CHECK(count(text, "\"ph\":\"X\",\"pid\":5,\"tid\":0,") == 1);
+  CHECK(count(text, "\"ph\":\"X\",\"pid\":5,\"tid\":1,") == 1);
+}
+
 TEST_CASE("overlapping transfers never share a lane, and there are no more lanes than transfers overlap") {
   std::mt19937 random{20261121};
   std::vector<Span> transfers;

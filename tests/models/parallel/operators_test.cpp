@@ -542,7 +542,7 @@ TEST_CASE("kernels of single operations move what each of them reads and writes"
   const Operators fused = transformer_operators(model, 0, work);
   work.eager = true;
   const Operators eager = transformer_operators(model, 0, work);
-  constexpr double kTokens = 128, kHidden = 4096;
+  constexpr double kRows = 128, kWidth = 4096;
   const auto moved = [&](const char* name, double forward, double backward, double numbers) {
     const TransformerOperator& each = named(eager, name);
     CHECK_MESSAGE(each.forward.bytes == near(forward * numbers, 1e-12), name);
@@ -550,14 +550,14 @@ TEST_CASE("kernels of single operations move what each of them reads and writes"
     CHECK(each.forward.flops + each.input_gradient.flops == 0);
   };
   // x.float(): 2 + 4. Squares: 4 + 4. Mean: 4. Times its root: 4 + 4. Back: 4 + 2. Times the weights: 2 + 2.
-  moved("attention_norm", 36, 64, kTokens * kHidden);
-  moved("feed_forward_norm", 36, 64, kTokens * kHidden);
-  moved("rotary", 6 + 8 + 6, 20, kTokens * (kHidden + 1024));
-  moved("activation", 4 + 6, 6 + 6 + 6, kTokens * 14'336);
+  moved("attention_norm", 36, 64, kRows * kWidth);
+  moved("feed_forward_norm", 36, 64, kRows * kWidth);
+  moved("rotary", 6 + 8 + 6, 20, kRows * (kWidth + 1024));
+  moved("activation", 4 + 6, 6 + 6 + 6, kRows * 14'336);
   // 8 heads of keys and of values are read, 32 of each are written.
-  moved("repeated_keys_values", 2 * 2 * (1024 + 4096), 2 * 2 * (1024 + 4096), kTokens);
+  moved("repeated_keys_values", 2 * 2 * (1024 + 4096), 2 * 2 * (1024 + 4096), kRows);
   CHECK_FALSE(has(fused, "repeated_keys_values"));
-  CHECK(named(fused, "attention_norm").forward.bytes == 4 * kTokens * kHidden);
+  CHECK(named(fused, "attention_norm").forward.bytes == 4 * kRows * kWidth);
   for (const TransformerOperator& each : fused)
     if (each.kind == OperatorKind::product) CHECK(named(eager, each.name).forward.bytes == each.forward.bytes);
 }
