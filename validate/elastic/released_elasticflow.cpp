@@ -38,7 +38,7 @@ namespace {
 using Seconds = std::int64_t;
 using Steps = std::map<Seconds, int>;  ///< GPUs from a time on
 
-constexpr int kGpus = kFlowServers * kGpusOfFlowServer;
+constexpr int kFlowGpus = kFlowServers * kGpusOfFlowServer;
 constexpr Seconds kSlot = 60;
 constexpr int kDecisionsUntilStart = 60;
 constexpr double kNone = -std::numeric_limits<double>::infinity(), kAll = std::numeric_limits<double>::infinity();
@@ -78,7 +78,7 @@ struct Plan {
 
 struct FlowJob {
   const ElasticFlowRow* row = nullptr;
-  int most = kGpus;
+  int most = kFlowGpus;
   double left = 0;  ///< iterations
   int gpus = 0;
   Plan plan;          ///< whose exact end stays where more GPUs shorten it
@@ -117,7 +117,7 @@ int bound_of(const ElasticFlowRow& row) {
   if (row.model == "bert" || row.model == "cifar10") return 16;
   if (row.model == "deepspeech2" && row.batch == "320") return 32;
   if (row.model == "yolov3") return 4;
-  return row.model == "ncf" ? 1 : kGpus;
+  return row.model == "ncf" ? 1 : kFlowGpus;
 }
 
 /// Makes the plan of a job from now on in the room that others leave.
@@ -161,7 +161,7 @@ class Planner {
     CONTEND_CHECK(room_[from] >= 0, "a plan takes GPUs that are there");
   }
   void end(Seconds exact, Seconds in_slots) {
-    room_.try_emplace(in_slots, before_.upper_bound(in_slots) == before_.begin() ? kGpus : at(before_, in_slots));
+    room_.try_emplace(in_slots, before_.upper_bound(in_slots) == before_.begin() ? kFlowGpus : at(before_, in_slots));
     out_ = {.gpus = merged(gpus_), .end = in_slots, .exact = exact, .room = merged(room_)};
   }
   [[nodiscard]] Seconds in_slots_of_now(Seconds time) const { return now_ + in_slots(time - now_); }
@@ -258,11 +258,11 @@ class Planner {
   }
 
   void fill_at_last() {
-    const int gpus = level_ ? *level_ : std::min(kGpus, job_.most);
+    const int gpus = level_ ? *level_ : std::min(kFlowGpus, job_.most);
     gpus_[from_] = gpus;
-    room_[from_] = kGpus - gpus;
+    room_[from_] = kFlowGpus - gpus;
     const Seconds exact = end_on(gpus, from_), end_slot = in_slots_of_now(exact);
-    room_[end_slot] = kGpus;
+    room_[end_slot] = kFlowGpus;
     end(exact, end_slot);
   }
 
@@ -451,7 +451,7 @@ class ElasticFlow {
 
   /// Plans for all these jobs, by deadline. Returns false if one is late.
   bool plan(std::vector<FlowJob*>& jobs, Seconds now) {
-    room_ = {{now, kGpus}};
+    room_ = {{now, kFlowGpus}};
     std::ranges::stable_sort(jobs, {}, [](const FlowJob* job) { return job->row->deadline_s; });
     bool are_met = true;
     for (FlowJob* const job : jobs) {
@@ -502,7 +502,7 @@ class ElasticFlow {
   }
 
   void give(Seconds now) {
-    int free = kGpus;
+    int free = kFlowGpus;
     for (FlowJob* const job : live_) {
       free -= job->gpus;
       job->next = job->above(job->gpus);
