@@ -8,7 +8,7 @@
 // that it touches. A GPU that jobs with a duration share has a lane for each of them, too (`GPU 3 #2`).
 //
 // A job whose tasks are passes of a pipeline has a process of its own as well, with a lane for each pipeline rank: the
-// passes of the first of its GPUs that is heard of, as people draw them.
+// passes of one GPU of that rank, the first that computes one.
 //
 // A flow (`ph` s and f), which viewers draw as an arrow, leads from the end of a task to a transfer that waited for it:
 // on every server that sends, from the GPU whose task ended last.

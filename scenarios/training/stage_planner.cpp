@@ -18,6 +18,11 @@ namespace {
 
 constexpr std::size_t kMostShown = 32;  // numbers of layers in a message
 
+/// True if parts are equal only with the embedding and the head as a layer each.
+bool ends_make_even(std::int64_t layers, int stages) {
+  return layers % stages != 0 && (layers + 2) % stages == 0;
+}
+
 /// Consecutive parts of so many layers.
 std::vector<LayerRange> ranges_of(const std::vector<std::int64_t>& sizes) {
   std::vector<LayerRange> ranges;
@@ -220,7 +225,7 @@ std::vector<LayerRange> StagePlanner::layers(const std::vector<StageMessage>& me
           .reason = fmt::format("{} parts of a model of {} layers", job_.plan.stages, model_.all_layers())}}};
   std::vector<LayerRange> parts = cut_layers(model_.all_layers(), job_.plan.stages);
   if (setup.partition == LayerPartition::even && model_.all_layers() % job_.plan.stages != 0 &&
-      (model_.all_layers() + 2) % job_.plan.stages != 0) {
+      !ends_make_even(model_.all_layers(), job_.plan.stages)) {
     std::vector<std::int64_t> sizes;
     for (const LayerRange& part : parts) sizes.push_back(part.last - part.first);
     throw InputError{
@@ -239,7 +244,7 @@ std::vector<LayerRange> StagePlanner::layers(const std::vector<StageMessage>& me
 std::vector<LayerRange> cut_layers(std::int64_t layers, int stages) {
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(stages), layers / stages);
   std::int64_t left = layers % stages;
-  if (left != 0 && (layers + 2) % stages == 0 && stages > 1 && (layers + 2) / stages >= 1) {
+  if (ends_make_even(layers, stages)) {
     std::fill(sizes.begin(), sizes.end(), (layers + 2) / stages);
     --sizes.front();
     --sizes.back();
