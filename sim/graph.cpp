@@ -1,5 +1,6 @@
 #include "sim/graph.hpp"
 
+#include "sim/check.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -25,6 +26,12 @@ constexpr std::pair<std::string_view, CollectiveKind> kCollectiveNames[] = {
 }
 
 }  // namespace
+
+std::string_view name_of(CollectiveKind kind) {
+  for (const auto& [name, named] : kCollectiveNames)
+    if (named == kind) return name;
+  check_failed(__FILE__, __LINE__, "a kind of collective", "unknown");
+}
 
 RoleId IterationGraph::add_role(std::string name, int ranks) {
   roles_.push_back({std::move(name), ranks});

@@ -37,6 +37,7 @@ enum class CollectiveKind : std::uint8_t {
   exchange,
 };
 inline constexpr std::size_t kCollectiveKinds = 7;
+[[nodiscard]] std::string_view name_of(CollectiveKind kind);  ///< such as "all-reduce"
 
 /// The groups of ranks among which a collective runs; each group runs a collective of its own.
 enum class CollectiveScope : std::uint8_t {

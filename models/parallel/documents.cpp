@@ -108,18 +108,31 @@ class Dealer {
   [[nodiscard]] double ranks() const { return real(std::int64_t{shape_.context} * shape_.data); }
 
   /// The ranks among which a document is cut.
-  [[nodiscard]] int degree_of(std::int64_t tokens) const {
-    const std::int64_t needed = (tokens + shape_.held - 1) / shape_.held;
-    if (shape_.degree == ContextDegree::by_zone) {
-      if (needed == 1) return 1;
-      return needed <= shape_.zone && shape_.context % shape_.zone == 0 ? shape_.zone : shape_.context;
-    }
-    for (int degree = 1; degree < shape_.context; ++degree)
-      if (degree >= needed && shape_.context % degree == 0) return degree;
-    return shape_.context;
+  [[nodiscard]] std::size_t degree_of(std::int64_t tokens) const {
+    const std::int64_t needed = std::min<std::int64_t>((tokens + shape_.held - 1) / shape_.held, shape_.context);
+    if (shape_.degree == ContextDegree::by_length || needed == 1) return static_cast<std::size_t>(needed);
+    const int zone = std::min(shape_.per_server, shape_.context);
+    return static_cast<std::size_t>(needed <= zone && shape_.context % zone == 0 ? zone : shape_.context);
   }
 
-  /// Each document goes to a block of as many ranks as it needs.
+  /// Consecutive ranks.
+  struct Ranks {
+    std::size_t first, count;
+  };
+  /// Those among which a document on `degree` ranks may lie, one way or another.
+  [[nodiscard]] std::vector<Ranks> candidates(std::size_t degree) const {
+    const auto all = static_cast<std::size_t>(ranks());
+    const std::size_t server = std::min(static_cast<std::size_t>(shape_.per_server), all);
+    const bool any = shape_.degree == ContextDegree::by_length && degree > 1;
+    const std::size_t step = any ? server : degree;
+    const std::size_t count = any ? (degree + server - 1) / server * server : degree;
+    std::vector<Ranks> found;
+    for (std::size_t first = 0; first < all; first += step)
+      if (const std::size_t there = std::min(count, all - first); there >= degree) found.push_back({first, there});
+    return found;
+  }
+
+  /// Each document goes to as many ranks as it needs.
   void deal_documents() {
     std::vector<std::int64_t> documents;
     for (std::int64_t room = shape_.rows * shape_.sequence; room > 0; room -= documents.back()) {
@@ -134,31 +147,10 @@ class Dealer {
     std::vector<double> tokens(all, 0), attention(all, 0);
     std::vector<std::map<int, AttentionPart>> parts(all);
     for (const std::int64_t document : documents) {
-      const auto degree = static_cast<std::size_t>(degree_of(document));
+      const std::size_t degree = degree_of(document);
       const double part = real(document) / static_cast<double>(degree);
       const double work = square(document) / static_cast<double>(degree);
-      std::vector<double> busy;  // by block: of its busiest rank
-      std::vector<bool> has_room;
-      for (std::size_t first = 0; first < all; first += degree) {
-        double most = 0;
-        bool room = true;
-        for (std::size_t rank = first; rank < first + degree; ++rank) {
-          most = std::max(most, is_balanced ? attention[rank] : tokens[rank]);
-          room = room && tokens[rank] + part <= most_tokens;
-        }
-        busy.push_back(most);
-        has_room.push_back(room);
-      }
-      std::size_t block = least(busy, has_room);
-      if (is_balanced && !has_room[block]) {  // no block has room: the one with the fewest tokens
-        const auto tokens_of = [&](std::size_t first) {
-          return *std::max_element(tokens.begin() + static_cast<std::ptrdiff_t>(first * degree),
-                                   tokens.begin() + static_cast<std::ptrdiff_t>((first + 1) * degree));
-        };
-        for (std::size_t other = 0; other < busy.size(); ++other)
-          if (tokens_of(other) < tokens_of(block)) block = other;
-      }
-      for (std::size_t rank = block * degree; rank < (block + 1) * degree; ++rank) {
+      for (const std::size_t rank : chosen(degree, part, most_tokens, is_balanced ? attention : tokens, tokens)) {
         tokens[rank] += part;
         attention[rank] += work;
         AttentionPart& of = parts[rank].try_emplace(static_cast<int>(degree), AttentionPart{0, 0, 0}).first->second;
@@ -170,6 +162,37 @@ class Dealer {
     dealt_.attention = std::accumulate(attention.begin(), attention.end(), 0.0);
     const auto slowest = std::ranges::max_element(attention) - attention.begin();
     dealt_.slowest_parts = std::move(parts[static_cast<std::size_t>(slowest)]);
+  }
+
+  /// Of each candidate the least busy ranks; of these the ones whose busiest is the least busy, that have room for
+  /// `part` tokens each. If none has, those whose fullest rank has the fewest tokens.
+  [[nodiscard]] std::vector<std::size_t> chosen(std::size_t degree, double part, double most_tokens,
+                                                const std::vector<double>& busy, const std::vector<double>& tokens) {
+    std::vector<std::size_t> best, own;
+    std::pair<double, double> least;
+    bool best_has_room = false;
+    for (const Ranks& candidate : candidates(degree)) {
+      own.resize(candidate.count);
+      std::iota(own.begin(), own.end(), candidate.first);
+      if (degree < candidate.count) {
+        std::ranges::stable_sort(own, {}, [&](std::size_t rank) {
+          return std::pair{tokens[rank] + part > most_tokens, busy[rank]};
+        });
+        own.resize(degree);
+      }
+      double most = 0, fullest = 0;
+      for (const std::size_t rank : own) {
+        most = std::max(most, busy[rank]);
+        fullest = std::max(fullest, tokens[rank]);
+      }
+      const bool has_room = fullest + part <= most_tokens;
+      const auto by = has_room ? std::pair{most, 0.0} : std::pair{fullest, most};
+      if (!best.empty() && (has_room != best_has_room ? best_has_room : least <= by)) continue;
+      best = own;
+      least = by;
+      best_has_room = has_room;
+    }
+    return best;
   }
 
   const DocumentLengths& lengths_;

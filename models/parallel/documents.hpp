@@ -25,7 +25,7 @@ enum class Packing : std::uint8_t {
 
 enum class ContextDegree : std::uint8_t {
   whole,      ///< all context-parallel ranks have a part of every document
-  by_length,  ///< a document is on as few ranks as can hold it, a number that divides theirs
+  by_length,  ///< a document is on as few ranks as can hold it
   by_zone,    ///< on one rank, else on those of a server, else on all
 };
 
@@ -45,7 +45,7 @@ struct DocumentShape {
   std::int64_t sequence = 1;  ///< tokens of a row, and the most of a document: what is longer is cut
   std::int64_t held = 1;      ///< tokens that a rank takes at a time: rows of a micro-batch x sequence / context
   int context = 1, data = 1;  ///< degrees
-  int zone = 1;               ///< context-parallel ranks of a group that are on one server
+  int per_server = 1;         ///< ranks that are on one server
   Packing packing = Packing::in_order;
   ContextDegree degree = ContextDegree::whole;
 };
@@ -71,7 +71,8 @@ struct PackedDocuments {
 
 /// Draws documents until they fill the rows of a few iterations, the fewer the larger these are. Documents go to ranks
 /// one after the other (in_order: to those with the fewest tokens; balanced: the longest first, to those with the least
-/// attention that have room), on aligned blocks of ranks.
+/// attention that have room). By length these are ranks of one server, or of consecutive servers, as few as have that
+/// many; by zone a server's context-parallel ranks of a group, or a group.
 [[nodiscard]] PackedDocuments pack_documents(const DocumentLengths& lengths, const DocumentShape& shape,
                                              std::uint64_t seed);
 

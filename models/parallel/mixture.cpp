@@ -53,6 +53,54 @@ Time time_in_order(const ExpertPiece& piece, int pieces, int ahead, int spreads_
   return {};
 }
 
+/// The loads of the groups of a level over their mean, and the norm of them.
+class LevelLoad {
+ public:
+  LevelLoad(const ExpertLevel& level, std::span<const double> tokens)
+      : price_{level.price}, each_{tokens.size() / static_cast<std::size_t>(level.groups)} {
+    CONTEND_CHECK(each_ * static_cast<std::size_t>(level.groups) == tokens.size(), "groups divide the experts");
+    mean_ = std::accumulate(tokens.begin(), tokens.end(), 0.0) / real_of(level.groups);
+    for (std::size_t first = 0; first < tokens.size(); first += each_) {
+      const std::span<const double> own = tokens.subspan(first, each_);
+      loads_.push_back(std::accumulate(own.begin(), own.end(), 0.0) / mean_);
+    }
+    add_up();
+  }
+
+  [[nodiscard]] std::size_t each() const { return each_; }  ///< experts
+  [[nodiscard]] std::size_t fullest() const {
+    return static_cast<std::size_t>(std::ranges::max_element(loads_) - loads_.begin());
+  }
+  [[nodiscard]] double price() const { return price_ * norm(sum_); }
+  /// And once so many tokens have moved from the place of one expert to that of another.
+  [[nodiscard]] double price_after(std::size_t from, std::size_t to, double moved) const {
+    const double less = loads_[from / each_], more = loads_[to / each_], part = moved / mean_;
+    if (from / each_ == to / each_) return price();
+    return price_ * norm(sum_ - power(less) - power(more) + power(less - part) + power(more + part));
+  }
+  void move(std::size_t from, std::size_t to, double moved) {
+    loads_[from / each_] -= moved / mean_;
+    loads_[to / each_] += moved / mean_;
+    add_up();
+  }
+
+ private:
+  static constexpr double kExponent = 10;
+  static double power(double load) {
+    const double square = load * load, fourth = square * square;
+    return fourth * fourth * square;
+  }
+  static double norm(double sum) { return std::pow(std::max(sum, 0.0), 1 / kExponent); }
+  void add_up() {
+    sum_ = 0;
+    for (const double load : loads_) sum_ += power(load);
+  }
+
+  double price_, mean_ = 0, sum_ = 0;
+  std::size_t each_;
+  std::vector<double> loads_;
+};
+
 }  // namespace
 
 double fullest_over_mean(std::span<const double> tokens, std::int64_t ranks) {
@@ -78,33 +126,36 @@ std::vector<double> zipf_tokens(std::int64_t experts, std::int64_t ranks, double
   return tokens;
 }
 
-std::vector<double> swap_experts(std::vector<double> tokens, std::int64_t ranks) {
-  const std::size_t count = static_cast<std::size_t>(ranks), each = tokens.size() / count;
-  CONTEND_CHECK(each * count == tokens.size(), "ranks divide the experts");
-  std::vector<double> load(count, 0.0);
-  for (std::size_t expert = 0; expert < tokens.size(); ++expert) load[expert / each] += tokens[expert];
+std::vector<double> swap_experts(std::vector<double> tokens, std::span<const ExpertLevel> levels) {
+  const double all = std::accumulate(tokens.begin(), tokens.end(), 0.0);
+  std::vector<LevelLoad> loads;
+  for (const ExpertLevel& level : levels)
+    if (level.groups > 1 && level.price > 0) loads.emplace_back(level, tokens);
+  if (loads.empty() || all <= 0) return tokens;
   constexpr double kLess = 1 - 1e-12;  // so that rounding swaps nothing to and fro
   while (true) {
-    const auto full = static_cast<std::size_t>(std::ranges::max_element(load) - load.begin());
-    double best = load[full] * kLess;
+    double best = 0;
+    for (const LevelLoad& load : loads) best += load.price();
+    best *= kLess;
     std::size_t out = 0, in = 0;
     bool found = false;
-    for (std::size_t mine = full * each; mine < (full + 1) * each; ++mine) {
-      for (std::size_t other = 0; other < tokens.size(); ++other) {
-        if (other / each == full) continue;
-        const double moved = tokens[mine] - tokens[other];
-        const double fuller = std::max(load[full] - moved, load[other / each] + moved);
-        if (fuller >= best) continue;
-        best = fuller;
-        out = mine;
-        in = other;
-        found = true;
+    for (const LevelLoad& level : loads) {
+      const std::size_t full = level.fullest();
+      for (std::size_t mine = full * level.each(); mine < (full + 1) * level.each(); ++mine) {
+        for (std::size_t other = 0; other < tokens.size(); ++other) {
+          if (other / level.each() == full) continue;
+          double price = 0;
+          for (const LevelLoad& load : loads) price += load.price_after(mine, other, tokens[mine] - tokens[other]);
+          if (price >= best) continue;
+          best = price;
+          out = mine;
+          in = other;
+          found = true;
+        }
       }
     }
     if (!found) return tokens;
-    const double moved = tokens[out] - tokens[in];
-    load[full] -= moved;
-    load[in / each] += moved;
+    for (LevelLoad& load : loads) load.move(out, in, tokens[out] - tokens[in]);
     std::swap(tokens[out], tokens[in]);
   }
 }

@@ -20,10 +20,18 @@ namespace contend {
 /// ranks divides experts.
 [[nodiscard]] std::vector<double> zipf_tokens(std::int64_t experts, std::int64_t ranks, double exponent);
 
-/// The same experts in other places: as long as swapping an expert of the fullest rank with one of another rank makes
-/// the fuller of these two less full than the former was, the best such swap is done (HierMoE: expert
-/// swaps, here by the load alone and until none is left). tokens and ranks as for fullest_over_mean().
-[[nodiscard]] std::vector<double> swap_experts(std::vector<double> tokens, std::int64_t ranks);
+/// Ranks or servers, each with equally many consecutive experts, and what their load costs.
+struct ExpertLevel {
+  std::int64_t groups = 1;  ///< >= 1, divides the experts
+  double price = 1;         ///< the time of which the fullest group's load over the mean is a factor, >= 0
+};
+
+/// The same experts in other places: as long as swapping an expert of the fullest group of a level with one of another
+/// group lowers the sum of price x load, the best such swap is done (Lin et al., HierMoE, arXiv 2508.09591).
+/// A level's load is a smooth maximum over its groups, as there: here the norm of their loads over the mean with exponent
+/// 10, so that a swap counts which leaves a second group as full as the fullest one was. tokens as for
+/// fullest_over_mean(). A swap costs nothing, and which experts the same tokens choose isn't known.
+[[nodiscard]] std::vector<double> swap_experts(std::vector<double> tokens, std::span<const ExpertLevel> levels);
 
 /// The mean number of different servers, of `servers` that hold equally many consecutive experts, on which the experts
 /// of a token lie: 1 to min(servers, top_k). The experts of a token are drawn without replacement from groups_used

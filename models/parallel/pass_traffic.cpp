@@ -4,6 +4,12 @@
 
 namespace contend {
 
+bool leaves_servers(RankGroups groups, int gpus_per_server) {
+  // The ranks of a group lie within a block of consecutive ones, and some block begins at every multiple of its size.
+  const int block = groups.stride * groups.size;
+  return groups.size > 1 && (block > gpus_per_server || gpus_per_server % block != 0);
+}
+
 void PassTraffic::add(PassGroup of, Time time, const std::vector<PassCollective>& sent) {
   added[static_cast<std::size_t>(of)] += time;
   collectives.insert(collectives.end(), sent.begin(), sent.end());

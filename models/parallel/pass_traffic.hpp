@@ -19,6 +19,9 @@ inline constexpr std::size_t kPassGroups = 3;
 /// A flag for each of them.
 using PassGroups = std::array<bool, kPassGroups>;
 
+/// True if a group of more than one has ranks on several servers where consecutive ranks fill one server after another.
+[[nodiscard]] bool leaves_servers(RankGroups groups, int gpus_per_server);
+
 /// A collective within each group of a pipeline rank.
 struct PassCollective {
   PassGroup of = PassGroup::tensor;

@@ -14,18 +14,13 @@
 namespace contend {
 namespace {
 
-/// The first and the last operation of a pass.
+/// The first and the last operation of a pass, and the timer beside its begin (GraphBuilder::take_turn).
 struct PassOps {
-  OpId first, last;
+  OpId first, last, turn{};
 };
 
 bool gives_weights(PassKind kind) {
   return kind == PassKind::backward || kind == PassKind::backward_weight;
-}
-
-/// What a rank keeps of so many elements that its group shares out.
-std::int64_t share_of(std::int64_t elements, RankGroups groups) {
-  return (elements + groups.size - 1) / groups.size;
 }
 
 /// Units of a stage whose gradients or weights are exchanged together.
@@ -71,6 +66,8 @@ class GraphBuilder {
     std::int32_t exchanges = 0;   ///< of the rank, in the order in which they are needed
     std::vector<OpId> gradients;  ///< collectives of gradients
     std::vector<OpId> copies;     ///< messages with those of copies of the rank's weights
+    OpId turn;                    ///< the last timer of what a pass sends between servers
+    std::vector<OpId> since;      ///< collectives between servers that were added after it
     OpId first;                   ///< the first operation
     std::vector<std::vector<OpId>> first_use;  ///< [chunk][unit]: the operation of its first forward pass
   };
@@ -83,10 +80,6 @@ class GraphBuilder {
            static_cast<std::size_t>(micro_batch);
   }
   [[nodiscard]] bool shards(Sharding least) const { return job_.sharding >= least; }
-  /// What a rank updates of so many elements.
-  [[nodiscard]] std::int64_t kept_of(std::int64_t elements, RankGroups groups) const {
-    return shards(Sharding::optimizer) ? share_of(elements, groups) : elements;
-  }
   [[nodiscard]] bool gathers_after_update() const {
     return job_.sharding == Sharding::optimizer || job_.sharding == Sharding::gradients;
   }
@@ -125,19 +118,31 @@ class GraphBuilder {
     std::vector<OpId> ops;
     const auto add = [&](std::int64_t elements, RankGroups groups, const char* which) {
       if (elements == 0 || groups.size < 2) return;
-      ops.push_back(graph_.add_collective(fmt::format("{} of {}{}", verb(kind), which, name), kind, roles_[rank],
+      ops.push_back(graph_.add_collective(fmt::format("{} of {}{}", name_of(kind), which, name), kind, roles_[rank],
                                           Bytes{elements * element_bytes}, groups));
       graph_.put_into(streams_[rank], ops.back(), lane.exchanges++);
+      if (!takes_turns(groups)) return;
+      if (lane.turn.valid()) graph_.add_dependency(lane.turn, ops.back());
+      lane.since.push_back(ops.back());
     };
     add(bucket.dense, dense, "");
     add(bucket.expert, experts, "experts of ");
     return ops;
   }
 
-  static const char* verb(CollectiveKind kind) {
-    if (kind == CollectiveKind::all_gather) return "all-gather";
-    if (kind == CollectiveKind::all_to_all) return "all-to-all";
-    return kind == CollectiveKind::all_reduce ? "all-reduce" : "reduce-scatter";
+  [[nodiscard]] bool takes_turns(RankGroups groups) const {
+    return job_.turns_per_server > 0 && leaves_servers(groups, job_.turns_per_server);
+  }
+
+  /// Adds the timer of what a pass, which follows `before`, sends between servers: collectives that can begin later
+  /// than the pass wait for it. None if there are none so far and this pass gives none.
+  OpId take_turn(std::size_t rank, Lane& lane, const std::string& pass, Time sends, OpId before, bool gives) {
+    if (sends == Time{} || job_.turns_per_server == 0 || (lane.exchanges == 0 && !gives)) return {};
+    const OpId turn = graph_.add_timer("sending between servers of " + pass, roles_[rank], sends);
+    if (before.valid()) graph_.add_dependency(before, turn);
+    if (lane.turn.valid()) graph_.add_dependency(lane.turn, turn);
+    for (const OpId op : std::exchange(lane.since, {})) graph_.add_dependency(op, turn);
+    return lane.turn = turn;
   }
 
   void add_rank(std::size_t rank) {
@@ -197,7 +202,7 @@ class GraphBuilder {
         Time hidden;
         do {
           const PassCollective& send = sends[i];
-          now.push_back(follow(graph_.add_collective(fmt::format("{} of {}", verb(send.kind), name), send.kind,
+          now.push_back(follow(graph_.add_collective(fmt::format("{} of {}", name_of(send.kind), name), send.kind,
                                                      roles_[rank], send.bytes, send.groups)));
           graph_.repeat(now.back(), send.times);
           hidden += beside[i++];
@@ -246,16 +251,19 @@ class GraphBuilder {
     std::vector<OpId> use(units.size());
     std::vector<PassOps> parts(buckets.size());
     const auto add = [&](std::size_t first, std::size_t last, const std::string& part) {
-      Time duration;
+      Time duration, sends;
       std::vector<const PassTraffic*> traffic;
       for (std::size_t u = first; u <= last; ++u) {
         duration += units[u].of(pass.kind);
+        sends += units[u].between_servers(pass.kind);
         if (!sends_ || units[u].traffic(pass.kind) == nullptr) continue;
         traffic.push_back(units[u].traffic(pass.kind));
         duration -= traffic.back()->added_by(job_.in_network);
       }
-      const PassOps made = add_part(rank, part, duration, sum_of(traffic, job_.in_network), lane);
-      if (!ops.first.valid()) ops.first = made.first;
+      const OpId before = lane.before;
+      PassOps made = add_part(rank, part, duration, sum_of(traffic, job_.in_network), lane);
+      made.turn = take_turn(rank, lane, part, sends, before, cut && reduces(pass.kind, is_last));
+      if (!ops.first.valid()) ops = made;
       ops.last = made.last;
       for (std::size_t u = first; u <= last; ++u) use[u] = made.first;
       return made.first;
@@ -347,7 +355,7 @@ class GraphBuilder {
   void send_gradients(std::size_t rank, Lane& lane, const Bucket& bucket, const std::string& name,
                       std::vector<OpId> reduced) {
     const std::int64_t elements =
-        kept_of(bucket.dense, job_.dense_shards()) + kept_of(bucket.expert, job_.expert_shards());
+        job_.kept_of(bucket.dense, job_.dense_shards()) + job_.kept_of(bucket.expert, job_.expert_shards());
     if (!job_.sends_gradients || elements == 0) return;
     if (reduced.empty()) reduced.push_back(lane.before);
     lane.gradients.push_back(
@@ -425,7 +433,16 @@ class GraphBuilder {
 
   template <class IsLast>
   void add_merged(std::size_t rank, const PipelineStep& step, Lane& lane, const IsLast& is_last) {
-    const PassOps ops = add_merged_part(rank, step, lane);
+    const OpId before = lane.before;
+    PassOps ops = add_merged_part(rank, step, lane);
+    Time sends;
+    bool gives = false;
+    for (const PipelinePass& pass : step.passes()) {
+      const auto stage = static_cast<std::size_t>(plan_.stage(rank, pass));
+      for (const ModelUnit& unit : job_.units[stage]) sends += unit.between_servers(pass.kind);
+      gives = gives || (exchanges_[stage] && reduces(pass.kind, is_last(pass)));
+    }
+    ops.turn = take_turn(rank, lane, step_name(plan_, rank, step), sends, before, gives);
     for (const PipelinePass& pass : step.passes()) {
       note(rank, pass, ops);
       const auto stage = static_cast<std::size_t>(plan_.stage(rank, pass));
@@ -465,11 +482,15 @@ class GraphBuilder {
 
   void connect(const PassOps& from, const PassOps& to, std::size_t sender, std::size_t receiver, Bytes bytes,
                std::string name) {
-    if (sender == receiver) return graph_.add_dependency(from.last, to.first);
+    const auto wait = [&](OpId before) {
+      graph_.add_dependency(before, to.first);
+      if (to.turn.valid()) graph_.add_dependency(before, to.turn);
+    };
+    if (sender == receiver) return wait(from.last);
     const OpId message = job_.joint ? graph_.add_joint_message(std::move(name), roles_[sender], roles_[receiver], bytes)
                                     : graph_.add_message(std::move(name), roles_[sender], roles_[receiver], bytes);
     graph_.add_dependency(from.last, message);
-    graph_.add_dependency(message, to.first);
+    wait(message);
   }
 
   void add_messages() {
@@ -486,30 +507,8 @@ class GraphBuilder {
     }
   }
 
-  /// Elements of which two pipeline ranks have a copy each.
-  [[nodiscard]] std::map<std::pair<std::size_t, std::size_t>, std::int64_t> copies_on_two_ranks() const {
-    std::vector<std::vector<std::size_t>> hosts(static_cast<std::size_t>(plan_.stages));
-    for (std::size_t rank = 0; rank < plan_.ranks(); ++rank)
-      for (const int stage : plan_.stage_of[rank]) hosts[static_cast<std::size_t>(stage)].push_back(rank);
-    std::map<std::pair<std::size_t, std::size_t>, std::int64_t> copies;
-    for (std::size_t stage = 0; stage < hosts.size(); ++stage) {
-      for (std::size_t other = 1; other < hosts[stage].size(); ++other) {
-        std::int64_t& elements = copies[{hosts[stage].front(), hosts[stage][other]}];
-        for (const ModelUnit& unit : job_.units[stage])
-          elements +=
-              kept_of(unit.dense_elements, job_.dense_shards()) + kept_of(unit.expert_elements, job_.expert_shards());
-      }
-    }
-    const auto& first = hosts.front();
-    const auto& last = hosts.back();
-    const bool is_apart = std::ranges::find_first_of(first, last) == first.end();
-    if (job_.tied_elements > 0 && is_apart)
-      copies[{first.front(), last.front()}] += kept_of(job_.tied_elements, job_.dense_shards());
-    return copies;
-  }
-
   void add_up_copies() {
-    for (const auto& [ranks, elements] : copies_on_two_ranks()) {
+    for (const auto& [ranks, elements] : job_.copies_on_two_ranks()) {
       const auto [one, other] = ranks;
       std::vector<OpId> sent;
       for (const auto& [from, to] : {std::pair{one, other}, std::pair{other, one}}) {
@@ -527,6 +526,8 @@ class GraphBuilder {
   }
 
   void add_updates() {
+    for (Lane& lane : lanes_)
+      if (lane.turn.valid() && !lane.gradients.empty()) lane.gradients.push_back(lane.turn);
     add_up_copies();
     std::vector<OpId> updates;
     for (std::size_t rank = 0; rank < plan_.ranks(); ++rank) {

@@ -14,9 +14,12 @@
 #include "sim/graph.hpp"
 #include "sim/units.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -33,11 +36,15 @@ struct ModelUnit {
   Time backward_exchange{};          ///< the same of `backward_input`
   PassTraffic forward_traffic{};     ///< the collectives that are part of `forward`
   PassTraffic backward_traffic{};    ///< and those of `backward_input`
+  Time forward_between_servers{};    ///< for which those of `forward` between servers send, hidden ones as well
+  Time backward_between_servers{};   ///< the same of `backward_input`
   Bytes offloaded{};  ///< activations that a forward pass moves to the host, and that come back for the backward pass
 
   [[nodiscard]] Time of(PassKind kind) const;
   /// What a pass of the kind sends; nullptr: nothing.
   [[nodiscard]] const PassTraffic* traffic(PassKind kind) const;
+  /// How long it sends between servers.
+  [[nodiscard]] Time between_servers(PassKind kind) const;
 };
 
 /// What data-parallel ranks keep only a share of (Rajbhandari et al., "ZeRO", SC 2020, section 5).
@@ -87,6 +94,10 @@ struct TrainingIteration {
   std::int64_t tied_elements = 0;
   PassGroups in_network{};  ///< whose collectives are operations of the graph, not parts of passes
   bool joint = true;        ///< the messages of a pipeline rank are one transfer (Op::joint)
+  /// GPUs of a server, which ranks fill one after the other, if collectives of gradients and weights between servers
+  /// take turns with those that are parts of passes (ModelUnit::forward_between_servers): they go when the passes send
+  /// nothing, as in Pan et al., FSMoE, arXiv 2501.10714. 0: they don't, as the network has all of them.
+  int turns_per_server = 0;
 
   [[nodiscard]] int ranks_of_stage() const { return tensor * context * data; }
   /// The ranks among which gradients of dense weights are added up, and those of experts.
@@ -102,10 +113,19 @@ struct TrainingIteration {
   [[nodiscard]] RankGroups copies() const {
     return {tensor * dense_shards().size, context * data / dense_shards().size};
   }
+  /// What a rank updates of so many elements on it, whose gradients these groups add up.
+  [[nodiscard]] std::int64_t kept_of(std::int64_t elements, RankGroups groups) const;
+  /// Elements of which two pipeline ranks have a copy each, by the two: stages that both have, and a tied embedding.
+  [[nodiscard]] std::map<std::pair<std::size_t, std::size_t>, std::int64_t> copies_on_two_ranks() const;
   /// The times of whole passes by model stage. Of two merged ones, the exchange of each hides behind what the other
   /// computes (DeepSeek-V3, arXiv 2412.19437, section 3.2.1); both are taken to be of the forward pass's stage then.
   [[nodiscard]] PipelineCosts costs() const;
 };
+
+/// What a rank keeps of so many elements that its group shares out.
+[[nodiscard]] inline std::int64_t share_of(std::int64_t elements, RankGroups groups) {
+  return (elements + groups.size - 1) / groups.size;
+}
 
 /// The graph. A pass is one operation, or one for each unit where gradients or weights of single units are exchanged.
 /// Where a pass sends through the network, it computes the first half of what nothing can hide, then sends, each
@@ -116,6 +136,10 @@ struct TrainingIteration {
 /// collectives of a rank go one at a time through a channel of their own. Where two pipeline ranks have a stage
 /// (DualPipe) or the embedding of a tied head, each sends its gradients of that to the other, once they have been
 /// reduced, and the updates wait for them.
+/// Where collectives between servers take turns, a timer beside each pass lasts as long as the pass sends. The
+/// collectives of a rank and these timers go one after another, in the order in which they can begin; passes wait for
+/// no timer, but the update does for the last one. Planned exchanges and weights that are gathered after the update
+/// take no turns.
 /// A planned exchange begins, unit by unit, with the last backward pass of its stage, kernels of its compression
 /// execute between units, and the updates wait for all of it.
 [[nodiscard]] IterationGraph training_graph(const TrainingIteration& iteration);

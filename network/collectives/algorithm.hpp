@@ -79,7 +79,6 @@ struct CollectiveAlgorithm {
 
 /// All algorithms, in the order of the catalogue.
 [[nodiscard]] std::span<const CollectiveAlgorithm> collective_algorithms();
-[[nodiscard]] std::string_view name_of(CollectiveKind kind);  ///< such as "all-reduce"
 [[nodiscard]] bool supports(const CollectiveAlgorithm& algorithm, CollectiveKind kind);
 
 /// The algorithm of that name. Throws InputError if there is none (with the nearest name) or if it does not support the

@@ -63,26 +63,6 @@ std::span<const CollectiveAlgorithm> collective_algorithms() {
   return rows;
 }
 
-std::string_view name_of(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::all_reduce:
-      return "all-reduce";
-    case CollectiveKind::reduce_scatter:
-      return "reduce-scatter";
-    case CollectiveKind::all_gather:
-      return "all-gather";
-    case CollectiveKind::broadcast:
-      return "broadcast";
-    case CollectiveKind::reduce:
-      return "reduce";
-    case CollectiveKind::all_to_all:
-      return "all-to-all";
-    case CollectiveKind::exchange:
-      return "exchange";
-  }
-  CONTEND_CHECK(false, "a kind of collective");
-}
-
 bool supports(const CollectiveAlgorithm& algorithm, CollectiveKind kind) {
   return std::find(algorithm.kinds.begin(), algorithm.kinds.end(), kind) != algorithm.kinds.end();
 }

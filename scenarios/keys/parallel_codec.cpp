@@ -165,7 +165,7 @@ std::vector<ParallelRow> make_parallel_rows() {
           "tokens of the fullest GPU of the experts over the mean: {ratio: 1.3}; {zipf: EXPONENT} of the experts' "
           "popularity; {counts: FILE.csv} with columns expert and tokens; {capacity: 1.25}, to which all are padded; "
           "{}: all GPUs have equally many; with zipf or counts, swapped: true: experts have changed places as long as "
-          "that makes the fullest GPU less full (HierMoE)"),
+          "that makes the fullest GPUs and servers less full (HierMoE)"),
       map_member<ParallelSetup>(
           "expert_exchange", [](auto& p) -> auto& { return p.expert_exchange; },
           choice_codec<ExpertExchange>({{"direct", ExpertExchange::direct},

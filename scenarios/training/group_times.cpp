@@ -1,5 +1,6 @@
 #include "scenarios/training/group_times.hpp"
 
+#include "models/parallel/pass_traffic.hpp"
 #include "scenarios/run/make_network.hpp"
 
 #include <algorithm>
@@ -29,10 +30,7 @@ GroupTimes::GroupTimes(const Scenario& scenario, int ranks, int first)
 }
 
 bool GroupTimes::leaves_servers(RankGroups groups) const {
-  // The ranks of a group lie within a block of consecutive ones, and some block begins at every multiple of its size.
-  const int block = groups.stride * groups.size;
-  const int per_server = scenario_.cluster.gpus_per_server;
-  return groups.size > 1 && (block > per_server || per_server % block != 0) && servers_.size() > 1;
+  return contend::leaves_servers(groups, scenario_.cluster.gpus_per_server) && servers_.size() > 1;
 }
 
 Time GroupTimes::operator()(CollectiveKind kind, RankGroups groups, Bytes bytes) {
@@ -49,11 +47,12 @@ Time GroupTimes::operator()(CollectiveKind kind, RankGroups groups, Bytes bytes)
   return known->second = solo(request, leaves_servers(groups));
 }
 
-Time GroupTimes::to_next(RankGroups groups, Bytes bytes) {
+Time GroupTimes::to_next(RankGroups groups, Bytes bytes, int ranks) {
   if (groups.size < 2 || bytes <= Bytes{}) return {};
+  const std::span<const GpuId> senders{gpus_.data(), ranks > 0 ? static_cast<std::size_t>(ranks) : gpus_.size()};
   std::vector<GpuId> receivers;
   const int block = groups.stride * groups.size;
-  for (std::size_t rank = 0; rank < gpus_.size(); ++rank) {
+  for (std::size_t rank = 0; rank < senders.size(); ++rank) {
     const int in_block = static_cast<int>(rank) % block;
     const int next = static_cast<int>(rank) - in_block + (in_block + groups.stride) % block;
     receivers.push_back(gpus_[static_cast<std::size_t>(next)]);
@@ -61,10 +60,12 @@ Time GroupTimes::to_next(RankGroups groups, Bytes bytes) {
   TransferRequest request;
   request.kind = OpKind::message;
   request.bytes = bytes;
-  request.gpus = gpus_;
+  request.gpus = senders;
   request.peers = receivers;
-  request.same_ranks = number_of(groups, true);
-  return solo(request, leaves_servers(groups));
+  const bool are_all = senders.size() == gpus_.size();
+  if (are_all) request.same_ranks = number_of(groups, true);
+  const bool are_apart = server_of(senders.front()) != server_of(senders.back());
+  return solo(request, leaves_servers(groups) && (are_all || are_apart));
 }
 
 Time GroupTimes::between(int from, int to, Bytes bytes) const {
@@ -91,7 +92,7 @@ ServerId GroupTimes::server_of(GpuId gpu) const {
 Time GroupTimes::solo(TransferRequest request, bool leaves) const {
   if (!leaves && !network_->carries_inside_servers()) return {};
   request.job = JobId{0U};
-  request.ranks = static_cast<int>(gpus_.size());
+  request.ranks = static_cast<int>(request.gpus.size());
   std::vector<ServerId> servers;
   if (leaves) {
     for (const std::span<const GpuId> side : {request.gpus, request.peers})

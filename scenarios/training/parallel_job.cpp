@@ -22,6 +22,7 @@
 #include "traces/layers/expert_counts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -174,14 +175,14 @@ std::optional<PackedDocuments> documents_of(const Scenario& scenario, const Trai
   shape.held = work.context_tokens();
   shape.context = setup.context;
   shape.data = degrees.data;
-  shape.zone = std::clamp(scenario.cluster.gpus_per_server / setup.tensor, 1, setup.context);
+  shape.per_server = std::max(scenario.cluster.gpus_per_server / setup.tensor, 1);
   shape.packing = setup.packing;
   shape.degree = setup.context_degree;
   return pack_documents(lengths, shape, scenario.seed);
 }
 
-/// Tokens at the fullest rank of the experts over the mean.
-double expert_imbalance(const ParallelSetup& setup, const TransformerModel& model) {
+/// Sets how uneven the experts of a job are, which has even ones so far; `times` are those of such a job.
+void set_imbalance(const ParallelSetup& setup, const TransformerModel& model, UnitTimes& times, MicroBatch& work) {
   const ExpertLoad& load = setup.expert_load;
   if (!model.mixture) {
     for (const char* member : {"expert_load", "expert_exchange", "expert_pieces"}) {
@@ -189,15 +190,15 @@ double expert_imbalance(const ParallelSetup& setup, const TransformerModel& mode
         throw InputError{{{.key = fmt::format("parallel.{}", member),
                            .reason = fmt::format("has no effect: {} has no experts", model.name)}}};
     }
-    return 1;
+    return;
   }
-  const std::int64_t experts = model.mixture->experts;
+  const std::int64_t experts = model.mixture->experts, servers = times.servers_of_experts();
   std::vector<double> tokens;
   if (load.counts) tokens = parse_expert_counts(read_file(*load.counts), *load.counts, experts);
-  if (experts % setup.expert != 0) return 1;  // a fault of the degree, which validate() reports
-  // At most min(k, E / e) of a token's k experts lie on one rank, and k / e on the mean one.
+  // At most min(k, E / e) of a token's k experts lie on one rank, and k / e on the mean one. It goes to a server once.
   const auto top = static_cast<double>(model.mixture->top_k), ranks = static_cast<double>(setup.expert);
   const double most = ranks * std::min(top, static_cast<double>(experts) / ranks) / top;
+  const double most_of_server = static_cast<double>(servers) / servers_of_token(*model.mixture, servers);
   if (const auto ratio = load.ratio.value_or(1); ratio > most + 1e-9)
     throw InputError{
         {{.key = "parallel.expert_load.ratio",
@@ -205,10 +206,18 @@ double expert_imbalance(const ParallelSetup& setup, const TransformerModel& mode
                                 "of each token, of {} on a GPU, make at most {:g}",
                                 setup.expert, ratio, model.mixture->top_k, experts / setup.expert, most)}}};
   if (load.zipf) tokens = zipf_tokens(experts, setup.expert, *load.zipf);
-  if (load.swapped && !tokens.empty()) tokens = swap_experts(std::move(tokens), setup.expert);
-  if (tokens.empty()) return std::min<double>(load.ratio.value_or(load.capacity.value_or(1)), setup.expert);
-  constexpr double kKept = 1e9;  // decimals, so that the last bits of a power don't matter
-  return std::min(most, std::round(fullest_over_mean(tokens, setup.expert) * kKept) / kKept);
+  if (load.swapped && !tokens.empty()) {
+    const UnitTimes::ExpertPrices prices = times.expert_prices();
+    tokens = swap_experts(std::move(tokens), std::array{ExpertLevel{setup.expert, prices.rank.to_seconds()},
+                                                        ExpertLevel{servers, prices.server.to_seconds()}});
+  }
+  const auto over_mean = [&](std::int64_t groups, double at_most) {
+    constexpr double kKept = 1e9;  // decimals, so that the last bits of a power don't matter
+    if (tokens.empty()) return load.ratio.value_or(load.capacity.value_or(1));
+    return std::min(at_most, std::round(fullest_over_mean(tokens, groups) * kKept) / kKept);
+  };
+  work.expert_imbalance = std::min<double>(over_mean(setup.expert, most), setup.expert);
+  work.server_imbalance = std::min(over_mean(servers, most_of_server), most_of_server);
 }
 
 /// True if the entry says itself how gradients are fused or compressed.
@@ -295,7 +304,6 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   work.fused_loss = entry.fused_loss;
   work.eager = entry.eager;
   work.type = entry.type;
-  work.expert_imbalance = expert_imbalance(setup, model);
   validate(model, work);
   if (entry.recompute == Recomputation::operators && !may_keep_operators(model))
     throw InputError{
@@ -365,6 +373,11 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   constexpr std::int64_t kMillion = 1'000'000;
   job.bucket = setup.bucket > 0 ? setup.bucket : std::max(40 * kMillion, degrees.data * kMillion);
 
+  {
+    const MicroBatch even = work;
+    StagePlanner of_even{scenario, entry, model, even, job};
+    set_imbalance(setup, model, of_even.of_stage(0), work);
+  }
   StagePlanner planner{scenario, entry, model, work, job};
   UnitTimes& of_all = planner.of_stage(0);
   const std::vector<StageMessage> messages = planner.messages();
@@ -428,7 +441,16 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   const bool is_tied = model.head == OutputHead::tied && job.plan.stages > 1;
   if (is_tied) job.tied_elements = vocabulary_rows(model, work.split) * model.hidden;
   // Without contention what leaves servers takes the same time as a part of the passes.
-  if (scenario.network.fidelity != Fidelity::analytic) {
+  if (scenario.network.fidelity == Fidelity::analytic) {
+    job.turns_per_server = scenario.cluster.gpus_per_server;
+    for (std::size_t stage = 0; stage < job.units.size(); ++stage) {
+      UnitTimes& times = planner.of_stage(static_cast<int>(stage));
+      for (ModelUnit& unit : job.units[stage]) {
+        unit.forward_between_servers = times.between_servers(unit.forward_traffic);
+        unit.backward_between_servers = times.between_servers(unit.backward_traffic);
+      }
+    }
+  } else {
     for (std::size_t kind = 0; kind < kPassGroups; ++kind)
       job.in_network[kind] = of_all.leaves_servers(static_cast<PassGroup>(kind));
   }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
@@ -120,6 +121,13 @@ std::vector<RankGroups> UnitTimes::groups_of(PassGroup kind) const {
 bool UnitTimes::leaves_servers(PassGroup kind) const {
   const std::vector<RankGroups> all = groups_of(kind);
   return std::ranges::any_of(all, [&](const RankGroups& each) { return groups_.leaves_servers(each); });
+}
+
+Time UnitTimes::between_servers(const PassTraffic& traffic) {
+  Time sum;
+  for (const PassCollective& each : traffic.collectives)
+    if (groups_.leaves_servers(each.groups)) sum += groups_(each.kind, each.groups, each.bytes) * each.times;
+  return sum;
 }
 
 TimedUnit UnitTimes::embedding() {
@@ -273,22 +281,44 @@ UnitTimes::Added UnitTimes::context_parallel(const std::vector<TransformerOperat
   return added;
 }
 
+/// The groups of equal size as which the network carries rings of `degree` GPUs, `among` of which are on a server.
+RankGroups UnitTimes::groups_of_rings(int degree, int among) const {
+  const int ranks = groups_.ranks() / static_cast<int>(work_.split.tensor);
+  const int inside = degree <= among ? std::gcd(among, ranks) : 1;
+  const int whole = inside > 1 ? inside : ranks;
+  int size = whole;
+  for (int each = degree; each < whole && size == whole; ++each)
+    if (whole % each == 0) size = each;
+  return {static_cast<int>(work_.split.tensor), size};
+}
+
 /// Rings of as many ranks as each document has: the part of a micro-batch's tokens that are of documents on n ranks
 /// takes that part of the time which all of them would take in rings of n, beside the attention of these documents.
 UnitTimes::Added UnitTimes::rings_of_documents(const OperatorTimes& attention, Bytes block) {
   const double all = attention_of(work_.documents);
+  const auto tensor = static_cast<int>(work_.split.tensor);
+  const int ranks = groups_.ranks() / tensor, among = std::clamp(per_server_ / tensor, 1, ranks);
   Added added;
   for (const AttentionPart& documents : work_.documents) {
     if (documents.degree == 1 || documents.tokens <= 0 || all <= 0) continue;
-    const RankGroups ring{static_cast<int>(work_.split.tensor), documents.degree};
+    const RankGroups ring{tensor, documents.degree};
+    // Rings of the ranks of one server, as many as there is room for, or one of the ranks of several. Where rings
+    // fill servers, or servers rings, these are all of them at once.
+    const bool is_inside = documents.degree <= among;
+    const bool is_even = is_inside ? among % documents.degree == 0 : documents.degree % among == 0;
+    const int timed = is_even && ranks % documents.degree == 0 ? ranks : is_inside ? among : documents.degree;
+    const RankGroups groups = groups_of_rings(documents.degree, among);
     const auto scaled = [](auto what, double by) { return std::llround(static_cast<double>(what) * by); };
     const auto add = [&](Time whole, Bytes message, Time& time, std::vector<PassCollective>& sends) {
       const Time own = Time::nanoseconds(scaled(whole.ns(), documents.attention / all));  // of these documents
       const Time step = Time::nanoseconds(scaled(own.ns(), 1 / documents.tokens / documents.degree));
-      const Time waits = beyond(groups_.to_next(ring, message), step) * (documents.degree - 1);
+      const Time sent_on = groups_.to_next(ring, message, timed / documents.degree * documents.degree * tensor);
+      const Time waits = beyond(sent_on, step) * (documents.degree - 1);
       time += Time::nanoseconds(scaled(waits.ns(), documents.tokens));
-      sends.push_back(sent(PassGroup::context, CollectiveKind::all_gather, ring,
-                           Bytes{scaled(message.count() * documents.degree, documents.tokens)},
+      // In groups of another size each rank sends as much.
+      const double as_much = static_cast<double>(documents.degree - 1) * groups.size / std::max(groups.size - 1, 1);
+      sends.push_back(sent(PassGroup::context, CollectiveKind::all_gather, groups,
+                           Bytes{scaled(message.count(), as_much * documents.tokens)},
                            Time::nanoseconds(own.ns() / documents.degree * (documents.degree - 1))));
     };
     add(attention.forward, block, added.forward, added.forward_sent);
@@ -353,9 +383,9 @@ ExpertPiece UnitTimes::exchange_of_piece(int pieces, std::vector<PassCollective>
     sends.push_back(sent(PassGroup::expert, CollectiveKind::all_to_all, groups, bytes));
     sends.back().times = 2;
   };
-  if (entry_.parallel->expert_exchange == ExpertExchange::by_server && groups_.leaves_servers(experts)) {
-    const int servers = experts.stride * experts.size / per_server_;
-    const Bytes once = bytes_of(tokens * servers_of_token(*model_.mixture, servers));
+  if (const int servers = servers_of_experts(); servers > 1) {
+    const double even = static_cast<double>(work_.tokens()) / pieces;
+    const Bytes once = bytes_of(even * work_.server_imbalance * servers_of_token(*model_.mixture, servers));
     const RankGroups far{per_server_, servers}, near{experts.stride, per_server_ / experts.stride};
     piece.dispatch = groups_(CollectiveKind::all_to_all, far, once);
     const Time local = groups_(CollectiveKind::all_to_all, near, copies);
@@ -369,6 +399,25 @@ ExpertPiece UnitTimes::exchange_of_piece(int pieces, std::vector<PassCollective>
   }
   piece.combine = piece.dispatch;
   return piece;
+}
+
+int UnitTimes::servers_of_experts() const {
+  const RankGroups experts{static_cast<int>(work_.split.expert_tensor), static_cast<int>(work_.split.expert)};
+  if (entry_.parallel->expert_exchange != ExpertExchange::by_server || !groups_.leaves_servers(experts)) return 1;
+  return experts.stride * experts.size / per_server_;
+}
+
+UnitTimes::ExpertPrices UnitTimes::expert_prices() {
+  if (!model_.mixture || work_.split.expert == 1) return {};
+  std::int64_t layer = 0;
+  while (layer + 1 < model_.layers && !model_.is_mixture(layer)) ++layer;
+  std::vector<PassCollective> sends;
+  const ExpertPiece piece = exchange_of_piece(1, sends);
+  const OperatorTimes computing = experts_of_piece(layer, 1);
+  ExpertPrices prices{computing.forward + computing.backward(), {}};
+  (servers_of_experts() > 1 ? prices.server : prices.rank) += (piece.dispatch + piece.combine) * 2;
+  prices.rank += (piece.spread + piece.collect) * 2;
+  return prices;
 }
 
 /// The collectives of all pieces. Nothing goes on beside the dispatch of the first and the combination of the last;

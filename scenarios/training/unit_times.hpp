@@ -50,6 +50,15 @@ class UnitTimes {
   /// all tensor-parallel ranks (Shoeybi et al., arXiv 1909.08053, section 3).
   [[nodiscard]] TimedUnit head();
 
+  /// Of a layer with experts, in both passes and one piece: what grows with the load of their fullest rank, and with
+  /// that of their fullest server. Zero if the model has none.
+  struct ExpertPrices {
+    Time rank{}, server{};
+  };
+  [[nodiscard]] ExpertPrices expert_prices();
+  /// The servers of a group of experts if tokens go by server, and it has several; else 1.
+  [[nodiscard]] int servers_of_experts() const;
+
   /// Bytes that each rank sends to the next stage: tensor-parallel ranks send a part each, also without sequence
   /// parallelism (Narayanan et al., arXiv 2104.04473, section 4.1).
   [[nodiscard]] Bytes message() const { return Bytes{activations_.count() / work_.split.tensor}; }
@@ -69,6 +78,8 @@ class UnitTimes {
   /// True if a group of this kind has ranks on several servers where consecutive ranks fill one server after another.
   [[nodiscard]] bool leaves_servers(PassGroup kind) const;
   [[nodiscard]] bool leaves_servers(RankGroups groups) const { return groups_.leaves_servers(groups); }
+  /// How long collectives of a pass send between servers, one after another.
+  [[nodiscard]] Time between_servers(const PassTraffic& traffic);
   /// The partitions of the ranks into groups of this kind.
   [[nodiscard]] std::vector<RankGroups> groups_of(PassGroup kind) const;
 
@@ -89,6 +100,7 @@ class UnitTimes {
   [[nodiscard]] BlockProducts products_of(const std::vector<TransformerOperator>& operators, LayerPart part) const;
   [[nodiscard]] Time beside_pieces(Time product) const;
   [[nodiscard]] Added tensor_parallel(const BlockProducts& products);
+  [[nodiscard]] RankGroups groups_of_rings(int degree, int among) const;
   [[nodiscard]] Added rings_of_documents(const OperatorTimes& attention, Bytes block);
   [[nodiscard]] Added gathered_context(RankGroups groups, Bytes block);
   [[nodiscard]] Added context_parallel(const std::vector<TransformerOperator>& operators);

@@ -364,6 +364,11 @@ TEST_CASE("documents on as many context-parallel GPUs as they need: short ones s
   const auto [zone, of_zone] = context_of("8192, sigma: 0}, context_degree: by-zone");
   CHECK(of_zone.documents->parts[0].degree == 4);
   CHECK(pairs <= zone);
+  // Documents of three GPUs, which don't divide 16, have rings of three, at `flow` as much to send.
+  const auto [three, of_three] = context_of("12288, sigma: 0}, context_degree: by-length");
+  CHECK(std::ranges::any_of(of_three.documents->parts, [](const AttentionPart& part) { return part.degree == 3; }));
+  CHECK(three >= pairs);
+  CHECK(three < whole);
   CHECK(zone < whole);
 }
 

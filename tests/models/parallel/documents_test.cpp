@@ -58,7 +58,7 @@ TEST_CASE("documents of one length: the sum of squares by hand") {
 
 TEST_CASE("a document is on as many ranks as its tokens need, or on those of its zone") {
   // 8 ranks that hold 100 tokens each have rows of 800; 16 rows on 16 ranks. Documents of 150 need 2 ranks.
-  DocumentShape shape{.rows = 16, .sequence = 800, .held = 100, .context = 8, .data = 2, .zone = 4};
+  DocumentShape shape{.rows = 16, .sequence = 800, .held = 100, .context = 8, .data = 2, .per_server = 4};
   shape.degree = ContextDegree::by_length;
   const auto degrees = [&](std::int64_t length) {
     std::vector<int> found;
@@ -67,8 +67,14 @@ TEST_CASE("a document is on as many ranks as its tokens need, or on those of its
   };
   CHECK(degrees(100) == std::vector{1});
   CHECK(degrees(160) == std::vector{2});
+  CHECK(degrees(250) == std::vector{3});
   CHECK(degrees(320) == std::vector{4});
+  CHECK(degrees(680) == std::vector{7});
   CHECK(degrees(800) == std::vector{8});
+  // On 3 of 4 ranks of a server, those with the least so far: 16 ranks have an equal part of 128 documents of 100.
+  const PackedDocuments three = pack_documents(all_of(250), shape, 1);
+  CHECK(three.mean_attention == near(250.0 / 800, 0.01));
+  CHECK(attention(three) < 1.1 * three.mean_attention);
   // 160^2 / 2 on a rank for each document of 80 tokens there: 160 of the 800 tokens that it would attend to.
   CHECK(pack_documents(all_of(160), shape, 1).mean_attention == near(160.0 / 800));
   CHECK(attention(pack_documents(all_of(160), shape, 1)) == near(160.0 / 800));
@@ -81,7 +87,7 @@ TEST_CASE("a document is on as many ranks as its tokens need, or on those of its
 
 TEST_CASE("balanced ranks have the attention of the mean one, others more; tokens stay the same") {
   const DocumentLengths lengths{800, 1.3, {}};
-  DocumentShape shape{.rows = 256, .sequence = 8192, .held = 1024, .context = 8, .data = 16, .zone = 4};
+  DocumentShape shape{.rows = 256, .sequence = 8192, .held = 1024, .context = 8, .data = 16, .per_server = 4};
   for (const ContextDegree degree : {ContextDegree::whole, ContextDegree::by_length, ContextDegree::by_zone}) {
     shape.degree = degree;
     shape.packing = Packing::in_order;

@@ -77,6 +77,57 @@ TEST_CASE("one rank of a pipeline: only the last micro-batch sends gradients, ea
   CHECK(end_of(job_of(plan_of("1f1b", 1, 2), 1, Sharding::none), 1) == 127);
 }
 
+TEST_CASE("gradients take turns with what passes send between servers") {
+  // Forward passes 0-20, the second unit's backward pass 20-40, the first one's 40-60, of which 8 are sent. The second
+  // unit's gradients have what is left of the latter: max(pass, sent + gradients), FSMoE's case with t_gar.
+  TrainingIteration job = job_of(plan_of("1f1b", 1, 1), 2, Sharding::none);
+  job.units[0][0].backward_between_servers = ns(8);
+  const auto end_with = [&](std::int64_t second, std::int64_t first) {
+    job.units[0][1].dense_elements = second;
+    job.units[0][0].dense_elements = first;
+    return end_of(job, 1) - 7;  // without the update
+  };
+  for (const std::int64_t gradients : {1, 12, 13, 20, 50}) {
+    job.turns_per_server = 1;
+    CHECK(end_with(gradients, 0) == 40 + std::max<std::int64_t>(20, 8 + gradients));
+    job.turns_per_server = 0;  // the network takes both at once
+    CHECK(end_with(gradients, 0) == 40 + std::max<std::int64_t>(20, gradients));
+  }
+  // 40-55, sending until 63, and the first unit's gradients behind that, not at 60.
+  job.turns_per_server = 1;
+  CHECK(end_with(15, 5) == 68);
+  // What stays inside servers of two ranks takes no turns, and an update that waits for no gradients for none either.
+  job.turns_per_server = 2;
+  CHECK(end_with(15, 5) == 65);
+  job.turns_per_server = 1;
+  job.data = 1;
+  CHECK(end_with(15, 5) == 60);
+}
+
+TEST_CASE("gradients wait as well for what passes of other stages send") {
+  // Two stages on one rank: the second one's gradients of the last micro-batch meet the first one's pass.
+  const auto end = [](int turns, std::int64_t sends) {
+    TrainingIteration job = job_of(plan_of("interleaved", 1, 2, 2), 2, Sharding::none);
+    for (ModelUnit& unit : job.units[0]) unit.backward_between_servers = ns(sends);
+    for (ModelUnit& unit : job.units[1]) unit.dense_elements = 60;
+    job.turns_per_server = turns;
+    return end_of(job, 1);
+  };
+  const std::int64_t alone = end(0, 10);
+  CHECK(end(1, 0) == alone);
+  CHECK(end(1, 10) == alone + 2 * 10);
+  // Merged passes send, too: their gradients come last.
+  TrainingIteration merged = job_of(plan_of("dualpipe", 2, 4), 2, Sharding::gradients);
+  for (auto& units : merged.units)
+    for (ModelUnit& unit : units) unit.dense_elements = 40;
+  const std::int64_t before = end_of(merged, 1);
+  for (auto& units : merged.units)
+    for (ModelUnit& unit : units) unit.forward_between_servers = unit.backward_between_servers = ns(9);
+  CHECK(end_of(merged, 1) == before);
+  merged.turns_per_server = 1;
+  CHECK(end_of(merged, 1) > before);
+}
+
 TEST_CASE("ZeRO-1 gathers the weights after the update, while the units before them compute") {
   // The weights of the first unit come 5 after the update, those of the second before its turn.
   const TrainingIteration job = job_of(plan_of("1f1b", 1, 2), 2, Sharding::optimizer);
