@@ -28,8 +28,8 @@ struct ExpertLevel {
 
 /// The same experts in other places: as long as swapping an expert of the fullest group of a level with one of another
 /// group lowers the sum of price x load, the best such swap is done (Lin et al., HierMoE, arXiv 2508.09591).
-/// A level's load is a smooth maximum over its groups, as there: here the norm of their loads over the mean with exponent
-/// 10, so that a swap counts which leaves a second group as full as the fullest one was. tokens as for
+/// A level's load is a smooth maximum over its groups, as there: here the norm of their loads over the mean with
+/// exponent 10, so that a swap counts which leaves a second group as full as the fullest one was. tokens as for
 /// fullest_over_mean(). A swap costs nothing, and which experts the same tokens choose isn't known.
 [[nodiscard]] std::vector<double> swap_experts(std::vector<double> tokens, std::span<const ExpertLevel> levels);
 
