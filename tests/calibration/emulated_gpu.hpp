@@ -90,7 +90,7 @@ class Gpu {
   Gpu(Three block, unsigned seed, const std::function<void()>& kernel)
       : kernel_{kernel}, random_{seed}, fibers_(block.x * block.y), given_(fibers_.size()), order_(fibers_.size()) {
     if (fibers_.size() % 32 != 0) throw std::logic_error{"a block of whole warps"};
-    for (Fiber& each : fibers_) each.stack = std::make_unique<char[]>(kStack);
+    for (Fiber& each : fibers_) each.stack = std::make_unique_for_overwrite<char[]>(kStack);
     std::iota(order_.begin(), order_.end(), 0U);
   }
 
