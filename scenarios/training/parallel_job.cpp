@@ -157,6 +157,17 @@ TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, 
   return work;
 }
 
+/// The text of a file that a member of the entry names.
+std::string text_of(const char* member, const std::string& path) {
+  try {
+    return read_file(path);
+  } catch (const InputError& error) {
+    std::vector<Complaint> complaints = error.complaints();
+    for (Complaint& each : complaints) each.key = member;
+    throw InputError{std::move(complaints)};
+  }
+}
+
 /// The documents that fill the sequences of a job; nothing if they are whole.
 std::optional<PackedDocuments> documents_of(const Scenario& scenario, const TrainingEntry& entry,
                                             const Degrees& degrees, const MicroBatch& work) {
@@ -164,7 +175,8 @@ std::optional<PackedDocuments> documents_of(const Scenario& scenario, const Trai
   if (!setup.documents.given()) return {};
   DocumentLengths lengths;
   if (setup.documents.file) {
-    lengths.table = parse_document_lengths(read_file(*setup.documents.file), *setup.documents.file);
+    lengths.table =
+        parse_document_lengths(text_of("parallel.documents.file", *setup.documents.file), *setup.documents.file);
   } else {
     lengths.median = *setup.documents.median;
     lengths.sigma = *setup.documents.sigma;
@@ -194,7 +206,8 @@ void set_imbalance(const ParallelSetup& setup, const TransformerModel& model, Un
   }
   const std::int64_t experts = model.mixture->experts, servers = times.servers_of_experts();
   std::vector<double> tokens;
-  if (load.counts) tokens = parse_expert_counts(read_file(*load.counts), *load.counts, experts);
+  if (load.counts)
+    tokens = parse_expert_counts(text_of("parallel.expert_load.counts", *load.counts), *load.counts, experts);
   // At most min(k, E / e) of a token's k experts lie on one rank, and k / e on the mean one. It goes to a server once.
   const auto top = static_cast<double>(model.mixture->top_k), ranks = static_cast<double>(setup.expert);
   const double most = ranks * std::min(top, static_cast<double>(experts) / ranks) / top;
@@ -327,7 +340,7 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   shape.chunks = setup.virtual_stages;
   if (setup.order) {
     shape.own_file = *setup.order;
-    shape.own_text = read_file(*setup.order);
+    shape.own_text = text_of("parallel.order", *setup.order);
   }
   job.plan = schedule->plan(shape);
   job.tensor = setup.tensor;

@@ -122,7 +122,7 @@ TEST_CASE("experts: what is refused") {
   // Six of 64 experts, two on each of 32 GPUs: at most 32 x 2 / 6 of the mean.
   check_experts_refused("expert: 32, expert_load: {ratio: 11}",
                         "training.m.parallel.expert_load.ratio: the fullest of 32 GPUs can't have 11 times the mean");
-  check_experts_refused("expert: 8, expert_load: {counts: no_such_file.csv}", "no_such_file.csv");
+  check_experts_refused("expert: 8, expert_load: {counts: no_such_file.csv}", "training.m.parallel.expert_load.counts");
   check_experts_refused("expert: 32, expert_tensor: 1, expert_exchange: by-server, expert_pieces: 65",
                         "training.m.parallel.expert_pieces");
 }

@@ -165,6 +165,8 @@ TEST_CASE("architectures and fields that are not modelled are refused with what 
   check_says(config_faults(R"({"model_type": 3})"), "model_type: expected a string, got a number");
   check_says(config_faults("[1]"), "expected an object, got an array");
   CHECK_FALSE(config_faults("{").empty());
+  check_says(config_faults(replaced(kLlama, "LlamaForCausalLM", "LlamaForSequenceClassification")),
+             "config.json:2:21: architectures: the head of LlamaForSequenceClassification is not modelled");
   const std::string mistral = replaced(kLlama, "\"llama\"", "\"mistral\"");
   check_says(config_faults(replaced(mistral, "\"rope_scaling\": null", "\"sliding_window\": 4096")),
              "sliding_window: attention to a window of tokens is not modelled");

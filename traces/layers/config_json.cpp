@@ -351,6 +351,17 @@ const Architecture& architecture_of(const JsonValue& object, FileComplaints& com
   return *found;
 }
 
+/// Complains about a model with another head than one that predicts the next token, such as one for classes.
+void check_head(const JsonValue& object, FileComplaints& complaints) {
+  const JsonValue* classes = object.find("architectures");
+  if (classes == nullptr) return;
+  for (const JsonValue& each : classes->items) {
+    if (!each.is(Kind::string) || each.text.ends_with("ForCausalLM") || each.text.ends_with("LMHeadModel")) continue;
+    complaints.add(each.place, "architectures", fmt::format("the head of {} is not modelled", each.text),
+                   "without this field the model is read with a head that predicts the next token");
+  }
+}
+
 }  // namespace
 
 std::span<const std::string_view> config_architectures() {
@@ -363,6 +374,7 @@ TransformerModel parse_transformer_config(ByteSource& source, const std::string&
   if (!object.is(Kind::object))
     complaints.fail(object.place, "", fmt::format("expected an object, got {}", kind_name(object.kind)));
   const Architecture& architecture = architecture_of(object, complaints);
+  check_head(object, complaints);
   ConfigFields fields{object, complaints};
   TransformerModel model = architecture.read(fields);
   complaints.throw_if_any();
