@@ -52,6 +52,10 @@ TransformerModel gpt_sc21(const char* name, std::int64_t layers, std::int64_t hi
   return gpt(name, "arXiv 2104.04473, table 1", layers, hidden, heads, 51'200, 2048);
 }
 
+TransformerModel gpt_nemo(const char* name, std::int64_t layers, std::int64_t hidden, std::int64_t heads) {
+  return gpt(name, "NeMo-Framework-Launcher, conf/training/gpt3", layers, hidden, heads, 51'200, 2048);
+}
+
 /// The vocabulary, and the head that is not tied, are those for which the printed sizes come out; so are the layers and
 /// widths of the four models that the source prints as a size only (7.1, 31, 118 and 314).
 TransformerModel gpt_h100(const char* name, std::int64_t layers, std::int64_t hidden, std::int64_t heads) {
@@ -185,6 +189,8 @@ std::vector<TransformerModel> make_transformers() {
       gpt_h100("gpt-h100-177b", 96, 12'288, 96),
       gpt_h100("gpt-h100-314b", 96, 16'384, 128),
       gpt_h100("gpt-h100-462b", 112, 18'432, 144),
+      gpt_nemo("gpt-nemo-5b", 24, 4096, 32),
+      gpt_nemo("gpt-nemo-20b", 44, 6144, 48),
       bert_encoder("bert-base", 12, 768),
       bert_encoder("bert-large", 24, 1024),
       t5({"t5-small", 6, 512, 8, 8, 2048, 64}),

@@ -227,8 +227,12 @@ void check_entry(const TrainingEntry& entry, std::span<const PolicyChoice> metho
   };
   const auto check_setup = [&](bool compresses) {
     std::vector<Complaint> found = setup_complaints(entry, key, compresses);
+    // The times of single layers limit the length of sequences, those of parallel entries don't.
+    const CatalogueEntry* const network = entry.model ? find_model(*entry.model) : nullptr;
+    const bool any_length = entry.parallel && network != nullptr && network->max_sequence_length == 0;
     std::erase_if(found, [&](const Complaint& each) {
-      return std::ranges::find(complaints, each.key, &Complaint::key) != complaints.end();
+      return (any_length && each.key == key + ".sequence" && *entry.sequence > kLongestSequence) ||
+             std::ranges::find(complaints, each.key, &Complaint::key) != complaints.end();
     });
     complaints.insert(complaints.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
   };
