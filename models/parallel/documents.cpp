@@ -22,8 +22,8 @@ double square(std::int64_t tokens) {
 /// What the ranks of one iteration get.
 struct Dealt {
   double documents = 0, tokens = 0, squares = 0;
-  double attention = 0;                        // of all ranks
-  std::map<int, AttentionPart> slowest_parts;  // by degree; in tokens and squared tokens
+  double attention = 0;                                        // of all ranks
+  std::map<std::pair<int, int>, AttentionPart> slowest_parts;  // by degree and servers; tokens and squared tokens
 };
 
 /// The least busy of the ranks that still have room, or of all if none has.
@@ -62,8 +62,8 @@ class Dealer {
     for (std::int64_t row = 0; row < shape_.rows; ++row) count(next_length());
     dealt_.documents = real(shape_.rows);
     dealt_.attention = real(shape_.rows) * square(shape_.sequence);
-    dealt_.slowest_parts[shape_.context] = {shape_.context, real(shape_.rows * shape_.sequence) / ranks(),
-                                            dealt_.attention / ranks()};
+    dealt_.slowest_parts[{shape_.context, 1}] = {shape_.context, real(shape_.rows * shape_.sequence) / ranks(),
+                                                 dealt_.attention / ranks()};
   }
 
   /// Rows are full, and all context-parallel ranks of a group share them.
@@ -101,8 +101,8 @@ class Dealer {
       for (std::size_t row = 0; row < rows.size(); ++row) busy[row / of_each] += rows[row];
     }
     dealt_.attention = std::accumulate(rows.begin(), rows.end(), 0.0);
-    dealt_.slowest_parts[shape_.context] = {shape_.context, real(shape_.rows * shape_.sequence) / ranks(),
-                                            *std::ranges::max_element(busy) / real(shape_.context)};
+    dealt_.slowest_parts[{shape_.context, 1}] = {shape_.context, real(shape_.rows * shape_.sequence) / ranks(),
+                                                 *std::ranges::max_element(busy) / real(shape_.context)};
   }
 
   [[nodiscard]] double ranks() const { return real(std::int64_t{shape_.context} * shape_.data); }
@@ -115,21 +115,8 @@ class Dealer {
     return static_cast<std::size_t>(needed <= zone && shape_.context % zone == 0 ? zone : shape_.context);
   }
 
-  /// Consecutive ranks.
-  struct Ranks {
-    std::size_t first, count;
-  };
-  /// Those among which a document on `degree` ranks may lie, one way or another.
-  [[nodiscard]] std::vector<Ranks> candidates(std::size_t degree) const {
-    const auto all = static_cast<std::size_t>(ranks());
-    const std::size_t server = std::min(static_cast<std::size_t>(shape_.per_server), all);
-    const bool any = shape_.degree == ContextDegree::by_length && degree > 1;
-    const std::size_t step = any ? server : degree;
-    const std::size_t count = any ? (degree + server - 1) / server * server : degree;
-    std::vector<Ranks> found;
-    for (std::size_t first = 0; first < all; first += step)
-      if (const std::size_t there = std::min(count, all - first); there >= degree) found.push_back({first, there});
-    return found;
+  [[nodiscard]] std::size_t per_server() const {
+    return std::min(static_cast<std::size_t>(shape_.per_server), static_cast<std::size_t>(ranks()));
   }
 
   /// Each document goes to as many ranks as it needs.
@@ -145,52 +132,89 @@ class Dealer {
     const auto all = static_cast<std::size_t>(ranks());
     const double most_tokens = real(shape_.rows * shape_.sequence) / ranks();
     std::vector<double> tokens(all, 0), attention(all, 0);
-    std::vector<std::map<int, AttentionPart>> parts(all);
+    std::vector<std::map<std::pair<int, int>, AttentionPart>> parts(all);
     for (const std::int64_t document : documents) {
       const std::size_t degree = degree_of(document);
       const double part = real(document) / static_cast<double>(degree);
       const double work = square(document) / static_cast<double>(degree);
-      for (const std::size_t rank : chosen(degree, part, most_tokens, is_balanced ? attention : tokens, tokens)) {
+      const Choice ranks = chosen(degree, part, most_tokens, is_balanced ? attention : tokens, tokens);
+      const std::pair<int, int> kind{static_cast<int>(degree), ranks.servers};
+      for (const std::size_t rank : ranks.ranks) {
         tokens[rank] += part;
         attention[rank] += work;
-        AttentionPart& of = parts[rank].try_emplace(static_cast<int>(degree), AttentionPart{0, 0, 0}).first->second;
-        of.degree = static_cast<int>(degree);
+        AttentionPart& of = parts[rank].try_emplace(kind, AttentionPart{kind.first, 0, 0, kind.second}).first->second;
         of.tokens += part;
         of.attention += work;
       }
     }
     dealt_.attention = std::accumulate(attention.begin(), attention.end(), 0.0);
-    const auto slowest = std::ranges::max_element(attention) - attention.begin();
-    dealt_.slowest_parts = std::move(parts[static_cast<std::size_t>(slowest)]);
+    // Of equally busy ranks, one whose documents lie on more servers.
+    const auto busy = [&](std::size_t rank) {
+      int servers = 0;
+      for (const auto& [kind, part] : parts[rank]) servers = std::max(servers, kind.second);
+      return std::pair{attention[rank], servers};
+    };
+    std::size_t slowest = 0;
+    for (std::size_t rank = 1; rank < all; ++rank)
+      if (busy(rank) > busy(slowest)) slowest = rank;
+    dealt_.slowest_parts = std::move(parts[slowest]);
   }
 
-  /// Of each candidate the least busy ranks; of these the ones whose busiest is the least busy, that have room for
-  /// `part` tokens each. If none has, those whose fullest rank has the fewest tokens.
-  [[nodiscard]] std::vector<std::size_t> chosen(std::size_t degree, double part, double most_tokens,
-                                                const std::vector<double>& busy, const std::vector<double>& tokens) {
-    std::vector<std::size_t> best, own;
-    std::pair<double, double> least;
-    bool best_has_room = false;
-    for (const Ranks& candidate : candidates(degree)) {
-      own.resize(candidate.count);
-      std::iota(own.begin(), own.end(), candidate.first);
-      if (degree < candidate.count) {
-        std::ranges::stable_sort(own, {}, [&](std::size_t rank) {
+  /// Ranks that may have a document, and how they compare with others.
+  struct Choice {
+    std::vector<std::size_t> ranks;
+    int servers = 1;
+    bool has_room = false;
+    std::pair<double, double> busy;  // less is better
+  };
+  /// What becomes of the best choice if a document may lie on these ranks, too.
+  void consider(Choice&& other, double part, double most_tokens, const std::vector<double>& busy,
+                const std::vector<double>& tokens, Choice& best) const {
+    double most = 0, fullest = 0;
+    for (const std::size_t rank : other.ranks) {
+      most = std::max(most, busy[rank]);
+      fullest = std::max(fullest, tokens[rank]);
+    }
+    constexpr double kRounding = 1e-9;
+    other.has_room = fullest + part <= most_tokens * (1 + kRounding);
+    other.busy = other.has_room ? std::pair{most, 0.0} : std::pair{fullest, most};
+    const bool is_better = other.has_room != best.has_room ? other.has_room : other.busy < best.busy;
+    if (best.ranks.empty() || is_better) best = std::move(other);
+  }
+
+  /// The least busy ranks that have room for `part` tokens each: those whose busiest is the least busy. If none have
+  /// room, those whose fullest rank has the fewest tokens.
+  [[nodiscard]] Choice chosen(std::size_t degree, double part, double most_tokens, const std::vector<double>& busy,
+                              const std::vector<double>& tokens) const {
+    const auto all = static_cast<std::size_t>(ranks());
+    Choice best;
+    if (shape_.degree != ContextDegree::by_length || degree == 1) {
+      for (std::size_t first = 0; first < all; first += degree) {
+        Choice block;
+        block.ranks.resize(degree);
+        std::iota(block.ranks.begin(), block.ranks.end(), first);
+        consider(std::move(block), part, most_tokens, busy, tokens, best);
+      }
+      return best;
+    }
+    // Of each row of consecutive servers the least busy ranks.
+    const std::size_t server = per_server(), servers = (all + server - 1) / server;
+    const std::size_t fewest = (degree + server - 1) / server;
+    for (const std::size_t count : {fewest, std::min(fewest + 1, servers), servers}) {
+      if (best.has_room) break;
+      for (std::size_t first = 0; first < (count < servers ? servers : 1); ++first) {
+        Choice row;
+        for (std::size_t next = first; next < first + count; ++next)
+          for (std::size_t rank = next % servers * server; rank < std::min(all, (next % servers + 1) * server); ++rank)
+            row.ranks.push_back(rank);
+        if (row.ranks.size() < degree) continue;
+        std::ranges::stable_sort(row.ranks, {}, [&](std::size_t rank) {
           return std::pair{tokens[rank] + part > most_tokens, busy[rank]};
         });
-        own.resize(degree);
+        row.ranks.resize(degree);
+        row.servers = static_cast<int>(count);
+        consider(std::move(row), part, most_tokens, busy, tokens, best);
       }
-      double most = 0, fullest = 0;
-      for (const std::size_t rank : own) {
-        most = std::max(most, busy[rank]);
-        fullest = std::max(fullest, tokens[rank]);
-      }
-      const bool has_room = fullest + part <= most_tokens;
-      const auto by = has_room ? std::pair{most, 0.0} : std::pair{fullest, most};
-      if (!best.empty() && (has_room != best_has_room ? best_has_room : least <= by)) continue;
-      best = own;
-      least = by;
-      best_has_room = has_room;
     }
     return best;
   }
@@ -227,22 +251,20 @@ PackedDocuments pack_documents(const DocumentLengths& lengths, const DocumentSha
   const double of_rank = 1 / real(std::int64_t{shape.context} * shape.data);
   const int iterations = static_cast<int>(std::clamp(kMostTokens / all_tokens, 1.0, kMostIterations));
   PackedDocuments packed{0, 0, 0, 0, {}};
-  std::map<int, AttentionPart> parts;
+  std::map<std::pair<int, int>, AttentionPart> parts;
   for (int i = 0; i < iterations; ++i) {
     const Dealt dealt = Dealer{lengths, shape, random}.deal();
     packed.documents += dealt.documents / iterations;
     packed.tokens += dealt.tokens / all_tokens / iterations;
     packed.squares += dealt.squares / all_squares / iterations;
     packed.mean_attention += dealt.attention / all_squares / iterations;
-    double tokens = 0;
-    for (const auto& [degree, part] : dealt.slowest_parts) tokens += part.tokens;
-    for (const auto& [degree, part] : dealt.slowest_parts) {
-      AttentionPart& sum = parts.try_emplace(degree, AttentionPart{degree, 0, 0}).first->second;
-      sum.tokens += part.tokens / tokens / iterations;
+    for (const auto& [kind, part] : dealt.slowest_parts) {
+      AttentionPart& sum = parts.try_emplace(kind, AttentionPart{part.degree, 0, 0, part.servers}).first->second;
+      sum.tokens += part.tokens / (all_tokens * of_rank) / iterations;
       sum.attention += part.attention / (all_squares * of_rank) / iterations;
     }
   }
-  for (const auto& [degree, part] : parts) packed.parts.push_back(part);
+  for (const auto& [kind, part] : parts) packed.parts.push_back(part);
   return packed;
 }
 

@@ -53,8 +53,9 @@ struct DocumentShape {
 /// Those documents of a rank that lie on so many ranks.
 struct AttentionPart {
   int degree = 1;
-  double tokens = 1;     ///< share of the rank's tokens
+  double tokens = 1;     ///< of what each rank has if all have equally many
   double attention = 1;  ///< of the work that attention would be if all rows were documents
+  int servers = 1;       ///< on which these ranks are, if they were chosen by length; else 1
 
   bool operator==(const AttentionPart&) const = default;
 };
@@ -66,13 +67,13 @@ struct PackedDocuments {
   double tokens = 1;                 ///< share of the rows that documents fill
   double squares = 1;                ///< sum of their squared tokens over that of rows
   double mean_attention = 1;         ///< AttentionPart::attention of the mean rank, all parts together
-  std::vector<AttentionPart> parts;  ///< of the rank with most attention, by rising degree; their tokens add up to 1
+  std::vector<AttentionPart> parts;  ///< of the rank with most attention, by rising degree and servers
 };
 
 /// Draws documents until they fill the rows of a few iterations, the fewer the larger these are. Documents go to ranks
 /// one after the other (in_order: to those with the fewest tokens; balanced: the longest first, to those with the least
 /// attention that have room). By length these are ranks of one server, or of consecutive servers, as few as have that
-/// many; by zone a server's context-parallel ranks of a group, or a group.
+/// many, or more if no such ranks have room; by zone a server's context-parallel ranks of a group, or a group.
 [[nodiscard]] PackedDocuments pack_documents(const DocumentLengths& lengths, const DocumentShape& shape,
                                              std::uint64_t seed);
 

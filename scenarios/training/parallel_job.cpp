@@ -157,13 +157,17 @@ TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, 
   return work;
 }
 
-/// The text of a file that a member of the entry names.
-std::string text_of(const char* member, const std::string& path) {
+/// What `parse` makes of the text of a file that a member of the entry names; its complaints are about that member.
+template <class Parse>
+auto read_for(const char* member, const std::string& path, const Parse& parse) {
   try {
-    return read_file(path);
+    return parse(read_file(path));
   } catch (const InputError& error) {
     std::vector<Complaint> complaints = error.complaints();
-    for (Complaint& each : complaints) each.key = member;
+    for (Complaint& each : complaints) {
+      if (!each.key.empty()) each.reason = fmt::format("{}: {}", each.key, each.reason);
+      each.key = member;
+    }
     throw InputError{std::move(complaints)};
   }
 }
@@ -175,8 +179,9 @@ std::optional<PackedDocuments> documents_of(const Scenario& scenario, const Trai
   if (!setup.documents.given()) return {};
   DocumentLengths lengths;
   if (setup.documents.file) {
-    lengths.table =
-        parse_document_lengths(text_of("parallel.documents.file", *setup.documents.file), *setup.documents.file);
+    lengths.table = read_for("parallel.documents.file", *setup.documents.file, [&](const std::string& text) {
+      return parse_document_lengths(text, *setup.documents.file);
+    });
   } else {
     lengths.median = *setup.documents.median;
     lengths.sigma = *setup.documents.sigma;
@@ -207,7 +212,8 @@ void set_imbalance(const ParallelSetup& setup, const TransformerModel& model, Un
   const std::int64_t experts = model.mixture->experts, servers = times.servers_of_experts();
   std::vector<double> tokens;
   if (load.counts)
-    tokens = parse_expert_counts(text_of("parallel.expert_load.counts", *load.counts), *load.counts, experts);
+    tokens = read_for("parallel.expert_load.counts", *load.counts,
+                      [&](const std::string& text) { return parse_expert_counts(text, *load.counts, experts); });
   // At most min(k, E / e) of a token's k experts lie on one rank, and k / e on the mean one. It goes to a server once.
   const auto top = static_cast<double>(model.mixture->top_k), ranks = static_cast<double>(setup.expert);
   const double most = ranks * std::min(top, static_cast<double>(experts) / ranks) / top;
@@ -340,7 +346,7 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   shape.chunks = setup.virtual_stages;
   if (setup.order) {
     shape.own_file = *setup.order;
-    shape.own_text = text_of("parallel.order", *setup.order);
+    shape.own_text = read_for("parallel.order", *setup.order, [](std::string text) { return text; });
   }
   job.plan = schedule->plan(shape);
   job.tensor = setup.tensor;
@@ -459,8 +465,8 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
     for (std::size_t stage = 0; stage < job.units.size(); ++stage) {
       UnitTimes& times = planner.of_stage(static_cast<int>(stage));
       for (ModelUnit& unit : job.units[stage]) {
-        unit.forward_between_servers = times.between_servers(unit.forward_traffic);
-        unit.backward_between_servers = times.between_servers(unit.backward_traffic);
+        unit.forward_between_servers = std::min(times.between_servers(unit.forward_traffic), unit.forward);
+        unit.backward_between_servers = std::min(times.between_servers(unit.backward_traffic), unit.backward_input);
       }
     }
   } else {

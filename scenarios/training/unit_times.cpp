@@ -281,7 +281,7 @@ UnitTimes::Added UnitTimes::context_parallel(const std::vector<TransformerOperat
   return added;
 }
 
-/// The groups of equal size as which the network carries rings of `degree` GPUs, `among` of which are on a server.
+/// The groups of equal size as which the network carries rings of `degree` GPUs, on a server with `among` if it is one.
 RankGroups UnitTimes::groups_of_rings(int degree, int among) const {
   const int ranks = groups_.ranks() / static_cast<int>(work_.split.tensor);
   const int inside = degree <= among ? std::gcd(among, ranks) : 1;
@@ -302,12 +302,12 @@ UnitTimes::Added UnitTimes::rings_of_documents(const OperatorTimes& attention, B
   for (const AttentionPart& documents : work_.documents) {
     if (documents.degree == 1 || documents.tokens <= 0 || all <= 0) continue;
     const RankGroups ring{tensor, documents.degree};
-    // Rings of the ranks of one server, as many as there is room for, or one of the ranks of several. Where rings
-    // fill servers, or servers rings, these are all of them at once.
-    const bool is_inside = documents.degree <= among;
-    const bool is_even = is_inside ? among % documents.degree == 0 : documents.degree % among == 0;
-    const int timed = is_even && ranks % documents.degree == 0 ? ranks : is_inside ? among : documents.degree;
-    const RankGroups groups = groups_of_rings(documents.degree, among);
+    // Ranks that were chosen by length are those of one server, where as many rings go at once as there is room for; or
+    // they are on several servers, as all rings of consecutive ranks are.
+    const bool are_chosen = entry_.parallel->context_degree == ContextDegree::by_length;
+    const bool are_inside = are_chosen && documents.servers == 1;
+    const int timed = are_inside ? among : ranks;
+    const RankGroups groups = are_chosen ? groups_of_rings(documents.degree, are_inside ? among : 1) : ring;
     const auto scaled = [](auto what, double by) { return std::llround(static_cast<double>(what) * by); };
     const auto add = [&](Time whole, Bytes message, Time& time, std::vector<PassCollective>& sends) {
       const Time own = Time::nanoseconds(scaled(whole.ns(), documents.attention / all));  // of these documents

@@ -31,4 +31,8 @@ TEST_CASE("expert counts: what is refused") {
   check_says(expert_complaints("expert,tokens\n0,4\n2,5\n", 2), "counts.csv:3");
   check_says(expert_complaints("expert,tokens\n0,-4\n1,5\n", 2), "counts.csv:2");
   check_says(expert_complaints("expert,token\n0,4\n", 1), "tokens");
+  // A row with a fault says nothing about others.
+  const std::string faulty = expert_complaints("expert,tokens\n0,1\nx,2\n", 2);
+  CHECK(faulty.find("expert: expected a whole number, got \"x\"") != std::string::npos);
+  CHECK(faulty.find("has a row already") == std::string::npos);
 }

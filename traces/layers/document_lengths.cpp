@@ -18,8 +18,10 @@ std::vector<std::pair<std::int64_t, double>> parse_document_lengths(std::string_
   std::int64_t before = 0;
   double sum = 0;
   for (const CsvRow& row : table.rows) {
+    const std::int64_t faults = complaints.count();
     const std::int64_t tokens = columns.whole(row, "tokens", 1, kMost);
     const std::int64_t documents = columns.whole(row, "documents", 0, kMost);
+    if (complaints.count() > faults) continue;
     if (tokens <= before)
       complaints.add({row.line, 0}, "tokens", fmt::format("{} is not more than {} in the row before", tokens, before));
     before = tokens;

@@ -19,8 +19,10 @@ std::vector<double> parse_expert_counts(std::string_view text, const std::string
   constexpr std::int64_t kMostTokens = 1'000'000'000'000'000;
   std::vector<std::optional<double>> tokens(static_cast<std::size_t>(experts));
   for (const CsvRow& row : table.rows) {
+    const std::int64_t faults = complaints.count();
     const std::int64_t expert = columns.whole(row, "expert", 0, experts - 1);
     const std::int64_t count = columns.whole(row, "tokens", 0, kMostTokens);
+    if (complaints.count() > faults) continue;
     std::optional<double>& known = tokens[static_cast<std::size_t>(expert)];
     if (known) complaints.add({row.line, 0}, "expert", fmt::format("expert {} has a row already", expert));
     known = static_cast<double>(count);

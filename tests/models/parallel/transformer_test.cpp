@@ -158,7 +158,7 @@ TEST_CASE("every transformer is valid, is found by its name, and is the sum of i
     CHECK(first + second == whole + mtp + twice);
     if (model.mixture) CHECK(active_parameters(model) < whole);
   }
-  CHECK(names.size() == 54);
+  CHECK(names.size() == 56);
   CHECK(transformer_names().size() == names.size());
   CHECK(find_transformer("llama-3-71b") == nullptr);
 }
