@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <span>
 
 namespace contend {
 namespace {
@@ -167,33 +168,35 @@ class Dealer {
     bool has_room = false;
     std::pair<double, double> busy;  // less is better
   };
-  /// What becomes of the best choice if a document may lie on these ranks, too.
-  void consider(Choice&& other, double part, double most_tokens, const std::vector<double>& busy,
-                const std::vector<double>& tokens, Choice& best) const {
+  /// True if these ranks are better than the best ones so far, which then compare as these do.
+  static bool is_better(std::span<const std::size_t> ranks, double part, double most_tokens,
+                        const std::vector<double>& busy, const std::vector<double>& tokens, Choice& best) {
     double most = 0, fullest = 0;
-    for (const std::size_t rank : other.ranks) {
+    for (const std::size_t rank : ranks) {
       most = std::max(most, busy[rank]);
       fullest = std::max(fullest, tokens[rank]);
     }
     constexpr double kRounding = 1e-9;
-    other.has_room = fullest + part <= most_tokens * (1 + kRounding);
-    other.busy = other.has_room ? std::pair{most, 0.0} : std::pair{fullest, most};
-    const bool is_better = other.has_room != best.has_room ? other.has_room : other.busy < best.busy;
-    if (best.ranks.empty() || is_better) best = std::move(other);
+    const bool has_room = fullest + part <= most_tokens * (1 + kRounding);
+    const auto by = has_room ? std::pair{most, 0.0} : std::pair{fullest, most};
+    if (!best.ranks.empty() && (has_room != best.has_room ? !has_room : by >= best.busy)) return false;
+    best.has_room = has_room;
+    best.busy = by;
+    return true;
   }
 
   /// The least busy ranks that have room for `part` tokens each: those whose busiest is the least busy. If none have
   /// room, those whose fullest rank has the fewest tokens.
   [[nodiscard]] Choice chosen(std::size_t degree, double part, double most_tokens, const std::vector<double>& busy,
-                              const std::vector<double>& tokens) const {
+                              const std::vector<double>& tokens) {
     const auto all = static_cast<std::size_t>(ranks());
     Choice best;
     if (shape_.degree != ContextDegree::by_length || degree == 1) {
+      all_ranks_.resize(all);
+      std::iota(all_ranks_.begin(), all_ranks_.end(), std::size_t{0});
       for (std::size_t first = 0; first < all; first += degree) {
-        Choice block;
-        block.ranks.resize(degree);
-        std::iota(block.ranks.begin(), block.ranks.end(), first);
-        consider(std::move(block), part, most_tokens, busy, tokens, best);
+        const std::span<const std::size_t> block{all_ranks_.data() + first, degree};
+        if (is_better(block, part, most_tokens, busy, tokens, best)) best.ranks.assign(block.begin(), block.end());
       }
       return best;
     }
@@ -203,17 +206,18 @@ class Dealer {
     for (const std::size_t count : {fewest, std::min(fewest + 1, servers), servers}) {
       if (best.has_room) break;
       for (std::size_t first = 0; first < (count < servers ? servers : 1); ++first) {
-        Choice row;
+        std::vector<std::size_t> row;
         for (std::size_t next = first; next < first + count; ++next)
           for (std::size_t rank = next % servers * server; rank < std::min(all, (next % servers + 1) * server); ++rank)
-            row.ranks.push_back(rank);
-        if (row.ranks.size() < degree) continue;
-        std::ranges::stable_sort(row.ranks, {}, [&](std::size_t rank) {
+            row.push_back(rank);
+        if (row.size() < degree) continue;
+        std::ranges::stable_sort(row, {}, [&](std::size_t rank) {
           return std::pair{tokens[rank] + part > most_tokens, busy[rank]};
         });
-        row.ranks.resize(degree);
-        row.servers = static_cast<int>(count);
-        consider(std::move(row), part, most_tokens, busy, tokens, best);
+        row.resize(degree);
+        if (!is_better(row, part, most_tokens, busy, tokens, best)) continue;
+        best.ranks = std::move(row);
+        best.servers = static_cast<int>(count);
       }
     }
     return best;
@@ -223,6 +227,7 @@ class Dealer {
   const DocumentShape& shape_;
   RandomStream& random_;
   Dealt dealt_;
+  std::vector<std::size_t> all_ranks_;
 };
 
 }  // namespace

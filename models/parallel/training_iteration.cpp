@@ -1,5 +1,6 @@
 #include "models/parallel/training_iteration.hpp"
 
+#include "models/parallel/planned_exchange.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
@@ -13,11 +14,6 @@
 
 namespace contend {
 namespace {
-
-/// The first and the last operation of a pass, and the timer beside its begin (GraphBuilder::take_turn).
-struct PassOps {
-  OpId first, last, turn{};
-};
 
 bool gives_weights(PassKind kind) {
   return kind == PassKind::backward || kind == PassKind::backward_weight;
@@ -250,6 +246,7 @@ class GraphBuilder {
     PassOps ops;
     std::vector<OpId> use(units.size());
     std::vector<PassOps> parts(buckets.size());
+    std::vector<std::vector<OpId>> experts(buckets.size());  // of a planned exchange: collectives of their gradients
     const auto add = [&](std::size_t first, std::size_t last, const std::string& part) {
       Time duration, sends;
       std::vector<const PassTraffic*> traffic;
@@ -266,7 +263,7 @@ class GraphBuilder {
       if (!ops.first.valid()) ops = made;
       ops.last = made.last;
       for (std::size_t u = first; u <= last; ++u) use[u] = made.first;
-      return made.first;
+      return made;
     };
     if (!cut) {
       add(0, units.size() - 1, name);
@@ -283,19 +280,20 @@ class GraphBuilder {
           gathered.push_back(bring_activations(rank, lane, moved, left_[{place, b}], part));
         if (moved > Bytes{} && pass.kind == PassKind::forward && lane.left_before.valid())
           gathered.push_back(lane.left_before);
-        const OpId begin = add(buckets[b].first, buckets[b].last, part);
+        parts[b] = add(buckets[b].first, buckets[b].last, part);
         if (moved > Bytes{} && pass.kind == PassKind::forward) {
           lane.left_before = lane.left;
           lane.left = left_[{place, b}] = send_to_host(rank, lane, moved, {lane.before}, "activations of " + part);
         }
-        for (const OpId op : gathered) graph_.add_dependency(op, begin);
-        parts[b] = {begin, ops.last};
+        for (const OpId op : gathered) graph_.add_dependency(op, parts[b].first);
         if (!reduces(pass.kind, is_last)) continue;
         Bucket sent = buckets[b];
         if (!job_.planned.empty()) sent.dense = 0;
+        const auto had = static_cast<std::ptrdiff_t>(lane.gradients.size());
         reduce(rank, lane, sent, part, is_last);
+        experts[b].assign(lane.gradients.begin() + had, lane.gradients.end());
       }
-      if (!job_.planned.empty() && reduces(pass.kind, is_last)) add_planned(rank, lane, stage, parts);
+      if (!job_.planned.empty() && reduces(pass.kind, is_last)) add_plan(rank, lane, stage, parts, experts);
     }
     if (is_first) first_use = use;
     note(rank, pass, ops);
@@ -362,49 +360,37 @@ class GraphBuilder {
         send_to_host(rank, lane, Bytes{elements * job_.gradient_bytes}, reduced, "gradients of " + name));
   }
 
-  /// The groups in which a collective of a plan runs.
-  [[nodiscard]] RankGroups groups_of(CollectiveScope scope) const {
-    const RankGroups all = job_.dense_groups();
-    if (scope == CollectiveScope::server) return {all.stride, job_.planned_per_server};
-    if (scope == CollectiveScope::peers)
-      return {all.stride * job_.planned_per_server, all.size / job_.planned_per_server};
-    return all;
-  }
-
-  /// Adds what a plan does with the gradients of a stage, whose last backward pass has these parts, a unit each.
-  void add_planned(std::size_t rank, Lane& lane, int stage, const std::vector<PassOps>& parts) {
-    const IterationGraph& plan = job_.planned[static_cast<std::size_t>(stage)].graph;
-    const std::size_t tasks = 2 * parts.size();
-    std::vector<ChannelId> channels;
-    for (const Channel& each : plan.channels())
-      channels.push_back(graph_.add_channel(fmt::format("{} of stage {} on pipeline rank {}", each.name, stage, rank),
-                                            each.messages, each.window));
-    std::vector<OpId> made(plan.ops().size());
-    for (std::size_t i = tasks; i < plan.ops().size(); ++i) {
-      const Op& op = plan.ops()[i];
-      const std::string name = fmt::format("{} of stage {}", op.name, stage);
-      if (op.kind == OpKind::collective)
-        made[i] = graph_.add_collective(name, op.collective, roles_[rank], op.bytes, groups_of(op.scope));
-      else if (op.kind == OpKind::timer)
-        made[i] = graph_.add_timer(name, roles_[rank], op.duration);
-      else
-        made[i] = graph_.add_compute(name, roles_[rank], op.duration);
-      if (op.channel.valid() || op.priority != 0)
-        graph_.put_into(op.channel.valid() ? channels[op.channel.index()] : ChannelId::none(), made[i], op.priority);
+  /// Adds what a plan does with the gradients of a stage, whose last backward pass has these parts, a unit each, and
+  /// these collectives of the gradients of experts. Where collectives take turns, these and what the passes send go one
+  /// after another with the planned ones, in the order in which they can begin.
+  void add_plan(std::size_t rank, Lane& lane, int stage, const std::vector<PassOps>& parts,
+                const std::vector<std::vector<OpId>>& experts) {
+    const PlannedStage where{roles_[rank], fmt::format("stage {}", stage), fmt::format("pipeline rank {}", rank),
+                             job_.dense_groups(), job_.planned_per_server};
+    const PlannedExchange planned =
+        add_planned(graph_, job_.planned[static_cast<std::size_t>(stage)].graph, where, parts);
+    lane.gradients.insert(lane.gradients.end(), planned.ends.begin(), planned.ends.end());
+    if (job_.turns_per_server == 0) return;
+    const bool leaves = takes_turns(job_.dense_groups());
+    std::vector<OpId> turn, since;  // the last of the others, and planned collectives that were added after it
+    const auto take = [&](const std::vector<OpId>& others) {
+      if (others.empty()) return;
+      for (const OpId op : others) {
+        for (const OpId each : turn) graph_.add_dependency(each, op);
+        for (const OpId each : since) graph_.add_dependency(each, op);
+      }
+      turn = others;
+      since.clear();
+    };
+    for (std::size_t unit = parts.size(); unit-- > 0;) {
+      if (leaves && parts[unit].turn.valid()) take({parts[unit].turn});
+      for (const OpId op : planned.collectives[unit]) {
+        for (const OpId each : turn) graph_.add_dependency(each, op);
+        since.push_back(op);
+      }
+      take(experts[unit]);
     }
-    // Task i < parts is the forward pass of unit i, and tasks - 1 - i its backward pass.
-    for (const Dependency& each : plan.dependencies()) {
-      const std::size_t before = each.before.index(), after = each.after.index();
-      if (before < tasks && after < tasks) continue;
-      if (before < tasks)
-        graph_.add_dependency(parts[tasks - 1 - before].last, made[after]);
-      else if (after >= tasks)
-        graph_.add_dependency(made[before], made[after]);
-      else if (each.lag == 0)
-        graph_.add_dependency(made[before], parts[tasks - 1 - after].first);
-      else
-        lane.gradients.push_back(made[before]);
-    }
+    if (leaves) lane.since.insert(lane.since.end(), since.begin(), since.end());
   }
 
   void reduce(std::size_t rank, Lane& lane, const Bucket& bucket, const std::string& name, bool is_last) {

@@ -138,8 +138,8 @@ struct TrainingIteration {
 /// reduced, and the updates wait for them.
 /// Where collectives between servers take turns, a timer beside each pass lasts as long as the pass sends. The
 /// collectives of a rank and these timers go one after another, in the order in which they can begin; passes wait for
-/// no timer, but the update does for the last one. Planned exchanges and weights that are gathered after the update
-/// take no turns.
+/// no timer, but the update does for the last one. Planned collectives take turns likewise with those of experts.
+/// Weights that are gathered after the update, and messages, take no turns.
 /// A planned exchange begins, unit by unit, with the last backward pass of its stage, kernels of its compression
 /// execute between units, and the updates wait for all of it.
 [[nodiscard]] IterationGraph training_graph(const TrainingIteration& iteration);

@@ -255,6 +255,22 @@ TEST_CASE("any fusion policy plans the exchange of each stage; each unit by itse
   }
 }
 
+TEST_CASE("a planned exchange goes in turn with the gradients of experts and with what passes send between servers") {
+  const std::string base = "model: qwen-3-30b-a3b, sequence: 4096, batch: 1, accumulate: 2, recompute: full, ";
+  for (const std::string parallel : {"expert: 8", "expert: 16", "expert: 16, context: 2", "pipeline: 2, expert: 16"}) {
+    INFO(parallel);
+    const auto iteration = [&](const std::string& more, const std::string& members) {
+      const Scenario scenario = composed(base + "parallel: {" + parallel + more + "}" + members,
+                                         {"network.nic=400Gbps", "network.fidelity=analytic"});
+      return lone_iteration(scenario, "m", 64).to_seconds();
+    };
+    const double by_unit = iteration(", bucket: 1", "");
+    CHECK(iteration("", ", fusion: wfbp") == near(by_unit, 1e-6));
+    for (const char* policy : {"ddp", "bsp", "bytescheduler"})  // the same bytes, by fewer or more messages
+      CHECK(iteration("", fmt::format(", fusion: {}", policy)) == near(by_unit, 0.05));
+  }
+}
+
 TEST_CASE("compressed gradients: the messages and kernels of the method, in the groups of equal weights") {
   const std::string base = "model: gpt-3-2.7b, sequence: 2048, parallel: {tensor: 2, pipeline: 2}";
   const IterationGraph plain = training_graph(composed_job(base + ", fusion: wfbp").iteration);
