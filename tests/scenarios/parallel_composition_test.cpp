@@ -388,6 +388,23 @@ TEST_CASE("documents on as many context-parallel GPUs as they need: short ones s
   CHECK(zone < whole);
 }
 
+TEST_CASE("documents as long as sequences are no documents, also on servers that groups fill unevenly") {
+  // Groups of 4 GPUs on servers of 6: every other one lies on two servers, whose interfaces carry two rings.
+  const auto context_of = [](const std::string& documents) {
+    const Scenario scenario =
+        composed("model: llama-3-8b, sequence: 84000, recompute: full, parallel: {context: 4" + documents + "}",
+                 {"cluster.gpus_per_server=6", "cluster.servers=4", "network.nic=50Gbps"});
+    return plan_parallel(scenario, *find_entry(scenario, "m"), 24).shares[0].context.to_seconds();
+  };
+  const double plain = context_of("");
+  CHECK(plain > 0);
+  for (const char* degree : {"whole", "by-zone", "by-length"}) {
+    INFO(degree);
+    CHECK(context_of(fmt::format(", documents: {{median: 84000, sigma: 0}}, context_degree: {}", degree)) ==
+          near(plain, 1e-6));
+  }
+}
+
 TEST_CASE("documents that make no sense are refused") {
   const auto said = [](const std::string& members, const std::string& expected) {
     const std::string refusal =
