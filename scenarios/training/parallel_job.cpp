@@ -198,8 +198,14 @@ std::optional<PackedDocuments> documents_of(const Scenario& scenario, const Trai
   return pack_documents(lengths, shape, scenario.seed);
 }
 
-/// Sets how uneven the experts of a job are, which has even ones so far; `times` are those of such a job.
-void set_imbalance(const ParallelSetup& setup, const TransformerModel& model, UnitTimes& times, MicroBatch& work) {
+/// True if how uneven the experts of a job are depends on its servers or on what even experts take.
+bool needs_even_times(const ParallelSetup& setup, const TransformerModel& model) {
+  return model.mixture && (setup.expert_load.swapped || setup.expert_exchange == ExpertExchange::by_server);
+}
+
+/// Sets how uneven the experts of a job are, which has even ones so far; `times` are those of such a job, where they
+/// are needed.
+void set_imbalance(const ParallelSetup& setup, const TransformerModel& model, UnitTimes* times, MicroBatch& work) {
   const ExpertLoad& load = setup.expert_load;
   if (!model.mixture) {
     for (const char* member : {"expert_load", "expert_exchange", "expert_pieces"}) {
@@ -209,7 +215,8 @@ void set_imbalance(const ParallelSetup& setup, const TransformerModel& model, Un
     }
     return;
   }
-  const std::int64_t experts = model.mixture->experts, servers = times.servers_of_experts();
+  const std::int64_t experts = model.mixture->experts;
+  const std::int64_t servers = times != nullptr ? times->servers_of_experts() : 1;
   std::vector<double> tokens;
   if (load.counts)
     tokens = read_for("parallel.expert_load.counts", *load.counts,
@@ -226,7 +233,7 @@ void set_imbalance(const ParallelSetup& setup, const TransformerModel& model, Un
                                 setup.expert, ratio, model.mixture->top_k, experts / setup.expert, most)}}};
   if (load.zipf) tokens = zipf_tokens(experts, setup.expert, *load.zipf);
   if (load.swapped && !tokens.empty()) {
-    const UnitTimes::ExpertPrices prices = times.expert_prices();
+    const UnitTimes::ExpertPrices prices = times->expert_prices();
     tokens = swap_experts(std::move(tokens), std::array{ExpertLevel{setup.expert, prices.rank.to_seconds()},
                                                         ExpertLevel{servers, prices.server.to_seconds()}});
   }
@@ -392,10 +399,12 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   constexpr std::int64_t kMillion = 1'000'000;
   job.bucket = setup.bucket > 0 ? setup.bucket : std::max(40 * kMillion, degrees.data * kMillion);
 
-  {
+  if (needs_even_times(setup, model)) {
     const MicroBatch even = work;
     StagePlanner of_even{scenario, entry, model, even, job};
-    set_imbalance(setup, model, of_even.of_stage(0), work);
+    set_imbalance(setup, model, &of_even.of_stage(0), work);
+  } else {
+    set_imbalance(setup, model, nullptr, work);
   }
   StagePlanner planner{scenario, entry, model, work, job};
   UnitTimes& of_all = planner.of_stage(0);
