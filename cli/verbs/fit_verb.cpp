@@ -3,6 +3,7 @@
 #include "cli/load.hpp"
 #include "cli/output.hpp"
 #include "cli/text_table.hpp"
+#include "report/figure.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/study/measured_iterations.hpp"
 #include "sim/statistics.hpp"
@@ -10,9 +11,12 @@
 #include "text/json_writer.hpp"
 #include "text/words.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -31,8 +35,14 @@ constexpr Option kFitOptions[] = {
      .value = "COLUMN",
      .text = "leave out the rows with one text in this column at a time (default: model)"},
     {.name = "output", .letter = 'o', .value = "FILE", .text = "write the constants as a scenario to include"},
+    {.name = "plot",
+     .letter = '\0',
+     .value = "FILE",
+     .text = "write a figure (SVG) of the predictions of what was left out against the measurements"},
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of tables"},
 };
+
+constexpr std::size_t kInterferenceColumn = 3;
 
 /// The deviations of predictions from measurements, as shares without sign.
 struct Deviations {
@@ -44,9 +54,21 @@ Deviations deviations(const std::vector<MeasuredIteration>& rows, const std::vec
   return {percentile(all, 0.5), percentile(all, 1)};
 }
 
-std::vector<std::string> constant_cells(const IterationConstants& constants) {
-  return {fmt::format("{:.1f}", constants.alpha_s * 1e6), fmt::format("{:.4f}", constants.beta_ns_per_byte),
-          fmt::format("{:.3f}", constants.interference)};
+std::vector<std::string> constant_cells(const IterationConstants& constants, bool updates) {
+  std::vector<std::string> cells{fmt::format("{:.1f}", constants.alpha_s * 1e6),
+                                 fmt::format("{:.4f}", constants.beta_ns_per_byte),
+                                 fmt::format("{:.3f}", constants.interference)};
+  if (updates) cells.push_back(fmt::format("{:.1f}", constants.update_s * 1e6));
+  return cells;
+}
+
+/// Bounds of each constant for people; "-" where the rows say nothing.
+std::vector<std::string> interval_cells(const MeasuredFit& fit, const ConstantIntervals& bounds, bool updates) {
+  const std::vector<std::string> low = constant_cells(bounds.low, updates), high = constant_cells(bounds.high, updates);
+  std::vector<std::string> cells{"95% interval"};
+  for (std::size_t i = 0; i < low.size(); ++i) cells.push_back(fmt::format("{} to {}", low[i], high[i]));
+  if (!fit.all.knows_interference) cells[kInterferenceColumn] = "-";
+  return cells;
 }
 
 std::string fit_text(const std::vector<MeasuredIteration>& rows, const MeasuredFit& fit) {
@@ -56,9 +78,12 @@ std::string fit_text(const std::vector<MeasuredIteration>& rows, const MeasuredF
                  fmt::format("{:.4f}", fit.left_out.predicted[i]),
                  fmt::format("{:+.1f}", kPercent * (fit.left_out.predicted[i] / rows[i].seconds - 1))});
   }
-  Table constants{{"fitted to", "alpha [us]", "beta [ns/B]", "interference"}};
+  const bool updates = fit.all.constants.update_s > 0;
+  std::vector<std::string> headings{"fitted to", "alpha [us]", "beta [ns/B]", "interference"};
+  if (updates) headings.emplace_back("update [us/tensor]");
+  Table constants{std::move(headings)};
   const auto add = [&](std::string name, const IterationConstants& found) {
-    std::vector<std::string> cells = constant_cells(found);
+    std::vector<std::string> cells = constant_cells(found, updates);
     cells.insert(cells.begin(), std::move(name));
     constants.add(std::move(cells));
   };
@@ -66,6 +91,8 @@ std::string fit_text(const std::vector<MeasuredIteration>& rows, const MeasuredF
   for (std::size_t g = 0; g < fit.left_out.groups.size(); ++g) {
     add("all but " + fit.left_out.groups[g], fit.left_out.fits[g].constants);
   }
+  if (const auto bounds = constant_intervals(fit.all, fit.left_out))
+    constants.add(interval_cells(fit, *bounds, updates));
   const Deviations with = deviations(rows, fit.all.predicted);
   const Deviations without = deviations(rows, fit.left_out.predicted);
   return fmt::format(
@@ -78,6 +105,7 @@ void write_constants(JsonWriter& json, const IterationConstants& constants) {
   json.member("alpha_s", constants.alpha_s)
       .member("beta_ns_per_byte", constants.beta_ns_per_byte)
       .member("interference", constants.interference);
+  if (constants.update_s > 0) json.member("update_per_tensor_s", constants.update_s);
 }
 
 std::string fit_json(const std::vector<MeasuredIteration>& rows, const MeasuredFit& fit) {
@@ -86,6 +114,13 @@ std::string fit_json(const std::vector<MeasuredIteration>& rows, const MeasuredF
   write_constants(json, fit.all.constants);
   const Deviations without = deviations(rows, fit.left_out.predicted);
   json.member("left_out_median_deviation", without.median).member("left_out_worst_deviation", without.worst);
+  if (const auto bounds = constant_intervals(fit.all, fit.left_out)) {
+    json.key("interval_low").begin_object();
+    write_constants(json, bounds->low);
+    json.end_object().key("interval_high").begin_object();
+    write_constants(json, bounds->high);
+    json.end_object();
+  }
   json.key("left_out").begin_array();
   for (std::size_t g = 0; g < fit.left_out.groups.size(); ++g) {
     json.begin_object().member("group", fit.left_out.groups[g]);
@@ -106,10 +141,39 @@ std::string fit_json(const std::vector<MeasuredIteration>& rows, const MeasuredF
   return json.take();
 }
 
+/// Every row where its measurement and its prediction by the fit without its group cross.
+Figure fit_figure(const std::vector<MeasuredIteration>& rows, const MeasuredFit& fit, std::string_view group) {
+  constexpr double kDecade = 10;
+  const auto [least, most] = std::ranges::minmax(rows, {}, &MeasuredIteration::seconds);
+  const auto axis = [far = most.seconds > kDecade * least.seconds](std::string title) {
+    return FigureAxis{.title = std::move(title), .unit = "s", .logarithmic = far, .categories = {}};
+  };
+  XyPlot plot{.x = axis("measured"), .y = axis("predicted"), .series = {}, .diagonal = true};
+  for (const std::string& name : fit.left_out.groups) {
+    FigureSeries series{.name = name, .mark = SeriesMark::dots, .x = {}, .y = {}, .low = {}, .high = {}, .labels = {}};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].group != name) continue;
+      series.x.push_back(rows[i].seconds);
+      series.y.push_back(fit.left_out.predicted[i]);
+      series.labels.push_back(rows[i].title);
+    }
+    plot.series.push_back(std::move(series));
+  }
+  return {.id = "fit",
+          .title = "Iterations, measured and predicted",
+          .caption = fmt::format("Each {} is predicted from a fit to the others.", group),
+          .plot = std::move(plot)};
+}
+
 int run_fit(const Arguments& arguments) {
   const std::string& scenario = arguments.positionals()[0];
   const std::string& file = arguments.positionals()[1];
   if (const auto output = arguments.value("output")) refuse_to_overwrite(*output, arguments.positionals());
+  const auto plot = arguments.value("plot");
+  if (plot) {
+    need_svg("plot", *plot);
+    refuse_to_overwrite(*plot, arguments.positionals());
+  }
   const MeasurementSource source{scenario, arguments.values("set"), arguments.value("by").value_or("model")};
   const std::vector<MeasuredIteration> rows = read_measured_iterations(read_file(file), file, source);
   const MeasuredFit fit = fit_measured(rows);
@@ -127,6 +191,7 @@ int run_fit(const Arguments& arguments) {
                                          source.group, kPercent * without.median, kPercent * without.worst)}));
     print_message("contend: the constants are in {}\n", *output);
   }
+  if (plot) write_file(*plot, figure_svg(fit_figure(rows, fit, source.group)));
   return kExitOk;
 }
 

@@ -2,10 +2,12 @@
 
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "sim/statistics.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 #include <Eigen/Cholesky>
@@ -15,24 +17,38 @@ namespace contend {
 
 namespace {
 
-constexpr int kConstants = 3;
-constexpr int kInterference = 2;  // its place among them
+constexpr int kConstants = 4;
+constexpr int kInterference = 2, kUpdate = 3;  // their places among them
+constexpr double kLeastUpdate = 1e-9;          // stands for none
 constexpr double kLeastHidden = 0.1;
+constexpr double kUsualError = 0.05;
 using Vector = Eigen::Matrix<double, kConstants, 1>;
 using Matrix = Eigen::Matrix<double, kConstants, kConstants>;
 
-/// The constants as numbers of a similar size, of which any value is valid: two logarithms, and the interference.
+/// The constants that keep their first guess.
+using Held = std::array<bool, kConstants>;
+
+/// The constants as numbers of a similar size, of which any value is valid: two logarithms, the interference, and the
+/// update in milliseconds.
 Vector point_of(const IterationConstants& constants) {
-  return {std::log(constants.alpha_s), std::log(constants.beta_ns_per_byte), constants.interference};
+  return {std::log(constants.alpha_s), std::log(constants.beta_ns_per_byte), constants.interference,
+          std::log(std::max(constants.update_s, kLeastUpdate))};
 }
 IterationConstants constants_at(const Vector& point) {
-  return {std::exp(point[0]), std::exp(point[1]), point[2]};
+  const double update = std::exp(point[3]);
+  return {std::exp(point[0]), std::exp(point[1]), point[2], update > kLeastUpdate * 1.01 ? update : 0.0};
 }
 /// The nearest point whose constants are those of some network: what the rows leave open stays finite.
 Vector in_range(const Vector& point) {
-  static const Vector kLeast = point_of({1e-9, 1e-6, 0});
-  static const Vector kMost = point_of({10, 1e4, 20});
+  static const Vector kLeast = point_of({1e-9, 1e-6, 0, 0});
+  static const Vector kMost = point_of({10, 1e4, 20, 1});
   return point.cwiseMax(kLeast).cwiseMin(kMost);
+}
+
+/// The root of the loss of Cauchy, by which an error of many times kUsualError weighs little more than a smaller one.
+double robust(double error) {
+  const double ratio = error / kUsualError;
+  return std::copysign(kUsualError * std::sqrt(std::log1p(ratio * ratio)), error);
 }
 
 class Fitter {
@@ -52,10 +68,9 @@ class Fitter {
     return most;
   }
 
-  /// With `holds_interference` it stays that of `start`.
-  [[nodiscard]] IterationConstants fit(const IterationConstants& start, bool holds_interference) const {
+  [[nodiscard]] IterationConstants fit(const IterationConstants& start, const Held& held) const {
     constexpr int kSteps = 40;
-    constexpr double kSlopeStep = 0.02, kSmallStep = 1e-4, kLongestStep = 1;
+    constexpr double kSlopeStep = 0.02, kSmallStep = 1e-3, kSettled = 1e-3, kLongestStep = 1;
     Vector at = in_range(point_of(start));
     std::vector<double> here = residuals(at);
     double damping = 1e-3;
@@ -64,8 +79,8 @@ class Fitter {
       Vector gradient = Vector::Zero();
       std::array<std::vector<double>, kConstants> slopes;
       for (int c = 0; c < kConstants; ++c) {
-        if (c == kInterference && holds_interference) {
-          slopes[kInterference].assign(here.size(), 0);
+        if (held[static_cast<std::size_t>(c)]) {
+          slopes[static_cast<std::size_t>(c)].assign(here.size(), 0);
           continue;
         }
         Vector aside = at;
@@ -84,7 +99,7 @@ class Fitter {
           }
         }
       }
-      bool better = false;
+      bool better = false, settled = false;
       double length = 0;
       while (!better && damping < 1e6) {
         Matrix damped = normal;
@@ -94,8 +109,10 @@ class Fitter {
         const Vector next = in_range(at - change.cwiseMin(kLongestStep).cwiseMax(-kLongestStep));
         length = (next - at).norm();
         std::vector<double> there = residuals(next);
-        better = sum(there) < sum(here);
+        const double before = sum(here), after = sum(there);
+        better = after < before;
         if (better) {
+          settled = before - after < kSettled * before;
           at = next;
           here = std::move(there);
           damping = std::max(1e-6, damping / 4);
@@ -104,9 +121,29 @@ class Fitter {
           if (length < kSmallStep) break;
         }
       }
-      if (!better || length < kSmallStep) break;
+      if (!better || settled || length < kSmallStep) break;
     }
     return constants_at(at);
+  }
+
+  /// The best of the fits from `start`, and from a smaller alpha with much interference and a larger one with none: the
+  /// sum has several minima, because one constant can take the place of another.
+  [[nodiscard]] IterationConstants best_fit(const IterationConstants& start, const Held& held) const {
+    constexpr double kAside = 5, kMuch = 0.6, kExact = 1e-3;
+    IterationConstants best;
+    double least = std::numeric_limits<double>::infinity();
+    for (const double more : {1.0, 1 / kAside, kAside}) {
+      IterationConstants from = start;
+      from.alpha_s *= more;
+      if (!held[kInterference] && more != 1) from.interference = more < 1 ? kMuch : 0;
+      const IterationConstants found = fit(from, held);
+      const double there = sum(residuals(point_of(found)));
+      if (there >= least) continue;
+      least = there;
+      best = found;
+      if (least < kExact * kExact * static_cast<double>(used_.size())) break;
+    }
+    return best;
   }
 
  private:
@@ -114,7 +151,7 @@ class Fitter {
     const IterationConstants constants = constants_at(point);
     std::vector<double> all;
     all.reserve(used_.size());
-    for (const std::size_t row : used_) all.push_back(std::log(predict_(row, constants) / rows_[row].seconds));
+    for (const std::size_t row : used_) all.push_back(robust(std::log(predict_(row, constants) / rows_[row].seconds)));
     return all;
   }
   static double sum(const std::vector<double>& residuals) {
@@ -132,22 +169,27 @@ class Fitter {
 
 IterationFit fit_iterations(const std::vector<FittedRow>& rows, const IterationPredictor& predict,
                             const IterationConstants& start, const std::string& without) {
-  CONTEND_CHECK(start.alpha_s > 0 && start.beta_ns_per_byte > 0 && start.interference >= 0, "a first guess in range");
+  CONTEND_CHECK(start.alpha_s > 0 && start.beta_ns_per_byte > 0 && start.interference >= 0 && start.update_s >= 0,
+                "a first guess in range");
   std::vector<std::size_t> used;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     CONTEND_CHECK(rows[row].seconds > 0, "an iteration takes time");
     if (without.empty() || rows[row].group != without) used.push_back(row);
   }
-  if (used.size() < kConstants) {
+  Held held{};
+  held[kUpdate] = start.update_s == 0;
+  const auto free = static_cast<std::size_t>(std::count(held.begin(), held.end(), false));
+  if (used.size() < free) {
     throw InputError{fmt::format("{} measured iterations{} don't determine {} constants", used.size(),
-                                 without.empty() ? "" : fmt::format(" (all but \"{}\")", without), kConstants)};
+                                 without.empty() ? "" : fmt::format(" (all but \"{}\")", without), free)};
   }
   IterationFit fit;
   const Fitter fitter{rows, predict, std::move(used)};
-  fit.constants = fitter.fit(start, false);
+  fit.constants = fitter.best_fit(start, held);
   if (fitter.hidden(fit.constants) < kLeastHidden) {
     fit.knows_interference = false;
-    fit.constants = fitter.fit(start, true);
+    held[kInterference] = true;
+    fit.constants = fitter.best_fit(start, held);
   }
   for (std::size_t row = 0; row < rows.size(); ++row) fit.predicted.push_back(predict(row, fit.constants));
   return fit;
@@ -169,6 +211,19 @@ LeaveOneOut leave_one_out(const std::vector<FittedRow>& rows, const IterationPre
     all.predicted.push_back(all.fits[static_cast<std::size_t>(group)].predicted[row]);
   }
   return all;
+}
+
+std::optional<ConstantIntervals> constant_intervals(const IterationFit& all, const LeaveOneOut& left_out) {
+  const std::size_t groups = left_out.fits.size();
+  if (groups < 3) return std::nullopt;
+  Vector mean = Vector::Zero(), squares = Vector::Zero();
+  for (const IterationFit& fit : left_out.fits) mean += point_of(fit.constants);
+  mean /= static_cast<double>(groups);
+  for (const IterationFit& fit : left_out.fits) squares += (point_of(fit.constants) - mean).cwiseAbs2();
+  const double share = static_cast<double>(groups - 1) / static_cast<double>(groups);
+  const Vector half = student_t_975(groups - 1) * (share * squares).cwiseSqrt();
+  const Vector at = point_of(all.constants);
+  return ConstantIntervals{constants_at(in_range(at - half)), constants_at(in_range(at + half))};
 }
 
 }  // namespace contend

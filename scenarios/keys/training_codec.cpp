@@ -198,6 +198,12 @@ std::vector<Member> make_members() {
           "what updates the weights: 12, 20 or 28 bytes of GPU memory are moved for each parameter; none: the update "
           "takes no time and keeps nothing"),
       map_member<TrainingEntry>(
+          "update_per_tensor", [](auto& e) -> auto& { return e.update_per_tensor; },
+          quantity_codec(Time{}, Time::seconds(1)),
+          "time of the host for the update of each tensor, where an optimizer launches its kernels tensor by tensor, "
+          "as "
+          "PyTorch's do without `fused` and `foreach`; the update takes at least as long"),
+      map_member<TrainingEntry>(
           "input", [](auto& e) -> auto& { return e.input; }, quantity_codec(Time{}, Time::seconds(3600)),
           "time for which each iteration waits for its data"),
       map_member<TrainingEntry>(

@@ -36,11 +36,12 @@ struct Column {
   std::string key;  ///< empty: the measured seconds
 };
 
-/// The constants that the scenario has; where they are 0, a first guess.
+/// The constants that the scenario has; where those of the network are 0, a first guess.
 IterationConstants constants_of(const Scenario& scenario) {
   constexpr double kSomeAlpha = 1e-4, kSomeInterference = 0.2;
   const AlphaBeta cost = network_cost(scenario.network);
-  return {cost.alpha > Time{} ? cost.alpha.to_seconds() : kSomeAlpha, cost.beta.ns_per_byte(), kSomeInterference};
+  return {cost.alpha > Time{} ? cost.alpha.to_seconds() : kSomeAlpha, cost.beta.ns_per_byte(), kSomeInterference,
+          scenario.overlap.entry.update_per_tensor.to_seconds()};
 }
 
 class MeasurementReader {
@@ -183,7 +184,10 @@ double predicted_seconds(const MeasuredIteration& row, const IterationConstants&
   scenario.network.interference.both.reset();
   scenario.network.interference.compute = constants.interference;
   scenario.network.interference.network = constants.interference;
-  const RunResult predicted = run_study(scenario, row.model);
+  TrainingEntry& entry = scenario.overlap.entry;
+  const bool has_update = entry.update_per_tensor > Time{};
+  if (has_update) entry.update_per_tensor = Time::ceil_nanoseconds(constants.update_s * 1e9);
+  const RunResult predicted = run_study(scenario, has_update ? study_model(scenario.overlap) : row.model);
   const JobResult& job = predicted.jobs.front();
   if (job.state == JobState::failed) throw InputError{job.reason};
   return job.held.to_seconds();
@@ -193,7 +197,7 @@ namespace {
 
 /// The constants that can be half as large again without any prediction changing by a thousandth.
 std::vector<std::string> undetermined_constants(const IterationFit& fit, const IterationPredictor& predict) {
-  constexpr double kMore = 1.5, kSomeInterference = 0.1, kChange = 1e-3;
+  constexpr double kMore = 1.5, kSomeInterference = 0.1, kSomeUpdate = 1e-5, kChange = 1e-3;
   const auto is_free = [&](const IterationConstants& other) {
     for (std::size_t row = 0; row < fit.predicted.size(); ++row) {
       if (std::abs(predict(row, other) / fit.predicted[row] - 1) > kChange) return false;
@@ -210,6 +214,9 @@ std::vector<std::string> undetermined_constants(const IterationFit& fit, const I
   other = fit.constants;
   other.interference = other.interference * kMore + kSomeInterference;
   if (!fit.knows_interference || is_free(other)) names.emplace_back("interference");
+  other = fit.constants;
+  other.update_s = other.update_s * kMore + kSomeUpdate;
+  if (fit.constants.update_s > 0 && is_free(other)) names.emplace_back("update_per_tensor");
   return names;
 }
 
@@ -222,7 +229,9 @@ MeasuredFit fit_measured(const std::vector<MeasuredIteration>& rows) {
   const IterationPredictor predict = [&](std::size_t row, const IterationConstants& constants) {
     return predicted_seconds(rows[row], constants);
   };
-  const IterationConstants start = constants_of(rows.front().scenario);
+  IterationConstants start = constants_of(rows.front().scenario);
+  for (const MeasuredIteration& row : rows)
+    if (start.update_s == 0) start.update_s = constants_of(row.scenario).update_s;
   IterationFit all = fit_iterations(figures, predict, start);
   std::vector<std::string> undetermined = undetermined_constants(all, predict);
   return {std::move(all), std::move(undetermined), leave_one_out(figures, predict, start)};
@@ -236,6 +245,8 @@ std::string constants_fragment(const IterationConstants& constants, std::string_
       "schema_version: 1\nnetwork:\n  alpha: {:.3f}us\n  beta: {:.6f}ns/B\n  formula: {}\n  interference: "
       "{{compute: {:.4f}, network: {:.4f}}}\n",
       constants.alpha_s * 1e6, constants.beta_ns_per_byte, formula, constants.interference, constants.interference);
+  if (constants.update_s > 0)
+    yaml += fmt::format("# An entry of training adds: update_per_tensor: {:.3f}us\n", constants.update_s * 1e6);
   return yaml;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Measured iterations in a CSV file, each as an iteration study of its own: the fit of alpha, beta and interference
+// Measured iterations in a CSV file, each as an iteration study of its own: the fit of constants
 // (models/overlap/iteration_fit.hpp) predicts them as the study would.
 //
 // The columns are `seconds`, the measured time of an iteration, and keys of a scenario, which each row overrides:
@@ -48,11 +48,12 @@ struct MeasuredFit {
   std::vector<std::string> undetermined;  ///< constants that change no prediction
   LeaveOneOut left_out;
 };
-/// Fits alpha, beta and one interference; the first guess are those of the first row's scenario.
+/// Fits alpha, beta and one interference; the first guess are those of the first row's scenario. Where rows have
+/// `update_per_tensor`, that is fitted, too; the first guess is that of the first of them.
 [[nodiscard]] MeasuredFit fit_measured(const std::vector<MeasuredIteration>& rows);
 
-/// The constants as a scenario to include, with the value of `network.formula` that they are for; `comments` are lines
-/// about where they come from.
+/// The constants of the network as a scenario to include, with the value of `network.formula` that they are for; that
+/// of an entry of `training` is in a comment. `comments` are lines about where they come from.
 [[nodiscard]] std::string constants_fragment(const IterationConstants& constants, std::string_view formula,
                                              const std::vector<std::string>& comments);
 

@@ -3,6 +3,7 @@
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/study/study_places.hpp"
+#include "scenarios/training/optimizer_bytes.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -78,6 +79,15 @@ StudyAssumption host(const IterationStudy& study) {
           entry_key(study, "host_ns_per_value")};
 }
 
+StudyAssumption update(const IterationStudy& study) {
+  const TrainingEntry& entry = study.entry;
+  if (entry.optimizer == Optimizer::none) return {"update", "takes no time", entry_key(study, "optimizer")};
+  std::string line = fmt::format("{:g} bytes a weight", bytes_of(entry.optimizer).moved);
+  if (entry.update_per_tensor == Time{}) return {"update", std::move(line), entry_key(study, "optimizer")};
+  line += fmt::format(", at least {:.5g} us a tensor", entry.update_per_tensor.to_seconds() * 1e6);
+  return {"update", std::move(line), entry_key(study, "update_per_tensor")};
+}
+
 StudyAssumption staging(const IterationStudy& study) {
   const std::optional<ByteRate>& rate = study.entry.staging;
   return {"staging",
@@ -124,6 +134,7 @@ std::vector<StudyAssumption> study_assumptions(const Scenario& scenario) {
   if (lies(false)) all.push_back(interference(scenario, TransferPath::between));
   all.push_back(framework(study));
   all.push_back(host(study));
+  all.push_back(update(study));
   all.push_back(staging(study));
   all.push_back(casts(study));
   if (std::ranges::any_of(study.compression, [](const PolicyChoice& choice) { return choice.name != "none"; }))

@@ -28,7 +28,7 @@ constexpr std::string_view kOnlyLayers[] = {"layers",          "select",      "s
                                             "fusion",          "compression", "collective",        "kernel_factor",
                                             "input",           "exchange",    "servers",           "colocated",
                                             "hosts",           "framework",   "host_ns_per_value", "backup_workers",
-                                            "gradient_coding", "staging",     "mixed_precision"};
+                                            "gradient_coding", "staging",     "mixed_precision",   "update_per_tensor"};
 constexpr std::string_view kOnlyParallel[] = {"global_batch", "transformer",          "config",     "recompute", "loss",
                                               "pointwise",    "attention_efficiency", "efficiency", "runtime"};
 
@@ -256,6 +256,8 @@ void check_entry(const TrainingEntry& entry, std::span<const PolicyChoice> metho
              "false, or a model of the catalogue and a device");
   if (published != nullptr && entry.optimizer != Optimizer::none)
     complain("optimizer", fmt::format("is in the measured times of {} already", *entry.model), "none");
+  if (entry.update_per_tensor > Time{} && entry.optimizer == Optimizer::none)
+    complain("update_per_tensor", "has no effect without an optimizer", "optimizer: adam");
   if (published == nullptr && entry.model && find_model(*entry.model) == nullptr)
     return complain("model", fmt::format("{} is trained on several GPUs", quote(*entry.model)),
                     "give parallel, such as {tensor: 8, zero: 1}");

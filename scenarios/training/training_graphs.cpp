@@ -24,25 +24,6 @@
 namespace contend {
 namespace {
 
-/// Adds the update of the weights to the forward passes, so that the parts add up to it exactly.
-void add_update(const TrainingEntry& entry, TimedModel& model) {
-  if (entry.optimizer == Optimizer::none) return;
-  const auto all = static_cast<double>(model.gradient_elements());
-  const KernelWork work = update_work(entry.optimizer, all, model.gradient_element_bytes);
-  constexpr double kUnscaled = 4 + 4 + 4;  // a value is read, divided by the scale and written, and checked
-  Time update = kernel_costs(entry).of(work);
-  if (entry.mixed_precision && entry.type == DataType::fp16) update += kernel_costs(entry).of({kUnscaled * all, 0, 2});
-  double before = 0;
-  Time given;
-  for (TimedLayer& layer : model.layers) {
-    for (const ParameterTensor& tensor : layer.tensors) before += static_cast<double>(tensor.elements);
-    const Time until =
-        Time::nanoseconds(static_cast<std::int64_t>(std::llround(static_cast<double>(update.ns()) * (before / all))));
-    layer.forward += until - given;
-    given = until;
-  }
-}
-
 /// What a worker computes of the parts of others in a step, if its own takes so long; rounded up.
 Time more_parts(const CodedSteps& coded, Time own) {
   // With fewer stragglers than workers the number of these does not matter.
@@ -212,7 +193,7 @@ TimedModel entry_model(const TrainingEntry& entry) {
 
 bool same_model(const TrainingEntry& a, const TrainingEntry& b) {
   const auto own = [](const TrainingEntry& entry) {
-    return std::tie(entry.accumulate, entry.coded, entry.optimizer, entry.input);
+    return std::tie(entry.accumulate, entry.coded, entry.optimizer, entry.update_per_tensor, entry.input);
   };
   return static_cast<const TrainingSetup&>(a) == b && own(a) == own(b);
 }

@@ -21,9 +21,11 @@ constexpr const char* kTruth =
     "--set network.alpha=400us --set network.beta=1.5ns/B "
     "--set network.interference.compute=0.3 --set network.interference.network=0.3";
 
-std::string iteration_of(const Workplace& here, const std::string& model, const std::string& policy) {
-  const Outcome run = here.contend(fmt::format(
-      "run study.yaml {} --set training.it.model={} --set 'overlap.fusion=[{}]' --json", kTruth, model, policy));
+std::string iteration_of(const Workplace& here, const std::string& model, const std::string& policy,
+                         const std::string& more = "") {
+  const Outcome run =
+      here.contend(fmt::format("run study.yaml {} {} --set training.it.model={} --set 'overlap.fusion=[{}]' --json",
+                               kTruth, more, model, policy));
   REQUIRE(run.code == 0);
   const std::size_t at = run.out.find("\"iteration_s\":");
   REQUIRE(at != std::string::npos);
@@ -72,6 +74,42 @@ TEST_CASE("fit finds the constants that made the iterations, and writes what a s
   const Outcome run = here.contend("run with.yaml --json");
   REQUIRE(run.code == 0);
   CHECK(number_after(run.out, "\"iteration_s\": ") == near(std::stod(iteration_of(here, "vgg16", "wfbp")), 0.01));
+}
+
+TEST_CASE("fit finds what the host takes to update a tensor, and draws what it predicts" *
+          doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("study.yaml", kMeasuredStudy);
+  std::string csv = "model,fusion,optimizer,update_per_tensor,seconds\n";
+  for (const char* model : {"resnet50", "vgg16", "bert-base"}) {
+    const bool updates = std::string{model} == "bert-base";
+    for (const char* policy : {"bsp", "wfbp", "ddp"}) {
+      const std::string seconds =
+          iteration_of(here, model, policy,
+                       updates ? "--set training.it.optimizer=adam --set training.it.update_per_tensor=300us" : "");
+      csv += fmt::format("{},{},{},{},{}\n", model, policy, updates ? "adam" : "", updates ? "100us" : "", seconds);
+    }
+  }
+  here.write("measured.csv", csv);
+  const Outcome fit = here.contend("fit study.yaml measured.csv --json --plot fit.svg -o net.yaml");
+  INFO(fit.err);
+  REQUIRE(fit.code == 0);
+  CHECK(number_after(fit.out, "\"update_per_tensor_s\": ") == near(300e-6, 0.02));
+  CHECK(number_after(fit.out, "\"beta_ns_per_byte\": ") == near(1.5, 0.01));
+  CHECK(contains(fit.out, "\"interval_low\""));
+  CHECK(contains(here.read("net.yaml"), "# An entry of training adds: update_per_tensor: "));
+  const std::string svg = here.read("fit.svg");
+  CHECK(contains(svg, "<svg"));
+  for (const char* name : {"resnet50", "vgg16", "bert-base", "measured", "predicted"}) CHECK(contains(svg, name));
+
+  const Outcome text = here.contend("fit study.yaml measured.csv");
+  CHECK(contains(text.out, "update [us/tensor]"));
+  CHECK(contains(text.out, "95% interval"));
+  CHECK(here.contend("fit study.yaml measured.csv --plot fit.png").code != 0);
+  CHECK(contains(here.contend("fit study.yaml measured.csv --plot measured.csv").err, "measured.csv"));
+  const Outcome useless = here.contend("run study.yaml --set training.it.update_per_tensor=1ms");
+  CHECK(contains(useless.err, "training.it.update_per_tensor"));
+  CHECK(contains(useless.err, "has no effect without an optimizer"));
 }
 
 TEST_CASE("fit leaves out rows by any column, and refuses rows that mean nothing" * doctest::skip(!has_program())) {

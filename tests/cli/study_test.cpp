@@ -38,12 +38,15 @@ TEST_CASE("every message of a study is explained, as text, JSON and a file") {
   CHECK(contains(text.out, "no copies around messages"));
   const Outcome costs = here.contend(
       "run study.yaml --explain --set network.interference=auto --set training.it.device=A100-80GB --set "
-      "training.it.framework=horovod --set training.it.host_ns_per_value=54.2");
+      "training.it.framework=horovod --set training.it.host_ns_per_value=54.2 --set training.it.optimizer=adam --set "
+      "training.it.update_per_tensor=250us");
   REQUIRE_MESSAGE(costs.code == 0, costs.err);
   CHECK(contains(costs.out, "computing x 1.15, bytes x 1.15 beside each other"));
   CHECK(contains(costs.out, "auto, A100: "));
   CHECK(contains(costs.out, "8 bytes for 4 of gradient before a message, 8 after it, 2 launches a tensor"));
   CHECK(contains(costs.out, "54.2 ns a value before a message"));
+  CHECK(contains(costs.out, "28 bytes a weight, at least 250 us a tensor"));
+  CHECK(contains(text.out, "takes no time"));
   CHECK(contains(text.out, "4 workers, none, bsp: messages in the order"));
   CHECK(contains(text.out, "4 workers, onebit-adam, bsp, phase 1 (15 % of the iterations)"));
   CHECK(contains(text.out, "4 workers, onebit-adam, bsp, phase 2 (85 % of the iterations)"));

@@ -13,6 +13,10 @@
 #include "text/atomic_file.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string>
 
 #include <doctest/doctest.h>
 
@@ -169,4 +173,31 @@ TEST_CASE("the update of the weights takes what the profile's table of the optim
     // A table of another kernel is not looked at.
     CHECK(update(each.optimizer, each.type, "add_residual", 3) == near(one, 0.05));
   }
+}
+
+TEST_CASE("the update takes at least what the host needs for each tensor, which follows tensors layer by layer") {
+  const auto model = [](const std::string& more) {
+    const Scenario scenario = parsed("training: {a: {model: resnet18, batch: 4, device: V100-SXM2" + more + "}}");
+    return entry_model(*find_entry(scenario, "a"));
+  };
+  const TimedModel without = model(""), kernels = model(", optimizer: adam");
+  std::int64_t tensors = 0;
+  for (const TimedLayer& layer : without.layers) tensors += std::ssize(layer.tensors);
+  const Time kernel_time = kernels.forward() - without.forward();
+  REQUIRE(kernel_time > Time{});
+  // Less than the kernels need: no difference.
+  const Time little = Time::nanoseconds(kernel_time.ns() / (2 * tensors));
+  CHECK(model(", optimizer: adam, update_per_tensor: " + std::to_string(little.ns()) + "ns").forward() ==
+        kernels.forward());
+  const TimedModel host = model(", optimizer: adam, update_per_tensor: 1ms");
+  CHECK(host.forward() - without.forward() == Time::microseconds(1000 * tensors));
+  CHECK(host.backward() == without.backward());
+  for (std::size_t i = 0; i < host.layers.size(); ++i)
+    CHECK(host.layers[i].forward - without.layers[i].forward ==
+          Time::microseconds(1000 * std::ssize(host.layers[i].tensors)));
+  CHECK(contains(errors_of("training: {a: {model: resnet18, update_per_tensor: 1ms}}"),
+                 "training.a.update_per_tensor: has no effect without an optimizer"));
+  CHECK(contains(
+      errors_of("training: {a: {model: llama-3-8b, optimizer: adam, update_per_tensor: 1ms, parallel: {zero: 1}}}"),
+      "training.a.update_per_tensor: has no effect with parallel"));
 }

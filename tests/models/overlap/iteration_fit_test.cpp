@@ -5,6 +5,7 @@
 #include "tests/near.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <string>
@@ -16,8 +17,8 @@ using namespace contend;
 
 namespace {
 
-constexpr IterationConstants kTruth{0.0004, 1.7, 0.35};
-constexpr IterationConstants kGuess{0.0001, 0.8, 0.1};
+constexpr IterationConstants kTruth{0.0004, 1.7, 0.35, 0};
+constexpr IterationConstants kGuess{0.0001, 0.8, 0.1, 0};
 
 /// Networks of one layer with a task of `compute` ms beside `messages` messages of `bytes` in all.
 struct Shape {
@@ -37,6 +38,12 @@ double model(std::size_t row, const IterationConstants& constants) {
   if (shape.messages == 1) return compute + network;
   const double hidden = std::min(compute / 2, network);
   return compute + network - hidden + constants.interference * hidden;
+}
+
+/// The same where the host updates 200 tensors of network b and 400 of c, one after the other.
+double model_with_update(std::size_t row, const IterationConstants& constants) {
+  const std::string group = kShapes[row].group;
+  return model(row, constants) + constants.update_s * (group == "a" ? 0 : group == "b" ? 200 : 400);
 }
 
 std::vector<FittedRow> rows_of(double error) {
@@ -66,15 +73,62 @@ TEST_CASE("figures with errors of 3% give constants within a few times that, and
   for (std::size_t i = 0; i < rows.size(); ++i) CHECK(found.predicted[i] == near(rows[i].seconds, 0.15));
 }
 
+TEST_CASE("the update of a tensor is fitted if the first guess has one") {
+  const IterationConstants truth{kTruth.alpha_s, kTruth.beta_ns_per_byte, kTruth.interference, 250e-6};
+  std::vector<FittedRow> rows;
+  for (std::size_t i = 0; i < std::size(kShapes); ++i) rows.push_back({kShapes[i].group, model_with_update(i, truth)});
+  IterationConstants guess = kGuess;
+  CHECK(fit_iterations(rows, model_with_update, guess).constants.update_s == 0);
+  for (const double first : {20e-6, 500e-6}) {
+    guess.update_s = first;
+    const IterationFit fit = fit_iterations(rows, model_with_update, guess);
+    CHECK(fit.constants.update_s == near(truth.update_s, 1e-2));
+    CHECK(fit.constants.beta_ns_per_byte == near(truth.beta_ns_per_byte, 1e-2));
+  }
+  // Two rows and three constants of the network: with the update there are four.
+  rows.resize(3);
+  CHECK(fit_iterations(rows, model_with_update, kGuess).predicted.size() == 3);
+  CHECK_THROWS_WITH_AS((void)fit_iterations(rows, model_with_update, guess),
+                       "3 measured iterations don't determine 4 constants", InputError);
+}
+
+TEST_CASE("a row that nothing explains hardly moves the constants") {
+  std::vector<FittedRow> rows = rows_of(0);
+  rows[5].seconds *= 2;
+  const IterationFit fit = fit_iterations(rows, model, kGuess);
+  CHECK(fit.constants.alpha_s == near(kTruth.alpha_s, 0.02));
+  CHECK(fit.constants.beta_ns_per_byte == near(kTruth.beta_ns_per_byte, 0.02));
+}
+
+TEST_CASE("intervals are the jackknife's, and hold the truth where rows are a little off") {
+  const std::vector<FittedRow> rows = rows_of(0.02);
+  const IterationFit all = fit_iterations(rows, model, kGuess);
+  const LeaveOneOut left_out = leave_one_out(rows, model, kGuess);
+  const auto bounds = constant_intervals(all, left_out);
+  REQUIRE(bounds);
+  CHECK(bounds->low.beta_ns_per_byte < kTruth.beta_ns_per_byte);
+  CHECK(bounds->high.beta_ns_per_byte > kTruth.beta_ns_per_byte);
+  double mean = 0, squares = 0;
+  for (const IterationFit& fit : left_out.fits) mean += std::log(fit.constants.alpha_s) / 3;
+  for (const IterationFit& fit : left_out.fits) squares += std::pow(std::log(fit.constants.alpha_s) - mean, 2);
+  constexpr double kStudent = 4.302652729911275;  // two degrees of freedom
+  CHECK(bounds->high.alpha_s == near(all.constants.alpha_s * std::exp(kStudent * std::sqrt(squares * 2 / 3)), 1e-6));
+  CHECK(bounds->low.interference >= 0);
+
+  std::vector<FittedRow> two = rows_of(0.02);
+  two.resize(6);
+  CHECK_FALSE(constant_intervals(fit_iterations(two, model, kGuess), leave_one_out(two, model, kGuess)));
+}
+
 TEST_CASE("the group that is left out does not move the constants") {
   std::vector<FittedRow> rows = rows_of(0);
   for (FittedRow& row : rows) {
-    if (row.group == "b") row.seconds *= 7;
+    if (row.group == "b") row.seconds *= 1.1;
   }
   const LeaveOneOut found = leave_one_out(rows, model, kGuess);
   CHECK(found.fits[1].constants.alpha_s == near(kTruth.alpha_s, 1e-3));
   CHECK(found.predicted[3] == near(model(3, kTruth), 1e-3));
-  CHECK_FALSE(found.fits[0].constants.beta_ns_per_byte == near(kTruth.beta_ns_per_byte, 0.1));
+  CHECK_FALSE(found.fits[0].constants.beta_ns_per_byte == near(kTruth.beta_ns_per_byte, 1e-2));
 }
 
 TEST_CASE("two groups are enough to leave one out, and one isn't") {
@@ -107,11 +161,11 @@ TEST_CASE("a fit takes few steps, and from the truth hardly any") {
     return calls / all.size();
   };
   // Looks at all rows: one at the start, three a step for the slopes, one for each step that is tried, two for what
-  // they hide, and the result.
-  CHECK(calls_of(rows, kTruth) == 8);
-  CHECK(calls_of(rows, kGuess) == 24);
-  CHECK(calls_of(noisy, kGuess) == 28);
-  CHECK(calls_of(rows, {1e-9, 1e4, 20}) == 111);
+  // they hide, and the result. Rows that constants explain need no other start.
+  CHECK(calls_of(rows, kTruth) == 9);
+  CHECK(calls_of(rows, kGuess) == 45);
+  CHECK(calls_of(noisy, kGuess) == 98);
+  CHECK(calls_of(rows, {1e-9, 1e4, 20, 0}) == 128);
 }
 
 TEST_CASE("interference is not fitted to rows that hide less than a tenth of themselves") {
@@ -150,6 +204,6 @@ TEST_CASE("constants that the rows leave open stay where they were, and all stay
   CHECK(slow.constants.beta_ns_per_byte == near(1e4));
   for (FittedRow& row : rows) row.seconds = 1e-9;
   const IterationFit fast = fit_iterations(rows, alone, kGuess);
-  CHECK(fast.constants.alpha_s == near(1e-9));
-  CHECK(fast.constants.beta_ns_per_byte == near(1e-6));
+  CHECK(fast.constants.alpha_s >= 1e-9);
+  CHECK(fast.constants.beta_ns_per_byte >= 1e-6);
 }
