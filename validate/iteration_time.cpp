@@ -8,6 +8,7 @@
 #include "scenarios/training/trained_model.hpp"
 #include "sim/check.hpp"
 
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -37,6 +38,14 @@ std::unique_ptr<Port> make(std::span<const PolicyRow<Port>> table, const PolicyC
   check_failed(__FILE__, __LINE__, "the policy is in the table", choice.name);
 }
 
+/// Fits ask for the same few policies thousands of times, and reading one takes longer than an iteration.
+const FusionPolicy& fusion_named(const std::string& fusion) {
+  static thread_local std::map<std::string, std::unique_ptr<FusionPolicy>> known;
+  std::unique_ptr<FusionPolicy>& policy = known[fusion];
+  if (!policy) policy = make(fusion_policies(), study_of(fusion, "none").fusion.front());
+  return *policy;
+}
+
 double settled_s(const IterationGraph& graph, const ExchangeCost& cost) {
   const SteadyState fast = steady_state(graph, cost);
   SteadyStateOptions options;
@@ -49,13 +58,11 @@ double settled_s(const IterationGraph& graph, const ExchangeCost& cost) {
 }  // namespace
 
 double iteration_s(const OverlapProblem& problem, const std::string& fusion) {
-  const auto policy = make(fusion_policies(), study_of(fusion, "none").fusion.front());
-  return settled_s(policy->plan(problem).graph, problem.cost);
+  return settled_s(fusion_named(fusion).plan(problem).graph, problem.cost);
 }
 
 double quick_iteration_s(const OverlapProblem& problem, const std::string& fusion) {
-  const auto policy = make(fusion_policies(), study_of(fusion, "none").fusion.front());
-  return steady_state(policy->plan(problem).graph, problem.cost).iteration_ns * 1e-9;
+  return steady_state(fusion_named(fusion).plan(problem).graph, problem.cost).iteration_ns * 1e-9;
 }
 
 CompressedIteration compressed_iteration(OverlapProblem problem, const std::string& fusion,
