@@ -68,13 +68,12 @@ class Fitter {
     return most;
   }
 
-  [[nodiscard]] IterationConstants fit(const IterationConstants& start, const Held& held) const {
-    constexpr int kSteps = 40;
+  [[nodiscard]] IterationConstants fit(const IterationConstants& start, const Held& held, int steps) const {
     constexpr double kSlopeStep = 0.02, kSmallStep = 1e-3, kSettled = 1e-3, kLongestStep = 1;
     Vector at = in_range(point_of(start));
     std::vector<double> here = residuals(at);
     double damping = 1e-3;
-    for (int step = 0; step < kSteps; ++step) {
+    for (int step = 0; step < steps; ++step) {
       Matrix normal = Matrix::Zero();
       Vector gradient = Vector::Zero();
       std::array<std::vector<double>, kConstants> slopes;
@@ -126,24 +125,25 @@ class Fitter {
     return constants_at(at);
   }
 
-  /// The best of the fits from `start`, and from a smaller alpha with much interference and a larger one with none: the
-  /// sum has several minima, because one constant can take the place of another.
+  /// The fit from `start`, from a smaller alpha with much interference, or from a larger one with none, whichever looks
+  /// best after a few steps: the sum has several minima, because one constant can take the place of another.
   [[nodiscard]] IterationConstants best_fit(const IterationConstants& start, const Held& held) const {
     constexpr double kAside = 5, kMuch = 0.6, kExact = 1e-3;
+    constexpr int kFirstSteps = 6, kSteps = 40;
     IterationConstants best;
     double least = std::numeric_limits<double>::infinity();
     for (const double more : {1.0, 1 / kAside, kAside}) {
       IterationConstants from = start;
       from.alpha_s *= more;
       if (!held[kInterference] && more != 1) from.interference = more < 1 ? kMuch : 0;
-      const IterationConstants found = fit(from, held);
+      const IterationConstants found = fit(from, held, kFirstSteps);
       const double there = sum(residuals(point_of(found)));
       if (there >= least) continue;
       least = there;
       best = found;
       if (least < kExact * kExact * static_cast<double>(used_.size())) break;
     }
-    return best;
+    return fit(best, held, kSteps);
   }
 
  private:

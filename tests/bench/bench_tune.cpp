@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   const unsigned threads = std::max(2U, std::thread::hardware_concurrency());
   std::array<Tally, std::size(kNames)> all;
   each_landscape(seed, threads, [&](const Landscape& land) {
-    const Tally before = all.back();
+    const std::array<Tally, std::size(kNames)> before = all;
     for (int start = 0; start < starts; ++start) {
       TuneOptions options;
       options.start = static_cast<std::uint64_t>(start);
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
         all[i].add(land, options);
       }
     }
-    all.back().minus(before).print("bayes");
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].minus(before[i]).print(kNames[i].second);
     fmt::print("    {}\n", land.name);
     std::fflush(stdout);
   });
