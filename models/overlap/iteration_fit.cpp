@@ -28,8 +28,7 @@ using Matrix = Eigen::Matrix<double, kConstants, kConstants>;
 /// The constants that keep their first guess.
 using Held = std::array<bool, kConstants>;
 
-/// The constants as numbers of a similar size, of which any value is valid: two logarithms, the interference, and the
-/// update in milliseconds.
+/// The constants as numbers of a similar size, of which any value is valid: logarithms, but for the interference.
 Vector point_of(const IterationConstants& constants) {
   return {std::log(constants.alpha_s), std::log(constants.beta_ns_per_byte), constants.interference,
           std::log(std::max(constants.update_s, kLeastUpdate))};
@@ -68,6 +67,7 @@ class Fitter {
     return most;
   }
 
+  /// At most so many steps of the method of Levenberg and Marquardt from `start`.
   [[nodiscard]] IterationConstants fit(const IterationConstants& start, const Held& held, int steps) const {
     constexpr double kSlopeStep = 0.02, kSmallStep = 1e-3, kSettled = 1e-3, kLongestStep = 1;
     Vector at = in_range(point_of(start));
@@ -130,7 +130,7 @@ class Fitter {
   [[nodiscard]] IterationConstants best_fit(const IterationConstants& start, const Held& held) const {
     constexpr double kAside = 5, kMuch = 0.6, kExact = 1e-3;
     constexpr int kFirstSteps = 6, kSteps = 40;
-    IterationConstants best;
+    IterationConstants best = start;
     double least = std::numeric_limits<double>::infinity();
     for (const double more : {1.0, 1 / kAside, kAside}) {
       IterationConstants from = start;
