@@ -42,6 +42,7 @@ NOT_RUN = [
 SLOW = [
     (r"contend sweep scenarios/network/(placement-by-traffic|routing-and-placement)|contend results (traffic|vclos|routing)\.sqlite",
      "takes tens of seconds"),
+    (r"contend tune scenarios/parallel/llama-3-405b\.yaml", "takes ten seconds"),
 ]
 if "CONTEND_EFFORT" not in os.environ:
     NOT_RUN += SLOW
