@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,7 +51,8 @@ struct Deviations {
 };
 Deviations deviations(const std::vector<MeasuredIteration>& rows, const std::vector<double>& predicted) {
   std::vector<double> all;
-  for (std::size_t i = 0; i < rows.size(); ++i) all.push_back(std::abs(predicted[i] / rows[i].seconds - 1));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (std::isfinite(predicted[i])) all.push_back(std::abs(predicted[i] / rows[i].seconds - 1));
   return {percentile(all, 0.5), percentile(all, 1)};
 }
 
@@ -68,28 +70,32 @@ std::vector<std::string> interval_cells(const MeasuredFit& fit, const ConstantIn
   std::vector<std::string> cells{"95% interval"};
   for (std::size_t i = 0; i < low.size(); ++i) cells.push_back(fmt::format("{} to {}", low[i], high[i]));
   if (!fit.all.knows_interference) cells[kInterferenceColumn] = "-";
+  if (updates && std::isinf(bounds.high.update_s)) cells.back() = "-";
   return cells;
 }
 
 std::string fit_text(const std::vector<MeasuredIteration>& rows, const MeasuredFit& fit) {
   Table figures{{"iteration", "measured [s]", "fitted [s]", "left out [s]", "deviation [%]"}};
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double predicted = fit.left_out.predicted[i];
+    const bool known = std::isfinite(predicted);
     figures.add({rows[i].title, fmt::format("{:.4f}", rows[i].seconds), fmt::format("{:.4f}", fit.all.predicted[i]),
-                 fmt::format("{:.4f}", fit.left_out.predicted[i]),
-                 fmt::format("{:+.1f}", kPercent * (fit.left_out.predicted[i] / rows[i].seconds - 1))});
+                 known ? fmt::format("{:.4f}", predicted) : "-",
+                 known ? fmt::format("{:+.1f}", kPercent * (predicted / rows[i].seconds - 1)) : "-"});
   }
-  const bool updates = fit.all.constants.update_s > 0;
+  const bool updates = fit.all.knows_update;
   std::vector<std::string> headings{"fitted to", "alpha [us]", "beta [ns/B]", "interference"};
   if (updates) headings.emplace_back("update [us/tensor]");
   Table constants{std::move(headings)};
-  const auto add = [&](std::string name, const IterationConstants& found) {
-    std::vector<std::string> cells = constant_cells(found, updates);
+  const auto add = [&](std::string name, const IterationFit& found) {
+    std::vector<std::string> cells = constant_cells(found.constants, updates);
+    if (updates && !found.knows_update) cells.back() = "-";
     cells.insert(cells.begin(), std::move(name));
     constants.add(std::move(cells));
   };
-  add("all", fit.all.constants);
+  add("all", fit.all);
   for (std::size_t g = 0; g < fit.left_out.groups.size(); ++g) {
-    add("all but " + fit.left_out.groups[g], fit.left_out.fits[g].constants);
+    add("all but " + fit.left_out.groups[g], fit.left_out.fits[g]);
   }
   if (const auto bounds = constant_intervals(fit.all, fit.left_out))
     constants.add(interval_cells(fit, *bounds, updates));
@@ -101,30 +107,32 @@ std::string fit_text(const std::vector<MeasuredIteration>& rows, const MeasuredF
       kPercent * without.worst);
 }
 
-void write_constants(JsonWriter& json, const IterationConstants& constants) {
+void write_constants(JsonWriter& json, const IterationConstants& constants, bool updates) {
   json.member("alpha_s", constants.alpha_s)
       .member("beta_ns_per_byte", constants.beta_ns_per_byte)
       .member("interference", constants.interference);
-  if (constants.update_s > 0) json.member("update_per_tensor_s", constants.update_s);
+  if (updates) json.member("update_per_tensor_s", constants.update_s);
 }
 
 std::string fit_json(const std::vector<MeasuredIteration>& rows, const MeasuredFit& fit) {
   JsonWriter json;
   json.begin_object();
-  write_constants(json, fit.all.constants);
+  const bool updates = fit.all.knows_update;
+  write_constants(json, fit.all.constants, updates);
   const Deviations without = deviations(rows, fit.left_out.predicted);
   json.member("left_out_median_deviation", without.median).member("left_out_worst_deviation", without.worst);
   if (const auto bounds = constant_intervals(fit.all, fit.left_out)) {
+    const bool known = updates && std::isfinite(bounds->high.update_s);
     json.key("interval_low").begin_object();
-    write_constants(json, bounds->low);
+    write_constants(json, bounds->low, known);
     json.end_object().key("interval_high").begin_object();
-    write_constants(json, bounds->high);
+    write_constants(json, bounds->high, known);
     json.end_object();
   }
   json.key("left_out").begin_array();
   for (std::size_t g = 0; g < fit.left_out.groups.size(); ++g) {
     json.begin_object().member("group", fit.left_out.groups[g]);
-    write_constants(json, fit.left_out.fits[g].constants);
+    write_constants(json, fit.left_out.fits[g].constants, fit.left_out.fits[g].knows_update);
     json.end_object();
   }
   json.end_array().key("rows").begin_array();
@@ -141,6 +149,13 @@ std::string fit_json(const std::vector<MeasuredIteration>& rows, const MeasuredF
   return json.take();
 }
 
+/// Throws InputError if there is no folder for the file: better before a fit than after it.
+void need_folder(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path{path}.parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder))
+    throw InputError{fmt::format("{}: can't be written: there is no folder {}", path, folder.string())};
+}
+
 /// Every row where its measurement and its prediction by the fit without its group cross.
 Figure fit_figure(const std::vector<MeasuredIteration>& rows, const MeasuredFit& fit, std::string_view group) {
   constexpr double kDecade = 10;
@@ -152,7 +167,7 @@ Figure fit_figure(const std::vector<MeasuredIteration>& rows, const MeasuredFit&
   for (const std::string& name : fit.left_out.groups) {
     FigureSeries series{.name = name, .mark = SeriesMark::dots, .x = {}, .y = {}, .low = {}, .high = {}, .labels = {}};
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (rows[i].group != name) continue;
+      if (rows[i].group != name || std::isnan(fit.left_out.predicted[i])) continue;
       series.x.push_back(rows[i].seconds);
       series.y.push_back(fit.left_out.predicted[i]);
       series.labels.push_back(rows[i].title);
@@ -168,22 +183,29 @@ Figure fit_figure(const std::vector<MeasuredIteration>& rows, const MeasuredFit&
 int run_fit(const Arguments& arguments) {
   const std::string& scenario = arguments.positionals()[0];
   const std::string& file = arguments.positionals()[1];
-  if (const auto output = arguments.value("output")) refuse_to_overwrite(*output, arguments.positionals());
-  const auto plot = arguments.value("plot");
-  if (plot) {
-    need_svg("plot", *plot);
-    refuse_to_overwrite(*plot, arguments.positionals());
+  const auto output = arguments.value("output"), plot = arguments.value("plot");
+  if (plot) need_svg("plot", *plot);
+  for (const auto& path : {output, plot}) {
+    if (!path) continue;
+    refuse_to_overwrite(*path, arguments.positionals());
+    need_folder(*path);
   }
+  if (output && plot && *output == *plot)
+    throw UsageError{fmt::format("{}: --output and --plot need a file each", *output)};
   const MeasurementSource source{scenario, arguments.values("set"), arguments.value("by").value_or("model")};
   const std::vector<MeasuredIteration> rows = read_measured_iterations(read_file(file), file, source);
   const MeasuredFit fit = fit_measured(rows);
   print_output("{}", arguments.has("json") ? fit_json(rows, fit) : fit_text(rows, fit));
-  if (!fit.undetermined.empty()) {
-    print_message("contend: these rows say nothing about {}: measure policies with other messages\n",
-                  join(fit.undetermined));
-  }
+  std::vector<std::string> open = fit.undetermined;
+  if (std::erase(open, kUpdateMember) > 0)
+    print_message(
+        "contend: {} is below the time of the optimizer's kernels, and any value below that gives the same "
+        "iterations\n",
+        kUpdateMember);
+  if (!open.empty())
+    print_message("contend: these rows say nothing about {}: measure policies with other messages\n", join(open));
   const Deviations without = deviations(rows, fit.left_out.predicted);
-  if (const auto output = arguments.value("output")) {
+  if (output) {
     write_file(*output, constants_fragment(
                             fit.all.constants, to_string(cost_formula(rows.front().scenario)),
                             {fmt::format("Fitted by `contend fit` to {} measured iterations in {}.", rows.size(), file),

@@ -125,17 +125,35 @@ class Fitter {
     return constants_at(at);
   }
 
-  /// The fit from `start`, from a smaller alpha with much interference, or from a larger one with none, whichever looks
-  /// best after a few steps: the sum has several minima, because one constant can take the place of another.
-  [[nodiscard]] IterationConstants best_fit(const IterationConstants& start, const Held& held) const {
-    constexpr double kAside = 5, kMuch = 0.6, kExact = 1e-3;
+  /// The best fit from several places: the sum has several minima, because one constant can take the place of another,
+  /// and a guess that is far off leads nowhere. Beta begins where it is best of five powers of ten. Then each start
+  /// goes a few steps, and the best of them goes on.
+  [[nodiscard]] IterationConstants best_fit(IterationConstants start, const Held& held) const {
+    struct Start {
+      double alpha;         ///< times that of the first guess
+      double interference;  ///< < 0: that of the first guess
+      double update_s;      ///< 0: that of the first guess; below the time of the kernels nothing would depend on it
+    };
+    constexpr Start kStarts[] = {{1, -1, 0}, {0.2, 0.6, 1e-3}, {5, 0, 3e-4}};
+    constexpr double kPowers[] = {1, 0.01, 0.1, 10, 100}, kExact = 1e-3;
     constexpr int kFirstSteps = 6, kSteps = 40;
-    IterationConstants best = start;
     double least = std::numeric_limits<double>::infinity();
-    for (const double more : {1.0, 1 / kAside, kAside}) {
+    const double beta = start.beta_ns_per_byte;
+    for (const double power : kPowers) {
+      IterationConstants other = start;
+      other.beta_ns_per_byte = beta * power;
+      const double there = sum(residuals(point_of(other)));
+      if (there >= least) continue;
+      least = there;
+      start.beta_ns_per_byte = other.beta_ns_per_byte;
+    }
+    IterationConstants best = start;
+    least = std::numeric_limits<double>::infinity();
+    for (const Start& each : kStarts) {
       IterationConstants from = start;
-      from.alpha_s *= more;
-      if (!held[kInterference] && more != 1) from.interference = more < 1 ? kMuch : 0;
+      from.alpha_s *= each.alpha;
+      if (!held[kInterference] && each.interference >= 0) from.interference = each.interference;
+      if (!held[kUpdate] && each.update_s > 0) from.update_s = each.update_s;
       const IterationConstants found = fit(from, held, kFirstSteps);
       const double there = sum(residuals(point_of(found)));
       if (there >= least) continue;
@@ -176,14 +194,15 @@ IterationFit fit_iterations(const std::vector<FittedRow>& rows, const IterationP
     CONTEND_CHECK(rows[row].seconds > 0, "an iteration takes time");
     if (without.empty() || rows[row].group != without) used.push_back(row);
   }
+  IterationFit fit;
   Held held{};
-  held[kUpdate] = start.update_s == 0;
+  fit.knows_update = std::ranges::any_of(used, [&](std::size_t row) { return rows[row].updates; });
+  held[kUpdate] = !fit.knows_update;
   const auto free = static_cast<std::size_t>(std::count(held.begin(), held.end(), false));
   if (used.size() < free) {
     throw InputError{fmt::format("{} measured iterations{} don't determine {} constants", used.size(),
                                  without.empty() ? "" : fmt::format(" (all but \"{}\")", without), free)};
   }
-  IterationFit fit;
   const Fitter fitter{rows, predict, std::move(used)};
   fit.constants = fitter.best_fit(start, held);
   if (fitter.hidden(fit.constants) < kLeastHidden) {
@@ -208,22 +227,34 @@ LeaveOneOut leave_one_out(const std::vector<FittedRow>& rows, const IterationPre
   for (const std::string& group : all.groups) all.fits.push_back(fit_iterations(rows, predict, start, group));
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const auto group = std::find(all.groups.begin(), all.groups.end(), rows[row].group) - all.groups.begin();
-    all.predicted.push_back(all.fits[static_cast<std::size_t>(group)].predicted[row]);
+    const IterationFit& fit = all.fits[static_cast<std::size_t>(group)];
+    all.predicted.push_back(rows[row].updates && !fit.knows_update ? kNaN : fit.predicted[row]);
   }
   return all;
 }
 
 std::optional<ConstantIntervals> constant_intervals(const IterationFit& all, const LeaveOneOut& left_out) {
-  const std::size_t groups = left_out.fits.size();
-  if (groups < 3) return std::nullopt;
-  Vector mean = Vector::Zero(), squares = Vector::Zero();
-  for (const IterationFit& fit : left_out.fits) mean += point_of(fit.constants);
-  mean /= static_cast<double>(groups);
-  for (const IterationFit& fit : left_out.fits) squares += (point_of(fit.constants) - mean).cwiseAbs2();
-  const double share = static_cast<double>(groups - 1) / static_cast<double>(groups);
-  const Vector half = student_t_975(groups - 1) * (share * squares).cwiseSqrt();
+  constexpr std::size_t kLeastGroups = 3;
   const Vector at = point_of(all.constants);
-  return ConstantIntervals{constants_at(in_range(at - half)), constants_at(in_range(at + half))};
+  ConstantIntervals bounds;
+  Vector low = at, high = at;
+  for (int c = 0; c < kConstants; ++c) {
+    std::vector<double> values;
+    for (const IterationFit& fit : left_out.fits)
+      if (c != kUpdate || fit.knows_update) values.push_back(point_of(fit.constants)[c]);
+    if (values.size() < kLeastGroups && c != kUpdate) return std::nullopt;
+    double half = std::numeric_limits<double>::infinity();
+    if (values.size() >= kLeastGroups) {
+      const auto groups = static_cast<double>(values.size());
+      half = student_t_975(values.size() - 1) * sample_deviation(values) * (groups - 1) / std::sqrt(groups);
+    }
+    low[c] -= half;
+    high[c] += half;
+  }
+  bounds.low = constants_at(in_range(low));
+  bounds.high = constants_at(in_range(high));
+  if (std::isinf(high[kUpdate])) bounds.high.update_s = high[kUpdate];
+  return bounds;
 }
 
 }  // namespace contend

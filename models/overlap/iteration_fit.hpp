@@ -31,8 +31,9 @@ struct IterationConstants {
 
 /// A measured iteration.
 struct FittedRow {
-  std::string group;   ///< rows that are left out together, for example those of one network
-  double seconds = 0;  ///< measured, > 0
+  std::string group;     ///< rows that are left out together, for example those of one network
+  double seconds = 0;    ///< measured, > 0
+  bool updates = false;  ///< its prediction has the time of the host for the update of a tensor
 };
 
 /// Predicts the iteration time of a row in seconds.
@@ -43,10 +44,11 @@ struct IterationFit {
   IterationConstants constants;
   std::vector<double> predicted;   ///< seconds, by row; also for rows that were left out
   bool knows_interference = true;  ///< false: the rows hide too little time, and it is the first guess
+  bool knows_update = true;        ///< false: none of the rows has one, and it is the first guess
 };
 
 /// Fits the constants to all rows but those of the group `without`; an empty name leaves none out. `start` is the first
-/// guess; an update of 0 in it is not fitted. Throws InputError if fewer rows than constants are left.
+/// guess; the update is fitted if one of these rows has one. Throws InputError if fewer rows than constants are left.
 [[nodiscard]] IterationFit fit_iterations(const std::vector<FittedRow>& rows, const IterationPredictor& predict,
                                           const IterationConstants& start, const std::string& without = {});
 
@@ -54,7 +56,8 @@ struct IterationFit {
 struct LeaveOneOut {
   std::vector<std::string> groups;
   std::vector<IterationFit> fits;  ///< as `groups`
-  std::vector<double> predicted;   ///< seconds, by row, from the fit without its group
+  std::vector<double> predicted;   ///< seconds, by row, from the fit without its group; NaN for a row with an update of
+                                   ///< which that fit knows nothing
 };
 /// Bounds of each constant.
 struct ConstantIntervals {
@@ -62,7 +65,8 @@ struct ConstantIntervals {
 };
 /// 95% intervals around the constants of the fit to all groups, by how much these change when a group is left out (the
 /// jackknife: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 11, with Student's t), on
-/// logarithms but for interference. None with fewer than three groups.
+/// logarithms but for interference. None with fewer than three groups. Those of the update are infinite where fewer
+/// than three of these fits know it.
 [[nodiscard]] std::optional<ConstantIntervals> constant_intervals(const IterationFit& all, const LeaveOneOut& left_out);
 
 /// Fits once for each group. Throws InputError if there is only one group, or as fit_iterations().

@@ -44,6 +44,9 @@ IterationConstants constants_of(const Scenario& scenario) {
           scenario.overlap.entry.update_per_tensor.to_seconds()};
 }
 
+/// Keys that the fit gives a value of its own, so that a row can't have one.
+constexpr std::string_view kFitted[] = {"network.alpha", "network.beta", "network.interference"};
+
 class MeasurementReader {
  public:
   MeasurementReader(std::string_view text, const std::string& file, const MeasurementSource& source)
@@ -54,6 +57,7 @@ class MeasurementReader {
     complaints_.throw_if_any();
     for (const CsvRow& row : table.rows) read(row);
     if (rows_.empty() && complaints_.empty()) complaints_.add({}, "", "no measured iteration");
+    check_formulas();
     complaints_.throw_if_any();
   }
   [[nodiscard]] std::vector<MeasuredIteration> take() { return std::move(rows_); }
@@ -87,6 +91,9 @@ class MeasurementReader {
           const std::string key = std::string{prefix} + name;
           if (column.key.empty() && std::ranges::find(keys, key) != keys.end()) column.key = key;
         }
+        if (std::ranges::any_of(kFitted, [&](std::string_view each) { return column.key.starts_with(each); }))
+          complaints_.add({1, 0}, "", fmt::format("{} is fitted: rows have no values of it", column.key),
+                          "leave the column out");
         if (column.key.empty() && name != source_.group)
           complaints_.add({1, 0}, "", fmt::format("unknown column \"{}\"", name), did_you_mean(name, known));
       }
@@ -100,6 +107,20 @@ class MeasurementReader {
       const bool is_there =
           std::any_of(columns_.begin(), columns_.end(), [&](const Column& column) { return column.name == needed; });
       if (!is_there) complaints_.add({1, 0}, "", fmt::format("there is no column \"{}\"", needed));
+    }
+  }
+
+  /// Alpha and beta mean something else in each formula.
+  void check_formulas() {
+    for (const MeasuredIteration& row : rows_) {
+      const CostFormula first = cost_formula(rows_.front().scenario), own = cost_formula(row.scenario);
+      if (own == first) continue;
+      complaints_.add(
+          {row.line, 0}, "",
+          fmt::format("network.formula is {}, and {} in line {}: alpha and beta mean something else in each",
+                      to_string(own), to_string(first), rows_.front().line),
+          "fit the rows of one formula at a time");
+      return;
     }
   }
 
@@ -158,6 +179,10 @@ class MeasurementReader {
                                    format_seconds(Time::ceil_nanoseconds(row.seconds * 1e9)),
                                    entry_key(study, "single_worker"))};
     }
+    if (row.scenario.network.fidelity == Fidelity::flow)
+      throw InputError{{{.key = "network.fidelity",
+                         .reason = "flow: the network shares itself out, by no alpha and beta that could be fitted",
+                         .hint = "analytic or contention"}}};
     if (row.scenario.network.sites) throw InputError{"links that differ (network.sites) have no single alpha and beta"};
   }
 
@@ -176,6 +201,14 @@ std::vector<MeasuredIteration> read_measured_iterations(std::string_view text, c
   return MeasurementReader{text, file, source}.take();
 }
 
+namespace {
+
+bool has_update(const MeasuredIteration& row) {
+  return row.scenario.overlap.entry.update_per_tensor > Time{};
+}
+
+}  // namespace
+
 double predicted_seconds(const MeasuredIteration& row, const IterationConstants& constants) {
   Scenario scenario = row.scenario;
   scenario.network.formula = cost_formula(row.scenario);  // which beta alone would change
@@ -185,9 +218,8 @@ double predicted_seconds(const MeasuredIteration& row, const IterationConstants&
   scenario.network.interference.compute = constants.interference;
   scenario.network.interference.network = constants.interference;
   TrainingEntry& entry = scenario.overlap.entry;
-  const bool has_update = entry.update_per_tensor > Time{};
-  if (has_update) entry.update_per_tensor = Time::ceil_nanoseconds(constants.update_s * 1e9);
-  const RunResult predicted = run_study(scenario, has_update ? study_model(scenario.overlap) : row.model);
+  if (has_update(row)) entry.update_per_tensor = Time::ceil_nanoseconds(constants.update_s * 1e9);
+  const RunResult predicted = run_study(scenario, has_update(row) ? study_model(scenario.overlap) : row.model);
   const JobResult& job = predicted.jobs.front();
   if (job.state == JobState::failed) throw InputError{job.reason};
   return job.held.to_seconds();
@@ -216,7 +248,7 @@ std::vector<std::string> undetermined_constants(const IterationFit& fit, const I
   if (!fit.knows_interference || is_free(other)) names.emplace_back("interference");
   other = fit.constants;
   other.update_s = other.update_s * kMore + kSomeUpdate;
-  if (fit.constants.update_s > 0 && is_free(other)) names.emplace_back("update_per_tensor");
+  if (fit.knows_update && is_free(other)) names.emplace_back(kUpdateMember);
   return names;
 }
 
@@ -225,7 +257,7 @@ std::vector<std::string> undetermined_constants(const IterationFit& fit, const I
 MeasuredFit fit_measured(const std::vector<MeasuredIteration>& rows) {
   std::vector<FittedRow> figures;
   figures.reserve(rows.size());
-  for (const MeasuredIteration& row : rows) figures.push_back({row.group, row.seconds});
+  for (const MeasuredIteration& row : rows) figures.push_back({row.group, row.seconds, has_update(row)});
   const IterationPredictor predict = [&](std::size_t row, const IterationConstants& constants) {
     return predicted_seconds(rows[row], constants);
   };

@@ -27,6 +27,9 @@ struct MeasuredIteration {
   TimedModel model;
 };
 
+/// The member of an entry that is fitted where rows have it.
+inline constexpr std::string_view kUpdateMember = "update_per_tensor";
+
 /// Where the rows come from.
 struct MeasurementSource {
   std::string scenario;                ///< path of the scenario that the rows override
@@ -35,7 +38,8 @@ struct MeasurementSource {
 };
 
 /// Reads the rows. Throws InputError with every fault: an unknown or repeated column, a time that is no number > 0, a
-/// study that can't be run, a row with several workers or policies, measured costs by size that have no alpha and beta.
+/// study that can't be run, a row with several workers or policies or another network.formula than the first, a column
+/// of a constant that is fitted, measured costs by size that have no alpha and beta.
 [[nodiscard]] std::vector<MeasuredIteration> read_measured_iterations(std::string_view text, const std::string& file,
                                                                       const MeasurementSource& source);
 

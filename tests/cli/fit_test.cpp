@@ -105,7 +105,16 @@ TEST_CASE("fit finds what the host takes to update a tensor, and draws what it p
   const Outcome text = here.contend("fit study.yaml measured.csv");
   CHECK(contains(text.out, "update [us/tensor]"));
   CHECK(contains(text.out, "95% interval"));
+  // Nothing predicts the rows of the only network with an update.
+  CHECK(contains(text.out, "all but bert-base"));
+  CHECK(contains(text.out, "-              -"));
   CHECK(here.contend("fit study.yaml measured.csv --plot fit.png").code != 0);
+  CHECK(contains(here.contend("fit study.yaml measured.csv -o both.svg --plot both.svg").err,
+                 "both.svg: --output and --plot need a file each"));
+  const Outcome nowhere = here.contend("fit study.yaml measured.csv -o kept.yaml --plot none/fit.svg");
+  CHECK(contains(nowhere.err, "none/fit.svg: can't be written: there is no folder none"));
+  CHECK(nowhere.out.empty());
+  CHECK(here.contend("run kept.yaml").code != 0);
   CHECK(contains(here.contend("fit study.yaml measured.csv --plot measured.csv").err, "measured.csv"));
   const Outcome useless = here.contend("run study.yaml --set training.it.update_per_tensor=1ms");
   CHECK(contains(useless.err, "training.it.update_per_tensor"));
@@ -134,6 +143,11 @@ TEST_CASE("fit leaves out rows by any column, and refuses rows that mean nothing
   refused("model,fusion,seconds\nvgg16,bsp,1\nvgg16,wfbp,1\nvgg16,ddp,1\n", "leaves nothing to fit");
   refused("model,fusion,seconds\nvgg16,bsp,1\nresnet50,wfbp,1\n", "2 measured iterations don't determine 3 constants");
   refused("model,fusion,seconds\n", "no measured iteration");
+  refused("model,fusion,network.alpha,seconds\nvgg16,bsp,1ms,1\n", "m.csv:1: network.alpha is fitted");
+  refused("model,fusion,network.interference,seconds\nvgg16,bsp,0.3,1\n", "network.interference is fitted");
+  refused("model,fusion,network.formula,seconds\nvgg16,bsp,ring,1\nvgg16,bsp,measured,1\n",
+          "m.csv:3: network.formula is measured, and ring in line 2");
+  refused("model,fusion,seconds\nvgg16,bsp,1\n", "m.csv:2: network.fidelity: flow", "--set network.fidelity=flow");
   refused("model,fusion,single_worker,seconds\nvgg16,bsp,900ms,0.5\n",
           "m.csv:2: 0.5 s are less than training.it.single_worker, the iteration without communication");
   refused("model,fusion,seconds\nvgg16,bsp,1\nvgg16,wfbp,1\nresnet50,bsp,1\n",

@@ -218,7 +218,8 @@ struct Way {
       for (std::size_t i = 0; i < fitted; ++i)
         for (const std::size_t at : sizes) {
           all.push_back({network, i, at});
-          rows.push_back({kNetworks[network].name, seconds(kNetworks[network], measured[network][i][at], kGpus[at])});
+          rows.push_back({kNetworks[network].name, seconds(kNetworks[network], measured[network][i][at], kGpus[at]),
+                          adam && kNetworks[network].optimizer != Optimizer::none});
         }
     return leave_one_out(
         rows,
@@ -249,7 +250,7 @@ std::string constants_note(const IterationFit& fit, std::size_t network) {
       fmt::format("without {}: alpha {:.1f} us, beta {:.3f} ns/B, interference {:.2f}{}", kNetworks[network].name,
                   found.alpha_s * 1e6, found.beta_ns_per_byte, found.interference,
                   fit.knows_interference ? "" : " (not fitted: too little is hidden)");
-  if (found.update_s > 0) note += fmt::format(", update {:.0f} us a tensor", found.update_s * 1e6);
+  if (fit.knows_update) note += fmt::format(", update {:.0f} us a tensor", found.update_s * 1e6);
   return note;
 }
 

@@ -73,23 +73,38 @@ TEST_CASE("figures with errors of 3% give constants within a few times that, and
   for (std::size_t i = 0; i < rows.size(); ++i) CHECK(found.predicted[i] == near(rows[i].seconds, 0.15));
 }
 
-TEST_CASE("the update of a tensor is fitted if the first guess has one") {
+TEST_CASE("the update of a tensor is fitted where rows have it, whatever the first guess") {
   const IterationConstants truth{kTruth.alpha_s, kTruth.beta_ns_per_byte, kTruth.interference, 250e-6};
   std::vector<FittedRow> rows;
-  for (std::size_t i = 0; i < std::size(kShapes); ++i) rows.push_back({kShapes[i].group, model_with_update(i, truth)});
+  for (std::size_t i = 0; i < std::size(kShapes); ++i)
+    rows.push_back({kShapes[i].group, model_with_update(i, truth), std::string{kShapes[i].group} != "a"});
   IterationConstants guess = kGuess;
-  CHECK(fit_iterations(rows, model_with_update, guess).constants.update_s == 0);
-  for (const double first : {20e-6, 500e-6}) {
+  for (const double first : {1e-6, 20e-6, 5e-3}) {
     guess.update_s = first;
     const IterationFit fit = fit_iterations(rows, model_with_update, guess);
+    CHECK(fit.knows_update);
     CHECK(fit.constants.update_s == near(truth.update_s, 1e-2));
     CHECK(fit.constants.beta_ns_per_byte == near(truth.beta_ns_per_byte, 1e-2));
   }
-  // Two rows and three constants of the network: with the update there are four.
-  rows.resize(3);
-  CHECK(fit_iterations(rows, model_with_update, kGuess).predicted.size() == 3);
-  CHECK_THROWS_WITH_AS((void)fit_iterations(rows, model_with_update, guess),
-                       "3 measured iterations don't determine 4 constants", InputError);
+  // Where all rows with an update are left out, nothing is known of it: the first guess predicts nothing.
+  for (FittedRow& row : rows)
+    if (row.group == "c") row = {"b", row.seconds, row.updates};
+  const LeaveOneOut found = leave_one_out(rows, model_with_update, guess);
+  CHECK(found.fits[0].knows_update);
+  CHECK_FALSE(found.fits[1].knows_update);
+  CHECK(found.fits[1].constants.update_s == near(guess.update_s));
+  for (std::size_t i = 0; i < rows.size(); ++i) CHECK(std::isnan(found.predicted[i]) == rows[i].updates);
+  rows.resize(6);
+  CHECK_THROWS_WITH_AS((void)fit_iterations(rows, model_with_update, guess, "a"),
+                       "3 measured iterations (all but \"a\") don't determine 4 constants", InputError);
+}
+
+TEST_CASE("a first guess of beta that is far off finds the constants, too") {
+  for (const double factor : {0.02, 60.0}) {
+    IterationConstants guess = kGuess;
+    guess.beta_ns_per_byte = kTruth.beta_ns_per_byte * factor;
+    CHECK(fit_iterations(rows_of(0), model, guess).constants.beta_ns_per_byte == near(kTruth.beta_ns_per_byte, 1e-2));
+  }
 }
 
 TEST_CASE("a row that nothing explains hardly moves the constants") {
@@ -160,12 +175,12 @@ TEST_CASE("a fit takes few steps, and from the truth hardly any") {
     (void)fit_iterations(all, counting, start);
     return calls / all.size();
   };
-  // Looks at all rows: one at the start, three a step for the slopes, one for each step that is tried, two for what
-  // they hide, and the result. Rows that constants explain need no other start, but begin anew from the best one.
-  CHECK(calls_of(rows, kTruth) == 14);
-  CHECK(calls_of(rows, kGuess) == 68);
-  CHECK(calls_of(noisy, kGuess) == 93);
-  CHECK(calls_of(rows, {1e-9, 1e4, 20, 0}) == 123);
+  // Looks at all rows: five for beta, one at the start, three a step for the slopes, one for each step that is tried,
+  // two for what they hide, and the result. Rows that constants explain need no other start, but begin anew from it.
+  CHECK(calls_of(rows, kTruth) == 19);
+  CHECK(calls_of(rows, kGuess) == 73);
+  CHECK(calls_of(noisy, kGuess) == 98);
+  CHECK(calls_of(rows, {1e-9, 1e4, 20, 0}) == 142);
 }
 
 TEST_CASE("interference is not fitted to rows that hide less than a tenth of themselves") {
@@ -197,11 +212,11 @@ TEST_CASE("constants that the rows leave open stay where they were, and all stay
   const IterationFit fit = fit_iterations(rows, alone, {1e-4, 0.8, 0.25});
   CHECK(fit.constants.interference == near(0.25));
   CHECK(fit.constants.beta_ns_per_byte == near(kTruth.beta_ns_per_byte, 0.05));
-  // Iterations longer than any network makes them: the constants end at their limits.
+  // Iterations longer or shorter than any network makes them: the constants stay within their limits.
   for (FittedRow& row : rows) row.seconds = 1e9;
   const IterationFit slow = fit_iterations(rows, alone, kGuess);
-  CHECK(slow.constants.alpha_s == near(10));
-  CHECK(slow.constants.beta_ns_per_byte == near(1e4));
+  CHECK(slow.constants.alpha_s <= 10);
+  CHECK(slow.constants.beta_ns_per_byte <= 1.0001e4);
   for (FittedRow& row : rows) row.seconds = 1e-9;
   const IterationFit fast = fit_iterations(rows, alone, kGuess);
   CHECK(fast.constants.alpha_s >= 1e-9);
