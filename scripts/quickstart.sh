@@ -4,6 +4,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+source scripts/gpu.sh
+
 scripts/install_deps.sh --minimal
 if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 
@@ -11,7 +13,9 @@ mkdir -p build
 log=build/quickstart.log
 build() {
   # The tests need more packages than the program; a build folder that has them keeps them.
-  [[ -f build/release/build.ninja ]] || cmake --preset release -DCONTEND_TESTS=OFF || return
+  local options=(-DCONTEND_TESTS=OFF -DCONTEND_CUDA=OFF)
+  if has_gpu; then options=(-DCONTEND_TESTS=OFF -DCONTEND_CUDA=AUTO -DCMAKE_CUDA_ARCHITECTURES=native); fi
+  [[ -f build/release/build.ninja ]] || cmake --preset release "${options[@]}" || return
   cmake --build --preset release --target contend
 }
 echo "Building build/release/contend ..." >&2

@@ -9,6 +9,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/stages.sh
+source scripts/gpu.sh
 
 all=false
 case "${1-}" in
@@ -30,10 +31,6 @@ checked_rooms="sim;network;policies;text;models;traces;results;scenarios"
 if $all; then hot_rooms="validate;report;cli;calibration"; fi
 # These do without our libraries, or need the program.
 only_in_release='^(new_policy|mutant_switches|layering|generated_docs|simgrid)$'
-
-has_gpu() {
-  command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1
-}
 
 # CUDA is compiled where a GPU can run it and, with --all, where its code has changed since the last weekly run: then for
 # the oldest generation of devices and for the newest that has code of its own. Where nothing of it has changed, its
