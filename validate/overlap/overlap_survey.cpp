@@ -64,7 +64,7 @@ using Served = Measured<kOverServers.size()>;
 struct Interconnect {
   const char *name, *short_name;
   Measured<kOverAllReduce.size()> all_reduce;
-  /// None over IPoIB: those of ResNet-50 and BERT-Large are within 3% of those on 10 GbE, BERT-Base's are not.
+  /// None over IPoIB, whose rows contradict each other: docs/validation/overlap.md.
   std::optional<Served> servers;
 };
 
@@ -233,7 +233,7 @@ struct Way {
 
 constexpr double kTolerance = 0.15;
 
-/// What ByteScheduler costs beside the network in an iteration, as one machine shows it: 0.13 s with ResNet-50, where
+/// What ByteScheduler costs beside the network in an iteration, as one machine shows it: 0.11 s with ResNet-50, where
 /// hardly anything is left to schedule. `predicted` are the iterations on one machine without it.
 double scheduler_s(std::size_t network, double predicted) {
   double measured = 0;
@@ -311,7 +311,7 @@ std::vector<CheckedTable> overlap_survey() {
     if (!each.servers) continue;
     tables.push_back(table_of(fmt::format("{} PS", each.short_name), servers, *each.servers, kBetween, more));
     tables.back().title = fmt::format(
-        "32 RTX 2080 Ti, {}, a parameter server on each machine, samples/s; each network from a fit on the others",
+        "32 RTX 2080 Ti, {}, as many parameter servers as machines, samples/s; each network from a fit on the others",
         each.name);
   }
   return tables;
