@@ -65,7 +65,8 @@ std::vector<std::string> constant_cells(const IterationConstants& constants, boo
 }
 
 /// Bounds of each constant for people; "-" where the rows say nothing.
-std::vector<std::string> interval_cells(const MeasuredFit& fit, const ConstantIntervals& bounds, bool updates) {
+std::vector<std::string> interval_cells(const MeasuredFit& fit, const ConstantIntervals& bounds) {
+  const bool updates = fit.all.knows_update;
   const std::vector<std::string> low = constant_cells(bounds.low, updates), high = constant_cells(bounds.high, updates);
   std::vector<std::string> cells{"95% interval"};
   for (std::size_t i = 0; i < low.size(); ++i) cells.push_back(fmt::format("{} to {}", low[i], high[i]));
@@ -97,8 +98,7 @@ std::string fit_text(const std::vector<MeasuredIteration>& rows, const MeasuredF
   for (std::size_t g = 0; g < fit.left_out.groups.size(); ++g) {
     add("all but " + fit.left_out.groups[g], fit.left_out.fits[g]);
   }
-  if (const auto bounds = constant_intervals(fit.all, fit.left_out))
-    constants.add(interval_cells(fit, *bounds, updates));
+  if (const auto bounds = constant_intervals(fit.all, fit.left_out)) constants.add(interval_cells(fit, *bounds));
   const Deviations with = deviations(rows, fit.all.predicted);
   const Deviations without = deviations(rows, fit.left_out.predicted);
   return fmt::format(
