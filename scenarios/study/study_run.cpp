@@ -5,7 +5,6 @@
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/run/iteration_ends.hpp"
 #include "scenarios/run/network_costs.hpp"
-#include "scenarios/run/parallel.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/study/study_cost.hpp"
 #include "scenarios/study/study_iteration.hpp"
@@ -14,6 +13,7 @@
 #include "scenarios/training/planned_iteration.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "sim/parallel.hpp"
 
 #include <algorithm>
 #include <atomic>

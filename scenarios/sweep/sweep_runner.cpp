@@ -1,11 +1,11 @@
 #include "scenarios/sweep/sweep_runner.hpp"
 
 #include "results/iteration_figures.hpp"
-#include "scenarios/run/parallel.hpp"
 #include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/error.hpp"
+#include "sim/parallel.hpp"
 #include "sim/statistics.hpp"
 #include "text/quantities.hpp"
 

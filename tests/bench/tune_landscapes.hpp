@@ -3,9 +3,9 @@
 // can be held against the best of all points. Five kinds of decision on small clusters, each on four workloads or
 // metrics.
 
-#include "scenarios/run/parallel.hpp"
 #include "scenarios/sweep/sweep_runner.hpp"
 #include "scenarios/sweep/tuner.hpp"
+#include "sim/parallel.hpp"
 
 #include <algorithm>
 #include <cmath>

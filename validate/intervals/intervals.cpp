@@ -3,8 +3,8 @@
 #include "models/workloads/resampling.hpp"
 #include "results/paired_change.hpp"
 #include "scenarios/keys/reader.hpp"
-#include "scenarios/run/parallel.hpp"
 #include "scenarios/run/run_scenario.hpp"
+#include "sim/parallel.hpp"
 #include "sim/random_stream.hpp"
 #include "validate/verdict.hpp"
 

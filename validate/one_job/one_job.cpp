@@ -3,12 +3,12 @@
 #include "policies/registry.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/run/iteration_ends.hpp"
-#include "scenarios/run/parallel.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/study/study_cost.hpp"
 #include "scenarios/study/study_iteration.hpp"
 #include "scenarios/study/study_model.hpp"
 #include "sim/error.hpp"
+#include "sim/parallel.hpp"
 
 #include <algorithm>
 #include <cstddef>

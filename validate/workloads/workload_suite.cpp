@@ -1,8 +1,8 @@
 #include "validate/workloads/workload_suite.hpp"
 
 #include "models/workloads/fitted.hpp"
-#include "scenarios/run/parallel.hpp"
 #include "sim/check.hpp"
+#include "sim/parallel.hpp"
 #include "validate/verdict.hpp"
 #include "validate/workloads/first_half/tables.hpp"
 
