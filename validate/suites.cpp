@@ -1,6 +1,7 @@
 #include "validate/suites.hpp"
 
 #include "validate/ada_srsf/ada_srsf.hpp"
+#include "validate/calibration/training_steps.hpp"
 #include "validate/compression/compression_suite.hpp"
 #include "validate/elastic/elastic_suite.hpp"
 #include "validate/faults/faults_suite.hpp"
@@ -28,6 +29,7 @@ constexpr SuiteRow kSuites[] = {
      validate_one_job},
     {"intervals", "how often 95% intervals of comparisons contain the truth, and false alarms of rules (minutes)", true,
      validate_intervals},
+    {"calibration", "training steps on an H100 from its measured operators (seconds)", false, validate_calibration},
     {"compression", "compressed gradients: volumes, and published iterations of gTop-k, 1-bit Adam, BAGUA (seconds)",
      false, validate_compression},
     {"parallel", "transformers spread over 8 to 6144 GPUs beside published iterations (seconds)", false,
