@@ -10,6 +10,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -149,7 +150,7 @@ class Calibration {
     if (request_.visit_twice && result_.end == CalibrationEnd::finished) visit_again();
     watch_.look("the end");
     result_.profile = assembled();
-    for (OperatorTable& each : result_.profile.tables) OperatorPredictor::fit(each, result_.profile);
+    OperatorPredictor::fit_all(result_.profile, std::max(1U, std::thread::hardware_concurrency()));
     result_.profile.complete = result_.end == CalibrationEnd::finished;
     return std::move(result_);
   }

@@ -150,7 +150,7 @@ OperatorWork beside(Shape s, DataType type) {
 using G = OperatorGroup;
 constexpr OperatorInfo kOperators[] = {
     {"launch", G::launch, kLaunches, kFloat, nothing, "`launches` empty kernels on one stream, one after the other"},
-    {"copy", G::memory, kBytes, kFloat, moved<2>, "bytes copied within the device's memory"},
+    {kCopies, G::memory, kBytes, kFloat, moved<2>, "bytes copied within the device's memory"},
     {"read", G::memory, kBytes, kFloat, moved<1>, "bytes read and added up"},
     {"write", G::memory, kBytes, kFloat, moved<1>, "bytes written"},
     {"gemm", G::gemm, kGemm, kProducts, product,
@@ -262,6 +262,11 @@ std::span<const OperatorGroup> operator_groups() {
 
 std::span<const OperatorInfo> operators() {
   return kOperators;
+}
+
+bool moves_like_copies(const OperatorInfo& info) {
+  return (info.group == OperatorGroup::elementwise || info.group == OperatorGroup::compression) &&
+         info.dimensions.size() > 1;
 }
 
 const OperatorInfo* find_operator(std::string_view name) {

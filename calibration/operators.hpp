@@ -58,6 +58,12 @@ struct OperatorInfo {
 
 /// All operators, in the order in which they are measured.
 [[nodiscard]] std::span<const OperatorInfo> operators();
+/// Copies of bytes within the device's memory, in fp32.
+inline constexpr std::string_view kCopies = "copy";
+/// True if the bytes of an operator come out of the cache or of the memory as those of a copy do, so that its times may
+/// be deviations from those of copies (OperatorTable::from_copies).
+[[nodiscard]] bool moves_like_copies(const OperatorInfo& info);
+
 /// The operator of that name, or nullptr.
 [[nodiscard]] const OperatorInfo* find_operator(std::string_view name);
 

@@ -1,8 +1,11 @@
 #include "calibration/predictor.hpp"
 
 #include "calibration/median.hpp"
+#include "calibration/relevance.hpp"
 #include "calibration/table_fit.hpp"
+#include "sim/parallel.hpp"
 
+#include <deque>
 #include <mutex>
 #include <numeric>
 #include <utility>
@@ -13,12 +16,69 @@ namespace contend {
 namespace {
 
 constexpr std::size_t kFolds = 5;
+/// Fewer sizes of copies don't show where the cache ends.
+constexpr std::size_t kLeastCopies = 8;
+/// Copies are the baseline if errors are by so much less than with the roofline, which chance doesn't do.
+constexpr double kLeastGainOfCopies = 0.2;
 
-/// The table that a table of this operator corrects, or nullptr.
+/// The table whose predictions this one corrects, or nullptr.
 const OperatorTable* corrected_by(const OperatorTable& table, const CalibrationProfile& profile) {
   const OperatorInfo& info = *find_operator(table.name);
-  const OperatorTable* const like = info.same_work ? profile.table(info.like, table.type) : nullptr;
+  const OperatorTable* const like = info.same_work      ? profile.table(info.like, table.type)
+                                    : table.from_copies ? profile.table(kCopies, DataType::fp32)
+                                                        : nullptr;
   return like == nullptr || like->samples.empty() ? nullptr : like;
+}
+
+bool may_be_from_copies(const OperatorTable& table, const CalibrationProfile& profile) {
+  const OperatorTable* const copies = profile.table(kCopies, DataType::fp32);
+  return moves_like_copies(*find_operator(table.name)) && table.samples.size() >= kLeastForRelevance &&
+         copies != nullptr && copies->samples.size() >= kLeastCopies;
+}
+
+double mean(std::span<const double> all, std::span<const std::size_t> chosen) {
+  double sum = 0;
+  for (const std::size_t i : chosen) sum += all[i];
+  return sum / static_cast<double>(chosen.size());
+}
+
+/// A way to fit a table: what it corrects, and the fit without relevance. Stays where it is, since fits point to
+/// others.
+struct Candidate {
+  OperatorTable table;
+  std::optional<TableFit> corrected;
+  std::optional<TableFit> plain;
+
+  Candidate(const Candidate&) = delete;
+  Candidate& operator=(const Candidate&) = delete;
+  ~Candidate() = default;
+
+  Candidate(OperatorTable fitted, const CalibrationProfile& profile) : table{std::move(fitted)} {
+    if (const OperatorTable* const found = corrected_by(table, profile); found != nullptr) corrected.emplace(*found);
+    plain.emplace(fit());
+  }
+  [[nodiscard]] TableFit fit() const { return TableFit{table, corrected ? &*corrected : nullptr}; }
+};
+
+/// The candidate whose relevance predicts the judged samples best, and the errors of all samples with it.
+struct Choice {
+  const Candidate* candidate = nullptr;
+  std::vector<double> relevance;
+  std::vector<double> errors;
+};
+
+Choice choose(std::deque<Candidate>& candidates, std::span<const std::size_t> judged) {
+  Choice best;
+  double least = 0;
+  for (Candidate& each : candidates) {
+    each.table.relevance = each.plain->best_relevance(judged);
+    std::vector<double> errors = each.fit().errors();
+    const double error = mean(errors, judged);
+    if (best.candidate != nullptr && error >= (1 - kLeastGainOfCopies) * least) continue;
+    best = {&each, each.table.relevance, std::move(errors)};
+    least = error;
+  }
+  return best;
 }
 
 /// Fitted when it is first asked: a profile has many tables, a study uses few of them.
@@ -85,31 +145,47 @@ std::optional<RooflineFit> OperatorPredictor::roofline(std::string_view op, Data
 void OperatorPredictor::fit(OperatorTable& table, const CalibrationProfile& profile) {
   table.cross_validation = -1;
   table.relevance.clear();
+  table.from_copies = false;
   if (table.samples.empty()) return;
-  std::optional<TableFit> like;
-  if (const OperatorTable* const found = corrected_by(table, profile); found != nullptr) like.emplace(*found);
-  const TableFit* const corrected = like ? &*like : nullptr;
-  const TableFit plain{table, corrected};
-  const std::size_t samples = plain.errors().size();
+  std::deque<Candidate> candidates;
+  candidates.emplace_back(table, profile);
+  const std::vector<double>& errors = candidates.front().plain->errors();
+  const std::size_t samples = errors.size();
   if (samples == 0) return;
   if (find_operator(table.name)->dimensions.size() == 1) {  // there is nothing to choose
-    table.cross_validation = median_interval(plain.errors()).median;
+    table.cross_validation = median_interval(errors).median;
     return;
   }
-  std::vector<double> errors;
+  if (may_be_from_copies(table, profile)) {
+    OperatorTable other = table;
+    other.from_copies = true;
+    candidates.emplace_back(std::move(other), profile);
+  }
+  std::vector<double> judged_by_others;
   for (std::size_t fold = 0; fold < kFolds; ++fold) {
     std::vector<std::size_t> judged;
     for (std::size_t i = 0; i < samples; ++i)
       if (i % kFolds != fold) judged.push_back(i);
-    OperatorTable other = table;
-    other.relevance = plain.best_relevance(judged);
-    const TableFit fitted{other, corrected};
-    for (std::size_t i = fold; i < samples; i += kFolds) errors.push_back(fitted.errors()[i]);
+    const Choice choice = choose(candidates, judged);
+    for (std::size_t i = fold; i < samples; i += kFolds) judged_by_others.push_back(choice.errors[i]);
   }
-  table.cross_validation = median_interval(errors).median;
+  table.cross_validation = median_interval(judged_by_others).median;
   std::vector<std::size_t> all(samples);
   std::iota(all.begin(), all.end(), std::size_t{0});
-  table.relevance = plain.best_relevance(all);
+  const Choice choice = choose(candidates, all);
+  table.from_copies = choice.candidate->table.from_copies;
+  table.relevance = choice.relevance;
+}
+
+void OperatorPredictor::fit_all(CalibrationProfile& profile, unsigned threads) {
+  std::vector<OperatorTable*> independent, corrections;
+  for (OperatorTable& each : profile.tables)
+    (find_operator(each.name)->same_work ? corrections : independent).push_back(&each);
+  // A correction reads the fit of the table that it corrects, copies have none.
+  for (const std::vector<OperatorTable*>& turn : {independent, corrections}) {
+    const auto make = [&] { return [&](std::size_t i) { fit(*turn[i], profile); }; };
+    parallel_for(threads, turn.size(), make, [] { return false; });
+  }
 }
 
 }  // namespace contend

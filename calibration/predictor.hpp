@@ -35,10 +35,13 @@ class OperatorPredictor {
                                                   std::span<const std::int64_t> shape) const;
   /// The roofline on which a table's predictions build: the device's best rates. Nothing if there is no table.
   [[nodiscard]] std::optional<RooflineFit> roofline(std::string_view op, DataType type) const;
-  /// Sets the relevance of a table's features to those that predict its samples best from each other, and its
-  /// cross_validation to the median relative error of predicting each sample from all others, with the relevance that
-  /// the samples of the other four fifths choose. `profile` has the tables of similar operators. Takes up to a second.
+  /// Sets the relevance of a table's features, and for operators that mostly move bytes its baseline, to those that
+  /// predict its samples best from each other, and its cross_validation to the median relative error of predicting each
+  /// sample from all others, with what the samples of the other four fifths choose. `profile` has the tables of copies
+  /// and of similar operators. Takes up to ten seconds.
   static void fit(OperatorTable& table, const CalibrationProfile& profile);
+  /// The same for each table of the profile, in so many threads. The result doesn't depend on their number.
+  static void fit_all(CalibrationProfile& profile, unsigned threads);
 
  private:
   struct Fits;

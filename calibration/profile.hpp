@@ -27,6 +27,8 @@ struct OperatorTable {
   double cross_validation = -1;
   /// How much each feature of a shape matters (TableFit::feature_names()), in [0, 1]; empty: all equally.
   std::vector<double> relevance{};
+  /// What the surface's deviations are from: the time of a copy that moves as many bytes, or (false) the roofline.
+  bool from_copies = false;
 };
 
 /// An operation that could not be measured, and the reason.

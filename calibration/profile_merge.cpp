@@ -47,7 +47,8 @@ CalibrationProfile with_tables_of(CalibrationProfile base, const CalibrationProf
                    [&](const OperatorTable& a, const OperatorTable& b) { return key(a) < key(b); });
   const auto is_replaced = [&](std::string_view name, DataType type) { return other.has_samples(name, type); };
   for (OperatorTable& each : base.tables)
-    if (is_replaced(each.name, each.type) || is_replaced(find_operator(each.name)->like, each.type))
+    if (is_replaced(each.name, each.type) || is_replaced(find_operator(each.name)->like, each.type) ||
+        (each.from_copies && is_replaced(kCopies, DataType::fp32)))
       OperatorPredictor::fit(each, base);
   if (replaced.empty()) throw InputError{"the second profile has no samples"};
   if (base.libraries == other.libraries) return base;

@@ -60,6 +60,7 @@ void add_table(std::string& out, const OperatorTable& table) {
   out += fmt::format("  - op: {}\n    type: {}\n    cross_validation: {:.4g}\n", table.name, to_string(table.type),
                      table.cross_validation);
   if (!table.relevance.empty()) out += fmt::format("    relevance: [{}]\n", fmt::join(table.relevance, ", "));
+  if (table.from_copies) out += "    baseline: copy\n";
   out += fmt::format("    dimensions: [{}]\n", fmt::join(info->dimensions, ", "));
   out += table.samples.empty() ? "    samples: []\n" : "    samples:\n";
   // More digits than a measurement has would only make files longer.

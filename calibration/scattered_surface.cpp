@@ -15,7 +15,6 @@ namespace {
 /// Few enough for a look-up within microseconds, enough for the neighbours in all directions of a grid of four
 /// dimensions.
 constexpr std::size_t kNeighbours = 24;
-constexpr std::size_t kMaxTrials = 64;
 constexpr std::array kLengths{1.0, 2.0, 4.0, 8.0, 16.0};
 constexpr std::array kNoises{1e-4, 1e-2, 1e-1};
 
@@ -126,12 +125,10 @@ double ScatteredSurface::at(std::span<const double> where, std::span<const doubl
 double ScatteredSurface::error(std::span<const double> values, const SurfaceSettings& settings,
                                std::span<const double> extra_noise, std::span<const std::size_t> judged) const {
   if (size() < 2) return std::numeric_limits<double>::infinity();
-  const std::size_t all = judged.empty() ? size() : judged.size();
-  const std::size_t trials = std::min(all, kMaxTrials);
+  const std::size_t trials = judged.empty() ? size() : judged.size();
   double sum = 0;
   for (std::size_t trial = 0; trial < trials; ++trial) {
-    const std::size_t place = trial * all / trials;
-    const std::size_t i = judged.empty() ? place : judged[place];
+    const std::size_t i = judged.empty() ? trial : judged[trial];
     // Absolute, not squared: one disturbed sample should not decide.
     sum += std::abs(at(point(i), values, settings, i, extra_noise) - values[i]);
   }

@@ -6,6 +6,7 @@
 #include "sim/check.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -50,6 +51,7 @@ TableFit::TableFit(const OperatorTable& table, const TableFit* like)
     : info_{find_operator(table.name)},
       type_{table.type},
       like_{like},
+      from_copies_{table.from_copies},
       samples_{table.samples},
       relevance_{table.relevance},
       cross_validation_{table.relevance.empty() ? -1 : table.cross_validation} {
@@ -62,7 +64,7 @@ TableFit::TableFit(const OperatorTable& table, const TableFit* like)
     works_.back().deviation = std::min(sample.half_width / kNormalInterval, kMostDeviation);
     deviations_.push_back(works_.back().deviation);
     features_.push_back(features(sample.shape));
-    by_like_.push_back(like_ == nullptr ? 0 : like_->predict(sample.shape).seconds);
+    by_like_.push_back(like_ == nullptr ? 0 : by_like(sample.shape).seconds);
   }
   if (relevance_.empty()) relevance_.assign(features_.front().size(), 1.0);
   CONTEND_CHECK(relevance_.size() == features_.front().size(), "a relevance for each feature");
@@ -80,6 +82,13 @@ TableFit::TableFit(const OperatorTable& table, const TableFit* like)
     if (info_->dimensions.size() > 1) settings_ = surface_->best_settings(model_.corrections, extra_noise_);
   }
   find_errors();
+}
+
+Prediction TableFit::by_like(std::span<const std::int64_t> shape) const {
+  if (!from_copies_) return like_->predict(shape);
+  // A copy moves each byte twice.
+  const double copied = std::max(1.0, info_->work(shape, type_).bytes / 2);
+  return like_->predict(std::array{static_cast<std::int64_t>(copied)});
 }
 
 TimedWork TableFit::work(std::span<const std::int64_t> shape) const {
@@ -231,9 +240,9 @@ Prediction TableFit::predict(std::span<const std::int64_t> shape) const {
   const PredictionBasis basis = is_inside ? PredictionBasis::interpolated : PredictionBasis::extrapolated;
   const double error = expected_error(where, is_inside);
   if (like_ == nullptr) return {seconds(model_, where, work(shape), 0, kNothingSkipped), error, basis};
-  const Prediction by_like = like_->predict(shape);
-  return {seconds(model_, where, work(shape), by_like.seconds, kNothingSkipped),
-          std::hypot(error, by_like.relative_error), std::max(basis, by_like.basis)};
+  const Prediction like = by_like(shape);
+  return {seconds(model_, where, work(shape), like.seconds, kNothingSkipped), std::hypot(error, like.relative_error),
+          std::max(basis, like.basis)};
 }
 
 /// The relevance was chosen with these errors in view, so they are too small; cross-validation has chosen anew for

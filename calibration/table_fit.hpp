@@ -20,8 +20,8 @@ class TableFit {
   static constexpr std::size_t kLeastForError = 4;
 
   /// The table has at least one sample and its operator exists; its samples are sound. `like`, which outlives this fit,
-  /// is that of an operator with the same work: the surface is then one of deviations from its predictions instead of
-  /// the roofline.
+  /// is that of an operator with the same work, or of copies if the table is `from_copies`: the surface is then one of
+  /// deviations from its predictions instead of the roofline.
   explicit TableFit(const OperatorTable& table, const TableFit* like = nullptr);
 
   /// The features of a shape that tell samples of the operator apart: its dimensions, for products in less than 32 bits
@@ -46,6 +46,7 @@ class TableFit {
     std::vector<double> corrections;  ///< log(time / baseline) of each sample, including one left out of the fit
   };
 
+  [[nodiscard]] Prediction by_like(std::span<const std::int64_t> shape) const;
   [[nodiscard]] TimedWork work(std::span<const std::int64_t> shape) const;
   [[nodiscard]] std::vector<double> features(std::span<const std::int64_t> shape) const;
   /// The features in which samples differ, times their relevance.
@@ -66,6 +67,7 @@ class TableFit {
   const OperatorInfo* info_;
   DataType type_;
   const TableFit* like_;
+  bool from_copies_;
   std::vector<OperatorSample> samples_;  ///< ordered by shape
   std::vector<double> relevance_;        ///< of each feature
   double cross_validation_;              ///< of the table, if its relevance was chosen; else -1

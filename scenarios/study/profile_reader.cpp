@@ -94,6 +94,7 @@ struct RawTable {
   OperatorTable table;
   const YamlNode* dimensions = nullptr;
   const YamlNode* relevance = nullptr;
+  const YamlNode* baseline = nullptr;
   const YamlNode* samples = nullptr;
 };
 
@@ -120,6 +121,13 @@ const std::vector<Field<RawTable>>& table_fields() {
             codec.read(node, reading, raw.table.cross_validation);
           }),
       plain_field<RawTable>("relevance", false, node_of(&RawTable::relevance)),
+      plain_field<RawTable>("baseline", false,
+                            [](const YamlNode& node, const Reading& reading, RawTable& raw) {
+                              if (node.text != "copy" && node.text != "roofline")
+                                return reading.expected("roofline or copy", node);
+                              raw.table.from_copies = node.text == "copy";
+                              raw.baseline = &node;
+                            }),
       plain_field<RawTable>("dimensions", true, node_of(&RawTable::dimensions)),
       plain_field<RawTable>("samples", true, node_of(&RawTable::samples)),
   };
@@ -216,9 +224,19 @@ void check_type(const OperatorInfo& info, const RawTable& raw, const YamlNode& n
                                            join(names)));
 }
 
+/// A table that is made from copies needs them.
+void check_baselines(const std::vector<std::pair<std::string, const YamlNode*>>& from_copies, const Reading& outer,
+                     const CalibrationProfile& profile) {
+  if (profile.has_samples(kCopies, DataType::fp32)) return;
+  for (const auto& [key, node] : from_copies)
+    Reading{outer.source, key, outer.complaints}.complain(node->place, "the profile has no samples of copies",
+                                                          "without them, leave out this line");
+}
+
 void read_tables(const YamlNode& list, const Reading& outer, CalibrationProfile& profile) {
   if (list.kind != Kind::sequence) return outer.expected("a list of operators", list);
   std::set<std::pair<std::string, DataType>> seen;
+  std::vector<std::pair<std::string, const YamlNode*>> from_copies;  // keys of their tables
   for (std::size_t i = 0; i < list.items.size(); ++i) {
     const std::string key = fmt::format("{}[{}]", outer.key, i);
     const Reading reading{outer.source, key, outer.complaints};
@@ -239,11 +257,18 @@ void read_tables(const YamlNode& list, const Reading& outer, CalibrationProfile&
     const OperatorInfo& info = *find_operator(raw.table.name);
     check_type(info, raw, node, reading);
     check_dimensions(info, *raw.dimensions, reading);
+    if (raw.table.from_copies) {
+      if (moves_like_copies(info))
+        from_copies.emplace_back(key + ".baseline", raw.baseline);
+      else
+        reading.complain(raw.baseline->place, fmt::format("the baseline of {} is the roofline", info.name));
+    }
     if (raw.relevance != nullptr && reading.complaints.size() == before)
       read_relevance(info, *raw.relevance, reading, raw.table);
     if (reading.complaints.size() == before) SampleReader{info, reading}.read(*raw.samples, raw.table.samples);
     profile.tables.push_back(std::move(raw.table));
   }
+  check_baselines(from_copies, outer, profile);
 }
 
 void read_shape(const YamlNode& node, const Reading& reading, OperatorShape& shape) {

@@ -24,7 +24,13 @@ TEST_CASE("a profile as a file") {
                      .samples = {{{1, 128, 64, 32}, 1.23e-05, 0.004, 12}, {{1, 256, 64, 32}, 0.5, 0, 6}},
                      .cross_validation = 0.03,
                      .relevance = {0, 1, 0.5, 0.25, 1, 0}},
-                    {.name = "copy", .type = DataType::fp32, .samples = {}, .cross_validation = -1}};
+                    {.name = "copy", .type = DataType::fp32, .samples = {}, .cross_validation = -1},
+                    {.name = "softmax",
+                     .type = DataType::fp32,
+                     .samples = {{{64, 64}, 1e-05, 0, 6}},
+                     .cross_validation = -1,
+                     .relevance = {},
+                     .from_copies = true}};
   profile.skipped = {{.name = "gemm", .type = DataType::fp8, .shape = {}, .reason = "no"},
                      {.name = "gemm", .type = DataType::fp32, .shape = {1, 2, 3, 4}, .reason = "out of memory"}};
   CHECK(to_yaml(profile) == R"(schema_version: 1
@@ -61,6 +67,13 @@ operators:
     cross_validation: -1
     dimensions: [bytes]
     samples: []
+  - op: softmax
+    type: fp32
+    cross_validation: -1
+    baseline: copy
+    dimensions: [rows, width]
+    samples:
+      - [64, 64, 1e-05, 0, 6]
 skipped:
   - {op: gemm, type: fp8, shape: [], reason: "no"}
   - {op: gemm, type: fp32, shape: [1, 2, 3, 4], reason: "out of memory"}

@@ -95,6 +95,60 @@ TEST_CASE("relevance: errors of samples are no smaller than cross-validation say
   CHECK(errors[errors.size() / 2] == near(0.2));
 }
 
+TEST_CASE("a table is one of deviations from copies where a cache shows") {
+  const auto copy_s = [](double bytes) {
+    const double cached = std::min(bytes, 50e6);
+    return 2e-6 + cached / 5e12 + (bytes - cached) / 1e12;
+  };
+  // Wide rows take 2% longer with each factor of two.
+  const auto rows_s = [&](std::int64_t height, std::int64_t width) {
+    return (1 + 0.02 * std::log2(static_cast<double>(width))) * copy_s(4.0 * static_cast<double>(height * width));
+  };
+  CalibrationProfile with;
+  OperatorTable copies{.name = "copy", .type = DataType::fp32, .samples = {}};
+  for (std::int64_t bytes = 4096; bytes <= std::int64_t{1} << 30; bytes *= 2)
+    copies.samples.push_back({{bytes}, copy_s(2.0 * static_cast<double>(bytes)), 1e-3, 20});
+  OperatorTable rows{.name = "layer_norm", .type = DataType::bf16, .samples = {}};
+  for (std::int64_t height = 64; height <= 65'536; height *= 4)
+    for (std::int64_t width = 64; width <= 16'384; width *= 4)
+      rows.samples.push_back({{height, width}, rows_s(height, width), 1e-3, 20});
+  with.tables = {copies, rows};
+  CalibrationProfile without;
+  without.tables = {rows};
+  OperatorPredictor::fit_all(with, 1);
+  OperatorPredictor::fit_all(without, 1);
+  CHECK(with.tables[1].from_copies);
+  CHECK_FALSE(without.tables[0].from_copies);
+  const OperatorPredictor copied{with}, plain{without};
+  double of_copied = 0, of_plain = 0;
+  for (const std::int64_t height : {700, 3000, 9000, 20'000})
+    for (const std::int64_t width : {150, 700, 3000, 8000}) {
+      const std::vector<std::int64_t> shape{height, width};
+      const auto error = [&](const OperatorPredictor& predictor) {
+        const Prediction found = predictor.predict("layer_norm", DataType::bf16, shape).value();
+        return std::abs(found.seconds / rows_s(height, width) - 1);
+      };
+      of_copied += error(copied);
+      of_plain += error(plain);
+    }
+  CHECK(of_copied < of_plain / 2);
+}
+
+TEST_CASE("fits in several threads are those in one") {
+  CalibrationProfile profile;
+  for (const double reach : {1.0, 2.0}) profile.tables.push_back(cast_table(reach));
+  profile.tables[1].type = DataType::fp16;
+  CalibrationProfile other = profile, one_by_one = profile;
+  OperatorPredictor::fit_all(profile, 1);
+  OperatorPredictor::fit_all(other, 4);
+  for (OperatorTable& each : one_by_one.tables) OperatorPredictor::fit(each, one_by_one);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(profile.tables[i].cross_validation == other.tables[i].cross_validation);
+    CHECK(profile.tables[i].relevance == other.tables[i].relevance);
+    CHECK(profile.tables[i].cross_validation == one_by_one.tables[i].cross_validation);
+  }
+}
+
 TEST_CASE("relevance: products in less than 32 bits have their alignment") {
   CHECK(TableFit::feature_names(*find_operator("gemm"), DataType::bf16) ==
         std::vector<std::string_view>{"batch", "m", "n", "k", "alignment", "bytes", "flops"});

@@ -162,6 +162,26 @@ TEST_CASE("a table may say how much each feature of a shape matters") {
   CHECK(profile_complaints(with("most")).find("expected a list") != std::string::npos);
 }
 
+TEST_CASE("a table may deviate from copies, if there are some and the operator moves bytes as they do") {
+  const std::string copies =
+      "  - {op: copy, type: fp32, dimensions: [bytes], samples: [[4096, 1e-6, 0, 9], [8192, 2e-6, 0, 9]]}\n";
+  const auto with = [](const std::string& other, const std::string& op, const std::string& dimensions,
+                       const std::string& baseline) {
+    return kHead + "operators:\n" + other +
+           fmt::format("  - op: {}\n    type: fp32\n    baseline: {}\n    dimensions: [{}]\n    samples: []\n", op,
+                       baseline, dimensions) +
+           "skipped: []\n";
+  };
+  CHECK(parse_profile(with(copies, "softmax", "rows, width", "copy"), "gpu.yaml").tables[1].from_copies);
+  CHECK_FALSE(parse_profile(with(copies, "softmax", "rows, width", "roofline"), "gpu.yaml").tables[1].from_copies);
+  CHECK(contains(profile_complaints(with("", "softmax", "rows, width", "copy")),
+                 "gpu.yaml:21:15: operators[0].baseline: the profile has no samples of copies"));
+  CHECK(contains(profile_complaints(with(copies, "softmax", "rows, width", "copies")), "expected roofline or copy"));
+  CHECK(contains(profile_complaints(with(copies, "gemm", "batch, m, n, k", "copy")),
+                 "operators[1]: the baseline of gemm is the roofline"));
+  CHECK(contains(profile_complaints(with("", "copy", "bytes", "copy")), "the baseline of copy is the roofline"));
+}
+
 TEST_CASE("one table an operator and number format; few complaints of many") {
   CHECK(contains(profile_complaints(kHead + kGemm + kGemm.substr(kGemm.find('\n') + 1) + kSkipped),
                  "operators[1]: gemm in fp32 has a table already"));
