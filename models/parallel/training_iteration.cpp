@@ -141,6 +141,14 @@ class GraphBuilder {
     return lane.turn = turn;
   }
 
+  /// How long a pass's results are sent between servers to the rank of the next stage, or of the one before.
+  [[nodiscard]] Time passes_on(int stage, PassKind kind) const {
+    if (job_.message_between_servers.empty() || kind == PassKind::backward_weight) return {};
+    const int below = kind == PassKind::forward ? stage : stage - 1;  // the message goes between it and the next stage
+    const bool is_end = below < 0 || below + 1 >= plan_.stages;
+    return is_end ? Time{} : job_.message_between_servers[static_cast<std::size_t>(below)];
+  }
+
   void add_rank(std::size_t rank) {
     Lane lane;
     lane.first_use.resize(plan_.stage_of[rank].size());
@@ -247,8 +255,8 @@ class GraphBuilder {
     std::vector<OpId> use(units.size());
     std::vector<PassOps> parts(buckets.size());
     std::vector<std::vector<OpId>> experts(buckets.size());  // of a planned exchange: collectives of their gradients
-    const auto add = [&](std::size_t first, std::size_t last, const std::string& part) {
-      Time duration, sends;
+    const auto add = [&](std::size_t first, std::size_t last, const std::string& part, bool is_end) {
+      Time duration, sends = is_end ? passes_on(stage, pass.kind) : Time{};
       std::vector<const PassTraffic*> traffic;
       for (std::size_t u = first; u <= last; ++u) {
         duration += units[u].of(pass.kind);
@@ -266,7 +274,7 @@ class GraphBuilder {
       return made;
     };
     if (!cut) {
-      add(0, units.size() - 1, name);
+      add(0, units.size() - 1, name, true);
     } else {
       for (std::size_t i = 0; i < buckets.size(); ++i) {
         const std::size_t b = pass.kind == PassKind::forward ? i : buckets.size() - 1 - i;
@@ -280,7 +288,7 @@ class GraphBuilder {
           gathered.push_back(bring_activations(rank, lane, moved, left_[{place, b}], part));
         if (moved > Bytes{} && pass.kind == PassKind::forward && lane.left_before.valid())
           gathered.push_back(lane.left_before);
-        parts[b] = add(buckets[b].first, buckets[b].last, part);
+        parts[b] = add(buckets[b].first, buckets[b].last, part, i + 1 == buckets.size());
         if (moved > Bytes{} && pass.kind == PassKind::forward) {
           lane.left_before = lane.left;
           lane.left = left_[{place, b}] = send_to_host(rank, lane, moved, {lane.before}, "activations of " + part);
@@ -426,6 +434,7 @@ class GraphBuilder {
     for (const PipelinePass& pass : step.passes()) {
       const auto stage = static_cast<std::size_t>(plan_.stage(rank, pass));
       for (const ModelUnit& unit : job_.units[stage]) sends += unit.between_servers(pass.kind);
+      sends += passes_on(static_cast<int>(stage), pass.kind);
       gives = gives || (exchanges_[stage] && reduces(pass.kind, is_last(pass)));
     }
     ops.turn = take_turn(rank, lane, step_name(plan_, rank, step), sends, before, gives);
@@ -466,29 +475,47 @@ class GraphBuilder {
     return add_part(rank, name, duration, sends, lane, true);
   }
 
-  void connect(const PassOps& from, const PassOps& to, std::size_t sender, std::size_t receiver, Bytes bytes,
+  /// Connects the passes of two stages; returns the message, if there is one.
+  OpId connect(const PassOps& from, const PassOps& to, std::size_t sender, std::size_t receiver, Bytes bytes,
                std::string name) {
     const auto wait = [&](OpId before) {
       graph_.add_dependency(before, to.first);
       if (to.turn.valid()) graph_.add_dependency(before, to.turn);
     };
-    if (sender == receiver) return wait(from.last);
+    if (sender == receiver) {
+      wait(from.last);
+      return {};
+    }
     const OpId message = job_.joint ? graph_.add_joint_message(std::move(name), roles_[sender], roles_[receiver], bytes)
                                     : graph_.add_message(std::move(name), roles_[sender], roles_[receiver], bytes);
     graph_.add_dependency(from.last, message);
     wait(message);
+    return message;
   }
 
   void add_messages() {
+    // What each rank sends between servers, after which operation; these are numbered in the order of its passes.
+    std::vector<std::map<OpId, OpId>> sent(plan_.ranks());
     for (int batch = 0; batch < plan_.micro_batches; ++batch) {
       for (int stage = 0; stage + 1 < plan_.stages; ++stage) {
         const auto lower = static_cast<std::size_t>(plan_.place(batch, stage).rank);
         const auto upper = static_cast<std::size_t>(plan_.place(batch, stage + 1).rank);
         const Bytes bytes = job_.messages[static_cast<std::size_t>(stage)];
-        connect(forward_[at(stage, batch)], forward_[at(stage + 1, batch)], lower, upper, bytes,
-                fmt::format("activations {} stage {}", batch, stage));
-        connect(gradient_[at(stage + 1, batch)], gradient_[at(stage, batch)], upper, lower, bytes,
-                fmt::format("gradients {} stage {}", batch, stage + 1));
+        const PassOps &forward = forward_[at(stage, batch)], &gradient = gradient_[at(stage + 1, batch)];
+        const OpId there = connect(forward, forward_[at(stage + 1, batch)], lower, upper, bytes,
+                                   fmt::format("activations {} stage {}", batch, stage));
+        const OpId back = connect(gradient, gradient_[at(stage, batch)], upper, lower, bytes,
+                                  fmt::format("gradients {} stage {}", batch, stage + 1));
+        if (passes_on(stage, PassKind::forward) == Time{} || lower == upper) continue;
+        sent[lower].emplace(forward.last, there);
+        sent[upper].emplace(gradient.last, back);
+      }
+    }
+    for (const std::map<OpId, OpId>& messages : sent) {
+      OpId before;
+      for (const auto& [after, message] : messages) {
+        if (before.valid()) graph_.add_dependency(before, message);
+        before = message;
       }
     }
   }
@@ -502,8 +529,11 @@ class GraphBuilder {
         const Bytes bytes{elements * job_.gradient_bytes};
         sent.push_back(job_.joint ? graph_.add_joint_message(name, roles_[from], roles_[to], bytes)
                                   : graph_.add_message(name, roles_[from], roles_[to], bytes));
-        graph_.add_dependency(lanes_[from].before, sent.back());
-        for (const OpId op : lanes_[from].gradients) graph_.add_dependency(op, sent.back());
+        // An all-reduce of the two begins when both have reduced theirs.
+        for (const std::size_t rank : {from, to}) {
+          graph_.add_dependency(lanes_[rank].before, sent.back());
+          for (const OpId op : lanes_[rank].gradients) graph_.add_dependency(op, sent.back());
+        }
       }
       for (const std::size_t rank : {one, other})
         lanes_[rank].copies.insert(lanes_[rank].copies.end(), sent.begin(), sent.end());

@@ -95,9 +95,12 @@ struct TrainingIteration {
   PassGroups in_network{};  ///< whose collectives are operations of the graph, not parts of passes
   bool joint = true;        ///< the messages of a pipeline rank are one transfer (Op::joint)
   /// GPUs of a server, which ranks fill one after the other, if collectives of gradients and weights between servers
-  /// take turns with those that are parts of passes (ModelUnit::forward_between_servers): they go when the passes send
-  /// nothing, as in Pan et al., FSMoE, arXiv 2501.10714. 0: they don't, as the network has all of them.
+  /// take turns with those that are parts of passes (ModelUnit::forward_between_servers) and with messages: they go
+  /// when these send nothing, as in Pan et al., FSMoE, arXiv 2501.10714. 0: they don't, as the network has all of them.
   int turns_per_server = 0;
+  /// [model stage but the last]: for how long its message, and the one that comes back, sends between servers. Empty,
+  /// like 0: not at all.
+  std::vector<Time> message_between_servers{};
 
   [[nodiscard]] int ranks_of_stage() const { return tensor * context * data; }
   /// The ranks among which gradients of dense weights are added up, and those of experts.
@@ -136,10 +139,12 @@ struct TrainingIteration {
 /// collectives of a rank go one at a time through a channel of their own. Where two pipeline ranks have a stage
 /// (DualPipe) or the embedding of a tied head, each sends its gradients of that to the other, once they have been
 /// reduced, and the updates wait for them.
-/// Where collectives between servers take turns, a timer beside each pass lasts as long as the pass sends. The
+/// Where collectives between servers take turns, a timer beside each pass lasts as long as the pass sends, and the
+/// message with its results. The
 /// collectives of a rank and these timers go one after another, in the order in which they can begin; passes wait for
 /// no timer, but the update does for the last one. Planned collectives take turns likewise with those of experts.
-/// Weights that are gathered after the update, and messages, take no turns.
+/// Messages between servers go one after another from each rank, and wait for no collective. Weights that are gathered
+/// after the update take no turns.
 /// A planned exchange begins, unit by unit, with the last backward pass of its stage, kernels of its compression
 /// execute between units, and the updates wait for all of it.
 [[nodiscard]] IterationGraph training_graph(const TrainingIteration& iteration);

@@ -478,6 +478,7 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
         unit.backward_between_servers = std::min(times.between_servers(unit.backward_traffic), unit.backward_input);
       }
     }
+    job.message_between_servers = planner.between_servers(messages);
   } else {
     for (std::size_t kind = 0; kind < kPassGroups; ++kind)
       job.in_network[kind] = of_all.leaves_servers(static_cast<PassGroup>(kind));

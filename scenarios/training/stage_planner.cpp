@@ -149,6 +149,24 @@ std::vector<StageMessage> StagePlanner::messages() {
   return all;
 }
 
+bool StagePlanner::leaves_servers(int stage) const {
+  const int ranks = job_.ranks_of_stage(), per_server = scenario_.cluster.gpus_per_server;
+  return std::ranges::any_of(job_.plan.paths, [&](const std::vector<StagePlace>& path) {
+    const int from = static_cast<int>(path[static_cast<std::size_t>(stage)].rank) * ranks;
+    const int to = static_cast<int>(path[static_cast<std::size_t>(stage) + 1].rank) * ranks;
+    for (int i = 0; i < ranks; ++i)
+      if ((from + i) / per_server != (to + i) / per_server) return true;
+    return false;
+  });
+}
+
+std::vector<Time> StagePlanner::between_servers(const std::vector<StageMessage>& messages) {
+  std::vector<Time> all;
+  for (int stage = 0; stage + 1 < job_.plan.stages; ++stage)
+    all.push_back(leaves_servers(stage) ? alone(stage, messages[static_cast<std::size_t>(stage)].bytes) : Time{});
+  return all;
+}
+
 /// The time of the collectives of a stage's gradients and weights in an iteration, in an empty network.
 Time StagePlanner::exchange(int stage, const RankParameters& parameters) {
   UnitTimes& times = of_stage(stage);

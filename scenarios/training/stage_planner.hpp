@@ -43,6 +43,8 @@ class StagePlanner {
   /// By model stage but the last: its message to the next one, compressed as the entry says. A message between stages
   /// of one rank is never compressed, as it isn't sent.
   [[nodiscard]] std::vector<StageMessage> messages();
+  /// For how long each of these sends between servers, in an empty network; 0 for those that stay inside.
+  [[nodiscard]] std::vector<Time> between_servers(const std::vector<StageMessage>& messages);
   /// The layers of each stage, as the entry gives them, as even as can be, or such that the longest stage is as short
   /// as possible (balanced_layers()). A stage then takes what it computes for a micro-batch in both passes, the
   /// messages that it receives, and its part of the exchange of gradients and weights of an iteration. Throws
@@ -60,6 +62,7 @@ class StagePlanner {
   [[nodiscard]] Time alone(int stage, Bytes bytes);
   [[nodiscard]] std::size_t rank_of(int stage) const;
   [[nodiscard]] bool is_sent(int stage) const;
+  [[nodiscard]] bool leaves_servers(int stage) const;
 
   const Scenario& scenario_;
   const TrainingEntry& entry_;

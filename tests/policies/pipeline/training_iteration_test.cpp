@@ -128,6 +128,34 @@ TEST_CASE("gradients wait as well for what passes of other stages send") {
   CHECK(end_of(merged, 1) > before);
 }
 
+TEST_CASE("messages between servers go one after another from a rank, and gradients when it sends nothing") {
+  // GPipe: F on rank 0 at 0-20 and 20-40, messages of 30 at 20-50 and then 50-80; F on rank 1 50-70, 80-100; B 100-140
+  // and 140-180, messages 140-170 and 180-210; B on rank 0 170-210, 210-250.
+  TrainingIteration job = job_of(plan_of("gpipe", 2, 2), 1, Sharding::none);
+  job.messages = {Bytes{30}};
+  job.turns_per_server = 1;
+  job.message_between_servers = {ns(30)};
+  CHECK(end_of(job, 1) == 257);
+  job.message_between_servers = {};  // 40-70 instead of 50-80
+  CHECK(end_of(job, 1) == 247);
+
+  // One micro-batch: F 0-20, message 20-40, F 40-60, B of the second unit 60-80, its gradients 80-180; of the first
+  // unit 80-100, message 100-120; B on rank 0 120-160. Rank 1 sends for 120 from 80 on.
+  job = job_of(plan_of("1f1b", 2, 1), 2, Sharding::none);
+  for (ModelUnit& unit : job.units[0]) unit.dense_elements = 0;
+  job.units[1][0].dense_elements = 0;
+  job.units[1][1].dense_elements = 100;
+  job.messages = {Bytes{20}};
+  CHECK(end_of(job, 1) == 187);
+  job.turns_per_server = 1;
+  job.message_between_servers = {ns(20)};
+  CHECK(end_of(job, 1) == 207);
+  // Inside servers of four ranks neither takes a turn.
+  job.turns_per_server = 4;
+  job.message_between_servers = {Time{}};
+  CHECK(end_of(job, 1) == 187);
+}
+
 TEST_CASE("ZeRO-1 gathers the weights after the update, while the units before them compute") {
   // The weights of the first unit come 5 after the update, those of the second before its turn.
   const TrainingIteration job = job_of(plan_of("1f1b", 1, 2), 2, Sharding::optimizer);
@@ -279,6 +307,17 @@ TEST_CASE("the embedding of a tied head is added up between the first and the la
   CHECK(end_of(job, 1) == 166);
   job.joint = false;
   CHECK(end_of(job, 1) == 166);
+  // Neither sends before both have reduced their gradients: each waits for two collectives and two passes.
+  job.data = 2;
+  const IterationGraph graph = training_graph(job);
+  std::size_t copies = 0, waits = 0;
+  for (const Dependency& each : graph.dependencies()) {
+    if (graph.ops()[each.after.index()].name.find("copies") == std::string::npos) continue;
+    waits += graph.ops()[each.before.index()].kind == OpKind::collective ? 1U : 0U;
+  }
+  for (const Op& op : graph.ops()) copies += op.name.find("copies") == std::string::npos ? 0U : 1U;
+  CHECK(copies == 2);
+  CHECK(waits == 4);
   // Where both are on one rank nothing is sent.
   TrainingIteration folded = job_of(plan_of("zb-v", 2, 4), 1, Sharding::none);
   const std::int64_t before = end_of(folded, 1);
