@@ -1,5 +1,6 @@
 #include "models/parallel/training_iteration.hpp"
 
+#include "models/parallel/gradient_buckets.hpp"
 #include "models/parallel/planned_exchange.hpp"
 #include "sim/check.hpp"
 
@@ -19,12 +20,6 @@ bool gives_weights(PassKind kind) {
   return kind == PassKind::backward || kind == PassKind::backward_weight;
 }
 
-/// Units of a stage whose gradients or weights are exchanged together.
-struct Bucket {
-  std::size_t first = 0, last = 0;  ///< units, both included
-  std::int64_t dense = 0, expert = 0;
-};
-
 class GraphBuilder {
  public:
   explicit GraphBuilder(const TrainingIteration& iteration)
@@ -34,8 +29,8 @@ class GraphBuilder {
     for (std::size_t rank = 0; rank < plan_.ranks(); ++rank)
       streams_.push_back(graph_.add_channel(fmt::format("exchange of pipeline rank {}", rank), 1, Bytes{1}));
     for (std::size_t stage = 0; stage < job_.units.size(); ++stage) {
-      buckets_.push_back(buckets_of(stage));
-      exchanges_.push_back(std::ranges::any_of(buckets_.back(), [&](const Bucket& bucket) {
+      buckets_.push_back(gradient_buckets(job_, stage));
+      exchanges_.push_back(std::ranges::any_of(buckets_.back(), [&](const GradientBucket& bucket) {
         return job_.reads_weights || job_.sends_gradients || (bucket.dense > 0 && job_.dense_groups().size > 1) ||
                (bucket.expert > 0 && job_.expert_groups().size > 1);
       }));
@@ -80,36 +75,15 @@ class GraphBuilder {
     return job_.sharding == Sharding::optimizer || job_.sharding == Sharding::gradients;
   }
 
-  /// True if activations of the stage lie on the host between its passes.
-  [[nodiscard]] bool moves(std::size_t stage) const {
-    return std::ranges::any_of(job_.units[stage], [](const ModelUnit& unit) { return unit.offloaded > Bytes{}; });
-  }
-
-  /// The buckets of a stage in forward order; they are filled from the end on, as gradients become ready.
-  [[nodiscard]] std::vector<Bucket> buckets_of(std::size_t stage) const {
-    std::vector<Bucket> buckets;
-    for (std::size_t u = job_.units[stage].size(); u-- > 0;) {
-      const ModelUnit& unit = job_.units[stage][u];
-      const bool is_full = !buckets.empty() && (shards(Sharding::weights) || moves(stage) || !job_.planned.empty() ||
-                                                buckets.back().dense + buckets.back().expert >= job_.bucket);
-      if (buckets.empty() || is_full) buckets.push_back({u, u, 0, 0});
-      buckets.back().first = u;
-      buckets.back().dense += unit.dense_elements;
-      buckets.back().expert += unit.expert_elements;
-    }
-    std::reverse(buckets.begin(), buckets.end());
-    return buckets;
-  }
-
   /// Adds the collectives of a bucket, among dense ranks and among those with the same experts: all-reduces among all
   /// that have them, others among those that share out a copy.
-  std::vector<OpId> exchange(std::size_t rank, Lane& lane, CollectiveKind kind, const Bucket& bucket,
+  std::vector<OpId> exchange(std::size_t rank, Lane& lane, CollectiveKind kind, const GradientBucket& bucket,
                              const std::string& name, int element_bytes) {
     const bool all = kind == CollectiveKind::all_reduce;
     return exchange(rank, lane, kind, bucket, name, element_bytes, all ? job_.dense_groups() : job_.dense_shards(),
                     all ? job_.expert_groups() : job_.expert_shards());
   }
-  std::vector<OpId> exchange(std::size_t rank, Lane& lane, CollectiveKind kind, const Bucket& bucket,
+  std::vector<OpId> exchange(std::size_t rank, Lane& lane, CollectiveKind kind, const GradientBucket& bucket,
                              const std::string& name, int element_bytes, RankGroups dense, RankGroups experts) {
     std::vector<OpId> ops;
     const auto add = [&](std::int64_t elements, RankGroups groups, const char* which) {
@@ -235,7 +209,7 @@ class GraphBuilder {
   }
   /// True if the pass is cut at its units, because some of them wait for weights or give gradients.
   [[nodiscard]] bool is_cut(const PipelinePass& pass, int stage, const Lane& lane, bool is_last) const {
-    if (moves(static_cast<std::size_t>(stage)) && pass.kind != PassKind::backward_weight) return true;
+    if (moves_activations(job_, static_cast<std::size_t>(stage)) && pass.kind != PassKind::backward_weight) return true;
     if (!exchanges_[static_cast<std::size_t>(stage)]) return false;
     if (shards(Sharding::weights)) return pass.kind == PassKind::forward || job_.reshard || gives_weights(pass.kind);
     const bool is_first =
@@ -250,7 +224,7 @@ class GraphBuilder {
     std::vector<OpId>& first_use = lane.first_use[static_cast<std::size_t>(pass.chunk)];
     const bool is_first = pass.kind == PassKind::forward && first_use.empty();
     const bool cut = is_cut(pass, stage, lane, is_last);
-    const std::vector<Bucket>& buckets = buckets_[static_cast<std::size_t>(stage)];
+    const std::vector<GradientBucket>& buckets = buckets_[static_cast<std::size_t>(stage)];
     PassOps ops;
     std::vector<OpId> use(units.size());
     std::vector<PassOps> parts(buckets.size());
@@ -295,7 +269,7 @@ class GraphBuilder {
         }
         for (const OpId op : gathered) graph_.add_dependency(op, parts[b].first);
         if (!reduces(pass.kind, is_last)) continue;
-        Bucket sent = buckets[b];
+        GradientBucket sent = buckets[b];
         if (!job_.planned.empty()) sent.dense = 0;
         const auto had = static_cast<std::ptrdiff_t>(lane.gradients.size());
         reduce(rank, lane, sent, part, is_last);
@@ -308,7 +282,8 @@ class GraphBuilder {
   }
 
   /// Weights of a unit are gathered while the unit before it computes, so from the end of that before on.
-  std::vector<OpId> gather_for_use(std::size_t rank, Lane& lane, const Bucket& bucket, const std::string& name) {
+  std::vector<OpId> gather_for_use(std::size_t rank, Lane& lane, const GradientBucket& bucket,
+                                   const std::string& name) {
     const OpId from = lane.two_before;
     std::vector<OpId> ops = exchange(rank, lane, CollectiveKind::all_gather, bucket, name, job_.weight_bytes);
     for (const OpId op : ops) {
@@ -322,7 +297,7 @@ class GraphBuilder {
   }
 
   /// A rank reads its share of a unit's weights from outside of its GPU, one unit after the other.
-  OpId read_weights(std::size_t rank, Lane& lane, const Bucket& bucket, const std::string& name) {
+  OpId read_weights(std::size_t rank, Lane& lane, const GradientBucket& bucket, const std::string& name) {
     const std::int64_t elements =
         share_of(bucket.dense, job_.dense_shards()) + share_of(bucket.expert, job_.expert_shards());
     const OpId read = add_copy(graph_, {fmt::format("read of weights of {}", name), roles_[rank],
@@ -358,7 +333,7 @@ class GraphBuilder {
   }
 
   /// Reduced gradients go to the host, which waits for them with the update.
-  void send_gradients(std::size_t rank, Lane& lane, const Bucket& bucket, const std::string& name,
+  void send_gradients(std::size_t rank, Lane& lane, const GradientBucket& bucket, const std::string& name,
                       std::vector<OpId> reduced) {
     const std::int64_t elements =
         job_.kept_of(bucket.dense, job_.dense_shards()) + job_.kept_of(bucket.expert, job_.expert_shards());
@@ -401,7 +376,7 @@ class GraphBuilder {
     if (leaves) lane.since.insert(lane.since.end(), since.begin(), since.end());
   }
 
-  void reduce(std::size_t rank, Lane& lane, const Bucket& bucket, const std::string& name, bool is_last) {
+  void reduce(std::size_t rank, Lane& lane, const GradientBucket& bucket, const std::string& name, bool is_last) {
     const CollectiveKind kind =
         shards(Sharding::optimizer) ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
     const std::vector<OpId> reduced = exchange(rank, lane, kind, bucket, name, job_.gradient_bytes);
@@ -412,7 +387,7 @@ class GraphBuilder {
     if (!shards(Sharding::optimizer) || !is_last || job_.copies().size < 2)
       return send_gradients(rank, lane, bucket, name, reduced);
     std::vector<OpId> added_up;
-    Bucket shares = bucket;
+    GradientBucket shares = bucket;
     shares.dense = share_of(bucket.dense, job_.dense_shards());
     shares.expert = share_of(bucket.expert, job_.expert_shards());
     for (const OpId op : exchange(rank, lane, CollectiveKind::all_reduce, shares, "copies of " + name,
@@ -445,7 +420,7 @@ class GraphBuilder {
         std::vector<OpId>& first_use = lane.first_use[static_cast<std::size_t>(pass.chunk)];
         if (first_use.empty()) first_use.assign(job_.units[stage].size(), ops.first);
       } else if (reduces(pass.kind, is_last(pass))) {
-        for (const Bucket& bucket : buckets_[stage]) reduce(rank, lane, bucket, pass_name(pass), is_last(pass));
+        for (const GradientBucket& bucket : buckets_[stage]) reduce(rank, lane, bucket, pass_name(pass), is_last(pass));
       }
     }
   }
@@ -582,7 +557,7 @@ class GraphBuilder {
   void gather_after_update(std::size_t rank, Lane& lane, OpId update) {
     for (std::size_t chunk = 0; chunk < plan_.stage_of[rank].size(); ++chunk) {
       const int stage = plan_.stage_of[rank][chunk];
-      for (const Bucket& bucket : buckets_[static_cast<std::size_t>(stage)]) {
+      for (const GradientBucket& bucket : buckets_[static_cast<std::size_t>(stage)]) {
         const std::string name = fmt::format("weights of stage {} part {}", stage, bucket.first);
         for (const OpId op : exchange(rank, lane, CollectiveKind::all_gather, bucket, name, job_.weight_bytes)) {
           graph_.add_dependency(update, op);
@@ -599,7 +574,7 @@ class GraphBuilder {
   IterationGraph graph_;
   std::vector<RoleId> roles_;
   std::vector<ChannelId> streams_;
-  std::vector<std::vector<Bucket>> buckets_;                  // by stage
+  std::vector<std::vector<GradientBucket>> buckets_;          // by stage
   std::vector<bool> exchanges_;                               // by stage: gradients or weights go to other ranks
   std::vector<PassOps> forward_, gradient_;                   // by stage and micro-batch
   std::vector<Lane> lanes_;                                   // by rank

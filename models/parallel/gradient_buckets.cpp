@@ -1,0 +1,27 @@
+#include "models/parallel/gradient_buckets.hpp"
+
+#include <algorithm>
+
+namespace contend {
+
+bool moves_activations(const TrainingIteration& job, std::size_t stage) {
+  return std::ranges::any_of(job.units[stage], [](const ModelUnit& unit) { return unit.offloaded > Bytes{}; });
+}
+
+std::vector<GradientBucket> gradient_buckets(const TrainingIteration& job, std::size_t stage) {
+  const bool unit_by_unit = job.sharding >= Sharding::weights || moves_activations(job, stage) || !job.planned.empty();
+  std::vector<GradientBucket> buckets;
+  for (std::size_t u = job.units[stage].size(); u-- > 0;) {
+    const ModelUnit& unit = job.units[stage][u];
+    const bool is_full =
+        !buckets.empty() && (unit_by_unit || buckets.back().dense + buckets.back().expert >= job.bucket);
+    if (buckets.empty() || is_full) buckets.push_back({u, u, 0, 0});
+    buckets.back().first = u;
+    buckets.back().dense += unit.dense_elements;
+    buckets.back().expert += unit.expert_elements;
+  }
+  std::reverse(buckets.begin(), buckets.end());
+  return buckets;
+}
+
+}  // namespace contend
