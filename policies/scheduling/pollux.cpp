@@ -6,6 +6,7 @@
 // is largest, with N servers and G GPUs. speedup_i is the speed (the goodput of the job, by workload.goodput) with its
 // GPUs over that with its fair share of ceil(G / jobs) GPUs. r_i = max(age_i - restarts_i x 30 s, 0) / (age_i + 30 s)
 // if its number of GPUs changes, and 1 if not: a job that was often restarted, or is young, is left alone.
+// Without a period the numerator of a job without GPUs is a nanosecond at least: there may be no later decision.
 //
 // With `doubles` a job starts on its fewest GPUs and has at most twice as many as it ever had: the released code learns
 // speeds while jobs run, and lets no job grow faster than that.
@@ -27,12 +28,15 @@ namespace contend {
 
 namespace {
 
-constexpr double kSmallestUtility = 1e-3;
+constexpr double kSmallestUtility = 1e-3, kYoungest_s = 1e-9;
 
 class Pollux final : public ElasticPolicy {
  public:
   Pollux(Time period, double restart_s, bool doubles)
-      : ElasticPolicy{period}, restart_s_{restart_s}, doubles_{doubles} {}
+      : ElasticPolicy{period},
+        restart_s_{restart_s},
+        doubles_{doubles},
+        youngest_s_{period > Time{} ? 0 : kYoungest_s} {}
 
   void left(JobId job) override {
     most_.erase(job);
@@ -91,13 +95,15 @@ class Pollux final : public ElasticPolicy {
     if (gpus != job.held) {
       const double age_s = (now - job.view.submit).to_seconds();
       const int restarts = std::max(0, job.starts - 1);
-      utility *= std::max(age_s - restarts * restart_s_, 0.0) / (age_s + restart_s_);
+      const double floor_s = job.held > 0 ? 0 : youngest_s_;
+      utility *= std::max(age_s - restarts * restart_s_, floor_s) / std::max(age_s + restart_s_, kYoungest_s);
     }
     return 1 / (utility + kSmallestUtility);
   }
 
   double restart_s_;
   bool doubles_;
+  double youngest_s_;          // least age of a job without GPUs, less restarts
   std::map<JobId, int> most_;  // GPUs that a job ever had; only if `doubles`
 };
 

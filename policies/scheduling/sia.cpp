@@ -2,12 +2,13 @@
 // jobs GPUs of several types. On each type a job may have 1, 2, 4, ... GPUs of one server, or whole servers, as far as
 // it can run there; if it can have none of these, all numbers that it can have. In each period the sum over all jobs of
 //
-//     A_jc = round(G_jc^p, 2) of the configuration c that the job has, or 1.1 if it has none
+//     A_jc = round(G_jc^p, 2) of the configuration c that the job has; 1.1 if it has none, and -1.1 for p > 0
 //
-// is made least for p < 0, largest for p > 0 (policies/scheduling/configurations.hpp). G_jc is the speed of the job
-// there, the goodput of a job with workload.goodput, over its smallest one anywhere. Configurations other than the
-// present one count r_j G_jc with r_j = max(age_j - restarts_j S, 0) / (age_j + S), S being `restart_s`, or 1 while the
-// job is younger than S. A job whose restart is not over keeps what it has.
+// is made least for p < 0, largest for p > 0, so that a job has GPUs rather than none
+// (policies/scheduling/configurations.hpp). G_jc is the speed of the job there, the goodput of a job with
+// workload.goodput, over its smallest one anywhere. Configurations other than the present one count r_j G_jc with r_j =
+// max(age_j - restarts_j S, 0) / (age_j + S), S being `restart_s`, or 1 while the job is younger than S. A job whose
+// restart is not over keeps what it has.
 //
 // The released code learns speeds while jobs run and lets a job at most double its GPUs; here speeds are known from the
 // start, and nothing limits growth.
@@ -58,7 +59,7 @@ class Sia final : public ElasticPolicy {
         continue;
       }
       all.push_back(configurations_of(job, now));
-      program.add(all.back(), hundredths(power_ < 0 ? kWithoutGpus : -kWithoutGpus));
+      program.add(all.back(), hundredths(kWithoutGpus));
     }
     const ConfigurationChoice choice = program.solve(gap_);
     Division division;

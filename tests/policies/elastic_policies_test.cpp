@@ -269,6 +269,15 @@ TEST_CASE("pollux: with `doubles` a job starts on one GPU and has at most twice 
   CHECK(one.play_on({"pollux", {}}, 4).runs[0].gpus.size() == 4);
 }
 
+TEST_CASE("pollux: without a period a job that is alone starts at once, and none waits beside idle GPUs") {
+  ElasticCase four;
+  for (const std::int64_t submit : {0, 0, 10, 3000}) four.add(submit, 200, {1, 1.9, 2.7, 3.4});
+  const Played played = four.play_on({"pollux", {{"period_s", 0.0}}}, 4);
+  for (const JobResult& job : played.result.jobs) CHECK(job.state == JobState::finished);
+  CHECK(played.result.jobs[3].start == Time::seconds(3000));
+  CHECK(played.runs.front().start == Time{});
+}
+
 TEST_CASE("pollux: a job that would gain little by a restart is left alone") {
   // At 120 s A is 119 s old. On 4 GPUs in place of 2 its fitness would be 1.1 x 119 / 149 of that on 2.
   ElasticCase two;

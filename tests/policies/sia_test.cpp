@@ -152,6 +152,19 @@ TEST_CASE("sia: three jobs on two types, with the objective and the choice of a 
   CHECK(later.of_job == std::vector<std::int32_t>{1, 6, 1});
 }
 
+TEST_CASE("sia: with a positive power, too, a job has GPUs rather than none") {
+  ClusterSpec cluster;
+  cluster.servers = 2;
+  cluster.gpus_per_server = 4;
+  cluster.gpu_memory = Bytes{1};
+  for (const double power : {-0.5, 0.5, 1.0, 5.0}) {
+    CAPTURE(power);
+    std::vector<JobSpec> jobs{timed_job(0, 1, 100), timed_job(0, 4, 100), timed_job(0, 8, 100)};
+    const Played played = play({"sia", {{"period_s", 0.0}, {"power", power}}}, cluster, jobs);
+    for (const JobResult& job : played.result.jobs) CHECK(job.state == JobState::finished);
+  }
+}
+
 TEST_CASE("sia: the example in the engine: jobs start on the types and GPUs of the best division") {
   ClusterSpec cluster;
   cluster.servers = 2;
