@@ -4,6 +4,7 @@
 #include "sim/check.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -114,7 +115,14 @@ ExchangeCost ExchangeCost::halving_doubling(int workers, const ChannelCost& link
   ExchangeCost cost;
   cost.at(kAll, CollectiveKind::reduce_scatter) = halves.reduce_scatter;
   cost.at(kAll, CollectiveKind::all_gather) = halves.all_gather;
-  cost.at(kAll, CollectiveKind::all_reduce) = halves.reduce_scatter + halves.all_gather;
+  const unsigned core = std::bit_floor(static_cast<unsigned>(workers));
+  const Halves of_core = in_steps(std::countr_zero(core), static_cast<int>(core), link);
+  LinearCost& all_reduce = cost.at(kAll, CollectiveKind::all_reduce);
+  all_reduce = of_core.reduce_scatter + of_core.all_gather;
+  if (!std::has_single_bit(
+          static_cast<unsigned>(workers)))  // three steps: half of the tensor, its other half, and all of it back
+    all_reduce = all_reduce +
+                 LinearCost{link.alpha * 3, TimePerByte{2 * link.beta.ns_per_byte() + link.gamma.ns_per_byte() / 2}};
   cost.add_others(workers, link);
   return cost;
 }

@@ -42,8 +42,10 @@ class ExchangeCost {
   /// each (pairwise exchange); reduce and broadcast use a binomial tree of log2(n) steps, rounded up (Thakur et al.,
   /// IJHPCA 2005). An exchange is one message.
   static ExchangeCost ring(int workers, const ChannelCost& link);
-  /// The costs of recursive halving and doubling (Thakur et al., IJHPCA 2005): as the ring, but each half has log2(n)
-  /// steps, rounded up. The other collectives are those of the ring.
+  /// The costs of recursive halving and doubling (Thakur et al., IJHPCA 2005, section 4): as the ring, but each half
+  /// has log2(n) steps. Of other numbers than powers of two an all-reduce folds the ranks onto the power p below (4.5),
+  /// 2 log2(p) alpha + 2(p-1)/p m beta + (p-1)/p m gamma + 3 alpha + 2 m beta + m/2 gamma, and its two halves alone
+  /// take log2(n) steps, rounded up (Bruck et al., IEEE TPDS 1997). The other collectives are those of the ring.
   static ExchangeCost halving_doubling(int workers, const ChannelCost& link);
   /// Workers and the machines that hold them, at most `per_machine` on each.
   struct Machines {

@@ -60,10 +60,13 @@ namespace {
 /// What the operation sends if it runs once.
 SentVolume sent_once(const IterationGraph& graph, const Op& op, int per_server) {
   const int ranks = graph.roles()[op.role.index()].ranks;
-  if (op.servers != ParameterServers::none) {  // each rank sends or receives by itself
-    const double bytes = op.bytes.to_double();
-    const bool leaves = op.servers == ParameterServers::elsewhere || ranks > per_server;
-    return {bytes, leaves ? bytes * std::min(per_server, ranks) : 0};
+  if (op.servers != ParameterServers::none) {  // each rank pushes by itself, and servers send back
+    const bool pushes = op.collective == CollectiveKind::reduce;
+    const double bytes = op.bytes.to_double(), sent = pushes ? bytes : 0;
+    const int together = std::min(per_server, ranks);
+    if (op.servers == ParameterServers::elsewhere) return {sent, sent * together};
+    // The servers on the machines of the job hold equal shares, and what a machine has of its own doesn't leave it.
+    return {sent, bytes * together * (ranks - together) / ranks};
   }
   if (op.kind == OpKind::collective && op.scope != CollectiveScope::groups)
     return sent_volume(op.collective, op.scope, op.bytes, ranks, per_server);

@@ -23,7 +23,8 @@ struct SentVolume {
                                      int per_server);
 
 /// The volume of a collective or message of the graph, whose ranks fill servers of `per_server` ranks one after
-/// another. Of messages, `by_worker` is that of a sender, and `by_interface` that of a server with senders.
+/// another. To parameter servers elsewhere only pushes are sent; those on the servers of the job send back as much. Of
+/// messages, `by_worker` is that of a sender, and `by_interface` that of a server with senders.
 [[nodiscard]] SentVolume sent_volume(const IterationGraph& graph, const Op& op, int per_server);
 
 /// What an iteration of the graph sends from servers of `per_server` ranks: the figures of the role that sends most.

@@ -16,10 +16,13 @@ TEST_CASE("closed forms by hand: 4 workers, alpha 10 ns, beta 2 and gamma 1 ns p
   CHECK(ring.of(CollectiveKind::reduce_scatter).of(Bytes{400}) == Time::nanoseconds(930));
   CHECK(ring.of(CollectiveKind::all_gather).of(Bytes{400}) == Time::nanoseconds(630));
   CHECK(ring.of(CollectiveKind::all_reduce).of(Bytes{400}) == Time::nanoseconds(1560));
-  // Halving and doubling: log2(4) = 2 steps a half; 5 workers need 3.
+  // Halving and doubling: log2(4) = 2 steps a half.
   CHECK(ExchangeCost::halving_doubling(4, link).of(CollectiveKind::all_reduce).of(Bytes{400}) ==
         Time::nanoseconds(1540));
-  CHECK(ExchangeCost::halving_doubling(5, link).of(CollectiveKind::all_reduce).alpha == Time::nanoseconds(60));
+  // Five fold onto four: 30 + 2 x 400 x 2 + 400 / 2 more.
+  CHECK(ExchangeCost::halving_doubling(5, link).of(CollectiveKind::all_reduce).of(Bytes{400}) ==
+        Time::nanoseconds(1540 + 1830));
+  CHECK(ExchangeCost::halving_doubling(5, link).of(CollectiveKind::all_gather).alpha == Time::nanoseconds(30));
   // Two servers of their own receive 4/2 of a message: push 10 + 800 x 2 + 800 x 1, pull 10 + 800 x 2.
   const ExchangeCost apart = ExchangeCost::parameter_server(4, 2, false, link);
   CHECK(apart.of(CollectiveKind::reduce).of(Bytes{400}) == Time::nanoseconds(2410));
