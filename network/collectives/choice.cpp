@@ -11,6 +11,9 @@ namespace contend {
 
 namespace {
 
+/// A candidate whose closed form takes so many times as long as the best one on the fabric is not tried.
+constexpr double kHopeless = 2;
+
 /// A pattern in which every rank sends one message, with the slope and the latency that results for all of them.
 class Probe {
  public:
@@ -181,7 +184,7 @@ CollectivePlan choose_on_fabric(CollectiveKind kind, const CollectiveShape& shap
   std::vector<CollectivePlan> plans = plans_of(kind, shape, bytes, costs, candidates);
   if (plans.size() == 1) return plans.front();
   for (CollectivePlan& plan : plans) {
-    if (best.algorithm != nullptr && plan.seconds >= best.seconds) break;
+    if (best.algorithm != nullptr && plan.seconds >= kHopeless * best.seconds) break;
     plan.seconds = seconds_on(fabric, expand_collective(*plan.algorithm, kind, plan.shape, bytes, StepForm::steady));
     if (best.algorithm == nullptr || plan.seconds < best.seconds) best = plan;
   }

@@ -55,9 +55,10 @@ struct IdleFabric {
 /// `flow` runs them.
 [[nodiscard]] double seconds_on(const IdleFabric& fabric, const CollectiveSchedule& schedule);
 
-/// The plan for the candidate of `auto` that is fastest by seconds_on(). A candidate is tried only if its closed form
-/// is faster than the best so far, because on links that messages share more than those of the ring do, the closed form
-/// with the costs of the ring is too fast and not too slow. Errors as plan_collective().
+/// The plan for the candidate of `auto` that is fastest by seconds_on(). A candidate isn't tried if its closed form
+/// takes twice as long as the best so far: on links that messages share more than those of the ring do, the closed form
+/// is too fast, and where ranks wait for their own data only it is too slow, but not by that much. Errors as
+/// plan_collective().
 [[nodiscard]] CollectivePlan choose_on_fabric(CollectiveKind kind, const CollectiveShape& shape, Bytes bytes,
                                               const CollectiveCosts& costs, const IdleFabric& fabric,
                                               std::span<const std::string_view> candidates = {});

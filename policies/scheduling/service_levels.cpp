@@ -57,8 +57,9 @@ std::unique_ptr<SchedulingPolicy> make_queues(const Parameters& parameters, bool
   for (std::size_t i = 1; i < queues; ++i) {
     const double limit = parameters.get<double>(fmt::format("limit_{}_s", i));
     if (!limits.empty() && seconds(limit) <= limits.back()) {
-      throw InputError{fmt::format("policies.scheduling.limit_{}_s: expected more than limit_{}_s, which is {}, got {}",
-                                   i, i - 1, limits.back().to_seconds(), limit)};
+      throw InputError{
+          fmt::format("policies.scheduling.limit_{}_s: expected more than limit_{}_s, which is {:.12g}, got {:.12g}", i,
+                      i - 1, limits.back().to_seconds(), limit)};
     }
     limits.push_back(seconds(limit));
   }
@@ -102,7 +103,8 @@ constexpr ParameterInfo kQueueParameters[] = {
 PolicyRow<SchedulingPolicy> las_scheduling() {
   static constexpr ParameterInfo kParameters[] = {
       {"gpu_time", true, 0, 0, "service is GPU time; false: time on the GPUs, however many"},
-      {"slice_s", 3250.0, 1e-3, 1e9, "service by which jobs must differ for one to preempt the other, in seconds"},
+      {"slice_s", 3250.0, 1e-3, 1e9,
+       "length of a slice, in seconds of service: a job that is in a later slice gives way"},
       kPromote,
       kMigrate};
   return {.name = "las",

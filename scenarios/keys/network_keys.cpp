@@ -392,10 +392,10 @@ std::vector<ScenarioKey> flow_keys() {
           "file of planned routes (YAML), relative to the file with this key; other flows follow network.routing"),
       row(
           "network.collectives", [](auto& s) -> auto& { return s.network.collectives; }, collective_codec(),
-          "algorithm of the collectives for the numbers of ranks that it supports, and auto for others: the fastest on "
-          "the idle fabric; nccl: that which NCCL chooses on network.nccl.machine, in the time that it expects where "
-          "the "
-          "links allow that"),
+          "algorithm of the collectives for the numbers of ranks that it supports, and auto for others: of the "
+          "ring, the double-binary-tree and hierarchical the fastest on the idle fabric, and pairwise for all-to-alls; "
+          "nccl: that which NCCL chooses on network.nccl.machine, in the time that it expects where the links allow "
+          "that"),
       row(
           "network.step_overhead", [](auto& s) -> auto& { return s.network.step_overhead; },
           quantity_codec(Time{}, kHour),

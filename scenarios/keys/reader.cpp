@@ -11,6 +11,7 @@
 #include "scenarios/keys/type_keys.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/islands.hpp"
+#include "scenarios/run/make_policy.hpp"
 #include "scenarios/study/study_check.hpp"
 #include "scenarios/study/study_places.hpp"
 #include "scenarios/training/training_check.hpp"
@@ -163,6 +164,7 @@ class LayerReader {
     if (vcs_are_read) place(vcs_complaints(scenario_));
     if (const auto complaint = jobs_complaint(scenario_)) place({*complaint});
     place(sharing_complaints(scenario_));
+    if (!scenario_.overlap.given() && none_about({"policies"})) place(scheduling_complaints(scenario_));
     if (none_about({"failures", "checkpoints", "cluster", "scheduling", "workload"}))
       place(failure_complaints(scenario_));
     if (none_about({"failures", "loans", "cluster", "scheduling"})) place(loan_complaints(scenario_));
@@ -179,6 +181,10 @@ class LayerReader {
       const int most = *std::ranges::max_element(scenario_.overlap.workers);
       const int per_server = scenario_.cluster.gpus_per_server;
       scenario_.cluster.servers = (most + per_server - 1) / per_server;
+      // At flow, parameter servers elsewhere need places of their own.
+      const TrainingEntry& entry = scenario_.overlap.entry;
+      if (network.fidelity == Fidelity::flow && entry.exchange == ExchangeKind::parameter_server && !entry.colocated)
+        scenario_.cluster.servers += entry.servers.value_or(most);
     }
     place(island_complaints(scenario_));
     place(training_complaints(scenario_));

@@ -151,15 +151,18 @@ void check_generated(const Scenario& scenario, Complaints& complaints, std::vect
     complaints.add("workload.generate.iterations", fmt::format("job \"{}\": {}", job.name, reason));
     break;
   }
-  if (!is_divided) return;
+  const std::int64_t all = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
   const ClusterSpec cluster = cluster_spec(scenario, workload);
   std::set<std::string> named;
   for (const JobSpec& job : workload.jobs) {
+    if (!is_divided && job.gpus > all) continue;  // check_sizes() knows these
     std::span<const JobPace> paces;
     if (job.pace >= 0) paces = workload.paces[static_cast<std::size_t>(job.pace)];
     const std::string reason = why_never(cluster, job, paces);
     if (reason.empty() || !named.insert(reason).second) continue;
-    complaints.add(scenario.cluster.vcs.empty() ? "cluster.types" : "cluster.vcs",
+    complaints.add(!is_divided                    ? "cluster.gpu_memory"
+                   : scenario.cluster.vcs.empty() ? "cluster.types"
+                                                  : "cluster.vcs",
                    fmt::format("job \"{}\" {}", job.name, reason));
   }
 }

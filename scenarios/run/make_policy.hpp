@@ -4,9 +4,11 @@
 #include "policies/registry.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/check.hpp"
+#include "sim/error.hpp"
 
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace contend {
 
@@ -19,5 +21,9 @@ template <class Port>
   }
   check_failed(__FILE__, __LINE__, "a scenario names policies of the tables", choice.name);
 }
+
+/// What is wrong with the parameters of the scheduling policy together, by their keys; those of a program outside are
+/// checked when it starts.
+[[nodiscard]] std::vector<Complaint> scheduling_complaints(const Scenario& scenario);
 
 }  // namespace contend

@@ -559,7 +559,10 @@ ExchangeCost exchange_cost(const Scenario& scenario, const JobShape& shape) {
     });
   }
   const bool shares = scenario.network.fidelity == Fidelity::contention;
-  cost.penalty = shares ? network.eta.ns_per_byte() / network.beta.ns_per_byte() : -1;
+  cost.penalty = -1;
+  if (shares) cost.penalty = network.eta.ns_per_byte() / network.beta.ns_per_byte();
+  if (scenario.network.fidelity == Fidelity::flow)  // plans are made as if links were shared fairly
+    cost.penalty = scenario.network.contention_penalty.value_or(0);
   if (shares && !served) {
     cost.measured_beta = network.beta;
     cost.measured_eta = network.eta;

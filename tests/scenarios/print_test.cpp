@@ -1,5 +1,6 @@
 // Printing: scenarios read back as themselves; schema and reference page name every key.
 #include "scenarios/keys/print.hpp"
+#include "scenarios/run/make_policy.hpp"
 
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/policy_codec.hpp"
@@ -171,7 +172,8 @@ Scenario some_scenario(std::mt19937_64& random) {
   if (random() % 2 == 0) s.network.eta = TimePerByte{static_cast<double>(random() >> 40) / 1'048'576.0};
   s.network.alpha = Time::nanoseconds(up_to(3'600'000'000'000));
   s.network.tick = Time::microseconds(up_to(1'000'000));
-  s.scheduling = some_policy(random, policy_kind("scheduling"));
+  do s.scheduling = some_policy(random, policy_kind("scheduling"));
+  while (!scheduling_complaints(s).empty());
   s.sharing.law = SharingKind::factor;  // some policies need a law, and some profiles
   s.sharing.factor = 1 + static_cast<double>(random() % 100) / 64;
   s.sharing.most = static_cast<int>(2 + random() % 3);

@@ -29,6 +29,18 @@ TEST_CASE("scenario reader: errors that don't follow from each other come in one
   CHECK(std::ranges::count(said, '\n') == 5);
 }
 
+TEST_CASE("scenario reader: parameters of a scheduling policy that contradict each other are faults of the file") {
+  const auto said = [](const std::string& policy) { return errors_of("policies: {scheduling: {" + policy + "}}\n"); };
+  CHECK(said("policy: dlas, limit_1_s: 30, limit_2_s: 20")
+            .find("policies.scheduling.limit_2_s: expected more than limit_1_s, which is 30, got 20") !=
+        std::string::npos);
+  CHECK(said("policy: sia, power: 0").find("policies.scheduling: scheduling policy `sia`: power is 0") !=
+        std::string::npos);
+  CHECK(said("policy: srtf, list_order: true").find("policies.scheduling.list_order: it has an effect only") !=
+        std::string::npos);
+  CHECK(said("policy: dlas, limit_1_s: 20, limit_2_s: 30").empty());
+}
+
 TEST_CASE("scenario reader: words of other programs get the key or the policy that is meant") {
   const auto hint = [](const std::string& text) {
     const std::string said = errors_of(text);
