@@ -68,6 +68,8 @@ void warm_up_longer(const OperatorInfo& info, CalibrationMode mode, double budge
 
 /// A second visit needs no more than enough for a median beside the first one.
 constexpr int kSecondSamples = 10;
+/// What the reason of a shape begins with that broke the device when it was tried again. It isn't tried any more.
+constexpr std::string_view kTwiceBroken = "the device broke a second time: ";
 
 /// One sample of the measurements of two visits: the interval covers both of their medians.
 OperatorSample joined(const OperatorSample& first, const OperatorSample& second) {
@@ -187,14 +189,13 @@ class Calibration {
       }
     }
     for (const SkippedOperation& each : begun.skipped) {
-      const bool again = std::any_of(plan_.begin(), plan_.end(), [&](const DesignedTable& table) {
-        return table.info->name == each.name && table.type == each.type;
-      });
+      const bool again = !each.reason.starts_with(kTwiceBroken) &&
+                         std::any_of(plan_.begin(), plan_.end(), [&](const DesignedTable& table) {
+                           return table.info->name == each.name && table.type == each.type;
+                         });
       const Key key = key_of(each.name, each.type);
-      if (again)
-        missed_.insert({key, each.shape});
-      else
-        entries_[key].skipped[each.shape] = each.reason;
+      if (again) missed_.insert({key, each.shape});
+      entries_[key].skipped[each.shape] = each.reason;  // until it has been measured
     }
   }
 
@@ -204,12 +205,16 @@ class Calibration {
     for (const DesignedTable& table : plan_) {
       const Key key = key_of(table.info->name, table.type);
       Entry& entry = entries_[key];
+      entry.skipped.erase(OperatorShape{});
       if (!table.skipped.empty()) entry.skipped[{}] = table.skipped;
       for (std::size_t i = 0; i < table.shapes.size(); ++i) {
         const bool missed = missed_.contains({key, table.shapes[i]}) || missed_.contains({key, {}});
         // What runs beside another has few shapes, and all of them are needed.
         const int round = table.info->group == OperatorGroup::contention ? 0 : round_of(i);
-        if (!entry.samples.contains(table.shapes[i])) items_.push_back({&table, &table.shapes[i], {missed, round}});
+        const auto skipped = entry.skipped.find(table.shapes[i]);
+        const bool is_given_up = skipped != entry.skipped.end() && skipped->second.starts_with(kTwiceBroken);
+        if (!entry.samples.contains(table.shapes[i]) && !is_given_up)
+          items_.push_back({&table, &table.shapes[i], {missed, round}});
       }
     }
     std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return a.turn < b.turn; });
@@ -255,7 +260,7 @@ class Calibration {
                        .total = total_,
                        .seconds_left = seconds_left()});
     Entry& entry = entries_[key_of(table.info->name, table.type)];
-    if (!measure_one(table, *item.shape, entry)) return false;
+    if (!measure_one(item, entry)) return false;
     if (entry.samples.contains(*item.shape)) measured_.push_back(&item);
     --left_;
     now_and_then(table);
@@ -263,7 +268,9 @@ class Calibration {
   }
 
   /// Returns false if the device is lost.
-  bool measure_one(const DesignedTable& table, const OperatorShape& shape, Entry& entry) {
+  bool measure_one(const Item& item, Entry& entry) {
+    const DesignedTable& table = *item.table;
+    const OperatorShape& shape = *item.shape;
     const double budget_left = request_.budget_seconds - elapsed();
     RepetitionRules rules = rules_;
     const double share = kShares * budget_left / static_cast<double>(left_);
@@ -288,6 +295,7 @@ class Calibration {
     const MeasuredOperation found = measure(backend_, *table.info, table.type, shape, rules, hooks_.clock);
     if (found.sample) {
       entry.samples.emplace(shape, *found.sample);
+      entry.skipped.erase(shape);
       note_rates(*table.info, table.type, *found.sample, entry);
       if (found.drifted) ++drifted_;
       return true;
@@ -295,7 +303,10 @@ class Calibration {
     entry.skipped[shape] = found.reason;
     if (found.status != CONTEND_BROKEN && found.status != CONTEND_NO_DEVICE) return true;
     result_.message = found.reason;
-    const bool another = found.status == CONTEND_BROKEN && !measured_.empty();
+    const bool is_retried = item.turn.first && found.status == CONTEND_BROKEN;
+    if (is_retried) entry.skipped[shape] = fmt::format("{}{}", kTwiceBroken, found.reason);
+    if (is_retried && left_ == 1) return false;  // nothing is left but what always breaks the device
+    const bool another = found.status == CONTEND_BROKEN && (is_retried || !measured_.empty());
     result_.end = another ? CalibrationEnd::device_broken : CalibrationEnd::device_lost;
     return false;
   }

@@ -185,6 +185,13 @@ Shapes rows_grid(bool quick) {
   return out;
 }
 
+/// Rotary positions turn heads of 128 numbers.
+Shapes whole_heads(Shapes shapes) {
+  constexpr std::int64_t kHead = 128;
+  std::erase_if(shapes, [](const OperatorShape& each) { return each[1] % kHead != 0; });
+  return shapes;
+}
+
 Shapes channels_grid(bool quick) {
   Shapes out;
   std::int64_t least = quick ? 32 : 8;
@@ -290,6 +297,7 @@ Shapes grid(const OperatorInfo& info, bool quick, int devices) {
   if (info.group == OperatorGroup::contention) return beside_grid(name, quick);
   if (name == "cross_entropy") return logits_grid(quick);
   if (name == "cast_transpose") return cast_grid(quick);
+  if (name == "rope") return whole_heads(rows_grid(quick));
   if (name.starts_with("batch_norm")) return channels_grid(quick);
   if (name.starts_with("pooling")) return pooling_grid(quick);
   if (name.starts_with("embedding")) return embedding_grid(quick);

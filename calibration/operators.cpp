@@ -38,6 +38,7 @@ constexpr DataType kFloat[] = {DataType::fp32};
 constexpr DataType kMath[] = {DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16};
 constexpr DataType kProducts[] = {DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16, DataType::fp8};
 constexpr DataType kFp8[] = {DataType::fp8};
+constexpr DataType kCast[] = {DataType::bf16};  // of models that compute in fp8
 constexpr DataType kActivations[] = {DataType::fp32, DataType::fp16, DataType::bf16};
 
 double number(std::int64_t value) {
@@ -190,7 +191,7 @@ constexpr OperatorInfo kOperators[] = {
     {"swiglu", G::elementwise, kRows, kActivations, touched<3, 5>, "silu of one tensor times another"},
     {"swiglu_backward", G::elementwise, kRows, kActivations, touched<5, 10>, "gradients of both"},
     {"rope", G::elementwise, kRows, kActivations, touched<2, 3>, "pairs of each row turned by rotary positions"},
-    {"cast_transpose", G::elementwise, kMatrixCells, kActivations, cast_twice,
+    {"cast_transpose", G::elementwise, kMatrixCells, kCast, cast_twice,
      "to fp8, as it is and transposed, and the largest magnitude"},
     {"pooling", G::elementwise, kPooling, kActivations, pooling, "largest value of a square window"},
     {"pooling_backward", G::elementwise, kPooling, kActivations, pooling, "gradient of pooling"},
@@ -262,6 +263,12 @@ std::span<const OperatorGroup> operator_groups() {
 
 std::span<const OperatorInfo> operators() {
   return kOperators;
+}
+
+std::string_view operation_beside(const OperatorInfo& info) {
+  constexpr std::string_view kBehind = "_beside_reduce", kBefore = "reduce_beside_";
+  if (info.name.ends_with(kBehind)) return info.name.substr(0, info.name.size() - kBehind.size());
+  return info.name.starts_with(kBefore) ? info.name.substr(kBefore.size()) : std::string_view{};
 }
 
 bool moves_like_copies(const OperatorInfo& info) {

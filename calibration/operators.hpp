@@ -51,6 +51,9 @@ struct OperatorInfo {
   bool same_work = false;
 };
 
+/// The operation in the name of an operator of the group `contention`, `X_beside_reduce` or `reduce_beside_X`; that of
+/// `reduce` itself is none.
+[[nodiscard]] std::string_view operation_beside(const OperatorInfo& info);
 /// The dimensions of an operator of the group `contention` without the blocks: those of the operation in its name.
 [[nodiscard]] inline std::span<const std::int64_t> without_blocks(std::span<const std::int64_t> shape) {
   return shape.first(shape.size() - 1);

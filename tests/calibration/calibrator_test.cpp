@@ -347,25 +347,34 @@ TEST_CASE("cancelled and resumed: the same as in one go, and nothing twice") {
   CHECK(std::adjacent_find(log.begin(), log.end()) == log.end());
 }
 
-TEST_CASE("a shape that always takes the device away keeps no other from being measured, if that is resumed") {
+TEST_CASE("shapes that always break the device keep no other from being measured, if that is resumed") {
   Bench whole;
   whole.request.groups = {OperatorGroup::memory, OperatorGroup::optimizer};
   const std::size_t all = points(whole.run().profile);
-  const std::string bad = whole.device.log[3];
+  const std::string bad = whole.device.log[3], other = whole.device.log[5];
 
+  // The first two sessions end at a shape each; then all others are measured before these are tried again, one in a
+  // session. After that the calibration has ended, and another session tries nothing.
+  const std::size_t found[] = {3, 4, all - 2, all - 2, all - 2};
   std::optional<CalibrationProfile> begun;
-  for (int session = 0; session < 2; ++session) {
+  for (int session = 0; session < 5; ++session) {
+    CAPTURE(session);
     Bench part;
     part.request.groups = whole.request.groups;
     part.device.run = [&](const contend_operation&, int) {
-      if (part.device.log.back() != bad) return CONTEND_OK;
-      return CONTEND_BROKEN;
+      return part.device.log.back() == bad || part.device.log.back() == other ? CONTEND_BROKEN : CONTEND_OK;
     };
     const CalibrationResult result = part.run(begun);
-    CHECK(result.end == CalibrationEnd::device_broken);
+    const bool has_ended = session >= 3;
+    CHECK(result.end == (has_ended ? CalibrationEnd::finished : CalibrationEnd::device_broken));
+    CHECK(result.profile.complete == has_ended);
     begun = result.profile;
-    CHECK(points(*begun) == (session == 0 ? 3 : all - 1));
+    CHECK(points(*begun) == found[session]);
+    if (session == 4) CHECK(part.device.log.empty());
   }
+  REQUIRE(begun->skipped.size() == 2);
+  for (const SkippedOperation& each : begun->skipped)
+    CHECK(each.reason.starts_with("the device broke a second time: "));
 }
 
 TEST_CASE("another group is added to a profile, what it skipped there is tried again") {

@@ -36,7 +36,7 @@ TEST_CASE("tables of another profile replace those of the first, in the order of
   base.libraries = "own kernels";
   base.skipped = {{"softmax", DataType::fp16, {}, "too slow"}, {"softmax", DataType::fp32, {}, "too slow"}};
   const CalibrationProfile merged = with_tables_of(base, by_a_framework());
-  CHECK(merged.libraries == "own kernels; sum, softmax by a framework");
+  CHECK(merged.libraries == "own kernels; sum (fp16), softmax (fp16) by a framework");
   const OperatorTable* const sum = merged.table("sum", DataType::fp16);
   REQUIRE(sum != nullptr);
   CHECK(sum->samples.size() == 4);
@@ -52,6 +52,29 @@ TEST_CASE("tables of another profile replace those of the first, in the order of
   CHECK(std::is_sorted(merged.tables.begin(), merged.tables.end(), [](const auto& a, const auto& b) {
     return std::pair{find_operator(a.name), a.type} < std::pair{find_operator(b.name), b.type};
   }));
+}
+
+TEST_CASE("a joined profile keeps what the second skipped, and no pairs with operations that are another's now") {
+  CalibrationProfile base = synthetic_profile();
+  base.libraries = "own kernels";
+  for (const DataType type : {DataType::fp16, DataType::fp32}) {
+    base.tables.push_back(synthetic_table("layer_norm", type, {{64, 64}}));
+    base.tables.push_back(synthetic_table("layer_norm_beside_reduce", type, {{64, 64, 8}}));
+    base.tables.push_back(synthetic_table("reduce_beside_layer_norm", type, {{64, 64, 8}}));
+  }
+  CalibrationProfile other = by_a_framework();
+  other.tables.push_back(synthetic_table("layer_norm", DataType::fp16, {{64, 64}}));
+  other.skipped = {{"layer_norm", DataType::fp16, {4096, 4096}, "no time"}, {"rope", DataType::fp16, {}, "unknown"}};
+  const CalibrationProfile merged = with_tables_of(base, other);
+  CHECK_FALSE(merged.has_samples("layer_norm_beside_reduce", DataType::fp16));
+  CHECK_FALSE(merged.has_samples("reduce_beside_layer_norm", DataType::fp16));
+  CHECK(merged.has_samples("layer_norm_beside_reduce", DataType::fp32));
+  REQUIRE(merged.skipped.size() == 3);
+  CHECK(merged.skipped[0].reason == "no time");
+  CHECK(merged.skipped[1].reason == "layer_norm is by a framework here");
+  // Pairs that were measured with it come along.
+  other.tables.push_back(synthetic_table("layer_norm_beside_reduce", DataType::fp16, {{64, 64, 8}}));
+  CHECK(with_tables_of(base, other).has_samples("layer_norm_beside_reduce", DataType::fp16));
 }
 
 TEST_CASE("parts of one library's profile are joined under its name") {
