@@ -35,11 +35,11 @@ TEST_CASE("the plan prints what to expect beside what it found, and goes on" * d
   CHECK(second.code == 0);
   CHECK(contains(first.out, second.out));
   CHECK_FALSE(std::filesystem::exists(here.path("out/anchors.yaml")));
-  // Without time lines are left for another call.
-  const Outcome late = here.contend("--only 6 --seconds 1", plan);
-  CHECK(late.code == 4);
-  CHECK(contains(late.out, "6. the same again: left for the next call"));
-  CHECK(contains(here.contend("--only 6", plan).out, "not run: quick.yaml is not there"));
+  // What another line writes is not there: the exit code says that the line was not run, and it is not kept.
+  const Outcome alone = here.contend("--only 6", plan);
+  CHECK(alone.code == 5);
+  CHECK(contains(alone.out, "6. the same again: not run: quick.yaml is not there; line 5 writes it"));
+  CHECK_FALSE(contains(here.read("out/plan.json"), "quick.yaml"));
   CHECK(here.contend("--only 13", plan).code == 2);
 }
 
