@@ -43,7 +43,7 @@ TEST_CASE("the plan prints what to expect beside what it found, and goes on" * d
   CHECK(here.contend("--only 13", plan).code == 2);
 }
 
-TEST_CASE("a calibration in pieces: what doesn't fit into a call is left for the next" *
+TEST_CASE("a calibration in pieces: what fits into no call is refused, and what is done is not done again" *
           doctest::skip(!has_program())) {
   const Workplace here;
   const auto call = [&](const std::string& piece) {
@@ -52,9 +52,9 @@ TEST_CASE("a calibration in pieces: what doesn't fit into a call is left for the
   };
   const Outcome early = call("60");
   CAPTURE(early.err);
-  CHECK(early.code == 4);
-  CHECK(contains(early.err, "left: quick; call it again"));
-  CHECK_FALSE(std::filesystem::exists(here.path("out/quick.yaml")));
+  CHECK(early.code == 2);
+  CHECK(contains(early.err, "PIECE=60 is too short for quick: it must be at least 92 seconds"));
+  CHECK_FALSE(std::filesystem::exists(here.path("out")));
   const Outcome whole = call("590");
   CAPTURE(whole.out);
   CAPTURE(whole.err);

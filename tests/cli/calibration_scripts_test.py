@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What scripts/calibration_plan.py says when something is wrong, and what it keeps.
+"""What scripts/calibration_plan.py and scripts/calibrate_here.sh say when something is wrong, and what they keep.
 
 Usage: calibration_scripts_test.py PROGRAM SOURCE_FOLDER. Another program stands for `contend` where the test decides
 how long a calibration takes, how it ends and what it finds.
@@ -66,6 +66,9 @@ class Folder:
     def plan(self, *words, contend="./contend", backend="cpu", **variables):
         return self.run([sys.executable, str(SOURCE / "scripts/calibration_plan.py"), "out", "--backend", backend,
                          "--contend", str(contend), *words], **variables)
+
+    def here(self, *words, **variables):
+        return self.run(["bash", str(SOURCE / "scripts/calibrate_here.sh"), *words], **variables)
 
     def kept(self):
         """The numbers of the lines in plan.json."""
@@ -156,6 +159,40 @@ def test_wrong_calls_of_the_plan(folder):
     expect(folder.plan("--only", "3", "--again"), 0)
     expect(folder.run([sys.executable, str(SOURCE / "scripts/calibration_plan.py"), "whole.yaml"]), 2,
            "whole.yaml can't be the folder of the results")
+
+
+def test_wrong_calls_of_the_whole_calibration(folder):
+    done = folder.here("--help")
+    expect(done, 0, "scripts/calibrate_here.sh OUT [STEP...]")
+    assert not done.stderr and "set -e" not in done.stdout and done.stdout.endswith("is no GPU.\n"), done
+    expect(folder.here(), 2)
+    expect(folder.here("--halp"), 2)
+    cpu = {"BACKEND": "cpu", "PROGRAMS": "."}
+    expect(folder.here("out", BACKEND="cpuu"), 2, "BACKEND=cpuu: expected cuda or cpu")
+    expect(folder.here("out", "quick", PIECE="abc", **cpu), 2, "PIECE=abc: expected a whole number of seconds above 0")
+    expect(folder.here("out", "quick", QUICK_BUDGET="0", **cpu), 2, "QUICK_BUDGET=0: expected")
+    expect(folder.here("out", "steps", **cpu), 2,
+           "there is no step steps with BACKEND=cpu; there are quick plan full repeat")
+    expect(folder.here("out", "quick", PIECE="60", **cpu), 2,
+           "PIECE=60 is too short for quick: it must be at least 140 seconds, or name other steps")
+    expect(folder.here("out", "quick", "steps", PIECE="300"), 2,
+           "PIECE=300 is too short for steps: it must be at least 520 seconds")
+    expect(folder.here("out", BACKEND="cpu", PROGRAMS="nowhere"), 2, "PROGRAMS=nowhere: there is no such folder")
+    (folder.path / "contend").unlink()
+    expect(folder.here("out", "quick", **cpu), 2, "there is no program contend in this folder")
+    if not (SOURCE / "build/gpu/contend").exists():
+        expect(folder.here("out", "quick", BACKEND="cpu"), 2, "nothing is built with BACKEND=cpu: set PROGRAMS")
+        expect(folder.here("out", "quick"), 2, "name the step build, too")
+    assert not (folder.path / "out").exists()
+
+
+def test_what_is_left_goes_on(folder):
+    call = {"BACKEND": "cpu", "PROGRAMS": ".", "QUICK_BUDGET": "1", "PIECE": "91"}  # the shortest one
+    expect(folder.here("out", "quick", **call), 0, "quick ")
+    done = folder.here("out", "quick", "full", **call, ENDS="4")
+    expect(done, 4, "full ", "goes on in the next call", "left: full; call it again")
+    assert "quick " not in done.stdout, done.stdout
+    expect(folder.here("out", "quick", "full", **call), 0, "full ")
 
 
 def test_lines_of_a_gpu(folder):
