@@ -178,11 +178,14 @@ void OperatorPredictor::fit(OperatorTable& table, const CalibrationProfile& prof
 }
 
 void OperatorPredictor::fit_all(CalibrationProfile& profile, unsigned threads) {
-  std::vector<OperatorTable*> independent, corrections;
-  for (OperatorTable& each : profile.tables)
-    (find_operator(each.name)->same_work ? corrections : independent).push_back(&each);
-  // A correction reads the fit of the table that it corrects, copies have none.
-  for (const std::vector<OperatorTable*>& turn : {independent, corrections}) {
+  // A table may read another that it corrects: copies, which have one size, or one of the same work.
+  std::vector<OperatorTable*> of_one_size, others, corrections;
+  for (OperatorTable& each : profile.tables) {
+    const OperatorInfo& info = *find_operator(each.name);
+    const bool has_one_size = info.dimensions.size() == 1;
+    (info.same_work ? corrections : has_one_size ? of_one_size : others).push_back(&each);
+  }
+  for (const std::vector<OperatorTable*>& turn : {of_one_size, others, corrections}) {
     const auto make = [&] { return [&](std::size_t i) { fit(*turn[i], profile); }; };
     parallel_for(threads, turn.size(), make, [] { return false; });
   }
