@@ -116,6 +116,19 @@ TEST_CASE("a check refuses jobs like those of a trace if a seed draws one that i
   CHECK(too_large(check_scenario(one)) == 1);
 }
 
+TEST_CASE("a check refuses generated jobs that need more memory than a GPU has") {
+  const auto complaints = [](const std::string& memory) {
+    try {
+      static_cast<void>(check_scenario(parsed("cluster: {gpu_memory: " + memory + "}\n")));
+    } catch (const InputError& error) {
+      return std::string{error.what()};
+    }
+    return std::string{};
+  };
+  CHECK(complaints("80GiB").empty());
+  CHECK(contains(complaints("1GiB"), "cluster.gpu_memory: job "));
+}
+
 TEST_CASE("a check warns of time slices that end before any work is saved") {
   const auto warnings = [](const std::string& policy, const std::string& costs) {
     std::vector<std::string> all =

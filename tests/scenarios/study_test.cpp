@@ -268,3 +268,17 @@ TEST_CASE("a study has seeds, replicas and expectations as other runs have") {
   CHECK(all_met(outcomes));
   CHECK(outcomes[0].value == near(iteration_value(results.front()[0].result.jobs.front(), "iteration_s")));
 }
+
+TEST_CASE("at flow the search plans for links that are shared, and is as fast as the other synchronous policies") {
+  const Scenario study = parse_scenario(
+      "schema_version: 1\nnetwork: {fidelity: flow, nic: 25Gbps, alpha: 100us, fabric: {kind: single-switch, "
+      "link_latency: 0ns}}\n"
+      "training: {it: {model: vgg16, device: V100-SXM2, batch: 32}}\n"
+      "overlap: {training: it, workers: [8], fusion: [threshold, mg-wfbp, bytescheduler, search]}\n",
+      "study");
+  const std::vector<JobResult> rows = run_study(study).jobs;
+  REQUIRE(rows.size() == 4);
+  double best = iteration_value(rows.front(), "iteration_s");
+  for (const JobResult& row : rows) best = std::min(best, iteration_value(row, "iteration_s"));
+  CHECK(iteration_value(rows.back(), "iteration_s") <= 1.01 * best);
+}
