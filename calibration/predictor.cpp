@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kFolds = 5;
 /// Fewer sizes of copies don't show where the cache ends.
 constexpr std::size_t kLeastCopies = 8;
-/// Copies are the baseline if errors are by so much less than with the roofline, which chance doesn't do.
+/// Copies become the baseline if they reduce the errors by at least this share; smaller gains are often chance.
 constexpr double kLeastGainOfCopies = 0.2;
 
 /// The table whose predictions this one corrects, or nullptr.
@@ -62,8 +62,7 @@ struct Candidate {
 
 /// The candidate whose relevance predicts the judged samples best, and the errors of all samples with it.
 struct Choice {
-  const Candidate* candidate = nullptr;
-  std::vector<double> relevance;
+  const Candidate* candidate = nullptr;  // whose table has that relevance
   std::vector<double> errors;
 };
 
@@ -75,7 +74,7 @@ Choice choose(std::deque<Candidate>& candidates, std::span<const std::size_t> ju
     std::vector<double> errors = each.fit().errors();
     const double error = mean(errors, judged);
     if (best.candidate != nullptr && error >= (1 - kLeastGainOfCopies) * least) continue;
-    best = {&each, each.table.relevance, std::move(errors)};
+    best = {&each, std::move(errors)};
     least = error;
   }
   return best;
@@ -174,7 +173,7 @@ void OperatorPredictor::fit(OperatorTable& table, const CalibrationProfile& prof
   std::iota(all.begin(), all.end(), std::size_t{0});
   const Choice choice = choose(candidates, all);
   table.from_copies = choice.candidate->table.from_copies;
-  table.relevance = choice.relevance;
+  table.relevance = choice.candidate->table.relevance;
 }
 
 void OperatorPredictor::fit_all(CalibrationProfile& profile, unsigned threads) {

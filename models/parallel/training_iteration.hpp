@@ -137,16 +137,14 @@ struct TrainingIteration {
 /// With activations on the host a pass is cut at its units, and gradients are exchanged unit by unit. A unit's
 /// activations leave while later ones compute, two of which have theirs on the GPU, and come back one unit ahead. The
 /// collectives of a rank go one at a time through a channel of their own. Where two pipeline ranks have a stage
-/// (DualPipe) or the embedding of a tied head, each sends its gradients of that to the other, once they have been
-/// reduced, and the updates wait for them.
-/// Where collectives between servers take turns, a timer beside each pass lasts as long as the pass sends, and the
-/// message with its results. The
-/// collectives of a rank and these timers go one after another, in the order in which they can begin; passes wait for
-/// no timer, but the update does for the last one. Planned collectives take turns likewise with those of experts.
-/// Messages between servers go one after another from each rank, and wait for no collective. Weights that are gathered
-/// after the update take no turns.
-/// A planned exchange begins, unit by unit, with the last backward pass of its stage, kernels of its compression
-/// execute between units, and the updates wait for all of it.
+/// (DualPipe) or the embedding of a tied head, each sends its gradients of that to the other, once both have
+/// reduced theirs, and the updates wait for them.
+/// Where collectives between servers take turns, a timer beside each pass lasts as long as the pass and the message
+/// with its results send. The collectives of a rank and these timers go one after another, in the order in which they
+/// can begin; passes wait for no timer, but the update does for the last one. Planned collectives take turns likewise
+/// with those of experts. Messages between servers go one after another from each rank, and wait for no collective.
+/// Weights that are gathered after the update take no turns. A planned exchange begins, unit by unit, with the last
+/// backward pass of its stage, kernels of its compression execute between units, and the updates wait for all of it.
 [[nodiscard]] IterationGraph training_graph(const TrainingIteration& iteration);
 
 /// Why a planned exchange of so many layers can't be that of a stage, if it can't: it changes what an iteration trains

@@ -204,10 +204,10 @@ std::unique_ptr<SchedulingPolicy> make_allox(const Parameters& parameters, const
     return std::make_unique<AlloxInRounds>(alpha, most, Time::ceil_nanoseconds(round_s * 1e9),
                                            Time::ceil_nanoseconds(reallocate_s * 1e9));
   if (reallocate_s > 0)
-    throw InputError{
-        fmt::format("policies.scheduling.reallocate_s: {} has an effect only in rounds; give `round_s` more than 0, or "
-                    "leave it out",
-                    reallocate_s)};
+    throw InputError{Complaint{
+        .key = "policies.scheduling.reallocate_s",
+        .reason =
+            fmt::format("{} has an effect only in rounds; give `round_s` more than 0, or leave it out", reallocate_s)}};
   return std::make_unique<Allox>(alpha, most);
 }
 

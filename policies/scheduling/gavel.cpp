@@ -33,15 +33,14 @@ class Gavel final : public RoundPolicy {
     if (objective != Objective::water_filling) return;
     const auto entities = parameters.get<std::string>("entities"), within = parameters.get<std::string>("within");
     if (entities != "none" && entities != "vc" && entities != "user")
-      throw InputError{fmt::format(
-          "scheduling policy `max-min-water-filling`: entities is \"{}\"; expected none, vc or user", entities)};
+      throw InputError{Complaint{.key = "policies.scheduling.entities",
+                                 .reason = fmt::format("expected none, vc or user, got \"{}\"", entities)}};
     if (within != "fairness" && within != "fifo")
-      throw InputError{fmt::format(
-          "scheduling policy `max-min-water-filling`: within is \"{}\"; expected fairness or fifo", within)};
+      throw InputError{Complaint{.key = "policies.scheduling.within",
+                                 .reason = fmt::format("expected fairness or fifo, got \"{}\"", within)}};
     if (within == "fifo" && entities == "none")
-      throw InputError{
-          "scheduling policy `max-min-water-filling`: within is fifo, but there are no entities; set "
-          "entities to vc or user"};
+      throw InputError{Complaint{.key = "policies.scheduling.within",
+                                 .reason = "fifo, but there are no entities; set entities to vc or user"}};
     entities_ = entities == "vc" ? Entities::virtual_clusters : entities == "user" ? Entities::users : Entities::none;
     first_come_ = within == "fifo";
   }

@@ -101,7 +101,9 @@ class Lucid final : public SchedulingPolicy {
 
 std::unique_ptr<SchedulingPolicy> make_lucid(const Parameters& parameters, const PolicyContext&) {
   const auto medium = parameters.get<double>("medium"), jumbo = parameters.get<double>("jumbo");
-  if (medium > jumbo) throw InputError{"scheduling policy `lucid`: medium jobs keep a GPU busier than jumbo ones"};
+  if (medium > jumbo)
+    throw InputError{
+        Complaint{.key = "policies.scheduling.medium", .reason = "medium jobs keep a GPU busier than jumbo ones"}};
   return std::make_unique<Lucid>(medium, jumbo);
 }
 

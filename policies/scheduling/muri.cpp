@@ -171,7 +171,8 @@ class Muri final : public SchedulingPolicy {
 std::unique_ptr<SchedulingPolicy> make_muri(const Parameters& parameters, const PolicyContext&) {
   const auto order = parameters.get<std::string>("order");
   if (order != "srsf" && order != "las")
-    throw InputError{fmt::format("scheduling policy `muri`: order is \"{}\"; expected srsf or las", order)};
+    throw InputError{Complaint{.key = "policies.scheduling.order",
+                               .reason = fmt::format("expected srsf or las, got \"{}\"", order)}};
   return std::make_unique<Muri>(order == "las", Time::ceil_nanoseconds(parameters.get<double>("period_s") * 1e9),
                                 static_cast<std::size_t>(parameters.get<std::int64_t>("window")));
 }

@@ -46,7 +46,8 @@ std::unique_ptr<SchedulingPolicy> make_fit_first(const Parameters&, const Policy
 std::unique_ptr<SchedulingPolicy> make_smallest_first(const Parameters& parameters, const PolicyContext&) {
   const bool preemptive = parameters.get<bool>("preemptive"), migrate = parameters.get<bool>("migrate");
   if (migrate && !preemptive) {
-    throw InputError{"policies.scheduling.migrate: it has an effect only with `preemptive: true`"};
+    throw InputError{
+        Complaint{.key = "policies.scheduling.migrate", .reason = "it has an effect only with `preemptive: true`"}};
   }
   return std::make_unique<Ranked>([](const JobView& job) { return job.gpus; }, preemptive, migrate);
 }

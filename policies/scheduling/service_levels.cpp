@@ -57,9 +57,9 @@ std::unique_ptr<SchedulingPolicy> make_queues(const Parameters& parameters, bool
   for (std::size_t i = 1; i < queues; ++i) {
     const double limit = parameters.get<double>(fmt::format("limit_{}_s", i));
     if (!limits.empty() && seconds(limit) <= limits.back()) {
-      throw InputError{
-          fmt::format("policies.scheduling.limit_{}_s: expected more than limit_{}_s, which is {:.12g}, got {:.12g}", i,
-                      i - 1, limits.back().to_seconds(), limit)};
+      throw InputError{Complaint{.key = fmt::format("policies.scheduling.limit_{}_s", i),
+                                 .reason = fmt::format("expected more than limit_{}_s, which is {:.12g}, got {:.12g}",
+                                                       i - 1, limits.back().to_seconds(), limit)}};
     }
     limits.push_back(seconds(limit));
   }

@@ -377,7 +377,8 @@ class Shockwave final : public SchedulingPolicy {
 std::unique_ptr<SchedulingPolicy> make_shockwave(const Parameters& parameters, const PolicyContext&) {
   const bool forecasts = parameters.get<bool>("forecast"), by_epoch = parameters.get<bool>("by_epoch");
   if (by_epoch && !forecasts)
-    throw InputError{"policies.scheduling.by_epoch: it has an effect only with `forecast: true`"};
+    throw InputError{
+        Complaint{.key = "policies.scheduling.by_epoch", .reason = "it has an effect only with `forecast: true`"}};
   return std::make_unique<Shockwave>(Time::ceil_nanoseconds(parameters.get<double>("round_s") * 1e9),
                                      static_cast<int>(parameters.get<std::int64_t>("rounds")),
                                      static_cast<int>(parameters.get<std::int64_t>("replan_rounds")),

@@ -49,7 +49,8 @@ std::unique_ptr<SchedulingPolicy> make_by_remaining(const Parameters& parameters
   if (parameters.get<bool>("rewalk")) return make_remaining_first(what, options);
   for (const char* name : {"list_order", "migrate"}) {
     if (!parameters.get<bool>(name)) continue;
-    throw InputError{fmt::format("policies.scheduling.{}: it has an effect only with `rewalk: true`", name)};
+    throw InputError{Complaint{.key = fmt::format("policies.scheduling.{}", name),
+                               .reason = "it has an effect only with `rewalk: true`"}};
   }
   return std::make_unique<ShortestFirst>(measure, true, parameters);
 }

@@ -128,7 +128,8 @@ class Sia final : public ElasticPolicy {
 
 std::unique_ptr<SchedulingPolicy> make_sia(const Parameters& parameters, const PolicyContext&) {
   if (parameters.get<double>("power") == 0)
-    throw InputError{"scheduling policy `sia`: power is 0, which makes all divisions alike; expected another number"};
+    throw InputError{Complaint{.key = "policies.scheduling.power",
+                               .reason = "0 makes all divisions alike; expected another number"}};
   return std::make_unique<Sia>(elastic_period(parameters), parameters.get<double>("power"),
                                parameters.get<double>("restart_s"), parameters.get<double>("gap"));
 }

@@ -427,7 +427,9 @@ TEST_CASE("max-min-water-filling: what entities are, and how they share, is chec
     return std::string{};
   };
   CHECK(why("vc", "fifo").empty());
-  CHECK(why("teams", "fairness").find("entities is \"teams\"; expected none, vc or user") != std::string::npos);
-  CHECK(why("user", "lifo").find("within is \"lifo\"; expected fairness or fifo") != std::string::npos);
+  CHECK(why("teams", "fairness").find("policies.scheduling.entities: expected none, vc or user, got \"teams\"") !=
+        std::string::npos);
+  CHECK(why("user", "lifo").find("policies.scheduling.within: expected fairness or fifo, got \"lifo\"") !=
+        std::string::npos);
   CHECK(why("none", "fifo").find("there are no entities") != std::string::npos);
 }

@@ -34,7 +34,7 @@ TEST_CASE("scenario reader: parameters of a scheduling policy that contradict ea
   CHECK(said("policy: dlas, limit_1_s: 30, limit_2_s: 20")
             .find("policies.scheduling.limit_2_s: expected more than limit_1_s, which is 30, got 20") !=
         std::string::npos);
-  CHECK(said("policy: sia, power: 0").find("policies.scheduling: scheduling policy `sia`: power is 0") !=
+  CHECK(said("policy: sia, power: 0").find("policies.scheduling.power: 0 makes all divisions alike") !=
         std::string::npos);
   CHECK(said("policy: srtf, list_order: true").find("policies.scheduling.list_order: it has an effect only") !=
         std::string::npos);
