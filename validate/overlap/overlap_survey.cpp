@@ -232,7 +232,7 @@ struct Way {
   }
 };
 
-constexpr double kTolerance = 0.15;
+constexpr double kSurveyTolerance = 0.15;
 
 /// What ByteScheduler costs beside the network in an iteration, as one machine shows it: 0.11 s with ResNet-50, where
 /// hardly anything is left to schedule. `predicted` are the iterations on one machine without it.
@@ -281,7 +281,7 @@ Predicted predicted(const std::string& name, const Way<policies>& way, const Mea
                 {fmt::format("{} {}, {} GPUs, {}", name, kNetworks[network].name, gpus, way.policy[i].name),
                  published,
                  samples / ours_s,
-                 kTolerance,
+                 kSurveyTolerance,
                  {},
                  samples / published,
                  ours_s});
