@@ -53,10 +53,9 @@ std::optional<std::int64_t> plain(std::string_view text, int decimals) {
   int behind = -1;  // digits after the point; -1: no point yet
   for (const char c : text) {
     if (is_digit(c)) {
+      if (++digits > 18) return std::nullopt;  // before the multiplication, because a 19th digit may not fit
       value = value * 10 + (c - '0');
-      ++digits;
       if (behind >= 0) ++behind;
-      if (digits > 18) return std::nullopt;
     } else if (c == '.' && behind < 0) {
       behind = 0;
     } else {

@@ -7,7 +7,10 @@
 #include "text/sha256.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <random>
+#include <string>
 
 #include <doctest/doctest.h>
 
@@ -35,6 +38,40 @@ TEST_CASE("decimals are read exactly, without binary fractions") {
   CHECK(parse_integer("12").value == 12);
   CHECK(parse_integer("1.0").error == DecimalError::not_a_number);
   CHECK(parse_integer("9223372036854775808").error == DecimalError::overflow);
+}
+
+TEST_CASE("decimals of any length are read exactly or are too large") {
+  // The 19th digit is the first that may not fit.
+  CHECK(parse_scaled("9223372036854775807", 0).value == std::numeric_limits<std::int64_t>::max());
+  CHECK(parse_scaled("9223372036854775808", 0).error == DecimalError::overflow);
+  CHECK(parse_scaled("9999999999999999999", 0).error == DecimalError::overflow);
+  CHECK(parse_scaled("-9999999999999999999.5", 3).error == DecimalError::overflow);
+  CHECK(parse_scaled("0000000000000000000012", 0).value == 12);
+  std::mt19937_64 random{19};
+  const auto below = [&](std::uint64_t count) { return static_cast<int>(random() % count); };
+  for (int round = 0; round < 20'000; ++round) {
+    const int length = 1 + below(24), behind = below(static_cast<std::uint64_t>(length)), decimals = below(10);
+    const bool negative = below(2) == 1;
+    // Digits behind the last that counts: the first of them rounds.
+    Int128 exact = 0;
+    bool rounds_up = false;
+    std::string text = negative ? "-" : "";
+    for (int i = 0; i < length; ++i) {
+      const int digit = below(3) == 0 ? 9 : below(10), place = i - (length - behind);
+      if (place == 0) text += '.';
+      text += static_cast<char>('0' + digit);
+      if (place < decimals) exact = exact * 10 + digit;
+      if (place == decimals) rounds_up = digit >= 5;
+    }
+    for (int i = behind; i < decimals; ++i) exact *= 10;
+    exact += rounds_up ? 1 : 0;
+    const ScaledDecimal read = parse_scaled(text, decimals);
+    CAPTURE(text);
+    CAPTURE(decimals);
+    const bool fits = exact <= std::numeric_limits<std::int64_t>::max();
+    REQUIRE((read.error == DecimalError::none) == fits);
+    REQUIRE(Int128{read.value} == (fits ? (negative ? -exact : exact) : Int128{0}));
+  }
 }
 
 TEST_CASE("seconds are exact and short, and read back") {
