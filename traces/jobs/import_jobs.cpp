@@ -3,6 +3,7 @@
 #include "models/training_profile.hpp"
 #include "models/workloads/closed_loop.hpp"
 #include "text/byte_source.hpp"
+#include "text/words.hpp"
 #include "traces/jobs/name_index.hpp"
 #include "traces/jobs/renamed_columns.hpp"
 
@@ -47,6 +48,11 @@ class Importer {
   RowReport& report() { return result_.report; }
 
   bool has_own_name(int line, const JobRequest& job) {
+    // Job lists accept no other names, so that what an import writes can be read.
+    if (const std::string reason = why_not_printable(job.name); !reason.empty())
+      return bad(
+          line, "expected names of printable UTF-8 text",
+          fmt::format("expected a name of printable UTF-8 text, got {}: {}", quote_for_message(job.name), reason));
     const int before = names_.insert(job.name, line);
     if (before == 0) return true;
     report().bad(line, "", "the name was used already",

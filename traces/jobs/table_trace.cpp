@@ -1,7 +1,6 @@
 #include "traces/jobs/table_trace.hpp"
 
 #include "text/byte_source.hpp"
-#include "text/words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -79,11 +78,7 @@ bool read_gpus(TraceTable& table, JobRequest& job) {
 
 bool read_name(TraceTable& table, std::int64_t row, JobRequest& job) {
   job.name = table.has(Field::job) ? std::string{table.text(Field::job)} : fmt::format("job-{}", row);
-  if (job.name.empty()) {
-    table.bad(Field::job, "expected a name, got nothing");
-  } else if (const std::string reason = why_not_printable(job.name); !reason.empty()) {
-    table.bad(Field::job, "expected a name of printable UTF-8 text: " + reason);
-  }
+  if (job.name.empty()) table.bad(Field::job, "expected a name, got nothing");
   return table.good();
 }
 
