@@ -16,9 +16,11 @@ the active one (scripts/mutant_switches.py). Files without mutants are compiled 
 header or a constant expression, for example, can't be chosen so and is built alone, after the others; with --alone all
 are. A draw in place of a mutant that doesn't compile is built alone, too.
 
-First come the tests of the mutant's own file and folder, then the whole test program of its room, and then, if that
-passes, those of the rooms that use it, the fastest first (--programs own leaves these out). A test fails, the program crashes, or it takes four times the processor time of
-the unchanged tree and ten seconds: the mutant is noticed. A mutant that doesn't compile is no mutant; another is drawn.
+Mutants are drawn from all rooms: the folders that CMakeLists.txt adds, without tests. The test program of python/ is the
+test of its package, through CTest. First come the tests of the mutant's own file and folder, then the whole test program
+of its room, and then, if that passes, those of the rooms that use it, the fastest first (--programs own leaves these
+out). A test fails, the program crashes, or it takes four times the processor time of the unchanged tree and ten seconds:
+the mutant is noticed. A mutant that doesn't compile is no mutant; another is drawn.
 
 Mutants that change nothing are listed, each with its reason, in scripts/mutation_equivalent.txt and aren't drawn.
 Standard library only; needs cmake and ninja, and is much faster with ccache and lld.
@@ -48,7 +50,10 @@ from mutants import Mutant, equivalents, mutants_of, tokens_of  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EQUIVALENT = "scripts/mutation_equivalent.txt"
-ROOTS = ("sim", "network", "policies", "models", "calibration")  # those of them that the tree has
+# The rooms: what CMakeLists.txt adds to the program, and the Python package.
+ROOTS = tuple(name for name in dict.fromkeys(re.findall(r"^\s*add_subdirectory\((\w+)\)", (ROOT / "CMakeLists.txt").read_text(
+    encoding="utf-8"), re.M)) if name != "tests")
+PACKAGE = "python"  # the room that is tested as a package
 MEMORY_KB = 6 * 1024 * 1024
 SKIPPED = 77  # the exit status of a program whose tests passed, some of them skipped for want of data
 
@@ -81,10 +86,12 @@ def test_programs():
     for path in ROOT.glob("*/CMakeLists.txt"):
         for room, rest in re.findall(r"\bcontend_room\(\s*(\w+)([^)]*)\)", path.read_text(encoding="utf-8")):
             uses[room] = set(re.findall(r"\bcontend_(\w+)", rest))
-    links = {}
     tests = (ROOT / "tests/CMakeLists.txt").read_text(encoding="utf-8")
-    for room, rest in re.findall(r"^contend_room_tests\(\s*(\w+)([^)]*)\)", tests, re.M):
-        reached, todo = set(), set(re.findall(r"\bcontend_(\w+)", rest))
+    first = {room: set(re.findall(r"\bcontend_(\w+)", rest))
+             for room, rest in re.findall(r"^contend_room_tests\(\s*(\w+)([^)]*)\)", tests, re.M)}
+    links = {}
+    for room, todo in {**first, PACKAGE: {PACKAGE, "cli"}}.items():
+        reached = set()
         while todo:
             library = todo.pop()
             reached.add(library)
@@ -191,8 +198,14 @@ class Copy:
         subprocess.run(["cmake", "-S", str(self.tree), "-B", str(self.build_folder), "-G", "Ninja", *options,
                         *self.options], check=True, stdout=subprocess.DEVNULL, env=self.environment)
 
+    def has_package(self):
+        """Whether the Python package is built here: it needs pybind11."""
+        return subprocess.run(["ninja", "-C", str(self.build_folder), "-t", "query", "contend_python"],
+                              capture_output=True).returncode == 0
+
     def build(self, rooms):
-        targets = [f"test_{room}" for room in rooms] + (["contend"] if "cli" in rooms else [])
+        targets = ["contend_python" if room == PACKAGE else f"test_{room}" for room in rooms]
+        targets += ["contend"] if {"cli", PACKAGE} & set(rooms) else []
         return subprocess.run(["ninja", "-C", str(self.build_folder), f"-j{self.threads}", *targets],
                               env=self.environment, capture_output=True, text=True)
 
@@ -203,9 +216,12 @@ class Copy:
         if active is not None:
             environment[VARIABLE] = str(active)
         limits = f"ulimit -c 0; ulimit -v {MEMORY_KB}; ulimit -t {int(processor_seconds) + 1}; exec \"$@\""
-        program = str(self.build_folder / f"tests/test_{room}")
-        arguments = ["--abort-after=1", "--no-colors"] + ([f"--source-file={','.join(files)}"] if files else [])
-        with subprocess.Popen(["bash", "-c", limits, "bash", program, *arguments], cwd=self.tree, env=environment,
+        words = [str(self.build_folder / f"tests/test_{room}"), "--abort-after=1", "--no-colors"]
+        if room == PACKAGE:
+            words = ["ctest", "--test-dir", str(self.build_folder), "-R", f"^{PACKAGE}$", "--no-tests=error", "-V"]
+        elif files:
+            words.append(f"--source-file={','.join(files)}")
+        with subprocess.Popen(["bash", "-c", limits, "bash", *words], cwd=self.tree, env=environment,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               errors="replace", start_new_session=True) as process:
             try:
@@ -219,7 +235,8 @@ class Copy:
         if process.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
             return "time-out"
         cases = re.findall(r"^TEST CASE:\s*(.*)$", output, re.M)
-        kind = "crash" if process.returncode < 0 or "test case CRASHED" in output else "failure"
+        crashed = process.returncode < 0 or re.search(r"test case CRASHED|\*\*\*Exception", output)
+        kind = "crash" if crashed else "failure"
         return f"{kind}: {cases[-1].strip()}" if cases else kind
 
 
@@ -249,12 +266,18 @@ class Sampler:
 
     def prepare(self, rooms, switches, compiled_alone):
         """Builds the tree in every copy, with all switches off; in the first its tests must pass, and are timed."""
-        needed = [room for room in self.links if any(room in self.programs_of(mutated) for mutated in rooms)]
         for copy in self.copies:  # all first, so that the tree may change while they are built
             copy.bring_up_to_date(switches)
         for copy in self.copies:
-            begin = time.monotonic()
             copy.configure(compiled_alone)
+        if not self.copies[0].has_package():
+            if PACKAGE in rooms:
+                sys.exit(f"mutants of {PACKAGE}/ can't be judged, because its package isn't built: install pybind11-dev, "
+                         f"or name other rooms with --roots")
+            del self.links[PACKAGE]
+        needed = [room for room in self.links if any(room in self.programs_of(mutated) for mutated in rooms)]
+        for copy in self.copies:
+            begin = time.monotonic()
             copy.drop_what_does_not_compile()
             built = copy.build(needed)
             if built.returncode != 0:
@@ -288,7 +311,8 @@ class Sampler:
         verdict = Verdict(mutant, "survived")
         try:
             programs = self.programs_of(mutant.room)
-            for room, files in [(programs[0], nearest_tests(mutant.file))] + [(room, ()) for room in programs]:
+            near = [(programs[0], nearest_tests(mutant.file))] if programs[0] != PACKAGE else []
+            for room, files in near + [(room, ()) for room in programs]:
                 if active is None and copy.build([room]).returncode != 0:
                     verdict = Verdict(mutant, "not compiled")
                     break
@@ -435,6 +459,9 @@ def self_test():
     if (it.line, it.column, it.begin, it.end, it.old, it.new) != (2, 11, 17, 20, "- 1", ""):
         sys.exit(f"self-test: a mutant in the wrong place: {it!r}")
     self_test_of_switches()
+    untested = set(ROOTS) - set(test_programs())
+    if untested or len(ROOTS) < 13:
+        sys.exit(f"self-test: the rooms are {ROOTS}; without a test program: {untested}")
     known = equivalents(ROOT / EQUIVALENT)
     texts = {file: (ROOT / file).read_text(encoding="utf-8") for file, _, _ in known if (ROOT / file).is_file()}
     there = {(file, it.text, it.label) for file, text in texts.items() for it in mutants_of(text, file)}
@@ -485,7 +512,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, help="mutants to judge (default 100, or with --files all)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the draw (default 1)")
-    parser.add_argument("--roots", default=",".join(ROOTS), help=f"rooms to mutate (default {','.join(ROOTS)})")
+    parser.add_argument("--roots", default=",".join(ROOTS), help="rooms to mutate, such as sim,network (default: all)")
     parser.add_argument("--files", help="instead of rooms: files to mutate, such as sim/courier.cpp,sim/leaper.cpp")
     parser.add_argument("--alone", action="store_true", help="build every mutant alone: slow, to check the usual way")
     parser.add_argument("--headers", action="store_true", help="mutate .hpp too: each rebuilds many files")
@@ -502,7 +529,10 @@ def main():
     arguments = parser.parse_args()
     if arguments.self_test:
         self_test()
-    roots = [root for root in arguments.roots.split(",") if (ROOT / root).is_dir()]
+    roots = arguments.roots.split(",")
+    for root in roots:
+        if root not in ROOTS:
+            sys.exit(f"--roots: {root}: expected rooms from {', '.join(ROOTS)}")
     known = set(equivalents(ROOT / EQUIVALENT))
     names = named_sources(arguments.files) if arguments.files else \
         sources(roots, arguments.headers or arguments.again is not None)
@@ -531,6 +561,8 @@ def main():
     if arguments.output:
         write_list(arguments.output, verdicts)
     share = summarise(verdicts)
+    if all(it.result == "not compiled" for it in verdicts):
+        sys.exit("no mutant was judged")
     if share < arguments.at_least:
         sys.exit(f"fewer than {arguments.at_least:g}% were noticed")
 
