@@ -2,6 +2,7 @@
 # Installs the packages that Contend needs on Debian 12. Returns at once if they are all installed.
 #   scripts/install_deps.sh            everything: build, tests, checks
 #   scripts/install_deps.sh --minimal  only what a release build of the program needs
+#   scripts/install_deps.sh --list     installs nothing, and prints the names of all packages
 set -euo pipefail
 
 build_packages=(g++ cmake ninja-build libboost-program-options1.81-dev libyaml-cpp-dev libfmt-dev zlib1g-dev
@@ -15,7 +16,8 @@ wanted=("${build_packages[@]}" "${test_packages[@]}")
 case "${1-}" in
   "") ;;
   --minimal) wanted=("${build_packages[@]}") ;;
-  *) echo "usage: ${0##*/} [--minimal]" >&2; exit 2 ;;
+  --list) printf '%s\n' "${wanted[@]}"; exit ;;
+  *) echo "usage: ${0##*/} [--minimal | --list]" >&2; exit 2 ;;
 esac
 
 # Tools that were installed without apt count as well.

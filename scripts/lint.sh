@@ -27,17 +27,35 @@ mapfile -t sources < <(pick "^(${rooms[0]}$(printf '|%s' "${rooms[@]:1}")|tests)
 mapfile -t headers < <(pick "^(${rooms[0]}$(printf '|%s' "${rooms[@]:1}")|tests)/.*\.hpp$")
 mapfile -t texts < <(pick '\.(cpp|hpp|cu|cuh|in|py|sh|cmake|md|yaml|json)$|(^|/)CMakeLists\.txt$|^\.ci/')
 
+if ((${#sources[@]} == 0 || ${#headers[@]} == 0 || ${#texts[@]} == 0)); then
+  echo "lint: there are no files to check: ${#sources[@]} sources, ${#headers[@]} headers, ${#texts[@]} texts" >&2
+  exit 1
+fi
+
 breaches=0
 breach() { echo "$1: $2"; breaches=$((breaches + 1)); }
+
+# hits_of COMMAND...: puts the lines that a checker prints into the array `hits`. A checker that fails without a line has
+# checked nothing, which is a breach, too; but grep ends with 1 where it finds nothing.
+hits=()
+hits_of() {
+  local status=0 printed
+  printed=$("$@") || status=$?
+  hits=()
+  if [[ -n $printed ]]; then
+    mapfile -t hits <<<"$printed"
+  elif ((status > 1)) || [[ $status == 1 && $1 != grep ]]; then
+    breach "scripts/lint.sh:1" "the check '${*:1:2} ...' ended with $status and printed nothing"
+  fi
+}
 
 # forbid RULE REGEX FILES...: no line of the files may match.
 forbid() {
   local rule=$1 regex=$2 hit
   shift 2
   if (($# == 0)); then return; fi
-  while IFS= read -r hit; do
-    breach "$(cut -d: -f1,2 <<<"$hit")" "$rule"
-  done < <(grep -nHIE -e "$regex" -- "$@" || true)
+  hits_of grep -nHIE -e "$regex" -- "$@"
+  for hit in "${hits[@]}"; do breach "$(cut -d: -f1,2 <<<"$hit")" "$rule"; done
 }
 # The regex of code that precedes any // on its line.
 code() { echo "^([^/]|/[^/])*$1"; }
@@ -62,16 +80,19 @@ forbid "an absolute path of some machine" '(^|[^][A-Za-z0-9_./:-])/([h]ome|[r]oo
 # It adds 1 to the size of the numbers, so that small ones are all the same to it.
 forbid "doctest's Approx: compare with near() of tests/near.hpp" "$(code '\bApprox\b')" "${sources[@]}"
 
-while IFS= read -r file; do
-  breach "$file:1" "a header opens with #pragma once"
-done < <(awk 'FNR == 1 { seen = 0 } !seen && NF { seen = 1; if ($0 != "#pragma once") print FILENAME }' "${headers[@]}")
+# shellcheck disable=SC2016  # awk expands
+hits_of awk 'FNR == 1 { seen = 0 } !seen && NF { seen = 1; if ($0 != "#pragma once") print FILENAME }' "${headers[@]}"
+for hit in "${hits[@]}"; do breach "$hit:1" "a header opens with #pragma once"; done
 
 # Two types of one name in one namespace, in headers that no file includes together, are one to the linker.
-while read -r name; do
-  while IFS=: read -r file line _; do
-    breach "$file:$line" "$name is defined in another header too"
-  done < <(grep -nHE "^(class|struct) $name( final)?( :|[[:space:]]*\{)" -- "${headers[@]}")
-done < <(sed -nE 's/^(class|struct) ([A-Za-z0-9]+)( final)?( :.*|[[:space:]]*\{.*)$/\2/p' -- "${headers[@]}" | sort | uniq -d)
+names_of_types() {
+  sed -nE 's/^(class|struct) ([A-Za-z0-9]+)( final)?( :.*|[[:space:]]*\{.*)$/\2/p' -- "${headers[@]}" | sort
+}
+twice() { names_of_types | uniq -d; }
+hits_of twice
+for name in "${hits[@]}"; do
+  forbid "$name is defined in another header too" "^(class|struct) $name( final)?( :|[[:space:]]*\{)" "${headers[@]}"
+done
 
 mapfile -t files < <(pick '\.(cpp|hpp|cu|cuh|py|sh|cmake)$|(^|/)CMakeLists\.txt$')
 if ((${#files[@]} > 0)); then
@@ -83,10 +104,13 @@ fi
 # The program does not have a policy that policies/list.def does not name.
 if [[ -f policies/list.def ]]; then
   mapfile -t files < <(pick '^policies/[a-z]+/.*\.cpp$')
+  hits_of grep -noHE '^PolicyRow<[A-Za-z]+> [a-z0-9_]+\(' -- "${files[@]}"
+  if ((${#hits[@]} == 0)); then breach "policies/list.def:1" "no file of policies/ defines a policy"; fi
   while IFS=: read -r file line function; do
+    if [[ -z $file ]]; then continue; fi
     entry="$(tr '[:lower:]' '[:upper:]' <<<"${function##*_}")(${function%_*})"
     grep -qxF "$entry" policies/list.def || breach "$file:$line" "policies/list.def has no line $entry"
-  done < <(grep -noHE '^PolicyRow<[A-Za-z]+> [a-z0-9_]+\(' -- "${files[@]}" | sed -E 's/PolicyRow<[A-Za-z]+> //; s/\($//')
+  done < <(printf '%s\n' "${hits[@]}" | sed -E 's/PolicyRow<[A-Za-z]+> //; s/\($//')
 fi
 
 # A heavy header costs seconds in every file that sees it.
@@ -94,7 +118,9 @@ for heavy in yaml-cpp/ boost/program_options boost/graph/ Eigen/ nlohmann/ sqlit
   mapfile -t files < <(pick "^(${rooms[0]}$(printf '|%s' "${rooms[@]:1}"))/.*\.(cpp|hpp)$")
   if ((${#files[@]} == 0)); then continue; fi
   declare -A seen=()
-  while IFS=: read -r file line _; do
+  hits_of grep -nHE -e "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]$heavy" -- "${files[@]}"
+  for hit in "${hits[@]}"; do
+    IFS=: read -r file line _ <<<"$hit"
     folder=${file%/*}
     if [[ $file == *.hpp ]]; then
       breach "$file:$line" "<$heavy...> in a header"
@@ -103,30 +129,31 @@ for heavy in yaml-cpp/ boost/program_options boost/graph/ Eigen/ nlohmann/ sqlit
     else
       seen[$folder]=$file
     fi
-  done < <(grep -nHE -e "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]$heavy" -- "${files[@]}" || true)
+  done
 done
 
 if command -v clang-format-14 >/dev/null; then
   # One line a place; `clang-format-14 -i FILE` mends the file.
-  while IFS= read -r hit; do
-    breach "$(cut -d: -f1,2 <<<"$hit")" "not as clang-format-14 writes it"
-  done < <(printf '%s\0' "${sources[@]}" |
-    xargs -0 -r -P "$(nproc)" -n 100 clang-format-14 --dry-run -Werror --ferror-limit=3 2>&1 |
-    grep -E '(error|warning): ' | sort -u -t: -k1,2)
+  misformatted() {
+    printf '%s\0' "${sources[@]}" |
+      xargs -0 -r -P "$(nproc)" -n 100 clang-format-14 --dry-run -Werror --ferror-limit=3 2>&1 |
+      { grep -E '(error|warning): ' || (($? == 1)); } | sort -u -t: -k1,2
+  }
+  hits_of misformatted
+  for hit in "${hits[@]}"; do breach "$(cut -d: -f1,2 <<<"$hit")" "not as clang-format-14 writes it"; done
 else
   echo "lint: clang-format-14 is not here: formatting not checked" >&2
 fi
 
 # The sampler of mutants reads the tree as tokens, and its list of mutants that change nothing names lines of it.
-while IFS= read -r hit; do
-  breach "scripts/mutation_sample.py:1" "$hit"
-done < <(python3 scripts/mutation_sample.py --self-test 2>&1)
+self_test() { python3 scripts/mutation_sample.py --self-test 2>&1; }
+hits_of self_test
+for hit in "${hits[@]}"; do breach "scripts/mutation_sample.py:1" "$hit"; done
 
 if command -v shellcheck >/dev/null; then
   mapfile -t files < <(pick '\.sh$|^\.ci/run$')
-  while IFS= read -r hit; do
-    breach "$(cut -d: -f1,2 <<<"$hit")" "$(cut -d' ' -f2- <<<"$hit")"
-  done < <(shellcheck --format=gcc "${files[@]}")
+  hits_of shellcheck --format=gcc "${files[@]}"
+  for hit in "${hits[@]}"; do breach "$(cut -d: -f1,2 <<<"$hit")" "$(cut -d' ' -f2- <<<"$hit")"; done
 else
   echo "lint: shellcheck is not here: shell scripts not checked" >&2
 fi

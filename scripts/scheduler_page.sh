@@ -20,7 +20,10 @@ put() {
   mv "$page.new" "$page"
 }
 
-"$contend" validate schedulers | tee >(sed 's/^/    /; s/ *$//' >"$results")
+# Not `tee >(sed ...)`, which goes on by itself: put would not wait for it, nor see that it fails.
+printed=$("$contend" validate schedulers)
+printf '%s\n' "$printed"
+sed 's/^/    /; s/ *$//' <<<"$printed" >"$results"
 put schedulers
 "$contend" validate schedulers-table | tee "$results"
 put tables

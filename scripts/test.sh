@@ -9,6 +9,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/stages.sh
+source scripts/weekly_record.sh
 source scripts/gpu.sh
 
 all=false
@@ -30,42 +31,47 @@ hot_rooms="sim;network;policies;validate;cli"
 checked_rooms="sim;network;policies;text;models;traces;results;scenarios"
 if $all; then hot_rooms="validate;report;cli;calibration"; fi
 # These do without our libraries, or need the program.
-only_in_release='^(new_policy|mutant_switches|layering|generated_docs|simgrid)$'
+only_in_release='^(new_policy|mutant_switches|stages|layering|generated_docs|simgrid)$'
 
 # CUDA is compiled where a GPU can run it and, with --all, where its code has changed since the last weekly run: then for
 # the oldest generation of devices and for the newest that has code of its own. Where nothing of it has changed, its
 # compilation would take an eighth of the release build to say what is known.
-release_options() {
-  printf '%s\n' "-DCONTEND_TESTED_ROOMS=$hot_rooms"
-  if $all && [[ -n $(changed_since_weekly "all CUDA architectures" '^calibration/(cuda/|backend\.h|shared_shapes\.hpp)') ]]; then
-    printf '%s\n' -DCONTEND_CUDA=AUTO "-DCMAKE_CUDA_ARCHITECTURES=75-real;90-real"
-  elif has_gpu; then
-    printf '%s\n' -DCONTEND_CUDA=AUTO -DCMAKE_CUDA_ARCHITECTURES=native
-  else
-    printf '%s\n' -DCONTEND_CUDA=OFF
-  fi
-}
+options=("-DCONTEND_TESTED_ROOMS=$hot_rooms")
+cuda_changes=""
+if $all; then
+  cuda_changes=$(changed_since_weekly "all CUDA architectures" '^calibration/(cuda/|backend\.h|shared_shapes\.hpp)')
+fi
+if [[ -n $cuda_changes ]]; then
+  options+=(-DCONTEND_CUDA=AUTO "-DCMAKE_CUDA_ARCHITECTURES=75-real;90-real")
+elif has_gpu; then
+  options+=(-DCONTEND_CUDA=AUTO -DCMAKE_CUDA_ARCHITECTURES=native)
+else
+  options+=(-DCONTEND_CUDA=OFF)
+fi
 
-stage "install" scripts/install_deps.sh
-mapfile -t options < <(release_options)
+stage "install" "" install_packages
 if $all; then
   # The measurements, which no test needs, if one of them has changed.
-  how=build
-  if [[ -n $(changed_since_weekly "benches" '^tests/bench/') ]]; then how=build_all; fi
-  stage "release build" "$how" release "${options[@]}"
-  stage "lint" scripts/lint.sh
+  targets=""
+  changed=$(changed_since_weekly "benches" '^tests/bench/')
+  if [[ -n $changed ]]; then targets="all benches"; fi
+  stage "release build" "install" build_targets "$targets" release "${options[@]}"
+  stage "lint" "install" counted '^lint: ([0-9]+) files, no breach$' files scripts/lint.sh
   # One build with clang serves the sanitizers, clang-tidy, and as the second flavour of determinism.
-  stage "checked build" build_test_programs checked "-DCONTEND_TESTED_ROOMS=$checked_rooms" \
+  stage "checked build" "install" build_targets test_programs checked "-DCONTEND_TESTED_ROOMS=$checked_rooms" \
     -DCONTEND_FUZZ_COVERAGE=OFF
-  stage "clang-tidy" tidy checked changed
-  stage "checked tests" run_tests checked --exclude-regex "$only_in_release"
-  stage "determinism" scripts/check_determinism.sh
+  stage "clang-tidy" "checked build" tidy checked changed
+  stage "checked tests" "checked build" run_tests checked --exclude-regex "$only_in_release"
+  stage "every test runs" "checked build" scripts/left_out_tests.py build/release "build/checked=$only_in_release"
+  stage "determinism" "checked build" counted '^determinism: ([0-9]+) files compared$' files scripts/check_determinism.sh
+  say_what_is_due
   # The browser reads the page again only if something of the page has changed.
   unchanged=()
-  if [[ -z $(changed_since_weekly "report page" '^(report|tests/report)/') ]]; then unchanged=(--exclude-regex '^report_page$'); fi
+  changed=$(changed_since_weekly "report page" '^(report|tests/report)/')
+  if [[ -z $changed ]]; then unchanged=(--exclude-regex '^report_page$'); fi
   finish_with_tests release "${unchanged[@]}"
 else
-  stage "release build" build release "${options[@]}"
+  stage "release build" "install" build_targets "" release "${options[@]}"
   # The test in a browser is one for merges: it takes a fifth of the time of all others, and a driver by npm.
   finish_with_tests release --label-exclude merge
 fi

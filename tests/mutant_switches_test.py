@@ -127,10 +127,11 @@ int main() {{
         if same > len(mutants) // 4:
             failures.append(f"{same} of {len(mutants)} mutants give the number of the unchanged text: they show little")
         for refused in REFUSED:
-            (tree / "refused.cpp").write_text(f'#include <compare>\n#include "{HEADER}"\n{with_switches(refused)[1]}\n')
-            compiled = subprocess.run([*compiler, "-fsyntax-only", "refused.cpp"], cwd=tree, capture_output=True)
-            if compiled.returncode == 0:
-                failures.append(f"{refused} compiles with a switch")
+            for body, compiles in ((refused, True), (with_switches(refused)[1], False)):
+                (tree / "refused.cpp").write_text(f'#include <compare>\n#include "{HEADER}"\n{body}\n')
+                done = subprocess.run([*compiler, "-fsyntax-only", "refused.cpp"], cwd=tree, capture_output=True)
+                if (done.returncode == 0) != compiles:
+                    failures.append(f"{body} {'does not compile' if compiles else 'compiles with a switch'}")
     print("\n".join(failures) or f"{len(mutants)} mutants do the same behind a switch and alone")
     sys.exit(1 if failures else 0)
 

@@ -14,7 +14,8 @@ mkdir "$place/empty"
 cd "$place/empty"
 
 program=$prefix/bin/contend
-cmp <("$program" --version) <("$build/contend" --version)
+version=$("$program" --version)
+[[ $version == "$("$build/contend" --version)" && -n $version ]] || fail "the installed program says it is $version"
 # Every shipped scenario is there with the files that it names; without its installation there is none.
 count=0
 while IFS= read -r file; do
@@ -127,7 +128,8 @@ if command -v dpkg-deb >/dev/null && command -v dpkg-shlibdeps >/dev/null; then
   (cd "$place" && cpack --config "$build/CPackConfig.cmake" -B "$place/packages" >log 2>&1) || { cat "$place/log" >&2; exit 1; }
   package=$(echo "$place"/packages/contend_*.deb)
   for each in "$place"/packages/*.deb; do dpkg-deb -x "$each" "$place/unpacked"; done
-  cmp <(cd "$place/unpacked/usr" && find . -type f | sort) <(cd "$prefix" && find . -type f | sort)
+  packed=$(cd "$place/unpacked/usr" && find . -type f | sort)
+  [[ $packed == "$(cd "$prefix" && find . -type f | sort)" ]] || fail "the packages hold other files than an installation"
   [[ $(dpkg-deb -f "$package" Depends) == *libyaml-cpp* ]] || fail "the package names no libraries that it needs"
   "$place/unpacked/usr/bin/contend" show scenarios/ada-srsf/base.yaml >/dev/null
 fi
