@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 #include <boost/math/distributions/students_t.hpp>
@@ -28,21 +27,6 @@ double error_of(double half_width, std::size_t pairs) {
   return half_width / student_t_975(pairs - 1);
 }
 
-/// Where the end of an interval of z errors lies, in errors (ChangeEstimate::acceleration). It grows with z, is
-/// infinite from a z = 1 on, and goes no further the other way than from a z = -1 on.
-double accelerated(double z, double acceleration) {
-  const double part = std::max(-1.0, acceleration * z);
-  if (part >= 1) return std::copysign(std::numeric_limits<double>::infinity(), z);
-  return (acceleration * z < -1 ? -1 / acceleration : z) / ((1 - part) * (1 - part));
-}
-
-/// The z of an end that lies so many errors away: the inverse of accelerated().
-double unaccelerated(double errors, double acceleration) {
-  const double part = std::max(-0.25, acceleration * errors);
-  if (acceleration * errors < -0.25) errors = -0.25 / acceleration;
-  return 2 * errors / (1 + 2 * part + std::sqrt(1 + 4 * part));
-}
-
 ChangeEstimate estimated(double value, ConfidenceInterval interval, double error, std::size_t pairs) {
   return {.value = value, .interval_95 = interval, .error = error, .degrees_of_freedom = pairs - 1};
 }
@@ -62,14 +46,14 @@ double ChangeEstimate::detectable_beside_none() const {
   return may_be_none ? detectable() : kNaN;
 }
 
-double ChangeEstimate::chance_beyond(double amount, bool upwards) const {
+double ChangeEstimate::chance_beyond(double amount, bool above) const {
   if (std::isnan(error)) return kNaN;
-  if (logarithmic && amount <= -1) return upwards ? 0 : 1;  // a positive figure can't fall to 0 or below
+  if (logarithmic && amount <= -1) return above ? 0 : 1;  // a positive figure can't fall to 0 or below
   const double beyond = logarithmic ? std::log1p(value) - std::log1p(amount) : value - amount;
-  if (error == 0) return (upwards ? beyond : -beyond) > 0 ? 0 : 1;
-  const double errors = -unaccelerated(-beyond / error, acceleration);
+  if (error == 0) return (above ? beyond : -beyond) > 0 ? 0 : 1;
+  const double errors = beyond / (error * (beyond > 0 ? downwards : upwards));
   const Student student{static_cast<double>(degrees_of_freedom)};
-  return boost::math::cdf(boost::math::complement(student, upwards ? errors : -errors));
+  return boost::math::cdf(boost::math::complement(student, above ? errors : -errors));
 }
 
 PairedChange plain_change(double base, double other) {
@@ -106,23 +90,37 @@ PairedChange paired_change(std::span<const double> base, std::span<const double>
 
 namespace {
 
+/// How far the end on the side of a long tail lies, in those of Student's t, at a skewness > 0 of the resamples; at one
+/// < 0 it is the end on the other side.
+double reach_of(double skewness) {
+  constexpr double kMostAcceleration = 0.1, kNormal975 = 1.959963984540054;
+  const double rest = 1 - kNormal975 * std::clamp(skewness / 6, -kMostAcceleration, kMostAcceleration);
+  return 1 / (rest * rest);
+}
+
 /// The change `own` with an interval from the same change in resamples, all on one scale.
 ChangeEstimate around(double own, std::span<const double> drawn, const BlockScatter& blocks) {
-  constexpr double kMostAcceleration = 0.2;
-  const double count = static_cast<double>(drawn.size());
+  const double count = static_cast<double>(drawn.size()), skewness = sample_skewness(drawn);
   const double scatter = sample_deviation(drawn) * std::sqrt(1 + 1 / count) * blocks.correlation;
   ChangeEstimate change;
   change.value = own;
   change.error = std::hypot(scatter, own - mean(drawn));
-  change.degrees_of_freedom = std::min(drawn.size(), blocks.blocks) - 1;
-  change.acceleration = std::clamp(sample_skewness(drawn) / 6, -kMostAcceleration, kMostAcceleration);
-  const double t = student_t_975(change.degrees_of_freedom);
-  change.interval_95 = {own + change.error * accelerated(-t, change.acceleration),
-                        own + change.error * accelerated(t, change.acceleration)};
+  change.degrees_of_freedom = std::min(drawn.size(), blocks.independent()) - 1;
+  change.upwards = reach_of(skewness);
+  change.downwards = reach_of(-skewness);
+  const double half_width = student_t_975(change.degrees_of_freedom) * change.error;
+  change.interval_95 = {own - half_width * change.downwards, own + half_width * change.upwards};
   return change;
 }
 
 }  // namespace
+
+std::size_t BlockScatter::independent() const {
+  constexpr std::size_t kFewest = 4;
+  const double variance = correlation * correlation;  // over that of independent blocks
+  const double as_good = 2 * variance / (variance * variance + 1) * static_cast<double>(blocks);
+  return std::min(blocks, std::max(kFewest, static_cast<std::size_t>(as_good)));
+}
 
 PairedChange resampled_change(double base, double other, std::span<const double> base_drawn,
                               std::span<const double> other_drawn, const BlockScatter& blocks) {
@@ -151,6 +149,8 @@ PairedChange resampled_change(double base, double other, std::span<const double>
       *each = std::expm1(*each);
   } else if (mean_before > 0 && std::isfinite(change.relative.value)) {
     change.relative = around(change.relative.value, linear, blocks);
+    const bool stays_positive = other >= 0 && std::ranges::all_of(other_drawn, [](double x) { return x >= 0; });
+    if (double& low = change.relative.interval_95.low; stays_positive) low = std::max(-1.0, low);
   }
   return change;
 }

@@ -117,9 +117,11 @@ ListResampling resample_lists(const Arguments& arguments, Scenario& base, Scenar
   result.blocks = {chosen.blocks, chosen.lost_correlation};
   result.resampled = {base, other};
   for (Scenario& each : result.resampled) each.workload.sampling.block = chosen.length;
-  const std::string few = chosen.days.blocks < kFewestBlocks
-                              ? fmt::format("; a list of {} whole days says little about others", chosen.days.blocks)
-                              : "";
+  const std::string few =
+      chosen.days.blocks < kFewestBlocks
+          ? fmt::format("; a list of {} whole days says little about others, and these intervals are too narrow",
+                        chosen.days.blocks)
+          : "";
   result.text = fmt::format(
       "blocks of {} are drawn with replacement: the GPU time of {} days has the rank correlation {:+.2f} from day to "
       "day, which is {}significant; this takes {} runs instead of 2, and --as-is compares the list alone{}",

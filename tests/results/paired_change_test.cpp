@@ -2,6 +2,8 @@
 // the intervals contain the truth is the suite `intervals` (validate/intervals).
 #include "results/paired_change.hpp"
 
+#include "results/tested_changes.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/near.hpp"
 
 #include <doctest/doctest.h>
@@ -123,7 +125,8 @@ TEST_CASE("a list with its resamples: few blocks, correlated blocks") {
   const std::vector<double> base{10, 10, 10, 10, 10}, other{10, 10, 20, 40, 40};  // logarithms symmetric about log 2
   const ChangeEstimate plain = resampled_change(10, 20, base, other, {.blocks = 40}).relative;
   CHECK(plain.degrees_of_freedom == 4);
-  CHECK(std::abs(plain.acceleration) < 1e-9);
+  CHECK(plain.upwards == near(1));
+  CHECK(plain.downwards == near(1));
   const ChangeEstimate few = resampled_change(10, 20, base, other, {.blocks = 3}).relative;
   CHECK(few.degrees_of_freedom == 2);
   CHECK(few.error == near(plain.error));
@@ -135,6 +138,15 @@ TEST_CASE("a list with its resamples: few blocks, correlated blocks") {
   CHECK(far.error == near(std::hypot(1.5 * plain.error, 2 * std::log(2.0))));
 }
 
+TEST_CASE("correlated blocks tell less about their scatter") {
+  // An error of sqrt(3) comes from r = 1/2, with which (1 - r^2) / (1 + r^2) is 0.6; one of 2 from r = 0.6: 8 / 17.
+  CHECK(BlockScatter{.blocks = 20}.independent() == 20);
+  CHECK(BlockScatter{.blocks = 21, .correlation = std::sqrt(3.0)}.independent() == 12);
+  CHECK(BlockScatter{.blocks = 35, .correlation = 2}.independent() == 16);
+  CHECK(BlockScatter{.blocks = 12, .correlation = 3}.independent() == 4);
+  CHECK(BlockScatter{.blocks = 3, .correlation = 3}.independent() == 3);
+}
+
 TEST_CASE("an interval reaches further to the side where resamples have their long tail") {
   const std::vector<double> base{10, 10, 10, 10, 10, 10}, other{10, 10, 11, 11, 12, 24};
   const PairedChange change = resampled_change(10, 13, base, other, {.blocks = 30});
@@ -142,10 +154,9 @@ TEST_CASE("an interval reaches further to the side where resamples have their lo
     const double value = each.logarithmic ? std::log1p(each.value) : each.value;
     const double low = each.logarithmic ? std::log1p(each.interval_95.low) : each.interval_95.low;
     const double high = each.logarithmic ? std::log1p(each.interval_95.high) : each.interval_95.high;
-    REQUIRE(each.acceleration == near(0.2));  // a skewness above 1.2
-    const double t = 2.5705818;
-    CHECK((high - value) / each.error == near(t / ((1 - 0.2 * t) * (1 - 0.2 * t))));
-    CHECK((value - low) / each.error == near(t / ((1 + 0.2 * t) * (1 + 0.2 * t))));
+    const double t = 2.5705818, z = 1.959963985;  // the skewness is above 0.6, so the acceleration is 0.1
+    CHECK((high - value) / each.error == near(t / ((1 - 0.1 * z) * (1 - 0.1 * z)), 1e-6));
+    CHECK((value - low) / each.error == near(t / ((1 + 0.1 * z) * (1 + 0.1 * z)), 1e-6));
     // The tests belong to the interval.
     CHECK(each.chance_beyond(each.interval_95.low, true) == near(0.025, 1e-6));
     CHECK(each.chance_beyond(each.interval_95.high, false) == near(0.025, 1e-6));
@@ -164,11 +175,57 @@ TEST_CASE("an interval reaches further to the side where resamples have their lo
   const PairedChange mirrored = resampled_change(13, 10, other, base, {.blocks = 30});
   CHECK(mirrored.difference.interval_95.low == near(-change.difference.interval_95.high));
   CHECK(mirrored.relative.interval_95.low == near(1 / (1 + change.relative.interval_95.high) - 1));
-  // With three resamples an end may be anywhere: 0.2 t is above 1 with two degrees of freedom or one.
-  const ChangeEstimate open =
-      resampled_change(10, 12, std::vector<double>{10, 10}, std::vector<double>{10, 12}, {.blocks = 2}).difference;
-  CHECK(open.acceleration == 0);
-  CHECK(std::isfinite(open.interval_95.high));
+}
+
+TEST_CASE("few blocks with a skewed scatter: Student's t and the skewness don't multiply each other") {
+  // With two blocks Student's t is 12.7, and skew resamples would send the formula of the skewness beyond its pole.
+  const std::vector<double> base{10, 10, 10, 10}, other{9, 9, 9, 5};  // all of them fall
+  const ChangeEstimate two = resampled_change(10, 8, base, other, {.blocks = 2}).difference;
+  CHECK(two.error == near(std::sqrt(5.0)));  // deviation 2 times sqrt(1 + 1/4); their mean is the list's own change
+  CHECK(two.upwards == near(1 / std::pow(1.1959963985, 2), 1e-6));
+  CHECK(two.downwards == near(1 / std::pow(0.8040036015, 2), 1e-6));
+  CHECK(two.interval_95.high == near(-2 + 12.7062047 * std::sqrt(5.0) * two.upwards));
+  CHECK(two.interval_95.low == near(-2 - 12.7062047 * std::sqrt(5.0) * two.downwards));
+}
+
+TEST_CASE("property: intervals of a list hold its own change and the resamples, agree with p, and stay near t's") {
+  RandomStream stream{1, "intervals of lists"};
+  int significant = 0, skewed = 0;
+  for (int trial = 0; trial < 4000; ++trial) {
+    const auto count = static_cast<std::size_t>(stream.uniform_integer(2, 30));
+    const BlockScatter blocks{.blocks = static_cast<std::size_t>(stream.uniform_integer(2, 60)),
+                              .correlation = std::exp(stream.uniform(0, 1.1))};
+    const double spread = std::exp(stream.uniform(-3, 1)), shift = std::exp(stream.normal(0, 0.5));
+    std::vector<double> base, other;
+    for (std::size_t i = 0; i < count; ++i) {
+      base.push_back(stream.lognormal(0, spread));
+      other.push_back(base.back() * shift * stream.lognormal(0, spread));
+    }
+    const PairedChange change = resampled_change(1, shift * stream.lognormal(0, spread / 2), base, other, blocks);
+    std::vector<double> differences, logarithms;
+    for (std::size_t i = 0; i < count; ++i) {
+      differences.push_back(other[i] - base[i]);
+      logarithms.push_back(std::log(other[i] / base[i]));
+    }
+    for (const ChangeEstimate& each : {change.difference, change.relative}) {
+      const auto scale = [&](double x) { return each.logarithmic ? std::log1p(x) : x; };
+      const double low = scale(each.interval_95.low), high = scale(each.interval_95.high);
+      const double of_resamples = mean(each.logarithmic ? logarithms : differences);
+      CHECK(low <= scale(each.value));
+      CHECK(scale(each.value) <= high);
+      CHECK(low <= of_resamples);
+      CHECK(of_resamples <= high);
+      const double t = student_t_975(std::min(count, blocks.blocks) - 1) * each.error;
+      if (std::isfinite(low)) CHECK(high - low <= 2 * (2 * t));  // -1 is what rounding makes of -100%
+      const bool excludes_none = each.interval_95.low > 0 || each.interval_95.high < 0;
+      CHECK((chance_of_none(each) < kTwoSidedLevel) == excludes_none);
+      significant += excludes_none ? 1 : 0;
+      skewed += each.upwards > 1.2 * each.downwards || each.downwards > 1.2 * each.upwards ? 1 : 0;
+    }
+  }
+  CHECK(significant > 400);  // both outcomes are many
+  CHECK(significant < 7600);
+  CHECK(skewed > 2000);
 }
 
 TEST_CASE("figures that are 0 in some resamples change by the ratio of their means") {
@@ -178,6 +235,11 @@ TEST_CASE("figures that are 0 in some resamples change by the ratio of their mea
   CHECK(change.value == near(0.5));
   // Residuals 1, -1 and 0 over a mean of 2.
   CHECK(change.error == near(0.5 * std::sqrt(4.0 / 3)));
+  // What isn't negative falls by 100% at most.
+  CHECK(change.interval_95.low == -1);
+  CHECK(change.interval_95.high > 2);
+  const std::vector<double> below{1, 2, -6};
+  CHECK(resampled_change(2, 3, base, below, {.blocks = 12}).relative.interval_95.low < -1);
 }
 
 TEST_CASE("Holm's correction") {

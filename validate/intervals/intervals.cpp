@@ -83,20 +83,21 @@ std::vector<JobRequest> weeks(double persistence, int days, std::uint64_t seed) 
 }
 
 struct Figures {
-  double avg_jct = 0, p95_jct = 0;
+  double avg_jct = 0, p95_jct = 0, avg_queueing = 0;
 };
 struct NamedFigure {
   std::string_view name;
   double Figures::*value;
 };
-constexpr std::array<NamedFigure, 2> kFigures = {{{"average JCT", &Figures::avg_jct}, {"p95 JCT", &Figures::p95_jct}}};
+constexpr std::array<NamedFigure, 3> kFigures = {
+    {{"average JCT", &Figures::avg_jct}, {"p95 JCT", &Figures::p95_jct}, {"average queueing", &Figures::avg_queueing}}};
 
 /// The figures of one workload on each side.
 using SideFigures = std::vector<Figures>;
 
 Figures figures_of(const RunResult& result) {
   const Summary summary = summarise(result);
-  return {summary.avg_jct_s, summary.p95_jct_s};
+  return {summary.avg_jct_s, summary.p95_jct_s, summary.avg_queueing_s};
 }
 
 SideFigures run_list(const std::vector<Scenario>& sides, const std::vector<JobRequest>& jobs) {
@@ -130,6 +131,8 @@ void add_populations(const std::string& name, const std::vector<SideFigures>& ru
       population.base.push_back(run[0].*figure.value);
       population.other.push_back(run[other].*figure.value);
     }
+    // Nobody queues in the network case.
+    if (std::ranges::all_of(population.base, [](double value) { return value == 0; })) populations.pop_back();
   }
 }
 
@@ -139,6 +142,43 @@ bool holds_truth(const ChangeEstimate& change, double truth) {
 
 double share_of(std::size_t count, std::size_t all) {
   return static_cast<double>(count) / static_cast<double>(all);
+}
+
+/// One figure of the resamples of a list, on both sides.
+struct DrawnFigures {
+  std::vector<double> base, other;
+};
+
+std::vector<DrawnFigures> drawn_figures(const std::vector<std::vector<SideFigures>>& drawn, std::size_t side,
+                                        double Figures::*figure) {
+  std::vector<DrawnFigures> all(drawn.size());
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    for (const SideFigures& run : drawn[i]) {
+      all[i].base.push_back(run[0].*figure);
+      all[i].other.push_back(run[side].*figure);
+    }
+  }
+  return all;
+}
+
+/// Counts the lists whose intervals contain the mean change over all lists.
+void count_lists(const std::vector<double>& base, const std::vector<double>& other,
+                 const std::vector<DrawnFigures>& drawn, const std::vector<BlockScatter>& scatter,
+                 ListCoverage& coverage) {
+  const PairedChange truth = paired_change(base, other);
+  std::size_t around_list = 0, difference = 0, resamples_alone = 0, as_independent = 0;
+  for (std::size_t i = 0; i < base.size(); ++i) {
+    const PairedChange change = resampled_change(base[i], other[i], drawn[i].base, drawn[i].other, scatter[i]);
+    if (holds_truth(change.relative, truth.relative.value)) ++around_list;
+    if (holds_truth(change.difference, truth.difference.value)) ++difference;
+    const ChangeEstimate alone = paired_change(drawn[i].base, drawn[i].other, Draws::resamples).relative;
+    if (holds_truth(alone, truth.relative.value)) ++resamples_alone;
+    if (holds_truth(paired_change(drawn[i].base, drawn[i].other).relative, truth.relative.value)) ++as_independent;
+  }
+  coverage.around_list = share_of(around_list, base.size());
+  coverage.difference = share_of(difference, base.size());
+  coverage.resamples_alone = share_of(resamples_alone, base.size());
+  coverage.as_independent = share_of(as_independent, base.size());
 }
 
 }  // namespace
@@ -168,7 +208,8 @@ IntervalCoverage coverage_of(const IntervalPopulation& population, std::size_t p
   RandomStream stream{seed, "intervals.trials"};
   const auto last = static_cast<std::int64_t>(population.base.size()) - 1;
   std::vector<double> base(pairs), other(pairs);
-  std::size_t geometric = 0, of_means = 0, up = 0, down = 0;
+  const double base_mean = mean(population.base);
+  std::size_t geometric = 0, of_means = 0, difference = 0, one_side = 0, up = 0, down = 0;
   for (std::size_t trial = 0; trial < trials; ++trial) {
     for (std::size_t i = 0; i < pairs; ++i) {
       const auto drawn = static_cast<std::size_t>(stream.uniform_integer(0, last));
@@ -178,13 +219,21 @@ IntervalCoverage coverage_of(const IntervalPopulation& population, std::size_t p
     const PairedChange change = paired_change(base, other);
     if (holds_truth(change.relative, truth.relative.value)) ++geometric;
     if (holds_truth(change.of_means, truth.of_means.value)) ++of_means;
+    if (holds_truth(change.difference, truth.difference.value)) ++difference;
+    const Estimate of_base = estimate(base);
+    if (std::abs(of_base.mean - base_mean) <= of_base.half_width) ++one_side;
     for (std::size_t i = 0; i < pairs; ++i)
       if (stream.uniform_integer(0, 1) == 1) std::swap(base[i], other[i]);
     const PairedChange neutral = paired_change(base, other);
     if (neutral.relative.chance_beyond(0, true) <= kLevel) ++up;
     if (neutral.relative.chance_beyond(0, false) <= kLevel) ++down;
   }
-  return {share_of(geometric, trials), share_of(of_means, trials), share_of(up, trials), share_of(down, trials)};
+  return {.geometric = share_of(geometric, trials),
+          .of_means = share_of(of_means, trials),
+          .difference = share_of(difference, trials),
+          .one_side = share_of(one_side, trials),
+          .alarms_up = share_of(up, trials),
+          .alarms_down = share_of(down, trials)};
 }
 
 std::vector<ListCoverage> list_coverages(double persistence, int days, std::size_t traces, std::size_t resamples,
@@ -212,69 +261,174 @@ std::vector<ListCoverage> list_coverages(double persistence, int days, std::size
         base.push_back(run[0].*figure.value);
         other.push_back(run[side].*figure.value);
       }
-      const double truth = paired_change(base, other).relative.value;
       ListCoverage coverage{.name = fmt::format("{} days, correlated {}: {}, {}, {}", days, persistence, kQueueSides[0],
                                                 kQueueSides[side], figure.name),
                             .block_days = mean(block_days)};
-      std::size_t around_list = 0, resamples_alone = 0, as_independent = 0;
-      for (std::size_t i = 0; i < traces; ++i) {
-        std::vector<double> base_drawn, other_drawn;
-        for (const SideFigures& run : drawn[i]) {
-          base_drawn.push_back(run[0].*figure.value);
-          other_drawn.push_back(run[side].*figure.value);
-        }
-        if (holds_truth(resampled_change(base[i], other[i], base_drawn, other_drawn, scatter[i]).relative, truth))
-          ++around_list;
-        if (holds_truth(paired_change(base_drawn, other_drawn, Draws::resamples).relative, truth)) ++resamples_alone;
-        if (holds_truth(paired_change(base_drawn, other_drawn).relative, truth)) ++as_independent;
-      }
-      coverage.around_list = share_of(around_list, traces);
-      coverage.resamples_alone = share_of(resamples_alone, traces);
-      coverage.as_independent = share_of(as_independent, traces);
+      count_lists(base, other, drawn_figures(drawn, side, figure.value), scatter, coverage);
       coverages.push_back(std::move(coverage));
     }
   }
   return coverages;
 }
 
-int validate_intervals(std::FILE* out) {
-  constexpr std::size_t kWorkloads = 400, kTraces = 150, kResamples = 20;
-  constexpr std::uint64_t kFirstTrace = 151;  // the rule for the intervals was chosen on the lists of the seeds before
+namespace {
+
+/// A list of days, as jobs whose durations are the values of BASE, and the values of NEW, job by job. Each day has two
+/// equal jobs, at its beginning and at its end, so that all of it is there.
+struct DayList {
+  std::vector<JobRequest> jobs;
+  std::vector<double> base, other;
+};
+
+/// The quantile of a value at that of a standard normal variable.
+double value_at(BlockValues values, double normal) {
+  return values == BlockValues::lognormal ? std::exp(normal) : -std::log(std::erfc(normal / std::sqrt(2.0)) / 2);
+}
+
+DayList draw_days(BlockValues values, double persistence, std::size_t days, std::uint64_t seed) {
+  constexpr double kKept = 0.5, kOwn = 0.3, kMeanSeconds = 1e4;
+  constexpr std::int64_t kDay = 86'400;
+  RandomStream stream{seed, "intervals.blocks"};
+  DayList list;
+  std::array<double, 2> normals = {stream.normal(0, 1), stream.normal(0, 1)};
+  for (std::size_t day = 0; day < days; ++day) {
+    const double base = value_at(values, normals[0]), other = kKept * base + kOwn * value_at(values, normals[1]);
+    for (const std::int64_t at : {std::int64_t{0}, kDay - 1}) {
+      JobRequest& job = list.jobs.emplace_back();
+      job.name = fmt::format("{}", list.jobs.size());
+      job.submit = Time::seconds(static_cast<std::int64_t>(day) * kDay + at);
+      job.gpus = 1;
+      job.iterations = 1;
+      job.duration = Time::nanoseconds(static_cast<std::int64_t>(1e9 * kMeanSeconds * base) + 1);
+      list.base.push_back(base);
+      list.other.push_back(other);
+    }
+    for (double& each : normals)
+      each = persistence * each + std::sqrt(1 - persistence * persistence) * stream.normal(0, 1);
+  }
+  return list;
+}
+
+double mean_of_rows(const std::vector<double>& values, const std::vector<std::size_t>& rows) {
+  double sum = 0;
+  for (const std::size_t row : rows) sum += values[row];
+  return sum / static_cast<double>(rows.size());
+}
+
+}  // namespace
+
+BlockCoverage block_coverage(BlockValues values, double persistence, std::size_t blocks, std::size_t lists,
+                             std::size_t resamples, std::uint64_t seed) {
+  constexpr Time kOneDay = Time::seconds(86'400);
+  std::vector<double> base(lists), other(lists);
+  std::vector<PairedChange> changes(lists);
+  run_all(lists, [&](std::size_t i) {
+    const DayList list = draw_days(values, persistence, blocks, seed + i);
+    std::vector<double> base_drawn, other_drawn;
+    for (std::size_t r = 0; r < resamples; ++r) {
+      const ResampledList drawn = resample(list.jobs, {.block = kOneDay}, r + 1);
+      base_drawn.push_back(mean_of_rows(list.base, drawn.rows));
+      other_drawn.push_back(mean_of_rows(list.other, drawn.rows));
+    }
+    base[i] = mean(list.base);
+    other[i] = mean(list.other);
+    const double correlation = lost_correlation(correlation_of_blocks(list.jobs, kOneDay), 1);
+    changes[i] = resampled_change(base[i], other[i], base_drawn, other_drawn, {blocks, correlation});
+  });
+  const PairedChange truth = paired_change(base, other);
+  std::size_t relative = 0, difference = 0;
+  for (const PairedChange& each : changes) {
+    if (holds_truth(each.relative, truth.relative.value)) ++relative;
+    if (holds_truth(each.difference, truth.difference.value)) ++difference;
+  }
+  return {.name = fmt::format("{}, {} blocks, correlated {}",
+                              values == BlockValues::lognormal ? "lognormal" : "exponential", blocks, persistence),
+          .relative = share_of(relative, lists),
+          .difference = share_of(difference, lists)};
+}
+
+namespace {
+
+constexpr std::array kPersistences = {0.0, 0.6};
+
+bool print_seeds(std::FILE* out) {
+  constexpr std::size_t kWorkloads = 400;
   constexpr Interval kCoverage{0.92, 0.97};
-  constexpr double kMostAlarms = 0.04, kListCoverage = 0.9;
+  constexpr double kMostAlarms = 0.04;
   bool holds = true;
   fmt::print(out,
              "intervals: how often a 95% interval contains the truth, over {} trials with workloads drawn from {}\n"
+             "of means, difference: the ratio and the difference of the means; one side: the mean of BASE\n"
              "false alarms: a significant change, up or down, between sides that don't differ\n\n"
-             "  {:<55}{:>6}{:>12}{:>12}{:>8}{:>8}\n",
-             kTrials, kWorkloads, "", "seeds", "geometric", "of means", "up", "down");
+             "  {:<58}{:>6}{:>11}{:>10}{:>12}{:>10}{:>7}{:>7}\n",
+             kTrials, kWorkloads, "", "seeds", "geometric", "of means", "difference", "one side", "up", "down");
   for (const IntervalPopulation& population : interval_populations(kWorkloads)) {
     for (const std::size_t pairs : kPairs) {
       const IntervalCoverage found = coverage_of(population, pairs, kTrials, pairs);
       const bool good =
           kCoverage.contains(found.geometric) && std::max(found.alarms_up, found.alarms_down) <= kMostAlarms;
       if (pairs >= kFewest) holds = holds && good;
-      fmt::print(out, "  {:<55}{:>6}{:>11.1f}%{:>11.1f}%{:>7.1f}%{:>7.1f}%  {}\n",
+      fmt::print(out, "  {:<58}{:>6}{:>10.1f}%{:>9.1f}%{:>11.1f}%{:>9.1f}%{:>6.1f}%{:>6.1f}%  {}\n",
                  pairs == kPairs.front() ? population.name : "", pairs, 100 * found.geometric, 100 * found.of_means,
-                 100 * found.alarms_up, 100 * found.alarms_down, pairs >= kFewest ? word(good) : "few");
+                 100 * found.difference, 100 * found.one_side, 100 * found.alarms_up, 100 * found.alarms_down,
+                 pairs >= kFewest ? word(good) : "few");
     }
   }
+  return holds;
+}
+
+bool print_lists(std::FILE* out) {
+  constexpr std::size_t kTraces = 150, kResamples = 20;
+  constexpr std::uint64_t kFirstTrace = 151;  // the rule for the intervals was chosen on the lists of the seeds before
+  constexpr double kListCoverage = 0.85;
+  constexpr int kFewestDays = 42;
+  bool holds = true;
   fmt::print(out,
              "\none job list and {} resamples of it: how often the interval contains the change over {} such lists\n\n"
-             "  {:<55}{:>12}{:>12}{:>18}{:>18}\n",
-             kResamples, kTraces, "", "block [d]", "contend", "resamples alone", "as if independent");
-  struct Process {
-    double persistence;
-    int days;
-  };
-  for (const Process& each : {Process{0, 42}, Process{0, 84}, Process{0.6, 42}, Process{0.6, 84}}) {
-    for (const ListCoverage& found : list_coverages(each.persistence, each.days, kTraces, kResamples, kFirstTrace)) {
-      const bool good = found.around_list >= kListCoverage;
-      holds = holds && good;
-      fmt::print(out, "  {:<55}{:>12.1f}{:>11.1f}%{:>17.1f}%{:>17.1f}%  {}\n", found.name, found.block_days,
-                 100 * found.around_list, 100 * found.resamples_alone, 100 * found.as_independent, word(good));
+             "  {:<58}{:>11}{:>9}{:>12}{:>17}{:>17}\n",
+             kResamples, kTraces, "", "block [d]", "contend", "difference", "resamples alone", "as if independent");
+  for (const double persistence : kPersistences) {
+    for (const int days : {4, 7, 14, 42, 84}) {
+      for (const ListCoverage& found : list_coverages(persistence, days, kTraces, kResamples, kFirstTrace)) {
+        const bool good = found.around_list >= kListCoverage;
+        if (days >= kFewestDays) holds = holds && good;
+        fmt::print(out, "  {:<58}{:>11.2f}{:>8.1f}%{:>11.1f}%{:>16.1f}%{:>16.1f}%  {}\n", found.name, found.block_days,
+                   100 * found.around_list, 100 * found.difference, 100 * found.resamples_alone,
+                   100 * found.as_independent, days >= kFewestDays ? word(good) : "few");
+      }
     }
   }
+  return holds;
+}
+
+bool print_blocks(std::FILE* out) {
+  constexpr std::size_t kLists = 2000, kResamples = 20;
+  constexpr Interval kCoverage{0.9, 0.985};
+  bool holds = true;
+  fmt::print(out,
+             "\nfigures that are means over skewed days: how often the interval by {} resamples contains the change, "
+             "over {} lists\n\n  {:<58}{:>11}{:>12}\n",
+             kResamples, kLists, "", "relative", "difference");
+  for (const double persistence : kPersistences) {
+    for (const BlockValues values : {BlockValues::exponential, BlockValues::lognormal}) {
+      for (const std::size_t blocks : {4U, 7U, 14U, 42U, 84U}) {
+        const BlockCoverage found = block_coverage(values, persistence, blocks, kLists, kResamples, 1);
+        const bool good = kCoverage.contains(found.relative) && kCoverage.contains(found.difference);
+        if (persistence == 0) holds = holds && good;
+        fmt::print(out, "  {:<58}{:>10.1f}%{:>11.1f}%  {}\n", found.name, 100 * found.relative, 100 * found.difference,
+                   persistence == 0 ? word(good) : "correlated");
+      }
+    }
+  }
+  return holds;
+}
+
+}  // namespace
+
+int validate_intervals(std::FILE* out) {
+  bool holds = print_blocks(out);
+  holds = print_seeds(out) && holds;
+  holds = print_lists(out) && holds;
   fmt::print(out, "\nintervals: {}\n", word(holds));
   return holds ? 0 : 1;
 }

@@ -19,6 +19,8 @@ struct IntervalPopulation {
 /// The share of the trials in which something happened, 0..1.
 struct IntervalCoverage {
   double geometric = 0, of_means = 0;     ///< the interval contains the change of the whole population
+  double difference = 0;                  ///< the same, of the difference of the means, by which rules in seconds judge
+  double one_side = 0;                    ///< the interval of the mean of BASE, as `contend run` shows it
   double alarms_up = 0, alarms_down = 0;  ///< significant changes beyond 0 between sides that don't differ
 };
 
@@ -35,6 +37,7 @@ struct ListCoverage {
   std::string name;
   double block_days = 0;       ///< mean length of the blocks that were chosen
   double around_list = 0;      ///< resampled_change(), which `contend compare` uses
+  double difference = 0;       ///< the same, of the difference in seconds
   double resamples_alone = 0;  ///< the scatter of the resamples about their mean
   double as_independent = 0;   ///< the same divided by the root of their number, as if each were a list of its own
 };
@@ -42,6 +45,19 @@ struct ListCoverage {
 /// to day, and resamples each. One row for each pair of policies and figure.
 [[nodiscard]] std::vector<ListCoverage> list_coverages(double persistence, int days, std::size_t traces,
                                                        std::size_t resamples, std::uint64_t first);
+
+/// The share of lists of so many blocks whose intervals by resamples contain the truth, 0..1.
+struct BlockCoverage {
+  std::string name;  ///< `lognormal, 7 blocks, correlated 0.6`
+  double relative = 0, difference = 0;
+};
+/// How a block's value is distributed.
+enum class BlockValues : std::uint8_t { exponential, lognormal };
+/// Lists of days whose values are skewed and correlated from day to day. The figure of a list is the mean over its
+/// days; NEW has a part of each day's value in BASE, and a scatter of its own. Each list is resampled `resamples` times
+/// in blocks of a day, as `contend compare` does.
+[[nodiscard]] BlockCoverage block_coverage(BlockValues values, double persistence, std::size_t blocks,
+                                           std::size_t lists, std::size_t resamples, std::uint64_t seed);
 
 /// The suite `intervals`. Returns 0 if coverage and false alarms are as documented.
 int validate_intervals(std::FILE* out);
