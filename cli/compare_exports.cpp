@@ -12,11 +12,33 @@
 namespace contend {
 namespace {
 
+/// How many of some checks there are, and how many of them fail.
+struct CheckCount {
+  std::size_t all = 0, failed = 0;
+};
+
+CheckCount count_of(const std::vector<Check>& checks, bool are_rules) {
+  CheckCount count;
+  for (const Check& each : checks) {
+    if (each.is_rule != are_rules) continue;
+    ++count.all;
+    count.failed += each.fails ? 1U : 0U;
+  }
+  return count;
+}
+
 std::string headline(const JudgedSides& report, std::string_view otherwise) {
-  const std::size_t failures = report.failures(), rules = report.outcomes.size();
-  if (failures > 0) return fmt::format("**{} of {} rules failed**", failures, rules);
-  if (rules > 0) return fmt::format("all {} rules passed", rules);
-  return std::string{otherwise};
+  const std::vector<Check> checks = report.checks();
+  if (checks.empty()) return std::string{otherwise};
+  const CheckCount rules = count_of(checks, true), expectations = count_of(checks, false);
+  std::vector<std::string> failed, passed;
+  if (rules.failed > 0) failed.push_back(fmt::format("{} of {} rules failed", rules.failed, rules.all));
+  if (expectations.failed > 0)
+    failed.push_back(fmt::format("{} of {} expectations not met", expectations.failed, expectations.all));
+  if (!failed.empty()) return fmt::format("**{}**", fmt::join(failed, ", "));
+  if (rules.all > 0) passed.push_back(fmt::format("all {} rules passed", rules.all));
+  if (expectations.all > 0) passed.push_back(fmt::format("all {} expectations met", expectations.all));
+  return fmt::format("{}", fmt::join(passed, ", "));
 }
 
 std::string changes_table(const char* title, const std::vector<JobChange>& changes) {
@@ -116,10 +138,10 @@ std::string differences_markdown(const JudgedSides& report) {
   return out;
 }
 
-std::string rules_markdown(const JudgedSides& report) {
+std::string checks_markdown(const JudgedSides& report) {
   std::string out;
-  for (const RuleOutcome& outcome : report.outcomes)
-    out += fmt::format("- {} `{}`: {}\n", outcome.fails ? "**FAIL**" : "ok", outcome.rule.text, outcome.reason);
+  for (const Check& each : report.checks())
+    out += fmt::format("- {} `{}`: {}\n", each.fails ? "**FAIL**" : "ok", each.name, each.reason);
   return out;
 }
 
@@ -135,7 +157,7 @@ std::string comparison_markdown(const ComparisonReport& report) {
   if (const std::string tests = tests_text(regression.tests); !tests.empty()) out += fmt::format("\n{}\n", tests);
   for (const GroupChanges& changes : report.groups) out += groups_markdown(changes);
   out += '\n';
-  out += rules_markdown(report);
+  out += checks_markdown(report);
   for (const std::string& note : regression.notes) out += fmt::format("- note: {}\n", escaped_markdown(note));
   out += odd_line("finished in BASE only", regression.lost);
   out += odd_line("finished in NEW only", regression.gained);
@@ -150,18 +172,19 @@ std::string comparison_markdown(const ComparisonReport& report) {
 }
 
 std::string comparison_junit(const JudgedSides& report) {
-  const std::size_t tests = report.outcomes.size(), failures = report.failures();
+  const std::vector<Check> checks = report.checks();
+  const auto failures = std::ranges::count_if(checks, &Check::fails);
   std::string out = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"{0}\" failures=\"{1}\" errors=\"0\">\n"
       "  <testsuite name=\"contend compare\" tests=\"{0}\" failures=\"{1}\" errors=\"0\" skipped=\"0\">\n",
-      tests, failures);
+      checks.size(), failures);
   const std::string sides = xml_text(fmt::format("{} -> {}", report.base, report.other));
-  for (const RuleOutcome& outcome : report.outcomes) {
-    out += fmt::format("    <testcase classname=\"{}\" name=\"not {}\"", sides, xml_text(outcome.rule.text));
-    const std::string reason = xml_text(outcome.reason);
-    if (outcome.fails)
-      out +=
-          fmt::format(">\n      <failure type=\"regression\" message=\"{0}\">{0}</failure>\n    </testcase>\n", reason);
+  for (const Check& each : checks) {
+    out += fmt::format("    <testcase classname=\"{}\" name=\"{}\"", sides, xml_text(each.claim()));
+    const std::string reason = xml_text(each.reason);
+    if (each.fails)
+      out += fmt::format(">\n      <failure type=\"{1}\" message=\"{0}\">{0}</failure>\n    </testcase>\n", reason,
+                         each.is_rule ? "regression" : "expectation");
     else
       out += fmt::format(">\n      <system-out>{}</system-out>\n    </testcase>\n", reason);
   }

@@ -1,5 +1,6 @@
 #include "cli/compare_report.hpp"
 
+#include "cli/github.hpp"
 #include "cli/group_report.hpp"
 #include "cli/output.hpp"
 #include "cli/text_table.hpp"
@@ -170,9 +171,19 @@ std::string no_differences(const JudgedSides& report) {
   return report.differences->empty() ? "the scenarios of BASE and NEW are the same" : "";
 }
 
-std::size_t JudgedSides::failures() const {
-  return static_cast<std::size_t>(
-      std::count_if(outcomes.begin(), outcomes.end(), [](const RuleOutcome& each) { return each.fails; }));
+std::vector<Check> JudgedSides::checks() const {
+  std::vector<Check> all;
+  for (const RuleOutcome& each : outcomes)
+    all.push_back({each.rule.text, scenario_file(other), true, each.fails, each.reason});
+  for (const SideExpectations& side : expectations)
+    for (const ExpectationOutcome& each : side.outcomes)
+      all.push_back({fmt::format("{} expects {}", side.side, each.expectation), scenario_file(side.path), false,
+                     !each.met, each.reason});
+  return all;
+}
+
+bool JudgedSides::passes() const {
+  return std::ranges::none_of(checks(), &Check::fails);
 }
 
 std::string differences_text(const JudgedSides& report) {
@@ -209,20 +220,30 @@ void write_differences(JsonWriter& json, const JudgedSides& report) {
   json.end_array();
 }
 
-std::string rules_text(const JudgedSides& report) {
+std::string checks_text(const JudgedSides& report) {
   std::string out;
   for (const RuleOutcome& outcome : report.outcomes)
     out += fmt::format("{}  {}: {}\n", outcome.fails ? "FAIL" : "ok  ", outcome.rule.text, outcome.reason);
+  for (const SideExpectations& side : report.expectations)
+    out += fmt::format("\n{}: expectations\n{}", side.side, expectations_text(side.outcomes));
   return out;
 }
 
-void write_rules(JsonWriter& json, const JudgedSides& report) {
+void write_checks(JsonWriter& json, const JudgedSides& report) {
   json.key("rules").begin_array();
   for (const RuleOutcome& outcome : report.outcomes) {
     json.begin_object().member("rule", outcome.rule.text).member("failed", outcome.fails);
     json.member("p_value", outcome.p_value).member("reason", outcome.reason).end_object();
   }
-  json.end_array().member("failed", report.failures() > 0);
+  json.end_array().key("expectations").begin_array();
+  for (const SideExpectations& side : report.expectations) {
+    for (const ExpectationOutcome& each : side.outcomes) {
+      json.begin_object().member("side", side.side);
+      write_members(json, each);
+      json.end_object();
+    }
+  }
+  json.end_array().member("failed", !report.passes());
 }
 
 std::vector<FigureRow> figure_rows(const Regression& regression) {
@@ -347,7 +368,7 @@ std::string comparison_text(const ComparisonReport& report) {
   if (regression.identical) out += "\nNEW is identical to BASE, run by run\n";
   if (!regression.notes.empty() || !report.outcomes.empty()) out += '\n';
   for (const std::string& note : regression.notes) out += fmt::format("note: {}\n", note);
-  return out + coloured_verdicts(rules_text(report));
+  return out + coloured_verdicts(checks_text(report));
 }
 
 std::string comparison_json(const ComparisonReport& report) {
@@ -376,7 +397,7 @@ std::string comparison_json(const ComparisonReport& report) {
   write_odd(json, "only_in_base", regression.only_in_base);
   write_odd(json, "only_in_new", regression.only_in_new);
   json.end_object();
-  write_rules(json, report);
+  write_checks(json, report);
   json.key("notes").begin_array();
   for (const std::string& note : regression.notes) json.value(note);
   json.end_array().end_object();

@@ -2,6 +2,7 @@
 // Formats the result of `contend compare` as text, JSON, a Markdown comment for a pull request, and JUnit XML, which
 // build servers show as test results.
 
+#include "results/expectations.hpp"
 #include "results/job_groups.hpp"
 #include "results/regression.hpp"
 #include "results/regression_rules.hpp"
@@ -15,14 +16,37 @@
 
 namespace contend {
 
-/// The two sides of a comparison, what differs between their scenarios, and the outcomes of its rules.
+/// What a side that was run expects of itself (`expect` of its scenario), and whether it is so.
+struct SideExpectations {
+  std::string_view side;  ///< BASE or NEW
+  std::string path;       ///< of its scenario
+  std::vector<ExpectationOutcome> outcomes;
+};
+
+/// A verdict of a comparison: about a rule, or about an expectation of a side.
+struct Check {
+  std::string name;  ///< `avg_jct > 1%`, `NEW expects finished = 11`
+  std::string file;  ///< the scenario that it is about; empty for a folder of results
+  bool is_rule = true;
+  bool fails = false;
+  std::string reason;
+
+  /// What is so if the check doesn't fail: `not avg_jct > 1%`, `NEW expects finished = 11`.
+  [[nodiscard]] std::string claim() const { return is_rule ? "not " + name : name; }
+};
+
+/// The two sides of a comparison, what differs between their scenarios, and the outcomes of its rules and of the
+/// expectations of its sides. Every output and the exit code take their verdicts from checks().
 struct JudgedSides {
   std::string base, other;                                ///< paths as the user gave them
   std::optional<std::vector<KeyDifference>> differences;  ///< not known if a scenario can't be read
   std::string unknown_because;                            ///< why the differences are not known
   std::vector<RuleOutcome> outcomes;
+  std::vector<SideExpectations> expectations;  ///< of the sides that were run and expect something
 
-  [[nodiscard]] std::size_t failures() const;
+  /// The rules, then the expectations of BASE and of NEW.
+  [[nodiscard]] std::vector<Check> checks() const;
+  [[nodiscard]] bool passes() const;
 };
 
 struct ComparisonReport : JudgedSides {
@@ -34,7 +58,7 @@ struct ComparisonReport : JudgedSides {
 [[nodiscard]] std::string comparison_text(const ComparisonReport& report);
 [[nodiscard]] std::string comparison_json(const ComparisonReport& report);
 [[nodiscard]] std::string comparison_markdown(const ComparisonReport& report);
-/// JUnit XML with one test case for each rule.
+/// JUnit XML with one test case for each rule and each expectation.
 [[nodiscard]] std::string comparison_junit(const JudgedSides& report);
 
 // The parts that all comparisons share.
@@ -45,13 +69,13 @@ struct ComparisonReport : JudgedSides {
 /// Appends the member `differences` to an open JSON object.
 void write_differences(JsonWriter& json, const JudgedSides& report);
 [[nodiscard]] std::string differences_markdown(const JudgedSides& report);
-/// One line for each rule.
-[[nodiscard]] std::string rules_text(const JudgedSides& report);
-/// Appends the members `rules` and `failed` to an open JSON object.
-void write_rules(JsonWriter& json, const JudgedSides& report);
-/// The headline and the two sides; the headline is `otherwise` if there are no rules.
+/// One line for each rule, then the expectations of each side.
+[[nodiscard]] std::string checks_text(const JudgedSides& report);
+/// Appends the members `rules`, `expectations` and `failed` to an open JSON object.
+void write_checks(JsonWriter& json, const JudgedSides& report);
+/// The headline and the two sides; the headline is `otherwise` if there are no checks.
 [[nodiscard]] std::string markdown_head(const JudgedSides& report, std::string_view otherwise);
-[[nodiscard]] std::string rules_markdown(const JudgedSides& report);
+[[nodiscard]] std::string checks_markdown(const JudgedSides& report);
 /// Text for a table cell: escaped, on one line.
 [[nodiscard]] std::string escaped_markdown(std::string_view text);
 

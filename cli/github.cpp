@@ -48,10 +48,9 @@ std::string github_annotation(std::string_view level, const GithubPlace& place, 
 
 std::string comparison_annotations(const JudgedSides& report) {
   std::string out;
-  for (const RuleOutcome& outcome : report.outcomes)
-    out += github_annotation(outcome.fails ? "error" : "notice", {.file = scenario_file(report.other)},
-                             fmt::format("contend compare: {}{}", outcome.fails ? "" : "not ", outcome.rule.text),
-                             outcome.reason);
+  for (const Check& each : report.checks())
+    out += github_annotation(each.fails ? "error" : "notice", {.file = each.file},
+                             fmt::format("contend compare: {}", each.fails ? each.name : each.claim()), each.reason);
   return out;
 }
 

@@ -23,8 +23,8 @@ struct GithubPlace {
 [[nodiscard]] std::string github_annotation(std::string_view level, const GithubPlace& place, std::string_view title,
                                             std::string_view message);
 
-/// A line for each rule: an error if the rule failed, else a notice. They point at the scenario NEW, and at no file if
-/// NEW is a folder of results.
+/// A line for each rule and each expectation: an error if it failed, else a notice. They point at the scenario that
+/// they are about, which is NEW for a rule, and at no file if that is a folder of results.
 [[nodiscard]] std::string comparison_annotations(const JudgedSides& report);
 
 /// An error for each complaint, at its place.

@@ -90,11 +90,17 @@ std::string expectations_text(std::span<const ExpectationOutcome> outcomes) {
   return out;
 }
 
+void write_members(JsonWriter& json, const ExpectationOutcome& outcome) {
+  json.member("expectation", outcome.expectation).member("met", outcome.met).member("value", outcome.value);
+  json.member("half_width_95", outcome.half_width).member("reason", outcome.reason);
+}
+
 void write_expectations(JsonWriter& json, std::span<const ExpectationOutcome> outcomes) {
   json.key("expectations").begin_array();
   for (const ExpectationOutcome& each : outcomes) {
-    json.begin_object().member("expectation", each.expectation).member("met", each.met).member("value", each.value);
-    json.member("half_width_95", each.half_width).member("reason", each.reason).end_object();
+    json.begin_object();
+    write_members(json, each);
+    json.end_object();
   }
   json.end_array();
 }

@@ -43,6 +43,8 @@ struct ExpectationOutcome {
 
 /// The outcomes as text, one line each.
 [[nodiscard]] std::string expectations_text(std::span<const ExpectationOutcome> outcomes);
+/// Appends the members of one outcome to an open JSON object.
+void write_members(JsonWriter& json, const ExpectationOutcome& outcome);
 /// Appends the member `expectations` to an open JSON object.
 void write_expectations(JsonWriter& json, std::span<const ExpectationOutcome> outcomes);
 

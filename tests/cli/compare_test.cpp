@@ -80,7 +80,7 @@ TEST_CASE("--github prints annotations, and adds the report to the summary of th
   CHECK(contains(outcome.out, "::notice file=fifo.yaml,title=contend compare%3A not finished < 0::"));
   CHECK(contains(outcome.out, "::error file=fifo.yaml,title=contend compare%3A NEW expects avg_jct < 1s::"));
   const std::string once = here.read("summary.md");
-  CHECK(contains(once, "### contend compare: **1 of 2 rules failed**"));
+  CHECK(contains(once, "### contend compare: **1 of 2 rules failed, 1 of 1 expectations not met**"));
   CHECK(here.contend("run base.yaml -o a").code == 0);
   const Outcome folders =
       here.contend("compare a a --github --fail-if 'finished < 0' -q", "GITHUB_STEP_SUMMARY=summary.md");
@@ -272,6 +272,67 @@ TEST_CASE("a side that is run must be what it expects") {
   CHECK(unmet.code == 1);
   CHECK(unmet.out.empty());
   CHECK(contains(unmet.err, "contend: NEW: expected finished = 11: 10"));
+}
+
+TEST_CASE(
+    "property: exit code, text, Markdown, JUnit, JSON and annotations have one verdict, of rules and expectations") {
+  Workplace place;
+  const Workplace& here = with_scenarios(place);
+  here.write("met.yaml", "schema_version: 1\ninclude: base.yaml\nexpect: {finished: 10}\n");
+  for (int choice = 0; choice < 8; ++choice) {
+    const bool rule_fails = (choice & 1) != 0, base_unmet = (choice & 2) != 0, new_unmet = (choice & 4) != 0;
+    const int unmet = int{base_unmet} + int{new_unmet}, failures = int{rule_fails} + unmet;
+    const std::string command = fmt::format(
+        "compare met.yaml met.yaml --repeat 2 --set expect.finished={} --set-new expect.finished={} --fail-if "
+        "'finished {} 0' ",
+        base_unmet ? 11 : 10, new_unmet ? 11 : 10, rule_fails ? ">=" : "<");
+    INFO(command);
+    const Outcome text = here.contend(command + "--junit j.xml --markdown m.md --github");
+    CHECK(text.code == (failures > 0 ? 1 : 0));
+    CHECK(contains(text.out, fmt::format("BASE: expectations\n{}  finished = ", base_unmet ? "FAIL" : "ok  ")));
+    CHECK(contains(text.out, fmt::format("NEW: expectations\n{}  finished = ", new_unmet ? "FAIL" : "ok  ")));
+    CHECK(reads(here, kXml, "j.xml"));
+    CHECK(contains(here.read("j.xml"), fmt::format("<testsuites tests=\"3\" failures=\"{}\"", failures)));
+    CHECK(contains(here.read("j.xml"), fmt::format("name=\"NEW expects finished = {}\"", new_unmet ? 11 : 10)));
+    const std::string failed =
+        fmt::format("{}{}{}", rule_fails ? "1 of 1 rules failed" : "", rule_fails && unmet > 0 ? ", " : "",
+                    unmet > 0 ? fmt::format("{} of 2 expectations not met", unmet) : "");
+    const std::string head =
+        failures > 0 ? fmt::format("**{}**", failed) : "all 1 rules passed, all 2 expectations met";
+    CHECK(contains(here.read("m.md"), "### contend compare: " + head + "\n"));
+    std::size_t errors = 0;
+    for (std::size_t at = text.out.find("::error file=met.yaml,"); at != std::string::npos;
+         at = text.out.find("::error file=met.yaml,", at + 1))
+      ++errors;
+    CHECK(errors == static_cast<std::size_t>(failures));
+    const Outcome json = here.contend(command + "--json");
+    CHECK(json.code == text.code);
+    CHECK(reads(here, kJson, "stdout.txt"));
+    CHECK(contains(json.out, fmt::format("\n  \"failed\": {}", failures > 0)));
+  }
+  // Expectations alone are test cases, too.
+  const Outcome alone =
+      here.contend("compare met.yaml base.yaml --repeat 2 --junit alone.xml --set expect.finished=11");
+  CHECK(alone.code == 1);
+  CHECK(contains(here.read("alone.xml"), "tests=\"2\" failures=\"2\""));
+}
+
+TEST_CASE("--github says of every kind of wrong input what is wrong") {
+  Workplace place;
+  const Workplace& here = with_scenarios(place);
+  here.write("bad.csv", "job_id,submit_s,gpus,duration_s\na,0,1,x\n");
+  here.write("list.yaml", "schema_version: 1\ncluster: {servers: 1, gpus_per_server: 2}\nworkload: {jobs: bad.csv}\n");
+  CHECK(here.contend("run base.yaml -o a -q").code == 0);
+  CHECK(here.contend("run base.yaml -o two --repeat 2 -q").code == 0);
+  std::filesystem::create_directory(here.path("empty"));
+  for (const char* sides :
+       {"base.yaml nothing.yaml", "a two", "a empty", "base.yaml base.yaml --set-new cluster.server=3",
+        "a a --fail-if 'avg_jtc > 1%'", "list.yaml list.yaml", "a a --markdown no/such/file"}) {
+    const Outcome outcome = here.contend(std::string{"compare "} + sides + " --github");
+    CHECK_MESSAGE(outcome.code == 3, sides);
+    CHECK_MESSAGE(contains(outcome.out, "::error "), sides);
+    CHECK_MESSAGE(contains(outcome.out, "title=contend compare%3A wrong input::"), sides);
+  }
 }
 
 TEST_CASE("run enforces what a scenario expects") {
