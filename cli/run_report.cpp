@@ -27,8 +27,8 @@ double shown(const Metric& metric, double value) {
 
 struct ShownColumn {
   std::string_view metric;
-  std::string_view title;    ///< short enough for a table of ten columns
-  bool of_scenarios = true;  ///< shown in tables of scenarios
+  std::string_view title;      ///< short enough for a table of ten columns
+  bool of_many_waits = false;  ///< of scenarios, shown where jobs waited again after their first start
 };
 constexpr ShownColumn kColumns[] = {{"avg_jct_s", "avg JCT"},
                                     {"median_jct_s", "median"},
@@ -36,7 +36,7 @@ constexpr ShownColumn kColumns[] = {{"avg_jct_s", "avg JCT"},
                                     {"max_jct_s", "max"},
                                     {"makespan_s", "makespan"},
                                     {"avg_queueing_s", "queueing"},
-                                    {"avg_waiting_s", "waiting", false},
+                                    {"avg_waiting_s", "waiting", true},
                                     {"gpu_utilisation", "GPU util"},
                                     {"network_utilisation", "net util"},
                                     {"contended_share", "contended"}};
@@ -53,6 +53,11 @@ std::vector<std::string> figure_cells(const ShownColumn& column, const std::vect
   for (std::size_t i = 0; with_interval && i < rows.size(); ++i) cells[i] += " ± " + cells[rows.size() + i];
   cells.resize(rows.size());
   return cells;
+}
+
+/// True if jobs waited again after their first start, as they do after preemptions and failures.
+bool waited_again(const ComparisonRow& row) {
+  return row.figure("avg_waiting_s").mean > row.figure("avg_queueing_s").mean;
 }
 
 bool has_intervals(std::span<const std::vector<Replica>> results) {
@@ -179,7 +184,7 @@ std::string comparison_text(std::span<const Scenario> scenarios, std::span<const
   std::vector<std::string> titles{"scenario"};
   std::vector<std::vector<std::string>> columns;
   for (const ShownColumn& column : kColumns) {
-    if (!column.of_scenarios) continue;
+    if (column.of_many_waits && std::ranges::none_of(rows, waited_again)) continue;
     titles.push_back(fmt::format("{} [{}]", column.title, shown_unit(metric(column.metric).unit)));
     columns.push_back(figure_cells(column, rows, intervals && column.metric == "avg_jct_s"));
   }

@@ -6,6 +6,7 @@
 #include "scenarios/run/batch.hpp"
 #include "scenarios/run/nccl_machine_note.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
+#include "sim/counted.hpp"
 #include "text/quantities.hpp"
 
 #include <algorithm>
@@ -70,6 +71,15 @@ std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, 
                                .lists = &lists,
                                .keep_failed = keep_failed,
                                .interrupted = interrupted});
+}
+
+std::string free_preemptions_note(const Scenario& scenario, double preemptions) {
+  const CheckpointSetup& setup = scenario.checkpoints;
+  if (!(preemptions > 0) || setup.restart > Time{} || setup.policy != CheckpointPolicy::continuous) return {};
+  return fmt::format(
+      "preemption is free here ({}): a preempted job goes on at once, and loses no more than an iteration in flight; "
+      "`checkpoints.restart_cost` sets the time that it takes to restart, `checkpoints.policy` what it loses",
+      counted(static_cast<std::int64_t>(preemptions), "preemption"));
 }
 
 void print_unmet(std::string_view name, std::span<const ExpectationOutcome> outcomes) {

@@ -165,6 +165,15 @@ struct FiguresByRun {
   std::map<std::string, std::vector<std::vector<double>>> of_group;
 };
 
+std::size_t group_metric_index(std::string_view name) {
+  return static_cast<std::size_t>(std::ranges::find(group_metrics(), name, &Metric::name) - group_metrics().begin());
+}
+
+/// True if jobs waited again after their first start.
+bool waited_again(const std::vector<double>& figures) {
+  return figures[group_metric_index("avg_waiting_s")] > figures[group_metric_index("avg_queueing_s")];
+}
+
 /// One figure on both sides, under the seeds under which both have a value; of a single run in any case.
 GroupPairs paired(const std::vector<std::vector<double>>& base, const std::vector<std::vector<double>>& other,
                   std::size_t figure) {
@@ -201,19 +210,24 @@ GroupChanges compare_groups(const StoredResults& base, const StoredResults& othe
   for (const std::string& value : after.values)
     if (std::ranges::find(values, value) == values.end()) values.push_back(value);
 
+  std::vector<std::string_view> compared{"avg_jct_s", "p95_jct_s", "avg_queueing_s"};
+  if (std::ranges::any_of(values, [&](const std::string& value) {
+        return waited_again(before.means(value)) || waited_again(after.means(value));
+      }))
+    compared.emplace_back("avg_waiting_s");
   GroupChanges changes{&grouping, {}, 0};
   for (const std::string& value : values) {
     GroupChange& group = changes.groups.emplace_back(GroupChange{value, before.means(value), after.means(value), {}});
-    for (const char* name : {"avg_jct_s", "p95_jct_s", "avg_queueing_s"}) {
-      const auto metric = std::ranges::find(group_metrics(), name, &Metric::name);
-      const auto figure = static_cast<std::size_t>(metric - group_metrics().begin());
+    for (const std::string_view name : compared) {
+      const std::size_t figure = group_metric_index(name);
+      const Metric* const metric = &group_metrics()[figure];
       const GroupPairs pairs = paired(before.of(value), after.of(value), figure);
       PairedChange change = change_of(pairs, base.draws);
       if (resampled) {
         const GroupPairs drawn = paired(base_drawn->of(value), other_drawn->of(value), figure);
         change = resampled_change(change.base, change.other, drawn.base, drawn.other, resampled->blocks);
       }
-      group.changes.push_back({&*metric, change});
+      group.changes.push_back({metric, change});
     }
   }
   std::vector<MetricChange*> all;

@@ -48,8 +48,8 @@ struct ResampledSides {
 struct GroupChange {
   std::string value;
   std::vector<double> base, other;  ///< as in GroupFigures
-  /// Of the average and the 95th percentile of the JCT and the average queueing, under the seeds under which both sides
-  /// have a value.
+  /// Of the average and the 95th percentile of the JCT, the average queueing and, if jobs of any group waited again
+  /// after their first start, the average waiting, under the seeds under which both sides have a value.
   std::vector<MetricChange> changes;
 };
 /// The changes of one grouping, tested together.

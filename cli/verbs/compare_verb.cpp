@@ -234,6 +234,19 @@ void keep_results(std::vector<ComparedSide>& sides) {
   }
 }
 
+/// Says of which sides the jobs were preempted at no cost.
+void note_free_sides(const std::vector<ComparedSide>& sides, std::vector<std::string>& notes) {
+  const std::size_t metric = metric_index(*find_metric("preemptions"));
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    const std::optional<Scenario>& scenario = sides[i].scenario ? sides[i].scenario : sides[i].kept;
+    if (!scenario) continue;
+    double preemptions = 0;
+    for (const StoredReplica& run : sides[i].stored->replicas) preemptions += run.figures[metric];
+    if (const std::string note = free_preemptions_note(*scenario, preemptions); !note.empty())
+      notes.push_back(fmt::format("{}: {}", i == 0 ? "BASE" : "NEW", note));
+  }
+}
+
 /// What no rule may be about, and the table would have shown: jobs that count and did not finish.
 void print_lost_jobs(const ComparedSide& side, const char* name) {
   std::size_t jobs = 0, failed = 0, others = 0;
@@ -310,6 +323,7 @@ int compare_both(const Arguments& arguments) {
       find_regression(*sides[0].stored, *sides[1].stored,
                       static_cast<std::size_t>(worst.value_or(is_study ? kMaxWorst : kUsualWorst)), resampled);
   if (note) report.regression.notes.push_back(*note);
+  note_free_sides(sides, report.regression.notes);
   for (const Grouping* grouping : chosen)
     report.groups.push_back(compare_groups(*sides[0].stored, *sides[1].stored, *grouping, resampled));
   report.outcomes = judge(rules, report.regression, {&*sides[0].stored, &*sides[1].stored, resampled},

@@ -155,6 +155,18 @@ void note_warm_ups(const Arguments& arguments, std::span<const Scenario> scenari
       print_message("contend: note: {}: {}\n", scenarios[i].name, note);
 }
 
+/// One line for each scenario whose jobs were preempted at no cost.
+void note_free_preemptions(const Arguments& arguments, std::span<const Scenario> scenarios,
+                           std::span<const std::vector<Replica>> results) {
+  if (arguments.has("quiet")) return;
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    double preemptions = 0;
+    for (const Replica& each : results[i]) preemptions += static_cast<double>(each.summary.preemptions);
+    if (const std::string note = free_preemptions_note(scenarios[i], preemptions); !note.empty())
+      print_message("contend: note: {}: {}\n", scenarios[i].name, note);
+  }
+}
+
 /// One line about the scenarios whose runs are one run, made under several seeds.
 void warn_of_equal_runs(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results) {
   std::vector<std::string> names;
@@ -392,6 +404,7 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
   } else {
     warn_of_equal_runs(scenarios, results);
     note_warm_ups(arguments, scenarios, results);
+    note_free_preemptions(arguments, scenarios, results);
     for (std::size_t i = 0; i < scenarios.size(); ++i)
       if (report_unfinished(scenarios[i], results[i])) unfinished = true;
   }

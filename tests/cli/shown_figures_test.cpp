@@ -52,6 +52,43 @@ TEST_CASE("run: failures have their figures with several seeds, too, and the opt
   CHECK(contains(page, "mean: 10min"));
 }
 
+TEST_CASE("jobs that were preempted: that it was free is said, and tables show all of their waits") {
+  // b is shorter than what is left of a: it takes the only GPU from 10 s to 15 s, and a waits for 5 s in mid-life. So
+  // both begin at once, and wait for 2.5 s on average.
+  const Workplace here;
+  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s\na,0,1,100\nb,10,1,5\n");
+  here.write("s.yaml",
+             "schema_version: 1\nname: s\ncluster: {servers: 1, gpus_per_server: 1}\n"
+             "policies: {scheduling: {policy: srtf, preemptive: true}}\nworkload: {jobs: jobs.csv}\n");
+  here.write("fifo.yaml", "schema_version: 1\ninclude: s.yaml\nname: fifo\npolicies: {scheduling: fifo}\n");
+  const std::string free =
+      "s: preemption is free here (1 preemption): a preempted job goes on at once, and loses no more than an iteration "
+      "in flight; "
+      "`checkpoints.restart_cost` sets the time that it takes to restart, `checkpoints.policy` what it loses\n";
+  const Outcome one = here.contend("run s.yaml");
+  REQUIRE_MESSAGE(one.code == kExitOk, one.err);
+  CHECK(contains(one.err, "contend: note: " + free));
+  CHECK(contains(one.out, "  average queueing        0.0000 s\n  average waiting         2.5000 s\n"));
+  const Outcome both = here.contend("run s.yaml fifo.yaml", "COLUMNS=250");
+  CHECK(contains(both.out, "queueing [s]  waiting [s]"));
+  CHECK(contains(both.err, free));
+  CHECK_FALSE(contains(both.err, "fifo: "));
+  // A cost, no preemption, or the option -q: nothing is said.
+  CHECK(here.contend("run s.yaml --set checkpoints.restart_cost=1s").err.empty());
+  CHECK(here.contend("run s.yaml --set checkpoints.policy=none").err.empty());
+  CHECK(here.contend("run s.yaml -q").err.empty());
+  const Outcome fifo = here.contend("run fifo.yaml fifo.yaml --set name=other");
+  CHECK_FALSE(contains(fifo.out, "waiting [s]"));
+  CHECK(fifo.err.empty());
+  // A comparison says it of its sides, and the changes of groups have all waits.
+  const Outcome compared = here.contend("compare fifo.yaml s.yaml --as-is --by size");
+  REQUIRE_MESSAGE(compared.code == kExitOk, compared.err);
+  CHECK(contains(compared.out, "note: NEW: preemption is free here"));
+  CHECK_FALSE(contains(compared.out, "note: BASE: "));
+  CHECK(contains(compared.out, "  waiting [s]"));  // beside the line `average waiting [s]` of the figures
+  CHECK_FALSE(contains(here.contend("compare fifo.yaml fifo.yaml --as-is --by size").out, "  waiting [s]"));
+}
+
 TEST_CASE("results --by: averages over several runs have intervals") {
   const Workplace here;
   here.write("s.yaml", kFailing);
