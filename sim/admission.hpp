@@ -75,6 +75,8 @@ class Admission : private SchedulingActions {
  private:
   // SchedulingActions
   bool start(JobId job) override;
+  bool start_in(JobId job, const ClusterView& usable) override;
+  bool plan_in(JobId job, const ClusterView& then, std::vector<GpuId>& place) override;
   bool start_on(JobId job, std::int32_t type) override;
   using SchedulingActions::start_with;
   bool start_with(JobId job, int gpus, std::int32_t type) override;
@@ -109,8 +111,8 @@ class Admission : private SchedulingActions {
     return {job.vc, job.gpus, job.gpu_type, job.place, job.pace, RankDemand{job}};
   }
   [[nodiscard]] std::span<const JobPace> paces_of(const JobSpec& job) const;
-  /// Starts the job on servers of the first of these types that has a place for it.
-  bool start_on_first(JobId job, std::span<const std::int32_t> types);
+  /// Starts the job on servers of the first of these types that has a place for it in `usable`.
+  bool start_on_first(JobId job, std::span<const std::int32_t> types, const ClusterView& usable);
   /// Puts the GPUs on which a running job could have that number of them into `chosen_`; none if there is no place.
   void find_place_resized(JobId job, int gpus);
   /// Throws InputError if the job can't have so many GPUs.

@@ -16,7 +16,21 @@ namespace contend {
 
 bool Admission::start(JobId job) {
   if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "started");
-  return start_on_first(job, state_.types_for(*state_.run(job).spec));
+  return start_on_first(job, state_.types_for(*state_.run(job).spec), state_);
+}
+
+bool Admission::start_in(JobId job, const ClusterView& usable) {
+  if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "started");
+  return start_on_first(job, state_.types_for(*state_.run(job).spec), usable);
+}
+
+bool Admission::plan_in(JobId job, const ClusterView& then, std::vector<GpuId>& place) {
+  if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "planned");
+  for (const std::int32_t type : state_.types_for(*state_.run(job).spec)) {
+    state_.policies.placement->plan(then, state_.view_on(job, type), place);
+    if (!place.empty()) return true;
+  }
+  return false;
 }
 
 bool Admission::start_on(JobId job, std::int32_t type) {
@@ -27,7 +41,7 @@ bool Admission::start_on(JobId job, std::int32_t type) {
     refused_alike_ = true;
     return false;
   }
-  return start_on_first(job, {&one, 1});
+  return start_on_first(job, {&one, 1}, state_);
 }
 
 bool Admission::start_with(JobId job, int gpus, std::int32_t type) {
@@ -141,7 +155,7 @@ bool Admission::has_place_without(JobId job, std::span<const GpuId> gpus) {
   return has_place;
 }
 
-bool Admission::start_on_first(JobId job, std::span<const std::int32_t> types) {
+bool Admission::start_on_first(JobId job, std::span<const std::int32_t> types, const ClusterView& usable) {
   refused_alike_ = true;
   const JobRun& run = state_.run(job);
   for (const std::int32_t type : types) {
@@ -149,7 +163,7 @@ bool Admission::start_on_first(JobId job, std::span<const std::int32_t> types) {
     if (!allocation_.has_room(*run.spec, run.width, type)) continue;
     refused_alike_ = state_.policies.placement->refuses_alike();
     chosen_.clear();
-    state_.policies.placement->place(state_, state_.view_on(job, type), chosen_);
+    state_.policies.placement->place(usable, state_.view_on(job, type), chosen_);
     if (chosen_.empty()) continue;
     note_second_order(job, chosen_);
     allocation_.start(job, chosen_);

@@ -120,6 +120,8 @@ class ClusterView {
   [[nodiscard]] virtual int gpus_per_server(std::int32_t /*type*/) const {
     return static_cast<int>(gpus() / servers());
   }
+  /// Memory of each GPU of the server.
+  [[nodiscard]] virtual Bytes gpu_memory(ServerId /*server*/) const { return Bytes{INT64_MAX}; }
   /// GPUs that exist on these servers.
   [[nodiscard]] virtual std::int64_t gpus_on(const ServerRange& range) const {
     return static_cast<std::int64_t>(range.size() * (gpus() / servers()));

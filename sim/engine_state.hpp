@@ -526,6 +526,10 @@ struct EngineState : ClusterView {
   [[nodiscard]] int gpus_per_server(std::int32_t type) const override {
     return contend::gpus_per_server(spec, spec.types.empty() ? -1 : type);
   }
+  [[nodiscard]] Bytes gpu_memory(ServerId server) const override {
+    const std::int32_t type = type_of(spec, server);
+    return type < 0 ? spec.gpu_memory : spec.types[static_cast<std::size_t>(type)].gpu_memory;
+  }
   [[nodiscard]] std::int64_t gpus_on(const ServerRange& range) const override { return contend::gpus_on(spec, range); }
   [[nodiscard]] int free_gpus_on(std::int32_t vc, std::int32_t type) const override {
     return capacity.free_gpus_on(vc, spec.types.empty() ? -1 : type);

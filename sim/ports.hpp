@@ -28,11 +28,15 @@ class PlacementPolicy {
   /// which `fits`, on servers with the CPUs and memory for its ranks there. Rank i runs on chosen[i]. Leaves `chosen`
   /// empty if the job has to wait.
   virtual void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) = 0;
-  /// True if place() would choose GPUs. Asking changes no later decision: a policy that draws random numbers draws none
-  /// for this.
+  /// Chooses GPUs as place() would, where `cluster` may show a later time than the present. Asking changes no later
+  /// decision: a policy that draws random numbers draws them from a copy of its stream.
+  virtual void plan(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) {
+    place(cluster, job, chosen);
+  }
+  /// True if plan() would choose GPUs.
   [[nodiscard]] virtual bool has_place(const ClusterView& cluster, const JobView& job) {
     std::vector<GpuId> chosen;
-    place(cluster, job, chosen);
+    plan(cluster, job, chosen);
     return !chosen.empty();
   }
   /// True if the decision depends only on the job's resource demand; one refusal then holds for all jobs of equal

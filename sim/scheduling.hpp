@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace contend {
 
@@ -95,7 +96,13 @@ class SchedulingActions {
   /// no place for the job now. Where servers are of several types, the types that can run the job are tried one after
   /// the other: those on which it is faster (ClusterView::speed_on) first, ties in their order.
   virtual bool start(JobId job) = 0;
-  /// The same on servers of one type. Returns false also if the job can't run there.
+  /// The same with the placement policy shown `usable` in place of the cluster, which has nothing free that the cluster
+  /// hasn't.
+  virtual bool start_in(JobId job, const ClusterView& usable) = 0;
+  /// Asks the placement policy where it would put a queued job if the cluster were `then`, and appends these GPUs to
+  /// the empty `place`. Returns false if it has no place. Asking changes nothing (PlacementPolicy::plan).
+  virtual bool plan_in(JobId job, const ClusterView& then, std::vector<GpuId>& place) = 0;
+  /// The same as start() on servers of one type. Returns false also if the job can't run there.
   virtual bool start_on(JobId job, std::int32_t type) = 0;
   /// Starts a queued job on so many GPUs, one of ClusterView::sizes_of or the number that it prefers; on servers of one
   /// type, or with -1 as start() does.

@@ -31,10 +31,8 @@ class ExternalPlacement final : public PlacementPolicy {
     choose(cluster, job, false, chosen);
   }
 
-  [[nodiscard]] bool has_place(const ClusterView& cluster, const JobView& job) override {
-    std::vector<GpuId> chosen;
+  void plan(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
     choose(cluster, job, true, chosen);
-    return !chosen.empty();
   }
 
   [[nodiscard]] bool refuses_alike() const override {

@@ -22,12 +22,15 @@ class ConsolidatedOrWait final : public PlacementPolicy {
   [[nodiscard]] bool ignores_progress() const override { return true; }
   [[nodiscard]] bool takes_free_gpus() const override { return true; }
 
-  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+  void plan(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
     if (asks_for_share(job)) return place_share(cluster, job, false, chosen);
     place_gang(cluster, job, &FreeServers::fullest, &FreeServers::fullest, chosen);
-    // A deadline that is not representable is never reached.
-    const Time end = job.since > Time::never() - patience_ ? Time::never() : job.since + patience_;
-    if (chosen.empty() && cluster.now() >= end) scatter(cluster, job, chosen);
+    if (chosen.empty() && cluster.now() >= end_of_patience(job)) scatter(cluster, job, chosen);
+  }
+  void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    plan(cluster, job, chosen);
+    if (asks_for_share(job)) return;
+    const Time end = end_of_patience(job);
     const std::pair<Time, JobId> deadline{end, job.id};
     if (!chosen.empty()) {
       deadlines_.erase(deadline);
@@ -42,6 +45,10 @@ class ConsolidatedOrWait final : public PlacementPolicy {
   }
 
  private:
+  /// A deadline that is not representable is never reached.
+  [[nodiscard]] Time end_of_patience(const JobView& job) const {
+    return job.since > Time::never() - patience_ ? Time::never() : job.since + patience_;
+  }
   static void scatter(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) {
     FreeServers servers{cluster, job};
     std::vector<ServerId> found;

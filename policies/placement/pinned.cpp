@@ -17,10 +17,10 @@ class PinnedPlacement final : public PlacementPolicy {
       : places_{std::move(places)}, others_{std::move(others)} {}
 
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
-    if (job.place < 0) return others_->place(cluster, job, chosen);
-    const std::vector<GpuId>& wanted = places_[static_cast<std::size_t>(job.place)];
-    const bool fits = std::ranges::all_of(wanted, [&](GpuId gpu) { return cluster.fits(gpu, job); });
-    if (fits && has_hosts(cluster, job, wanted)) chosen = wanted;
+    job.place < 0 ? others_->place(cluster, job, chosen) : place_pinned(cluster, job, chosen);
+  }
+  void plan(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    job.place < 0 ? others_->plan(cluster, job, chosen) : place_pinned(cluster, job, chosen);
   }
   [[nodiscard]] bool has_place(const ClusterView& cluster, const JobView& job) override {
     return job.place < 0 ? others_->has_place(cluster, job) : PlacementPolicy::has_place(cluster, job);
@@ -37,6 +37,11 @@ class PinnedPlacement final : public PlacementPolicy {
   [[nodiscard]] Time next_decision(const ClusterView& cluster) override { return others_->next_decision(cluster); }
 
  private:
+  void place_pinned(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) const {
+    const std::vector<GpuId>& wanted = places_[static_cast<std::size_t>(job.place)];
+    const bool fits = std::ranges::all_of(wanted, [&](GpuId gpu) { return cluster.fits(gpu, job); });
+    if (fits && has_hosts(cluster, job, wanted)) chosen = wanted;
+  }
   /// True if the servers have the CPUs and the memory for their ranks.
   static bool has_hosts(const ClusterView& cluster, const JobView& job, const std::vector<GpuId>& wanted) {
     if (job.milli_cpus == 0 && job.host_memory == Bytes{}) return true;

@@ -19,15 +19,22 @@ class RandomPlacement final : public PlacementPolicy {
     return find_candidates(cluster, job, candidates);
   }
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
-    if (!find_candidates(cluster, job, chosen)) return chosen.clear();
-    stream_.shuffle(std::span{chosen});
-    chosen.resize(static_cast<std::size_t>(job.gpus));
+    draw(cluster, job, stream_, chosen);
+  }
+  void plan(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    RandomStream copy = stream_;
+    draw(cluster, job, copy, chosen);
   }
 
  private:
   static bool find_candidates(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& candidates) {
     candidates_with_room(cluster, job, candidates);
     return candidates.size() >= static_cast<std::size_t>(job.gpus);
+  }
+  static void draw(const ClusterView& cluster, const JobView& job, RandomStream& stream, std::vector<GpuId>& chosen) {
+    if (!find_candidates(cluster, job, chosen)) return chosen.clear();
+    stream.shuffle(std::span{chosen});
+    chosen.resize(static_cast<std::size_t>(job.gpus));
   }
 
   RandomStream stream_;

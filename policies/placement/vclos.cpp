@@ -83,6 +83,15 @@ class VirtualClos final : public PlacementPolicy {
       return reserve(job.id);
     }
   }
+  void plan(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
+    const auto taken = is_taken_;
+    const auto reservations = reservations_;
+    const ReservedSpines reserved = *reserved_;
+    place(cluster, job, chosen);
+    is_taken_ = taken;
+    reservations_ = reservations;
+    *reserved_ = reserved;
+  }
 
  private:
   struct Leaf {

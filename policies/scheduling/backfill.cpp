@@ -1,6 +1,7 @@
 #include "policies/scheduling/backfill.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <utility>
 
 namespace contend {
@@ -16,24 +17,117 @@ BackfillPolicy::BackfillPolicy(const Parameters& parameters)
 void BackfillPolicy::queued(const JobView& view) {
   BackfillJob& job = jobs_[view.id];
   job.view = view;
-  job.width = width_of(view);
   job.estimate = std::max(estimate_.of(view), Time::nanoseconds(1));
   arrived_.push_back(view.id);
 }
 
 void BackfillPolicy::left(JobId id) {
   const auto at = jobs_.find(id);
-  ends(at->second);
+  running_.erase({at->second.end, id});
+  ended_.push_back(std::move(at->second));
   jobs_.erase(at);
 }
 
-void BackfillPolicy::admit(const ClusterView& cluster) {
+BackfillPolicy::News BackfillPolicy::begin_pass(const ClusterView& cluster) {
+  const bool is_first = !plan_.is_ready();
+  plan_.look_at(cluster);
+  const Time now = cluster.now();
+  News news;
+  for (const BackfillJob& job : std::exchange(ended_, {})) {
+    const PlacePlan::Place freed = plan_.release(job.view.id);
+    ++changes_;
+    if (job.end <= now) continue;
+    news.has_freed = true;
+    note_freed(freed, job.end, cluster, news);
+  }
+  while (next_end() <= now) {
+    BackfillJob& late = jobs_.at(running_.begin()->second);
+    running_.erase(running_.begin());
+    late.end = prolonged(late, now);
+    plan_.prolong(late.view.id, late.end);
+    running_.emplace(late.end, late.view.id);
+    news.has_taken = true;
+    ++changes_;
+  }
+  if (const std::int64_t in_service = plan_.in_service(); !is_first && in_service != in_service_) {
+    ++changes_;
+    if (in_service > in_service_) {
+      news.has_freed = true;
+      news.freed_on.clear();
+      news.freed_until = Time::never();
+    }
+    news.has_taken = news.has_taken || in_service < in_service_;
+  }
   for (const JobId id : std::exchange(arrived_, {})) {
     BackfillJob& arrived = jobs_.at(id);
-    arrived.pool = pools_.of(cluster, arrived.view);
+    arrived.queue = queues_.of(cluster, arrived.view);
     arrived.shape = shapes_.of(arrived.view);
-    joins(arrived, cluster);
+    joins(arrived);
   }
+  return news;
+}
+
+void BackfillPolicy::note_freed(ServerId server, Time end, News& news) {
+  const auto at = std::ranges::lower_bound(news.freed_on, server);
+  if (at == news.freed_on.end() || *at != server) news.freed_on.insert(at, server);
+  news.freed_until = std::max(news.freed_until, end);
+}
+
+std::span<const ServerId> BackfillPolicy::where_freed(const BackfillJob& job, const News& news,
+                                                      const ClusterView& cluster) {
+  const bool has_quota = cluster.quota_left(job.view.vc) != INT_MAX;  // which may be what has been freed
+  return has_quota ? std::span<const ServerId>{} : news.freed_on;
+}
+
+void BackfillPolicy::note_start(BackfillJob& job, const ClusterView& cluster) {
+  ++changes_;
+  job.start = cluster.now();
+  job.end = later(job.start, job.estimate);
+  plan_.run(job.view, job.end, cluster.gpus_of(job.view.id));
+  running_.emplace(job.end, job.view.id);
+}
+
+bool BackfillPolicy::start(BackfillJob& job, const ClusterView& cluster, SchedulingActions& actions) {
+  const JobId id = job.view.id;
+  if (!plan_.keeps_any_before(job.estimate)) {
+    if (!actions.start(id)) return false;
+  } else if (!actions.start_in(id, plan_.from_now(job.view, job.estimate))) {
+    return false;
+  }
+  note_start(job, cluster);
+  return true;
+}
+
+bool BackfillPolicy::start_there(BackfillJob& job, const ClusterView& cluster, SchedulingActions& actions) {
+  const PlacePlan::Place place = withdraw(job);
+  if (!actions.start_in(job.view.id, plan_.from_now(job.view, job.estimate, place))) return false;
+  note_start(job, cluster);
+  return true;
+}
+
+bool BackfillPolicy::keep_earliest(BackfillJob& job, Time from, Time until, SchedulingActions& actions,
+                                   std::span<const ServerId> servers) {
+  const PlacePlan::Search search{from, until, actions.room_needed(job.view.id), servers};
+  const auto place = plan_.earliest(
+      job.view, job.estimate, search,
+      [&](const ClusterView& then, std::vector<GpuId>& gpus) { return actions.plan_in(job.view.id, then, gpus); });
+  if (place) keep(job, *place);
+  return place.has_value();
+}
+
+bool BackfillPolicy::has_gpus(const ClusterView& cluster, const JobView& job) {
+  if (job.gpus > cluster.quota_left(job.vc)) return false;
+  return job.gpu_share != kWholeGpu || job.gpus <= cluster.free_gpus_on(job.vc, job.server_type);
+}
+
+void BackfillPolicy::keep(BackfillJob& job, const PlacePlan::Place& place) {
+  job.planned = place.start;
+  plan_.keep(job.view, place, later(place.start, job.estimate));
+}
+
+PlacePlan::Place BackfillPolicy::withdraw(BackfillJob& job) {
+  job.planned.reset();
+  return plan_.release(job.view.id);
 }
 
 }  // namespace contend

@@ -1,16 +1,21 @@
 #pragma once
-// The base class of the backfilling policies keeps the queue in order of submission and estimates how long jobs run.
+// The base class of the backfilling policies keeps the queue in order of submission, estimates how long jobs run, and
+// keeps the plan of the places that jobs hold and are promised (place_plan.hpp).
 //
-// These policies never preempt a job. They count demand in thousandths of a GPU, separately for each pool (demand.hpp).
-// A planned start may fail: the placement policy may find no place for a job although enough GPUs are free.
+// These policies never preempt a job. A planned start may fail if GPUs are taken out of service in the meantime.
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/demand.hpp"
+#include "policies/scheduling/place_plan.hpp"
 #include "policies/scheduling/rank_tree.hpp"
 #include "sim/ports.hpp"
 #include "sim/units.hpp"
 
 #include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -30,16 +35,15 @@ inline constexpr ParameterInfo kBackfillParameters[] = {
 
 struct BackfillJob {
   JobView view;
-  std::uint32_t pool = 0;
+  std::uint32_t queue = 0;  ///< of the jobs that may use the same servers and share one quota
   std::int32_t shape = 0;
-  std::int64_t width = 0;
   Time estimate{};
-  Time end{};    ///< estimated end of a running job
-  Time start{};  ///< conservative only: planned start of a waiting job, actual start of a running one
+  Time start{}, end{};            ///< of a running job; the end is estimated
+  std::optional<Time> planned{};  ///< of a waiting job: the start of the place that is kept for it
   [[nodiscard]] Rank rank() const { return {view.submit.ns(), 0, view.tie, view.id}; }
 };
 
-/// Keeps the jobs. Derived classes keep their plans.
+/// Keeps the jobs and the plan. Derived classes decide which waiting jobs have places kept.
 class BackfillPolicy : public SchedulingPolicy {
  public:
   explicit BackfillPolicy(const Parameters& parameters);
@@ -48,20 +52,66 @@ class BackfillPolicy : public SchedulingPolicy {
   void left(JobId job) final;
 
  protected:
-  /// Called at the beginning of a pass when a job joins the queue of its pool.
-  virtual void joins(BackfillJob& job, const ClusterView& cluster) = 0;
-  /// Called when a job leaves, before the next pass.
-  virtual void ends(BackfillJob& job) = 0;
-  /// Calls joins() for the jobs that arrived since the last pass. A pass must call it first.
-  void admit(const ClusterView& cluster);
+  /// What has happened since the last pass.
+  struct News {
+    bool has_freed = false;  ///< a job ended before its estimate, or GPUs came into service
+    /// Where and until when jobs would have held what they have freed; without servers: somewhere, and for ever.
+    std::vector<ServerId> freed_on;
+    Time freed_until{};
+    bool has_taken = false;  ///< a job has outrun its estimate, or GPUs went out of service
+  };
+
+  /// Called at the beginning of a pass for each job that has arrived since the last one.
+  virtual void joins(BackfillJob& job) = 0;
+  /// Returns until when a job is assumed to run that has outrun its estimate.
+  [[nodiscard]] virtual Time prolonged(const BackfillJob& job, Time now) const = 0;
+  /// A pass must call it first: brings the plan up to the present, and calls joins() for new jobs.
+  News begin_pass(const ClusterView& cluster);
+  /// A pass must call it last.
+  void end_pass() { in_service_ = plan_.in_service(); }
+  /// Starts a job for which no place is kept where neither running jobs nor kept places are in its way. Returns false
+  /// if the placement policy has no place for it.
+  bool start(BackfillJob& job, const ClusterView& cluster, SchedulingActions& actions);
+  /// Starts a job on the place that is kept for it.
+  bool start_there(BackfillJob& job, const ClusterView& cluster, SchedulingActions& actions);
+  /// Looks for the first place that begins in [from, until), on one of these servers if any are given, and keeps it.
+  bool keep_earliest(BackfillJob& job, Time from, Time until, SchedulingActions& actions,
+                     std::span<const ServerId> servers = {});
+  /// Adds what has been held until `end` to what is free.
+  static void note_freed(const PlacePlan::Place& place, Time end, const ClusterView& cluster, News& news) {
+    for (const GpuId gpu : place.gpus) note_freed(cluster.server_of(gpu), end, news);
+  }
+  static void note_freed(ServerId server, Time end, News& news);
+  /// The servers on which a place lies in part that there was not before; none given: any.
+  [[nodiscard]] static std::span<const ServerId> where_freed(const BackfillJob& job, const News& news,
+                                                             const ClusterView& cluster);
+  /// True if so many GPUs are free for the job, wherever they are.
+  [[nodiscard]] static bool has_gpus(const ClusterView& cluster, const JobView& job);
+  /// Keeps this place for the job.
+  void keep(BackfillJob& job, const PlacePlan::Place& place);
+  /// Keeps its place no longer, and returns it.
+  PlacePlan::Place withdraw(BackfillJob& job);
   [[nodiscard]] BackfillJob& job(JobId id) { return jobs_.at(id); }
+  [[nodiscard]] const BackfillJob& job(JobId id) const { return jobs_.at(id); }
+  [[nodiscard]] PlacePlan& plan() { return plan_; }
+  /// How often a job has started, ended or outrun its estimate, or GPUs have changed their state.
+  [[nodiscard]] std::size_t changes() const { return changes_; }
+  /// The estimated end of the running job that ends first; Time::never() if none runs.
+  [[nodiscard]] Time next_end() const { return running_.empty() ? Time::never() : running_.begin()->first; }
 
  private:
+  void note_start(BackfillJob& job, const ClusterView& cluster);
+
   DurationEstimate estimate_;
-  Pools pools_;
+  Pools queues_;
   Shapes shapes_;
   std::map<JobId, BackfillJob> jobs_;
+  std::set<std::pair<Time, JobId>> running_;  // by estimated end
   std::vector<JobId> arrived_;
+  std::vector<BackfillJob> ended_;  // since the last pass
+  PlacePlan plan_;
+  std::int64_t in_service_ = 0;  // GPUs, at the end of the last pass
+  std::size_t changes_ = 0;
 };
 
 }  // namespace contend

@@ -82,6 +82,16 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
     open(job);
     return true;
   }
+  bool start_in(JobId job, const ClusterView& usable) override {
+    if (!actions_->start_in(job, usable)) return false;
+    open(job);
+    return true;
+  }
+  bool plan_in(JobId job, const ClusterView& then, std::vector<GpuId>& place) override {
+    if (!actions_->plan_in(job, then, place)) return false;
+    played_.first_plans.try_emplace(job, then.now());
+    return true;
+  }
   bool start_on(JobId job, std::int32_t type) override {
     if (!actions_->start_on(job, type)) return false;
     open(job);

@@ -35,6 +35,7 @@ struct Played {
   RunResult result;
   std::vector<Hold> runs;                  ///< in order of their starts
   std::map<std::int32_t, int> most_of_vc;  ///< by virtual cluster: the most GPUs that it held at once
+  std::map<JobId, Time> first_plans;       ///< by job: the start for which the policy first found a place
   int passes_with_idle_room = 0;           ///< passes after which enough GPUs were free for a waiting job
   std::vector<std::string> faults;         ///< descriptions of what must never happen
   std::vector<std::string> waits;          ///< why jobs wait, each reason once: `3 C: reserved, A` at 3 s, because of A

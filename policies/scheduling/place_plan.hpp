@@ -1,0 +1,246 @@
+#pragma once
+// PlacePlan knows which GPUs jobs hold, until when, and which places are kept for jobs that wait. Policies that reserve
+// GPUs plan with it: a reservation is a set of places at a time, never a number of GPUs alone.
+//
+// A place is a number of GPUs on each of its servers, because the GPUs of a server are alike to jobs that need whole
+// ones: which of them a job gets is open until it starts. Once a job has come that shares GPUs, or that must run on
+// certain ones, the plan keeps GPUs themselves on all servers that the job may use.
+
+#include "policies/scheduling/availability.hpp"
+#include "sim/cluster_view.hpp"
+#include "sim/scheduling.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace contend {
+
+/// What is free on a server, or what jobs take there.
+struct ServerAmounts {
+  std::int64_t gpus = 0;  ///< wholly free ones
+  std::int64_t milli_cpus = 0;
+  std::int64_t host_memory = 0;  ///< bytes
+  friend ServerAmounts operator*(const ServerAmounts& a, std::int64_t times) {
+    return {a.gpus * times, a.milli_cpus * times, a.host_memory * times};
+  }
+  ServerAmounts& operator+=(const ServerAmounts& other) {
+    gpus += other.gpus;
+    milli_cpus += other.milli_cpus;
+    host_memory += other.host_memory;
+    return *this;
+  }
+  bool operator==(const ServerAmounts&) const = default;
+};
+/// Returns the smaller of each amount.
+[[nodiscard]] ServerAmounts least(const ServerAmounts& a, const ServerAmounts& b);
+
+/// How much more than now is free on a server at each time: less where a place is kept, more once a running job ends.
+class ServerTimeline {
+ public:
+  /// Adds to what is free in [from, to).
+  void add(Time from, Time to, const ServerAmounts& amounts);
+  /// Returns the least of each amount in [from, to), from < to.
+  [[nodiscard]] ServerAmounts least_in(Time from, Time to) const;
+  /// Returns the first time at or after `from` from which at least so many GPUs are free for so long; Time::never() if
+  /// there is none.
+  [[nodiscard]] Time earliest(Time from, Time length, std::int64_t gpus) const;
+  /// Forgets the steps before `now`.
+  void forget(Time now);
+
+ private:
+  struct Step {
+    Time begin;
+    ServerAmounts amounts;  // until the next step
+  };
+  [[nodiscard]] std::size_t begin_step(Time time);
+  std::vector<Step> steps_{Step{}};
+};
+
+class PlacePlan;
+
+/// The cluster as a job sees it that is to run from `now()` on for a while: a GPU is free if no job holds it then and
+/// no place that is kept needs it before the job has ended. Everything else is as in the cluster now.
+class PlannedView final : public ClusterView {
+ public:
+  explicit PlannedView(const PlacePlan& plan);
+
+  [[nodiscard]] Time now() const override { return from_; }
+  [[nodiscard]] std::size_t servers() const override;
+  [[nodiscard]] std::size_t gpus() const override;
+  [[nodiscard]] ServerId server_of(GpuId gpu) const override;
+  [[nodiscard]] Bytes free_memory(GpuId gpu) const override;
+  void jobs_on(GpuId gpu, std::vector<JobId>& jobs) const override;
+  [[nodiscard]] JobView job(JobId job) const override;
+  [[nodiscard]] std::span<const GpuId> gpus_of(JobId job) const override;
+  /// Of a later time than the present: 0 on GPUs whose jobs have all ended by then.
+  [[nodiscard]] Time load(GpuId gpu) const override;
+  [[nodiscard]] int free_gpus() const override;
+  [[nodiscard]] int free_gpus(ServerId server) const override;
+  [[nodiscard]] ServerId next_server(int free, ServerId from) const override;
+  [[nodiscard]] int free_share(GpuId gpu) const override;
+  [[nodiscard]] std::int64_t free_milli_cpus(ServerId server) const override;
+  [[nodiscard]] Bytes free_host_memory(ServerId server) const override;
+  [[nodiscard]] bool fits(GpuId gpu, const JobView& job) const override;
+  [[nodiscard]] ServerRange servers_for(const JobView& job) const override;
+  [[nodiscard]] bool owns_servers(std::int32_t vc) const override;
+  [[nodiscard]] int free_gpus_of_vc(std::int32_t vc) const override;
+  [[nodiscard]] int vc_quota(std::int32_t vc) const override;
+  [[nodiscard]] int vc_used(std::int32_t vc) const override;
+  [[nodiscard]] int quota_left(std::int32_t vc) const override;
+  [[nodiscard]] ServerRange loanable() const override;
+  [[nodiscard]] std::size_t types() const override;
+  [[nodiscard]] ServerRange servers_of_type(std::int32_t type) const override;
+  [[nodiscard]] int gpus_per_server(std::int32_t type) const override;
+  [[nodiscard]] std::int64_t gpus_on(const ServerRange& range) const override;
+  [[nodiscard]] int free_gpus_on(std::int32_t vc, std::int32_t type) const override;
+  [[nodiscard]] Bytes gpu_memory(ServerId server) const override;
+  [[nodiscard]] double speed_on(const JobView& job, std::int32_t type) const override;
+  [[nodiscard]] std::span<const int> sizes_of(JobId job) const override;
+  [[nodiscard]] double speed_with(const JobView& job, int gpus, std::int32_t type) const override;
+  [[nodiscard]] std::span<const BatchRegime> regimes_of(JobId job) const override;
+  [[nodiscard]] double price_of(std::int32_t type) const override;
+  [[nodiscard]] StageTimes stages_of(JobId job) const override;
+
+  /// The servers that may be searched for room: those that the job may use.
+  [[nodiscard]] GpuId next_gpu(const JobView& job, GpuId from) const override;
+
+  /// Shows the GPUs that are free in [from, to). Only servers of `range` will be asked about.
+  void show(Time from, Time to, const ServerRange& range);
+  /// Of these, shows no more than this place from now on.
+  void show_only(std::span<const GpuId> place);
+
+ private:
+  friend class PlacePlan;
+  /// A GPU in the time that is shown.
+  struct Gpu {
+    Bytes memory;             // that no job has
+    int reserved = 0;         // thousandths
+    bool is_clear = false;    // no job has any of it
+    bool has_sharer = false;  // a job has memory of it and no share
+    bool is_there = true;     // it is in service and may be used
+  };
+  [[nodiscard]] Gpu gpu_at(GpuId gpu) const;
+  [[nodiscard]] bool overlaps(Time begin, Time end) const { return begin < to_ && end > from_; }
+  [[nodiscard]] ServerAmounts computed_amounts(ServerId server) const;
+  [[nodiscard]] ServerAmounts amounts_on(ServerId server) const;
+  /// True if the GPU is among the first free_gpus(server) ones of its server that no job has.
+  [[nodiscard]] bool is_shown(GpuId gpu) const;
+
+  const PlacePlan& plan_;
+  JobView whole_gpu_;  // a demand that only a GPU without any job satisfies
+  Time from_{}, to_{};
+  ServerRange range_{};
+  bool is_now_ = false;                          // `from_` is the present
+  std::optional<std::map<ServerId, int>> only_;  // so many GPUs of these servers
+  std::set<GpuId> only_gpus_;                    // these, where the server is planned by GPU
+  mutable std::vector<ServerAmounts> cached_;    // by server; valid where the stamp is the present one
+  mutable std::vector<std::uint32_t> stamps_;
+  mutable std::uint32_t stamp_ = 0;
+};
+
+class PlacePlan {
+ public:
+  struct Place {
+    Time start;
+    std::vector<GpuId> gpus;  ///< one for each rank
+  };
+  /// Chooses GPUs for the job in a cluster that is shown to it. False, and no GPUs: it has no place there.
+  using Placing = std::function<bool(const ClusterView&, std::vector<GpuId>&)>;
+
+  /// To be called at the beginning of each pass, and before anything else is asked. The view must live through the
+  /// pass.
+  void look_at(const ClusterView& cluster);
+  [[nodiscard]] bool is_ready() const { return cluster_ != nullptr; }
+
+  /// The job runs on these GPUs, until `end` as far as anybody knows.
+  void run(const JobView& job, Time end, std::span<const GpuId> gpus);
+  /// The running job runs until `end` instead.
+  void prolong(JobId job, Time end);
+  /// The place is kept for the job from its start to `end`.
+  void keep(const JobView& job, const Place& place, Time end);
+  /// The job runs no longer, or its place isn't kept any more. Returns the place.
+  Place release(JobId job);
+
+  /// Where and when to look for a place.
+  struct Search {
+    Time from, until;     ///< the place begins in [from, until)
+    RoomNeeded needed{};  ///< a place has so much
+    /// A place has a part on one of these servers; if none are given, on any that the job may use.
+    std::span<const ServerId> servers{};
+  };
+  /// Returns the first instant at which `placing` has a place for the job for so long, beside all running jobs and all
+  /// places that are kept. Such an instant is Search::from or one at which a job ends.
+  [[nodiscard]] std::optional<Place> earliest(const JobView& job, Time length, const Search& search,
+                                              const Placing& placing);
+  /// Returns the cluster as a job sees it that runs in [now, now + length). Valid until the plan is asked again.
+  [[nodiscard]] const ClusterView& from_now(const JobView& job, Time length);
+  /// The same, with nothing but this place of the job.
+  [[nodiscard]] const ClusterView& from_now(const JobView& job, Time length, const Place& place);
+  /// True if places are kept that begin before `now + length`.
+  [[nodiscard]] bool keeps_any_before(Time length) const;
+  /// Returns thousandths of GPUs, of those that the job may use, which are free at a time beside all jobs and places;
+  /// more if GPUs are out of service.
+  [[nodiscard]] std::int64_t free_at(const JobView& job, Time time);
+  /// Thousandths of GPUs that count in free_at(): 0 for jobs that share GPUs as their memory allows.
+  [[nodiscard]] static std::int64_t width_of(const JobView& job);
+  /// True if the job holds certain GPUs: it shares them, or must run on them.
+  [[nodiscard]] static bool needs_certain_gpus(const JobView& job) {
+    return job.place >= 0 || job.gpu_share != kWholeGpu;
+  }
+  /// GPUs in service, held or free.
+  [[nodiscard]] std::int64_t in_service() const;
+
+ private:
+  friend class PlannedView;
+  struct Block {
+    JobView job;
+    Time begin, end;
+    bool runs = false;
+    std::vector<GpuId> gpus;  // of a place that is kept on a server that isn't planned by GPU only their number counts
+  };
+  struct Server {
+    ServerTimeline timeline;
+    std::vector<Block*> blocks;
+    bool by_gpu = false;  // GPUs are kept themselves
+    int kept = 0;         // places on it that are kept
+  };
+
+  void add(Block& block);
+  /// Counts the block in the timelines of its servers, or takes it out.
+  void count(Block& block, int sign);
+  /// Plans these servers by GPU from now on: gives the places that are kept there GPUs that will be free.
+  void plan_by_gpu(const ServerRange& range);
+  void name_gpus(ServerId server);
+  void count_widths(const Block& block, int sign);
+  void count_width(const Block& block, const ServerRange& range, Availability& free, int sign) const;
+  [[nodiscard]] Availability& widths_on(const ServerRange& range);
+  [[nodiscard]] Availability* quota_of(const JobView& job);
+  [[nodiscard]] Time earliest_by_width(const JobView& job, Time length, Time from);
+  /// A time before which the servers don't have what the search needs for so long.
+  [[nodiscard]] Time earliest_by_room(const JobView& job, Time length, const Search& search, Time from);
+  /// The first time at which so many GPUs of the server are free for so long.
+  [[nodiscard]] Time earliest_on(ServerId server, Time length, std::int64_t gpus, Time from) const;
+
+  const ClusterView* cluster_ = nullptr;
+  std::size_t per_server_ = 1;
+  std::map<JobId, Block> blocks_;
+  std::vector<Server> servers_;
+  std::vector<int> holders_;  // by GPU: running jobs
+  std::int64_t held_ = 0;     // GPUs with one
+  std::multiset<Time> ends_;
+  std::vector<Time> times_;                                                 // scratch
+  std::vector<std::pair<ServerId, int>> ranks_;                             // scratch
+  std::multiset<Time> begins_;                                              // of places that are kept
+  std::set<ServerId> kept_on_;                                              // servers with a place that is kept
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Availability> widths_;  // by range of servers
+  std::map<std::int32_t, Availability> quotas_;                             // by virtual cluster
+  PlannedView view_{*this};
+};
+
+}  // namespace contend
