@@ -1,11 +1,13 @@
 #include "scenarios/sweep/sqlite.hpp"
 
+#include "scenarios/sweep/checksums/page_checksums.hpp"
 #include "text/atomic_file.hpp"
 #include "text/byte_source.hpp"
 
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,6 +19,7 @@ namespace {
 /// Why the last call failed, in words for users where SQLite's are about its own affairs.
 std::string reason_of(sqlite3* handle) {
   if (handle == nullptr) return "out of memory";
+  if (sqlite3_extended_errcode(handle) == SQLITE_IOERR_DATA) return "the checksum of a page of it is wrong";
   switch (sqlite3_errcode(handle)) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -47,13 +50,21 @@ SqlDatabase::SqlDatabase(std::string path, Mode mode, std::chrono::milliseconds 
            : mode == Mode::create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                   : SQLITE_OPEN_READWRITE;
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(path_.c_str(), &handle, flags, nullptr);
+  const int code = sqlite3_open_v2(path_.c_str(), &handle, flags, checked_vfs());
   handle_.reset(handle);
   if (code != SQLITE_OK) fail("can't be opened");
   sqlite3_busy_timeout(handle, static_cast<int>(patience.count()));
   // By default a quoted name that is no column stands for its own text, so that a missing column would go unnoticed.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
+  if (mode == Mode::create && !make_room_for_checksums(handle)) fail("can't be written");
+}
+
+void SqlDatabase::check(int schema) const {
+  if (const std::optional<std::string> damage = find_damage(handle_.get(), schema))
+    throw_file_error(
+        path_,
+        fmt::format("is damaged: {}; use an undamaged copy, or remove this file and run the sweep again", *damage), 0);
 }
 
 void SqlDatabase::fail(std::string_view what) const {

@@ -22,12 +22,14 @@ class SqlDatabase {
   enum class Mode : std::uint8_t { read, write, create };
   /// Another process may be writing; it is never long at it.
   static constexpr std::chrono::milliseconds kPatience{30'000};
-  /// `create` makes an empty database and refuses a path that already exists. What finds the database locked is tried
-  /// again for as long as `patience`.
+  /// `create` makes an empty database, whose pages have checksums, and refuses a path that already exists. What finds
+  /// the database locked is tried again for as long as `patience`.
   SqlDatabase(std::string path, Mode mode, std::chrono::milliseconds patience = kPatience);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
+  /// Throws InputError if the file is damaged, as find_damage() sees it.
+  void check(int schema) const;
   /// Executes one or more statements without results.
   void execute(const std::string& sql);
   /// Throws InputError: `what` and SQLite's reason, about this file.

@@ -9,7 +9,10 @@
 namespace contend {
 
 inline constexpr std::int64_t kStoreApplication = 0x436E7464;  ///< "Cntd", the PRAGMA application_id
-inline constexpr std::int64_t kStoreSchema = 1;                ///< PRAGMA user_version
+inline constexpr int kStoreSchema = 2;                         ///< PRAGMA user_version
+/// That of earlier versions, whose pages have no checksums. Such a store can be read. The two numbers differ in two
+/// bits, so that a damaged bit never makes the one the other.
+inline constexpr int kUncheckedSchema = 1;
 
 /// The statements that create an empty store.
 [[nodiscard]] std::string store_schema(const StoreInfo& info);

@@ -182,15 +182,23 @@ SweepStore SweepStore::create(const std::string& path, const StoreInfo& info, st
 
 SweepStore SweepStore::open(const std::string& path, Access access) {
   SqlDatabase database{path, access == Access::read ? SqlDatabase::Mode::read : SqlDatabase::Mode::write};
+  database.check(kStoreSchema);
   if (pragma(database, "application_id") != kStoreApplication)
     throw_file_error(path, "is no store of `contend sweep`", 0);
-  if (const std::int64_t schema = pragma(database, "user_version"); schema != kStoreSchema)
+  const std::int64_t schema = pragma(database, "user_version");
+  if (schema != kStoreSchema && schema != kUncheckedSchema)
     throw_file_error(path, fmt::format("has schema {}, this program knows {}", schema, kStoreSchema), 0);
+  if (schema == kUncheckedSchema && access == Access::write)
+    throw_file_error(path,
+                     "was written by an earlier version of contend, without checksums; use that version, or run the "
+                     "sweep again into another store (-o)",
+                     0);
   if (access == Access::write) database.execute(kWriting);
   check_tables(database, {});  // those that every store has, with the facts among them
   StoreInfo info = read_info(database);
   if (info.per_job || !info.groupings.empty()) check_tables(database, info);
   SweepStore store{std::move(database), std::move(info)};
+  store.has_checksums_ = schema == kStoreSchema;
   if (access == Access::write) store.check_columns();
   return store;
 }

@@ -116,11 +116,14 @@ class SweepStore {
   /// Creates a store. Throws InputError, also if the file exists already.
   [[nodiscard]] static SweepStore create(const std::string& path, const StoreInfo& info,
                                          std::span<const StorePoint> points);
-  /// Opens a store. Throws InputError if the file is no store of this schema version.
+  /// Opens a store. Throws InputError if the file is damaged or is no store of this schema version. One of an earlier
+  /// version can be read.
   [[nodiscard]] static SweepStore open(const std::string& path, Access access = Access::read);
 
   [[nodiscard]] const std::string& path() const { return database_.path(); }
   [[nodiscard]] const StoreInfo& info() const { return info_; }
+  /// False if an earlier version has written the store, so that nobody can see whether it is damaged.
+  [[nodiscard]] bool has_checksums() const { return has_checksums_; }
 
   /// Throws InputError if a table lacks a column that it has today, because an older version has written it. Opening a
   /// store for writing does this.
@@ -164,6 +167,7 @@ class SweepStore {
 
   SqlDatabase database_;
   StoreInfo info_;
+  bool has_checksums_ = true;
   std::optional<SqlStatement> run_, execution_, job_;  ///< prepared on first use
   friend class StoreCopier;
 };

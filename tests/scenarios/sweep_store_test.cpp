@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace contend;
 
@@ -268,6 +269,72 @@ TEST_CASE("what is no store, or there already, is refused") {
     FAIL("a database of somebody else was opened");
   } catch (const InputError& error) {
     CHECK(text_of(error) == other + ": is no store of `contend sweep`");
+  }
+}
+
+TEST_CASE("property: any flipped bit of a store is noticed, and so is a missing end") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("a.sqlite");
+  StoreInfo info = small_info();
+  info.per_job = true;
+  {
+    SweepStore store = SweepStore::create(path, info, small_points());
+    for (std::int64_t run = 0; run < 4; ++run) store.record(done_run(run, 0.5), std::vector<JobResult>(200));
+    store.remove(std::vector<std::int64_t>{2, 3});  // leaves pages that nothing uses
+    store.finish();
+  }
+  CHECK(SweepStore::open(path).has_checksums());
+  const std::string sound = read_file(path);
+  const auto complaint_of = [&](const std::string& bytes) {
+    write_file(path, bytes);
+    try {
+      static_cast<void>(SweepStore::open(path));
+    } catch (const InputError& error) {
+      return text_of(error);
+    }
+    return std::string{"none"};
+  };
+  // All of the header, and each place in steps that meet every bit of a byte.
+  const std::size_t bits = 8 * sound.size();
+  for (std::size_t bit = 0; bit < bits; bit += bit < 800 ? 1 : 227) {
+    CAPTURE(bit);
+    std::string damaged = sound;
+    damaged[bit / 8] = static_cast<char>(static_cast<unsigned char>(damaged[bit / 8]) ^ 1U << bit % 8);
+    CHECK(complaint_of(damaged).starts_with(path + ": is damaged: "));
+  }
+  CHECK(complaint_of(sound.substr(0, sound.size() - 1)) ==
+        fmt::format("{}: is damaged: it has {} bytes, expected {}; use an undamaged copy, or remove this file and run "
+                    "the sweep again",
+                    path, sound.size() - 1, sound.size()));
+  CHECK(complaint_of(sound + "x").starts_with(path + ": is damaged: it has "));
+  CHECK(complaint_of(sound) == "none");
+}
+
+TEST_CASE("damage is noticed where it is read, too, and while a sweep has a log") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("a.sqlite"), copy = folder.path("b.sqlite");
+  StoreInfo info = small_info();
+  info.per_job = true;
+  SweepStore store = SweepStore::create(path, info, small_points());
+  store.record(done_run(0, 0.5), std::vector<JobResult>(200));
+  // A reader beside the sweep, which finds most of the store in the log.
+  CHECK(SweepStore::open(path).runs().size() == 1);
+  REQUIRE(std::filesystem::file_size(path + "-wal") > 0);
+  std::filesystem::copy_file(path + "-wal", copy + "-wal");
+  std::string bytes = read_file(path);
+  write_file(copy, bytes);
+  CHECK(SweepStore::open(copy).runs().size() == 1);  // as after a crash
+  // In a page that the log doesn't replace.
+  const std::size_t at = bytes.find("network.nic=10Gbps");
+  REQUIRE(at != std::string::npos);
+  bytes[at + 12] = '9';
+  write_file(copy, bytes);
+  std::filesystem::copy_file(path + "-wal", copy + "-wal", std::filesystem::copy_options::overwrite_existing);
+  try {
+    static_cast<void>(SweepStore::open(copy).points());
+    FAIL("a damaged store was read");
+  } catch (const InputError& error) {
+    CHECK(text_of(error).starts_with(copy + ": is damaged: "));
   }
 }
 
