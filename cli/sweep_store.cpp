@@ -44,6 +44,10 @@ std::optional<Time> timeout_of(const Arguments& arguments, const SweepPlan& plan
   return time.value;
 }
 
+WriterLock lock_store(const std::string& path) {
+  return WriterLock{path + ".lock", path};
+}
+
 ResumedSweep open_store(const Arguments& arguments, const SweepPlan& plan, const std::string& path, bool resume) {
   StoreInfo info = plan.info();
   info.per_job = arguments.has("per-job");

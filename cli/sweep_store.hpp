@@ -6,6 +6,7 @@
 #include "scenarios/sweep/sweep_resume.hpp"
 #include "scenarios/sweep/sweep_store.hpp"
 #include "sim/units.hpp"
+#include "text/writer_lock.hpp"
 
 #include <optional>
 #include <string>
@@ -34,6 +35,9 @@ inline constexpr Option kSweepTimeoutOption = {
 
 /// The value of --timeout. Throws UsageError, also for a sweep of iteration studies, which have no limit.
 [[nodiscard]] std::optional<Time> timeout_of(const Arguments& arguments, const SweepPlan& plan);
+
+/// Keeps others from writing a store at this path. Throws InputError if somebody does.
+[[nodiscard]] WriterLock lock_store(const std::string& path);
 
 /// Creates a store or, to `resume` it, opens the one at `path`. Throws InputError if it exists and isn't resumed.
 [[nodiscard]] ResumedSweep open_store(const Arguments& arguments, const SweepPlan& plan, const std::string& path,

@@ -1,6 +1,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
+#include "cli/sweep_store.hpp"
 #include "cli/text_table.hpp"
 #include "scenarios/sweep/sweep_store.hpp"
 
@@ -20,6 +21,7 @@ constexpr Option kMergeOptions[] = {
 int run_merge(const Arguments& arguments) {
   if (!arguments.has("output")) throw UsageError{"contend merge: expected -o STORE"};
   const std::string out = *arguments.value("output");
+  const WriterLock lock = lock_store(out);
   const MergeReport report = merge_stores(arguments.positionals(), out);
   print_output("{}: {} runs of {} stores\n", out, report.runs, arguments.positionals().size());
   if (report.failed > 0) print_message("contend: {} of these runs failed\n", report.failed);

@@ -28,9 +28,11 @@
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
 #include "text/words.hpp"
+#include "text/writer_lock.hpp"
 
 #include <algorithm>
 #include <cstdio>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -71,8 +73,10 @@ constexpr Option kRunOptions[] = {
     kThreadsOption,
 };
 
-/// The folder of each scenario, made before the first run: a long run must not end with nowhere to write to.
-std::vector<std::string> make_folders(const Arguments& arguments, std::span<const Scenario> scenarios) {
+/// The folder of each scenario, made before the first run: a long run must not end with nowhere to write to. `locks`
+/// keep other runs from writing there.
+std::vector<std::string> make_folders(const Arguments& arguments, std::span<const Scenario> scenarios,
+                                      std::deque<WriterLock>& locks) {
   std::vector<std::string> folders;
   if (!arguments.has("output")) return folders;
   const std::string top = *arguments.value("output");
@@ -83,7 +87,10 @@ std::vector<std::string> make_folders(const Arguments& arguments, std::span<cons
       throw InputError{fmt::format("two scenarios are named \"{}\"; their folders would be the same", scenario.name)};
     folders.push_back(scenarios.size() == 1 ? top : (std::filesystem::path{top} / name).string());
   }
-  for (const std::string& folder : folders) make_folder(folder);
+  for (const std::string& folder : folders) {
+    make_folder(folder);
+    locks.emplace_back((std::filesystem::path{folder} / ".lock").string(), folder);
+  }
   return folders;
 }
 
@@ -352,7 +359,8 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
   for (std::size_t i = 0; arguments.has("output") && i < scenarios.size(); ++i)
     if (const auto& jobs = scenarios[i].workload.jobs)
       inputs[i].push_back({.path = *jobs, .sha256 = lists.read(*jobs)->sha256});
-  const std::vector<std::string> folders = make_folders(arguments, scenarios);
+  std::deque<WriterLock> locks;
+  const std::vector<std::string> folders = make_folders(arguments, scenarios, locks);
   const std::unique_ptr<ChromeTrace> timeline = open_timeline(arguments, scenarios);
 
   warn_of_workloads(scenarios, lists);

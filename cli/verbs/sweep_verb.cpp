@@ -185,6 +185,7 @@ int run_points(const Arguments& arguments, LoadedSweep sweep, ProgressMode mode,
   const std::string usual = shard.count == 1 ? fmt::format("{}.sqlite", name)
                                              : fmt::format("{}-{}-of-{}.sqlite", name, shard.index, shard.count);
   const std::string path = arguments.value("output").value_or(usual);
+  const WriterLock lock = lock_store(path);
   const std::optional<Time> timeout = timeout_of(arguments, sweep.plan);
   const std::optional<Precision> precision = precision_of(arguments);
   if (precision) sweep = with_first_seeds(arguments, *precision, std::move(sweep), path, threads);

@@ -213,9 +213,9 @@ int run_tune(const Arguments& arguments) {
   if (!arguments.has("quiet"))
     for (const std::string& note : plan.notes()) print_message("contend: note: {}\n", note);
   const std::optional<Time> timeout = timeout_of(arguments, plan);
-  ResumedSweep opened =
-      open_store(arguments, plan, arguments.value("output").value_or(file_name_of(plan.info().name) + ".sqlite"),
-                 arguments.has("resume"));
+  const std::string store = arguments.value("output").value_or(file_name_of(plan.info().name) + ".sqlite");
+  const WriterLock lock = lock_store(store);
+  ResumedSweep opened = open_store(arguments, plan, store, arguments.has("resume"));
   const std::int64_t manifest = opened.store.add_manifest(manifest_of(arguments, sweep, threads));
   catch_interrupts();
   TuneResult result;
