@@ -33,6 +33,7 @@ ComparedSide load_side(const Arguments& arguments, std::size_t index) {
   side.path = arguments.positionals()[index];
   if (std::filesystem::is_directory(side.path)) {
     side.stored = read_results(side.path);
+    note_unchecked(arguments, side.path, side.stored->has_digests);
     read_kept_scenario(side);
     return side;
   }

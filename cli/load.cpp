@@ -144,6 +144,14 @@ void print_load_notes(const Arguments& arguments, std::vector<std::string> notes
   }
 }
 
+void note_unchecked(const Arguments& arguments, const std::string& path, bool has_digests) {
+  if (has_digests || arguments.has("quiet")) return;
+  print_message(
+      "contend: note: {}: an earlier version of contend has written it, without digests, so that damage or a change "
+      "would go unnoticed\n",
+      path);
+}
+
 void refuse_sweeps(std::span<const Scenario> scenarios) {
   for (const Scenario& scenario : scenarios)
     if (scenario.sweep.given())

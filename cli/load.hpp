@@ -47,6 +47,9 @@ struct LoadedScenarios {
 /// Prints what a reader noted about overrides, each line once.
 void print_load_notes(const Arguments& arguments, std::vector<std::string> notes);
 
+/// Says of results of an earlier version, which have no digests, that nobody can see whether they are damaged.
+void note_unchecked(const Arguments& arguments, const std::string& path, bool has_digests);
+
 /// Throws InputError if a scenario describes a sweep, which is many runs.
 void refuse_sweeps(std::span<const Scenario> scenarios);
 

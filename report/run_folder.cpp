@@ -1,5 +1,6 @@
 #include "report/run_folder.hpp"
 
+#include "results/result_digests.hpp"
 #include "results/result_reader.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "sim/error.hpp"
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <limits>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -106,20 +108,13 @@ std::vector<std::size_t> RunFolder::rows_of(const ColumnTable& table, const Run&
   return rows;
 }
 
-std::span<const std::string_view> run_files() {
-  static constexpr std::string_view kFiles[] = {
-      "manifest.json",     "summary.json", "scenario.yaml", "jobs.csv",        "gpus.csv",
-      "links.csv",         "types.csv",    "fabric.csv",    "fabric_jobs.csv", "fabric_utilisation.csv",
-      "fabric_delays.csv", "messages.csv", "sharing.csv"};
-  return kFiles;
-}
-
 RunFolder read_run_folder(const std::string& path) {
   const auto file = [&](const char* name) { return (fs::path{path} / name).string(); };
   if (!fs::exists(file("manifest.json")))
     throw InputError{fmt::format("{}: not a folder of results: no manifest.json in it", path)};
   RunFolder folder;
   folder.path = path;
+  folder.has_digests = check_result_files(path);
   const auto table = [&](const char* name) { return read_columns(result_file(path, name)); };
   read_manifest(folder, file("manifest.json"));
   read_summary(folder, result_file(path, "summary.json"));

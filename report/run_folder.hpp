@@ -7,9 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace contend {
@@ -25,7 +23,8 @@ struct RunFolder {
   };
 
   std::string path;
-  std::string name;  ///< of the scenario, or as name_apart() changed it
+  bool has_digests = false;  ///< StoredResults::has_digests
+  std::string name;          ///< of the scenario, or as name_apart() changed it
   Scenario scenario;
   std::string yaml;  ///< text of the effective scenario
   std::string version, git_hash, scenario_hash, exit_state;
@@ -39,10 +38,7 @@ struct RunFolder {
   [[nodiscard]] std::vector<std::size_t> rows_of(const ColumnTable& table, const Run& run) const;
 };
 
-/// The files that `contend run -o` writes to a folder, of a run or of an iteration study.
-[[nodiscard]] std::span<const std::string_view> run_files();
-
-/// Reads a folder. Throws InputError if the folder or one of its files is missing or unreadable.
+/// Reads a folder. Throws InputError if the folder or one of its files is missing, damaged or unreadable.
 [[nodiscard]] RunFolder read_run_folder(const std::string& path);
 
 /// Makes the names of all runs distinct. A run has the name of its scenario; if two of these are equal, all use their

@@ -110,6 +110,7 @@ SweepData read_sweep(const std::string& path) {
   SweepStore store = SweepStore::open(path);
   SweepData data;
   data.info = store.info();
+  data.has_checksums = store.has_checksums();
   data.draws = draws_of(data.info);
   std::set<std::string> builds;
   for (const StoreManifest& manifest : store.manifests()) builds.insert(manifest.build());

@@ -28,6 +28,7 @@ struct SweepData {
   };
   StoreInfo info;
   Draws draws = Draws::independent;  ///< what the runs of a point have in common
+  bool has_checksums = true;         ///< SweepStore::has_checksums()
   std::string build;                 ///< of the program; several are joined by commas
   std::vector<Parameter> parameters;
   std::vector<Metric> metrics;

@@ -6,6 +6,16 @@
 #include <sys/resource.h>
 
 namespace contend {
+namespace {
+
+void write_files(JsonWriter& json, std::string_view name, std::span<const InputFile> files) {
+  json.key(name).begin_array();
+  for (const InputFile& each : files)
+    json.begin_object().member("path", each.path).member("sha256", each.sha256).end_object();
+  json.end_array();
+}
+
+}  // namespace
 
 double peak_memory_mib() {
   rusage usage{};
@@ -22,7 +32,8 @@ std::string exit_state(const Manifest& manifest, std::span<const Replica> replic
   return "finished";
 }
 
-std::string manifest_json(const Manifest& manifest, std::span<const Replica> replicas) {
+std::string manifest_json(const Manifest& manifest, std::span<const Replica> replicas,
+                          std::span<const InputFile> files) {
   JsonWriter json;
   json.begin_object();
   json.member("program", "contend").member("version", manifest.version).member("git_hash", manifest.git_hash);
@@ -31,10 +42,7 @@ std::string manifest_json(const Manifest& manifest, std::span<const Replica> rep
   json.end_array();
   json.member("scenario", manifest.scenario_name).member("scenario_hash", manifest.scenario_hash);
   json.member("exit_state", exit_state(manifest, replicas));
-  json.key("inputs").begin_array();
-  for (const InputFile& input : manifest.inputs)
-    json.begin_object().member("path", input.path).member("sha256", input.sha256).end_object();
-  json.end_array();
+  write_files(json, "inputs", manifest.inputs);
   json.member("resampled", draws_of(replicas) == Draws::resamples);
   json.member("peak_memory_mib", peak_memory_mib());
   json.key("replicas").begin_array();
@@ -48,7 +56,9 @@ std::string manifest_json(const Manifest& manifest, std::span<const Replica> rep
     json.member("fingerprint", fmt::format("{:016x}", run.fingerprint));
     json.member("digest", fmt::format("{:016x}", run.digest)).end_object();
   }
-  json.end_array().end_object();
+  json.end_array();
+  if (!files.empty()) write_files(json, "files", files);
+  json.end_object();
   return json.take();
 }
 

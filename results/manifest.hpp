@@ -11,7 +11,7 @@
 namespace contend {
 
 /// An input file and the hash of its content, taken when the file is read, because the file may change during a long
-/// run.
+/// run. A result file, and the hash of what was written.
 struct InputFile {
   std::string path;
   std::string sha256;
@@ -33,6 +33,8 @@ struct Manifest {
 /// `finished`, `unfinished jobs`, `policy failed` or `interrupted`.
 [[nodiscard]] std::string exit_state(const Manifest& manifest, std::span<const Replica> replicas);
 
-[[nodiscard]] std::string manifest_json(const Manifest& manifest, std::span<const Replica> replicas);
+/// With the result files, if any, and their digests.
+[[nodiscard]] std::string manifest_json(const Manifest& manifest, std::span<const Replica> replicas,
+                                        std::span<const InputFile> files = {});
 
 }  // namespace contend

@@ -2,6 +2,7 @@
 
 #include "results/iteration_figures.hpp"
 #include "results/result_columns.hpp"
+#include "results/result_digests.hpp"
 #include "sim/error.hpp"
 #include "sim/statistics.hpp"
 #include "text/atomic_file.hpp"
@@ -328,6 +329,7 @@ StoredResults read_result_manifest(const std::string& folder) {
         folder)};
   }
   StoredResults results;
+  results.has_digests = check_result_files(folder);
   read_manifest(path, results);
   return results;
 }

@@ -52,7 +52,8 @@ struct StoredReplica {
 struct StoredResults {
   std::string name;  ///< of the scenario
   std::string version, git_hash;
-  std::string exit_state;  ///< as exit_state() returns it
+  std::string exit_state;    ///< as exit_state() returns it
+  bool has_digests = false;  ///< not if an earlier version has written the folder: nobody sees whether it is damaged
   std::vector<InputFile> inputs;
   Draws draws = Draws::independent;  ///< Replica::draws
   std::vector<StoredReplica> replicas;
@@ -64,7 +65,7 @@ struct StoredResults {
 
 /// The path of a file that every folder of this kind has. Throws InputError if somebody has deleted it.
 [[nodiscard]] std::string result_file(const std::string& folder, std::string_view name);
-/// Reads only the manifest. Throws InputError with file and line.
+/// Compares all files with their digests and reads only the manifest. Throws InputError with file and line.
 [[nodiscard]] StoredResults read_result_manifest(const std::string& folder);
 /// Reads manifest, figures and jobs. Throws InputError with file and line.
 [[nodiscard]] StoredResults read_results(const std::string& folder);

@@ -3,10 +3,12 @@
 #include "results/folding_report.hpp"
 #include "results/job_groups.hpp"
 #include "results/result_columns.hpp"
+#include "results/result_digests.hpp"
 #include "sim/statistics.hpp"
 #include "text/atomic_file.hpp"
 #include "text/csv.hpp"
 #include "text/decimal.hpp"
+#include "text/sha256.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -189,20 +191,25 @@ std::span<const ResultFile> result_files() {
 }
 
 void write_results(const std::string& folder, const Manifest& manifest, const std::string& scenario_yaml,
-                   std::span<const Replica> replicas) {
+                   std::span<const Replica> replicas, std::span<const NamedText> more) {
   make_folder(folder);
   const auto path = [&](std::string_view name) { return (std::filesystem::path{folder} / name).string(); };
   std::error_code not_there;
   std::filesystem::remove(path("manifest.json"), not_there);
-  write_file(path("scenario.yaml"), scenario_yaml);
-  for (const ResultFile& file : result_files()) {
-    if (file.exists(replicas))
-      write_file(path(file.name), file.csv(replicas));
-    else
-      std::filesystem::remove(path(file.name), not_there);
-  }
-  write_file(path("summary.json"), summary_json(manifest.scenario_name, replicas));
-  write_file(path("manifest.json"), manifest_json(manifest, replicas));
+  std::vector<InputFile> files;
+  const auto write = [&](std::string_view name, const std::string& content) {
+    write_file(path(name), content);
+    files.push_back({.path = std::string{name}, .sha256 = sha256_hex(content)});
+  };
+  write("scenario.yaml", scenario_yaml);
+  for (const ResultFile& file : result_files())
+    if (file.exists(replicas)) write(file.name, file.csv(replicas));
+  for (const NamedText& each : more) write(each.name, each.text);
+  write("summary.json", summary_json(manifest.scenario_name, replicas));
+  for (const std::string_view name : run_files())
+    if (std::ranges::find(files, name, &InputFile::path) == files.end())
+      std::filesystem::remove(path(name), not_there);  // of an earlier run
+  write_file(path("manifest.json"), sealed_manifest(manifest, replicas, files));
 }
 
 }  // namespace contend

@@ -16,10 +16,16 @@ namespace contend {
 /// Creates the folder and its parents if needed. Throws InputError if that fails.
 void make_folder(const std::string& folder);
 
+/// A further file of a folder.
+struct NamedText {
+  std::string_view name;  ///< one of run_files()
+  std::string text;
+};
+
 /// Writes the folder, creating it if needed and replacing the files of an earlier run. An old manifest is removed first
-/// and the new one written last, so a manifest guarantees that all files belong to its run. Throws InputError.
+/// and the new one written last, with the digests of all files (result_digests.hpp). Throws InputError.
 void write_results(const std::string& folder, const Manifest& manifest, const std::string& scenario_yaml,
-                   std::span<const Replica> replicas);
+                   std::span<const Replica> replicas, std::span<const NamedText> more = {});
 
 // The single files, for tests and other writers. With several replicas, each row begins with the seed.
 [[nodiscard]] std::string jobs_csv(std::span<const Replica> replicas);

@@ -61,6 +61,7 @@ ExplainedRun load_run(const Arguments& arguments) {
     if (arguments.has("set"))
       throw UsageError{"contend explain: --set changes a scenario, but the folder holds a finished run"};
     const StoredResults stored = read_result_manifest(path);
+    note_unchecked(arguments, path, stored.has_digests);
     const StoredReplica& replica = find_replica(stored, path, seed);
     run.seed = replica.seed;
     run.digest = replica.digest;

@@ -8,6 +8,7 @@
 #include "report/page.hpp"
 #include "report/run_figures.hpp"
 #include "report/sweep_data.hpp"
+#include "results/result_digests.hpp"
 #include "results/result_writer.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
@@ -185,6 +186,7 @@ const RunFolder::Run& chosen_run(const RunFolder& folder, const Arguments& argum
 int report_run(const Arguments& arguments) {
   const SpanLimits limits = span_limits(arguments);
   const RunFolder folder = read_run_folder(arguments.positionals().front());
+  note_unchecked(arguments, folder.path, folder.has_digests);
   const RunFolder::Run& run = chosen_run(folder, arguments);
   if (arguments.has("from") && limits.from.to_seconds() >= run.end_s)
     throw UsageError{
@@ -211,7 +213,10 @@ int report_run(const Arguments& arguments) {
 
 int report_comparison(const Arguments& arguments) {
   std::vector<RunFolder> folders;
-  for (const std::string& path : arguments.positionals()) folders.push_back(read_run_folder(path));
+  for (const std::string& path : arguments.positionals()) {
+    folders.push_back(read_run_folder(path));
+    note_unchecked(arguments, path, folders.back().has_digests);
+  }
   name_apart(folders);
   const Output output{arguments, "report.html"};
   const std::vector<Figure> figures = comparison_figures(folders);
@@ -247,6 +252,7 @@ int report_sweep(const Arguments& arguments) {
   const std::vector<SweepGoal> goals = front_goals(arguments);
   const auto option = [&](std::string_view name) { return arguments.value(name).value_or(""); };
   const SweepData data = read_sweep(arguments.positionals().front());
+  note_unchecked(arguments, arguments.positionals().front(), data.has_checksums);
   std::optional<SweepReference> relative;
   if (const auto text = arguments.value("relative-to")) relative = key_and_value("relative-to", *text);
   SweepAxes wanted{.x = option("x"), .by = option("by"), .metric = option("metric")};

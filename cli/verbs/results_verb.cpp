@@ -1,6 +1,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/group_report.hpp"
+#include "cli/load.hpp"
 #include "cli/output.hpp"
 #include "cli/text_table.hpp"
 #include "cli/warm_up_report.hpp"
@@ -173,6 +174,7 @@ int run_folder_results(const Arguments& arguments, const std::string& folder) {
     if (arguments.has(option))
       throw UsageError{fmt::format("--{} is for the store of a sweep, but {} is a folder", option, folder)};
   const StoredResults results = read_results(folder);
+  note_unchecked(arguments, folder, results.has_digests);
   if (arguments.has("warm-up")) {
     if (arguments.has("by")) throw UsageError{"--by has no effect with --warm-up, which looks at all measured jobs"};
     print_output("{}", warm_up_text(results.replicas));
@@ -200,6 +202,7 @@ int run_results(const Arguments& arguments) {
     throw UsageError{
         "--csv: expected one --by, because each grouping is a table of its own; --rows puts them into one"};
   SweepStore store = SweepStore::open(arguments.positionals().front());
+  note_unchecked(arguments, store.path(), store.has_checksums());
   std::vector<SweepDimension> where;
   for (const std::string& each : arguments.values("where"))
     where.push_back(parse_dimension(to_key(store.info(), each)));

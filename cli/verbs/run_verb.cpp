@@ -26,7 +26,6 @@
 #include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "sim/error.hpp"
-#include "text/atomic_file.hpp"
 #include "text/words.hpp"
 #include "text/writer_lock.hpp"
 
@@ -382,12 +381,13 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
     });
   if (timeline) timeline->close();
   const auto messages = are_studies ? messages_of(arguments, scenarios, threads) : ExplainedStudies{};
-  for (std::size_t i = 0; i < folders.size(); ++i)
-    if (!results[i].empty())
-      write_results(folders[i], run_manifest(scenarios[i], inputs[i], arguments), to_yaml(scenarios[i], folders[i]),
-                    results[i]);
-  for (std::size_t i = 0; i < folders.size() && arguments.has("explain"); ++i)
-    write_file((std::filesystem::path{folders[i]} / "messages.csv").string(), messages_csv(messages[i]));
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    if (results[i].empty()) continue;
+    std::vector<NamedText> more;
+    if (arguments.has("explain")) more.push_back({"messages.csv", messages_csv(messages[i])});
+    write_results(folders[i], run_manifest(scenarios[i], inputs[i], arguments), to_yaml(scenarios[i], folders[i]),
+                  results[i], more);
+  }
   const auto keep = [&] {
     for (std::size_t i = 0; kept != nullptr && i < scenarios.size(); ++i)
       kept->push_back({run_manifest(scenarios[i], inputs[i], arguments), to_yaml(scenarios[i]), std::move(results[i])});

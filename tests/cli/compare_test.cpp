@@ -1,6 +1,7 @@
 // contend compare, and the expectations that contend run enforces: outputs, exit codes, complaints.
 
 #include "tests/cli/program.hpp"
+#include "tests/earlier_folder.hpp"
 #include "text/sha256.hpp"
 
 #include <algorithm>
@@ -169,6 +170,7 @@ TEST_CASE("what differs between the scenarios, in all forms") {
   CHECK(contains(here.contend("compare a base.yaml --seed 1").out, "\nthe scenarios of BASE and NEW are the same\n"));
 
   // A folder without a scenario that can be read has its figures still.
+  as_of_earlier_version(here.path("b"));
   here.write("b/scenario.yaml", "schema_version: 1\nclutser: {servers: 3}\n");
   const Outcome unknown = here.contend("compare a b");
   CHECK(unknown.code == 0);
@@ -252,6 +254,7 @@ TEST_CASE("another version of the program is said") {
   Workplace place;
   const Workplace& here = with_scenarios(place);
   CHECK(here.contend("run base.yaml -o a").code == 0);
+  as_of_earlier_version(here.path("a"));
   std::string manifest = here.read("a/manifest.json");
   const std::string key = "\"version\": \"";
   manifest.insert(manifest.find(key) + key.size(), "9.");

@@ -1,4 +1,5 @@
 #include "tests/cli/program.hpp"
+#include "tests/earlier_folder.hpp"
 
 #include <algorithm>
 #include <string>
@@ -86,6 +87,7 @@ TEST_CASE("a folder whose results are no longer those of its scenario has a page
   const Workplace place;
   place.write("s.yaml", kReportScenario);
   REQUIRE(place.contend("run s.yaml -q -o out").code == 0);
+  as_of_earlier_version(place.path("out"));
   std::string yaml = place.read("out/scenario.yaml");
   yaml.replace(yaml.find("10Gbps"), 6, "20Gbps");
   place.write("out/scenario.yaml", yaml);

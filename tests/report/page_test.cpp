@@ -9,6 +9,7 @@
 #include "scenarios/sweep/store_query.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
 #include "sim/error.hpp"
+#include "tests/earlier_folder.hpp"
 #include "tests/near.hpp"
 #include "tests/report/report_kit.hpp"
 #include "tests/text_checks.hpp"
@@ -57,7 +58,10 @@ TEST_CASE("what is no folder of results says so") {
   const TemporaryFolder place;
   CHECK(contains(complaint_of(place.path("none")), "no manifest.json in it"));
   write_run(place.path("run"), kSmallScenario);
-  write_file(place.path("run/summary.json"), "{\"replicas\": []}");
+  const std::string summary = place.path("run/summary.json");
+  write_file(summary, "{\"replicas\": []}");
+  CHECK(contains(complaint_of(place.path("run")), summary + ": was damaged or changed after its run"));
+  as_of_earlier_version(place.path("run"));
   CHECK(contains(complaint_of(place.path("run")), "0 replicas, but manifest.json has 2"));
   write_file(place.path("run/manifest.json"), "{\"version\": 3}");
   CHECK(contains(complaint_of(place.path("run")), "expected a string \"version\""));
@@ -67,6 +71,7 @@ TEST_CASE("what is no folder of results says so") {
 TEST_CASE("a seed that is no whole number of 64 bits is an error of the folder") {
   const TemporaryFolder place;
   write_run(place.path("run"), kSmallScenario);
+  as_of_earlier_version(place.path("run"));
   const std::string path = place.path("run/manifest.json"), text = read_file(path);
   for (const char* seed : {"99999999999999999999", "-3", "1.5"}) {
     std::string changed = text;

@@ -4,6 +4,7 @@
 #include "results/result_columns.hpp"
 #include "results/result_writer.hpp"
 #include "sim/error.hpp"
+#include "tests/earlier_folder.hpp"
 #include "tests/text_checks.hpp"
 #include "text/atomic_file.hpp"
 
@@ -68,8 +69,9 @@ class ResultFolder {
   ResultFolder& operator=(const ResultFolder&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// Replaces `from`, which must be there, in a file.
+  /// Replaces `from`, which must be there, in a file of a folder without digests.
   void change(const std::string& file, const std::string& from, const std::string& to) const {
+    as_of_earlier_version(path_);
     std::string text = read_file(path_ + "/" + file);
     const std::size_t at = text.find(from);
     REQUIRE_MESSAGE(at != std::string::npos, text);
@@ -183,4 +185,41 @@ TEST_CASE("what is wrong with a folder") {
   CHECK(contains(change("jobs.csv", "finished", "ended"), "state: unknown state \"ended\""));
   CHECK(contains(change("jobs.csv", "failed", "finished"), "finished, but without start_s"));
   CHECK(contains(change("jobs.csv", "5.500000003", "soon"), "finish_s: expected seconds >= 0, got \"soon\""));
+}
+
+TEST_CASE("property: any changed byte of a folder is noticed, and so is a missing end") {
+  const ResultFolder folder{{two_jobs(3), two_jobs(4)}};
+  CHECK(read_results(folder.path()).has_digests);
+  for (const char* name : {"manifest.json", "summary.json", "scenario.yaml", "jobs.csv"}) {
+    CAPTURE(name);
+    const std::string path = folder.path() + "/" + name, sound = read_file(path);
+    const auto check = [&](const std::string& damaged) {
+      write_file(path, damaged);
+      CHECK(contains(folder.complaint(), path + ": was damaged or changed after its run"));
+    };
+    for (std::size_t byte = 0; byte < sound.size(); ++byte) {
+      std::string damaged = sound;
+      damaged[byte] = static_cast<char>(static_cast<unsigned char>(damaged[byte]) ^ 1U << byte % 8);
+      check(damaged);
+    }
+    check(sound.substr(0, sound.size() - 1));
+    check(sound + "\n");
+    write_file(path, "");  // an empty manifest is no JSON
+    CHECK(folder.complaint() != "none");
+    write_file(path, sound);
+  }
+  CHECK(folder.complaint() == "none");
+  as_of_earlier_version(folder.path());
+  CHECK_FALSE(read_results(folder.path()).has_digests);
+}
+
+TEST_CASE("all files that are damaged are named at once, and one of another run") {
+  const ResultFolder folder{{two_jobs(3)}};
+  for (const char* name : {"/jobs.csv", "/scenario.yaml", "/messages.csv"}) write_file(folder.path() + name, "x");
+  const std::string complaint = folder.complaint();
+  CHECK(contains(complaint,
+                 "/jobs.csv: was damaged or changed after its run: the SHA-256 of its content is "
+                 "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881, expected "));
+  CHECK(contains(complaint, "/scenario.yaml: was damaged"));
+  CHECK(contains(complaint, "/messages.csv: is of another run: manifest.json doesn't list this file; remove it"));
 }

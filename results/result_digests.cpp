@@ -1,0 +1,122 @@
+#include "results/result_digests.hpp"
+
+#include "sim/error.hpp"
+#include "text/atomic_file.hpp"
+#include "text/byte_source.hpp"
+#include "text/file_complaints.hpp"
+#include "text/json_reader.hpp"
+#include "text/sha256.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kManifestFile = "manifest.json";
+// How the manifest names its lists; the seal stands between its other members and its end.
+constexpr std::string_view kSealBegin = ",\n  \"manifest_sha256\": \"", kSealEnd = "\"", kManifestEnd = "\n}\n";
+constexpr std::string_view kFilesBegin = "\n  \"files\": [";
+constexpr std::string_view kRemedy = "use an undamaged copy, or write the results again with `contend run -o`";
+
+/// The complaint about a file whose digest isn't the expected one.
+Complaint wrong_digest(const std::string& path, std::string_view what, const std::string& found,
+                       const std::string& expected) {
+  return {.file = path,
+          .reason = fmt::format("was damaged or changed after its run: the SHA-256 of {} is {}, expected {}; {}", what,
+                                found, expected, kRemedy)};
+}
+
+/// The text of a manifest without its seal. Nothing if it has none, and none is expected. Throws InputError.
+std::optional<std::string> opened_manifest(const std::string& text, const std::string& path) {
+  const std::size_t seal = text.rfind(kSealBegin);
+  const std::size_t end = text.size() - std::min(text.size(), kSealEnd.size() + kManifestEnd.size());
+  if (seal == std::string::npos) {
+    // An earlier version wrote neither list nor seal, and a single wrong byte doesn't take both away.
+    if (text.find(kFilesBegin) == std::string::npos) return std::nullopt;
+    throw InputError{{.file = path,
+                      .reason = fmt::format("was damaged or changed after its run: its last member, manifest_sha256, "
+                                            "is missing; {}",
+                                            kRemedy)}};
+  }
+  const std::size_t begin = seal + kSealBegin.size();
+  const std::string expected = text.substr(begin, end - std::min(begin, end));
+  std::string content = text.substr(0, seal) + std::string{kManifestEnd};
+  const std::string found = sha256_hex(content);
+  if (found != expected || text.substr(end) != std::string{kSealEnd} + std::string{kManifestEnd})
+    throw InputError{wrong_digest(path, "the text before its last member", found, expected)};
+  return content;
+}
+
+std::string sha256_of_file(const std::string& path) {
+  const std::unique_ptr<ByteSource> bytes = open_bytes(path);
+  HashedSource hashed{*bytes};
+  constexpr std::size_t kAtOnce = std::size_t{1} << 16;
+  std::vector<char> buffer(kAtOnce);
+  while (hashed.read(buffer.data(), buffer.size()) > 0) continue;
+  return hashed.sha256();
+}
+
+/// The files that a sound manifest lists.
+std::vector<InputFile> listed_files(const std::string& manifest, const std::string& path) {
+  TextSource source{manifest};
+  const JsonValue root = read_json(source, path);
+  std::vector<InputFile> files;
+  const JsonValue* const list = root.find("files");
+  if (list == nullptr) return files;
+  for (const JsonValue& each : list->items) {
+    const JsonValue *name = each.find("path"), *digest = each.find("sha256");
+    if (name != nullptr && digest != nullptr) files.push_back({.path = name->text, .sha256 = digest->text});
+  }
+  return files;
+}
+
+}  // namespace
+
+std::span<const std::string_view> run_files() {
+  static constexpr std::string_view kFiles[] = {
+      kManifestFile,       "summary.json", "scenario.yaml", "jobs.csv",        "gpus.csv",
+      "links.csv",         "types.csv",    "fabric.csv",    "fabric_jobs.csv", "fabric_utilisation.csv",
+      "fabric_delays.csv", "messages.csv", "sharing.csv"};
+  return kFiles;
+}
+
+std::string sealed_manifest(const Manifest& manifest, std::span<const Replica> replicas,
+                            std::span<const InputFile> files) {
+  std::string text = manifest_json(manifest, replicas, files);
+  const std::string seal = fmt::format("{}{}{}", kSealBegin, sha256_hex(text), kSealEnd);
+  return text.insert(text.size() - kManifestEnd.size(), seal);
+}
+
+bool check_result_files(const std::string& folder) {
+  const auto path = [&](std::string_view name) { return (fs::path{folder} / name).string(); };
+  const std::string manifest = path(kManifestFile);
+  const std::optional<std::string> content = opened_manifest(read_file(manifest), manifest);
+  if (!content) return false;
+  std::vector<Complaint> complaints;
+  const std::vector<InputFile> files = listed_files(*content, manifest);
+  for (const std::string_view name : run_files()) {
+    std::error_code ignored;
+    if (name == kManifestFile || !fs::exists(path(name), ignored)) continue;
+    const auto listed = std::ranges::find(files, name, &InputFile::path);
+    if (listed == files.end()) {
+      complaints.push_back(
+          {.file = path(name), .reason = "is of another run: manifest.json doesn't list this file; remove it"});
+      continue;
+    }
+    const std::string found = sha256_of_file(path(name));
+    if (found != listed->sha256) complaints.push_back(wrong_digest(path(name), "its content", found, listed->sha256));
+  }
+  if (!complaints.empty()) throw InputError{std::move(complaints)};
+  return true;
+}
+
+}  // namespace contend
