@@ -29,7 +29,7 @@ inline constexpr ExitCodeText kExitCodes[] = {
     {kExitUsage, "wrong usage"},
     {kExitInput, "invalid input"},
     {kExitUnfinished, "jobs did not finish or failed"},
-    {kExitCapability, "a required facility is missing, such as a GPU"},
+    {kExitCapability, "a required facility is missing, such as a GPU or the data that a validation compares with"},
     {kExitPolicy, "a policy in another process failed; partial results are written and marked"},
     {kExitInternal, "internal error"},
     {kExitInterrupted, "interrupted; partial results are written and marked"}};

@@ -1,5 +1,7 @@
 #include "validate/checked_table.hpp"
 
+#include "validate/verdict.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -118,11 +120,11 @@ int report_tables(std::FILE* out, std::string_view suite, std::string_view docum
       if (!each.is_within()) ++outside;
     }
   }
-  fmt::print(out, "{}: {}: {} of {} figures within tolerance, {} outside{} ({}){}\n", suite,
-             passed ? "passed" : "FAILED", figures - outside, figures, outside,
-             passed && outside > 0 ? " for a known reason" : "", document,
+  const SuiteVerdict outcome = suite_verdict(passed, !passed || figures > 0);
+  fmt::print(out, "{}: {}: {} of {} figures within tolerance, {} outside{} ({}){}\n", suite, suite_word(outcome),
+             figures - outside, figures, outside, passed && outside > 0 ? " for a known reason" : "", document,
              all_run ? "" : "; the part that needs data skipped");
-  return passed ? 0 : 1;
+  return outcome;
 }
 
 }  // namespace contend

@@ -56,8 +56,9 @@ struct KnownReason {
 /// True if every figure is within its tolerance, or has a reason and deviates as stated.
 [[nodiscard]] bool holds(const CheckedTable& table);
 
-/// Attaches the reasons to the figures and prints the tables and the verdict on `suite`. Returns 0 if all tables hold
-/// and, unless one was skipped, every reason belongs to a figure; else 1.
+/// Attaches the reasons to the figures and prints the tables and the verdict on `suite`. Returns a SuiteVerdict: the
+/// suite holds if all tables hold and, unless one was skipped, every reason belongs to a figure. It has compared
+/// nothing if no table has a figure that is judged.
 int report_tables(std::FILE* out, std::string_view suite, std::string_view document, std::vector<CheckedTable> tables,
                   std::span<const KnownReason> reasons);
 

@@ -12,8 +12,8 @@ struct SuiteRow {
   std::string_view name;
   std::string_view summary;    ///< one line
   bool slow;                   ///< takes minutes; runs only if it is named
-  int (*run)(std::FILE* out);  ///< prints tables and verdicts; returns 0 if every check held or was skipped with a
-                               ///< reason
+  int (*run)(std::FILE* out);  ///< prints tables and verdicts, and which checks it skipped for want of which data;
+                               ///< returns a SuiteVerdict
 };
 
 [[nodiscard]] std::span<const SuiteRow> validation_suites();

@@ -28,6 +28,23 @@ struct Comparison {
 /// A number as text, without the minus sign of a negative number that rounds to zero.
 [[nodiscard]] std::string signed_text(double value, int decimals);
 
+/// What the function of a suite returns.
+enum SuiteVerdict : int {
+  kSuiteHeld = 0,
+  kSuiteFailed = 1,
+  kSuiteComparedNothing = 2,  ///< all data that it compares with are missing: nobody knows whether it would hold
+};
+
+/// The verdict on a suite of which every check that could be made held or not, and of which any could be made.
+[[nodiscard]] constexpr SuiteVerdict suite_verdict(bool holds, bool compared_any) {
+  return !compared_any ? kSuiteComparedNothing : holds ? kSuiteHeld : kSuiteFailed;
+}
+
+/// The word at the end of a suite.
+[[nodiscard]] constexpr const char* suite_word(SuiteVerdict verdict) {
+  return verdict == kSuiteHeld ? "passed" : verdict == kSuiteFailed ? "FAILED" : "compared nothing";
+}
+
 struct Interval {
   double low = 0;
   double high = 0;

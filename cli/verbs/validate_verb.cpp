@@ -1,10 +1,15 @@
-#include "cli/output.hpp"
-#include "validate/suites.hpp"
-
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/output.hpp"
+#include "scenarios/yaml/shipped.hpp"
+#include "validate/suites.hpp"
+#include "validate/verdict.hpp"
 
 #include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -27,19 +32,33 @@ void check_name(const std::string& wanted) {
                                fmt::join(names, ", "))};
 }
 
+/// What is to be done about suites that found none of their data. Their output names each file that is missing.
+std::string nothing_compared_text(const std::vector<std::string_view>& suites) {
+  const char* const data = std::getenv("CONTEND_DATA");
+  return fmt::format(
+      "contend validate: {} compared nothing: the data named above are missing. Reference data are looked for in {}, "
+      "profiles of devices in ./{} and {}/{}; let CONTEND_DATA and CONTEND_SHARE name the folders that have them\n",
+      fmt::join(suites, ", "), data != nullptr ? fmt::format("CONTEND_DATA, {}", data) : "../shared/data",
+      kProfileFolder, shared_folder(), kProfileFolder);
+}
+
 int run_validate(const Arguments& arguments) {
   const std::vector<std::string>& wanted = arguments.positionals();
   if (!wanted.empty()) check_name(wanted.front());
   bool failed = false;
+  std::vector<std::string_view> without;
   for (const SuiteRow& suite : validation_suites()) {
     if (!wanted.empty() && suite.name != wanted.front()) continue;
     if (wanted.empty() && suite.slow) {
       print_message("{} takes minutes; run it with: contend validate {}\n", suite.name, suite.name);
       continue;
     }
-    if (suite.run(stdout) != 0) failed = true;
+    const int verdict = suite.run(stdout);
+    if (verdict == kSuiteFailed) failed = true;
+    if (verdict == kSuiteComparedNothing) without.push_back(suite.name);
   }
-  return failed ? kExitFailed : kExitOk;
+  if (!without.empty()) print_message("{}", nothing_compared_text(without));
+  return failed ? kExitFailed : without.empty() ? kExitOk : kExitCapability;
 }
 
 }  // namespace

@@ -30,6 +30,22 @@ if CONTEND_SHARE=/nonexistent "$program" show scenarios/ada-srsf/base.yaml 2>/de
   fail "a scenario is found where none is"
 fi
 
+# The profiles of measured devices are there, for scenarios that name them and for the suite that compares with them.
+cat >profile.yaml <<'END'
+schema_version: 1
+training:
+  step: {model: resnet50, batch: 32, dtype: bf16, device: {profile: models/devices/h100-sxm5-80gb-pytorch.yaml}}
+overlap: {training: step}
+END
+"$program" run profile.yaml -q || fail "a scenario that names a shipped profile doesn't run"
+"$program" validate calibration >"$place/log" || { cat "$place/log" >&2; fail "calibration doesn't hold"; }
+grep -q "calibration: passed: 1[0-9] of 11 figures" "$place/log" || { cat "$place/log" >&2; fail "calibration compares too little"; }
+code=0
+CONTEND_SHARE=/nonexistent "$program" validate calibration >/dev/null 2>"$place/log" || code=$?
+((code == 5)) || fail "without profiles, calibration ends with exit code $code"
+grep -q "calibration compared nothing" "$place/log" || fail "calibration doesn't say that it compared nothing"
+rm profile.yaml
+
 cmp "$prefix/share/contend/scenario.schema.json" <("$program" schema)
 cmp "$prefix/share/man/man1/contend-run.1" <("$program" man run)
 cmp "$prefix/share/bash-completion/completions/contend" <("$program" completion bash)

@@ -1,5 +1,6 @@
 #include "validate/checked_table.hpp"
 #include "tests/near.hpp"
+#include "validate/verdict.hpp"
 
 #include <cstddef>
 #include <cstdio>
@@ -56,13 +57,17 @@ TEST_CASE("reasons: given by name, useless ones fail") {
   CHECK(verdict(table, {{"far", 0.5, "known"}, {"nowhere", 0.5, "no such figure"}}) == 1);
   table.skipped = "no data";  // then its figures can't be missed
   table.checks.clear();
-  CHECK(verdict(table, {{"far", 0.5, "known"}}) == 0);
+  CHECK(verdict(table, {{"far", 0.5, "known"}}) == kSuiteComparedNothing);
 }
 
-TEST_CASE("a figure that is only shown is not judged") {
+TEST_CASE("a suite without a figure that is judged has compared nothing, and so has not passed") {
   CheckedTable table;
   table.checks = {{"far", 1, 1000, kOnlyShown, {}}};
-  CHECK(verdict(table) == 0);
+  CHECK(verdict(table) == kSuiteComparedNothing);
+  table.checks.push_back({"near", 100, 109, 0.1, {}});
+  CHECK(verdict(table) == kSuiteHeld);
+  CHECK(suite_verdict(true, false) == kSuiteComparedNothing);
+  CHECK(suite_verdict(false, true) == kSuiteFailed);
 }
 
 TEST_CASE("a table says its median and worst deviation, in seconds too, and leaves out what is only shown") {
@@ -71,10 +76,10 @@ TEST_CASE("a table says its median and worst deviation, in seconds too, and leav
   table.checks = {{"a", 100, 101, 0.1, {}, 2.0, 1.5},
                   {"b", 100, 97, 0.1, {}, 1.0, 1.1},
                   {"fitted on", 100, 150, kOnlyShown, {}, 1.0, 9.0}};
-  const auto text_of = [](const CheckedTable& printed) {
+  const auto text_of = [](const CheckedTable& printed, SuiteVerdict expected = kSuiteHeld) {
     std::FILE* out = std::tmpfile();
     REQUIRE(out != nullptr);
-    CHECK(report_tables(out, "suite", "page", {printed}, {}) == 0);
+    CHECK(report_tables(out, "suite", "page", {printed}, {}) == expected);
     std::string text(static_cast<std::size_t>(std::ftell(out)), ' ');
     std::rewind(out);
     CHECK(std::fread(text.data(), 1, text.size(), out) == text.size());
@@ -86,6 +91,7 @@ TEST_CASE("a table says its median and worst deviation, in seconds too, and leav
   CHECK(text.find("2 of 2 figures within tolerance") != std::string::npos);
   table.shown_only = true;
   for (CheckedFigure& each : table.checks) each.tolerance = kOnlyShown;
-  CHECK(text_of(table).find("3 figures, not judged: median 3.0%, worst 50.0%") != std::string::npos);
-  CHECK(text_of(table).find("0 of 0 figures within tolerance") != std::string::npos);
+  const std::string shown = text_of(table, kSuiteComparedNothing);
+  CHECK(shown.find("3 figures, not judged: median 3.0%, worst 50.0%") != std::string::npos);
+  CHECK(shown.find("suite: compared nothing: 0 of 0 figures within tolerance") != std::string::npos);
 }

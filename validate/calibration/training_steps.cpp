@@ -83,7 +83,7 @@ CheckedTable table_of(std::string title, std::span<const MeasuredStep> steps, st
   table.title = std::move(title);
   const std::string profile = shipped_path(fmt::format("{}{}", kProfileFolder, file));
   if (!std::filesystem::exists(profile)) {
-    table.skipped = fmt::format("there is no {} here", profile);
+    table.skipped = fmt::format("there is no {} in this folder or in {} (set CONTEND_SHARE)", profile, shared_folder());
     return table;
   }
   for (const MeasuredStep& each : steps) {

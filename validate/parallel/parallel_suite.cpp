@@ -393,7 +393,10 @@ CheckedTable measured_table(std::string title, const std::function<CheckedTable(
     table.shown_only = true;
     return table;
   }
-  return {.title = std::move(title), .checks = {}, .skipped = fmt::format("there is no {} here", profile)};
+  return {
+      .title = std::move(title),
+      .checks = {},
+      .skipped = fmt::format("there is no {} in this folder or in {} (set CONTEND_SHARE)", profile, shared_folder())};
 }
 
 /// The passes of the mixture layer: its own operators, and its part of the exchange of all layers.

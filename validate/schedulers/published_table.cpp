@@ -3,6 +3,7 @@
 #include "policies/registry.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "validate/schedulers/cases.hpp"
+#include "validate/verdict.hpp"
 
 #include <filesystem>
 #include <string>
@@ -154,8 +155,8 @@ std::size_t print_table(std::FILE* out, std::string_view title, std::string_view
 int validate_schedulers_table(std::FILE* out) {
   const std::vector<LoadedTrace> traces = load_traces(out);
   if (traces.empty()) {
-    fmt::print(out, "schedulers-table: skipped\n");
-    return 0;
+    fmt::print(out, "schedulers-table: {}\n", suite_word(kSuiteComparedNothing));
+    return kSuiteComparedNothing;
   }
   std::size_t unfinished = print_table(out, "Every policy with its defaults, consolidated placement; JCT in s.",
                                        "policy", registry_rows(), traces);

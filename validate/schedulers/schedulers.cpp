@@ -1,6 +1,7 @@
 #include "validate/schedulers/schedulers.hpp"
 
 #include "scenarios/run/run_scenario.hpp"
+#include "validate/verdict.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -111,9 +112,10 @@ int validate_schedulers(std::FILE* out) {
   for (const auto& [trace, cases] : skipped) {
     fmt::print(out, "  cases skipped: {}; there is no file {} (set CONTEND_DATA)\n", cases, trace_path(trace));
   }
-  fmt::print(out, "\nschedulers: {}{}\n", all_hold ? "passed" : "FAILED",
+  const SuiteVerdict verdict = suite_verdict(all_hold, !traces.empty());
+  fmt::print(out, "\nschedulers: {}{}\n", suite_word(verdict),
              skipped.empty() ? "" : ", the part that needs data skipped");
-  return all_hold ? 0 : 1;
+  return verdict;
 }
 
 }  // namespace contend

@@ -113,7 +113,7 @@ int validate_workloads(std::FILE* out) {
       "geometric mean over {}\nseeds, with the least and the most of the seeds\n",
       kDrawnLists);
   bool all_hold = true;
-  int skipped = 0;
+  int skipped = 0, compared = 0;
   for (const RealListSource& source : real_list_sources()) {
     const std::optional<RealList> list = read_real_list(source.like);
     if (!list) {
@@ -121,6 +121,7 @@ int validate_workloads(std::FILE* out) {
       ++skipped;
       continue;
     }
+    ++compared;
     fmt::print(out, "\n{} ({} jobs, {} days) on {} GPUs\n", list->title, list->jobs.size(), list->days,
                list->servers * kPoolServerGpus);
     const FittedWorkload& fit = *find_fitted_workload(list->like);
@@ -129,9 +130,9 @@ int validate_workloads(std::FILE* out) {
     all_hold = states_the_same(out, fit, found) && all_hold;
     print_held_out(out, *list);
   }
-  fmt::print(out, "\nworkloads: {}{}\n", all_hold ? "passed" : "FAILED",
-             skipped > 0 ? ", the part that needs data skipped" : "");
-  return all_hold ? 0 : 1;
+  const SuiteVerdict verdict = suite_verdict(all_hold, compared > 0);
+  fmt::print(out, "\nworkloads: {}{}\n", suite_word(verdict), skipped > 0 ? ", the part that needs data skipped" : "");
+  return verdict;
 }
 
 }  // namespace contend
