@@ -88,9 +88,9 @@ const RunFolder::Run* run_with_seed(const RunFolder& folder, std::uint64_t seed)
 /// The completion times of one replica's jobs, by job name.
 std::map<std::string, double> jct_by_job(const RunFolder& folder, const RunFolder::Run& run) {
   std::map<std::string, double> jct;
-  const std::vector<std::string>& names = folder.jobs.texts("job_id");
+  const PackedColumn& names = folder.jobs.texts("job_id");
   const std::vector<double> times = folder.jobs.numbers("jct_s");
-  for (const std::size_t row : folder.rows_of(folder.jobs, run)) jct[names[row]] = times[row];
+  for (const std::size_t row : folder.rows_of(folder.jobs, run)) jct[std::string{names[row]}] = times[row];
   return jct;
 }
 
@@ -179,6 +179,7 @@ std::vector<Figure> comparison_figures(std::span<const RunFolder> folders) {
     figures.push_back(scatter(folders.front(), folders[i], pairs, i));
     figures.push_back(winners(folders.front(), folders[i], pairs, i));
   }
+  std::ranges::for_each(figures, say_what_is_left_out);
   return figures;
 }
 

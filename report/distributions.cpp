@@ -4,9 +4,15 @@
 #include "sim/statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <iterator>
 #include <map>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
 
 namespace contend {
 namespace {
@@ -16,6 +22,44 @@ void drop_missing(std::vector<double>& values) {
 }
 
 }  // namespace
+
+void thin_out(FigureSeries& series) {
+  constexpr std::size_t kOfEach = 4, kGroups = kMostPoints / kOfEach;
+  const std::size_t all = series.x.size();
+  if (all <= kMostPoints) return;
+  CONTEND_CHECK(series.low.empty() && series.labels.empty(), "a curve has neither intervals nor names of points");
+  std::size_t kept = 0;
+  for (std::size_t group = 0; group < kGroups; ++group) {
+    const std::size_t begin = group * all / kGroups, end = (group + 1) * all / kGroups;
+    const auto from = series.y.begin() + static_cast<std::ptrdiff_t>(begin),
+               to = series.y.begin() + static_cast<std::ptrdiff_t>(end);
+    const auto [low, high] = std::minmax_element(from, to);
+    std::array<std::size_t, kOfEach> points{begin, static_cast<std::size_t>(low - series.y.begin()),
+                                            static_cast<std::size_t>(high - series.y.begin()), end - 1};
+    std::ranges::sort(points);
+    // A point is never kept behind where it was, so that no other is lost.
+    for (std::size_t i = 0; i < kOfEach; ++i) {
+      if (i > 0 && points[i] == points[i - 1]) continue;
+      series.x[kept] = series.x[points[i]];
+      series.y[kept++] = series.y[points[i]];
+    }
+  }
+  series.x.resize(kept);
+  series.y.resize(kept);
+  series.left_out = all - kept;
+}
+
+void say_what_is_left_out(Figure& figure) {
+  std::size_t points = 0, outliers = 0;
+  if (const auto* plot = std::get_if<XyPlot>(&figure.plot))
+    for (const FigureSeries& each : plot->series) points += each.left_out;
+  if (const auto* plot = std::get_if<BoxPlot>(&figure.plot))
+    for (const BoxGroup& each : plot->groups) outliers += each.left_out;
+  if (points > 0)
+    figure.caption += fmt::format(
+        " {} points of the curves are left out; of neighbours the first, lowest, highest and last are drawn.", points);
+  if (outliers > 0) figure.caption += fmt::format(" {} dots are left out, evenly, none of the outermost.", outliers);
+}
 
 FigureSeries cumulative(std::string name, std::vector<double> values) {
   drop_missing(values);
@@ -28,6 +72,7 @@ FigureSeries cumulative(std::string name, std::vector<double> values) {
     series.x.push_back(values[i]);
     series.y.push_back(static_cast<double>(i + 1) / static_cast<double>(values.size()));
   }
+  thin_out(series);
   return series;
 }
 
@@ -48,6 +93,11 @@ BoxGroup box_of(std::string name, std::vector<double> values) {
   box.low = *std::ranges::find_if(values, inside);
   box.high = *std::find_if(values.rbegin(), values.rend(), inside);
   std::ranges::copy_if(values, std::back_inserter(box.outliers), [&](double value) { return !inside(value); });
+  if (const std::size_t all = box.outliers.size(); all > kMostOutliers) {
+    for (std::size_t i = 0; i < kMostOutliers; ++i) box.outliers[i] = box.outliers[i * (all - 1) / (kMostOutliers - 1)];
+    box.outliers.resize(kMostOutliers);
+    box.left_out = all - kMostOutliers;
+  }
   return box;
 }
 
@@ -72,6 +122,7 @@ FigureSeries occupancy(std::string name, const std::vector<double>& from, const 
     series.x.push_back(end);
     series.y.push_back(level);
   }
+  thin_out(series);
   return series;
 }
 

@@ -35,17 +35,18 @@ struct Delay {
 
 std::vector<Delay> delays_of(const RunFolder& folder, const RunFolder::Run& run) {
   std::map<std::string, double> held;
-  const std::vector<std::string>& names = folder.jobs.texts("job_id");
+  const PackedColumn& names = folder.jobs.texts("job_id");
   const std::vector<double> held_s = folder.jobs.numbers("held_s");
-  for (const std::size_t row : folder.rows_of(folder.jobs, run)) held[names[row]] = held_s[row];
+  for (const std::size_t row : folder.rows_of(folder.jobs, run)) held[std::string{names[row]}] = held_s[row];
   const ColumnTable& table = *folder.delays;
-  const std::vector<std::string>&jobs = table.texts("job_id"), &by = table.texts("by_job"),
-        &links = table.texts("link");
+  const PackedColumn &jobs = table.texts("job_id"), &by = table.texts("by_job"), &links = table.texts("link");
   const std::vector<double> lost = table.numbers("lost_s");
   std::vector<Delay> delays;
   for (const std::size_t row : folder.rows_of(table, run)) {
-    const double time = held[jobs[row]];
-    delays.push_back({jobs[row], by[row], links[row], lost[row], time > 0 ? lost[row] / time : 0});
+    std::string job{jobs[row]};
+    const double time = held[job];
+    delays.push_back(
+        {std::move(job), std::string{by[row]}, std::string{links[row]}, lost[row], time > 0 ? lost[row] / time : 0});
   }
   return delays;
 }
@@ -109,7 +110,7 @@ std::optional<Figure> link_shares(const RunFolder& folder, const RunFolder::Run&
   links.resize(std::min(shared, kShownLinks));
   if (links.empty() || replay.link_uses.empty()) return std::nullopt;
   const std::vector<std::size_t> jobs = folder.rows_of(folder.jobs, run);  // by JobId
-  const std::vector<std::string>& names = folder.jobs.texts("job_id");
+  const PackedColumn& names = folder.jobs.texts("job_id");
 
   HeatMap map;
   map.x = {.title = "time", .unit = "s", .categories = {}};
@@ -128,9 +129,9 @@ std::optional<Figure> link_shares(const RunFolder& folder, const RunFolder::Run&
     for (std::size_t u = 0; u < users.size(); ++u) {
       if (!has_rest || u <= kShownUsers) {
         const bool is_rest = has_rest && u == kShownUsers;
-        map.y.categories.push_back(fmt::format(
-            "{} {}", fabric.links[link].name,
-            is_rest ? fmt::format("{} others", users.size() - kShownUsers) : names[jobs[users[u].job.index()]]));
+        map.y.categories.push_back(fmt::format("{} {}", fabric.links[link].name,
+                                               is_rest ? fmt::format("{} others", users.size() - kShownUsers)
+                                                       : std::string{names[jobs[users[u].job.index()]]}));
       }
       row_of[{link, users[u].job}] = map.y.categories.size() - 1;
     }

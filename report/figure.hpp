@@ -41,6 +41,7 @@ struct FigureSeries {
   std::vector<double> x, y;         ///< of equal length; NaN in y is a gap
   std::vector<double> low, high;    ///< an interval around each y, or empty
   std::vector<std::string> labels;  ///< a name for each point, or empty
+  std::size_t left_out = 0;         ///< points that thin_out() has taken away
   std::string shown_name{};         ///< what the legend has instead of `name`, which the CSV has; empty: that
 
   [[nodiscard]] const std::string& drawn_name() const { return shown_name.empty() ? name : shown_name; }
@@ -61,6 +62,7 @@ struct BoxGroup {
   double low = 0, q1 = 0, median = 0, q3 = 0, high = 0;
   double mean = 0;
   std::vector<double> outliers;
+  std::size_t left_out = 0;  ///< outliers that box_of() has left out
 };
 struct BoxPlot {
   std::string group_title;

@@ -80,6 +80,12 @@ std::string drawing(const std::string& title, const std::vector<Bar>& bars) {
   return svg_document(kBarsWidth, height, title, out);
 }
 
+std::vector<std::string> titles_of(const PackedColumn& column) {
+  std::vector<std::string> values;
+  for (std::size_t row = 0; row < column.size(); ++row) values.emplace_back(column[row]);
+  return value_titles(values);
+}
+
 }  // namespace
 
 std::vector<IterationBars> iteration_bars(const RunFolder& folder, const RunFolder::Run& run) {
@@ -88,24 +94,24 @@ std::vector<IterationBars> iteration_bars(const RunFolder& folder, const RunFold
   if (table.find(kParts.front().column) == nullptr) return {};  // an earlier version wrote the folder
   const bool is_study = folder.scenario.overlap.given();
   const auto &names = table.texts("job_id"), &workers = table.texts("gpus");
-  const std::vector<std::string> compression = value_titles(table.texts("compression"));
-  const std::vector<std::string> fusion = value_titles(table.texts("fusion"));
   std::array<std::vector<double>, kParts.size()> parts;
   for (std::size_t i = 0; i < kParts.size(); ++i) parts[i] = table.numbers(kParts[i].column);
   std::vector<std::size_t> rows;
   for (const std::size_t row : folder.rows_of(table, run)) {
     if (std::isfinite(parts[0][row] + parts[1][row] + parts[2][row])) rows.push_back(row);
   }
-  const bool compresses = std::ranges::any_of(rows, [&](std::size_t row) { return compression[row] != "none"; });
-  const auto name_of = [&](std::size_t row) {
-    if (!is_study) return names[row];
-    return compresses ? fmt::format("{}, {}", compression[row], fusion[row]) : fusion[row];
-  };
   std::vector<IterationBars> all;
   if (!is_study && rows.size() > kMostJobs) return all;
+  const std::vector<std::string> compression = titles_of(table.texts("compression"));
+  const std::vector<std::string> fusion = titles_of(table.texts("fusion"));
+  const bool compresses = std::ranges::any_of(rows, [&](std::size_t row) { return compression[row] != "none"; });
+  const auto name_of = [&](std::size_t row) {
+    if (!is_study) return std::string{names[row]};
+    return compresses ? fmt::format("{}, {}", compression[row], fusion[row]) : fusion[row];
+  };
   for (std::size_t i = 0; i < rows.size();) {
     std::vector<Bar> bars;
-    const std::string& first = workers[rows[i]];
+    const std::string_view first = workers[rows[i]];
     for (; i < rows.size() && (!is_study || workers[rows[i]] == first); ++i) {
       Bar& bar = bars.emplace_back();
       bar.name = name_of(rows[i]);

@@ -52,9 +52,12 @@ void append_varint(std::string& out, std::uint64_t number) {
   out += static_cast<char>(number);
 }
 
+std::uint64_t zigzag(std::int64_t number) {
+  return number >= 0 ? 2 * static_cast<std::uint64_t>(number) : 2 * (static_cast<std::uint64_t>(-(number + 1))) + 1;
+}
+
 void append_signed_varint(std::string& out, std::int64_t number) {
-  append_varint(
-      out, number >= 0 ? 2 * static_cast<std::uint64_t>(number) : 2 * (static_cast<std::uint64_t>(-(number + 1))) + 1);
+  append_varint(out, zigzag(number));
 }
 
 }  // namespace contend

@@ -12,9 +12,11 @@ namespace contend {
 /// Encodes as RFC 4648, with padding.
 [[nodiscard]] std::string base64(std::string_view bytes);
 
+/// A signed number as an unsigned one: 0, -1, 1, -2, ... are 0, 1, 2, 3, ...
+[[nodiscard]] std::uint64_t zigzag(std::int64_t number);
 /// Appends an unsigned number in groups of seven bits, lowest first; every group but the last has its top bit set.
 void append_varint(std::string& out, std::uint64_t number);
-/// Appends a signed number; 0, -1, 1, -2, ... map to 0, 1, 2, 3, ...
+/// Appends zigzag(number).
 void append_signed_varint(std::string& out, std::int64_t number);
 
 }  // namespace contend

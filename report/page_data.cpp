@@ -22,6 +22,9 @@
 namespace contend {
 namespace {
 
+/// Tables of the page have no more jobs than this; of more jobs they have every second, third, ... job.
+constexpr std::size_t kMostRows = 100'000;
+
 constexpr std::string_view kGroups[] = {"gpu", "nic", "inside", "link"};
 
 std::vector<double> values_of(const RunFolder& folder, const Metric& metric) {
@@ -86,15 +89,19 @@ void write_drawings(JsonWriter& json, std::span<const IterationBars> drawings) {
   json.end_array();
 }
 
-/// A result file with its columns; a column is numeric if every field is a number.
+/// A result file with its columns, of every `step`th row; a column is numeric if every field is a number.
 void write_table(JsonWriter& json, std::string_view name, const ColumnTable& table,
-                 const std::vector<std::size_t>& rows) {
+                 const std::vector<std::size_t>& rows, std::size_t step = 1) {
   json.key(name).begin_array();
   for (std::size_t c = 0; c < table.names.size(); ++c) {
     if (table.names[c] == "replica") continue;
-    json.begin_object().member("name", table.names[c]).key("values").begin_array();
-    for (const std::size_t row : rows) json.value(table.columns[c][row]);
-    json.end_array().end_object();
+    std::string values;  // on one line: there may be millions
+    for (std::size_t i = 0; i < rows.size(); i += step) {
+      values += values.empty() ? '[' : ',';
+      append_json_string(values, table.columns[c][rows[i]]);
+    }
+    json.begin_object().member("name", table.names[c]).key("values").raw(values.empty() ? "[]" : values + "]");
+    json.end_object();
   }
   json.end_array();
 }
@@ -118,24 +125,27 @@ void write_delays(JsonWriter& json, const RunFolder& folder, const RunFolder::Ru
   json.end_array();
 }
 
+/// The kinds on one line, as there are some for each job.
+std::string kinds_json(const std::vector<SpanKind>& kinds) {
+  std::string out = "[";
+  for (const SpanKind& kind : kinds) {
+    if (out.size() > 1) out += ',';
+    out += fmt::format("{{\"job\":{},\"op\":", kind.job.valid() ? static_cast<int>(kind.job.value()) : -1);
+    append_json_string(out, kind.op);
+    out += fmt::format(",\"transfer\":{}", kind.transfer);
+    if (kind.transfer)
+      out += fmt::format(",\"bytes\":{},\"ranks\":{},\"servers\":{}", kind.bytes.count(), kind.ranks, kind.servers);
+    out += '}';
+  }
+  return out + "]";
+}
+
 void write_timeline(JsonWriter& json, const Replay& replay, const TimelineBytes& bytes) {
   const Timeline& timeline = replay.timeline;
   json.key("timeline").begin_object().member("end_ns", replay.end.ns()).member("recorded", timeline.recorded);
   json.key("columns").begin_array();
   for (const std::string& column : bytes.columns) json.value(std::uint64_t{column.size()});
-  json.end_array().key("kinds").begin_array();
-  for (const SpanKind& kind : timeline.kinds) {
-    json.begin_object().key("job");
-    if (kind.job.valid())
-      json.value(static_cast<int>(kind.job.value()));
-    else
-      json.value(-1);
-    json.member("op", kind.op).member("transfer", kind.transfer);
-    if (kind.transfer)
-      json.member("bytes", kind.bytes.count()).member("ranks", kind.ranks).member("servers", kind.servers);
-    json.end_object();
-  }
-  json.end_array().key("lanes").begin_array();
+  json.end_array().key("kinds").raw(kinds_json(timeline.kinds)).key("lanes").begin_array();
   for (const TimelineLane& lane : timeline.lanes) {
     json.begin_object().member("name", lane.name).member("group", kGroups[static_cast<std::size_t>(lane.group)]);
     json.member("server", std::uint64_t{lane.server}).member("bin_ns", lane.bin.ns());
@@ -153,11 +163,12 @@ void write_pipelines(JsonWriter& json, const RunPage& page) {
   };
   const std::size_t names = column("job_id"), models = column("model"), sizes = column("gpus");
   std::set<std::pair<std::string, std::string>> drawn;
+  Pipelines pipelines{page.replay.replay->timeline};
   json.key("pipelines").begin_array();
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const std::pair<std::string, std::string> what{jobs.columns[models][rows[row]], jobs.columns[sizes][rows[row]]};
     if (drawn.contains(what)) continue;
-    std::optional<PassLanes> lanes = pipeline_of(page.replay.replay->timeline, JobId{row});
+    std::optional<PassLanes> lanes = pipelines.of(JobId{row});
     if (!lanes) continue;
     drawn.insert(what);
     lanes->title =
@@ -202,7 +213,10 @@ std::string run_page(const RunPage& page) {
   write_pairs(json, "provenance", provenance(folder));
   write_figures(json, page.figures);
   write_drawings(json, page.drawings);
-  write_table(json, "jobs", folder.jobs, folder.rows_of(folder.jobs, page.run));
+  const std::vector<std::size_t> jobs = folder.rows_of(folder.jobs, page.run);
+  const std::size_t step = std::max<std::size_t>(1, (jobs.size() + kMostRows - 1) / kMostRows);
+  json.member("all_jobs", std::uint64_t{jobs.size()}).member("jobs_step", std::uint64_t{step});
+  write_table(json, "jobs", folder.jobs, jobs, step);
   if (folder.fabric) write_table(json, "links", *folder.fabric, folder.rows_of(*folder.fabric, page.run));
   if (folder.delays) write_delays(json, folder, page.run);
   std::string spans;

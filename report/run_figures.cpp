@@ -143,7 +143,7 @@ Figure queue(const RunFolder& folder, const RunFolder::Run& run) {
   XyPlot plot{.x = time_axis(), .y = {.title = "jobs", .unit = "", .from_zero = true, .categories = {}}, .series = {}};
   std::vector<double> queued = submit;
   // A job that failed at once was never in the queue.
-  const std::vector<std::string>& states = folder.jobs.texts("state");
+  const PackedColumn& states = folder.jobs.texts("state");
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (states[rows[i]] == "failed") queued[i] = NAN;
   plot.series.push_back(occupancy("waiting for their first start", queued, start, ones, run.end_s));
@@ -176,12 +176,12 @@ Figure jct_boxes(const RunFolder& folder, std::string_view column, const std::st
   struct Order {
     bool operator()(const std::string& a, const std::string& b) const { return natural_less(a, b); }
   };
-  const std::vector<std::string>& by = folder.jobs.texts(column);
+  const PackedColumn& by = folder.jobs.texts(column);
   const std::vector<double> jct = folder.jobs.numbers("jct_s");
   std::map<std::string, std::vector<double>, Order> groups;
   for (std::size_t i = 0; i < by.size(); ++i) {
     if (std::isnan(jct[i])) continue;
-    groups[by[i]].push_back(jct[i]);
+    groups[std::string{by[i]}].push_back(jct[i]);
   }
   BoxPlot plot{.group_title = title, .y = jct_axis(), .groups = {}};
   for (const auto& [name, values] : groups) plot.groups.push_back(box_of(name, values));
@@ -192,9 +192,7 @@ Figure jct_boxes(const RunFolder& folder, std::string_view column, const std::st
       .plot = std::move(plot)};
 }
 
-}  // namespace
-
-std::vector<Figure> run_figures(const RunFolder& folder, const RunFolder::Run& run, const Replay* replay) {
+std::vector<Figure> all_figures(const RunFolder& folder, const RunFolder::Run& run, const Replay* replay) {
   std::vector<Figure> figures;
   if (folder.scenario.overlap.given()) return figures;  // its jobs have nothing to do with each other
   if (replay != nullptr && replay->end > Time{}) figures.push_back(utilisation(folder, *replay));
@@ -229,6 +227,14 @@ std::vector<Figure> run_figures(const RunFolder& folder, const RunFolder::Run& r
                        .plot = server_heat(replay->nic_busy, 1, replay->end)});
   if (!replay->fabric.samples.empty()) figures.push_back(link_heat(replay->fabric, replay->end));
   if (std::optional<Figure> shares = link_shares(folder, run, *replay)) figures.push_back(std::move(*shares));
+  return figures;
+}
+
+}  // namespace
+
+std::vector<Figure> run_figures(const RunFolder& folder, const RunFolder::Run& run, const Replay* replay) {
+  std::vector<Figure> figures = all_figures(folder, run, replay);
+  std::ranges::for_each(figures, say_what_is_left_out);
   return figures;
 }
 

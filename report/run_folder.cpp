@@ -101,7 +101,7 @@ void read_summary(RunFolder& folder, const std::string& path) {
 
 std::vector<std::size_t> RunFolder::rows_of(const ColumnTable& table, const Run& run) const {
   std::vector<std::size_t> rows;
-  const std::vector<std::string>* seeds = table.find("replica");
+  const PackedColumn* seeds = table.find("replica");
   const std::string seed = fmt::format("{}", run.seed);
   for (std::size_t i = 0; i < table.rows(); ++i)
     if (seeds == nullptr || (*seeds)[i] == seed) rows.push_back(i);

@@ -3,7 +3,8 @@
 // and most differences are 0: a million spans take well under a megabyte once compressed.
 //
 // Five columns of variable-length numbers (report/packing.hpp), all lanes after each other:
-//   kind    position of the kind in a list that begins as 0, 1, 2, ... in each lane; a used kind moves to the front
+//   kind    position of the kind among the kRecentKinds kinds of the lane that were used last, the last one first; for
+//           another kind, kRecentKinds plus its number minus that of the kind before it that was none of these (signed)
 //   gap     exact: start minus the end of the span before, minus the gap before the last span of this kind (signed);
 //           summaries: first bin minus the first bin of the summary before
 //   length  exact: duration minus that of the last span of this kind (signed); summaries: bins minus 1
@@ -14,9 +15,13 @@
 #include "report/timeline.hpp"
 
 #include <array>
+#include <cstddef>
 #include <string>
 
 namespace contend {
+
+/// So few that a lane with a job after the other, and no kind twice, costs the same for each span.
+inline constexpr std::size_t kRecentKinds = 64;
 
 struct TimelineBytes {
   std::array<std::string, 5> columns;  ///< kind, gap, length, number, share

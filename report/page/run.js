@@ -82,7 +82,11 @@ async function timelineSection(data) {
   if (!data.timeline) return section('timeline', 'Timeline', el('p', {class: 'notice', text: `There is no timeline. ${data.no_timeline}`}));
   const jobs = tableColumns(data.jobs), column = (name) => jobs.find((c) => c.name === name).values;
   const decoded = decodeTimeline(data.timeline, await unpackBlock('spans'));
-  const timeline = new Timeline(data.timeline, decoded, {names: column('job_id').map(String), models: column('model').map(String), gpus: column('gpus')});
+  // Of jobs that the table leaves out, the page knows the number alone.
+  const ofAll = (values, otherwise) => data.jobs_step === 1 ? values
+    : Array.from({length: data.all_jobs}, (_, job) => job % data.jobs_step === 0 ? values[job / data.jobs_step] : otherwise(job));
+  const timeline = new Timeline(data.timeline, decoded, {names: ofAll(column('job_id').map(String), (job) => `row ${job + 1} of jobs.csv`),
+    models: ofAll(column('model').map(String), () => 'not in the table'), gpus: ofAll(column('gpus'), () => '?')});
   const help = el('p', {class: 'help'}, 'Drag to move, ', el('kbd', {text: 'Ctrl'}), ' + wheel or ', el('kbd', {text: '+'}), ' ', el('kbd', {text: '−'}),
     ' to zoom, ', el('kbd', {text: 'Shift'}), ' + drag to choose a part, double click on a span to fill the view with it, ',
     el('kbd', {text: '/'}), ' to search, ', el('kbd', {text: 'n'}), ' ', el('kbd', {text: 'p'}), ' for the next and previous match, ', el('kbd', {text: '0'}), ' for all.');
@@ -142,7 +146,9 @@ async function runPage(data) {
   const distribution = section('distribution', 'Completion times', el('div', {class: 'grid'}, ...figures.filter((node) => !time.includes(node.id))));
   const behind = networkSection(data, over(network));
   const drawings = data.drawings.length ? [section('drawings', 'Iterations', el('div', {class: 'grid'}, ...data.drawings.map(({name, title, svg}) => drawingElement(name, title, svg))))] : [];
-  const table = section('jobs', 'Jobs', onrow ? el('p', {class: 'lead', text: 'A click on a row shows the job in the timeline.'}) : null, sortableTable(jobs, {name: 'jobs', onrow, caption: 'The jobs of the run'}));
+  const sampled = data.jobs_step === 1 ? null : el('p', {class: 'notice'}, el('strong', {text: 'A sample. '}),
+    `The table has every ${data.jobs_step}th of ${data.all_jobs.toLocaleString('en-US')} jobs; jobs.csv has all. The timeline and the other figures are of all jobs, but there the jobs that the table leaves out have no names.`);
+  const table = section('jobs', 'Jobs', sampled, onrow ? el('p', {class: 'lead', text: 'A click on a row shows the job in the timeline.'}) : null, sortableTable(jobs, {name: 'jobs', onrow, caption: 'The jobs of the run'}));
   // The jobs of an iteration study have nothing to do with each other, so nothing is said of all of them.
   const parts = data.study ? [...drawings, scenario, table] : [headline, scenario, await timelineSection(data), overTime, distribution, ...drawings, table];
   const pipelines = pipelineSection(data);

@@ -35,30 +35,51 @@ class VarintReader {
   nextSigned() {
     const value = this.next();
     if (value < 0x40000000) return value & 1 ? -(value >> 1) - 1 : value >> 1;
-    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+    return signedOf(value);
   }
 }
 
-/** Kinds, the last used first. */
-class RecentFirst {
-  constructor(count) {
-    this.order = Uint32Array.from({length: count}, (_, i) => i);
+const RECENT_KINDS = 64;
+
+function signedOf(value) {
+  return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+}
+
+/** The kinds of a lane that were used last, the last one first. */
+class RecentKinds {
+  constructor() {
+    this.order = new Uint32Array(RECENT_KINDS);
+    this.count = this.other = 0;
   }
-  take(position) {
-    const order = this.order, kind = order[position];
+  take(code) {
+    const order = this.order;
+    let position = code, kind = order[code];
+    if (code >= RECENT_KINDS) {
+      kind = this.other += signedOf(code - RECENT_KINDS);
+      position = this.count < RECENT_KINDS ? this.count++ : RECENT_KINDS - 1;
+    }
     for (let i = position; i > 0; --i) order[i] = order[i - 1];
     order[0] = kind;
     return kind;
   }
 }
 
-function decodeExact(lane, readers, kinds, out) {
-  const recent = new RecentFirst(kinds), gaps = new Float64Array(kinds), lengths = new Float64Array(kinds), numbers = new Float64Array(kinds);
+/** What the last spans of each kind were like, and in which lane. */
+function lastSeen(kinds) {
+  return {lane: new Int32Array(kinds).fill(-1), gap: new Float64Array(kinds), length: new Float64Array(kinds), number: new Float64Array(kinds)};
+}
+
+function decodeExact(lane, index, readers, last, out) {
+  const recent = new RecentKinds(), {gap: gaps, length: lengths, number: numbers} = last;
   const [kindReader, gapReader, lengthReader, numberReader] = readers;
   const {start, end, number, share} = out, kindOf = out.kind;
   let free = 0;
   for (let i = lane.from; i < lane.to; ++i) {
     const kind = recent.take(kindReader.next());
+    if (last.lane[kind] !== index) {
+      last.lane[kind] = index;
+      gaps[kind] = lengths[kind] = numbers[kind] = 0;
+    }
     gaps[kind] += gapReader.nextSigned();
     lengths[kind] += lengthReader.nextSigned();
     numbers[kind] += numberReader.nextSigned();
@@ -71,8 +92,8 @@ function decodeExact(lane, readers, kinds, out) {
   }
 }
 
-function decodeSummaries(lane, readers, kinds, out) {
-  const recent = new RecentFirst(kinds), bin = lane.bin_ns;
+function decodeSummaries(lane, readers, out) {
+  const recent = new RecentKinds(), bin = lane.bin_ns;
   const [kindReader, gapReader, lengthReader, numberReader, shareReader] = readers;
   let first = 0;
   for (let i = lane.from; i < lane.to; ++i) {
@@ -117,14 +138,15 @@ function decodeTimeline(meta, bytes) {
     offset += length;
     return reader;
   });
-  for (const lane of lanes) {
+  const last = lastSeen(meta.kinds.length);
+  lanes.forEach((lane, index) => {
     if (lane.bin_ns === 0) {
-      decodeExact(lane, readers, meta.kinds.length, data);
+      decodeExact(lane, index, readers, last, data);
     } else {
-      decodeSummaries(lane, readers, meta.kinds.length, data);
+      decodeSummaries(lane, readers, data);
       stackSummaries(lane, data);
     }
-  }
+  });
   for (let i = 0; i < count; ++i) data.busy[i + 1] = data.busy[i] + (data.end[i] - data.start[i]) * data.share[i] / 100;
   return data;
 }

@@ -56,9 +56,9 @@ TEST_CASE("the figures of delays have the sums of fabric_delays.csv over the tim
     REQUIRE(folder.delays);
     std::map<std::string, double> held, lost;
     for (std::size_t row = 0; row < folder.jobs.rows(); ++row)
-      held[folder.jobs.texts("job_id")[row]] = folder.jobs.numbers("held_s")[row];
+      held[std::string{folder.jobs.texts("job_id")[row]}] = folder.jobs.numbers("held_s")[row];
     for (std::size_t row = 0; row < folder.delays->rows(); ++row)
-      lost[folder.delays->texts("job_id")[row]] += folder.delays->numbers("lost_s")[row];
+      lost[std::string{folder.delays->texts("job_id")[row]}] += folder.delays->numbers("lost_s")[row];
     const std::vector<JobDelay> delays = job_delays(folder, folder.runs[0]);
     REQUIRE(delays.size() == 6);
     for (const JobDelay& each : delays) {

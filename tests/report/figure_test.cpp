@@ -6,9 +6,12 @@
 #include "tests/near.hpp"
 #include "tests/text_checks.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>
@@ -44,6 +47,48 @@ TEST_CASE("a box has quartiles, whiskers within 1.5 quartile ranges, and the res
   CHECK(box.low == 1);
   CHECK(box.high == 9);
   CHECK(box.outliers == std::vector<double>{30});
+}
+
+TEST_CASE("a curve of many points keeps its peaks, its ends and no more points than can be drawn") {
+  constexpr std::size_t kAll = 1'000'000;
+  FigureSeries series;
+  for (std::size_t i = 0; i < kAll; ++i) {
+    series.x.push_back(static_cast<double>(i));
+    series.y.push_back(i == 777'777 ? 9 : i == 123'456 ? -9 : static_cast<double>(i % 7));
+  }
+  FigureSeries small = series;
+  small.x.resize(kMostPoints);
+  small.y.resize(kMostPoints);
+  thin_out(small);
+  CHECK(small.left_out == 0);
+  thin_out(series);
+  CHECK(series.x.size() == series.y.size());
+  CHECK(series.x.size() <= kMostPoints);
+  CHECK(series.left_out == kAll - series.x.size());
+  CHECK(std::ranges::is_sorted(series.x));
+  CHECK(series.x.front() == 0);
+  CHECK(series.x.back() == kAll - 1);
+  for (const auto& [x, y] : {std::pair{777'777.0, 9.0}, {123'456.0, -9.0}}) {
+    const auto at = std::ranges::find(series.x, x);
+    REQUIRE(at != series.x.end());
+    CHECK(series.y[static_cast<std::size_t>(at - series.x.begin())] == y);
+  }
+  Figure figure{.id = "f", .title = "f", .caption = "All.", .plot = XyPlot{.x = {}, .y = {}, .series = {series}}};
+  say_what_is_left_out(figure);
+  CHECK(figure.caption == fmt::format("All. {} points of the curves are left out; of neighbours the first, lowest, "
+                                      "highest and last are drawn.",
+                                      series.left_out));
+}
+
+TEST_CASE("of many outliers a box keeps the outermost") {
+  std::vector<double> values(100'000, 1.0);
+  for (std::size_t i = 0; i < 10'000; ++i) values.push_back(10.0 + static_cast<double>(i));
+  const BoxGroup box = box_of("b", values);
+  CHECK(box.count == 110'000);
+  REQUIRE(box.outliers.size() == kMostOutliers);
+  CHECK(box.outliers.front() == 10);
+  CHECK(box.outliers.back() == 10'009);
+  CHECK(box.left_out == 8'000);
 }
 
 TEST_CASE("occupancy counts what is open, also what never ends") {

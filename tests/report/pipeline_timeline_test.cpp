@@ -41,10 +41,14 @@ Timeline two_stages() {
   return timeline;
 }
 
+std::optional<PassLanes> drawn_of(const Timeline& timeline, JobId job) {
+  return Pipelines{timeline}.of(job);
+}
+
 }  // namespace
 
 TEST_CASE("a recorded pipeline has a lane for each rank, by stage, and a box for each pass") {
-  const std::optional<PassLanes> drawn = pipeline_of(two_stages(), JobId{0U});
+  const std::optional<PassLanes> drawn = drawn_of(two_stages(), JobId{0U});
   REQUIRE(drawn);
   REQUIRE(drawn->lanes.size() == 2);
   CHECK(drawn->lanes[0].name == "rank 0");
@@ -67,7 +71,7 @@ TEST_CASE("of three iterations the second is drawn, from its first pass on") {
     const char* const op = stage == 0 ? "F0.0 stage 0" : "F0.0 stage 1";
     add_recorded(timeline, {{op, 0, 0 + stage, 1 + stage}, {op, 1, 10 + stage, 12 + stage}, {op, 2, 20, 23}});
   }
-  const std::optional<PassLanes> drawn = pipeline_of(timeline, JobId{0U});
+  const std::optional<PassLanes> drawn = drawn_of(timeline, JobId{0U});
   REQUIRE(drawn);
   CHECK(drawn->title == "iteration 1");
   CHECK(drawn->lanes[0].boxes[0].start == Time{});
@@ -78,7 +82,7 @@ TEST_CASE("passes that were executed together share the height of their lane") {
   Timeline timeline;
   add_recorded(timeline, {{"F1.0 stage 0 + B0.1 stage 3", 0, 0, 10}});
   add_recorded(timeline, {{"F1.0 stage 1", 0, 0, 10}});
-  const std::optional<PassLanes> drawn = pipeline_of(timeline, JobId{0U});
+  const std::optional<PassLanes> drawn = drawn_of(timeline, JobId{0U});
   REQUIRE(drawn);
   REQUIRE(drawn->lanes[0].boxes.size() == 2);
   CHECK(drawn->lanes[0].boxes[0].parts == 2);
@@ -87,11 +91,34 @@ TEST_CASE("passes that were executed together share the height of their lane") {
 }
 
 TEST_CASE("jobs without a pipeline, other jobs and summaries have no drawing") {
-  CHECK_FALSE(pipeline_of(two_stages(), JobId{1U}));
+  CHECK_FALSE(drawn_of(two_stages(), JobId{1U}));
   Timeline summaries = two_stages();
   for (TimelineLane& lane : summaries.lanes) lane.bin = Time::milliseconds(1);
-  CHECK_FALSE(pipeline_of(summaries, JobId{0U}));
+  CHECK_FALSE(drawn_of(summaries, JobId{0U}));
   Timeline alone;
   add_recorded(alone, {{"F0.0 stage 0", 0, 0, 10}});
-  CHECK_FALSE(pipeline_of(alone, JobId{0U}));
+  CHECK_FALSE(drawn_of(alone, JobId{0U}));
+}
+
+TEST_CASE("the spans of many jobs are looked at a few times each, however many jobs there are") {
+  for (const std::uint32_t jobs : {100U, 10'000U}) {
+    // Two lanes, on which jobs of two stages follow each other; every tenth job is no pipeline.
+    Timeline timeline;
+    timeline.lanes.resize(2);
+    for (std::uint32_t job = 0; job < jobs; ++job) {
+      for (std::uint32_t stage = 0; stage < 2; ++stage) {
+        const auto kind = static_cast<std::uint32_t>(timeline.kinds.size());
+        const bool is_pipeline = job % 10 != 0;
+        timeline.kinds.push_back(
+            {.job = JobId{job}, .op = is_pipeline ? stage == 0 ? "F0.0 stage 0" : "F0.0 stage 1" : "run"});
+        timeline.lanes[stage].spans.push_back({Time::seconds(job), Time::seconds(job + 1), kind, 0, 1});
+      }
+    }
+    Pipelines pipelines{timeline};
+    std::size_t drawn = 0;
+    for (std::uint32_t job = 0; job < jobs; ++job) drawn += pipelines.of(JobId{job}) ? 1 : 0;
+    CHECK(drawn == jobs / 10 * 9);
+    // Once to find the passes; for each drawing once each for the stages, the iterations and the boxes.
+    CHECK(pipelines.looks() == 2 * jobs + 3 * 2 * drawn);
+  }
 }

@@ -3,7 +3,8 @@
 #include "report/packing.hpp"
 #include "tests/near.hpp"
 
-#include <numeric>
+#include <algorithm>
+#include <array>
 #include <random>
 
 #include <doctest/doctest.h>
@@ -19,15 +20,24 @@ class Decoder {
   Decoder(const Timeline& timeline, const TimelineBytes& bytes) : timeline_{timeline}, bytes_{bytes} {}
 
   std::vector<TimelineSpan> lane(const TimelineLane& lane) {
-    std::vector<std::uint32_t> order(timeline_.kinds.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::vector<std::int64_t> gap(order.size()), length(order.size()), number(order.size());
+    std::vector<std::uint32_t> order;
+    const std::size_t kinds = timeline_.kinds.size();
+    std::vector<std::int64_t> gap(kinds), length(kinds), number(kinds);
+    std::int64_t other = 0;
     std::vector<TimelineSpan> spans;
     std::int64_t free = 0, first = 0;
     for (std::size_t i = 0; i < lane.spans.size(); ++i) {
-      const std::size_t position = next(0);
-      const std::uint32_t kind = order[position];
-      order.erase(order.begin() + static_cast<std::ptrdiff_t>(position));
+      std::uint64_t code = next(0);
+      std::uint32_t kind = 0;
+      if (code < kRecentKinds) {
+        kind = order.at(code);
+        order.erase(order.begin() + static_cast<std::ptrdiff_t>(code));
+      } else {
+        code -= kRecentKinds;
+        other += code % 2 == 0 ? static_cast<std::int64_t>(code / 2) : -static_cast<std::int64_t>(code / 2) - 1;
+        kind = static_cast<std::uint32_t>(other);
+        if (order.size() == kRecentKinds) order.pop_back();
+      }
       order.insert(order.begin(), kind);
       TimelineSpan span;
       span.kind = kind;
@@ -120,12 +130,12 @@ TEST_CASE("property: any timeline comes back from its bytes") {
   std::size_t spans_compared = 0;
   for (int round = 0; round < 50; ++round) {
     Timeline timeline;
-    timeline.kinds.resize(1 + random() % 9);
+    timeline.kinds.resize(round % 5 == 0 ? 200 : 1 + random() % 9);  // more than the recent ones, and fewer
     for (int l = 0; l < 5; ++l) {
       TimelineLane lane;
       if (random() % 2 == 0) lane.bin = Time::milliseconds(1 + static_cast<std::int64_t>(random() % 100));
       std::int64_t at = 0;
-      for (std::size_t left = random() % 60; left > 0; --left) {
+      for (std::size_t left = random() % (round % 5 == 0 ? 600 : 60); left > 0; --left) {
         TimelineSpan span;
         span.kind = static_cast<std::uint32_t>(random() % timeline.kinds.size());
         span.number = static_cast<std::int64_t>(random() % 1000);
@@ -160,4 +170,19 @@ TEST_CASE("property: any timeline comes back from its bytes") {
     }
   }
   CHECK(spans_compared > 5000);
+}
+
+TEST_CASE("a job after the other takes a few bytes for each, however many there are") {
+  for (const std::uint32_t jobs : {1'000U, 100'000U}) {
+    Timeline timeline;
+    TimelineLane lane;
+    for (std::uint32_t job = 0; job < jobs; ++job) {
+      timeline.kinds.push_back({.job = JobId{job}, .op = "run"});
+      lane.spans.push_back({Time::seconds(job), Time::seconds(job + 1), job, 0, 1});
+    }
+    timeline.lanes = {lane, lane};
+    // The code of a kind that is new in the lane is its distance to the last new one: one byte, and the list of recent
+    // kinds, which is searched for it, has kRecentKinds entries at most.
+    CHECK(encode_spans(timeline).columns[0].size() == 2 * jobs);
+  }
 }
