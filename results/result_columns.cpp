@@ -144,7 +144,8 @@ constexpr Column<JobResult> kJobColumns[] = {
        return has_peak(j) ? Cell{per_second(j, j.notes.work->hardware_flops) / j.gpus / j.notes.work->peak_flops}
                           : Cell{};
      }},
-    {"interruptions", "integer", "times that a failure of a component, or its own, took its GPUs from it",
+    {"interruptions", "integer",
+     "times that a failure, a planned outage or the owner of a lent server took its GPUs from it",
      [](const JobResult& j) { return Cell{std::int64_t{j.interruptions}}; }},
     {"covered_failures", "integer", "failures of its GPUs without which it went on (`failures.redundancy`)",
      [](const JobResult& j) { return Cell{std::int64_t{j.covered}}; }},
@@ -357,7 +358,8 @@ constexpr Metric kSummaryMetrics[] = {
     {"lost_gpu_s", "lost GPU time", "s",
      "GPU time of work that preemptions, failures, time limits or retries undid, over all jobs",
      [](const Summary& s) { return s.lost_gpu_s; }},
-    {"interruptions", "interruptions", "interruptions", "times that a failure took its GPUs from a job, over all jobs",
+    {"interruptions", "interruptions", "interruptions",
+     "times that a failure, a planned outage or the owner of a lent server took its GPUs from a job, over all jobs",
      [](const Summary& s) { return s.interruptions; }, true, true},
     {"interruption_mean_s", "time to interruption", "s", "time on GPUs of all jobs divided by their interruptions",
      [](const Summary& s) { return s.interruption_mean_s; }, true, true},

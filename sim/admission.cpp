@@ -223,7 +223,7 @@ void Admission::give_up(JobId id) {
   pass_is_due_ = true;  // its GPUs are free
   const int retries = *state_.options.failures.retries;
   state_.reasons.emplace_back(id, fmt::format("failures interrupted it {}, and failures.retries lets it start again {}",
-                                              counted(job.interruptions, "time"), counted(retries, "time")));
+                                              counted(job.struck, "time"), counted(retries, "time")));
 }
 
 void Admission::come_back(JobId id) {
@@ -293,10 +293,10 @@ void Admission::interrupt(JobId job, std::optional<Time> detection) {
   JobRun& run = state_.run(job);
   const FailureSpec& failures = state_.options.failures;
   ++state_.events;
-  const bool comes_back = !detection || run.interruptions < failures.retries.value_or(INT_MAX);
+  const bool is_planned = !detection, comes_back = is_planned || run.struck < failures.retries.value_or(INT_MAX);
   const Time delay = detection ? *detection + (comes_back ? failures.diagnosis : Time{}) : Time{};
   const bool keeps_gpus = failures.holds_gpus && delay > Time{};
-  const bool has_saved = allocation_.interrupt(job, JobState::queued, keeps_gpus);
+  const bool has_saved = allocation_.interrupt(job, JobState::queued, keeps_gpus, is_planned);
   struck_in_vain_ = has_saved || !comes_back ? 0 : struck_in_vain_ + 1;
   watch_failures(job);
   run.gave_up = !comes_back;

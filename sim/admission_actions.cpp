@@ -120,7 +120,7 @@ void Admission::find_place_resized(JobId job, int gpus) {
 }
 
 void Admission::note_second_order(JobId job, std::span<const GpuId> gpus) {
-  if (!state_.run(job).was_struck) return;
+  if (!state_.run(job).was_struck || state_.run(job).was_planned) return;
   std::erase_if(pushed_out_, [&](const PushedOut& each) {
     const auto was_its = [&](GpuId gpu) { return std::ranges::find(each.gpus, gpu) != each.gpus.end(); };
     if (each.by.valid() ? each.by != job : std::ranges::none_of(gpus, was_its)) return false;

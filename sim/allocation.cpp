@@ -436,7 +436,7 @@ void Allocation::begin_anew(JobRun& run, JobId job, bool is_struck) {
   after.standing_since = state_.clock;
 }
 
-bool Allocation::interrupt(JobId job, JobState next, bool keeps_gpus) {
+bool Allocation::interrupt(JobId job, JobState next, bool keeps_gpus, bool is_planned) {
   JobRun& run = state_.run(job);
   const GpuTime lost_before = run.lost;
   const bool saved_itself = run.saved_itself;
@@ -444,9 +444,13 @@ bool Allocation::interrupt(JobId job, JobState next, bool keeps_gpus) {
   state_.set_state(job, next);
   has_saved = release(job, keeps_gpus) || has_saved;
   run.saved_itself = saved_itself;
-  run.lost_to_failures += run.lost - lost_before;
   ++run.interruptions;
+  if (!is_planned) {
+    run.lost_to_failures += run.lost - lost_before;
+    ++run.struck;
+  }
   run.resumes = run.was_struck = true;
+  run.was_planned = is_planned;
   too_large_.clear();
   return has_saved;
 }

@@ -37,9 +37,10 @@ class Allocation {
   /// Stops a running job in the same way, and starts it at once on these GPUs, which may be among its own. Throws what
   /// check() throws. Returns what stop() returns.
   bool resize(JobId job, std::span<const GpuId> gpus);
-  /// Stops a running job because of a failure: it loses what it did since its last checkpoint, and is in state `next`.
-  /// With `keeps_gpus` they are not free until let_go(). Returns true if it has saved work in this run.
-  bool interrupt(JobId job, JobState next, bool keeps_gpus);
+  /// Interrupts a running job, by a failure or by something that `is_planned`: it loses what it did since its last
+  /// checkpoint, and is in state `next`. With `keeps_gpus` they are not free until let_go(). Returns true if it has
+  /// saved work in this run.
+  bool interrupt(JobId job, JobState next, bool keeps_gpus, bool is_planned);
   /// Has a running job go on at the speed that its redundancy gives it without its covered GPUs, once it has stood
   /// still for a time, and for what it stood still for before. A job of iterations begins those in flight anew then. It
   /// loses them to a failure if it `is_struck`.

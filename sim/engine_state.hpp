@@ -51,7 +51,8 @@ struct alignas(kCacheLine) JobRun {
   bool is_cut = false;        ///< the present or last run of a timed job is ended by its time limit
   bool resumes = false;       ///< a timed job that was preempted: its next start, or the present one, is a restart
   bool gave_up = false;       ///< it ended because failures interrupted it too often
-  bool was_struck = false;    ///< a failure ended its last run: its next start, or the present one, pays for that
+  bool was_struck = false;    ///< an interruption ended its last run: its next start, or the present one, pays for it
+  bool was_planned = false;   ///< that interruption was no failure
   bool saved_itself = false;  ///< before that it saved what it had done (Mitigation::restart), and pays for that, too
   bool resubmits = false;     ///< its next retry counts as a submission (RetryRule::at_end)
   /// The steps of Mitigation that it has taken in its present run.
@@ -82,7 +83,8 @@ struct alignas(kCacheLine) JobRun {
   int starts = 0;
   std::int64_t type_pace = kNominalPace;  ///< as `pace`
   double cost = 0;                        ///< of its GPU time until `since`
-  int interruptions = 0;                  ///< by failures of components, or its own
+  int interruptions = 0;                  ///< by failures, planned outages and servers that go back to their owner
+  int struck = 0;                         ///< of these, by failures of components, or its own
   int covered = 0;                        ///< failures of its GPUs without which it went on
   int failures = 0;                       ///< failed attempts of a timed job after which it was retried
   int timeouts = 0;                       ///< attempts of a timed job that were killed at its limit and retried

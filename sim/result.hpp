@@ -66,7 +66,7 @@ struct JobResult {
   Time redone;        ///< part of `held` spent on work that was undone
   Time away;          ///< time between its GPUs and the queue: detection and diagnosis of failures, delays of retries
   Time undetected{};  ///< part of `away`: until failures were noticed
-  int interruptions = 0;  ///< by failures
+  int interruptions = 0;  ///< by failures, planned outages and servers that go back to their owner
   /// Preemptions that made room for a job which came back after a failure, and the part of `lost` that they undid.
   int second_order_preemptions = 0;
   GpuTime lost_to_second_order{};
@@ -232,7 +232,7 @@ struct Summary {
   double avg_queueing_s = 0;                                             ///< until the first start
   double avg_waiting_s = 0;                                              ///< over all waits
   std::int64_t preemptions = 0;                                          ///< of all jobs
-  double interruptions = 0;             ///< by failures, of all jobs; NaN, as the next three, if nothing can fail
+  double interruptions = 0;             ///< of all jobs; NaN, as the next three, if nothing can fail
   double interruption_mean_s = 0;       ///< time on GPUs of all jobs over interruptions; NaN without any
   double goodput = 0;                   ///< GPU time of work that was kept over GPUs x length of the run, 0..1
   double second_order_preemptions = 0;  ///< JobResult::second_order_preemptions of all jobs; NaN as those above

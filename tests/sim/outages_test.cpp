@@ -128,6 +128,29 @@ TEST_CASE("a planned outage: servers are drained, what still runs goes at once, 
   CHECK(overlapping.gpus[0].down.ns() == 50 - 10);
 }
 
+TEST_CASE("a planned outage doesn't count for the retries after failures, nor for what failures undid") {
+  // 60 minutes of work, a checkpoint each 10. Maintenance takes server 0 at 25, a failure server 1 at 33, and another
+  // one server 2 at 47. One retry: the job comes back after the first failure and not after the second.
+  StruckCluster three{.servers = 4, .jobs = {timed_ns(0, 60 * kMinute)}};
+  three.costs = {Time{}, Time::seconds(600), Time{}};
+  three.failures.retries = 1;
+  three.failures.outages = {outage(25 * kMinute, 90 * kMinute, 0, 1), outage(33 * kMinute, 90 * kMinute, 1, 2)};
+  three.failures.outages[0].drain = Time::seconds(1200);
+  const RunResult once = three.run();
+  CHECK(once.jobs[0].outcome == JobOutcome::completed);
+  CHECK(once.jobs[0].finish.ns() == (60 + 5 + 8) * kMinute);
+  CHECK(once.jobs[0].interruptions == 2);
+  CHECK(once.jobs[0].lost.ns() == 13 * kMinute);
+  CHECK(once.jobs[0].lost_to_failures.ns() == 8 * kMinute);
+  check_sums(once);
+
+  three.failures.outages.push_back(outage(47 * kMinute, 90 * kMinute, 2, 3));
+  const RunResult twice = three.run();
+  CHECK(twice.jobs[0].outcome == JobOutcome::failed);
+  CHECK(twice.jobs[0].finish.ns() == 47 * kMinute);
+  CHECK(twice.jobs[0].reason == "failures interrupted it 2 times, and failures.retries lets it start again 1 time");
+}
+
 TEST_CASE("a GPU that is drained is withheld at the instant at which a preemption frees it") {
   // The second GPU is drained from 10 on. At 15 a shorter job of one GPU takes the first one, and nobody has the
   // second.
