@@ -90,6 +90,34 @@ TEST_CASE("nccl logs: a new version") {
   CHECK(both[1].ranks == 8);
 }
 
+TEST_CASE("nccl logs: what launchers put in front of each line changes nothing") {
+  const std::string row =
+      "        1024           256     float     sum      -1    33.25    0.03    0.05       0    30.50    0.03    0.06  "
+      "     0\n";
+  const std::string plain = new_log("all_reduce_perf", row + "NCCL INFO from nobody\n\n");
+  for (const std::string tag : {"[1,0]<stdout>:", "[prterun-node-a-4711@1,0]<stdout>: ", "0: ", "  0: "}) {
+    std::string tagged;
+    for (std::size_t at = 0; at < plain.size(); at = plain.find('\n', at) + 1)
+      tagged += tag + plain.substr(at, plain.find('\n', at) + 1 - at);
+    const CollectiveLog log = read(tagged);
+    REQUIRE_MESSAGE(log.samples.size() == 1, tag);
+    CHECK(log.samples[0].ranks == 8);
+    CHECK(log.samples[0].exchange == TimedExchange::all_reduce);
+    CHECK(log.samples[0].time == Time::nanoseconds(30'500));
+    CHECK(log.servers == 2);
+    CHECK(log.nccl_version == "2.28.7");
+    CHECK(log.other_lines == 1);
+    // Places are those in the file.
+    std::string bad = tagged;
+    bad.replace(bad.find("30.50"), 5, "thirt");
+    const std::size_t column = row.find("30.50") + tag.size() + 1;
+    check_says(nccl_complaints(bad), ":" + std::to_string(column) + ": latency: expected a time >= 0, got \"thirt\"");
+  }
+  // Another word in brackets, or another number with a colon, is no tag.
+  check_says(nccl_complaints("[1,0]<stdout>\n# size count type time algbw busbw\n"), "log: the log has no samples");
+  check_says(nccl_complaints("12:34:56 8 2.5\n"), "got \"12:34:56 8 2.5\"");
+}
+
 TEST_CASE("nccl logs: old versions, without names, groups, redop and root") {
   const std::string log =
       "# nThread 1 nGpus 2 minBytes 8 maxBytes 134217728 step: 2(factor) warmup iters: 5 iters: 20 validation: 1\n"

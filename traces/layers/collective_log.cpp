@@ -90,12 +90,43 @@ CollectiveLog parse_table(std::string_view text, const CollectiveReadOptions& op
 
 }  // namespace
 
+namespace {
+
+/// The length of the digits at the beginning.
+std::size_t length_of_number(std::string_view text) {
+  return std::min(text.find_first_not_of("0123456789"), text.size());
+}
+
+/// The length of what `mpirun --tag-output` or `srun --label` puts in front of a line; 0 if it is nothing.
+std::size_t length_of_tag(std::string_view line) {
+  constexpr std::string_view kStreams[] = {"<stdout>:", "<stderr>:", "<stddiag>:"};
+  if (line.starts_with('[')) {
+    const std::size_t end = line.find(']'), at = std::min(line.find('@'), end);
+    if (end == std::string_view::npos) return 0;
+    const std::size_t job = at == end ? 1 : at + 1, comma = job + length_of_number(line.substr(job));
+    const bool is_tag =
+        comma > job && line[comma] == ',' && length_of_number(line.substr(comma + 1)) == end - comma - 1;
+    for (const std::string_view stream : kStreams)
+      if (is_tag && line.substr(end + 1).starts_with(stream)) return end + 1 + stream.size();
+    return 0;
+  }
+  const std::size_t first = line.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return 0;
+  const std::size_t colon = first + length_of_number(line.substr(first));
+  if (colon == first || colon == line.size() || line[colon] != ':') return 0;
+  return colon + 1 == line.size() || line[colon + 1] == ' ' || line[colon + 1] == '\r' ? colon + 1 : 0;
+}
+
+}  // namespace
+
 bool LogLines::next() {
   while (!rest_.empty()) {
     const std::size_t end = std::min(rest_.find('\n'), rest_.size());
     line_ = rest_.substr(0, end);
     rest_.remove_prefix(std::min(end + 1, rest_.size()));
     ++number_;
+    tag_ = length_of_tag(line_);
+    line_.remove_prefix(tag_);
     if (line_.find_first_not_of(kBlank) != std::string_view::npos) return true;
   }
   return false;
@@ -111,7 +142,7 @@ std::vector<LogWord> words_of(const LogLines& lines) {
   std::size_t at = lines.comment() ? line.find('#') + 1 : 0;
   while ((at = line.find_first_not_of(kBlank, at)) != std::string_view::npos) {
     const std::size_t end = std::min(line.find_first_of(kBlank, at), line.size());
-    words.push_back({line.substr(at, end - at), {lines.number(), static_cast<int>(at) + 1}});
+    words.push_back({line.substr(at, end - at), {lines.number(), static_cast<int>(lines.tag() + at) + 1}});
     at = end;
   }
   return words;

@@ -5,7 +5,7 @@
 //          sendrecv_perf, broadcast_perf, reduce_perf) and its relatives, in all versions with a header line, by whose
 //          names columns are found. Ranks, servers and groups are counted from the `# Rank` lines; newer versions name
 //          the collective and the version of NCCL. One log may hold several runs. Lines of a launcher or of NCCL_DEBUG
-//          are left out and counted.
+//          are left out and counted; what `mpirun --tag-output` and `srun --label` put in front of lines is left out.
 //   osu    the output of an OSU benchmark (osu_allreduce, osu_allgather, osu_reduce_scatter, osu_alltoall, osu_bcast,
 //          osu_reduce, osu_latency): comments with #, then `SIZE LATENCY` (bytes, us), with -f also minimum, maximum
 //          and iterations. Some logs put the number of ranks in front, `8,4096  91.20`. The sizes of all-gather and

@@ -9,18 +9,23 @@
 
 namespace contend {
 
-/// Iterates over the non-blank lines of a text and numbers them.
+/// Iterates over the non-blank lines of a text and numbers them. What launchers put in front of each line is left out:
+/// `[1,0]<stdout>:` of `mpirun --tag-output`, with a name and @ before the numbers since Open MPI 5, and `0: ` of
+/// `srun --label`.
 class LogLines {
  public:
   explicit LogLines(std::string_view text) : rest_{text} {}
   /// Goes to the next non-blank line; returns false at the end.
   [[nodiscard]] bool next();
   [[nodiscard]] std::string_view line() const { return line_; }
+  /// Characters that a launcher has put in front of it.
+  [[nodiscard]] std::size_t tag() const { return tag_; }
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] bool comment() const;
 
  private:
   std::string_view rest_, line_;
+  std::size_t tag_ = 0;
   int number_ = 0;
 };
 
