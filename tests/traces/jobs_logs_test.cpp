@@ -229,6 +229,62 @@ TEST_CASE("Slurm: the rows of a requeued job are attempts of one job, and steps 
                  "trace:3: job \"1\" was on line 2 already"));
 }
 
+TEST_CASE("Slurm: GPUs of two types in one row are refused, not read as those of the last") {
+  const std::string header = "JobID|Submit|ElapsedRaw|State|AllocTRES|AllocGRES\n";
+  const auto complaint = [&](const std::string& resources) {
+    return trace_complaints("slurm", header + "1|2024-03-01T10:00:00|5|COMPLETED|" + resources + "\n");
+  };
+  CHECK(contains(complaint("gres/gpu:a100=4,gres/gpu:v100=2|"),
+                 "trace:2: AllocTRES: expected GPUs of one type in a job, got GPUs of the types a100 and v100 in "
+                 "\"gres/gpu:a100=4,gres/gpu:v100=2\""));
+  CHECK(contains(complaint("gres/gpu=6,gres/gpu:a100=4,gres/gpu:v100=2|"), "types a100 and v100"));
+  CHECK(contains(complaint("gres/gpu:a100=1,gres/gpu:a100_3g.20gb=1|"), "types a100 and a100_3g.20gb"));
+  CHECK(contains(complaint("gres/gpu=6,gres/gpu:a100=4|"), "got 6 GPUs, of which 4 are of type a100, in"));
+  CHECK(contains(complaint("|gpu:a100:4,gpu:v100:2"), "trace:2: AllocGRES: expected GPUs of one type in a job"));
+  // One type, however it is written, stays.
+  const ImportedJobs got =
+      import_text_of("slurm", header +
+                                  "1|2024-03-01T10:00:00|5|COMPLETED|gres/gpu:a100=4,gres/gpu=4|\n"
+                                  "2|2024-03-01T10:00:00|5|COMPLETED|gres/gpu:a100=4,gres/gpu:v100=0|\n"
+                                  "3|2024-03-01T10:00:00|5|COMPLETED||gpu:a100:4\n");
+  REQUIRE(got.jobs.size() == 3);
+  for (const JobRequest& job : got.jobs) {
+    CHECK(job.gpus == 4);
+    CHECK(job.gpu_type == "a100");
+  }
+}
+
+TEST_CASE("Slurm: components of a heterogeneous job with GPUs are no jobs of their own") {
+  const std::string header = "JobID|Submit|ElapsedRaw|State|AllocTRES\n";
+  const std::string both =
+      "7|2024-03-01T10:00:00|5|COMPLETED|gres/gpu=1\n"
+      "123+0|2024-03-01T10:00:00|5|COMPLETED|gres/gpu=8\n"
+      "123+0.batch|2024-03-01T10:00:00|5|COMPLETED|cpu=4\n"
+      "123+1|2024-03-01T10:00:00|5|COMPLETED|gres/gpu=4\n"
+      "123+2|2024-03-01T10:00:00|5|COMPLETED|gres/gpu=4\n"
+      "124|2024-03-01T10:00:00|5|COMPLETED|gres/gpu=2\n";
+  const std::string complaints = trace_complaints("slurm", header + both);
+  for (const char* const place : {"trace:3: JobID: a component of a heterogeneous job", "got \"123+0\"",
+                                  "trace:5: JobID: a component of a heterogeneous job", "got \"123+1\"",
+                                  "trace:6: JobID: a component of a heterogeneous job", "got \"123+2\""})
+    CHECK_MESSAGE(contains(complaints, place), place);
+  const ImportedJobs others = import_text_of("slurm", header + both, {.skip_bad_rows = true});
+  REQUIRE(others.jobs.size() == 2);
+  CHECK(others.jobs[0].name == "7");
+  CHECK(others.jobs[1].name == "124");
+  CHECK(others.report.bad_rows() == 3);
+  // A component that has all of the GPUs is the job; requeued, its rows are attempts.
+  const ImportedJobs alone = import_text_of("slurm", header +
+                                                         "9+0|2024-03-01T10:00:00|5|NODE_FAIL|cpu=8\n"
+                                                         "9+1|2024-03-01T10:00:00|5|NODE_FAIL|gres/gpu=4\n"
+                                                         "9+0|2024-03-01T10:00:00|6|COMPLETED|cpu=8\n"
+                                                         "9+1|2024-03-01T10:00:00|6|COMPLETED|gres/gpu=4\n");
+  REQUIRE(alone.jobs.size() == 1);
+  CHECK(alone.jobs[0].name == "9+1");
+  CHECK(alone.jobs[0].gpus == 4);
+  CHECK(alone.jobs[0].attempts == std::vector{Time::seconds(5)});
+}
+
 TEST_CASE("Slurm: MIG slices are shares of a GPU") {
   const ImportedJobs got = import_text_of("slurm",
                                           "JobID|Submit|ElapsedRaw|State|AllocTRES\n"

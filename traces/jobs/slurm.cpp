@@ -41,8 +41,18 @@ struct Resources {
   std::int64_t cpus = 0;
   std::int64_t bytes = 0;
   std::string_view gpu_type;
-  int milli_gpu = 1000;  ///< part of a GPU that each of `gpus` is, below 1000 for MIG slices
+  std::string_view other_type{};  ///< a second one
+  std::int64_t typed_gpus = 0;    ///< of these types
+  int milli_gpu = 1000;           ///< part of a GPU that each of `gpus` is, below 1000 for MIG slices
   bool valid = true;
+
+  /// Why a job here can't have them: all of its GPUs are of one type. Empty if it can.
+  [[nodiscard]] std::string fault() const {
+    if (!other_type.empty()) return fmt::format("GPUs of the types {} and {}", other_type, gpu_type);
+    if (typed_gpus != 0 && typed_gpus != gpus)
+      return fmt::format("{} GPUs, of which {} are of type {},", gpus, typed_gpus, gpu_type);
+    return {};
+  }
 };
 
 /// The part of a GPU, in thousandths, that a MIG slice such as `1g.5gb` or `a100_3g.20gb` is; 1000 for other types.
@@ -84,6 +94,14 @@ std::int64_t number(std::string_view text, Resources& resources) {
   return 0;
 }
 
+void add_type(std::string_view type, std::int64_t gpus, Resources& resources) {
+  if (gpus == 0) return;
+  if (!resources.gpu_type.empty() && resources.gpu_type != type) resources.other_type = resources.gpu_type;
+  resources.gpu_type = type;
+  resources.typed_gpus += gpus;
+  resources.milli_gpu = part_of_gpu(type);
+}
+
 void take_entry(std::string_view entry, Resources& resources) {
   const std::size_t equals = entry.find('=');
   const std::string_view name = entry.substr(0, equals);
@@ -91,12 +109,8 @@ void take_entry(std::string_view entry, Resources& resources) {
     const std::string_view value = entry.substr(equals + 1);
     if (name == "cpu") resources.cpus = number(value, resources);
     if (name == "gres/gpu") resources.gpus = number(value, resources);
-    if (name.starts_with("gres/gpu:")) {
-      resources.gpu_type = name.substr(std::string_view{"gres/gpu:"}.size());
-      resources.milli_gpu = part_of_gpu(resources.gpu_type);
-      // Some clusters only account for GPUs by type.
-      if (resources.gpus == 0) resources.gpus = number(value, resources);
-    }
+    if (name.starts_with("gres/gpu:"))
+      add_type(name.substr(std::string_view{"gres/gpu:"}.size()), number(value, resources), resources);
     if (name == "mem") {
       const std::optional<std::int64_t> bytes = parse_memory(value);
       resources.valid = resources.valid && bytes.has_value();
@@ -106,9 +120,9 @@ void take_entry(std::string_view entry, Resources& resources) {
     resources.gpus += 1;
   } else if (name.starts_with("gpu:")) {
     const std::size_t colon = name.rfind(':');
-    if (colon > 3) resources.gpu_type = name.substr(4, colon - 4);
-    resources.milli_gpu = part_of_gpu(resources.gpu_type);
-    resources.gpus += number(name.substr(colon + 1), resources);
+    const std::int64_t gpus = number(name.substr(colon + 1), resources);
+    if (colon > 3) add_type(name.substr(4, colon - 4), gpus, resources);
+    resources.gpus += gpus;
   }
 }
 
@@ -119,6 +133,7 @@ Resources parse_resources(std::string_view text) {
     take_entry(text.substr(0, comma), resources);
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
+  if (resources.gpus == 0) resources.gpus = resources.typed_gpus;  // some clusters only account for GPUs by type
   return resources;
 }
 
@@ -127,10 +142,12 @@ std::optional<Resources> resources_of(TraceTable& table) {
   Resources resources;
   for (const Field field : {Field::alloc_tres, Field::req_tres, Field::alloc_gres}) {
     const Resources found = parse_resources(table.text(field));
-    if (!found.valid) {
-      table.bad(field, "malformed resources", fmt::format("got {}", quote_for_message(table.text(field))));
-      return std::nullopt;
-    }
+    const std::string fault = found.fault(), text = quote_for_message(table.text(field));
+    if (!found.valid)
+      table.bad(field, "malformed resources", fmt::format("got {}", text));
+    else if (!fault.empty())
+      table.bad(field, "expected GPUs of one type in a job", fmt::format("got {} in {}", fault, text));
+    if (!found.valid || !fault.empty()) return std::nullopt;
     if (resources.cpus == 0) resources.cpus = found.cpus;
     if (resources.bytes == 0) resources.bytes = found.bytes;
     if (resources.gpus == 0) resources.gpus = found.gpus;
@@ -220,7 +237,9 @@ class SlurmRuns {
     const bool is_step = name.find('.') != std::string_view::npos;
     // A job that completed is not run again: another row of its name is a fault, which the importer reports.
     const bool is_again = held_ && held_->name == name && held_->outcome != JobOutcome::completed;
-    if (!is_step && !is_again) end();
+    const std::string_view whole = whole_of(name);
+    const bool is_part = held_ && !is_again && !whole.empty() && whole == whole_of(held_->name);
+    if (!is_step && !is_again && !is_part) end();
     const bool requeued = table_.text(Field::state) == "REQUEUED" && !is_step;
     JobRequest job;
     const bool is_job = read_table_job(table_, requeued ? requeued_format_ : format_, table_.line(), job);
@@ -230,6 +249,7 @@ class SlurmRuns {
       held_.reset();
     }
     if (!is_job) return;
+    if (is_part || (!whole.empty() && whole == refused_)) return refuse_part(whole);
     if (is_again) join_to(job);
     held_ = std::move(job);
     waits_again_ = requeued;
@@ -248,6 +268,23 @@ class SlurmRuns {
  private:
   static constexpr std::array kRequeued = {TraceStateWord{"REQUEUED", TraceState::failed}};
 
+  /// The number of a heterogeneous job, of which `123+1` is a component; empty for other names.
+  static std::string_view whole_of(std::string_view name) {
+    const std::size_t plus = name.find('+');
+    return plus == std::string_view::npos ? std::string_view{} : name.substr(0, plus);
+  }
+
+  /// The components of a heterogeneous job start together: read as jobs of their own, they would not. One alone with
+  /// GPUs is the job.
+  void refuse_part(std::string_view whole) {
+    constexpr std::string_view kReason =
+        "a component of a heterogeneous job of which several have GPUs, and a job is one row here";
+    if (held_) report_.bad(line_, "JobID", kReason, fmt::format("{}, got {}", kReason, quote_for_message(held_->name)));
+    held_.reset();
+    refused_ = whole;
+    table_.bad(Field::job, kReason, fmt::format("got {}", quote_for_message(table_.text(Field::job))));
+  }
+
   /// Makes the runs so far attempts of their job, whose last run is `job`.
   void join_to(JobRequest& job) {
     report_.leave_out(line_, "an earlier run of a job that was requeued: it becomes an attempt of that job");
@@ -262,6 +299,7 @@ class SlurmRuns {
   const TraceSink& sink_;
   TableTrace format_ = kSlurm, requeued_format_ = kSlurm;
   std::optional<JobRequest> held_;
+  std::string refused_;  ///< the heterogeneous job with several components that have GPUs
   bool waits_again_ = false;
   int line_ = 0;
 };
