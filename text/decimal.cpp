@@ -95,7 +95,8 @@ ScaledDecimal parse_scaled(std::string_view text, int decimals) {
     if (!overflow) ++value;
   }
   if (overflow) return {.value = 0, .error = DecimalError::overflow};
-  return {.value = number->negative ? -value : value, .error = DecimalError::none};
+  const bool vanishes = value == 0 && number->digits.find_first_not_of('0') != std::string::npos;
+  return {.value = number->negative ? -value : value, .error = DecimalError::none, .vanishes = vanishes};
 }
 
 ScaledDecimal parse_integer(std::string_view text) {

@@ -21,6 +21,7 @@ enum class DecimalError : std::uint8_t { none, not_a_number, overflow };
 struct ScaledDecimal {
   std::int64_t value = 0;
   DecimalError error = DecimalError::none;
+  bool vanishes = false;  ///< the number isn't 0, and `value` is, because it is rounded
 };
 
 /// Reads `12`, `-0.25` or `1.5e3` times 10^decimals, rounded to the nearest whole number (halves away from zero).

@@ -299,12 +299,12 @@ class JobListReader {
   }
 
   void read_times(JobRequest& job) {
-    job.duration = time(kDuration, 9);
+    job.duration = length(kDuration);
     if (!field(kIterations).empty()) job.iterations = positive(kIterations, INT64_MAX);
     std::string_view rest = field(kAttempts);
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find(';'), rest.size());
-      job.attempts.push_back(time_of(kAttempts, rest.substr(0, end), 9));
+      job.attempts.push_back(length_of(kAttempts, rest.substr(0, end)));
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     if (takes_too_long(job)) bad(kDuration, "the attempts of the job together take more than 100 years");
@@ -314,7 +314,7 @@ class JobListReader {
     job.vc = field(kVc);
     job.user = field(kUser);
     job.gpu_type = field(kGpuType);
-    if (!field(kLimit).empty()) job.limit = time(kLimit, 9);
+    if (!field(kLimit).empty()) job.limit = length(kLimit);
     if (!field(kMeasuredWait).empty()) job.measured_wait = time(kMeasuredWait, 9);
     if (!field(kAttempts).empty() && field(kDuration).empty()) bad(kAttempts, "earlier attempts need a duration_s");
     if (const std::string_view text = field(kOutcome); !text.empty()) read_outcome(text, job);
@@ -344,7 +344,7 @@ class JobListReader {
       if (name == job.name) return bad(kAfter, "a job can't come after itself");
       if (std::ranges::find(job.after, name) == job.after.end()) job.after.push_back(std::move(name));
     }
-    if (!field(kThink).empty()) job.think = time(kThink, 9);
+    if (!field(kThink).empty()) job.think = length(kThink);
   }
 
   void read_sizes(JobRequest& job) {
@@ -420,7 +420,8 @@ class JobListReader {
   /// A decimal number in thousandths.
   std::int64_t milli(Column column, std::int64_t minimum, std::int64_t maximum) {
     const ScaledDecimal number = parse_scaled(field(column), 3);
-    if (number.error == DecimalError::none && number.value >= minimum && number.value <= maximum) return number.value;
+    if (number.error == DecimalError::none && !number.vanishes && number.value >= minimum && number.value <= maximum)
+      return number.value;
     expected(column,
              fmt::format("expected a number from {} to {}", static_cast<double>(minimum) / 1000, maximum / 1000),
              field(column));
@@ -430,6 +431,15 @@ class JobListReader {
   Time time(Column column, int decimals) { return time_of(column, field(column), decimals); }
 
   Time time_of(Column column, std::string_view text, int decimals) {
+  /// A time for which something lasts: one that isn't 0 takes a nanosecond at least.
+  Time length_of(Column column, std::string_view text) {
+    if (parse_scaled(text, 9).vanishes)
+      bad(column, "a time that would be rounded to 0",
+          fmt::format("expected 0, or a time of at least a nanosecond, 1e-9, got {}", text));
+    return time_of(column, text, 9);
+  }
+  Time length(Column column) { return length_of(column, field(column)); }
+
     const ScaledDecimal number = parse_scaled(text, decimals);
     const Time time = Time::nanoseconds(number.value);
     if (number.error == DecimalError::not_a_number)

@@ -110,8 +110,11 @@ class SwfRow {
     if (number.error == DecimalError::none && whole.error == DecimalError::none && text.starts_with("-1") &&
         whole.value == -1)
       return std::nullopt;
-    if (number.error == DecimalError::none && number.value >= 0) return number.value;
-    bad(name, number.error == DecimalError::overflow ? "the number is too large" : "expected a number >= 0, or -1",
+    if (number.error == DecimalError::none && number.value >= 0 && !number.vanishes) return number.value;
+    bad(name,
+        number.error == DecimalError::overflow ? "the number is too large"
+        : number.vanishes                      ? "the number would be rounded to 0"
+                                               : "expected a number >= 0, or -1",
         fmt::format("got {}", quote_for_message(text)));
     return std::nullopt;
   }

@@ -111,7 +111,8 @@ std::optional<std::int64_t> TraceTable::count(TraceField field, std::int64_t min
   if (text.empty()) return std::nullopt;
   // Tables that went through a spreadsheet or a data frame write 8 as 8.0.
   const ScaledDecimal number = parse_scaled(text, 3);
-  if (number.error == DecimalError::not_a_number || (number.error == DecimalError::none && number.value % 1000 != 0))
+  if (number.error == DecimalError::not_a_number ||
+      (number.error == DecimalError::none && (number.value % 1000 != 0 || number.vanishes)))
     bad_number(field, "expected a whole number", text);
   else if (number.error == DecimalError::overflow || number.value / 1000 < minimum || number.value / 1000 > maximum)
     bad_number(field, fmt::format("expected a whole number from {} to {}", minimum, maximum), text);
@@ -168,3 +169,8 @@ void TraceTable::bad_number(TraceField field, std::string_view expected, std::st
 }
 
 }  // namespace contend
+  const bool lasts = field == TraceField::duration || field == TraceField::limit;
+  if (lasts && parse_scaled(text(field), decimals).vanishes) {
+    bad_number(field, "expected 0, or a time of at least a nanosecond", text(field));
+    return std::nullopt;
+  }

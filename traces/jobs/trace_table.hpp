@@ -77,7 +77,8 @@ class TraceTable {
   [[nodiscard]] std::optional<std::int64_t> count(TraceField field, std::int64_t minimum, std::int64_t maximum);
   /// A decimal times 10^decimals, rounded; from 0 to the largest number of the clock.
   [[nodiscard]] std::optional<std::int64_t> amount(TraceField field, int decimals);
-  /// A duration >= 0 as a decimal, in seconds for 9 decimals and in milliseconds for 6.
+  /// A time >= 0 as a decimal, in seconds for 9 decimals and in milliseconds for 6. A duration or limit above 0 that
+  /// would be rounded to 0 is bad.
   [[nodiscard]] std::optional<Time> time(TraceField field, int decimals);
   [[nodiscard]] std::optional<Time> timestamp(TraceField field);
   /// `to` - `from`, the instants of the columns `end` and `start`; empty if one is missing; a negative interval is bad.

@@ -20,6 +20,8 @@ Time read_layer_time(std::string_view text, int decimals, TextPlace place, const
     complaints.add(place, key, fmt::format("{} is longer than an hour", text));
   else if (number.value < 0 || text.starts_with('-'))
     complaints.add(place, key, fmt::format("expected a time >= 0, got {}", text));
+  else if (number.vanishes)
+    complaints.add(place, key, fmt::format("expected 0, or a time of at least a nanosecond, got {}", text));
   else
     return Time::nanoseconds(number.value);
   return Time{};
