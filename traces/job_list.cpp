@@ -217,7 +217,8 @@ class JobListReader {
     for (std::size_t i = 0; i < width_; ++i) {
       const std::string_view name = rows_.fields()[i];
       const auto column = static_cast<std::size_t>(std::find(kNames.begin(), kNames.end(), name) - kNames.begin());
-      if (column == kColumns && report_.leaves_out_unknown_columns())
+      const auto& renamed = report_.renamed();
+      if (column == kColumns && !renamed.empty() && std::ranges::find(renamed, name) == renamed.end())
         unused.emplace_back(name);
       else if (column == kColumns)
         complain(fmt::format("unknown column {}", quote_for_message(name)), hint_for_column(name, known));
@@ -430,7 +431,6 @@ class JobListReader {
 
   Time time(Column column, int decimals) { return time_of(column, field(column), decimals); }
 
-  Time time_of(Column column, std::string_view text, int decimals) {
   /// A time for which something lasts: one that isn't 0 takes a nanosecond at least.
   Time length_of(Column column, std::string_view text) {
     if (parse_scaled(text, 9).vanishes)
@@ -440,6 +440,7 @@ class JobListReader {
   }
   Time length(Column column) { return length_of(column, field(column)); }
 
+  Time time_of(Column column, std::string_view text, int decimals) {
     const ScaledDecimal number = parse_scaled(text, decimals);
     const Time time = Time::nanoseconds(number.value);
     if (number.error == DecimalError::not_a_number)

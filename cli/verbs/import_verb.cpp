@@ -53,7 +53,7 @@ constexpr Option kImportOptions[] = {
     {.name = "column",
      .letter = '\0',
      .value = "A=B",
-     .text = "column A of the format has the name B in this table, e.g. submit_s=arrival",
+     .text = "column A of the format has the name B in this table, e.g. submit_s=arrival, or gpus=workers*gpus_each",
      .repeatable = true},
     {.name = "model", .letter = '\0', .value = "A=B", .text = "rename model A of the trace to B", .repeatable = true},
     {.name = "json", .letter = '\0', .value = "", .text = "print the summary as JSON"},

@@ -126,9 +126,10 @@ ImportedJobs import_jobs(const std::string& format, ByteSource& source, const st
   PeekedSource peeked{renamed ? *renamed : source};
   const TraceFormat& found = format == "auto" ? recognise_trace(peeked.head(), file) : find_trace_format(format);
   ImportedJobs result{.jobs = {}, .report = RowReport{file, options.skip_bad_rows}, .format = &found, .origin = {}};
-  if (renamed) result.report.leave_out_unknown_columns();
+  for (const auto& [name, own] : options.columns) result.report.add_renamed(name);
   Importer importer{result, options};
   found.read(peeked, result.report, [&](int line, JobRequest&& job) { importer.take(line, std::move(job)); });
+  if (renamed) result.report.forget_unused(renamed->factors());
   result.report.throw_if_bad("--skip-bad-rows leaves them out");
   importer.finish();
   return result;

@@ -2,27 +2,53 @@
 
 #include "sim/complaints.hpp"
 #include "sim/error.hpp"
+#include "text/decimal.hpp"
 #include "text/words.hpp"
 #include "traces/jobs/row_report.hpp"
 
 #include <algorithm>
-#include <vector>
+#include <array>
+#include <optional>
 
 #include <fmt/format.h>
 
 namespace contend {
 namespace {
 
-std::vector<std::string> names_of(std::string_view header) {
+/// What tables call the number of the equal parts of a job, each with so many GPUs and CPUs.
+constexpr std::array<std::string_view, 11> kPartCounts = {"worker_num", "num_workers",  "worker_count",  "inst_num",
+                                                          "num_inst",   "instance_num", "num_instances", "instances",
+                                                          "replicas",   "num_replicas", "num_pods"};
+
+std::vector<std::string> names_of(std::string_view header, char separator) {
   std::vector<std::string> names;
   for (std::size_t start = 0; start <= header.size();) {
-    const std::size_t end = std::min(header.find(',', start), header.size());
+    const std::size_t end = std::min(header.find(separator, start), header.size());
     std::string_view name = header.substr(start, end - start);
     if (name.size() > 1 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
     names.emplace_back(name);
     start = end + 1;
   }
   return names;
+}
+
+/// A decimal as a fraction of whole numbers.
+struct Fraction {
+  Int128 above = 1, below = 1;
+};
+
+constexpr int kDecimals = 6;
+constexpr std::int64_t kUnit = 1'000'000;
+
+/// Digits after the point are cut off behind the sixth.
+std::string text_of(const Fraction& value) {
+  const Int128 scaled = value.above * kUnit / value.below;
+  std::string text = fmt::format("{}", static_cast<std::int64_t>(scaled / kUnit));
+  if (const auto rest = static_cast<std::int64_t>(scaled % kUnit); rest != 0) {
+    text += fmt::format(".{:06}", rest);
+    text.erase(text.find_last_not_of('0') + 1);
+  }
+  return text;
 }
 
 }  // namespace
@@ -38,33 +64,163 @@ RenamedColumns::RenamedColumns(ByteSource& rest, const std::map<std::string, std
     : rest_{rest} {
   const std::string head{rest_.head()};
   const std::string_view header = header_of(head);
-  const std::vector<std::string> before = names_of(header);
+  if (std::ranges::count(header, '|') > std::ranges::count(header, ',')) separator_ = '|';
+  const std::vector<std::string> before = names_of(header, separator_);
   std::vector<std::string> after = before;
   Complaints complaints;
+  const auto complain = [&](std::string reason, std::string hint = {}) {
+    complaints.add({.file = file, .reason = std::move(reason), .hint = std::move(hint)});
+  };
   for (const auto& [name, own] : names) {
-    const auto found = std::ranges::find(before, own);
-    if (found == before.end()) {
-      std::string hint = did_you_mean(own, before);
-      if (hint.empty()) hint = fmt::format("it has {}", join(before));
-      complaints.add({.file = file,
-                      .reason = fmt::format("--column {}={}: there is no column {}", name, own, quote_for_message(own)),
-                      .hint = std::move(hint)});
+    if (const auto found = std::ranges::find(before, own); found != before.end()) {
+      after[static_cast<std::size_t>(found - before.begin())] = name;
       continue;
     }
-    after[static_cast<std::size_t>(found - before.begin())] = name;
+    Computed computed{name, factors_of(own, before)};
+    std::optional<std::string> unknown;
+    for (const Factor& factor : computed.factors)
+      if (!factor.is_column && parse_scaled(factor.text, kDecimals).error != DecimalError::none) unknown = factor.text;
+    if (!unknown) {
+      computed_.push_back(std::move(computed));
+      continue;
+    }
+    std::string hint = did_you_mean(*unknown, before);
+    if (hint.empty()) hint = fmt::format("it has {}", join(before));
+    complain(fmt::format("--column {}={}: there is no column {}", name, own, quote_for_message(*unknown)), hint);
+  }
+  for (const Computed& each : computed_) {
+    after.push_back(each.name);
+    for (const Factor& factor : each.factors)
+      if (factor.is_column) factors_.push_back(factor.text);
   }
   for (const auto& [name, own] : names)
     if (std::ranges::count(after, name) > 1)
-      complaints.add(
-          {.file = file, .reason = fmt::format("--column {}={}: the file has a column \"{}\", too", name, own, name)});
+      complain(fmt::format("--column {}={}: the file has a column \"{}\", too", name, own, name));
+  check_parts(names, before, complain);
   complaints.throw_if_any();
-  begin_.resize(head.size());
-  begin_.resize(rest_.read(begin_.data(), begin_.size()));
-  begin_.replace(static_cast<std::size_t>(header.data() - head.data()), header.size(), join(after, ","));
+  if (computed_.empty()) {
+    begin_.resize(head.size());
+    begin_.resize(rest_.read(begin_.data(), begin_.size()));
+    begin_.replace(static_cast<std::size_t>(header.data() - head.data()), header.size(),
+                   join(after, std::string(1, separator_)));
+    return;
+  }
+  const bool quotes = separator_ == ',';
+  rows_ =
+      std::make_unique<RowReader>(rest_, file, RowSyntax{.separator = separator_, .quotes = quotes, .comment = '#'});
+  if (!rows_->next()) return;
+  for (lines_ = 0; lines_ < rows_->line() - 1; ++lines_) begin_ += "#\n";
+  begin_ += join(after, std::string(1, separator_)) + "\n";
+  ++lines_;
+}
+
+/// Refuses figures of a part of a job where those of the job, or of a GPU, are meant.
+void RenamedColumns::check_parts(const std::map<std::string, std::string>& names,
+                                 const std::vector<std::string>& header, const Complain& complain) const {
+  const auto is_used = [&](std::string_view column) {
+    return std::ranges::find(factors_, column) != factors_.end() ||
+           std::ranges::any_of(names, [&](const auto& pair) { return pair.second == column; });
+  };
+  const auto count = std::ranges::find_first_of(header, kPartCounts);
+  const auto gpus = names.find("gpus");
+  if (count == header.end() || gpus == names.end()) return;
+  const bool computes_gpus = std::ranges::find(computed_, "gpus", &Computed::name) != computed_.end();
+  if (!computes_gpus && !is_used(*count))
+    complain(fmt::format("--column gpus={}: the column \"{}\" counts parts of a job, and gpus are those of all of them",
+                         gpus->second, *count),
+             fmt::format("gpus={}*{}, or gpus={}*1 if the column has the GPUs of the whole job", *count, gpus->second,
+                         gpus->second));
+  const auto cpus = names.find("cpus");
+  if (cpus == names.end() || std::ranges::find(computed_, "cpus", &Computed::name) != computed_.end()) return;
+  complain(
+      fmt::format("--column cpus={}: the column \"{}\" counts parts of a job, and cpus are those of a GPU",
+                  cpus->second, *count),
+      fmt::format("cpus={}/GPUS, where the column GPUS has those of a part, or cpus={}*1 if the column has the CPUs "
+                  "of a GPU",
+                  cpus->second, cpus->second));
+}
+
+std::vector<RenamedColumns::Factor> RenamedColumns::factors_of(std::string_view text,
+                                                               const std::vector<std::string>& header) {
+  std::vector<Factor> factors;
+  bool divides = false;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t end = std::min(text.find_first_of("*/", start), text.size());
+    Factor factor{std::string{text.substr(start, end - start)}, 0, false, divides};
+    const auto found = std::ranges::find(header, factor.text);
+    factor.is_column = found != header.end();
+    if (factor.is_column) factor.column = static_cast<std::size_t>(found - header.begin());
+    factors.push_back(std::move(factor));
+    divides = end < text.size() && text[end] == '/';
+    start = end + 1;
+  }
+  return factors;
+}
+
+/// Where a factor is no number, or 0 divides, what the reader then complains of: the factors themselves, such as `8/0`.
+std::string RenamedColumns::value_of(const Computed& computed, const std::vector<std::string_view>& fields) {
+  constexpr Int128 kMost = Int128{1} << 100;
+  Fraction value;
+  std::string written;
+  bool is_good = true;
+  for (const Factor& factor : computed.factors) {
+    const std::string_view text = !factor.is_column               ? std::string_view{factor.text}
+                                  : factor.column < fields.size() ? fields[factor.column]
+                                                                  : std::string_view{};
+    if (!written.empty()) written += factor.divides ? '/' : '*';
+    written += text;
+    const ScaledDecimal number = parse_scaled(text, kDecimals);
+    is_good = is_good && number.error == DecimalError::none && number.value >= 0 && !number.vanishes &&
+              (number.value > 0 || !factor.divides) && value.above < kMost / INT64_MAX &&
+              value.below < kMost / INT64_MAX;
+    if (!is_good) continue;
+    value.above *= factor.divides ? kUnit : number.value;
+    value.below *= factor.divides ? number.value : kUnit;
+    for (const Int128 common : {Int128{kUnit}, Int128{1'000}, Int128{10}})
+      while (value.above % common == 0 && value.below % common == 0 && value.above > 0) {
+        value.above /= common;
+        value.below /= common;
+      }
+  }
+  is_good = is_good && value.above / value.below < INT64_MAX / kUnit;
+  return is_good ? text_of(value) : written;
+}
+
+void RenamedColumns::add_field(std::string_view field) {
+  if (separator_ != ',' || field.find_first_of(",\"\r\n") == std::string_view::npos) {
+    begin_ += field;
+    return;
+  }
+  begin_ += '"';
+  for (const char c : field) begin_ += c == '"' ? std::string{"\"\""} : std::string(1, c);
+  begin_ += '"';
+}
+
+/// Reads rows until there is enough text to hand on. Each stays on its line.
+void RenamedColumns::add_rows() {
+  constexpr std::size_t kEnough = std::size_t{1} << 16;
+  begin_.clear();
+  at_ = 0;
+  while (begin_.size() < kEnough && rows_->next()) {
+    const std::vector<std::string_view> fields{rows_->fields().begin(), rows_->fields().end()};
+    const std::size_t start = begin_.size();
+    begin_.append(static_cast<std::size_t>(std::max(0, rows_->line() - 1 - lines_)), '\n');
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (i > 0) begin_ += separator_;
+      add_field(fields[i]);
+    }
+    for (const Computed& each : computed_) {
+      begin_ += separator_;
+      add_field(value_of(each, fields));
+    }
+    begin_ += '\n';
+    lines_ += static_cast<int>(std::count(begin_.begin() + static_cast<std::ptrdiff_t>(start), begin_.end(), '\n'));
+  }
 }
 
 std::size_t RenamedColumns::read(char* buffer, std::size_t size) {
-  if (at_ == begin_.size()) return rest_.read(buffer, size);
+  if (at_ == begin_.size() && rows_) add_rows();
+  if (at_ == begin_.size()) return rows_ ? 0 : rest_.read(buffer, size);
   const std::size_t count = std::min(size, begin_.size() - at_);
   std::copy_n(begin_.data() + at_, count, buffer);
   at_ += count;

@@ -7,6 +7,7 @@
 
 #include "sim/error.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -37,9 +38,15 @@ class RowReport {
   void note(int line, std::string_view what) { add(notes_, line, what); }
   /// The columns of the file that have no counterpart in a job list.
   void set_unused_columns(std::vector<std::string> names) { unused_columns_ = std::move(names); }
-  /// Columns without a meaning are left out, instead of refused by formats that are ours.
-  void leave_out_unknown_columns() { leaves_out_unknown_columns_ = true; }
-  [[nodiscard]] bool leaves_out_unknown_columns() const { return leaves_out_unknown_columns_; }
+  /// These are used after all: others are computed from them.
+  void forget_unused(const std::vector<std::string>& names) {
+    std::erase_if(unused_columns_,
+                  [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); });
+  }
+  /// The user gave a column of the file this name, which the format must know. Columns without a meaning are then left
+  /// out, instead of refused by formats that are ours.
+  void add_renamed(std::string name) { renamed_.push_back(std::move(name)); }
+  [[nodiscard]] const std::vector<std::string>& renamed() const { return renamed_; }
   /// Throws InputError with the first bad rows and their number; does nothing if bad rows are skipped. `way_out` is a
   /// hint what the user may do.
   void throw_if_bad(std::string_view way_out = {}) const;
@@ -60,14 +67,13 @@ class RowReport {
 
   std::string file_;
   bool skip_bad_rows_;
-  bool leaves_out_unknown_columns_ = false;
   std::int64_t rows_ = 0;
   std::int64_t bad_rows_ = 0;
   int last_bad_line_ = 0;
   std::int64_t more_complaints_ = 0;
   std::vector<Complaint> complaints_;
   std::vector<RowReason> bad_, left_out_, notes_;
-  std::vector<std::string> unused_columns_;
+  std::vector<std::string> unused_columns_, renamed_;
 };
 
 /// `"text"`, shortened if it is too long for a message.

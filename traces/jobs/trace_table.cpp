@@ -2,6 +2,7 @@
 
 #include "sim/complaints.hpp"
 #include "text/decimal.hpp"
+#include "text/words.hpp"
 #include "traces/jobs/timestamp.hpp"
 
 #include <algorithm>
@@ -55,6 +56,7 @@ void TraceTable::read_header(std::span<const TraceColumn> columns) {
   for (const std::string_view name : rows_.fields()) header.push_back(trimmed(name));
   width_ = header.size();
   std::vector<bool> used(header.size(), false);
+  use_renamed(columns, header, used);
   for (const TraceColumn& column : columns) {
     const auto found = std::find(header.begin(), header.end(), column.name);
     if (found == header.end()) continue;
@@ -71,6 +73,34 @@ void TraceTable::read_header(std::span<const TraceColumn> columns) {
   for (std::size_t i = 0; i < header.size(); ++i)
     if (!used[i] && !header[i].empty()) unused.emplace_back(header[i]);
   report_.set_unused_columns(std::move(unused));
+}
+
+/// A column that the user gave a name may have that of the format, or, where the format has its meaning, that of a job
+/// list, which then goes before what the format takes.
+void TraceTable::use_renamed(std::span<const TraceColumn> columns, std::span<const std::string_view> header,
+                             std::vector<bool>& used) {
+  static constexpr std::array kOurs = {TraceColumn{TraceField::job, "job_id"},
+                                       TraceColumn{TraceField::user, "user"},
+                                       TraceColumn{TraceField::vc, "vc"},
+                                       TraceColumn{TraceField::gpus, "gpus"},
+                                       TraceColumn{TraceField::gpu_type, "gpu_type"},
+                                       TraceColumn{TraceField::model, "model"},
+                                       TraceColumn{TraceField::iterations, "iterations"},
+                                       TraceColumn{TraceField::priority, "priority"}};
+  for (const std::string& name : report_.renamed()) {
+    if (std::ranges::find(columns, name, &TraceColumn::name) != columns.end()) continue;
+    const auto ours = std::ranges::find(kOurs, name, &TraceColumn::name);
+    std::vector<std::string> known;
+    for (const TraceColumn& column : columns) known.emplace_back(column.name);
+    if (ours == kOurs.end() || std::ranges::find(columns, ours->field, &TraceColumn::field) == columns.end())
+      throw InputError{{.file = rows_.file(),
+                        .reason = fmt::format("--column {}=...: the format has no column {}", name, name),
+                        .hint = fmt::format("it has {}", join(known))}};
+    const auto field = static_cast<std::size_t>(ours->field);
+    index_[field] = static_cast<std::size_t>(std::ranges::find(header, name) - header.begin());
+    names_[field] = name;
+    used[index_[field]] = true;
+  }
 }
 
 void TraceTable::check_required(std::span<const TraceColumn> columns, std::span<const std::string_view> header) const {
@@ -139,6 +169,11 @@ std::optional<std::int64_t> TraceTable::amount(TraceField field, int decimals) {
 std::optional<Time> TraceTable::time(TraceField field, int decimals) {
   const std::optional<std::int64_t> ns = amount(field, decimals);
   if (!ns) return std::nullopt;
+  const bool lasts = field == TraceField::duration || field == TraceField::limit;
+  if (lasts && parse_scaled(text(field), decimals).vanishes) {
+    bad_number(field, "expected 0, or a time of at least a nanosecond", text(field));
+    return std::nullopt;
+  }
   return Time::nanoseconds(*ns);
 }
 
@@ -169,8 +204,3 @@ void TraceTable::bad_number(TraceField field, std::string_view expected, std::st
 }
 
 }  // namespace contend
-  const bool lasts = field == TraceField::duration || field == TraceField::limit;
-  if (lasts && parse_scaled(text(field), decimals).vanishes) {
-    bad_number(field, "expected 0, or a time of at least a nanosecond", text(field));
-    return std::nullopt;
-  }

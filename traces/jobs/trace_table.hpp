@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace contend {
 
@@ -96,6 +97,8 @@ class TraceTable {
   [[nodiscard]] std::size_t index_of(TraceField field) const { return index_[static_cast<std::size_t>(field)]; }
   [[nodiscard]] std::string_view name_of(TraceField field) const { return names_[static_cast<std::size_t>(field)]; }
   void read_header(std::span<const TraceColumn> columns);
+  void use_renamed(std::span<const TraceColumn> columns, std::span<const std::string_view> header,
+                   std::vector<bool>& used);
   void check_required(std::span<const TraceColumn> columns, std::span<const std::string_view> header) const;
   void bad_number(TraceField field, std::string_view expected, std::string_view text);
 
