@@ -68,7 +68,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
     for (const TransferId id : here) fetch_lines<1>(&transfers_[id.index()]);
     for (const TransferId id : here) {
       const Transfer& transfer = transfers_[id.index()];
-      transfers.push_back({transfer.job, progressed(transfer, now_).bytes, later_bytes_[id.index()]});
+      transfers.push_back({transfer.job, progressed(transfer, now_).bytes, sizes_[id.index()].later});
     }
   }
 
@@ -94,8 +94,8 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
       transfer.servers.assign(touched.begin(), touched.end());
     }
     transfer.left = {cost.alpha * request.times, request.all_bytes().to_double()};
-    if (later_bytes_.size() < transfers_.size()) later_bytes_.resize(transfers_.size());
-    later_bytes_[id.index()] = request.later.to_double();
+    if (sizes_.size() < transfers_.size()) sizes_.resize(transfers_.size());
+    sizes_[id.index()] = {transfer.left.bytes, request.later.to_double()};
     transfer.updated = now;
     transfer.ways = 0;
     transfer.factor = 1;
@@ -212,6 +212,11 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
   struct Left {
     Time latency;
     double bytes = 0;
+  };
+
+  /// In bytes: of a whole transfer, and TransferRequest::later.
+  struct Sizes {
+    double all = 0, later = 0;
   };
 
   /// It fills two cache lines, and the first has what its progress depends on.
@@ -357,13 +362,15 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
 
   void set_rate(TransferId id, std::uint32_t ways, double factor) {
     Transfer& transfer = transfers_[id.index()];
-    if (transfer.ways > 0) transfer.left = progressed(transfer, now_);
+    const bool is_under_way = transfer.ways > 0;
+    if (is_under_way) transfer.left = progressed(transfer, now_);
     const int contended_change = (ways >= 2 ? 1 : 0) - (transfer.ways >= 2 ? 1 : 0);
     if (contended_change != 0) job_meter_[transfer.job.index()].change(0, contended_change, now_);
     transfer.ways = ways;
     transfer.factor = factor;
     transfer.updated = now_;
-    transfer.end = now_ + transfer.left.latency + Time::ceil_nanoseconds(transfer.left.bytes * per_byte(transfer));
+    const double ns = per_byte(transfer), whole = is_under_way ? sizes_[id.index()].all * ns : 0;
+    transfer.end = now_ + transfer.left.latency + Time::ceil_nanoseconds(transfer.left.bytes * ns, whole);
     if (cost_.tick > Time{}) {
       const std::int64_t tick = cost_.tick.ns();
       transfer.end = Time::nanoseconds((transfer.end.ns() + tick - 1) / tick * tick);
@@ -381,7 +388,7 @@ class AlphaBetaNetwork final : public NetworkModel, public LeapableNetwork, publ
   std::vector<std::pair<JobId, double>> others_;  // scratch
   Time now_;
   std::vector<Transfer> transfers_;
-  std::vector<double> later_bytes_;  // by transfer, of TransferRequest
+  std::vector<Sizes> sizes_;  // by transfer
   std::vector<TransferId> free_;
   std::vector<std::uint64_t> mark_;
   std::uint64_t round_ = 0;

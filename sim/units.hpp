@@ -3,6 +3,7 @@
 // is exact. Rates are real numbers; every conversion from a rate to a time rounds up. No quantity wraps around: the
 // arithmetic of Time and Bytes throws InputError where 64 bits do not hold the result, and GpuTime has 128 bits.
 
+#include <algorithm>
 #include <cmath>
 #include <compare>
 #include <cstdint>
@@ -23,11 +24,18 @@ class Time {
   static constexpr Time microseconds(std::int64_t us) { return Time{us} * 1'000; }
   static constexpr Time milliseconds(std::int64_t ms) { return Time{ms} * 1'000'000; }
   static constexpr Time seconds(std::int64_t s) { return Time{s} * 1'000'000'000; }
-  /// `ns` rounded up to whole nanoseconds. Throws InputError if it is no number or beyond the range of the type.
-  static Time ceil_nanoseconds(double ns) {
+  /// `ns` rounded up to whole nanoseconds. A number that was computed in floating point may miss a whole number by a
+  /// few roundings, so what is above one by no more than 2^-48 of `ns` is that one: an exact result stays exact. `of`
+  /// is the largest of the numbers that `ns` is a difference of, whose roundings it has, if it is one. The tolerance is
+  /// at least 2^-24 ns and at most a quarter. What is above 0, and is no rounding of `of`, takes a nanosecond at least.
+  /// Throws InputError if `ns` is no number or beyond the range of the type.
+  static Time ceil_nanoseconds(double ns, double of = 0) {
     constexpr double kLimit = 9223372036854775808.0;  // 2^63
+    constexpr double kRoundings = 0x1p-48, kLeast = 0x1p-24, kMost = 0.25;
     if (!(ns < kLimit && ns >= -kLimit)) throw_time_overflow();
-    return Time{static_cast<std::int64_t>(std::ceil(ns))};
+    const double tolerance = std::clamp(kRoundings * std::max(std::abs(ns), of), kLeast, kMost);
+    const auto whole = static_cast<std::int64_t>(std::ceil(ns - tolerance));
+    return Time{whole < 1 && ns > kRoundings * of ? 1 : whole};
   }
   /// Later than any event of a simulation.
   static constexpr Time never() { return Time{INT64_MAX}; }

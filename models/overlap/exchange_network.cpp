@@ -31,7 +31,8 @@ void ExchangeLanes::set_rate(Transfer& transfer, std::size_t ways, double factor
   progress(transfer, now);  // nothing of one that starts now
   transfer.ways = ways;
   transfer.factor = factor;
-  transfer.end = now + transfer.latency + Time::ceil_nanoseconds(transfer.bytes * per_byte(transfer));
+  const double ns = per_byte(transfer);
+  transfer.end = now + transfer.latency + Time::ceil_nanoseconds(transfer.bytes * ns, transfer.all_bytes * ns);
 }
 
 void ExchangeLanes::slow_down(TransferId id, double factor, Time now) {
@@ -48,7 +49,7 @@ TransferId ExchangeLanes::start(CollectiveKind kind, CollectiveScope scope, Byte
     free_.pop_back();
   }
   const TransferCost cost = cost_.transfer(kind, scope, bytes);
-  transfers_[id.index()] = {cost, cost.alpha, bytes.to_double(), now, now, 0, 1};
+  transfers_[id.index()] = {cost, cost.alpha, bytes.to_double(), bytes.to_double(), now, now, 0, 1};
   active_.insert(std::upper_bound(active_.begin(), active_.end(), id), id);
   ++on_lane_[static_cast<std::size_t>(cost.lane)];
   set_ways(cost.lane, now);

@@ -29,8 +29,8 @@ class ExchangeLanes {
  private:
   struct Transfer {
     TransferCost cost;
-    Time latency;  // rest of the start-up at `updated`
-    double bytes = 0;
+    Time latency;  // rest of the start-up at `updated`, as `bytes` is of `all_bytes`
+    double bytes = 0, all_bytes = 0;
     Time updated, end;
     std::size_t ways = 0;
     double factor = 1;  // of slow_down()
