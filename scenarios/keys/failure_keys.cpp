@@ -4,9 +4,12 @@
 #include "scenarios/keys/key_rows.hpp"
 #include "scenarios/yaml/map_codec.hpp"
 #include "sim/failure_spec.hpp"
+#include "text/quantities.hpp"
 
 #include <algorithm>
 #include <climits>
+#include <cmath>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -25,6 +28,8 @@ using key_rows::where;
 constexpr int kMostFailingServers = 1'000'000;
 constexpr double kSlowest = static_cast<double>(Slowdown::kSlowest) / Slowdown::kFullPace;
 constexpr double kMostJitter = 3;
+/// Of the components of a kind together, in simulated time: a day has 864 million failures at that rate.
+constexpr double kMostFailuresPerSecond = 10'000;
 constexpr std::string_view kNeedsFailures =
     "something that fails (failures.preset, components, jobs, events, spares or cold_spares)";
 constexpr std::string_view kNeedsInterruptions =
@@ -103,12 +108,21 @@ std::string why_no_law(const LawChoice& law) {
   return {};
 }
 
+/// The mean of a law; nothing if it has none, or if it says that nothing ever happens.
+std::optional<double> mean_s(const LawChoice& law) {
+  constexpr double kDay_s = 86'400;
+  if (law.mean) return law.mean->to_seconds();
+  if (!law.per_day || law.is_never()) return std::nullopt;
+  return kDay_s / *law.per_day;
+}
+
 class Finder {
  public:
   explicit Finder(const Scenario& scenario) : scenario_{scenario} {}
 
   std::vector<Complaint> find() {
     check_components();
+    check_rates();
     check_spares();
     check_redundancy();
     check_mitigation();
@@ -128,6 +142,49 @@ class Finder {
   void check_repair(const std::string& key, const std::string& who, const LawChoice& law) {
     check_law(key, who, law);
     if (law.is_never()) add(key, who + " has per_day: 0, and so nothing would ever be repaired", "such as mean: 6h");
+  }
+
+  /// How many components of the kind the cluster has at least.
+  [[nodiscard]] double number_of(const FailingComponents& each) const {
+    const double servers = scenario_.cluster.servers;
+    switch (each.of) {
+      case ComponentScope::gpu:
+        return servers * scenario_.cluster.gpus_per_server;
+      case ComponentScope::server:
+      case ComponentScope::nic:
+        return servers;
+      case ComponentScope::domain:
+        return std::ceil(servers / each.servers.value_or(1));
+      case ComponentScope::link:
+      case ComponentScope::fabric_switch:
+        break;
+    }
+    return 1;
+  }
+
+  /// Refuses laws by which `count` components fail so often that the run would hardly get on.
+  void check_rate(const std::string& key, const std::string& who, const LawChoice& fails, double repair_s,
+                  double count) {
+    const std::optional<double> works_s = mean_s(fails);
+    if (!works_s || count / (*works_s + repair_s) <= kMostFailuresPerSecond) return;
+    const Time enough = Time::ceil_nanoseconds(count / kMostFailuresPerSecond * 1e9);
+    add(key,
+        fmt::format("{} after {:.4g} s on average: that is {:.3g} failures in each simulated second, and the run would "
+                    "hardly get on",
+                    who, *works_s, count / (*works_s + repair_s)),
+        fmt::format("at most {:g} failures a second, such as a mean of {}", kMostFailuresPerSecond,
+                    print_quantity(enough)));
+  }
+
+  void check_rates() {
+    const FailureSetup& failures = scenario_.failures;
+    if (failures.jobs) check_rate("failures.jobs", "each job fails", *failures.jobs, 0, 1);
+    for (const FailingComponents& each : failures.components) {
+      const std::optional<LawChoice>& repair = each.repair ? each.repair : failures.repair;
+      if (each.fails)
+        check_rate("failures.components", fmt::format("each `{}` fails", each.name), *each.fails,
+                   repair ? mean_s(*repair).value_or(0) : 0, number_of(each));
+    }
   }
 
   void check_components() {
