@@ -244,8 +244,9 @@ void add_time(CollectiveRow& row, const NcclTime& time) {
 CollectiveRow fabric_row(const Scenario& scenario, CollectiveRow row) {
   const std::vector<int> ranks(static_cast<std::size_t>(row.servers), row.ranks / row.servers);
   row.source = "fabric";
-  row.seconds = fabric_collective_time(scenario, row.kind, row.size, ranks).to_seconds();
-  row.algorithm = scenario.network.collectives;
+  const FabricCollective found = fabric_collective(scenario, row.kind, row.size, ranks);
+  row.seconds = found.time.to_seconds();
+  row.algorithm = found.algorithm;
   return row;
 }
 

@@ -88,6 +88,7 @@ CollectiveSchedule expand_collective(const CollectiveAlgorithm& algorithm, Colle
                                      const CollectiveShape& shape, Bytes bytes, StepForm form) {
   check_request(algorithm, kind, shape, bytes);
   CollectiveSchedule schedule;
+  schedule.algorithm = algorithm.name;
   schedule.ranks = shape.ranks;
   algorithm.expand(kind, shape, bytes.count(), form, schedule);
   return schedule;

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace contend {
@@ -63,6 +64,7 @@ struct LibraryTime {
 
 /// The steps of a collective.
 struct CollectiveSchedule {
+  std::string_view algorithm{};  ///< its name in the table of algorithms, or a library's; empty for a message
   int ranks = 0;
   bool by_rank = false;  ///< false: in lock-step
   std::vector<Step> steps;

@@ -9,13 +9,14 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include <fmt/core.h>
 
 namespace contend {
 
-Time fabric_collective_time(const Scenario& scenario, CollectiveKind kind, Bytes bytes,
-                            const std::vector<int>& ranks_by_server) {
+FabricCollective fabric_collective(const Scenario& scenario, CollectiveKind kind, Bytes bytes,
+                                   const std::vector<int>& ranks_by_server) {
   const auto all_servers = static_cast<std::size_t>(scenario.cluster.servers);
   const int each = scenario.cluster.gpus_per_server;
   if (ranks_by_server.size() > all_servers)
@@ -31,7 +32,14 @@ Time fabric_collective_time(const Scenario& scenario, CollectiveKind kind, Bytes
       gpus.emplace_back(server * static_cast<std::size_t>(each) + static_cast<std::size_t>(i));
   }
   if (gpus.size() < 2) throw InputError{"a collective needs two ranks or more"};
-  const std::unique_ptr<NetworkModel> network = make_flow_network(scenario, scenario.seed, 1);
+  auto topology = std::make_unique<const Topology>(build_topology(scenario));
+  auto router = build_router(scenario, *topology, scenario.seed);
+  std::vector<NodeId> nodes;
+  for (const GpuId gpu : gpus) nodes.push_back(topology->gpus()[gpu.index()]);
+  FabricCollective result;
+  result.algorithm = collective_scheduler(scenario, *topology, *router)(kind, bytes, nodes).algorithm;
+  const std::unique_ptr<NetworkModel> network =
+      make_flow_network(scenario, std::move(topology), std::move(router), scenario.seed, 1);
   TransferRequest request;
   request.job = JobId{0U};
   request.collective = kind;
@@ -46,9 +54,9 @@ Time fabric_collective_time(const Scenario& scenario, CollectiveKind kind, Bytes
     if (next == Time::never())
       throw InputError{"the collective never ends: there is no route between some of its GPUs"};
     network->finish_due(next, ended);
-    if (!ended.empty()) return next;
+    result.time = next;
   }
-  return {};
+  return result;
 }
 
 NcclMachine nccl_machine_of(const Scenario& scenario, GpuGeneration gpu, CpuVendor cpu) {

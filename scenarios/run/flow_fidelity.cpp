@@ -79,6 +79,7 @@ std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> c
     CollectiveSchedule schedule = is_tree(choice.algorithm) ? nccl_tree(servers, shape.stripes, bytes,
                                                                         choice.algorithm == NcclAlgorithm::nvls_tree)
                                                             : expand(auto_candidates(sent).front(), sent);
+    schedule.algorithm = to_string(choice.algorithm);
     schedule.expected = LibraryTime{Time::ceil_nanoseconds(choice.start_up * 1e9),
                                     static_cast<double>(bytes.count()) / choice.bandwidth};
     return schedule;

@@ -44,18 +44,24 @@ TEST_CASE("fabric collective: the schedule of the scenario's algorithm on the id
         expand_collective(find_collective_algorithm("ring", kind), kind, shape, Bytes{1 << 20}, StepForm::steady);
     const CollectiveRun run =
         run_collective(ring, order, topology, *router, {.overhead = scenario.network.step_overhead});
-    CHECK(fabric_collective_time(scenario, kind, Bytes{1 << 20}, {8, 8, 8, 8}) == run.end + scenario.network.alpha);
+    const FabricCollective found = fabric_collective(scenario, kind, Bytes{1 << 20}, {8, 8, 8, 8});
+    CHECK(found.time == run.end + scenario.network.alpha);
+    CHECK(found.algorithm == "ring");  // what `auto` chooses
   }
   // Fewer ranks: the first GPUs of the first servers. With one server nothing leaves it.
-  const Time few = fabric_collective_time(scenario, CollectiveKind::all_reduce, Bytes{1 << 30}, {2, 2});
-  const Time inside = fabric_collective_time(scenario, CollectiveKind::all_reduce, Bytes{1 << 30}, {4});
+  const Time few = fabric_collective(scenario, CollectiveKind::all_reduce, Bytes{1 << 30}, {2, 2}).time;
+  const Time inside = fabric_collective(scenario, CollectiveKind::all_reduce, Bytes{1 << 30}, {4}).time;
   CHECK(inside < few);
+  // An algorithm that doesn't have the collective gives way to another one, whose name is the one that counts.
+  scenario.network.collectives = "bruck";
+  CHECK(fabric_collective(scenario, CollectiveKind::all_gather, Bytes{1 << 20}, {8, 8}).algorithm == "bruck");
+  CHECK(fabric_collective(scenario, CollectiveKind::broadcast, Bytes{1 << 20}, {8, 8}).algorithm == "ring");
 }
 
 TEST_CASE("fabric collective: what the cluster does not have") {
   const Scenario scenario = fabric_of("nvswitch", 8);
   const auto time = [&](const std::vector<int>& ranks) {
-    return fabric_collective_time(scenario, CollectiveKind::all_reduce, Bytes{1 << 20}, ranks);
+    return fabric_collective(scenario, CollectiveKind::all_reduce, Bytes{1 << 20}, ranks).time;
   };
   CHECK_THROWS_AS(static_cast<void>(time({8, 8, 8, 8, 8})), InputError);
   CHECK_THROWS_AS(static_cast<void>(time({9, 8})), InputError);
