@@ -4,6 +4,7 @@
 #include "cli/output.hpp"
 #include "models/workloads/fitted.hpp"
 #include "scenarios/run/batch.hpp"
+#include "scenarios/run/flow_start_up_note.hpp"
 #include "scenarios/run/nccl_machine_note.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
 #include "sim/counted.hpp"
@@ -42,6 +43,7 @@ void note_workloads(const Arguments& arguments, std::span<const Scenario> scenar
   for (const Scenario& scenario : scenarios) {
     for (const std::string& note : taken_batch_notes(scenario, lists)) print(note);
     print(think_time_note(scenario, lists));
+    print(flow_start_up_note(scenario, lists));
   }
 }
 

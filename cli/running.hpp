@@ -31,8 +31,9 @@ inline constexpr Option kQuietOption = {.name = "quiet", .letter = 'q', .value =
 /// The number of threads that the option `jobs` selects. Throws UsageError.
 [[nodiscard]] unsigned thread_count(const Arguments& arguments);
 
-/// Says on stderr, unless the option `quiet` is given, which batch jobs train whose entries say none, and how many jobs
-/// come after others because of workload.think_time. Throws InputError for a job list that can't be read.
+/// Says on stderr, unless the option `quiet` is given, which batch jobs train whose entries say none, how many jobs
+/// come after others because of workload.think_time, and what network.alpha means at fidelity `flow`. Throws InputError
+/// for a job list that can't be read.
 void note_workloads(const Arguments& arguments, std::span<const Scenario> scenarios, JobLists& lists);
 /// Says on stderr, once for each reason, why the figures of these workloads mean less than they seem to: generated jobs
 /// that rank no policies, resamples of few blocks, training entries that no job names. Throws InputError for a job list

@@ -5,6 +5,7 @@
 #include "cli/sweep_load.hpp"
 #include "scenarios/keys/key_places.hpp"
 #include "scenarios/run/check_scenario.hpp"
+#include "scenarios/run/flow_start_up_note.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
 #include "sim/complaints.hpp"
 
@@ -37,6 +38,8 @@ std::string verdict(const std::string& file, const Arguments& arguments) {
   for (const std::string& note : check_scenario(scenario)) print_message("contend: warning: {}: {}\n", file, note);
   JobLists lists;
   for (const std::string& note : taken_batch_notes(scenario, lists))
+    print_message("contend: note: {}: {}\n", file, note);
+  if (const std::string note = flow_start_up_note(scenario, lists); !note.empty())
     print_message("contend: note: {}: {}\n", file, note);
   return fmt::format("{}: ok\n", file);
 }
