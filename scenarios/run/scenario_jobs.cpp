@@ -345,10 +345,10 @@ std::shared_ptr<const JobList> with_others(const JobList& list, const Scenario& 
 
 /// A time as people say it: one decimal of the largest unit of which there are two.
 std::string about(Time time) {
-  constexpr std::pair<double, const char*> kUnits[] = {{86'400, "d"}, {3'600, "h"}, {60, "min"}};
+  constexpr std::pair<double, const char*> kUnits[] = {{86'400, "d"}, {3'600, "h"}, {60, "min"}, {1, "s"}};
   for (const auto& [seconds, unit] : kUnits)
     if (time.to_seconds() >= 2 * seconds) return fmt::format("{:.1f}{}", time.to_seconds() / seconds, unit);
-  return print_quantity(time);
+  return fmt::format("{:.3g}s", time.to_seconds());
 }
 
 /// Throws InputError if no job is submitted in the measured window.

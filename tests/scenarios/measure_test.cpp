@@ -124,6 +124,8 @@ TEST_CASE("windows that can't be measured are refused") {
       "measure: no job is submitted in the window; the jobs come from 0s to 2.5min; choose a window within "
       "these times",
       InputError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(run_with("measure: {from: 1d}", "rate: 3.7")),
+                       doctest::Contains("the jobs come from 0s to 40.5s"), InputError);  // 150 / 3.7
   CHECK_THROWS_WITH_AS(static_cast<void>(run_with("measure: {from: 1d}", "subset: 0.99")),
                        "measure: no job of seed 1 is submitted in the window; the jobs come from 0s to 2.5min; other "
                        "seeds draw other jobs; choose a window in which all have some",
