@@ -73,6 +73,10 @@ mapfile -t files < <(pick "$(under "${below_cli[@]}").*\.(cpp|hpp)$" | grep -vx 
 forbid "only cli/ and sim/failure.cpp may end the program" \
        "$(code '(^|[^A-Za-z0-9_.>])(exit|_exit|_Exit|quick_exit|abort|terminate)[[:space:]]*\(')" "${files[@]}"
 
+# JobSpec::iterations counts those of the preferred size of an elastic job; only input and results are about them.
+mapfile -t files < <(pick '^sim/.*\.(cpp|hpp)$' | grep -vxE 'sim/(engine_state|simulation)\.cpp')
+forbid "a run goes by JobRun::iterations" "$(code 'spec->iterations\b')" "${files[@]}"
+
 # Brackets keep the patterns from matching this file.
 forbid "finish it or open an issue" '\b(TO[D]O|FIX[M]E|X[X]X)\b' "${texts[@]}"
 forbid "an absolute path of some machine" '(^|[^][A-Za-z0-9_./:-])/([h]ome|[r]oot|[w]ork|[U]sers)/[A-Za-z0-9_]' "${texts[@]}"

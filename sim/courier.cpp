@@ -53,8 +53,8 @@ void Courier::enter(JobId job, std::span<const Traffic> traffic, std::span<const
   requests.reserve(traffic.size());
   for (const Traffic& each : traffic) requests.push_back(request_of(each));
   const JobRun& run = state_.run(job);
-  const std::int64_t left = std::max<std::int64_t>(1, run.spec->iterations - run.completed);
-  const GpuTime work = GpuTime::nanoseconds(run.plan->compute_left(run.completed, run.spec->iterations).ns() / left);
+  const std::int64_t left = std::max<std::int64_t>(1, run.iterations - run.completed);
+  const GpuTime work = GpuTime::nanoseconds(run.plan->compute_left(run.completed, run.iterations).ns() / left);
   state_.network->enter({job, work, requests, times, run.width}, state_.clock);
 }
 

@@ -73,7 +73,7 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
       if (!failed.empty()) run.later_attempts = run.total_service.on_each_of(run.spec->gpus) - failed.front();
     } else {
       run.plan = &plans[run.spec->graph];
-      run.total_service = run.plan->compute_left(0, run.spec->iterations);
+      run.total_service = run.plan->compute_left(0, run.iterations);
     }
     run.remaining_service = run.total_service;
     if (options.costs) job_costs.push_back(options.costs(*run.spec));

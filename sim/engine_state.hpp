@@ -99,7 +99,9 @@ struct alignas(kCacheLine) JobRun {
   Time later_attempts;                  ///< of a timed job: the work of all attempts after `attempt`, on each GPU
   GpuTime attained;                     ///< GPU time held until `since`
   Time held;                            ///< time on GPUs, likewise
-  std::int64_t iterations = 1;          ///< of a graph job: those done and, at its present size, those left
+  /// Of a graph job: iterations that it has done and, at its present size, those left. Whatever runs a job goes by this
+  /// number; JobSpec::iterations counts those of the preferred size, and belongs to input and results.
+  std::int64_t iterations = 1;
   /// Of an elastic graph job: parts of its work (JobSize) that were left, and iterations that it had done, when it took
   /// its present size.
   std::int64_t parts_left = 0, sized_at = 0;

@@ -211,7 +211,7 @@ struct alignas(kCacheLine) JobExecution {
   bool paced = false;                    ///< the network may have it wait between two iterations
   std::array<std::int32_t, 2> left{};    ///< instances not yet done, by slot
   std::array<std::uint32_t, 2> phase{};  ///< of the iterations in flight, by slot
-  std::int64_t iterations = 1;           ///< of the job
+  std::int64_t iterations = 1;           ///< JobRun::iterations, which changes only while the job holds no GPUs
   PendingCounts pending;                 ///< as Occupant::pending, of collectives
 
   Time remaining_communication;  ///< if the job were alone in the network

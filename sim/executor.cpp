@@ -39,12 +39,12 @@ void Executor::begin(JobId job) {
       if (is_carried(other)) static_cast<void>(courier_.solo_time(other));
     }
     for (std::size_t phase = 0; phase < plan.phases.count(); ++phase) {
-      if (op.is_in(phase)) communication += GpuTime{solo, plan.phases.left(phase, run.completed, run.spec->iterations)};
+      if (op.is_in(phase)) communication += GpuTime{solo, plan.phases.left(phase, run.completed, run.iterations)};
     }
   }
   if (communication > GpuTime{kLongestJobTime, 1}) {
     throw InputError{fmt::format("job `{}`: the messages of its {} iterations take longer than 100 years",
-                                 run.spec->name, run.spec->iterations)};
+                                 run.spec->name, run.iterations)};
   }
   run.live->remaining_communication = communication.on_each_of(1);
   for (const CellId cell : run.live->cells) state_.change_load(cell, GpuTime{run.live->remaining_communication, 1});
@@ -56,7 +56,7 @@ void Executor::begin(JobId job) {
 void Executor::announce_traffic(JobId job) {
   const JobRun& run = state_.run(job);
   const Plan& plan = *run.plan;
-  const auto left = static_cast<double>(std::max<std::int64_t>(1, run.spec->iterations - run.completed));
+  const auto left = static_cast<double>(std::max<std::int64_t>(1, run.iterations - run.completed));
   std::vector<Traffic> traffic;
   std::vector<double> times;
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
@@ -64,8 +64,7 @@ void Executor::announce_traffic(JobId job) {
     if (op.kind == OpKind::compute || op.kind == OpKind::timer) continue;
     double iterations = 0;
     for (std::size_t phase = 0; phase < plan.phases.count(); ++phase)
-      if (op.is_in(phase))
-        iterations += static_cast<double>(plan.phases.left(phase, run.completed, run.spec->iterations));
+      if (op.is_in(phase)) iterations += static_cast<double>(plan.phases.left(phase, run.completed, run.iterations));
     const int first = plan.first_rank[op.role.index()];
     for (int rank = first; rank < first + (plan.ops[i].per_rank ? plan.ops[i].ranks : 1); ++rank) {
       const Traffic each = traffic_of(job, OpId{i}, 0, rank);
@@ -106,7 +105,7 @@ void Executor::open(JobId job, Slot slot, bool first) {
   JobRun& run = state_.run(job);
   const Plan& plan = *run.plan;
   const Slot other = slot ^ 1;
-  const std::size_t phase = plan.phases.count() == 1 ? 0 : plan.phases.at(run.iteration_of(slot), run.spec->iterations);
+  const std::size_t phase = plan.phases.count() == 1 ? 0 : plan.phases.at(run.iteration_of(slot), run.iterations);
   run.live->phase[slot] = static_cast<std::uint32_t>(phase);
   run.live->left[slot] = plan.instances[phase];
   run.live->unsent[slot] = plan.sent[phase];

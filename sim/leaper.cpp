@@ -510,8 +510,8 @@ void Leaper::leap(Group& group, const Account& then, const Account& now, std::in
       const IterationPhases& phases = run.plan->phases;
       for (std::size_t phase = 0; phase < phases.count(); ++phase) {
         if (!op.op.is_in(phase)) continue;
-        events += (op.per_rank ? op.ranks : 1) * (phases.left(phase, a.completed, run.spec->iterations) -
-                                                  phases.left(phase, b.completed, run.spec->iterations));
+        events += (op.per_rank ? op.ranks : 1) *
+                  (phases.left(phase, a.completed, run.iterations) - phases.left(phase, b.completed, run.iterations));
       }
     }
     skipped += static_cast<std::uint64_t>(events * periods);

@@ -15,6 +15,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,13 @@ using namespace contend;
 using namespace contend::test;
 
 namespace {
+
+/// True if no GPU has less than no work left.
+bool has_no_negative_load(const ClusterView& cluster) {
+  for (std::size_t gpu = 0; gpu < cluster.gpus(); ++gpu)
+    if (cluster.load(GpuId{gpu}) < Time{}) return false;
+  return true;
+}
 
 /// Lets another policy decide, and then gives running jobs other numbers of GPUs at the first multiples of a period;
 /// not for ever, because jobs lose the iterations in flight. Which they get depends on seed, time and job alone.
@@ -42,6 +50,7 @@ class RandomSizes final : public SchedulingPolicy {
   }
   [[nodiscard]] bool idle_passes() const override { return true; }
   void pass(const ClusterView& cluster, SchedulingActions& actions) override {
+    CHECK(has_no_negative_load(cluster));
     inner_->pass(cluster, actions);
     if (cluster.now().ns() % period_.ns() != 0 || cluster.now() > period_ * kPeriods) return;
     const std::set<JobId> jobs = jobs_;
@@ -68,9 +77,15 @@ class RandomSizes final : public SchedulingPolicy {
   std::set<JobId> jobs_;
 };
 
-/// Gives the jobs of a cluster of graphs the graphs of others as sizes.
+/// Gives the jobs of a cluster of graphs the graphs of others as sizes. In two clusters of three an operation is there
+/// in some iterations only: in a warm-up, or in turn.
 void make_elastic(RandomCluster& cluster) {
   RandomStream random{cluster.seed, "elastic"};
+  constexpr const char* kPhases[] = {"", " | warm-up 0.3 | phase 0 x", " | cycle 2 1 | phase 1 x"};
+  if (const std::string phases = kPhases[random.uniform_integer(0, 2)]; !phases.empty()) {
+    for (std::string& graph : cluster.graphs)
+      graph += std::string{" | compute x "} + graph[std::string_view{"role "}.size()] + " 4 | f -> x | x => f" + phases;
+  }
   std::map<int, std::int32_t> by_ranks;
   for (std::size_t g = 0; g < cluster.graphs.size(); ++g)
     by_ranks.try_emplace(graph_from_text(cluster.graphs[g]).ranks(), static_cast<std::int32_t>(g));

@@ -5,7 +5,9 @@
 #include "tests/sim/test_kit.hpp"
 #include "tests/text_checks.hpp"
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,11 +29,13 @@ struct Order {
 /// Starts jobs in order of submission, and gives running jobs other numbers of GPUs at the times of a list.
 class Scripted final : public SchedulingPolicy {
  public:
-  Scripted(std::vector<Order> orders, std::string& refused) : orders_{std::move(orders)}, refused_{refused} {}
+  Scripted(std::vector<Order> orders, std::string& refused, std::function<void(const ClusterView&)> watch)
+      : orders_{std::move(orders)}, refused_{refused}, watch_{std::move(watch)} {}
   [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.submit.ns(); }
   void queued(const JobView& job) override { waiting_.push_back(job.id); }
   [[nodiscard]] bool idle_passes() const override { return true; }
   void pass(const ClusterView& cluster, SchedulingActions& actions) override {
+    if (watch_) watch_(cluster);
     for (; next_ < orders_.size() && orders_[next_].at <= cluster.now(); ++next_) {
       const Order& order = orders_[next_];
       if (order.gpus == 0)
@@ -48,6 +52,7 @@ class Scripted final : public SchedulingPolicy {
  private:
   std::vector<Order> orders_;
   std::string& refused_;
+  std::function<void(const ClusterView&)> watch_;  ///< sees the cluster before each pass
   std::size_t next_ = 0;
   std::vector<JobId> waiting_;
 };
@@ -57,23 +62,25 @@ struct Ran {
   std::string refused;
 };
 
+/// Runs the jobs on `servers` servers of `gpus` GPUs.
 Ran run_orders(Workload workload, std::vector<Order> orders, const SchedulingRules& rules = {}, int gpus = 4,
-               bool leap = true) {
+               bool leap = true, int servers = 1, const std::function<void(const ClusterView&)>& watch = {}) {
   for (std::size_t j = 0; j < workload.jobs.size(); ++j)
     workload.jobs[j].name = static_cast<char>('A' + static_cast<int>(j));
   Ran ran;
   PolicySet policies = policies_of({}, {});
   policies.placement = std::make_unique<AnyGpus>();
-  policies.scheduling = std::make_unique<Scripted>(std::move(orders), ran.refused);
+  policies.scheduling = std::make_unique<Scripted>(std::move(orders), ran.refused, watch);
   SimulationOptions options;
   options.rules = rules;
   options.leap = leap;
   ClusterSpec cluster;
+  cluster.servers = servers;
   cluster.gpus_per_server = gpus;
   cluster.gpu_memory = Bytes{100};
   const std::size_t jobs = workload.jobs.size();
-  Simulation simulation{cluster, std::move(workload), std::move(policies), std::make_unique<FixedNetwork>(1, 1, jobs),
-                        std::move(options)};
+  auto network = std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(servers), jobs);
+  Simulation simulation{cluster, std::move(workload), std::move(policies), std::move(network), std::move(options)};
   ran.result = simulation.run();
   return ran;
 }
@@ -175,8 +182,8 @@ TEST_CASE("resize: a job has the sizes of its list only, and a rigid job one") {
 
 namespace {
 
-/// 4 iterations of 10 ns on 2 GPUs; an iteration on n GPUs does n parts of the work.
-Workload iterating_job() {
+/// 4 iterations of 10 ns on 2 GPUs; an iteration on n GPUs does n parts of the work. `more` goes on with the graphs.
+Workload iterating_job(const std::string& more = "f => f") {
   Workload workload;
   std::vector<JobSize> sizes;
   for (const int gpus : {1, 2, 4}) {
@@ -184,7 +191,7 @@ Workload iterating_job() {
         {.gpus = gpus,
          .paces = {{.together = 2 * kNominalPace / gpus, .graph = static_cast<std::int32_t>(workload.graphs.size())}},
          .parts = gpus});
-    workload.graphs.push_back(graph_from_text("role w " + std::to_string(gpus) + " | compute f w 10 | f => f"));
+    workload.graphs.push_back(graph_from_text("role w " + std::to_string(gpus) + " | compute f w 10 | " + more));
   }
   workload.sizes = {sizes};
   JobSpec job;
@@ -223,6 +230,36 @@ TEST_CASE("resize: a job of iterations goes on with the parts of its work that a
     rules.preemption.restart = Time::nanoseconds(7);
     CHECK(after({at_ns(10, 4)}, rules).finish == Time::nanoseconds(37));
     CHECK(after({at_ns(10, 4)}, rules).restarting == Time::nanoseconds(7));
+  }
+}
+
+TEST_CASE("resize: the phases of the iterations are those of a job with as many as the present size needs") {
+  // x takes another 6 ns in the first half of the iterations. One of 16 ns is done on 2 GPUs, and of 8 parts 6 are left
+  // for 1 GPU: 7 iterations in all, of which round(3.5) = 4 are in the first half. 3 of 16 ns and 3 of 10 ns follow.
+  for (const bool leap : {false, true}) {
+    const Workload warm = iterating_job("compute x w 6 | f -> x | f => f | x => f | warm-up 0.5 | phase 0 x");
+    CHECK(run_orders(warm, {at_ns(16, 1)}, {}, 4, leap).result.jobs[0].finish == Time::nanoseconds(94));
+  }
+}
+
+TEST_CASE("resize: the load of a GPU counts the messages of all iterations that are left at the present size") {
+  // 4 parts in an iteration of 20 ns on 4 servers. One is done, and 12 parts are left for 6 iterations on 2 of them.
+  Workload workload = iterating_job("all-reduce g w 10 | f -> g | g => f");
+  workload.graphs[0] = graph_from_text("role w 1 | compute f w 10 | f => f");
+  workload.jobs[0].gpus = 4;
+  workload.jobs[0].graph = 2;
+  for (const bool leap : {false, true}) {
+    std::map<std::int64_t, std::int64_t> loads;  // by time, in ns
+    const auto watch = [&](const ClusterView& cluster) {
+      loads.emplace(cluster.now().ns(), cluster.load(GpuId{0U}).ns());
+    };
+    // An order of the size that it has changes nothing, but there is a pass.
+    const Ran ran = run_orders(workload, {at_ns(20, 2), at_ns(25, 2), at_ns(125, 2)}, {}, 1, leap, 4, watch);
+    CHECK(loads.at(20) == 60);
+    CHECK(loads.at(25) == 120);
+    CHECK(loads.at(125) == 20);
+    CHECK(ran.result.jobs[0].finish == Time::nanoseconds(140));
+    CHECK(ran.result.jobs[0].resizes == 1);
   }
 }
 
