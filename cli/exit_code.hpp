@@ -28,7 +28,7 @@ inline constexpr ExitCodeText kExitCodes[] = {
     {kExitFailed, "a comparison, expectation or validation failed"},
     {kExitUsage, "wrong usage"},
     {kExitInput, "invalid input"},
-    {kExitUnfinished, "jobs did not finish or failed"},
+    {kExitUnfinished, "jobs did not finish, were refused or were given up after failures"},
     {kExitCapability, "a required facility is missing, such as a GPU or the data that a validation compares with"},
     {kExitPolicy, "a policy in another process failed; partial results are written and marked"},
     {kExitInternal, "internal error"},

@@ -69,7 +69,7 @@ class Story {
       tell_changes(attempt);
       tell_end(attempt);
     }
-    if (job.state == JobState::finished && !job.reason.empty()) line(job.finish, "ends for good: " + job.reason);
+    if (job.state == JobState::given_up) line(job.finish, "ends for good: " + job.reason);
     const std::size_t rest = tell_wait(wait, Time::never());
     if (rest > wait) line(report_.job.result.end, "the run ends; the job still waits");
     tell_totals();

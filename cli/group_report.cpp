@@ -95,8 +95,9 @@ std::string left_out_groups(std::size_t groups) {
 std::string group_table(std::span<const StoredReplica> replicas, const Grouping& grouping, Draws draws) {
   const std::vector<GroupFigures> groups = group_figures(replicas, grouping);
   const std::size_t shown = std::min(groups.size(), kMaxShown);
-  const std::size_t unfinished = index_of("unfinished");
-  const bool censored = std::ranges::any_of(groups, [&](const auto& group) { return group.figures[unfinished] > 0; });
+  const std::size_t unfinished = index_of("unfinished"), given_up = index_of("given_up");
+  const bool censored = std::ranges::any_of(
+      groups, [&](const auto& group) { return group.figures[unfinished] + group.figures[given_up] > 0; });
   std::vector<std::string> titles{std::string{grouping.title}};
   std::vector<std::vector<std::string>> columns;
   const bool intervals = replicas.size() > 1;

@@ -111,14 +111,15 @@ namespace {
 
 /// True if figures over the finished jobs leave out jobs that were submitted.
 bool is_censored(const Summary& summary) {
-  return summary.finished > 0 && summary.unfinished > 0;
+  return summary.finished > 0 && summary.unfinished + summary.given_up > 0;
 }
 
 /// How the finished jobs ended, unless all of them completed: a job that fails by itself has held its GPUs, too.
-std::string outcomes_line(const RunResult& run) {
+std::string outcomes_line(std::span<const Replica> replicas) {
   std::map<JobOutcome, std::size_t> outcomes;
-  for (const JobResult& job : run.jobs)
-    if (job.state == JobState::finished) ++outcomes[job.outcome];
+  for (const Replica& replica : replicas)
+    for (const JobResult& job : replica.result.jobs)
+      if (job.state == JobState::finished) ++outcomes[job.outcome];
   outcomes.erase(JobOutcome::completed);
   if (outcomes.empty()) return {};
   std::vector<std::string> words;
@@ -152,10 +153,11 @@ std::string summary_text(const Scenario& scenario, const Replica& replica) {
   const Summary& summary = replica.summary;
   out += fmt::format("  {:<24}{} finished, {} failed, {} unfinished", "jobs", summary.finished, summary.failed,
                      summary.unfinished);
+  if (summary.given_up > 0) out += fmt::format(", {} given up after failures", summary.given_up);
   if (summary.not_submitted > 0) out += fmt::format(", {} not submitted yet", summary.not_submitted);
   const std::size_t others = replica.result.jobs.size() - summary.jobs;
   out += others > 0 ? fmt::format("; {} more are outside `measure`\n", others) : "\n";
-  out += outcomes_line(replica.result);
+  out += outcomes_line({&replica, 1});
   const bool censored = is_censored(summary);
   const std::vector<double> figures = figures_of_run(replica.result, summary);
   for (const Metric& each : metrics()) {
@@ -228,8 +230,8 @@ std::string comparison_text(std::span<const Scenario> scenarios, std::span<const
                             : "");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (results[i].empty()) continue;
-    const std::string periods = periods_line(scenarios[i], results[i].front().result);
-    if (!periods.empty()) out += fmt::format("{}:\n{}", scenarios[i].name, periods);
+    const std::string more = outcomes_line(results[i]) + periods_line(scenarios[i], results[i].front().result);
+    if (!more.empty()) out += fmt::format("{}:\n{}", scenarios[i].name, more);
   }
   return out + ratio_tests_note(tests, "scenarios", results.front().size(), detectable);
 }

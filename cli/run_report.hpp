@@ -15,8 +15,8 @@ namespace contend {
 
 /// What a * behind figures over finished jobs means.
 inline constexpr std::string_view kCensoredNote =
-    "* over the finished jobs alone, so a policy that leaves long jobs unfinished looks good; let all jobs end, or "
-    "choose the jobs that count by `measure`\n";
+    "* over the finished jobs alone, so a policy that leaves long jobs unfinished looks good, and so do failures after "
+    "which they are given up; let all jobs end, or choose the jobs that count by `measure`\n";
 
 /// One scenario with one replica: one line for each figure.
 [[nodiscard]] std::string summary_text(const Scenario& scenario, const Replica& replica);

@@ -71,7 +71,8 @@ std::string warm_up_note(const Scenario& scenario, std::span<const Replica> repl
   if (replicas.empty() || scenario.measure.from > Time{}) return {};
   std::vector<StoredReplica> runs;
   for (const Replica& each : replicas) {
-    if (each.summary.finished < kFewestForWarmUp || each.summary.unfinished + each.summary.not_submitted > 0) return {};
+    if (each.summary.finished < kFewestForWarmUp || each.summary.finished + each.summary.failed < each.summary.jobs)
+      return {};
     runs.push_back(as_stored(each));
   }
   const WarmUp found = find_warm_up(runs);

@@ -65,7 +65,7 @@ std::vector<ExpectationOutcome> judge_expectations(std::span<const Expectation> 
   std::size_t submitted = 0, unfinished = 0;
   for (const Replica& replica : replicas) {
     submitted += replica.summary.jobs - replica.summary.not_submitted;
-    unfinished += replica.summary.unfinished;
+    unfinished += replica.summary.unfinished + replica.summary.given_up;
   }
   for (const Expectation& expectation : expectations) {
     const Metric& wanted = metric(expectation.metric);

@@ -10,6 +10,7 @@
 #include <bit>
 #include <climits>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -58,8 +59,11 @@ std::vector<Group> groups_of(std::span<const StoredJob> jobs, const Grouping& gr
 std::vector<double> figures_of(std::span<const StoredJob* const> jobs, bool has_failures) {
   std::vector<JobTimes> times;
   for (const StoredJob* job : jobs) {
-    times.push_back({job->state, job->gpus, job->submit, job->start.value_or(Time::never()),
-                     job->finish.value_or(Time::never()), job->held, job->waited, job->mean_gpus});
+    const auto outcome =
+        std::ranges::find_if(kJobOutcomes, [job](JobOutcome each) { return job->outcome == to_string(each); });
+    times.push_back({job->state, outcome == std::end(kJobOutcomes) ? JobOutcome::completed : *outcome, job->gpus,
+                     job->submit, job->start.value_or(Time::never()), job->finish.value_or(Time::never()), job->held,
+                     job->waited, job->mean_gpus});
     if (has_failures) times.back().failures = {job->interruptions, job->held - job->overhead - job->redone, job->away};
   }
   const Summary summary = summarise(times);

@@ -202,6 +202,22 @@ void note_not_submitted(const StoredResults& side, const char* name, std::vector
         fmt::format("{}: {} of {} jobs were not submitted yet when the runs stopped", name, not_submitted, all));
 }
 
+/// Jobs that were given up are in no average either. Where failures come more often, those that survive are often the
+/// short ones, and the others no longer wait for the rest.
+void note_given_up(const StoredResults& side, const char* name, std::vector<std::string>& notes) {
+  std::size_t all = 0, given_up = 0;
+  for (const StoredReplica& replica : side.replicas)
+    for (const StoredJob& job : replica.jobs) {
+      all += job.measured ? 1 : 0;
+      given_up += job.measured && job.state == JobState::given_up ? 1 : 0;
+    }
+  if (given_up > 0)
+    notes.push_back(
+        fmt::format("{}: {} of {} jobs were given up after failures; times of jobs are over the others, so "
+                    "that shorter ones are no improvement",
+                    name, given_up, all));
+}
+
 void note_pairs(Regression& result) {
   if (result.is_of_studies) return;
   const char* const what = result.about_list ? "resamples" : "seeds";
@@ -247,6 +263,8 @@ Regression compare_runs(const StoredResults& base, const StoredResults& other, s
   note_versions(base, other, result.notes);
   note_not_submitted(base, "BASE", result.notes);
   note_not_submitted(other, "NEW", result.notes);
+  note_given_up(base, "BASE", result.notes);
+  note_given_up(other, "NEW", result.notes);
   note_pairs(result);
   return result;
 }

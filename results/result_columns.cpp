@@ -52,9 +52,13 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"job_id", "text", "name of the job in the job list", [](const JobResult& j) { return Cell{j.name}; }},
     {"model", "text", "training entry or profile, or what the job list says",
      [](const JobResult& j) { return Cell{j.model}; }},
-    {"state", "text", "`finished`, `failed`, or where the run left it: `submitted`, `queued`, `running`, `preempted`",
+    {"state", "text",
+     "`finished`: it ran to its end, successful or not (`outcome`); `failed`: the cluster or the policy refused it; "
+     "`given_up`: failures interrupted it more often than `failures.retries` lets it start again; or where the run "
+     "left "
+     "it: `submitted`, `queued`, `running`, `preempted`",
      [](const JobResult& j) { return Cell{std::string{to_string(j.state)}}; }},
-    {"reason", "text", "why it failed", [](const JobResult& j) { return name_or_missing(j.reason); }},
+    {"reason", "text", "why it failed or was given up", [](const JobResult& j) { return name_or_missing(j.reason); }},
     {"gpus", "integer", "size of the gang; of a job that may have other numbers of GPUs, the one that it prefers",
      [](const JobResult& j) { return Cell{std::int64_t{j.gpus}}; }},
     {"servers", "integer", "servers spanned at the last start",
@@ -68,11 +72,12 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"submit_s", "seconds", "time of submission; none if a job before it has not ended",
      [](const JobResult& j) { return time_if(j.submit < Time::never(), j.submit); }},
     {"start_s", "seconds", "time of the first start", [](const JobResult& j) { return time_if(started(j), j.start); }},
-    {"finish_s", "seconds", "time of completion", [](const JobResult& j) { return time_if(finished(j), j.finish); }},
+    {"finish_s", "seconds", "time of its end, or of giving it up",
+     [](const JobResult& j) { return time_if(finished(j), j.finish); }},
     {"queueing_s", "seconds", "first start minus submission",
      [](const JobResult& j) { return started(j) ? Cell{j.queueing()} : Cell{}; }},
-    {"jct_s", "seconds", "completion time: finish minus submission",
-     [](const JobResult& j) { return finished(j) ? Cell{j.jct()} : Cell{}; }},
+    {"jct_s", "seconds", "completion time: finish minus submission; none of a job that was given up",
+     [](const JobResult& j) { return j.state == JobState::finished ? Cell{j.jct()} : Cell{}; }},
     {"compute_gpu_s", "seconds",
      "GPU time of its compute operations, or of the work of its duration, summed over its GPUs",
      [](const JobResult& j) { return Cell{j.compute}; }},
@@ -86,7 +91,7 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"user", "text", "user", [](const JobResult& j) { return name_or_missing(j.user); }},
     {"outcome", "text",
      "how its last attempt ends, by the job list: `completed`, `failed` or `cancelled`; `timeout` if its limit ended "
-     "it, `failed` if it ran out of retries",
+     "it, `failed` if it was given up",
      [](const JobResult& j) { return finished(j) ? Cell{std::string{to_string(j.outcome)}} : Cell{}; }},
     {"attempts", "integer",
      "attempts begun: those that failed or were killed, after each of which the job queued again, and the last",
@@ -331,9 +336,17 @@ double count(std::size_t jobs) {
 
 constexpr Metric kSummaryMetrics[] = {
     {"jobs", "jobs", "jobs", "jobs of the workload", [](const Summary& s) { return count(s.jobs); }, true},
-    {"finished", "finished", "jobs", "jobs that finished", [](const Summary& s) { return count(s.finished); }, true},
-    {"failed", "failed", "jobs", "jobs that the cluster could never run",
+    {"finished", "finished", "jobs", "jobs that ran to their ends; times of jobs are over these",
+     [](const Summary& s) { return count(s.finished); }, true},
+    {"killed", "killed at limit", "jobs", "of the finished jobs, those that were killed at their own limits",
+     [](const Summary& s) { return count(s.killed); }, true},
+    {"failed_outcome", "failed outcome", "jobs",
+     "of the finished jobs, those whose last attempt failed, as the job list says",
+     [](const Summary& s) { return count(s.failed_outcome); }, true},
+    {"failed", "failed", "jobs", "jobs that were refused: the cluster could never run them, or the policy refused them",
      [](const Summary& s) { return count(s.failed); }, true},
+    {"given_up", "given up", "jobs", "jobs that failures interrupted more often than `failures.retries` allows",
+     [](const Summary& s) { return count(s.given_up); }, true},
     {"unfinished", "unfinished", "jobs", "jobs that were submitted and had not ended when the run stopped",
      [](const Summary& s) { return count(s.unfinished); }, true},
     {"not_submitted", "not submitted", "jobs", "jobs of the measured window that had not come yet when the run stopped",
@@ -373,7 +386,9 @@ constexpr Metric kSummaryMetrics[] = {
     {"second_order_preemptions", "2nd-order preemptions", "preemptions",
      "preemptions that made room for a job which came back after a failure",
      [](const Summary& s) { return s.second_order_preemptions; }, false, true},
-    {"gpu_utilisation", "GPU utilisation", "share", "busy GPU time (busy_s of gpus.csv) divided by GPUs x makespan",
+    {"gpu_utilisation", "GPU utilisation", "share",
+     "busy GPU time (busy_s of gpus.csv) divided by GPUs x makespan, which lasts here until the last job is given up, "
+     "too",
      [](const Summary& s) { return s.gpu_utilisation; }},
     {"network_utilisation", "network utilisation", "share",
      "busy time of the interfaces divided by interfaces x makespan",
@@ -393,7 +408,8 @@ constexpr Metric kSummaryMetrics[] = {
     {"jain_index", "Jain's index", "share", "Jain's fairness index of 1 / rho of the finished jobs; 1: all did alike",
      [](const Summary& s) { return s.jain_index; }},
     {"deadlines_met", "deadlines met", "share",
-     "share of the submitted jobs with a deadline that finished by then; no value without deadlines",
+     "share of the submitted jobs with a deadline that finished by then, and were neither killed at their limits nor "
+     "failed; no value without deadlines",
      [](const Summary& s) { return s.deadlines_met; }, false, true},
     {"cost", "cost", "price", "price of the GPU time that jobs held; no value without prices",
      [](const Summary& s) { return s.cost; }, false, true},
@@ -459,7 +475,8 @@ bool is_count(std::string_view unit) {
 }
 
 bool is_over_finished_jobs(const Metric& metric) {
-  return metric.name == "makespan_s" || metric.is_of_iterations() ||
+  constexpr std::string_view kOthers[] = {"makespan_s", "avg_rho", "max_rho", "unfair_share", "jain_index"};
+  return std::ranges::find(kOthers, metric.name) != std::end(kOthers) || metric.is_of_iterations() ||
          (metric.of_jobs && !metric.of_some && !is_count(metric.unit) && metric.unit != "h");
 }
 std::span<const Metric> group_metrics() {

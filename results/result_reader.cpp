@@ -206,7 +206,7 @@ class JobRows {
 
   JobState state() {
     for (const JobState state : {JobState::submitted, JobState::queued, JobState::running, JobState::preempted,
-                                 JobState::finished, JobState::failed})
+                                 JobState::finished, JobState::failed, JobState::given_up})
       if (field(state_) == to_string(state)) return state;
     complain(state_, fmt::format("unknown state \"{}\"", field(state_)));
     return JobState::submitted;

@@ -219,7 +219,7 @@ void Admission::give_up(JobId id) {
   JobRun& job = state_.run(id);
   count_away(job);
   job.finish = state_.clock;
-  end(id, JobState::finished);
+  end(id, JobState::given_up);
   pass_is_due_ = true;  // its GPUs are free
   const int retries = *state_.options.failures.retries;
   state_.reasons.emplace_back(id, fmt::format("failures interrupted it {}, and failures.retries lets it start again {}",

@@ -347,7 +347,7 @@ void EngineState::set_state(JobId id, JobState state) {
     running[running_at[id.index()]] = running.back();
     running.pop_back();
   }
-  if (state == JobState::finished || state == JobState::failed) {
+  if (has_ended(state)) {
     ++jobs_ended;
     if (options.window.holds(run.arrival)) --measured_left;
   }

@@ -50,7 +50,7 @@ struct alignas(kCacheLine) JobRun {
   bool waits = false;         ///< in the queue of the scheduling policy
   bool is_cut = false;        ///< the present or last run of a timed job is ended by its time limit
   bool resumes = false;       ///< a timed job that was preempted: its next start, or the present one, is a restart
-  bool gave_up = false;       ///< it ended because failures interrupted it too often
+  bool gave_up = false;       ///< failures interrupted it too often: it is given up once that is noticed
   bool was_struck = false;    ///< an interruption ended its last run: its next start, or the present one, pays for it
   bool was_planned = false;   ///< that interruption was no failure
   bool saved_itself = false;  ///< before that it saved what it had done (Mitigation::restart), and pays for that, too

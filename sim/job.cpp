@@ -20,8 +20,14 @@ const char* to_string(JobState state) {
       return "finished";
     case JobState::failed:
       return "failed";
+    case JobState::given_up:
+      return "given_up";
   }
   return "?";
+}
+
+bool has_ended(JobState state) {
+  return state == JobState::finished || state == JobState::failed || state == JobState::given_up;
 }
 
 const char* to_string(JobOutcome outcome) {
@@ -43,13 +49,14 @@ bool is_legal_step(JobState from, JobState to) {
     case JobState::submitted:
       return to == JobState::queued || to == JobState::failed;
     case JobState::queued:
-      return to == JobState::running || to == JobState::failed || to == JobState::finished;
+      return to == JobState::running || to == JobState::failed || to == JobState::given_up;
     case JobState::running:
       return to == JobState::finished || to == JobState::preempted || to == JobState::queued;
     case JobState::preempted:
       return to == JobState::running;
     case JobState::finished:
     case JobState::failed:
+    case JobState::given_up:
       return false;
   }
   return false;

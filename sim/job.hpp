@@ -16,16 +16,21 @@
 namespace contend {
 
 /// The state of a job. Legal steps are submitted -> queued -> running -> finished; running -> preempted -> running;
-/// running -> queued before a retry; queued -> finished if failures interrupted it too often; submitted -> failed if
-/// the cluster could never run the job; queued -> failed if the scheduling policy refuses it.
-enum class JobState : std::uint8_t { submitted, queued, running, preempted, finished, failed };
+/// running -> queued before a retry; queued -> given_up if failures interrupted it too often; submitted -> failed if
+/// the cluster could never run the job; queued -> failed if the scheduling policy refuses it. A job that is finished
+/// has run to its end, however successful that was (JobOutcome); one that is given up or failed has not.
+enum class JobState : std::uint8_t { submitted, queued, running, preempted, finished, failed, given_up };
 
 [[nodiscard]] const char* to_string(JobState state);
+/// True if the job is finished, failed or given up: nothing follows.
+[[nodiscard]] bool has_ended(JobState state);
 [[nodiscard]] bool is_legal_step(JobState from, JobState to);
 
 /// How the last attempt of a job ended: the first three according to a trace, and the job holds its GPUs for its
 /// duration in each of these cases; `timeout` if the run killed it at its time limit (SchedulingRules::kill_at_limit).
 enum class JobOutcome : std::uint8_t { completed, failed, cancelled, timeout };
+inline constexpr JobOutcome kJobOutcomes[] = {JobOutcome::completed, JobOutcome::failed, JobOutcome::cancelled,
+                                              JobOutcome::timeout};
 
 [[nodiscard]] const char* to_string(JobOutcome outcome);
 

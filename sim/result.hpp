@@ -39,14 +39,14 @@ struct JobResult {
   /// To be done and done, without those that only complete others (JobSpec::extra_iterations).
   std::int64_t iterations = 0, iterations_done = 0;
   int preemptions = 0;
-  /// Of its last attempt, as the job list says, unless its time limit ended the job.
+  /// Of its last attempt, as the job list says, unless its time limit ended the job; `failed` if it was given up.
   JobOutcome outcome = JobOutcome::completed;
   int attempts = 0;                   ///< begun
   std::string vc, user;               ///< empty: no virtual cluster, user not known
   std::optional<Time> measured_wait;  ///< as the job list says
   Time submit;                        ///< never() if the jobs before it have not ended
   Time start = Time::never();         ///< first start; never() if it did not start
-  Time finish = Time::never();        ///< never() if it did not finish
+  Time finish = Time::never();        ///< or when it was given up; never() if neither happened
   GpuTime compute;                    ///< GPU time spent in its compute operations, summed over its GPUs
   GpuTime slowed;                     ///< further time that these took because of interference (sim/interference.hpp)
   /// Of tasks of late ranks that were dropped (Role::late), which are part of `compute` as planned: what that is more
@@ -91,7 +91,7 @@ struct JobResult {
   IterationNotes notes;                     ///< of its graph
   std::optional<FoldingCounts> folding;     ///< of a job with an iteration graph that has started
 
-  /// Completion time: finish - submit. Only for finished jobs.
+  /// Completion time: finish - submit. Only for finished jobs, and until the end of those that were given up.
   [[nodiscard]] Time jct() const { return finish - submit; }
   /// Queueing time: start - submit. Only for started jobs.
   [[nodiscard]] Time queueing() const { return start - submit; }
@@ -224,9 +224,14 @@ struct RunResult {
 /// The figures of one run that tables and comparisons show, over its measured jobs. Times are in seconds and over the
 /// finished jobs; NaN if there are none.
 struct Summary {
-  std::size_t jobs = 0, finished = 0, failed = 0;
-  std::size_t unfinished = 0;     ///< submitted, and neither finished nor failed when the run stopped
-  std::size_t not_submitted = 0;  ///< not submitted yet when the run stopped
+  std::size_t jobs = 0;
+  std::size_t finished = 0;        ///< ran to their ends
+  std::size_t killed = 0;          ///< of these, at their own time limits
+  std::size_t failed_outcome = 0;  ///< of these, with a last attempt that failed, as the job list says
+  std::size_t failed = 0;          ///< refused by the cluster or the scheduling policy
+  std::size_t given_up = 0;        ///< interrupted by failures more often than they may start again
+  std::size_t unfinished = 0;      ///< submitted, and not ended when the run stopped
+  std::size_t not_submitted = 0;   ///< not submitted yet when the run stopped
   double avg_jct_s = 0, median_jct_s = 0, p95_jct_s = 0, max_jct_s = 0;  ///< percentiles interpolate linearly
   double makespan_s = 0;                                                 ///< last finish - first submit
   double avg_queueing_s = 0;                                             ///< until the first start
@@ -238,8 +243,9 @@ struct Summary {
   double second_order_preemptions = 0;  ///< JobResult::second_order_preemptions of all jobs; NaN as those above
   double effective_time = 0;            ///< the same over the GPUs of each job x its time since submission, 0..1
   double lost_gpu_s = 0;                ///< JobResult::lost of all jobs
-  /// Busy GPU time over GPUs x makespan, 0..1. While jobs are unfinished, the makespan here reaches to the end of the
-  /// run; with a measured window it is that window, and all jobs count.
+  /// Busy GPU time over GPUs x makespan, 0..1. The makespan here reaches to the end of the last job, finished or given
+  /// up, or, while jobs are unfinished, to the end of the run; with a measured window it is that window, and all jobs
+  /// count.
   double gpu_utilisation = 0;
   double network_utilisation = 0;  ///< busy time of the interfaces over interfaces x makespan, 0..1
   double contended_share = 0;      ///< transfer time under contention over all transfer time, 0..1
@@ -250,7 +256,8 @@ struct Summary {
   double unfair_share = 0;  ///< share of them with rho > 1
   /// Jain's index of their 1 / rho (Jain, Chiu, Hawe, DEC TR-301, 1984): (sum x)^2 / (n sum x^2), 1/n to 1.
   double jain_index = 0;
-  /// Share of the submitted jobs with a deadline that finished by then; NaN if no job has one.
+  /// Share of the submitted jobs with a deadline that finished by then, without those that were killed at their limits
+  /// or whose last attempt failed; NaN if no job has a deadline.
   double deadlines_met = 0;
   double cost = 0;  ///< sum of JobResult::cost; NaN if no price is known
 };
@@ -260,9 +267,10 @@ struct Summary {
 /// What the figures over jobs are taken from.
 struct JobTimes {
   JobState state = JobState::submitted;
+  JobOutcome outcome = JobOutcome::completed;  ///< of a finished job
   int gpus = 0;
   Time submit;
-  Time start = Time::never(), finish = Time::never();  ///< never() if it did not start or finish
+  Time start = Time::never(), finish = Time::never();  ///< as JobResult has them
   Time held;
   std::optional<Time> waited{};       ///< nothing if it is not known
   std::optional<double> mean_gpus{};  ///< over the time on them, of an elastic job; else `gpus`

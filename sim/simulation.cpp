@@ -201,7 +201,7 @@ class Simulation::Engine {
 void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   const JobSpec& spec = *run.spec;
   job.outcome = run.is_cut && run.state == JobState::finished ? JobOutcome::timeout : spec.outcome;
-  if (run.gave_up) job.outcome = JobOutcome::failed;
+  if (run.state == JobState::given_up) job.outcome = JobOutcome::failed;
   job.measured_wait = spec.measured_wait;
   job.attempts = run.retries() + (run.start < Time::never() ? 1 : 0);
   if (run.retries() > 0 && run.state == JobState::queued) --job.attempts;  // the next attempt hasn't begun
@@ -269,7 +269,7 @@ double Simulation::Engine::kept_gpu_s(const JobRun& run, const JobResult& job) c
 
 /// Of a timed job whose iterations are known: those of the work that was kept, or is in progress, of its last attempt.
 std::int64_t Simulation::Engine::iterations_done(const JobRun& run) const {
-  if (run.state == JobState::finished && !run.is_cut && !run.gave_up) return run.spec->iterations;
+  if (run.state == JobState::finished && !run.is_cut) return run.spec->iterations;
   if (!run.is_last_attempt()) return 0;
   Time left = run.attempt_left();
   if (run.state == JobState::running) left -= state_.work_done(run).done;
@@ -279,7 +279,7 @@ std::int64_t Simulation::Engine::iterations_done(const JobRun& run) const {
 
 /// Of an elastic job of iterations: what it has done, in whole iterations on the GPUs that it prefers.
 std::int64_t Simulation::Engine::preferred_iterations(const JobRun& run) const {
-  if (run.state == JobState::finished && !run.gave_up) return run.spec->iterations;
+  if (run.state == JobState::finished) return run.spec->iterations;
   const std::int64_t parts = state_.size_of(*run.spec, run.spec->gpus)->parts;
   return run.spec->iterations - (state_.parts_left(run, run.completed) + parts - 1) / parts;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <vector>
 
 namespace contend {
@@ -15,21 +16,23 @@ Time first_submission(std::span<const JobTimes> jobs) {
   return first;
 }
 
-/// The last finish, or 0 if no job finished.
-Time last_end(std::span<const JobTimes> jobs) {
+/// The last end of the jobs in one of these states, or 0 if there are none.
+Time last_end(std::span<const JobTimes> jobs, std::initializer_list<JobState> states) {
   Time last;
   for (const JobTimes& job : jobs)
-    if (job.state == JobState::finished) last = std::max(last, job.finish);
+    if (std::ranges::find(states, job.state) != states.end()) last = std::max(last, job.finish);
   return last;
 }
 
-/// The work of the whole run, from the first submission to the last finish. GPUs and links also count the work of
+/// The work of the whole run, from the first submission to the last end. GPUs and links also count the work of
 /// unfinished jobs, so a run that was cut short is measured until its end.
 BusyTimes busy_times(const RunResult& result, std::span<const JobTimes> jobs, const Summary& summary) {
   const bool all_ended = summary.unfinished + summary.not_submitted == 0;
   BusyTimes busy;
   if (summary.jobs > 0)
-    busy.length_s = ((all_ended ? last_end(jobs) : result.end) - first_submission(jobs)).to_seconds();
+    busy.length_s =
+        ((all_ended ? last_end(jobs, {JobState::finished, JobState::given_up}) : result.end) - first_submission(jobs))
+            .to_seconds();
   // Sums over a large cluster are taken in seconds: they may not fit the nanoseconds of a Time.
   for (const GpuResult& gpu : result.gpus) busy.gpu_s += gpu.busy.to_seconds();
   for (const LinkResult& link : result.links) busy.link_s += link.busy.to_seconds();
@@ -87,14 +90,17 @@ Summary summarise(std::span<const JobTimes> jobs) {
         job.mean_gpus ? job.held.to_seconds() * *job.mean_gpus : GpuTime{job.held, job.gpus}.to_seconds();
     summary.gpu_hours += gpu_s / kSecondsPerHour;
     if (job.state == JobState::failed) ++summary.failed;
+    if (job.state == JobState::given_up) ++summary.given_up;
     if (job.state == JobState::submitted) ++summary.not_submitted;
     if (job.state != JobState::finished) continue;
+    if (job.outcome == JobOutcome::timeout) ++summary.killed;
+    if (job.outcome == JobOutcome::failed) ++summary.failed_outcome;
     jct_s.push_back((job.finish - job.submit).to_seconds());
     queueing_s.push_back((job.start - job.submit).to_seconds());
     waiting_s.push_back(job.waited ? job.waited->to_seconds() : kNaN);
   }
   summary.finished = jct_s.size();
-  summary.unfinished = summary.jobs - summary.finished - summary.failed - summary.not_submitted;
+  summary.unfinished = summary.jobs - summary.finished - summary.failed - summary.given_up - summary.not_submitted;
 
   // A figure over no job is NaN, not 0.
   summary.avg_jct_s = mean(jct_s);
@@ -103,7 +109,8 @@ Summary summarise(std::span<const JobTimes> jobs) {
   summary.max_jct_s = percentile(jct_s, 1);
   summary.avg_queueing_s = mean(queueing_s);
   summary.avg_waiting_s = mean(waiting_s);
-  summary.makespan_s = summary.finished > 0 ? (last_end(jobs) - first_submission(jobs)).to_seconds() : kNaN;
+  summary.makespan_s =
+      summary.finished > 0 ? (last_end(jobs, {JobState::finished}) - first_submission(jobs)).to_seconds() : kNaN;
   summary.gpu_utilisation = summary.network_utilisation = summary.contended_share = kNaN;
   summary.interruptions = summary.interruption_mean_s = summary.goodput = summary.effective_time = kNaN;
   summary.second_order_preemptions = kNaN;
@@ -116,6 +123,13 @@ Summary summarise(std::span<const JobTimes> jobs) {
 
 namespace {
 
+/// True if the job met its deadline: what its limit cut off, or what failed in the end, isn't there by then. What its
+/// user cancelled need not be.
+bool met_deadline(const JobResult& job) {
+  const bool succeeded = job.outcome != JobOutcome::timeout && job.outcome != JobOutcome::failed;
+  return job.state == JobState::finished && succeeded && job.finish <= *job.deadline;
+}
+
 void add_fairness(const RunResult& result, Summary& summary) {
   double sum = 0, squares = 0;
   std::vector<double> rhos;
@@ -127,7 +141,7 @@ void add_fairness(const RunResult& result, Summary& summary) {
     if (job.cost) summary.cost = *job.cost + (std::isnan(summary.cost) ? 0 : summary.cost);
     if (job.deadline && job.state != JobState::submitted) {
       ++with_deadline;
-      if (job.state == JobState::finished && job.finish <= *job.deadline) ++met;
+      if (met_deadline(job)) ++met;
     }
     if (!job.rho) continue;
     rhos.push_back(*job.rho);
@@ -152,7 +166,8 @@ Summary summarise(const RunResult& result) {
   jobs.reserve(result.jobs.size());
   for (const JobResult& job : result.jobs)
     if (job.measured)
-      jobs.push_back({job.state, job.gpus, job.submit, job.start, job.finish, job.held, job.waited, job.mean_gpus()});
+      jobs.push_back(
+          {job.state, job.outcome, job.gpus, job.submit, job.start, job.finish, job.held, job.waited, job.mean_gpus()});
   Summary summary = summarise(jobs);
   for (const JobResult& job : result.jobs) {
     if (!job.measured) continue;

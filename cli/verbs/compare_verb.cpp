@@ -249,16 +249,18 @@ void note_free_sides(const std::vector<ComparedSide>& sides, std::vector<std::st
 
 /// What no rule may be about, and the table would have shown: jobs that count and did not finish.
 void print_lost_jobs(const ComparedSide& side, const char* name) {
-  std::size_t jobs = 0, failed = 0, others = 0;
+  std::size_t jobs = 0, failed = 0, given_up = 0, others = 0;
   for (const StoredReplica& run : side.stored->replicas) {
     for (const StoredJob& job : run.jobs) {
       if (!job.measured) continue;
       ++jobs;
       failed += job.state == JobState::failed ? 1U : 0U;
-      others += job.state != JobState::failed && job.state != JobState::finished ? 1U : 0U;
+      given_up += job.state == JobState::given_up ? 1U : 0U;
+      others += has_ended(job.state) ? 0U : 1U;
     }
   }
   if (failed > 0) print_message("contend: {}: {} of {} jobs failed\n", name, failed, jobs);
+  if (given_up > 0) print_message("contend: {}: {} of {} jobs were given up after failures\n", name, given_up, jobs);
   if (others > 0) print_message("contend: {}: {} of {} jobs did not finish\n", name, others, jobs);
 }
 

@@ -103,17 +103,22 @@ Manifest run_manifest(const Scenario& scenario, const std::vector<InputFile>& in
           .interrupted = interrupted()};
 }
 
-/// What policies remarked, and one line for each scenario whose jobs did not all finish.
+/// The first job that ended in this state, and why; empty if there is none.
+std::string first_reason(std::span<const Replica> replicas, JobState state) {
+  for (const Replica& replica : replicas)
+    for (const JobResult& job : replica.result.jobs)
+      if (job.state == state) return fmt::format("; the first, {}: {}", job.name, job.reason);
+  return {};
+}
+
+/// What policies remarked, and lines for each scenario whose jobs did not all finish.
 bool report_unfinished(const Scenario& scenario, std::span<const Replica> replicas) {
-  std::size_t jobs = 0, failed = 0, unfinished = 0;
-  std::string reason;
+  std::size_t jobs = 0, failed = 0, given_up = 0, unfinished = 0;
   for (const Replica& replica : replicas) {
     jobs += replica.summary.jobs;
     failed += replica.summary.failed;
     unfinished += replica.summary.unfinished + replica.summary.not_submitted;
-    for (const JobResult& job : replica.result.jobs)
-      if (reason.empty() && job.state == JobState::failed)
-        reason = fmt::format("; the first, {}: {}", job.name, job.reason);
+    given_up += replica.summary.given_up;
   }
   const auto has_remarks = [](const Replica& replica) { return !replica.result.remarks.empty(); };
   if (const auto first = std::ranges::find_if(replicas, has_remarks); first != replicas.end()) {
@@ -122,8 +127,13 @@ bool report_unfinished(const Scenario& scenario, std::span<const Replica> replic
     const auto more = std::ranges::count_if(replicas, has_remarks) - 1;
     if (more > 0) print_message("contend: warning: {}: likewise in {} more replicas\n", scenario.name, more);
   }
-  if (failed + unfinished == 0) return false;
-  if (failed > 0) print_message("contend: {}: {} of {} jobs failed{}\n", scenario.name, failed, jobs, reason);
+  if (failed + given_up + unfinished == 0) return false;
+  if (failed > 0)
+    print_message("contend: {}: {} of {} jobs failed{}\n", scenario.name, failed, jobs,
+                  first_reason(replicas, JobState::failed));
+  if (given_up > 0)
+    print_message("contend: {}: {} of {} jobs were given up{}\n", scenario.name, given_up, jobs,
+                  first_reason(replicas, JobState::given_up));
   if (unfinished > 0) print_message("contend: {}: {} of {} jobs did not finish\n", scenario.name, unfinished, jobs);
   return true;
 }

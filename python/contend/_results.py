@@ -116,7 +116,7 @@ class Runs(Sequence[Run]):
         self.manifest: Dict[str, Any] = json.loads(results.manifest)
         self.scenario: str = results.scenario  #: with every default
         whole = json.loads(results.summary)
-        self.code = code  #: as of the program: 0, 1 (an expectation isn't met) or 4 (jobs are unfinished)
+        self.code = code  #: as of the program: 0, 1 (an expectation isn't met) or 4 (jobs are unfinished, were refused or were given up)
         self.name: str = whole["scenario"]
         self._runs = [Run(self, index, replica) for index, replica in enumerate(whole["replicas"])]
         #: the figures of the only run, or their means over all runs

@@ -134,12 +134,12 @@ function bytes(count) {
 }
 
 /** What a * behind figures over finished jobs means, as `contend run` says it. */
-const CENSORED = '* over the finished jobs alone, so a policy that leaves long jobs unfinished looks good; let all jobs end, or choose the jobs that count by `measure`';
+const CENSORED = '* over the finished jobs alone, so a policy that leaves long jobs unfinished looks good, and so do failures after which they are given up; let all jobs end, or choose the jobs that count by `measure`';
 
 /** Whether figures over the finished jobs of a run leave out jobs that were submitted. */
 function isCensored(metrics) {
   const value = (name) => (metrics.find((metric) => metric.name === name) || {value: 0}).value;
-  return value('finished') > 0 && value('unfinished') > 0;
+  return value('finished') > 0 && value('unfinished') + value('given_up') > 0;
 }
 
 function isMissing(value) {

@@ -12,9 +12,9 @@ function tile(metric, replicas, censored) {
 
 /** One tile for the counts of jobs. */
 function jobsTile(metrics, replicas) {
-  const value = (name) => metrics.find((metric) => metric.name === name).value;
+  const value = (name) => (metrics.find((metric) => metric.name === name) || {value: 0}).value;
   const all = value('jobs'), finished = value('finished'), text = finished === all ? `all ${number(all)}` : number(finished);
-  const rest = [['failed', value('failed')], ['unfinished', value('unfinished')],
+  const rest = [['failed', value('failed')], ['given up', value('given_up')], ['unfinished', value('unfinished')],
     ['not submitted', value('not_submitted')]].filter(([, count]) => count > 0)
     .map(([name, count]) => `${number(count)} ${name}`).join(', ');
   return el('div', {class: 'tile', title: 'jobs that finished'}, el('div', {class: 'name', text: replicas > 1 ? 'jobs finished, a replica' : 'jobs finished'}),

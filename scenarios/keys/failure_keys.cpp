@@ -557,8 +557,8 @@ std::vector<ScenarioKey> failure_keys() {
       row(
           "failures.retries", [](auto& s) -> auto& { return s.failures.retries; },
           optional_codec(integer_codec<int>(0, INT_MAX), "unlimited"),
-          "failures after which a job queues again; with one more it ends with the outcome failed; planned outages and "
-          "servers that go back to their owner don't count"),
+          "failures after which a job queues again; with one more it is given up; planned outages and servers that go "
+          "back to their owner don't count"),
       row(
           "failures.jitter", [](auto& s) -> auto& { return s.failures.jitter; }, number_codec(0, kMostJitter),
           "standard deviation of the logarithm of the time of each task, whose median is the planned time; jobs of "

@@ -43,7 +43,7 @@ Replica run_one(const Scenario& scenario, std::uint64_t seed, std::size_t run, u
   const Summary& summary = replica.summary;
   if (hooks.progress)
     hooks.progress(run, {.now = replica.result.end,
-                         .jobs_ended = summary.finished + summary.failed,
+                         .jobs_ended = summary.finished + summary.failed + summary.given_up,
                          .jobs = summary.jobs,
                          .events = replica.result.events});
   return replica;

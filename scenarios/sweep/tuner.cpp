@@ -163,9 +163,11 @@ class Search {
   /// Why a run has no value of a figure.
   [[nodiscard]] std::string why_none(const StoreRun& run, const Figure& figure) const {
     if (run.status != RunStatus::done) return fmt::format("seed {}: {}", run.seed, run.error);
-    if (!is_whole(run) && !counts_jobs(figure))
-      return fmt::format("seed {}: {} of {} jobs finished", run.seed, run.metrics[*metric("finished")],
-                         run.metrics[*metric("jobs")]);
+    if (!is_whole(run) && !counts_jobs(figure)) {
+      const auto count = [&](const char* name) { return metric(name) ? run.metrics[*metric(name)] : 0.0; };
+      const std::string given_up = count("given_up") > 0 ? fmt::format(", {} given up", count("given_up")) : "";
+      return fmt::format("seed {}: {} of {} jobs finished{}", run.seed, count("finished"), count("jobs"), given_up);
+    }
     return fmt::format("seed {}: {} has no value", run.seed, plan_.info().metrics[figure.metric].name);
   }
 

@@ -453,6 +453,27 @@ TEST_CASE("figures over jobs that finished are marked where others did not") {
   CHECK_FALSE(contains(window.out, " *"));
 }
 
+TEST_CASE("a side whose jobs were given up is no improvement, and says so") {
+  // With failures the long job a is given up at 60 s, and the mean over what is left falls from 125 to 120 s.
+  const Workplace here;
+  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s\na,0,1,100\nb,0,1,50\n");
+  here.write("down.csv", "component,down_s,up_s\nserver0,60,70\n");
+  here.write("base.yaml",
+             "schema_version: 1\nname: base\ncluster: {servers: 1, gpus_per_server: 1}\npolicies: {scheduling: fifo}\n"
+             "workload: {jobs: jobs.csv}\n");
+  const Outcome compared = here.contend(
+      "compare base.yaml base.yaml --as-is --set-new failures.events=down.csv --set-new failures.retries=0 --fail-if "
+      "'avg_jct > 0%' --fail-if 'avg_rho > 0%' --fail-if 'given_up > 0'");
+  CHECK(compared.code == 1);
+  CHECK_MESSAGE(contains(compared.out, "average JCT [s] *"), compared.out);
+  CHECK(contains(compared.out, "finished in BASE only: 1: a\n"));
+  CHECK(contains(compared.out, "note: NEW: 1 of 2 jobs were given up after failures; "));
+  CHECK(contains(compared.out, "FAIL  given_up > 0"));
+  CHECK(contains(compared.out, "FAIL  avg_jct > 0%"));
+  CHECK(contains(compared.out, "FAIL  avg_rho > 0%"));
+  CHECK(contains(compared.out, "over different jobs: 1 count in BASE only, 0 in NEW only"));
+}
+
 TEST_CASE("--until-precise adds seeds until the interval is narrow enough, or the most are run") {
   Workplace place;
   const Workplace& here = with_scenarios(place);

@@ -310,6 +310,43 @@ TEST_CASE("jobs that do not finish: exit 4 and a message") {
   CHECK(contains(here.read("out/manifest.json"), "\"exit_state\": \"unfinished jobs\""));
 }
 
+TEST_CASE("jobs that are given up after failures: exit 4 and their number; killed and failed ones: exit 0") {
+  // The server fails at 60 s and is back at 70 s. a may not start again, and b runs from 70 to 120 s.
+  const Workplace here;
+  here.write("jobs.csv",
+             "job_id,submit_s,gpus,duration_s,deadline_s,limit_s,outcome\na,0,1,100,1000,,\nb,0,1,50,1000,,\n");
+  here.write("down.csv", "component,down_s,up_s\nserver0,60,70\n");
+  here.write("s.yaml",
+             "schema_version: 1\nname: s\ncluster: {servers: 1, gpus_per_server: 1}\n"
+             "policies: {scheduling: fifo, placement: first-fit}\nworkload: {jobs: jobs.csv}\n"
+             "failures: {events: down.csv, retries: 0}\n");
+  const Outcome run = here.contend("run s.yaml -o out");
+  CHECK(run.code == 4);
+  CHECK_MESSAGE(contains(run.out, "1 finished, 0 failed, 0 unfinished, 1 given up after failures\n"), run.out);
+  CHECK_MESSAGE(contains(run.out, "average JCT             120.00 s *\n"), run.out);
+  CHECK_MESSAGE(contains(run.out, "deadlines met           50.000 %\n"), run.out);
+  CHECK_MESSAGE(contains(run.err,
+                         "contend: s: 1 of 2 jobs were given up; the first, a: failures interrupted it 1 time, and "
+                         "failures.retries lets it start again 0 times\n"),
+                run.err);
+  CHECK(contains(here.read("out/jobs.csv"), "\na,,given_up,"));
+  CHECK(contains(here.read("out/summary.json"), "\"given_up\": 1"));
+  // The folder gives the same figures.
+  CHECK(contains(here.contend("results out --by outcome").out, "given up"));
+
+  // Both end, one at its limit and the other without success: they count in the times of jobs, and meet no deadline.
+  here.write("jobs.csv",
+             "job_id,submit_s,gpus,duration_s,deadline_s,limit_s,outcome\na,0,1,100,1000,20,\nb,0,1,50,1000,,failed\n");
+  const Outcome ended = here.contend("run s.yaml --set failures={} --set scheduling.kill_at_limit=true -o ended");
+  CHECK_MESSAGE(ended.code == 0, ended.err);
+  CHECK_MESSAGE(contains(ended.out, "of the finished         1 failed, 1 timeout by outcome, the others completed\n"),
+                ended.out);
+  CHECK_MESSAGE(contains(ended.out, "average JCT             45.000 s\n"), ended.out);  // 20 and 70
+  CHECK_MESSAGE(contains(ended.out, "deadlines met           0.0000 %\n"), ended.out);
+  CHECK(contains(here.read("ended/summary.json"), "\"killed\": 1"));
+  CHECK(contains(here.read("ended/summary.json"), "\"failed_outcome\": 1"));
+}
+
 TEST_CASE("an interrupt leaves partial results, marked, and exit 130") {
   Workplace place;
   const Workplace& here = prepared(place);

@@ -148,7 +148,7 @@ TEST_CASE("a job that ran out of time comes back as after other failures") {
   CHECK(stalling.end_with(150'000, 190'001) == End{190'000 + 5'000 + 7'000 + 3 * 110'000, 1});
   stalling.failures.retries = 0;
   const RunResult failed = stalling.run({{0, 150'000, 190'001}});
-  CHECK(failed.jobs[0].outcome == JobOutcome::failed);
+  CHECK(failed.jobs[0].state == JobState::given_up);
   CHECK(failed.jobs[0].finish.ns() == 190'000);
 }
 

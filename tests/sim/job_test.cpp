@@ -9,15 +9,15 @@
 using namespace contend;
 
 namespace {
-constexpr JobState kStates[] = {JobState::submitted, JobState::queued,   JobState::running,
-                                JobState::preempted, JobState::finished, JobState::failed};
+constexpr JobState kStates[] = {JobState::submitted, JobState::queued, JobState::running, JobState::preempted,
+                                JobState::finished,  JobState::failed, JobState::given_up};
 }
 
 TEST_CASE("a job takes the documented steps and no other") {
   const std::set<std::pair<JobState, JobState>> legal{
       {JobState::submitted, JobState::queued}, {JobState::submitted, JobState::failed},
       {JobState::queued, JobState::running},   {JobState::queued, JobState::failed},
-      {JobState::queued, JobState::finished},  {JobState::running, JobState::finished},
+      {JobState::queued, JobState::given_up},  {JobState::running, JobState::finished},
       {JobState::running, JobState::queued},   {JobState::running, JobState::preempted},
       {JobState::preempted, JobState::running}};
   for (const JobState from : kStates) {

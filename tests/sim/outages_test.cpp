@@ -109,7 +109,7 @@ TEST_CASE("a planned outage: servers are drained, what still runs goes at once, 
   two.failures.outages[0].drain.reset();
   const RunResult struck = two.run();
   CHECK(struck.failures == 1);
-  CHECK(struck.jobs[0].outcome == JobOutcome::failed);
+  CHECK(struck.jobs[0].state == JobState::given_up);
   CHECK(struck.jobs[2].start.ns() == 13);
   // Where a component fails at the instant of the plan, the job has failed.
   two.failures.retries.reset();
@@ -276,15 +276,18 @@ TEST_CASE("a server that comes back with a job on its other GPUs becomes a spare
   CHECK(result.gpus[4].down.ns() == 13);
 }
 
-TEST_CASE("a job that is interrupted too often ends, failed") {
+TEST_CASE("a job that is interrupted too often is given up") {
   StruckCluster one{.servers = 4, .jobs = {timed_ns(0, 100)}};
   one.costs = {Time{}, kNeverSaved, Time{}};
   one.failures.of_jobs = DurationLaw::constant(Time::nanoseconds(30));
   one.failures.retries = 2;
   const RunResult result = one.run();
   CHECK(result.jobs[0].finish.ns() == 90);
-  CHECK(result.jobs[0].outcome == JobOutcome::failed);
+  CHECK(result.jobs[0].state == JobState::given_up);
+  CHECK_FALSE(result.jobs[0].rho.has_value());
   CHECK(result.jobs[0].interruptions == 3);
+  CHECK(summarise(result).given_up == 1);
+  CHECK(std::isnan(summarise(result).avg_jct_s));
   CHECK(result.jobs[0].reason == "failures interrupted it 3 times, and failures.retries lets it start again 2 times");
   // It ends when the last failure is noticed, 7 ns later, without diagnosis, and until then it keeps its other GPU.
   one.servers = 2;

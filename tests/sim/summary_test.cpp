@@ -104,3 +104,40 @@ TEST_CASE("figures over no finished job are NaN") {
   CHECK(std::isnan(summary.makespan_s));
   CHECK(summarise(RunResult{}).jobs == 0);
 }
+
+TEST_CASE("jobs that were given up are in no time of jobs, and the cluster is measured until the last of them ends") {
+  RunResult run = two_jobs();
+  run.jobs.push_back(job(2, 10, 20, 90));
+  run.jobs[2].state = JobState::given_up;
+  run.end = Time::seconds(100);
+  const Summary summary = summarise(run);
+  CHECK(summary.jobs == 3);
+  CHECK(summary.finished == 2);
+  CHECK(summary.given_up == 1);
+  CHECK(summary.failed == 0);
+  CHECK(summary.unfinished == 0);
+  CHECK(summary.avg_jct_s == near(20));
+  CHECK(summary.avg_queueing_s == near(2));
+  CHECK(summary.makespan_s == near(32));
+  CHECK(summary.gpu_utilisation == near(24.0 / (2 * 80)));
+}
+
+TEST_CASE("jobs killed at their limits or failed in the end count in the times of jobs, and meet no deadline") {
+  RunResult run;
+  // All end within their deadlines, if they end; one was refused.
+  for (std::uint32_t id = 0; id < 6; ++id) {
+    run.jobs.push_back(job(id, 0, 0, 10));
+    run.jobs.back().deadline = Time::seconds(20);
+  }
+  run.jobs[1].outcome = JobOutcome::timeout;
+  run.jobs[2].outcome = JobOutcome::failed;
+  run.jobs[3].outcome = JobOutcome::cancelled;
+  run.jobs[4].state = JobState::given_up;
+  run.jobs[5].state = JobState::failed;
+  const Summary summary = summarise(run);
+  CHECK(summary.finished == 4);
+  CHECK(summary.killed == 1);
+  CHECK(summary.failed_outcome == 1);
+  CHECK(summary.avg_jct_s == near(10));
+  CHECK(summary.deadlines_met == near(2.0 / 6));  // the first, and the one that its user cancelled
+}
