@@ -163,13 +163,17 @@ void EngineState::show_run(JobId job) const {
     return op;
   }();
   const JobRun& run = jobs[job.index()];
-  if (options.observer == nullptr || !run.timed() || RankDemand{*run.spec}.share < kWholeGpu) return;
+  if (options.observer == nullptr || !run.timed()) return;
+  // Who holds the other parts of its GPUs is not noted where no law slows them down.
+  const bool is_part = RankDemand{*run.spec}.share < kWholeGpu && !options.sharing.any();
+  const std::span<const JobId> beside =
+      run.shared ? std::span<const JobId>{run.shared->beside} : std::span<const JobId>{};
   const Time from = run.shared ? std::min(run.shared->changed(), clock) : run.since;
   if (from == clock) return;
   for (std::size_t rank = 0; rank < run.gpus.size(); ++rank) {
     const GpuId id = run.gpus[rank];
-    if (run.shared && run.shared->is_shared[rank] != 0)
-      options.observer->shared(id, job, run.shared->beside, kRun, run.retries(), from, clock);
+    if (is_part || (run.shared && run.shared->is_shared[rank] != 0))
+      options.observer->shared(id, job, beside, kRun, run.retries(), from, clock);
     else
       options.observer->compute(id, job, kRun, run.retries(), from, clock);
   }

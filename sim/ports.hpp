@@ -281,7 +281,8 @@ class Observer {
   virtual void compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) = 0;
   virtual void transfer(const TransferRequest& request, const Op& op, std::int64_t iteration, Time start, Time end) = 0;
   /// A timed job ran on `gpu` from `start` to `end`, and all that time others held it, too, which are among `beside`:
-  /// the jobs on any of its GPUs. `op` and `attempt` are as compute() has them of a timed job that is alone.
+  /// the jobs on any of its GPUs. Or it ran on a part of `gpu` that it had reserved, and others may have had the rest;
+  /// then `beside` is empty. `op` and `attempt` are as compute() has them of a timed job that is alone.
   virtual void shared(GpuId /*gpu*/, JobId /*job*/, std::span<const JobId> /*beside*/, const Op& /*op*/,
                       std::int64_t /*attempt*/, Time /*start*/, Time /*end*/) {}
 };

@@ -8,6 +8,7 @@
 #include "scenarios/keys/type_keys.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/idle_interfaces_note.hpp"
+#include "scenarios/run/job_sharing.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/run/scenario_failures.hpp"
@@ -192,6 +193,9 @@ void check_demands(const Scenario& scenario, const JobList& list, std::vector<st
                  fmt::format("job {}: {}", quote_for_message(job.name), limit),
                  "set scheduling.kill_at_limit to false");
   }
+  for (const PartFault& each : part_faults(scenario, workload))
+    report.bad(list.lines[each.job], "gpu_share", "a part beside which a law has no speed",
+               fmt::format("job {} {}", quote_for_message(workload.jobs[each.job].name), each.reason), kPartHint);
   report.throw_if_bad();  // such jobs can't be handed to the engine
   const std::vector<std::string> reasons = why_never_start(scenario, workload);
   for (std::size_t j = 0; j < workload.jobs.size(); ++j) {

@@ -1,6 +1,7 @@
 #include "scenarios/run/job_sharing.hpp"
 
 #include "models/sharing.hpp"
+#include "sim/cluster.hpp"
 #include "sim/error.hpp"
 #include "text/words.hpp"
 #include "traces/sharing_tables.hpp"
@@ -75,6 +76,34 @@ std::shared_ptr<const SharingLaw> pairs_of(const Scenario& scenario, const Workl
 }
 
 }  // namespace
+
+std::vector<PartFault> part_faults(const Scenario& scenario, const Workload& workload) {
+  std::vector<PartFault> faults;
+  const SharingKind law = scenario.sharing.law;
+  if (law == SharingKind::none) return faults;
+  std::vector<std::size_t> parts;  // by rising part: as many of the first as fit together are the most on a GPU
+  for (std::size_t j = 0; j < workload.jobs.size(); ++j)
+    if (workload.jobs[j].duration && workload.jobs[j].gpu_share > 0 && workload.jobs[j].gpu_share < kWholeGpu)
+      parts.push_back(j);
+  std::ranges::stable_sort(parts, {}, [&](std::size_t j) { return workload.jobs[j].gpu_share; });
+  const std::size_t most = law == SharingKind::factor ? static_cast<std::size_t>(scenario.sharing.most) : 1;
+  std::int64_t all = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    all += workload.jobs[parts[i]].gpu_share;
+    if (all > kWholeGpu) break;
+    if (i < most) continue;
+    const std::string part =
+        fmt::format("reserves {:g} of each of its GPUs", workload.jobs[parts[i]].gpu_share / 1000.0);
+    faults.push_back(
+        {parts[i], law == SharingKind::factor
+                       ? fmt::format("{}, so that {} jobs with parts fit on one, and scheduling.sharing.most is {}",
+                                     part, i + 1, most)
+                       : fmt::format("{}, so that others with parts fit beside it, and only the law factor has a speed "
+                                     "for any of them",
+                                     part)});
+  }
+  return faults;
+}
 
 GpuSharing sharing_of(const Scenario& scenario, const Workload& workload) {
   const Scenario::Sharing& given = scenario.sharing;

@@ -184,6 +184,11 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   options.decisions = hooks.decisions;
   options.failure = failure;
   const ClusterSpec cluster = cluster_spec(scenario, workload);
+  if (const std::vector<PartFault> faults = part_faults(scenario, workload); !faults.empty())
+    throw InputError{{.key = "scheduling.sharing.law",
+                      .reason = fmt::format("job {} {}", quote_for_message(workload.jobs[faults.front().job].name),
+                                            faults.front().reason),
+                      .hint = kPartHint}};
   for (const JobSpec& job : workload.jobs)
     if (const std::string mix = why_not_mixed(scenario, cluster, job); !mix.empty())
       throw InputError{

@@ -347,6 +347,19 @@ TEST_CASE("jobs that are given up after failures: exit 4 and their number; kille
   CHECK(contains(here.read("ended/summary.json"), "\"failed_outcome\": 1"));
 }
 
+TEST_CASE("a timeline shows jobs that reserve parts of a GPU, each in a lane of its own") {
+  const Workplace here;
+  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s,gpu_share\na,0,1,100,0.5\nb,10,1,50,0.5\n");
+  here.write("s.yaml",
+             "schema_version: 1\nname: s\ncluster: {servers: 1, gpus_per_server: 1}\n"
+             "policies: {scheduling: fifo, placement: first-fit}\nworkload: {jobs: jobs.csv}\n");
+  CHECK(here.contend("run s.yaml --timeline t.json").code == 0);
+  const std::string trace = here.read("t.json");
+  CHECK_MESSAGE(contains(trace, "\"ts\":0.000,\"dur\":100000000.000"), trace);
+  CHECK_MESSAGE(contains(trace, "\"ts\":10000000.000,\"dur\":50000000.000"), trace);
+  CHECK_MESSAGE(contains(trace, "GPU 0 #2"), trace);
+}
+
 TEST_CASE("an interrupt leaves partial results, marked, and exit 130") {
   Workplace place;
   const Workplace& here = prepared(place);

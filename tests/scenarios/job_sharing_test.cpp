@@ -91,3 +91,32 @@ TEST_CASE("sharing: what is missing, or means nothing, is refused with its place
   CHECK(SharingScenario{"{law: factor}", "muri", "", too_large}.refusals().find("bytes of GPU memory") !=
         std::string::npos);
 }
+
+TEST_CASE("sharing: parts of GPUs beside which a law may have no speed are refused before the run") {
+  const auto list = [](double part) {
+    return fmt::format(
+        "job_id,submit_s,model,gpus,duration_s,gpu_share\na,0,m,1,10,{0}\nb,0,m,1,10,{0}\nc,0,m,1,10,{0}\n", part);
+  };
+  // Three jobs with 0.3 of a GPU each fit on it.
+  const SharingScenario two{"{law: factor, factor: 2}", "fifo", "", list(0.3)};
+  CHECK(two.refusals() ==
+        "jobs.csv:4: gpu_share: job \"c\" reserves 0.3 of each of its GPUs, so that 3 jobs with parts fit on one, and "
+        "scheduling.sharing.most is 2; set scheduling.sharing.law to none, or to factor with a scheduling.sharing.most "
+        "that is large enough\n");
+  CHECK_THROWS_AS(static_cast<void>(two.run()), InputError);
+  const SharingScenario three{"{law: factor, factor: 2, most: 3}", "fifo", "", list(0.3)};
+  CHECK(three.refusals().empty());
+  for (const JobResult& job : three.run().jobs) CHECK(job.finish == Time::seconds(30));  // each at 1 / (1 + 2)
+  const SharingScenario pairs{"{law: pairs, pairs: FILE}", "fifo", "model,with_model,speed,with_speed\nx,y,1,1\n",
+                              list(0.5)};
+  CHECK(
+      pairs.refusals() ==
+      "jobs.csv:3: gpu_share: job \"b\" reserves 0.5 of each of its GPUs, so that others with parts fit beside it, and "
+      "only the law factor has a speed for any of them; set scheduling.sharing.law to none, or to factor with a "
+      "scheduling.sharing.most that is large enough\n");
+  // Parts that never fit on a GPU together are no fault.
+  const SharingScenario apart{"{law: pairs, pairs: FILE}", "fifo", "model,with_model,speed,with_speed\nx,y,1,1\n",
+                              list(0.6)};
+  CHECK(apart.refusals().empty());
+  CHECK(apart.run().jobs[2].finish == Time::seconds(30));
+}
