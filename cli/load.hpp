@@ -27,7 +27,7 @@ inline constexpr Option kPointOption = {.name = "point",
 
 struct LoadedScenarios {
   std::vector<Scenario> scenarios;
-  std::vector<std::vector<InputFile>> inputs;  ///< for each scenario, its file and the included files
+  std::vector<std::vector<InputFile>> inputs;  ///< for each scenario, its file and those that are read with it
 };
 
 /// LoadOptions::more: the faults of the job list of a scenario that has faults itself. Nothing about a file that can't

@@ -1,6 +1,7 @@
 #include "cli/sweep_load.hpp"
 
 #include "cli/load.hpp"
+#include "scenarios/run/named_files.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
 #include "sim/counted.hpp"
 #include "sim/error.hpp"
@@ -90,7 +91,9 @@ LoadedSweep load(const Arguments& arguments, unsigned threads, std::optional<std
   if (base.name.empty()) base.name = std::filesystem::path{path}.stem().string();
   fix_dimensions(base.sweep, options.overrides);
   for (SweepDimension& each : options.dimensions) set_dimension(base.sweep, std::move(each));
-  return {SweepPlan{std::move(variants), threads}, std::move(recorded->inputs)};
+  LoadedSweep loaded{SweepPlan{std::move(variants), threads}, std::move(recorded->inputs)};
+  add_files(loaded.plan.files(), loaded.inputs);
+  return loaded;
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ inline constexpr Option kSweepRepeatOption = {
 
 struct LoadedSweep {
   SweepPlan plan;
-  std::vector<InputFile> inputs;  ///< the scenario and the included files
+  std::vector<InputFile> inputs;  ///< the scenario, the included files, and those that points name
 };
 
 /// Reads the scenario, applies --set and --repeat, and reads every point. Throws InputError.

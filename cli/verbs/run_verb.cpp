@@ -21,6 +21,7 @@
 #include "scenarios/keys/print.hpp"
 #include "scenarios/run/batch.hpp"
 #include "scenarios/run/idle_interfaces_note.hpp"
+#include "scenarios/run/named_files.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/run/torn_groups_note.hpp"
 #include "scenarios/study/study_model.hpp"
@@ -117,8 +118,8 @@ bool report_unfinished(const Scenario& scenario, std::span<const Replica> replic
   for (const Replica& replica : replicas) {
     jobs += replica.summary.jobs;
     failed += replica.summary.failed;
-    unfinished += replica.summary.unfinished + replica.summary.not_submitted;
     given_up += replica.summary.given_up;
+    unfinished += replica.summary.unfinished + replica.summary.not_submitted;
   }
   const auto has_remarks = [](const Replica& replica) { return !replica.result.remarks.empty(); };
   if (const auto first = std::ranges::find_if(replicas, has_remarks); first != replicas.end()) {
@@ -279,7 +280,8 @@ std::unique_ptr<ChromeTrace> open_timeline(const Arguments& arguments, std::span
         "--timeline draws the job of one variant: give --set 'overlap.fusion=[NAME]', and the same for "
         "overlap.workers and overlap.compression if there are several"};
   std::vector<std::string> inputs = arguments.positionals();
-  if (scenarios.front().workload.jobs) inputs.push_back(*scenarios.front().workload.jobs);
+  Scenario scenario = scenarios.front();
+  visit_paths(scenario, [&](const std::string& path) { inputs.push_back(path); });
   refuse_to_overwrite(*file, inputs);
   return std::make_unique<ChromeTrace>(*file, observed_servers(scenarios.front()),
                                        static_cast<std::size_t>(scenarios.front().cluster.gpus_per_server), drawn_pass);
@@ -365,9 +367,8 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
     throw UsageError{"--by has no effect with --json, which prints the figures of all groups"};
   const std::optional<Precision> precision = precision_of_scenarios(arguments, scenarios);
   JobLists lists;
-  for (std::size_t i = 0; arguments.has("output") && i < scenarios.size(); ++i)
-    if (const auto& jobs = scenarios[i].workload.jobs)
-      inputs[i].push_back({.path = *jobs, .sha256 = lists.read(*jobs)->sha256});
+  for (std::size_t i = 0; (arguments.has("output") || kept != nullptr) && i < scenarios.size(); ++i)
+    add_named_files(scenarios[i], lists, inputs[i]);
   std::deque<WriterLock> locks;
   const std::vector<std::string> folders = make_folders(arguments, scenarios, locks);
   const std::unique_ptr<ChromeTrace> timeline = open_timeline(arguments, scenarios);

@@ -29,6 +29,7 @@ std::optional<std::string> read_path(const YamlNode& node, const Reading& readin
                            if (inner.complaints.size() == before)
                              named.profile = shipped_path_beside(inner.source.folder(), value.text);
                          },
+                         {},
                          {}}},
                        "{profile: gpu.yaml}");
   const std::size_t before = reading.complaints.size();
@@ -77,6 +78,9 @@ Codec<DeviceChoice> device_codec() {
   };
   codec.print = [](const DeviceChoice& value) {
     return value.profile ? fmt::format("{{profile: {}}}", quote(*value.profile)) : value.name;
+  };
+  codec.paths = [](DeviceChoice& value, const PathVisitor& visit) {
+    if (value.profile) visit(*value.profile);
   };
   codec.part = [](const DeviceChoice& value, std::string_view part) -> std::optional<PlainValue> {
     if (part != "profile" || !value.profile) return std::nullopt;

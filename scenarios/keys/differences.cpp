@@ -28,7 +28,7 @@ std::string plain_text(const ScenarioKey& key, const Scenario& scenario) {
 std::vector<KeyDifference> differing_keys(std::span<const Scenario> scenarios) {
   std::vector<Scenario> all{scenarios.begin(), scenarios.end()};
   for (Scenario& each : all)
-    for (std::string* path : paths_of(each)) *path = std::filesystem::proximate(*path).string();
+    visit_paths(each, [](std::string& path) { path = std::filesystem::proximate(path).string(); });
   std::vector<KeyDifference> differences;
   for (const ScenarioKey& key : scenario_keys()) {
     if (key.role != KeyRole::value || std::ranges::find(kWhichRuns, key.path) != kWhichRuns.end()) continue;

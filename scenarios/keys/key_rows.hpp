@@ -69,6 +69,9 @@ class MemberIo final : public CodecIo<T> {
   [[nodiscard]] std::optional<PlainValue> part(const Scenario& scenario, std::string_view name) const override {
     return this->part_of(const_member_(scenario), name);
   }
+  void visit_paths(Scenario& scenario, const PathVisitor& visit) const override {
+    if (this->codec().paths) this->codec().paths(member_(scenario), visit);
+  }
 
  private:
   Member member_;
@@ -101,6 +104,12 @@ class PropertyIo final : public CodecIo<T> {
   }
   [[nodiscard]] std::optional<PlainValue> part(const Scenario& scenario, std::string_view name) const override {
     return this->part_of(get_(scenario), name);
+  }
+  void visit_paths(Scenario& scenario, const PathVisitor& visit) const override {
+    if (!this->codec().paths) return;
+    T value = get_(scenario);
+    this->codec().paths(value, visit);
+    set_(scenario, std::move(value));
   }
 
  private:

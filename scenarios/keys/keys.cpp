@@ -68,6 +68,7 @@ class FileKeyIo : public KeyIo {
   [[nodiscard]] std::string print(const Scenario&) const override { return {}; }
   [[nodiscard]] std::optional<PlainValue> plain(const Scenario&, PartNames) const final { return std::nullopt; }
   [[nodiscard]] std::optional<PlainValue> part(const Scenario&, std::string_view) const final { return std::nullopt; }
+  void visit_paths(Scenario&, const PathVisitor&) const final {}
 };
 
 class VersionIo final : public FileKeyIo {

@@ -40,6 +40,8 @@ class KeyIo {
   /// The value, or a part of it, as Codec::plain and Codec::part have it.
   [[nodiscard]] virtual std::optional<PlainValue> plain(const Scenario& scenario, PartNames apart) const = 0;
   [[nodiscard]] virtual std::optional<PlainValue> part(const Scenario& scenario, std::string_view name) const = 0;
+  /// Shows the paths of the files that the value names, as Codec::paths has them.
+  virtual void visit_paths(Scenario& scenario, const PathVisitor& visit) const = 0;
 
   std::string type;          ///< for people: `integer`, `time`
   std::string range;         ///< for people, or empty

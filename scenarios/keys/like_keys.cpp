@@ -94,6 +94,9 @@ Codec<Jobs> jobs_codec() {
     if (value.path) return path.print(*value.path);
     return value.number ? number.print(*value.number) : std::string{};
   };
+  codec.paths = [path](Jobs& value, const PathVisitor& visit) {
+    if (value.path) path.paths(*value.path, visit);
+  };
   codec.plain = [path, number](const Jobs& value, PartNames apart) -> std::optional<PlainValue> {
     if (value.path) return plain_value(path, *value.path, apart);
     return value.number ? plain_value(number, *value.number, apart) : std::nullopt;

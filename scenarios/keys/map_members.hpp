@@ -27,6 +27,7 @@ struct MapMember {
   SharedFunction<std::string(const T&)> print;
   SharedFunction<std::optional<PlainValue>(const T&, std::string_view part)> plain;
   SharedFunction<void(const T& from, T& to)> copy;
+  SharedFunction<void(T&, const PathVisitor&)> paths;
 };
 
 /// A member for the reference.
@@ -47,7 +48,7 @@ template <class T>
 template <class T, class Value, class Access>
 [[nodiscard]] MapMember<T> map_member(std::string_view name, Access access, const Codec<Value>& codec,
                                       std::string_view text) {
-  MapMember<T> made{name, text, codec.type, codec.range, codec.schema, {}, {}, {}, {}};
+  MapMember<T> made{name, text, codec.type, codec.range, codec.schema, {}, {}, {}, {}, {}};
   made.read = [codec, access](const YamlNode& node, const Reading& reading, T& map) {
     codec.read(node, reading, access(map));
   };
@@ -56,8 +57,16 @@ template <class T, class Value, class Access>
     if (part.empty()) return plain_value(codec, access(map));
     return codec.part ? codec.part(access(map), part) : std::nullopt;
   };
+  if (codec.paths) made.paths = [codec, access](T& map, const PathVisitor& visit) { codec.paths(access(map), visit); };
   made.copy = [access](const T& from, T& to) { access(to) = access(from); };
   return made;
+}
+
+/// Shows the paths in all members of a map.
+template <class T>
+void visit_paths(std::span<const MapMember<T>> members, T& map, const PathVisitor& visit) {
+  for (const MapMember<T>& each : members)
+    if (each.paths) each.paths(map, visit);
 }
 
 template <class T>

@@ -262,6 +262,9 @@ Codec<std::optional<ParallelSetup>> parallel_codec() {
   codec.print = [](const Setup& value) {
     return value ? print_members(parallel_rows(), *value, value->given) : std::string{};
   };
+  codec.paths = [](Setup& value, const PathVisitor& visit) {
+    if (value) visit_paths(parallel_rows(), *value, visit);
+  };
   codec.part = [](const Setup& value, std::string_view name) {
     return value ? member_part(parallel_rows(), *value, name) : std::optional<PlainValue>{};
   };

@@ -19,28 +19,9 @@ bool is_displaced(const ScenarioKey& key, const Scenario& scenario) {
 
 }  // namespace
 
-std::vector<std::string*> paths_of(Scenario& scenario) {
-  std::vector<std::string*> paths;
-  for (auto* path :
-       {&scenario.network.routes, &scenario.network.events, &scenario.workload.jobs, &scenario.network.sites})
-    if (*path) paths.push_back(&**path);
-  if (scenario.failures.events) paths.push_back(&*scenario.failures.events);
-  if (scenario.loans.events) paths.push_back(&*scenario.loans.events);
-  if (scenario.workload.throughputs) paths.push_back(&*scenario.workload.throughputs);
-  if (scenario.sharing.pairs) paths.push_back(&*scenario.sharing.pairs);
-  if (scenario.sharing.profiles) paths.push_back(&*scenario.sharing.profiles);
-  if (scenario.workload.goodput) paths.push_back(&*scenario.workload.goodput);
-  if (scenario.workload.regimes) paths.push_back(&*scenario.workload.regimes);
-  for (NamedServerType& type : scenario.cluster.types)
-    if (type.device && type.device->profile) paths.push_back(&*type.device->profile);
-  for (TrainingEntry& entry : scenario.training) {
-    for (auto* path : {&entry.layers, &entry.config, &entry.device.profile})
-      if (*path) paths.push_back(&**path);
-    if (!entry.parallel) continue;
-    for (auto* path : {&entry.parallel->order, &entry.parallel->expert_load.counts, &entry.parallel->documents.file})
-      if (*path) paths.push_back(&**path);
-  }
-  return paths;
+void visit_paths(Scenario& scenario, const PathVisitor& visit) {
+  for (const ScenarioKey& key : scenario_keys())
+    key.io->visit_paths(scenario, visit);
 }
 
 std::string printed_value(const ScenarioKey& key, const Scenario& scenario) {
@@ -52,7 +33,7 @@ std::string printed_value(const ScenarioKey& key, const Scenario& scenario) {
 std::string to_yaml(const Scenario& scenario, const std::string& folder) {
   if (!folder.empty()) {
     Scenario moved = scenario;
-    for (std::string* path : paths_of(moved)) *path = std::filesystem::proximate(*path, folder).string();
+    visit_paths(moved, [&](std::string& path) { path = std::filesystem::proximate(path, folder).string(); });
     return to_yaml(moved);
   }
   std::string out;

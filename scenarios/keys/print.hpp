@@ -17,8 +17,8 @@ namespace contend {
 /// The value of one key as to_yaml() prints it; empty if the key has no value or no meaning in the scenario.
 [[nodiscard]] std::string printed_value(const ScenarioKey& key, const Scenario& scenario);
 
-/// The paths of all files that the scenario names.
-[[nodiscard]] std::vector<std::string*> paths_of(Scenario& scenario);
+/// Shows the path of each file that the scenario names, in the order of the keys.
+void visit_paths(Scenario& scenario, const PathVisitor& visit);
 
 /// A name for the scenario: the first 16 hexadecimal digits of the SHA-256 of to_yaml(). It covers the path of a job
 /// list, but not its content.

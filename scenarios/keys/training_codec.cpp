@@ -272,6 +272,9 @@ Codec<std::vector<TrainingEntry>> training_codec() {
       entries.push_back(fmt::format("{}: {}", each.name, print_members(members(), each, each.given)));
     return fmt::format("{{{}}}", join(entries));
   };
+  codec.paths = [](Entries& value, const PathVisitor& visit) {
+    for (TrainingEntry& each : value) visit_paths(members(), each, visit);
+  };
   codec.part = [](const Entries& value, std::string_view name) -> std::optional<PlainValue> {
     const std::size_t point = std::min(name.find('.'), name.size());
     const auto entry = std::ranges::find(value, name.substr(0, point), &TrainingEntry::name);

@@ -2,9 +2,6 @@
 
 #include "scenarios/keys/print.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
-#include "sim/error.hpp"
-#include "text/atomic_file.hpp"
-#include "text/sha256.hpp"
 
 namespace contend {
 
@@ -28,30 +25,10 @@ std::string PointHasher::operator()(Scenario scenario) {
   scenario.seed = 1;
   scenario.repeat = 1;
   scenario.sweep = {};
-  const std::string* const jobs = scenario.workload.jobs ? &*scenario.workload.jobs : nullptr;
-  for (std::string* path : paths_of(scenario)) *path = path == jobs ? content_of_jobs(*path) : content(*path);
+  files_.visit(scenario, [](std::string& path, const std::optional<std::string>& sha256) {
+    if (sha256) path = "sha256:" + *sha256;
+  });
   return scenario_hash(scenario);
-}
-
-std::string PointHasher::content_of_jobs(const std::string& path) {
-  try {
-    return "sha256:" + lists_.read(path)->sha256;
-  } catch (const InputError&) {
-    return path;  // its runs report the error
-  }
-}
-
-std::string PointHasher::content(const std::string& path) {
-  const std::scoped_lock lock{mutex_};
-  const auto [there, is_new] = files_.emplace(path, std::string{});
-  if (is_new) {
-    try {
-      there->second = "sha256:" + sha256_hex(read_file(path));
-    } catch (const InputError&) {
-      there->second = path;  // its runs report the error
-    }
-  }
-  return there->second;
 }
 
 }  // namespace contend

@@ -4,10 +4,9 @@
 
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/run/job_lists.hpp"
+#include "scenarios/run/named_files.hpp"
 #include "scenarios/scenario.hpp"
 
-#include <map>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,19 +34,16 @@ class EffectiveKey {
 class PointHasher {
  public:
   /// Job lists count by the bytes that `lists` has read, so that the runs have the jobs that the hash covers.
-  explicit PointHasher(JobLists& lists) : lists_{lists} {}
+  explicit PointHasher(JobLists& lists) : files_{lists} {}
 
   /// 16 hexadecimal digits that cover the scenario without name, description, seed and replicas; input files count by
   /// content, not by path.
   [[nodiscard]] std::string operator()(Scenario scenario);
+  /// The files that the scenarios so far name.
+  [[nodiscard]] std::vector<InputFile> files() const { return files_.met(); }
 
  private:
-  [[nodiscard]] std::string content(const std::string& path);
-  [[nodiscard]] std::string content_of_jobs(const std::string& path);
-
-  JobLists& lists_;
-  std::mutex mutex_;
-  std::map<std::string, std::string> files_;  ///< SHA-256 by path
+  NamedFiles files_;
 };
 
 }  // namespace contend

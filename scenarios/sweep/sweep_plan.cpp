@@ -98,7 +98,9 @@ SweepPlan::SweepPlan(ScenarioVariants variants, unsigned threads) : variants_{st
       raw_.keys, [](const std::string& key) { return key == "expect" || key.starts_with("expect."); });
   apply_settings();
   find_candidates();
-  std::vector<Draft> drafts = read_points(threads);
+  PointHasher hasher{*lists_};
+  std::vector<Draft> drafts = read_points(threads, hasher);
+  files_ = hasher.files();
   PointComplaints complaints;
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     if (drafts[i].complaints.empty()) continue;
@@ -162,9 +164,8 @@ Scenario SweepPlan::raw_scenario(std::size_t raw) const {
   return variants_.with(layers);
 }
 
-std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads) const {
+std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads, PointHasher& hasher) const {
   std::vector<Draft> drafts(raw_.points.size());
-  PointHasher hasher{*lists_};
   const auto read = [&](std::size_t raw) {
     Draft& draft = drafts[raw];
     try {

@@ -38,6 +38,8 @@ class SweepPlan {
   }
   /// The job lists of all points. Each was read at most once, by the plan or by the first run that needs it.
   [[nodiscard]] JobLists& lists() const { return *lists_; }
+  /// The files that the scenarios of the points name, with their digests, by path.
+  [[nodiscard]] const std::vector<InputFile>& files() const { return files_; }
   /// The scenario of a point, which is read again: the scenarios of many points would fill the memory. Several threads
   /// may call it.
   [[nodiscard]] Scenario scenario(std::int64_t point) const;
@@ -83,7 +85,7 @@ class SweepPlan {
   [[nodiscard]] Complaint at_its_place(Complaint complaint, std::size_t raw) const;
   void apply_settings();
   void find_candidates();
-  [[nodiscard]] std::vector<Draft> read_points(unsigned threads) const;
+  [[nodiscard]] std::vector<Draft> read_points(unsigned threads, PointHasher& hasher) const;
   void set_kind(const std::vector<Draft>& drafts);
   void set_draws(const std::vector<Draft>& drafts);
   void keep_spelling(const std::string& key, const std::vector<Variant>& variants,
@@ -104,6 +106,7 @@ class SweepPlan {
   std::uint64_t first_seed_ = 1;
   StoreInfo info_;
   std::vector<StorePoint> points_;
+  std::vector<InputFile> files_;
   std::vector<std::string> notes_;
 };
 

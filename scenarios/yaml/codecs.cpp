@@ -120,6 +120,7 @@ Codec<std::string> path_codec() {
     }
     value = (std::filesystem::path{reading.source.folder()} / node.text).lexically_normal().string();
   };
+  codec.paths = [](std::string& value, const PathVisitor& visit) { visit(value); };
   return codec;
 }
 

@@ -12,6 +12,7 @@
 #include "text/words.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <span>
@@ -52,6 +53,9 @@ struct PlainValue {
 /// Names of parts of a value.
 using PartNames = std::span<const std::string>;
 
+/// Sees, and may change, the path of each file that a value names.
+using PathVisitor = std::function<void(std::string& path)>;
+
 /// The format of one kind of value.
 template <class T>
 struct Codec {
@@ -67,6 +71,9 @@ struct Codec {
   /// A part of the value by its name, such as a parameter of a policy; nothing if there is none. If empty, the value
   /// has no parts.
   SharedFunction<std::optional<PlainValue>(const T&, std::string_view name)> part;
+  /// Shows the paths of the files in a value, in order. If empty, no value names a file. The codecs of what is made of
+  /// other values pass on those of its parts, so that a path is found wherever path_codec() reads one.
+  SharedFunction<void(T&, const PathVisitor&)> paths;
   bool is_optional = false;  ///< the codec of a std::optional
   std::string_view unset;    ///< the word for an empty optional; empty if only an absent key means that
 };
@@ -189,11 +196,24 @@ template <class T>
   codec.print = [inner, unset](const std::optional<T>& value) {
     return value ? inner.print(*value) : std::string{unset};
   };
+  if (inner.paths)
+    codec.paths = [inner](std::optional<T>& value, const PathVisitor& visit) {
+      if (value) inner.paths(*value, visit);
+    };
   codec.plain = [inner, unset](const std::optional<T>& value, PartNames apart) -> std::optional<PlainValue> {
     if (value) return plain_value(inner, *value, apart);
     return unset.empty() ? std::nullopt : std::optional{PlainValue{std::string{unset}, std::nullopt}};
   };
   return codec;
+}
+
+/// As Codec::paths wants it: those of each item.
+template <class T>
+[[nodiscard]] SharedFunction<void(std::vector<T>&, const PathVisitor&)> paths_of_items(const Codec<T>& item) {
+  if (!item.paths) return {};
+  return [item](std::vector<T>& values, const PathVisitor& visit) {
+    for (T& each : values) item.paths(each, visit);
+  };
 }
 
 /// The longest list that is accepted, so that a printed scenario fits into a file that can be read back.
@@ -223,6 +243,7 @@ template <class T>
     for (const T& each : value) items.push_back(item.print(each));
     return fmt::format("[{}]", join(items));
   };
+  codec.paths = paths_of_items(item);
   codec.plain = plain_list(codec, item);
   return codec;
 }
@@ -262,6 +283,7 @@ template <class T>
     for (const T& each : value) items.push_back(inner.print(each));
     return fmt::format("[{}]", join(items));
   };
+  codec.paths = paths_of_items(inner);
   codec.plain = plain_list(codec, inner);
   return codec;
 }

@@ -23,18 +23,22 @@ struct Field {
   SharedFunction<void(JsonWriter&)> schema;
   SharedFunction<void(const YamlNode&, const Reading&, T&)> read;
   SharedFunction<std::string(const T&)> print;  ///< an empty text omits the member
+  SharedFunction<void(T&, const PathVisitor&)> paths{};
 };
 
 template <class T, class Value>
 [[nodiscard]] Field<T> field(std::string_view name, Value T::*member, const Codec<Value>& codec,
                              bool required = false) {
-  return {name, required, codec.schema,
-          [codec, member](const YamlNode& node, const Reading& reading, T& value) {
-            codec.read(node, reading, value.*member);
-          },
-          [codec, member, required](const T& value) {
-            return !required && value.*member == T{}.*member ? std::string{} : codec.print(value.*member);
-          }};
+  Field<T> made{name, required, codec.schema,
+                [codec, member](const YamlNode& node, const Reading& reading, T& value) {
+                  codec.read(node, reading, value.*member);
+                },
+                [codec, member, required](const T& value) {
+                  return !required && value.*member == T{}.*member ? std::string{} : codec.print(value.*member);
+                }};
+  if (codec.paths)
+    made.paths = [codec, member](T& value, const PathVisitor& visit) { codec.paths(value.*member, visit); };
+  return made;
 }
 
 template <class T>
@@ -90,6 +94,11 @@ template <class T>
     }
     return fmt::format("{{{}}}", join(entries));
   };
+  if (std::any_of(fields.begin(), fields.end(), [](const auto& each) { return bool{each.paths}; }))
+    codec.paths = [fields](T& value, const PathVisitor& visit) {
+      for (const auto& each : fields)
+        if (each.paths) each.paths(value, visit);
+    };
   return codec;
 }
 

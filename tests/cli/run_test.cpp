@@ -1,11 +1,13 @@
 // contend run: outputs, exit codes, tables.
 
 #include "tests/cli/program.hpp"
+#include "text/sha256.hpp"
 
 #include <filesystem>
 #include <string>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace contend;
 
@@ -308,6 +310,38 @@ TEST_CASE("jobs that do not finish: exit 4 and a message") {
   CHECK(cut.code == 4);
   CHECK(contains(cut.err, "small: 5 of 5 jobs did not finish"));
   CHECK(contains(here.read("out/manifest.json"), "\"exit_state\": \"unfinished jobs\""));
+}
+
+TEST_CASE("the manifest has every file that a scenario names, with its digest") {
+  const Workplace here;
+  here.write("jobs.csv", "job_id,submit_s,model,gpus,duration_s\na,0,m,1,100\nb,0,m,1,50\n");
+  here.write("down.csv", "component,down_s,up_s\nserver0,60,70\n");
+  here.write("lent.csv", "time_s,lent\n0,1\n");
+  here.write("pairs.csv", "model,with_model,speed,with_speed\nm,m,0.5,0.5\n");
+  here.write("stages.csv", "model,storage,cpu,gpu,network\nm,1,1,1,1\n");
+  here.write("rates.csv", "model,type,gpus,iterations_per_s\nm,v,1,2\n");
+  here.write("part.yaml",
+             "schema_version: 1\ncluster: {types: [{name: v, servers: 2, gpus_per_server: 1}]}\n"
+             "policies: {scheduling: fifo, placement: first-fit}\n");
+  here.write("s.yaml",
+             "schema_version: 1\nname: s\ninclude: part.yaml\nworkload: {jobs: jobs.csv, throughputs: rates.csv}\n"
+             "failures: {events: down.csv}\nloans: {servers: 1, events: lent.csv}\n"
+             "scheduling: {sharing: {law: pairs, pairs: pairs.csv, profiles: stages.csv}}\n");
+  const Outcome run = here.contend("run s.yaml -q -o out");
+  CHECK_MESSAGE(run.code == 0, run.err);
+  const std::string manifest = here.read("out/manifest.json");
+  for (const char* file :
+       {"s.yaml", "part.yaml", "jobs.csv", "down.csv", "lent.csv", "pairs.csv", "stages.csv", "rates.csv"}) {
+    CHECK_MESSAGE(contains(manifest, fmt::format("\"path\": \"{}\"", file)), manifest);
+    CHECK_MESSAGE(contains(manifest, sha256_hex(here.read(file))), file);
+  }
+  // A sweep has those of all its points.
+  here.write("other.csv", "component,down_s,up_s\nserver0,10,20\n");
+  const Outcome swept = here.contend("sweep s.yaml -q -o s.sqlite --set failures.events=down.csv,other.csv");
+  CHECK_MESSAGE(swept.code == 0, swept.err);
+  const std::string store = here.read("s.sqlite");
+  for (const char* file : {"rates.csv", "down.csv", "other.csv"})
+    CHECK_MESSAGE(contains(store, sha256_hex(here.read(file))), file);
 }
 
 TEST_CASE("jobs that are given up after failures: exit 4 and their number; killed and failed ones: exit 0") {
