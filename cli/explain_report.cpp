@@ -27,6 +27,16 @@ constexpr std::size_t kShownHolders = 4;
 constexpr std::size_t kShownDelays = 8;
 
 /// Seconds to the millisecond, without trailing zeros.
+/// By OutReason: its name, and what it does to GPUs.
+struct OutWords {
+  const char* name;
+  const char* text;
+};
+constexpr OutWords kOutWords[kOutReasons] = {{"failed", "failed"},
+                                             {"drained", "drained for a planned outage"},
+                                             {"not_lent", "not lent"},
+                                             {"spare", "kept as spares"}};
+
 std::string seconds(Time time) {
   std::string text = fmt::format("{:.3f}", time.to_seconds());
   text.erase(text.find_last_not_of('0') + 1);
@@ -161,22 +171,26 @@ class Story {
   }
 
   static std::string out_of_service_text(const WaitInterval& wait) {
-    return wait.out_of_service == 0
-               ? std::string{}
-               : fmt::format("up to {} out of service: failed, drained, not lent, or kept as spares",
-                             gpus_text(wait.out_of_service));
+    if (wait.out_of_service.total() == 0) return {};
+    std::string reasons;
+    for (std::size_t i = 0; i < kOutReasons; ++i)
+      if (const std::int64_t gpus = wait.out_of_service.gpus[i]; gpus > 0)
+        reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", gpus, kOutWords[i].text);
+    return fmt::format("up to {} out of service: {}", gpus_text(wait.out_of_service.total()), reasons);
   }
 
   std::string holders_text(const WaitInterval& wait) const {
-    if (wait.running == 0) return {};
-    std::string out = fmt::format("{} held by {}: ", gpus_text(wait.held_gpus), counted(wait.running, "job"));
+    if (wait.running + wait.started == 0) return {};
+    std::string out = fmt::format("{} held by {}", gpus_text(wait.held_gpus), counted(wait.running, "job"));
+    if (wait.started > 0) out += fmt::format(" at first, and {} started meanwhile", counted(wait.started, "job"));
     const std::size_t shown = std::min(wait.holders.size(), kShownHolders);
     for (std::size_t i = 0; i < shown; ++i) {
       const GpuHolder& holder = wait.holders[i];
-      out += fmt::format("{}{} ({}{})", i > 0 ? ", " : "", of(holder.job).name, gpus_text(holder.gpus),
+      out += fmt::format("{}{} ({}{}{})", i > 0 ? ", " : ": ", of(holder.job).name, gpus_text(holder.gpus),
+                         holder.since > wait.from ? fmt::format(" from {}", seconds(holder.since)) : "",
                          holder.until == Time::never() ? "" : fmt::format(" until {}", seconds(holder.until)));
     }
-    return out + (wait.running > shown ? ", ..." : "");
+    return out + (wait.running + wait.started > shown ? ", ..." : "");
   }
 
   /// Prints the intervals from number `first` on that end by `end`; returns the first one that does not.
@@ -233,12 +247,14 @@ class Story {
         break;
       case JobAttempt::End::failed:
         line(attempt.to, "the attempt ends without success; the job will be tried again");
+        tell_queued_again(attempt);
         break;
       case JobAttempt::End::resized:
         line(attempt.to, "gets another number of GPUs");
         break;
       case JobAttempt::End::interrupted:
         line(attempt.to, "interrupted: " + attempt.cause);
+        tell_queued_again(attempt);
         break;
       case JobAttempt::End::preempted: {
         std::string by;
@@ -247,6 +263,15 @@ class Story {
         break;
       }
     }
+  }
+
+  /// A job is away for a while after a failure, which is neither on GPUs nor in the queue.
+  void tell_queued_again(const JobAttempt& attempt) {
+    if (attempt.queued_again == Time::never() || attempt.queued_again == attempt.to) return;
+    const bool is_struck = attempt.end == JobAttempt::End::interrupted;
+    line(attempt.queued_again,
+         fmt::format("queues again, {} later: {}", seconds(attempt.queued_again - attempt.to),
+                     is_struck ? "until then the failure is noticed and diagnosed" : "the delay of its retry"));
   }
 
   void tell_totals() {
@@ -422,7 +447,10 @@ void write_waits(JsonWriter& json, const ExplainReport& report) {
       json.end_object();
     }
     json.member("running_jobs", std::uint64_t{wait.running}).member("held_gpus", wait.held_gpus);
-    json.member("out_of_service_gpus", wait.out_of_service);
+    json.member("started_jobs", std::uint64_t{wait.started});
+    json.member("out_of_service_gpus", wait.out_of_service.total()).key("out_of_service").begin_object();
+    for (std::size_t i = 0; i < kOutReasons; ++i) json.member(kOutWords[i].name, wait.out_of_service.gpus[i]);
+    json.end_object();
     json.key("largest_holders").begin_array();
     for (const GpuHolder& holder : wait.holders) {
       json.begin_object().member("job_id", jobs[holder.job.index()].name).member("gpus", holder.gpus);
@@ -446,6 +474,7 @@ void write_attempts(JsonWriter& json, const ExplainReport& report) {
     write_time(json, "from_s", attempt.from);
     write_time(json, "to_s", attempt.to);
     write_time(json, "restart_s", attempt.restart());
+    write_time(json, "queued_again_s", attempt.queued_again);
     json.member("ended_by", words.at(attempt.end)).member("cause", attempt.cause);
     json.key("servers").begin_array();
     for (const auto& [server, gpus] : attempt.servers)

@@ -75,6 +75,7 @@ void WaitRecorder::queued(Time now, JobId job) {
   if (job != job_) return;
   auto& attempts = explanation_.attempts;
   if (!attempts.empty() && attempts.back().end == JobAttempt::End::ended) attempts.back().end = JobAttempt::End::failed;
+  if (!attempts.empty()) attempts.back().queued_again = now;
   waits_ = true;
   since_ = now;
   open(std::nullopt, JobId::none(), now);
@@ -89,6 +90,8 @@ void WaitRecorder::started(Time now, JobId job, std::span<const GpuId> gpus, Tim
   running_.push_back(occupancies_.size());
   occupancies_.push_back({job, static_cast<int>(gpus.size()), now, Time::never()});
   if (job != job_) {
+    if (waits_ && counts(occupancies_.size() - 1, explanation_.waits.back().why))
+      held_by_.back().push_back(occupancies_.size() - 1);
     const auto was_ours = [&](GpuId gpu) { return std::binary_search(gpus_.begin(), gpus_.end(), gpu); };
     if (infers_successors_ && just_preempted(now) && std::any_of(gpus.begin(), gpus.end(), was_ours)) {
       explanation_.attempts.back().successors.push_back(job);
@@ -158,11 +161,11 @@ void WaitRecorder::mitigated(Time now, JobId job, std::int32_t pace) {
   if (job == job_) paces_.emplace_back(now, pace);
 }
 
-void WaitRecorder::out_of_service(Time, std::int64_t gpus) {
+void WaitRecorder::out_of_service(Time, const OutOfService& gpus) {
   out_of_service_ = gpus;
   if (!waits_) return;
-  std::int64_t& most = explanation_.waits.back().out_of_service;
-  most = std::max(most, gpus);
+  OutOfService& most = explanation_.waits.back().out_of_service;
+  if (gpus.total() > most.total()) most = gpus;
 }
 
 /// What is left of a component's slowness at that time of an attempt, after the steps that the job has taken in it.
@@ -260,7 +263,14 @@ void WaitRecorder::open(std::optional<Why> why, JobId by, Time now) {
   // Decisions of one instant may revoke each other; then the earlier reason continues.
   if (!explanation_.waits.empty()) {
     const WaitInterval& last = explanation_.waits.back();
-    if (last.from >= since_ && last.to == now && last.why == why && last.by == by) return;
+    if (last.from >= since_ && last.to == now && last.why == why && last.by == by) {
+      // It has missed the jobs that started at this instant after it was closed.
+      std::vector<std::size_t>& held_by = held_by_.back();
+      for (const std::size_t i : running_)
+        if (occupancies_[i].since == now && counts(i, why) && std::ranges::find(held_by, i) == held_by.end())
+          held_by.push_back(i);
+      return;
+    }
   }
   WaitInterval wait;
   wait.from = now;
@@ -269,21 +279,41 @@ void WaitRecorder::open(std::optional<Why> why, JobId by, Time now) {
   wait.by = by;
   std::vector<std::size_t> holders;
   for (const std::size_t i : running_) {
-    const GpuHolder& holder = occupancies_[i];
-    const bool is_other_quota = why == Why::quota && vcs_[holder.job.index()] != vcs_[job_.index()];
-    if (is_other_quota || holder.job == job_) continue;
+    if (!counts(i, why)) continue;
     holders.push_back(i);
     ++wait.running;
-    wait.held_gpus += holder.gpus;
+    wait.held_gpus += occupancies_[i].gpus;
   }
-  const auto most = holders.begin() + static_cast<std::ptrdiff_t>(std::min(holders.size(), kMaxHolders));
-  std::partial_sort(holders.begin(), most, holders.end(), [&](std::size_t a, std::size_t b) {
-    const GpuHolder &x = occupancies_[a], &y = occupancies_[b];
-    return x.gpus != y.gpus ? x.gpus > y.gpus : x.job < y.job;
-  });
-  holders.erase(most, holders.end());
   explanation_.waits.push_back(std::move(wait));
   held_by_.push_back(std::move(holders));
+  if (held_by_.size() > 2) keep_largest(held_by_.size() - 3);
+}
+
+/// True of the time of another job on GPUs that is in the way of a job that waits for this reason.
+bool WaitRecorder::counts(std::size_t occupancy, const std::optional<Why>& why) const {
+  const JobId job = occupancies_[occupancy].job;
+  const bool is_other_quota = why == Why::quota && vcs_[job.index()] != vcs_[job_.index()];
+  return job != job_ && !is_other_quota;
+}
+
+/// Counts the holders of an interval that has ended, and forgets all but the largest. Intervals come in order.
+void WaitRecorder::keep_largest(std::size_t interval) {
+  if (interval < kept_) return;
+  kept_ = interval + 1;
+  WaitInterval& wait = explanation_.waits[interval];
+  std::vector<std::size_t>& holders = held_by_[interval];
+  // Those that started at its end belong to the next one.
+  std::erase_if(holders, [&](std::size_t i) { return occupancies_[i].since >= wait.to; });
+  wait.started = holders.size() - wait.running;
+  const auto gpu_time = [&](std::size_t i) {
+    const GpuHolder& holder = occupancies_[i];
+    return GpuTime{std::min(holder.until, wait.to) - std::max(holder.since, wait.from), holder.gpus};
+  };
+  const auto most = holders.begin() + static_cast<std::ptrdiff_t>(std::min(holders.size(), kMaxHolders));
+  std::partial_sort(holders.begin(), most, holders.end(), [&](std::size_t a, std::size_t b) {
+    return gpu_time(a) != gpu_time(b) ? gpu_time(a) > gpu_time(b) : occupancies_[a].job < occupancies_[b].job;
+  });
+  holders.erase(most, holders.end());
 }
 
 void WaitRecorder::close(Time now) {
@@ -298,6 +328,7 @@ Explanation WaitRecorder::take(Time end) {
   if (waits_) close(end);
   waits_ = false;
   for (std::size_t i = 0; i < explanation_.waits.size(); ++i) {
+    keep_largest(i);
     for (const std::size_t index : held_by_[i]) explanation_.waits[i].holders.push_back(occupancies_[index]);
   }
   return std::move(explanation_);

@@ -31,14 +31,16 @@ struct GpuHolder {
 /// A time during which one reason kept the job waiting.
 struct WaitInterval {
   Time from, to;
-  std::optional<Why> why;           ///< none: no scheduler pass has considered the job yet
-  JobId by;                         ///< the job in the way, or none
-  PlaceInLine first{}, last{};      ///< its place in line when the interval began, and when the policy said so last
-  std::vector<GpuHolder> holders;   ///< the kMaxHolders jobs with most GPUs among those that ran at `from`, then by id;
-                                    ///< if a quota is used up, only the jobs that use it
-  std::size_t running = 0;          ///< number of all such jobs
-  std::int64_t held_gpus = 0;       ///< GPUs of all such jobs
-  std::int64_t out_of_service = 0;  ///< the most GPUs that were at once: failed, drained, not lent, or kept as spares
+  std::optional<Why> why;       ///< none: no scheduler pass has considered the job yet
+  JobId by;                     ///< the job in the way, or none
+  PlaceInLine first{}, last{};  ///< its place in line when the interval began, and when the policy said so last
+  /// The kMaxHolders jobs that had most GPU time in the interval, then by id; each start counts by itself. If a quota
+  /// is used up, only the jobs that use it.
+  std::vector<GpuHolder> holders;
+  std::size_t running = 0;        ///< number of all such jobs that ran at `from`
+  std::int64_t held_gpus = 0;     ///< their GPUs
+  std::size_t started = 0;        ///< number of all such jobs that started later
+  OutOfService out_of_service{};  ///< when most GPUs were out of service
   [[nodiscard]] Time length() const { return to - from; }
 };
 inline constexpr std::size_t kMaxHolders = 16;
@@ -53,6 +55,7 @@ struct JobAttempt {
   Time pause;                                         ///< at its begin, without work, as DecisionObserver::started()
                                                       ///< has it; its end may come before
   std::string cause;                                  ///< interrupted: what failed, in words
+  Time queued_again = Time::never();                  ///< when it waited again; never() if it didn't
   std::vector<GpuId> gpus;                            ///< ascending
   std::vector<std::pair<ServerId, int>> servers;      ///< ascending, with the number of GPUs on each
   std::vector<std::pair<Time, std::string>> changes;  ///< in the way in which it goes on, in words
@@ -108,7 +111,7 @@ class WaitRecorder final : public DecisionObserver {
   void adapted(Time now, JobId job, std::string_view what) override;
   void slowed(Time now, const SlowGpus& component, bool is_over) override;
   void mitigated(Time now, JobId job, std::int32_t pace) override;
-  void out_of_service(Time now, std::int64_t gpus) override;
+  void out_of_service(Time now, const OutOfService& gpus) override;
   void ended(Time now, JobId job, bool is_done) override;
   void rejected(Time now, JobId job, std::string_view reason) override;
   void blocked(Time now, JobId job, Why why, JobId by) override;
@@ -123,6 +126,8 @@ class WaitRecorder final : public DecisionObserver {
  private:
   void open(std::optional<Why> why, JobId by, Time now);
   void close(Time now);
+  [[nodiscard]] bool counts(std::size_t occupancy, const std::optional<Why>& why) const;
+  void keep_largest(std::size_t interval);
   void release(Time now, JobId job);
   [[nodiscard]] bool just_preempted(Time now) const;
   /// A time for which a component was slow.
@@ -147,9 +152,11 @@ class WaitRecorder final : public DecisionObserver {
   std::vector<GpuHolder> occupancies_;                ///< of all jobs, in order of start
   std::vector<Slow> slow_;                            ///< in order of beginning
   std::vector<std::pair<Time, std::int32_t>> paces_;  ///< that its steps leave it, each from that time of an attempt on
-  std::int64_t out_of_service_ = 0;
-  std::vector<std::size_t> running_;               ///< indices of the running ones, in order of start
-  std::vector<std::vector<std::size_t>> held_by_;  ///< for each interval, the indices of its holders
+  OutOfService out_of_service_;
+  std::vector<std::size_t> running_;  ///< indices of the running ones, in order of start
+  /// For each interval, the indices of its holders: all of the last two, which may go on, the largest of the others.
+  std::vector<std::vector<std::size_t>> held_by_;
+  std::size_t kept_ = 0;  ///< so many intervals have only the largest
 };
 
 }  // namespace contend

@@ -295,28 +295,43 @@ void Outages::begin_to_drain(std::uint32_t component) {
 }
 
 void Outages::withhold_free() {
-  for (Draining& each : draining_) withhold(each);
-  for (Draining& each : vacating_) withhold(each);
+  for (Draining& each : draining_) withhold(each, reason_of(each.of));
+  for (Draining& each : vacating_) withhold(each, OutReason::spare);
   if (!vacating_.empty()) keep_vacated();
   tell_out_of_service();
 }
 
-void Outages::withhold(Draining& each) {
+void Outages::withhold(Draining& each, OutReason reason) {
   for (std::size_t i = 0; i < each.withheld.size(); ++i) {
     const GpuId id{each.first + i};
-    if (each.withheld[i] || (gpus_[id.index()].causes == 0 && !state_.capacity.is_free(id))) continue;
+    if (each.withheld[i] || (!gpus_[id.index()].out() && !state_.capacity.is_free(id))) continue;
     each.withheld[i] = true;
-    if (goes_out(id)) state_.take(id, EngineState::out_of_service());
+    if (goes_out(id, reason)) state_.take(id, EngineState::out_of_service());
   }
 }
 
-/// Counts a further cause for which a GPU doesn't work. True if it is the first.
-bool Outages::goes_out(GpuId id) {
+/// Why GPUs of the component are out of service while it is down, or will be.
+OutReason Outages::reason_of(std::uint32_t component) const {
+  if (is_lent(component)) return OutReason::not_lent;
+  return is_planned(component) ? OutReason::drained : OutReason::failed;
+}
+
+/// Adds so many causes of this kind for which a GPU doesn't work.
+void Outages::count_cause(GpuId id, OutReason reason, int by) {
   Gpu& gpu = gpus_[id.index()];
-  if (gpu.causes++ > 0) return false;
-  gpu.since = state_.clock;
-  ++out_;
-  return true;
+  if (const auto before = gpu.out()) --out_.of(*before);
+  std::uint16_t& causes = gpu.causes[static_cast<std::size_t>(reason)];
+  causes = static_cast<std::uint16_t>(causes + by);
+  if (const auto after = gpu.out()) ++out_.of(*after);
+}
+
+/// Counts a further cause for which a GPU doesn't work. True if it is the first.
+bool Outages::goes_out(GpuId id, OutReason reason) {
+  Gpu& gpu = gpus_[id.index()];
+  const bool was_out = gpu.out().has_value();
+  count_cause(id, reason, 1);
+  if (!was_out) gpu.since = state_.clock;
+  return !was_out;
 }
 
 void Outages::tell_out_of_service() {
@@ -354,7 +369,8 @@ void Outages::fail(std::uint32_t index) {
 
 void Outages::repair(Component& component) {
   const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
-  for (std::uint32_t g = component.first; g < component.last; ++g) remove_cause(GpuId{g});
+  const OutReason reason = reason_of(static_cast<std::uint32_t>(&component - components_.data()));
+  for (std::uint32_t g = component.first; g < component.last; ++g) remove_cause(GpuId{g}, reason);
   for (std::uint32_t s = component.first / per_server; s <= (component.last - 1) / per_server; ++s) {
     if (--servers_[s].broken > 0) continue;
     if (!works(s))
@@ -374,13 +390,13 @@ void Outages::add_cause(GpuId id, std::uint32_t component) {
     else
       struck_.push_back({job, components_[component].is_isolated ? FoundBy::slowdown : found_by(component)});
   }
-  if (goes_out(id)) broken_now_.push_back(id);
+  if (goes_out(id, reason_of(component))) broken_now_.push_back(id);
 }
 
-void Outages::remove_cause(GpuId id) {
+void Outages::remove_cause(GpuId id, OutReason reason) {
   Gpu& gpu = gpus_[id.index()];
-  if (--gpu.causes > 0) return;
-  --out_;
+  count_cause(id, reason, -1);
+  if (gpu.out()) return;
   gpu.down += state_.clock - gpu.since;
   if (state_.is_covered(id)) {
     state_.uncover(id);
@@ -445,6 +461,8 @@ void Outages::interrupt(JobId job, std::span<const Struck> by) {
     const std::string later = detection > Time{} ? fmt::format(" {:g} s later", detection.to_seconds()) : "";
     if (first != FoundBy::delay && first != FoundBy::stall)
       cause += fmt::format(", found{} by {}", later, kWords[static_cast<std::size_t>(first)]);
+    else if (!by.empty() && !later.empty())
+      cause += fmt::format(", noticed{}", later);
     state_.options.decisions->interrupted(state_.clock, job, cause);
   }
   take_from(job, by.empty() ? std::nullopt : std::optional{detection});
@@ -499,7 +517,7 @@ void Outages::watch_for_starts() {
 Time Outages::down(GpuId gpu, Time now) const {
   if (gpus_.empty()) return Time{};
   const Gpu& of = gpus_[gpu.index()];
-  return of.causes > 0 ? of.down + (now - of.since) : of.down;
+  return of.out() ? of.down + (now - of.since) : of.down;
 }
 
 }  // namespace contend

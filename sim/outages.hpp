@@ -17,6 +17,7 @@
 #include "sim/engine_state.hpp"
 #include "sim/slowness.hpp"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -80,8 +81,13 @@ class Outages {
     auto operator<=>(const Due&) const = default;
   };
   struct Gpu {
-    std::uint16_t causes = 0;  // it works if there are none
+    std::array<std::uint16_t, kOutReasons> causes{};  // by OutReason; it works if there are none
     Time since, down;
+    [[nodiscard]] std::optional<OutReason> out() const {
+      for (std::size_t reason = 0; reason < kOutReasons; ++reason)
+        if (causes[reason] > 0) return static_cast<OutReason>(reason);
+      return std::nullopt;
+    }
   };
   /// GPUs that are taken out of service one by one, as jobs leave them.
   struct Draining {
@@ -153,15 +159,17 @@ class Outages {
   void begin_to_drain(std::uint32_t component);
   [[nodiscard]] std::vector<bool> end_draining(std::uint32_t component);
   void repair(Component& component);
+  [[nodiscard]] OutReason reason_of(std::uint32_t component) const;
   void add_cause(GpuId gpu, std::uint32_t component);
-  [[nodiscard]] bool goes_out(GpuId gpu);
+  [[nodiscard]] bool goes_out(GpuId gpu, OutReason reason);
   void tell_out_of_service();
-  void remove_cause(GpuId gpu);
+  void remove_cause(GpuId gpu, OutReason reason);
+  void count_cause(GpuId gpu, OutReason reason, int by);
   void put_into_service(std::uint32_t server);
   /// How many servers are to be in service.
   [[nodiscard]] std::int64_t wanted() const;
   void keep_as_spare(std::uint32_t server, Role role);
-  void withhold(Draining& each);
+  void withhold(Draining& each, OutReason reason);
   void vacate(std::uint32_t server);
   void stay_in_service(std::uint32_t server);
   void keep_vacated();
@@ -230,11 +238,11 @@ class Outages {
   std::vector<Struck> struck_;
   std::vector<JobId> struck_by_plan_, on_gpu_;
   std::int64_t failures_ = 0;
-  std::int64_t out_ = 0, told_out_ = 0;  // GPUs out of service, and how many the observer knows
-  std::uint32_t first_lent_ = 0;         // component
-  std::size_t next_change_ = 0;          // of LoanSpec::changes
-  Time loans_begin_;                     // of the period that they belong to
-  std::int64_t without_start_ = 0;       // instants with outages since a job ran, or could be submitted or come back
+  OutOfService out_, told_out_;     // and those of which the observer knows
+  std::uint32_t first_lent_ = 0;    // component
+  std::size_t next_change_ = 0;     // of LoanSpec::changes
+  Time loans_begin_;                // of the period that they belong to
+  std::int64_t without_start_ = 0;  // instants with outages since a job ran, or could be submitted or come back
 };
 
 }  // namespace contend

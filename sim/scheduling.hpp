@@ -6,6 +6,8 @@
 #include "sim/ids.hpp"
 #include "sim/units.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -41,6 +43,19 @@ struct SlowGpus {
   std::int32_t times = 1'000;  ///< as long as the slower of computing and transfers takes, in thousandths
 };
 
+/// What keeps a GPU out of service: it has failed; it waits for a planned outage or is in one; its server isn't lent at
+/// the moment; its server is a spare, or is to become one. Of several the first in this order counts.
+enum class OutReason : std::uint8_t { failed, drained, not_lent, spare };
+inline constexpr std::size_t kOutReasons = 4;
+
+/// The GPUs that are out of service.
+struct OutOfService {
+  std::array<std::int64_t, kOutReasons> gpus{};  ///< by OutReason
+  [[nodiscard]] std::int64_t total() const { return gpus[0] + gpus[1] + gpus[2] + gpus[3]; }
+  [[nodiscard]] std::int64_t& of(OutReason reason) { return gpus[static_cast<std::size_t>(reason)]; }
+  bool operator==(const OutOfService&) const = default;
+};
+
 /// Receives every decision about jobs, e.g. to explain why one waited. It changes nothing.
 class DecisionObserver {
  public:
@@ -62,8 +77,8 @@ class DecisionObserver {
   /// A job that may take steps against slow components (sim/failure_spec.hpp, Mitigation) takes so many thousandths of
   /// its time from now on, with the steps that it has taken. Called again when that may have changed.
   virtual void mitigated(Time /*now*/, JobId /*job*/, std::int32_t /*pace*/) {}
-  /// So many GPUs are out of service from now on.
-  virtual void out_of_service(Time /*now*/, std::int64_t /*gpus*/) {}
+  /// These GPUs are out of service from now on.
+  virtual void out_of_service(Time /*now*/, const OutOfService& /*gpus*/) {}
   /// The job left its GPUs: it is done, or an attempt failed and it will queue again.
   virtual void ended(Time now, JobId job, bool is_done) = 0;
   /// The cluster can never run the job.

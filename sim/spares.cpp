@@ -16,7 +16,7 @@ void Outages::withhold_spares() {
   const std::uint32_t first_cold = servers - static_cast<std::uint32_t>(spec_.cold_spares);
   for (std::uint32_t s = first_cold - static_cast<std::uint32_t>(spec_.spares); s < servers; ++s) {
     vacate(s);
-    withhold(vacating_.back());
+    withhold(vacating_.back(), OutReason::spare);
     keep_as_spare(s, s < first_cold ? Role::hot : Role::cold);
   }
   vacating_.clear();
@@ -46,7 +46,7 @@ void Outages::stay_in_service(std::uint32_t server) {
   const Draining was = std::move(*at);
   vacating_.erase(at);
   for (std::size_t i = 0; i < was.withheld.size(); ++i)
-    if (was.withheld[i]) remove_cause(GpuId{was.first + i});
+    if (was.withheld[i]) remove_cause(GpuId{was.first + i}, OutReason::spare);
   admission_.room_has_grown();
 }
 
@@ -130,7 +130,8 @@ void Outages::on_started(std::uint32_t server) {
 void Outages::put_into_service(std::uint32_t server) {
   servers_[server].role = Role::active;
   const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
-  for (std::uint32_t g = server * per_server; g < (server + 1) * per_server; ++g) remove_cause(GpuId{g});
+  for (std::uint32_t g = server * per_server; g < (server + 1) * per_server; ++g)
+    remove_cause(GpuId{g}, OutReason::spare);
   admission_.room_has_grown();
 }
 

@@ -82,11 +82,39 @@ TEST_CASE("the story counts what a job's steps leave of its slowness, what is ou
              "failures: {events: down.csv, retries: 0, detection: 30s}\n");
   const Outcome story = here.contend("explain two.yaml b");
   REQUIRE_MESSAGE(story.code == 0, story.err);
-  CHECK(contains(story.out, "up to 8 GPUs out of service: failed, drained, not lent, or kept as spares"));
+  CHECK(contains(story.out, "up to 8 GPUs out of service: 8 drained for a planned outage"));
   CHECK(contains(story.out,
                  "630 s  ends for good: failures interrupted it 1 time, and failures.retries lets it start "
                  "again 0 times"));
   CHECK(contains(here.contend("explain two.yaml b --json").out, "\"out_of_service_gpus\": 8"));
+}
+
+TEST_CASE("the story says what keeps GPUs out of service, who started meanwhile, and when a failure was noticed") {
+  // Three servers of a GPU, the last of them a spare. Server 0 fails at 60 s, and a comes back when that is noticed at
+  // 90 s and diagnosed at 100 s; the spare has taken its place at 60 s. small starts on it before a is back.
+  Workplace here;
+  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s\na,0,2,100\nsmall,70,1,50\n");
+  here.write("down.csv", "component,down_s,up_s\nserver0,60,500\n");
+  here.write("s.yaml",
+             "schema_version: 1\nname: s\ncluster: {servers: 3, gpus_per_server: 1}\n"
+             "policies: {scheduling: fifo, placement: first-fit}\nworkload: {jobs: jobs.csv}\n"
+             "failures: {events: down.csv, spares: 1, detection: 30s, diagnosis: 10s, gang: release}\n");
+  const Outcome story = here.contend("explain s.yaml a");
+  REQUIRE_MESSAGE(story.code == 0, story.err);
+  CHECK_MESSAGE(contains(story.out, "60 s  interrupted: an outage on server 0, noticed 30 s later\n"), story.out);
+  CHECK_MESSAGE(
+      contains(story.out, "100 s  queues again, 40 s later: until then the failure is noticed and diagnosed\n"),
+      story.out);
+  CHECK_MESSAGE(contains(story.out, "1 GPU held by 1 job: small (1 GPU until 120 s)\n"), story.out);
+  CHECK_MESSAGE(contains(story.out, "up to 1 GPU out of service: 1 failed\n"), story.out);
+  const Outcome json = here.contend("explain s.yaml a --json");
+  CHECK_MESSAGE(contains(json.out, "\"queued_again_s\": 100"), json.out);
+  CHECK_MESSAGE(contains(json.out, "\"failed\": 1,"), json.out);
+
+  // While nothing has failed the spare is what is missing.
+  here.write("three.csv", "job_id,submit_s,gpus,duration_s\na,0,2,100\nb,10,1,50\n");
+  const Outcome other = here.contend("explain s.yaml b --set workload.jobs=three.csv");
+  CHECK_MESSAGE(contains(other.out, "up to 1 GPU out of service: 1 kept as spares\n"), other.out);
 }
 
 TEST_CASE("the story names the links of a job's servers that were down") {

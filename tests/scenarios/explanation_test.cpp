@@ -111,6 +111,8 @@ TEST_CASE("a strict queue, by hand") {
   const WaitInterval& second = heard.jobs[2].waits[1];
   CHECK(second.running == 1);
   CHECK(second.held_gpus == 2);
+  CHECK(second.started == 0);
+  CHECK(heard.jobs[3].waits[0].started == 0);  // b starts when that wait ends
   REQUIRE(second.holders.size() == 1);
   CHECK(second.holders[0].job == JobId{1u});
   CHECK(second.holders[0].since == Time::seconds(10));
@@ -127,6 +129,24 @@ TEST_CASE("a strict queue, by hand") {
   CHECK(run.to == Time::seconds(18));
   CHECK(run.end == JobAttempt::End::ended);
   CHECK(run.servers == std::vector<std::pair<ServerId, int>>{{ServerId{0u}, 2}, {ServerId{1u}, 2}});
+}
+
+TEST_CASE("jobs that start while another waits hold it up, too, each by its GPU time in the wait") {
+  // Two GPUs. a has one until 10, and c, which may pass b, has the other from 2 to 22. b needs both.
+  const Scenario scenario =
+      parsed("cluster: {servers: 1, gpus_per_server: 2}\npolicies: {scheduling: fifo, placement: first-fit}\n");
+  const Listened heard = listen(scenario, timed_workload({{"a", 0, 1, 10}, {"b", 1, 2, 5}, {"c", 2, 1, 20}}));
+  CHECK(story(heard.jobs[1]) == "1-22 no_gpus");
+  const WaitInterval& wait = heard.jobs[1].waits[0];
+  CHECK(wait.running == 1);
+  CHECK(wait.held_gpus == 1);
+  CHECK(wait.started == 1);
+  REQUIRE(wait.holders.size() == 2);
+  CHECK(wait.holders[0].job == JobId{2u});
+  CHECK(wait.holders[0].since == Time::seconds(2));
+  CHECK(wait.holders[0].until == Time::seconds(22));
+  CHECK(wait.holders[1].job == JobId{0u});
+  CHECK(wait.holders[1].until == Time::seconds(10));
 }
 
 TEST_CASE("a queue by fair shares, by hand") {

@@ -161,7 +161,7 @@ TEST_CASE("the cause of an interruption: who noticed it first, and after how lon
     return causes(cluster);
   };
   const std::string gpu = "10 s, job 0: an outage on GPU 0 of server 0";
-  CHECK(lines({outage_s(10, 20, 0, 1)}) == CauseLines{gpu});
+  CHECK(lines({outage_s(10, 20, 0, 1)}) == CauseLines{gpu + ", noticed 7 s later"});
   CHECK(lines({outage_s(10, 20, 0, 1, FoundBy::exit_code)}) == CauseLines{gpu + ", found 3 s later by its exit code"});
   // The last heartbeat came at 8 s; those of 12, 16 and 20 s are missed.
   CHECK(lines({outage_s(10, 20, 0, 1, FoundBy::heartbeat)}) ==
