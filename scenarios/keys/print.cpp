@@ -20,8 +20,7 @@ bool is_displaced(const ScenarioKey& key, const Scenario& scenario) {
 }  // namespace
 
 void visit_paths(Scenario& scenario, const PathVisitor& visit) {
-  for (const ScenarioKey& key : scenario_keys())
-    key.io->visit_paths(scenario, visit);
+  for (const ScenarioKey& key : scenario_keys()) key.io->visit_paths(scenario, visit);
 }
 
 std::string printed_value(const ScenarioKey& key, const Scenario& scenario) {

@@ -34,14 +34,14 @@ TEST_CASE("run --by prints figures of groups, and waits beside those that the tr
   CHECK_MESSAGE(run.err.empty(), run.err);
   // a is killed at 50, b runs 50-150, c 150-210. Vision: JCTs 50 and 150, waits 0 and 50, 100 + 200 GPU seconds.
   CHECK_MESSAGE(contains(run.out,
-                         "virtual cluster  jobs  finished  avg JCT [s]  median [s]  p95 [s]  max [s]  queueing [s]  "
-                         "waiting [s]  GPU time [h]\n"),
+                         "virtual cluster  jobs  finished  killed at limit  avg JCT [s]  median [s]  p95 [s]  max [s]  "
+                         "queueing [s]  waiting [s]  GPU time [h]\n"),
                 run.out);
-  CHECK_MESSAGE(contains(run.out,
-                         "\nvision              2         2       100.00      100.00   145.00   150.00         25.00   "
-                         "     25.00      "
-                         "0.083333\n"),
-                run.out);
+  CHECK_MESSAGE(
+      contains(run.out,
+               "\nvision              2         2                1       100.00      100.00   145.00   150.00  "
+               "       25.00        25.00      0.083333\n"),
+      run.out);
   CHECK_MESSAGE(contains(run.out, "\ntimeout       1         1"), run.out);
   CHECK_MESSAGE(contains(run.out,
                          "wait [s]: GPUs  jobs    mean  measured  median  measured    90 %  measured\n"
