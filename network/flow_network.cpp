@@ -22,7 +22,6 @@ namespace contend {
 namespace {
 
 constexpr double kAlmostNothing = 1e-6;  // bytes; the rest of a flow that is rerouted at the instant of its end
-constexpr double kNextLevel = 1e-6;      // weight of a flow beside one of the next higher priority
 
 std::vector<double> capacities_of(const Topology& topology) {
   std::vector<double> capacities;
@@ -382,8 +381,8 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     if (!transfer.route->open) return;
     transfer.flow = fluid_.start({.links = step.flow.links,
                                   .bytes = std::max(step.flow.bytes - transfer.sent, kAlmostNothing),
-                                  .weight = std::pow(kNextLevel, router_->level(transfer.job.value())),
-                                  .cap = step.flow.cap},
+                                  .cap = step.flow.cap,
+                                  .priority = router_->level(transfer.job.value())},
                                  now_);
     if (transfer_of_.size() <= transfer.flow.index()) transfer_of_.resize(transfer.flow.index() + 1);
     transfer_of_[transfer.flow.index()] = id;

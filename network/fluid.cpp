@@ -28,13 +28,14 @@ FluidNetwork::FluidNetwork(std::span<const double> capacities)
 FlowId FluidNetwork::start(const Start& start, Time now) {
   CONTEND_CHECK(start.bytes > 0 && std::isfinite(start.bytes), "a flow without bytes");
   advance(now);
-  const FlowId id = shares_.add(start.links, start.weight, start.cap * kPerNanosecond);
+  const FlowId id = shares_.add(start.links, start.weight, start.cap * kPerNanosecond, start.priority);
   if (flows_.size() <= id.index()) {
     flows_.resize(id.index() + 1);
     origins_.resize(id.index() + 1);
   }
   flows_[id.index()] = {.remaining = start.bytes, .rate = 0, .since = now, .active = true};
   origins_[id.index()] = {.bytes = start.bytes, .order = next_order_++};
+  started_.push_back(id);
   ++active_;
   stale_ = true;
   return id;
@@ -106,6 +107,11 @@ void FluidNetwork::solve() {
     if (observer_ != nullptr) observer_->rate_changed(id, now_, flows_[id.index()].rate);
     schedule(id);
   }
+  if (observer_ != nullptr) {
+    for (const FlowId id : started_)
+      if (flows_[id.index()].active && flows_[id.index()].rate == 0) observer_->rate_changed(id, now_, 0);
+  }
+  started_.clear();
   if (observer_ != nullptr) observer_->solved(now_);
 }
 

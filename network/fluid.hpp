@@ -1,5 +1,6 @@
 #pragma once
-// FluidNetwork moves flows as fluids: each flow sends at its weighted max-min fair rate over the links it crosses.
+// FluidNetwork moves flows as fluids: each flow sends at its weighted max-min fair rate over the links it crosses, in
+// what flows of higher priority leave of them.
 // Rates are recomputed whenever a flow starts or ends or a link changes. The clock is in whole nanoseconds; completions
 // are rounded up.
 
@@ -19,7 +20,7 @@ class FlowObserver {
   virtual ~FlowObserver() = default;
   /// The flow sent `bytes` at a constant rate between the two instants, and now changes its rate or leaves.
   virtual void sent(FlowId flow, Time from, Time to, double bytes) = 0;
-  /// From `now` on the flow sends at `rate` bytes per nanosecond.
+  /// From `now` on the flow sends at `rate` bytes per nanosecond. Also called for a flow that starts at rate 0.
   virtual void rate_changed(FlowId flow, Time now, double rate) = 0;
   /// All rates have been made fair after the changes of this instant.
   virtual void solved(Time /*now*/) {}
@@ -37,6 +38,7 @@ class FluidNetwork {
     double bytes = 0;                  ///< > 0
     double weight = 1;                 ///< > 0
     double cap = 0;                    ///< bound on its rate in bytes per second; 0: none (then it must cross a link)
+    int priority = 0;                  ///< >= 0; flows of priority 0 go first
   };
   /// Starts a flow that sends from `now` on. Its id may be that of an earlier flow that has ended.
   FlowId start(const Start& start, Time now);
@@ -94,6 +96,7 @@ class FluidNetwork {
   std::vector<Progress> flows_;
   std::vector<Origin> origins_;  // by flow
   EndTimes ends_;                // by flow
+  std::vector<FlowId> started_;  // since rates were computed
   std::vector<double> carried_;  // by flows that have left
   FlowObserver* observer_ = nullptr;
   std::size_t active_ = 0;

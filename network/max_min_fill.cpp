@@ -16,15 +16,13 @@ constexpr std::size_t kSlotsPerFlow = 8;
 constexpr std::size_t kFewestBetween = 32;
 constexpr std::size_t kMostCheckpoints = 16;
 
-// Where less than this part of a sum is left after subtractions, rounding may have taken too much of it.
-constexpr double kRemnant = 1e-6;
-
 }  // namespace
 
 void MaxMinFill::begin(std::vector<double> capacities) {
   capacities_ = std::move(capacities);
   slot_of_link_.assign(capacities_.size(), kNone);
   links_.clear();
+  most_open_.clear();
   hops_.clear();
   paths_.clear();
   stopped_at_.clear();
@@ -41,6 +39,7 @@ std::uint32_t MaxMinFill::slot_of(std::uint32_t link) {
   if (slot == kNone) {
     slot = static_cast<std::uint32_t>(links_.size());
     links_.push_back(link);
+    most_open_.push_back(0);
     for (std::size_t i = 0; i < kept_; ++i) checkpoints_[i].slots.push_back({capacities_[link], 0, 0});
   }
   return slot;
@@ -74,11 +73,12 @@ void MaxMinFill::add(std::uint32_t flow, std::span<const LinkShare> links, doubl
       Slot& slot = checkpoints_[i].slots[hops_[h].slot];
       slot.open_per_level += hops_[h].per_level;
       ++slot.open;
+      if (i == 0) most_open_[hops_[h].slot] = std::max(most_open_[hops_[h].slot], slot.open_per_level);
     }
   }
 }
 
-void MaxMinFill::remove(std::uint32_t flow) {
+void MaxMinFill::remove(std::uint32_t flow, const FlowsOnLinks& flows) {
   Path& path = paths_[flow];
   CONTEND_DCHECK(path.alive, "removed a flow that is not there");
   ++changes_;
@@ -87,10 +87,16 @@ void MaxMinFill::remove(std::uint32_t flow) {
   if (stopped_at_[flow] != kNone) {
     while (checkpoints_[kept_ - 1].stopped > stopped_at_[flow]) --kept_;
   }
-  for (std::size_t i = 0; i < kept_; ++i) {
+  stopped_at_[flow] = kNone;
+  // The first checkpoint comes last: it has the largest sums.
+  for (std::size_t i = kept_; i-- > 0;) {
     for (std::uint32_t h = path.first; h < path.first + path.hops; ++h) {
-      Slot& slot = checkpoints_[i].slots[hops_[h].slot];
+      const std::uint32_t s = hops_[h].slot;
+      Slot& slot = checkpoints_[i].slots[s];
       slot.open_per_level = --slot.open == 0 ? 0 : slot.open_per_level - hops_[h].per_level;
+      if (slot.open == 0 || slot.open_per_level >= kRemnant * most_open_[s]) continue;
+      sum_up(slot, links_[s], checkpoints_[i].stopped, flows[links_[s]]);
+      if (i == 0) most_open_[s] = slot.open_per_level;
     }
   }
 }
@@ -102,7 +108,9 @@ void MaxMinFill::resume() {
   const auto slots = static_cast<std::uint32_t>(slots_.size());
   heap_.clear();
   for (std::uint32_t s = 0; s < slots; ++s) {
-    if (slots_[s].open > 0) heap_.push_back({std::max(from.water, slots_[s].room / slots_[s].open_per_level), s});
+    const Slot& slot = slots_[s];
+    if (slot.open == 0) continue;
+    heap_.push_back({is_worn(slot, s) ? from.water : std::max(from.water, slot.room / slot.open_per_level), s});
   }
   const auto loosen = [&](std::uint32_t flow) {
     stopped_at_[flow] = kNone;
@@ -130,22 +138,24 @@ void MaxMinFill::stop(std::uint32_t flow, std::uint32_t bottleneck, double level
   }
 }
 
-/// Computes the sums of a link anew if most of what they began with has been subtracted.
-void MaxMinFill::refresh(std::uint32_t s, const std::vector<FlowOnLink>& flows) {
-  Slot& slot = slots_[s];
-  const double capacity = capacities_[links_[s]];
-  if (slot.room > kRemnant * capacity && slot.open_per_level > kRemnant * checkpoints_.front().slots[s].open_per_level)
-    return;
-  slot.room = capacity;
+/// Computes the sums of a link from its flows, of which those have stopped that were among the first `stopped`.
+void MaxMinFill::sum_up(Slot& slot, std::uint32_t link, std::size_t stopped,
+                        const std::vector<FlowOnLink>& flows) const {
+  slot.room = capacities_[link];
   slot.open_per_level = 0;
   for (const FlowOnLink& each : flows) {
     const std::uint32_t at = stopped_at_[each.flow];
-    if (at == kNone) {
-      slot.open_per_level += each.per_level;
-    } else {
+    if (at < stopped) {
       slot.room -= each.per_level * stops_[at].level;
+    } else {
+      slot.open_per_level += each.per_level;
     }
   }
+}
+
+/// True if most of what the sums of a link began with has been subtracted.
+bool MaxMinFill::is_worn(const Slot& slot, std::uint32_t s) const {
+  return slot.room <= kRemnant * capacities_[links_[s]] || slot.open_per_level <= kRemnant * most_open_[s];
 }
 
 void MaxMinFill::keep_checkpoint(double water) {
@@ -166,7 +176,7 @@ std::span<const MaxMinFill::Stop> MaxMinFill::fill(const FlowsOnLinks& flows) {
   double water = checkpoints_[kept_ - 1].water;
   const auto slots = static_cast<std::uint32_t>(slots_.size());
   while (stops_.size() < alive_) {
-    CONTEND_DCHECK(!heap_.empty(), "a flow has neither a cap nor a link");
+    CONTEND_CHECK(!heap_.empty(), "a flow has neither a cap nor a link");
     std::pop_heap(heap_.begin(), heap_.end(), Later{});
     const Place next = heap_.back();
     heap_.pop_back();
@@ -176,10 +186,10 @@ std::span<const MaxMinFill::Stop> MaxMinFill::fill(const FlowsOnLinks& flows) {
       water = std::max(water, next.level);
       stop(flow, kByCap, next.level);
     } else {
-      const Slot& slot = slots_[next.item];
+      Slot& slot = slots_[next.item];
       if (slot.open == 0) continue;
       const std::uint32_t link = links_[next.item];
-      refresh(next.item, flows[link]);
+      if (is_worn(slot, next.item)) sum_up(slot, link, stops_.size(), flows[link]);
       // Flows that have stopped elsewhere leave more capacity to the others, so the link fills at a higher level.
       const double level = std::max(water, slot.room / slot.open_per_level);
       if (level > next.level * (1 + kSameWater)) {

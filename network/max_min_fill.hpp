@@ -5,7 +5,7 @@
 // Filling raises the levels of all flows like water. Whatever has stopped below the level of a flow that leaves stopped
 // there without regard to that flow, and so does everything below the level at which a new flow fills one of its links.
 // The state of all links is kept at some levels on the way, and filling resumes from the highest that still holds. This
-// suits changes that move many levels; `MaxMinRates` decides which changes do.
+// suits changes that move many levels; `MaxMinSweep` decides which changes do.
 
 #include "network/routing.hpp"
 
@@ -29,6 +29,9 @@ using FlowsOnLinks = std::vector<std::vector<FlowOnLink>>;  ///< by link
 class MaxMinFill {
  public:
   static constexpr std::uint32_t kByCap = UINT32_MAX;
+  /// Where less than this part of a sum is left after subtractions, rounding may have taken too much of it, and the sum
+  /// is computed again: with 1e-4, a thousand of them leave at least nine digits.
+  static constexpr double kRemnant = 1e-4;
 
   /// The level at which a flow has stopped.
   struct Stop {
@@ -41,7 +44,8 @@ class MaxMinFill {
   void begin(std::vector<double> capacities);
   /// Adds a flow; a cap level of infinity is none.
   void add(std::uint32_t flow, std::span<const LinkShare> links, double weight, double cap_level);
-  void remove(std::uint32_t flow);
+  /// `flows` has the flows that were added and not removed, without this one.
+  void remove(std::uint32_t flow, const FlowsOnLinks& flows);
   /// Fills up, and returns the flows that stopped since filling was resumed, in order of their levels. `flows` has the
   /// flows that were added and not removed. The span is valid until the next call of a non-const member.
   std::span<const Stop> fill(const FlowsOnLinks& flows);
@@ -91,12 +95,14 @@ class MaxMinFill {
   [[nodiscard]] bool holds(const Checkpoint& state, const Path& path) const;
   void keep_checkpoint(double water);
   void resume();
-  void refresh(std::uint32_t slot, const std::vector<FlowOnLink>& flows);
+  void sum_up(Slot& slot, std::uint32_t link, std::size_t stopped, const std::vector<FlowOnLink>& flows) const;
+  [[nodiscard]] bool is_worn(const Slot& slot, std::uint32_t s) const;
   void stop(std::uint32_t flow, std::uint32_t bottleneck, double level);
 
   std::vector<double> capacities_;
   std::vector<std::uint32_t> slot_of_link_;
   std::vector<std::uint32_t> links_;  // by slot
+  std::vector<double> most_open_;     // by slot: the largest Slot::open_per_level that the present one comes from
   std::vector<Hop> hops_;
   std::vector<Path> paths_;                // by flow
   std::vector<std::uint32_t> stopped_at_;  // by flow: its index among the stops; kNone: it has not stopped

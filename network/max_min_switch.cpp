@@ -1,6 +1,6 @@
-// Defines how MaxMinRates (network/max_min_rates.hpp) changes between sweeping and filling.
+// Defines how MaxMinSweep (network/max_min_sweep.hpp) changes between sweeping and filling.
 
-#include "network/max_min_rates.hpp"
+#include "network/max_min_sweep.hpp"
 
 #include <algorithm>
 
@@ -16,12 +16,12 @@ constexpr std::uint64_t kChange = 4;        // changing from one way to the othe
 
 }  // namespace
 
-bool MaxMinRates::most_are_new() const {
-  return may_fill() && 2 * new_.size() > levels_.size() - free_.size();
+bool MaxMinSweep::most_are_new() const {
+  return may_fill() && 2 * new_.size() > alive_;
 }
 
 // Either way counts what the other would have saved, and gives way to it once that exceeds what the change costs.
-void MaxMinRates::weigh_sweep(std::uint64_t links_seen) {
+void MaxMinSweep::weigh_sweep(std::uint64_t links_seen) {
   const std::uint64_t swept = kSweepStep * (hops_moved_ + links_seen);
   const std::uint64_t filled = (hops_ + kFillLink * links_.size()) / 2;  // half of all flows on average
   regret_ = may_fill() && swept > filled ? regret_ + (swept - filled) : regret_ / 2;
@@ -30,8 +30,8 @@ void MaxMinRates::weigh_sweep(std::uint64_t links_seen) {
   begin_fill();
 }
 
-void MaxMinRates::weigh_fill() {
-  const std::size_t flows = std::max<std::size_t>(1, levels_.size() - free_.size());
+void MaxMinSweep::weigh_fill() {
+  const std::size_t flows = std::max<std::size_t>(1, alive_);
   const std::size_t hops = hops_ / flows;
   const std::uint64_t filled = stops_ * hops + kFillLink * fill_->links_seen();
   const std::uint64_t swept = kSweepStep * changed_.size() * (2 * hops + kLinksPerMove);
@@ -40,7 +40,7 @@ void MaxMinRates::weigh_fill() {
   end_fill();
 }
 
-void MaxMinRates::abandon_sweep() {
+void MaxMinSweep::abandon_sweep() {
   for (const Place& place : heap_) {
     if (place.item < links_.size()) links_[place.item].waiting = false;
   }
@@ -48,7 +48,7 @@ void MaxMinRates::abandon_sweep() {
   waiting_links_ = 0;
 }
 
-void MaxMinRates::begin_fill() {
+void MaxMinSweep::begin_fill() {
   if (fill_ == nullptr) fill_ = std::make_unique<MaxMinFill>();
   std::vector<double> capacities(links_.size());
   for (std::uint32_t l = 0; l < links_.size(); ++l) capacities[l] = capacity(LinkId{l});
@@ -60,7 +60,7 @@ void MaxMinRates::begin_fill() {
   fill_is_old_ = false;
 }
 
-void MaxMinRates::fill() {
+void MaxMinSweep::fill() {
   for (const std::uint32_t l : dirty_) links_[l].dirty = false;
   dirty_.clear();
   new_.clear();
@@ -82,7 +82,7 @@ void MaxMinRates::fill() {
 }
 
 // The sums of links are not kept while filling, so the sweeps that follow compute them anew.
-void MaxMinRates::end_fill() {
+void MaxMinSweep::end_fill() {
   filling_ = false;
   regret_ = 0;
   for (LinkState& link : links_) {

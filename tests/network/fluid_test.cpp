@@ -3,6 +3,8 @@
 #include "tests/near.hpp"
 #include "tests/network/random_flows.hpp"
 
+#include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -55,6 +57,30 @@ TEST_CASE("the remaining flows get the rate of a flow that ends") {
   CHECK(network.next_end().ns() == 130);
   CHECK(network.carried(LinkId{0U}, Time::nanoseconds(110)) == near(110));
   CHECK(finish(network) == std::vector{a});
+}
+
+TEST_CASE("a flow of lower priority waits for the others, and its observer knows") {
+  class Watch final : public FlowObserver {
+   public:
+    void sent(FlowId, Time, Time, double) override {}
+    void rate_changed(FlowId flow, Time now, double rate) override { changes.emplace_back(flow, now.ns(), rate); }
+    std::vector<std::tuple<FlowId, std::int64_t, double>> changes;
+  } watch;
+  FluidNetwork network{std::vector<double>{1e9}};
+  network.observe(&watch);
+  const FlowId first = network.start({.links = kFirst, .bytes = 100}, Time{});
+  const FlowId last = network.start({.links = kFirst, .bytes = 20, .weight = 1024, .priority = 2}, Time{});
+  const FlowId second = network.start({.links = kFirst, .bytes = 50, .weight = 0.5, .priority = 1}, Time{});
+  CHECK(network.next_end().ns() == 100);
+  CHECK(network.remaining(second, Time::nanoseconds(60)) == 50);
+  CHECK(finish(network) == std::vector{first});
+  CHECK(network.next_end().ns() == 150);
+  CHECK(finish(network) == std::vector{second});
+  CHECK(network.next_end().ns() == 170);
+  CHECK(finish(network) == std::vector{last});
+  using Change = std::tuple<FlowId, std::int64_t, double>;
+  CHECK(watch.changes == std::vector{Change{first, 0, 1}, Change{last, 0, 0}, Change{second, 0, 0},
+                                     Change{second, 100, 1}, Change{last, 150, 1}});
 }
 
 TEST_CASE("a link that fails stalls its flows; when it comes back they go on") {

@@ -3,28 +3,31 @@
 #include "tests/near.hpp"
 #include "tests/network/random_flows.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 using namespace contend;
 using namespace contend::test;
 
 namespace {
 
-FlowDemand over(const std::vector<std::uint32_t>& links, double weight = 1, double cap = 0) {
-  FlowDemand flow;
+FlowDemand over(const std::vector<std::uint32_t>& links, double weight = 1, double cap = 0, int priority = 0) {
+  FlowDemand flow{.links = {}, .weight = weight, .cap = cap, .priority = priority};
   for (const std::uint32_t l : links) flow.links.push_back({LinkId{l}, 1});
-  flow.weight = weight;
-  flow.cap = cap;
   return flow;
 }
 
 std::vector<double> incrementally(const std::vector<double>& capacities, const std::vector<FlowDemand>& flows) {
   MaxMinRates shares{capacities};
   std::vector<FlowId> ids;
-  for (const FlowDemand& flow : flows) ids.push_back(shares.add(flow.links, flow.weight, flow.cap));
+  for (const FlowDemand& flow : flows) ids.push_back(shares.add(flow.links, flow.weight, flow.cap, flow.priority));
   shares.solve();
   std::vector<double> rates;
   for (const FlowId id : ids) rates.push_back(shares.rate(id));
@@ -33,13 +36,94 @@ std::vector<double> incrementally(const std::vector<double>& capacities, const s
 
 void check_rates(const std::vector<double>& capacities, const std::vector<FlowDemand>& flows,
                  const std::vector<double>& expected) {
-  const auto filled = max_min_rates(capacities, flows);
+  const auto filled = max_min_rates({capacities, flows});
   const auto swept = incrementally(capacities, flows);
   for (std::size_t f = 0; f < flows.size(); ++f) {
     CHECK(filled[f] == near(expected[f]));
     CHECK(swept[f] == near(expected[f]));
   }
 }
+
+/// Flows that come, go and change their weights, beside what the rates must be.
+class ChangingSystem {
+ public:
+  ChangingSystem(const SystemShape& shape, RandomStream& random)
+      : shape_{shape}, random_{random}, system_{random_capacities(shape, random), {}}, rates_{system_.capacities} {}
+
+  void change() {
+    const double what = random_.uniform();
+    if (std::ssize(ids_) < shape_.flows / 4 || (std::ssize(ids_) < shape_.flows && what < 0.5)) {
+      add(random_flow(shape_, random_));
+    } else if (what < 0.8) {
+      remove();
+    } else if (what < 0.97) {
+      FlowDemand flow = remove();
+      flow.weight = random_flow(shape_, random_).weight;
+      add(std::move(flow));
+    } else {
+      const auto link = static_cast<std::size_t>(random_.uniform_integer(0, shape_.links - 1));
+      system_.capacities[link] = random_capacities(shape_, random_)[link];
+      rates_.set_capacity(LinkId{link}, system_.capacities[link]);
+    }
+  }
+
+  /// Solves and says what is wrong with the rates, if anything is.
+  std::string fault() {
+    rates_.solve();
+    std::vector<double> rates;
+    for (const FlowId id : ids_) rates.push_back(rates_.rate(id));
+    if (std::string fault = max_min_fault(system_, rates); !fault.empty()) return fault;
+    const std::vector<double> right = max_min_rates(system_);
+    std::vector<double> doubt;  // how far the rates are off that capacities with the thirteenth digit changed have
+    for (std::size_t f = 0; f < rates.size(); ++f) {
+      if (rates[f] == near(right[f], 1e-9)) continue;
+      if (doubt.empty()) doubt = doubt_of(right);
+      ++doubtful_;
+      if (std::abs(rates[f] - right[f]) > doubt[f])
+        return fmt::format("flow {} has {} instead of {} +- {}", f, rates[f], right[f], doubt[f]);
+    }
+    compared_ += rates.size();
+    return {};
+  }
+  /// Rates that were compared, and those of them that rounding of the capacities moves by more than 1e-9.
+  [[nodiscard]] std::size_t compared() const { return compared_; }
+  [[nodiscard]] std::size_t doubtful() const { return doubtful_; }
+  [[nodiscard]] MaxMinRates::Work work() const { return rates_.work(); }
+
+ private:
+  void add(FlowDemand flow) {
+    ids_.push_back(rates_.add(flow.links, flow.weight, flow.cap, flow.priority));
+    system_.flows.push_back(std::move(flow));
+  }
+  FlowDemand remove() {
+    const std::ptrdiff_t gone = random_.uniform_integer(0, std::ssize(ids_) - 1);
+    FlowDemand flow = std::move(system_.flows[static_cast<std::size_t>(gone)]);
+    rates_.remove(ids_[static_cast<std::size_t>(gone)]);
+    ids_.erase(ids_.begin() + gone);
+    system_.flows.erase(system_.flows.begin() + gone);
+    return flow;
+  }
+  [[nodiscard]] std::vector<double> doubt_of(const std::vector<double>& right) const {
+    constexpr double kDigit = 1e-13, kMore = 10;
+    std::vector<double> doubt(right.size(), 0);
+    RandomStream random{1, "doubt"};
+    for (int i = 0; i < 5; ++i) {
+      FlowSystem near_by = system_;
+      for (double& capacity : near_by.capacities) capacity *= 1 + random.uniform(-kDigit, kDigit);
+      const std::vector<double> other = max_min_rates(near_by);
+      for (std::size_t f = 0; f < right.size(); ++f)
+        doubt[f] = std::max(doubt[f], kMore * std::abs(other[f] - right[f]));
+    }
+    return doubt;
+  }
+
+  SystemShape shape_;
+  RandomStream& random_;
+  FlowSystem system_;
+  MaxMinRates rates_;
+  std::vector<FlowId> ids_;
+  std::size_t compared_ = 0, doubtful_ = 0;
+};
 
 }  // namespace
 
@@ -61,13 +145,58 @@ TEST_CASE("hand-worked max-min shares") {
   check_rates({}, {over({}, 1, 5)}, {5});
 }
 
+TEST_CASE("hand-worked shares by priority") {
+  // The first takes what it wants of 10, its cap of 4; two of priority 1 share the other 6; priority 2 gets nothing.
+  check_rates({10}, {over({0}, 1, 4), over({0}, 1, 0, 1), over({0}, 2, 0, 1), over({0}, 1e6, 0, 2)}, {4, 2, 4, 0});
+  // Nothing of B is left for f1, however little f1 shares with f0 elsewhere; f2 takes what f0 leaves of A.
+  check_rates({10, 4}, {over({0, 1}), over({1}, 1, 0, 1), over({0}, 1, 0, 1)}, {4, 0, 6});
+  // Eight priorities: each takes half of what is left by its cap, whatever the weights.
+  std::vector<FlowDemand> flows;
+  std::vector<double> expected;
+  for (int p = 0; p < 8; ++p) {
+    expected.push_back(std::ldexp(128.0, -p - 1));
+    flows.push_back(over({0}, 1e-3, p < 7 ? expected.back() : 0, p));
+  }
+  expected.back() = 1;  // the last has no cap
+  check_rates({128}, flows, expected);
+}
+
+TEST_CASE("property: priorities, weights and shares over decades give the rates of filling from empty") {
+  RandomStream random{17, "decades"};
+  std::size_t compared = 0, doubtful = 0, solves = 0, fills = 0;
+  for (int i = 0; i < effort(120); ++i) {
+    SystemShape shape;
+    shape.links = static_cast<int>(random.uniform_integer(20, 60));
+    shape.flows = static_cast<int>(random.uniform_integer(20, 80));
+    shape.ties = random.uniform() < 0.2;
+    shape.priorities = random.uniform() < 0.3 ? 1 : static_cast<int>(random.uniform_integer(2, 8));
+    shape.share_decades = random.uniform() < 0.7 ? 12 : 0;
+    shape.weight_decades = random.uniform() < 0.7 ? 6 : 0;
+    ChangingSystem system{shape, random};
+    for (int step = 0; step < 60; ++step) {
+      for (std::int64_t changes = random.uniform_integer(1, step == 0 ? shape.flows : 4); changes > 0; --changes)
+        system.change();
+      const std::string fault = system.fault();
+      REQUIRE_MESSAGE(fault.empty(), "system ", i, ", step ", step, ": ", fault);
+    }
+    compared += system.compared();
+    doubtful += system.doubtful();
+    solves += system.work().solves;
+    fills += system.work().fills;
+  }
+  CHECK(compared > effort(std::size_t{120}) * 500);
+  CHECK(doubtful < compared / 1000);
+  CHECK(fills > solves / 30);
+  CHECK(fills < solves / 2);
+}
+
 TEST_CASE("progressive filling is max-min fair on 10,000 random systems, and solving at once agrees") {
   RandomStream random{7, "kkt"};
   for (int i = 0; i < effort(10'000); ++i) {
     const SystemShape shape = random_shape(random);
     FlowSystem system{random_capacities(shape, random), {}};
     for (int f = 0; f < shape.flows; ++f) system.flows.push_back(random_flow(shape, random));
-    const auto filled = max_min_rates(system.capacities, system.flows);
+    const auto filled = max_min_rates(system);
     REQUIRE_MESSAGE(max_min_fault(system, filled).empty(), "system ", i, ": ", max_min_fault(system, filled));
     const auto swept = incrementally(system.capacities, system.flows);
     REQUIRE_MESSAGE(max_min_fault(system, swept).empty(), "system ", i, ": ", max_min_fault(system, swept));
@@ -115,7 +244,7 @@ TEST_CASE("after any changes the incremental rates are those of filling from emp
       known.resize(1000, -1);
       for (const FlowId id : changed) known[id.index()] = shares.rate(id);
       from_scratch.solve_all();
-      const auto expected = max_min_rates(system.capacities, system.flows);
+      const auto expected = max_min_rates(system);
       for (std::size_t f = 0; f < ids.size(); ++f) {
         REQUIRE(shares.rate(ids[f]) == near(expected[f], 1e-9));
         REQUIRE(from_scratch.rate(ids[f]) == near(expected[f], 1e-9));
@@ -190,7 +319,7 @@ TEST_CASE("of the links that a flow has alone only the tightest counts, whicheve
     }
     if (draw(3) == 0) continue;  // several changes at one time
     shares.solve();
-    const std::vector<double> expected = max_min_rates(capacities, flows);
+    const std::vector<double> expected = max_min_rates({capacities, flows});
     for (std::size_t f = 0; f < flows.size(); ++f) {
       REQUIRE(shares.rate(ids[f]) == near(expected[f], 1e-9));
       const LinkId bottleneck = shares.bottleneck(ids[f]);

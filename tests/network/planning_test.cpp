@@ -150,7 +150,7 @@ TEST_CASE("in a run, bytes of the more intense job go first where there are leve
   CHECK(difference(fair, run({}, false)) == "");
   CHECK(fair.jobs[0].finish.ns() > 2'100);
   const RunResult first = run({PlanningOrder::intensity, 2});
-  CHECK(first.jobs[0].finish.ns() <= 2'010);  // a lower level has a millionth beside it, and each end is rounded up
+  CHECK(first.jobs[0].finish.ns() <= 2'010);  // each end is rounded up
   CHECK(first.jobs[0].finish.ns() >= 2'000);
   // The other one has what is left: 100 of each 200 ns, until it has the network to itself.
   CHECK(first.jobs[1].finish.ns() > fair.jobs[1].finish.ns());
