@@ -3,6 +3,7 @@
 #include "network/collectives/collective_run.hpp"
 #include "network/delay_ledger.hpp"
 #include "network/fluid.hpp"
+#include "network/leap_recording.hpp"
 #include "network/link_claims.hpp"
 #include "network/link_ledger.hpp"
 #include "network/request_route.hpp"
@@ -194,7 +195,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
   }
   void save_state(JobId job, Time now, std::vector<std::uint64_t>& words) override {
     words.push_back(claims_.is_apart(job) ? claims_.version(job) : static_cast<std::uint64_t>(now.ns()));
-    words.push_back(recordings_[job.index()].number);
+    words.push_back(recordings_[job.index()].number());
   }
   void shift(TransferId, Time) override { CONTEND_CHECK(false, "a job that sends doesn't leap"); }
   void leap_usage(JobId job, const Usage& per_period, std::int64_t times, Time by) override {
@@ -205,9 +206,8 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
   }
 
   void save_totals(JobId job, Time now, Totals& totals) override {
-    Recording& recording = recordings_[job.index()];
-    recording.runs = true;
-    totals.counts.push_back(static_cast<std::int64_t>(recording.pieces.size()));
+    recordings_[job.index()].begin();
+    totals.counts.push_back(recordings_[job.index()].pieces());
     for (const LinkId link : claims_.links(job)) totals.counts.push_back(ledger_.busy(link, now).ns());
   }
 
@@ -225,19 +225,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
       ledger_.add_busy(link, Time::nanoseconds(now[i] - then[i]) * periods);
       ++i;
     }
-    Recording& recording = recordings_[job.index()];
-    const std::span<const Piece> pieces = std::span{recording.pieces}.subspan(
-        static_cast<std::size_t>(then[0]), static_cast<std::size_t>(now[0] - then[0]));
-    if (options_.link_interval == Time{}) {
-      for (const Piece& piece : pieces) piece.step->history.sent(piece.bytes, periods);
-    } else {  // into samples one after the other
-      for (std::int64_t p = 1; p <= periods; ++p) {
-        for (const Piece& piece : pieces)
-          piece.step->history.sent(piece.from + period * p, piece.to + period * p, piece.bytes, options_.link_interval);
-      }
-    }
-    for (const Piece& piece : pieces) fluid_.carry(piece.step->flow.links, piece.bytes * static_cast<double>(periods));
-    recording.pieces.clear();
+    recordings_[job.index()].leap(then[0], now[0], period, periods, options_.link_interval, fluid_);
   }
 
   void report(Time now, NetworkReport& report) override {
@@ -273,20 +261,6 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     bool is_active = false;
     Time stalled = Time::never();  // since when it has had no route to send on
     bool slow = false;             // true if other traffic slows the flow down
-  };
-
-  /// What a flow of a step sent at a constant rate.
-  struct Piece {
-    RequestRoute::Step* step = nullptr;
-    Time from, to;
-    double bytes = 0;
-  };
-
-  /// What the flows of a job sent lately, since the leaper has looked at it.
-  struct Recording {
-    bool runs = false;
-    std::uint64_t number = 0;  ///< how often it has been cut because it became long
-    std::vector<Piece> pieces;
   };
 
   TransferId take_slot() {
@@ -496,17 +470,11 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
 
   // FlowObserver
   void sent(FlowId flow, Time from, Time to, double bytes) override {
-    constexpr std::size_t kMostPieces = 1 << 14;
     const Transfer& transfer = transfer_with(flow);
     RequestRoute::Step& step = step_of(transfer);
     step.history.sent(from, to, bytes, options_.link_interval);
-    Recording& recording = recordings_[transfer.job.index()];
-    if (!recording.runs || !claims_.is_apart(transfer.job)) return;
-    if (recording.pieces.size() == kMostPieces) {
-      recording.pieces.clear();
-      ++recording.number;
-    }
-    recording.pieces.push_back({&step, from, to, bytes});
+    LeapRecording& recording = recordings_[transfer.job.index()];
+    if (recording.runs() && claims_.is_apart(transfer.job)) recording.add(step, from, to, bytes);
   }
   void rate_changed(FlowId flow, Time now, double rate) override {
     constexpr double kRounding = 1e-9;
@@ -546,7 +514,7 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
   std::vector<std::vector<TransferId>> on_server_;
   std::vector<UsageMeter> server_meter_, job_meter_;
   mutable std::vector<std::vector<std::unique_ptr<RequestRoute>>> routes_;  // by job
-  std::vector<Recording> recordings_;                                       // by job
+  std::vector<LeapRecording> recordings_;                                   // by job
   mutable LinkClaims claims_;
   LinkChanges changes_;
   std::vector<bool> is_down_;  // by link

@@ -1,6 +1,7 @@
 #include "network/link_ledger.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 
@@ -13,8 +14,10 @@ void FlowHistory::sent(Time from, Time to, double bytes, Time interval) {
   while (from < to) {
     const std::int64_t index = from.ns() / interval.ns();
     const Time end = std::min(to, (index + 1) * interval);
-    if (intervals_.empty() || intervals_.back().first != index) intervals_.emplace_back(index, 0.0);
-    intervals_.back().second += rate * static_cast<double>((end - from).ns());
+    if (intervals_.empty() || intervals_.back().first < index) intervals_.emplace_back(index, 0.0);
+    auto at = std::prev(intervals_.end());
+    if (at->first != index) at = std::ranges::lower_bound(intervals_, index, {}, [](const auto& i) { return i.first; });
+    at->second += rate * static_cast<double>((end - from).ns());
     from = end;
   }
 }

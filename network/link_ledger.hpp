@@ -17,7 +17,8 @@ namespace contend {
 /// The bytes that a flow sent, in total and by interval of the run.
 class FlowHistory {
  public:
-  /// Adds `bytes` sent at a constant rate between the two instants. If `interval` is 0, only the sum is kept.
+  /// Adds `bytes` sent at a constant rate between the two instants, not before what was added last; negative bytes take
+  /// back what was added. If `interval` is 0, only the sum is kept.
   void sent(Time from, Time to, double bytes, Time interval);
   /// Adds `bytes`, as often as that, to the sum only.
   void sent(double bytes, std::int64_t times) { bytes_ += bytes * static_cast<double>(times); }

@@ -62,9 +62,10 @@ code() { echo "^([^/]|/[^/])*$1"; }
 
 forbid "'using namespace' in a header" "$(code '\busing[[:space:]]+namespace\b')" "${headers[@]}"
 
-# The CPU back end of a calibration times kernels, and a policy in another process has a time limit; no simulation does.
+# The CPU back end of a calibration times kernels, a policy in another process has a time limit, and a pulse asks every
+# few milliseconds whether a run goes on; no simulation depends on clocks.
 mapfile -t files < <(pick "$(under "${deterministic[@]}").*\.(cpp|hpp)$" |
-                     grep -vxE 'calibration/cpu_backend\.cpp|policies/external/child\.[ch]pp')
+                     grep -vxE 'calibration/cpu_backend\.cpp|policies/external/child\.[ch]pp|sim/pulse\.hpp')
 clocks='(\bs?rand\(|random_device|std::mt19937|std::[a-z_]+_distribution\b|\btime\((NULL|nullptr|0|&)'
 clocks+='|(system|steady|high_resolution)_clock|gettimeofday|clock_gettime)'
 forbid "chance and clocks come from the run's own streams and calendar" "$(code "$clocks")" "${files[@]}"

@@ -35,7 +35,8 @@ void leap_checkpoints(const JobRun& run, std::int64_t before, std::int64_t each,
 }  // namespace
 
 void Leaper::after_instant() {
-  if (state_.options.leap) {
+  const bool goes_on = !pulse_.has_stopped();
+  if (state_.options.leap && goes_on) {
     consider_regrouping();
     if (seen_changes_ == state_.groups_changed) {
       for (const JobId job : state_.iterated) {
@@ -51,11 +52,13 @@ void Leaper::after_instant() {
         if (group.anchor != job) continue;
         group.iterations_since_anchor = 0;
         // Large groups are looked at less often, so that looks take a small share of the run time.
-        if (++group.anchor_iterations % group.stride == 0) look(group);
+        if (++group.anchor_iterations % group.stride != 0) continue;
+        look(group);
+        if (pulse_.stops(false)) break;
       }
     }
   }
-  if (state_.options.leap && seen_changes_ == state_.groups_changed) {
+  if (state_.options.leap && goes_on && seen_changes_ == state_.groups_changed) {
     for (const JobId job : state_.saved_now) {
       if (group_of_[job.index()] >= groups_.size()) continue;
       Group& group = groups_[group_of_[job.index()]];
@@ -66,10 +69,22 @@ void Leaper::after_instant() {
   state_.saved_now.clear();
 }
 
-Time Leaper::latest_landing() const {
-  Time latest;
-  for (const Group& group : groups_) latest = std::max(latest, group.ahead_until);
-  return latest;
+void Leaper::take_back() {
+  for (const Leap& leap : leaps_) {
+    if (leap.landing <= state_.clock) continue;
+    const std::int64_t ahead = (leap.landing - state_.clock).ns(), period = leap.period().ns();
+    add_periods(leap, -((ahead + period - 1) / period));
+  }
+  leaps_.clear();
+}
+
+void Leaper::remember(Leap leap) {
+  if (!state_.options.monitor && !state_.options.failure) return;  // nothing stops it
+  if (leaps_.size() >= most_leaps_) {
+    std::erase_if(leaps_, [this](const Leap& each) { return each.landing <= state_.clock; });
+    most_leaps_ = std::max(most_leaps_, 2 * leaps_.size());
+  }
+  leaps_.push_back(std::move(leap));
 }
 
 void Leaper::look(Group& group) {
@@ -77,9 +92,9 @@ void Leaper::look(Group& group) {
   if (!group.saved.empty() && now_of(group) == group.account.time) return;  // no time has passed
   write_state(group);
   if (!group.saved.empty() && words_ == group.saved) {
-    const Account now = take_account(group);
+    Account now = take_account(group);
     const std::int64_t periods = possible_periods(group, group.account, now, false);
-    if (periods > 0) leap(group, group.account, now, periods);
+    if (periods > 0) leap(group, std::move(group.account), std::move(now), periods);
     // After a leap, or if none is possible now, the same state is the most likely to recur next.
     group.account = take_account(group);
     group.looks = 0;
@@ -110,13 +125,13 @@ void Leaper::look_after_checkpoint(Group& group) {
   write_state(group);
   words_.push_back(static_cast<std::uint64_t>(live.next_save - run.completed));
   if (words_ == group.saved_after_checkpoint) {
-    const Account now = take_account(group);
-    const Account& then = group.account_after_checkpoint;
+    Account now = take_account(group);
+    Account& then = group.account_after_checkpoint;
     const std::int64_t periods = possible_periods(group, then, now, true);
     if (periods > 0) {
-      leap(group, then, now, periods);
       const SavedIteration each{now.jobs[0].completed - then.jobs[0].completed, now.time - then.time,
                                 now.jobs[0].overhead - then.jobs[0].overhead};
+      leap(group, std::move(then), std::move(now), periods);
       live.next_save += each.iteration * periods;
       live.interval = live.saved = {run.completed, group.ahead_until, run.overhead};
       live.saved_before = {run.completed - each.iteration, group.ahead_until - each.at, run.overhead - each.overhead};
@@ -445,43 +460,76 @@ std::int64_t Leaper::possible_periods(const Group& group, const Account& then, c
   return periods;
 }
 
-void Leaper::leap(Group& group, const Account& then, const Account& now, std::int64_t periods) {
-  const Time by = (now.time - then.time) * periods;
-  std::uint64_t skipped = 0;
-  for (std::size_t i = 0; i < group.cells.size(); ++i) {
-    Cell& cell = state_.at(group.cells[i]);
-    cell.busy_time += (now.busy[i] - then.busy[i]) * periods;
+/// The tasks, timers and transfers of a job in a period.
+std::int64_t Leaper::events_in_period(const JobRun& run, const JobAccount& then, const JobAccount& now) {
+  std::int64_t events = now.usage.transfers - then.usage.transfers;
+  const IterationPhases& phases = run.plan->phases;
+  for (const Plan::PlannedOp& op : run.plan->ops) {
+    if (op.op.kind != OpKind::compute && op.op.kind != OpKind::timer) continue;
+    for (std::size_t phase = 0; phase < phases.count(); ++phase) {
+      if (!op.op.is_in(phase)) continue;
+      events += (op.per_rank ? op.ranks : 1) *
+                (phases.left(phase, then.completed, run.iterations) - phases.left(phase, now.completed, run.iterations));
+    }
+  }
+  return events;
+}
+
+void Leaper::add_periods(JobId id, const JobAccount& a, const JobAccount& b, std::int64_t periods, Time by) {
+  JobRun& run = state_.run(id);
+  run.completed += (b.completed - a.completed) * periods;
+  run.remaining_service += (b.remaining_service - a.remaining_service) * periods;
+  run.compute += (b.compute - a.compute) * periods;
+  run.slowed += (b.slowed - a.slowed) * periods;
+  run.skipped += (b.skipped - a.skipped) * periods;
+  run.dropped += (b.dropped - a.dropped) * periods;
+  run.overhead += (b.overhead - a.overhead) * periods;
+  run.left_behind += (b.left_behind - a.left_behind) * periods;
+  run.communication_wait += (b.communication_wait - a.communication_wait) * periods;
+  run.server_transfers += (b.server_transfers - a.server_transfers) * periods;
+  run.live->waiting_since += by;
+  if (b.completed > a.completed) run.live->iterated += by;
+  for (Promise& promise : run.live->promises) promise.at += by;
+  if (!run.live->promises.empty()) run.next_promise += by;
+  run.key_is_stale = true;
+  state_.leapt_events += static_cast<std::uint64_t>(events_in_period(run, a, b) * periods);
+}
+
+void Leaper::add_periods(const Leap& leap, std::int64_t periods) {
+  const Time by = leap.period() * periods;
+  for (std::size_t i = 0; i < leap.cells.size(); ++i) {
+    Cell& cell = state_.at(leap.cells[i]);
+    cell.busy_time += (leap.now.busy[i] - leap.then.busy[i]) * periods;
     if (!cell.busy) continue;
     cell.started += by;
     cell.end += by;
     cell.pace.shift(by);
-    state_.calendar.reschedule(cell.event, cell.end);
   }
+  for (std::size_t i = 0; i < leap.jobs.size(); ++i) {
+    const JobAccount &a = leap.then.jobs[i], &b = leap.now.jobs[i];
+    add_periods(leap.jobs[i], a, b, periods, by);
+    if (!communicates(leap.jobs[i])) continue;
+    network_->leap_usage(leap.jobs[i], b.usage - a.usage, periods, by);
+    network_->leap_totals(leap.jobs[i], a.network, b.network, leap.period(), periods);
+  }
+  for (std::size_t i = 0; i < leap.servers.size(); ++i)
+    network_->leap_usage(leap.servers[i], leap.now.usage[i] - leap.then.usage[i], periods, by);
+}
+
+void Leaper::leap(Group& group, Account then, Account now, std::int64_t periods) {
+  Leap leap{group.jobs, group.cells, group.servers, std::move(then), std::move(now), {}};
+  const Time by = leap.period() * periods;
+  leap.landing = group.ahead_until = leap.now.time + by;
+  add_periods(leap, periods);
+  for (const CellId id : group.cells)
+    if (Cell& cell = state_.at(id); cell.busy) state_.calendar.reschedule(cell.event, cell.end);
   for (std::size_t i = 0; i < group.jobs.size(); ++i) {
     const JobId id = group.jobs[i];
     JobRun& run = state_.run(id);
-    const JobAccount& a = then.jobs[i];
-    const JobAccount& b = now.jobs[i];
-    run.completed += (b.completed - a.completed) * periods;
-    run.remaining_service += (b.remaining_service - a.remaining_service) * periods;
+    const JobAccount &a = leap.then.jobs[i], &b = leap.now.jobs[i];
     const Time communication = (b.remaining_communication - a.remaining_communication) * periods;
     run.live->remaining_communication += communication;
-    run.compute += (b.compute - a.compute) * periods;
-    run.slowed += (b.slowed - a.slowed) * periods;
-    run.skipped += (b.skipped - a.skipped) * periods;
-    run.dropped += (b.dropped - a.dropped) * periods;
-    run.overhead += (b.overhead - a.overhead) * periods;
-    run.left_behind += (b.left_behind - a.left_behind) * periods;
-    run.communication_wait += (b.communication_wait - a.communication_wait) * periods;
-    run.server_transfers += (b.server_transfers - a.server_transfers) * periods;
-    run.live->waiting_since += by;
-    if (b.completed > a.completed) {
-      run.live->iterated += by;
-      leap_checkpoints(run, b.completed, b.completed - a.completed, now.time - then.time);
-    }
-    for (Promise& promise : run.live->promises) promise.at += by;
-    if (!run.live->promises.empty()) run.next_promise += by;
-    run.key_is_stale = true;
+    if (b.completed > a.completed) leap_checkpoints(run, b.completed, b.completed - a.completed, leap.period());
     for (std::size_t c = 0; c < run.live->cells.size(); ++c) {
       const Time compute = (b.remaining_compute[c] - a.remaining_compute[c]) * periods;
       state_.occupant(run.live->cells[c], id).remaining_compute += compute;
@@ -499,31 +547,13 @@ void Leaper::leap(Group& group, const Account& then, const Account& now, std::in
       for (ChannelQueue::Entry& entry : channel.ready) entry.iteration += (b.completed - a.completed) * periods;
       for (ChannelQueue::Entry& entry : channel.committed) entry.iteration += (b.completed - a.completed) * periods;
     }
-    if (communicates(id)) {
-      for (const TransferId transfer : run.live->transfers) network_->shift(transfer, by);
-      network_->leap_usage(id, b.usage - a.usage, periods, by);
-      network_->leap_totals(id, a.network, b.network, now.time - then.time, periods);
-    }
-    std::int64_t events = b.usage.transfers - a.usage.transfers;
-    for (const Plan::PlannedOp& op : run.plan->ops) {
-      if (op.op.kind != OpKind::compute && op.op.kind != OpKind::timer) continue;
-      const IterationPhases& phases = run.plan->phases;
-      for (std::size_t phase = 0; phase < phases.count(); ++phase) {
-        if (!op.op.is_in(phase)) continue;
-        events += (op.per_rank ? op.ranks : 1) *
-                  (phases.left(phase, a.completed, run.iterations) - phases.left(phase, b.completed, run.iterations));
-      }
-    }
-    skipped += static_cast<std::uint64_t>(events * periods);
+    if (!communicates(id)) continue;
+    for (const TransferId transfer : run.live->transfers) network_->shift(transfer, by);
   }
-  for (std::size_t i = 0; i < group.servers.size(); ++i) {
-    network_->leap_usage(group.servers[i], now.usage[i] - then.usage[i], periods, by);
-  }
-  group.ahead_until = now.time + by;
-  state_.leapt_events += skipped;
   ++state_.leaps;
   state_.fingerprint.add(static_cast<std::uint64_t>(by.ns()));
   state_.fingerprint.add((std::uint64_t{group.jobs.front().value()} << 32) ^ static_cast<std::uint64_t>(periods));
+  remember(std::move(leap));
 }
 
 }  // namespace contend

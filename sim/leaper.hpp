@@ -42,6 +42,7 @@
 #include "sim/admission.hpp"
 #include "sim/engine_state.hpp"
 #include "sim/outages.hpp"
+#include "sim/pulse.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -52,10 +53,11 @@ namespace contend {
 
 class Leaper {
  public:
-  Leaper(EngineState& state, const Admission& admission, const Outages& outages)
+  Leaper(EngineState& state, const Admission& admission, const Outages& outages, Pulse& pulse)
       : state_{state},
         admission_{admission},
         outages_{outages},
+        pulse_{pulse},
         network_{state.network->leaping()},
         ignores_progress_{state.policies.scheduling->ignores_progress() &&
                           state.policies.placement->ignores_progress_on_full_servers()},
@@ -63,8 +65,9 @@ class Leaper {
 
   /// Looks for recurrences and leaps. To be called when everything at an instant has been handled.
   void after_instant();
-  /// The time of the group that is furthest ahead of the clock; 0 if none has leapt.
-  [[nodiscard]] Time latest_landing() const;
+  /// For a run that stops here: takes the groups that are ahead of the clock back by whole periods, to less than a
+  /// period before it. That concerns what results are made of; the run can't go on.
+  void take_back();
 
  private:
   /// The totals of a job, as a whole and on each of its cells.
@@ -88,6 +91,16 @@ class Leaper {
     std::vector<Time> busy;                  // by cell
     std::vector<NetworkModel::Usage> usage;  // by server
     std::int64_t host_uses = 0;              // of all servers
+  };
+
+  /// A leap of a group that may be ahead of the clock.
+  struct Leap {
+    std::vector<JobId> jobs;
+    std::vector<CellId> cells;
+    std::vector<ServerId> servers;
+    Account then, now;  // between which the period was found that recurs
+    Time landing;
+    [[nodiscard]] Time period() const { return now.time - then.time; }
   };
 
   struct Group {
@@ -156,11 +169,17 @@ class Leaper {
   /// `saves`: a period ends with a checkpoint, and has no other one.
   [[nodiscard]] std::int64_t possible_periods(const Group& group, const Account& then, const Account& now,
                                               bool saves) const;
-  void leap(Group& group, const Account& then, const Account& now, std::int64_t periods);
+  void leap(Group& group, Account then, Account now, std::int64_t periods);
+  /// Adds so many periods to the totals of the group that leaps, and to the times at which it is.
+  void add_periods(const Leap& leap, std::int64_t periods);
+  void add_periods(JobId job, const JobAccount& then, const JobAccount& now, std::int64_t periods, Time by);
+  [[nodiscard]] static std::int64_t events_in_period(const JobRun& run, const JobAccount& then, const JobAccount& now);
+  void remember(Leap leap);
 
   EngineState& state_;
   const Admission& admission_;
   const Outages& outages_;
+  Pulse& pulse_;
   LeapableNetwork* const network_;  // null: groups that communicate are executed event by event
   const bool ignores_progress_;     // both policies do, at least on full servers
   const bool sees_servers_with_room_;
@@ -173,6 +192,8 @@ class Leaper {
   std::uint64_t next_regroup_ = 0, next_regroup_of_all_ = 0;  // as numbers of events
   std::uint64_t patience_ = 0;                                // events between two regroupings while nothing changes
   bool has_changed_ = false;                                  // since all groups were formed
+  std::vector<Leap> leaps_;                                   // those that may not have landed, for take_back()
+  std::size_t most_leaps_ = 1024;                             // before the landed ones are forgotten
 
   // Scratch.
   std::vector<std::uint64_t> words_;

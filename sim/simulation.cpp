@@ -9,10 +9,12 @@
 #include "sim/leaper.hpp"
 #include "sim/outages.hpp"
 #include "sim/pacer.hpp"
+#include "sim/pulse.hpp"
 #include "sim/saver.hpp"
 #include "sim/sharer.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -67,14 +69,12 @@ class Simulation::Engine {
       }
       if (next == kEndOfClock) throw_time_overflow();
       execute(next);
-      if (stopped) continue;
+      if (stopped) continue;  // the instant may have more events
       const bool failed = state_.options.failure && state_.options.failure->failed();
-      if (!failed && (instant % kInstantsPerMonitor != 0 || !state_.options.monitor)) continue;
-      stopped = failed || !state_.options.monitor({state_.clock, state_.jobs_ended, state_.jobs.size(), state_.events});
-      if (stopped) {  // at the first instant that every job has reached
-        state_.options.until = std::min(state_.options.until, std::max(state_.clock, leaper_.latest_landing()));
-      }
+      stopped = failed || pulse_.stops(instant % kInstantsPerMonitor == 0);
+      if (stopped) state_.options.until = state_.clock;
     }
+    if (stopped) leaper_.take_back();
     RunResult result = collect();
     if (window.given()) {
       if (!before) before = busy_times(state_.clock);  // it stopped before the window
@@ -163,6 +163,14 @@ class Simulation::Engine {
     }
   }
 
+  /// The monitor of the options with the progress of the run; none if there is none.
+  [[nodiscard]] std::function<bool()> monitor() {
+    if (!state_.options.monitor) return {};
+    return [this] {
+      return state_.options.monitor({state_.clock, state_.jobs_ended, state_.jobs.size(), state_.events});
+    };
+  }
+
   /// When the measured jobs have ended and the measured window is over; never() until then, or without a window.
   [[nodiscard]] Time end_of_measured() const {
     const Time until = state_.options.window.until;
@@ -195,7 +203,8 @@ class Simulation::Engine {
   Outages outages_{state_, admission_};
   Pacer pacer_{state_};
   Sharer sharer_{state_};
-  Leaper leaper_{state_, admission_, outages_};
+  Pulse pulse_{monitor()};
+  Leaper leaper_{state_, admission_, outages_, pulse_};
 };
 
 void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {

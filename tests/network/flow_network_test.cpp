@@ -247,6 +247,53 @@ TEST_CASE("a flow whose link fails takes another route, or stalls until the link
   CHECK(run_flow(one_spine, {2, 1}, {{kExchangeOf100, {0, 1}}}, options).jobs[0].finish.ns() == 400);
 }
 
+TEST_CASE("a monitor stops a run at once, and takes jobs back that have leapt ahead") {
+  // A computes alone and leaps to its end, 10 s ahead. D has its links to itself and leaps, too. B and C share links
+  // and are executed event by event, 10 ns and more of simulated time for each event.
+  constexpr std::int64_t kIterations = 1'000'000'000;
+  const std::vector<TestJob> jobs{{"role w 1 | compute x w 10", {0}, kIterations},
+                                  {kExchangeOf100, {2, 4}, kIterations},
+                                  {kExchangeOf100, {3, 5}, kIterations},
+                                  {kExchangeOf100, {6, 8}, kIterations}};
+  for (const Time interval : {Time{}, Time::nanoseconds(10'000)}) {
+    auto topology = std::make_unique<Topology>(build_topology(plain_fabric(leaf_spine(1, 1)), 5, 2));
+    auto router = make_shortest_path_router(*topology);
+    FlowNetworkOptions options = ring_options();
+    options.link_interval = interval;
+    SimulationOptions hooks;
+    Progress last;
+    int asked = 0;
+    hooks.monitor = [&](const Progress& progress) {
+      last = progress;
+      return ++asked < 3;
+    };
+    Simulation simulation{{5, 2, Bytes{100}},
+                          workload_of(jobs),
+                          policies_of({5, 2}, jobs),
+                          make_flow_network(std::move(topology), std::move(router), options, jobs.size()),
+                          std::move(hooks)};
+    const RunResult result = simulation.run();
+    CHECK(asked == 3);
+    CHECK(result.interrupted);
+    CHECK(result.end == last.now);
+    CHECK(result.leaps > 0);
+    const auto close = [&](std::size_t job, std::int64_t iteration_ns) {
+      const std::int64_t time = result.jobs[job].iterations_done * iteration_ns;
+      return time <= result.end.ns() && time > result.end.ns() - 10 * iteration_ns;
+    };
+    CHECK(close(0, 10));
+    CHECK(close(3, 110));
+    for (const GpuResult& gpu : result.gpus) CHECK(gpu.busy <= result.end);
+    const double sent = carried(result, "server3/nic0->leaf3");
+    CHECK(sent == near_absolute(100.0 * static_cast<double>(result.jobs[3].iterations_done), 200));
+    CHECK(result.fabric.samples.empty() == (interval == Time{}));
+    for (const LinkSample& each : result.fabric.samples) {
+      CHECK(each.utilisation > -1e-9);
+      CHECK(each.utilisation < 1 + 1e-9);
+    }
+  }
+}
+
 TEST_CASE("a bandwidth trace: half speed between 40 and 60") {
   // 30 bytes by 40, 10 by 60, the other 60 until 120.
   const TopologySpec one_switch = plain_fabric(spec("single-switch"));

@@ -1,0 +1,72 @@
+#pragma once
+// LeapRecording keeps what the flows of a job sent lately, so that a leap can add it to their histories, as often as it
+// skips it.
+
+#include "network/fluid.hpp"
+#include "network/request_route.hpp"
+#include "sim/units.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace contend {
+
+class LeapRecording {
+ public:
+  /// Records from now on.
+  void begin() { runs_ = true; }
+  [[nodiscard]] bool runs() const { return runs_; }
+  /// What a flow of the step sent at a constant rate.
+  void add(RequestRoute::Step& step, Time from, Time to, double bytes) {
+    constexpr std::size_t kMostPieces = 1 << 14;
+    if (pieces_.size() == kMostPieces) {
+      pieces_.clear();
+      ++number_;
+    }
+    pieces_.push_back({&step, from, to, bytes});
+  }
+  [[nodiscard]] std::int64_t pieces() const { return static_cast<std::int64_t>(pieces_.size()); }
+  /// How often it has been cut because it became long.
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+
+  /// Sends the pieces from the number `then` to the number `now`, those of a period, `periods` times more, and forgets
+  /// all. Negative `periods` take back so many of the last leap, its last ones. `interval` is that of samples, or 0.
+  void leap(std::int64_t then, std::int64_t now, Time period, std::int64_t periods, Time interval,
+            FluidNetwork& fluid) {
+    std::int64_t first = 1, sign = 1;
+    if (periods > 0) {
+      leapt_.assign(pieces_.begin() + then, pieces_.begin() + now);
+      pieces_.clear();
+      periods_ = periods;
+    } else {
+      first = periods_ + periods + 1;
+      sign = -1;
+    }
+    for (const Piece& piece : leapt_) {
+      fluid.carry(piece.step->flow.links, piece.bytes * static_cast<double>(periods));
+      if (interval == Time{}) piece.step->history.sent(piece.bytes, periods);
+    }
+    if (interval == Time{}) return;
+    for (std::int64_t p = first; p < first + periods * sign; ++p) {  // into samples one after the other
+      for (const Piece& piece : leapt_)
+        piece.step->history.sent(piece.from + period * p, piece.to + period * p,
+                                 static_cast<double>(sign) * piece.bytes, interval);
+    }
+  }
+
+ private:
+  struct Piece {
+    RequestRoute::Step* step = nullptr;
+    Time from, to;
+    double bytes = 0;
+  };
+
+  bool runs_ = false;
+  std::uint64_t number_ = 0;
+  std::vector<Piece> pieces_;
+  std::vector<Piece> leapt_;  // a period of the last leap
+  std::int64_t periods_ = 0;  // of it
+};
+
+}  // namespace contend
