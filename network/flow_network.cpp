@@ -2,6 +2,7 @@
 
 #include "network/collectives/collective_run.hpp"
 #include "network/delay_ledger.hpp"
+#include "network/endless_transfer.hpp"
 #include "network/fluid.hpp"
 #include "network/leap_recording.hpp"
 #include "network/link_claims.hpp"
@@ -16,6 +17,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace contend {
@@ -290,8 +292,11 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
       if (known->age == age_of(request.job)) return claim(*known);
       older = known.get();
     }
-    routes.push_back(std::make_unique<RequestRoute>(
-        finder_.find(request, [this](const CoupledFlow& flow) { return solo_rate(flow); })));
+    routes.push_back(std::make_unique<RequestRoute>(finder_.find(request, [&](const CoupledFlow& flow) {
+      const double rate = solo_rate(flow);
+      check_end(request, flow, Time{}, flow.bytes, rate);
+      return rate;
+    })));
     routes.back()->age = age_of(request.job);
     for (RequestRoute::Step& step : routes.back()->steps) step.solo_age = capacities_changed_;
     if (older != nullptr) routes.back()->solo = older->solo;
@@ -324,13 +329,34 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
   }
 
   [[nodiscard]] double solo_rate(const CoupledFlow& flow) const {
+    return rate_alone(flow, [this](LinkId link) { return changes_.factor(link); });
+  }
+
+  /// Bytes per nanosecond on the idle network with these parts of the bandwidths.
+  template <class Factor>
+  [[nodiscard]] double rate_alone(const CoupledFlow& flow, const Factor& factor) const {
     double rate = std::numeric_limits<double>::infinity();
-    for (const LinkShare& use : flow.links) {
-      const double built = topology_->links()[use.link.index()].bandwidth.bytes_per_second();
-      rate = std::min(rate, built * changes_.factor(use.link) * 1e-9 / use.share);
-    }
+    for (const LinkShare& use : flow.links) rate = std::min(rate, most_of(use.link, factor(use.link)) / use.share);
     if (!options_.efficiency.empty()) rate *= options_.efficiency.front();
     return flow.cap > 0 ? std::min(rate, flow.cap * 1e-9) : rate;
+  }
+
+  /// Throws InputError if the clock does not count the end of a flow of so many bytes from `now` on, at `rate` bytes
+  /// per nanosecond.
+  void check_end(const TransferRequest& request, const CoupledFlow& flow, Time now, double bytes, double rate) const {
+    if (!(rate > 0) || bytes / rate < static_cast<double>((kEndOfClock - now).ns())) return;
+    const auto limit = std::ranges::min_element(flow.links, {}, [this](const LinkShare& use) {
+      return most_of(use.link, changes_.factor(use.link)) / use.share;
+    });
+    const bool is_capped = limit == flow.links.end() || (flow.cap > 0 && rate * 1e9 >= flow.cap);
+    refuse_endless({options_.job_name ? options_.job_name(request.job) : std::to_string(request.job.value()), bytes,
+                    rate * 1e9, is_capped ? LinkId::none() : limit->link},
+                   request, *topology_);
+  }
+
+  /// Bytes per nanosecond over the link with this part of its bandwidth.
+  [[nodiscard]] double most_of(LinkId link, double factor) const {
+    return topology_->links()[link.index()].bandwidth.bytes_per_second() * factor * 1e-9;
   }
 
   /// Bytes sent so far, over all steps.
@@ -480,6 +506,14 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     constexpr double kRounding = 1e-9;
     Transfer& transfer = transfer_with(flow);
     set_slow(transfer, rate < solo_rate_now(step_of(transfer)) * (1 - kRounding), now);
+  }
+  void never_ends(FlowId flow, Time now, double bytes) override {
+    const Transfer& transfer = transfer_with(flow);
+    const CoupledFlow& step = step_of(transfer).flow;
+    // Who is in its way may leave, and links may come back: then it goes on faster.
+    const double best =
+        rate_alone(step, [this](LinkId link) { return changes_.may_change(link) ? 1 : changes_.factor(link); });
+    check_end(transfer.route->request(), step, now, bytes, best);
   }
   void solved(Time now) override {
     if (delays_.idle()) return;

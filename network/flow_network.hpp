@@ -47,9 +47,10 @@ struct FlowNetworkOptions {
   std::vector<LinkEvent> events;   ///< in any order
   std::vector<FailingLinks> failing;
   std::uint64_t failing_seed = 1;
-  std::vector<HostedServers> served;  ///< by job; empty: no job has parameter servers
-  TakeLinkUses uses;                  ///< gets what jobs sent over links, if given
-  std::vector<bool> watched;          ///< by job: NetworkReport::delays has its delays; empty: those of none
+  std::vector<HostedServers> served;           ///< by job; empty: no job has parameter servers
+  TakeLinkUses uses;                           ///< gets what jobs sent over links, if given
+  std::vector<bool> watched;                   ///< by job: NetworkReport::delays has its delays; empty: those of none
+  std::function<std::string(JobId)> job_name;  ///< for messages; without, jobs have their numbers
   /// Returns the schedule of a collective over these GPUs and may reorder them: GPU i becomes rank i.
   std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>& gpus)> schedule;
 };

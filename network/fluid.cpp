@@ -121,6 +121,7 @@ void FluidNetwork::schedule(FlowId id) {
   const double left = flow.remaining / flow.rate;
   constexpr double kFarAway = 9e18;
   const bool is_near = left < kFarAway - static_cast<double>(flow.since.ns());
+  if (!is_near && observer_ != nullptr) observer_->never_ends(id, flow.since, flow.remaining);
   const Time end = is_near ? flow.since + Time::ceil_nanoseconds(left * (1 - kRounding)) : kEndOfClock;
   ends_.set(id.index(), end);
 }

@@ -22,6 +22,8 @@ class FlowObserver {
   virtual void sent(FlowId flow, Time from, Time to, double bytes) = 0;
   /// From `now` on the flow sends at `rate` bytes per nanosecond. Also called for a flow that starts at rate 0.
   virtual void rate_changed(FlowId flow, Time now, double rate) = 0;
+  /// At its rate the flow would send the bytes that it has left for longer than the clock counts.
+  virtual void never_ends(FlowId /*flow*/, Time /*now*/, double /*bytes*/) {}
   /// All rates have been made fair after the changes of this instant.
   virtual void solved(Time /*now*/) {}
 };

@@ -27,6 +27,14 @@ Time LinkChanges::next() const {
   return due_.empty() ? listed : std::min(listed, due_.front().at);
 }
 
+bool LinkChanges::may_change(LinkId link) const {
+  const auto listed = events_.begin() + static_cast<std::ptrdiff_t>(next_event_);
+  if (std::any_of(listed, events_.end(), [&](const LinkEvent& event) { return event.link == link; })) return true;
+  return std::ranges::any_of(due_, [&](const Due& due) {
+    return std::ranges::find(failing_[due.group].links, link) != failing_[due.group].links.end();
+  });
+}
+
 void LinkChanges::advance(Time now, const std::function<void(const LinkEvent&)>& changed) {
   for (Time at = next(); at <= now && at != Time::never(); at = next()) {
     for (; next_event_ < events_.size() && events_[next_event_].time == at; ++next_event_) {

@@ -44,6 +44,8 @@ class LinkChanges {
   void advance(Time now, const std::function<void(const LinkEvent&)>& changed);
   /// What is left of the bandwidth of the link.
   [[nodiscard]] double factor(LinkId link) const { return factor_[link.index()]; }
+  /// True if the factor of the link may be another one later. Takes a linear search.
+  [[nodiscard]] bool may_change(LinkId link) const;
 
  private:
   struct Due {

@@ -108,6 +108,7 @@ std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::u
   options.failing_seed = seed;
   options.watched = std::move(records.watched);
   options.uses = std::move(records.uses);
+  options.job_name = std::move(records.job_name);
   for (const JobExchange& each : exchanges) {
     HostedServers& servers = options.served.emplace_back();
     if (!each.served) continue;

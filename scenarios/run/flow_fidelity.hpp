@@ -30,6 +30,7 @@ struct NetworkRecords {
   std::vector<bool> watched;  ///< by job: NetworkReport::delays has its delays; empty: those of none
   TakeLinkUses uses;          ///< gets what jobs sent over links, if given
   std::shared_ptr<const ReservedSpines> reserved{};  ///< for make_planning_router(); not written
+  std::function<std::string(JobId)> job_name{};      ///< for messages
 };
 
 /// Throws InputError for a topology that cannot be built, and for planned routes or link events that cannot be read or

@@ -153,6 +153,7 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   if (!workload.places.empty()) placement = make_pinned_placement(workload.places, std::move(placement));
   const std::size_t jobs = workload.jobs.size();
   NetworkRecords records{.watched = {}, .uses = hooks.link_uses, .reserved = context.reserved};
+  if (flow) records.job_name = names_of(workload.jobs);
   if (scenario.network.delays || hooks.watched) records.watched.assign(jobs, scenario.network.delays);
   if (hooks.watched) records.watched[hooks.watched->index()] = true;
   auto network = make_network(scenario, seed, jobs, std::move(records), exchanges_of(scenario, workload));

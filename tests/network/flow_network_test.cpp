@@ -3,10 +3,12 @@
 #include "network/flow_network.hpp"
 
 #include "network/alpha_beta.hpp"
+#include "sim/error.hpp"
 #include "tests/near.hpp"
 #include "tests/network/flow_kit.hpp"
 #include "tests/network/network_kit.hpp"
 #include "tests/sim/test_kit.hpp"
+#include "tests/text_checks.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -245,6 +247,34 @@ TEST_CASE("a flow whose link fails takes another route, or stalls until the link
   // Down before anything is sent, and back at 300.
   options.events = {{Time{}, only, 0}, {Time::nanoseconds(300), only, 1}};
   CHECK(run_flow(one_spine, {2, 1}, {{kExchangeOf100, {0, 1}}}, options).jobs[0].finish.ns() == 400);
+}
+
+TEST_CASE("a transfer that would take longer than the clock counts is refused, unless its link may come back") {
+  // At 60 of 10..110 a link on its way keeps a billionth of a billionth of its bandwidth: 50 bytes at 1e-9 bytes/s take
+  // 5e10 s, which are 1584 years. Another link, which nobody uses, fails and comes back for ever.
+  const TopologySpec one_spine = plain_fabric(leaf_spine(1, 1));
+  const LinkId only = link_named(one_spine, 3, 1, "leaf0->spine0");
+  const DurationLaw often = DurationLaw::constant(Time::seconds(1'000'000'000));
+  FlowNetworkOptions options = ring_options();
+  options.job_name = [](JobId) { return "slow"; };
+  options.failing = {{"idle", {link_named(one_spine, 3, 1, "leaf2->spine0")}, often, often, 0}};
+  const auto refusal = [&](std::vector<LinkEvent> events) -> std::string {
+    options.events = std::move(events);
+    try {
+      const RunResult run = run_flow(one_spine, {3, 1}, {{kExchangeOf100, {0, 1}}}, options);
+      CHECK(run.jobs[0].finish.ns() == 250);
+      return "";
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  };
+  const std::string late = refusal({{Time::nanoseconds(60), only, 1e-18}});
+  CHECK(contains(late,
+                 "job \"slow\": a transfer between servers 0 and 1 has 50 bytes to send at 1e-09 bytes/s, all that "
+                 "link leaf0->spine0 gives it, which would take 1584 years; the simulator counts 292 years"));
+  CHECK(contains(late, "such as 10Gbps"));
+  CHECK(contains(refusal({{Time{}, only, 1e-18}}), "has 100 bytes to send at 1e-09 bytes/s"));
+  CHECK(refusal({{Time::nanoseconds(60), only, 1e-18}, {Time::nanoseconds(200), only, 1}}) == "");
 }
 
 TEST_CASE("a monitor stops a run at once, and takes jobs back that have leapt ahead") {
