@@ -1,5 +1,6 @@
 #include "scenarios/run/lone_job.hpp"
 
+#include "scenarios/keys/keys.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "sim/check.hpp"
 #include "sim/counted.hpp"
@@ -13,6 +14,25 @@
 namespace contend {
 namespace {
 
+/// The cluster and the network without all that keeps a job from its GPUs or stops it: a job that has them to itself is
+/// on servers that nobody else owns, lends, keeps as spares or repairs, and saves nothing.
+Scenario undisturbed(Scenario scenario) {
+  const Scenario usual = default_scenario();
+  scenario.failures = {};
+  scenario.checkpoints = {};
+  scenario.loans = {};
+  scenario.sharing = {};
+  scenario.cluster.vcs.clear();
+  scenario.network.events.reset();
+  scenario.network.delays = false;
+  scenario.scheduling = usual.scheduling;
+  scenario.rules = usual.rules;
+  scenario.placement = usual.placement;
+  scenario.engine.until.reset();
+  scenario.measure = {};
+  return scenario;
+}
+
 Time end_of(const Scenario& scenario, const JobRequest& job, const IterationGraph* graph) {
   Workload workload = scenario_workload(scenario, {job});
   if (graph != nullptr) workload.graphs.front() = *graph;
@@ -24,9 +44,7 @@ Time end_of(const Scenario& scenario, const JobRequest& job, const IterationGrap
 Time settled_iteration(const Scenario& scenario, const std::string& model, int gpus, const IterationGraph* graph) {
   const std::int64_t there = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
   if (gpus > there) throw InputError{fmt::format("{}: the cluster has {}", counted(gpus, "GPU"), there)};
-  Scenario alone = scenario;
-  alone.engine.until.reset();
-  alone.measure = {};
+  const Scenario alone = undisturbed(scenario);
   JobRequest job;
   job.name = model;
   job.model = model;

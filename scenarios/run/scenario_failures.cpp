@@ -256,18 +256,6 @@ SavedJob saved_job(const Workload& workload, const JobSpec& job) {
   return {job.gpus, workload.notes[job.graph].state, workload.notes[job.graph].passes};
 }
 
-/// The same without what else may happen to a job than that it runs.
-Scenario undisturbed(Scenario scenario) {
-  scenario.failures = {};
-  scenario.checkpoints = {};
-  scenario.loans = {};
-  scenario.network.events.reset();
-  scenario.network.delays = false;
-  scenario.scheduling = default_scenario().scheduling;
-  scenario.placement = default_scenario().placement;
-  return scenario;
-}
-
 /// Throws InputError if a checkpoint of a job takes longer than the iterations between two of them when it is alone.
 void check_iterations_between(const Scenario& scenario, const Workload& workload) {
   const CheckpointSetup& saved = scenario.checkpoints;
@@ -284,7 +272,7 @@ void check_iterations_between(const Scenario& scenario, const Workload& workload
     // An iteration takes at least what a GPU computes in it.
     const GpuTime work = workload.graphs[job.graph].compute_total();
     if (work.to_seconds() / job.gpus * count >= takes_s) continue;
-    const double between_s = lone_iteration(undisturbed(scenario), job.model, job.gpus).to_seconds() * count;
+    const double between_s = lone_iteration(scenario, job.model, job.gpus).to_seconds() * count;
     if (between_s >= takes_s) continue;
     throw InputError{Complaint{
         .key = "checkpoints.iterations",
