@@ -64,6 +64,7 @@ std::vector<ServedExchange> RouteFinder::parts_of(const TransferRequest& request
   const HostedServers* const servers =
       may_be_served && !options_.served.empty() ? &options_.served[request.job.index()] : nullptr;
   std::vector<ServedExchange> parts;
+  if (request.bytes <= Bytes{}) return parts;
   for (std::vector<NodeId>& group : groups_of(request)) {
     if (servers != nullptr && servers->count != 0) {
       parts.push_back(served_exchange(request.collective, request.bytes, *servers, group, topology_, hosts_));
@@ -90,7 +91,6 @@ RequestRoute RouteFinder::find(const TransferRequest& request,
   route.gpus.assign(request.gpus.begin(), request.gpus.end());
   route.peers.assign(request.peers.begin(), request.peers.end());
   route.start_up = route.solo = options_.alpha * route.times;
-  if (request.bytes <= Bytes{}) return route;
   CollectiveOptions collective;
   collective.label = route.job.value();
   collective.overhead = options_.step_overhead;

@@ -167,3 +167,15 @@ TEST_CASE("parallel: two jobs that offload to one server have half of it each") 
   CHECK(errors_of("cluster: {host: {link: 4GB/s}}\n").find("needs `an entry of training with parallel.offload`") !=
         std::string::npos);
 }
+
+TEST_CASE("parallel: paths of a pipeline are planned, though the norm of its gradients has no bytes") {
+  const std::string gpt =
+      "transformer: {layers: 4, hidden: 512, heads: 8, feed_forward: 1024, vocabulary: 8000}, sequence: 256, batch: 1, "
+      "global_batch: 16, parallel: {pipeline: 2";
+  const auto seconds = [&](const char* routing) {
+    return seconds_of(
+        small_cluster(gpt + "}", 16, {"network.fidelity=flow", std::string{"network.routing="} + routing}));
+  };
+  // One switch, on which each pair of GPUs has one path, whoever plans it.
+  CHECK(seconds("planned") == seconds("shortest-path"));
+}
