@@ -513,11 +513,12 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
   if (run.type >= 0) run.cost += state_.cost_of(run);
   if (run.timed()) {
     const WorkDone work = state_.work_done(run);
+    const Time useful = at_pace(work.saved, run.segment({}));  // from where it was at its start, as its pace may change
     run.remaining_service -= GpuTime{work.saved, run.spec->gpus};
     run.compute += GpuTime{work.saved, run.spec->gpus};
     run.overhead += work.overhead + state_.lost_to_covered(run);
     run.restarting += work.restart;
-    const Time redone = state_.alone(run) - work.overhead - at_pace(work.saved, run.segment({}));
+    const Time redone = state_.alone(run) - work.overhead - useful;
     run.redone += redone;
     if (work.done > work.saved) run.lost += GpuTime{redone, run.width};
     has_saved = work.saved > Time{};

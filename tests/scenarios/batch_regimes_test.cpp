@@ -103,6 +103,11 @@ TEST_CASE("batch regimes: whether policies know how batches change") {
     CHECK(result.jobs[0].finish.to_seconds() == near(foresees ? 46.875 : 46.875 + 30, 1e-8));
     CHECK(result.jobs[1].finish.to_seconds() == near(foresees ? 46.875 + 30 : 50, 1e-8));
     CHECK(result.jobs[2].finish.to_seconds() == near(46.875 + 30 + 7, 1e-8));
+    // All is saved at once, so that no stretch of work is done twice, whichever batch it begins with.
+    for (const JobResult& job : result.jobs) {
+      CHECK(job.redone == Time{});
+      CHECK(job.effective() == near(job.held.to_seconds() / job.jct().to_seconds(), 1e-12));
+    }
   }
   CHECK(errors_of("scheduling: {foresees_batches: false}\n").find("needs `workload.regimes`") != std::string::npos);
 }
