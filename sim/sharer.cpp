@@ -66,22 +66,26 @@ void Sharer::settle(JobId job) {
   JobRun& run = state_.run(job);
   double gpus = 0;
   std::vector<JobId> others = beside(job, gpus);
+  if (!run.shared && others.empty()) return;
+  // The same others may have moved among its GPUs, and so run beside each other there.
+  std::vector<char> is_shared;
+  for (const GpuId gpu : run.gpus) is_shared.push_back(state_.gpu[gpu.index()].timed.size() > 1 ? 1 : 0);
+  const std::int64_t speed = speed_of(job);
   if (!run.shared) {
-    if (others.empty()) return;
     state_.show_run(job);
     run.shared = std::make_unique<SharedClock>(run.since, run.pause(state_.costs_of(run)), state_.clock);
     run.shared->paid_gpu_s = (state_.clock - run.since).to_seconds() * run.width;
   } else {
-    if (others == run.shared->beside && gpus == run.shared->gpus) return;
+    const SharedClock& known = *run.shared;
+    if (others == known.beside && gpus == known.gpus && is_shared == known.is_shared && speed == known.speed()) return;
     state_.count_sharing(job);
     run.shared->paid_gpu_s = state_.paid_gpu_s(run);
   }
   SharedClock& clock = *run.shared;
-  clock.is_shared.clear();
-  for (const GpuId gpu : run.gpus) clock.is_shared.push_back(state_.gpu[gpu.index()].timed.size() > 1 ? 1 : 0);
+  clock.is_shared = std::move(is_shared);
   clock.beside = std::move(others);
   clock.gpus = gpus;
-  clock.set_speed(speed_of(job), state_.clock);
+  clock.set_speed(speed, state_.clock);
   state_.end_by_clock(run);
 }
 

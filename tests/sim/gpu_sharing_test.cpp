@@ -173,6 +173,21 @@ TEST_CASE("sharing: by priority a job is slowed down only by those that count as
   CHECK(run.result.jobs[1].lost_to_sharing == Time::seconds(4));
 }
 
+TEST_CASE("sharing: a job that moves from one GPU of a gang to another changes the speed of the gang") {
+  // A counts D and E, not B. Until 4 s D is beside it on GPU 0 and E on GPU 1: half of its speed, 2 s of its 8. Then D
+  // moves to E: a quarter, though A has the same jobs beside it, three jobs on one GPU and two on the other.
+  std::vector<JobSpec> jobs{lasting(8, 2), lasting(100), lasting(1), lasting(100), lasting(100)};
+  for (const std::size_t counted : {0U, 3U, 4U}) jobs[counted].priority = 1;
+  SimulationOptions options;
+  options.sharing = {std::make_shared<TestLaw>(), 3, true};
+  const std::vector<StartOrder> orders{{0, 0, {0, 1}}, {0, 1, {0}}, {0, 3, {0}},   {0, 4, {1}},
+                                       {4, 3},         {4, 3, {1}}, {2000, 2, {0}}};
+  const Shared run = run_starts(jobs, orders, std::move(options));
+  CHECK(run.refused.empty());
+  CHECK(finish(run, 0) == near(4 + 6 * 4));
+  CHECK(run.result.jobs[0].lost_to_sharing == Time::seconds(20));
+}
+
 TEST_CASE("sharing: a restart takes its time whoever is there, and makes no progress") {
   // A works from 0 to 2 s and is stopped. From 3 s it restarts for 4 s beside B, and has 8 s left, of which it does
   // half a second in each one from 7 s until B ends: B, which shares from 3 s, ends at 13 s with its 5 s of work.
