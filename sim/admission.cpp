@@ -373,19 +373,19 @@ void Admission::scheduling_pass() {
 }
 
 void Admission::ask_for_next_decision() {
-  Time next = Time::never();
   const auto ask = [&](auto& policy, std::string_view kind, const std::string& name) {
     const Time time = policy.next_decision(state_);
     if (time <= state_.clock) {
       throw InputError{fmt::format("{} policy `{}`: asked for a pass that is not later than now", kind, name)};
     }
-    next = std::min(next, time);
+    return time;
   };
-  if (state_.waiting > 0 || state_.policies.scheduling->idle_passes()) {
-    ask(*state_.policies.scheduling, "scheduling", state_.policies.scheduling_name);
-  }
-  if (state_.waiting > 0) ask(*state_.policies.placement, "placement", state_.policies.placement_name);
-  schedule_pass(at_quantum(next));
+  Time next = Time::never();
+  if (state_.waiting > 0 || state_.policies.scheduling->idle_passes())
+    next = ask(*state_.policies.scheduling, "scheduling", state_.policies.scheduling_name);
+  placement_at_ = state_.waiting == 0 ? Time::never()
+                                      : ask(*state_.policies.placement, "placement", state_.policies.placement_name);
+  schedule_pass(at_quantum(std::min(next, placement_at_)));
 }
 
 void Admission::schedule_pass(Time time) {

@@ -103,6 +103,7 @@ class Admission : private SchedulingActions {
   void in_line(JobId job, PlaceInLine place) override {
     if (state_.options.decisions != nullptr) state_.options.decisions->in_line(state_.clock, job, place);
   }
+  [[nodiscard]] bool placement_is_due() const override { return placement_at_ <= state_.clock; }
   [[nodiscard]] bool recording() const override { return state_.options.decisions != nullptr; }
 
   /// What decides whether a job has a place: virtual cluster, GPUs, type of GPU, place of its own, pace, and each rank.
@@ -172,7 +173,8 @@ class Admission : private SchedulingActions {
   bool in_pass_ = false;
   bool refused_alike_ = false;  // of the last start()
   EventHandle pass_event_;
-  Time pass_at_ = Time::never();  // time of that event
+  Time pass_at_ = Time::never();       // time of that event
+  Time placement_at_ = Time::never();  // when the placement policy wants a pass
   std::vector<GpuId> chosen_;
   Eviction eviction_{state_};
   std::vector<JobId> victims_;

@@ -139,7 +139,7 @@ bool Admission::has_place_without(JobId job, std::span<const GpuId> gpus) {
   state_.hide(job);
   std::vector<GpuId> taken;
   std::ranges::copy_if(gpus, std::back_inserter(taken), [&](GpuId gpu) { return state_.capacity.is_free(gpu); });
-  for (const GpuId gpu : taken) state_.take(gpu, EngineState::out_of_service());
+  for (const GpuId gpu : taken) state_.take_out_of_service(gpu);
   const auto types = state_.types_for(*run.spec);
   const bool has_place = std::ranges::any_of(types, [&](std::int32_t type) {
     if (!allocation_.has_room(*run.spec, run.width, type)) return false;
@@ -147,7 +147,7 @@ bool Admission::has_place_without(JobId job, std::span<const GpuId> gpus) {
     view.running = false;  // it is to be placed
     return state_.policies.placement->has_place(state_, view);
   });
-  for (const GpuId gpu : taken) state_.give_back(gpu, EngineState::out_of_service());
+  for (const GpuId gpu : taken) state_.put_into_service(gpu);
   state_.show(job);
   allocation_.reserve(job, run.gpus, true);
   allocation_.forget_refusals();

@@ -459,7 +459,7 @@ void Allocation::let_go(JobId job) {
   const auto kept = std::ranges::find(kept_, job, &Kept::job);
   if (kept == kept_.end()) return;
   const JobSpec& spec = *state_.run(job).spec;
-  for (const GpuId gpu : kept->gpus) state_.give_back(gpu, RankDemand{spec});
+  for (const GpuId gpu : kept->gpus) stop_keeping(gpu, RankDemand{spec});
   state_.capacity.use_quota(spec.vc, -kept->width);
   kept_.erase(kept);
 }
@@ -468,9 +468,14 @@ void Allocation::let_go(GpuId gpu) {
   for (Kept& kept : kept_) {
     const auto found = std::ranges::lower_bound(kept.gpus, gpu);
     if (found == kept.gpus.end() || *found != gpu) continue;
-    state_.give_back(gpu, RankDemand{*state_.run(kept.job).spec});
+    stop_keeping(gpu, RankDemand{*state_.run(kept.job).spec});
     kept.gpus.erase(found);
   }
+}
+
+void Allocation::stop_keeping(GpuId gpu, const RankDemand& rank) {
+  if (rank.share == kWholeGpu) state_.capacity.count_in_service(gpu, 1);
+  state_.give_back(gpu, rank);
 }
 
 bool Allocation::release(JobId job, bool keeps_gpus) {
@@ -491,8 +496,10 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
       state_.give_back(gpu, rank);
       if (state_.is_covered(gpu)) {
         state_.uncover(gpu);
-        state_.take(gpu, EngineState::out_of_service());
+        state_.take_out_of_service(gpu);
       }
+    } else if (rank.share == kWholeGpu) {
+      state_.capacity.count_in_service(gpu, -1);
     }
     if (!run.timed()) continue;
     GpuState& on = state_.gpu[gpu.index()];

@@ -54,6 +54,8 @@ class Allocation {
   bool release(JobId job) { return release(job, false); }
 
  private:
+  /// Gives back what an interrupted job has kept of a GPU.
+  void stop_keeping(GpuId gpu, const RankDemand& rank);
   /// GPUs that an interrupted job keeps until the failure has been found, in order of their ids.
   struct Kept {
     JobId job;

@@ -314,16 +314,20 @@ Capacity::Capacity(const ClusterSpec& spec)
   for (std::size_t t = 0; t < spec.types.size(); ++t) set_type(static_cast<std::int32_t>(t));
   owner_.assign(servers, -1);
   for (const VirtualCluster& vc : spec.vcs) {
-    for (std::size_t s = vc.servers.first; s < vc.servers.last; ++s) owner_[s] = static_cast<std::int32_t>(vcs_.size());
-    vcs_.push_back({0, static_cast<int>(gpus_on(spec, vc.servers))});
+    for (std::size_t s = vc.servers.first; s < vc.servers.last; ++s)
+      owner_[s] = static_cast<std::int32_t>(used_.size());
+    used_.push_back(0);
   }
-  unowned_free_ = static_cast<int>(gpus_on(spec, unowned_));
-  free_of_type_.assign(vcs_.size() + 1, std::vector<int>(spec.types.size()));
+  free_by_owner_.assign(used_.size() + 1, {0, std::vector<int>(spec.types.size())});
+  given_back_.assign(used_.size() + 1, 0);
   for (std::size_t s = 0; s < servers; ++s) {
     servers_with(servers_[s].free).insert(s);
     free_ += servers_[s].free;
-    if (servers_[s].type >= 0) free_of_type_[owner_index(s)][index(servers_[s].type)] += servers_[s].free;
+    Counts& of_owner = free_by_owner_[owner_index(s)];
+    of_owner.all += servers_[s].free;
+    if (servers_[s].type >= 0) of_owner.of_type[index(servers_[s].type)] += servers_[s].free;
   }
+  in_service_ = free_by_owner_;
 }
 
 void Capacity::set_type(std::int32_t type) {
@@ -338,13 +342,20 @@ void Capacity::set_type(std::int32_t type) {
   }
 }
 
-int Capacity::free_gpus_on(std::int32_t vc, std::int32_t type) const {
-  if (type < 0) return free_gpus_of_vc(vc);
-  const std::vector<int>& by_type = free_of_type_[owns_servers(vc) ? index(vc) + 1 : 0];
-  if (type < types_in(spec_)) return by_type[index(type)];
-  int free = 0;
-  for (const std::int32_t t : types_within(spec_, type)) free += by_type[index(t)];
-  return free;
+int Capacity::sum_of(const Counts& counts, std::int32_t type) const {
+  if (type < 0) return counts.all;
+  if (type < types_in(spec_)) return counts.of_type[index(type)];
+  int sum = 0;
+  for (const std::int32_t t : types_within(spec_, type)) sum += counts.of_type[index(t)];
+  return sum;
+}
+
+void Capacity::count_in_service(GpuId gpu, int change) {
+  const ServerId server = server_of(gpu);
+  Counts& of_owner = in_service_[owner_index(server.index())];
+  of_owner.all += change;
+  CONTEND_DCHECK(of_owner.all >= 0, "a GPU goes out of service once");
+  if (const std::int32_t type = servers_[server.index()].type; type >= 0) of_owner.of_type[index(type)] += change;
 }
 
 BitSet& Capacity::servers_with(int free) {
@@ -358,9 +369,9 @@ void Capacity::add_free(ServerId id, int change) {
   server.free += change;
   servers_with(server.free).insert(id.index());
   free_ += change;
-  if (const std::int32_t vc = owner_[id.index()]; vc >= 0) vcs_[index(vc)].free += change;
-  if (unowned_.contains(id)) unowned_free_ += change;
-  if (server.type >= 0) free_of_type_[owner_index(id.index())][index(server.type)] += change;
+  Counts& of_owner = free_by_owner_[owner_index(id.index())];
+  of_owner.all += change;
+  if (server.type >= 0) of_owner.of_type[index(server.type)] += change;
 }
 
 void Capacity::change(GpuId id, const RankDemand& rank, int sign) {
@@ -375,6 +386,7 @@ void Capacity::change(GpuId id, const RankDemand& rank, int sign) {
   CONTEND_DCHECK(gpu.jobs >= 0 && gpu.reserved >= 0 && gpu.reserved <= std::max(1, gpu.jobs) * kWholeGpu,
                  "a GPU is not given away twice");
   if (const bool is_free = gpu.jobs == 0; is_free != was_free) add_free(server_of(id), is_free ? 1 : -1);
+  if (sign < 0) ++given_back_[owner_index(server_of(id).index())];
   if (rooms_) rooms_->set(server_of(id).index(), room_of(server_of(id)));
 }
 
@@ -411,7 +423,7 @@ GpuId Capacity::next_gpu(const RankDemand& rank, GpuId from, const ServerRange& 
 }
 
 void Capacity::use_quota(std::int32_t vc, int gpus) {
-  if (has(vc)) vcs_[index(vc)].used += gpus;
+  if (has(vc)) used_[index(vc)] += gpus;
 }
 
 Bytes Capacity::free_memory(GpuId gpu) const {
@@ -440,7 +452,7 @@ ServerRange Capacity::servers_of_vc(std::int32_t vc) const {
 
 int Capacity::quota_left(std::int32_t vc) const {
   if (!has(vc) || spec_.vcs[index(vc)].borrows || spec_.vcs[index(vc)].quota == INT_MAX) return INT_MAX;
-  return spec_.vcs[index(vc)].quota - vcs_[index(vc)].used;
+  return spec_.vcs[index(vc)].quota - used_[index(vc)];
 }
 
 }  // namespace contend

@@ -144,6 +144,8 @@ class Capacity {
   void take(GpuId gpu, const RankDemand& rank) { change(gpu, rank, 1); }
   void give_back(GpuId gpu, const RankDemand& rank) { change(gpu, rank, -1); }
   void use_quota(std::int32_t vc, int gpus);
+  /// One GPU less is in service, -1, or one more, 1; it is held as long as it is not. To be called once for each.
+  void count_in_service(GpuId gpu, int change);
 
   [[nodiscard]] std::size_t gpus() const { return gpus_.size(); }
   [[nodiscard]] ServerId server_of(GpuId gpu) const { return ServerId{gpu.index() / gpus_per_server_}; }
@@ -151,10 +153,14 @@ class Capacity {
   [[nodiscard]] int free_gpus() const { return free_; }
   [[nodiscard]] int free_gpus(ServerId server) const { return servers_[server.index()].free; }
   [[nodiscard]] bool owns_servers(std::int32_t vc) const { return has(vc) && spec_.vcs[index(vc)].servers.size() > 0; }
-  [[nodiscard]] int free_gpus_of_vc(std::int32_t vc) const {
-    return owns_servers(vc) ? vcs_[index(vc)].free : unowned_free_;
+  [[nodiscard]] int free_gpus_of_vc(std::int32_t vc) const { return free_by_owner_[owner_of_servers_for(vc)].all; }
+  [[nodiscard]] int free_gpus_on(std::int32_t vc, std::int32_t type) const {
+    return sum_of(free_by_owner_[owner_of_servers_for(vc)], type);
   }
-  [[nodiscard]] int free_gpus_on(std::int32_t vc, std::int32_t type) const;
+  [[nodiscard]] int gpus_in_service(std::int32_t vc, std::int32_t type) const {
+    return sum_of(in_service_[owner_of_servers_for(vc)], type);
+  }
+  [[nodiscard]] std::uint64_t times_given_back(std::int32_t vc) const { return given_back_[owner_of_servers_for(vc)]; }
   [[nodiscard]] ServerId next_server(int free, ServerId from) const;
   /// The first GPU >= `from` on these servers on which the rank fits; none() if there is none. O(log servers), but for
   /// ranks that ask for a share and memory, more if GPUs have the one and not the other.
@@ -177,7 +183,7 @@ class Capacity {
     return type < 0 ? all : common(all, servers_of_type(spec_, type));
   }
   [[nodiscard]] int vc_quota(std::int32_t vc) const { return has(vc) ? spec_.vcs[index(vc)].quota : INT_MAX; }
-  [[nodiscard]] int vc_used(std::int32_t vc) const { return has(vc) ? vcs_[index(vc)].used : 0; }
+  [[nodiscard]] int vc_used(std::int32_t vc) const { return has(vc) ? used_[index(vc)] : 0; }
   /// GPUs that the quota still leaves to the virtual cluster; INT_MAX if it has no quota or may exceed it.
   [[nodiscard]] int quota_left(std::int32_t vc) const;
 
@@ -193,31 +199,35 @@ class Capacity {
     std::int64_t milli_cpus = 0;
     Bytes host_memory;
   };
-  struct Vc {
-    int used = 0;
-    int free = 0;  ///< on its own servers
-  };
-
   void change(GpuId gpu, const RankDemand& rank, int sign);
   void add_free(ServerId server, int change);
   void set_type(std::int32_t type);
   [[nodiscard]] std::size_t owner_index(std::size_t server) const {
     return static_cast<std::size_t>(owner_[server] + 1);
   }
+  /// The index of the owner of the servers that jobs of the virtual cluster may use.
+  [[nodiscard]] std::size_t owner_of_servers_for(std::int32_t vc) const { return owns_servers(vc) ? index(vc) + 1 : 0; }
+  /// GPUs of some servers: all, and by type.
+  struct Counts {
+    int all = 0;
+    std::vector<int> of_type;
+  };
+  /// Of the type or mix of types; all for -1.
+  [[nodiscard]] int sum_of(const Counts& counts, std::int32_t type) const;
   [[nodiscard]] ServerRoom room_of(ServerId server) const;
   [[nodiscard]] BitSet& servers_with(int free);
-  [[nodiscard]] bool has(std::int32_t vc) const { return vc >= 0 && index(vc) < vcs_.size(); }
+  [[nodiscard]] bool has(std::int32_t vc) const { return vc >= 0 && index(vc) < used_.size(); }
   static std::size_t index(std::int32_t vc) { return static_cast<std::size_t>(vc); }
 
   ClusterSpec spec_;
   std::size_t gpus_per_server_;
   ServerRange unowned_;
   int free_ = 0;
-  int unowned_free_ = 0;                        // of these, on servers that no virtual cluster owns
-  std::vector<std::vector<int>> free_of_type_;  // by owner (0: none, else virtual cluster + 1), by type
+  std::vector<Counts> free_by_owner_, in_service_;  // by owner (0: none, else virtual cluster + 1)
+  std::vector<std::uint64_t> given_back_;           // by owner, how often
   std::vector<Gpu> gpus_;
   std::vector<Server> servers_;
-  std::vector<Vc> vcs_;
+  std::vector<int> used_;            // by virtual cluster: GPUs that its jobs hold
   std::vector<std::int32_t> owner_;  // by server: the virtual cluster that owns it; -1: none
   std::vector<BitSet> by_free_;      // servers, by their free GPUs
   mutable std::optional<ServerTree<ServerRoom>> rooms_;

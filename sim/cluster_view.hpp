@@ -99,6 +99,13 @@ class ClusterView {
   [[nodiscard]] virtual bool owns_servers(std::int32_t vc) const = 0;
   /// GPUs that no job holds on the servers that jobs of the virtual cluster may use; vc -1: jobs of no virtual cluster.
   [[nodiscard]] virtual int free_gpus_of_vc(std::int32_t vc) const = 0;
+  /// GPUs that jobs can have on the servers of that type (-1: of all types) that jobs of the virtual cluster may use:
+  /// those that a running job holds, and those that are free. Not among them are GPUs that failed, that are drained,
+  /// that belong to spares, that are not lent, or that an interrupted job still keeps. O(1), but for a mix of types.
+  [[nodiscard]] virtual int gpus_in_service(std::int32_t vc, std::int32_t type) const = 0;
+  /// Counts how often something has been given back on the servers that jobs of the virtual cluster may use: a GPU, or
+  /// a part of one. As long as it stays the same, a job of theirs for which there was no room has none.
+  [[nodiscard]] virtual std::uint64_t times_given_back(std::int32_t /*vc*/) const { return 0; }
   /// GPUs that the jobs of a virtual cluster may hold at once (INT_MAX: any number), and that they hold now.
   [[nodiscard]] virtual int vc_quota(std::int32_t vc) const = 0;
   [[nodiscard]] virtual int vc_used(std::int32_t vc) const = 0;
@@ -122,10 +129,6 @@ class ClusterView {
   }
   /// Memory of each GPU of the server.
   [[nodiscard]] virtual Bytes gpu_memory(ServerId /*server*/) const { return Bytes{INT64_MAX}; }
-  /// GPUs that exist on these servers.
-  [[nodiscard]] virtual std::int64_t gpus_on(const ServerRange& range) const {
-    return static_cast<std::int64_t>(range.size() * (gpus() / servers()));
-  }
   /// GPUs that no job holds on the servers of that type that jobs of the virtual cluster may use.
   [[nodiscard]] virtual int free_gpus_on(std::int32_t vc, std::int32_t /*type*/) const { return free_gpus_of_vc(vc); }
   /// Work that the job does in a second on servers of that type, in seconds of its duration (JobView::total_service

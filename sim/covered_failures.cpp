@@ -50,7 +50,7 @@ void Outages::take_from(JobId job, std::optional<Time> detection) {
     if (!state_.is_covered(gpu)) continue;
     state_.uncover(gpu);
     admission_.let_go(gpu);
-    state_.take(gpu, EngineState::out_of_service());
+    state_.take_out_of_service(gpu);
   }
 }
 

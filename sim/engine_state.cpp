@@ -179,13 +179,28 @@ void EngineState::show_run(JobId job) const {
   }
 }
 
-const RankDemand& EngineState::out_of_service() {
+namespace {
+
+/// What a GPU that is out of service takes.
+const RankDemand& whole_gpu() {
   static const RankDemand kAll = [] {
     JobSpec job;
     job.gpu_share = kWholeGpu;
     return RankDemand{job};
   }();
   return kAll;
+}
+
+}  // namespace
+
+void EngineState::take_out_of_service(GpuId id) {
+  take(id, whole_gpu());
+  capacity.count_in_service(id, -1);
+}
+
+void EngineState::put_into_service(GpuId id) {
+  capacity.count_in_service(id, 1);
+  give_back(id, whole_gpu());
 }
 
 void EngineState::end_by_clock(JobRun& run) {

@@ -340,8 +340,9 @@ struct EngineState : ClusterView {
   [[nodiscard]] std::int32_t slowest_transfer(const JobRun& run) const;
   /// What is left of the slowness of its transfers, in thousandths of their time.
   [[nodiscard]] std::int32_t rerouted(const JobRun& run, std::int32_t slowness) const;
-  /// What a GPU that is out of service takes: all of it, so that no job fits.
-  [[nodiscard]] static const RankDemand& out_of_service();
+  /// Takes all of a GPU that no job holds, so that no job fits, and gives it back.
+  void take_out_of_service(GpuId id);
+  void put_into_service(GpuId id);
   /// Has the sharer look at the timed jobs on a GPU; nothing without a law.
   void mark_sharing(GpuId id) {
     if (!options.sharing.any()) return;
@@ -534,7 +535,10 @@ struct EngineState : ClusterView {
     const std::int32_t type = type_of(spec, server);
     return type < 0 ? spec.gpu_memory : spec.types[static_cast<std::size_t>(type)].gpu_memory;
   }
-  [[nodiscard]] std::int64_t gpus_on(const ServerRange& range) const override { return contend::gpus_on(spec, range); }
+  [[nodiscard]] int gpus_in_service(std::int32_t vc, std::int32_t type) const override {
+    return capacity.gpus_in_service(vc, spec.types.empty() ? -1 : type);
+  }
+  [[nodiscard]] std::uint64_t times_given_back(std::int32_t vc) const override { return capacity.times_given_back(vc); }
   [[nodiscard]] int free_gpus_on(std::int32_t vc, std::int32_t type) const override {
     return capacity.free_gpus_on(vc, spec.types.empty() ? -1 : type);
   }

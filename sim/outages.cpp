@@ -306,7 +306,7 @@ void Outages::withhold(Draining& each, OutReason reason) {
     const GpuId id{each.first + i};
     if (each.withheld[i] || (!gpus_[id.index()].out() && !state_.capacity.is_free(id))) continue;
     each.withheld[i] = true;
-    if (goes_out(id, reason)) state_.take(id, EngineState::out_of_service());
+    if (goes_out(id, reason)) state_.take_out_of_service(id);
   }
 }
 
@@ -403,7 +403,7 @@ void Outages::remove_cause(GpuId id, OutReason reason) {
     back_now_.push_back(id);
     return;
   }
-  state_.give_back(id, EngineState::out_of_service());
+  state_.put_into_service(id);
 }
 
 void Outages::interrupt_struck() {
@@ -423,7 +423,7 @@ void Outages::interrupt_struck() {
   for (const GpuId gpu : broken_now_) {
     if (state_.is_covered(gpu)) continue;
     admission_.let_go(gpu);
-    state_.take(gpu, EngineState::out_of_service());
+    state_.take_out_of_service(gpu);
   }
   broken_now_.clear();
 }

@@ -168,6 +168,9 @@ class SchedulingActions {
   /// names of the jobs, and `what`, such as "would miss their deadlines". Only the first warning with each `what` is
   /// kept.
   virtual void remark(std::string_view what, std::span<const JobId> jobs) = 0;
+  /// True if the placement policy has asked for a pass by now (PlacementPolicy::next_decision), so that a job for which
+  /// it had no place may have one though nothing has happened.
+  [[nodiscard]] virtual bool placement_is_due() const = 0;
   /// True if blocked() is recorded; only then is it worth looking at a job for the sake of an explanation.
   [[nodiscard]] virtual bool recording() const = 0;
 };

@@ -1,9 +1,9 @@
 // AntMan (Xiao et al., OSDI 2020, sections 3 and 4) has jobs whose GPUs are guaranteed, and opportunistic ones that use
 // what these leave. A guaranteed job gets GPUs without another one, in order of submission; the first that finds none
-// holds back those behind it. Opportunistic jobs on its GPUs stay where memory lets them, and give way where it
-// doesn't. An opportunistic job starts on the GPUs that are used least: free ones, then those with a guaranteed job
-// alone; on no GPU are there two opportunistic ones. They start as the queue of guaranteed jobs lets them, again in
-// order of submission, and one that finds no GPUs holds back none.
+// holds back those behind it; a virtual cluster with a quota has a queue of its own. Opportunistic jobs on its GPUs
+// stay where memory lets them, and give way where it doesn't. An opportunistic job starts on the GPUs that are used
+// least: free ones, then those with a guaranteed job alone; on no GPU are there two opportunistic ones. They start as
+// the queue of guaranteed jobs lets them, again in order of submission, and one that finds no GPUs holds back none.
 //
 // With scheduling.sharing.by_priority guaranteed jobs are not slowed down, as the paper's local coordinator wants it.
 
@@ -11,6 +11,7 @@
 #include "sim/ports.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -33,8 +34,10 @@ class AntMan final : public SchedulingPolicy {
   }
 
   void pass(const ClusterView& cluster, SchedulingActions& actions) override {
-    JobId in_front = JobId::none();
+    std::map<std::int32_t, JobId> fronts;  // by virtual cluster with a quota, -1: of all others
     for (auto at = guaranteed_.begin(); at != guaranteed_.end();) {
+      const std::int32_t vc = cluster.job(at->second).vc;
+      JobId& in_front = fronts.try_emplace(cluster.quota_left(vc) < INT_MAX ? vc : -1, JobId::none()).first->second;
       if (in_front.valid() || !starts_guaranteed(cluster, actions, at->second)) {
         in_front.valid() ? actions.blocked(at->second, Why::behind, in_front)
                          : actions.blocked(at->second, Why::no_gpus);

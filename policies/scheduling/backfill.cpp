@@ -49,7 +49,7 @@ BackfillPolicy::News BackfillPolicy::begin_pass(const ClusterView& cluster) {
     news.has_taken = true;
     ++changes_;
   }
-  if (const std::int64_t in_service = plan_.in_service(); !is_first && in_service != in_service_) {
+  if (const int in_service = cluster.gpus_in_service(vc_, -1); !is_first && in_service != in_service_) {
     ++changes_;
     if (in_service > in_service_) {
       news.has_freed = true;
@@ -61,6 +61,7 @@ BackfillPolicy::News BackfillPolicy::begin_pass(const ClusterView& cluster) {
   for (const JobId id : std::exchange(arrived_, {})) {
     BackfillJob& arrived = jobs_.at(id);
     arrived.queue = queues_.of(cluster, arrived.view);
+    vc_ = arrived.view.vc;
     arrived.shape = shapes_.of(arrived.view);
     joins(arrived);
   }

@@ -105,7 +105,7 @@ void Conservative::pass(const ClusterView& cluster, SchedulingActions& actions) 
     if (BackfillJob& waiting = job(rank.job); !waiting.planned) promise(waiting, now, actions);
   start_due(cluster, actions);
   if (actions.recording()) explain(cluster, actions);
-  end_pass();
+  end_pass(cluster);
 }
 
 void Conservative::explain(const ClusterView& cluster, SchedulingActions& actions) {

@@ -2,20 +2,68 @@
 
 #include <algorithm>
 #include <climits>
+#include <numeric>
+#include <utility>
 
 namespace contend {
 
 std::uint32_t Pools::of(const ClusterView& cluster, const JobView& job) {
   const ServerRange servers = cluster.servers_for(job);
-  const std::int32_t vc = cluster.quota_left(job.vc) == INT_MAX ? -1 : job.vc;
+  const std::int32_t vc = fixed_quota(cluster, job.vc) == INT_MAX ? -1 : job.vc;
   const auto next = static_cast<std::uint32_t>(numbers_.size());
   return numbers_.try_emplace({servers.first, servers.last, vc}, next).first->second;
 }
 
 std::int64_t Pools::capacity(const ClusterView& cluster, const JobView& job) {
-  std::int64_t gpus = cluster.gpus_on(cluster.servers_for(job));
-  if (cluster.quota_left(job.vc) != INT_MAX) gpus = std::min<std::int64_t>(gpus, cluster.vc_quota(job.vc));
-  return gpus * kWholeGpu;
+  const int gpus = std::min(cluster.gpus_in_service(job.vc, job.server_type), fixed_quota(cluster, job.vc));
+  return std::int64_t{gpus} * kWholeGpu;
+}
+
+std::vector<GpuPart> parts_within_quotas(const ClusterView& cluster, std::span<const JobView> jobs) {
+  struct Demand {
+    std::int64_t wanted = 0;
+    std::vector<std::size_t> jobs;
+  };
+  std::map<std::int32_t, Demand> claims;  // by virtual cluster with a quota; -1: all others
+  std::int64_t wanted = 0;                // by those whose quota suffices
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    Demand& claim = claims[fixed_quota(cluster, jobs[i].vc) == INT_MAX ? -1 : jobs[i].vc];
+    claim.wanted += jobs[i].gpus;
+    wanted += jobs[i].gpus;
+    claim.jobs.push_back(i);
+  }
+  std::vector<double> all;
+  for (std::size_t t = 0; t < cluster.types(); ++t)
+    all.push_back(cluster.gpus_in_service(jobs.front().vc, static_cast<std::int32_t>(t)));
+  const auto gpus = static_cast<std::int64_t>(std::accumulate(all.begin(), all.end(), 0.0));
+  std::vector<GpuPart> parts;
+  const auto add = [&](std::vector<std::size_t> its, std::int64_t number, int quota) {
+    std::ranges::sort(its);
+    parts.push_back({.jobs = std::move(its)});
+    GpuPart& part = parts.back();
+    for (const double of_type : all) {
+      part.gpus.push_back(number == gpus ? of_type : of_type * static_cast<double>(number) / static_cast<double>(gpus));
+      part.most.push_back(std::min<double>(of_type, quota));
+    }
+  };
+  std::int64_t left = gpus;
+  for (bool has_bound = true; std::exchange(has_bound, false);) {
+    for (auto at = claims.begin(); at != claims.end() && left > 0; ++at) {
+      const std::int64_t quota = fixed_quota(cluster, at->first);
+      // Its part of what is left is min(1, left / wanted) of what it wants.
+      if (quota >= at->second.wanted || quota * wanted >= left * at->second.wanted) continue;
+      add(std::move(at->second.jobs), quota, static_cast<int>(quota));
+      left -= quota;
+      wanted -= at->second.wanted;
+      claims.erase(at);
+      has_bound = true;
+      break;
+    }
+  }
+  std::vector<std::size_t> others;
+  for (const auto& [vc, claim] : claims) others.insert(others.end(), claim.jobs.begin(), claim.jobs.end());
+  if (!others.empty()) add(std::move(others), left, INT_MAX);
+  return parts;
 }
 
 }  // namespace contend

@@ -3,9 +3,14 @@
 
 #include "sim/ports.hpp"
 
+#include <algorithm>
+#include <climits>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <tuple>
+#include <vector>
 
 namespace contend {
 
@@ -18,6 +23,45 @@ namespace contend {
 [[nodiscard]] inline std::int64_t width_of(const JobView& job) {
   return static_cast<std::int64_t>(job.gpus) * (job.gpu_share == 0 ? kWholeGpu : job.gpu_share);
 }
+
+/// The most GPUs that the jobs of a virtual cluster may hold at once; INT_MAX if it has no quota or may exceed it.
+[[nodiscard]] inline int fixed_quota(const ClusterView& cluster, std::int32_t vc) {
+  return cluster.quota_left(vc) == INT_MAX ? INT_MAX : cluster.vc_quota(vc);
+}
+
+/// What is left of the quotas while a policy chooses among running and waiting jobs.
+class QuotasLeft {
+ public:
+  explicit QuotasLeft(const ClusterView& cluster) : cluster_{cluster} {}
+  /// Takes so many GPUs for a job of each of these virtual clusters. False, and nothing is taken, if less is left.
+  bool take(std::span<const std::int32_t> vcs, int gpus) {
+    for (const std::int32_t vc : vcs)
+      if (std::ranges::count(vcs, vc) * gpus > left(vc)) return false;
+    for (const std::int32_t vc : vcs) left(vc) -= gpus;
+    return true;
+  }
+  bool take(std::int32_t vc, int gpus) { return take(std::span{&vc, 1}, gpus); }
+
+ private:
+  int& left(std::int32_t vc) { return left_.try_emplace(vc, fixed_quota(cluster_, vc)).first->second; }
+
+  const ClusterView& cluster_;
+  std::map<std::int32_t, int> left_;  // by virtual cluster
+};
+
+/// GPUs that some jobs have to themselves when GPUs are divided, as a number: time on other GPUs may make it up.
+struct GpuPart {
+  std::vector<std::size_t> jobs{};  ///< indices, rising
+  std::vector<double> gpus{};       ///< by type; of all parts together, the GPUs in service
+  std::vector<double> most{};       ///< by type: that one of the jobs can hold at once
+};
+
+/// Divides the GPUs in service among jobs that may use the same servers, so that no quota is exceeded. All jobs would
+/// have an equal part of the GPUs that they want. Where that is more than the quota of a virtual cluster, and its jobs
+/// want more than its quota, these have as many GPUs as the quota, and the others the rest (max-min fairness with
+/// limits: Bertsekas, Gallager, Data Networks, 2nd edition, section 6.5.2). So without such a quota all jobs are in one
+/// part. `jobs` is not empty.
+[[nodiscard]] std::vector<GpuPart> parts_within_quotas(const ClusterView& cluster, std::span<const JobView> jobs);
 
 /// Numbers the different demands of jobs, from 0 on. If the placement policy refuses a job, it refuses the others with
 /// the same number at the same instant, where PlacementPolicy::refuses_alike holds.
@@ -48,7 +92,8 @@ class Pools {
   /// Returns the index of the job's pool. The first job of a pool gets the next unused index.
   [[nodiscard]] std::uint32_t of(const ClusterView& cluster, const JobView& job);
   [[nodiscard]] std::size_t size() const { return numbers_.size(); }
-  /// Returns the thousandths of GPUs that the jobs of the pool may hold at once.
+  /// Returns the thousandths of GPUs that the jobs of the pool may hold at once now: those in service, within the
+  /// quota.
   [[nodiscard]] static std::int64_t capacity(const ClusterView& cluster, const JobView& job);
 
  private:

@@ -83,7 +83,7 @@ void Easy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   for (Queue* const queue : order) backfill(*queue, cluster, actions);
   if (actions.recording())
     for (const Queue* const queue : order) explain(*queue, cluster, actions);
-  end_pass();
+  end_pass(cluster);
 }
 
 void Easy::serve(Queue& queue, Known known, const News& news, const ClusterView& cluster, SchedulingActions& actions) {

@@ -11,6 +11,7 @@
 // server with the largest load while that makes loads more equal, and to any server with GPUs that nobody uses.
 
 #include "policies/registry.hpp"
+#include "policies/scheduling/demand.hpp"
 #include "policies/scheduling/gpu_groups.hpp"
 
 #include <algorithm>
@@ -310,11 +311,14 @@ class Gandiva final : public SchedulingPolicy {
       return std::tuple{!slice_ends && !unit.runs, unit.received, unit.runs, unit.tie};
     });
     std::vector<int> left = gpus_;
+    QuotasLeft quotas{cluster};
     for (const std::size_t at : order) {
       const GandivaUnit& unit = units_[at];
       const auto fits = [&](const GandivaPart& part) { return part.gpus <= left[part.server]; };
       if (unit.home.empty() || !std::ranges::all_of(unit.home, fits)) continue;
-      if (!unit.runs && cluster.quota_left(cluster.job(unit.jobs.front()).vc) < unit.gpus) continue;
+      std::vector<std::int32_t> vcs;
+      for (const JobId job : unit.jobs) vcs.push_back(cluster.job(job).vc);
+      if (!quotas.take(vcs, unit.gpus)) continue;
       for (const GandivaPart& part : unit.home) left[part.server] -= part.gpus;
       chosen.push_back(at);
     }
@@ -380,7 +384,7 @@ class Gandiva final : public SchedulingPolicy {
       if (!units_[at].runs) order.push_back(at);
     std::ranges::sort(order, {}, [&](std::size_t at) { return std::pair{units_[at].received, units_[at].tie}; });
     for (const std::size_t at : order) {
-      if (cluster.free_gpus() < units_[at].gpus) continue;
+      if (cluster.free_gpus_of_vc(cluster.job(units_[at].jobs.front()).vc) < units_[at].gpus) continue;
       std::vector<int> free(gpus_.size());
       for (std::size_t s = 0; s < free.size(); ++s) free[s] = cluster.free_gpus(ServerId{s});
       std::vector<GandivaPart> home = home_for(cluster, units_[at], free);

@@ -41,12 +41,10 @@ void GreedyWalk::add_waiting(const Rank& rank, std::int32_t job_class, std::int6
   const auto [at, is_new] = members_.try_emplace(rank.job, Member{{rank, 0}, width, job_class, false});
   CONTEND_CHECK(is_new, "a job is in the walk once");
   wait(at->second);
-  wanted_ += width;
 }
 
 void GreedyWalk::remove(JobId job) {
   const Member& gone = member(job);
-  wanted_ -= gone.width;
   if (gone.is_running) {
     unrun(gone);
     used_ -= gone.width;
@@ -164,7 +162,6 @@ std::optional<GreedyWalk::Change> GreedyWalk::next_change(Time now) {
 void GreedyWalk::undo(const Change& change) {
   if (change.starts) remove(change.job());
   const auto at = members_.emplace(change.job(), change.before).first;
-  wanted_ += change.before.width;
   if (change.before.is_running) {
     run(at->second);
     used_ += at->second.width;

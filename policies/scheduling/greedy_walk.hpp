@@ -90,9 +90,9 @@ class GreedyWalk {
   void end_pass();
 
   [[nodiscard]] std::int64_t capacity() const { return capacity_; }
+  void set_capacity(std::int64_t capacity) { capacity_ = capacity; }
   [[nodiscard]] std::int64_t free() const { return capacity_ - used_; }
-  /// Returns true if the jobs together want more than the capacity.
-  [[nodiscard]] bool is_tight() const { return wanted_ > capacity_; }
+  [[nodiscard]] bool has_waiting() const { return !classes_.empty(); }
   [[nodiscard]] bool contains(JobId job) const { return members_.contains(job); }
   /// Returns the place of a job; for a running job, with the key that it has at `now`.
   [[nodiscard]] Rank place(JobId job, Time now) const { return member(job).at.at(now); }
@@ -161,7 +161,6 @@ class GreedyWalk {
 
   std::int64_t capacity_;
   std::int64_t used_ = 0;
-  std::int64_t wanted_ = 0;                                 // sum over all jobs, waiting and running
   boost::unordered_flat_map<JobId, Member, Hash> members_;  // nothing depends on their order
   std::map<std::int32_t, Class> classes_;                   // only classes with waiting jobs
   std::map<std::int64_t, RankTree> running_;  // by rate; the order of the jobs of one rate does not change with time

@@ -167,7 +167,7 @@ Time LevelPolicy::slice(int gpus) const {
 }
 
 Time LevelPolicy::next_decision(const ClusterView& cluster) {
-  if (!was_tight() && !sees_every_event()) return Time::never();
+  if (!has_waiting() && !sees_every_event()) return Time::never();
   const auto first = [this](bool demotes) {
     const Due* const due = first_due(demotes);
     return due == nullptr ? Time::never() : due->first;

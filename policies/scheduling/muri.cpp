@@ -5,11 +5,15 @@
 // weight matching). The efficiency of a group is the part of the time for which its resources are busy, which is the
 // sum of its jobs' speeds over the number of resources.
 //
+// The cluster is what is in service of the servers that the jobs may use. Jobs beyond the quota of their virtual
+// cluster, by the order of all, wait; each job counts for its quota, whether it shares its GPUs or not.
+//
 // Two groups are joined only where they do more together than either does alone. If all jobs have room, none shares,
 // and as long as GPUs are left over, the groups that gain least give one of their jobs GPUs of its own.
 
 #include "network/matching.hpp"
 #include "policies/registry.hpp"
+#include "policies/scheduling/demand.hpp"
 #include "policies/scheduling/gpu_groups.hpp"
 #include "sim/error.hpp"
 
@@ -50,14 +54,19 @@ class Muri final : public SchedulingPolicy {
   }
 
   void pass(const ClusterView& cluster, SchedulingActions& actions) override {
+    if (jobs_.empty()) return;
+    std::vector<JobView> all;
+    for (const auto& [id, tie] : jobs_) all.push_back(cluster.job(id));
+    std::ranges::sort(all, {}, [&](const JobView& view) { return std::pair{rank(view), view.tie}; });
     std::vector<JobView> order;
+    QuotasLeft quotas{cluster};
     std::int64_t wanted = 0;
-    for (const auto& [id, tie] : jobs_) {
-      order.push_back(cluster.job(id));
-      wanted += order.back().gpus;
+    for (const JobView& view : all) {
+      if (!quotas.take(view.vc, view.gpus)) continue;
+      wanted += view.gpus;
+      order.push_back(view);
     }
-    std::ranges::sort(order, {}, [&](const JobView& view) { return std::pair{rank(view), view.tie}; });
-    const std::int64_t room = cluster.gpus_on(cluster.servers_of_type(0));
+    const std::int64_t room = cluster.gpus_in_service(all.front().vc, -1);
     std::vector<MuriGroup> groups;
     if (wanted <= room) {
       for (std::size_t i = 0; i < order.size(); ++i) groups.push_back({{order[i].id}, i, order[i].gpus, 1});
@@ -70,11 +79,11 @@ class Muri final : public SchedulingPolicy {
     std::vector<GpuGroup> made;
     for (const MuriGroup& group : groups) made.push_back({group.jobs, -1});
     std::vector<JobId> running;
-    for (const JobView& view : order)
+    for (const JobView& view : all)
       if (view.running) running.push_back(view.id);
     run_groups(cluster, actions, made, running);
     waiting_ = 0;
-    for (const JobView& view : order) {
+    for (const JobView& view : all) {
       if (cluster.job(view.id).running) continue;
       ++waiting_;
       actions.blocked(view.id, Why::passed_over);

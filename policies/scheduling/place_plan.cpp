@@ -87,7 +87,7 @@ void PlacePlan::run(const JobView& job, Time end, std::span<const GpuId> gpus) {
   if (needs_certain_gpus(job)) plan_by_gpu(cluster_->servers_for(job));
   Block& block = blocks_[job.id];
   block = {job, cluster_->now(), end, true, {gpus.begin(), gpus.end()}};
-  for (const GpuId gpu : gpus) held_ += holders_[gpu.index()]++ == 0 ? 1 : 0;
+  for (const GpuId gpu : gpus) ++holders_[gpu.index()];
   add(block);
 }
 
@@ -112,7 +112,7 @@ PlacePlan::Place PlacePlan::release(JobId job) {
   CONTEND_CHECK(at != blocks_.end(), "only what is planned or runs can be released");
   Block& block = at->second;
   if (block.runs) {
-    for (const GpuId gpu : block.gpus) held_ -= --holders_[gpu.index()] == 0 ? 1 : 0;
+    for (const GpuId gpu : block.gpus) --holders_[gpu.index()];
   } else {
     begins_.erase(begins_.find(block.begin));
   }
@@ -225,7 +225,7 @@ Availability& PlacePlan::widths_on(const ServerRange& range) {
   const auto at = widths_.find(key);
   if (at != widths_.end()) return at->second;
   Availability& made =
-      widths_.emplace(key, Availability{cluster_->gpus_on(range) * kWholeGpu, kStepsPerBlock}).first->second;
+      widths_.emplace(key, Availability{static_cast<std::int64_t>(range.size() * per_server_) * kWholeGpu, kStepsPerBlock}).first->second;
   made.forget(cluster_->now());
   for (const auto& [id, block] : blocks_) count_width(block, range, made, 1);
   return made;
@@ -245,10 +245,6 @@ Availability* PlacePlan::quota_of(const JobView& job) {
 
 std::int64_t PlacePlan::free_at(const JobView& job, Time time) {
   return widths_on(cluster_->servers_for(job)).at(time);
-}
-
-std::int64_t PlacePlan::in_service() const {
-  return cluster_->free_gpus() + held_;
 }
 
 /// The first time at which enough GPUs are free for so long, wherever they are, and the quota has room.

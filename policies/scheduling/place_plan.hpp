@@ -97,7 +97,7 @@ class PlannedView final : public ClusterView {
   [[nodiscard]] std::size_t types() const override;
   [[nodiscard]] ServerRange servers_of_type(std::int32_t type) const override;
   [[nodiscard]] int gpus_per_server(std::int32_t type) const override;
-  [[nodiscard]] std::int64_t gpus_on(const ServerRange& range) const override;
+  [[nodiscard]] int gpus_in_service(std::int32_t vc, std::int32_t type) const override;
   [[nodiscard]] int free_gpus_on(std::int32_t vc, std::int32_t type) const override;
   [[nodiscard]] Bytes gpu_memory(ServerId server) const override;
   [[nodiscard]] double speed_on(const JobView& job, std::int32_t type) const override;
@@ -193,8 +193,6 @@ class PlacePlan {
   [[nodiscard]] static bool needs_certain_gpus(const JobView& job) {
     return job.place >= 0 || job.gpu_share != kWholeGpu;
   }
-  /// GPUs in service, held or free.
-  [[nodiscard]] std::int64_t in_service() const;
 
  private:
   friend class PlannedView;
@@ -232,7 +230,6 @@ class PlacePlan {
   std::map<JobId, Block> blocks_;
   std::vector<Server> servers_;
   std::vector<int> holders_;  // by GPU: running jobs
-  std::int64_t held_ = 0;     // GPUs with one
   std::multiset<Time> ends_;
   std::vector<Time> times_;                                                 // scratch
   std::vector<std::pair<ServerId, int>> ranks_;                             // scratch

@@ -264,8 +264,8 @@ ServerRange PlannedView::servers_of_type(std::int32_t type) const {
 int PlannedView::gpus_per_server(std::int32_t type) const {
   return plan_.cluster_->gpus_per_server(type);
 }
-std::int64_t PlannedView::gpus_on(const ServerRange& range) const {
-  return plan_.cluster_->gpus_on(range);
+int PlannedView::gpus_in_service(std::int32_t vc, std::int32_t type) const {
+  return plan_.cluster_->gpus_in_service(vc, type);
 }
 Bytes PlannedView::gpu_memory(ServerId server) const {
   return plan_.cluster_->gpu_memory(server);

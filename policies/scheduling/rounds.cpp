@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -19,6 +18,24 @@ constexpr double kShareDigits = 1e9;  // shares are rounded to this part of one 
 double rounded_share(double share) {
   return std::round(share * kShareDigits) / kShareDigits;
 }
+
+/// GPUs that a round has yet to give to jobs, of each type and of each quota.
+class RoundRoom {
+ public:
+  RoundRoom(const ClusterView& cluster, std::vector<int> gpus) : gpus_{std::move(gpus)}, quotas_{cluster} {}
+
+  /// Takes the GPUs of a job, on which a second one may run, too. False, and nothing is taken, if too few are left.
+  bool take(std::size_t type, const JobView& job, const JobView* second) {
+    const std::int32_t vcs[] = {job.vc, second == nullptr ? -1 : second->vc};  // each job counts for its quota
+    if (job.gpus > gpus_[type] || !quotas_.take(std::span{vcs, second == nullptr ? 1U : 2U}, job.gpus)) return false;
+    gpus_[type] -= job.gpus;
+    return true;
+  }
+
+ private:
+  std::vector<int> gpus_;  // by type
+  QuotasLeft quotas_;
+};
 
 /// Names the jobs that alone would miss their deadlines, or, if there is none, all that have one.
 void remark_deadlines(const TypedCluster& cluster, SchedulingActions& actions) {
@@ -100,59 +117,64 @@ void RoundPolicy::count_time(Time now) {
   }
 }
 
-TypedCluster RoundPolicy::typed(const ClusterView& cluster, Time now) {
-  TypedCluster typed;
+std::vector<int> RoundPolicy::gpus_of(const ClusterView& cluster) const {
+  std::vector<int> gpus;
+  const std::int32_t vc = jobs_.begin()->second.view.vc;
+  for (std::size_t t = 0; t < cluster.types(); ++t)
+    gpus.push_back(cluster.gpus_in_service(vc, static_cast<std::int32_t>(t)));
+  return gpus;
+}
+
+TypedJob RoundPolicy::typed(const ClusterView& cluster, Job& job, const JobView& view) const {
   const auto types = static_cast<std::int32_t>(cluster.types());
-  for (std::int32_t t = 0; t < types; ++t) {
-    typed.capacity.push_back(static_cast<double>(cluster.gpus_on(cluster.servers_of_type(t))));
-    typed.prices.push_back(cluster.price_of(t));
-  }
+  if (job.rates.empty())
+    for (std::int32_t t = 0; t < types; ++t) job.rates.push_back(cluster.speed_on(view, t));
+  double left_s = view.remaining_service.to_seconds() / view.gpus;
+  if (!view.timed && view.server_type >= 0) left_s *= job.rates[static_cast<std::size_t>(view.server_type)];
+  if (job.isolated_rate > 0) job.isolated_s += std::max(0.0, job.left_s - left_s) / job.isolated_rate;
+  job.left_s = left_s;
+  TypedJob made;
+  made.gpus = view.gpus;
+  made.rates = job.rates;
+  made.left = std::max(left_s, 1e-9);
+  made.age = (cluster.now() - view.submit).to_seconds();
+  made.isolated = job.isolated_s;
+  made.vc = view.vc;
+  made.id = view.id;
+  made.user = view.user;
+  if (view.deadline) made.time_left = (*view.deadline - cluster.now()).to_seconds();
+  return made;
+}
+
+TypedCluster RoundPolicy::typed(const ClusterView& cluster, const GpuPart& part, std::span<const Key> keys) {
+  TypedCluster typed{.capacity = part.gpus, .most = part.most};
+  for (std::size_t t = 0; t < cluster.types(); ++t)
+    typed.prices.push_back(cluster.price_of(static_cast<std::int32_t>(t)));
   if (std::any_of(typed.prices.begin(), typed.prices.end(), [](double price) { return price <= 0; }))
     typed.prices.clear();
-  for (auto& [key, job] : jobs_) {
-    const JobView view = cluster.job(key.second);
-    if (job.rates.empty())
-      for (std::int32_t t = 0; t < types; ++t) job.rates.push_back(cluster.speed_on(view, t));
-    double left_s = view.remaining_service.to_seconds() / view.gpus;
-    if (!view.timed && view.server_type >= 0) left_s *= job.rates[static_cast<std::size_t>(view.server_type)];
-    if (job.isolated_rate > 0) job.isolated_s += std::max(0.0, job.left_s - left_s) / job.isolated_rate;
-    job.left_s = left_s;
-    TypedJob made;
-    made.gpus = view.gpus;
-    made.rates = job.rates;
-    made.left = std::max(left_s, 1e-9);
-    made.age = (now - view.submit).to_seconds();
-    made.isolated = job.isolated_s;
-    made.vc = view.vc;
-    made.id = view.id;
-    made.user = view.user;
-    if (view.deadline) made.time_left = (*view.deadline - now).to_seconds();
-    typed.jobs.push_back(std::move(made));
-  }
+  for (const std::size_t i : part.jobs)
+    typed.jobs.push_back(this->typed(cluster, jobs_.at(keys[i]), cluster.job(keys[i].second)));
   const std::vector<double> isolated = equal_share_rates(typed);
-  std::size_t i = 0;
-  for (auto& [key, job] : jobs_) job.isolated_rate = isolated[i++];
+  for (std::size_t i = 0; i < part.jobs.size(); ++i) jobs_.at(keys[part.jobs[i]]).isolated_rate = isolated[i];
   if (packs_) add_pairs(cluster, typed);
   return typed;
 }
 
 void RoundPolicy::add_pairs(const ClusterView& cluster, TypedCluster& typed) {
   const std::size_t types = cluster.types();
-  std::size_t a = 0;
-  for (auto first = jobs_.begin(); first != jobs_.end(); ++first, ++a) {
-    std::size_t b = a + 1;
-    for (auto second = std::next(first); second != jobs_.end(); ++second, ++b) {
-      if (first->second.view.gpus != second->second.view.gpus) continue;
+  for (std::size_t a = 0; a < typed.jobs.size(); ++a) {
+    for (std::size_t b = a + 1; b < typed.jobs.size(); ++b) {
+      const TypedJob &first = typed.jobs[a], &second = typed.jobs[b];
+      if (first.gpus != second.gpus) continue;
       TypedPair pair{.first = a, .second = b, .first_rates = {}, .second_rates = {}};
-      const JobId ids[] = {first->first.second, second->first.second};
       bool any = false;
       for (std::size_t t = 0; t < types; ++t) {
         const auto type = static_cast<std::int32_t>(t);
-        const double one = cluster.speed_beside(ids[0], {ids + 1, 1}, type);
-        const double other = cluster.speed_beside(ids[1], {ids, 1}, type);
+        const double one = cluster.speed_beside(first.id, {&second.id, 1}, type);
+        const double other = cluster.speed_beside(second.id, {&first.id, 1}, type);
         const bool can = one > 0 && other > 0;
-        pair.first_rates.push_back(can ? one * first->second.rates[t] : 0);
-        pair.second_rates.push_back(can ? other * second->second.rates[t] : 0);
+        pair.first_rates.push_back(can ? one * first.rates[t] : 0);
+        pair.second_rates.push_back(can ? other * second.rates[t] : 0);
         any = any || can;
       }
       if (any) typed.pairs.push_back(std::move(pair));
@@ -178,39 +200,43 @@ void RoundPolicy::reallocate(const ClusterView& cluster, SchedulingActions& acti
   const Time now = cluster.now();
   const std::size_t types = cluster.types();
   const double elapsed_s = divided_at_ == Time::never() ? 0 : (now - divided_at_).to_seconds();
-  for (auto& [key, job] : jobs_) settle(job.alone, elapsed_s, types);
-  const TypedCluster jobs = typed(cluster, now);
-  const TimeShares shares = divide(jobs, cluster);
-  if (shares.misses_deadlines) remark_deadlines(jobs, actions);
-  std::size_t i = 0;
   std::vector<Key> keys;
+  std::vector<JobView> views;
   for (auto& [key, job] : jobs_) {
-    set_shares(job.alone, {shares.x.data() + i * types, types});
+    settle(job.alone, elapsed_s, types);
     keys.push_back(key);
-    ++i;
+    views.push_back(job.view);
   }
   std::map<std::pair<Key, Key>, Account> pairs;
-  for (std::size_t p = 0; p < jobs.pairs.size() && !shares.pairs.empty(); ++p) {
-    const std::span<const double> own{shares.pairs.data() + p * types, types};
-    if (std::ranges::none_of(own, [](double share) { return rounded_share(share) > 0; })) continue;
-    const std::pair<Key, Key> both{keys[jobs.pairs[p].first], keys[jobs.pairs[p].second]};
-    const auto known = pairs_.find(both);
-    Account& account = pairs.emplace(both, known == pairs_.end() ? Account{} : std::move(known->second)).first->second;
-    settle(account, elapsed_s, types);
-    set_shares(account, own);
+  for (const GpuPart& part : parts_within_quotas(cluster, views)) {
+    const TypedCluster jobs = typed(cluster, part, keys);
+    const TimeShares shares = divide(jobs, cluster);
+    if (shares.misses_deadlines) remark_deadlines(jobs, actions);
+    for (std::size_t i = 0; i < part.jobs.size(); ++i)
+      set_shares(jobs_.at(keys[part.jobs[i]]).alone, {shares.x.data() + i * types, types});
+    for (std::size_t p = 0; p < jobs.pairs.size() && !shares.pairs.empty(); ++p) {
+      const std::span<const double> own{shares.pairs.data() + p * types, types};
+      if (std::ranges::none_of(own, [](double share) { return rounded_share(share) > 0; })) continue;
+      const std::pair<Key, Key> both{keys[part.jobs[jobs.pairs[p].first]], keys[part.jobs[jobs.pairs[p].second]]};
+      const auto known = pairs_.find(both);
+      Account& account =
+          pairs.emplace(both, known == pairs_.end() ? Account{} : std::move(known->second)).first->second;
+      settle(account, elapsed_s, types);
+      set_shares(account, own);
+    }
   }
   pairs_ = std::move(pairs);
   divided_at_ = now;
+  divided_gpus_ = gpus_of(cluster);
   has_changed_ = false;
 }
 
 std::vector<RoundPolicy::Taken> RoundPolicy::choose(const ClusterView& cluster) {
   const std::size_t types = cluster.types();
   for (auto& [key, job] : jobs_) job.is_taken = false;
-  std::vector<std::int64_t> rooms(types);
+  RoundRoom room{cluster, gpus_of(cluster)};
   std::vector<double> received(types);  // by all, on each type
   for (std::size_t t = 0; t < types; ++t) {
-    rooms[t] = cluster.gpus_on(cluster.servers_of_type(static_cast<std::int32_t>(t)));
     for (const auto& [key, job] : jobs_)
       if (job.alone.has_share) received[t] += job.alone.received[t];
     for (const auto& [keys, account] : pairs_) received[t] += account.received[t];
@@ -241,19 +267,17 @@ std::vector<RoundPolicy::Taken> RoundPolicy::choose(const ClusterView& cluster) 
   std::vector<Taken> chosen;
   for (const Entry& entry : order) {
     const bool is_gone = entry.first->is_taken || (entry.second != nullptr && entry.second->is_taken);
-    if (is_gone || entry.first->view.gpus > rooms[entry.type]) continue;
+    if (is_gone || !room.take(entry.type, entry.first->view, entry.second != nullptr ? &entry.second->view : nullptr))
+      continue;
     entry.first->is_taken = true;
     if (entry.second != nullptr) entry.second->is_taken = true;
-    rooms[entry.type] -= entry.first->view.gpus;
     chosen.push_back({entry.first, entry.second, static_cast<std::int32_t>(entry.type)});
   }
   // What is left over stays with those who run there.
   for (auto& [key, job] : jobs_) {
     if (!fills_ || job.is_taken || job.type < 0) continue;
-    std::int64_t& room = rooms[static_cast<std::size_t>(job.type)];
-    if (job.view.gpus > room) continue;
+    if (!room.take(static_cast<std::size_t>(job.type), job.view, nullptr)) continue;
     job.is_taken = true;
-    room -= job.view.gpus;
     chosen.push_back({&job, nullptr, job.type});
   }
   for (auto& [key, job] : jobs_) job.place = {};
@@ -300,7 +324,7 @@ void RoundPolicy::start_round(const ClusterView& cluster, SchedulingActions& act
 void RoundPolicy::fill(const ClusterView& cluster, SchedulingActions& actions) {
   std::vector<JobId> waiting;
   for (const auto& [key, job] : jobs_)
-    if (job.type < 0 && job.view.gpus <= cluster.free_gpus()) waiting.push_back(key.second);
+    if (job.type < 0 && job.view.gpus <= cluster.free_gpus_of_vc(job.view.vc)) waiting.push_back(key.second);
   for (const JobId id : waiting)
     if (actions.start(id)) jobs_.at({ties_.at(id), id}).type = std::max(0, cluster.job(id).server_type);
 }
@@ -315,7 +339,9 @@ void RoundPolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   count_time(now);
   if (now >= next_round_) {
     const bool is_due = divided_at_ == Time::never() || now - divided_at_ >= reallocate_after_;
-    if (has_changed_ && is_due) reallocate(cluster, actions);
+    const std::vector<int> gpus = gpus_of(cluster);
+    const bool has_gpus = std::ranges::any_of(gpus, [](int of_type) { return of_type > 0; });
+    if ((has_changed_ || divided_gpus_ != gpus) && has_gpus && is_due) reallocate(cluster, actions);
     start_round(cluster, actions);
     next_round_ = now + round_;
   }

@@ -15,10 +15,15 @@
 // anew, at half a round each. So a job that arrives in between waits for the next time, as in the released scheduler;
 // with `fill` it may use GPUs that are left over.
 //
+// GPUs are those in service on the servers that the jobs may use. A virtual cluster whose jobs would have more than its
+// quota is divided by itself (parts_within_quotas). The shares are found anew, too, where GPUs have gone out of service
+// or have come back.
+//
 // Where jobs may share GPUs (`pack`), pairs of jobs have shares, priorities and deficits of their own beside those of
 // the jobs alone, and a pair is taken if none of its jobs has been taken in the round (section 5 of the paper).
 
 #include "policies/registry.hpp"
+#include "policies/scheduling/demand.hpp"
 #include "policies/scheduling/type_allocation.hpp"
 #include "sim/ports.hpp"
 
@@ -56,7 +61,8 @@ class RoundPolicy : public SchedulingPolicy {
   [[nodiscard]] Time slice(int) const override { return round_; }
 
  protected:
-  /// The shares for these jobs. `view` is what they were made of.
+  /// The shares for these jobs, all or those of a virtual cluster whose quota limits them. `view` is what they were
+  /// made of.
   [[nodiscard]] virtual TimeShares divide(const TypedCluster& cluster, const ClusterView& view) = 0;
 
  private:
@@ -88,10 +94,14 @@ class RoundPolicy : public SchedulingPolicy {
   void count_time(Time now);
   void settle(Account& account, double elapsed_s, std::size_t types) const;
   static void set_shares(Account& account, std::span<const double> shares);
-  void add_pairs(const ClusterView& cluster, TypedCluster& typed);
+  static void add_pairs(const ClusterView& cluster, TypedCluster& typed);
   void part(Job& job);
+  /// GPUs in service, by type, on the servers of the jobs.
+  [[nodiscard]] std::vector<int> gpus_of(const ClusterView& cluster) const;
   void reallocate(const ClusterView& cluster, SchedulingActions& actions);
-  [[nodiscard]] TypedCluster typed(const ClusterView& cluster, Time now);
+  /// The jobs of a part, which are these of `jobs_` in its order.
+  [[nodiscard]] TypedCluster typed(const ClusterView& cluster, const GpuPart& part, std::span<const Key> keys);
+  [[nodiscard]] TypedJob typed(const ClusterView& cluster, Job& job, const JobView& view) const;
   /// Chooses the jobs of the round, each once.
   [[nodiscard]] std::vector<Taken> choose(const ClusterView& cluster);
   void start_round(const ClusterView& cluster, SchedulingActions& actions);
@@ -105,6 +115,7 @@ class RoundPolicy : public SchedulingPolicy {
   Time counted_until_{};
   Time divided_at_ = Time::never(), next_round_{};
   bool has_changed_ = false;
+  std::vector<int> divided_gpus_;  // gpus_of() at the last division
 };
 
 }  // namespace contend

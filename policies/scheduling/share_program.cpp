@@ -411,7 +411,7 @@ class ShareColumns {
 void ShareProgram::add(double gpus, std::span<const double> rates) {
   CONTEND_CHECK(gpus > 0 && rates.size() == types(), "a job has GPUs and a rate on each type");
   gpus_.push_back(gpus);
-  for (std::size_t j = 0; j < types(); ++j) rates_.push_back(capacity_[j] < gpus ? 0 : rates[j]);
+  rates_.insert(rates_.end(), rates.begin(), rates.end());
 }
 
 TimeShares ShareProgram::max_level(std::span<const double> base, std::span<const double> slope,

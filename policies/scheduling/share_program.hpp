@@ -37,8 +37,8 @@ class ShareProgram {
   /// `capacity`: GPUs of each type, >= 0.
   explicit ShareProgram(std::vector<double> capacity) : capacity_{std::move(capacity)} {}
 
-  /// Adds a job of so many GPUs, > 0, with a rate >= 0 on each type; 0: it can't run there. A type with fewer GPUs than
-  /// the job counts as 0.
+  /// Adds a job of so many GPUs, > 0, with a rate >= 0 on each type; 0: it can't run there. It may have more GPUs than
+  /// a type has: then it has time there only in part.
   void add(double gpus, std::span<const double> rates);
   [[nodiscard]] std::size_t jobs() const { return gpus_.size(); }
   [[nodiscard]] std::size_t types() const { return capacity_.size(); }

@@ -59,8 +59,9 @@ bool SharePolicy::within_quota(const ClusterView& cluster, const JobView& view) 
 }
 
 void SharePolicy::count(const ClusterView& cluster) {
-  Holdings all{cluster.gpus_on({0, static_cast<std::uint32_t>(cluster.servers())}) * kWholeGpu, 0, 0};
+  Holdings all{std::int64_t{cluster.free_gpus()} * kWholeGpu, 0, 0};
   for (std::size_t s = 0; s < cluster.servers(); ++s) {
+    if (cluster.free_gpus(ServerId{s}) == 0) continue;  // it is out of service: nothing runs yet
     const std::int64_t cpus = cluster.free_milli_cpus(ServerId{s});
     const std::int64_t bytes = cluster.free_host_memory(ServerId{s}).count();
     if (cpus < kNotCounted) all.milli_cpus += cpus;

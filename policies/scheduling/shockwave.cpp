@@ -20,6 +20,9 @@
 // gang that finds no room in its rounds loses them. GPUs that the plan leaves go to other jobs, those with most time
 // left first.
 //
+// G are the GPUs in service that the jobs may use. A virtual cluster whose jobs would have more than its quota is
+// planned by itself (parts_within_quotas).
+//
 // Of a job whose batch changes while it trains (BatchRegime) the policy knows its batches and how fast it is with each,
 // but not when they come. With o_b of the training seen with batch b, q in all, and M batches, each batch has the
 // weight max(0, (1/M + o_b) / (1 + q) - o_b) in what is left (a Dirichlet posterior, section 5.1 and the released code,
@@ -31,6 +34,7 @@
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/configurations.hpp"
+#include "policies/scheduling/demand.hpp"
 #include "sim/error.hpp"
 #include "sim/portable_math.hpp"
 #include "sim/ports.hpp"
@@ -164,7 +168,7 @@ class Shockwave final : public SchedulingPolicy {
     if (jobs_.empty()) return;
     if (cluster.now().ns() % round_.ns() == 0) {
       look(cluster);
-      if (has_changed_ || round_count_ % replan_rounds_ == 0) plan(cluster);
+      if (has_changed_ || gpus_ != planned_gpus_ || round_count_ % replan_rounds_ == 0) plan(cluster);
       start_round(cluster, actions);
       --rounds_left_;
       ++round_count_;
@@ -180,7 +184,9 @@ class Shockwave final : public SchedulingPolicy {
  private:
   struct Job {
     JobId id;
+    std::int32_t vc = -1;
     int gpus = 1;
+    double equal_share = 1;                    ///< the part of its time that it has if all of its part have as much
     double added_s = 0;                        ///< its first round boundary
     double left_s = 0, total_s = 0;            ///< at its own speed
     double done = 0, pace_s = 0;               ///< as in Outlook
@@ -201,13 +207,18 @@ class Shockwave final : public SchedulingPolicy {
     }
   };
 
+  /// Jobs that share GPUs.
+  struct Part {
+    int gpus = 0, most = 0;  ///< GPUs, and those that a job can hold at once
+    std::vector<Job*> jobs{};
+  };
+
   /// What is left of each job, and when an equal share would end it.
   void look(const ClusterView& cluster) {
     const double now_s = cluster.now().to_seconds();
-    gpus_ = cluster.free_gpus();
     for (auto& [tie, job] : jobs_) {
       const JobView view = cluster.job(job.id);
-      if (view.running) gpus_ += view.gpus;
+      job.vc = view.vc;
       job.gpus = view.gpus;
       if (job.end_s == 0) job.added_s = now_s;
       const auto regimes = cluster.regimes_of(job.id);
@@ -223,21 +234,40 @@ class Shockwave final : public SchedulingPolicy {
       job.pace_s = outlook.pace_s;
       job.total_s = outlook.total_s;
     }
+    divide(cluster);
     for (auto& [tie, job] : jobs_) {
       const double passed_s = job.end_s > 0 ? now_s - looked_at_s_ : 0;
       job.ends_s += job.end_s * passed_s;
       job.life_s += passed_s;
-      if (has_changed_) job.end_s = job.added_s + job.total_s / equal_share();
+      if (has_changed_) job.end_s = job.added_s + job.total_s / job.equal_share;
     }
     looked_at_s_ = now_s;
   }
-  [[nodiscard]] double equal_share() const {
-    return std::min(1.0, static_cast<double>(gpus_) / static_cast<double>(jobs_.size()));
+
+  /// Which jobs share which GPUs.
+  void divide(const ClusterView& cluster) {
+    std::vector<Job*> jobs;
+    std::vector<JobView> views;
+    for (auto& [tie, job] : jobs_) {
+      jobs.push_back(&job);
+      views.push_back(cluster.job(job.id));
+    }
+    gpus_ = cluster.gpus_in_service(views.front().vc, -1);
+    parts_.clear();
+    for (const GpuPart& each : parts_within_quotas(cluster, views)) {
+      parts_.push_back({.gpus = static_cast<int>(each.gpus.front()), .most = static_cast<int>(each.most.front())});
+      Part& part = parts_.back();
+      for (const std::size_t j : each.jobs) {
+        part.jobs.push_back(jobs[j]);
+        // Of a cluster that is out of service as a whole a job has what one GPU would give it.
+        jobs[j]->equal_share = std::min(1.0, std::max(1, part.gpus) / static_cast<double>(each.jobs.size()));
+      }
+    }
   }
 
   [[nodiscard]] double end_after(const Job& job, double now_s, double rounds_s) const {
     const double remaining = job.remaining(rounds_s), plan_s = rounds_ * round_.to_seconds();
-    return remaining > 0 ? now_s + plan_s + remaining / equal_share() : now_s + plan_s;
+    return remaining > 0 ? now_s + plan_s + remaining / job.equal_share : now_s + plan_s;
   }
 
   /// The fewest rounds with which the job keeps its promise; none if it can't.
@@ -252,10 +282,13 @@ class Shockwave final : public SchedulingPolicy {
   void plan(const ClusterView& cluster) {
     has_changed_ = false;
     rounds_left_ = rounds_;
-    const double now_s = cluster.now().to_seconds();
-    std::vector<Job*> jobs;
-    for (auto& [tie, job] : jobs_)
-      if (job.gpus <= gpus_) jobs.push_back(&job);
+    planned_gpus_ = gpus_;
+    for (const Part& part : parts_) plan(part, cluster.now().to_seconds());
+  }
+
+  void plan(const Part& part, double now_s) {
+    std::vector<Job*> jobs = part.jobs;
+    std::erase_if(jobs, [&](const Job* job) { return job->gpus > part.most; });
     if (jobs.empty()) return;
     std::vector<int> fewest;
     std::vector<double> weights(jobs.size(), 1);
@@ -264,18 +297,18 @@ class Shockwave final : public SchedulingPolicy {
       fewest.push_back(promised_rounds(*job, now_s));
       needed += std::int64_t{job->gpus} * fewest.back();
     }
-    if (needed > std::int64_t{gpus_} * rounds_ || std::ranges::max(fewest) > rounds_) {
+    if (needed > std::int64_t{part.gpus} * rounds_ || std::ranges::max(fewest) > rounds_) {
       std::ranges::fill(fewest, 0);
       for (std::size_t j = 0; j < jobs.size(); ++j) {
-        const double late = (now_s + jobs[j]->left_s / equal_share()) / jobs[j]->promised_s();
+        const double late = (now_s + jobs[j]->left_s / jobs[j]->equal_share) / jobs[j]->promised_s();
         const double power = jobs[j]->left_s < round_.to_seconds() ? kLatenessAtEnd : kLateness;
         if (late > rho_max_) weights[j] = std::min(kMostWeight, portable_exp(power * portable_log(late)));
       }
     }
-    const std::vector<int> found = best_rounds(jobs, fewest, weights);
-    for (auto& [tie, job] : jobs_) {
-      job.rounds = 0;
-      job.weight = 1;
+    const std::vector<int> found = best_rounds(jobs, part.gpus, fewest, weights);
+    for (Job* const job : part.jobs) {
+      job->rounds = 0;
+      job->weight = 1;
     }
     for (std::size_t j = 0; j < jobs.size(); ++j) {
       jobs[j]->rounds = jobs[j]->planned = found[j];
@@ -285,7 +318,7 @@ class Shockwave final : public SchedulingPolicy {
 
   /// The best numbers of rounds under each bound on the longest job, from the smallest bound on, until a larger one
   /// can't pay any more.
-  [[nodiscard]] std::vector<int> best_rounds(const std::vector<Job*>& jobs, const std::vector<int>& fewest,
+  [[nodiscard]] std::vector<int> best_rounds(const std::vector<Job*>& jobs, int gpus, const std::vector<int>& fewest,
                                              const std::vector<double>& weights) const {
     const double round_s = round_.to_seconds();
     std::set<double> bounds;
@@ -293,11 +326,11 @@ class Shockwave final : public SchedulingPolicy {
       for (int n = 0; n <= rounds_; ++n) bounds.insert(job->remaining(n * round_s));
     std::vector<int> best(jobs.size(), 0);
     double most = -std::numeric_limits<double>::infinity();
-    const double unbounded = value_within(jobs, fewest, weights, *bounds.rbegin(), nullptr);
+    const double unbounded = value_within(jobs, gpus, fewest, weights, *bounds.rbegin(), nullptr);
     for (const double bound : bounds) {
       if (unbounded - makespan_weight_ * bound <= most) break;
       std::vector<int> found;
-      const double value = value_within(jobs, fewest, weights, bound, &found) - makespan_weight_ * bound;
+      const double value = value_within(jobs, gpus, fewest, weights, bound, &found) - makespan_weight_ * bound;
       if (value <= most) continue;
       most = value;
       best = found;
@@ -306,10 +339,10 @@ class Shockwave final : public SchedulingPolicy {
   }
 
   /// The largest sum of logarithms where no job has more than so many seconds left; minus infinity if that can't be.
-  double value_within(const std::vector<Job*>& jobs, const std::vector<int>& fewest, const std::vector<double>& weights,
-                      double bound_s, std::vector<int>* found) const {
+  double value_within(const std::vector<Job*>& jobs, int gpus, const std::vector<int>& fewest,
+                      const std::vector<double>& weights, double bound_s, std::vector<int>* found) const {
     const double round_s = round_.to_seconds(), parts = static_cast<double>(jobs.size()) * rounds_;
-    std::int64_t left = std::int64_t{gpus_} * rounds_;
+    std::int64_t left = std::int64_t{gpus} * rounds_;
     std::vector<int> first;
     for (std::size_t j = 0; j < jobs.size(); ++j) {
       int n = fewest[j];
@@ -349,8 +382,9 @@ class Shockwave final : public SchedulingPolicy {
                         is_planned ? 0.0 : job->left_s};
     });
     std::int64_t room = gpus_;
+    QuotasLeft quotas{cluster};
     for (Job* job : order) {
-      if (job->gpus > room) continue;
+      if (job->gpus > room || !quotas.take(job->vc, job->gpus)) continue;
       room -= job->gpus;
       job->is_taken = true;
       job->rounds = std::max(0, job->rounds - 1);
@@ -369,7 +403,9 @@ class Shockwave final : public SchedulingPolicy {
   std::map<std::int64_t, Job> jobs_;  // by JobView::tie
   std::map<JobId, std::int64_t> ids_;
   bool has_changed_ = false;
-  int rounds_left_ = 0, gpus_ = 0;
+  std::vector<Part> parts_;  // of the present round
+  int rounds_left_ = 0;
+  int gpus_ = 0, planned_gpus_ = 0;  // in service, now and when the plan was made
   std::int64_t round_count_ = 0;
   double looked_at_s_ = 0;
 };

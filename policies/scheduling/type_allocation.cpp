@@ -57,7 +57,7 @@ TypedCluster with_equal_rates(TypedCluster cluster) {
 }  // namespace
 
 double rate_on(const TypedCluster& cluster, const TypedJob& job, std::size_t type) {
-  return cluster.capacity[type] < job.gpus ? 0 : job.rates[type];
+  return (cluster.most.empty() ? cluster.capacity : cluster.most)[type] < job.gpus ? 0 : job.rates[type];
 }
 
 double proportional_rate(const TypedCluster& cluster, const TypedJob& job, bool agnostic) {

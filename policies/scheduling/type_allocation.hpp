@@ -34,7 +34,8 @@ struct TypedPair {
 
 /// The GPUs of each type, and the jobs.
 struct TypedCluster {
-  std::vector<double> capacity;    ///< C_j
+  std::vector<double> capacity;    ///< C_j; jobs have the time of so many GPUs together
+  std::vector<double> most{};      ///< that a job can hold at once of each type; empty: `capacity`
   std::vector<double> prices{};    ///< of a GPU for an hour; empty: all cost the same
   std::vector<TypedJob> jobs{};    ///< in order of submission
   std::vector<TypedPair> pairs{};  ///< that objectives of packed_shares.hpp use
@@ -43,7 +44,7 @@ struct TypedCluster {
 /// Who shares a cluster before the jobs of each do.
 enum class Entities : std::uint8_t { none, virtual_clusters, users };
 
-/// The rate of the job on a type with so many GPUs; 0 if the type has fewer than the job needs.
+/// The rate of the job on a type with so many GPUs; 0 if it can't hold as many there as it needs.
 [[nodiscard]] double rate_on(const TypedCluster& cluster, const TypedJob& job, std::size_t type);
 
 /// p_i w_i / s_i: the rate of the job with time on the types in proportion to their GPUs, by its weight and GPUs.

@@ -84,15 +84,31 @@ void WalkPolicy::add_walk(const ClusterView& cluster, const JobView& job) {
   const auto walk = static_cast<std::uint32_t>(walks_.size());
   const ServerRange servers = cluster.servers_for(job);
   walks_.emplace_back(Pools::capacity(cluster, job));
+  examples_.push_back(job);
+  out_of_service_.emplace_back();
   rooms_.emplace_back(cluster.servers(), gpus_per_server(), [this, walk, servers](GpuId gpu, auto& places) {
     return servers.contains(cluster_->server_of(gpu)) && holders_of(walk, gpu, places);
   });
 }
 
-/// Appends the places of the jobs that hold the GPU. Returns false if one of them is not in the walk.
+/// False for a number that denotes no GPU, because its server has fewer than others.
+bool WalkPolicy::exists(GpuId gpu) const {
+  const ServerId server = cluster_->server_of(gpu);
+  const auto at = static_cast<int>(gpu.index() % static_cast<std::size_t>(gpus_per_server()));
+  for (std::int32_t t = 0; t < static_cast<std::int32_t>(cluster_->types()); ++t)
+    if (cluster_->servers_of_type(t).contains(server)) return at < cluster_->gpus_per_server(t);
+  return true;
+}
+
+/// Appends the places of the jobs that hold the GPU. Returns false if one of them is not in the walk, or if no job can
+/// have the GPU.
 bool WalkPolicy::holders_of(std::uint32_t walk, GpuId gpu, std::vector<MovingRank>& places) {
   on_gpu_.clear();
   cluster_->jobs_on(gpu, on_gpu_);
+  if (on_gpu_.empty() && cluster_->free_share(gpu) < kWholeGpu) {
+    if (exists(gpu)) out_of_service_[walk].push_back(cluster_->server_of(gpu));
+    return false;
+  }
   for (const JobId id : on_gpu_) {
     const WalkJob& holder = job(id);
     if (holder.walk != walk) return false;
@@ -116,9 +132,11 @@ void WalkPolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   newcomers_.clear();
   no_place_.clear();
   admit(cluster, actions);
-  // If all waiting jobs fit, no job is preempted and the order of the running jobs has no effect yet.
-  was_tight_ = std::any_of(walks_.begin(), walks_.end(), [](const GreedyWalk& walk) { return walk.is_tight(); });
-  if (was_tight_ || sees_every_event()) before_walks(cluster);
+  for (std::size_t w = 0; w < walks_.size(); ++w) {
+    walks_[w].set_capacity(Pools::capacity(cluster, examples_[w]));
+    for (const ServerId server : std::exchange(out_of_service_[w], {})) rooms_[w].touch(server);
+  }
+  before_walks(cluster);
   for (std::size_t w = 0; w < walks_.size(); ++w) {
     if (migrates())
       place_anew(static_cast<std::uint32_t>(w), actions);

@@ -7,6 +7,7 @@
 #include "policies/scheduling/server_rooms.hpp"
 #include "sim/ports.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <set>
@@ -64,8 +65,7 @@ class WalkPolicy : public SchedulingPolicy {
   [[nodiscard]] virtual Rank waiting_rank(WalkJob& job) = 0;
   /// Returns the place of a job that starts now.
   [[nodiscard]] virtual MovingRank running_rank(WalkJob& job, const Rank& waiting) = 0;
-  /// Called before and after the walks of a pass; may move jobs to other places. A pass in which all jobs fit leaves
-  /// out before_walks(), unless the policy sees every event.
+  /// Called before and after the walks of a pass; may move jobs to other places.
   virtual void before_walks(const ClusterView& /*cluster*/) {}
   virtual void after_walks(const ClusterView& /*cluster*/) {}
   virtual void job_started(WalkJob& /*job*/) {}
@@ -84,8 +84,8 @@ class WalkPolicy : public SchedulingPolicy {
   /// Returns true if a waiting job may preempt a running one.
   [[nodiscard]] virtual bool is_preemptive() const { return true; }
 
-  /// Returns true if the jobs did not all fit in the last pass.
-  [[nodiscard]] bool was_tight() const { return was_tight_; }
+  /// Returns true if jobs wait: enough GPUs may be free for them and yet none where the placement policy wants them.
+  [[nodiscard]] bool has_waiting() const { return std::ranges::any_of(walks_, &GreedyWalk::has_waiting); }
   [[nodiscard]] Time now() const { return now_; }
   /// Returns the number of the current pass, from 1; between passes, that of the next one.
   [[nodiscard]] std::int64_t passes() const { return passes_; }
@@ -109,6 +109,7 @@ class WalkPolicy : public SchedulingPolicy {
   void admit(const ClusterView& cluster, const SchedulingActions& actions);
   void add_walk(const ClusterView& cluster, const JobView& job);
   [[nodiscard]] int gpus_per_server() const { return static_cast<int>(cluster_->gpus() / cluster_->servers()); }
+  [[nodiscard]] bool exists(GpuId gpu) const;
   bool holders_of(std::uint32_t walk, GpuId gpu, std::vector<MovingRank>& places);
   void touch_servers_of(const WalkJob& job);
   [[nodiscard]] bool has_room_behind(const WalkJob& job, const Rank& place);
@@ -126,14 +127,15 @@ class WalkPolicy : public SchedulingPolicy {
   void explain(SchedulingActions& actions);
 
   Time now_{};
-  bool was_tight_ = false;
   std::int64_t passes_ = 1;
   const ClusterView* cluster_ = nullptr;  // during a pass
   std::deque<WalkJob> jobs_;              // an unused one has no id
   std::vector<WalkJob*> unused_;          // of jobs_
   std::vector<WalkJob*> by_id_;           // null for a job that is not there
   std::vector<GreedyWalk> walks_;
-  std::vector<ServerRooms> rooms_;  // by walk
+  std::vector<JobView> examples_;                      // by walk: one of its jobs
+  std::vector<ServerRooms> rooms_;                     // by walk
+  std::vector<std::vector<ServerId>> out_of_service_;  // by walk: servers where a GPU was when rooms_ looked last
   Pools pools_;
   Shapes shapes_;
   std::vector<JobId> arrived_, newcomers_;

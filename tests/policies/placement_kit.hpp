@@ -73,6 +73,9 @@ class PlacedCluster final : public ClusterView {
   [[nodiscard]] ServerRange servers_for(const JobView& job) const override { return capacity_.servers_of_vc(job.vc); }
   [[nodiscard]] bool owns_servers(std::int32_t vc) const override { return capacity_.owns_servers(vc); }
   [[nodiscard]] int free_gpus_of_vc(std::int32_t vc) const override { return capacity_.free_gpus_of_vc(vc); }
+  [[nodiscard]] int gpus_in_service(std::int32_t vc, std::int32_t type) const override {
+    return capacity_.gpus_in_service(vc, spec_.types.empty() ? -1 : type);
+  }
   [[nodiscard]] int vc_quota(std::int32_t vc) const override { return capacity_.vc_quota(vc); }
   [[nodiscard]] int vc_used(std::int32_t vc) const override { return capacity_.vc_used(vc); }
   [[nodiscard]] int quota_left(std::int32_t vc) const override { return capacity_.quota_left(vc); }

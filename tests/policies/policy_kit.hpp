@@ -59,6 +59,7 @@ class FakeCluster final : public ClusterView {
   }
   [[nodiscard]] bool owns_servers(std::int32_t) const override { return false; }
   [[nodiscard]] int free_gpus_of_vc(std::int32_t) const override { return 0; }
+  [[nodiscard]] int gpus_in_service(std::int32_t, std::int32_t) const override { return static_cast<int>(gpus()); }
   [[nodiscard]] int vc_quota(std::int32_t) const override { return INT_MAX; }
   [[nodiscard]] int vc_used(std::int32_t) const override { return 0; }
   [[nodiscard]] int quota_left(std::int32_t) const override { return INT_MAX; }

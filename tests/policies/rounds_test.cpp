@@ -55,9 +55,8 @@ class TypeWatch final : public SchedulingPolicy {
     }
     for (std::size_t t = 0; t < used.size(); ++t) {
       const auto type = static_cast<std::int32_t>(t);
-      if (used[t] > cluster.gpus_on(cluster.servers_of_type(type))) fault(t, "type has too few GPUs");
-      if (used[t] + cluster.free_gpus_on(-1, type) != cluster.gpus_on(cluster.servers_of_type(type)))
-        fault(t, "type lost GPUs");
+      if (used[t] > cluster.gpus_in_service(-1, type)) fault(t, "type has too few GPUs");
+      if (used[t] + cluster.free_gpus_on(-1, type) != cluster.gpus_in_service(-1, type)) fault(t, "type lost GPUs");
     }
   }
 

@@ -154,6 +154,7 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
     played_.waits.push_back(fmt::format("{:g} {}: {}", cluster_->now().to_seconds(), name_of(job), reason));
   }
   void remark(std::string_view what, std::span<const JobId> jobs) override { actions_->remark(what, jobs); }
+  [[nodiscard]] bool placement_is_due() const override { return actions_->placement_is_due(); }
   [[nodiscard]] bool recording() const override { return true; }
 
   void close(JobId job) {

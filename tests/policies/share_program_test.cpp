@@ -52,7 +52,11 @@ double slow_optimum(const TypedCluster& cluster, const std::vector<double>& valu
 
 ShareProgram program_of(const TypedCluster& cluster) {
   ShareProgram program{cluster.capacity};
-  for (const TypedJob& job : cluster.jobs) program.add(job.gpus, job.rates);
+  for (const TypedJob& job : cluster.jobs) {
+    std::vector<double> rates;
+    for (std::size_t j = 0; j < cluster.capacity.size(); ++j) rates.push_back(rate_on(cluster, job, j));
+    program.add(job.gpus, rates);
+  }
   return program;
 }
 

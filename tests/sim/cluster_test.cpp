@@ -113,6 +113,38 @@ TEST_CASE("what is free is what no job holds, after every start and end") {
   check_counts(spec, capacity, held);
 }
 
+TEST_CASE("GPUs in service are counted by owner and type, whether jobs hold them or not") {
+  ClusterSpec spec;
+  spec.servers = 5;
+  spec.gpus_per_server = 4;
+  spec.types = {{.name = "small", .servers = 3, .gpus_per_server = 2, .gpu_memory = Bytes{100}},
+                {.name = "large", .servers = 2, .gpus_per_server = 4, .gpu_memory = Bytes{100}}};
+  spec.vcs = {{.servers = {0, 2}}, {.quota = 5}};
+  Capacity capacity{spec};
+  // Server 0 and 1 belong to virtual cluster 0. Server 2 is small, servers 3 and 4 are large.
+  const auto counts = [&](std::int32_t vc) {
+    return std::vector{capacity.gpus_in_service(vc, -1), capacity.gpus_in_service(vc, 0),
+                       capacity.gpus_in_service(vc, 1)};
+  };
+  CHECK(counts(0) == std::vector{4, 4, 0});
+  for (const std::int32_t vc : {1, -1}) CHECK(counts(vc) == std::vector{10, 2, 8});
+  JobSpec job;
+  job.gpu_share = kWholeGpu;
+  const std::uint64_t before = capacity.times_given_back(1), others = capacity.times_given_back(0);
+  capacity.take(GpuId{16U}, RankDemand{job});
+  CHECK(counts(1) == std::vector{10, 2, 8});
+  capacity.count_in_service(GpuId{16U}, -1);
+  capacity.count_in_service(GpuId{4U}, -1);
+  CHECK(counts(0) == std::vector{3, 3, 0});
+  CHECK(counts(1) == std::vector{9, 2, 7});
+  CHECK(capacity.times_given_back(1) == before);
+  capacity.count_in_service(GpuId{16U}, 1);
+  capacity.give_back(GpuId{16U}, RankDemand{job});
+  CHECK(counts(1) == std::vector{10, 2, 8});
+  CHECK(capacity.times_given_back(1) == before + 1);
+  CHECK(capacity.times_given_back(0) == others);
+}
+
 TEST_CASE("a set finds its next member, and none behind its last, whatever its size") {
   for (const std::size_t size : {1UL, 63UL, 64UL, 65UL, 4095UL, 4096UL, 4097UL}) {
     CAPTURE(size);
