@@ -114,6 +114,10 @@ struct PolicyRow {
   /// True if it says itself on which type of servers each job runs; jobs that mix types are refused.
   bool names_types = false;
   GpuShares shares = GpuShares::none;
+  /// Of a scheduling policy: true if one instance decides for the whole cluster, because its rule compares virtual
+  /// clusters. Else each virtual cluster with servers of its own has an instance of its own
+  /// (policies/scheduling/by_owner.hpp).
+  bool compares_vcs = false;
 };
 
 }  // namespace contend

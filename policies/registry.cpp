@@ -1,12 +1,14 @@
 #include "policies/registry.hpp"
 
 #include "policies/plugin.hpp"
+#include "policies/scheduling/by_owner.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <initializer_list>
+#include <memory>
 
 #include <fmt/core.h>
 
@@ -129,6 +131,13 @@ std::span<const PolicyRow<PipelineSchedule>> pipeline_schedules() {
 #include "policies/list.def"
   };
   return rows;
+}
+
+template <>
+std::unique_ptr<SchedulingPolicy> make_from(const PolicyRow<SchedulingPolicy>& row, const Parameters& parameters,
+                                            const PolicyContext& context) {
+  if (row.compares_vcs || row.is_outside) return row.make(parameters, context);
+  return std::make_unique<ByOwner>([make = row.make, parameters, context] { return make(parameters, context); });
 }
 
 const ParameterValue& Parameters::find(std::string_view name) const {

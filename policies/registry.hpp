@@ -9,6 +9,7 @@
 #include "policies/policy_row.hpp"
 #include "sim/ports.hpp"
 
+#include <memory>
 #include <span>
 
 namespace contend {
@@ -21,5 +22,16 @@ namespace contend {
 /// The factory of the first one, `none`, returns a nullptr.
 [[nodiscard]] std::span<const PolicyRow<CompressionMethod>> compression_policies();
 [[nodiscard]] std::span<const PolicyRow<PipelineSchedule>> pipeline_schedules();
+
+/// Makes the policy of a row with these parameters. A scheduling policy that does not compare virtual clusters gets an
+/// instance for each owner of servers (policies/scheduling/by_owner.hpp), unless it is outside of the program.
+template <class Port>
+[[nodiscard]] std::unique_ptr<Port> make_from(const PolicyRow<Port>& row, const Parameters& parameters,
+                                              const PolicyContext& context) {
+  return row.make(parameters, context);
+}
+template <>
+[[nodiscard]] std::unique_ptr<SchedulingPolicy> make_from(const PolicyRow<SchedulingPolicy>& row,
+                                                          const Parameters& parameters, const PolicyContext& context);
 
 }  // namespace contend

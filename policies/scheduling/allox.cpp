@@ -19,7 +19,6 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -79,9 +78,7 @@ class Allox final : public SchedulingPolicy {
   void pass(const ClusterView& cluster, SchedulingActions& actions) override {
     for (auto at = gangs_.begin(); at != gangs_.end();)
       at = actions.start(at->second) ? gangs_.erase(at) : std::next(at);
-    std::set<std::int32_t> owners;  // virtual clusters with servers of their own; -1: all other servers
-    for (const auto& [key, id] : waiting_) owners.insert(owner_of(cluster, cluster.job(id)));
-    for (const std::int32_t owner : owners) start_on_servers_of(cluster, actions, owner);
+    start_matched(cluster, actions);
     if (!actions.recording()) return;
     for (const auto* jobs : {&waiting_, &gangs_})
       for (const auto& [key, job] : *jobs) actions.blocked(job, Why::no_gpus);
@@ -93,18 +90,15 @@ class Allox final : public SchedulingPolicy {
     std::int32_t type = 0;
     std::size_t gpus = 0;
   };
-  static std::int32_t owner_of(const ClusterView& cluster, const JobView& job) {
-    return cluster.owns_servers(job.vc) ? job.vc : -1;
-  }
 
-  void start_on_servers_of(const ClusterView& cluster, SchedulingActions& actions, std::int32_t owner) {
+  void start_matched(const ClusterView& cluster, SchedulingActions& actions) {
+    if (waiting_.empty()) return;
     std::vector<Slot> slots;
-    const std::size_t free = free_places(cluster, owner, slots);
+    const std::size_t free = free_places(cluster, cluster.job(waiting_.begin()->second).vc, slots);
     if (free == 0) return;
     std::vector<JobId> ids;
     for (const auto& [key, id] : waiting_) {
-      const JobView job = cluster.job(id);
-      if (owner_of(cluster, job) == owner && cluster.quota_left(job.vc) > 0) ids.push_back(id);
+      if (cluster.quota_left(cluster.job(id).vc) > 0) ids.push_back(id);
     }
     ids.resize(matched_jobs(ids.size(), free, alpha_, most_));
     if (ids.empty()) return;
@@ -114,10 +108,11 @@ class Allox final : public SchedulingPolicy {
     }
   }
 
-  static std::size_t free_places(const ClusterView& cluster, std::int32_t owner, std::vector<Slot>& slots) {
+  /// Fills `slots` with the GPUs that are free for jobs of the virtual cluster, and returns their number.
+  static std::size_t free_places(const ClusterView& cluster, std::int32_t vc, std::vector<Slot>& slots) {
     std::size_t all = 0;
     for (std::int32_t t = 0; t < static_cast<std::int32_t>(cluster.types()); ++t) {
-      const int free = cluster.free_gpus_on(owner, t);
+      const int free = cluster.free_gpus_on(vc, t);
       if (free <= 0) continue;
       slots.push_back({t, static_cast<std::size_t>(free)});
       all += static_cast<std::size_t>(free);
@@ -149,6 +144,11 @@ class AlloxInRounds final : public RoundPolicy {
  public:
   AlloxInRounds(double alpha, std::size_t most, Time round, Time reallocate_after)
       : RoundPolicy{round, reallocate_after}, alpha_{alpha}, most_{most} {}
+
+  void left(JobId job) override {
+    type_of_.erase(job);
+    RoundPolicy::left(job);
+  }
 
  private:
   [[nodiscard]] TimeShares divide(const TypedCluster& cluster, const ClusterView&) override {
@@ -187,7 +187,8 @@ class AlloxInRounds final : public RoundPolicy {
       const auto first = firsts.find(cluster.jobs[i].id);
       if (first != firsts.end()) shares.x[i * types + first->second] = 1 / cluster.jobs[i].gpus;
     }
-    type_of_ = std::move(firsts);
+    for (const TypedJob& job : cluster.jobs) type_of_.erase(job.id);
+    type_of_.merge(firsts);  // jobs of other parts keep theirs
     return shares;
   }
 

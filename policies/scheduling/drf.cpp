@@ -42,7 +42,8 @@ PolicyRow<SchedulingPolicy> drf_scheduling() {
           .summary = "the virtual cluster or user with the smallest dominant share goes next",
           .source = "Ghodsi et al., NSDI 2011",
           .parameters = kParameters,
-          .make = make_drf};
+          .make = make_drf,
+          .compares_vcs = true};
 }
 
 }  // namespace contend

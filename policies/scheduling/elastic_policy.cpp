@@ -6,15 +6,6 @@
 
 namespace contend {
 
-namespace {
-
-/// The virtual cluster whose own servers the job may use; -1: those that none owns.
-std::int32_t owner_of(const ClusterView& cluster, const JobView& job) {
-  return cluster.owns_servers(job.vc) ? job.vc : -1;
-}
-
-}  // namespace
-
 double ElasticJob::speed_on(int gpus, std::int32_t on) const {
   const auto found = std::ranges::lower_bound(sizes, gpus);
   if (found == sizes.end() || *found != gpus) return 0;
@@ -69,15 +60,14 @@ void ElasticPolicy::left(JobId job) {
   new_.erase(job);
 }
 
-std::vector<ElasticJob> ElasticPolicy::jobs_now(const ClusterView& cluster, std::int32_t owner,
-                                                std::vector<int>& gpus) const {
+std::vector<ElasticJob> ElasticPolicy::jobs_now(const ClusterView& cluster, std::vector<int>& gpus) const {
   const auto types = static_cast<std::int32_t>(cluster.types());
+  const std::int32_t vc = cluster.job(jobs_.begin()->second).vc;
   std::vector<ElasticJob> jobs;
-  for (std::int32_t t = 0; t < types; ++t) gpus.push_back(std::max(0, cluster.free_gpus_on(owner, t)));
+  for (std::int32_t t = 0; t < types; ++t) gpus.push_back(std::max(0, cluster.free_gpus_on(vc, t)));
   for (const auto& [tie, id] : jobs_) {
     ElasticJob job;
     job.view = cluster.job(id);
-    if (owner_of(cluster, job.view) != owner) continue;
     job.type = std::max(0, job.view.server_type);
     job.held = job.view.running ? job.view.gpus : 0;
     gpus[static_cast<std::size_t>(job.type)] += job.held;
@@ -164,21 +154,13 @@ void ElasticPolicy::pass(const ClusterView& cluster, SchedulingActions& actions)
       if (!cluster.job(id).running) actions.blocked(id, Why::between_decisions);
     return;
   }
-  std::map<std::int32_t, JobView> owners;  // each with a job of its own
-  for (const auto& [tie, id] : jobs_) {
-    const JobView job = cluster.job(id);
-    owners.try_emplace(owner_of(cluster, job), job);
-  }
-  next_ = Time::never();
-  for (auto& [owner, job] : owners) {
-    job.server_type = -1;
-    servers_ = cluster.servers_for(job).size();
-    std::vector<int> gpus;
-    const std::vector<ElasticJob> jobs = jobs_now(cluster, owner, gpus);
-    const Division division = divide(jobs, gpus, cluster.now());
-    carry_out(jobs, division, cluster, actions);
-    next_ = std::min(next_, division.next);
-  }
+  std::vector<int> gpus;
+  const std::vector<ElasticJob> jobs = jobs_now(cluster, gpus);
+  const int all = std::accumulate(gpus.begin(), gpus.end(), 0), each = std::max(1, cluster.gpus_per_server(-1));
+  servers_ = static_cast<std::size_t>((all + each - 1) / each);
+  const Division division = divide(jobs, gpus, cluster.now());
+  carry_out(jobs, division, cluster, actions);
+  next_ = division.next;
   new_.clear();
 }
 

@@ -4,9 +4,8 @@
 // wait start, then others grow, each in order of submission. Where the placement policy has no place for a job with as
 // many GPUs as it should have, it gets the next smaller number that has one.
 //
-// These policies plan with the number of GPUs alone, of each type of servers. Where virtual clusters own servers, each
-// is divided by itself, and so are the servers that none owns. A quota is not part of the plan: it may hold back a job
-// that was to have GPUs. A job that is not elastic has the number that it asks for, or none.
+// These policies plan with the number of GPUs alone, of each type of servers. A quota is not part of the plan: it may
+// hold back a job that was to have GPUs. A job that is not elastic has the number that it asks for, or none.
 
 #include "policies/registry.hpp"
 #include "sim/ports.hpp"
@@ -88,12 +87,11 @@ class ElasticPolicy : public SchedulingPolicy {
   /// Divides so many GPUs of each type among the jobs, which are in order of submission. There is at least one job, and
   /// one type unless the policy's row says that it knows several.
   [[nodiscard]] virtual Division divide(std::span<const ElasticJob> jobs, std::span<const int> gpus, Time now) = 0;
-  /// Servers of the jobs that are divided now.
+  /// Servers that have as many GPUs as are divided now.
   [[nodiscard]] std::size_t servers() const { return servers_; }
 
  private:
-  [[nodiscard]] std::vector<ElasticJob> jobs_now(const ClusterView& cluster, std::int32_t owner,
-                                                 std::vector<int>& gpus) const;
+  [[nodiscard]] std::vector<ElasticJob> jobs_now(const ClusterView& cluster, std::vector<int>& gpus) const;
   void carry_out(const std::vector<ElasticJob>& jobs, const Division& division, const ClusterView& cluster,
                  SchedulingActions& actions);
   void give_way(const ElasticJob& job, int gpus, std::int32_t type, SchedulingActions& actions);

@@ -98,7 +98,8 @@ PolicyRow<SchedulingPolicy> fair_share_scheduling() {
           .summary = "the virtual cluster or user with the least recent usage goes next",
           .source = "Kay, Lauder, CACM 1988; Slurm",
           .parameters = kParameters,
-          .make = make_fair_share};
+          .make = make_fair_share,
+          .compares_vcs = true};
 }
 
 }  // namespace contend

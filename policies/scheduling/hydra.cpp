@@ -48,13 +48,12 @@ class Hydra final : public SchedulingPolicy {
       running_.insert(at->second);
       at = gangs_.erase(at);
     }
-    std::map<std::int32_t, std::vector<JobId>> owners;  // virtual clusters with servers of their own; -1: all others
+    std::vector<JobId> planned;
     for (const auto& [key, id] : waiting_) {
-      const JobView job = cluster.job(id);
-      std::vector<JobId>& jobs = owners[owner_of(cluster, job)];
-      if (jobs.size() < most_ && cluster.quota_left(job.vc) > 0) jobs.push_back(id);
+      if (planned.size() == most_) break;
+      if (cluster.quota_left(cluster.job(id).vc) > 0) planned.push_back(id);
     }
-    for (const auto& [owner, jobs] : owners) start_planned(cluster, actions, owner, jobs);
+    if (!planned.empty()) start_planned(cluster, actions, planned);
     if (!actions.recording()) return;
     for (const auto* jobs : {&waiting_, &gangs_})
       for (const auto& [key, job] : *jobs) actions.blocked(job, Why::no_gpus);
@@ -63,13 +62,8 @@ class Hydra final : public SchedulingPolicy {
  private:
   using Place = std::tuple<PolicyKey, Time, std::int64_t>;  // in a queue
 
-  static std::int32_t owner_of(const ClusterView& cluster, const JobView& job) {
-    return cluster.owns_servers(job.vc) ? job.vc : -1;
-  }
-
-  void start_planned(const ClusterView& cluster, SchedulingActions& actions, std::int32_t owner,
-                     const std::vector<JobId>& ids) {
-    const std::vector<PlanMachine> machines = machines_of(cluster, owner, ids.size());
+  void start_planned(const ClusterView& cluster, SchedulingActions& actions, const std::vector<JobId>& ids) {
+    const std::vector<PlanMachine> machines = machines_of(cluster, cluster.job(ids.front()).vc, ids.size());
     if (machines.empty() || machines.front().free_at > 0) return;
     std::vector<PlannedJob> jobs;
     for (const JobId id : ids) {
@@ -93,22 +87,22 @@ class Hydra final : public SchedulingPolicy {
     }
   }
 
-  /// GPUs, those that are free first, then by the ends of the jobs that hold them; of each type as many as there are
-  /// jobs.
-  [[nodiscard]] std::vector<PlanMachine> machines_of(const ClusterView& cluster, std::int32_t owner,
+  /// The GPUs that jobs of the virtual cluster may use, those that are free first, then by the ends of the jobs that
+  /// hold them; of each type as many as there are jobs.
+  [[nodiscard]] std::vector<PlanMachine> machines_of(const ClusterView& cluster, std::int32_t vc,
                                                      std::size_t jobs) const {
     std::vector<PlanMachine> machines;
     const std::size_t types = cluster.types();
     std::vector<std::size_t> count(types);
     for (std::size_t t = 0; t < types; ++t) {
-      const int free = std::max(0, cluster.free_gpus_on(owner, static_cast<std::int32_t>(t)));
+      const int free = std::max(0, cluster.free_gpus_on(vc, static_cast<std::int32_t>(t)));
       count[t] = std::min(jobs, static_cast<std::size_t>(free));
       machines.insert(machines.end(), count[t], {t, 0});
     }
     std::vector<PlanMachine> busy;
     for (const JobId id : running_) {
       const JobView job = cluster.job(id);
-      if (!job.running || owner_of(cluster, job) != owner) continue;
+      if (!job.running) continue;
       const std::int32_t type = std::max(0, job.server_type);
       const double speed = cluster.speed_on(job, type);
       const double end = job.remaining_service.to_seconds() / job.gpus / (speed > 0 ? speed : 1);

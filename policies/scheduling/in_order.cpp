@@ -57,7 +57,7 @@ void InOrder::round(const ClusterView& cluster, SchedulingActions& actions) {
 
 void InOrder::hold_back_behind(const ClusterView& cluster, SchedulingActions& actions, JobId refused) {
   const auto is_isolated = [&](std::int32_t vc) {  // its jobs and those of others don't hold back each other
-    return vc >= 0 && (cluster.quota_left(vc) != INT_MAX || cluster.owns_servers(vc));
+    return cluster.quota_left(vc) != INT_MAX;
   };
   const std::int32_t own = cluster.job(refused).vc;
   const auto is_held_back = [&](const Lanes::Lane& lane) {

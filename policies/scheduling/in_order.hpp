@@ -2,8 +2,8 @@
 // InOrder is the base class of policies that start queued jobs in the order of their keys. It can be strict (the first
 // job that cannot start holds back the rest) or skip jobs that do not fit, and it can preempt running jobs.
 //
-// A virtual cluster that owns servers or has a quota has a queue of its own: its jobs never hold back the jobs of
-// another virtual cluster.
+// A virtual cluster that has a quota has a queue of its own: its jobs never hold back the jobs of another virtual
+// cluster.
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/demand.hpp"

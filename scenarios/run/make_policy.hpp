@@ -17,7 +17,7 @@ template <class Port>
 [[nodiscard]] std::unique_ptr<Port> make_policy(std::span<const PolicyRow<Port>> table, const PolicyChoice& choice,
                                                 const PolicyContext& context) {
   for (const PolicyRow<Port>& row : table) {
-    if (row.name == choice.name) return row.make(choice.parameters, context);
+    if (row.name == choice.name) return make_from(row, choice.parameters, context);
   }
   check_failed(__FILE__, __LINE__, "a scenario names policies of the tables", choice.name);
 }

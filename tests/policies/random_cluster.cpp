@@ -26,7 +26,7 @@ std::unique_ptr<Port> make_policy(std::span<const PolicyRow<Port>> table, const 
       }
       values.emplace_back(info.name, value);
     }
-    return row.make(Parameters{std::move(values)}, context);
+    return make_from(row, Parameters{std::move(values)}, context);
   }
   throw std::invalid_argument{"no policy " + choice.name};
 }

@@ -1,6 +1,11 @@
 #include "policies/scheduling/in_order.hpp"
 #include "tests/policies/policy_kit.hpp"
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 using namespace contend;
@@ -57,7 +62,13 @@ TEST_CASE("keys: submission, length, remaining length, remaining service") {
 
 TEST_CASE("strict and preemptive are off unless they are asked for; fifo is strict") {
   const auto rules = [](const Choice& choice) {
-    const auto policy = scheduling(choice);
+    const auto rows = scheduling_policies();
+    const auto row = std::ranges::find(rows, choice.name, &PolicyRow<SchedulingPolicy>::name);
+    std::vector<std::pair<std::string, ParameterValue>> values;
+    for (const ParameterInfo& info : row->parameters) values.emplace_back(info.name, info.default_value);
+    for (const auto& [name, value] : choice.parameters)
+      std::ranges::find(values, name, [](const auto& each) { return each.first; })->second = value;
+    const auto policy = row->make(Parameters{std::move(values)}, {});  // without ByOwner around it
     return dynamic_cast<const InOrder&>(*policy).rules();
   };
   for (const std::string name : {"fifo", "sjf", "srtf", "srsf"}) {
