@@ -135,13 +135,12 @@ std::vector<ScenarioKey> like_keys() {
                      "workload.scaling.rate", [](auto& s) -> auto& { return s.workload.synthetic.rate; },
                      number_codec(0.001, 1'000),
                      "factor on the arrival rate of the trace or list; the daily and weekly cycles of a trace stay")),
-      displacing(
-          {"workload.scaling.rate"},
-          row(
-              "workload.scaling.load", [](auto& s) -> auto& { return s.workload.synthetic.load; },
-              optional_codec(number_codec(0.001, 100), ""),
-              "arriving GPU time relative to the capacity of the cluster; replaces the rate. A job of iterations "
-              "counts with the time that they compute")),
+      displacing({"workload.scaling.rate"},
+                 row(
+                     "workload.scaling.load", [](auto& s) -> auto& { return s.workload.synthetic.load; },
+                     optional_codec(number_codec(0.001, 100), ""),
+                     "arriving GPU time relative to the capacity of the servers that aren't spares; replaces the rate. "
+                     "A job of iterations counts with the time that they compute")),
       row(
           "workload.scaling.durations", [](auto& s) -> auto& { return s.workload.synthetic.durations; },
           number_codec(0.001, 1'000),

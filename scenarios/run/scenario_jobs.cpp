@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,14 +30,24 @@
 namespace contend {
 namespace {
 
-std::int64_t gpus_of(const Scenario& scenario) {
-  if (!scenario.cluster.types.empty()) {
-    std::int64_t gpus = 0;
-    for (const NamedServerType& type : scenario.cluster.types)
-      gpus += std::int64_t{type.servers} * type.gpus_per_server;
-    return gpus;
+/// The GPUs of each type of servers, or of the cluster, that jobs can have at once. The last servers of the cluster are
+/// spares: they only take the places of others.
+std::vector<std::int64_t> usable_gpus(const Scenario& scenario) {
+  std::int64_t spares = std::int64_t{scenario.failures.spares} + scenario.failures.cold_spares;
+  const Scenario::Cluster& cluster = scenario.cluster;
+  if (cluster.types.empty()) return {(cluster.servers - spares) * cluster.gpus_per_server};
+  std::vector<std::int64_t> gpus(cluster.types.size());
+  for (std::size_t t = gpus.size(); t-- > 0;) {
+    const std::int64_t of_type = std::min<std::int64_t>(spares, cluster.types[t].servers);
+    gpus[t] = (cluster.types[t].servers - of_type) * cluster.types[t].gpus_per_server;
+    spares -= of_type;
   }
-  return std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
+  return gpus;
+}
+
+std::int64_t gpus_of(const Scenario& scenario) {
+  const std::vector<std::int64_t> gpus = usable_gpus(scenario);
+  return std::accumulate(gpus.begin(), gpus.end(), std::int64_t{0});
 }
 
 std::vector<JobRequest> drawn_jobs(const Scenario& scenario, std::uint64_t seed) {
@@ -223,10 +234,7 @@ void check_elastic(const Scenario& scenario, const std::optional<ThroughputTable
 
 /// GPUs of the largest type of servers, or of the cluster.
 std::int64_t most_gpus(const Scenario& scenario) {
-  std::int64_t most = 0;
-  for (const NamedServerType& type : scenario.cluster.types)
-    most = std::max(most, std::int64_t{type.servers} * type.gpus_per_server);
-  return scenario.cluster.types.empty() ? gpus_of(scenario) : most;
+  return std::ranges::max(usable_gpus(scenario));
 }
 
 /// An elastic job that prefers more GPUs than there are prefers the most that it can have instead, with the same work.

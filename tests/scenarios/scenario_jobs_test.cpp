@@ -226,6 +226,20 @@ TEST_CASE("workload.scaling applies to job lists") {
   CHECK(loaded[0].submit == Time::seconds(10));
   CHECK((loaded[2].submit - loaded[0].submit).to_seconds() == near(315, 1e-9));
   CHECK((loaded[1].submit - loaded[0].submit).to_seconds() == near(157.5, 1e-9));
+  // Spares take the places of other servers, and no load: with three of them the cluster has these 8 GPUs, too.
+  const std::vector<JobRequest> beside_spares =
+      Listed{list, "cluster: {servers: 5, gpus_per_server: 4}\nfailures: {spares: 2, cold_spares: 1}",
+             ", scaling: {load: 0.5}"}
+          .jobs();
+  for (std::size_t j = 0; j < loaded.size(); ++j) CHECK(beside_spares[j].submit == loaded[j].submit);
+  // Of two types the last servers are spares: 4 + 4 GPUs are left of 4 + 12.
+  const std::vector<JobRequest> of_types =
+      Listed{list,
+             "cluster: {types: [{name: a, servers: 2, gpus_per_server: 2}, {name: b, servers: 3, "
+             "gpus_per_server: 4}]}\nfailures: {spares: 2}",
+             ", scaling: {load: 0.5}"}
+          .jobs();
+  for (std::size_t j = 0; j < loaded.size(); ++j) CHECK(of_types[j].submit == loaded[j].submit);
 }
 
 TEST_CASE("the complaint about a job of a scaled list names the line of that job") {
