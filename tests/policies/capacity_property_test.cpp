@@ -1,0 +1,359 @@
+// What a job gets must not depend on GPUs that it can't have. Under every scheduling policy with every placement
+// policy, jobs start and end at the same nanoseconds if the cluster gets spares that nothing needs, servers of another
+// virtual cluster, with jobs of its own or without, or if the rows of the list change places or the jobs their names.
+
+#include "policies/scheduling/demand.hpp"
+#include "sim/random_stream.hpp"
+#include "sim/simulation.hpp"
+#include "tests/effort.hpp"
+#include "tests/policies/placement_kit.hpp"
+#include "tests/policies/policy_kit.hpp"
+#include "tests/policies/scheduling_kit.hpp"
+#include "tests/sim/fixed_network.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+enum class Change { spares, server_behind, server_in_front, foreign_jobs, rows, names };
+
+constexpr std::pair<Change, std::string_view> kChanges[] = {
+    {Change::spares, "unused spares"},
+    {Change::server_behind, "servers of another virtual cluster behind those of the jobs"},
+    {Change::server_in_front, "servers of another virtual cluster in front of those of the jobs"},
+    {Change::foreign_jobs, "another virtual cluster with jobs of its own"},
+    {Change::rows, "another order of the rows"},
+    {Change::names, "other names"},
+};
+
+/// Policies of which a change may change something; `*`: all.
+struct Exemption {
+  std::string_view scheduling, placement;
+  std::vector<Change> changes;
+  std::string_view reason;
+};
+
+const std::vector<Exemption>& exemptions() {
+  static const std::vector<Exemption> kExemptions = {
+      {"*", "random", {Change::foreign_jobs}, "one stream draws GPUs for the jobs of all virtual clusters"},
+  };
+  return kExemptions;
+}
+
+bool is_exempt(std::string_view scheduling, std::string_view placement, Change change) {
+  return std::ranges::any_of(exemptions(), [&](const Exemption& each) {
+    return (each.scheduling == "*" || each.scheduling == scheduling) &&
+           (each.placement == "*" || each.placement == placement) &&
+           std::ranges::find(each.changes, change) != each.changes.end();
+  });
+}
+
+/// Jobs on servers that a virtual cluster owns. Times are drawn to the nanosecond, so that no two jobs tie. Some jobs
+/// are elastic.
+struct CapacityCase {
+  ClusterSpec cluster;
+  std::vector<JobSpec> jobs;
+  std::vector<std::vector<JobSize>> sizes{};
+  int spares = 0;
+  std::vector<Outage> outages{};
+};
+
+struct Ran {
+  Time start, finish;
+  int preemptions = 0;
+  bool operator==(const Ran&) const = default;
+};
+
+std::vector<JobSpec> random_jobs_of(RandomStream& stream, int count, int gpus, double span_s) {
+  std::vector<JobSpec> jobs;
+  for (int j = 0; j < count; ++j) {
+    JobSpec job;
+    job.name = fmt::format("j{}", j);
+    job.submit = Time::nanoseconds(static_cast<std::int64_t>(stream.uniform() * span_s * 1e9));
+    job.gpus = static_cast<int>(std::min<std::int64_t>(gpus, std::int64_t{1} << stream.uniform_integer(0, 3)));
+    job.duration = Time::nanoseconds(static_cast<std::int64_t>(60e9 * std::exp2(6 * stream.uniform())));
+    if (stream.uniform() < 0.5) job.limit = *job.duration * 2;
+    if (stream.uniform() < 0.3) job.deadline = job.submit + *job.duration * stream.uniform_integer(1, 8);
+    job.priority = static_cast<std::int32_t>(stream.uniform_integer(0, 2));
+    job.user = static_cast<std::int32_t>(stream.uniform_integer(0, 3));
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+CapacityCase random_case(std::uint64_t seed) {
+  RandomStream stream{seed, "capacity"};
+  CapacityCase made;
+  made.cluster.servers = static_cast<int>(stream.uniform_integer(1, 4));
+  made.cluster.gpus_per_server = 1 << stream.uniform_integer(made.cluster.servers == 1 ? 1 : 0, 2);
+  made.cluster.gpu_memory = Bytes{1};
+  made.cluster.vcs = {{{0, static_cast<std::uint32_t>(made.cluster.servers)}}};
+  const int gpus = made.cluster.servers * made.cluster.gpus_per_server;
+  made.jobs = random_jobs_of(stream, 14, gpus, 14 * 1'500.0 / gpus);
+  for (JobSpec& job : made.jobs) {
+    job.vc = 0;
+    if (stream.uniform() < 0.6) continue;
+    job.sizes = static_cast<std::int32_t>(made.sizes.size());
+    std::vector<JobSize>& own = made.sizes.emplace_back();
+    for (int size = 1; size <= gpus; ++size) {
+      if (size != job.gpus && (size & (size - 1)) != 0) continue;
+      const double faster = std::pow(static_cast<double>(size) / job.gpus, 0.8);
+      own.push_back({.gpus = size, .paces = {{.together = std::llround(static_cast<double>(kNominalPace) / faster)}}});
+    }
+  }
+  return made;
+}
+
+/// Moves the servers of the jobs behind some of another virtual cluster, or puts these behind theirs.
+void add_foreign_servers(CapacityCase& made, std::uint32_t servers, bool in_front) {
+  const auto own = static_cast<std::uint32_t>(made.cluster.servers);
+  made.cluster.servers += static_cast<int>(servers);
+  if (in_front) {
+    made.cluster.vcs = {{{0, servers}}, {{servers, servers + own}}};
+    for (JobSpec& job : made.jobs) job.vc = 1;
+  } else {
+    made.cluster.vcs.push_back({{own, own + servers}});
+  }
+}
+
+/// The case after the change. `where` gets the index of each of its jobs afterwards.
+CapacityCase changed(CapacityCase made, Change change, std::uint64_t seed, std::vector<std::size_t>& where) {
+  RandomStream stream{seed, "capacity.change"};
+  where.resize(made.jobs.size());
+  std::iota(where.begin(), where.end(), std::size_t{0});
+  const auto servers = static_cast<std::uint32_t>(stream.uniform_integer(1, 3));
+  switch (change) {
+    case Change::spares:
+      made.spares = static_cast<int>(servers);
+      made.cluster.servers += made.spares;
+      made.cluster.vcs.clear();  // the spares belong to the servers that no virtual cluster owns
+      for (JobSpec& job : made.jobs) job.vc = -1;
+      break;
+    case Change::server_behind:
+    case Change::server_in_front:
+      add_foreign_servers(made, servers, change == Change::server_in_front);
+      break;
+    case Change::foreign_jobs: {
+      add_foreign_servers(made, servers, stream.uniform() < 0.5);
+      const auto gpus = static_cast<int>(servers) * made.cluster.gpus_per_server;
+      Time last;
+      for (const JobSpec& job : made.jobs) last = std::max(last, job.submit);
+      for (JobSpec& job : random_jobs_of(stream, 10, gpus, 2 * last.to_seconds())) {
+        job.name = "foreign-" + job.name;
+        job.vc = 1 - made.jobs.front().vc;
+        made.jobs.push_back(std::move(job));
+      }
+      break;
+    }
+    case Change::rows: {
+      stream.shuffle(std::span{where});
+      std::vector<JobSpec> rows(made.jobs.size());
+      for (std::size_t j = 0; j < rows.size(); ++j) rows[where[j]] = made.jobs[j];
+      made.jobs = std::move(rows);
+      break;
+    }
+    case Change::names: {
+      std::vector<int> numbers(made.jobs.size());
+      std::iota(numbers.begin(), numbers.end(), 0);
+      stream.shuffle(std::span{numbers});
+      for (std::size_t j = 0; j < numbers.size(); ++j) made.jobs[j].name = fmt::format("other-{}", numbers[j]);
+      break;
+    }
+  }
+  return made;
+}
+
+std::vector<Ran> run_case(const CapacityCase& made, const Choice& scheduling, const Choice& placement) {
+  Workload workload;
+  workload.jobs = made.jobs;
+  for (std::size_t j = 0; j < workload.jobs.size(); ++j)
+    if (workload.jobs[j].name.empty()) workload.jobs[j].name = fmt::format("j{}", j);
+  workload.sizes = made.sizes;
+  SimulationOptions options;
+  options.failures.spares = made.spares;
+  options.failures.outages = made.outages;
+  auto network = std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(made.cluster.servers), made.jobs.size());
+  PolicySet policies{contend::test::scheduling(scheduling),
+                     contend::test::placement(placement),
+                     communication({"srsf", {}}, 1, 0),
+                     scheduling.name,
+                     placement.name,
+                     "srsf"};
+  Simulation simulation{made.cluster, std::move(workload), std::move(policies), std::move(network), std::move(options)};
+  const RunResult result = simulation.run();
+  std::vector<Ran> ran;
+  for (const JobResult& job : result.jobs) ran.push_back({job.start, job.finish, static_cast<int>(job.preemptions)});
+  return ran;
+}
+
+/// The policies of the registry, with parameters that the jobs of a case reach, and with others where these are rules
+/// of their own.
+std::vector<Choice> scheduling_choices() {
+  std::vector<Choice> all;
+  for (const auto& row : scheduling_policies())
+    if (!row.is_outside) all.push_back({std::string{row.name}, {}});
+  for (const char* name : {"srtf", "srsf"}) {
+    all.push_back({name, {{"rewalk", true}}});
+    all.push_back({name, {{"preemptive", true}}});
+    all.push_back({name, {{"rewalk", true}, {"migrate", true}}});
+  }
+  all.push_back({"las", {{"slice_s", 100.0}}});
+  all.push_back({"las", {{"slice_s", 100.0}, {"migrate", true}}});
+  all.push_back({"dlas", {{"limit_1_s", 100.0}, {"limit_2_s", 1000.0}, {"promote", 2.0}}});
+  all.push_back({"dlas-gpu", {{"limit_1_s", 100.0}, {"limit_2_s", 1000.0}, {"migrate", true}}});
+  all.push_back({"gittins", {{"quantum_s", 100.0}, {"warm_up", std::int64_t{3}}}});
+  all.push_back({"fifo", {{"strict", false}}});
+  all.push_back({"smallest-first", {{"preemptive", true}}});
+  all.push_back({"max-min", {{"fill", true}, {"round_s", 60.0}}});
+  all.push_back({"allox", {{"round_s", 120.0}}});
+  all.push_back({"themis", {{"lease_s", 120.0}}});
+  return all;
+}
+
+/// The placement policies that need no fabric.
+std::vector<Choice> placement_choices() {
+  std::vector<Choice> all;
+  for (const auto& row : placement_policies())
+    if (!row.is_outside && row.name != "vclos") all.push_back({std::string{row.name}, {}});
+  return all;
+}
+
+std::string first_difference(const std::vector<Ran>& before, const std::vector<Ran>& after,
+                             const std::vector<std::size_t>& where) {
+  for (std::size_t j = 0; j < before.size(); ++j) {
+    const Ran& then = after[where[j]];
+    if (before[j] == then) continue;
+    return fmt::format("j{} runs from {} to {} s with {} preemptions, and then from {} to {} s with {}", j,
+                       before[j].start.to_seconds(), before[j].finish.to_seconds(), before[j].preemptions,
+                       then.start.to_seconds(), then.finish.to_seconds(), then.preemptions);
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("unused spares are no GPUs: jobs with less service preempt those with more") {
+  // Two of three servers are spares, so that A and B compete for two GPUs. B comes when A has had 10 GPU seconds.
+  CapacityCase made{cluster_of(3, 2), {timed_job(0, 2, 1000), timed_job(5, 2, 10)}, {}, 2};
+  for (const Choice& each : std::vector<Choice>{{"las", {{"slice_s", 1.0}}},
+                                                {"dlas", {{"limit_1_s", 4.0}, {"limit_2_s", 2000.0}}},
+                                                {"dlas-gpu", {{"limit_1_s", 4.0}, {"limit_2_s", 4000.0}}},
+                                                {"gittins", {{"quantum_s", 1.0}}}}) {
+    INFO(each.name);
+    const std::vector<Ran> ran = run_case(made, each, {"spread", {}});
+    CHECK(ran[1].start == Time::seconds(5));
+    CHECK(std::max(ran[0].finish, ran[1].finish) == Time::seconds(1010));  // no GPU is idle
+  }
+}
+
+TEST_CASE("a server that is out of service has no GPUs: las knows that one job has to wait") {
+  // The second of two servers fails from 10 to 500 s. At 20 s A has had 20 s, so that B takes its place.
+  CapacityCase made{cluster_of(2, 1), {timed_job(0, 1, 100), timed_job(20, 1, 10)}, {}, 0};
+  made.outages.push_back({Time::seconds(10), Time::seconds(500), 1, 2});
+  const std::vector<Ran> ran = run_case(made, {"las", {{"slice_s", 5.0}}}, {"first-fit", {}});
+  CHECK(ran[1] == Ran{Time::seconds(20), Time::seconds(30), 0});
+  CHECK(ran[0] == Ran{{}, Time::seconds(110), 1});
+}
+
+TEST_CASE("a demotion counts though as many GPUs are free as the waiting job needs") {
+  // worst-fit has A and B on a server each. X needs a whole one; it gets A's when A falls into the second queue.
+  const CapacityCase made{cluster_of(2, 2), {timed_job(0, 1, 300), timed_job(50, 1, 300), timed_job(55, 2, 10)}, {}, 0};
+  const std::vector<Ran> ran =
+      run_case(made, {"dlas-gpu", {{"limit_1_s", 60.0}, {"limit_2_s", 2000.0}}}, {"worst-fit", {}});
+  CHECK(ran[2] == Ran{Time::seconds(60), Time::seconds(70), 0});
+}
+
+TEST_CASE("policies that divide time divide the GPUs of their virtual cluster, and no more than its quota") {
+  const Choice rounds[] = {{"max-min", {{"round_s", 60.0}, {"reallocate_s", 60.0}}},
+                           {"finish-time-fairness", {{"round_s", 60.0}, {"reallocate_s", 60.0}}},
+                           {"gandiva-fair", {{"round_s", 60.0}, {"reallocate_s", 60.0}}},
+                           {"max-min-water-filling", {{"round_s", 60.0}, {"reallocate_s", 60.0}}},
+                           {"min-makespan", {{"round_s", 60.0}, {"reallocate_s", 60.0}}},
+                           {"shockwave", {{"round_s", 60.0}}},
+                           {"gandiva", {{"slice_s", 60.0}}}};
+  const auto case_of = [](int servers, std::vector<VirtualCluster> vcs) {
+    CapacityCase made{
+        cluster_of(servers, 2), {timed_job(0, 2, 600), timed_job(0, 2, 600), timed_job(0, 1, 600)}, {}, 0};
+    made.cluster.vcs = std::move(vcs);
+    for (JobSpec& job : made.jobs) job.vc = made.cluster.vcs.empty() ? -1 : 0;
+    return made;
+  };
+  const Choice placement{"consolidated", {}};
+  for (const Choice& each : rounds) {
+    INFO(each.name);
+    const std::vector<Ran> alone = run_case(case_of(1, {}), each, placement);
+    CHECK(first_difference(alone, run_case(case_of(3, {{{0, 1}}, {{1, 3}}}), each, placement), {0, 1, 2}) == "");
+    // Gandiva has jobs take turns where they are, and with a quota they are on three servers.
+    const std::vector<Ran> within_quota = run_case(case_of(3, {{{}, 2}}), each, placement);
+    if (each.name != "gandiva") {
+      CHECK(first_difference(alone, within_quota, {0, 1, 2}) == "");
+    } else {
+      for (const Ran& ran : within_quota) CHECK(ran.start < Time::seconds(600));
+    }
+  }
+  const std::vector<Ran> max_min = run_case(case_of(3, {{{}, 2}}), rounds[0], placement);
+  CHECK(max_min[0].finish == Time::seconds(1740));
+  CHECK(max_min[1].finish == Time::seconds(1800));
+  CHECK(max_min[2].finish == Time::seconds(1200));
+}
+
+TEST_CASE("quotas: only a virtual cluster that would have more than its quota is divided by itself") {
+  ClusterSpec spec = cluster_of(4, 2);
+  spec.vcs = {{{}, 1}, {{}, 3}, {{}, 8, true}};
+  const PlacedCluster cluster{spec};
+  const auto job = [](std::int32_t vc, int gpus) {
+    JobView view = gang(gpus);
+    view.vc = vc;
+    return view;
+  };
+  const auto text = [&](const std::vector<JobView>& jobs) {
+    std::string parts;
+    for (const GpuPart& part : parts_within_quotas(cluster, jobs)) {
+      parts += fmt::format("{}{:g} ({:g}):", parts.empty() ? "" : ", ", part.gpus[0], part.most[0]);
+      for (const std::size_t i : part.jobs) parts += fmt::format(" {}", i);
+    }
+    return parts;
+  };
+  CHECK(text({job(-1, 6), job(2, 9)}) == "8 (8): 0 1");  // a quota that may be exceeded is none here
+  CHECK(text({job(0, 1), job(1, 3), job(-1, 9)}) == "8 (8): 0 1 2");
+  // 8 GPUs for 16: half of what each wants is 1, 4 and 3. The second has but 3, and of 5 GPUs for 8 the first 1.25.
+  CHECK(text({job(0, 2), job(1, 4), job(1, 4), job(-1, 6)}) == "3 (3): 1 2, 1 (1): 0, 4 (8): 3");
+  CHECK(text({job(1, 4)}) == "3 (3): 0");
+}
+
+TEST_CASE("every scheduling and placement policy: GPUs that a job can't have, rows and names change nothing for it") {
+  std::set<std::pair<std::string, std::string>> shown;
+  int waited = 0;
+  for (std::uint64_t seed = 1; seed <= effort(std::uint64_t{2}); ++seed) {
+    const CapacityCase made = random_case(seed);
+    for (const Choice& scheduling : scheduling_choices()) {
+      for (const Choice& placement : placement_choices()) {
+        const std::vector<Ran> before = run_case(made, scheduling, placement);
+        for (std::size_t j = 0; j < before.size(); ++j) waited += before[j].start > made.jobs[j].submit ? 1 : 0;
+        for (const auto& [change, text] : kChanges) {
+          if (is_exempt(scheduling.name, placement.name, change)) continue;
+          std::vector<std::size_t> where;
+          const CapacityCase other = changed(made, change, seed, where);
+          INFO(scheduling.name, " with ", scheduling.parameters.size(), " parameters, ", placement.name, ", seed ",
+               seed, ": ", text);
+          CHECK(first_difference(before, run_case(other, scheduling, placement), where) == "");
+        }
+      }
+    }
+  }
+  CHECK(waited > 1000);
+}
