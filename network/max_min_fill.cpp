@@ -11,6 +11,10 @@ namespace {
 // A level that is above another by less than this part may be so by rounding alone.
 constexpr double kSameWater = 1e-12;
 
+// A link with no more room than this part of its capacity is full: what is left may be rounding, and a flow with a tiny
+// share would seem to fit.
+constexpr double kFull = 1e-9;
+
 // A checkpoint copies the slots, and what it saves is filling again; so many slots cost about as much as one flow.
 constexpr std::size_t kSlotsPerFlow = 8;
 constexpr std::size_t kFewestBetween = 32;
@@ -51,7 +55,8 @@ bool MaxMinFill::holds(const Checkpoint& state, const Path& path) const {
   if (!(path.cap_level > above)) return false;
   return std::all_of(hops_.begin() + path.first, hops_.begin() + path.first + path.hops, [&](const Hop& hop) {
     const Slot& slot = state.slots[hop.slot];
-    return slot.room > above * (slot.open_per_level + hop.per_level);
+    const bool is_full = slot.room <= kFull * capacities_[links_[hop.slot]];
+    return !is_full && slot.room > above * (slot.open_per_level + hop.per_level);
   });
 }
 

@@ -336,12 +336,13 @@ MaxMinSweep::Place MaxMinSweep::take_next() {
   return next;
 }
 
-// True if the link limits the same flows as before at the same level, so nothing is to be done.
+// True if the link limits the same flows as before at the same level, so nothing is to be done. A held flow whose share
+// is tiny may have risen above that level without changing it, and is to be limited, too.
 bool MaxMinSweep::rests(std::uint32_t l, double level) const {
   const LinkState& link = links_[l];
-  const bool loose =
-      link.flows == 1 ? levels_[entries_[l].front().flow].bottleneck == kLoose : link.flows > 1 && link.loose > 0;
-  return !loose && !differ(level, link.level);
+  if (differ(level, link.level)) return false;
+  if (link.flows == 1) return levels_[entries_[l].front().flow].bottleneck != kLoose;
+  return link.flows == 0 || (link.loose == 0 && !(link.top > level && differ(link.top, level)));
 }
 
 // A link whose level falls is visited at the new level, one whose level rises at the old one: from there on the flows
