@@ -161,7 +161,7 @@ constinit const FittedWorkload kHeliosVenus{
     .user_exponent = 1.801,
     .classes = kHeliosVenusClasses,
     .vcs = kHeliosVenusVcs,
-    .queueing = {2.18, 320, 1.57, 7.04, 1.51, 4.23},
+    .queueing = {2.18, 320, 1.57, 7.04, 1.62, 4.25},
 };
 
 }  // namespace contend::workload_tables

@@ -184,7 +184,7 @@ constinit const FittedWorkload kPhilly{
     .user_exponent = 0,
     .classes = kPhillyClasses,
     .vcs = kPhillyVcs,
-    .queueing = {0.361, 1.79, 0.477, 1.62, 0.956, 1.07},
+    .queueing = {0.361, 1.79, 0.477, 1.62, 0.942, 1.05},
 };
 
 }  // namespace contend::workload_tables

@@ -90,7 +90,7 @@ void BackfillPolicy::note_start(BackfillJob& job, const ClusterView& cluster) {
 
 bool BackfillPolicy::start(BackfillJob& job, const ClusterView& cluster, SchedulingActions& actions) {
   const JobId id = job.view.id;
-  if (!plan_.keeps_any_before(job.estimate)) {
+  if (job.view.gpu_share > 0 && !plan_.keeps_any_before(job.estimate)) {
     if (!actions.start(id)) return false;
   } else if (!actions.start_in(id, plan_.from_now(job.view, job.estimate))) {
     return false;
@@ -118,7 +118,7 @@ bool BackfillPolicy::keep_earliest(BackfillJob& job, Time from, Time until, Sche
 
 bool BackfillPolicy::has_gpus(const ClusterView& cluster, const JobView& job) {
   if (job.gpus > cluster.quota_left(job.vc)) return false;
-  return job.gpu_share != kWholeGpu || job.gpus <= cluster.free_gpus_on(job.vc, job.server_type);
+  return PlacePlan::share_of(job) != kWholeGpu || job.gpus <= cluster.free_gpus_on(job.vc, job.server_type);
 }
 
 void BackfillPolicy::keep(BackfillJob& job, const PlacePlan::Place& place) {

@@ -1,5 +1,6 @@
 #include "policies/scheduling/place_plan.hpp"
 
+#include "policies/scheduling/demand.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
@@ -77,10 +78,6 @@ void PlacePlan::look_at(const ClusterView& cluster) {
   servers_.resize(cluster.servers());
   holders_.resize(cluster.gpus());
   per_server_ = cluster.gpus() / cluster.servers();
-}
-
-std::int64_t PlacePlan::width_of(const JobView& job) {
-  return static_cast<std::int64_t>(job.gpus) * job.gpu_share;
 }
 
 void PlacePlan::run(const JobView& job, Time end, std::span<const GpuId> gpus) {
@@ -203,7 +200,7 @@ void PlacePlan::count_width(const Block& block, const ServerRange& range, Availa
   std::int64_t width = 0;
   if (range.size() == servers_.size()) width = width_of(block.job);
   for (const GpuId gpu : block.gpus)
-    if (range.size() < servers_.size() && range.contains(cluster_->server_of(gpu))) width += block.job.gpu_share;
+    if (range.size() < servers_.size() && range.contains(cluster_->server_of(gpu))) width += share_of(block.job);
   const Time from = std::max(block.begin, cluster_->now());
   if (width > 0 && from < block.end) free.take(from, block.end, width * sign);
 }
@@ -225,7 +222,9 @@ Availability& PlacePlan::widths_on(const ServerRange& range) {
   const auto at = widths_.find(key);
   if (at != widths_.end()) return at->second;
   Availability& made =
-      widths_.emplace(key, Availability{static_cast<std::int64_t>(range.size() * per_server_) * kWholeGpu, kStepsPerBlock}).first->second;
+      widths_
+          .emplace(key, Availability{static_cast<std::int64_t>(range.size() * per_server_) * kWholeGpu, kStepsPerBlock})
+          .first->second;
   made.forget(cluster_->now());
   for (const auto& [id, block] : blocks_) count_width(block, range, made, 1);
   return made;
@@ -241,10 +240,6 @@ Availability* PlacePlan::quota_of(const JobView& job) {
     if (block.job.vc == job.vc && from < block.end) made.take(from, block.end, block.job.gpus);
   }
   return &made;
-}
-
-std::int64_t PlacePlan::free_at(const JobView& job, Time time) {
-  return widths_on(cluster_->servers_for(job)).at(time);
 }
 
 /// The first time at which enough GPUs are free for so long, wherever they are, and the quota has room.

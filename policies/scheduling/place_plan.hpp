@@ -119,11 +119,10 @@ class PlannedView final : public ClusterView {
   friend class PlacePlan;
   /// A GPU in the time that is shown.
   struct Gpu {
-    Bytes memory;             // that no job has
-    int reserved = 0;         // thousandths
-    bool is_clear = false;    // no job has any of it
-    bool has_sharer = false;  // a job has memory of it and no share
-    bool is_there = true;     // it is in service and may be used
+    Bytes memory;           // that no job has
+    int reserved = 0;       // thousandths
+    bool is_clear = false;  // no job has any of it
+    bool is_there = true;   // it is in service and may be used
   };
   [[nodiscard]] Gpu gpu_at(GpuId gpu) const;
   [[nodiscard]] bool overlaps(Time begin, Time end) const { return begin < to_ && end > from_; }
@@ -184,15 +183,13 @@ class PlacePlan {
   [[nodiscard]] const ClusterView& from_now(const JobView& job, Time length, const Place& place);
   /// True if places are kept that begin before `now + length`.
   [[nodiscard]] bool keeps_any_before(Time length) const;
-  /// Returns thousandths of GPUs, of those that the job may use, which are free at a time beside all jobs and places;
-  /// more if GPUs are out of service.
-  [[nodiscard]] std::int64_t free_at(const JobView& job, Time time);
-  /// Thousandths of GPUs that count in free_at(): 0 for jobs that share GPUs as their memory allows.
-  [[nodiscard]] static std::int64_t width_of(const JobView& job);
   /// True if the job holds certain GPUs: it shares them, or must run on them.
   [[nodiscard]] static bool needs_certain_gpus(const JobView& job) {
-    return job.place >= 0 || job.gpu_share != kWholeGpu;
+    return job.place >= 0 || share_of(job) != kWholeGpu;
   }
+  /// Thousandths of each GPU that count for the job in the plan: all of them if it names no share, so that no other job
+  /// slows it down and its estimate holds.
+  [[nodiscard]] static int share_of(const JobView& job) { return job.gpu_share == 0 ? kWholeGpu : job.gpu_share; }
 
  private:
   friend class PlannedView;

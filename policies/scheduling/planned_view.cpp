@@ -59,11 +59,10 @@ PlannedView::Gpu PlannedView::gpu_at(GpuId gpu) const {
     for (const PlacePlan::Block* const block : beside) {
       if (block->end <= at || (!block->runs && block->begin > at)) continue;
       used += block->job.memory_per_gpu;
-      reserved += block->job.gpu_share;
+      reserved += PlacePlan::share_of(block->job);
     }
     most = std::max(most, used);
     found.reserved = std::max(found.reserved, reserved);
-    found.has_sharer = found.has_sharer || one->job.gpu_share == 0;
   }
   found.memory -= most;
   return found;
@@ -113,15 +112,14 @@ bool PlannedView::is_shown(GpuId gpu) const {
 
 bool PlannedView::fits(GpuId gpu, const JobView& job) const {
   const ServerId server = server_of(gpu);
-  if (job.gpu_share == kWholeGpu) {
+  if (PlacePlan::share_of(job) == kWholeGpu) {
     if (amounts_on(server).gpus == 0 || gpu_memory(server) < job.memory_per_gpu) return false;
     if (!plan_.servers_[server.index()].by_gpu) return is_shown(gpu);
   }
   const Gpu here = gpu_at(gpu);
   if (!here.is_there || here.memory < job.memory_per_gpu) return false;
   if (here.is_clear) return is_shown(gpu);
-  if (job.gpu_share == 0) return here.reserved == 0;
-  return !here.has_sharer && here.reserved + job.gpu_share <= kWholeGpu;
+  return here.reserved + PlacePlan::share_of(job) <= kWholeGpu;
 }
 
 Bytes PlannedView::free_memory(GpuId gpu) const {
@@ -170,7 +168,7 @@ GpuId PlannedView::next_gpu(const JobView& job, GpuId from) const {
   std::size_t g = std::max(from.index(), usable.first * plan_.per_server_);
   while (g < usable.last * plan_.per_server_) {
     const ServerId server = server_of(GpuId{g});
-    if (job.gpu_share == kWholeGpu && amounts_on(server).gpus == 0) {
+    if (PlacePlan::share_of(job) == kWholeGpu && amounts_on(server).gpus == 0) {
       g = (server.index() + 1) * plan_.per_server_;
       continue;
     }

@@ -325,13 +325,18 @@ TEST_CASE("the manifest has every file that a scenario names, with its digest") 
              "policies: {scheduling: fifo, placement: first-fit}\n");
   here.write("s.yaml",
              "schema_version: 1\nname: s\ninclude: part.yaml\nworkload: {jobs: jobs.csv, throughputs: rates.csv}\n"
-             "failures: {events: down.csv}\nloans: {servers: 1, events: lent.csv}\n"
+             "failures: {events: down.csv}\n"
              "scheduling: {sharing: {law: pairs, pairs: pairs.csv, profiles: stages.csv}}\n");
+  here.write("lending.yaml",
+             "schema_version: 1\nname: lending\ninclude: part.yaml\nworkload: {jobs: jobs.csv}\n"
+             "loans: {servers: 1, events: lent.csv}\n");
+  const Outcome lending = here.contend("run lending.yaml -q -o lending");
+  CHECK_MESSAGE(lending.code == 0, lending.err);
+  CHECK(contains(here.read("lending/manifest.json"), "\"path\": \"lent.csv\""));
   const Outcome run = here.contend("run s.yaml -q -o out");
   CHECK_MESSAGE(run.code == 0, run.err);
   const std::string manifest = here.read("out/manifest.json");
-  for (const char* file :
-       {"s.yaml", "part.yaml", "jobs.csv", "down.csv", "lent.csv", "pairs.csv", "stages.csv", "rates.csv"}) {
+  for (const char* file : {"s.yaml", "part.yaml", "jobs.csv", "down.csv", "pairs.csv", "stages.csv", "rates.csv"}) {
     CHECK_MESSAGE(contains(manifest, fmt::format("\"path\": \"{}\"", file)), manifest);
     CHECK_MESSAGE(contains(manifest, sha256_hex(here.read(file))), file);
   }

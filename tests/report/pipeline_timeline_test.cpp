@@ -116,7 +116,7 @@ TEST_CASE("the spans of many jobs are looked at a few times each, however many j
     }
     Pipelines pipelines{timeline};
     std::size_t drawn = 0;
-    for (std::uint32_t job = 0; job < jobs; ++job) drawn += pipelines.of(JobId{job}) ? 1 : 0;
+    for (std::uint32_t job = 0; job < jobs; ++job) drawn += pipelines.of(JobId{job}) ? 1U : 0U;
     CHECK(drawn == jobs / 10 * 9);
     // Once to find the passes; for each drawing once each for the stages, the iterations and the boxes.
     CHECK(pipelines.looks() == 2 * jobs + 3 * 2 * drawn);

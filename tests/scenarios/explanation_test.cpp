@@ -134,7 +134,7 @@ TEST_CASE("a strict queue, by hand") {
 TEST_CASE("jobs that start while another waits hold it up, too, each by its GPU time in the wait") {
   // Two GPUs. a has one until 10, and c, which may pass b, has the other from 2 to 22. b needs both.
   const Scenario scenario =
-      parsed("cluster: {servers: 1, gpus_per_server: 2}\npolicies: {scheduling: fifo, placement: first-fit}\n");
+      parsed("cluster: {servers: 1, gpus_per_server: 2}\npolicies: {scheduling: fit-first, placement: first-fit}\n");
   const Listened heard = listen(scenario, timed_workload({{"a", 0, 1, 10}, {"b", 1, 2, 5}, {"c", 2, 1, 20}}));
   CHECK(story(heard.jobs[1]) == "1-22 no_gpus");
   const WaitInterval& wait = heard.jobs[1].waits[0];
@@ -294,10 +294,13 @@ std::size_t check_explanation(const Explanation& explanation, const JobResult& j
            explanation.attempts[attempt].to <= wait.from)
       at = explanation.attempts[attempt++].to;
     CHECK(wait.from == at);
+    const auto in_wait = [&](const GpuHolder& holder) {
+      return GpuTime{std::min(holder.until, wait.to) - std::max(holder.since, wait.from), holder.gpus};
+    };
     CHECK(std::is_sorted(wait.holders.begin(), wait.holders.end(),
-                         [](const GpuHolder& a, const GpuHolder& b) { return a.gpus > b.gpus; }));
+                         [&](const GpuHolder& a, const GpuHolder& b) { return in_wait(a) > in_wait(b); }));
     for (const GpuHolder& holder : wait.holders) {
-      CHECK(holder.since <= wait.from);
+      CHECK(holder.since <= wait.to);
       CHECK(holder.until >= wait.from);
     }
     at = wait.to;

@@ -52,6 +52,7 @@ struct Oracle {
       for (std::size_t i = 0; i < plan.info().metrics.size(); ++i) {
         const std::string& name = plan.info().metrics[i].name;
         if (name == "jobs" || name == "finished") each.metrics[i] = name == "finished" && v < unfinished_below ? 9 : 10;
+        if (name == "given_up") each.metrics[i] = 0;
       }
     }
     return done;
