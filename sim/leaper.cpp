@@ -468,8 +468,8 @@ std::int64_t Leaper::events_in_period(const JobRun& run, const JobAccount& then,
     if (op.op.kind != OpKind::compute && op.op.kind != OpKind::timer) continue;
     for (std::size_t phase = 0; phase < phases.count(); ++phase) {
       if (!op.op.is_in(phase)) continue;
-      events += (op.per_rank ? op.ranks : 1) *
-                (phases.left(phase, then.completed, run.iterations) - phases.left(phase, now.completed, run.iterations));
+      events += (op.per_rank ? op.ranks : 1) * (phases.left(phase, then.completed, run.iterations) -
+                                                phases.left(phase, now.completed, run.iterations));
     }
   }
   return events;

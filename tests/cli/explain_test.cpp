@@ -101,7 +101,8 @@ TEST_CASE("the story says what keeps GPUs out of service, who started meanwhile,
              "failures: {events: down.csv, spares: 1, detection: 30s, diagnosis: 10s, gang: release}\n");
   const Outcome story = here.contend("explain s.yaml a");
   REQUIRE_MESSAGE(story.code == 0, story.err);
-  CHECK_MESSAGE(contains(story.out, "60 s  interrupted: an outage on GPU 0 of server 0, noticed 30 s later\n"), story.out);
+  CHECK_MESSAGE(contains(story.out, "60 s  interrupted: an outage on GPU 0 of server 0, noticed 30 s later\n"),
+                story.out);
   CHECK_MESSAGE(
       contains(story.out, "100 s  queues again, 40 s later: until then the failure is noticed and diagnosed\n"),
       story.out);
