@@ -182,13 +182,10 @@ void EngineState::show_run(JobId job) const {
 namespace {
 
 /// What a GPU that is out of service takes.
-const RankDemand& whole_gpu() {
-  static const RankDemand kAll = [] {
-    JobSpec job;
-    job.gpu_share = kWholeGpu;
-    return RankDemand{job};
-  }();
-  return kAll;
+RankDemand whole_gpu() {
+  JobSpec job;
+  job.gpu_share = kWholeGpu;
+  return RankDemand{job};
 }
 
 }  // namespace
