@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Measures the structure of the code: lines, long and complex functions, parameters that are too wide, arrows that run up.
+
+Usage: structure.py [--functions] [repository root]
+
+--functions also lists the functions that are too long or too complex. The counts read formatted text (clang-format), not
+C++: a function is a statement with parentheses that ends with `{`, up to the `}` in the column of its first line. The complexity
+of a function is McCabe's: 1, and 1 more for each if, for, while, case, catch, &&, || and ?.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+import tempfile
+
+ROOMS = ("sim", "text", "network", "models", "calibration", "policies", "traces", "results", "scenarios", "report",
+         "validate", "cli", "python")
+SUFFIXES = {".cpp", ".hpp", ".h", ".cu"}
+MOST_LINES, MOST_COMPLEXITY = 60, 25
+
+# Folders inside rooms, from below: a folder uses only those in front of it. "" stands for the files beside the folders.
+FLOORS = {
+    "scenarios": ("yaml", "", "keys", "run", "training", "study", "sweep"),
+    "network": ("", "topologies", "routing", "collectives", "library"),
+    "calibration": ("", "cuda"),
+}
+
+# What is no head of a function, at the beginning of a statement.
+NO_HEAD = re.compile(r"(?:if|for|while|switch|else|do|return|case|namespace|class|struct|enum|union|extern|using|#|//|[{}\[])")
+TEMPLATE = re.compile(r"template <[^()]*?> (?=\w)")
+BRANCH = re.compile(r"\b(?:if|for|while|case|catch)\b|&&|\|\||\?")
+TEXT = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)+\'|//.*')
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
+
+
+def without_text(line):
+    return TEXT.sub('""', line)
+
+
+def functions(lines):
+    """Yields (first line, number of lines, complexity, name) of the functions with a body of more than one line."""
+    code = ["" if line.lstrip().startswith("//") else without_text(line).rstrip() for line in lines]
+    number = 0
+    while number < len(code):
+        first, line = number, code[number]
+        number += 1
+        if not line or NO_HEAD.match(line.lstrip()):
+            continue
+        head = line
+        while head[-1] not in "{};:" and number < len(code) and code[number]:
+            head += " " + code[number].strip()
+            number += 1
+        indent = len(line) - len(line.lstrip())
+        close = re.compile(" " * indent + r"\}[;,)]*$")
+        if not head.endswith("{") or "(" not in head or NO_HEAD.match(TEMPLATE.sub("", head.lstrip())):
+            continue
+        last = next((end for end in range(number, len(code)) if close.match(code[end])), None)
+        if last is None:
+            continue
+        complexity = 1 + sum(len(BRANCH.findall(each)) for each in code[first:last + 1])
+        name = re.search(r"([\w:~]+) ?\(", head)
+        yield first + 1, last - first + 1, complexity, name[1] if name else "?"
+        number = last + 1
+
+
+def scenario_parameters(text):
+    """The functions that a header declares with a parameter `const Scenario&`."""
+    code = "\n".join(without_text(line) for line in text.splitlines())
+    return sum("const Scenario&" in statement for statement in re.split(r"[;{}]", code))
+
+
+def arrows_up(root):
+    """The arrows between folders of a room that run up, as (room, from, to)."""
+    found = set()
+    for room, floors in FLOORS.items():
+        def floor(path):
+            inside = path.split("/")[1:-1]
+            return inside[0] if inside and inside[0] in floors else ""
+        for path in sorted((root / room).rglob("*")):
+            if path.suffix not in SUFFIXES:
+                continue
+            here = floor(path.relative_to(root).as_posix())
+            for line in path.read_text(encoding="utf-8").splitlines():
+                match = INCLUDE.match(line)
+                if match and match[1].startswith(room + "/"):
+                    there = floor(match[1])
+                    if floors.index(there) > floors.index(here):
+                        found.add((room, here or "(files)", there or "(files)"))
+    return sorted(found)
+
+
+def measure(root):
+    lines_of, long_ones, complex_ones = dict.fromkeys((*ROOMS, "other folders"), 0), [], []
+    counts = dict.fromkeys(("const Scenario& in headers", "overlap.given", "\"has no effect\""), 0)
+    others = [path.name for path in root.iterdir() if path.name not in (*ROOMS, "tests", "build", ".git")]
+    for folder in (*ROOMS, *sorted(others)):
+        room = folder if folder in ROOMS else "other folders"
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix not in SUFFIXES:
+                continue
+            text = path.read_text(encoding="utf-8")
+            lines = text.splitlines()
+            lines_of[room] += len(lines)
+            place = path.relative_to(root).as_posix()
+            for first, length, complexity, name in functions(lines):
+                if length > MOST_LINES:
+                    long_ones.append((length, f"{place}:{first} {name}"))
+                if complexity > MOST_COMPLEXITY:
+                    complex_ones.append((complexity, f"{place}:{first} {name}"))
+            if path.suffix == ".hpp":
+                counts["const Scenario& in headers"] += scenario_parameters(text)
+            counts["overlap.given"] += sum("overlap.given" in line for line in lines)
+            counts["\"has no effect\""] += sum("has no effect" in line and not line.strip().startswith("//")
+                                               for line in lines)
+    return lines_of, long_ones, complex_ones, counts
+
+
+def check_self():
+    """A scanner that finds nothing can't pass."""
+    body = "".join(f"  if (a && b{n}) call({n});\n" for n in range(60))
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for room in ROOMS:
+            (root / room).mkdir()
+        (root / "scenarios" / "keys").mkdir()
+        (root / "scenarios" / "run").mkdir()
+        (root / "sim" / "a.cpp").write_text("namespace x {\n\nint long_one(int a,\n             int b) {\n" + body +
+                                            "}\n\nint short_one() {\n  return \"if && ?\";\n}\n}\n", encoding="utf-8")
+        (root / "scenarios" / "run" / "b.hpp").write_text("int f(const Scenario& a,\n      const Scenario& b);\n",
+                                                          encoding="utf-8")
+        (root / "scenarios" / "keys" / "c.cpp").write_text('#include "scenarios/run/b.hpp"\n', encoding="utf-8")
+        lines_of, long_ones, complex_ones, counts = measure(root)
+        up = arrows_up(root)
+    if (lines_of["sim"], long_ones, complex_ones) != (70, [(63, "sim/a.cpp:3 long_one")], [(121, "sim/a.cpp:3 long_one")]) \
+            or counts["const Scenario& in headers"] != 1 or up != [("scenarios", "keys", "run")]:
+        sys.exit(f"structure: the measure itself is broken: {lines_of} {long_ones} {complex_ones} {counts} {up}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("root", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
+    parser.add_argument("--functions", action="store_true", help="list the long and the complex functions, too")
+    chosen = parser.parse_args()
+    check_self()
+    lines_of, long_ones, complex_ones, counts = measure(chosen.root)
+    up = arrows_up(chosen.root)
+    for room, lines in lines_of.items():
+        print(f"{room:<32}{lines:>8,} lines")
+    print(f"{'all but tests/':<32}{sum(lines_of.values()):>8,} lines")
+    print(f"functions over {MOST_LINES} lines{len(long_ones):>18}")
+    print(f"functions of complexity over {MOST_COMPLEXITY}{len(complex_ones):>9}")
+    for name, count in counts.items():
+        print(f"{name:<32}{count:>8}")
+    print(f"{'arrows up between folders':<32}{len(up):>8}")
+    for room, here, there in up:
+        print(f"  {room}: {here} -> {there}")
+    if chosen.functions:
+        for title, rows in (("lines", long_ones), ("complexity", complex_ones)):
+            print(f"\n{title}")
+            for count, place in sorted(rows, reverse=True):
+                print(f"{count:>5}  {place}")
+
+
+if __name__ == "__main__":
+    main()
