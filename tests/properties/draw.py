@@ -14,12 +14,7 @@ import draw_training
 
 # Faults that are known and not mended yet. While a name is in this dictionary, scenarios that would meet the fault
 # aren't drawn; `--with-faults` draws them all the same. Take a line out when its fault is mended.
-KNOWN_FAULTS = {
-    "given up": "jobs given up by failures.retries count as finished",
-    "failed deadlines": "jobs that were killed or failed meet their deadlines",
-    "elastic phases": "an elastic job whose compression has phases leaps otherwise than it runs",
-    "planning levels": "from 4 levels of network.planning on the solver reads outside of its memory",
-}
+KNOWN_FAULTS = {}
 
 ONE_TYPE = {"afs", "elastic-edf", "elasticflow", "gandiva", "muri", "optimus", "pollux", "shockwave"}
 ELASTIC = {"afs", "elastic-edf", "elasticflow", "lyra", "optimus", "pollux", "sia", "themis"}
@@ -279,9 +274,7 @@ class Drawer:
                 row["user"] = self.pick(["ann", "ben", "cleo"])
             if columns["priority"]:
                 row["priority"] = self.random.randint(-1, 3)
-            fails = "failed deadlines" in self.left_out and (
-                "limit_s" in row or row.get("outcome") == "failed" or "attempts_s" in row)
-            if columns["deadline"] and not fails and self.chance(0.8):
+            if columns["deadline"] and self.chance(0.8):
                 row["deadline_s"] = f"{float(row['submit_s']) + self.random.uniform(5, 400):.3f}"
             if self.hosts and self.chance(0.7):
                 row["cpus"], row["host_memory"] = self.pick(["0.5", "1", "2"]), self.pick(["2GiB", "8GiB"])
@@ -332,8 +325,7 @@ class Drawer:
             elif "parallel" in entry:
                 step = draw_training.gpus_of(entry)
                 row["gpus"] = step * max(n for n in (1, 2, 3, 4, 6, 8) if n == 1 or n * step <= row["gpus"])
-            elif self.elastic and self.chance(0.6) and not (
-                    "elastic phases" in self.left_out and draw_training.has_phases(entry)):
+            elif self.elastic and self.chance(0.6):
                 self.bounds(row, most)
             return
         if table:

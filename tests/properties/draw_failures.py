@@ -62,8 +62,6 @@ def failures(drawer):
                         ("failures.detectors.heartbeat", ["2s"]), ("failures.hangs", [0.5])):
         if drawer.chance(0.5) and (key != "failures.hangs" or "failures.jobs" in keys):
             keys[key] = drawer.pick(values)
-    if "given up" in drawer.left_out:
-        keys.pop("failures.retries", None)
     if drawer.chance(0.12) and slow:
         keys["failures.jitter"] = 0.2
     if slow and "slows" in str(keys.get("failures.components")) and drawer.chance(0.3):

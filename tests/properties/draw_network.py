@@ -57,8 +57,7 @@ def flow(drawer):
         if drawer.chance(0.5):
             keys["network.planning.order"] = drawer.pick(["arrival", "intensity"])
         if drawer.chance(0.4) and not planned:
-            most = 2 if "planning levels" in drawer.left_out else 8
-            keys["network.planning.levels"] = drawer.random.randint(1, most)
+            keys["network.planning.levels"] = drawer.random.randint(1, 8)
         if drawer.chance(0.2):
             keys["network.planning.shifts"] = True
     if drawer.chance(0.5):

@@ -85,11 +85,6 @@ def met_deadline(job):
     return job.time("finish_s") <= job.time("deadline_s")
 
 
-def missing(name, wanted, figures):
-    """A figure that is 0 may be left out where nothing can be counted by it."""
-    return name in ("killed", "failed_outcome", "given_up") and name not in figures
-
-
 def differs(wanted, value):
     if wanted is None or value is None:
         return (wanted is None) != (value is None)
@@ -99,7 +94,7 @@ def differs(wanted, value):
 def summary(scenario, found, jobs):
     """summary.json has the figures that follow from the rows."""
     for name, wanted in figures(scenario, found, jobs).items():
-        if not missing(name, wanted, found.replica) and differs(wanted, found.figure(name)):
+        if differs(wanted, found.figure(name)):
             yield f"{name} is {found.figure(name)}, the rows give {wanted}"
     for share in ("goodput", "effective_time", "gpu_utilisation", "network_utilisation", "jain_index"):
         value = found.figure(share)
@@ -121,7 +116,7 @@ def groups(scenario, found, jobs):
             members = [job for job in measured if reader.plain_name(key(job)) == reader.plain_name(str(group["value"]))]
             for name, wanted in figures_over(members).items():
                 value = group.get(name)
-                if not missing(name, wanted, group) and differs(wanted, None if value is None else float(value)):
+                if differs(wanted, None if value is None else float(value)):
                     yield f"{grouping} {group['value']}: {name} is {value}, the rows give {wanted}"
         named = found.replica.get("groups", {}).get(grouping)
         if named and sum(int(group["jobs"]) for group in named) != len(measured):
