@@ -37,8 +37,9 @@ constexpr double kAcmeJobFaults = 147 + 10 + 6 + 3 + 404;
 // preempted. That of GPUs: ECC 10. Without a component: CPU out of memory 12,076, incorrect inputs 9,690, semantic
 // error 2,943, core dump 2,912, invalid memory access 2,602, model checkpoint 1,995, no signature 1,684, CUDA 1,484,
 // syntax 1,132, traceback 777, MPI 634, GPU out of memory 487, MPI runtime 478, permission 299, import 148, CUDA at
-// start 141, diverged model 84, CUDA version 49, output node 3, libraries 1. A trial without a signature has failed,
-// too.
+// start 141, diverged model 84, CUDA version 49, output node 3, libraries 1. The counts of CPU and GPU memory, semantic
+// errors, invalid accesses, CUDA, tracebacks, MPI runtime, preemption and ECC were read, the others are recalled, and
+// their sum is the table's. A trial without a signature has failed, too.
 constexpr double kPhillyStudiedJobs = 96'300;
 constexpr double kPhillyGpuFaults = 10;
 constexpr double kPhillyJobFaults = 12'076 + 9'690 + 2'943 + 2'912 + 2'602 + 1'995 + 1'684 + 1'484 + 1'132 + 777 + 634 +

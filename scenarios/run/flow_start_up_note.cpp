@@ -18,7 +18,8 @@ int most_ranks(const Scenario& scenario, JobLists& lists) {
     for (const int workers : scenario.overlap.workers) most = std::max(most, workers);
     return most;
   }
-  for (const JobRequest& job : scenario_jobs(scenario, scenario.seed, lists)->jobs)
+  const auto list = scenario_jobs(scenario, scenario.seed, lists);
+  for (const JobRequest& job : list->jobs)
     if (!job.duration) most = std::max(most, job.gpus);
   return most;
 }

@@ -344,12 +344,12 @@ TEST_CASE("every scheduling and placement policy: GPUs that a job can't have, ro
       for (const Choice& placement : placement_choices()) {
         const std::vector<Ran> before = run_case(made, scheduling, placement);
         for (std::size_t j = 0; j < before.size(); ++j) waited += before[j].start > made.jobs[j].submit ? 1 : 0;
-        for (const auto& [change, text] : kChanges) {
-          if (is_exempt(scheduling.name, placement.name, change)) continue;
+        for (const auto& each : kChanges) {
+          if (is_exempt(scheduling.name, placement.name, each.first)) continue;
           std::vector<std::size_t> where;
-          const CapacityCase other = changed(made, change, seed, where);
+          const CapacityCase other = changed(made, each.first, seed, where);
           INFO(scheduling.name, " with ", scheduling.parameters.size(), " parameters, ", placement.name, ", seed ",
-               seed, ": ", text);
+               seed, ": ", each.second);
           CHECK(first_difference(before, run_case(other, scheduling, placement), where) == "");
         }
       }
