@@ -28,7 +28,7 @@ enum class TimedExchange : std::uint8_t {
 /// The collective of this kind; nothing for a message.
 [[nodiscard]] std::optional<CollectiveKind> collective_of(TimedExchange exchange);
 
-/// What a benchmark multiplies the bytes by for the bus bandwidth: bus_factor() of the collective, 1 for a message.
+/// The ratio of busbw to algbw (doc/PERFORMANCE.md of nccl-tests): bus_factor() of the collective, 1 for a message.
 [[nodiscard]] double bus_factor(TimedExchange exchange, int ranks);
 
 /// One measured time.

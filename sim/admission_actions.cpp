@@ -139,9 +139,8 @@ bool Admission::has_place_without(JobId job, std::span<const GpuId> gpus) {
   state_.hide(job);
   std::vector<GpuId> taken;
   std::ranges::copy_if(gpus, std::back_inserter(taken), [&](GpuId gpu) { return state_.capacity.is_free(gpu); });
-  std::ranges::sort(taken);  // two slow components may have a GPU
-  const auto repeated = std::ranges::unique(taken);
-  taken.erase(repeated.begin(), repeated.end());
+  std::sort(taken.begin(), taken.end());  // two slow components may have a GPU
+  taken.erase(std::unique(taken.begin(), taken.end()), taken.end());
   for (const GpuId gpu : taken) state_.take_out_of_service(gpu);
   const auto types = state_.types_for(*run.spec);
   const bool has_place = std::ranges::any_of(types, [&](std::int32_t type) {

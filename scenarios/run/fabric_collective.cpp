@@ -43,7 +43,7 @@ FabricCollective fabric_collective(const Scenario& scenario, std::optional<Colle
   TransferRequest request;
   request.job = JobId{0U};
   std::vector<GpuId> receivers = gpus;
-  std::ranges::rotate(receivers, receivers.begin() + 1);
+  std::rotate(receivers.begin(), receivers.begin() + 1, receivers.end());
   if (kind) {
     request.collective = *kind;
   } else {
