@@ -15,7 +15,7 @@
 
 namespace contend {
 
-FabricCollective fabric_collective(const Scenario& scenario, std::optional<CollectiveKind> kind, Bytes bytes,
+FabricCollective fabric_collective(const Scenario& scenario, CollectiveKind kind, Bytes bytes,
                                    const std::vector<int>& ranks_by_server) {
   const auto all_servers = static_cast<std::size_t>(scenario.cluster.servers);
   const int each = scenario.cluster.gpus_per_server;
@@ -37,19 +37,12 @@ FabricCollective fabric_collective(const Scenario& scenario, std::optional<Colle
   std::vector<NodeId> nodes;
   for (const GpuId gpu : gpus) nodes.push_back(topology->gpus()[gpu.index()]);
   FabricCollective result;
-  if (kind) result.algorithm = collective_scheduler(scenario, *topology, *router)(*kind, bytes, nodes).algorithm;
+  result.algorithm = collective_scheduler(scenario, *topology, *router)(kind, bytes, nodes).algorithm;
   const std::unique_ptr<NetworkModel> network =
       make_flow_network(scenario, std::move(topology), std::move(router), scenario.seed, 1);
   TransferRequest request;
   request.job = JobId{0U};
-  std::vector<GpuId> receivers = gpus;
-  std::rotate(receivers.begin(), receivers.begin() + 1, receivers.end());
-  if (kind) {
-    request.collective = *kind;
-  } else {
-    request.kind = OpKind::message;
-    request.peers = receivers;
-  }
+  request.collective = kind;
   request.bytes = bytes;
   request.ranks = static_cast<int>(gpus.size());
   if (servers.size() > 1) request.servers = servers;
@@ -58,7 +51,8 @@ FabricCollective fabric_collective(const Scenario& scenario, std::optional<Colle
   std::vector<TransferId> ended;
   while (ended.empty()) {
     const Time next = network->next_end();
-    if (next == Time::never()) throw InputError{"it never ends: there is no route between some of its GPUs"};
+    if (next == Time::never())
+      throw InputError{"the collective never ends: there is no route between some of its GPUs"};
     network->finish_due(next, ended);
     result.time = next;
   }
