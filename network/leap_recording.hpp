@@ -30,7 +30,7 @@ class LeapRecording {
   /// How often it has been cut because it became long.
   [[nodiscard]] std::uint64_t number() const { return number_; }
 
-  /// Sends the pieces from the number `then` to the number `now`, those of a period, `periods` times more, and forgets
+  /// The pieces from the number `then` to the number `now` are one period. Sends them `periods` times more, and forgets
   /// all. Negative `periods` take back so many of the last leap, its last ones. `interval` is that of samples, or 0.
   void leap(std::int64_t then, std::int64_t now, Time period, std::int64_t periods, Time interval,
             FluidNetwork& fluid) {

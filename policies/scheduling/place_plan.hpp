@@ -125,7 +125,6 @@ class PlannedView final : public ClusterView {
     bool is_there = true;   // it is in service and may be used
   };
   [[nodiscard]] Gpu gpu_at(GpuId gpu) const;
-  [[nodiscard]] bool overlaps(Time begin, Time end) const { return begin < to_ && end > from_; }
   [[nodiscard]] ServerAmounts computed_amounts(ServerId server) const;
   [[nodiscard]] ServerAmounts amounts_on(ServerId server) const;
   /// True if the GPU is among the first free_gpus(server) ones of its server that no job has.
