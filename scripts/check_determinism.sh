@@ -65,7 +65,7 @@ compare() {
     if ! cmp "$a/$name" "$b/$name"; then
       differences=$((differences + 1))
       # The first few differences are shown.
-      if ((differences <= 5)); then diff "$a/$name" "$b/$name" | head -n 6 || true; fi
+      if ((differences <= 5)); then diff "$a/$name" "$b/$name" | sed -n 1,6p || true; fi
     fi
   done < <(names "$a" "$@")
   if ((compared == before)); then

@@ -155,6 +155,11 @@ self_test() { python3 scripts/mutation_sample.py --self-test 2>&1; }
 hits_of self_test
 for hit in "${hits[@]}"; do breach "scripts/mutation_sample.py:1" "$hit"; done
 
+# Under pipefail such a pipe fails whenever the reader has left before the writer has written the last line.
+mapfile -t files < <(pick '\.sh$|^\.ci/run$')
+forbid "this reader leaves a pipe early: use sed -n 1,Np, or grep ... >/dev/null" \
+       '\|[[:space:]]*(hea[d]\b|sed( -n)? [^|]*[0-9]q\b|grep -[a-zA-Z]*[qm])' "${files[@]}"
+
 if command -v shellcheck >/dev/null; then
   mapfile -t files < <(pick '\.sh$|^\.ci/run$')
   hits_of shellcheck --format=gcc "${files[@]}"

@@ -138,8 +138,8 @@ build_targets() {
 run_tests() {
   local log=build/log/ctest-$1.log status=0 ran skipped
   ctest --test-dir "build/$1" -j $((jobs + 1)) --no-tests=error --output-on-failure "${@:2}" 2>&1 | tee "$log" || status=$?
-  sed -nE 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) .* ([0-9.]+) sec$/\2 s  \1/p' "$log" | sort -rn | sed 10q \
-    >"build/log/slowest-$1.txt"
+  sed -nE 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) .* ([0-9.]+) sec$/\2 s  \1/p' "$log" | sort -rn |
+    sed -n 1,10p >"build/log/slowest-$1.txt"
   if ((status != 0)); then return "$status"; fi
   ran=$(lines_matching '^ *[0-9]+/[0-9]+ Test +#[0-9]+: .* Passed +[0-9.]+ sec$' "$log" | wc -l)
   skipped=$(lines_matching '^ *[0-9]+/[0-9]+ Test +#[0-9]+: .*\*\*\*Skipped +[0-9.]+ sec$' "$log" | wc -l)

@@ -128,6 +128,16 @@ def expect(tree, done, code, **verdicts):
         assert found.get(name, "not run").startswith(verdict), f"{name}: {found.get(name)} instead of {verdict}:\n{done.stdout}"
 
 
+def test_many_tests_with_long_names_pass(tree):
+    # More text than a pipe holds: a reader that leaves after ten lines ends the writer, and so fails the stage.
+    names = [f"sim/{'long_' * 100}{number}" for number in range(300)]
+    tree.tests("release", more="\n".join(f"add_test({name} /bin/true)" for name in names))
+    done = tree.stages("stage 'release tests' '' run_tests release")
+    expect(tree, done, 0, release_tests="ok, 304 tests")
+    slowest = (tree.path / "build/log/slowest-release.txt").read_text(encoding="utf-8").splitlines()
+    assert len(slowest) == 10, slowest
+
+
 def test_a_stage_passes_only_if_all_of_it_did_and_it_did_something(tree):
     faults = {
         "a command in its middle": "false; did 3 things",
