@@ -26,17 +26,16 @@ constexpr std::size_t kShownIntervals = 12;
 constexpr std::size_t kShownHolders = 4;
 constexpr std::size_t kShownDelays = 8;
 
-/// Seconds to the millisecond, without trailing zeros.
 /// By OutReason: its name, and what it does to GPUs.
 struct OutWords {
-  const char* name;
-  const char* text;
+  const char *name, *text;
 };
 constexpr OutWords kOutWords[kOutReasons] = {{"failed", "failed"},
                                              {"drained", "drained for a planned outage"},
                                              {"not_lent", "not lent"},
                                              {"spare", "kept as spares"}};
 
+/// Seconds to the millisecond, without trailing zeros.
 std::string seconds(Time time) {
   std::string text = fmt::format("{:.3f}", time.to_seconds());
   text.erase(text.find_last_not_of('0') + 1);
@@ -131,10 +130,10 @@ class Story {
 
  private:
   /// 3: third.
-  static std::string ordinal(int place) {
+  static std::string ordinal(std::size_t place) {
     constexpr const char* kWords[] = {"first", "second", "third", "fourth", "fifth", "sixth"};
-    if (place <= static_cast<int>(std::size(kWords))) return kWords[place - 1];
-    const int teens = place % 100;
+    if (place <= std::size(kWords)) return kWords[place - 1];
+    const std::size_t teens = place % 100;
     const char* const ending = teens >= 11 && teens <= 13 ? "th"
                                : place % 10 == 1          ? "st"
                                : place % 10 == 2          ? "nd"
@@ -144,12 +143,11 @@ class Story {
   }
   /// Where the job stands among those that wait for time.
   std::string line_text(const WaitInterval& wait) const {
-    std::string text =
-        fmt::format("its deficit on {} is {} in line", type_name(wait.first.type), ordinal(wait.first.place));
+    std::string text = fmt::format("its deficit on {} is {} in line", type_name(wait.first.type),
+                                   ordinal(static_cast<std::size_t>(wait.first.place)));
     if (wait.last == wait.first) return text;
-    const bool is_elsewhere = wait.last.type != wait.first.type;
-    return text + fmt::format(", at last {}{}", ordinal(wait.last.place),
-                              is_elsewhere ? fmt::format(" on {}", type_name(wait.last.type)) : "");
+    return text + fmt::format(", at last {}{}", ordinal(static_cast<std::size_t>(wait.last.place)),
+                              wait.last.type == wait.first.type ? "" : " on " + type_name(wait.last.type));
   }
   [[nodiscard]] const JobResult& self() const { return of(report_.job.job); }
   [[nodiscard]] const JobResult& of(JobId job) const { return jobs_[job.index()]; }
@@ -158,15 +156,13 @@ class Story {
 
   void line(Time at, const std::string& what) { out_ += fmt::format("{:>14}  {}\n", seconds(at), what); }
 
-  static std::string servers_text(const JobAttempt& attempt) {
+  static std::string servers_text(const GpusByServer& servers) {
     constexpr std::size_t kServersShown = 8;
-    if (attempt.servers.empty()) return "no server: it had nothing to do";
-    std::string out = attempt.servers.size() == 1 ? "server " : "servers ";
-    for (std::size_t i = 0; i < std::min(attempt.servers.size(), kServersShown); ++i)
-      out += fmt::format("{}{} ({})", i > 0 ? ", " : "", attempt.servers[i].first.value(),
-                         gpus_text(attempt.servers[i].second));
-    if (attempt.servers.size() > kServersShown)
-      out += fmt::format(" and {} more", attempt.servers.size() - kServersShown);
+    if (servers.empty()) return "no server: it had nothing to do";
+    std::string out = servers.size() == 1 ? "server " : "servers ";
+    for (std::size_t i = 0; i < std::min(servers.size(), kServersShown); ++i)
+      out += fmt::format("{}{} ({})", i > 0 ? ", " : "", servers[i].first.value(), gpus_text(servers[i].second));
+    if (servers.size() > kServersShown) out += fmt::format(" and {} more", servers.size() - kServersShown);
     return out;
   }
 
@@ -203,17 +199,32 @@ class Story {
       line(wait.from, fmt::format("waits {}: {}", seconds(wait.length()), cause(wait)));
       const bool shows_holders = wait.why == Why::no_gpus || wait.why == Why::no_place || wait.why == Why::quota ||
                                  wait.why == Why::passed_over;
-      const std::string holders = shows_holders ? holders_text(wait) : std::string{};
-      for (const std::string& each : {holders, shows_holders ? out_of_service_text(wait) : std::string{}})
-        if (!each.empty()) out_ += fmt::format("{:>14}    {}\n", "", each);
+      if (shows_holders)
+        for (const std::string& each : {holders_text(wait), out_of_service_text(wait)})
+          if (!each.empty()) out_ += fmt::format("{:>14}    {}\n", "", each);
+      tell_reservations(wait.from, wait.to);
     }
     if (last - first > shown) {
       Time rest;
       for (std::size_t i = first + shown; i < last; ++i) rest += explanation_.waits[i].length();
       line(explanation_.waits[first + shown].from,
            fmt::format("waits {} more, in {} intervals (--json has them)", seconds(rest), last - first - shown));
+      tell_reservations(explanation_.waits[first + shown].from, explanation_.waits[last - 1].to);
     }
     return last;
+  }
+
+  /// Of each wait the first reservation and the last one, if they were made in this time.
+  void tell_reservations(Time from, Time to) {
+    const auto tell = [&](const Reservation& made, const std::string& text) {
+      if (made.made < from || made.made >= to) return;
+      line(made.made, fmt::format("{}: {} from {} on", text, servers_text(made.servers), seconds(made.start)));
+    };
+    for (const Reservations& each : explanation_.reservations) {
+      tell(each.first, report_.scheduling + " keeps a place for it");
+      const std::string times = each.changes > 1 ? fmt::format(" for the {} time", ordinal(each.changes)) : "";
+      if (each.changes > 0) tell(each.last, "its reservation changes" + times);
+    }
   }
 
   /// The jobs after which it comes.
@@ -224,7 +235,7 @@ class Story {
   }
 
   void tell_start(const JobAttempt& attempt) {
-    std::string text = "starts on " + servers_text(attempt);
+    std::string text = "starts on " + servers_text(attempt.servers);
     if (attempt.restart() > Time{}) text += fmt::format(", and restarts for {}", seconds(attempt.restart()));
     line(attempt.from, text);
   }
@@ -463,6 +474,28 @@ void write_waits(JsonWriter& json, const ExplainReport& report) {
   json.end_array();
 }
 
+void write_servers(JsonWriter& json, const GpusByServer& servers) {
+  json.key("servers").begin_array();
+  for (const auto& [server, gpus] : servers)
+    json.begin_object().member("server", std::int64_t{server.value()}).member("gpus", gpus).end_object();
+  json.end_array();
+}
+
+void write_reservations(JsonWriter& json, const Explanation& explanation) {
+  json.key("reservations").begin_array();
+  for (const Reservations& each : explanation.reservations) {
+    json.begin_object();
+    for (const auto& [name, made] : {std::pair{"first", &each.first}, {"last", &each.last}}) {
+      json.key(name).begin_object().key("made_s").raw(format_seconds(made->made));
+      json.key("start_s").raw(format_seconds(made->start));
+      write_servers(json, made->servers);
+      json.end_object();
+    }
+    json.member("changes", std::uint64_t{each.changes}).end_object();
+  }
+  json.end_array();
+}
+
 void write_attempts(JsonWriter& json, const ExplainReport& report) {
   static const std::map<JobAttempt::End, const char*> words{
       {JobAttempt::End::open, "end of the run"}, {JobAttempt::End::ended, "finished"},
@@ -476,10 +509,8 @@ void write_attempts(JsonWriter& json, const ExplainReport& report) {
     write_time(json, "restart_s", attempt.restart());
     write_time(json, "queued_again_s", attempt.queued_again);
     json.member("ended_by", words.at(attempt.end)).member("cause", attempt.cause);
-    json.key("servers").begin_array();
-    for (const auto& [server, gpus] : attempt.servers)
-      json.begin_object().member("server", std::int64_t{server.value()}).member("gpus", gpus).end_object();
-    json.end_array().key("changes").begin_array();
+    write_servers(json, attempt.servers);
+    json.key("changes").begin_array();
     for (const auto& [at, what] : attempt.changes) {
       json.begin_object();
       write_time(json, "at_s", at);
@@ -555,6 +586,7 @@ std::string explanation_json(const ExplainReport& report) {
   }
   json.end_array();
   write_waits(json, report);
+  write_reservations(json, report.job.explanation);
   write_attempts(json, report);
   write_delays(json, report);
   write_slow(json, report.job.explanation);

@@ -106,11 +106,7 @@ void WaitRecorder::started(Time now, JobId job, std::span<const GpuId> gpus, Tim
   attempt.from = now;
   attempt.pause = pause;
   attempt.gpus = gpus_;
-  for (const GpuId gpu : gpus_) {
-    const ServerId server{gpu.index() / gpus_per_server_};
-    if (attempt.servers.empty() || attempt.servers.back().first != server) attempt.servers.emplace_back(server, 0);
-    ++attempt.servers.back().second;
-  }
+  attempt.servers = by_server(gpus_);
   explanation_.attempts.push_back(std::move(attempt));
 }
 
@@ -248,6 +244,26 @@ void WaitRecorder::in_line(Time, JobId job, PlaceInLine place) {
   WaitInterval& current = explanation_.waits.back();
   if (current.first.place == 0) current.first = place;
   current.last = place;
+}
+
+void WaitRecorder::reserved(Time now, JobId job, Time start, std::span<const GpuId> gpus) {
+  if (job != job_ || !waits_) return;
+  Reservation made{now, start, by_server(gpus)};
+  std::vector<Reservations>& all = explanation_.reservations;
+  if (all.empty() || all.back().first.made < since_) {
+    all.push_back({made, made, 0});
+    return;
+  }
+  Reservations& own = all.back();
+  if (own.last.start == made.start && own.last.servers == made.servers) return;
+  own.last = std::move(made);
+  ++own.changes;
+}
+
+GpusByServer WaitRecorder::by_server(std::span<const GpuId> gpus) const {
+  std::map<ServerId, int> counts;
+  for (const GpuId gpu : gpus) ++counts[ServerId{gpu.index() / gpus_per_server_}];
+  return {counts.begin(), counts.end()};
 }
 
 void WaitRecorder::release(Time now, JobId job) {

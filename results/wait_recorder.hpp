@@ -45,6 +45,22 @@ struct WaitInterval {
 };
 inline constexpr std::size_t kMaxHolders = 16;
 
+/// Servers, ascending, with a number of GPUs on each.
+using GpusByServer = std::vector<std::pair<ServerId, int>>;
+
+/// A place that the policy kept for the job while it waited.
+struct Reservation {
+  Time made;             ///< in this pass
+  Time start;            ///< of the place
+  GpusByServer servers;  ///< of the place
+};
+
+/// The reservations of the job in one wait, from queueing to start.
+struct Reservations {
+  Reservation first, last;
+  std::size_t changes = 0;  ///< of time or servers
+};
+
 /// A time during which the job held its GPUs.
 struct JobAttempt {
   enum class End : std::uint8_t { open, ended, preempted, failed, resized, interrupted };
@@ -57,7 +73,7 @@ struct JobAttempt {
   std::string cause;                                  ///< interrupted: what failed, in words
   Time queued_again = Time::never();                  ///< when it waited again; never() if it didn't
   std::vector<GpuId> gpus;                            ///< ascending
-  std::vector<std::pair<ServerId, int>> servers;      ///< ascending, with the number of GPUs on each
+  GpusByServer servers;                               ///< that the GPUs are on
   std::vector<std::pair<Time, std::string>> changes;  ///< in the way in which it goes on, in words
   /// The part of the pause until the end of the attempt.
   [[nodiscard]] Time restart() const { return std::min(pause, to - from); }
@@ -77,10 +93,11 @@ struct SlowTime {
 
 /// The waits and attempts of one job.
 struct Explanation {
-  std::vector<JobId> after;          ///< the jobs after which it comes
-  std::vector<WaitInterval> waits;   ///< in order, none empty
-  std::vector<JobAttempt> attempts;  ///< in order
-  std::vector<SlowTime> slow;        ///< by falling loss
+  std::vector<JobId> after;                ///< the jobs after which it comes
+  std::vector<WaitInterval> waits;         ///< in order, none empty
+  std::vector<JobAttempt> attempts;        ///< in order
+  std::vector<Reservations> reservations;  ///< of the waits that had any, in order
+  std::vector<SlowTime> slow;              ///< by falling loss
   /// The total length of all waits.
   [[nodiscard]] Time waited() const;
   /// The wait until the first start, which is the job's queueing time.
@@ -116,6 +133,7 @@ class WaitRecorder final : public DecisionObserver {
   void rejected(Time now, JobId job, std::string_view reason) override;
   void blocked(Time now, JobId job, Why why, JobId by) override;
   void in_line(Time now, JobId job, PlaceInLine place) override;
+  void reserved(Time now, JobId job, Time start, std::span<const GpuId> gpus) override;
 
   /// The times for which the job had its GPUs so far; the last is open while it has them.
   [[nodiscard]] const std::vector<JobAttempt>& attempts() const { return explanation_.attempts; }
@@ -128,6 +146,7 @@ class WaitRecorder final : public DecisionObserver {
   void close(Time now);
   [[nodiscard]] bool counts(std::size_t occupancy, const std::optional<Why>& why) const;
   void keep_largest(std::size_t interval);
+  [[nodiscard]] GpusByServer by_server(std::span<const GpuId> gpus) const;
   void release(Time now, JobId job);
   [[nodiscard]] bool just_preempted(Time now) const;
   /// A time for which a component was slow.

@@ -103,6 +103,9 @@ class Admission : private SchedulingActions {
   void in_line(JobId job, PlaceInLine place) override {
     if (state_.options.decisions != nullptr) state_.options.decisions->in_line(state_.clock, job, place);
   }
+  void reserved(JobId job, Time start, std::span<const GpuId> gpus) override {
+    if (state_.options.decisions != nullptr) state_.options.decisions->reserved(state_.clock, job, start, gpus);
+  }
   [[nodiscard]] bool placement_is_due() const override { return placement_at_ <= state_.clock; }
   [[nodiscard]] bool recording() const override { return state_.options.decisions != nullptr; }
 

@@ -88,6 +88,9 @@ class DecisionObserver {
   virtual void blocked(Time now, JobId job, Why why, JobId by) = 0;
   /// Follows blocked(), where the policy has such an order.
   virtual void in_line(Time /*now*/, JobId /*job*/, PlaceInLine /*place*/) {}
+  /// The policy keeps a place for the waiting job, from `start` on: so many GPUs of each server as are among `gpus`.
+  /// Called in each pass that leaves the job waiting with a place.
+  virtual void reserved(Time /*now*/, JobId /*job*/, Time /*start*/, std::span<const GpuId> /*gpus*/) {}
 };
 
 /// Room that a job can't do without: so many wholly free servers, and `rest` free GPUs on one more.
@@ -164,6 +167,8 @@ class SchedulingActions {
   void blocked(JobId job, Why why) { blocked(job, why, JobId::none()); }
   /// Records the place of a job that blocked() was called for in this pass, for explanations only.
   virtual void in_line(JobId /*job*/, PlaceInLine /*place*/) {}
+  /// Records the place that the policy keeps for a waiting job from `start` on, for explanations only.
+  virtual void reserved(JobId /*job*/, Time /*start*/, std::span<const GpuId> /*gpus*/) {}
   /// Adds a warning to RunResult::remarks that these jobs can't have what they ask for. It is the time, up to three
   /// names of the jobs, and `what`, such as "would miss their deadlines". Only the first warning with each `what` is
   /// kept.

@@ -121,6 +121,11 @@ bool BackfillPolicy::has_gpus(const ClusterView& cluster, const JobView& job) {
   return PlacePlan::share_of(job) != kWholeGpu || job.gpus <= cluster.free_gpus_on(job.vc, job.server_type);
 }
 
+void BackfillPolicy::say_why(const BackfillJob& job, Why why, JobId by, SchedulingActions& actions) const {
+  actions.blocked(job.view.id, why, by);
+  if (job.planned) actions.reserved(job.view.id, *job.planned, plan_.place_of(job.view.id));
+}
+
 void BackfillPolicy::keep(BackfillJob& job, const PlacePlan::Place& place) {
   job.planned = place.start;
   plan_.keep(job.view, place, later(place.start, job.estimate));

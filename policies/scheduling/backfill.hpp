@@ -87,6 +87,8 @@ class BackfillPolicy : public SchedulingPolicy {
                                                              const ClusterView& cluster);
   /// True if so many GPUs are free for the job, wherever they are.
   [[nodiscard]] static bool has_gpus(const ClusterView& cluster, const JobView& job);
+  /// Says for explanations why the job waits, and which place is kept for it.
+  void say_why(const BackfillJob& job, Why why, JobId by, SchedulingActions& actions) const;
   /// Keeps this place for the job.
   void keep(BackfillJob& job, const PlacePlan::Place& place);
   /// Keeps its place no longer, and returns it.

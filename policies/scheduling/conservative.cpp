@@ -113,7 +113,7 @@ void Conservative::explain(const ClusterView& cluster, SchedulingActions& action
     const BackfillJob& waiting = job(rank.job);
     std::vector<GpuId> place;
     const bool has_place = !has_gpus(cluster, waiting.view) || actions.plan_in(rank.job, cluster, place);
-    actions.blocked(rank.job, has_place ? Why::reserved : Why::no_place);
+    say_why(waiting, has_place ? Why::reserved : Why::no_place, JobId::none(), actions);
   }
 }
 

@@ -150,11 +150,11 @@ void Easy::explain(const Queue& queue, const ClusterView& cluster, SchedulingAct
   for (at = queue.waiting.last(); at; at = queue.waiting.last_before(*at)) {
     const BackfillJob& waiting = job(at->job);
     if (!has_gpus(cluster, waiting.view)) {
-      actions.blocked(at->job, Why::no_gpus);
+      say_why(waiting, Why::no_gpus, JobId::none(), actions);
     } else if (at->job == queue.first || queue.refused.contains(waiting.shape)) {  // a job of its shape was refused
-      actions.blocked(at->job, Why::no_place);
+      say_why(waiting, Why::no_place, JobId::none(), actions);
     } else {
-      actions.blocked(at->job, Why::reserved, queue.first);
+      say_why(waiting, Why::reserved, queue.first, actions);
     }
   }
 }

@@ -162,6 +162,8 @@ class PlacePlan {
   void prolong(JobId job, Time end);
   /// The place is kept for the job from its start to `end`.
   void keep(const JobView& job, const Place& place, Time end);
+  /// The GPUs of the place that is kept for the job. Of servers that aren't planned by GPU only their number counts.
+  [[nodiscard]] std::span<const GpuId> place_of(JobId job) const { return blocks_.at(job).gpus; }
   /// The job runs no longer, or its place isn't kept any more. Returns the place.
   Place release(JobId job);
 

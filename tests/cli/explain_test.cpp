@@ -204,6 +204,25 @@ TEST_CASE("the story says where a job stands in the line for time on a type of G
   CHECK(contains(json.out, "\"in_line_first\": {\n        \"type\": \"v100\",\n        \"place\": 3\n"));
 }
 
+TEST_CASE("the story says which place backfilling kept for the job, at first and at last") {
+  Workplace here;
+  here.write("jobs.csv",
+             "job_id,submit_s,gpus,duration_s,limit_s\na,0,3,40,100\nb,0,3,100,100\nbig,5,4,50,50\nm,6,1,60,60\n"
+             "n,7,1,200,200\n");
+  here.write("run.yaml",
+             "schema_version: 1\nname: run\ncluster: {servers: 2, gpus_per_server: 4}\n"
+             "policies: {scheduling: easy, placement: worst-fit}\nworkload: {jobs: jobs.csv}\n");
+  const Outcome story = here.contend("explain run.yaml big");
+  REQUIRE_MESSAGE(story.code == 0, story.err);
+  CHECK_MESSAGE(contains(story.out, "5 s  easy keeps a place for it: server 0 (4 GPUs) from 100 s on\n"), story.out);
+  CHECK_MESSAGE(contains(story.out, "40 s  its reservation changes: server 0 (4 GPUs) from 66 s on\n"), story.out);
+  CHECK_MESSAGE(contains(story.out, "66 s  starts on server 0 (4 GPUs)\n"), story.out);
+  const Outcome json = here.contend("explain run.yaml big --json");
+  CHECK_MESSAGE(contains(json.out, "\"made_s\": 40,\n        \"start_s\": 66,\n"), json.out);
+  CHECK_MESSAGE(contains(json.out, "\"changes\": 1\n"), json.out);
+  CHECK(!contains(here.contend("explain run.yaml n").out, "keeps a place"));
+}
+
 TEST_CASE("the story says how long a restart takes, and that a policy divides the GPUs at times of its own") {
   Workplace here;
   here.write("jobs.csv",

@@ -54,6 +54,7 @@ CASES = [
     ("compare", f"compare {BASE} {BASE} {SMALL} --set-new network.beta=0.4ms/MiB --repeat 3 --json --by size"),
     ("compare", f"compare {STUDY} {STUDY} --set-new network.nic=25Gbps --set overlap.workers=[16] --json"),
     ("explain", "explain queue.yaml b --json"),
+    ("explain", "explain queue.yaml b --json --set policies.scheduling=conservative"),
     ("explain", f"explain {BASE} job-3 {SMALL} --json"),
     ("explain", f"explain scenarios/overlapping-jobs/base.yaml job-15 {SMALL} --json"),
     ("explain-study", f"explain {STUDY} '16 workers, none, mg-wfbp' --json"),

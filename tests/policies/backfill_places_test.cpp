@@ -236,9 +236,8 @@ Outcome conservative_with_places(const std::vector<WaitingJob>& jobs, int server
   });
 }
 
-/// Starts and places under a policy of the program: `100@0:2` is a start at 100 s with two GPUs of server 0.
-std::vector<std::string> starts_and_places(const char* policy, const char* placement_name, int servers, int per_server,
-                                           const std::vector<WaitingJob>& jobs) {
+Played play_waiting(const char* policy, const char* placement_name, int servers, int per_server,
+                    const std::vector<WaitingJob>& jobs) {
   std::vector<JobSpec> specs;
   for (const WaitingJob& job : jobs) {
     specs.push_back(timed_job(job.submit, job.gpus, job.duration));
@@ -248,8 +247,15 @@ std::vector<std::string> starts_and_places(const char* policy, const char* place
   ClusterSpec cluster;
   cluster.servers = servers;
   cluster.gpus_per_server = per_server;
-  const Played result = play({policy, {}}, cluster, specs, placement({placement_name, {}}));
+  Played result = play({policy, {}}, cluster, specs, placement({placement_name, {}}));
   CHECK(result.faults.empty());
+  return result;
+}
+
+/// Starts and places under a policy of the program: `100@0:2` is a start at 100 s with two GPUs of server 0.
+std::vector<std::string> starts_and_places(const char* policy, const char* placement_name, int servers, int per_server,
+                                           const std::vector<WaitingJob>& jobs) {
+  const Played result = play_waiting(policy, placement_name, servers, per_server, jobs);
   std::vector<std::string> texts(jobs.size());
   for (const Hold& hold : result.runs) {
     std::map<std::size_t, int> counts;
@@ -260,6 +266,15 @@ std::vector<std::string> starts_and_places(const char* policy, const char* place
     text.pop_back();
   }
   return texts;
+}
+
+/// What the policy says that it keeps, by job: `2: 100@0:4, 66@0:4` for two reservations of the job 2.
+std::string kept_places(const char* policy, const char* placement_name, int servers, int per_server,
+                        const std::vector<WaitingJob>& jobs) {
+  std::string text;
+  for (const auto& [job, kept] : play_waiting(policy, placement_name, servers, per_server, jobs).reservations)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", job.value(), fmt::join(kept, ", "));
+  return text;
 }
 
 std::vector<std::string> texts_of(const Outcome& outcome) {
@@ -304,6 +319,26 @@ constexpr NamedRule kRules[] = {
     {"consolidated", consolidated}, {"worst-fit", worst_fit}, {"spread", spread}, {"first-fit", first_fit}};
 
 }  // namespace
+
+TEST_CASE("backfilling says what it keeps: the start and the servers, and each change of them") {
+  // The cases of this file, by job: a job that starts at once, and one behind the first under easy, has nothing kept.
+  const std::vector<WaitingJob> one = {{0, 1, 100}, {0, 1, 1000}, {1, 2, 50}, {2, 1, 1000}, {3, 1, 90}};
+  const std::vector<WaitingJob> two = {{0, 4, 60}, {0, 4, 600}, {1, 2, 300}, {2, 2, 300}, {3, 2, 30}};
+  const std::vector<WaitingJob> three = {{0, 2, 100}, {0, 4, 300}, {0, 3, 200}, {1, 8, 50},
+                                         {2, 1, 500}, {3, 2, 99},  {4, 1, 196}};
+  const std::vector<WaitingJob> four = {{0, 3, 40, 100}, {0, 3, 100}, {5, 4, 50}, {6, 1, 60}, {7, 1, 200}};
+  const std::vector<WaitingJob> five = {{0, 4, 100}, {1, 6, 50}, {2, 2, 99}, {3, 3, 60}, {4, 1, 500}};
+  CHECK(kept_places("easy", "worst-fit", 2, 2, one) == "2: 100@0:2");
+  CHECK(kept_places("conservative", "worst-fit", 2, 2, one) == "2: 100@0:2");
+  CHECK(kept_places("easy", "consolidated", 2, 4, two) == "2: 60@0:2; 4: 360@0:2");
+  CHECK(kept_places("conservative", "consolidated", 2, 4, two) == "2: 60@0:2; 3: 60@0:2; 4: 360@0:2");
+  CHECK(kept_places("easy", "consolidated", 3, 4, three) == "3: 200@0:4 2:4; 4: 250@0:1");
+  CHECK(kept_places("conservative", "consolidated", 3, 4, three) == "3: 200@0:4 2:4; 4: 250@0:1");
+  // a ends at 40 s, 60 s before its limit; then only m is in the way on server 0, until 66 s.
+  CHECK(kept_places("easy", "worst-fit", 2, 4, four) == "2: 100@0:4, 66@0:4");
+  CHECK(kept_places("easy", "spread", 4, 2, five).starts_with("1: 100@0:2 1:2 2:1 3:1"));
+  CHECK(kept_places("conservative", "spread", 4, 2, five) == "1: 100@0:2 1:2 2:1 3:1; 3: 150@0:1 1:1 2:1; 4: 101@2:1");
+}
 
 TEST_CASE("backfilling keeps places: two servers of two GPUs") {
   // a and b hold a GPU of each server. big can have server 0 when a ends at 100; c would be in its way there, and runs

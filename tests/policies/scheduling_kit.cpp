@@ -153,6 +153,16 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
     known = reason;
     played_.waits.push_back(fmt::format("{:g} {}: {}", cluster_->now().to_seconds(), name_of(job), reason));
   }
+  void reserved(JobId job, Time start, std::span<const GpuId> gpus) override {
+    actions_->reserved(job, start, gpus);
+    std::map<std::size_t, int> counts;
+    for (const GpuId gpu : gpus) ++counts[cluster_->server_of(gpu).index()];
+    std::string text = fmt::format("{:g}@", start.to_seconds());
+    for (const auto& [server, number] : counts) text += fmt::format("{}:{} ", server, number);
+    text.pop_back();
+    std::vector<std::string>& known = played_.reservations[job];
+    if (known.empty() || known.back() != text) known.push_back(text);
+  }
   void remark(std::string_view what, std::span<const JobId> jobs) override { actions_->remark(what, jobs); }
   [[nodiscard]] bool placement_is_due() const override { return actions_->placement_is_due(); }
   [[nodiscard]] bool recording() const override { return true; }

@@ -61,6 +61,9 @@ class Recorders final : public DecisionObserver {
   void blocked(Time now, JobId job, Why why, JobId by) override {
     for (WaitRecorder& each : all_) each.blocked(now, job, why, by);
   }
+  void reserved(Time now, JobId job, Time start, std::span<const GpuId> gpus) override {
+    for (WaitRecorder& each : all_) each.reserved(now, job, start, gpus);
+  }
   std::vector<Explanation> take(Time end) {
     std::vector<Explanation> taken;
     for (WaitRecorder& each : all_) taken.push_back(each.take(end));
@@ -147,6 +150,51 @@ TEST_CASE("jobs that start while another waits hold it up, too, each by its GPU 
   CHECK(wait.holders[0].until == Time::seconds(22));
   CHECK(wait.holders[1].job == JobId{0u});
   CHECK(wait.holders[1].until == Time::seconds(10));
+}
+
+TEST_CASE("what backfilling keeps for a job, first and last, by hand") {
+  // big needs all four GPUs of a server. By its limit a leaves server 0 at 100, but ends at 40. m runs there until 66,
+  // n is longer and runs on server 1.
+  for (const char* policy : {"easy", "conservative"}) {
+    INFO(policy);
+    const Scenario scenario = parsed(fmt::format(
+        "cluster: {{servers: 2, gpus_per_server: 4}}\npolicies: {{scheduling: {}, placement: worst-fit}}\n", policy));
+    Workload workload =
+        timed_workload({{"a", 0, 3, 40}, {"b", 0, 3, 100}, {"big", 5, 4, 50}, {"m", 6, 1, 60}, {"n", 7, 1, 200}});
+    for (JobSpec& job : workload.jobs) job.limit = job.name == "a" ? Time::seconds(100) : *job.duration;
+    const Listened heard = listen(scenario, workload);
+    const Explanation& big = heard.jobs[2];
+    REQUIRE(big.reservations.size() == 1);
+    const Reservations& kept = big.reservations[0];
+    const GpusByServer server_0{{ServerId{0u}, 4}};
+    CHECK(kept.first.made == Time::seconds(5));
+    CHECK(kept.first.start == Time::seconds(100));
+    CHECK(kept.first.servers == server_0);
+    CHECK(kept.changes == 1);
+    CHECK(kept.last.made == Time::seconds(40));
+    CHECK(kept.last.start == Time::seconds(66));
+    CHECK(kept.last.servers == server_0);
+    CHECK(big.attempts[0].from == Time::seconds(66));
+    for (const std::size_t other : {0U, 1U, 3U, 4U}) CHECK(heard.jobs[other].reservations.empty());
+  }
+}
+
+TEST_CASE("a job that waits again has another reservation, by hand") {
+  // Two GPUs. x has both until 5, then b until 25, when a can start. Its attempt fails at 30, and c, which has waited
+  // longer than a for that, has the GPUs until 40.
+  const Scenario scenario =
+      parsed("cluster: {servers: 1, gpus_per_server: 2}\npolicies: {scheduling: conservative, placement: first-fit}\n");
+  Workload workload = timed_workload({{"x", 0, 2, 5}, {"b", 0, 2, 20}, {"a", 1, 1, 7}, {"c", 2, 2, 10}});
+  workload.jobs[2].attempts = {Time::seconds(5)};
+  const Listened heard = listen(scenario, workload);
+  const std::vector<Reservations>& kept = heard.jobs[2].reservations;
+  REQUIRE(kept.size() == 2);
+  CHECK(kept[0].first.made == Time::seconds(1));
+  CHECK(kept[0].first.start == Time::seconds(25));
+  CHECK(kept[1].first.made == Time::seconds(30));
+  CHECK(kept[1].first.start == Time::seconds(40));
+  for (const Reservations& each : kept) CHECK(each.changes == 0);
+  CHECK(heard.jobs[2].attempts.back().from == Time::seconds(40));
 }
 
 TEST_CASE("a queue by fair shares, by hand") {
