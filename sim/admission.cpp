@@ -73,7 +73,7 @@ std::string Admission::why_never_starts(JobId id) const {
   std::string reason = why_never(state_.spec, job, paces_of(job));
   if (reason.empty() && job.place >= 0)
     reason = why_no_place(state_.spec, job, state_.workload.places[static_cast<std::size_t>(job.place)]);
-  const int spares = state_.options.failures.spares + state_.options.failures.cold_spares;
+  const int spares = state_.options.failures.all_spares();
   const LoanSpec& loans = state_.options.failures.loans;
   if (const std::int64_t ours = std::int64_t{state_.spec.servers} - loans.servers + loans.most_lent();
       reason.empty() && loans.any() && job.gpus > ours * state_.spec.gpus_per_server)
@@ -82,6 +82,10 @@ std::string Admission::why_never_starts(JobId id) const {
   if (const std::int64_t usable = std::int64_t{state_.spec.servers - spares} * state_.spec.gpus_per_server;
       reason.empty() && job.gpus > usable)
     reason = fmt::format("needs {}, the servers that aren't spares have {}", counted(job.gpus, "GPU"), usable);
+  if (reason.empty() && spares > 0) {
+    reason = why_never(without_last(state_.spec, spares), job, paces_of(job));
+    if (!reason.empty()) reason += ", without spares";
+  }
   if (!reason.empty() || job.place >= 0) return reason;
   const auto at = has_place_.find(demand_of(job));
   if (at == has_place_.end() || at->second) return {};

@@ -161,6 +161,16 @@ std::int64_t gpus_on(const ClusterSpec& spec, const ServerRange& servers) {
   return gpus;
 }
 
+ClusterSpec without_last(ClusterSpec spec, int servers) {
+  spec.servers -= servers;
+  for (auto type = spec.types.rbegin(); type != spec.types.rend(); ++type) {
+    const int taken = std::min(servers, type->servers);
+    type->servers -= taken;
+    servers -= taken;
+  }
+  return spec;
+}
+
 bool may_run_on(const ClusterSpec& spec, const JobSpec& job, std::span<const JobPace> paces, std::int32_t type) {
   const auto t = static_cast<std::size_t>(type);
   if (!paces.empty() && paces[t].together == 0) return false;

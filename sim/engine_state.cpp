@@ -500,8 +500,9 @@ double EngineState::speed_with(const JobView& view, int gpus, std::int32_t type)
   const auto types = types_for(job);
   if (std::find(types.begin(), types.end(), type) == types.end()) return 0;
   const ServerType& of = spec.types[static_cast<std::size_t>(type)];
-  if (gpus > contend::gpus_on(spec, capacity.servers_of(job.vc, type)) || job.memory_per_gpu > of.gpu_memory) return 0;
-  return speed;
+  const ServerRange working{0, static_cast<std::uint32_t>(spec.servers - options.failures.all_spares())};
+  const std::int64_t most = contend::gpus_on(spec, common(capacity.servers_of(job.vc, type), working));
+  return gpus > most || job.memory_per_gpu > of.gpu_memory ? 0 : speed;
 }
 
 void EngineState::fetch_cell(const CalendarEvent& event) const {

@@ -166,6 +166,8 @@ struct FailureSpec {
   /// place. What is repaired while enough others work becomes a hot spare if one is missing, else a cold one.
   int spares = 0;  ///< hot
   int cold_spares = 0;
+  /// Servers that are spares as long as no other has failed: the last ones of the cluster.
+  [[nodiscard]] int all_spares() const { return spares + cold_spares; }
   Time spare_delay;  ///< until a hot spare takes the place of a server that failed
   Time cold_delay;   ///< until a cold spare has started, as a hot spare or in the place of a server
 

@@ -11,7 +11,8 @@
 //
 // The job's own time is its duration over the speed of the type, on as few servers as can hold it. For a job of
 // iterations only its run knows that: it is the time that it held its GPUs, restarts and contention included. Failed
-// attempts count in both. Virtual clusters and their quotas are left out: a share is one of the whole cluster.
+// attempts count in both. Virtual clusters and their quotas are left out: a share is one of the whole cluster, without
+// spares.
 
 #include "sim/cluster.hpp"
 #include "sim/job.hpp"
@@ -19,7 +20,8 @@
 
 namespace contend {
 
-/// Sets JobResult::rho of the finished jobs that take any time. `result` has a row for each job of the workload.
+/// Sets JobResult::rho of the finished jobs that take any time. `cluster` has no spares (without_last()), and `result`
+/// a row for each job of the workload.
 void add_finish_time_fairness(const ClusterSpec& cluster, const Workload& workload, RunResult& result);
 
 }  // namespace contend

@@ -434,7 +434,8 @@ RunResult Simulation::Engine::collect() const {
   });
   result.digest = digest_of(result);
   // Derived from the work above, and so not part of the digest.
-  add_finish_time_fairness(state_.spec, state_.workload, result);
+  const ClusterSpec without_spares = without_last(state_.spec, state_.options.failures.all_spares());
+  add_finish_time_fairness(without_spares, state_.workload, result);
   // Without its iterations a job list means 1.
   for (JobResult& job : result.jobs) {
     const JobRun& run = state_.jobs[job.id.index()];

@@ -6,6 +6,7 @@
 #include "sim/random_stream.hpp"
 #include "sim/simulation.hpp"
 #include "tests/effort.hpp"
+#include "tests/near.hpp"
 #include "tests/policies/placement_kit.hpp"
 #include "tests/policies/policy_kit.hpp"
 #include "tests/policies/scheduling_kit.hpp"
@@ -70,12 +71,16 @@ struct CapacityCase {
   std::vector<std::vector<JobSize>> sizes{};
   int spares = 0;
   std::vector<Outage> outages{};
+  std::vector<std::vector<JobPace>> paces{};
 };
 
 struct Ran {
   Time start, finish;
   int preemptions = 0;
-  bool operator==(const Ran&) const = default;
+  double rho = 0;
+  bool operator==(const Ran& other) const {
+    return start == other.start && finish == other.finish && preemptions == other.preemptions;
+  }
 };
 
 std::vector<JobSpec> random_jobs_of(RandomStream& stream, int count, int gpus, double span_s) {
@@ -183,6 +188,7 @@ std::vector<Ran> run_case(const CapacityCase& made, const Choice& scheduling, co
   for (std::size_t j = 0; j < workload.jobs.size(); ++j)
     if (workload.jobs[j].name.empty()) workload.jobs[j].name = fmt::format("j{}", j);
   workload.sizes = made.sizes;
+  workload.paces = made.paces;
   SimulationOptions options;
   options.failures.spares = made.spares;
   options.failures.outages = made.outages;
@@ -196,7 +202,8 @@ std::vector<Ran> run_case(const CapacityCase& made, const Choice& scheduling, co
   Simulation simulation{made.cluster, std::move(workload), std::move(policies), std::move(network), std::move(options)};
   const RunResult result = simulation.run();
   std::vector<Ran> ran;
-  for (const JobResult& job : result.jobs) ran.push_back({job.start, job.finish, static_cast<int>(job.preemptions)});
+  for (const JobResult& job : result.jobs)
+    ran.push_back({job.start, job.finish, static_cast<int>(job.preemptions), job.rho.value_or(0)});
   return ran;
 }
 
@@ -233,9 +240,11 @@ std::vector<Choice> placement_choices() {
 }
 
 std::string first_difference(const std::vector<Ran>& before, const std::vector<Ran>& after,
-                             const std::vector<std::size_t>& where) {
+                             const std::vector<std::size_t>& where, bool with_rho = false) {
   for (std::size_t j = 0; j < before.size(); ++j) {
     const Ran& then = after[where[j]];
+    if (with_rho && before[j].rho != then.rho)
+      return fmt::format("j{} has rho {}, and then {}", j, before[j].rho, then.rho);
     if (before[j] == then) continue;
     return fmt::format("j{} runs from {} to {} s with {} preemptions, and then from {} to {} s with {}", j,
                        before[j].start.to_seconds(), before[j].finish.to_seconds(), before[j].preemptions,
@@ -257,6 +266,34 @@ TEST_CASE("unused spares are no GPUs: jobs with less service preempt those with 
     const std::vector<Ran> ran = run_case(made, each, {"spread", {}});
     CHECK(ran[1].start == Time::seconds(5));
     CHECK(std::max(ran[0].finish, ran[1].finish) == Time::seconds(1010));  // no GPU is idle
+  }
+}
+
+TEST_CASE("unused spares are no GPUs: they give nobody a larger share of the cluster") {
+  // A and B share a GPU one after the other. A lives with two jobs, and would take 20 s on half a GPU. B lives with two
+  // jobs and then with one, and would take 15 s on 1/1.5 of the GPU.
+  const std::vector<JobSpec> jobs{timed_job(0, 1, 10), timed_job(0, 1, 10)};
+  for (const int spares : {0, 1, 3}) {
+    const CapacityCase made{cluster_of(1 + spares, 1), jobs, {}, spares};
+    const std::vector<Ran> ran = run_case(made, {"fifo", {}}, {"first-fit", {}});
+    CHECK(ran[0].rho == near(10.0 / 20));
+    CHECK(ran[1].rho == near(20.0 / 15));
+  }
+}
+
+TEST_CASE("unused spares are no GPUs: a job runs on the type of servers that has enough without them") {
+  // X needs four GPUs and would be twice as fast on `fast`, which has two and two spare ones.
+  CapacityCase made{cluster_of(4, 2), {timed_job(0, 4, 100)}, {}, 1};
+  made.cluster.types = {{.name = "slow", .servers = 2, .gpus_per_server = 2, .gpu_memory = Bytes{1}},
+                        {.name = "fast", .servers = 2, .gpus_per_server = 2, .gpu_memory = Bytes{1}}};
+  made.paces = {{{.together = kNominalPace}, {.together = kNominalPace / 2}}};
+  made.jobs[0].pace = 0;
+  made.jobs[0].gpu_share = kWholeGpu;
+  for (const char* name : {"allox", "max-min", "min-makespan", "finish-time-fairness", "hydra", "fifo"}) {
+    INFO(name);
+    const std::vector<Ran> ran = run_case(made, {name, {}}, {"spread", {}});
+    CHECK(ran[0] == Ran{Time{}, Time::seconds(100), 0});
+    CHECK(ran[0].rho == near(1));
   }
 }
 
@@ -350,7 +387,10 @@ TEST_CASE("every scheduling and placement policy: GPUs that a job can't have, ro
           const CapacityCase other = changed(made, each.first, seed, where);
           INFO(scheduling.name, " with ", scheduling.parameters.size(), " parameters, ", placement.name, ", seed ",
                seed, ": ", each.second);
-          CHECK(first_difference(before, run_case(other, scheduling, placement), where) == "");
+          // A job's fair share is one of the whole cluster, whoever owns it (sim/fairness.hpp).
+          const bool with_rho =
+              each.first == Change::spares || each.first == Change::rows || each.first == Change::names;
+          CHECK(first_difference(before, run_case(other, scheduling, placement), where, with_rho) == "");
         }
       }
     }
