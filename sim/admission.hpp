@@ -86,6 +86,8 @@ class Admission : private SchedulingActions {
   [[nodiscard]] bool refused_alike() const override { return refused_alike_; }
   bool start_preempting(JobId job, std::span<const JobId> candidates) override;
   void place_anew(std::span<const Claim> order, std::int64_t capacity) override;
+  bool plan_together(std::span<SizedClaim> claims) override;
+  void take_places(std::span<const SizedClaim> claims) override;
   [[nodiscard]] bool preemption_costs() const override {
     const auto has_costs = [](const PreemptionCosts& costs) {
       return costs.restart > Time{} || costs.checkpoint_interval > Time{};
@@ -119,6 +121,9 @@ class Admission : private SchedulingActions {
   bool start_on_first(JobId job, std::span<const std::int32_t> types, const ClusterView& usable);
   /// Puts the GPUs on which a running job could have that number of them into `chosen_`; none if there is no place.
   void find_place_resized(JobId job, int gpus);
+  /// plan_together(), once the running jobs of the claims have left their GPUs. `reserved` gets the claims whose places
+  /// are reserved.
+  bool find_places_for(std::span<SizedClaim> claims, std::vector<SizedClaim*>& reserved);
   /// Throws InputError if the job can't have so many GPUs.
   void check_size(JobId job, int gpus) const;
 

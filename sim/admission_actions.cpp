@@ -260,6 +260,109 @@ std::vector<std::vector<GpuId>> Admission::find_places(std::span<const Claim> or
   return places;
 }
 
+bool Admission::plan_together(std::span<SizedClaim> claims) {
+  const auto runs = [&](JobId job) { return state_.run(job).state == JobState::running; };
+  for (const SizedClaim& claim : claims) {
+    const bool is_known = in_pass_ && claim.job.index() < state_.jobs.size();
+    if (!is_known || (!runs(claim.job) && !state_.run(claim.job).waits)) illegal_step(claim.job, "planned");
+    if (claim.gpus > 0) check_size(claim.job, claim.gpus);
+  }
+  const std::uint64_t given_back = state_.given_back;
+  for (const SizedClaim& claim : claims) {
+    if (!runs(claim.job)) continue;
+    allocation_.reserve(claim.job, state_.run(claim.job).gpus, false);
+    state_.hide(claim.job);
+  }
+  allocation_.forget_refusals();
+  std::vector<SizedClaim*> reserved;
+  const bool found = find_places_for(claims, reserved);
+  for (const SizedClaim* const claim : reserved) allocation_.reserve(claim->job, claim->place, false);
+  for (const SizedClaim& claim : claims) {
+    if (!runs(claim.job)) continue;
+    state_.show(claim.job);
+    allocation_.reserve(claim.job, state_.run(claim.job).gpus, true);
+  }
+  allocation_.forget_refusals();
+  state_.given_back = given_back;
+  return found;
+}
+
+bool Admission::find_places_for(std::span<SizedClaim> claims, std::vector<SizedClaim*>& reserved) {
+  const auto place = [&](SizedClaim& claim) {
+    JobRun& run = state_.run(claim.job);
+    const JobSpec& spec = *run.spec;
+    const int had = std::exchange(run.width, claim.gpus);
+    const bool is_given = !claim.place.empty();
+    for (const std::int32_t type : state_.types_for(spec)) {
+      if (run.elastic() && state_.pace_on(spec, claim.gpus, type).together == 0) continue;
+      if (!allocation_.has_room(spec, claim.gpus, type)) continue;
+      JobView view = state_.view_on(claim.job, type);
+      if (view.running) view.since = state_.clock;  // it would wait from now on
+      view.running = false;
+      if (!is_given) state_.policies.placement->plan(state_, view, claim.place);
+      if (!claim.place.empty()) break;
+    }
+    const bool has_place = std::ssize(claim.place) == claim.gpus && allocation_.why_not(claim.job, claim.place).empty();
+    if (has_place) allocation_.reserve(claim.job, claim.place, true);
+    if (has_place) reserved.push_back(&claim);
+    run.width = had;
+    return has_place;
+  };
+  std::vector<SizedClaim*> open;
+  for (SizedClaim& claim : claims) {
+    if (claim.gpus == 0) continue;
+    if (claim.place.empty()) {
+      open.push_back(&claim);
+    } else if (!place(claim)) {
+      return false;
+    }
+  }
+  return std::ranges::all_of(open, [&](SizedClaim* claim) { return place(*claim); });
+}
+
+void Admission::take_places(std::span<const SizedClaim> claims) {
+  const auto runs = [&](JobId job) { return state_.run(job).state == JobState::running; };
+  std::vector<const SizedClaim*> left;
+  for (const SizedClaim& claim : claims) {
+    const bool is_known = in_pass_ && claim.job.index() < state_.jobs.size();
+    if (!is_known || (!runs(claim.job) && !state_.run(claim.job).waits)) illegal_step(claim.job, "given a place");
+    check_size(claim.job, static_cast<int>(claim.place.size()));
+    std::vector<GpuId> held = state_.run(claim.job).gpus, next = claim.place;
+    std::ranges::sort(held);
+    std::ranges::sort(next);
+    if (!runs(claim.job) || held != next) left.push_back(&claim);
+  }
+  const auto has_room = [&](const SizedClaim& claim) {
+    const JobRun& run = state_.run(claim.job);
+    const std::vector<GpuId>& held = run.gpus;
+    if (std::ssize(claim.place) - (runs(claim.job) ? run.width : 0) > state_.capacity.quota_left(run.spec->vc))
+      return false;
+    return std::ranges::all_of(claim.place, [&](GpuId gpu) {
+      return state_.capacity.is_free(gpu) || (runs(claim.job) && std::ranges::find(held, gpu) != held.end());
+    });
+  };
+  while (!left.empty()) {
+    const auto next = std::ranges::find_if(left, [&](const SizedClaim* claim) { return has_room(*claim); });
+    if (next == left.end()) {
+      const auto in_the_way = std::ranges::find_if(left, [&](const SizedClaim* claim) { return runs(claim->job); });
+      if (in_the_way == left.end()) illegal_step(left.front()->job, "given a place that others hold");
+      preempt((*in_the_way)->job, JobId::none());
+      continue;
+    }
+    const SizedClaim& claim = **next;
+    left.erase(next);
+    note_second_order(claim.job, claim.place);
+    if (!runs(claim.job)) {
+      state_.run(claim.job).width = static_cast<int>(claim.place.size());
+      allocation_.start(claim.job, claim.place);
+      continue;
+    }
+    if (state_.options.decisions != nullptr) state_.options.decisions->resized(state_.clock, claim.job);
+    in_vain_ = allocation_.resize(claim.job, claim.place) ? 0 : in_vain_ + 1;
+    watch_progress(claim.job);
+  }
+}
+
 void Admission::preempt(JobId job, JobId by) {
   if (!in_pass_ || job.index() >= state_.jobs.size() || state_.run(job).state != JobState::running) {
     illegal_step(job, "preempted");

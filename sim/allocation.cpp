@@ -62,7 +62,7 @@ bool Allocation::has_room(const JobSpec& job, int gpus, std::int32_t type) {
   return false;
 }
 
-void Allocation::check(JobId job, std::span<const GpuId> gpus) const {
+std::string Allocation::why_not(JobId job, std::span<const GpuId> gpus) const {
   const JobSpec& spec = *state_.run(job).spec;
   const bool exist = !gpus.empty() && std::ranges::max(gpus).index() < state_.gpu.size();
   const std::int32_t type = exist ? type_of(spec, gpus) : -1;
@@ -70,9 +70,14 @@ void Allocation::check(JobId job, std::span<const GpuId> gpus) const {
   if (const auto types = state_.types_for(spec);
       reason.empty() && std::find(types.begin(), types.end(), type) == types.end())
     reason = "was given servers of a type that can't run it";
+  return reason;
+}
+
+void Allocation::check(JobId job, std::span<const GpuId> gpus) const {
+  const std::string reason = why_not(job, gpus);
   if (reason.empty()) return;
-  throw InputError{
-      fmt::format("placement policy `{}`: job `{}` {}", state_.policies.placement_name, spec.name, reason)};
+  throw InputError{fmt::format("placement policy `{}`: job `{}` {}", state_.policies.placement_name,
+                               state_.run(job).spec->name, reason)};
 }
 
 void Allocation::reserve(JobId job, std::span<const GpuId> gpus, bool take) {

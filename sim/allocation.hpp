@@ -8,6 +8,7 @@
 #include "sim/saver.hpp"
 
 #include <span>
+#include <string>
 #include <vector>
 
 namespace contend {
@@ -21,6 +22,8 @@ class Allocation {
   [[nodiscard]] bool has_room(const JobSpec& job, int gpus, std::int32_t type);
   /// To be called when room may have grown: has_room() remembers the jobs for which there was none.
   void forget_refusals() { too_large_.clear(); }
+  /// Why the job may not get these GPUs now; empty if it may.
+  [[nodiscard]] std::string why_not(JobId job, std::span<const GpuId> gpus) const;
   /// Throws InputError, which names the placement policy, if the job may not get these GPUs now.
   void check(JobId job, std::span<const GpuId> gpus) const;
   /// Takes the GPUs from the cluster for a job, or gives them back, without any other effect.

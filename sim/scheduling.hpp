@@ -105,6 +105,13 @@ struct Claim {
   std::int64_t width = 0;
 };
 
+/// A job that is to have so many GPUs, one of ClusterView::sizes_of or the number that it prefers; 0: none.
+struct SizedClaim {
+  JobId job;
+  int gpus = 0;
+  std::vector<GpuId> place{};  ///< these GPUs, one for each rank; empty: wherever the placement policy puts the job
+};
+
 /// The actions of a scheduling policy in a pass. The engine checks and carries out each one at once, so that the view
 /// shows its outcome; an illegal action throws InputError that names the policy.
 class SchedulingActions {
@@ -154,6 +161,15 @@ class SchedulingActions {
   /// nothing had happened; one that gets others is preempted and starts there at once; one that finds no place is
   /// preempted. SchedulingPolicy::queued is called for every preempted job.
   virtual void place_anew(std::span<const Claim> order, std::int64_t capacity) = 0;
+  /// Asks the placement policy where it would put the jobs of `claims` that have no place there, one after the other,
+  /// beside the places of the others, if all jobs of `claims` that run left their GPUs first. Each of them waits or
+  /// runs. Puts the places into `claims`. Returns false, and leaves `claims` in an unspecified state, if a GPU of a
+  /// given place is not free or a job has no place. Asking changes nothing (PlacementPolicy::plan).
+  virtual bool plan_together(std::span<SizedClaim> claims) = 0;
+  /// Has the jobs of `claims`, running and waiting, have just the GPUs of their places, which overlap neither each
+  /// other nor the GPUs of other running jobs. A job that has them goes on undisturbed; a running job that has others
+  /// is resized, or preempted and started where jobs change places with each other.
+  virtual void take_places(std::span<const SizedClaim> claims) = 0;
   /// True if jobs may lose work or time when they are preempted (PreemptionCosts).
   [[nodiscard]] virtual bool preemption_costs() const = 0;
   /// PlacementPolicy::room_needed for a job.

@@ -1,6 +1,7 @@
 #include "policies/scheduling/elastic_policy.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <limits>
 #include <numeric>
 
@@ -102,13 +103,29 @@ void ElasticPolicy::give_way(const ElasticJob& job, int gpus, std::int32_t type,
   if (actions.resize(job.view.id, gpus)) ++starts_[job.view.id];
 }
 
-void ElasticPolicy::carry_out(const std::vector<ElasticJob>& jobs, const Division& division, const ClusterView& cluster,
+void ElasticPolicy::carry_out(std::vector<ElasticJob> jobs, const Division& division, const ClusterView& cluster,
                               SchedulingActions& actions) {
   for (const auto& [index, reason] : division.refused) {
     const JobId job = jobs[index].view.id;
     actions.refuse(job, reason);
     left(job);
   }
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const std::int32_t type = division.types.empty() ? 0 : division.types[i];
+    give_way(jobs[i], division.gpus[i], type, actions);
+  }
+  start_and_grow(jobs, division, cluster, actions);
+  const bool is_kept = std::ranges::all_of(division.promised, [&](const SizedClaim& claim) {
+    const JobView job = cluster.job(claim.job);
+    return job.running && job.gpus >= claim.gpus;
+  });
+  if (is_kept) return;
+  keep_promises(jobs, division, cluster, actions);
+  start_and_grow(jobs, division, cluster, actions);
+}
+
+void ElasticPolicy::start_and_grow(const std::vector<ElasticJob>& jobs, const Division& division,
+                                   const ClusterView& cluster, SchedulingActions& actions) {
   const auto is_refused = [&](std::size_t i) {
     return std::ranges::any_of(division.refused, [i](const auto& each) { return each.first == i; });
   };
@@ -118,7 +135,6 @@ void ElasticPolicy::carry_out(const std::vector<ElasticJob>& jobs, const Divisio
     while (gpus > 0 && jobs[i].speed_on(gpus, type_of(i)) <= 0);
     return gpus;
   };
-  for (std::size_t i = 0; i < jobs.size(); ++i) give_way(jobs[i], division.gpus[i], type_of(i), actions);
   // Large jobs first where types are chosen: they need whole servers, which small ones would break up.
   std::vector<std::size_t> order(jobs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -143,6 +159,37 @@ void ElasticPolicy::carry_out(const std::vector<ElasticJob>& jobs, const Divisio
   }
 }
 
+void ElasticPolicy::keep_promises(std::vector<ElasticJob>& jobs, const Division& division, const ClusterView& cluster,
+                                  SchedulingActions& actions) {
+  std::set<JobId> promised;
+  std::set<GpuId> kept;
+  std::set<std::int32_t> vcs;  // whose quotas the places use up
+  for (const SizedClaim& claim : division.promised) {
+    promised.insert(claim.job);
+    kept.insert(claim.place.begin(), claim.place.end());
+    const std::int32_t vc = cluster.job(claim.job).vc;
+    if (cluster.quota_left(vc) != INT_MAX) vcs.insert(vc);
+  }
+  for (const ElasticJob& job : jobs) {
+    if (promised.contains(job.view.id) || !cluster.job(job.view.id).running) continue;
+    const auto holds_kept = [&](GpuId gpu) { return kept.contains(gpu); };
+    if (vcs.contains(job.view.vc) || std::ranges::any_of(cluster.gpus_of(job.view.id), holds_kept))
+      actions.preempt(job.view.id);
+  }
+  std::map<JobId, std::vector<GpuId>> before;
+  for (const SizedClaim& claim : division.promised) {
+    const auto gpus = cluster.gpus_of(claim.job);
+    before[claim.job] = {gpus.begin(), gpus.end()};
+  }
+  actions.take_places(division.promised);
+  for (ElasticJob& job : jobs) {
+    const JobView now = cluster.job(job.view.id);
+    job.held = now.running ? now.gpus : 0;
+    if (promised.contains(job.view.id) && !std::ranges::equal(before[job.view.id], cluster.gpus_of(job.view.id)))
+      ++starts_[job.view.id];
+  }
+}
+
 void ElasticPolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   if (jobs_.empty()) {
     next_ = Time::never();
@@ -155,11 +202,13 @@ void ElasticPolicy::pass(const ClusterView& cluster, SchedulingActions& actions)
     return;
   }
   std::vector<int> gpus;
-  const std::vector<ElasticJob> jobs = jobs_now(cluster, gpus);
+  std::vector<ElasticJob> jobs = jobs_now(cluster, gpus);
   const int all = std::accumulate(gpus.begin(), gpus.end(), 0), each = std::max(1, cluster.gpus_per_server(-1));
   servers_ = static_cast<std::size_t>((all + each - 1) / each);
+  cluster_ = &cluster;
+  actions_ = &actions;
   const Division division = divide(jobs, gpus, cluster.now());
-  carry_out(jobs, division, cluster, actions);
+  carry_out(std::move(jobs), division, cluster, actions);
   next_ = division.next;
   new_.clear();
 }

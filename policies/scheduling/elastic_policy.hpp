@@ -5,7 +5,8 @@
 // many GPUs as it should have, it gets the next smaller number that has one.
 //
 // These policies plan with the number of GPUs alone, of each type of servers. A quota is not part of the plan: it may
-// hold back a job that was to have GPUs. A job that is not elastic has the number that it asks for, or none.
+// hold back a job that was to have GPUs. A job that is not elastic has the number that it asks for, or none. Only jobs
+// that were promised GPUs have places kept for them, which they get if the placement policy has none as the GPUs lie.
 
 #include "policies/registry.hpp"
 #include "sim/ports.hpp"
@@ -47,6 +48,8 @@ struct Division {
   std::vector<std::int32_t> types{};                         ///< by job: of which type; empty: all of the first
   std::vector<std::pair<std::size_t, std::string>> refused;  ///< jobs that never start, and why
   Time next = Time::never();                                 ///< when it wants to decide again though nothing happens
+  /// Jobs that must have so many GPUs, or more, and places for all of them. They are no more than `gpus` says.
+  std::vector<SizedClaim> promised{};
 };
 
 /// A step to the next larger number of GPUs of a job.
@@ -89,11 +92,19 @@ class ElasticPolicy : public SchedulingPolicy {
   [[nodiscard]] virtual Division divide(std::span<const ElasticJob> jobs, std::span<const int> gpus, Time now) = 0;
   /// Servers that have as many GPUs as are divided now.
   [[nodiscard]] std::size_t servers() const { return servers_; }
+  /// While the GPUs are divided: SchedulingActions::plan_together(), and the GPUs that a job has now.
+  [[nodiscard]] bool find_places(std::span<SizedClaim> claims) { return actions_->plan_together(claims); }
+  [[nodiscard]] std::span<const GpuId> gpus_of(JobId job) const { return cluster_->gpus_of(job); }
 
  private:
   [[nodiscard]] std::vector<ElasticJob> jobs_now(const ClusterView& cluster, std::vector<int>& gpus) const;
-  void carry_out(const std::vector<ElasticJob>& jobs, const Division& division, const ClusterView& cluster,
+  void carry_out(std::vector<ElasticJob> jobs, const Division& division, const ClusterView& cluster,
                  SchedulingActions& actions);
+  void start_and_grow(const std::vector<ElasticJob>& jobs, const Division& division, const ClusterView& cluster,
+                      SchedulingActions& actions);
+  /// Has the jobs that were promised GPUs take the places that are kept for them. The jobs in their way wait.
+  void keep_promises(std::vector<ElasticJob>& jobs, const Division& division, const ClusterView& cluster,
+                     SchedulingActions& actions);
   void give_way(const ElasticJob& job, int gpus, std::int32_t type, SchedulingActions& actions);
 
   Time period_;
@@ -103,6 +114,8 @@ class ElasticPolicy : public SchedulingPolicy {
   std::set<JobId> new_;        // that have queued since the last decision
   Time next_ = Time::never();  // that the policy has asked for
   std::size_t servers_ = 0;
+  const ClusterView* cluster_ = nullptr;  // of the pass
+  SchedulingActions* actions_ = nullptr;
 };
 
 }  // namespace contend

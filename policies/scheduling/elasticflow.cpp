@@ -10,12 +10,19 @@
 // with the least (or, as in the released code, the most) further GPU time for each GPU more goes first, and jobs
 // without GPUs go before all others. Jobs without a deadline come after the others and take part in this only.
 //
+// Numbers of GPUs alone promise too much: as jobs lie, the placement policy may have no place for a job though enough
+// GPUs are free. So a job is admitted only if there is a place for every job at every time of the plans
+// (kept_places.hpp), for which jobs may move, as those of the paper do (section 4.3). A job that then finds no place
+// takes the one that is kept for it. Plans that are made anew replace the old ones only if there are places for them
+// and no job becomes late: jobs that have done more than was planned take other numbers of GPUs, which need not fit.
+//
 // An admitted job that can no longer meet its deadline, because restarts took time that plans don't count, keeps the
 // most GPUs that are free.
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/elastic_policy.hpp"
 #include "policies/scheduling/gpu_plan.hpp"
+#include "policies/scheduling/kept_places.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -42,6 +49,8 @@ class ElasticFlow final : public ElasticPolicy {
     for (std::size_t i = 0; i < jobs.size(); ++i)
       if (jobs[i].view.deadline && !admitted_.contains(jobs[i].view.id)) admit(jobs, i, gpus, division);
     plan(jobs, gpus);
+    keep_places(jobs, gpus);
+    division.promised = kept_.at(now);
     for (const auto& [job, steps] : plans_) {
       division.gpus[job] = steps.gpus_at(0);
       if (const double change = steps.change_after(0); change < kForever)
@@ -82,18 +91,66 @@ class ElasticFlow final : public ElasticPolicy {
     plan(jobs, gpus);
     std::set<std::size_t> late;
     for (const auto& [job, steps] : plans_)
-      if (!does_in_time(jobs[job], steps)) late.insert(job);
+      if (!does_in_time(jobs[job], steps) && !is_kept_in_time(jobs[job])) late.insert(job);
     order_.insert(order_.begin() + index, i);
     plan(jobs, gpus);
     const bool holds = std::ranges::all_of(plans_, [&](const auto& each) {
       return late.contains(each.first) || does_in_time(jobs[each.first], each.second);
     });
-    if (holds) {
+    if (auto places = holds ? places_for_plans(jobs) : std::nullopt) {
+      kept_ = std::move(*places);
       admitted_.insert(jobs[i].view.id);
       return;
     }
     order_.erase(order_.begin() + index);
     division.refused.emplace_back(i, "refused: no division of the GPUs meets its deadline and those of admitted jobs");
+  }
+
+  /// Places for the plans of the jobs that meet their deadlines.
+  [[nodiscard]] std::optional<KeptPlaces> places_for_plans(std::span<const ElasticJob> jobs) {
+    std::vector<PlannedJobGpus> planned;
+    for (const auto& [job, steps] : plans_)
+      if (does_in_time(jobs[job], steps)) planned.push_back({&jobs[job], &steps});
+    std::vector<SizedClaim> running;
+    for (const ElasticJob& job : jobs) {
+      const auto gpus = gpus_of(job.view.id);
+      if (job.held > 0) running.push_back({job.view.id, job.held, {gpus.begin(), gpus.end()}});
+    }
+    return KeptPlaces::find(planned, running, now_,
+                            [this](std::span<SizedClaim> claims) { return find_places(claims); });
+  }
+
+  /// Keeps places for the present plans. If there are none, or a job would be late that isn't by the plans for which
+  /// places were kept, these go on, unless GPUs of theirs have gone out of service.
+  void keep_places(std::span<const ElasticJob> jobs, int gpus) {
+    const bool is_as_good = std::ranges::all_of(plans_, [&](const auto& each) {
+      return does_in_time(jobs[each.first], each.second) || !is_kept_in_time(jobs[each.first]);
+    });
+    if (auto places = is_as_good ? places_for_plans(jobs) : std::nullopt) {
+      kept_ = std::move(*places);
+      return;
+    }
+    std::set<JobId> present;
+    for (const ElasticJob& job : jobs) present.insert(job.view.id);
+    kept_.keep_only(present);
+    std::vector<SizedClaim> claims = kept_.at(now_);
+    for (const ElasticJob& job : jobs)
+      if (job.held > 0 && std::ranges::find(claims, job.view.id, &SizedClaim::job) == claims.end())
+        claims.push_back({job.view.id});
+    if (!find_places(claims)) {
+      kept_ = {};
+      return;
+    }
+    free_ = GpuPlan{gpus};
+    for (auto& [job, steps] : plans_) {
+      steps = kept_.plan_of(jobs[job].view.id, now_);
+      free_.subtract(steps);
+    }
+  }
+
+  /// True if the job is done in time by the plan for which places are kept.
+  [[nodiscard]] bool is_kept_in_time(const ElasticJob& job) const {
+    return does_in_time(job, kept_.plan_of(job.view.id, now_));
   }
 
   [[nodiscard]] bool does_in_time(const ElasticJob& job, const GpuPlan& steps) const {
@@ -205,6 +262,7 @@ class ElasticFlow final : public ElasticPolicy {
   Time now_;
   std::set<JobId> admitted_;        // once and for all: a failure may bring them back to the queue
   std::vector<std::size_t> order_;  // admitted jobs with a deadline, by it
+  KeptPlaces kept_;
   GpuPlan free_{0};
   PlanMaker maker_;
   std::vector<std::pair<std::size_t, GpuPlan>> plans_;

@@ -6,12 +6,16 @@
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 #include "tests/near.hpp"
+#include "tests/policies/policy_kit.hpp"
 #include "tests/policies/scheduling_kit.hpp"
+#include "tests/sim/fixed_network.hpp"
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <queue>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -165,6 +169,71 @@ TEST_CASE("hydra: without deadlines the completion times are those of the matchi
     CHECK(plan.is_best);
     CHECK(plan.completions == near(sum, 1e-9));
   }
+}
+
+TEST_CASE("hydra: a plan in numbers of GPUs of each type is carried out as planned, wherever jobs are placed") {
+  // All jobs of one GPU are there from the beginning, so that nothing changes the first plan but an equal one.
+  int late = 0;
+  for (std::uint64_t seed = 0; seed < effort<std::uint64_t>(20); ++seed) {
+    RandomStream random{seed, "hydra places"};
+    const auto in = [&](std::int64_t low, std::int64_t high) {
+      return static_cast<int>(random.uniform_integer(low, high));
+    };
+    ClusterSpec cluster;
+    cluster.gpus_per_server = 2;
+    cluster.servers = 0;
+    for (const char* name : {"one", "two"}) {
+      cluster.types.push_back({.name = name, .servers = in(1, 2), .gpus_per_server = in(1, 2), .gpu_memory = Bytes{1}});
+      cluster.servers += cluster.types.back().servers;
+    }
+    cluster.gpus_per_server = std::max(cluster.types[0].gpus_per_server, cluster.types[1].gpus_per_server);
+    Plans plans;
+    for (std::size_t t = 0; t < 2; ++t)
+      plans.machines.insert(plans.machines.end(),
+                            static_cast<std::size_t>(cluster.types[t].servers * cluster.types[t].gpus_per_server),
+                            {t, 0});
+    Workload workload;
+    for (int j = in(3, 7); j > 0; --j) {
+      JobSpec job = timed_job(0, 1, in(1, 9));
+      job.name = std::to_string(j);
+      job.pace = static_cast<std::int32_t>(workload.paces.size());
+      job.gpu_share = kWholeGpu;
+      const int slower = in(1, 4);
+      workload.paces.push_back({{.together = kNominalPace}, {.together = kNominalPace * slower}});
+      const double takes = job.duration->to_seconds();
+      plans.jobs.push_back({{takes, takes * slower}});
+      if (in(0, 2) > 0) {
+        plans.jobs.back().due = in(1, 12);
+        job.deadline = Time::seconds(static_cast<std::int64_t>(plans.jobs.back().due));
+      }
+      workload.jobs.push_back(job);
+    }
+    const DeadlinePlan plan = plan_deadlines(plans.jobs, plans.machines, kAll);
+    REQUIRE(plan.is_best);
+    late += plan.late;
+    for (const char* name : {"consolidated", "worst-fit", "first-fit", "spread", "random", "topology-aware"}) {
+      CAPTURE(seed);
+      CAPTURE(name);
+      PolicySet policies{scheduling({"hydra", {{"nodes", kAll}}}),
+                         placement({name, {}}),
+                         communication({"srsf", {}}, 1, 0),
+                         "hydra",
+                         name,
+                         "srsf"};
+      auto network = std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(cluster.servers), workload.jobs.size());
+      Simulation simulation{cluster, workload, std::move(policies), std::move(network), {}};
+      int late_jobs = 0;
+      double ends = 0;
+      for (const JobResult& job : simulation.run().jobs) {
+        const JobSpec& spec = workload.jobs[job.id.index()];
+        late_jobs += spec.deadline && job.finish > *spec.deadline ? 1 : 0;
+        ends += job.finish.to_seconds();
+      }
+      CHECK(late_jobs == plan.late);
+      CHECK(ends == near(plan.completions, 1e-9));
+    }
+  }
+  CHECK(late > 0);
 }
 
 TEST_CASE("hydra: a deadline goes first, and of jobs that can't all be in time the one that costs most is late") {

@@ -142,6 +142,23 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
     open_[job] = played_.runs.size();
     played_.runs.push_back(std::move(run));
   }
+  bool plan_together(std::span<SizedClaim> claims) override { return actions_->plan_together(claims); }
+  void take_places(std::span<const SizedClaim> claims) override {
+    std::map<JobId, std::vector<GpuId>> held;
+    for (const SizedClaim& claim : claims) {
+      const auto gpus = cluster_->gpus_of(claim.job);
+      held[claim.job] = {gpus.begin(), gpus.end()};
+    }
+    actions_->take_places(claims);  // queued() closes those that are preempted
+    std::vector<JobId> moved;
+    for (const SizedClaim& claim : claims) {
+      const bool stays = open_.contains(claim.job) && std::ranges::equal(held[claim.job], cluster_->gpus_of(claim.job));
+      if (stays) continue;
+      if (open_.contains(claim.job)) close(claim.job);
+      moved.push_back(claim.job);
+    }
+    for (const JobId job : moved) open(job);
+  }
   [[nodiscard]] bool preemption_costs() const override { return actions_->preemption_costs(); }
   [[nodiscard]] RoomNeeded room_needed(JobId job) const override { return actions_->room_needed(job); }
   void preempt(JobId job, JobId by) override { actions_->preempt(job, by); }

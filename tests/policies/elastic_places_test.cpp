@@ -1,0 +1,152 @@
+// elasticflow promises deadlines, and a promise in numbers of GPUs is none where the placement policy has no place for
+// a job though enough GPUs are free. The first cases can be followed by hand.
+
+#include "sim/random_stream.hpp"
+#include "tests/effort.hpp"
+#include "tests/policies/policy_kit.hpp"
+#include "tests/policies/scheduling_kit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+const Choice kPromising{"elasticflow", {{"period_s", 0.0}}};
+
+struct PromisedCase {
+  ClusterSpec cluster;
+  std::vector<JobSpec> jobs;
+  std::vector<std::vector<JobSize>> sizes{};
+
+  void add(std::int64_t submit, int gpus, std::int64_t duration, std::int64_t deadline) {
+    jobs.push_back(timed_job(submit, gpus, duration));
+    if (deadline > 0) jobs.back().deadline = Time::seconds(deadline);
+  }
+  [[nodiscard]] Played play_with(const std::string& placement_name) const {
+    Played played = play(kPromising, cluster, jobs, placement({placement_name, {}}), {}, sizes);
+    CHECK(played.faults.empty());
+    return played;
+  }
+};
+
+ClusterSpec servers_of(int servers, int per_server) {
+  ClusterSpec cluster;
+  cluster.servers = servers;
+  cluster.gpus_per_server = per_server;
+  cluster.gpu_memory = Bytes{1};
+  return cluster;
+}
+
+/// Jobs of fixed sizes and elastic ones, most with deadlines, where GPUs are short at times.
+PromisedCase random_promises(std::uint64_t seed) {
+  RandomStream random{seed, "promises"};
+  PromisedCase made{servers_of(static_cast<int>(random.uniform_integer(1, 4)), 1), {}};
+  made.cluster.gpus_per_server = static_cast<int>(random.uniform_integer(made.cluster.servers == 1 ? 2 : 1, 4));
+  const int gpus = made.cluster.servers * made.cluster.gpus_per_server;
+  if (seed % 4 == 1) {  // servers of others
+    made.cluster.vcs = {{{0, static_cast<std::uint32_t>(made.cluster.servers)}}};
+    made.cluster.servers += 2;
+  }
+  if (seed % 4 == 2) made.cluster.vcs = {{{}, std::max(1, gpus / 2)}, {{}, std::max(1, gpus * 2 / 3)}};
+  for (std::int64_t j = random.uniform_integer(4, 14); j > 0; --j) {
+    const std::int64_t submit = random.uniform_integer(0, 80), duration = random.uniform_integer(5, 60);
+    made.add(submit, static_cast<int>(random.uniform_integer(1, gpus)), duration, 0);
+    JobSpec& job = made.jobs.back();
+    if (random.uniform() < 0.8)
+      job.deadline = job.submit + *job.duration + Time::seconds(random.uniform_integer(0, 60));
+    if (!made.cluster.vcs.empty()) job.vc = seed % 4 == 1 ? 0 : static_cast<std::int32_t>(random.uniform_integer(0, 1));
+    if (seed % 4 == 2) job.gpus = std::min(job.gpus, made.cluster.vcs[static_cast<std::size_t>(job.vc)].quota);
+    if (random.uniform() < 0.4) continue;
+    job.sizes = static_cast<std::int32_t>(made.sizes.size());
+    std::vector<JobSize>& own = made.sizes.emplace_back();
+    for (int size = 1; size <= gpus; ++size) {
+      if (size != job.gpus && random.uniform() < 0.3) continue;
+      const double faster = std::pow(static_cast<double>(size) / job.gpus, 0.8);
+      own.push_back({.gpus = size, .paces = {{.together = std::llround(static_cast<double>(kNominalPace) / faster)}}});
+    }
+  }
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("elasticflow: an admitted job finds its place, if others have to move for it") {
+  // A and B have a GPU of each server. Two GPUs are free for C, on two servers: one of A and B moves.
+  PromisedCase made{servers_of(2, 2), {}};
+  made.add(0, 1, 100, 100);
+  made.add(0, 1, 100, 100);
+  made.add(10, 2, 50, 60);
+  const Played played = made.play_with("worst-fit");
+  CHECK(played.finishes() == "A100 B100 C60");
+  CHECK(played.result.jobs[0].resizes + played.result.jobs[1].resizes == 1);
+  CHECK(made.play_with("first-fit").finishes() == "A100 B100 C60");
+}
+
+TEST_CASE("elasticflow: a job is refused where the GPUs suffice in number, and there is no place at any time") {
+  // A server of three GPUs has a place for one job of two. By number three jobs fit.
+  PromisedCase made{servers_of(2, 3), {}};
+  for (int j = 0; j < 3; ++j) made.add(0, 2, 100, 120);
+  const Played apart = made.play_with("consolidated");
+  CHECK(apart.result.jobs[0].finish == Time::seconds(100));
+  CHECK(apart.result.jobs[1].finish == Time::seconds(100));
+  CHECK(apart.result.jobs[2].state == JobState::failed);
+  CHECK(made.play_with("first-fit").finishes() == "A100 B100 C100");
+}
+
+TEST_CASE("elasticflow: a job without a deadline makes room for a promise") {
+  // D has the GPUs that are free, one on each server, until C comes.
+  PromisedCase made{servers_of(2, 2), {}};
+  made.add(0, 1, 100, 100);
+  made.add(0, 1, 100, 100);
+  made.add(10, 2, 50, 60);
+  made.add(5, 1, 20, 0);
+  const Played played = made.play_with("worst-fit");
+  CHECK(played.finishes() == "A100 B100 C60 D75");
+  CHECK(played.preemptions() == "D1");
+}
+
+TEST_CASE("elasticflow: no admitted job misses its deadline, wherever jobs are placed") {
+  const auto seeds = effort(std::uint64_t{60});
+  std::map<std::string, int> admitted, refused;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const PromisedCase made = random_promises(seed);
+    for (const auto& row : placement_policies()) {
+      if (row.is_outside || row.name == "vclos") continue;  // it needs a fabric
+      const std::string name{row.name};
+      const std::string which = fmt::format("seed {}, {}", seed, name);
+      INFO(which);
+      const Played played = made.play_with(name);
+      for (std::size_t j = 0; j < made.jobs.size(); ++j) {
+        const JobResult& job = played.result.jobs[j];
+        if (job.state == JobState::failed) {
+          ++refused[name];
+          continue;
+        }
+        REQUIRE(job.state == JobState::finished);
+        if (!made.jobs[j].deadline) continue;
+        ++admitted[name];
+        const std::string late = job.finish > *made.jobs[j].deadline + Time::microseconds(1)
+                                     ? fmt::format("job {} ends at {:g} s, due at {:g} s", j, job.finish.to_seconds(),
+                                                   made.jobs[j].deadline->to_seconds())
+                                     : std::string{};
+        CHECK(late == "");
+      }
+    }
+  }
+  for (const auto& [name, jobs] : admitted) {
+    INFO(name);
+    CHECK(jobs > static_cast<int>(seeds));
+    CHECK(refused[name] > static_cast<int>(seeds) / 2);
+  }
+}
