@@ -9,9 +9,9 @@ namespace contend {
 
 namespace {
 
-// Rates have rounding errors. A flow that would end after a nanosecond by less than this part of its duration ends in
-// it.
-constexpr double kRounding = 1e-12;
+// Rates have rounding errors. A flow that would end after a nanosecond by less than this part of its duration, and by
+// no more than a quarter of a nanosecond, ends in it.
+constexpr double kRounding = 1e-12, kMostRounding_ns = 0.25;
 constexpr double kPerNanosecond = 1e-9;
 
 std::vector<double> per_nanosecond(std::span<const double> capacities) {
@@ -122,7 +122,8 @@ void FluidNetwork::schedule(FlowId id) {
   constexpr double kFarAway = 9e18;
   const bool is_near = left < kFarAway - static_cast<double>(flow.since.ns());
   if (!is_near && observer_ != nullptr) observer_->never_ends(id, flow.since, flow.remaining);
-  const Time end = is_near ? flow.since + Time::ceil_nanoseconds(left * (1 - kRounding)) : kEndOfClock;
+  const Time end =
+      is_near ? flow.since + Time::ceil_nanoseconds(left - std::min(left * kRounding, kMostRounding_ns)) : kEndOfClock;
   ends_.set(id.index(), end);
 }
 

@@ -1,8 +1,10 @@
 #include "network/fluid.hpp"
+#include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 #include "tests/near.hpp"
 #include "tests/network/random_flows.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <tuple>
 #include <vector>
@@ -43,6 +45,33 @@ TEST_CASE("three flows on links of 10 and 4 bytes per nanosecond end together") 
   network.start({.links = kSecond, .bytes = 20}, Time{});
   CHECK(network.next_end().ns() == 10);
   CHECK(finish(network).size() == 3);
+}
+
+TEST_CASE("flows that last for hours end in the nanosecond of their last byte, by exact arithmetic") {
+  RandomStream random{1, "long flows"};
+  for (int i = 0; i < effort(2'000); ++i) {
+    // So many flows of so many bytes share a link of so many bytes a second. They last up to 2.8 hours.
+    const int flows = static_cast<int>(random.uniform_integer(1, 4));
+    const bool is_whole = i % 2 == 0;  // a whole number of nanoseconds
+    std::int64_t rate = random.uniform_integer(1'000'000, 10'000'000'000), bytes = 0, whole_ns = 0;
+    const double seconds = std::pow(10, -6 + 10 * random.uniform());
+    if (is_whole) {
+      const std::int64_t each = random.uniform_integer(1, 20);  // bytes in a nanosecond for each flow
+      whole_ns = static_cast<std::int64_t>(seconds * 1e9);
+      rate = 1'000'000'000 * each * flows;
+      bytes = each * whole_ns;
+    } else {
+      bytes = 1 + static_cast<std::int64_t>(seconds * static_cast<double>(rate) / flows);
+    }
+    FluidNetwork network{std::vector<double>{static_cast<double>(rate)}};
+    for (int f = 0; f < flows; ++f) network.start({.links = kFirst, .bytes = static_cast<double>(bytes)}, Time{});
+    const Int128 end = network.next_end().ns(), sent = Int128{bytes} * flows * 1'000'000'000;
+    CAPTURE(i);
+    if (is_whole) CHECK(end == whole_ns);
+    // No more than 0.3 ns early, and not a nanosecond late.
+    CHECK(10 * end * rate + 3 * Int128{rate} >= 10 * sent);
+    CHECK((end - 1) * rate < sent);
+  }
 }
 
 TEST_CASE("the remaining flows get the rate of a flow that ends") {
