@@ -16,6 +16,8 @@
 // takes the one that is kept for it. Plans that are made anew replace the old ones only if there are places for them
 // and no job becomes late: jobs that have done more than was planned take other numbers of GPUs, which need not fit.
 //
+// With a period nothing changes hands between decisions, so that plans have a job keep its GPUs until the next one.
+//
 // An admitted job that can no longer meet its deadline, because restarts took time that plans don't count, keeps the
 // most GPUs that are free.
 
@@ -34,7 +36,8 @@ namespace {
 
 class ElasticFlow final : public ElasticPolicy {
  public:
-  ElasticFlow(Time period, bool most_first) : ElasticPolicy{period}, most_first_{most_first} {}
+  ElasticFlow(Time period, bool most_first)
+      : ElasticPolicy{period}, most_first_{most_first}, maker_{period.to_seconds()} {}
 
  protected:
   [[nodiscard]] Division divide(std::span<const ElasticJob> jobs, std::span<const int> types, Time now) override {

@@ -1,6 +1,7 @@
 #include "policies/scheduling/gpu_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace contend {
 
@@ -168,8 +169,10 @@ void PlanMaker::until_done(double left_s, const SizesAt& sizes_at, GpuPlan& plan
     if (sizes == 0) continue;
     const int gpus = job_->sizes[sizes - 1];
     const double speed = job_->speeds[sizes - 1];
-    if (speed * (to - from) >= left_s * (1 - kWorkRounding))
-      return plan.append(from, std::min(to, from + left_s / speed), gpus);
+    if (speed * (to - from) >= left_s * (1 - kWorkRounding)) {
+      const double end = std::min(to, from + left_s / speed);
+      return plan.append(from, grid_s_ > 0 ? std::ceil(end / grid_s_ - kWorkRounding) * grid_s_ : end, gpus);
+    }
     plan.append(from, to, gpus);
     left_s -= speed * (to - from);
   }

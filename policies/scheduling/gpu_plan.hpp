@@ -44,6 +44,8 @@ class GpuPlan {
 /// Makes plans of jobs, one after the other: it keeps its memory.
 class PlanMaker {
  public:
+  /// A job that is done leaves its GPUs to others at the next multiple of `grid_s` only, counted from now; 0: at once.
+  explicit PlanMaker(double grid_s = 0) : grid_s_{grid_s} {}
   /// What the plans to come may use: what is free and, beside that, the plan of the job up to now, between these times.
   /// `job` has to outlive the plans.
   void look_at(const ElasticJob& job, const GpuPlan& free, const GpuPlan& own, double from_s, double until_s);
@@ -65,6 +67,7 @@ class PlanMaker {
   template <class SizesAt>
   void until_done(double left_s, const SizesAt& sizes_at, GpuPlan& plan) const;
 
+  double grid_s_;
   const ElasticJob* job_ = nullptr;
   std::vector<Room> room_;
   std::vector<double> time_;  // by number of sizes that fit

@@ -22,8 +22,6 @@ using namespace contend::test;
 
 namespace {
 
-const Choice kPromising{"elasticflow", {{"period_s", 0.0}}};
-
 struct PromisedCase {
   ClusterSpec cluster;
   std::vector<JobSpec> jobs;
@@ -33,8 +31,9 @@ struct PromisedCase {
     jobs.push_back(timed_job(submit, gpus, duration));
     if (deadline > 0) jobs.back().deadline = Time::seconds(deadline);
   }
-  [[nodiscard]] Played play_with(const std::string& placement_name) const {
-    Played played = play(kPromising, cluster, jobs, placement({placement_name, {}}), {}, sizes);
+  [[nodiscard]] Played play_with(const std::string& placement_name, double period_s = 0) const {
+    Played played =
+        play({"elasticflow", {{"period_s", period_s}}}, cluster, jobs, placement({placement_name, {}}), {}, sizes);
     CHECK(played.faults.empty());
     return played;
   }
@@ -116,6 +115,18 @@ TEST_CASE("elasticflow: a job without a deadline makes room for a promise") {
   CHECK(played.preemptions() == "D1");
 }
 
+TEST_CASE("elasticflow: with a period GPUs change hands at its multiples only, and plans know it") {
+  // A ends at 5, and B can have its GPU at 10. It is then done at 20, in time. C would be done at 30.
+  PromisedCase made{servers_of(1, 1), {}};
+  made.add(0, 1, 5, 5);
+  made.add(0, 1, 10, 20);
+  made.add(0, 1, 10, 29);
+  const Played played = made.play_with("first-fit", 10);
+  CHECK(played.result.jobs[0].finish == Time::seconds(5));
+  CHECK(played.result.jobs[1].finish == Time::seconds(20));
+  CHECK(played.result.jobs[2].state == JobState::failed);
+}
+
 TEST_CASE("elasticflow: no admitted job misses its deadline, wherever jobs are placed") {
   const auto seeds = effort(std::uint64_t{60});
   std::map<std::string, int> admitted, refused;
@@ -126,7 +137,7 @@ TEST_CASE("elasticflow: no admitted job misses its deadline, wherever jobs are p
       const std::string name{row.name};
       const std::string which = fmt::format("seed {}, {}", seed, name);
       INFO(which);
-      const Played played = made.play_with(name);
+      const Played played = made.play_with(name, seed % 3 == 0 ? 7 : 0);
       for (std::size_t j = 0; j < made.jobs.size(); ++j) {
         const JobResult& job = played.result.jobs[j];
         if (job.state == JobState::failed) {
