@@ -1,5 +1,7 @@
 #include "calibration/collective_sample.hpp"
 
+#include "network/library/nccl_model.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -49,6 +51,11 @@ std::optional<TimedExchange> timed_exchange_named(std::string_view name) {
 
 std::optional<CollectiveKind> collective_of(TimedExchange exchange) {
   return row_of(exchange).collective;
+}
+
+double bus_factor(TimedExchange exchange, int ranks) {
+  const std::optional<CollectiveKind> kind = collective_of(exchange);
+  return kind ? bus_factor(*kind, ranks) : 1;
 }
 
 }  // namespace contend

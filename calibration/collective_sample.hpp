@@ -19,7 +19,7 @@ enum class TimedExchange : std::uint8_t {
   all_to_all,
   broadcast,
   reduce,
-  message,  ///< from one rank to another
+  message,  ///< from one rank to another; of several ranks: from each to the next, and from the last to the first
 };
 /// The name that `--collective` takes: `all-reduce`, `message`.
 [[nodiscard]] std::string_view to_string(TimedExchange exchange);
@@ -27,6 +27,9 @@ enum class TimedExchange : std::uint8_t {
 [[nodiscard]] std::optional<TimedExchange> timed_exchange_named(std::string_view name);
 /// The collective of this kind; nothing for a message.
 [[nodiscard]] std::optional<CollectiveKind> collective_of(TimedExchange exchange);
+
+/// The ratio of busbw to algbw (doc/PERFORMANCE.md of nccl-tests): bus_factor() of the collective, 1 for a message.
+[[nodiscard]] double bus_factor(TimedExchange exchange, int ranks);
 
 /// One measured time.
 struct CollectiveSample {

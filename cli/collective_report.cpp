@@ -26,7 +26,7 @@ double algorithm_rate(const CollectiveRow& row) {
   return row.size.to_double() / row.seconds * kGiga;
 }
 double bus_rate(const CollectiveRow& row) {
-  return algorithm_rate(row) * bus_factor(row.kind, row.ranks);
+  return algorithm_rate(row) * bus_factor(row.exchange, row.ranks);
 }
 
 std::string rate_text(double rate) {
@@ -45,7 +45,7 @@ std::vector<std::string> sources_of(const std::vector<CollectiveRow>& rows) {
 
 /// The rows of one collective among the same ranks, in order of the first of each.
 struct Series {
-  CollectiveKind kind;
+  TimedExchange exchange;
   int servers, ranks;
   std::vector<const CollectiveRow*> rows;
 };
@@ -53,17 +53,17 @@ std::vector<Series> series_of(const std::vector<CollectiveRow>& rows) {
   std::vector<Series> all;
   for (const CollectiveRow& row : rows) {
     const auto same = [&](const Series& series) {
-      return series.kind == row.kind && series.servers == row.servers && series.ranks == row.ranks;
+      return series.exchange == row.exchange && series.servers == row.servers && series.ranks == row.ranks;
     };
     auto found = std::ranges::find_if(all, same);
-    if (found == all.end()) found = all.insert(all.end(), {row.kind, row.servers, row.ranks, {}});
+    if (found == all.end()) found = all.insert(all.end(), {row.exchange, row.servers, row.ranks, {}});
     found->rows.push_back(&row);
   }
   return all;
 }
 
 std::string title_of(const Series& series) {
-  return fmt::format("{} among {} on {}", name_of(series.kind), counted(series.ranks, "rank"),
+  return fmt::format("{} among {} on {}", to_string(series.exchange), counted(series.ranks, "rank"),
                      counted(series.servers, "server"));
 }
 
@@ -176,7 +176,7 @@ std::string collective_csv(const std::vector<CollectiveRow>& rows) {
       "collective,servers,ranks,bytes,source,algorithm,protocol,chosen,time_us,algbw_gbs,busbw_gbs,measured_us,"
       "deviation,for_fit\n";
   for (const CollectiveRow& row : rows) {
-    out += fmt::format("{},{},{},{},", name_of(row.kind), row.servers, row.ranks, row.size.count());
+    out += fmt::format("{},{},{},{},", to_string(row.exchange), row.servers, row.ranks, row.size.count());
     append_csv_field(out, row.source);
     out += fmt::format(",{},{},{},{},{},{},", row.algorithm, row.protocol, row.chosen ? 1 : 0, row.seconds * kMicro,
                        algorithm_rate(row), bus_rate(row));
@@ -192,7 +192,7 @@ std::string collective_json(const std::vector<CollectiveRow>& rows) {
   JsonWriter json;
   json.begin_array();
   for (const CollectiveRow& row : rows) {
-    json.begin_object().member("collective", name_of(row.kind)).member("servers", row.servers);
+    json.begin_object().member("collective", to_string(row.exchange)).member("servers", row.servers);
     json.member("ranks", row.ranks).member("bytes", row.size.count()).member("source", row.source);
     json.member("algorithm", row.algorithm).member("protocol", row.protocol).member("chosen", row.chosen);
     json.member("time_us", row.seconds * kMicro).member("algbw_gbs", algorithm_rate(row));
@@ -208,19 +208,19 @@ std::string collective_json(const std::vector<CollectiveRow>& rows) {
 }
 
 std::string collective_svg(const std::vector<CollectiveRow>& rows) {
-  using Key = std::tuple<CollectiveKind, int, int, std::string, bool>;
+  using Key = std::tuple<TimedExchange, int, int, std::string, bool>;
   std::map<Key, std::map<Bytes, double>> curves;
   for (const CollectiveRow& row : rows) {
     if (!row.chosen) continue;
-    curves[{row.kind, row.servers, row.ranks, row.source, false}][row.size] = row.seconds;
-    if (row.measured) curves[{row.kind, row.servers, row.ranks, "measured", true}][row.size] = *row.measured;
+    curves[{row.exchange, row.servers, row.ranks, row.source, false}][row.size] = row.seconds;
+    if (row.measured) curves[{row.exchange, row.servers, row.ranks, "measured", true}][row.size] = *row.measured;
   }
   std::vector<CollectiveCurve> drawn;
   for (const auto& [key, points] : curves) {
-    const auto& [kind, servers, ranks, source, measured] = key;
+    const auto& [exchange, servers, ranks, source, measured] = key;
     CollectiveCurve curve;
     curve.name = fmt::format("{}, {} on {}", source, counted(ranks, "rank"), counted(servers, "server"));
-    curve.kind = kind;
+    curve.exchange = exchange;
     curve.ranks = ranks;
     curve.measured = measured;
     for (const auto& [size, seconds] : points) {

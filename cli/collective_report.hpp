@@ -1,8 +1,8 @@
 #pragma once
 // Formats the times of collectives for people and for programs.
 
+#include "calibration/collective_sample.hpp"
 #include "report/figure.hpp"
-#include "sim/graph.hpp"
 #include "sim/units.hpp"
 
 #include <optional>
@@ -11,9 +11,9 @@
 
 namespace contend {
 
-/// The expected time of one collective.
+/// The expected time of one collective, or of messages.
 struct CollectiveRow {
-  CollectiveKind kind = CollectiveKind::all_reduce;
+  TimedExchange exchange = TimedExchange::all_reduce;
   int servers = 1, ranks = 2;
   Bytes size;                        ///< > 0
   std::string source;                ///< what expects it: `NCCL 2.23.4` or `fabric`

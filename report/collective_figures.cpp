@@ -38,16 +38,16 @@ void add(FigurePanel& panel, const CollectiveCurve& curve, std::vector<double> v
 
 std::vector<FigurePanel> collective_panels(std::span<const CollectiveCurve> curves) {
   constexpr double kMicro = 1e6, kGiga = 1e-9;
-  std::vector<CollectiveKind> kinds;
+  std::vector<TimedExchange> exchanges;
   for (const CollectiveCurve& curve : curves)
-    if (std::ranges::find(kinds, curve.kind) == kinds.end()) kinds.push_back(curve.kind);
+    if (std::ranges::find(exchanges, curve.exchange) == exchanges.end()) exchanges.push_back(curve.exchange);
   std::vector<FigurePanel> panels;
-  for (const CollectiveKind kind : kinds) {
-    const std::string name{name_of(kind)};
+  for (const TimedExchange exchange : exchanges) {
+    const std::string name{to_string(exchange)};
     std::vector<double> sizes;
     std::set<std::string> names;
     for (const CollectiveCurve& curve : curves) {
-      if (curve.kind != kind) continue;
+      if (curve.exchange != exchange) continue;
       sizes.insert(sizes.end(), curve.bytes.begin(), curve.bytes.end());
       names.insert(curve.name);
     }
@@ -58,11 +58,11 @@ std::vector<FigurePanel> collective_panels(std::span<const CollectiveCurve> curv
     FigurePanel rates = panel("busbw-" + name, fmt::format("Bus bandwidth of one {} by its size{}", name, of),
                               {.title = "bus bandwidth", .unit = "GB/s", .from_zero = true, .categories = {}}, sizes);
     for (const CollectiveCurve& curve : curves) {
-      if (curve.kind != kind) continue;
+      if (curve.exchange != exchange) continue;
       std::vector<double> us, bus;
       for (std::size_t i = 0; i < curve.bytes.size(); ++i) {
         us.push_back(curve.seconds[i] * kMicro);
-        bus.push_back(curve.bytes[i] / curve.seconds[i] * bus_factor(kind, curve.ranks) * kGiga);
+        bus.push_back(curve.bytes[i] / curve.seconds[i] * bus_factor(exchange, curve.ranks) * kGiga);
       }
       add(times, curve, std::move(us));
       add(rates, curve, std::move(bus));

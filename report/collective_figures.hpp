@@ -1,8 +1,8 @@
 #pragma once
 // Figures of collectives by size: measured, expected by a library, simulated.
 
+#include "calibration/collective_sample.hpp"
 #include "report/figure.hpp"
-#include "sim/graph.hpp"
 
 #include <span>
 #include <string>
@@ -13,7 +13,7 @@ namespace contend {
 /// Times of one collective by size.
 struct CollectiveCurve {
   std::string name;  ///< in the legend; a measured and an expected curve of one name share their colour
-  CollectiveKind kind = CollectiveKind::all_reduce;
+  TimedExchange exchange = TimedExchange::all_reduce;
   int ranks = 2;
   bool measured = false;        ///< drawn as dots instead of a line
   std::vector<double> bytes;    ///< > 0, ascending

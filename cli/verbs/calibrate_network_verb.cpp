@@ -1,5 +1,6 @@
 #include "cli/calibrate_network_report.hpp"
 #include "cli/command.hpp"
+#include "cli/exchange_option.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/text_table.hpp"
@@ -90,21 +91,6 @@ constexpr Option kCalibrateNetworkOptions[] = {
 };
 
 constexpr std::uint64_t kMostRanks = 1 << 20;
-
-std::optional<TimedExchange> exchange_of(const Arguments& arguments) {
-  const std::optional<std::string> name = arguments.value("collective");
-  if (!name) return std::nullopt;
-  const std::optional<TimedExchange> exchange = timed_exchange_named(*name);
-  if (exchange) return exchange;
-  std::vector<std::string> names;
-  std::string list;
-  for (const TimedExchange each : timed_exchanges()) {
-    names.emplace_back(to_string(each));
-    list += fmt::format("{}{}", list.empty() ? "" : ", ", to_string(each));
-  }
-  throw UsageError{
-      fmt::format("--collective: expected one of {}, got \"{}\"{}", list, *name, suggestion(*name, names))};
-}
 
 std::size_t regions_of(const Arguments& arguments) {
   if (arguments.value("regions").value_or("auto") == "auto") return 0;
@@ -277,7 +263,7 @@ Input read_input(const Arguments& arguments, std::size_t logs) {
   Input input;
   GivenRanks ranks{arguments, logs};
   UnknownRanks unknown;
-  CollectiveReadOptions options{exchange_of(arguments), 0, arguments.has("out-of-place")};
+  CollectiveReadOptions options{exchange_option(arguments), 0, arguments.has("out-of-place")};
   bool used_exchange = false;
   for (const auto& [option, format] : kFormats) {
     for (const std::string& path : arguments.values(option)) {

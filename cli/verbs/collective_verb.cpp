@@ -1,6 +1,7 @@
 #include "calibration/library_fit.hpp"
 #include "cli/collective_report.hpp"
 #include "cli/command.hpp"
+#include "cli/exchange_option.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/load.hpp"
 #include "cli/output.hpp"
@@ -34,7 +35,8 @@ constexpr Option kCollectiveOptions[] = {
     {.name = "collective",
      .letter = '\0',
      .value = "NAME",
-     .text = "all-reduce (default), reduce-scatter, all-gather, all-to-all, broadcast or reduce"},
+     .text = "all-reduce (default), reduce-scatter, all-gather, all-to-all, broadcast, reduce, or message: each GPU "
+             "sends to the next one, as sendrecv_perf"},
     {.name = "from", .letter = 'b', .value = "SIZE", .text = "smallest size, such as 8, 32M or 1KiB; default: 1KiB"},
     {.name = "to", .letter = 'e', .value = "SIZE", .text = "largest size; default: 1GiB"},
     {.name = "factor", .letter = 'f', .value = "N", .text = "each size is N times the one before; default: 4"},
@@ -116,10 +118,6 @@ std::vector<Bytes> listed_sizes(const Arguments& arguments) {
   return sizes;
 }
 
-std::string_view to_string(CollectiveKind kind) {
-  return name_of(kind);
-}
-
 /// The first of the values that has this name.
 template <class Value, std::size_t count>
 Value named(const std::string& option, const std::string& text, const Value (&values)[count]) {
@@ -130,15 +128,6 @@ Value named(const std::string& option, const std::string& text, const Value (&va
   }
   throw UsageError{
       fmt::format("--{}: expected one of {}, got \"{}\"{}", option, join(names), text, suggestion(text, names))};
-}
-
-constexpr CollectiveKind kKinds[] = {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
-                                     CollectiveKind::all_gather, CollectiveKind::all_to_all,
-                                     CollectiveKind::broadcast,  CollectiveKind::reduce};
-
-std::optional<CollectiveKind> kind_of(const Arguments& arguments) {
-  const auto name = arguments.value("collective");
-  return name ? std::optional{named("collective", *name, kKinds)} : std::nullopt;
 }
 
 /// `12x30`: channels and GB/s.
@@ -226,9 +215,9 @@ std::string library_name(const Library& library) {
   return fmt::format("NCCL {}", print_version(library.choices.version));
 }
 
-CollectiveRow row_of(CollectiveKind kind, int servers, int ranks, Bytes size) {
+CollectiveRow row_of(TimedExchange exchange, int servers, int ranks, Bytes size) {
   CollectiveRow row;
-  row.kind = kind;
+  row.exchange = exchange;
   row.servers = servers;
   row.ranks = ranks;
   row.size = size;
@@ -244,7 +233,7 @@ void add_time(CollectiveRow& row, const NcclTime& time) {
 CollectiveRow fabric_row(const Scenario& scenario, CollectiveRow row) {
   const std::vector<int> ranks(static_cast<std::size_t>(row.servers), row.ranks / row.servers);
   row.source = "fabric";
-  const FabricCollective found = fabric_collective(scenario, row.kind, row.size, ranks);
+  const FabricCollective found = fabric_collective(scenario, collective_of(row.exchange), row.size, ranks);
   row.seconds = found.time.to_seconds();
   row.algorithm = found.algorithm;
   return row;
@@ -252,7 +241,10 @@ CollectiveRow fabric_row(const Scenario& scenario, CollectiveRow row) {
 
 std::vector<CollectiveRow> expected_rows(const Arguments& arguments, const std::optional<Scenario>& scenario,
                                          const std::optional<Library>& library) {
-  const CollectiveKind kind = kind_of(arguments).value_or(CollectiveKind::all_reduce);
+  const TimedExchange exchange = exchange_option(arguments).value_or(TimedExchange::all_reduce);
+  const std::optional<CollectiveKind> kind = collective_of(exchange);
+  if (library && !kind)
+    throw UsageError{"--collective message: NCCL's cost model has no messages; give a SCENARIO without --library"};
   const int all_servers = scenario ? scenario->cluster.servers : 1;
   const int all_gpus = scenario ? scenario->cluster.gpus_per_server : library->machine.gpus;
   const auto servers = static_cast<int>(
@@ -264,11 +256,11 @@ std::vector<CollectiveRow> expected_rows(const Arguments& arguments, const std::
   const std::vector<int> ranks(static_cast<std::size_t>(servers), gpus);
   std::vector<CollectiveRow> rows;
   for (const Bytes size : listed_sizes(arguments)) {
-    const CollectiveRow row = row_of(kind, servers, servers * gpus, size);
+    const CollectiveRow row = row_of(exchange, servers, servers * gpus, size);
     if (library) {
       const NcclModel model{nccl_communicator(library->machine, ranks, library->choices), library->fit};
-      const NcclTime choice = model.choice(kind, size);
-      for (const NcclTime& time : model.times(kind, size)) {
+      const NcclTime choice = model.choice(*kind, size);
+      for (const NcclTime& time : model.times(*kind, size)) {
         const bool chosen = time.algorithm == choice.algorithm && time.protocol == choice.protocol;
         if (!chosen && !arguments.has("every")) continue;
         rows.push_back(row);
@@ -283,12 +275,10 @@ std::vector<CollectiveRow> expected_rows(const Arguments& arguments, const std::
 }
 
 /// The measurements of a log, whose servers the log or the command line says.
-LibraryMeasurements read_measured(const std::string& path, const Arguments& arguments, CollectiveLog& log) {
+LibraryMeasurements read_measured(const std::string& path, const Arguments& arguments, bool has_messages,
+                                  CollectiveLog& log) {
   CollectiveReadOptions options;
-  if (const auto name = arguments.value("collective")) {
-    static_cast<void>(kind_of(arguments));  // refuses other names
-    options.exchange = timed_exchange_named(*name);
-  }
+  options.exchange = exchange_option(arguments);
   const auto servers = arguments.whole_number("servers", 1, kMostServers);
   const auto gpus = arguments.whole_number("gpus", 1, 1 << 10);
   if (gpus) options.ranks = static_cast<int>(servers.value_or(1) * *gpus);
@@ -300,7 +290,8 @@ LibraryMeasurements read_measured(const std::string& path, const Arguments& argu
   measured.servers = log.servers > 0 ? log.servers : static_cast<int>(servers.value_or(1));
   std::size_t left_out = 0;
   for (const CollectiveSample& sample : log.samples) {
-    if (!is_comparable(sample)) {
+    const bool is_message = has_messages && sample.exchange == TimedExchange::message && sample.jobs == 1;
+    if (!is_comparable(sample) && !is_message) {
       ++left_out;
       continue;
     }
@@ -314,7 +305,8 @@ LibraryMeasurements read_measured(const std::string& path, const Arguments& argu
   if (log.guessed_exchange)
     print_message("{}: the log does not name its collective; it is taken for an all-reduce (see --collective)\n", path);
   if (left_out > 0)
-    print_message("{}: {} times of single messages or of several collectives at once are left out\n", path, left_out);
+    print_message("{}: {} times of {}several collectives at once are left out\n", path, left_out,
+                  has_messages ? "" : "messages, which NCCL's cost model doesn't have, or of ");
   if (measured.samples.empty()) throw InputError{fmt::format("{}: there is no collective to compare", path)};
   return measured;
 }
@@ -338,8 +330,7 @@ void take_version(Library& library, const Arguments& arguments, const std::strin
 void add_library_rows(const Library& library, const LibraryMeasurements& measured, bool fitted,
                       std::vector<CollectiveRow>& rows) {
   for (const LibraryPoint& point : compare_with_library(measured, library.machine, library.choices, library.fit)) {
-    CollectiveRow row =
-        row_of(*collective_of(point.sample.exchange), measured.servers, point.sample.ranks, point.sample.size);
+    CollectiveRow row = row_of(point.sample.exchange, measured.servers, point.sample.ranks, point.sample.size);
     row.source = fmt::format("{}{}", library_name(library), fitted ? ", fitted" : "");
     row.measured = point.sample.time.to_seconds();
     row.for_fit = fitted && point.for_fit;
@@ -365,7 +356,7 @@ std::vector<CollectiveRow> compared_rows(const Arguments& arguments, const std::
   std::vector<CollectiveRow> rows;
   for (const std::string& path : arguments.values("compare")) {
     CollectiveLog log;
-    const LibraryMeasurements measured = read_measured(path, arguments, log);
+    const LibraryMeasurements measured = read_measured(path, arguments, !library, log);
     if (library) {
       Library used = *library;
       take_version(used, arguments, path, log);
@@ -381,8 +372,7 @@ std::vector<CollectiveRow> compared_rows(const Arguments& arguments, const std::
     }
     if (scenario) {
       for (const CollectiveSample& sample : measured.samples) {
-        const CollectiveKind kind = *collective_of(sample.exchange);
-        rows.push_back(fabric_row(*scenario, row_of(kind, measured.servers, sample.ranks, sample.size)));
+        rows.push_back(fabric_row(*scenario, row_of(sample.exchange, measured.servers, sample.ranks, sample.size)));
         rows.back().measured = sample.time.to_seconds();
       }
     }

@@ -15,7 +15,7 @@
 
 namespace contend {
 
-FabricCollective fabric_collective(const Scenario& scenario, CollectiveKind kind, Bytes bytes,
+FabricCollective fabric_collective(const Scenario& scenario, std::optional<CollectiveKind> kind, Bytes bytes,
                                    const std::vector<int>& ranks_by_server) {
   const auto all_servers = static_cast<std::size_t>(scenario.cluster.servers);
   const int each = scenario.cluster.gpus_per_server;
@@ -37,12 +37,19 @@ FabricCollective fabric_collective(const Scenario& scenario, CollectiveKind kind
   std::vector<NodeId> nodes;
   for (const GpuId gpu : gpus) nodes.push_back(topology->gpus()[gpu.index()]);
   FabricCollective result;
-  result.algorithm = collective_scheduler(scenario, *topology, *router)(kind, bytes, nodes).algorithm;
+  if (kind) result.algorithm = collective_scheduler(scenario, *topology, *router)(*kind, bytes, nodes).algorithm;
   const std::unique_ptr<NetworkModel> network =
       make_flow_network(scenario, std::move(topology), std::move(router), scenario.seed, 1);
   TransferRequest request;
   request.job = JobId{0U};
-  request.collective = kind;
+  std::vector<GpuId> receivers = gpus;
+  std::rotate(receivers.begin(), receivers.begin() + 1, receivers.end());
+  if (kind) {
+    request.collective = *kind;
+  } else {
+    request.kind = OpKind::message;
+    request.peers = receivers;
+  }
   request.bytes = bytes;
   request.ranks = static_cast<int>(gpus.size());
   if (servers.size() > 1) request.servers = servers;
@@ -52,7 +59,8 @@ FabricCollective fabric_collective(const Scenario& scenario, CollectiveKind kind
   while (ended.empty()) {
     const Time next = network->next_end();
     if (next == Time::never())
-      throw InputError{"the collective never ends: there is no route between some of its GPUs"};
+      throw InputError{fmt::format("the {} never end{}: there is no route between some of the GPUs",
+                                   kind ? "collective" : "messages", kind ? "s" : "")};
     network->finish_due(next, ended);
     result.time = next;
   }

@@ -14,11 +14,12 @@ constexpr const char* kFabric =
     "schema_version: 1\ncluster: {servers: 4, gpus_per_server: 8}\nnetwork:\n  fidelity: flow\n  nic: 400Gbps\n"
     "  fabric: {kind: single-switch}\n  server: {kind: nvswitch, nics: 8}\n";
 
-/// nccl-tests among 2 x 8 ranks, with N/A where in-place makes no sense.
-std::string nccl_log() {
-  std::string log =
+/// nccl-tests among 2 x 8 ranks, with N/A where in-place makes no sense. `bus` is the ratio of busbw to algbw.
+std::string nccl_log(const char* program = "alltoall_perf", double bus = 15.0 / 16) {
+  std::string log = fmt::format(
       "# nccl-tests version 2.17.8 nccl-headers=22902 nccl-library=22902\n"
-      "# Collective test starting: alltoall_perf\n# nThread 1 nGpus 1 minBytes 1 maxBytes 2 step: 2(factor)\n";
+      "# Collective test starting: {}\n# nThread 1 nGpus 1 minBytes 1 maxBytes 2 step: 2(factor)\n",
+      program);
   for (int rank = 0; rank < 16; ++rank)
     log += fmt::format("#  Rank {:2} Group  0 Pid {} on node{} device {} [0x1b] NVIDIA H100\n", rank, rank, rank / 8,
                        rank % 8);
@@ -29,7 +30,7 @@ std::string nccl_log() {
     const double us = 60 + static_cast<double>(m) / 90e3;
     const double rate = static_cast<double>(m) / us / 1e3;
     log += fmt::format("{} {} double none -1 {:.2f} {:.2f} {:.2f} 0 {:.2f} {:.2f} {:.2f} N/A\n", m, m / 8 / 16, us,
-                       rate, rate * 15 / 16, us * 2, rate / 2, rate / 2 * 15 / 16);
+                       rate, rate * bus, us * 2, rate / 2, rate / 2 * bus);
   }
   return log + "# Out of bounds values : 0 OK\n";
 }
@@ -72,6 +73,32 @@ TEST_CASE("collective: the fabric of a scenario beside the library" * doctest::s
                  "only fidelity `flow` has a fabric; add --set network.fidelity=flow"));
 }
 
+TEST_CASE("collective: messages from each GPU to the next on the fabric" * doctest::skip(!has_program())) {
+  // 0.8 ns for each of 40e6 bytes at 10 Gbit/s in every direction, and one start-up of 50 us, whatever the number of
+  // GPUs.
+  const Workplace here;
+  here.write("ring.yaml",
+             "schema_version: 1\ncluster: {servers: 8, gpus_per_server: 1}\n"
+             "network: {fidelity: flow, nic: 10Gbps, alpha: 50us, fabric: {kind: single-switch, link_latency: 0s}, "
+             "server: {kind: plain, pcie_latency: 0s}}\n");
+  for (const int servers : {2, 5, 8}) {
+    const Outcome ring =
+        here.contend(fmt::format("collective ring.yaml --collective message --servers {} -b 40MB -e 40MB", servers));
+    CAPTURE(ring.err);
+    CHECK(ring.code == 0);
+    CHECK(contains(ring.out, fmt::format("message among {0} ranks on {0} servers\n", servers)));
+    CHECK(contains(ring.out, "40MB        32050          1.25          1.25\n"));
+  }
+  here.write("sendrecv.log", nccl_log("sendrecv_perf", 1));
+  here.write("fabric.yaml", kFabric);
+  const Outcome compared = here.contend("collective fabric.yaml --compare sendrecv.log");
+  CHECK(contains(compared.out, "message among 16 ranks on 2 servers"));
+  CHECK(contains(compared.out, "fabric: 4 sizes"));
+  const Outcome modelled = here.contend("collective --machine dgx-h100 --compare sendrecv.log");
+  CHECK(modelled.code == 3);
+  CHECK(contains(modelled.err, "messages, which NCCL's cost model doesn't have"));
+}
+
 TEST_CASE("collective: measured beside expected" * doctest::skip(!has_program())) {
   const Workplace here;
   here.write("alltoall.log", nccl_log());
@@ -109,6 +136,8 @@ TEST_CASE("collective: what it refuses" * doctest::skip(!has_program())) {
   CHECK(contains(error("--machine dgx-h100 --nccl 2.12.7"), "its constants are not known"));
   CHECK(contains(error("--machine dgx-h100 --channels 12"), "such as 12x30"));
   CHECK(contains(error("--machine dgx-h100 --collective allreduce"), "did you mean \"all-reduce\"?"));
+  CHECK(contains(error("--machine dgx-h100 --collective mesage"), "did you mean \"message\"?"));
+  CHECK(contains(error("--machine dgx-h100 --collective message"), "NCCL's cost model has no messages"));
   CHECK(contains(error("--machine dgx-h100 --gpus 1"), "two GPUs or more"));
   CHECK(contains(error("--machine dgx-h100 --gpus 9"), "from 1 to 8"));
   CHECK(contains(error("--machine dgx-h100 -b 8 -e 4"), "--to is smaller than --from"));

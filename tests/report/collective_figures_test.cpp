@@ -39,7 +39,7 @@ TEST_CASE("collective figures: a panel of times and one of bus bandwidths for ea
   CollectiveCurve expected = measured;
   expected.measured = false;
   CollectiveCurve other = expected;
-  other.kind = CollectiveKind::broadcast;
+  other.exchange = TimedExchange::broadcast;
   const std::vector<CollectiveCurve> curves{measured, expected, other};
   const std::vector<FigurePanel> panels = collective_panels(curves);
   REQUIRE(panels.size() == 4);

@@ -8,6 +8,7 @@
 #include "scenarios/run/fabric.hpp"
 #include "sim/error.hpp"
 #include "tests/near.hpp"
+#include "tests/scenarios/scenario_text.hpp"
 
 #include <doctest/doctest.h>
 
@@ -56,6 +57,20 @@ TEST_CASE("fabric collective: the schedule of the scenario's algorithm on the id
   scenario.network.collectives = "bruck";
   CHECK(fabric_collective(scenario, CollectiveKind::all_gather, Bytes{1 << 20}, {8, 8}).algorithm == "bruck");
   CHECK(fabric_collective(scenario, CollectiveKind::broadcast, Bytes{1 << 20}, {8, 8}).algorithm == "ring");
+}
+
+TEST_CASE("fabric collective: messages from each GPU to the next use both directions of every interface at once") {
+  // 40e6 B at 0.8 ns/B, however many GPUs there are, and one start-up.
+  const Scenario switched = parsed(
+      "cluster: {servers: 8, gpus_per_server: 1}\n"
+      "network: {fidelity: flow, nic: 10Gbps, alpha: 50us, fabric: {kind: single-switch, link_latency: 0s}, "
+      "server: {kind: plain, pcie_latency: 0s}}\n");
+  for (const int ranks : {2, 5, 8}) {
+    const FabricCollective found = fabric_collective(switched, std::nullopt, Bytes{40'000'000},
+                                                     std::vector<int>(static_cast<std::size_t>(ranks), 1));
+    CHECK(found.time.ns() == 32'050'000);
+    CHECK(found.algorithm.empty());
+  }
 }
 
 TEST_CASE("fabric collective: what the cluster does not have") {

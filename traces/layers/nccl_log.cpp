@@ -29,21 +29,6 @@ constexpr NcclTest kNcclTests[] = {
     {"sendrecv", TimedExchange::message},
 };
 
-/// The ratio of busbw to algbw (doc/PERFORMANCE.md of nccl-tests).
-double bus_factor(TimedExchange exchange, int ranks) {
-  const double share = static_cast<double>(ranks - 1) / ranks;
-  switch (exchange) {
-    case TimedExchange::all_reduce:
-      return 2 * share;
-    case TimedExchange::reduce_scatter:
-    case TimedExchange::all_gather:
-    case TimedExchange::all_to_all:
-      return share;
-    default:
-      return 1;
-  }
-}
-
 bool whole(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
