@@ -8,9 +8,9 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
-#include <map>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -103,16 +103,21 @@ BoxGroup box_of(std::string name, std::vector<double> values) {
 
 FigureSeries occupancy(std::string name, const std::vector<double>& from, const std::vector<double>& to,
                        const std::vector<double>& weights, double end) {
-  std::map<double, double> changes{{0.0, 0.0}};
+  std::vector<std::pair<double, double>> changes{{0.0, 0.0}};
+  changes.reserve(2 * from.size() + 1);
   for (std::size_t i = 0; i < from.size(); ++i) {
     if (std::isnan(from[i])) continue;
-    changes[from[i]] += weights[i];
-    if (!std::isnan(to[i])) changes[to[i]] -= weights[i];
+    changes.emplace_back(from[i], weights[i]);
+    if (!std::isnan(to[i])) changes.emplace_back(to[i], -weights[i]);
   }
+  std::ranges::stable_sort(changes, {}, &std::pair<double, double>::first);
   FigureSeries series{
       .name = std::move(name), .mark = SeriesMark::step, .x = {}, .y = {}, .low = {}, .high = {}, .labels = {}};
   double level = 0;
-  for (const auto& [time, change] : changes) {
+  for (std::size_t i = 0; i < changes.size();) {
+    const double time = changes[i].first;
+    double change = 0;
+    for (; i < changes.size() && changes[i].first == time; ++i) change += changes[i].second;
     level += change;
     if (!series.y.empty() && change == 0) continue;
     series.x.push_back(time);

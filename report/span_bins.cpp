@@ -11,6 +11,8 @@ namespace {
 constexpr std::size_t kUnsettled = 512;
 /// A span is looked for among so many of the last blocks of its lane.
 constexpr std::ptrdiff_t kRecent = 4;
+/// A run in fewer bins than this shows nothing over time.
+constexpr std::int64_t kFewestBins = 64;
 
 }  // namespace
 
@@ -23,8 +25,10 @@ SpanBins::SpanBins(std::size_t lanes, std::size_t limit, Time length)
 
 void SpanBins::add(std::size_t lane, Who who, Time start, Time end) {
   Lane& into = lanes_[lane];
+  if (!by_job_) who.job = JobId::none();
   const std::size_t before = into.blocks.size();
   const std::int64_t last = std::max(start.ns(), end.ns() - 1) / width_.ns();
+  last_bin_ = std::max(last_bin_, last);
   for (std::int64_t bin = start.ns() / width_.ns(); bin <= last; ++bin) {
     const Time from = std::max(start, width_ * bin), to = std::min(end, width_ * (bin + 1));
     const Block block = {.bin = bin, .who = who, .busy = to - from, .count = bin == last ? 1 : 0};
@@ -46,7 +50,7 @@ void SpanBins::add(std::size_t lane, Who who, Time start, Time end) {
     settle(into);
     blocks_ += into.blocks.size();
   }
-  while (blocks_ > limit_ + kUnsettled * lanes_.size()) widen();
+  while (blocks_ > limit_ + kUnsettled * lanes_.size()) coarsen();
 }
 
 std::tuple<std::int64_t, JobId, bool> SpanBins::key(const Block& block) {
@@ -77,9 +81,12 @@ void SpanBins::merge_equal(Lane& lane, Blocks::iterator first) {
   lane.settled = lane.blocks.size();
 }
 
-void SpanBins::widen_settled(Lane& lane) {
-  for (Block& block : lane.blocks) block.bin /= 2;
-  // Only the jobs of two neighbouring bins are out of order now.
+void SpanBins::coarsen_settled(Lane& lane, std::int64_t bins_in_one) const {
+  for (Block& block : lane.blocks) {
+    block.bin /= bins_in_one;
+    if (!by_job_) block.who.job = JobId::none();
+  }
+  // Only what is in one bin now can be out of order.
   for (auto from = lane.blocks.begin(); from != lane.blocks.end();) {
     const auto to = std::ranges::find_if(from, lane.blocks.end(), [&](const Block& b) { return b.bin != from->bin; });
     std::ranges::sort(from, to, {}, key);
@@ -88,23 +95,30 @@ void SpanBins::widen_settled(Lane& lane) {
   merge_equal(lane, lane.blocks.begin());
 }
 
-void SpanBins::widen() {
+void SpanBins::coarsen() {
   blocks_ = 0;
   for (Lane& lane : lanes_) {
     settle(lane);
     blocks_ += lane.blocks.size();
   }
   if (blocks_ <= limit_) return;
-  width_ = width_ * 2;
+  // However wide the bins are, each lane has a summary of each of its jobs.
+  const bool drops_jobs = by_job_ && last_bin_ + 1 < 2 * kFewestBins;
+  if (drops_jobs) {
+    by_job_ = false;
+  } else {
+    width_ = width_ * 2;
+    last_bin_ /= 2;
+  }
   blocks_ = 0;
   for (Lane& lane : lanes_) {
-    widen_settled(lane);
+    coarsen_settled(lane, drops_jobs ? 1 : 2);
     blocks_ += lane.blocks.size();
   }
 }
 
 void SpanBins::finish() {
-  while (blocks_ > limit_) widen();
+  while (blocks_ > limit_ && (by_job_ || last_bin_ > 0)) coarsen();
   for (Lane& lane : lanes_) settle(lane);
 }
 

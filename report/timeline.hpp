@@ -11,9 +11,9 @@
 
 namespace contend {
 
-/// The kind of a span: one operation of one job, or in a lane of summaries all operations of a job.
+/// The kind of a span: one operation of one job, or in a lane of summaries all operations of a job or of all jobs.
 struct SpanKind {
-  JobId job;       ///< none for the utilisation of a link
+  JobId job;       ///< none for the utilisation of a link and for a summary of all jobs
   std::string op;  ///< empty in summaries
   bool transfer = false;
   Bytes bytes{};    ///< of a transfer

@@ -62,7 +62,7 @@ bool RowReader::next() {
     if (fields_.empty()) continue;
     if (syntax_.guarded) {
       for (std::string_view& field : fields_)
-        if (guards_of(field).value_or(0) > 0) field.remove_prefix(1);
+        if (field.starts_with(kGuard) && guards_of(field)) field.remove_prefix(1);
     }
     first_ = false;
     return true;

@@ -72,9 +72,10 @@ function withUnits(columns) {
 function summaryNote(data) {
   const summarised = data.lanes.find((lane) => lane.bin_ns > 0 && lane.group !== 'link');
   if (!summarised) return null;
+  const together = data.kinds.some((kind) => kind.job < 0 && !kind.op);
   return el('p', {class: 'notice'}, el('strong', {text: 'Summarised. '}),
     `The run has ${data.recorded.toLocaleString('en-US')} spans, more than a page holds one by one. Here they are in bins of `
-    + `${timeText(summarised.bin_ns / 1e9)}: the height of a colour is the share of the bin in which a job was busy. `
+    + `${timeText(summarised.bin_ns / 1e9)}: the height of a colour is the share of the bin in which ${together ? 'a lane was busy, as there are too many jobs to show each' : 'a job was busy'}. `
     + `contend report --from TIME --to TIME shows a part of the run in full.`);
 }
 

@@ -11,14 +11,14 @@ function choice(label, options, value, onchange) {
   return el('label', {class: 'choice'}, el('span', {text: label}), select);
 }
 
-/** How many runs left jobs unfinished, as `contend results` says it; null if none did. */
+/** In how many runs not all jobs finished, as `contend results` says it; null if none did. */
 function unfinishedNotice(sweep) {
   const [jobs, finished] = ['jobs', 'finished'].map((name) => sweep.metrics.find((metric) => metric.name === name));
   if (!jobs || !finished) return null;
   const done = sweep.states.filter((state) => state === 'done').length;
   const cut = sweep.states.filter((state, run) => state === 'done' && finished.values[run] < jobs.values[run]).length;
   if (!cut) return null;
-  return el('p', {class: 'notice', text: `${cut.toLocaleString('en-US')} of ${done.toLocaleString('en-US')} runs left jobs unfinished, and their averages are over the finished jobs alone.`});
+  return el('p', {class: 'notice', text: `In ${cut.toLocaleString('en-US')} of ${done.toLocaleString('en-US')} runs not all jobs finished, and their averages are over the finished jobs alone.`});
 }
 
 function failuresNotice(sweep) {

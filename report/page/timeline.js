@@ -336,9 +336,9 @@ class Timeline {
     const {data, jobs} = this, kind = data.kinds[data.kind[i]], length = data.end[i] - data.start[i];
     const exact = lane.bin_ns === 0, lines = [];
     if (kind.job >= 0) lines.push(`${jobs.names[kind.job]} · ${jobs.models[kind.job]} · ${jobs.gpus[kind.job]} GPU${jobs.gpus[kind.job] === 1 ? '' : 's'}`);
-    else lines.push(`${data.share[i]}% utilised`);
+    else lines.push(kind.op ? `${data.share[i]}% utilised` : 'All jobs of the lane');
     if (exact) lines.push(`${kind.op}, iteration ${data.number[i].toLocaleString('en-US')}`);
-    else if (kind.job >= 0) lines.push(`${data.share[i]}% busy: ${data.number[i].toLocaleString('en-US')} ${kind.transfer ? 'transfers' : 'operations'} ended`);
+    else if (!kind.op) lines.push(`${data.share[i]}% busy: ${data.number[i].toLocaleString('en-US')} ${kind.transfer ? 'transfers' : 'operations'} ended`);
     lines.push(`${lane.name}${lane.group === 'gpu' ? `, server ${lane.server}` : ''}`);
     const step = exact ? 1 : lane.bin_ns, start = instant(data.start[i], step);
     lines.push(`from ${start}${exact && !start.endsWith(' s') ? ` (${inSeconds(data.start[i], 9)})` : ''}, ${duration(length)}`);

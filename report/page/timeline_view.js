@@ -2,11 +2,16 @@
 
 const MOST_ROWS = 200000;
 
+/** What a kind of no single job is: a link, or all jobs of a lane together. */
+function wordOfMany(kind) {
+  return kind.op ? 'links, as high as they are utilised' : 'all jobs of a lane together';
+}
+
 Object.assign(Timeline.prototype, {
   /** The text by which a kind gets its colour. */
   colourNumber(kind) {
     if (this.colourBy === 'job') return kind.job < 0 ? 6 : kind.job;
-    const word = this.colourBy === 'model' ? (kind.job < 0 ? 'link' : this.jobs.models[kind.job])
+    const word = this.colourBy === 'model' ? (kind.job < 0 ? wordOfMany(kind) : this.jobs.models[kind.job])
                                            : kind.op || (kind.transfer ? 'transfers' : 'compute');
     if (!this.colourWords.has(word)) this.colourWords.set(word, this.colourWords.size);
     return this.colourWords.get(word);
@@ -75,7 +80,7 @@ Object.assign(Timeline.prototype, {
     const items = new Map();
     data.kinds.forEach((kind, k) => {
       if (busy[k] <= 0) return;
-      const name = kind.job < 0 ? 'links, as high as they are utilised' : this.colourBy === 'job' ? this.jobs.names[kind.job]
+      const name = kind.job < 0 ? wordOfMany(kind) : this.colourBy === 'job' ? this.jobs.names[kind.job]
         : this.colourBy === 'model' ? this.jobs.models[kind.job] : kind.op || (kind.transfer ? 'transfers' : 'compute');
       if (!items.has(name)) items.set(name, {name, colour: SPAN_COLOURS[this.colourNumber(kind) % SPAN_COLOURS.length], share: 0, job: this.colourBy === 'job' ? kind.job : -1});
       items.get(name).share += busy[k];

@@ -109,6 +109,50 @@ TEST_CASE("above the limit spans become summaries, and busy time is kept") {
   CHECK(busy_s == near(9.0, 0.015));  // shares are rounded to hundredths
 }
 
+TEST_CASE("jobs that are more than the summaries are one summary in each bin") {
+  // 5000 jobs of 3 ms, one after the other with pauses of 1 ms, on both GPUs: however wide a bin is, a lane would have
+  // a summary of each job.
+  SpanRecorder recorder{1, 2, {.exact = 500, .summaries = 200}};
+  for (int i = 0; i < 5000; ++i)
+    for (const unsigned gpu : {0U, 1U})
+      recorder.compute(GpuId{gpu}, JobId{static_cast<std::size_t>(i)}, compute_op(), 0, milliseconds(4 * i),
+                       milliseconds(4 * i + 3));
+  const Timeline timeline = recorder.take();
+  REQUIRE(timeline.kinds.size() == 1);
+  CHECK_FALSE(timeline.kinds[0].job.valid());
+  CHECK_FALSE(timeline.kinds[0].transfer);
+  for (const unsigned gpu : {0U, 1U}) {
+    const TimelineLane& lane = timeline.lanes[gpu];
+    CHECK(lane.spans.size() <= 100);
+    REQUIRE(!lane.spans.empty());
+    double busy_s = 0;
+    std::int64_t count = 0, bins = 0;
+    for (const TimelineSpan& span : lane.spans) {
+      busy_s += span.share * (span.end - span.start).to_seconds();
+      count += span.number;
+      bins += (span.end - span.start).ns() / lane.bin.ns();
+    }
+    CHECK(count == 5000);
+    CHECK(bins > 32);  // the run still has a shape
+    CHECK(busy_s == near(15.0, 0.015));
+  }
+}
+
+TEST_CASE("lanes that are more than the summaries have one summary each") {
+  SpanRecorder recorder{500, 1, {.exact = 500, .summaries = 200}};
+  for (unsigned i = 0; i < 2000; ++i)
+    recorder.compute(GpuId{i % 500}, JobId{i}, compute_op(), 0, milliseconds(4 * i), milliseconds(4 * i + 3));
+  const Timeline timeline = recorder.take();
+  std::int64_t count = 0;
+  std::size_t summaries = 0;
+  for (const TimelineLane& lane : timeline.lanes) {
+    summaries += lane.spans.size();
+    for (const TimelineSpan& span : lane.spans) count += span.number;
+  }
+  CHECK(count == 2000);
+  CHECK(summaries == 500);
+}
+
 TEST_CASE("property: summaries add up to the spans, whatever the order in which they came") {
   std::mt19937 random{11};
   for (int round = 0; round < 20; ++round) {
