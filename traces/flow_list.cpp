@@ -6,6 +6,7 @@
 #include "text/file_complaints.hpp"
 #include "text/quantities.hpp"
 #include "text/words.hpp"
+#include "traces/jobs/row_report.hpp"
 #include "traces/layers/csv_columns.hpp"
 
 #include <map>
@@ -65,6 +66,10 @@ class FlowReader {
 
   void check_name(const std::string& name, int line) {
     if (name.empty()) return complaints_.add({line, 0}, "flow", "expected a name, got nothing");
+    if (const std::string reason = why_not_printable(name); !reason.empty())
+      return complaints_.add(
+          {line, 0}, "flow",
+          fmt::format("expected a name of printable UTF-8 text, got {}: {}", quote_for_message(name), reason));
     const auto [first, is_new] = line_of_.emplace(name, line);
     if (!is_new)
       complaints_.add({line, 0}, "flow", fmt::format("\"{}\" was used on line {} already", name, first->second));

@@ -194,6 +194,7 @@ class JobListReader {
 
  private:
   static constexpr std::size_t kNone = SIZE_MAX;
+  static constexpr std::string_view kPrintable = "expected printable UTF-8 text";
 
   void read_header() {
     if (!rows_.next())
@@ -261,7 +262,7 @@ class JobListReader {
       bad(kJobId, "the name was used already",
           fmt::format("{} was used on line {} already", quote_for_message(job.name), first));
     }
-    job.model = field(kModel);
+    job.model = name_in(kModel);
     const bool timed = !field(kDuration).empty();
     if (!timed) check_model(job.model);
     read_members(job, timed);
@@ -291,12 +292,19 @@ class JobListReader {
       if (text.empty()) continue;
       if (timed)
         bad(column, "has no effect on a job with a duration_s", {}, "leave the field empty, or give iterations");
-      else if (!why_not_printable(text).empty())
-        expected(column, "expected printable UTF-8 text", text);
       else
-        job.members.emplace_back(kNames[column], text);
+        job.members.emplace_back(kNames[column], name_in(column));
     }
     job.model = variant_of(job.model, job.members);
+  }
+
+  /// A name other than that of the job, which tables and messages print as it is; it may be empty.
+  std::string name_in(Column column) {
+    const std::string_view text = field(column);
+    const std::string reason = text.empty() ? std::string{} : why_not_printable(text);
+    if (!reason.empty())
+      bad(column, kPrintable, fmt::format("{}, got {}: {}", kPrintable, quote_for_message(text), reason));
+    return std::string{text};
   }
 
   void read_times(JobRequest& job) {
@@ -312,9 +320,9 @@ class JobListReader {
   }
 
   void read_wishes(JobRequest& job) {
-    job.vc = field(kVc);
-    job.user = field(kUser);
-    job.gpu_type = field(kGpuType);
+    job.vc = name_in(kVc);
+    job.user = name_in(kUser);
+    job.gpu_type = name_in(kGpuType);
     if (!field(kLimit).empty()) job.limit = length(kLimit);
     if (!field(kMeasuredWait).empty()) job.measured_wait = time(kMeasuredWait, 9);
     if (!field(kAttempts).empty() && field(kDuration).empty()) bad(kAttempts, "earlier attempts need a duration_s");
@@ -329,7 +337,7 @@ class JobListReader {
     if (!field(kDeadline).empty()) read_deadline(job);
     if (!field(kAfter).empty() || !field(kThink).empty()) read_order(job);
     if (!field(kMinGpus).empty() || !field(kMaxGpus).empty()) read_sizes(job);
-    job.batch_rule = field(kBatchRule);
+    job.batch_rule = name_in(kBatchRule);
     if (!job.batch_rule.empty() && job.duration)
       bad(kBatchRule, "has no effect on a job with a duration_s", {}, "leave the field empty, or give iterations");
   }

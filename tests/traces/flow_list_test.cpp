@@ -64,9 +64,11 @@ TEST_CASE("flow list: every bad row is reported with its line, its column and wh
   CHECK(complaints_of_flows("start_s,bytes,source,destination\n0,1,server0,server1/gpu0\n", 2) ==
         "f.csv:2: source: server0 has 2 GPUs; name one, such as server0/gpu0\n");
   CHECK(complaints_of_flows("flow,start_s,bytes,source,destination\na,0,1,server0,server1\na,0,1,server0,server1\n"
-                            ",0,1,server0,server1\n") ==
+                            ",0,1,server0,server1\nb\x1b,0,1,server0,server1\n") ==
         "f.csv:3: flow: \"a\" was used on line 2 already\n"
-        "f.csv:4: flow: expected a name, got nothing\n");
+        "f.csv:4: flow: expected a name, got nothing\n"
+        "f.csv:5: flow: expected a name of printable UTF-8 text, got \"b\\x1b\": byte 2 is the control character "
+        "U+001B\n");
 }
 
 TEST_CASE("flow list: bad columns and empty lists") {

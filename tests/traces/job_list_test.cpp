@@ -97,6 +97,18 @@ TEST_CASE("every bad row is reported, with its line, column and a hint") {
         "jobs.csv:5: iterations: expected a whole number from 1 to 9223372036854775807, got 99999999999999999999");
 }
 
+TEST_CASE("names that can't be printed are refused in every column") {
+  const std::string header = "job_id,submit_s,gpus,duration_s,model,vc,user,gpu_type\n";
+  CHECK(complaints(header + "a,0,1,5,m,v\x1b[2J,u,t\n" + "b,0,1,5,m,v,u\x07,t\n" + "c,0,1,5,m,v,u,\xff\n" +
+                   "d,0,1,5,\x7f,v,u,t\n" + "e,0,1,5,m,  ,u,t\n" + "f,0,1,5,,,,\n") ==
+        "jobs.csv:2: vc: expected printable UTF-8 text, got \"v\\x1b[2J\": byte 2 is the control character U+001B\n"
+        "jobs.csv:3: user: expected printable UTF-8 text, got \"u\\x07\": byte 2 is the control character U+0007\n"
+        "jobs.csv:4: gpu_type: expected printable UTF-8 text, got \"\xff\": byte 1 is not UTF-8\n"
+        "jobs.csv:5: model: expected printable UTF-8 text, got \"\\x7f\": byte 1 is the control character U+007F\n"
+        "jobs.csv:6: vc: expected printable UTF-8 text, got \"  \": it is blank");
+  CHECK(parse_job_list(header + "a,0,1,5,\xc3\xa9,v 1,\xe4\xba\xba,A100\n", "jobs.csv").size() == 1);
+}
+
 TEST_CASE("headers that can't be meant") {
   CHECK(complaints("job_id,submit_ms,modell,gpus,iterations\n") ==
         "jobs.csv:1: unknown column \"modell\"; did you mean \"model\"?\njobs.csv:1: no column \"model\"");

@@ -109,7 +109,7 @@ TEST_CASE("every kind of bad row has its line and reason, and can be skipped and
 TEST_CASE("a name that a job list refuses is a bad row in every format") {
   // PAI's name of a job is joined to that of its task; Philly's comes from JSON.
   const std::string pai = "j1,ten\x01sor,2.0,Terminated,1739162.0,1739200.0,600.0,29.3,50.0,MISC\n";
-  CHECK(trace_complaints("pai", pai).find("expected a name of printable UTF-8 text, got \"j1/ten") !=
+  CHECK(trace_complaints("pai", pai).find("expected a name of printable UTF-8 text, got \"j1/ten\\x01sor") !=
         std::string::npos);
   CHECK(trace_complaints("pai", pai).find("byte 7 is the control character U+0001") != std::string::npos);
   const std::string philly =
@@ -117,6 +117,12 @@ TEST_CASE("a name that a job list refuses is a bad row in every format") {
            "attempts": [{"start_time": "2017-10-09 07:03:28", "end_time": "2017-10-09 08:03:28",
                          "detail": [{"ip": "m1", "gpus": ["gpu0"]}]}]}])";
   CHECK(trace_complaints("philly", philly).find("byte 2 is the control character U+0007") != std::string::npos);
+  std::string user = philly;
+  user.replace(user.find("j\\u0007"), 7, "j");
+  user.replace(user.find("\"u\""), 3, "\"u\\u001b\"");
+  CHECK(trace_complaints("philly", user)
+            .find("user: expected printable UTF-8 text, got \"u\\x1b\": byte 2 is the control "
+                  "character U+001B") != std::string::npos);
   ImportOptions skip;
   skip.skip_bad_rows = true;
   CHECK(import_text_of("pai", pai + "j2,tensorflow,2.0,Terminated,1739162.0,1739200.0,600.0,29.3,50.0,MISC\n", skip)

@@ -27,7 +27,7 @@ class Importer {
     if (!has_own_name(line, job)) return;
     if (job.submit < latest_) report().note(line, "submitted before a row above it; jobs are sorted");
     latest_ = std::max(latest_, job.submit);
-    if (!is_wanted(line, job) || !can_run(line, job) || !has_work(line, job)) return;
+    if (!is_wanted(line, job) || !has_names(line, job) || !can_run(line, job) || !has_work(line, job)) return;
     sorted_ = sorted_ && (result_.jobs.empty() || result_.jobs.back().submit <= job.submit);
     result_.jobs.push_back(std::move(job));
   }
@@ -58,6 +58,20 @@ class Importer {
     report().bad(line, "", "the name was used already",
                  fmt::format("job {} was on line {} already", quote_for_message(job.name), before));
     return false;
+  }
+
+  bool has_names(int line, const JobRequest& job) {
+    for (const auto& [column, name] : {std::pair<std::string_view, const std::string&>{"vc", job.vc},
+                                       {"user", job.user},
+                                       {"gpu_type", job.gpu_type},
+                                       {"model", job.model}}) {
+      const std::string reason = name.empty() ? std::string{} : why_not_printable(name);
+      if (reason.empty()) continue;
+      report().bad(line, column, "expected printable UTF-8 text",
+                   fmt::format("expected printable UTF-8 text, got {}: {}", quote_for_message(name), reason));
+      return false;
+    }
+    return true;
   }
 
   bool is_wanted(int line, const JobRequest& job) {

@@ -56,8 +56,13 @@ void RowReport::add(std::vector<RowReason>& reasons, int line, std::string_view 
 
 std::string quote_for_message(std::string_view text) {
   constexpr std::size_t kLongest = 60;
-  if (text.size() <= kLongest) return fmt::format("\"{}\"", text);
-  return fmt::format("\"{}...\"", text.substr(0, kLongest));
+  std::string shown;
+  for (const char c : text.substr(0, kLongest)) {
+    // A terminal would obey them.
+    const bool is_control = (c >= 0 && c < ' ' && c != '\t') || c == '\x7f';
+    shown += is_control ? fmt::format("\\x{:02x}", static_cast<unsigned>(c)) : std::string{c};
+  }
+  return fmt::format("\"{}{}\"", shown, text.size() > kLongest ? "..." : "");
 }
 
 }  // namespace contend

@@ -76,7 +76,7 @@ class RowReport {
   std::vector<std::string> unused_columns_, renamed_;
 };
 
-/// `"text"`, shortened if it is too long for a message.
+/// `"text"` with `\x1b` for a control character, shortened if it is too long for a message.
 [[nodiscard]] std::string quote_for_message(std::string_view text);
 
 }  // namespace contend
