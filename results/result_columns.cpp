@@ -566,8 +566,10 @@ std::string columns_markdown() {
       "versions\n"
       "have no digests; they are read with a note.\n"
       "\n"
-      "A run replaces the results that are in its folder. While it runs, `.lock` keeps other runs from writing "
-      "there.\n";
+      "A run replaces the results that are in its folder. It overwrites no file with the name of a result in a folder\n"
+      "without a manifest of Contend, and no file that its scenario reads. While it runs, `.lock` keeps other runs "
+      "from\n"
+      "writing there.\n";
   return out;
 }
 

@@ -22,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kManifestFile = "manifest.json";
+constexpr std::string_view kManifestBegin = "{\n  \"program\": \"contend\"";
 // How the manifest names its lists; the seal stands between its other members and its end.
 constexpr std::string_view kSealBegin = ",\n  \"manifest_sha256\": \"", kSealEnd = "\"", kManifestEnd = "\n}\n";
 constexpr std::string_view kFilesBegin = "\n  \"files\": [";
@@ -87,6 +88,10 @@ std::span<const std::string_view> run_files() {
       "links.csv",         "types.csv",    "fabric.csv",    "fabric_jobs.csv", "fabric_utilisation.csv",
       "fabric_delays.csv", "messages.csv", "sharing.csv"};
   return kFiles;
+}
+
+bool is_manifest(std::string_view text) {
+  return text.starts_with(kManifestBegin);
 }
 
 std::string sealed_manifest(const Manifest& manifest, std::span<const Replica> replicas,

@@ -14,6 +14,9 @@ namespace contend {
 /// The names of all files that `contend run -o` may write to a folder, of a run or of an iteration study.
 [[nodiscard]] std::span<const std::string_view> run_files();
 
+/// True if the text is a manifest that `contend run -o` wrote, of any version and undamaged or not.
+[[nodiscard]] bool is_manifest(std::string_view text);
+
 /// The manifest, which lists these files, with the SHA-256 of its text in a last member `manifest_sha256`.
 [[nodiscard]] std::string sealed_manifest(const Manifest& manifest, std::span<const Replica> replicas,
                                           std::span<const InputFile> files);

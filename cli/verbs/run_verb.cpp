@@ -16,6 +16,7 @@
 #include "models/parallel/pass_names.hpp"
 #include "results/chrome_trace.hpp"
 #include "results/expectations.hpp"
+#include "results/result_digests.hpp"
 #include "results/result_writer.hpp"
 #include "scenarios/keys/key_places.hpp"
 #include "scenarios/keys/print.hpp"
@@ -27,6 +28,7 @@
 #include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "sim/error.hpp"
+#include "text/atomic_file.hpp"
 #include "text/words.hpp"
 #include "text/writer_lock.hpp"
 
@@ -73,6 +75,30 @@ constexpr Option kRunOptions[] = {
     kThreadsOption,
 };
 
+constexpr std::string_view kLockFile = ".lock";
+
+/// Throws UsageError if the folder has files with the names of results that no run of contend has written, or that the
+/// scenario reads. A run that was killed while it wrote leaves its lock file behind instead of a manifest.
+void refuse_foreign_files(const std::string& folder, Scenario scenario) {
+  const auto path = [&](std::string_view name) { return (std::filesystem::path{folder} / name).string(); };
+  const auto is_there = [&](std::string_view name) {
+    std::error_code ignored;
+    return std::filesystem::exists(path(name), ignored);
+  };
+  const bool own = is_there("manifest.json") ? is_manifest(read_file(path("manifest.json"))) : is_there(kLockFile);
+  std::vector<std::string> inputs;
+  visit_paths(scenario, [&](const std::string& input) { inputs.push_back(input); });
+  for (const std::string_view name : run_files()) {
+    if (!is_there(name)) continue;
+    if (!own)
+      throw UsageError{fmt::format(
+          "{}: this file would be overwritten, and no run of contend has written it, because the folder has no "
+          "manifest.json of contend; write to another folder (-o), or move the file away",
+          path(name))};
+    refuse_to_overwrite(path(name), inputs);
+  }
+}
+
 /// The folder of each scenario, made before the first run: a long run must not end with nowhere to write to. `locks`
 /// keep other runs from writing there.
 std::vector<std::string> make_folders(const Arguments& arguments, std::span<const Scenario> scenarios,
@@ -87,9 +113,10 @@ std::vector<std::string> make_folders(const Arguments& arguments, std::span<cons
       throw InputError{fmt::format("two scenarios are named \"{}\"; their folders would be the same", scenario.name)};
     folders.push_back(scenarios.size() == 1 ? top : (std::filesystem::path{top} / name).string());
   }
+  for (std::size_t i = 0; i < folders.size(); ++i) refuse_foreign_files(folders[i], scenarios[i]);
   for (const std::string& folder : folders) {
     make_folder(folder);
-    locks.emplace_back((std::filesystem::path{folder} / ".lock").string(), folder);
+    locks.emplace_back((std::filesystem::path{folder} / kLockFile).string(), folder);
   }
   return folders;
 }

@@ -73,6 +73,41 @@ TEST_CASE("jobs like a trace that queue otherwise warn of rankings, once, wherev
   CHECK_FALSE(contains(here.contend("sweep small.yaml --set policies.scheduling=fifo,sjf --list").err, "don't rank"));
 }
 
+TEST_CASE("a run overwrites no file that no run has written, and none that the scenario reads") {
+  Workplace place;
+  const Workplace& here = prepared(place);
+  const std::string list = "job_id,submit_s,gpus,duration_s\na,0,1,5\n";
+  here.write("jobs.csv", list);
+  here.write("list.yaml", "schema_version: 1\nname: list\ncluster: {servers: 1}\nworkload: {jobs: jobs.csv}\n");
+  const Outcome here_itself = here.contend("run list.yaml -o .");
+  CHECK(here_itself.code == 2);
+  CHECK_MESSAGE(contains(here_itself.err, "./jobs.csv: this file would be overwritten, and no run of contend has"),
+                here_itself.err);
+  CHECK(here.read("jobs.csv") == list);
+  CHECK_FALSE(std::filesystem::exists(here.path("manifest.json")));
+  CHECK_FALSE(std::filesystem::exists(here.path(".lock")));
+
+  std::filesystem::create_directory(here.path("theirs"));
+  here.write("theirs/manifest.json", "{\"name\": \"an app\"}\n");
+  CHECK(contains(here.contend("run small.yaml -o theirs").err, "theirs/manifest.json: this file would be overwritten"));
+  CHECK(contains(here.contend("run small.yaml other.yaml -o .").err, "contend: ") == false);  // a folder each
+
+  REQUIRE(here.contend("run small.yaml -o out").code == 0);
+  CHECK(here.contend("run small.yaml -o out").code == 0);
+  CHECK(here.contend("run out/scenario.yaml -o out").code == 0);
+  here.write("out/jobs.csv", list);  // a list of the user where a run wrote one
+  here.write("in_out.yaml", "schema_version: 1\nname: list\ncluster: {servers: 1}\nworkload: {jobs: out/jobs.csv}\n");
+  const Outcome own_input = here.contend("run in_out.yaml -o out");
+  CHECK(own_input.code == 2);
+  CHECK_MESSAGE(contains(own_input.err, "out/jobs.csv: this file is an input of the command"), own_input.err);
+  CHECK(here.read("out/jobs.csv") == list);
+
+  // A run that was killed while it wrote has left its lock and no manifest.
+  std::filesystem::remove(here.path("out/manifest.json"));
+  here.write("out/.lock", "1\n");
+  CHECK(here.contend("run small.yaml -o out").code == 0);
+}
+
 TEST_CASE("the manifest knows every file that was read") {
   Workplace place;
   const Workplace& here = prepared(place);
