@@ -234,7 +234,7 @@ int run_results(const Arguments& arguments) {
     if (results.failed > 0 && text.empty()) print_message("contend: {} runs failed and are left out\n", results.failed);
     if (results.unfinished > 0 && text.empty())
       print_message(
-          "contend: {} of {} runs left jobs unfinished, and their averages are over the finished jobs alone\n",
+          "contend: in {} of {} runs not all jobs finished, and their averages are over the finished jobs alone\n",
           results.unfinished, results.runs);
     text += separator + (arguments.has("csv") ? results_csv(results) : table_text(results));
     separator = "\n";

@@ -129,7 +129,9 @@ std::string point_text(const SweepPlan& plan, std::int64_t point) {
 
 void report_failures(const SweepPlan& plan, const Tally& tally) {
   if (tally.unfinished > 0)
-    print_message("contend: {} runs left jobs unfinished (columns `jobs` and `finished`)\n", tally.unfinished);
+    print_message(
+        "contend: in {} runs not all jobs finished (columns `jobs`, `finished`, `failed`, `given_up`, `unfinished`)\n",
+        tally.unfinished);
   if (tally.failed.empty()) return;
   print_message("contend: {} runs failed:\n", tally.failed.size());
   for (std::size_t i = 0; i < tally.failed.size() && i < kMaxShown; ++i) {

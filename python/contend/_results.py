@@ -209,5 +209,5 @@ class Tuning(_CsvTable):
         value."""
         points = self.report["best"] if "best" in self.report else self.report["front"]
         if not points:
-            raise LookupError("no point has a value: their runs failed or left jobs unfinished; see `report`")
+            raise LookupError("no point has a value: their runs failed, or not all of their jobs finished; see `report`")
         return dict(setting.split("=", 1) for setting in points[0]["settings"])

@@ -398,6 +398,13 @@ TEST_CASE("jobs that are given up after failures: exit 4 and their number; kille
   CHECK(run.code == 4);
   CHECK_MESSAGE(contains(run.out, "1 finished, 0 failed, 0 unfinished, 1 given up after failures\n"), run.out);
   CHECK_MESSAGE(contains(run.out, "average JCT             120.00 s *\n"), run.out);
+  const Outcome swept = here.contend("sweep s.yaml --set failures.retries=0,1 -o s.sqlite");
+  CHECK_MESSAGE(contains(swept.err,
+                         "in 1 runs not all jobs finished (columns `jobs`, `finished`, `failed`, `given_up`, "
+                         "`unfinished`)\n"),
+                swept.err);
+  CHECK(contains(here.contend("results s.sqlite").err,
+                 "in 1 of 2 runs not all jobs finished, and their averages are over the finished jobs alone"));
   CHECK_MESSAGE(contains(run.out, "deadlines met           50.000 %\n"), run.out);
   CHECK_MESSAGE(contains(run.err,
                          "contend: s: 1 of 2 jobs were given up; the first, a: failures interrupted it 1 time, and "

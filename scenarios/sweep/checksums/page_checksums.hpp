@@ -21,7 +21,7 @@ namespace contend {
 /// Makes room for the checksums in a new database, in which nothing has been written yet. False if SQLite can't.
 [[nodiscard]] bool make_room_for_checksums(sqlite3* database);
 
-/// Compares all checksums and the length of the file, which takes a second for each 2 to 3 GB. Says what is damaged,
+/// Compares all checksums and the length of the file, which takes a second for about 2 GB. Says what is damaged,
 /// what was found and what was expected; nothing if all is sound, or if the database has no checksums. Call it outside
 /// of transactions. `schema` is the PRAGMA user_version of databases that must have checksums: two marks in the file
 /// say that there are some, so that no single flipped bit can hide them.

@@ -287,7 +287,7 @@ async function checkCensored(browser) {
   check((await several.locator('#comparison tbody tr td:first-child').allTextContents()).join() === 'srsf-1 *,ada-srsf *' && (await several.locator('#comparison').textContent()).includes(note), 'runs that were cut off');
   await several.context().close();
   const sweep = await open(browser, file('cut-sweep.html')), text = await sweep.locator('#explore').textContent();
-  check(text.includes(`20 of 20 runs left jobs unfinished, and their averages are ${note}.`) && text.includes('10 seeds are few: take 20 or more'), `a sweep that was cut off: ${text.slice(0, 300)}`);
+  check(text.includes(`In 20 of 20 runs not all jobs finished, and their averages are ${note}.`) && text.includes('10 seeds are few: take 20 or more'), `a sweep that was cut off: ${text.slice(0, 300)}`);
   await sweep.context().close();
   const whole = await open(browser, file('several.html'));
   check(!(await whole.locator('main').textContent()).includes(note), 'runs that ended');
