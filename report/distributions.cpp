@@ -21,6 +21,21 @@ void drop_missing(std::vector<double>& values) {
   std::erase_if(values, [](double value) { return std::isnan(value); });
 }
 
+/// Cuts ascending values into at most `most` groups of neighbours, none of which has more of the values or spans more
+/// of their range than 2 / `most` of all. Returns where the groups begin, and the number of values.
+std::vector<std::size_t> cuts_of(const std::vector<double>& x, std::size_t most) {
+  const std::size_t all = x.size(), half = most / 2;
+  std::vector<std::size_t> cuts{all};
+  for (std::size_t i = 0; i < half; ++i) {
+    cuts.push_back(i * all / half);
+    const double reach = x.front() + (x.back() - x.front()) * static_cast<double>(i) / static_cast<double>(half);
+    cuts.push_back(static_cast<std::size_t>(std::ranges::lower_bound(x, reach) - x.begin()));
+  }
+  std::ranges::sort(cuts);
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  return cuts;
+}
+
 }  // namespace
 
 void thin_out(FigureSeries& series) {
@@ -28,9 +43,10 @@ void thin_out(FigureSeries& series) {
   const std::size_t all = series.x.size();
   if (all <= kMostPoints) return;
   CONTEND_CHECK(series.low.empty() && series.labels.empty(), "a curve has neither intervals nor names of points");
+  const std::vector<std::size_t> cuts = cuts_of(series.x, kGroups);
   std::size_t kept = 0;
-  for (std::size_t group = 0; group < kGroups; ++group) {
-    const std::size_t begin = group * all / kGroups, end = (group + 1) * all / kGroups;
+  for (std::size_t group = 0; group + 1 < cuts.size(); ++group) {
+    const std::size_t begin = cuts[group], end = cuts[group + 1];
     const auto from = series.y.begin() + static_cast<std::ptrdiff_t>(begin),
                to = series.y.begin() + static_cast<std::ptrdiff_t>(end);
     const auto [low, high] = std::minmax_element(from, to);

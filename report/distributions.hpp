@@ -12,8 +12,9 @@ namespace contend {
 /// A curve has no more points than this, and a box no more outliers: a page with a million of either can't be used.
 inline constexpr std::size_t kMostPoints = 20'000, kMostOutliers = 2'000;
 
-/// Leaves no more than kMostPoints points: of each of equally many neighbours the first, the lowest, the highest and
-/// the last, so that the curve looks as before at any size up to thousands of pixels.
+/// Leaves no more than kMostPoints points of a curve with ascending x: of each of many groups of neighbours the first,
+/// the lowest, the highest and the last. No group has many points or is wide, so that the curve looks as before at any
+/// size up to thousands of pixels, also where most points are in a small part of it.
 void thin_out(FigureSeries& series);
 /// Appends to the caption how many points the curves and boxes of a figure lack, if any.
 void say_what_is_left_out(Figure& figure);

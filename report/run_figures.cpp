@@ -33,8 +33,8 @@ FigureSeries series_of(std::string name, SeriesMark mark) {
 FigureSeries busy_series(std::string name, const BusyBins& bins, double units, Time end) {
   FigureSeries series = series_of(std::move(name), SeriesMark::step);
   for (std::size_t i = 0; i < bins.size(); ++i) {
-    Time busy;
-    for (std::size_t row = 0; row < bins.rows(); ++row) busy += bins.busy(row, i);
+    GpuTime busy;
+    for (std::size_t row = 0; row < bins.rows(); ++row) busy += GpuTime{bins.busy(row, i), 1};
     const Time start = bins.width() * static_cast<std::int64_t>(i);
     const Time length = std::min(bins.width(), end - start);
     series.x.push_back(start.to_seconds());
@@ -75,10 +75,10 @@ HeatMap server_heat(const BusyBins& bins, double units, Time end) {
     const std::size_t last = std::min(bins.rows(), row + together);
     map.y.categories.push_back(last == row + 1 ? fmt::format("{}", row) : fmt::format("{}-{}", row, last - 1));
     for (std::size_t column = 0; column < map.columns; ++column) {
-      Time busy;
+      GpuTime busy;
       for (std::size_t r = row; r < last; ++r)
         for (std::size_t i = column * fold; i < std::min(bins.size(), (column + 1) * fold); ++i)
-          busy += bins.busy(r, i);
+          busy += GpuTime{bins.busy(r, i), 1};
       const Time length = std::min(step, end - step * static_cast<std::int64_t>(column));
       map.values.push_back(
           std::round(1e4 * busy.to_seconds() / (length.to_seconds() * units * static_cast<double>(last - row))) / 1e4);

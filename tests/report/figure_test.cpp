@@ -80,6 +80,22 @@ TEST_CASE("a curve of many points keeps its peaks, its ends and no more points t
                                       series.left_out));
 }
 
+TEST_CASE("a curve of many points keeps its shape where few of them are") {
+  // A million points in the first tenth, then 400 that fall from 400 to 1 over the other nine tenths.
+  FigureSeries series;
+  for (std::size_t i = 0; i < 1'000'000; ++i) {
+    series.x.push_back(1e-6 * static_cast<double>(i));
+    series.y.push_back(static_cast<double>(400 + i % 7));
+  }
+  for (std::size_t i = 0; i < 400; ++i) {
+    series.x.push_back(1 + 0.0225 * static_cast<double>(i));
+    series.y.push_back(static_cast<double>(400 - i));
+  }
+  thin_out(series);
+  CHECK(series.x.size() <= kMostPoints);
+  for (std::size_t i = 1; i < series.x.size(); ++i) REQUIRE(series.x[i] - series.x[i - 1] < 0.03);
+}
+
 TEST_CASE("of many outliers a box keeps the outermost") {
   std::vector<double> values(100'000, 1.0);
   for (std::size_t i = 0; i < 10'000; ++i) values.push_back(10.0 + static_cast<double>(i));
