@@ -215,8 +215,8 @@ void Admission::on_retry(JobId id) {
 }
 
 void Admission::count_away(JobRun& job) const {
-  job.away += state_.clock - job.vacated;
-  job.undetected += std::exchange(job.detecting, Time{});
+  job.totals.away += state_.clock - job.vacated;
+  job.totals.undetected += std::exchange(job.detecting, Time{});
 }
 
 void Admission::give_up(JobId id) {
@@ -269,10 +269,10 @@ void Admission::retry(JobId job, Time unsaved) {
   const SchedulingRules& rules = state_.options.rules;
   const RetryRule& rule = run.is_cut ? rules.timeouts : rules.failures;
   if (run.is_cut || run.is_last_attempt()) {
-    const Time redone = run.redone, useful = run.held - run.overhead - redone;
+    const Time redone = run.totals.redone, useful = run.totals.held - run.totals.overhead - redone;
     if (rule.from_start) run.undo_until_left(run.attempt_length());
     if (!rule.from_start && !run.is_cut) run.undo_until_left(unsaved);
-    state_.kept_time.undo(job, run.redone - redone, useful);
+    state_.kept_time.undo(job, run.totals.redone - redone, useful);
     run.resumes = !rule.from_start;
   } else {
     run.begin_next_attempt();

@@ -91,7 +91,7 @@ void Admission::refuse(JobId job, std::string_view reason) {
       in_pass_ && job.index() < state_.jobs.size() && state_.run(job).waits && state_.run(job).start == Time::never();
   if (!is_new) illegal_step(job, "refused");
   JobRun& run = state_.run(job);
-  run.waited += state_.clock - run.since;
+  run.totals.waited += state_.clock - run.since;
   run.waits = false;
   --state_.waiting;
   end(job, JobState::failed);
@@ -124,9 +124,9 @@ void Admission::note_second_order(JobId job, std::span<const GpuId> gpus) {
   std::erase_if(pushed_out_, [&](const PushedOut& each) {
     const auto was_its = [&](GpuId gpu) { return std::ranges::find(each.gpus, gpu) != each.gpus.end(); };
     if (each.by.valid() ? each.by != job : std::ranges::none_of(gpus, was_its)) return false;
-    auto& [times, undone] = state_.second_order[each.job.index()];
-    ++times;
-    undone += each.undone;
+    JobTotals& totals = state_.run(each.job).totals;
+    ++totals.second_order_preemptions;
+    totals.lost_to_second_order += each.undone;
     return true;
   });
 }
@@ -367,10 +367,10 @@ void Admission::preempt(JobId job, JobId by) {
   if (!in_pass_ || job.index() >= state_.jobs.size() || state_.run(job).state != JobState::running) {
     illegal_step(job, "preempted");
   }
-  const GpuTime lost = state_.run(job).lost;
-  if (!state_.second_order.empty()) pushed_out_.push_back({job, by, state_.run(job).gpus});
+  const GpuTime lost = state_.run(job).totals.lost;
+  if (state_.options.failures.any()) pushed_out_.push_back({job, by, state_.run(job).gpus});
   in_vain_ = allocation_.stop(job) ? 0 : in_vain_ + 1;
-  if (!pushed_out_.empty()) pushed_out_.back().undone = state_.run(job).lost - lost;
+  if (!pushed_out_.empty()) pushed_out_.back().undone = state_.run(job).totals.lost - lost;
   watch_progress(job);
   if (state_.options.decisions != nullptr) state_.options.decisions->preempted(state_.clock, job, by);
   enqueue(job);

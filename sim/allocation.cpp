@@ -145,7 +145,7 @@ void Allocation::start_sharing(JobId job, std::span<const GpuId> gpus) {
   --state_.waiting;
   state_.set_state(job, JobState::running);
   hold(job, gpus);
-  run.waited += state_.clock - run.since;
+  run.totals.waited += state_.clock - run.since;
   run.since = state_.clock;
   if (state_.options.decisions != nullptr)
     state_.options.decisions->started(state_.clock, job, run.gpus, run.pause(state_.costs_of(run)));
@@ -177,7 +177,7 @@ void Allocation::begin(JobRun& run, JobId job) {
     live.iterated = state_.clock;
   } else {
     live.iterated = state_.clock;
-    live.first = live.saved = live.saved_before = live.interval = {run.completed, state_.clock, run.overhead};
+    live.first = live.saved = live.saved_before = live.interval = {run.completed, state_.clock, run.totals.overhead};
     state_.plan_checkpoint(run);
   }
   run.live->stops = state_.costs_of(run).stops_iterations();
@@ -205,8 +205,8 @@ void Allocation::cut_restart(JobRun& run) {
 
 void Allocation::count_restart(JobRun& run) const {
   const Time stood = state_.clock - run.live->standing_since;
-  run.overhead += stood;
-  if (!run.live->goes_on) run.restarting += stood;
+  run.totals.overhead += stood;
+  if (!run.live->goes_on) run.totals.restarting += stood;
 }
 
 void Allocation::start_clock(JobId job) {
@@ -258,7 +258,7 @@ void Allocation::use_plan(JobRun& run, const Plan& plan) {
   if (&plan == run.plan) return;
   run.plan = &plan;
   run.remaining_service = plan.compute_left(run.completed, run.iterations);
-  run.total_service = run.compute + run.remaining_service;
+  run.total_service = run.totals.compute + run.remaining_service;
   run.key_is_stale = true;
 }
 
@@ -267,7 +267,7 @@ void Allocation::count_iterations(JobRun& run) {
   run.sized_at = run.completed;
   run.iterations = run.completed + (run.parts_left + parts - 1) / parts;
   run.remaining_service = run.plan->compute_left(run.completed, run.iterations);
-  run.total_service = run.compute + run.remaining_service;
+  run.total_service = run.totals.compute + run.remaining_service;
   run.key_is_stale = true;
 }
 
@@ -303,7 +303,7 @@ void Allocation::hold(JobId job, std::span<const GpuId> gpus) {
   run.gpus.assign(gpus.begin(), gpus.end());
   run.width = static_cast<int>(gpus.size());
   run.type = slowest_type(job);
-  ++run.starts;
+  ++run.totals.starts;
   servers_.clear();
   for (const GpuId gpu : run.gpus) {
     state_.take(gpu, rank);
@@ -316,7 +316,7 @@ void Allocation::hold(JobId job, std::span<const GpuId> gpus) {
     }
     servers_.push_back(state_.server_of(gpu));
   }
-  state_.kept_time.begin(job, run.gpus, rank.share, run.overhead + run.redone, state_.clock);
+  state_.kept_time.begin(job, run.gpus, rank.share, run.totals.overhead + run.totals.redone, state_.clock);
   state_.capacity.use_quota(run.spec->vc, run.width);
   std::sort(servers_.begin(), servers_.end());
   run.servers_spanned = static_cast<int>(std::unique(servers_.begin(), servers_.end()) - servers_.begin());
@@ -324,13 +324,13 @@ void Allocation::hold(JobId job, std::span<const GpuId> gpus) {
 }
 
 bool Allocation::stop(JobId job) {
-  ++state_.run(job).preemptions;
+  ++state_.run(job).totals.preemptions;
   return vacate(job);
 }
 
 bool Allocation::resize(JobId job, std::span<const GpuId> gpus) {
   JobRun& run = state_.run(job);
-  ++run.resizes;
+  ++run.totals.resizes;
   const bool has_saved = vacate(job);
   run.since = state_.clock;
   run.waits = true;
@@ -368,8 +368,8 @@ bool Allocation::go_back(JobId job) {
   saver_.abandon(job);
   const SavedIteration saved = state_.durable(run);
   const bool has_saved = saved.iteration > run.live->first.iteration;
-  run.lost += state_.undone(run);
-  run.redone += state_.clock - saved.at - (run.overhead - saved.overhead);
+  run.totals.lost += state_.undone(run);
+  run.totals.redone += state_.clock - saved.at - (run.totals.overhead - saved.overhead);
   leave_cells(run, job, saved.iteration);
   return has_saved;
 }
@@ -389,7 +389,7 @@ void Allocation::drop_iterations(JobRun& run, JobId job, std::int64_t completed)
   run.completed = completed;
   run.remaining_service = run.plan->compute_left(run.completed, run.iterations);
   run.key_is_stale = true;
-  run.compute = run.total_service - run.remaining_service;
+  run.totals.compute = run.total_service - run.remaining_service;
 }
 
 void Allocation::go_on(JobId job, Time stands, bool is_struck) {
@@ -412,11 +412,11 @@ void Allocation::go_on(JobId job, Time stands, bool is_struck) {
 void Allocation::begin_anew(JobRun& run, JobId job, bool is_struck) {
   saver_.abandon(job);
   const GpuTime lost = state_.undone(run, run.completed);
-  run.lost += lost;
-  if (is_struck) run.lost_to_failures += lost;
+  run.totals.lost += lost;
+  if (is_struck) run.totals.lost_to_failures += lost;
   const JobExecution& before = *run.live;
   const Time in_flight = state_.clock - before.iterated;
-  run.redone += in_flight;
+  run.totals.redone += in_flight;
   // What is counted here isn't again if the job goes back to one of these.
   const auto kept = [&](SavedIteration saved) {
     saved.overhead -= in_flight;
@@ -443,15 +443,15 @@ void Allocation::begin_anew(JobRun& run, JobId job, bool is_struck) {
 
 bool Allocation::interrupt(JobId job, JobState next, bool keeps_gpus, bool is_planned) {
   JobRun& run = state_.run(job);
-  const GpuTime lost_before = run.lost;
+  const GpuTime lost_before = run.totals.lost;
   const bool saved_itself = run.saved_itself;
   bool has_saved = go_back(job);
   state_.set_state(job, next);
   has_saved = release(job, keeps_gpus) || has_saved;
   run.saved_itself = saved_itself;
-  ++run.interruptions;
+  ++run.totals.interruptions;
   if (!is_planned) {
-    run.lost_to_failures += run.lost - lost_before;
+    run.totals.lost_to_failures += run.totals.lost - lost_before;
     ++run.struck;
   }
   run.resumes = run.was_struck = true;
@@ -510,8 +510,8 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
     GpuState& on = state_.gpu[gpu.index()];
     on.timed.erase(std::remove(on.timed.begin(), on.timed.end(), job), on.timed.end());
     state_.mark_sharing(gpu);
-    if (rank.share < kWholeGpu) on.busy += reserved_part(held, rank.share);
-    if (rank.share == kWholeGpu && --on.whole_jobs == 0) on.busy += state_.clock - on.whole_since;
+    if (rank.share < kWholeGpu) on.totals.busy += reserved_part(held, rank.share);
+    if (rank.share == kWholeGpu && --on.whole_jobs == 0) on.totals.busy += state_.clock - on.whole_since;
   }
   if (keeps_gpus) {
     std::ranges::sort(run.gpus);
@@ -520,25 +520,25 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
     state_.capacity.use_quota(run.spec->vc, -static_cast<int>(run.gpus.size()));
   }
   const auto width = static_cast<int>(run.gpus.size());
-  run.attained += GpuTime{held, width};
-  run.held += held;
+  run.totals.gpu_time += GpuTime{held, width};
+  run.totals.held += held;
   if (run.type >= 0) run.cost += state_.cost_of(run);
   if (run.timed()) {
     const WorkDone work = state_.work_done(run);
     const Time useful = at_pace(work.saved, run.segment({}));  // from where it was at its start, as its pace may change
     run.remaining_service -= GpuTime{work.saved, run.spec->gpus};
-    run.compute += GpuTime{work.saved, run.spec->gpus};
-    run.overhead += work.overhead + state_.lost_to_covered(run);
-    run.restarting += work.restart;
+    run.totals.compute += GpuTime{work.saved, run.spec->gpus};
+    run.totals.overhead += work.overhead + state_.lost_to_covered(run);
+    run.totals.restarting += work.restart;
     const Time redone = state_.alone(run) - work.overhead - useful;
-    run.redone += redone;
-    if (work.done > work.saved) run.lost += GpuTime{redone, run.width};
+    run.totals.redone += redone;
+    if (work.done > work.saved) run.totals.lost += GpuTime{redone, run.width};
     has_saved = work.saved > Time{};
     run.ends = Time::never();
     run.saving.reset();
     run.shared.reset();
   }
-  state_.kept_time.end(job, run.gpus, rank.share, run.overhead + run.redone, held, state_.clock);
+  state_.kept_time.end(job, run.gpus, rank.share, run.totals.overhead + run.totals.redone, held, state_.clock);
   run.resumes = run.was_struck = run.saved_itself = false;
   run.balances = run.reroutes = false;
   run.width = run.spec->gpus;

@@ -10,12 +10,12 @@ namespace contend {
 
 namespace {
 
-/// Brings the busy time of each GPU up to date, so that the GPUs no longer depend on their common cell.
-void flush_busy_time(EngineState& state, Cell& cell) {
+/// Brings the totals of each GPU up to date, so that the GPUs no longer depend on their common cell.
+void flush_totals(EngineState& state, Cell& cell) {
   cell.formed = ++state.groups_changed;
   for (const JobId job : cell.who) state.note_change(job);
-  for (const GpuId id : cell.gpus) state.gpu[id.index()].busy += cell.busy_time;
-  cell.busy_time = Time{};
+  for (const GpuId id : cell.gpus) state.gpu[id.index()].totals += cell.totals;
+  cell.totals = {};
 }
 
 CellId take_cell(EngineState& state) {
@@ -32,7 +32,7 @@ CellId take_cell(EngineState& state) {
 
 /// Moves `part`, some but not all GPUs of the cell, into a new cell in the same state.
 CellId split(EngineState& state, CellId id, const std::vector<GpuId>& part) {
-  flush_busy_time(state, state.at(id));
+  flush_totals(state, state.at(id));
   const CellId created = take_cell(state);
   Cell& old_cell = state.at(id);
   Cell& new_cell = state.at(created);
@@ -60,11 +60,11 @@ CellId split(EngineState& state, CellId id, const std::vector<GpuId>& part) {
   return created;
 }
 
-/// Moves the GPUs of `from` into a cell that is equal and whose busy time has been brought up to date.
+/// Moves the GPUs of `from` into a cell that is equal and whose totals have been brought up to date.
 void absorb(EngineState& state, CellId into, CellId from) {
   Cell& kept = state.at(into);
   Cell& gone = state.at(from);
-  flush_busy_time(state, gone);
+  flush_totals(state, gone);
   for (const GpuId gpu : gone.gpus) state.gpu[gpu.index()].cell = into;
   kept.gpus.insert(kept.gpus.end(), gone.gpus.begin(), gone.gpus.end());
   for (const Occupant& occupant : gone.occupants) std::erase(state.run(occupant.job).live->cells, from);
@@ -76,7 +76,7 @@ void absorb(EngineState& state, CellId into, CellId from) {
 }
 
 void merge(EngineState& state, CellId into, CellId from) {
-  flush_busy_time(state, state.at(into));
+  flush_totals(state, state.at(into));
   absorb(state, into, from);
 }
 
@@ -92,7 +92,7 @@ void join_idle(EngineState& state, const Plan& plan, const std::vector<GpuId>& g
         absorb(state, joined, cell);
       } else if (!joined.valid()) {
         joined = cell;
-        flush_busy_time(state, state.at(joined));
+        flush_totals(state, state.at(joined));
       }
     }
   }
@@ -166,7 +166,7 @@ void end_of_link(EngineState& state, CellId id, JobRun& run, Occupant& occupant)
   occupant.remaining_compute -= op.op.duration;
   state.loads[id.index()] -= GpuTime{op.op.duration, 1};
   run.live->left[cell.running.slot] -= cell.ranks();
-  cell.busy_time += op.op.duration;
+  cell.totals.busy += op.op.duration;
   cell.started += op.op.duration;
   cell.running.op = op.then;
   state.leapt_events += static_cast<std::uint64_t>(cell.ranks());
@@ -247,7 +247,7 @@ void leave(EngineState& state, JobId job) {
       state.leapt_events += static_cast<std::uint64_t>(cut_off);
       state.calendar.cancel(cell.event);
       cell.busy = cell.chained = false;
-      cell.busy_time += state.clock - cell.started;
+      cell.totals.busy += state.clock - cell.started;
     }
     for (const JobId other : cell.who) state.note_change(other);
     state.change_load(id, GpuTime{} - state.load_of(state.occupant(id, job)));

@@ -121,7 +121,7 @@ void Courier::stop_watching(std::size_t index) {
 void Courier::forget_waiting(std::size_t index) {
   JobRun& run = state_.run(waiting_[index].traffic.job);
   if (waiting_[index].asking && --run.live->waiting == 0)
-    run.communication_wait += state_.clock - run.live->waiting_since;
+    run.totals.communication_wait += state_.clock - run.live->waiting_since;
   stop_watching(index);
   std::erase(became_ready_, index);
   waiting_[index] = Waiting{};

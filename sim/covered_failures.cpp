@@ -34,7 +34,7 @@ bool Outages::goes_on(JobId job, Time detection) {
     for (const GpuId gpu : now) state_.uncover(gpu);
     return false;
   }
-  ++run.covered;
+  ++run.totals.covered;
   tell_adapted(job, [&] { return fmt::format("goes on without {}: {}", counted(now.size(), "GPU"), cause_of(job)); });
   admission_.go_on(job, detection + rule.failover, true);
   return true;

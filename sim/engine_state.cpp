@@ -150,10 +150,10 @@ void JobRun::begin_next_attempt() {
 void JobRun::undo_until_left(Time left) {
   const GpuTime undone{left - attempt_left(), spec->gpus};
   remaining_service += undone;
-  compute -= undone;
+  totals.compute -= undone;
   const Time on_gpus = at_pace(undone.on_each_of(spec->gpus), segment({}));
-  lost += GpuTime{on_gpus, spec->gpus};
-  redone += on_gpus;
+  totals.lost += GpuTime{on_gpus, spec->gpus};
+  totals.redone += on_gpus;
 }
 
 void EngineState::show_run(JobId job) const {
@@ -235,13 +235,14 @@ void EngineState::go_on_covered(JobId job, Time stands) {
   end_by_clock(run);
 }
 
-Time EngineState::busy_of(GpuId id, Time now) const {
+GpuTotals EngineState::totals_of(GpuId id, Time now) const {
   const GpuState& state = gpu[id.index()];
   const Cell& cell = cells[state.cell.index()];
-  Time busy = state.busy + cell.busy_time;
-  if (cell.busy) busy += now - cell.started;
-  if (state.whole_jobs > 0) busy += now - state.whole_since;
-  return busy;
+  GpuTotals totals = state.totals;
+  totals += cell.totals;
+  if (cell.busy) totals.busy += now - cell.started;
+  if (state.whole_jobs > 0) totals.busy += now - state.whole_since;
+  return totals;
 }
 
 void EngineState::count_sharing(JobId job) {
@@ -324,7 +325,7 @@ void EngineState::settle(JobRun& run, Time now) {
   if (run.next_promise > now) return;
   const GpuTime service = promised(run, now);
   run.remaining_service -= service;
-  run.compute += service;
+  run.totals.compute += service;
   run.key_is_stale = true;
   std::erase_if(run.live->promises, [&](const Promise& promise) { return promise.at <= now; });
   run.next_promise = Time::never();
@@ -415,7 +416,7 @@ JobView EngineState::view(JobId id, bool for_key) const {
     if (job.regimes >= 0 && !options.rules.foresees_batches) take_present_batch(view);
     return view;
   }
-  view.attained_service = run.attained;
+  view.attained_service = run.totals.gpu_time;
   view.running = run.state == JobState::running;
   view.since = run.since;
   if (view.running) {

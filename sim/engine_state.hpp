@@ -25,6 +25,7 @@
 #include "sim/result.hpp"
 #include "sim/sharing.hpp"
 #include "sim/simulation.hpp"
+#include "sim/totals.hpp"
 
 #include <algorithm>
 #include <array>
@@ -60,32 +61,28 @@ struct alignas(kCacheLine) JobRun {
   JobState state = JobState::submitted;
   const Plan* plan = nullptr;                        ///< null for a timed job
   std::unique_ptr<JobExecution, ReturnToPool> live;  ///< of a graph job, while it runs
-  Time start = Time::never();
-  std::int64_t completed = 0;  ///< iterations
-  GpuTime remaining_service;   ///< as in JobView; of a running timed job: its value at `since`
-  GpuTime compute;             ///< GPU time spent in completed tasks; of a timed job: doing work that was kept
-  std::vector<GpuId> gpus;     ///< by rank, while it runs
+  std::int64_t completed = 0;                        ///< iterations
   const JobSpec* spec = nullptr;
-  GpuTime slowed;          ///< further GPU time of completed tasks, because of interference
+  GpuTime remaining_service;  ///< as in JobView; of a running timed job: its value at `since`
+  std::vector<GpuId> gpus;    ///< by rank, while it runs
+  Time start = Time::never();
+  /// Those of times on GPUs, in the queue and of costs are as of `since`, while such a time goes on. The last member
+  /// that an event of an iteration graph reads is the first of these.
+  JobTotals totals;
   GpuTime total_service;   ///< as in JobView
   PolicyKey key_fall = 0;  ///< by how much the key falls in an iteration
   Time since;              ///< start of the present run or wait
   Time finish = Time::never();
 
-  int preemptions = 0;
-  int width = 1;  ///< GPUs that it holds or is to be placed on; while it waits JobSpec::gpus
-  int resizes = 0;
+  int width = 1;             ///< GPUs that it holds or is to be placed on; while it waits JobSpec::gpus
   int attempt = 0;           ///< index of the attempt that runs or waits; the last is JobSpec::attempts.size()
   int servers_spanned = 0;   ///< at the last start
   bool is_torn = false;      ///< at the last start: it runs the graph of Workload::torn
   std::int32_t pace = 1000;  ///< of the present run of a timed job (WorkSegment)
   std::int32_t type = -1;    ///< of the servers of its last start
-  int starts = 0;
   std::int64_t type_pace = kNominalPace;  ///< as `pace`
   double cost = 0;                        ///< of its GPU time until `since`
-  int interruptions = 0;                  ///< by failures, planned outages and servers that go back to their owner
-  int struck = 0;                         ///< of these, by failures of components, or its own
-  int covered = 0;                        ///< failures of its GPUs without which it went on
+  int struck = 0;                         ///< interruptions by failures of components, or its own
   int failures = 0;                       ///< failed attempts of a timed job after which it was retried
   int timeouts = 0;                       ///< attempts of a timed job that were killed at its limit and retried
   std::int64_t tie = 0;                   ///< JobView::tie
@@ -97,41 +94,25 @@ struct alignas(kCacheLine) JobRun {
   Time ends = Time::never();
   std::unique_ptr<TimedSaving> saving;  ///< of a timed job that writes to the store, while it runs
   Time later_attempts;                  ///< of a timed job: the work of all attempts after `attempt`, on each GPU
-  GpuTime attained;                     ///< GPU time held until `since`
-  Time held;                            ///< time on GPUs, likewise
   /// Of a graph job: iterations that it has done and, at its present size, those left. Whatever runs a job goes by this
   /// number; JobSpec::iterations counts those of the preferred size, and belongs to input and results.
   std::int64_t iterations = 1;
   /// Of an elastic graph job: parts of its work (JobSize) that were left, and iterations that it had done, when it took
   /// its present size.
   std::int64_t parts_left = 0, sized_at = 0;
-  Time waited;               ///< in the queue, until `since`
-  Time overhead;             ///< until `since`: restarts, and stops for checkpoints
-  Time restarting;           ///< part of it: restarts
-  Time redone;               ///< time on GPUs until `since` for work that was undone
-  Time away;                 ///< time between GPUs and queue
-  Time detecting;            ///< until its last failure is, or was, noticed; counted when it comes back
-  Time undetected;           ///< part of `away`: until failures were noticed
-  Time vacated;              ///< when it left its GPUs last to come back later
-  GpuTime lost;              ///< work undone by preemptions or failures, or by a time limit
-  GpuTime lost_to_failures;  ///< part of it
-  Time communication_wait;
-  std::int64_t server_transfers = 0;                      ///< started transfers, counted once on each server
+  Time detecting;                     ///< until its last failure is, or was, noticed; counted when it comes back
+  Time vacated;                       ///< when it left its GPUs last to come back later
+  std::int64_t server_transfers = 0;  ///< started transfers, counted once on each server
   std::unique_ptr<const std::vector<PacedWork>> parts{};  ///< of a job with regimes: at its last start
   std::unique_ptr<SharedClock> shared{};                  ///< of a timed job that has shared a GPU in its present run
 
   static constexpr int kLines = 2;  ///< that an event of an iteration graph may need
 
-  /// Of tasks that were dropped because their ranks were late (Role::late), as GPU time: what was planned for them less
-  /// what they had run, and the latter.
-  GpuTime skipped, dropped;
-  std::int64_t left_behind = 0;  ///< ranks that an iteration left behind, summed over iterations
-
   [[nodiscard]] bool timed() const { return plan == nullptr; }
   /// The mean time of the iterations that have ended since its present start, of a graph job; 0 if none has.
   [[nodiscard]] Time mean_iteration() const {
     if (!live || !live->begun || completed == live->first.iteration) return Time{};
-    const Time spent = live->iterated - live->first.at - (overhead - live->first.overhead);
+    const Time spent = live->iterated - live->first.at - (totals.overhead - live->first.overhead);
     return Time::nanoseconds(spent.ns() / (completed - live->first.iteration));
   }
   /// Of a timed job: the work left for its present or next run, on each GPU.
@@ -256,16 +237,13 @@ struct EngineState : ClusterView {
   std::vector<JobId> iterated;       ///< jobs that completed an iteration at this instant
   std::vector<JobId> saved_now;      ///< jobs of iterations that go on at this instant after a checkpoint
   Time next_outage = Time::never();  ///< the next instant at which a component fails or comes back
-  /// By GPU: how long it had been busy when it went out of service, while a job that goes on without it holds it;
-  /// never() if it isn't. Empty without RedundancyRule.
-  std::vector<Time> covered;
+  /// By GPU: its totals when it went out of service, while a job that goes on without it holds it. Empty without
+  /// RedundancyRule.
+  std::vector<std::optional<GpuTotals>> covered;
   std::vector<OwnFailures> own_failures;  ///< by job; empty if jobs don't fail by themselves
   KeptTime kept_time;                     ///< measures if anything can fail
-  /// By job: preemptions that made room for a job which came back after a failure, and what they undid (second-order
-  /// preemptions, arXiv 2410.21680). Empty if nothing can fail.
-  std::vector<std::pair<int, GpuTime>> second_order;
-  std::uint64_t given_back = 0;      ///< counts what jobs and failures have given back of GPUs
-  std::uint64_t groups_changed = 0;  ///< counts changes of which jobs share GPUs or servers
+  std::uint64_t given_back = 0;           ///< counts what jobs and failures have given back of GPUs
+  std::uint64_t groups_changed = 0;       ///< counts changes of which jobs share GPUs or servers
   /// Where these changes were since the leaper looked last: jobs that began, left or were seated anew, and servers that
   /// jobs have left. Nothing is noted without leaping.
   std::vector<JobId> changed_jobs;
@@ -311,15 +289,16 @@ struct EngineState : ClusterView {
   [[nodiscard]] Time lost_to_covered(const JobRun& run) const {
     return options.failures.redundancy.any() && run.shared ? clock - run.since - alone(run) : Time{};
   }
-  [[nodiscard]] bool is_covered(GpuId id) const { return !covered.empty() && covered[id.index()] != Time::never(); }
-  /// For how long a GPU has been busy until `now`, as if none were covered.
-  [[nodiscard]] Time busy_of(GpuId id, Time now) const;
+  [[nodiscard]] bool is_covered(GpuId id) const { return !covered.empty() && covered[id.index()].has_value(); }
+  /// The totals of a GPU until `now`, as if none were covered.
+  [[nodiscard]] GpuTotals totals_of(GpuId id, Time now) const;
   /// A GPU goes out of service, and its job goes on without it.
-  void cover(GpuId id) { covered[id.index()] = busy_of(id, clock); }
-  /// A covered GPU works again, or its job leaves it. Meanwhile it wasn't busy.
+  void cover(GpuId id) { covered[id.index()] = totals_of(id, clock); }
+  /// A covered GPU works again, or its job leaves it. Meanwhile it did nothing.
   void uncover(GpuId id) {
-    gpu[id.index()].busy -= busy_of(id, clock) - covered[id.index()];
-    covered[id.index()] = Time::never();
+    GpuTotals& totals = gpu[id.index()].totals;
+    totals = totals - (totals_of(id, clock) - *covered[id.index()]);
+    covered[id.index()].reset();
   }
   /// What redundancy a job has, with its own number of stages.
   [[nodiscard]] RedundancyRule redundancy_of(const JobRun& run) const;

@@ -10,6 +10,7 @@
 #include "sim/pending_counts.hpp"
 #include "sim/ports.hpp"
 #include "sim/simulation.hpp"
+#include "sim/totals.hpp"
 
 #include <array>
 #include <compare>
@@ -68,7 +69,7 @@ struct alignas(kCacheLine) Cell {
   std::int32_t slowness = Slowdown::kFullPace;  ///< of its tasks now
   Time started, end;
   EventHandle event;
-  Time busy_time;  ///< of each GPU since GpuState::busy was last brought up to date
+  GpuTotals totals;  ///< of each GPU since GpuState::totals was last brought up to date
 
   std::pmr::vector<Occupant> occupants;  ///< in order of start
   boost::container::small_vector<ReadyTask, 8> ready;
@@ -90,7 +91,7 @@ static_assert(sizeof(Cell) == 6 * kCacheLine);
 
 struct GpuState {
   CellId cell;
-  Time busy;  ///< time spent in tasks, without Cell::busy_time
+  GpuTotals totals;  ///< without Cell::totals
   std::int64_t jobs_started = 0;
   boost::container::small_vector<JobId, 2> timed;  ///< timed jobs that hold it, in order of start
   int whole_jobs = 0;                              ///< of these, that didn't ask for a part of it only

@@ -330,7 +330,7 @@ void Executor::end_iteration(JobId job) {
     if (run.completed == run.live->iterations) return on_finished_(job);
     if (run.completed == run.live->next_save) {
       state_.plan_checkpoint(run);
-      run.live->interval = {run.completed, state_.clock, run.overhead};
+      run.live->interval = {run.completed, state_.clock, run.totals.overhead};
       if (run.live->stops) return on_checkpoint_(job);
       run.live->saved_before = std::exchange(run.live->saved, run.live->interval);
     } else if (run.live->next_save < 0) {
@@ -364,14 +364,14 @@ void Executor::on_task_end(CellId id) {
   const Time duration = run.plan->ops[task.op.index()].op.duration;
   const Time held = state_.clock - cell.started;  // longer than the duration if something slowed the task
   cell.busy = false;
-  cell.busy_time += held;
+  cell.totals.busy += held;
   state_.change_load(id, GpuTime{} - GpuTime{duration, 1});
   state_.occupant(id, task.job).remaining_compute -= duration;
   const int ranks = state_.ranks_of(id);
   const GpuTime service{duration, ranks};
   run.remaining_service -= service;
-  run.compute += service;
-  if (held != duration) run.slowed += GpuTime{held - duration, ranks};
+  run.totals.compute += service;
+  if (held != duration) run.totals.slowed += GpuTime{held - duration, ranks};
   run.key_is_stale = true;
   ++state_.events;
   state_.leapt_events += static_cast<std::uint64_t>(ranks - 1);

@@ -128,9 +128,9 @@ void Executor::drop_late(JobId job, Slot slot) {
     state_.change_load(id, GpuTime{} - GpuTime{planned, 1});
     const GpuTime service{planned, ranks};
     run.remaining_service -= service;
-    run.compute += service;
-    run.skipped += service;
-    run.left_behind += ranks;
+    run.totals.compute += service;
+    run.totals.skipped += service;
+    run.totals.left_behind += ranks;
     run.key_is_stale = true;
     state_.events += static_cast<std::uint64_t>(tasks);
     state_.leapt_events += static_cast<std::uint64_t>(tasks) * static_cast<std::uint64_t>(ranks - 1);
@@ -151,9 +151,9 @@ void Executor::cut_off(CellId id) {
   state_.calendar.cancel(cell.event);
   cell.busy = false;
   const Time ran = state_.clock - cell.started;
-  cell.busy_time += ran;
-  run.dropped += GpuTime{ran, state_.ranks_of(id)};
-  run.skipped -= GpuTime{ran, state_.ranks_of(id)};
+  cell.totals.busy += ran;
+  run.totals.dropped += GpuTime{ran, state_.ranks_of(id)};
+  run.totals.skipped -= GpuTime{ran, state_.ranks_of(id)};
   if (state_.options.observer != nullptr) {
     const Op& op = run.plan->ops[cell.running.op.index()].op;
     for (const GpuId gpu : cell.gpus)

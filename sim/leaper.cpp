@@ -21,7 +21,7 @@ void leap_checkpoints(const JobRun& run, std::int64_t before, std::int64_t each,
   const auto saved_at = [&](std::int64_t iteration) {
     const std::int64_t periods = (iteration - before + each - 1) / each;
     const auto same = static_cast<std::size_t>(iteration - periods * each);  // the one of the last period observed
-    return SavedIteration{iteration, live.ends[same % live.ends.size()] + period * periods, run.overhead};
+    return SavedIteration{iteration, live.ends[same % live.ends.size()] + period * periods, run.totals.overhead};
   };
   if (live.stops || live.save_every == 0) return;  // it leaps over none
   const std::int64_t last = run.completed / live.save_every * live.save_every;
@@ -130,11 +130,12 @@ void Leaper::look_after_checkpoint(Group& group) {
     const std::int64_t periods = possible_periods(group, then, now, true);
     if (periods > 0) {
       const SavedIteration each{now.jobs[0].completed - then.jobs[0].completed, now.time - then.time,
-                                now.jobs[0].overhead - then.jobs[0].overhead};
+                                now.jobs[0].totals.overhead - then.jobs[0].totals.overhead};
       leap(group, std::move(then), std::move(now), periods);
       live.next_save += each.iteration * periods;
-      live.interval = live.saved = {run.completed, group.ahead_until, run.overhead};
-      live.saved_before = {run.completed - each.iteration, group.ahead_until - each.at, run.overhead - each.overhead};
+      live.interval = live.saved = {run.completed, group.ahead_until, run.totals.overhead};
+      live.saved_before = {run.completed - each.iteration, group.ahead_until - each.at,
+                           run.totals.overhead - each.overhead};
       state_.leapt_events += static_cast<std::uint64_t>(periods);  // the checkpoints
       group.saved.clear();
     }
@@ -233,14 +234,8 @@ Leaper::Account Leaper::take_account(const Group& group) const {
     job.communication_key = state_.policies.communication->key(state_.view(id, true));
     job.remaining_service = run.remaining_service;
     job.remaining_communication = run.live->remaining_communication;
-    job.compute = run.compute;
-    job.slowed = run.slowed;
-    job.skipped = run.skipped;
-    job.dropped = run.dropped;
-    job.overhead = run.overhead;
-    job.left_behind = run.left_behind;
-    job.communication_wait = run.communication_wait;
-    if (run.live->waiting > 0) job.communication_wait += now - run.live->waiting_since;
+    job.totals = run.totals;
+    if (run.live->waiting > 0) job.totals.communication_wait += now - run.live->waiting_since;
     job.usage = state_.network->job_usage(id, now);
     if (communicates(id)) network_->save_totals(id, now, job.network);
     job.server_transfers = run.server_transfers;
@@ -249,7 +244,7 @@ Leaper::Account Leaper::take_account(const Group& group) const {
       job.remaining_compute.push_back(state_.occupant(cell, id).remaining_compute);
     account.jobs.push_back(std::move(job));
   }
-  for (const CellId cell : group.cells) account.busy.push_back(state_.at(cell).busy_time);
+  for (const CellId cell : group.cells) account.gpus.push_back(state_.at(cell).totals);
   for (const ServerId server : group.servers) {
     account.usage.push_back(state_.network->server_usage(server, now));
     if (!state_.host_uses.empty()) account.host_uses += state_.host_uses[server.index()];
@@ -408,13 +403,14 @@ bool Leaper::is_in_order_after(const Group& group, const Account& then, const Ac
 bool Leaper::was_undisturbed(const Group& group, const Account& then, const Account& now) const {
   GpuTime busy, compute;
   for (std::size_t i = 0; i < group.cells.size(); ++i) {
-    busy += GpuTime{now.busy[i] - then.busy[i], state_.at(group.cells[i]).ranks()};
+    busy += GpuTime{now.gpus[i].busy - then.gpus[i].busy, state_.at(group.cells[i]).ranks()};
   }
   std::int64_t carried = 0, sent = 0, uses = now.host_uses - then.host_uses;
   for (std::size_t i = 0; i < group.servers.size(); ++i) carried += now.usage[i].transfers - then.usage[i].transfers;
   for (std::size_t i = 0; i < group.jobs.size(); ++i) {
-    const JobAccount &a = then.jobs[i], &b = now.jobs[i];
-    compute += (b.compute + b.slowed - b.skipped) - (a.compute + a.slowed - a.skipped);
+    const JobTotals done = now.jobs[i].totals - then.jobs[i].totals;
+    if (!recurs(done)) return false;
+    compute += done.compute + done.slowed - done.skipped;
     sent += now.jobs[i].server_transfers - then.jobs[i].server_transfers;
     uses -= now.jobs[i].host_uses - then.jobs[i].host_uses;
   }
@@ -479,13 +475,7 @@ void Leaper::add_periods(JobId id, const JobAccount& a, const JobAccount& b, std
   JobRun& run = state_.run(id);
   run.completed += (b.completed - a.completed) * periods;
   run.remaining_service += (b.remaining_service - a.remaining_service) * periods;
-  run.compute += (b.compute - a.compute) * periods;
-  run.slowed += (b.slowed - a.slowed) * periods;
-  run.skipped += (b.skipped - a.skipped) * periods;
-  run.dropped += (b.dropped - a.dropped) * periods;
-  run.overhead += (b.overhead - a.overhead) * periods;
-  run.left_behind += (b.left_behind - a.left_behind) * periods;
-  run.communication_wait += (b.communication_wait - a.communication_wait) * periods;
+  run.totals += (b.totals - a.totals) * periods;
   run.server_transfers += (b.server_transfers - a.server_transfers) * periods;
   run.live->waiting_since += by;
   if (b.completed > a.completed) run.live->iterated += by;
@@ -499,7 +489,7 @@ void Leaper::add_periods(const Leap& leap, std::int64_t periods) {
   const Time by = leap.period() * periods;
   for (std::size_t i = 0; i < leap.cells.size(); ++i) {
     Cell& cell = state_.at(leap.cells[i]);
-    cell.busy_time += (leap.now.busy[i] - leap.then.busy[i]) * periods;
+    cell.totals += (leap.now.gpus[i] - leap.then.gpus[i]) * periods;
     if (!cell.busy) continue;
     cell.started += by;
     cell.end += by;

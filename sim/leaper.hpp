@@ -43,6 +43,7 @@
 #include "sim/engine_state.hpp"
 #include "sim/outages.hpp"
 #include "sim/pulse.hpp"
+#include "sim/totals.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -70,25 +71,24 @@ class Leaper {
   void take_back();
 
  private:
-  /// The totals of a job, as a whole and on each of its cells.
+  /// What a job has done, as a whole, and has left on each of its cells.
   struct JobAccount {
     std::int64_t completed = 0;
     PolicyKey key = 0, communication_key = 0;
-    GpuTime remaining_service, compute, slowed, skipped, dropped;
-    Time overhead;
-    std::int64_t left_behind = 0;
-    Time remaining_communication, communication_wait;
+    GpuTime remaining_service;
+    JobTotals totals;
+    Time remaining_communication;
     NetworkModel::Usage usage;
     LeapableNetwork::Totals network;
     std::int64_t server_transfers = 0, host_uses = 0;
     std::vector<Time> remaining_compute;
   };
 
-  /// The totals of a group when its state was saved.
+  /// What the jobs of a group had done when its state was saved.
   struct Account {
     Time time;
     std::vector<JobAccount> jobs;
-    std::vector<Time> busy;                  // by cell
+    std::vector<GpuTotals> gpus;             // by cell: of each of its GPUs
     std::vector<NetworkModel::Usage> usage;  // by server
     std::int64_t host_uses = 0;              // of all servers
   };

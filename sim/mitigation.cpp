@@ -262,7 +262,7 @@ bool Outages::take(JobId job, const Step& step) {
     JobExecution& live = *run.live;
     if (live.begun || live.goes_on) {
       const Time at = live.begun ? live.iterated : live.standing_since;
-      live.saved = live.saved_before = {run.completed, at, run.overhead};
+      live.saved = live.saved_before = {run.completed, at, run.totals.overhead};
       run.saved_itself = true;
     }
     for (const std::uint32_t each : slow_under(run)) {

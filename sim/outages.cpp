@@ -27,8 +27,7 @@ Outages::Outages(EngineState& state, Admission& admission)
   if (!spec_.any()) return;
   gpus_.resize(state.gpus());
   state.kept_time = KeptTime{state.jobs.size(), state.gpus()};
-  state.second_order.resize(state.jobs.size());
-  if (spec_.redundancy.any()) state_.covered.assign(state.gpus(), Time::never());
+  if (spec_.redundancy.any()) state_.covered.resize(state.gpus());
   if ((spec_.redundancy.any() || spec_.mitigation.microbatches) &&
       std::ranges::any_of(state.jobs, [](const JobRun& run) { return !run.timed(); }))
     state_.job_work.assign(state.gpus(), Slowdown::kFullPace);

@@ -5,6 +5,7 @@
 #include "sim/ids.hpp"
 #include "sim/job.hpp"
 #include "sim/sharing.hpp"
+#include "sim/totals.hpp"
 #include "sim/units.hpp"
 
 #include <algorithm>
@@ -24,8 +25,8 @@ struct IterationTraffic {
   double interface_bytes = 0;  ///< by a server through its interfaces
 };
 
-/// The results of one job.
-struct JobResult {
+/// The results of one job, with its totals at the end of the run.
+struct JobResult : JobTotals {
   JobId id;
   std::string name;
   std::string model;
@@ -38,7 +39,6 @@ struct JobResult {
   bool torn = false;  ///< there, ranks that belong on one server lay on several (Workload::torn)
   /// To be done and done, without those that only complete others (JobSpec::extra_iterations).
   std::int64_t iterations = 0, iterations_done = 0;
-  int preemptions = 0;
   /// Of its last attempt, as the job list says, unless its time limit ended the job; `failed` if it was given up.
   JobOutcome outcome = JobOutcome::completed;
   int attempts = 0;                   ///< begun
@@ -47,43 +47,14 @@ struct JobResult {
   Time submit;                        ///< never() if the jobs before it have not ended
   Time start = Time::never();         ///< first start; never() if it did not start
   Time finish = Time::never();        ///< or when it was given up; never() if neither happened
-  GpuTime compute;                    ///< GPU time spent in its compute operations, summed over its GPUs
-  GpuTime slowed;                     ///< further time that these took because of interference (sim/interference.hpp)
-  /// Of tasks of late ranks that were dropped (Role::late), which are part of `compute` as planned: what that is more
-  /// than they ran, and what they ran.
-  GpuTime skipped, dropped;
-  std::int64_t left_behind = 0;  ///< late ranks, summed over iterations
-  Time communication;            ///< time with a transfer of this job in the network
-  Time communication_wait;       ///< time with a message ready but held back by the communication policy
-  Time held;                     ///< time on GPUs, over all starts
-  GpuTime gpu_time;              ///< the same times the GPUs that it had then
-  bool elastic = false;          ///< it may have other numbers of GPUs than `gpus`
-  int resizes = 0;               ///< changes of its number of GPUs while it ran
-  Time waited;                   ///< time in the queue, over all waits
-  /// Part of `held` spent on checkpoints and restarts.
-  Time overhead;
-  Time restarting;    ///< part of `overhead`: restarts
-  Time redone;        ///< part of `held` spent on work that was undone
-  Time away;          ///< time between its GPUs and the queue: detection and diagnosis of failures, delays of retries
-  Time undetected{};  ///< part of `away`: until failures were noticed
-  int interruptions = 0;  ///< by failures, planned outages and servers that go back to their owner
-  /// Preemptions that made room for a job which came back after a failure, and the part of `lost` that they undid.
-  int second_order_preemptions = 0;
-  GpuTime lost_to_second_order{};
-  int covered = 0;  ///< failures of its GPUs without which it went on (sim/redundancy.hpp)
-  /// GPU time spent on work that was undone by preemptions, failures or its time limit. Of a job with an iteration
-  /// graph: compute time of the iterations in flight at its preemptions, which is not part of `compute`.
-  GpuTime lost;
-  GpuTime lost_to_failures;      ///< part of `lost`
-  double kept_gpu_s = 0;         ///< GPU time of its work that was kept (sim/kept_time.hpp), if anything can fail
-  Time contended;                ///< part of `communication` in which another transfer slowed it
-  Time shared;                   ///< part of `held` beside other jobs with a duration on a GPU (sim/sharing.hpp)
-  Time lost_to_sharing;          ///< part of `shared` by which it came to be later
-  std::string shared_with;       ///< the jobs beside which it ran longest: names, divided by `;`
-  int starts = 0;                ///< on GPUs: the first, after preemptions and of further attempts
-  std::string server_type;       ///< of its last start; empty without types of servers
-  std::optional<Time> deadline;  ///< as the job list says
-  std::optional<double> cost;    ///< of its GPU time by the prices of the GPUs, if any is known
+  bool elastic = false;               ///< it may have other numbers of GPUs than `gpus`
+  double kept_gpu_s = 0;              ///< GPU time of its work that was kept (sim/kept_time.hpp), if anything can fail
+  Time shared;                        ///< part of `held` beside other jobs with a duration on a GPU (sim/sharing.hpp)
+  Time lost_to_sharing;               ///< part of `shared` by which it came to be later
+  std::string shared_with;            ///< the jobs beside which it ran longest: names, divided by `;`
+  std::string server_type;            ///< of its last start; empty without types of servers
+  std::optional<Time> deadline;       ///< as the job list says
+  std::optional<double> cost;         ///< of its GPU time by the prices of the GPUs, if any is known
   /// Finish-time fairness (Mahajan et al., NSDI 2020, section 3): completion time over the time that the job would take
   /// alone on a 1/n share of the cluster (sim/fairness.hpp). Of finished jobs.
   std::optional<double> rho;
@@ -115,11 +86,10 @@ struct JobResult {
   }
 };
 
-/// The results of one GPU.
-struct GpuResult {
+/// The results of one GPU, with its totals at the end of the run.
+struct GpuResult : GpuTotals {
   GpuId id;
   ServerId server;
-  Time busy;              ///< executing compute operations, or held by a job with a duration
   std::int64_t jobs = 0;  ///< jobs that were placed on it
   Time down{};            ///< out of service: failed, or kept as a spare
 };

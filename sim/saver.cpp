@@ -129,10 +129,10 @@ void Saver::go_on(JobId job) {
   if (run.saving) return go_on_timed(job, is_written_later);
   JobExecution& live = *run.live;
   state_.fingerprint.add((std::uint64_t{job.value()} << 32) ^ static_cast<std::uint64_t>(run.completed));
-  run.overhead += state_.clock - live.standing_since;
+  run.totals.overhead += state_.clock - live.standing_since;
   live.step = SavingStep::none;
   live.iterated = state_.clock;
-  const SavedIteration now{run.completed, state_.clock, run.overhead};
+  const SavedIteration now{run.completed, state_.clock, run.totals.overhead};
   live.interval = now;
   if (is_written_later) {
     live.being_saved = now;
@@ -160,7 +160,7 @@ void Saver::abandon(JobId job) {
   }
   if (!run.live || run.live->step == SavingStep::none) return;
   const bool has_event = run.live->step == SavingStep::copying || run.live->step == SavingStep::shifted;
-  if (run.live->step != SavingStep::shifted) run.overhead += state_.clock - run.live->standing_since;
+  if (run.live->step != SavingStep::shifted) run.totals.overhead += state_.clock - run.live->standing_since;
   if (has_event) state_.calendar.cancel(run.end);
   run.ends = Time::never();
   run.live->step = SavingStep::none;

@@ -178,8 +178,8 @@ class Simulation::Engine {
     return std::max(state_.clock, until);
   }
 
-  /// The time for which a GPU has executed until `now`, which lies between the last event and the next.
-  [[nodiscard]] Time busy_of(GpuId gpu, Time now) const;
+  /// The totals of a GPU until `now`, which lies between the last event and the next.
+  [[nodiscard]] GpuTotals totals_of(GpuId gpu, Time now) const;
   /// The work of all jobs until `now`, likewise.
   [[nodiscard]] BusyTimes busy_times(Time now) const;
   [[nodiscard]] bool exists(GpuId gpu) const;
@@ -219,23 +219,7 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   };
   job.vc = name_of(state_.workload.vcs, spec.vc);
   job.user = name_of(state_.workload.users, spec.user);
-  job.held = run.held;
-  job.gpu_time = run.attained;
-  job.resizes = run.resizes;
   job.elastic = run.elastic();
-  job.waited = run.waited;
-  job.overhead = run.overhead;
-  job.restarting = run.restarting;
-  job.redone = run.redone;
-  job.away = run.away;
-  job.undetected = run.undetected;
-  job.interruptions = run.interruptions;
-  if (!state_.second_order.empty())
-    std::tie(job.second_order_preemptions, job.lost_to_second_order) = state_.second_order[job.id.index()];
-  job.covered = run.covered;
-  job.lost = run.lost;
-  job.lost_to_failures = run.lost_to_failures;
-  job.starts = run.starts;
   job.deadline = run.deadline();
   const auto mixed = state_.mixed.find(job.id);
   if (mixed != state_.mixed.end())
@@ -293,19 +277,19 @@ std::int64_t Simulation::Engine::preferred_iterations(const JobRun& run) const {
   return run.spec->iterations - (state_.parts_left(run, run.completed) + parts - 1) / parts;
 }
 
-Time Simulation::Engine::busy_of(GpuId id, Time now) const {
-  Time busy = state_.is_covered(id) ? state_.covered[id.index()] : state_.busy_of(id, now);
+GpuTotals Simulation::Engine::totals_of(GpuId id, Time now) const {
+  GpuTotals totals = state_.is_covered(id) ? *state_.covered[id.index()] : state_.totals_of(id, now);
   for (const JobId job : state_.gpu[id.index()].timed) {
     const JobRun& run = state_.jobs[job.index()];
     const std::int32_t share = RankDemand{*run.spec}.share;
-    if (share < kWholeGpu) busy += reserved_part(now - run.since, share);
+    if (share < kWholeGpu) totals.busy += reserved_part(now - run.since, share);
   }
-  return busy;
+  return totals;
 }
 
 BusyTimes Simulation::Engine::busy_times(Time now) const {
   BusyTimes busy;
-  for (std::size_t g = 0; g < state_.gpu.size(); ++g) busy.gpu_s += busy_of(GpuId{g}, now).to_seconds();
+  for (std::size_t g = 0; g < state_.gpu.size(); ++g) busy.gpu_s += totals_of(GpuId{g}, now).busy.to_seconds();
   for (std::size_t s = 0; s < state_.servers(); ++s)
     busy.link_s += state_.network->server_usage(ServerId{s}, now).active.to_seconds();
   for (std::size_t j = 0; j < state_.jobs.size(); ++j) {
@@ -375,6 +359,7 @@ RunResult Simulation::Engine::collect() const {
     const JobRun& run = state_.jobs[j];
     const NetworkModel::Usage usage = state_.network->job_usage(JobId{j}, state_.clock);
     JobResult job;
+    static_cast<JobTotals&>(job) = run.totals;
     job.id = JobId{j};
     job.name = run.spec->name;
     job.model = run.spec->model;
@@ -386,28 +371,22 @@ RunResult Simulation::Engine::collect() const {
     if (j < state_.folding.size() && state_.folding[j].gpus > 0) job.folding = state_.folding[j];
     job.iterations = run.spec->iterations;
     job.iterations_done = run.completed;
-    job.preemptions = run.preemptions;
     job.submit = run.arrival;
     job.follows = !run.spec->after.empty();
     job.start = run.start;
     job.finish = run.finish;
-    job.compute = run.compute + EngineState::promised(run, state_.clock);
-    job.slowed = run.slowed;
-    job.skipped = run.skipped;
-    job.dropped = run.dropped;
-    job.left_behind = run.left_behind;
+    job.compute += EngineState::promised(run, state_.clock);
     job.communication = usage.active;
-    job.communication_wait = run.communication_wait;
+    job.contended = usage.contended;
     if (run.live && run.live->waiting > 0) job.communication_wait += state_.clock - run.live->waiting_since;
     add_service(run, job);
     job.kept_gpu_s = kept_gpu_s(run, job);
-    job.contended = usage.contended;
     result.jobs.push_back(std::move(job));
   }
   for (const auto& [job, reason] : state_.reasons) result.jobs[job.index()].reason = reason;
   for (std::size_t g = 0; g < state_.gpu.size(); ++g) {
     if (!exists(GpuId{g})) continue;
-    result.gpus.push_back({GpuId{g}, state_.server_of(GpuId{g}), busy_of(GpuId{g}, state_.clock),
+    result.gpus.push_back({totals_of(GpuId{g}, state_.clock), GpuId{g}, state_.server_of(GpuId{g}),
                            state_.gpu[g].jobs_started, outages_.down(GpuId{g}, state_.clock)});
   }
   for (std::size_t s = 0; s < state_.servers(); ++s) {
@@ -472,6 +451,30 @@ std::string names_of(const RunResult& run, std::span<const JobId> jobs) {
   return names;
 }
 
+namespace {
+
+/// Adds the totals of one part of the digest.
+template <Totals T>
+void add_totals(Fingerprint& digest, const T& totals, InDigest part) {
+  const auto add = [&digest](const auto& value) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, GpuTime>) {
+      digest.add(static_cast<std::uint64_t>(value.ns()));
+      if (const auto high = value.ns() >> 64; high != 0) digest.add(static_cast<std::uint64_t>(high));
+    } else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, Time>) {
+      digest.add(static_cast<std::uint64_t>(value.ns()));
+    } else {
+      digest.add(static_cast<std::uint64_t>(value));
+    }
+  };
+  T::for_each([&](const TotalTraits& traits, auto total) {
+    if (traits.digest == part) add(totals.*total);
+    const bool if_any = part == InDigest::failures && traits.digest == InDigest::failures_if_any;
+    if (if_any && totals.*total != std::remove_cvref_t<decltype(totals.*total)>{}) add(totals.*total);
+  });
+}
+
+}  // namespace
+
 std::uint64_t digest_of(const RunResult& result) {
   Fingerprint digest;
   const auto add = [&digest](auto value) { digest.add(static_cast<std::uint64_t>(value)); };
@@ -479,29 +482,19 @@ std::uint64_t digest_of(const RunResult& result) {
     add(job.state);
     add(job.start.ns());
     add(job.finish.ns());
-    add(job.compute.ns());
-    if (const auto high = job.compute.ns() >> 64; high != 0) add(high);
-    for (const Time time : {job.communication, job.communication_wait, job.contended}) add(time.ns());
+    add_totals(digest, job, InDigest::times);
     add(job.iterations_done);
-    add(job.preemptions);
+    add_totals(digest, job, InDigest::counts);
     if (job.follows) add(job.submit.ns());
-    if (result.may_fail || result.stops_iterations) add(job.overhead.ns());
-    if (job.left_behind > 0) {
-      add(job.left_behind);
-      add(job.skipped.ns());
-      add(job.dropped.ns());
-    }
-    if (!result.may_fail) continue;
-    add(job.interruptions);
-    if (job.covered > 0) add(job.covered);
-    add(job.redone.ns());
-    add(job.slowed.ns());
+    if (result.may_fail || result.stops_iterations) add_totals(digest, job, InDigest::stops);
+    if (job.left_behind > 0) add_totals(digest, job, InDigest::late_ranks);
+    if (result.may_fail) add_totals(digest, job, InDigest::failures);
   }
   for (const SharedTime& each : result.sharing) {
     for (const JobId other : each.beside) add(other.value());
     for (const Time time : {each.time, each.lost}) add(time.ns());
   }
-  for (const GpuResult& gpu : result.gpus) add(gpu.busy.ns());
+  for (const GpuResult& gpu : result.gpus) add_totals(digest, gpu, InDigest::times);
   for (const LinkResult& link : result.links) {
     add(link.busy.ns());
     add(link.contended.ns());

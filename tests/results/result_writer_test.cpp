@@ -42,7 +42,7 @@ Replica small_replica(std::uint64_t seed) {
   Replica replica;
   replica.seed = seed;
   replica.result.jobs = {done, failed};
-  replica.result.gpus = {{.id = GpuId{0u}, .server = ServerId{0u}, .busy = Time::milliseconds(10'500), .jobs = 1}};
+  replica.result.gpus = {{{.busy = Time::milliseconds(10'500)}, GpuId{0u}, ServerId{0u}, 1}};
   replica.result.links.resize(1);
   replica.result.links[0].name = "server0/nic";
   replica.result.links[0].server = ServerId{0u};

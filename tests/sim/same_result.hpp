@@ -23,6 +23,15 @@ inline std::string difference(const RunResult& a, const RunResult& b) {
     constexpr double kLastDigits = 1e-12;
     if (std::abs(x - y) > kLastDigits * std::abs(x)) compare(row, column, x, y);
   };
+  const auto compare_totals = [&]<Totals T>(const std::string& row, const T& x, const T& y) {
+    T::for_each([&](const TotalTraits& traits, auto total) {
+      if constexpr (requires { (x.*total).ns(); }) {
+        compare(row, traits.name.data(), (x.*total).ns(), (y.*total).ns());
+      } else {
+        compare(row, traits.name.data(), x.*total, y.*total);
+      }
+    });
+  };
   compare("run", "jobs", a.jobs.size(), b.jobs.size());
   compare("run", "GPUs", a.gpus.size(), b.gpus.size());
   compare("run", "links", a.links.size(), b.links.size());
@@ -45,30 +54,12 @@ inline std::string difference(const RunResult& a, const RunResult& b) {
     compare(row, "finish", x.finish.ns(), y.finish.ns());
     compare(row, "servers", x.servers, y.servers);
     compare(row, "iterations_done", x.iterations_done, y.iterations_done);
-    compare(row, "preemptions", x.preemptions, y.preemptions);
-    compare(row, "compute", x.compute.ns(), y.compute.ns());
-    compare(row, "slowed", x.slowed.ns(), y.slowed.ns());
-    compare(row, "skipped", x.skipped.ns(), y.skipped.ns());
-    compare(row, "dropped", x.dropped.ns(), y.dropped.ns());
-    compare(row, "left_behind", x.left_behind, y.left_behind);
-    compare(row, "lost", x.lost.ns(), y.lost.ns());
-    compare(row, "lost_to_failures", x.lost_to_failures.ns(), y.lost_to_failures.ns());
-    compare(row, "interruptions", x.interruptions, y.interruptions);
-    compare(row, "second-order preemptions", x.second_order_preemptions, y.second_order_preemptions);
-    compare(row, "lost to them", x.lost_to_second_order.ns(), y.lost_to_second_order.ns());
+    compare_totals(row, x, y);
     compare_real(row, "kept", x.kept_gpu_s, y.kept_gpu_s);
-    compare(row, "covered", x.covered, y.covered);
-    compare(row, "redone", x.redone.ns(), y.redone.ns());
-    compare(row, "overhead", x.overhead.ns(), y.overhead.ns());
-    compare(row, "away", x.away.ns(), y.away.ns());
-    compare(row, "undetected", x.undetected.ns(), y.undetected.ns());
-    compare(row, "communication", x.communication.ns(), y.communication.ns());
-    compare(row, "communication_wait", x.communication_wait.ns(), y.communication_wait.ns());
-    compare(row, "contended", x.contended.ns(), y.contended.ns());
   }
   for (std::size_t g = 0; g < a.gpus.size(); ++g) {
     const std::string row = fmt::format("gpu {}", g);
-    compare(row, "busy", a.gpus[g].busy.ns(), b.gpus[g].busy.ns());
+    compare_totals(row, a.gpus[g], b.gpus[g]);
     compare(row, "jobs", a.gpus[g].jobs, b.gpus[g].jobs);
     compare(row, "down", a.gpus[g].down.ns(), b.gpus[g].down.ns());
   }

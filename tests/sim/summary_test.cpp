@@ -24,8 +24,8 @@ RunResult two_jobs() {
   run.jobs = {job(0, 10, 10, 20), job(1, 12, 16, 42)};  // JCT 10 and 30, queueing 0 and 4, makespan 42 - 10 = 32
   run.jobs[1].communication = Time::seconds(8);
   run.jobs[1].contended = Time::seconds(2);
-  run.gpus = {{.id = GpuId{0u}, .server = ServerId{0u}, .busy = Time::seconds(16), .jobs = 1},
-              {.id = GpuId{1u}, .server = ServerId{0u}, .busy = Time::seconds(8), .jobs = 1}};
+  run.gpus = {{{.busy = Time::seconds(16)}, GpuId{0u}, ServerId{0u}, 1},
+              {{.busy = Time::seconds(8)}, GpuId{1u}, ServerId{0u}, 1}};
   run.links.resize(1);
   run.links[0].busy = Time::seconds(8);
   run.end = Time::seconds(42);
