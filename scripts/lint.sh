@@ -150,6 +150,11 @@ else
   echo "lint: clang-format-14 is not here: formatting not checked" >&2
 fi
 
+# How long and complex functions are, and how wide their parameters: scripts/structure.limits.
+structure() { python3 scripts/structure.py --check 2>&1; }
+hits_of structure
+for hit in "${hits[@]}"; do breach "scripts/structure.limits:1" "$hit"; done
+
 # The sampler of mutants reads the tree as tokens, and its list of mutants that change nothing names lines of it.
 self_test() { python3 scripts/mutation_sample.py --self-test 2>&1; }
 hits_of self_test

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Measures the structure of the code: lines, long and complex functions, parameters that are too wide, arrows that run up.
 
-Usage: structure.py [--functions] [repository root]
+Usage: structure.py [--functions | --check | --shrink] [repository root]
 
---functions also lists the functions that are too long or too complex. The counts read formatted text (clang-format), not
+--functions also lists the functions that are too long or too complex. --check compares the tree with
+scripts/structure.limits, which lists the functions that may be long or complex, and how often the wide parameters and
+the other counts may occur: it prints what is beyond, and what is below its limit, so that the list only shrinks.
+--shrink writes the list again where the tree is below it. The counts read formatted text (clang-format), not
 C++: a function is a statement with parentheses that ends with `{`, up to the `}` in the column of its first line. The complexity
 of a function is McCabe's: 1, and 1 more for each if, for, while, case, catch, &&, || and ?.
 """
@@ -14,24 +17,22 @@ import re
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests"))
+sys.dont_write_bytecode = True
+from layering_test import arrows_up  # noqa: E402
+
 ROOMS = ("sim", "text", "network", "models", "calibration", "policies", "traces", "results", "scenarios", "report",
          "validate", "cli", "python")
 SUFFIXES = {".cpp", ".hpp", ".h", ".cu"}
+HOME = pathlib.Path(__file__).resolve().parent.parent
+LIMITS = "scripts/structure.limits"
 MOST_LINES, MOST_COMPLEXITY = 60, 25
-
-# Folders inside rooms, from below: a folder uses only those in front of it. "" stands for the files beside the folders.
-FLOORS = {
-    "scenarios": ("yaml", "", "keys", "run", "training", "study", "sweep"),
-    "network": ("", "topologies", "routing", "collectives", "library"),
-    "calibration": ("", "cuda"),
-}
 
 # What is no head of a function, at the beginning of a statement.
 NO_HEAD = re.compile(r"(?:if|for|while|switch|else|do|return|case|namespace|class|struct|enum|union|extern|using|#|//|[{}\[])")
 TEMPLATE = re.compile(r"template <[^()]*?> (?=\w)")
 BRANCH = re.compile(r"\b(?:if|for|while|case|catch)\b|&&|\|\||\?")
 TEXT = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)+\'|//.*')
-INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
 def without_text(line):
@@ -70,26 +71,6 @@ def scenario_parameters(text):
     return sum("const Scenario&" in statement for statement in re.split(r"[;{}]", code))
 
 
-def arrows_up(root):
-    """The arrows between folders of a room that run up, as (room, from, to)."""
-    found = set()
-    for room, floors in FLOORS.items():
-        def floor(path):
-            inside = path.split("/")[1:-1]
-            return inside[0] if inside and inside[0] in floors else ""
-        for path in sorted((root / room).rglob("*")):
-            if path.suffix not in SUFFIXES:
-                continue
-            here = floor(path.relative_to(root).as_posix())
-            for line in path.read_text(encoding="utf-8").splitlines():
-                match = INCLUDE.match(line)
-                if match and match[1].startswith(room + "/"):
-                    there = floor(match[1])
-                    if floors.index(there) > floors.index(here):
-                        found.add((room, here or "(files)", there or "(files)"))
-    return sorted(found)
-
-
 def measure(root):
     lines_of, long_ones, complex_ones = dict.fromkeys((*ROOMS, "other folders"), 0), [], []
     counts = dict.fromkeys(("const Scenario& in headers", "overlap.given", "\"has no effect\""), 0)
@@ -105,15 +86,67 @@ def measure(root):
             place = path.relative_to(root).as_posix()
             for first, length, complexity, name in functions(lines):
                 if length > MOST_LINES:
-                    long_ones.append((length, f"{place}:{first} {name}"))
+                    long_ones.append((length, place, first, name))
                 if complexity > MOST_COMPLEXITY:
-                    complex_ones.append((complexity, f"{place}:{first} {name}"))
+                    complex_ones.append((complexity, place, first, name))
             if path.suffix == ".hpp":
                 counts["const Scenario& in headers"] += scenario_parameters(text)
             counts["overlap.given"] += sum("overlap.given" in line for line in lines)
             counts["\"has no effect\""] += sum("has no effect" in line and not line.strip().startswith("//")
                                                for line in lines)
     return lines_of, long_ones, complex_ones, counts
+
+
+def found_by_name(long_ones, complex_ones, counts):
+    """{name in the list of limits: (place to print, measure)}, of everything that has a limit."""
+    found = {}
+    for kind, rows in (("lines", long_ones), ("complexity", complex_ones)):
+        for measured, path, first, name in rows:
+            key = f"{kind} {path} {name}"
+            if key not in found or found[key][1] < measured:
+                found[key] = (f"{path}:{first} {name}: {kind}", measured)
+    found.update({f"count {name}": (f"{name}:", count) for name, count in counts.items() if count > 0})
+    return found
+
+
+def beyond(found, limits):
+    """What is beyond its limit, or below: the texts to print. Short and simple functions need none."""
+    texts = []
+    for key, (place, measured) in found.items():
+        kind = key.split()[0]
+        limit = limits.get(key, {"lines": MOST_LINES, "complexity": MOST_COMPLEXITY}.get(kind, 0))
+        if measured > limit:
+            texts.append(f"{place} {measured}, and the limit is {limit}")
+    for key, limit in limits.items():
+        kind, name = key.split(" ", 1)
+        measured = found.get(key, ("", 0))[1]
+        if measured < limit:
+            which = f"{name}:" if kind == "count" else f"{name}: {kind}"
+            texts.append(f"{which} {measured}, below its limit {limit}: run scripts/structure.py --shrink")
+    return sorted(texts)
+
+
+def read_limits(path):
+    limits = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            number, key = line.split(" ", 1)
+            limits[key] = int(number)
+    return limits
+
+
+def shrink(path, found):
+    """Lowers the limits to what the tree has; raises none, and adds none."""
+    lines = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            number, key = line.split(" ", 1)
+            measured = found.get(key, ("", 0))[1]
+            if measured == 0:
+                continue
+            line = f"{min(int(number), measured)} {key}"
+        lines.append(line)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def check_self():
@@ -132,18 +165,35 @@ def check_self():
         (root / "scenarios" / "keys" / "c.cpp").write_text('#include "scenarios/run/b.hpp"\n', encoding="utf-8")
         lines_of, long_ones, complex_ones, counts = measure(root)
         up = arrows_up(root)
-    if (lines_of["sim"], long_ones, complex_ones) != (70, [(63, "sim/a.cpp:3 long_one")], [(121, "sim/a.cpp:3 long_one")]) \
-            or counts["const Scenario& in headers"] != 1 or up != [("scenarios", "keys", "run")]:
+        limits = {"lines sim/a.cpp long_one": 62, "complexity sim/a.cpp long_one": 130, "lines sim/b.cpp gone": 70}
+        judged = beyond(found_by_name(long_ones, complex_ones, counts), limits)
+    if (lines_of["sim"], long_ones, complex_ones) != \
+            (70, [(63, "sim/a.cpp", 3, "long_one")], [(121, "sim/a.cpp", 3, "long_one")]) \
+            or counts["const Scenario& in headers"] != 1 or list(up) != [("scenarios", "keys", "run")]:
         sys.exit(f"structure: the measure itself is broken: {lines_of} {long_ones} {complex_ones} {counts} {up}")
+    if judged != ["const Scenario& in headers: 1, and the limit is 0",
+                  "sim/a.cpp long_one: complexity 121, below its limit 130: run scripts/structure.py --shrink",
+                  "sim/a.cpp:3 long_one: lines 63, and the limit is 62",
+                  "sim/b.cpp gone: lines 0, below its limit 70: run scripts/structure.py --shrink"]:
+        sys.exit(f"structure: the check itself is broken: {judged}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("root", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
+    parser.add_argument("root", nargs="?", type=pathlib.Path, default=HOME)
     parser.add_argument("--functions", action="store_true", help="list the long and the complex functions, too")
+    parser.add_argument("--check", action="store_true", help="print what is beyond its limit or below, and fail if anything is")
+    parser.add_argument("--shrink", action="store_true", help="lower the limits to what the tree has")
     chosen = parser.parse_args()
     check_self()
     lines_of, long_ones, complex_ones, counts = measure(chosen.root)
+    if chosen.check or chosen.shrink:
+        found = found_by_name(long_ones, complex_ones, counts)
+        if chosen.shrink:
+            shrink(chosen.root / LIMITS, found)
+        texts = beyond(found, read_limits(chosen.root / LIMITS))
+        print("\n".join(texts), end="\n" if texts else "")
+        sys.exit(1 if texts else 0)
     up = arrows_up(chosen.root)
     for room, lines in lines_of.items():
         print(f"{room:<32}{lines:>8,} lines")
@@ -152,14 +202,14 @@ def main():
     print(f"functions of complexity over {MOST_COMPLEXITY}{len(complex_ones):>9}")
     for name, count in counts.items():
         print(f"{name:<32}{count:>8}")
-    print(f"{'arrows up between folders':<32}{len(up):>8}")
-    for room, here, there in up:
-        print(f"  {room}: {here} -> {there}")
+    print(f"{'includes up between folders':<32}{sum(map(len, up.values())):>8}")
+    for (room, here, there), places in sorted(up.items(), key=str):
+        print(f"  {room}: {here or '(files)'} -> {there or '(files)'}: {len(places)}")
     if chosen.functions:
         for title, rows in (("lines", long_ones), ("complexity", complex_ones)):
             print(f"\n{title}")
-            for count, place in sorted(rows, reverse=True):
-                print(f"{count:>5}  {place}")
+            for count, path, first, name in sorted(rows, reverse=True):
+                print(f"{count:>5}  {path}:{first} {name}")
 
 
 if __name__ == "__main__":
