@@ -125,8 +125,8 @@ std::string layers_json(const TimedModel& model) {
   return json.take();
 }
 
-std::vector<std::string> calibration_warnings(const Scenario& scenario, const TimedModel& model) {
-  const DeviceChoice& device = scenario.overlap.entry.device;
+std::vector<std::string> calibration_warnings(const IterationStudy& study, const TimedModel& model) {
+  const DeviceChoice& device = study.entry.device;
   std::vector<std::string> warnings;
   if (!device.calibrated) return warnings;
   const auto warn = [&](const std::string& what) { warnings.push_back(fmt::format("{}: {}", *device.profile, what)); };
@@ -146,7 +146,7 @@ std::vector<std::string> calibration_warnings(const Scenario& scenario, const Ti
       fmt::format("{}: {} of {} layers ({:.1f}% of the time) need shapes beyond the measured range: {}; `contend show "
                   "--layers` lists them",
                   model.name, names.size(), model.layers.size(), 100 * summary.seconds[beyond] / total, named(names)));
-  const std::vector<MissingOperator> missing = missing_of(scenario.overlap.entry, model.batch, names);
+  const std::vector<MissingOperator> missing = missing_of(study.entry, model.batch, names);
   if (missing.empty()) return warnings;
   const std::string command = measuring_command(profile, *device.profile, missing);
   warn(

@@ -18,6 +18,6 @@ namespace contend {
 
 /// Warnings for users of the study: layer times beyond the measured range, and a calibration that is incomplete or was
 /// disturbed.
-[[nodiscard]] std::vector<std::string> calibration_warnings(const Scenario& scenario, const TimedModel& model);
+[[nodiscard]] std::vector<std::string> calibration_warnings(const IterationStudy& study, const TimedModel& model);
 
 }  // namespace contend

@@ -160,8 +160,8 @@ void refuse_sweeps(std::span<const Scenario> scenarios) {
                                 "numbers them), or the scenario without its sweep with --set 'sweep={}'"}};
 }
 
-void need_fabric(const Scenario& scenario, const std::string& path) {
-  if (scenario.network.fidelity == Fidelity::flow) return;
+void need_fabric(const NetworkSetup& network, const std::string& path) {
+  if (network.fidelity == Fidelity::flow) return;
   Complaint complaint;
   complaint.file = path;
   complaint.key = "network.fidelity";

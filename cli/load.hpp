@@ -54,7 +54,7 @@ void note_unchecked(const Arguments& arguments, const std::string& path, bool ha
 void refuse_sweeps(std::span<const Scenario> scenarios);
 
 /// Throws InputError unless the scenario, loaded from `path`, has a fabric.
-void need_fabric(const Scenario& scenario, const std::string& path);
+void need_fabric(const NetworkSetup& network, const std::string& path);
 
 /// The error with what would be right where a complaint is about `--set` with several values.
 [[nodiscard]] InputError with_set_hints(const InputError& error);

@@ -256,7 +256,7 @@ std::set<std::pair<std::string, int>> parallel_jobs(const Scenario& scenario) {
   std::set<std::pair<std::string, int>> wanted;
   const std::shared_ptr<const JobList> list = scenario_jobs(scenario, scenario.seed, lists);
   for (const JobRequest& job : list->jobs) {
-    const TrainingEntry* entry = find_entry(scenario, job.model);
+    const TrainingEntry* entry = find_entry(scenario.training, job.model);
     if (entry != nullptr && entry->parallel) wanted.insert({job.model, job.gpus});
   }
   for (const TrainingEntry& entry : scenario.training) {
@@ -276,14 +276,15 @@ std::set<std::pair<std::string, int>> parallel_jobs(const Scenario& scenario) {
 std::string parallel_text(const Scenario& scenario) {
   std::string text;
   for (const auto& [name, gpus] : parallel_jobs(scenario))
-    text += (text.empty() ? "" : "\n") + job_text(scenario, *find_entry(scenario, name), gpus);
+    text += (text.empty() ? "" : "\n") + job_text(scenario, *find_entry(scenario.training, name), gpus);
   return text;
 }
 
 std::string parallel_json(const Scenario& scenario) {
   JsonWriter json;
   json.begin_object().key("jobs").begin_array();
-  for (const auto& [name, gpus] : parallel_jobs(scenario)) write_job(json, scenario, *find_entry(scenario, name), gpus);
+  for (const auto& [name, gpus] : parallel_jobs(scenario))
+    write_job(json, scenario, *find_entry(scenario.training, name), gpus);
   json.end_array().end_object();
   return json.take();
 }
@@ -293,7 +294,7 @@ std::string parallel_svg(const Scenario& scenario) {
   std::vector<std::pair<std::string, ParallelJob>> jobs;
   for (const auto& [name, gpus] : parallel_jobs(scenario)) {
     jobs.emplace_back(fmt::format("{} on {}", name, counted(gpus, "GPU")),
-                      planned_job(scenario, *find_entry(scenario, name), gpus));
+                      planned_job(scenario, *find_entry(scenario.training, name), gpus));
     const PipelinePlan& plan = jobs.back().second.iteration.plan;
     std::size_t passes = 0;
     for (const auto& steps : plan.order) passes += steps.size();

@@ -75,8 +75,8 @@ std::vector<std::vector<Replica>> simulate(std::span<const Scenario> scenarios, 
                                .interrupted = interrupted});
 }
 
-std::string free_preemptions_note(const Scenario& scenario, double preemptions) {
-  const CheckpointSetup& setup = scenario.checkpoints;
+std::string free_preemptions_note(const CheckpointSetup& checkpoints, double preemptions) {
+  const CheckpointSetup& setup = checkpoints;
   if (!(preemptions > 0) || setup.restart > Time{} || setup.policy != CheckpointPolicy::continuous) return {};
   return fmt::format(
       "preemption is free here ({}): a preempted job goes on at once, and loses no more than an iteration in flight; "

@@ -48,7 +48,7 @@ void warn_of_workloads(std::span<const Scenario> scenarios, JobLists& lists);
 
 /// What a reader of the figures of a scenario has to know if its jobs were preempted so many times and that cost them
 /// nothing, and the keys that set a cost. Empty otherwise.
-[[nodiscard]] std::string free_preemptions_note(const Scenario& scenario, double preemptions);
+[[nodiscard]] std::string free_preemptions_note(const CheckpointSetup& checkpoints, double preemptions);
 
 /// Prints the bounds that were not met on stderr.
 void print_unmet(std::string_view name, std::span<const ExpectationOutcome> outcomes);

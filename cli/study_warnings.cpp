@@ -40,7 +40,7 @@ class StudyWarnings {
 void warn_of_studies(std::span<const Scenario> scenarios) {
   StudyWarnings warnings;
   for (const Scenario& scenario : scenarios) {
-    for (const std::string& warning : calibration_warnings(scenario, study_model(scenario.overlap)))
+    for (const std::string& warning : calibration_warnings(scenario.overlap, study_model(scenario.overlap)))
       warnings.add(scenario, warning);
     for (const std::string& note : study_notes(scenario)) warnings.add(scenario, note);
   }

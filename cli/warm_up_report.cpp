@@ -66,9 +66,9 @@ std::string warm_up_text(std::span<const StoredReplica> runs) {
   return out + verdict_of(found) + "\n";
 }
 
-std::string warm_up_note(const Scenario& scenario, std::span<const Replica> replicas) {
+std::string warm_up_note(const MeasureSetup& measure, std::span<const Replica> replicas) {
   constexpr double kWorthANote = 0.05;
-  if (replicas.empty() || scenario.measure.from > Time{}) return {};
+  if (replicas.empty() || measure.from > Time{}) return {};
   std::vector<StoredReplica> runs;
   for (const Replica& each : replicas) {
     if (each.summary.finished < kFewestForWarmUp || each.summary.finished + each.summary.failed < each.summary.jobs)

@@ -16,6 +16,6 @@ namespace contend {
 /// A note for runs without `measure.from` whose average wait grows by more than a twentieth without the warm-up; else
 /// empty. Completion times say too little unasked: those of single jobs differ by orders of magnitude.
 /// Runs that left jobs unfinished have none: which jobs of the end are missing depends on their times.
-[[nodiscard]] std::string warm_up_note(const Scenario& scenario, std::span<const Replica> replicas);
+[[nodiscard]] std::string warm_up_note(const MeasureSetup& measure, std::span<const Replica> replicas);
 
 }  // namespace contend

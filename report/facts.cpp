@@ -48,7 +48,7 @@ std::string keys_text(const Scenario& scenario, std::string_view prefix,
 }
 
 std::string network_text(const Scenario& scenario) {
-  const Scenario::Network& network = scenario.network;
+  const NetworkSetup& network = scenario.network;
   if (network.fidelity != Fidelity::flow) {
     return fmt::format("{}: {}", network.fidelity == Fidelity::analytic ? "analytic" : "contention on interfaces",
                        keys_text(scenario, "network.", {"nic", "alpha"}));
@@ -70,7 +70,7 @@ std::string scaling_text(const WorkloadScaling& scaling) {
   return text;
 }
 
-std::string list_text(const Scenario::Work& workload) {
+std::string list_text(const WorkloadSetup& workload) {
   std::string text = "job list " + *workload.jobs + scaling_text(workload.synthetic);
   if (const auto& block = workload.sampling.block)
     text += fmt::format(", blocks of {} {}", print_quantity(*block),
@@ -112,7 +112,7 @@ std::vector<std::pair<std::string, std::string>> study_facts(const Scenario& sce
 
 std::vector<std::pair<std::string, std::string>> scenario_facts(const Scenario& scenario) {
   if (scenario.overlap.given()) return study_facts(scenario);
-  const Scenario::Cluster& cluster = scenario.cluster;
+  const ClusterSetup& cluster = scenario.cluster;
   std::vector<std::pair<std::string, std::string>> facts;
   facts.emplace_back("cluster", fmt::format("{} with {} each, {:g} GiB a GPU", counted(cluster.servers, "server"),
                                             counted(cluster.gpus_per_server, "GPU"),

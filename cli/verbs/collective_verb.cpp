@@ -207,7 +207,7 @@ std::optional<Scenario> scenario_of(const Arguments& arguments) {
     return std::nullopt;
   }
   Scenario scenario = load_scenarios(arguments).scenarios.front();
-  need_fabric(scenario, arguments.positionals().front());
+  need_fabric(scenario.network, arguments.positionals().front());
   return scenario;
 }
 

@@ -242,7 +242,7 @@ void note_free_sides(const std::vector<ComparedSide>& sides, std::vector<std::st
     if (!scenario) continue;
     double preemptions = 0;
     for (const StoredReplica& run : sides[i].stored->replicas) preemptions += run.figures[metric];
-    if (const std::string note = free_preemptions_note(*scenario, preemptions); !note.empty())
+    if (const std::string note = free_preemptions_note(scenario->checkpoints, preemptions); !note.empty())
       notes.push_back(fmt::format("{}: {}", i == 0 ? "BASE" : "NEW", note));
   }
 }

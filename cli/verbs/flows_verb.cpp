@@ -57,7 +57,7 @@ int run_flows_verb(const Arguments& arguments) {
   const std::vector<Bytes> bounds = class_bounds(arguments.value("sizes").value_or(kUsualSizes));
   if (const auto csv = arguments.value("csv")) refuse_to_overwrite(*csv, arguments.positionals());
   const Scenario scenario = load_scenarios(arguments, std::span{&path, 1}).scenarios.front();
-  need_fabric(scenario, path);
+  need_fabric(scenario.network, path);
   const Topology topology = build_topology(scenario);
   const std::vector<ListedFlow> flows = read_flow_list(list, topology);
   const std::vector<FlowOutcome> outcomes = run_flows(scenario, flows);

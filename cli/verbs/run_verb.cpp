@@ -195,7 +195,7 @@ void note_warm_ups(const Arguments& arguments, std::span<const Scenario> scenari
                    std::span<const std::vector<Replica>> results) {
   if (arguments.has("quiet")) return;
   for (std::size_t i = 0; i < scenarios.size(); ++i)
-    if (const std::string note = warm_up_note(scenarios[i], results[i]); !note.empty())
+    if (const std::string note = warm_up_note(scenarios[i].measure, results[i]); !note.empty())
       print_message("contend: note: {}: {}\n", scenarios[i].name, note);
 }
 
@@ -206,7 +206,7 @@ void note_free_preemptions(const Arguments& arguments, std::span<const Scenario>
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     double preemptions = 0;
     for (const Replica& each : results[i]) preemptions += static_cast<double>(each.summary.preemptions);
-    if (const std::string note = free_preemptions_note(scenarios[i], preemptions); !note.empty())
+    if (const std::string note = free_preemptions_note(scenarios[i].checkpoints, preemptions); !note.empty())
       print_message("contend: note: {}: {}\n", scenarios[i].name, note);
   }
 }

@@ -1,7 +1,7 @@
 #pragma once
 // Reads and prints `training.NAME.device`.
 
-#include "scenarios/keys/device_choice.hpp"
+#include "scenarios/spec/device_choice.hpp"
 #include "scenarios/yaml/codecs.hpp"
 
 namespace contend {

@@ -167,18 +167,17 @@ std::vector<ScenarioKey> like_keys() {
   return keys;
 }
 
-std::optional<Complaint> jobs_complaint(const Scenario& scenario) {
-  if (scenario.measure.until && *scenario.measure.until <= scenario.measure.from)
-    return Complaint{
-        .key = "measure.until",
-        .reason = fmt::format("no job can be submitted from {} on and before {}", print_quantity(scenario.measure.from),
-                              print_quantity(*scenario.measure.until)),
-        .hint = "choose a time after measure.from"};
-  if (scenario.workload.sampling.block && scenario.workload.sampling.bootstrap)
+std::optional<Complaint> jobs_complaint(const WorkloadSetup& workload, const MeasureSetup& measure) {
+  if (measure.until && *measure.until <= measure.from)
+    return Complaint{.key = "measure.until",
+                     .reason = fmt::format("no job can be submitted from {} on and before {}",
+                                           print_quantity(measure.from), print_quantity(*measure.until)),
+                     .hint = "choose a time after measure.from"};
+  if (workload.sampling.block && workload.sampling.bootstrap)
     return Complaint{.key = "workload.resample.block",
                      .reason = "blocks of jobs can't be drawn together with single jobs (workload.scaling.bootstrap)",
                      .hint = "choose one of the two"};
-  if (!scenario.workload.synthetic.jobs || scenario.workload.like) return std::nullopt;
+  if (!workload.synthetic.jobs || workload.like) return std::nullopt;
   return Complaint{.key = "workload.jobs",
                    .reason = "a number of jobs needs `workload.like`",
                    .hint = "name a trace there, or a file here"};

@@ -17,6 +17,6 @@ std::vector<ScenarioKey> like_keys();
 
 /// The complaint about a number of jobs without `workload.like`, about two ways of drawing the jobs of a list, or about
 /// a measured window that no time lies in; nothing if all is well.
-[[nodiscard]] std::optional<Complaint> jobs_complaint(const Scenario& scenario);
+[[nodiscard]] std::optional<Complaint> jobs_complaint(const WorkloadSetup& workload, const MeasureSetup& measure);
 
 }  // namespace contend

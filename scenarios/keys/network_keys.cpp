@@ -136,8 +136,8 @@ std::vector<ScenarioKey> nccl_keys() {
 }
 
 /// `[least, most]`
-Codec<Scenario::Network::FittedBytes> fitted_bytes_codec() {
-  using Fitted = Scenario::Network::FittedBytes;
+Codec<NetworkSetup::FittedBytes> fitted_bytes_codec() {
+  using Fitted = NetworkSetup::FittedBytes;
   const Codec<Bytes> size = quantity_codec(Bytes{0}, Bytes{std::int64_t{1} << 50});
   Codec<Fitted> codec;
   codec.type = "[least, most] size";
@@ -166,8 +166,8 @@ Codec<Scenario::Network::FittedBytes> fitted_bytes_codec() {
   return codec;
 }
 
-Codec<std::vector<Scenario::Network::Island>> islands_codec() {
-  using Island = Scenario::Network::Island;
+Codec<std::vector<NetworkSetup::Island>> islands_codec() {
+  using Island = NetworkSetup::Island;
   constexpr int kMostServers = 1'000'000;
   constexpr std::size_t kMostIslands = 1000;
   const Codec<Island> island = map_codec<Island>(
@@ -179,8 +179,8 @@ Codec<std::vector<Scenario::Network::Island>> islands_codec() {
 }
 
 /// `none`, `auto`, or a number. As none is what holds without the key, it isn't kept.
-Codec<std::optional<Scenario::Network::InterferenceChoice>> interference_codec() {
-  using Choice = Scenario::Network::InterferenceChoice;
+Codec<std::optional<NetworkSetup::InterferenceChoice>> interference_codec() {
+  using Choice = NetworkSetup::InterferenceChoice;
   const Codec<double> number = number_codec(0, 1'000);
   Codec<std::optional<Choice>> codec;
   codec.type = "number, auto or none";

@@ -152,19 +152,19 @@ class LayerReader {
 
   /// The checks that need all layers; `readable` says that all of them could be read.
   void finish(bool readable = true) {
-    Scenario::Network& network = scenario_.network;
+    NetworkSetup& network = scenario_.network;
     if (!network.nic && !network.beta) network.nic = default_scenario().network.nic;
     refuse_pointless();
     if (!scenario_.cluster.types.empty()) {
-      place(types_complaints(scenario_));
+      place(types_complaints(scenario_.cluster, scenario_.scheduling, scenario_.workload));
       take_types(scenario_);
     }
     const bool vcs_are_read = std::none_of(complaints_.begin(), complaints_.end(),
                                            [](const Complaint& d) { return d.key.starts_with("cluster.vcs"); });
-    if (vcs_are_read) place(vcs_complaints(scenario_));
-    if (const auto complaint = jobs_complaint(scenario_)) place({*complaint});
+    if (vcs_are_read) place(vcs_complaints(scenario_.cluster));
+    if (const auto complaint = jobs_complaint(scenario_.workload, scenario_.measure)) place({*complaint});
     place(sharing_complaints(scenario_));
-    if (!scenario_.overlap.given() && none_about({"policies"})) place(scheduling_complaints(scenario_));
+    if (!scenario_.overlap.given() && none_about({"policies"})) place(scheduling_complaints(scenario_.scheduling));
     if (none_about({"failures", "checkpoints", "cluster", "scheduling", "workload"}))
       place(failure_complaints(scenario_));
     if (none_about({"failures", "loans", "cluster", "scheduling"})) place(loan_complaints(scenario_));
@@ -235,7 +235,7 @@ class LayerReader {
   /// entry, which is then a complaint.
   bool take_entry() {
     IterationStudy& study = scenario_.overlap;
-    const TrainingEntry* const entry = find_entry(scenario_, *study.training);
+    const TrainingEntry* const entry = find_entry(scenario_.training, *study.training);
     if (entry == nullptr) {
       std::vector<std::string> names;
       for (const TrainingEntry& each : scenario_.training)
@@ -259,7 +259,7 @@ class LayerReader {
   void take_sites() {
     if (!scenario_.network.sites) return;
     IterationStudy& study = scenario_.overlap;
-    Scenario::Cluster& cluster = scenario_.cluster;
+    ClusterSetup& cluster = scenario_.cluster;
     if (!gives("cluster.gpus_per_server")) cluster.gpus_per_server = 1;
     if (cluster.gpus_per_server > 1 || !cluster.types.empty())
       place({{.key = cluster.types.empty() ? "cluster.gpus_per_server" : "cluster.types",

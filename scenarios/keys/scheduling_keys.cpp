@@ -198,7 +198,7 @@ ScenarioKey scatter_penalty_key() {
       "empty: 1. Jobs of iterations are slowed by the network instead");
 }
 
-std::vector<Complaint> vcs_complaints(const Scenario& scenario) {
+std::vector<Complaint> vcs_complaints(const ClusterSetup& cluster) {
   std::vector<Complaint> complaints;
   const auto complain = [&](std::string reason) {
     complaints.push_back({.key = "cluster.vcs", .reason = std::move(reason)});
@@ -206,7 +206,7 @@ std::vector<Complaint> vcs_complaints(const Scenario& scenario) {
   std::set<std::string> names;
   const NamedVirtualCluster* others = nullptr;
   std::int64_t servers = 0;
-  for (const NamedVirtualCluster& vc : scenario.cluster.vcs) {
+  for (const NamedVirtualCluster& vc : cluster.vcs) {
     if (vc.name.empty()) complain("a virtual cluster has no name");
     if (!names.insert(vc.name).second) complain(fmt::format("there are two virtual clusters `{}`", vc.name));
     if (vc.others && others != nullptr)
@@ -221,27 +221,27 @@ std::vector<Complaint> vcs_complaints(const Scenario& scenario) {
       complain(fmt::format("`{}` has no quota of gpus that it could exceed by borrowing", vc.name));
     servers += vc.servers.value_or(0);
   }
-  if (servers > scenario.cluster.servers)
-    complain(fmt::format("they own {} servers, the cluster has {}", servers, scenario.cluster.servers));
+  if (servers > cluster.servers)
+    complain(fmt::format("they own {} servers, the cluster has {}", servers, cluster.servers));
   return complaints;
 }
 
-ClusterSpec cluster_spec(const Scenario& scenario, const Workload& workload) {
+ClusterSpec cluster_spec(const ClusterSetup& cluster, const WorkloadSetup& setup, const Workload& workload) {
   const std::vector<std::string>& vcs = workload.vcs;
   ClusterSpec spec;
-  for (const NamedServerType& type : scenario.cluster.types)
+  for (const NamedServerType& type : cluster.types)
     spec.types.push_back({type.name, type.servers, type.gpus_per_server, type.gpu_memory, type.price});
-  if (scenario.workload.demands_types) spec.demanded = workload.gpu_types;
-  spec.servers = scenario.cluster.servers;
-  spec.gpus_per_server = scenario.cluster.gpus_per_server;
-  spec.gpu_memory = scenario.cluster.gpu_memory;
-  spec.milli_cpus = in_thousandths(scenario.cluster.cpus.value_or(0));
-  spec.host_memory = scenario.cluster.host_memory.value_or(Bytes{});
-  if (scenario.cluster.vcs.empty()) return spec;
+  if (setup.demands_types) spec.demanded = workload.gpu_types;
+  spec.servers = cluster.servers;
+  spec.gpus_per_server = cluster.gpus_per_server;
+  spec.gpu_memory = cluster.gpu_memory;
+  spec.milli_cpus = in_thousandths(cluster.cpus.value_or(0));
+  spec.host_memory = cluster.host_memory.value_or(Bytes{});
+  if (cluster.vcs.empty()) return spec;
   std::vector<VirtualCluster> all;
   std::vector<std::string> names;
   std::uint32_t next = 0;
-  for (const NamedVirtualCluster& vc : scenario.cluster.vcs) {
+  for (const NamedVirtualCluster& vc : cluster.vcs) {
     VirtualCluster made;
     if (vc.servers) {
       made.servers = {next, next + static_cast<std::uint32_t>(*vc.servers)};
@@ -270,9 +270,8 @@ ClusterSpec cluster_spec(const Scenario& scenario, const Workload& workload) {
   return spec;
 }
 
-SchedulingRules scheduling_rules(const Scenario& scenario) {
-  SchedulingRules rules = scenario.rules;
-  for (const double factor : scenario.workload.scatter_penalty) {
+SchedulingRules scheduling_rules(SchedulingRules rules, const WorkloadSetup& workload) {
+  for (const double factor : workload.scatter_penalty) {
     rules.scatter_penalty.push_back(static_cast<std::int32_t>(in_thousandths(factor)));
   }
   return rules;

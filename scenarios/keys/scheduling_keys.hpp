@@ -18,11 +18,12 @@ namespace contend {
 [[nodiscard]] ScenarioKey scatter_penalty_key();
 
 /// The faults of `cluster.vcs`; empty if there are none.
-[[nodiscard]] std::vector<Complaint> vcs_complaints(const Scenario& scenario);
+[[nodiscard]] std::vector<Complaint> vcs_complaints(const ClusterSetup& cluster);
 
 /// The cluster for the engine. Throws InputError if `cluster.vcs` lacks a virtual cluster that the workload names.
-[[nodiscard]] ClusterSpec cluster_spec(const Scenario& scenario, const Workload& workload);
+[[nodiscard]] ClusterSpec cluster_spec(const ClusterSetup& cluster, const WorkloadSetup& setup,
+                                       const Workload& workload);
 
-[[nodiscard]] SchedulingRules scheduling_rules(const Scenario& scenario);
+[[nodiscard]] SchedulingRules scheduling_rules(SchedulingRules rules, const WorkloadSetup& workload);
 
 }  // namespace contend

@@ -83,7 +83,7 @@ std::vector<Complaint> sharing_complaints(const Scenario& scenario) {
   const auto complain = [&](std::string key, std::string reason, std::string hint) {
     complaints.push_back({.key = std::move(key), .reason = std::move(reason), .hint = std::move(hint)});
   };
-  const Scenario::Sharing& sharing = scenario.sharing;
+  const SharingSetup& sharing = scenario.sharing;
   if (sharing.law == SharingKind::pairs && !sharing.pairs)
     complain("scheduling.sharing.law", "pairs need a table of their speeds", "set scheduling.sharing.pairs");
   if (sharing.law == SharingKind::pairs && sharing.most != 2)

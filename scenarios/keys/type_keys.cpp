@@ -81,14 +81,15 @@ std::vector<ScenarioKey> throughput_keys() {
   return keys;
 }
 
-std::vector<Complaint> types_complaints(const Scenario& scenario) {
+std::vector<Complaint> types_complaints(const ClusterSetup& cluster, const PolicyChoice& scheduling,
+                                        const WorkloadSetup& workload) {
   std::vector<Complaint> complaints;
   const auto complain = [&](std::string key, std::string reason, std::string hint = {}) {
     complaints.push_back({.key = std::move(key), .reason = std::move(reason), .hint = std::move(hint)});
   };
   std::vector<std::string> names;
   std::int64_t servers = 0;
-  for (const NamedServerType& type : scenario.cluster.types) {
+  for (const NamedServerType& type : cluster.types) {
     if (type.name.empty()) complain("cluster.types", "a type of server has no name");
     if (std::ranges::find(names, type.name) != names.end())
       complain("cluster.types", fmt::format("there are two types of server `{}`", type.name));
@@ -98,7 +99,7 @@ std::vector<Complaint> types_complaints(const Scenario& scenario) {
   if (servers > kMostServers)
     complain("cluster.types", fmt::format("they have {} servers, expected at most {}", servers, kMostServers));
   const auto policies = scheduling_policies();
-  const auto policy = std::ranges::find(policies, scenario.scheduling.name, &PolicyRow<SchedulingPolicy>::name);
+  const auto policy = std::ranges::find(policies, scheduling.name, &PolicyRow<SchedulingPolicy>::name);
   if (policy != policies.end() && policy->one_type && names.size() > 1)
     complain(
         "policies.scheduling",
@@ -106,7 +107,7 @@ std::vector<Complaint> types_complaints(const Scenario& scenario) {
                     names.size()),
         "keep one type, or choose a policy that knows types: sia, lyra or themis also change the number of GPUs of "
         "a job, max-min and others divide time");
-  const auto& reference = scenario.workload.reference_type;
+  const auto& reference = workload.reference_type;
   if (reference && std::ranges::find(names, *reference) == names.end())
     complain("workload.reference_type", fmt::format("cluster.types has no type \"{}\"", *reference),
              did_you_mean(*reference, names));
@@ -126,10 +127,10 @@ void take_types(Scenario& scenario) {
   cluster.servers = static_cast<int>(std::min<std::int64_t>(servers, kMostServers));
 }
 
-std::string why_not_mixed(const Scenario& scenario, const ClusterSpec& cluster, const JobSpec& job) {
+std::string why_not_mixed(const PolicyChoice& scheduling, const ClusterSpec& cluster, const JobSpec& job) {
   if (mix_of(cluster, job) < 0) return {};
   const auto policies = scheduling_policies();
-  const auto policy = std::ranges::find(policies, scenario.scheduling.name, &PolicyRow<SchedulingPolicy>::name);
+  const auto policy = std::ranges::find(policies, scheduling.name, &PolicyRow<SchedulingPolicy>::name);
   if (policy == policies.end() || !policy->names_types) return {};
   return fmt::format("it may mix types ({}), but `{}` runs each job on one type",
                      cluster.demanded[static_cast<std::size_t>(job.gpu_type)], policy->name);

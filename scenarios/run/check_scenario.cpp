@@ -153,7 +153,7 @@ void check_generated(const Scenario& scenario, Complaints& complaints, std::vect
     break;
   }
   const std::int64_t all = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
-  const ClusterSpec cluster = cluster_spec(scenario, workload);
+  const ClusterSpec cluster = cluster_spec(scenario.cluster, scenario.workload, workload);
   std::set<std::string> named;
   for (const JobSpec& job : workload.jobs) {
     if (!is_divided && job.gpus > all) continue;  // check_sizes() knows these
@@ -172,7 +172,7 @@ void check_generated(const Scenario& scenario, Complaints& complaints, std::vect
 void check_demands(const Scenario& scenario, const JobList& list, std::vector<std::string>& warnings) {
   const Workload workload = scenario_workload(scenario, list.jobs);
   RowReport report{*scenario.workload.jobs, false};
-  const ClusterSpec cluster = cluster_spec(scenario, workload);
+  const ClusterSpec cluster = cluster_spec(scenario.cluster, scenario.workload, workload);
   for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
     const JobSpec& job = workload.jobs[j];
     report.count_row();
@@ -184,7 +184,7 @@ void check_demands(const Scenario& scenario, const JobList& list, std::vector<st
       report.bad(list.lines[j], "outcome", "a retry that can't be carried out",
                  fmt::format("job {}: {}", quote_for_message(job.name), retry),
                  "set scheduling.retries.failed.times to recorded");
-    if (const std::string mix = why_not_mixed(scenario, cluster, job); !mix.empty())
+    if (const std::string mix = why_not_mixed(scenario.scheduling, cluster, job); !mix.empty())
       report.bad(list.lines[j], "gpu_type", "types that the policy doesn't mix",
                  fmt::format("job {}: {}", quote_for_message(job.name), mix),
                  "name one type, or choose a policy that leaves the type to the engine, such as fifo");
@@ -193,7 +193,7 @@ void check_demands(const Scenario& scenario, const JobList& list, std::vector<st
                  fmt::format("job {}: {}", quote_for_message(job.name), limit),
                  "set scheduling.kill_at_limit to false");
   }
-  for (const PartFault& each : part_faults(scenario, workload))
+  for (const PartFault& each : part_faults(scenario.sharing, workload))
     report.bad(list.lines[each.job], "gpu_share", "a part beside which a law has no speed",
                fmt::format("job {} {}", quote_for_message(workload.jobs[each.job].name), each.reason), kPartHint);
   report.throw_if_bad();  // such jobs can't be handed to the engine

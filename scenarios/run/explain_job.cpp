@@ -30,7 +30,7 @@ Plans plans_of(const Scenario& scenario, const JobSpec& job) {
   const std::optional<PlannedTraining> planned = graphs.planned(job.model, job.gpus);
   if (!planned) return plans;
   plans.messages = phased_messages(planned->planned.fused, planned->problem);
-  plans.input = variant_entry(*find_entry(scenario, base_of(job.model)), job.model).input;
+  plans.input = variant_entry(*find_entry(scenario.training, base_of(job.model)), job.model).input;
   return plans;
 }
 

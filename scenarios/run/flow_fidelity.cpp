@@ -96,7 +96,7 @@ std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::u
 std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::unique_ptr<const Topology> topology,
                                                 std::unique_ptr<Router> router, std::uint64_t seed, std::size_t jobs,
                                                 NetworkRecords records, std::span<const JobExchange> exchanges) {
-  const Scenario::Network& network = scenario.network;
+  const NetworkSetup& network = scenario.network;
   FlowNetworkOptions options;
   options.alpha = network.alpha;
   options.step_overhead = network.step_overhead;

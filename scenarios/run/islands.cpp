@@ -22,7 +22,7 @@ std::vector<Complaint> island_complaints(const Scenario& scenario) {
   std::vector<Complaint> complaints;
   if (scenario.network.islands.empty()) return complaints;
   std::int64_t servers = 0;
-  for (const Scenario::Network::Island& each : scenario.network.islands) servers += each.servers;
+  for (const NetworkSetup::Island& each : scenario.network.islands) servers += each.servers;
   if (!scenario.overlap.given() && servers > scenario.cluster.servers)
     complaints.push_back(
         {.key = "network.islands",
@@ -38,7 +38,7 @@ std::vector<Complaint> island_complaints(const Scenario& scenario) {
   return complaints;
 }
 
-int island_of_first(const Scenario::Network& network, int servers) {
+int island_of_first(const NetworkSetup& network, int servers) {
   const bool has_all = !network.islands.empty() && network.islands.front().servers >= servers;
   return has_all && servers > 1 ? 0 : kNoIsland;
 }

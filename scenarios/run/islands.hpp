@@ -17,7 +17,7 @@ inline constexpr int kNoIsland = -1;
 /// What is wrong with `network.islands`.
 [[nodiscard]] std::vector<Complaint> island_complaints(const Scenario& scenario);
 /// The island that has the first so many servers of the cluster; kNoIsland if none has all of them, or one server.
-[[nodiscard]] int island_of_first(const Scenario::Network& network, int servers);
+[[nodiscard]] int island_of_first(const NetworkSetup& network, int servers);
 
 /// The islands as groups of servers (PolicyContext::server_groups): each island, then all servers. The servers on none
 /// are a group like those of an island. Empty if there are no islands.

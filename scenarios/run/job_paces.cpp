@@ -74,10 +74,10 @@ std::int64_t pace_of(double ratio) {
   return static_cast<std::int64_t>(pace);
 }
 
-std::vector<JobPace> paces_by_table(const Scenario& scenario, const ThroughputTable& table, const std::string& model,
+std::vector<JobPace> paces_by_table(const ClusterSetup& cluster, const ThroughputTable& table, const std::string& model,
                                     int gpus, double nominal) {
   Paces paces;
-  for (const NamedServerType& type : scenario.cluster.types) {
+  for (const NamedServerType& type : cluster.types) {
     const Throughput rate = table.of(model, gpus, type.name);
     paces.push_back({.together = rate.together > 0 ? pace_of(nominal / rate.together) : 0,
                      .spread = rate.spread > 0 ? pace_of(nominal / rate.spread) : 0,
@@ -139,7 +139,7 @@ class PaceMaker {
 
   std::int32_t by_table(const JobSpec& job) {
     const double nominal = nominal_rate(scenario_, *table_, job.model, job.gpus);
-    return number(paces_by_table(scenario_, *table_, job.model, job.gpus, nominal));
+    return number(paces_by_table(scenario_.cluster, *table_, job.model, job.gpus, nominal));
   }
 
   std::int32_t by_speed() {

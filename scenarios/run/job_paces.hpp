@@ -21,7 +21,7 @@ namespace contend {
 [[nodiscard]] std::string why_not_timed(const Scenario& scenario, const ThroughputTable& table, const JobRequest& job);
 /// The paces, on the types of the scenario, of a job on so many GPUs that the table can time. Its work takes the
 /// duration at the nominal rate, in iterations a second.
-[[nodiscard]] std::vector<JobPace> paces_by_table(const Scenario& scenario, const ThroughputTable& table,
+[[nodiscard]] std::vector<JobPace> paces_by_table(const ClusterSetup& cluster, const ThroughputTable& table,
                                                   const std::string& model, int gpus, double nominal);
 /// The rate at which a job takes its duration: that on the reference type, or its fastest if it can't run on that one.
 [[nodiscard]] double nominal_rate(const Scenario& scenario, const ThroughputTable& table, const std::string& model,

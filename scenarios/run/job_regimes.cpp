@@ -46,11 +46,11 @@ RegimePaces paces_of(const Scenario& scenario, const ThroughputTable& table, con
   RegimePaces made;
   const auto add = [&](const std::string& name) {
     const double nominal = nominal_rate(scenario, table, name, gpus);
-    made.paces.push_back(paces_by_table(scenario, table, name, gpus, nominal));
+    made.paces.push_back(paces_by_table(scenario.cluster, table, name, gpus, nominal));
     if (sizes.empty()) return;
     auto& own = made.sizes.emplace_back();
     for (const int size : sizes)
-      own.push_back({.gpus = size, .paces = paces_by_table(scenario, table, name, size, nominal), .parts = 1});
+      own.push_back({.gpus = size, .paces = paces_by_table(scenario.cluster, table, name, size, nominal), .parts = 1});
   };
   add(model);
   for (const TrainingPart& part : parts) add(part.trains_as);
@@ -94,9 +94,9 @@ std::int32_t index_of(std::vector<T>& all, std::map<T, std::int32_t>& known, con
 
 }  // namespace
 
-std::optional<BatchRules> batch_rules_of(const Scenario& scenario) {
-  if (!scenario.workload.regimes) return std::nullopt;
-  return read_batch_rules(*scenario.workload.regimes);
+std::optional<BatchRules> batch_rules_of(const WorkloadSetup& workload) {
+  if (!workload.regimes) return std::nullopt;
+  return read_batch_rules(*workload.regimes);
 }
 
 std::string why_no_regimes(const Scenario& scenario, const std::optional<BatchRules>& rules,
@@ -136,7 +136,7 @@ void time_by_table(const Scenario& scenario, const ThroughputTable& table, const
 
 void add_regimes(const Scenario& scenario, const ThroughputTable& table, const std::vector<JobRequest>& requests,
                  Workload& workload) {
-  const std::optional<BatchRules> rules = batch_rules_of(scenario);
+  const std::optional<BatchRules> rules = batch_rules_of(scenario.workload);
   if (!rules) return;
   std::map<std::vector<JobPace>, std::int32_t> known_paces;
   std::map<std::vector<JobSize>, std::int32_t> known_sizes;

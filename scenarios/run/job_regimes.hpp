@@ -15,7 +15,7 @@
 namespace contend {
 
 /// The rules of `workload.regimes`; nothing if the scenario names none. Throws InputError with their faults.
-[[nodiscard]] std::optional<BatchRules> batch_rules_of(const Scenario& scenario);
+[[nodiscard]] std::optional<BatchRules> batch_rules_of(const WorkloadSetup& workload);
 
 /// The reason why the batch of a job can't change by its rule; empty if it can, or if it has none. The table can time
 /// the job at its first batch.

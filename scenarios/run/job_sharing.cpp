@@ -77,16 +77,16 @@ std::shared_ptr<const SharingLaw> pairs_of(const Scenario& scenario, const Workl
 
 }  // namespace
 
-std::vector<PartFault> part_faults(const Scenario& scenario, const Workload& workload) {
+std::vector<PartFault> part_faults(const SharingSetup& sharing, const Workload& workload) {
   std::vector<PartFault> faults;
-  const SharingKind law = scenario.sharing.law;
+  const SharingKind law = sharing.law;
   if (law == SharingKind::none) return faults;
   std::vector<std::size_t> parts;  // by rising part: as many of the first as fit together are the most on a GPU
   for (std::size_t j = 0; j < workload.jobs.size(); ++j)
     if (workload.jobs[j].duration && workload.jobs[j].gpu_share > 0 && workload.jobs[j].gpu_share < kWholeGpu)
       parts.push_back(j);
   std::ranges::stable_sort(parts, {}, [&](std::size_t j) { return workload.jobs[j].gpu_share; });
-  const std::size_t most = law == SharingKind::factor ? static_cast<std::size_t>(scenario.sharing.most) : 1;
+  const std::size_t most = law == SharingKind::factor ? static_cast<std::size_t>(sharing.most) : 1;
   std::int64_t all = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     all += workload.jobs[parts[i]].gpu_share;
@@ -106,7 +106,7 @@ std::vector<PartFault> part_faults(const Scenario& scenario, const Workload& wor
 }
 
 GpuSharing sharing_of(const Scenario& scenario, const Workload& workload) {
-  const Scenario::Sharing& given = scenario.sharing;
+  const SharingSetup& given = scenario.sharing;
   GpuSharing sharing;
   if (given.law == SharingKind::none) return sharing;
   sharing.most = given.most;

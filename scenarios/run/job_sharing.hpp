@@ -25,6 +25,6 @@ inline constexpr const char* kPartHint =
 /// Placement policies put jobs that reserve parts of GPUs (`gpu_share` below 1) side by side as the parts allow, and no
 /// law has a say in that. So it must have a speed for as many as ever fit on a GPU: `factor` has for up to `most`, the
 /// others have speeds of certain jobs only.
-[[nodiscard]] std::vector<PartFault> part_faults(const Scenario& scenario, const Workload& workload);
+[[nodiscard]] std::vector<PartFault> part_faults(const SharingSetup& sharing, const Workload& workload);
 
 }  // namespace contend

@@ -75,7 +75,8 @@ class SizeMaker {
     Sizes sizes;
     for (const int gpus : table_->sizes(request.model)) {
       if (gpus < request.min_gpus || gpus > request.max_gpus) continue;
-      JobSize size{.gpus = gpus, .paces = paces_by_table(scenario_, *table_, request.model, gpus, nominal), .parts = 1};
+      JobSize size{
+          .gpus = gpus, .paces = paces_by_table(scenario_.cluster, *table_, request.model, gpus, nominal), .parts = 1};
       const bool runs = std::ranges::any_of(size.paces, [](const JobPace& pace) { return pace.together > 0; });
       if (runs || gpus == request.gpus) sizes.push_back(std::move(size));
     }
@@ -140,7 +141,7 @@ std::string why_not_elastic(const Scenario& scenario, const std::optional<Throug
         "{} is with them; its duration holds on {}",
         job.min_gpus, job.max_gpus, job.model.empty() ? "a job without a model" : quote_for_message(job.model),
         counted(job.gpus, "GPU"));
-  const TrainingEntry* const entry = find_entry(scenario, job.model);
+  const TrainingEntry* const entry = find_entry(scenario.training, job.model);
   if (entry != nullptr && entry->parallel)
     return fmt::format(
         "training.{}.parallel divides the model over {} GPUs, and other numbers would need other plans; "

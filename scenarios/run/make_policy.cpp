@@ -2,10 +2,10 @@
 
 namespace contend {
 
-std::vector<Complaint> scheduling_complaints(const Scenario& scenario) {
-  if (scenario.scheduling.name == "external") return {};  // to create it would start it
+std::vector<Complaint> scheduling_complaints(const PolicyChoice& scheduling) {
+  if (scheduling.name == "external") return {};  // to create it would start it
   try {
-    static_cast<void>(make_policy(scheduling_policies(), scenario.scheduling, PolicyContext{}));
+    static_cast<void>(make_policy(scheduling_policies(), scheduling, PolicyContext{}));
     return {};
   } catch (const InputError& error) {
     return error.complaints();

@@ -24,6 +24,6 @@ template <class Port>
 
 /// What is wrong with the parameters of the scheduling policy together, by their keys; those of a program outside are
 /// checked when it starts.
-[[nodiscard]] std::vector<Complaint> scheduling_complaints(const Scenario& scenario);
+[[nodiscard]] std::vector<Complaint> scheduling_complaints(const PolicyChoice& scheduling);
 
 }  // namespace contend

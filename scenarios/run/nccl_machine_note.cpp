@@ -12,7 +12,7 @@
 namespace contend {
 
 std::string nccl_machine_note(const Scenario& scenario) {
-  const Scenario::Network& network = scenario.network;
+  const NetworkSetup& network = scenario.network;
   if (cost_formula(scenario) != CostFormula::nccl || !network.nccl.machine) return {};
   const NcclMachine& machine = find_nccl_machine(*network.nccl.machine);
   if (network.fidelity != Fidelity::flow) {

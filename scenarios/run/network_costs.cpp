@@ -282,7 +282,7 @@ ExchangeCost collective_cost(const Scenario& scenario, const JobShape& shape, co
 
 }  // namespace
 
-AlphaBeta network_cost(const Scenario::Network& network, int island) {
+AlphaBeta network_cost(const NetworkSetup& network, int island) {
   AlphaBeta cost;
   cost.alpha = network.alpha;
   CONTEND_CHECK(network.beta || network.nic, "a scenario says how fast a network interface is");
@@ -291,7 +291,7 @@ AlphaBeta network_cost(const Scenario::Network& network, int island) {
   cost.eta = network.eta.value_or(TimePerByte{cost.beta.ns_per_byte() * penalty});
   cost.tick = network.tick;
   if (island == kNoIsland) return cost;
-  const Scenario::Network::Island& own = network.islands[static_cast<std::size_t>(island)];
+  const NetworkSetup::Island& own = network.islands[static_cast<std::size_t>(island)];
   const double ratio = cost.eta.ns_per_byte() / cost.beta.ns_per_byte();
   if (own.alpha) cost.alpha = *own.alpha;
   cost.beta = at_rate(own.nic);
@@ -383,7 +383,7 @@ Interference interference_of(const Scenario& scenario, TransferPath path) {
 }
 
 CostFormula cost_formula(const Scenario& scenario) {
-  const Scenario::Network& network = scenario.network;
+  const NetworkSetup& network = scenario.network;
   if (network.fidelity == Fidelity::flow && network.collectives == kNcclCollectives) return CostFormula::nccl;
   if (network.formula != CostFormula::automatic) return network.formula;
   return network.beta ? CostFormula::measured : CostFormula::ring;
@@ -405,9 +405,9 @@ std::string_view to_string(CostFormula formula) {
   check_failed(__FILE__, __LINE__, "a formula", "unknown");
 }
 
-NcclLibrary nccl_library(const Scenario::Network& network) {
+NcclLibrary nccl_library(const NetworkSetup& network) {
   constexpr double kMicroseconds = 1e-3, kGiga = 1e9;
-  const Scenario::Network::Nccl& given = network.nccl;
+  const NetworkSetup::Nccl& given = network.nccl;
   CONTEND_CHECK(given.machine.has_value(), "a scenario with NCCL names its machine");
   NcclMachine machine = find_nccl_machine(*given.machine);
   machine.sharp = given.sharp;
@@ -419,7 +419,7 @@ NcclLibrary nccl_library(const Scenario::Network& network) {
 }
 
 std::vector<Complaint> formula_complaints(const Scenario& scenario, int per_server) {
-  const Scenario::Network& network = scenario.network;
+  const NetworkSetup& network = scenario.network;
   std::vector<Complaint> complaints;
   if (network.formula == CostFormula::measured && !network.beta)
     complaints.push_back({.key = "network.formula",
@@ -454,7 +454,7 @@ std::vector<Complaint> formula_complaints(const Scenario& scenario, int per_serv
   return complaints;
 }
 
-ChannelCost inside_cost(const Scenario::Network& network) {
+ChannelCost inside_cost(const NetworkSetup& network) {
   ChannelCost cost{network.inside.alpha, {}, network.gamma};
   if (network.inside.beta) cost.beta = *network.inside.beta;
   if (network.inside.bandwidth) cost.beta = at_rate(*network.inside.bandwidth);

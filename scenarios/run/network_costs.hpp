@@ -23,7 +23,7 @@ namespace contend {
 
 /// Start-up, time per byte and penalty as the keys have them, every one of them filled in: of a link, or of a whole
 /// all-reduce if the formula is `measured`. Those of the network of an island, or of that which joins all servers.
-[[nodiscard]] AlphaBeta network_cost(const Scenario::Network& network, int island = kNoIsland);
+[[nodiscard]] AlphaBeta network_cost(const NetworkSetup& network, int island = kNoIsland);
 /// The interference of the keys `network.interference`, rounded to millionths, where the ranks of transfers lie on one
 /// server or on several. At fidelity `flow` only computing is slowed down.
 [[nodiscard]] Interference interference_of(const Scenario& scenario, TransferPath path);
@@ -37,11 +37,11 @@ namespace contend {
 /// The word for it in scenarios.
 [[nodiscard]] std::string_view to_string(CostFormula formula);
 /// NCCL on the machine of `network.nccl`, which names one. Throws InputError for one that it does not know.
-[[nodiscard]] NcclLibrary nccl_library(const Scenario::Network& network);
+[[nodiscard]] NcclLibrary nccl_library(const NetworkSetup& network);
 /// What is wrong with `network.formula` and the keys that belong to it, for servers of so many GPUs.
 [[nodiscard]] std::vector<Complaint> formula_complaints(const Scenario& scenario, int per_server);
 /// The cost of a link inside a server; zero if `network.inside` is not given.
-[[nodiscard]] ChannelCost inside_cost(const Scenario::Network& network);
+[[nodiscard]] ChannelCost inside_cost(const NetworkSetup& network);
 
 /// How the ranks of a job lie, or those of a group of its ranks.
 struct JobShape {

@@ -166,10 +166,10 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   SimulationOptions options;
   options.leap = scenario.engine.leap;
   options.until = scenario.engine.until.value_or(Time::never());
-  options.window = measured_window(scenario);
+  options.window = measured_window(scenario.measure);
   options.observer = hooks.observer;
   options.monitor = hooks.monitor;
-  options.rules = scheduling_rules(scenario);
+  options.rules = scheduling_rules(scenario.rules, scenario.workload);
   options.costs = costs_by_job(scenario, workload);
   const CheckpointSetup& saved = scenario.checkpoints;
   if (saved.store) options.rules.store = StoreRates{*saved.store, saved.rate.value_or(ByteRate{})};
@@ -184,14 +184,14 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   options.sharing = std::move(sharing);
   options.decisions = hooks.decisions;
   options.failure = failure;
-  const ClusterSpec cluster = cluster_spec(scenario, workload);
-  if (const std::vector<PartFault> faults = part_faults(scenario, workload); !faults.empty())
+  const ClusterSpec cluster = cluster_spec(scenario.cluster, scenario.workload, workload);
+  if (const std::vector<PartFault> faults = part_faults(scenario.sharing, workload); !faults.empty())
     throw InputError{{.key = "scheduling.sharing.law",
                       .reason = fmt::format("job {} {}", quote_for_message(workload.jobs[faults.front().job].name),
                                             faults.front().reason),
                       .hint = kPartHint}};
   for (const JobSpec& job : workload.jobs)
-    if (const std::string mix = why_not_mixed(scenario, cluster, job); !mix.empty())
+    if (const std::string mix = why_not_mixed(scenario.scheduling, cluster, job); !mix.empty())
       throw InputError{
           fmt::format("job {}: {}; name one type, or choose a policy that leaves the type to the engine, "
                       "such as fifo",

@@ -418,7 +418,7 @@ void check_redundancy(const Scenario& scenario, const JobList& list) {
   if (!rule.any()) return;
   std::vector<CoveredJob> covered;
   for (const JobRequest& job : list.jobs) {
-    const TrainingEntry* const entry = find_entry(scenario, base_of(job.model));
+    const TrainingEntry* const entry = find_entry(scenario.training, base_of(job.model));
     const int stages = entry != nullptr && entry->parallel ? entry->parallel->pipeline : 1;
     covered.push_back({job.name, job.duration.has_value(), job.gpus, job.elastic(), job.gpu_share, stages});
   }

@@ -34,7 +34,7 @@ namespace {
 /// spares: they only take the places of others.
 std::vector<std::int64_t> usable_gpus(const Scenario& scenario) {
   std::int64_t spares = std::int64_t{scenario.failures.spares} + scenario.failures.cold_spares;
-  const Scenario::Cluster& cluster = scenario.cluster;
+  const ClusterSetup& cluster = scenario.cluster;
   if (cluster.types.empty()) return {(cluster.servers - spares) * cluster.gpus_per_server};
   std::vector<std::int64_t> gpus(cluster.types.size());
   for (std::size_t t = gpus.size(); t-- > 0;) {
@@ -91,7 +91,7 @@ void check_virtual_clusters(const Scenario& scenario, const JobList& list) {
 
 /// Throws InputError with the rows of jobs of iterations whose model is neither an entry of `training` nor a profile.
 void check_models(const Scenario& scenario, const JobList& list) {
-  const std::vector<std::string> names = trainable_names(scenario);
+  const std::vector<std::string> names = trainable_names(scenario.training);
   RowReport report{*scenario.workload.jobs, false};
   std::string_view last;
   for (std::size_t j = 0; j < list.jobs.size(); ++j) {
@@ -123,7 +123,7 @@ void check_memory(const Scenario& scenario, const JobList& list) {
 std::vector<Complaint> member_complaints(const Scenario& scenario, TrainingGraphs& graphs, const JobRequest& job) {
   const std::string base{base_of(job.model)};
   const std::string first{job.members.front().first};
-  const TrainingEntry* const entry = find_entry(scenario, base);
+  const TrainingEntry* const entry = find_entry(scenario.training, base);
   if (entry == nullptr)
     return {{.key = first,
              .reason = fmt::format("{} is a training profile, which was measured as a whole", quote_for_message(base)),
@@ -178,7 +178,7 @@ void check_members(const Scenario& scenario, const JobList& list) {
 }
 
 /// What is wrong with the place of a job, or nothing.
-std::string why_bad_place(const Scenario::Cluster& cluster, const JobRequest& job) {
+std::string why_bad_place(const ClusterSetup& cluster, const JobRequest& job) {
   const auto servers = static_cast<std::uint32_t>(cluster.servers);
   const auto gpus = static_cast<std::uint32_t>(cluster.gpus_per_server);
   std::uint64_t named = 0;
@@ -212,7 +212,7 @@ void check_places(const Scenario& scenario, const JobList& list) {
 
 /// Names that jobs of iterations may give.
 std::vector<std::string> known_models(const Scenario& scenario, const std::optional<ThroughputTable>& table) {
-  std::vector<std::string> names = trainable_names(scenario);
+  std::vector<std::string> names = trainable_names(scenario.training);
   if (table)
     for (std::string& name : table->models()) names.push_back(std::move(name));
   return names;
@@ -277,7 +277,7 @@ std::shared_ptr<const JobList> timed_by_table(const Scenario& scenario, const st
                                               std::shared_ptr<const JobList> list) {
   const bool has_rules = std::ranges::any_of(list->jobs, [](const JobRequest& job) { return !job.batch_rule.empty(); });
   if (!table && !has_rules) return list;
-  const std::optional<BatchRules> rules = batch_rules_of(scenario);
+  const std::optional<BatchRules> rules = batch_rules_of(scenario.workload);
   JobList timed = *list;
   RowReport report{scenario.workload.jobs.value_or("workload"), false};
   for (std::size_t j = 0; j < timed.jobs.size(); ++j) {
@@ -361,7 +361,7 @@ std::string about(Time time) {
 
 /// Throws InputError if no job is submitted in the measured window.
 void check_window(const Scenario& scenario, std::uint64_t seed, const JobList& list) {
-  const MeasuredWindow window = measured_window(scenario);
+  const MeasuredWindow window = measured_window(scenario.measure);
   if (!window.given() || list.jobs.empty()) return;
   if (std::ranges::any_of(list.jobs, [&](const JobRequest& job) {
         return !job.after.empty() || window.holds(job.submit);  // the former may come at any time
@@ -393,8 +393,8 @@ std::vector<std::string> listed_models(const Scenario& scenario) {
   return known_models(scenario, throughputs_of(scenario));
 }
 
-MeasuredWindow measured_window(const Scenario& scenario) {
-  return {.from = scenario.measure.from, .until = scenario.measure.until.value_or(Time::never())};
+MeasuredWindow measured_window(const MeasureSetup& measure) {
+  return {.from = measure.from, .until = measure.until.value_or(Time::never())};
 }
 
 ChosenBlock choose_block(const Scenario& scenario, JobLists& lists) {
@@ -423,7 +423,7 @@ namespace {
 /// The models that jobs name.
 std::set<std::string, std::less<>> named_models(const Scenario& scenario, JobLists& lists) {
   std::set<std::string, std::less<>> names;
-  const Scenario::Work& work = scenario.workload;
+  const WorkloadSetup& work = scenario.workload;
   if (work.jobs) {
     for (const JobRequest& job : lists.read(*work.jobs, known_models(scenario, throughputs_of(scenario)))->jobs)
       names.emplace(base_of(job.model));
@@ -489,7 +489,7 @@ std::vector<std::string> taken_batch_notes(const Scenario& scenario, JobLists& l
   };
   if (scenario.overlap.given() || std::ranges::none_of(scenario.training, is_silent)) return notes;
   std::map<std::string, std::set<int>, std::less<>> gpus;  // of the jobs that train an entry
-  const Scenario::Work& work = scenario.workload;
+  const WorkloadSetup& work = scenario.workload;
   if (work.jobs) {
     for (const JobRequest& job : lists.read(*work.jobs, known_models(scenario, throughputs_of(scenario)))->jobs)
       gpus[std::string{base_of(job.model)}].insert(job.gpus);

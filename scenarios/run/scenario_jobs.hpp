@@ -25,7 +25,7 @@ namespace contend {
 [[nodiscard]] std::vector<std::string> listed_models(const Scenario& scenario);
 
 /// Which jobs count, as `measure` says.
-[[nodiscard]] MeasuredWindow measured_window(const Scenario& scenario);
+[[nodiscard]] MeasuredWindow measured_window(const MeasureSetup& measure);
 /// True if the jobs depend on the seed.
 [[nodiscard]] bool draws_jobs(const Scenario& scenario);
 /// The blocks in which the job list of the scenario is resampled best. Throws InputError if the list can't be read, or

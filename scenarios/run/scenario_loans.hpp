@@ -1,7 +1,7 @@
 #pragma once
 // The schedule of the servers that are lent to the cluster of a scenario (sim/loans.hpp).
 
-#include "scenarios/loan_setup.hpp"
+#include "scenarios/spec/loan_setup.hpp"
 #include "sim/loans.hpp"
 
 namespace contend {

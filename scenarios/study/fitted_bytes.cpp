@@ -24,7 +24,7 @@ std::string rough_span(Bytes from, Bytes to) {
 
 }  // namespace
 
-UnfittedBytes unfitted_bytes(const Scenario::Network& network, std::span<const StudyMessages> jobs) {
+UnfittedBytes unfitted_bytes(const NetworkSetup& network, std::span<const StudyMessages> jobs) {
   UnfittedBytes out;
   if (!network.fitted_bytes) return out;
   out.fitted = *network.fitted_bytes;

@@ -16,7 +16,7 @@ inline constexpr int kFittedBytesAllowance = 2;
 
 /// Collectives between servers, over all jobs and phases of a study.
 struct UnfittedBytes {
-  Scenario::Network::FittedBytes fitted;
+  NetworkSetup::FittedBytes fitted;
   std::size_t collectives = 0;
   std::size_t outside = 0;  ///< those smaller than the least or larger than the most by more than the allowance
   Bytes least, most;        ///< sizes of those outside
@@ -26,6 +26,6 @@ struct UnfittedBytes {
 };
 
 /// Computes it from messages_of_study(). None counts as outside if the measured sizes are unknown.
-[[nodiscard]] UnfittedBytes unfitted_bytes(const Scenario::Network& network, std::span<const StudyMessages> jobs);
+[[nodiscard]] UnfittedBytes unfitted_bytes(const NetworkSetup& network, std::span<const StudyMessages> jobs);
 
 }  // namespace contend

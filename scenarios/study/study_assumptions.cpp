@@ -16,7 +16,7 @@ namespace contend {
 namespace {
 
 StudyAssumption collectives(const Scenario& scenario) {
-  const Scenario::Network& network = scenario.network;
+  const NetworkSetup& network = scenario.network;
   if (network.sites) return {"collectives", "rings and trees over the links between sites", "network.sites"};
   const AlphaBeta cost = network_cost(network);
   const std::string line =

@@ -70,7 +70,7 @@ class StudyChecker {
 
   void check_levels() {
     if (scenario_.network.sites) return;
-    const Scenario::Network::Inside& inside = scenario_.network.inside;
+    const NetworkSetup::Inside& inside = scenario_.network.inside;
     const std::string needed = "cluster.gpus_per_server: 2 or more";
     const int per_server = scenario_.cluster.gpus_per_server;
     if (per_server == 1) {

@@ -1,7 +1,7 @@
 #pragma once
 // Finds the baseline of each point: the point with which it is compared.
 
-#include "scenarios/sweep/sweep_spec.hpp"
+#include "scenarios/spec/sweep_spec.hpp"
 #include "scenarios/sweep/sweep_store.hpp"
 
 #include <cstdint>

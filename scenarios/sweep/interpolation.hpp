@@ -1,7 +1,7 @@
 #pragma once
 // The values of a range (`{from: 1Gbps, to: 100Gbps, points: 5, scale: log}`), as people would write them.
 
-#include "scenarios/sweep/sweep_spec.hpp"
+#include "scenarios/spec/sweep_spec.hpp"
 
 #include <string>
 #include <vector>

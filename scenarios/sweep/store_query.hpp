@@ -2,7 +2,7 @@
 // Queries a store: figures by groups of points, with confidence intervals over seeds and ratios to a baseline.
 
 #include "results/tested_changes.hpp"
-#include "scenarios/sweep/sweep_spec.hpp"
+#include "scenarios/spec/sweep_spec.hpp"
 #include "scenarios/sweep/sweep_store.hpp"
 #include "sim/statistics.hpp"
 

@@ -2,7 +2,7 @@
 // The rows of the key table for `sweep.*`, and the command-line syntax of the same values.
 
 #include "scenarios/keys/keys.hpp"
-#include "scenarios/sweep/sweep_spec.hpp"
+#include "scenarios/spec/sweep_spec.hpp"
 
 #include <optional>
 #include <string>

@@ -2,7 +2,7 @@
 // Expands the `sweep.*` of a scenario to its points: products, pairs, random draws. Points are not read as scenarios
 // here, so a point may still be invalid.
 
-#include "scenarios/sweep/sweep_spec.hpp"
+#include "scenarios/spec/sweep_spec.hpp"
 #include "sim/error.hpp"
 
 #include <cstddef>

@@ -346,7 +346,7 @@ std::vector<Complaint> training_complaints(const Scenario& scenario) {
     for (Complaint& found : entry_complaints(each)) complaints.push_back(std::move(found));
   }
   if (scenario.overlap.given()) return complaints;
-  const std::vector<std::string> names = trainable_names(scenario);
+  const std::vector<std::string> names = trainable_names(scenario.training);
   const bool generates = !scenario.workload.jobs && !scenario.workload.like;
   for (const std::string& model : scenario.workload.generate.models) {
     if (!generates || std::ranges::find(names, model) != names.end()) continue;
@@ -355,7 +355,7 @@ std::vector<Complaint> training_complaints(const Scenario& scenario) {
          .reason = fmt::format("{} is neither an entry of training nor a training profile", quote(model)),
          .hint = unknown_model_hint(model, names)});
   }
-  const Scenario::Network& network = scenario.network;
+  const NetworkSetup& network = scenario.network;
   for (const TrainingEntry& each : scenario.training) {
     if (each.name == kDefaultEntry || each.parallel) continue;
     for (Complaint& found : server_complaints(scenario, each, "training." + each.name))

@@ -152,23 +152,23 @@ void rethrow_about(const TrainingEntry& entry, const InputError& error) {
   throw InputError{std::move(complaints)};
 }
 
-std::vector<std::string> trainable_names(const Scenario& scenario) {
+std::vector<std::string> trainable_names(const std::vector<TrainingEntry>& training) {
   std::vector<std::string> names;
-  for (const TrainingEntry& each : scenario.training) {
+  for (const TrainingEntry& each : training) {
     if (each.name != kDefaultEntry) names.push_back(each.name);
   }
   for (const TrainingProfile& each : training_profiles()) names.emplace_back(each.name);
   return names;
 }
 
-const TrainingEntry* find_entry(const Scenario& scenario, std::string_view name) {
+const TrainingEntry* find_entry(const std::vector<TrainingEntry>& training, std::string_view name) {
   if (name == kDefaultEntry) return nullptr;
-  const auto found = std::ranges::find(scenario.training, name, &TrainingEntry::name);
-  return found == scenario.training.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(training, name, &TrainingEntry::name);
+  return found == training.end() ? nullptr : &*found;
 }
 
 JobExchange exchange_of_model(const Scenario& scenario, const std::string& model) {
-  const TrainingEntry* const base = find_entry(scenario, base_of(model));
+  const TrainingEntry* const base = find_entry(scenario.training, base_of(model));
   if (base == nullptr) return {};
   const TrainingEntry entry = variant_entry(*base, model);
   JobExchange exchange = exchange_of(entry);
@@ -235,7 +235,7 @@ TrainingMemory entry_memory(const TrainingEntry& entry) {
 TrainingGraphs::Known* TrainingGraphs::known(const std::string& name) {
   const auto found = known_.find(name);
   if (found != known_.end()) return &found->second;
-  const TrainingEntry* const base = find_entry(scenario_, base_of(name));
+  const TrainingEntry* const base = find_entry(scenario_.training, base_of(name));
   if (base == nullptr) return nullptr;
   return &known_.emplace(name, Known{variant_entry(*base, name), {}, {}}).first->second;
 }

@@ -155,7 +155,7 @@ TEST_CASE("the update of the weights takes what the profile's table of the optim
       const Scenario scenario = parsed(
           "training: {a: {model: resnet18, batch: 4, dtype: " + type + ", device: {profile: gpu.yaml}" + more + "}}",
           {}, files);
-      const TimedModel model = entry_model(*find_entry(scenario, "a"));
+      const TimedModel model = entry_model(*find_entry(scenario.training, "a"));
       return (model.forward() + model.backward()).to_seconds();
     };
     return total(", optimizer: " + optimizer) - total("");
@@ -178,7 +178,7 @@ TEST_CASE("the update of the weights takes what the profile's table of the optim
 TEST_CASE("the update takes at least what the host needs for each tensor, which follows tensors layer by layer") {
   const auto model = [](const std::string& more) {
     const Scenario scenario = parsed("training: {a: {model: resnet18, batch: 4, device: V100-SXM2" + more + "}}");
-    return entry_model(*find_entry(scenario, "a"));
+    return entry_model(*find_entry(scenario.training, "a"));
   };
   const TimedModel without = model(""), kernels = model(", optimizer: adam");
   std::int64_t tensors = 0;

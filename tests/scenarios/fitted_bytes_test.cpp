@@ -11,9 +11,9 @@ using namespace contend;
 
 namespace {
 
-Scenario::Network fitted_to(std::int64_t least, std::int64_t most) {
-  Scenario::Network network;
-  network.fitted_bytes = Scenario::Network::FittedBytes{Bytes{least}, Bytes{most}};
+NetworkSetup fitted_to(std::int64_t least, std::int64_t most) {
+  NetworkSetup network;
+  network.fitted_bytes = NetworkSetup::FittedBytes{Bytes{least}, Bytes{most}};
   return network;
 }
 
@@ -35,7 +35,7 @@ UnfittedBytes of_run(const std::string& study, const std::string& network, int p
 }  // namespace
 
 TEST_CASE("fitted bytes: no note from half the least to twice the most") {
-  const Scenario::Network network = fitted_to(1000, 4000);
+  const NetworkSetup network = fitted_to(1000, 4000);
   const auto note = [&](const std::vector<std::int64_t>& sizes) {
     return unfitted_bytes(network, std::vector{job_sending(sizes)}).note();
   };
@@ -52,7 +52,7 @@ TEST_CASE("fitted bytes: no note from half the least to twice the most") {
 }
 
 TEST_CASE("fitted bytes: where nobody says what was fitted, nothing is outside") {
-  Scenario::Network network = fitted_to(1000, 4000);
+  NetworkSetup network = fitted_to(1000, 4000);
   network.fitted_bytes.reset();
   CHECK(unfitted_bytes(network, std::vector{job_sending({1})}).note().empty());
 }
@@ -78,7 +78,7 @@ TEST_CASE("fitted bytes: read, printed, refused and displaced") {
   CHECK(parse_scenario(to_yaml(s), "again").network.fitted_bytes->most == Bytes::mebibytes(1));
   CHECK(parsed("include: net.yaml\nnetwork: {nic: 25Gbps}\n", {}, {{"net.yaml", "schema_version: 1\n" + costs}})
             .network.fitted_bytes == std::nullopt);
-  const Scenario::Network one = parsed("network: {fitted_bytes: [1MiB, 1MiB]}\n").network;
+  const NetworkSetup one = parsed("network: {fitted_bytes: [1MiB, 1MiB]}\n").network;
   CHECK(one.fitted_bytes->least == one.fitted_bytes->most);
   const auto refusal_of = [](const std::string& value) {
     return errors_of("network: {fitted_bytes: " + value + "}\n");

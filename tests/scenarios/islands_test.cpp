@@ -45,7 +45,7 @@ Scenario pipeline(const std::string& islands, const std::string& parallel, const
 }
 
 ParallelJob island_job(const Scenario& scenario, int gpus = 32) {
-  return plan_parallel(scenario, *find_entry(scenario, "m"), gpus);
+  return plan_parallel(scenario, *find_entry(scenario.training, "m"), gpus);
 }
 
 std::vector<std::int64_t> layers_of(const Scenario& scenario) {
@@ -165,7 +165,7 @@ TEST_CASE("activation compression: bytes and kernels of messages between stages"
   // Keys of 16 bits are two passes over all values and one that writes; then zeros, and a sector for each value.
   CHECK(kernels::radix_select(values, kept, 2).bytes == 3 * 2 * values + 6 * kept);
   CHECK(kernels::scatter(values, kept, 2).bytes == 2 * values + (2 + 4 + 32) * kept);
-  const KernelCosts costs = kernel_costs(*find_entry(sent, "m"));
+  const KernelCosts costs = kernel_costs(*find_entry(sent.training, "m"));
   const Time pack = costs.of(kernels::radix_select(values, kept, 2)),
              unpack = costs.of(kernels::scatter(values, kept, 2));
   const PipelineCosts before = all.iteration.costs(), after = less.iteration.costs();

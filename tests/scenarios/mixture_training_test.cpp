@@ -29,7 +29,7 @@ Scenario with_experts(const std::string& parallel, const std::string& model = "d
 
 ParallelJob experts_of(const std::string& parallel, const std::string& others = "") {
   const Scenario scenario = with_experts(parallel, "deepseek-v2-lite", others);
-  return plan_parallel(scenario, *find_entry(scenario, "m"), 32);
+  return plan_parallel(scenario, *find_entry(scenario.training, "m"), 32);
 }
 
 /// Communication of experts that nothing hides, in the passes of a micro-batch.

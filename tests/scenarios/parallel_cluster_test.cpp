@@ -83,7 +83,7 @@ TEST_CASE("parallel: groups that lie on several servers, alone on the network, t
     const double outside = seconds_of(small_cluster(base + members, 32, {"network.fidelity=contention"}));
     CHECK(outside == near(inside, 0.02));
     const Scenario contended = small_cluster(base + members, 32, {"network.fidelity=contention"});
-    const ParallelJob job = plan_parallel(contended, *find_entry(contended, "m"), 32);
+    const ParallelJob job = plan_parallel(contended, *find_entry(contended.training, "m"), 32);
     CHECK(std::ranges::count(job.iteration.in_network, true) == 1);
   }
 }

@@ -32,7 +32,7 @@ Scenario composed(const std::string& members, const std::vector<std::string>& se
 
 ParallelJob composed_job(const std::string& members, int gpus = 64) {
   const Scenario scenario = composed(members);
-  return plan_parallel(scenario, *find_entry(scenario, "m"), gpus);
+  return plan_parallel(scenario, *find_entry(scenario.training, "m"), gpus);
 }
 
 /// Bytes of the context-parallel collectives of a layer by kind, each time it runs, forward or backward.
@@ -363,7 +363,7 @@ TEST_CASE("documents on as many context-parallel GPUs as they need: short ones s
       "{median: ";
   const auto context_of = [&](const std::string& rest) {
     const Scenario scenario = composed(base + rest + "}", {"network.nic=100Gbps"});
-    const ParallelJob job = plan_parallel(scenario, *find_entry(scenario, "m"), 64);
+    const ParallelJob job = plan_parallel(scenario, *find_entry(scenario.training, "m"), 64);
     return std::pair{job.shares[0].context, job};
   };
   const auto [whole, of_whole] = context_of("4096, sigma: 0}");
@@ -394,7 +394,7 @@ TEST_CASE("documents as long as sequences are no documents, also on servers that
     const Scenario scenario =
         composed("model: llama-3-8b, sequence: 84000, recompute: full, parallel: {context: 4" + documents + "}",
                  {"cluster.gpus_per_server=6", "cluster.servers=4", "network.nic=50Gbps"});
-    return plan_parallel(scenario, *find_entry(scenario, "m"), 24).shares[0].context.to_seconds();
+    return plan_parallel(scenario, *find_entry(scenario.training, "m"), 24).shares[0].context.to_seconds();
   };
   const double plain = context_of("");
   CHECK(plain > 0);
@@ -440,7 +440,7 @@ TEST_CASE("without any degree a job is the data-parallel one, to the nanosecond"
   // The layers of the job as layers of a data-parallel problem, whose messages are those of single layers.
   const Scenario scenario = composed("model: llama-3-8b, sequence: 1024, recompute: full, parallel: {bucket: 1}");
   for (const int gpus : {1, 8, 64}) {
-    TrainingIteration job = plan_parallel(scenario, *find_entry(scenario, "m"), gpus).iteration;
+    TrainingIteration job = plan_parallel(scenario, *find_entry(scenario.training, "m"), gpus).iteration;
     const Time update = job.update[0];
     IterationGraph plain;
     const RoleId worker = plain.add_role("worker", gpus);

@@ -36,7 +36,7 @@ Scenario of_members(const std::string& members, const std::vector<std::string>& 
 
 ParallelJob planned_for(const std::string& members, int gpus, const std::vector<std::string>& sets = {}) {
   const Scenario scenario = of_members(members, sets);
-  return plan_parallel(scenario, *find_entry(scenario, "m"), gpus);
+  return plan_parallel(scenario, *find_entry(scenario.training, "m"), gpus);
 }
 
 /// The first complaint about the entry on so many GPUs.
@@ -142,13 +142,13 @@ TEST_CASE("parts: layers that don't divide, and pipelines that can't fill, are r
 TEST_CASE("parts: the graph of a planned job takes what the job takes") {
   const Scenario scenario =
       of_members("model: llama-3-8b, sequence: 2048, global_batch: 32, parallel: {tensor: 2, pipeline: 4, zero: 1}");
-  const ParallelJob job = plan_parallel(scenario, *find_entry(scenario, "m"), 32);
+  const ParallelJob job = plan_parallel(scenario, *find_entry(scenario.training, "m"), 32);
   CHECK(lone_iteration(scenario, "m", 32, training_graph(job.iteration)) == lone_iteration(scenario, "m", 32));
 }
 
 TEST_CASE("parts: what the fullest GPU holds is a figure of the run") {
   const Scenario scenario = of_members("model: llama-3-8b, sequence: 2048, parallel: {zero: 1}");
-  const ParallelJob job = plan_parallel(scenario, *find_entry(scenario, "m"), 8);
+  const ParallelJob job = plan_parallel(scenario, *find_entry(scenario.training, "m"), 8);
   CHECK(job.work.memory_gib == job.memory[0].total().to_gibibytes());
   CHECK(job.work.memory_gib > 20);
 }
@@ -189,8 +189,8 @@ TEST_CASE("own models: a later layer replaces single sizes, and interference goe
       "transformer: {layers: 8, hidden: 1024, heads: 8, feed_forward: 2816, vocabulary: 1000}, sequence: 512, "
       "parallel: {zero: 1}",
       {"training.m.transformer.layers=6", "network.interference=auto"});
-  CHECK(find_entry(scenario, "m")->transformer.layers == 6);
-  CHECK(find_entry(scenario, "m")->transformer.hidden == 1024);
+  CHECK(find_entry(scenario.training, "m")->transformer.layers == 6);
+  CHECK(find_entry(scenario.training, "m")->transformer.hidden == 1024);
   CHECK(to_yaml(parse_scenario(to_yaml(scenario), "again")) == to_yaml(scenario));
   CHECK(lone_iteration(scenario, "m", 8) > Time{});
 }

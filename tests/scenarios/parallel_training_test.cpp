@@ -37,7 +37,7 @@ Scenario with_entry(const std::string& members, const std::vector<std::string>& 
 }
 
 ParallelJob job_of(const Scenario& scenario, int gpus) {
-  return plan_parallel(scenario, *find_entry(scenario, "m"), gpus);
+  return plan_parallel(scenario, *find_entry(scenario.training, "m"), gpus);
 }
 
 /// What is wrong with a job of the entry, as one text.
@@ -68,7 +68,7 @@ const std::string kBig = "model: llama-3-70b, recompute: full, ";
 TEST_CASE("parallel: members are merged layer by layer, printed, and read back") {
   const Scenario scenario = with_entry("model: llama-3-8b, parallel: {tensor: 4, zero: 1}",
                                        {"training.m.parallel.pipeline=2", "training.m.parallel.tensor=2"});
-  const TrainingEntry& entry = *find_entry(scenario, "m");
+  const TrainingEntry& entry = *find_entry(scenario.training, "m");
   REQUIRE(entry.parallel);
   CHECK(entry.parallel->tensor == 2);
   CHECK(entry.parallel->pipeline == 2);

@@ -173,7 +173,7 @@ Scenario some_scenario(std::mt19937_64& random) {
   s.network.alpha = Time::nanoseconds(up_to(3'600'000'000'000));
   s.network.tick = Time::microseconds(up_to(1'000'000));
   do s.scheduling = some_policy(random, policy_kind("scheduling"));
-  while (!scheduling_complaints(s).empty());
+  while (!scheduling_complaints(s.scheduling).empty());
   s.sharing.law = SharingKind::factor;  // some policies need a law, and some profiles
   s.sharing.factor = 1 + static_cast<double>(random() % 100) / 64;
   s.sharing.most = static_cast<int>(2 + random() % 3);

@@ -123,7 +123,7 @@ TEST_CASE("sites: the stages of a pipeline lie on them, and adaptive compression
         members + "}}}\ncluster: {gpu_memory: 80GiB}\n");
   };
   const auto messages = [](const Scenario& scenario) {
-    return plan_parallel(scenario, *find_entry(scenario, "it"), 3).iteration.messages;
+    return plan_parallel(scenario, *find_entry(scenario.training, "it"), 3).iteration.messages;
   };
   // 1024 tokens x 2048 x 2 bytes: 5 ms and 335.5 ms from a to b at 100 Mb/s, 10 ms and 83.9 ms from b to c at 400.
   const double whole = 1024.0 * 2048 * 2, a_to_b = 5 + whole * 8 / 100e3, b_to_c = 10 + whole * 8 / 400e3;

@@ -29,7 +29,7 @@ using namespace contend;
 namespace {
 
 const TrainingEntry& entry_of(const Scenario& scenario, const std::string& name) {
-  const TrainingEntry* entry = find_entry(scenario, name);
+  const TrainingEntry* entry = find_entry(scenario.training, name);
   REQUIRE(entry != nullptr);
   return *entry;
 }
@@ -69,8 +69,8 @@ TEST_CASE("training: the default entry holds for members that an entry doesn't g
   CHECK(entry_of(scenario, "a").fusion.name == "dear");
   CHECK(entry_of(scenario, "b").batch == 4);
   CHECK(entry_of(scenario, "b").device.name == "A100-40GB");
-  CHECK(trainable_names(scenario).size() == 2 + 4);
-  CHECK(find_entry(scenario, "default") == nullptr);
+  CHECK(trainable_names(scenario.training).size() == 2 + 4);
+  CHECK(find_entry(scenario.training, "default") == nullptr);
   const Scenario again = parse_scenario(to_yaml(scenario), "again", {{"training.default.batch=2"}});
   CHECK(entry_of(again, "a").batch == 2);
   CHECK(entry_of(again, "b").batch == 4);

@@ -338,7 +338,7 @@ Scenario scenario_of(const Row& row, const Machine& machine, std::string_view co
 
 Ours ours_of(const Row& row, const Machine& machine, std::string_view common) {
   const Scenario scenario = scenario_of(row, machine, common);
-  const ParallelJob job = plan_parallel(scenario, *find_entry(scenario, "m"), row.gpus);
+  const ParallelJob job = plan_parallel(scenario, *find_entry(scenario.training, "m"), row.gpus);
   Ours ours;
   ours.seconds = lone_iteration(scenario, "m", row.gpus).to_seconds();
   ours.throughput = job.work.tokens / ours.seconds / row.gpus;
@@ -402,7 +402,7 @@ CheckedTable measured_table(std::string title, const std::function<CheckedTable(
 /// The passes of the mixture layer: its own operators, and its part of the exchange of all layers.
 CheckedTable mixture_layer(std::string title, const Machine& machine) {
   const Scenario scenario = scenario_of(kMixtralLayer, machine, {});
-  const TrainingEntry& entry = *find_entry(scenario, "m");
+  const TrainingEntry& entry = *find_entry(scenario.training, "m");
   const ParallelJob job = plan_parallel(scenario, entry, kMixtralLayer.gpus);
   const TransformerModel model = transformer_of(entry);
   MicroBatch work;

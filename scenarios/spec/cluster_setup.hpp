@@ -1,0 +1,48 @@
+#pragma once
+// The cluster of a scenario: servers, GPUs, virtual clusters, types of servers.
+
+#include "network/host_links.hpp"
+#include "scenarios/spec/device_choice.hpp"
+#include "sim/units.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace contend {
+
+/// A virtual cluster of `cluster.vcs`: a number of servers of its own, or a number of GPUs on servers without an owner.
+struct NamedVirtualCluster {
+  std::string name;
+  std::optional<int> servers, gpus;  ///< one of them; with `others`, also neither: the servers without an owner
+  bool borrow = false;
+  bool others = false;  ///< also takes the jobs of virtual clusters that are not listed, and those without one
+  bool operator==(const NamedVirtualCluster&) const = default;
+};
+
+/// Servers that are alike, of `cluster.types`.
+struct NamedServerType {
+  std::string name;
+  int servers = 1;
+  int gpus_per_server = 4;
+  Bytes gpu_memory = Bytes::mebibytes(32768);
+  double speed = 1;                    ///< of jobs that nothing else times: work in a second, in seconds of duration
+  double price = 0;                    ///< of a GPU for an hour
+  std::optional<DeviceChoice> device;  ///< times the layers of jobs of iterations in place of the device of their entry
+  bool operator==(const NamedServerType&) const = default;
+};
+
+/// The cluster (`cluster.*`).
+struct ClusterSetup {
+  int servers = 16;
+  int gpus_per_server = 4;
+  Bytes gpu_memory = Bytes::mebibytes(32768);
+  std::optional<double> cpus;        ///< of each server; if not given, CPUs are not counted
+  std::optional<Bytes> host_memory;  ///< of each server; if not given, host memory is not counted
+  HostRates host;                    ///< what the GPUs of a server share of it
+  std::vector<NamedVirtualCluster> vcs;
+  /// If there are any, the members above follow from them: all servers, and the most GPUs and memory.
+  std::vector<NamedServerType> types;
+};
+
+}  // namespace contend

@@ -1,0 +1,109 @@
+#pragma once
+// The network of a scenario: how detailed it is, what transfers cost, and the fabric of fidelity `flow`.
+
+#include "network/routing/planning.hpp"
+#include "network/topologies/topology_spec.hpp"
+#include "sim/units.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace contend {
+
+/// The default of eta / beta: 0.235 / 0.856 ms per MiB, the fit for 10 GbE in the simulator of the authors of arXiv
+/// 2002.10105.
+inline constexpr double kEtaOverBeta = 0.235 / 0.856;
+
+enum class Fidelity : std::uint8_t { analytic, contention, flow };
+
+/// How the path of a flow through a topology is chosen (network/routing.hpp).
+enum class Routing : std::uint8_t { shortest_path, ecmp, spraying, ethereal, planned };
+
+/// How the cost of a collective is derived from alpha and beta (scenarios/run/network_costs.hpp).
+enum class CostFormula : std::uint8_t {
+  automatic,  ///< `measured` where beta is given, else `ring`
+  ring,
+  halving_doubling,
+  measured,
+  nccl,  ///< neither: NCCL's own model of a collective of that size (NetworkSetup::Nccl)
+};
+
+/// The value of `network.collectives` with which a library chooses.
+inline constexpr std::string_view kNcclCollectives = "nccl";
+
+/// The network (`network.*`).
+struct NetworkSetup {
+  Fidelity fidelity = Fidelity::contention;
+  std::optional<ByteRate> nic;  ///< line rate of each interface; default of beta: 1 / nic
+  Time alpha;                   ///< start-up time of a transfer
+  CostFormula formula = CostFormula::automatic;
+  struct Inside {
+    Time alpha;
+    std::optional<ByteRate> bandwidth;
+    std::optional<TimePerByte> beta;  ///< or 1 / bandwidth
+    [[nodiscard]] bool given() const { return bandwidth || beta; }
+  } inside;           ///< between the GPUs of a server; not given: no time at all
+  TimePerByte gamma;  ///< time to add up a received byte
+  /// The library of CostFormula::nccl, and what a user has measured in place of its constants.
+  struct Nccl {
+    std::optional<std::string> machine;    ///< a name of nccl_machines()
+    std::string version = "2.23.4";        ///< one that read_nccl_version() knows
+    bool sharp = false;                    ///< the switches of the network add
+    Time latency;                          ///< of the network's plug-in
+    std::optional<Time> hop;               ///< NcclFit::hop
+    std::optional<ByteRate> channel_rate;  ///< NcclFit::channel_rate
+  } nccl;
+  /// One factor for both, or those that are usual on the device of the jobs.
+  struct InterferenceChoice {
+    bool usual = false;  ///< usual_interference(), else `factor`
+    double factor = 0;
+  };
+  struct {
+    std::optional<InterferenceChoice> both;  ///< in place of the two factors
+    double compute = 0, network = 0;         ///< as in sim/interference.hpp, as plain factors
+  } interference;
+  /// Where many servers send at once, a byte takes (servers / free)^exponent times as long, if that is more than 1.
+  struct ManySenders {
+    std::optional<double> free;  ///< servers that don't disturb each other; not given: any number
+    double exponent = 1.6;
+  } many_senders;
+  /// eta / beta, in place of `eta`: on the interfaces of servers at `contention`, on their links at `flow`.
+  std::optional<double> contention_penalty;
+  // analytic and contention only
+  std::optional<TimePerByte> beta;   ///< time per byte of a transfer without contention
+  std::optional<TimePerByte> eta;    ///< further time per byte for each other transfer on the interface
+  std::optional<std::string> sites;  ///< path of a table of links between sites, of which each server of the cluster
+                                     ///< is one (LinkMatrix)
+  /// Servers with a network of their own, beside the one that joins all (`nic`, `alpha`).
+  struct Island {
+    int servers = 1;            ///< >= 1
+    ByteRate nic;               ///< line rate of each server's interface to it
+    std::optional<Time> alpha;  ///< start-up time of a transfer in it; none: as in the other
+    bool operator==(const Island&) const = default;
+  };
+  std::vector<Island> islands;  ///< the first has the first servers, and so on; other servers are on none
+  /// Numbers of ranks in the measurements to which alpha and beta were fitted; not given if unknown.
+  std::optional<std::vector<int>> fitted_workers;
+  struct FittedBytes {
+    Bytes least, most;
+  };
+  std::optional<FittedBytes> fitted_bytes;  ///< message sizes in those measurements; not given if unknown
+  Time tick;                                ///< transfers end at the next multiple of this; 0 is exact
+  // flow only
+  TopologySpec topology;  ///< without server.nic_bandwidth, which is `nic`: see topology_spec()
+  Routing routing = Routing::ecmp;
+  EcmpHash ecmp_hash = EcmpHash::per_switch;  ///< of Routing::ecmp
+  PlanningOptions planning;                   ///< of Routing::planned
+  std::optional<std::string> routes;          ///< path of planned routes; other flows follow `routing`
+  std::string collectives = "ring";           ///< algorithm of network/collectives, `auto`, or kNcclCollectives
+  Time step_overhead;                         ///< of each step of a collective
+  std::vector<double> efficiency;             ///< LinkEfficiency::factors of every link
+  std::optional<std::string> events;          ///< path of link changes over time
+  Time link_interval = Time::seconds(60);     ///< interval of link utilisation samples; 0: none
+  bool delays = false;                        ///< write down by whose traffic transfers are slowed down
+};
+
+}  // namespace contend
