@@ -100,27 +100,23 @@ double reach_of(double skewness) {
 
 /// The change `own` with an interval from the same change in resamples, all on one scale.
 ChangeEstimate around(double own, std::span<const double> drawn, const BlockScatter& blocks) {
+  constexpr double kWidest = 2;  // times Student's t without correlation and skewness
   const double count = static_cast<double>(drawn.size()), skewness = sample_skewness(drawn);
-  const double scatter = sample_deviation(drawn) * std::sqrt(1 + 1 / count) * blocks.correlation;
+  const double scatter = sample_deviation(drawn) * std::sqrt(1 + 1 / count), distance = own - mean(drawn);
   ChangeEstimate change;
   change.value = own;
-  change.error = std::hypot(scatter, own - mean(drawn));
-  change.degrees_of_freedom = std::min(drawn.size(), blocks.independent()) - 1;
+  change.degrees_of_freedom = std::min(drawn.size(), blocks.blocks) - 1;
   change.upwards = reach_of(skewness);
   change.downwards = reach_of(-skewness);
+  const double mean_reach = (change.upwards + change.downwards) / 2;
+  change.error = std::min(std::hypot(scatter * blocks.correlation, distance),
+                          kWidest / mean_reach * std::hypot(scatter, distance));
   const double half_width = student_t_975(change.degrees_of_freedom) * change.error;
   change.interval_95 = {own - half_width * change.downwards, own + half_width * change.upwards};
   return change;
 }
 
 }  // namespace
-
-std::size_t BlockScatter::independent() const {
-  constexpr std::size_t kFewest = 4;
-  const double variance = correlation * correlation;  // over that of independent blocks
-  const double as_good = 2 * variance / (variance * variance + 1) * static_cast<double>(blocks);
-  return std::min(blocks, std::max(kFewest, static_cast<std::size_t>(as_good)));
-}
 
 PairedChange resampled_change(double base, double other, std::span<const double> base_drawn,
                               std::span<const double> other_drawn, const BlockScatter& blocks) {

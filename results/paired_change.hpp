@@ -71,26 +71,21 @@ struct BlockScatter {
   /// The error of a figure over that of resamples whose blocks are independent, >= 1: what one block says about the
   /// next.
   double correlation = 1;
-
-  /// The number of independent blocks from which a variance is known as well as from these: blocks times (1 - r^2) /
-  /// (1 + r^2), if the blocks are an autoregressive process of first order (Bayley and Hammersley, "The 'Effective'
-  /// Number of Independent Observations in an Autocorrelated Time Series", Supplement to the Journal of the Royal
-  /// Statistical Society 8, 1946), whose r follows from correlation^2 = (1 + r) / (1 - r). At least four, or as many as
-  /// there are, because r is known badly from few blocks.
-  [[nodiscard]] std::size_t independent() const;
 };
 /// The change of one pair of values, of a job list as it is, with an interval from resamples of the list, whose
 /// elements i come from the same seed. The error is the scatter of the resamples, times `correlation`, and, as
 /// resampling breaks what lasts longer than a block, the distance of their mean from the list's own change: the root of
-/// the sum of squares. Student's t has as many degrees of freedom as there are resamples or independent() blocks,
-/// whichever are fewer, less one. So an interval contains the list's own change and the mean of the resamples.
+/// the sum of squares. Student's t has as many degrees of freedom as there are resamples or blocks, whichever are
+/// fewer, less one. So an interval contains the list's own change and the mean of the resamples.
 ///
 /// The interval reaches further to the side where the resamples have their long tail: the end z normal errors away goes
 /// to z / (1 - a z)^2 (ABC; Efron, "Better Bootstrap Confidence Intervals", JASA 82, 1987; DiCiccio and Efron,
 /// Biometrika 79, 1992), where the acceleration a is a sixth of the resamples' skewness (Efron, equation 7.3). That
 /// formula has a pole at a z = 1, so it is taken at the normal quantile z = 1.96 alone, whatever t is, and a is at most
-/// 0.1 either way, since few resamples don't tell it better: no end is further than 1.55 times that of Student's t, and
-/// no interval is wider than 1.13 times.
+/// 0.1 either way, since few resamples don't tell it better: no end is further than 1.55 times that of Student's t.
+///
+/// No interval is wider than twice that of Student's t without correlation and skewness; the error is as small as that
+/// takes.
 ///
 /// There is no interval for the ratio of the means, which is the same change here.
 [[nodiscard]] PairedChange resampled_change(double base, double other, std::span<const double> base_drawn,

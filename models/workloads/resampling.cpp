@@ -111,9 +111,11 @@ BlockCorrelation correlation_of_blocks(std::span<const JobRequest> list, Time le
 }
 
 double lost_correlation(const BlockCorrelation& units, double units_of_block) {
-  constexpr double kMost = 0.8;
+  constexpr double kMost = 0.8, kNormal85 = 1.0364333894937898;
   if (std::isnan(units.lag_1)) return 1;
-  const double r = std::clamp(units.lag_1 + (1 + 3 * units.lag_1) / static_cast<double>(units.blocks), 0.0, kMost);
+  const double count = static_cast<double>(units.blocks), lag_1 = units.lag_1;
+  const double error = std::sqrt(std::max(0.0, 1 - lag_1 * lag_1) / count);
+  const double r = std::clamp(lag_1 + (1 + 3 * lag_1) / count + kNormal85 * error, 0.0, kMost);
   double kept = 1, power = r;
   for (double k = 1; k < units_of_block; ++k, power *= r) kept += 2 * (1 - k / units_of_block) * power;
   return std::sqrt((1 + r) / (1 - r) / kept);

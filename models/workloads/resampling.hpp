@@ -57,8 +57,11 @@ struct BlockCorrelation {
 /// By how much the standard error of a mean over the units of a list (days, or shorter blocks) exceeds what resamples
 /// in blocks of `units_of_block` of them show, if the units are an autoregressive process of first order: the root of
 /// its long-run variance (1 + r) / (1 - r) over what blocks keep of it, 1 + 2 sum over k < l of (1 - k / l) r^k (the
-/// bias of the block bootstrap; Künsch, section 3). r is `lag_1` without its bias, + (1 + 3 lag_1) / units (Kendall,
-/// Biometrika 41, 1954), from 0 to 0.8. 1 if lag_1 is NaN.
+/// bias of the block bootstrap; Künsch, section 3). r is the upper 85% confidence limit of their correlation, from 0 to
+/// 0.8, because an interval with an estimate that came out too low is too narrow (Berger and Boos, "P Values Maximized
+/// Over a Confidence Set for the Nuisance Parameter", JASA 89, 1994): `lag_1` without its bias, + (1 + 3 lag_1) / units
+/// (Kendall, Biometrika 41, 1954), and 1.04 of its standard errors sqrt((1 - lag_1^2) / units) (Bartlett, Supplement to
+/// the Journal of the Royal Statistical Society 8, 1946). 1 if lag_1 is NaN.
 [[nodiscard]] double lost_correlation(const BlockCorrelation& units, double units_of_block);
 
 /// The length of blocks for a list: a day; if the GPU time of days is correlated, as many days up to seven as leave

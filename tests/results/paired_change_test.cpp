@@ -138,13 +138,24 @@ TEST_CASE("a list with its resamples: few blocks, correlated blocks") {
   CHECK(far.error == near(std::hypot(1.5 * plain.error, 2 * std::log(2.0))));
 }
 
-TEST_CASE("correlated blocks tell less about their scatter") {
-  // An error of sqrt(3) comes from r = 1/2, with which (1 - r^2) / (1 + r^2) is 0.6; one of 2 from r = 0.6: 8 / 17.
-  CHECK(BlockScatter{.blocks = 20}.independent() == 20);
-  CHECK(BlockScatter{.blocks = 21, .correlation = std::sqrt(3.0)}.independent() == 12);
-  CHECK(BlockScatter{.blocks = 35, .correlation = 2}.independent() == 16);
-  CHECK(BlockScatter{.blocks = 12, .correlation = 3}.independent() == 4);
-  CHECK(BlockScatter{.blocks = 3, .correlation = 3}.independent() == 3);
+TEST_CASE("no interval of a list is wider than twice that of Student's t without correlation and skewness") {
+  const std::vector<double> base{10, 10, 10, 10, 10}, even{10, 10, 20, 40, 40};  // logarithms symmetric about log 2
+  const ChangeEstimate plain = resampled_change(10, 20, base, even, {.blocks = 40}).relative;
+  CHECK(resampled_change(10, 20, base, even, {.blocks = 40, .correlation = 1.9}).relative.error ==
+        near(1.9 * plain.error));
+  CHECK(resampled_change(10, 20, base, even, {.blocks = 40, .correlation = 3}).relative.error == near(2 * plain.error));
+  // The distance from the list is a part of both: 2.5 squared of the scatter and 1 of the distance are less than 4 of
+  // each.
+  const double scatter = plain.error, distance = 2 * std::log(2.0);
+  const ChangeEstimate far = resampled_change(10, 80, base, even, {.blocks = 40, .correlation = 2.5}).relative;
+  CHECK(far.error == near(std::hypot(2.5 * scatter, distance)));
+  // A long tail widens an interval by (1.547 + 0.699) / 2, which the error makes up for.
+  const std::vector<double> skewed{10, 10, 10, 10, 16};
+  const ChangeEstimate alone = resampled_change(10, 11.2, base, skewed, {.blocks = 40}).difference;
+  const ChangeEstimate alike = resampled_change(10, 11.2, base, skewed, {.blocks = 40, .correlation = 3}).difference;
+  CHECK(alike.upwards == near(alone.upwards));
+  CHECK((alike.upwards + alike.downwards) * alike.error == near(4 * alone.error));
+  CHECK(alike.interval_95.high - alike.interval_95.low == near(4 * 2.7764451 * alone.error));
 }
 
 TEST_CASE("an interval reaches further to the side where resamples have their long tail") {
@@ -190,7 +201,7 @@ TEST_CASE("few blocks with a skewed scatter: Student's t and the skewness don't 
 
 TEST_CASE("property: intervals of a list hold its own change and the resamples, agree with p, and stay near t's") {
   RandomStream stream{1, "intervals of lists"};
-  int significant = 0, skewed = 0;
+  int significant = 0, skewed = 0, bounded = 0;
   for (int trial = 0; trial < 4000; ++trial) {
     const auto count = static_cast<std::size_t>(stream.uniform_integer(2, 30));
     const BlockScatter blocks{.blocks = static_cast<std::size_t>(stream.uniform_integer(2, 60)),
@@ -215,17 +226,23 @@ TEST_CASE("property: intervals of a list hold its own change and the resamples, 
       CHECK(scale(each.value) <= high);
       CHECK(low <= of_resamples);
       CHECK(of_resamples <= high);
-      const double t = student_t_975(std::min(count, blocks.blocks) - 1) * each.error;
-      if (std::isfinite(low)) CHECK(high - low <= 2 * (2 * t));  // -1 is what rounding makes of -100%
+      const std::vector<double>& drawn = each.logarithmic ? logarithms : differences;
+      const double scatter = sample_deviation(drawn) * std::sqrt(1 + 1 / static_cast<double>(count));
+      const double plain_t = student_t_975(std::min(count, blocks.blocks) - 1) *
+                             std::hypot(scatter, scale(each.value) - of_resamples);  // half of the width
+      if (low > -15 || !each.logarithmic)  // nearer to -100% the rounding of the end shows
+        CHECK(high - low <= 4 * plain_t * (1 + 1e-6));
       const bool excludes_none = each.interval_95.low > 0 || each.interval_95.high < 0;
       CHECK((chance_of_none(each) < kTwoSidedLevel) == excludes_none);
       significant += excludes_none ? 1 : 0;
+      bounded += high - low > 3.999 * plain_t ? 1 : 0;
       skewed += each.upwards > 1.2 * each.downwards || each.downwards > 1.2 * each.upwards ? 1 : 0;
     }
   }
   CHECK(significant > 400);  // both outcomes are many
   CHECK(significant < 7600);
   CHECK(skewed > 2000);
+  CHECK(bounded > 500);
 }
 
 TEST_CASE("figures that are 0 in some resamples change by the ratio of their means") {

@@ -50,12 +50,16 @@ struct ListCoverage {
 struct BlockCoverage {
   std::string name;  ///< `lognormal, 7 blocks, correlated 0.6`
   double relative = 0, difference = 0;
+  /// The same of intervals that reach to both sides as far as twice Student's t without correlation: the most that an
+  /// interval around the list's own change can cover which is that wide and does not know the side of a long tail.
+  double relative_twice = 0, difference_twice = 0;
 };
-/// How a block's value is distributed.
-enum class BlockValues : std::uint8_t { exponential, lognormal };
+/// How a block's value is distributed: exp of a standard normal variable, or gamma of shape 1/2, whose deviation is
+/// 1.4 times its mean.
+enum class BlockValues : std::uint8_t { exponential, lognormal, gamma };
 /// Lists of days whose values are skewed and correlated from day to day. The figure of a list is the mean over its
 /// days; NEW has a part of each day's value in BASE, and a scatter of its own. Each list is resampled `resamples` times
-/// in blocks of a day, as `contend compare` does.
+/// in blocks of a day, as `contend compare` does, with draws of its own.
 [[nodiscard]] BlockCoverage block_coverage(BlockValues values, double persistence, std::size_t blocks,
                                            std::size_t lists, std::size_t resamples, std::uint64_t seed);
 

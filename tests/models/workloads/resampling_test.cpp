@@ -148,7 +148,7 @@ TEST_CASE("the correlation of days by hand, and the blocks that it asks for") {
 }
 
 TEST_CASE("what blocks lose of the correlation of days") {
-  const auto lost = [](double lag_1, double days_of_block, std::size_t days = 1'000'000) {
+  const auto lost = [](double lag_1, double days_of_block, std::size_t days = 1'000'000'000'000) {
     return lost_correlation({.blocks = days, .lag_1 = lag_1, .limit = 0}, days_of_block);
   };
   // (1 + 0.5) / (1 - 0.5) = 3; a block of two days keeps 1 + 2 * 0.5 * 0.5 = 1.5 of it, one of three days
@@ -161,8 +161,12 @@ TEST_CASE("what blocks lose of the correlation of days") {
   CHECK(lost(-0.5, 1) == 1);
   CHECK(lost(NAN, 1) == 1);
   CHECK(lost(0.99, 1) == near(3));
-  // The estimate from 20 days is too small by (1 + 3 * 0.2) / 20.
-  CHECK(lost(0.2, 1, 20) == near(lost(0.28, 1), 1e-4));
+  // The estimate from 24 days is too small by (1 + 3 * 0.2) / 24 = 0.0667; its standard error is sqrt(0.96 / 24) = 0.2,
+  // of which the upper 85% limit is 1.0364 away.
+  CHECK(lost(0.2, 1, 24) == near(lost(0.2 + 1.6 / 24 + 0.2 * 1.0364334, 1), 1e-4));
+  // No correlation of few days may be one that did not show: 1 / 25 and 1.0364 / 5 above 0.
+  CHECK(lost(0, 1, 25) == near(lost(0.04 + 0.2072867, 1), 1e-4));
+  CHECK(lost(-0.5, 1, 25) == 1);
 }
 
 TEST_CASE("the chosen blocks say how many there are and what they lose") {
