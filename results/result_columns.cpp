@@ -501,6 +501,26 @@ std::size_t metric_index(const Metric& metric) {
   return static_cast<std::size_t>(&metric - metrics().data());
 }
 
+namespace {
+
+constexpr const char* kManifestText =
+    "\n"
+    "## manifest.json\n"
+    "\n"
+    "Which program ran, from which inputs, with which command, and how the run ended: all that may differ between two\n"
+    "runs of one scenario. `files` lists the other files of the folder with their SHA-256, and the last member,\n"
+    "`manifest_sha256`, is the SHA-256 of the manifest without that member. Whatever reads a folder compares all of "
+    "them\n"
+    "first, and refuses a folder with a file that was damaged, edited or left by another run. Folders of earlier "
+    "versions\n"
+    "have no digests; they are read with a note.\n"
+    "\n"
+    "A run replaces the results that are in its folder. It overwrites no file with the name of a result in a folder\n"
+    "without a manifest of Contend, and no file that its scenario reads. While it runs, `.lock` keeps other runs from\n"
+    "writing there.\n";
+
+}  // namespace
+
 std::string columns_markdown() {
   std::string out =
       "# Result files\n\n"
@@ -553,23 +573,7 @@ std::string columns_markdown() {
       "\n`gpu_hours` is the GPU time that the jobs held. If the job list has measured waits, `waits` has the mean, "
       "median\nand 90th percentile of the waits from submission to the first start, simulated and measured, for `all` "
       "jobs that\nhave both, and by `size`.\n";
-  out +=
-      "\n"
-      "## manifest.json\n"
-      "\n"
-      "Which program ran, from which inputs, with which command, and how the run ended: all that may differ between "
-      "two\n"
-      "runs of one scenario. `files` lists the other files of the folder with their SHA-256, and the last member,\n"
-      "`manifest_sha256`, is the SHA-256 of the manifest without that member. Whatever reads a folder compares all of "
-      "them\n"
-      "first, and refuses a folder with a file that was damaged, edited or left by another run. Folders of earlier "
-      "versions\n"
-      "have no digests; they are read with a note.\n"
-      "\n"
-      "A run replaces the results that are in its folder. It overwrites no file with the name of a result in a folder\n"
-      "without a manifest of Contend, and no file that its scenario reads. While it runs, `.lock` keeps other runs "
-      "from\n"
-      "writing there.\n";
+  out += kManifestText;
   return out;
 }
 

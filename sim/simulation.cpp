@@ -185,6 +185,9 @@ class Simulation::Engine {
   [[nodiscard]] bool exists(GpuId gpu) const;
   void add_types(RunResult& result) const;
   void add_sharing(RunResult& result) const;
+  [[nodiscard]] JobResult result_of(JobId job) const;
+  /// Adds the results of GPUs and of servers' interfaces.
+  void add_hardware(RunResult& result) const;
   RunResult collect() const;
   void add_service(const JobRun& run, JobResult& job) const;
   double kept_gpu_s(const JobRun& run, const JobResult& job) const;
@@ -352,38 +355,37 @@ void Simulation::Engine::add_sharing(RunResult& result) const {
       job.shared_with = names_of(result, each.beside);
 }
 
-RunResult Simulation::Engine::collect() const {
-  RunResult result;
-  result.jobs.reserve(state_.jobs.size());
-  for (std::size_t j = 0; j < state_.jobs.size(); ++j) {
-    const JobRun& run = state_.jobs[j];
-    const NetworkModel::Usage usage = state_.network->job_usage(JobId{j}, state_.clock);
-    JobResult job;
-    static_cast<JobTotals&>(job) = run.totals;
-    job.id = JobId{j};
-    job.name = run.spec->name;
-    job.model = run.spec->model;
-    job.state = run.state;
-    job.measured = state_.options.window.holds(run.arrival);
-    job.gpus = run.spec->gpus;
-    job.servers = run.servers_spanned;
-    job.torn = run.is_torn;
-    if (j < state_.folding.size() && state_.folding[j].gpus > 0) job.folding = state_.folding[j];
-    job.iterations = run.spec->iterations;
-    job.iterations_done = run.completed;
-    job.submit = run.arrival;
-    job.follows = !run.spec->after.empty();
-    job.start = run.start;
-    job.finish = run.finish;
-    job.compute += EngineState::promised(run, state_.clock);
-    job.communication = usage.active;
-    job.contended = usage.contended;
-    if (run.live && run.live->waiting > 0) job.communication_wait += state_.clock - run.live->waiting_since;
-    add_service(run, job);
-    job.kept_gpu_s = kept_gpu_s(run, job);
-    result.jobs.push_back(std::move(job));
-  }
-  for (const auto& [job, reason] : state_.reasons) result.jobs[job.index()].reason = reason;
+JobResult Simulation::Engine::result_of(JobId id) const {
+  const JobRun& run = state_.jobs[id.index()];
+  const NetworkModel::Usage usage = state_.network->job_usage(id, state_.clock);
+  JobResult job;
+  static_cast<JobTotals&>(job) = run.totals;
+  job.id = id;
+  job.name = run.spec->name;
+  job.model = run.spec->model;
+  job.state = run.state;
+  job.measured = state_.options.window.holds(run.arrival);
+  job.gpus = run.spec->gpus;
+  job.servers = run.servers_spanned;
+  job.torn = run.is_torn;
+  if (id.index() < state_.folding.size() && state_.folding[id.index()].gpus > 0)
+    job.folding = state_.folding[id.index()];
+  job.iterations = run.spec->iterations;
+  job.iterations_done = run.completed;
+  job.submit = run.arrival;
+  job.follows = !run.spec->after.empty();
+  job.start = run.start;
+  job.finish = run.finish;
+  job.compute += EngineState::promised(run, state_.clock);
+  job.communication = usage.active;
+  job.contended = usage.contended;
+  if (run.live && run.live->waiting > 0) job.communication_wait += state_.clock - run.live->waiting_since;
+  add_service(run, job);
+  job.kept_gpu_s = kept_gpu_s(run, job);
+  return job;
+}
+
+void Simulation::Engine::add_hardware(RunResult& result) const {
   for (std::size_t g = 0; g < state_.gpu.size(); ++g) {
     if (!exists(GpuId{g})) continue;
     result.gpus.push_back({totals_of(GpuId{g}, state_.clock), GpuId{g}, state_.server_of(GpuId{g}),
@@ -394,6 +396,14 @@ RunResult Simulation::Engine::collect() const {
     result.links.push_back(
         {fmt::format("server{}/nic", s), ServerId{s}, usage.active, usage.contended, usage.transfers, usage.bytes});
   }
+}
+
+RunResult Simulation::Engine::collect() const {
+  RunResult result;
+  result.jobs.reserve(state_.jobs.size());
+  for (std::size_t j = 0; j < state_.jobs.size(); ++j) result.jobs.push_back(result_of(JobId{j}));
+  for (const auto& [job, reason] : state_.reasons) result.jobs[job.index()].reason = reason;
+  add_hardware(result);
   state_.network->report(state_.clock, result.fabric);
   result.end = state_.clock;
   add_types(result);
