@@ -217,7 +217,8 @@ TEST_CASE("activations in host memory cost time only where the link is slower th
   const ParallelJob moved = composed_job(
       "model: llama-3-8b, sequence: 8192, batch: 4, parallel: {tensor: 8, offload: {activations: true, link: 100GB/s}}",
       8);
-  const TransformerModel model = transformer_of(*find_entry(composed("model: llama-3-8b, parallel: {tensor: 8}"), "m"));
+  const TransformerModel model =
+      transformer_of(*find_entry(composed("model: llama-3-8b, parallel: {tensor: 8}").training, "m"));
   const double vocabulary = 4.0 * 8192 * static_cast<double>(model.vocabulary) / 8;  // logits of a rank
   CHECK(moved.memory[0].activations.to_double() > 2 * vocabulary);
   CHECK(moved.memory[0].activations < one.memory[0].activations);
