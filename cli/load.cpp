@@ -161,7 +161,7 @@ void refuse_sweeps(std::span<const Scenario> scenarios) {
 }
 
 void need_fabric(const NetworkSetup& network, const std::string& path) {
-  if (network.fidelity == Fidelity::flow) return;
+  if (network.traits().has_topology) return;
   Complaint complaint;
   complaint.file = path;
   complaint.key = "network.fidelity";

@@ -49,12 +49,12 @@ std::string keys_text(const Scenario& scenario, std::string_view prefix,
 
 std::string network_text(const Scenario& scenario) {
   const NetworkSetup& network = scenario.network;
-  if (network.fidelity != Fidelity::flow) {
-    return fmt::format("{}: {}", network.fidelity == Fidelity::analytic ? "analytic" : "contention on interfaces",
-                       keys_text(scenario, "network.", {"nic", "alpha"}));
+  if (!network.traits().has_topology) {
+    return fmt::format("{}: {}", network.traits().title, keys_text(scenario, "network.", {"nic", "alpha"}));
   }
-  return fmt::format("flow: {} fabric, {} servers, interfaces of {}, collectives {}", network.topology.fabric.kind,
-                     network.topology.server.kind, format_rate(*network.nic), network.collectives);
+  return fmt::format("{}: {} fabric, {} servers, interfaces of {}, collectives {}", network.traits().title,
+                     network.topology.fabric.kind, network.topology.server.kind, format_rate(*network.nic),
+                     network.collectives);
 }
 
 /// The settings that make the jobs differ from those of their trace or list.
@@ -135,7 +135,7 @@ TopologyDrawing draw_topology(const Scenario& scenario) {
   if (scenario.cluster.servers > kMostServers)
     return {.svg = "", .note = fmt::format("Topologies of more than {} servers are not drawn.", kMostServers)};
   try {
-    if (scenario.network.fidelity == Fidelity::flow)
+    if (scenario.network.traits().has_topology)
       return {.svg = topology_svg(build_topology(scenario), scenario.network.topology.fabric.dimensions), .note = ""};
     TopologySpec one_switch;
     one_switch.server.nic_bandwidth = ByteRate{1e9 / network_cost(scenario.network).beta.ns_per_byte()};

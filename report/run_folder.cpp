@@ -125,7 +125,7 @@ RunFolder read_run_folder(const std::string& path) {
     folder.gpus = table("gpus.csv");
     folder.links = table("links.csv");
   }
-  if (folder.scenario.network.fidelity == Fidelity::flow && !folder.scenario.overlap.given()) {
+  if (folder.scenario.network.traits().has_topology && !folder.scenario.overlap.given()) {
     folder.fabric = table("fabric.csv");
     folder.fabric_utilisation = table("fabric_utilisation.csv");
   }

@@ -47,7 +47,7 @@ constexpr Option kShowOptions[] = {
 };
 
 void show_topology(const Scenario& scenario, const Arguments& arguments) {
-  if (scenario.network.fidelity != Fidelity::flow) {
+  if (!scenario.network.traits().has_topology) {
     Complaint complaint;
     complaint.file = arguments.positionals().front();
     complaint.key = "network.fidelity";

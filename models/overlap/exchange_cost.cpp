@@ -1,63 +1,29 @@
 #include "models/overlap/exchange_cost.hpp"
 
-#include "network/collectives/hops.hpp"
+#include "network/collectives/on_servers.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
 #include <memory>
 #include <utility>
-#include <vector>
 
 namespace contend {
 
 namespace {
 
 constexpr CollectiveScope kAll = CollectiveScope::all;
+using Collectives = std::array<std::array<std::optional<CollectiveOnServers>, kCollectiveKinds>, kCollectiveScopes>;
 
-int ceil_log2(int n) {
-  int steps = 0;
-  while ((std::int64_t{1} << steps) < n) ++steps;
-  return steps;
+LinkCost in_ns(const ChannelCost& link) {
+  return {static_cast<double>(link.alpha.ns()), link.beta.ns_per_byte()};
 }
 
-struct Halves {
-  LinearCost reduce_scatter, all_gather;
-};
-
-/// The costs of a reduce-scatter and an all-gather of `steps` messages each, in which a rank sends (n-1)/n of the
-/// tensor.
-Halves in_steps(int steps, int workers, const ChannelCost& link) {
-  const double share = static_cast<double>(workers - 1) / workers;
-  const double send = share * link.beta.ns_per_byte();
-  const double add = share * link.gamma.ns_per_byte();
-  return {{link.alpha * steps, TimePerByte{send + add}}, {link.alpha * steps, TimePerByte{send}}};
+LinearCost from_ns(const LinkCost& cost) {
+  return {Time::ceil_nanoseconds(cost.alpha), TimePerByte{cost.beta}};
 }
 
-/// The cost of a binomial tree, in which the whole tensor goes down or up ceil(log2(n)) steps.
-LinearCost down_tree(int workers, const ChannelCost& link) {
-  const int steps = ceil_log2(workers);
-  return {link.alpha * steps, TimePerByte{link.beta.ns_per_byte() * steps}};
-}
-
-LinearCost up_tree(int workers, const ChannelCost& link) {
-  return down_tree(workers, {link.alpha, TimePerByte{link.beta.ns_per_byte() + link.gamma.ns_per_byte()}, {}});
-}
-
-LinearCost pairwise(int workers, const ChannelCost& link) {
-  return {link.alpha * (workers - 1), TimePerByte{link.beta.ns_per_byte() * (workers - 1) / workers}};
-}
-
-/// The same among s >= 2 servers of g ranks. From distance 1 to g-1, and back to 1, some messages stay inside.
-LinearCost pairwise_between(int servers, int per_server, const ChannelCost& inside, const ChannelCost& between) {
-  const int n = servers * per_server;
-  const double b = between.beta.ns_per_byte();
-  double per_block = static_cast<double>(n - 2 * per_server + 1) * per_server * b;
-  for (int distance = 1; distance < per_server; ++distance)
-    per_block += 2 * std::max(distance * b, inside.beta.ns_per_byte());
-  return {std::max(inside.alpha, between.alpha) * (2 * (per_server - 1)) + between.alpha * (n - 2 * per_server + 1),
-          TimePerByte{per_block / n}};
+ServerLinks links_of(const ChannelCost& inside, const ChannelCost& between, double gamma) {
+  return {in_ns(inside), in_ns(between), gamma};
 }
 
 /// The cost of `times` messages of this size at once.
@@ -65,31 +31,70 @@ ChannelCost shared(const ChannelCost& link, int times) {
   return {link.alpha, TimePerByte{link.beta.ns_per_byte() * times}, link.gamma};
 }
 
+const CollectiveAlgorithm& ring_algorithm() {
+  return usual_algorithm(CollectiveKind::all_reduce);
+}
+
 }  // namespace
 
-void ExchangeCost::add_others(int workers, const ChannelCost& link, CollectiveScope scope) {
-  at(scope, CollectiveKind::all_to_all) = pairwise(workers, link);
-  at(scope, CollectiveKind::reduce) = up_tree(workers, link);
-  at(scope, CollectiveKind::broadcast) = down_tree(workers, link);
-  at(scope, CollectiveKind::exchange) = {link.alpha, link.beta};
-}
-
-void ExchangeCost::add_ring(int workers, const ChannelCost& link, CollectiveScope scope) {
-  const Halves halves = in_steps(workers - 1, workers, link);
-  at(scope, CollectiveKind::reduce_scatter) = halves.reduce_scatter;
-  at(scope, CollectiveKind::all_gather) = halves.all_gather;
-  at(scope, CollectiveKind::all_reduce) = halves.reduce_scatter + halves.all_gather;
-  add_others(workers, link, scope);
-}
-
-ExchangeCost ExchangeCost::measured(const LinearCost& all_reduce, int workers) {
-  CONTEND_CHECK(workers >= 2, "an exchange needs at least two workers");
-  ExchangeCost cost = measured(all_reduce);
-  const double steps = 2.0 * (workers - 1);
-  cost.add_others(workers, {Time::ceil_nanoseconds(static_cast<double>(all_reduce.alpha.ns()) / steps),
-                            TimePerByte{all_reduce.beta.ns_per_byte() * workers / steps},
-                            {}});
+ExchangeCost ExchangeCost::by(const CollectiveAlgorithm& algorithm, const Machines& on, const ChannelCost& inside,
+                              const ChannelCost& between) {
+  ExchangeCost cost;
+  const auto all = std::make_shared<Collectives>();
+  bool is_line = true;
+  const auto add = [&](CollectiveScope scope, const RanksOnServers& ranks, const ServerLinks& links) {
+    for (std::size_t kind = 0; kind < kCollectiveKinds; ++kind) {
+      auto& made = (*all)[static_cast<std::size_t>(scope)][kind];
+      made.emplace(algorithm, static_cast<CollectiveKind>(kind), ranks, links);
+      cost.at(scope, static_cast<CollectiveKind>(kind)) = from_ns(made->least());
+      is_line = is_line && !made->pipelined();
+    }
+  };
+  const double inner = inside.gamma.ns_per_byte(), outer = between.gamma.ns_per_byte();
+  const int servers = on.machines, per_server = on.per_machine;
+  const bool several = per_server > 1 && servers > 1;
+  const double gamma = several ? std::max(inner, outer) : per_server > 1 ? inner : outer;
+  add(kAll, {on.workers, servers, per_server}, links_of(inside, between, gamma));
+  if (per_server > 1) {
+    cost.per_server_ = per_server;
+    cost.one_server_ = servers == 1;
+    add(CollectiveScope::server, {per_server, 1, per_server}, links_of(inside, between, inner));
+  }
+  if (several) {
+    add(CollectiveScope::leaders, {servers, servers, 1}, links_of(inside, between, outer));
+    add(CollectiveScope::peers, {servers, servers, 1}, links_of(inside, shared(between, per_server), outer));
+  }
+  if (is_line) return cost;
+  cost.by_size_ = [all](Bytes bytes, CollectiveKind kind, CollectiveScope scope) {
+    const auto& found = (*all)[static_cast<std::size_t>(scope)][static_cast<std::size_t>(kind)];
+    return found && found->pipelined() ? std::optional{from_ns(found->line(bytes))} : std::nullopt;
+  };
   return cost;
+}
+
+ExchangeCost ExchangeCost::ring(int workers, const ChannelCost& link) {
+  return by(ring_algorithm(), {workers, workers, 1}, {}, link);
+}
+
+ExchangeCost ExchangeCost::two_level(int servers, int per_server, const ChannelCost& inside,
+                                     const ChannelCost& between) {
+  return by(ring_algorithm(), {servers * per_server, servers, per_server}, inside, between);
+}
+
+ExchangeCost ExchangeCost::measured(const LinearCost& all_reduce, const Machines& on, const ChannelCost& inside) {
+  if (on.workers == 1) return measured(all_reduce);
+  // Inside one machine nothing of the measurement holds.
+  if (on.machines == 1 && on.per_machine > 1) return by(ring_algorithm(), on, inside, {});
+  const double steps = 2.0 * (on.workers - 1);
+  const ChannelCost ring_link{Time::ceil_nanoseconds(static_cast<double>(all_reduce.alpha.ns()) / steps),
+                              TimePerByte{all_reduce.beta.ns_per_byte() * on.workers / steps},
+                              {}};
+  const ExchangeCost whole = measured(all_reduce);
+  return by(ring_algorithm(), on, inside, ring_link).with_lines([&](CollectiveKind kind, CollectiveScope scope) {
+    const bool is_known = kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter ||
+                          kind == CollectiveKind::all_gather;
+    return is_known && scope == kAll ? std::optional{whole.of(kind)} : std::nullopt;
+  });
 }
 
 ExchangeCost ExchangeCost::measured(const LinearCost& all_reduce) {
@@ -99,71 +104,6 @@ ExchangeCost ExchangeCost::measured(const LinearCost& all_reduce) {
   cost.at(kAll, CollectiveKind::all_reduce) = all_reduce;
   cost.at(kAll, CollectiveKind::reduce_scatter) = {first, half};
   cost.at(kAll, CollectiveKind::all_gather) = {all_reduce.alpha - first, half};
-  return cost;
-}
-
-ExchangeCost ExchangeCost::ring(int workers, const ChannelCost& link) {
-  CONTEND_CHECK(workers >= 1, "there is a worker");
-  ExchangeCost cost;
-  cost.add_ring(workers, link, kAll);
-  return cost;
-}
-
-ExchangeCost ExchangeCost::halving_doubling(int workers, const ChannelCost& link) {
-  CONTEND_CHECK(workers >= 1, "there is a worker");
-  const Halves halves = in_steps(ceil_log2(workers), workers, link);
-  ExchangeCost cost;
-  cost.at(kAll, CollectiveKind::reduce_scatter) = halves.reduce_scatter;
-  cost.at(kAll, CollectiveKind::all_gather) = halves.all_gather;
-  const unsigned core = std::bit_floor(static_cast<unsigned>(workers));
-  const Halves of_core = in_steps(std::countr_zero(core), static_cast<int>(core), link);
-  LinearCost& all_reduce = cost.at(kAll, CollectiveKind::all_reduce);
-  all_reduce = of_core.reduce_scatter + of_core.all_gather;
-  if (!std::has_single_bit(
-          static_cast<unsigned>(workers)))  // three steps: half of the tensor, its other half, and all of it back
-    all_reduce = all_reduce +
-                 LinearCost{link.alpha * 3, TimePerByte{2 * link.beta.ns_per_byte() + link.gamma.ns_per_byte() / 2}};
-  cost.add_others(workers, link);
-  return cost;
-}
-
-ExchangeCost ExchangeCost::two_level(int servers, int per_server, const ChannelCost& inside,
-                                     const ChannelCost& between) {
-  return two_level(servers * per_server, servers, per_server, inside, between);
-}
-
-ExchangeCost ExchangeCost::two_level(int ranks, int servers, int per_server, const ChannelCost& inside,
-                                     const ChannelCost& between) {
-  CONTEND_CHECK(servers >= 1 && per_server >= 1 && servers <= ranks && ranks <= servers * per_server,
-                "the ranks have room on their servers");
-  if (per_server == 1) return ring(servers, between);
-  ExchangeCost cost;
-  cost.per_server_ = per_server;
-  cost.one_server_ = servers == 1;
-  cost.add_ring(per_server, inside, CollectiveScope::server);
-  if (servers == 1) {
-    cost.add_ring(per_server, inside, kAll);
-    return cost;
-  }
-  cost.add_ring(servers, between, CollectiveScope::leaders);
-  cost.add_ring(servers, shared(between, per_server), CollectiveScope::peers);
-  const ChannelCost flat{std::max(inside.alpha, between.alpha), std::max(inside.beta, between.beta),
-                         std::max(inside.gamma, between.gamma)};
-  cost.add_ring(ranks, flat, kAll);
-  // A rank sends on what it has when it has it, so start-ups add up along the way of the data.
-  std::vector<double> hops(static_cast<std::size_t>(ranks), static_cast<double>(inside.alpha.ns()));
-  for (std::int64_t server = 1; server <= servers; ++server)
-    hops[static_cast<std::size_t>(server * ranks / servers - 1)] = static_cast<double>(between.alpha.ns());
-  const auto start_ups = [&](std::int64_t steps) {
-    return Time::nanoseconds(static_cast<std::int64_t>(longest_run(hops, steps)));
-  };
-  for (const CollectiveKind half : {CollectiveKind::reduce_scatter, CollectiveKind::all_gather})
-    cost.at(kAll, half).alpha = start_ups(ranks - 1);
-  cost.at(kAll, CollectiveKind::all_reduce).alpha = start_ups(2 * (std::int64_t{ranks} - 1));
-  cost.at(kAll, CollectiveKind::all_to_all) = pairwise_between(servers, per_server, inside, between);
-  for (const CollectiveKind tree : {CollectiveKind::reduce, CollectiveKind::broadcast})
-    cost.at(kAll, tree) = cost.at(CollectiveScope::leaders, tree) + cost.at(CollectiveScope::server, tree);
-  cost.at(kAll, CollectiveKind::exchange) = cost.at(CollectiveScope::peers, CollectiveKind::exchange);
   return cost;
 }
 

@@ -16,6 +16,8 @@
 
 namespace contend {
 
+struct CollectiveAlgorithm;
+
 /// The costs of one point-to-point link in closed forms of collectives.
 struct ChannelCost {
   Time alpha;         ///< start-up time of a message
@@ -33,24 +35,30 @@ enum class ExchangeKind : std::uint8_t {
 /// all-gather (the data that a rank has at the end) and an all-to-all (the data that it has at the beginning).
 class ExchangeCost {
  public:
-  /// The costs from a measured all-reduce t = alpha + beta m; its reduce-scatter and all-gather cost half of it each.
-  static ExchangeCost measured(const LinearCost& all_reduce);
-  /// The same for `workers` >= 2, with the other collectives on the link of a ring that has these costs.
-  static ExchangeCost measured(const LinearCost& all_reduce, int workers);
-  /// The costs of a ring (Patarasuk and Yuan, JPDC 2009): all-reduce 2(n-1) alpha + 2(n-1)/n m beta + (n-1)/n m gamma.
-  /// Its two halves have n-1 steps each, and the reduce-scatter has all of gamma. All-to-all has n-1 steps of a block
-  /// each (pairwise exchange); reduce and broadcast use a binomial tree of log2(n) steps, rounded up (Thakur et al.,
-  /// IJHPCA 2005). An exchange is one message.
-  static ExchangeCost ring(int workers, const ChannelCost& link);
-  /// The costs of recursive halving and doubling (Thakur et al., IJHPCA 2005, section 4): as the ring, but each half
-  /// has log2(n) steps. Of other numbers than powers of two an all-reduce folds the ranks onto the power p below (4.5),
-  /// 2 log2(p) alpha + 2(p-1)/p m beta + (p-1)/p m gamma + 3 alpha + 2 m beta + m/2 gamma, and its two halves alone
-  /// take log2(n) steps, rounded up (Bruck et al., IEEE TPDS 1997). The other collectives are those of the ring.
-  static ExchangeCost halving_doubling(int workers, const ChannelCost& link);
   /// Workers and the machines that hold them, at most `per_machine` on each.
   struct Machines {
     int workers = 1, machines = 1, per_machine = 1;
   };
+  /// The costs of collectives by an algorithm of the table (network/collectives/on_servers.hpp), and by the usual ones
+  /// for the kinds that it does not do or on shapes that it refuses. Each worker has a link of its own `inside` its
+  /// machine (alpha_i, beta_i), and each of the s machines has one full-duplex interface `between` machines for all of
+  /// its g workers (alpha_b, beta_b).
+  /// - `all`: all workers. In an exchange the partner is on another machine, and g messages share the interface.
+  /// - `server`: the g workers of a machine. `leaders`: s workers, one of each machine, on the link between.
+  /// - `peers`: g groups of s workers at once, so that each has 1/g of the interface: beta is g beta_b.
+  /// With one machine `between` is not used, with one worker on each `inside` is not.
+  static ExchangeCost by(const CollectiveAlgorithm& algorithm, const Machines& on, const ChannelCost& inside,
+                         const ChannelCost& between);
+  /// The costs of a ring with each worker on a machine of its own.
+  static ExchangeCost ring(int workers, const ChannelCost& link);
+  /// The costs of a ring on full machines. Bytes take as long as on the link with the larger beta, so an interface
+  /// carries 2(n-1)/n m, not 2(s-1)/s m, as 1-bit Adam's figures for BERT-Large show (Tang et al., ICML 2021).
+  static ExchangeCost two_level(int servers, int per_server, const ChannelCost& inside, const ChannelCost& between);
+  /// The costs from a measured all-reduce t = alpha + beta m; its reduce-scatter and all-gather cost half of it each.
+  static ExchangeCost measured(const LinearCost& all_reduce);
+  /// The same among machines, with the other collectives on the link of a ring that has these costs. On one machine of
+  /// several workers nothing of the measurement holds, and all collectives pay the link inside.
+  static ExchangeCost measured(const LinearCost& all_reduce, const Machines& on, const ChannelCost& inside = {});
   /// The costs of parameter servers. Every worker sends its message by itself, spread evenly over the s servers, which
   /// send back the sum. A server on a machine of its own receives n/s of the message, and the interface of g workers
   /// carries g of them; links are full duplex, so push and pull do not slow each other down. Colocated servers are
@@ -63,26 +71,6 @@ class ExchangeCost {
   static ExchangeCost parameter_server(int workers, int servers, bool colocated, const ChannelCost& link) {
     return parameter_server({workers, workers, 1}, servers, colocated, {}, link);
   }
-  /// The costs of n = s x g ranks, `per_server` (g) on each of `servers` (s). Each rank has a link of its own `inside`
-  /// its server (alpha_i, beta_i), and each server has one full-duplex interface `between` servers for all of its ranks
-  /// (alpha_b, beta_b).
-  /// - `all`: reduce-scatter, all-gather and all-reduce go around a flat ring in order of servers, which enters and
-  ///   leaves each server once. Bytes take as long as on a link with the larger beta, so an interface carries 2(n-1)/n
-  ///   m, not 2(s-1)/s m, as 1-bit Adam's figures for BERT-Large show (Tang et al., ICML 2021). Ranks wait for their
-  ///   own data only, so start-ups are those that data meet on their way (longest_run() in
-  ///   network/collectives/hops.hpp): of n-1 or 2(n-1) hops in a row at most s or 2s lead to another server. In all
-  ///   others a step has the start-up of its slowest message. All-to-all has n-1 pairwise steps; at distance k, min(k,
-  ///   g, n-k) ranks of a server send through its interface. Reduce and broadcast use a binomial tree among servers and
-  ///   one inside each. In an exchange the partner is on another server, and g messages share the interface.
-  /// - `server`: the ring's costs on g ranks and the inside link. `leaders`: on s ranks and the link between.
-  /// - `peers`: g groups of s ranks at once, so that each has 1/g of the interface: beta is g beta_b.
-  /// With one server `between` is not used, with one rank per server `inside` is not; the costs are then ring(n) on the
-  /// other link.
-  static ExchangeCost two_level(int servers, int per_server, const ChannelCost& inside, const ChannelCost& between);
-  /// The same for `ranks` that don't fill their servers, with at most `per_server` on each: the flat ring has `ranks`
-  /// ranks; all else is that of full servers.
-  static ExchangeCost two_level(int ranks, int servers, int per_server, const ChannelCost& inside,
-                                const ChannelCost& between);
 
   /// The costs of workers whose links differ (models/overlap/link_cost.hpp): a curve for each kind of collective.
   static ExchangeCost on_links(std::array<CostCurve, kCollectiveKinds> curves);
@@ -137,8 +125,6 @@ class ExchangeCost {
   [[nodiscard]] double best_slowdown() const { return penalty < 0 ? 1 + penalty : 1.0; }
 
  private:
-  void add_others(int workers, const ChannelCost& link, CollectiveScope scope = CollectiveScope::all);
-  void add_ring(int workers, const ChannelCost& link, CollectiveScope scope);
   LinearCost& at(CollectiveScope scope, CollectiveKind kind) {
     return costs_[static_cast<std::size_t>(scope)][static_cast<std::size_t>(kind)];
   }

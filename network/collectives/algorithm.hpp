@@ -6,7 +6,9 @@
 // Closed forms are alpha-beta-gamma costs: a step costs alpha, plus beta for each byte that a rank sends or receives
 // (it does both at once), plus gamma for each byte that it reduces. There are n ranks; V is the size in bytes of the
 // full tensor on one rank, also for reduce-scatter, all-gather (of its result) and all-to-all. Each row has its formula
-// and source; tests compare the formula with the executed schedule on an idle switch.
+// and source; tests compare the formula with the executed schedule on an idle switch. The fidelities `analytic` and
+// `contention` take these closed forms (network/collectives/on_servers.hpp), and fidelity `flow` executes the
+// schedules.
 
 #include "network/collectives/schedule.hpp"
 #include "sim/graph.hpp"
@@ -35,10 +37,13 @@ struct CollectiveShape {
   int servers = 0;  ///< parameter server: each of the first ranks serves a part; 0: all ranks do
 };
 
-/// The cost of a message as one rank sees it while all ranks communicate.
+/// The cost of a message as one rank sees it while all ranks communicate, or that of a whole collective. The unit of
+/// time is that of who made it; a closed form has the unit of the costs that it is given.
 struct LinkCost {
-  double alpha = 0;  ///< start-up time, s
-  double beta = 0;   ///< slope, s per byte
+  double alpha = 0;  ///< start-up time
+  double beta = 0;   ///< time per byte
+
+  [[nodiscard]] double of(double bytes) const { return alpha + beta * bytes; }
 };
 
 /// The costs of a network for closed forms.
@@ -46,7 +51,8 @@ struct CollectiveCosts {
   LinkCost flat;                  ///< between neighbours in order of rank, for algorithms without levels
   std::vector<LinkCost> levels;   ///< on level i of `groups`, the last for all further ones; empty: `flat`
   std::vector<LinkCost> leaders;  ///< likewise, while only the first rank of each group below sends; empty: `levels`
-  double gamma = 0;               ///< s per byte reduced
+  std::vector<double> hops;       ///< start-up from each rank to the next one around a ring; empty: by `levels`
+  double gamma = 0;               ///< time per byte reduced
   bool two_ports = false;         ///< the left and the right neighbour are reached over separate links, as in a torus
 
   [[nodiscard]] LinkCost on_level(std::size_t level) const { return at(levels, level, flat); }
@@ -56,6 +62,13 @@ struct CollectiveCosts {
   static LinkCost at(const std::vector<LinkCost>& costs, std::size_t level, const LinkCost& otherwise) {
     return costs.empty() ? otherwise : costs[level < costs.size() ? level : costs.size() - 1];
   }
+};
+
+/// How the closed form of an algorithm counts servers that hold several ranks.
+enum class OnServers : std::uint8_t {
+  around,   ///< by `flat` and `hops`: messages enter and leave each server once
+  levels,   ///< by `levels` and `leaders`: the groups of the shape are the ranks of a server, and the servers
+  counted,  ///< not at all: the messages of its lock-step schedule are counted instead
 };
 
 /// A row of the table of algorithms.
@@ -70,10 +83,11 @@ struct CollectiveAlgorithm {
   /// Appends the steps to the schedule.
   void (*expand)(CollectiveKind kind, const CollectiveShape& shape, std::int64_t bytes, StepForm form,
                  CollectiveSchedule& schedule);
-  /// The closed form, in seconds.
-  double (*seconds)(CollectiveKind kind, const CollectiveShape& shape, double bytes, const CollectiveCosts& costs);
-  /// The number of chunks, as a real number, that minimises `seconds` if reducing is free, or beyond which they gain
-  /// little; 1 for kinds that it does not pipeline. Null if it pipelines none.
+  /// The closed form for the chunks of the shape: a start-up time, and a time per byte of V.
+  LinkCost (*closed_form)(CollectiveKind kind, const CollectiveShape& shape, const CollectiveCosts& costs);
+  OnServers on_servers;
+  /// The number of chunks, as a real number, that minimises the closed form if reducing is free, or beyond which they
+  /// gain little; 1 for kinds that it does not pipeline. Null if it pipelines none.
   double (*best_chunks)(CollectiveKind kind, const CollectiveShape& shape, double bytes, const LinkCost& cost);
 };
 
@@ -90,7 +104,7 @@ struct CollectiveAlgorithm {
 [[nodiscard]] CollectiveSchedule expand_collective(const CollectiveAlgorithm& algorithm, CollectiveKind kind,
                                                    const CollectiveShape& shape, Bytes bytes,
                                                    StepForm form = StepForm::exact);
-/// The closed form, in seconds. Throws as `expand_collective`.
+/// The closed form at that size, in seconds if `costs` are. Throws as `expand_collective`.
 [[nodiscard]] double collective_seconds(const CollectiveAlgorithm& algorithm, CollectiveKind kind,
                                         const CollectiveShape& shape, Bytes bytes, const CollectiveCosts& costs);
 

@@ -97,7 +97,7 @@ CollectiveSchedule expand_collective(const CollectiveAlgorithm& algorithm, Colle
 double collective_seconds(const CollectiveAlgorithm& algorithm, CollectiveKind kind, const CollectiveShape& shape,
                           Bytes bytes, const CollectiveCosts& costs) {
   check_request(algorithm, kind, shape, bytes);
-  return algorithm.seconds(kind, shape, bytes.to_double(), costs);
+  return algorithm.closed_form(kind, shape, costs).of(bytes.to_double());
 }
 
 CollectiveSchedule point_to_point(Bytes bytes) {

@@ -44,18 +44,16 @@ class Probe {
   double beta_ = 0;
 };
 
-/// The best number of chunks for the costs; every chunk has at least one byte.
-void set_chunks(const CollectiveAlgorithm& algorithm, CollectiveKind kind, CollectiveShape& shape, double bytes,
-                const LinkCost& cost) {
-  shape.chunks = 1;
-  if (algorithm.best_chunks == nullptr || shape.ranks < 2) return;
-  // Without alpha more chunks are always better; the bound keeps schedules finite.
-  constexpr double kMostChunks = 4096;
-  const double best = algorithm.best_chunks(kind, shape, bytes, cost);
-  shape.chunks = static_cast<int>(std::clamp(std::round(best), 1.0, std::clamp(bytes, 1.0, kMostChunks)));
-}
-
 }  // namespace
+
+int best_chunks(const CollectiveAlgorithm& algorithm, CollectiveKind kind, const CollectiveShape& shape, Bytes bytes,
+                const LinkCost& cost) {
+  if (algorithm.best_chunks == nullptr || shape.ranks < 2) return 1;
+  const double size = bytes.to_double();
+  const double best = algorithm.best_chunks(kind, shape, size, cost);
+  if (std::isnan(best)) return 1;  // nothing takes any time
+  return static_cast<int>(std::clamp(std::round(best), 1.0, std::clamp(size, 1.0, double{kMostChunks})));
+}
 
 CollectiveCosts probe_costs(std::span<const NodeId> order, std::span<const int> levels, const Topology& topology,
                             const Router& router, const StepOverhead& overhead, std::uint64_t label,
@@ -132,7 +130,7 @@ namespace {
 CollectivePlan plan_with(const CollectiveAlgorithm& algorithm, CollectiveKind kind, const CollectiveShape& shape,
                          Bytes bytes, const CollectiveCosts& costs) {
   CollectivePlan plan{&algorithm, shape, 0};
-  set_chunks(algorithm, kind, plan.shape, bytes.to_double(), costs.flat);
+  plan.shape.chunks = best_chunks(algorithm, kind, shape, bytes, costs.flat);
   plan.seconds = collective_seconds(algorithm, kind, plan.shape, bytes, costs);
   return plan;
 }

@@ -31,6 +31,13 @@ struct StepOverhead {
                                           const StepOverhead& overhead = {}, std::uint64_t label = 0,
                                           std::span<const std::vector<int>> stripes = {});
 
+/// The most chunks of a pipelined algorithm. Without alpha more chunks are always better; this keeps schedules finite.
+inline constexpr int kMostChunks = 4096;
+/// The best number of chunks for the costs, at most kMostChunks; every chunk has at least one byte. 1 if the algorithm
+/// is not pipelined.
+[[nodiscard]] int best_chunks(const CollectiveAlgorithm& algorithm, CollectiveKind kind, const CollectiveShape& shape,
+                              Bytes bytes, const LinkCost& cost);
+
 /// The chosen algorithm with its shape.
 struct CollectivePlan {
   const CollectiveAlgorithm* algorithm = nullptr;

@@ -2,6 +2,7 @@
 
 #include "network/collectives/rows.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace contend {
@@ -30,11 +31,20 @@ void expand_parameter_server(CollectiveKind, const CollectiveShape& shape, std::
   }
 }
 
-double parameter_server_seconds(CollectiveKind, const CollectiveShape& shape, double bytes,
-                                const CollectiveCosts& costs) {
-  const auto [alpha, beta] = costs.flat;
-  const double at_server = bytes / servers_of(shape) * (shape.ranks - 1);
-  return 2 * alpha + at_server * (2 * beta + costs.gamma);
+/// On machines of several ranks, the interface of a machine carries what its ranks push to ranks that serve elsewhere,
+/// in one direction, and what its serving ranks get from elsewhere, in the other.
+LinkCost parameter_server_cost(CollectiveKind, const CollectiveShape& shape, const CollectiveCosts& costs) {
+  const double n = shape.ranks;
+  const double serving = servers_of(shape);
+  const double added = (n - 1) / serving * costs.gamma;
+  if (costs.levels.empty() || shape.groups.size() != 2)
+    return {2 * costs.flat.alpha, 2 * (n - 1) / serving * costs.flat.beta + added};
+  const double g = shape.groups[0];
+  const double most = std::min(g, serving), least = std::max(0.0, serving - (n - g));  // serving on the first, the last
+  const double through = std::max(most * (n - g), g * (serving - least)) / serving;
+  const double inside = std::max(g - 1, std::min(g, serving)) / serving;
+  return {2 * std::max(costs.of_leaders(0).alpha, costs.of_leaders(1).alpha),
+          2 * std::max(through * costs.of_leaders(1).beta, inside * costs.of_leaders(0).beta) + added};
 }
 
 void expand_pairwise(CollectiveKind, const CollectiveShape& shape, std::int64_t bytes, StepForm,
@@ -48,9 +58,17 @@ void expand_pairwise(CollectiveKind, const CollectiveShape& shape, std::int64_t 
   }
 }
 
-double pairwise_seconds(CollectiveKind, const CollectiveShape& shape, double bytes, const CollectiveCosts& costs) {
-  const auto [alpha, beta] = costs.flat;
-  return (shape.ranks - 1) * (alpha + bytes / shape.ranks * beta);
+/// Among s servers of g ranks, min(k, g, n-k) ranks of a server send through its interface at distance k. From distance
+/// 1 to g-1, and back to 1, some messages stay inside.
+LinkCost pairwise_cost(CollectiveKind, const CollectiveShape& shape, const CollectiveCosts& costs) {
+  const int n = shape.ranks;
+  if (costs.levels.empty() || shape.groups.size() != 2 || shape.groups[0] == 1 || shape.groups[1] == 1)
+    return {(n - 1) * costs.flat.alpha, costs.flat.beta * (n - 1) / n};
+  const int g = shape.groups[0];
+  const LinkCost inside = costs.of_leaders(0), between = costs.of_leaders(1);
+  double per_block = static_cast<double>(n - 2 * g + 1) * g * between.beta;
+  for (int distance = 1; distance < g; ++distance) per_block += 2 * std::max(distance * between.beta, inside.beta);
+  return {std::max(inside.alpha, between.alpha) * (2 * (g - 1)) + between.alpha * (n - 2 * g + 1), per_block / n};
 }
 
 std::string wrong_two_levels(CollectiveKind, const CollectiveShape& shape) {
@@ -85,14 +103,13 @@ void expand_hierarchical_all_to_all(CollectiveKind, const CollectiveShape& shape
   }
 }
 
-double hierarchical_all_to_all_seconds(CollectiveKind, const CollectiveShape& shape, double bytes,
-                                       const CollectiveCosts& costs) {
+LinkCost hierarchical_all_to_all_cost(CollectiveKind, const CollectiveShape& shape, const CollectiveCosts& costs) {
   const auto [inner_alpha, inner_beta] = costs.on_level(0);
   const auto [outer_alpha, outer_beta] = costs.on_level(1);
   const double inner = shape.groups[0];
   const double outer = shape.groups[1];
-  return (inner - 1) * (inner_alpha + bytes / inner * inner_beta) +
-         (outer - 1) * (outer_alpha + bytes / outer * outer_beta);
+  return {(inner - 1) * inner_alpha + (outer - 1) * outer_alpha,
+          (inner - 1) / inner * inner_beta + (outer - 1) / outer * outer_beta};
 }
 
 /// Rank i swaps with rank i + n/2. If n is odd, the last rank has no partner.
@@ -105,8 +122,9 @@ void expand_swap(CollectiveKind, const CollectiveShape& shape, std::int64_t byte
   }
 }
 
-double swap_seconds(CollectiveKind, const CollectiveShape&, double bytes, const CollectiveCosts& costs) {
-  return costs.flat.alpha + bytes * costs.flat.beta;
+/// The partner of a rank is on another server, so all ranks of a server share its interface.
+LinkCost swap_cost(CollectiveKind, const CollectiveShape& shape, const CollectiveCosts& costs) {
+  return shape.groups.size() == 2 ? costs.on_level(1) : costs.flat;
 }
 
 constexpr CollectiveKind kAllToAll[] = {CollectiveKind::all_to_all};
@@ -122,20 +140,17 @@ CollectiveAlgorithm parameter_server_row() {
           kAllReduce,
           wrong_servers,
           expand_parameter_server,
-          parameter_server_seconds,
+          parameter_server_cost,
+          OnServers::levels,
           nullptr};
 }
 
 CollectiveAlgorithm pairwise_row() {
-  return {"pairwise",
-          "in step k every rank sends its block to the rank k further",
-          "(n-1) (a + V/n b)",
-          "Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005), section 4.3",
-          kAllToAll,
-          never_refused,
-          expand_pairwise,
-          pairwise_seconds,
-          nullptr};
+  return {"pairwise",          "in step k every rank sends its block to the rank k further",
+          "(n-1) (a + V/n b)", "Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005), section 4.3",
+          kAllToAll,           never_refused,
+          expand_pairwise,     pairwise_cost,
+          OnServers::levels,   nullptr};
 }
 
 CollectiveAlgorithm hierarchical_all_to_all_row() {
@@ -146,15 +161,21 @@ CollectiveAlgorithm hierarchical_all_to_all_row() {
           kAllToAll,
           wrong_two_levels,
           expand_hierarchical_all_to_all,
-          hierarchical_all_to_all_seconds,
+          hierarchical_all_to_all_cost,
+          OnServers::levels,
           nullptr};
 }
 
 CollectiveAlgorithm swap_row() {
-  return {"swap",      "rank i and the rank n/2 further send each other all they have; an odd rank is left out",
-          "a + V b",   "Lian et al., ICML 2018, section 3; Gan et al., BAGUA, VLDB 2022, for pairs of two halves",
-          kExchange,   never_refused,
-          expand_swap, swap_seconds,
+  return {"swap",
+          "rank i and the rank n/2 further send each other all they have; an odd rank is left out",
+          "a + V b",
+          "Lian et al., ICML 2018, section 3; Gan et al., BAGUA, VLDB 2022, for pairs of two halves",
+          kExchange,
+          never_refused,
+          expand_swap,
+          swap_cost,
+          OnServers::levels,
           nullptr};
 }
 

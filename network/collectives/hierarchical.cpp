@@ -61,15 +61,18 @@ void expand_levels(const std::vector<int>& groups, int ranks, std::int64_t bytes
   }
 }
 
-double levels_seconds(const std::vector<int>& groups, double bytes, const CollectiveCosts& costs) {
-  double seconds = 0;
+LinkCost levels_cost(const std::vector<int>& groups, const CollectiveCosts& costs) {
+  LinkCost sum;
+  double left = 1;  // part of the tensor that a rank still has
   for (std::size_t level = 0; level < groups.size(); ++level) {
     const auto [alpha, beta] = costs.on_level(level);
-    const double part = bytes / groups[level];
-    seconds += (groups[level] - 1) * (2 * alpha + 2 * part * beta + part * costs.gamma);
-    bytes = part;
+    const double n = groups[level];
+    const double sent = (n - 1) / n * beta, added = (n - 1) / n * costs.gamma;
+    sum.alpha += 2 * (n - 1) * alpha;
+    sum.beta += left * (sent + added + sent);
+    left /= n;
   }
-  return seconds;
+  return sum;
 }
 
 void expand_hierarchical(CollectiveKind, const CollectiveShape& shape, std::int64_t bytes, StepForm form,
@@ -77,8 +80,8 @@ void expand_hierarchical(CollectiveKind, const CollectiveShape& shape, std::int6
   expand_levels(shape.groups, shape.ranks, bytes, form, schedule);
 }
 
-double hierarchical_seconds(CollectiveKind, const CollectiveShape& shape, double bytes, const CollectiveCosts& costs) {
-  return levels_seconds(shape.groups, bytes, costs);
+LinkCost hierarchical_cost(CollectiveKind, const CollectiveShape& shape, const CollectiveCosts& costs) {
+  return levels_cost(shape.groups, costs);
 }
 
 /// The numbers of columns and rows: the group sizes if there are two, else the factors of n nearest to its square root.
@@ -102,8 +105,8 @@ void expand_torus(CollectiveKind, const CollectiveShape& shape, std::int64_t byt
   expand_levels(torus_sides(shape), shape.ranks, bytes, form, schedule);
 }
 
-double torus_seconds(CollectiveKind, const CollectiveShape& shape, double bytes, const CollectiveCosts& costs) {
-  return levels_seconds(torus_sides(shape), bytes, costs);
+LinkCost torus_cost(CollectiveKind, const CollectiveShape& shape, const CollectiveCosts& costs) {
+  return levels_cost(torus_sides(shape), costs);
 }
 
 /// The members send their parts to the first member one after the other (or get them from it).
@@ -145,15 +148,16 @@ void expand_leaders(CollectiveKind, const CollectiveShape& shape, std::int64_t b
   }
 }
 
-double leaders_seconds(CollectiveKind, const CollectiveShape& shape, double bytes, const CollectiveCosts& costs) {
-  double seconds = 0;
+LinkCost leaders_cost(CollectiveKind, const CollectiveShape& shape, const CollectiveCosts& costs) {
+  LinkCost sum;
   for (std::size_t level = 0; level < shape.groups.size(); ++level) {
     const auto [alpha, beta] = costs.of_leaders(level);
-    const double part = bytes / shape.groups[level];
+    const double n = shape.groups[level];
     const double turns = level + 1 < shape.groups.size() ? 4 : 2;
-    seconds += (shape.groups[level] - 1) * (turns * alpha + turns * part * beta + part * costs.gamma);
+    sum.alpha += (n - 1) * turns * alpha;
+    sum.beta += (n - 1) / n * (turns * beta + costs.gamma);
   }
-  return seconds;
+  return sum;
 }
 
 }  // namespace
@@ -166,7 +170,8 @@ CollectiveAlgorithm hierarchical_row() {
           kAllReduce,
           wrong_groups,
           expand_hierarchical,
-          hierarchical_seconds,
+          hierarchical_cost,
+          OnServers::levels,
           nullptr};
 }
 
@@ -178,7 +183,8 @@ CollectiveAlgorithm torus_2d_row() {
           kAllReduce,
           wrong_sides,
           expand_torus,
-          torus_seconds,
+          torus_cost,
+          OnServers::levels,
           nullptr};
 }
 
@@ -190,7 +196,8 @@ CollectiveAlgorithm hierarchical_leader_row() {
           kAllReduce,
           wrong_groups,
           expand_leaders,
-          leaders_seconds,
+          leaders_cost,
+          OnServers::levels,
           nullptr};
 }
 

@@ -93,16 +93,17 @@ void expand_halving_doubling(CollectiveKind kind, const CollectiveShape& shape, 
   }
 }
 
-double halving_doubling_seconds(CollectiveKind kind, const CollectiveShape& shape, double bytes,
-                                const CollectiveCosts& costs) {
+LinkCost halving_doubling_cost(CollectiveKind kind, const CollectiveShape& shape, const CollectiveCosts& costs) {
   const auto [alpha, beta] = costs.flat;
   const Core core = core_of(shape.ranks);
   const double log = floor_log2(core.size);
-  const double moved = bytes * (core.size - 1) / core.size;
-  if (kind == CollectiveKind::reduce_scatter) return log * alpha + moved * (beta + costs.gamma);
-  if (kind == CollectiveKind::all_gather) return log * alpha + moved * beta;
-  const double folded = core.extra == 0 ? 0 : 3 * alpha + 2 * bytes * beta + bytes / 2 * costs.gamma;
-  return 2 * log * alpha + 2 * moved * beta + moved * costs.gamma + folded;
+  const double part = static_cast<double>(core.size - 1) / core.size;
+  const double sent = part * beta, added = part * costs.gamma;
+  if (kind == CollectiveKind::reduce_scatter) return {log * alpha, sent + added};
+  if (kind == CollectiveKind::all_gather) return {log * alpha, sent};
+  const LinkCost all_reduce{2 * log * alpha, sent + added + sent};
+  if (core.extra == 0) return all_reduce;
+  return {all_reduce.alpha + 3 * alpha, all_reduce.beta + (2 * beta + costs.gamma / 2)};
 }
 
 std::string power_of_two(CollectiveKind kind, const CollectiveShape& shape) {
@@ -133,10 +134,11 @@ void expand_bruck(CollectiveKind kind, const CollectiveShape& shape, std::int64_
   }
 }
 
-double bruck_seconds(CollectiveKind kind, const CollectiveShape& shape, double bytes, const CollectiveCosts& costs) {
+LinkCost bruck_cost(CollectiveKind kind, const CollectiveShape& shape, const CollectiveCosts& costs) {
   const auto [alpha, beta] = costs.flat;
-  const double gamma = kind == CollectiveKind::reduce_scatter ? costs.gamma : 0;
-  return ceil_log2(shape.ranks) * alpha + bytes * (shape.ranks - 1) / shape.ranks * (beta + gamma);
+  const double part = static_cast<double>(shape.ranks - 1) / shape.ranks;
+  const double sent = part * beta, added = kind == CollectiveKind::reduce_scatter ? part * costs.gamma : 0;
+  return {ceil_log2(shape.ranks) * alpha, sent + added};
 }
 
 constexpr CollectiveKind kReduceAndGather[] = {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
@@ -153,7 +155,8 @@ CollectiveAlgorithm halving_doubling_row() {
           kReduceAndGather,
           power_of_two,
           expand_halving_doubling,
-          halving_doubling_seconds,
+          halving_doubling_cost,
+          OnServers::counted,
           nullptr};
 }
 
@@ -165,7 +168,8 @@ CollectiveAlgorithm bruck_row() {
           kGatherAndScatter,
           never_refused,
           expand_bruck,
-          bruck_seconds,
+          bruck_cost,
+          OnServers::counted,
           nullptr};
 }
 

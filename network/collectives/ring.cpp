@@ -73,6 +73,7 @@ void expand_ring(CollectiveKind kind, const CollectiveShape& shape, std::int64_t
 
 /// The start-up times of the hops around the ring in order of rank.
 std::vector<double> hops_of(const CollectiveShape& shape, const CollectiveCosts& costs) {
+  if (!costs.hops.empty()) return costs.hops;
   std::vector<double> hops(static_cast<std::size_t>(shape.ranks), costs.flat.alpha);
   if (costs.levels.empty()) return hops;
   for (std::size_t i = 0; i < hops.size(); ++i) {
@@ -88,25 +89,27 @@ std::vector<double> hops_of(const CollectiveShape& shape, const CollectiveCosts&
   return hops;
 }
 
-double ring_seconds(CollectiveKind kind, const CollectiveShape& shape, double bytes, const CollectiveCosts& costs) {
+LinkCost ring_cost(CollectiveKind kind, const CollectiveShape& shape, const CollectiveCosts& costs) {
   const double beta = costs.flat.beta;
   const std::vector<double> hops = hops_of(shape, costs);
-  const auto alphas = [&](int steps) { return longest_run(hops, steps); };
+  const bool is_even =
+      costs.hops.empty() && costs.levels.empty();  // exactly as long as a hierarchical one of one level
+  const auto alphas = [&](int steps) { return is_even ? steps * costs.flat.alpha : longest_run(hops, steps); };
   const double n = shape.ranks;
-  const double part = bytes / n;
   const double m = shape.chunks;
   const double all_hops = std::accumulate(hops.begin(), hops.end() - 1, 0.0);
+  const double sent = (n - 1) / n * beta, added = (n - 1) / n * costs.gamma;
   switch (kind) {
     case CollectiveKind::all_reduce:
-      return alphas(2 * (shape.ranks - 1)) + (n - 1) * (2 * part * beta + part * costs.gamma);
+      return {alphas(2 * (shape.ranks - 1)), sent + added + sent};
     case CollectiveKind::reduce_scatter:
-      return alphas(shape.ranks - 1) + (n - 1) * part * (beta + costs.gamma);
+      return {alphas(shape.ranks - 1), sent + added};
     case CollectiveKind::all_gather:
-      return alphas(shape.ranks - 1) + (n - 1) * part * beta;
+      return {alphas(shape.ranks - 1), sent};
     case CollectiveKind::broadcast:
-      return all_hops + (n - 2 + m) * bytes / m * beta;
+      return {all_hops, (n - 2 + m) / m * beta};
     default:
-      return all_hops + (n - 1) * bytes / m * (beta + costs.gamma) + (m - 1) * bytes / m * std::max(beta, costs.gamma);
+      return {all_hops, (n - 1) / m * (beta + costs.gamma) + (m - 1) / m * std::max(beta, costs.gamma)};
   }
 }
 
@@ -130,13 +133,13 @@ void expand_both_ways(CollectiveKind, const CollectiveShape& shape, std::int64_t
   });
 }
 
-double both_ways_seconds(CollectiveKind kind, const CollectiveShape& shape, double bytes,
-                         const CollectiveCosts& costs) {
+LinkCost both_ways_cost(CollectiveKind kind, const CollectiveShape& shape, const CollectiveCosts& costs) {
   CollectiveCosts each = costs;
   each.levels.clear();  // in lock-step every step has the largest start-up time
+  each.hops.clear();
   // Two links carry half of the bytes each; one interface carries all of them. Two ranks have one link between them.
   if (costs.two_ports && shape.ranks > 2) each.flat.beta /= 2;
-  return ring_seconds(kind, shape, bytes, each);
+  return ring_cost(kind, shape, each);
 }
 
 constexpr CollectiveKind kRingKinds[] = {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
@@ -161,7 +164,8 @@ CollectiveAlgorithm ring_row() {
           kRingKinds,
           never_refused,
           expand_ring,
-          ring_seconds,
+          ring_cost,
+          OnServers::around,
           chain_chunks};
 }
 
@@ -173,7 +177,8 @@ CollectiveAlgorithm bidirectional_ring_row() {
           kAllReduce,
           never_refused,
           expand_both_ways,
-          both_ways_seconds,
+          both_ways_cost,
+          OnServers::around,
           nullptr};
 }
 

@@ -30,13 +30,24 @@ void expand_binomial(CollectiveKind kind, const CollectiveShape& shape, std::int
   if (kind != CollectiveKind::reduce) binomial(schedule, step, shape.ranks, {0, bytes}, false);
 }
 
-double binomial_seconds(CollectiveKind kind, const CollectiveShape& shape, double bytes, const CollectiveCosts& costs) {
-  const auto [alpha, beta] = costs.flat;
-  const double steps = ceil_log2(shape.ranks);
-  const double broadcast = steps * (alpha + bytes * beta);
-  const double reduce = steps * (alpha + bytes * (beta + costs.gamma));
-  if (kind == CollectiveKind::broadcast) return broadcast;
-  return kind == CollectiveKind::reduce ? reduce : reduce + broadcast;
+/// On servers of several ranks there is one tree among the first ranks of the servers, and one inside each. Where a
+/// server holds a power of two of ranks, these are the steps of the schedule.
+LinkCost binomial_cost(CollectiveKind kind, const CollectiveShape& shape, const CollectiveCosts& costs) {
+  const auto tree = [](int ranks, const LinkCost& link, double gamma) {
+    const int steps = ceil_log2(ranks);
+    return LinkCost{steps * link.alpha, (link.beta + gamma) * steps};
+  };
+  const auto one_way = [&](double gamma) {
+    if (costs.levels.empty() || shape.groups.size() != 2) return tree(shape.ranks, costs.flat, gamma);
+    const LinkCost outer = tree(shape.groups[1], costs.of_leaders(1), gamma);
+    const LinkCost inner = tree(shape.groups[0], costs.of_leaders(0), gamma);
+    return LinkCost{outer.alpha + inner.alpha, outer.beta + inner.beta};
+  };
+  if (kind == CollectiveKind::broadcast) return one_way(0);
+  const LinkCost reduce = one_way(costs.gamma);
+  if (kind == CollectiveKind::reduce) return reduce;
+  const LinkCost broadcast = one_way(0);
+  return {reduce.alpha + broadcast.alpha, reduce.beta + broadcast.beta};
 }
 
 /// The chunk that crosses the edge in step t of the broadcast; -1: none.
@@ -84,11 +95,10 @@ void expand_double_tree(CollectiveKind, const CollectiveShape& shape, std::int64
   schedule.drop_empty_steps();
 }
 
-double double_tree_seconds(CollectiveKind, const CollectiveShape& shape, double bytes, const CollectiveCosts& costs) {
+LinkCost double_tree_cost(CollectiveKind, const CollectiveShape& shape, const CollectiveCosts& costs) {
   const auto [alpha, beta] = costs.flat;
   const double steps = double_tree_steps(double_tree(shape.ranks), shape.chunks);
-  const double chunk = bytes / 2 / shape.chunks;
-  return steps * (2 * alpha + chunk * (2 * beta + costs.gamma));
+  return {steps * 2 * alpha, steps / (2 * shape.chunks) * (2 * beta + costs.gamma)};
 }
 
 double double_tree_chunks(CollectiveKind, const CollectiveShape& shape, double bytes, const LinkCost& cost) {
@@ -106,7 +116,8 @@ CollectiveAlgorithm binomial_tree_row() {
           kTreeKinds,
           never_refused,
           expand_binomial,
-          binomial_seconds,
+          binomial_cost,
+          OnServers::levels,
           nullptr};
 }
 
@@ -118,7 +129,8 @@ CollectiveAlgorithm double_binary_tree_row() {
           kAllReduce,
           never_refused,
           expand_double_tree,
-          double_tree_seconds,
+          double_tree_cost,
+          OnServers::counted,
           double_tree_chunks};
 }
 

@@ -243,7 +243,7 @@ class Finder {
 
   void check_of_fabric(const FailingComponents& each) {
     const std::string key = "failures.components";
-    if (scenario_.network.fidelity != Fidelity::flow)
+    if (!scenario_.network.traits().has_topology)
       add(key, fmt::format("`{}` is a part of the fabric, which only network.fidelity `flow` has", each.name),
           "set network.fidelity to flow and give a network.fabric");
     if (!each.drains || each.is_slow())

@@ -22,11 +22,11 @@ using key_rows::kHour;
 using key_rows::row;
 
 bool is_flow(const Scenario& scenario) {
-  return scenario.network.fidelity == Fidelity::flow;
+  return scenario.network.traits().has_topology;
 }
 
 bool uses_nccl(const Scenario& scenario) {
-  return cost_formula(scenario) == CostFormula::nccl;
+  return cost_formula(scenario).basis == CostBasis::library;
 }
 
 /// A key that needs a number of servers from which on they disturb each other.
@@ -75,12 +75,16 @@ Codec<std::string> collective_codec() {
   return choice_codec<std::string>(std::move(names));
 }
 
-Codec<CostFormula> formula_codec() {
-  std::vector<std::pair<std::string, CostFormula>> names;
-  for (const CostFormula formula : {CostFormula::automatic, CostFormula::ring, CostFormula::halving_doubling,
-                                    CostFormula::measured, CostFormula::nccl})
-    names.emplace_back(to_string(formula), formula);
-  return choice_codec<CostFormula>(std::move(names));
+Codec<std::string> formula_codec() {
+  std::vector<std::pair<std::string, std::string>> names{{std::string{kAutoFormula}, std::string{kAutoFormula}}};
+  for (const CostFormula& each : cost_formulas()) names.emplace_back(std::string{each.name}, std::string{each.name});
+  return choice_codec<std::string>(std::move(names));
+}
+
+Codec<Fidelity> fidelity_codec() {
+  std::vector<std::pair<std::string, Fidelity>> names;
+  for (const FidelityTraits& each : kFidelities) names.emplace_back(std::string{each.name}, each.fidelity);
+  return choice_codec<Fidelity>(std::move(names));
 }
 
 Codec<std::string> nccl_version_codec() {
@@ -222,9 +226,7 @@ std::vector<ScenarioKey> cost_keys() {
   const Codec<TimePerByte> slope = quantity_codec(TimePerByte{0}, TimePerByte{1e6});
   return {
       row(
-          "network.fidelity", [](auto& s) -> auto& { return s.network.fidelity; },
-          choice_codec<Fidelity>(
-              {{"analytic", Fidelity::analytic}, {"contention", Fidelity::contention}, {"flow", Fidelity::flow}}),
+          "network.fidelity", [](auto& s) -> auto& { return s.network.fidelity; }, fidelity_codec(),
           "network model: analytic ignores contention; contention lets transfers on one interface slow each other "
           "down; flow shares every link of a topology"),
       no_flow(row(
@@ -280,10 +282,11 @@ std::vector<ScenarioKey> cost_keys() {
           "transfers end at the next multiple of this time; 0s: exactly")),
       no_sites(no_flow(row(
           "network.formula", [](auto& s) -> auto& { return s.network.formula; }, formula_codec(),
-          "what alpha and beta are the costs of: a link, from which a ring or halving-doubling gives the cost of a "
-          "collective by its ranks, or the whole all-reduce (measured); nccl: collectives take what NCCL expects on "
-          "network.nccl.machine, and only messages alpha and beta; auto: measured if network.beta is given, "
-          "else ring"))),
+          "what alpha and beta are the costs of: a link, on which collectives take the closed form of that algorithm "
+          "(`contend list collectives`; the kinds that it does not do, and reduce and broadcast, go by the usual "
+          "ones), "
+          "or the whole all-reduce (measured); nccl: collectives take what NCCL expects on network.nccl.machine, and "
+          "only messages alpha and beta; auto: measured if network.beta is given, else ring"))),
       no_flow(row(
           "network.gamma", [](auto& s) -> auto& { return s.network.gamma; }, slope,
           "time to add up a received byte; not used with network.formula: measured")),
@@ -424,7 +427,7 @@ std::vector<ScenarioKey> flow_keys() {
       "write fabric_delays.csv: the time that each job's transfers lost on each link, or interface, to each other job; "
       "costs time where many flows share a link"));
   keys.back().needs = "network.fidelity: contention or flow";
-  keys.back().conditions = {[](const Scenario& scenario) { return scenario.network.fidelity != Fidelity::analytic; }};
+  keys.back().conditions = {[](const Scenario& scenario) { return scenario.network.traits().shares; }};
   keys.push_back(ecmp_key());
   for (ScenarioKey& key : planning_keys()) keys.push_back(std::move(key));
   return keys;

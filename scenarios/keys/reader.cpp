@@ -183,17 +183,17 @@ class LayerReader {
       scenario_.cluster.servers = (most + per_server - 1) / per_server;
       // At flow, parameter servers elsewhere need places of their own.
       const TrainingEntry& entry = scenario_.overlap.entry;
-      if (network.fidelity == Fidelity::flow && entry.exchange == ExchangeKind::parameter_server && !entry.colocated)
+      if (network.traits().has_topology && entry.exchange == ExchangeKind::parameter_server && !entry.colocated)
         scenario_.cluster.servers += entry.servers.value_or(most);
     }
     place(island_complaints(scenario_));
     place(training_complaints(scenario_));
     place(study_complaints(scenario_));
-    if (network.fidelity == Fidelity::flow && network.contention_penalty.value_or(0) < 0)
+    if (network.traits().has_topology && network.contention_penalty.value_or(0) < 0)
       place({{.key = "network.contention_penalty",
               .reason = "links carry no more than their bandwidth, however many flows share them",
               .hint = "0 or more at fidelity flow"}});
-    if (complaints_.empty() && network.fidelity == Fidelity::flow) place(topology_complaints(scenario_));
+    if (complaints_.empty() && network.traits().has_topology) place(topology_complaints(scenario_));
   }
 
   /// The complaint at the place where its key was last given.
@@ -227,7 +227,7 @@ class LayerReader {
       for (const TrainingEntry& entry : scenario_.training)
         if (entry.name != kDefaultEntry && is_sound(entry.name)) place(entry_complaints(entry));
     }
-    if (scenario_.network.fidelity == Fidelity::flow && none_about({"network", "cluster"}))
+    if (scenario_.network.traits().has_topology && none_about({"network", "cluster"}))
       place(topology_complaints(scenario_));
   }
 

@@ -238,7 +238,7 @@ void check_memory_of_devices(const Scenario& scenario, std::vector<std::string>&
 }
 
 void check_network(const Scenario& scenario, Complaints& complaints, std::vector<std::string>& warnings) {
-  if (scenario.network.fidelity != Fidelity::flow) return;
+  if (!scenario.network.traits().has_topology) return;
   const Topology topology = build_topology(scenario);
   complaints.collect([&] {
     if (std::string note = expected_idle_interfaces(scenario); !note.empty()) warnings.push_back(std::move(note));

@@ -54,7 +54,7 @@ std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> c
   const std::string& name = scenario.network.collectives;
   const Time step_overhead = scenario.network.step_overhead;
   std::optional<NcclLibrary> library;
-  if (cost_formula(scenario) == CostFormula::nccl) library = nccl_library(scenario.network);
+  if (cost_formula(scenario).basis == CostBasis::library) library = nccl_library(scenario.network);
   return [=, &topology, &router](CollectiveKind kind, Bytes bytes, std::vector<NodeId>& gpus) {
     gpus = topological_order(gpus, topology);
     CollectiveShape shape;

@@ -41,7 +41,7 @@ constexpr std::string_view kRemedy =
 }  // namespace
 
 std::string expected_idle_interfaces(const Scenario& scenario) {
-  if (scenario.network.fidelity != Fidelity::flow || scenario.cluster.servers < 2) return {};
+  if (!scenario.network.traits().has_topology || scenario.cluster.servers < 2) return {};
   const Topology topology = build_topology(scenario);
   const auto router = build_router(scenario, topology, scenario.seed);
   const auto first =
@@ -60,7 +60,7 @@ std::string expected_idle_interfaces(const Scenario& scenario) {
 }
 
 std::string seen_idle_interfaces(const Scenario& scenario, const RunResult& result) {
-  if (scenario.network.fidelity != Fidelity::flow || result.fabric.links.empty()) return {};
+  if (!scenario.network.traits().has_topology || result.fabric.links.empty()) return {};
   const Topology topology = build_topology(scenario);
   std::map<JobId, std::vector<LinkId>> used;
   for (std::size_t link = 0; link < result.fabric.links.size(); ++link) {

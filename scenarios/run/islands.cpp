@@ -27,13 +27,13 @@ std::vector<Complaint> island_complaints(const Scenario& scenario) {
     complaints.push_back(
         {.key = "network.islands",
          .reason = fmt::format("they have {} servers, and the cluster has {}", servers, scenario.cluster.servers)});
-  const CostFormula formula = cost_formula(scenario);
-  if (formula == CostFormula::measured || formula == CostFormula::nccl)
+  const CostFormula& formula = cost_formula(scenario);
+  if (formula.basis != CostBasis::link)
     complaints.push_back(
         {.key = "network.islands",
          .reason = fmt::format("say the rates of links, and with network.formula: {} the link does not say what "
                                "collectives take",
-                               to_string(formula)),
+                               formula.name),
          .hint = "network.nic and network.formula: ring"});
   return complaints;
 }

@@ -89,7 +89,7 @@ std::vector<JobPace> paces_by_table(const ClusterSetup& cluster, const Throughpu
 Scenario scenario_of_type(const Scenario& scenario, const NamedServerType& type) {
   Scenario variant = scenario;
   variant.cluster.gpu_memory = type.gpu_memory;
-  if (scenario.network.fidelity != Fidelity::flow) {  // a topology has servers of one size
+  if (!scenario.network.traits().has_topology) {  // a topology has servers of one size
     variant.cluster.servers = type.servers;
     variant.cluster.gpus_per_server = type.gpus_per_server;
   }

@@ -15,7 +15,7 @@ namespace {
 
 /// Bytes a second that server 0 can send into the fabric.
 double interface_rate(const Scenario& scenario) {
-  if (scenario.network.fidelity != Fidelity::flow) return 1e9 / network_cost(scenario.network).beta.ns_per_byte();
+  if (!scenario.network.traits().has_topology) return 1e9 / network_cost(scenario.network).beta.ns_per_byte();
   const Topology topology = build_topology(scenario);
   double rate = 0;
   for (const Link& link : topology.links()) {

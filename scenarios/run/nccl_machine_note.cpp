@@ -13,9 +13,9 @@ namespace contend {
 
 std::string nccl_machine_note(const Scenario& scenario) {
   const NetworkSetup& network = scenario.network;
-  if (cost_formula(scenario) != CostFormula::nccl || !network.nccl.machine) return {};
+  if (cost_formula(scenario).basis != CostBasis::library || !network.nccl.machine) return {};
   const NcclMachine& machine = find_nccl_machine(*network.nccl.machine);
-  if (network.fidelity != Fidelity::flow) {
+  if (!network.traits().has_topology) {
     constexpr double kBytesOfGB = 1e9, kAlike = 0.1;
     const double rate = machine.nic_rate * kBytesOfGB;
     if (!network.nic || network.nic == default_scenario().network.nic || rate == 0) return {};

@@ -22,12 +22,6 @@
 namespace contend {
 namespace {
 
-constexpr double kNanosecondsPerSecond = 1e9;
-
-TimePerByte at_rate(ByteRate rate) {
-  return TimePerByte{kNanosecondsPerSecond / rate.bytes_per_second()};
-}
-
 /// The cost with which so many bytes take longest.
 class Slowest {
  public:
@@ -53,15 +47,14 @@ class CostsByShape {
       : scenario_{scenario},
         exchanges_{std::move(exchanges)},
         whole_{network_cost(scenario.network)},
-        formula_{cost_formula(scenario)},
+        is_measured_{cost_formula(scenario).basis == CostBasis::whole && !scenario.network.inside.given()},
         on_server_(static_cast<std::size_t>(scenario.cluster.servers)),
         islands_(islands_of_servers(scenario)) {}
 
   TransferCost operator()(const TransferRequest& request) {
     if (request.kind == OpKind::message) return message(request);
     const bool is_whole = request.scope == CollectiveScope::all && request.collective == CollectiveKind::all_reduce;
-    const bool is_measured = formula_ == CostFormula::measured && !scenario_.network.inside.given();
-    if (is_measured && is_whole) return {whole_.alpha, whole_.beta, whole_.eta};
+    if (is_measured_ && is_whole) return {whole_.alpha, whole_.beta, whole_.eta};
     const bool grouped = request.scope == CollectiveScope::groups;
     Slowest slowest{request.bytes};
     for (JobShape shape : lie_of(request).shapes) {
@@ -141,7 +134,7 @@ class CostsByShape {
     const ChannelCost inside = inside_cost(scenario_.network);
     const Lie& lie = lie_of(request);
     if (lie.most.empty()) return {inside.alpha, inside.beta, {}, TransferLane::inside};
-    const bool shares = scenario_.network.fidelity == Fidelity::contention;
+    const bool shares = scenario_.network.traits().shares;
     Slowest slowest{request.bytes};
     for (const auto& [island, most] : lie.most) {
       const AlphaBeta network = island == kNoIsland ? whole_ : network_cost(scenario_.network, island);
@@ -170,7 +163,7 @@ class CostsByShape {
   Scenario scenario_;
   std::vector<JobExchange> exchanges_;  // by job, or empty
   AlphaBeta whole_;
-  CostFormula formula_;
+  bool is_measured_;
   std::vector<int> on_server_;                   // ranks of one request
   std::vector<int> islands_;                     // by server; empty: there are none
   std::unordered_map<std::uint64_t, Lie> lies_;  // by TransferRequest::same_ranks, of many GPUs
@@ -234,52 +227,6 @@ class CostsBySites {
   std::map<std::pair<JobId, std::vector<std::size_t>>, ExchangeCost> costs_;
 };
 
-/// The link on whose ring an all-reduce among `workers` costs that.
-ChannelCost ring_link(const LinearCost& all_reduce, int workers) {
-  const double steps = 2.0 * (workers - 1);
-  return {Time::ceil_nanoseconds(static_cast<double>(all_reduce.alpha.ns()) / steps),
-          TimePerByte{all_reduce.beta.ns_per_byte() * workers / steps},
-          {}};
-}
-
-/// What collectives cost by the formula in effect.
-ExchangeCost collective_cost(const Scenario& scenario, const JobShape& shape, const AlphaBeta& network) {
-  const ChannelCost link{network.alpha, network.beta, scenario.network.gamma};
-  const auto on = [&](const ChannelCost& between) {
-    return ExchangeCost::two_level(shape.ranks, shape.servers, shape.per_server, inside_cost(scenario.network),
-                                   between);
-  };
-  switch (cost_formula(scenario)) {
-    case CostFormula::measured: {
-      const LinearCost all_reduce{network.alpha, network.beta};
-      if (shape.ranks == 1) return ExchangeCost::measured(all_reduce);
-      if (shape.per_server == 1 || !scenario.network.inside.given())
-        return ExchangeCost::measured(all_reduce, shape.ranks);
-      // Inside one server nothing of the measurement holds.
-      return shape.servers == 1 ? on(link)
-                                : on(ring_link(all_reduce, shape.ranks))
-                                      .with_lines([measured = ExchangeCost::measured(all_reduce)](
-                                                      CollectiveKind kind, CollectiveScope scope) {
-                                        const bool is_half = kind == CollectiveKind::reduce_scatter ||
-                                                             kind == CollectiveKind::all_gather;
-                                        const bool known = kind == CollectiveKind::all_reduce || is_half;
-                                        return known && scope == CollectiveScope::all ? std::optional{measured.of(kind)}
-                                                                                      : std::nullopt;
-                                      });
-    }
-    case CostFormula::halving_doubling:
-      return ExchangeCost::halving_doubling(shape.ranks, link);
-    case CostFormula::nccl:
-      if (shape.ranks == 1) return on(link);
-      return library_cost(nccl_library(scenario.network), {shape.ranks, shape.servers, shape.per_server, shape.sharing},
-                          on(link));
-    case CostFormula::ring:
-    case CostFormula::automatic:
-      break;
-  }
-  return on(link);
-}
-
 }  // namespace
 
 AlphaBeta network_cost(const NetworkSetup& network, int island) {
@@ -287,7 +234,7 @@ AlphaBeta network_cost(const NetworkSetup& network, int island) {
   cost.alpha = network.alpha;
   CONTEND_CHECK(network.beta || network.nic, "a scenario says how fast a network interface is");
   cost.beta = network.beta ? *network.beta : at_rate(*network.nic);
-  const double penalty = network.contention_penalty.value_or(network.sites ? 0 : kEtaOverBeta);
+  const double penalty = network.contention_penalty.value_or(network.sites ? 0 : network.traits().usual_penalty);
   cost.eta = network.eta.value_or(TimePerByte{cost.beta.ns_per_byte() * penalty});
   cost.tick = network.tick;
   if (island == kNoIsland) return cost;
@@ -378,87 +325,8 @@ Interference interference_of(const Scenario& scenario, TransferPath path) {
   } else if (given.both) {
     compute = network = given.both->factor;
   }
-  if (scenario.network.fidelity == Fidelity::flow && given.both) network = 0;
+  if (!scenario.network.traits().paces_transfers && given.both) network = 0;
   return {millionths(compute), millionths(network)};
-}
-
-CostFormula cost_formula(const Scenario& scenario) {
-  const NetworkSetup& network = scenario.network;
-  if (network.fidelity == Fidelity::flow && network.collectives == kNcclCollectives) return CostFormula::nccl;
-  if (network.formula != CostFormula::automatic) return network.formula;
-  return network.beta ? CostFormula::measured : CostFormula::ring;
-}
-
-std::string_view to_string(CostFormula formula) {
-  switch (formula) {
-    case CostFormula::automatic:
-      return "auto";
-    case CostFormula::ring:
-      return "ring";
-    case CostFormula::halving_doubling:
-      return "halving-doubling";
-    case CostFormula::measured:
-      return "measured";
-    case CostFormula::nccl:
-      return "nccl";
-  }
-  check_failed(__FILE__, __LINE__, "a formula", "unknown");
-}
-
-NcclLibrary nccl_library(const NetworkSetup& network) {
-  constexpr double kMicroseconds = 1e-3, kGiga = 1e9;
-  const NetworkSetup::Nccl& given = network.nccl;
-  CONTEND_CHECK(given.machine.has_value(), "a scenario with NCCL names its machine");
-  NcclMachine machine = find_nccl_machine(*given.machine);
-  machine.sharp = given.sharp;
-  machine.net_latency = static_cast<double>(given.latency.ns()) * kMicroseconds;
-  NcclFit fit;
-  if (given.hop) fit.hop = static_cast<double>(given.hop->ns()) * kMicroseconds;
-  if (given.channel_rate) fit.channel_rate = given.channel_rate->bytes_per_second() / kGiga;
-  return NcclLibrary{machine, {.version = read_nccl_version(given.version)}, fit};
-}
-
-std::vector<Complaint> formula_complaints(const Scenario& scenario, int per_server) {
-  const NetworkSetup& network = scenario.network;
-  std::vector<Complaint> complaints;
-  if (network.formula == CostFormula::measured && !network.beta)
-    complaints.push_back({.key = "network.formula",
-                          .reason = "measured costs are those of a whole all-reduce, and network.nic is the rate of a "
-                                    "link",
-                          .hint = "give network.beta, or network.formula: ring"});
-  if (network.formula == CostFormula::halving_doubling &&
-      (network.inside.given() || (scenario.overlap.given() && per_server > 1)))
-    complaints.push_back({.key = "network.formula",
-                          .reason = "halving and doubling among several GPUs of a server is not known here",
-                          .hint = "network.formula: ring, or nccl"});
-  const CostFormula formula = cost_formula(scenario);
-  if (network.many_senders.free && (formula == CostFormula::measured || formula == CostFormula::nccl))
-    complaints.push_back({.key = "network.many_senders.free",
-                          .reason = fmt::format("changes what a byte takes on a link, and with network.formula: {} the "
-                                                "link does not say what collectives take",
-                                                to_string(formula)),
-                          .hint = "network.formula: ring, or no such key"});
-  if (formula != CostFormula::nccl) return complaints;
-  if (!network.nccl.machine) {
-    complaints.push_back({.key = "network.nccl.machine",
-                          .reason = "NCCL plans with the links of a server, and the scenario does not name one",
-                          .hint = "such as dgx-a100"});
-    return complaints;
-  }
-  const NcclMachine& machine = find_nccl_machine(*network.nccl.machine);
-  if (per_server > machine.gpus)
-    complaints.push_back(
-        {.key = "network.nccl.machine",
-         .reason = fmt::format("a {} has {} GPUs, and servers have {} here", machine.name, machine.gpus, per_server),
-         .hint = fmt::format("at most {} GPUs a server", machine.gpus)});
-  return complaints;
-}
-
-ChannelCost inside_cost(const NetworkSetup& network) {
-  ChannelCost cost{network.inside.alpha, {}, network.gamma};
-  if (network.inside.beta) cost.beta = *network.inside.beta;
-  if (network.inside.bandwidth) cost.beta = at_rate(*network.inside.bandwidth);
-  return cost;
 }
 
 std::vector<JobShape> group_shapes(std::span<const GpuId> gpus, const RankGroups& groups, int per_server,
@@ -529,7 +397,7 @@ LinkMatrix read_sites(const Scenario& scenario) {
 
 ExchangeCost exchange_cost(const Scenario& scenario, const LinkMatrix& sites, const PeerRule& peers) {
   ExchangeCost cost = link_cost(sites, scenario.network.gamma, peers, scenario.seed);
-  const bool shares = scenario.network.fidelity == Fidelity::contention;
+  const bool shares = scenario.network.traits().shares;
   cost.penalty = shares ? scenario.network.contention_penalty.value_or(0) : -1;
   cost.interference = interference_of(scenario, TransferPath::between);
   return cost;
@@ -547,22 +415,24 @@ ExchangeCost exchange_cost(const Scenario& scenario, const JobShape& shape) {
     network.beta = TimePerByte{network.beta.ns_per_byte() * factor};
     network.eta = TimePerByte{network.eta.ns_per_byte() * factor};
   }
+  const CostFormula& formula = cost_formula(scenario);
+  const auto collectives = [&](const AlphaBeta& between) {
+    return formula.cost(formula, scenario.network, {shape.ranks, shape.servers, shape.per_server, shape.sharing},
+                        between);
+  };
   ExchangeCost cost =
       served ? ExchangeCost::parameter_server({shape.ranks, shape.servers, shape.per_server}, shape.parameter_servers,
                                               shape.colocated, inside_cost(scenario.network),
                                               {network.alpha, network.beta, scenario.network.gamma})
-             : collective_cost(scenario, shape, network);
+             : collectives(network);
   if (many.free && !served) {  // in a tree few send at once
-    cost = cost.with_lines([few = collective_cost(scenario, shape, usual)](CollectiveKind kind, CollectiveScope scope) {
+    cost = cost.with_lines([few = collectives(usual)](CollectiveKind kind, CollectiveScope scope) {
       const bool is_tree = kind == CollectiveKind::reduce || kind == CollectiveKind::broadcast;
       return is_tree ? std::optional{few.of(kind, scope)} : std::nullopt;
     });
   }
-  const bool shares = scenario.network.fidelity == Fidelity::contention;
-  cost.penalty = -1;
-  if (shares) cost.penalty = network.eta.ns_per_byte() / network.beta.ns_per_byte();
-  if (scenario.network.fidelity == Fidelity::flow)  // plans are made as if links were shared fairly
-    cost.penalty = scenario.network.contention_penalty.value_or(0);
+  const bool shares = scenario.network.traits().shares;
+  cost.penalty = shares ? network.eta.ns_per_byte() / network.beta.ns_per_byte() : -1;
   if (shares && !served) {
     cost.measured_beta = network.beta;
     cost.measured_eta = network.eta;
@@ -580,7 +450,7 @@ AlphaBeta transfer_costs(const Scenario& scenario, std::vector<JobExchange> exch
   }
   const auto each = std::make_shared<CostsByShape>(scenario, std::move(exchanges));
   cost.each = [each](const TransferRequest& request) { return (*each)(request); };
-  cost.carries_inside = scenario.network.inside.given() || cost_formula(scenario) == CostFormula::nccl;
+  cost.carries_inside = scenario.network.inside.given() || cost_formula(scenario).basis == CostBasis::library;
   return cost;
 }
 

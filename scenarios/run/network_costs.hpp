@@ -7,8 +7,8 @@
 #include "models/overlap/peers.hpp"
 #include "models/overlap/usual_interference.hpp"
 #include "network/alpha_beta.hpp"
-#include "network/library/nccl_machine.hpp"
 #include "network/link_matrix.hpp"
+#include "scenarios/run/cost_formulas.hpp"
 #include "scenarios/run/islands.hpp"
 #include "scenarios/scenario.hpp"
 #include "sim/error.hpp"
@@ -16,7 +16,6 @@
 #include <compare>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 namespace contend {
@@ -31,17 +30,6 @@ namespace contend {
 [[nodiscard]] std::vector<const UsualInterference*> usual_interferences_of(const Scenario& scenario, TransferPath path);
 /// What is wrong with `network.interference: auto`: no figure is known for a device, or they differ.
 [[nodiscard]] std::vector<Complaint> interference_complaints(const Scenario& scenario);
-
-/// The formula in effect; never `automatic`.
-[[nodiscard]] CostFormula cost_formula(const Scenario& scenario);
-/// The word for it in scenarios.
-[[nodiscard]] std::string_view to_string(CostFormula formula);
-/// NCCL on the machine of `network.nccl`, which names one. Throws InputError for one that it does not know.
-[[nodiscard]] NcclLibrary nccl_library(const NetworkSetup& network);
-/// What is wrong with `network.formula` and the keys that belong to it, for servers of so many GPUs.
-[[nodiscard]] std::vector<Complaint> formula_complaints(const Scenario& scenario, int per_server);
-/// The cost of a link inside a server; zero if `network.inside` is not given.
-[[nodiscard]] ChannelCost inside_cost(const NetworkSetup& network);
 
 /// How the ranks of a job lie, or those of a group of its ranks.
 struct JobShape {

@@ -65,7 +65,7 @@ Workload scenario_workload(const Scenario& scenario, std::uint64_t seed) {
 
 std::size_t observed_servers(const Scenario& scenario) {
   if (!scenario.overlap.given()) return static_cast<std::size_t>(scenario.cluster.servers);
-  if (scenario.network.fidelity == Fidelity::flow) return static_cast<std::size_t>(scenario.cluster.servers);
+  if (scenario.network.traits().has_topology) return static_cast<std::size_t>(scenario.cluster.servers);
   const int per_server = scenario.cluster.gpus_per_server;
   return static_cast<std::size_t>((scenario.overlap.workers.front() + per_server - 1) / per_server);
 }
@@ -132,10 +132,8 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
                                             const RunHooks& hooks, std::unique_ptr<PlacementPolicy> placement,
                                             const std::shared_ptr<PolicyFailure>& failure) {
   const AlphaBeta cost = network_cost(scenario.network);
-  const bool flow = scenario.network.fidelity == Fidelity::flow;
-  const double penalty = scenario.network.contention_penalty.value_or(0);
-  const TimePerByte eta = flow ? TimePerByte{cost.beta.ns_per_byte() * penalty} : cost.eta;
-  PolicyContext context{.seed = seed, .beta = cost.beta, .eta = eta, .failure = failure};
+  const bool flow = scenario.network.traits().has_topology;
+  PolicyContext context{.seed = seed, .beta = cost.beta, .eta = cost.eta, .failure = failure};
   GpuSharing sharing = sharing_of(scenario, workload);
   if (failure) context.job_name = names_of(workload.jobs);
   if (flow) context.server_groups = [&] { return server_groups(build_topology(scenario)); };

@@ -337,7 +337,7 @@ void check_slowed(const Scenario& scenario, const Workload& workload, const Fail
     const auto refuse = [&](std::string reason, std::string hint) {
       throw InputError{Complaint{.key = cause.key, .reason = std::move(reason), .hint = std::move(hint)}};
     };
-    if (cause.slows_network && scenario.network.fidelity == Fidelity::flow)
+    if (cause.slows_network && !scenario.network.traits().paces_transfers)
       refuse(fmt::format("{} slows transfers, which network.fidelity `flow` can't", cause.what),
              "leave slows_network out, change links by network.events, or set network.fidelity to contention");
     if (interferes)

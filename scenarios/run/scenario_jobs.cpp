@@ -468,9 +468,8 @@ std::string untrained_entries_note(const Scenario& scenario, JobLists& lists) {
 }
 
 std::string free_tensor_note(const Scenario& scenario) {
-  const CostFormula formula = scenario.network.formula;
-  if (scenario.network.fidelity == Fidelity::flow || scenario.network.inside.given()) return {};
-  if (formula == CostFormula::nccl || formula == CostFormula::measured) return {};
+  if (scenario.network.traits().has_topology || scenario.network.inside.given()) return {};
+  if (scenario.network.formula != kAutoFormula && cost_formula(scenario).basis != CostBasis::link) return {};
   for (const TrainingEntry& each : scenario.training) {
     if (!each.parallel || each.parallel->tensor == 1) continue;
     return fmt::format(

@@ -3,6 +3,7 @@
 
 #include "network/routing/planning.hpp"
 #include "network/topologies/topology_spec.hpp"
+#include "scenarios/spec/fidelity.hpp"
 #include "sim/units.hpp"
 
 #include <cstdint>
@@ -13,33 +14,23 @@
 
 namespace contend {
 
-/// The default of eta / beta: 0.235 / 0.856 ms per MiB, the fit for 10 GbE in the simulator of the authors of arXiv
-/// 2002.10105.
-inline constexpr double kEtaOverBeta = 0.235 / 0.856;
-
-enum class Fidelity : std::uint8_t { analytic, contention, flow };
-
 /// How the path of a flow through a topology is chosen (network/routing.hpp).
 enum class Routing : std::uint8_t { shortest_path, ecmp, spraying, ethereal, planned };
 
-/// How the cost of a collective is derived from alpha and beta (scenarios/run/network_costs.hpp).
-enum class CostFormula : std::uint8_t {
-  automatic,  ///< `measured` where beta is given, else `ring`
-  ring,
-  halving_doubling,
-  measured,
-  nccl,  ///< neither: NCCL's own model of a collective of that size (NetworkSetup::Nccl)
-};
-
-/// The value of `network.collectives` with which a library chooses.
+/// The value of `network.collectives` and `network.formula` with which a library chooses.
 inline constexpr std::string_view kNcclCollectives = "nccl";
+/// The value of `network.formula` for costs of a measured all-reduce.
+inline constexpr std::string_view kMeasuredFormula = "measured";
+/// The value of `network.formula` that is `measured` where network.beta is given, else `ring`.
+inline constexpr std::string_view kAutoFormula = "auto";
 
 /// The network (`network.*`).
 struct NetworkSetup {
   Fidelity fidelity = Fidelity::contention;
-  std::optional<ByteRate> nic;  ///< line rate of each interface; default of beta: 1 / nic
-  Time alpha;                   ///< start-up time of a transfer
-  CostFormula formula = CostFormula::automatic;
+  [[nodiscard]] const FidelityTraits& traits() const { return traits_of(fidelity); }
+  std::optional<ByteRate> nic;        ///< line rate of each interface; default of beta: 1 / nic
+  Time alpha;                         ///< start-up time of a transfer
+  std::string formula{kAutoFormula};  ///< a row of cost_formulas(), or kAutoFormula
   struct Inside {
     Time alpha;
     std::optional<ByteRate> bandwidth;
@@ -47,7 +38,7 @@ struct NetworkSetup {
     [[nodiscard]] bool given() const { return bandwidth || beta; }
   } inside;           ///< between the GPUs of a server; not given: no time at all
   TimePerByte gamma;  ///< time to add up a received byte
-  /// The library of CostFormula::nccl, and what a user has measured in place of its constants.
+  /// The library of the formula `nccl`, and what a user has measured in place of its constants.
   struct Nccl {
     std::optional<std::string> machine;    ///< a name of nccl_machines()
     std::string version = "2.23.4";        ///< one that read_nccl_version() knows

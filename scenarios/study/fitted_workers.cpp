@@ -12,7 +12,7 @@ UnfittedWorkers unfitted_workers(const Scenario& scenario) {
   const IterationStudy& study = scenario.overlap;
   UnfittedWorkers out;
   if (!study.given() || !scenario.network.fitted_workers) return out;
-  out.whole = cost_formula(scenario) == CostFormula::measured && study.entry.exchange == ExchangeKind::all_reduce;
+  out.whole = cost_formula(scenario).basis == CostBasis::whole && study.entry.exchange == ExchangeKind::all_reduce;
   out.fitted = *scenario.network.fitted_workers;
   const auto [least, most] = std::minmax_element(out.fitted.begin(), out.fitted.end());
   for (const int workers : study.workers) {

@@ -113,12 +113,12 @@ class MeasurementReader {
   /// Alpha and beta mean something else in each formula.
   void check_formulas() {
     for (const MeasuredIteration& row : rows_) {
-      const CostFormula first = cost_formula(rows_.front().scenario), own = cost_formula(row.scenario);
+      const std::string_view first = cost_formula(rows_.front().scenario).name, own = cost_formula(row.scenario).name;
       if (own == first) continue;
       complaints_.add(
           {row.line, 0}, "",
-          fmt::format("network.formula is {}, and {} in line {}: alpha and beta mean something else in each",
-                      to_string(own), to_string(first), rows_.front().line),
+          fmt::format("network.formula is {}, and {} in line {}: alpha and beta mean something else in each", own,
+                      first, rows_.front().line),
           "fit the rows of one formula at a time");
       return;
     }
@@ -179,7 +179,7 @@ class MeasurementReader {
                                    format_seconds(Time::ceil_nanoseconds(row.seconds * 1e9)),
                                    entry_key(study, "single_worker"))};
     }
-    if (row.scenario.network.fidelity == Fidelity::flow)
+    if (row.scenario.network.traits().has_topology)
       throw InputError{{{.key = "network.fidelity",
                          .reason = "flow: the network shares itself out, by no alpha and beta that could be fitted",
                          .hint = "analytic or contention"}}};
@@ -211,7 +211,7 @@ bool has_update(const MeasuredIteration& row) {
 
 double predicted_seconds(const MeasuredIteration& row, const IterationConstants& constants) {
   Scenario scenario = row.scenario;
-  scenario.network.formula = cost_formula(row.scenario);  // which beta alone would change
+  scenario.network.formula = cost_formula(row.scenario).name;  // which beta alone would change
   scenario.network.alpha = Time::ceil_nanoseconds(constants.alpha_s * 1e9);
   scenario.network.beta = TimePerByte{constants.beta_ns_per_byte};
   scenario.network.interference.both.reset();

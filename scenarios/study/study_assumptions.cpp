@@ -21,19 +21,17 @@ StudyAssumption collectives(const Scenario& scenario) {
   const AlphaBeta cost = network_cost(network);
   const std::string line =
       fmt::format("alpha {:.5g} us, beta {:.5g} ns/B", cost.alpha.to_seconds() * 1e6, cost.beta.ns_per_byte());
-  switch (cost_formula(scenario)) {
-    case CostFormula::nccl:
+  const CostFormula& formula = cost_formula(scenario);
+  switch (formula.basis) {
+    case CostBasis::library:
       return {"collectives", fmt::format("what NCCL {} expects on {}", network.nccl.version, *network.nccl.machine),
               "NVIDIA/nccl, src/graph/tuning.cc"};
-    case CostFormula::measured:
+    case CostBasis::whole:
       return {"collectives", line + " of a whole all-reduce", "network.alpha, beta"};
-    case CostFormula::halving_doubling:
-      return {"collectives", line + " of a link, by halving and doubling", "network.alpha, beta"};
-    case CostFormula::ring:
-    case CostFormula::automatic:
+    case CostBasis::link:
       break;
   }
-  return {"collectives", line + " of a link, by a ring", "network.alpha, beta"};
+  return {"collectives", fmt::format("{} of a link, by the algorithm `{}`", line, formula.name), "network.alpha, beta"};
 }
 
 StudyAssumption many_senders(const Scenario& scenario) {

@@ -46,7 +46,7 @@ class StudyChecker {
       complaints_.push_back(std::move(each));
   }
 
-  [[nodiscard]] bool is_flow() const { return scenario_.network.fidelity == Fidelity::flow; }
+  [[nodiscard]] bool is_flow() const { return scenario_.network.traits().has_topology; }
 
   void check_network() {
     for (Complaint& each : interference_complaints(scenario_)) complaints_.push_back(std::move(each));
@@ -55,10 +55,10 @@ class StudyChecker {
   }
 
   void check_exchange() {
-    const bool measured = cost_formula(scenario_) == CostFormula::measured;
+    const bool measured = cost_formula(scenario_).basis == CostBasis::whole;
     if (measured && scenario_.network.gamma > TimePerByte{})
       complain("network.gamma", "is part of a measured all-reduce already");
-    if (scenario_.network.beta && scenario_.network.formula == CostFormula::automatic)
+    if (scenario_.network.beta && scenario_.network.formula == kAutoFormula)
       complain("network.formula", "is missing: network.beta may be that of a link or of a whole all-reduce",
                "ring, as studies took it before, or measured, as runs of jobs take it");
     for (Complaint& each : server_complaints(scenario_, study_.entry, entry_key()))
@@ -79,7 +79,7 @@ class StudyChecker {
       if (inside.beta) complain("network.inside.beta", "there is one worker on each server", needed);
       return;
     }
-    if (!inside.given() && !is_flow() && cost_formula(scenario_) != CostFormula::nccl)
+    if (!inside.given() && !is_flow() && cost_formula(scenario_).basis != CostBasis::library)
       complain("cluster.gpus_per_server", "how fast the workers of a server reach each other is not given",
                "network.inside.bandwidth");
     for (const int workers : study_.workers) {

@@ -9,7 +9,7 @@ namespace contend {
 
 bool messages_start_free(const Scenario& scenario) {
   const IterationStudy& study = scenario.overlap;
-  if (!study.given() || scenario.network.sites || cost_formula(scenario) == CostFormula::nccl) return false;
+  if (!study.given() || scenario.network.sites || cost_formula(scenario).basis == CostBasis::library) return false;
   return scenario.network.alpha == Time{} &&
          (scenario.cluster.gpus_per_server == 1 || scenario.network.inside.alpha == Time{});
 }

@@ -70,7 +70,7 @@ StudyJob lone_job_of(const Scenario& scenario, const StudyVariant& variant, cons
   entry.fusion = variant.fusion;
   entry.compression = variant.compression;
   const int per_server = run.cluster.gpus_per_server;
-  if (run.network.fidelity != Fidelity::flow)  // else they are those of the fabric
+  if (!run.network.traits().has_topology)  // else they are those of the fabric
     run.cluster.servers = (variant.workers + per_server - 1) / per_server;
   run.placement = default_policy(policy_kind("placement"), "consolidated");
   JobSpec job;
@@ -133,9 +133,8 @@ void finish(const Scenario& scenario, const StudyVariant& variant, const Prepare
   double iteration_ns = 0;
   bool settled = true;
   for (const SharedGraph& each : repeating_graphs(made.planned.fused.graph)) {
-    const SteadyState state = scenario.network.fidelity == Fidelity::flow
-                                  ? settle_on_fabric(scenario, variant, each.graph)
-                                  : settle(scenario, made.problem, each.graph);
+    const SteadyState state = scenario.network.traits().has_topology ? settle_on_fabric(scenario, variant, each.graph)
+                                                                     : settle(scenario, made.problem, each.graph);
     iteration_ns += each.share * state.iteration_ns;
     settled = settled && state.recurs;
   }
@@ -192,7 +191,7 @@ AccountRow& row_for(std::vector<AccountRow>& rows, const AccountRow& like) {
 void account(const Scenario& scenario, const StudyVariant& variant, const PreparedVariant& made,
              PhasedMessages& messages, StudyMessages& job) {
   const auto kind_of = [&](const Op& op) { return messages.kind_of(op); };
-  job.measured = scenario.network.fidelity == Fidelity::flow;
+  job.measured = scenario.network.traits().has_topology;
   for (const SharedGraph& each : repeating_graphs(made.planned.fused.graph)) {
     const SteadyState state = job.measured ? settle_on_fabric(scenario, variant, each.graph)
                                            : steady_state(each.graph, made.problem.cost, {.spans = true});

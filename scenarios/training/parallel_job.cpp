@@ -469,7 +469,7 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   const bool is_tied = model.head == OutputHead::tied && job.plan.stages > 1;
   if (is_tied) job.tied_elements = vocabulary_rows(model, work.split) * model.hidden;
   // Without contention what leaves servers takes the same time as a part of the passes.
-  if (scenario.network.fidelity == Fidelity::analytic) {
+  if (!scenario.network.traits().shares) {
     job.turns_per_server = scenario.cluster.gpus_per_server;
     for (std::size_t stage = 0; stage < job.units.size(); ++stage) {
       UnitTimes& times = planner.of_stage(static_cast<int>(stage));

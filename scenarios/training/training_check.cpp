@@ -308,14 +308,14 @@ std::vector<Complaint> server_complaints(const Scenario& scenario, const Trainin
     if (!setup.hosts.empty()) complain("hosts", "there are no parameter servers", needed);
     return complaints;
   }
-  const bool flow = scenario.network.fidelity == Fidelity::flow;
+  const bool flow = scenario.network.traits().has_topology;
   if (scenario.network.sites)
     complain("exchange", "parameter servers have no place between sites, whose links join workers", "all-reduce");
-  else if (!flow && cost_formula(scenario) != CostFormula::ring)
+  else if (!flow && cost_formula(scenario).basis != CostBasis::link)
     complain("exchange",
              fmt::format("with network.formula: {} the costs are those of collectives, which parameter servers have "
                          "none of",
-                         to_string(cost_formula(scenario))),
+                         cost_formula(scenario).name),
              "network.formula: ring");
   if (setup.hosts.empty()) return complaints;
   if (!flow) complain("hosts", "has no effect: only a topology has places for parameter servers", "fidelity: flow");
@@ -367,7 +367,7 @@ std::vector<Complaint> training_complaints(const Scenario& scenario) {
   }
   for (Complaint& each : formula_complaints(scenario, scenario.cluster.gpus_per_server))
     complaints.push_back(std::move(each));
-  if (network.fidelity == Fidelity::flow) return complaints;
+  if (network.traits().has_topology) return complaints;
   for (Complaint& each : interference_complaints(scenario)) complaints.push_back(std::move(each));
   return complaints;
 }

@@ -1,5 +1,8 @@
 """Draws the network of a scenario: its fidelity, and at `flow` a small topology, its routing and what changes in it."""
 
+ALGORITHMS = ["ring", "bidirectional-ring", "halving-doubling", "binomial-tree", "double-binary-tree", "hierarchical",
+              "hierarchical-leader", "parameter-server", "pairwise"]
+
 
 def network(drawer):
     """Adds the keys of the network to those of the drawer."""
@@ -22,8 +25,8 @@ def alpha_beta(drawer):
     if drawer.chance(0.5):
         keys["network.inside.bandwidth"], keys["network.inside.alpha"] = "100Gbps", "5us"
     if drawer.chance(0.3):
-        several = max(per for per, _ in drawer.servers) > 1
-        keys["network.formula"] = drawer.pick(["ring", "measured"] + ["halving-doubling"] * (not several))
+        algorithm = ALGORITHMS[drawer.seed % len(ALGORITHMS)]
+        keys["network.formula"] = drawer.pick([algorithm, "measured"])
     if keys.get("network.formula") == "measured":
         for key in ("nic", "inside.bandwidth", "inside.alpha"):
             keys.pop(f"network.{key}", None)
@@ -61,9 +64,7 @@ def flow(drawer):
         if drawer.chance(0.2):
             keys["network.planning.shifts"] = True
     if drawer.chance(0.5):
-        keys["network.collectives"] = drawer.pick(
-            ["auto", "ring", "bidirectional-ring", "halving-doubling", "binomial-tree", "double-binary-tree",
-             "hierarchical", "hierarchical-leader", "parameter-server", "pairwise"])
+        keys["network.collectives"] = drawer.pick(["auto"] + ALGORITHMS)
     if drawer.chance(0.2):
         keys["network.efficiency"] = [1.0, 0.9, 0.8]
     if drawer.chance(0.15):

@@ -43,7 +43,7 @@ OverlapProblem problem_of(const Network& network) {
   const double bytes = network.all_reduce_s > 0 ? model.gradient().to_double() : kResNet50Bytes;
   const double seconds = (network.all_reduce_s > 0 ? network.all_reduce_s : kNetworks[0].all_reduce_s) - kStartUps;
   const LinearCost all_reduce{Time::ceil_nanoseconds(kStartUps * 1e9), TimePerByte{seconds / bytes * 1e9}};
-  return overlap_problem(model, kGpus, ExchangeCost::measured(all_reduce, kGpus));
+  return overlap_problem(model, kGpus, ExchangeCost::measured(all_reduce, {kGpus, kGpus, 1}));
 }
 
 double with(const OverlapProblem& problem, const std::string& fusion, const std::string& method) {

@@ -1,6 +1,7 @@
 #include "models/overlap/exchange_cost.hpp"
 #include "models/overlap/exchange_network.hpp"
 #include "network/alpha_beta.hpp"
+#include "network/collectives/algorithm.hpp"
 #include "sim/random_stream.hpp"
 
 #include <vector>
@@ -17,12 +18,15 @@ TEST_CASE("closed forms by hand: 4 workers, alpha 10 ns, beta 2 and gamma 1 ns p
   CHECK(ring.of(CollectiveKind::all_gather).of(Bytes{400}) == Time::nanoseconds(630));
   CHECK(ring.of(CollectiveKind::all_reduce).of(Bytes{400}) == Time::nanoseconds(1560));
   // Halving and doubling: log2(4) = 2 steps a half.
-  CHECK(ExchangeCost::halving_doubling(4, link).of(CollectiveKind::all_reduce).of(Bytes{400}) ==
-        Time::nanoseconds(1540));
+  const auto halving_doubling = [&](int workers) {
+    const auto& row = find_collective_algorithm("halving-doubling", CollectiveKind::all_reduce);
+    return ExchangeCost::by(row, {workers, workers, 1}, {}, link);
+  };
+  CHECK(halving_doubling(4).of(CollectiveKind::all_reduce).of(Bytes{400}) == Time::nanoseconds(1540));
   // Five fold onto four: 30 + 2 x 400 x 2 + 400 / 2 more.
-  CHECK(ExchangeCost::halving_doubling(5, link).of(CollectiveKind::all_reduce).of(Bytes{400}) ==
-        Time::nanoseconds(1540 + 1830));
-  CHECK(ExchangeCost::halving_doubling(5, link).of(CollectiveKind::all_gather).alpha == Time::nanoseconds(30));
+  CHECK(halving_doubling(5).of(CollectiveKind::all_reduce).of(Bytes{400}) == Time::nanoseconds(1540 + 1830));
+  // Its all-gather needs a power of two of ranks, as its schedule does; five go around a ring of 4 steps.
+  CHECK(halving_doubling(5).of(CollectiveKind::all_gather).alpha == Time::nanoseconds(40));
   // Two servers of their own receive 4/2 of a message: push 10 + 800 x 2 + 800 x 1, pull 10 + 800 x 2.
   const ExchangeCost apart = ExchangeCost::parameter_server(4, 2, false, link);
   CHECK(apart.of(CollectiveKind::reduce).of(Bytes{400}) == Time::nanoseconds(2410));
@@ -40,7 +44,7 @@ TEST_CASE("closed forms by hand: 4 workers, alpha 10 ns, beta 2 and gamma 1 ns p
   CHECK(ring.of(CollectiveKind::broadcast).of(Bytes{400}) == Time::nanoseconds(1620));
   CHECK(ring.of(CollectiveKind::reduce).of(Bytes{400}) == Time::nanoseconds(2420));
   // A ring of 4 that all-reduces in 60 ns and 3 ns a byte has a link of 10 and 2.
-  const ExchangeCost as_ring = ExchangeCost::measured({Time::nanoseconds(60), TimePerByte{3}}, 4);
+  const ExchangeCost as_ring = ExchangeCost::measured({Time::nanoseconds(60), TimePerByte{3}}, {4, 4, 1});
   CHECK(as_ring.of(CollectiveKind::all_to_all).of(Bytes{400}) == Time::nanoseconds(630));
   CHECK(as_ring.of(CollectiveKind::broadcast).of(Bytes{400}) == Time::nanoseconds(1620));
   const ExchangeCost measured = ExchangeCost::measured({Time::nanoseconds(11), TimePerByte{3}});

@@ -1,6 +1,7 @@
 // Tests the costs of exchange that NCCL's own model gives.
 
 #include "models/overlap/library_cost.hpp"
+#include "network/collectives/on_servers.hpp"
 #include "sim/error.hpp"
 #include "tests/near.hpp"
 
@@ -18,7 +19,8 @@ constexpr ChannelCost kBetween{Time::microseconds(50), TimePerByte{0.8}, {}};
 
 ExchangeCost cost_of(const NcclLibrary& library, const LibraryRanks& ranks) {
   return library_cost(library, ranks,
-                      ExchangeCost::two_level(ranks.ranks, ranks.servers, ranks.per_server, kInside, kBetween));
+                      ExchangeCost::by(usual_algorithm(CollectiveKind::all_reduce),
+                                       {ranks.ranks, ranks.servers, ranks.per_server}, kInside, kBetween));
 }
 
 double seconds(const ExchangeCost& cost, CollectiveKind kind, Bytes bytes,

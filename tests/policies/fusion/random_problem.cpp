@@ -1,13 +1,33 @@
 #include "tests/policies/fusion/random_problem.hpp"
 
+#include "network/collectives/algorithm.hpp"
 #include "sim/random_stream.hpp"
 
+#include <bit>
+#include <optional>
 #include <span>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 namespace contend::test {
+
+namespace {
+
+/// Halving and doubling, and Bruck's algorithm where that needs a power of two of workers.
+ExchangeCost in_powers(int workers, const ChannelCost& link) {
+  const auto by = [&](const char* name, CollectiveKind kind) {
+    return ExchangeCost::by(find_collective_algorithm(name, kind), {workers, workers, 1}, {}, link);
+  };
+  const ExchangeCost cost = by("halving-doubling", CollectiveKind::all_reduce);
+  if (std::has_single_bit(static_cast<unsigned>(workers))) return cost;
+  return cost.with_lines([bruck = by("bruck", CollectiveKind::all_gather)](CollectiveKind kind, CollectiveScope scope) {
+    const bool is_half = kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::all_gather;
+    return is_half && scope == CollectiveScope::all ? std::optional{bruck.of(kind)} : std::nullopt;
+  });
+}
+
+}  // namespace
 
 OverlapProblem random_problem(std::uint64_t seed, const ProblemRange& range) {
   RandomStream stream{seed, "random-problem"};
@@ -40,7 +60,7 @@ OverlapProblem random_problem(std::uint64_t seed, const ProblemRange& range) {
       problem.cost = ExchangeCost::ring(problem.workers, link);
       break;
     case 2:
-      problem.cost = ExchangeCost::halving_doubling(problem.workers, link);
+      problem.cost = in_powers(problem.workers, link);
       break;
     default: {
       const auto servers = static_cast<int>(in(1, problem.workers));
