@@ -84,7 +84,8 @@ TEST_CASE("two servers of two ranks by hand, 800 bytes: inside 100 ns and 0.25 n
 
 TEST_CASE("every algorithm: the closed form on servers is the time of its messages, to the nanosecond") {
   std::set<std::string_view> compared;
-  for (const auto& [servers, each] : {std::pair{1, 4}, {1, 3}, {4, 1}, {6, 1}, {2, 2}, {3, 4}, {4, 4}, {2, 3}}) {
+  for (const auto& size : {std::pair{1, 4}, {1, 3}, {4, 1}, {6, 1}, {2, 2}, {3, 4}, {4, 4}, {2, 3}}) {
+    const int servers = size.first, each = size.second;
     const Topology topology = servers_behind_interfaces(servers, each);
     const auto router = make_shortest_path_router(topology);
     const std::vector<NodeId> ranks{topology.gpus().begin(), topology.gpus().end()};
