@@ -374,6 +374,22 @@ void Admission::scheduling_pass() {
   }
   pass_is_due_ = false;
   if (state_.waiting == 0 && !idles) schedule_pass(Time::never());
+  watch_decisions();
+}
+
+void Admission::watch_decisions() {
+  constexpr std::size_t kMany = 1'000'000;
+  const bool is_all = state_.running.empty() && state_.waiting > 0 && state_.options.until == Time::never() &&
+                      state_.calendar.pending(pass_event_) && state_.calendar.size() == 1;
+  asked_in_vain_ = is_all ? asked_in_vain_ + 1 : 0;
+  if (asked_in_vain_ < kMany) return;
+  const JobRun& first = *std::ranges::find_if(state_.jobs, &JobRun::waits);
+  throw InputError{fmt::format(
+      "scheduling policy `{}`, placement policy `{}`: their last {} decisions, until {:.0f} s, started no job, and "
+      "nothing else is to happen; {}, first `{}` on {}",
+      state_.policies.scheduling_name, state_.policies.placement_name, asked_in_vain_, state_.clock.to_seconds(),
+      state_.waiting == 1 ? "1 job waits" : fmt::format("{} jobs wait", state_.waiting), first.spec->name,
+      counted(first.spec->gpus, "GPU"))};
 }
 
 void Admission::ask_for_next_decision() {

@@ -146,6 +146,8 @@ class Admission : private SchedulingActions {
   void give_up(JobId job);
   /// Counts the time since it left its GPUs.
   void count_away(JobRun& job) const;
+  /// Throws InputError if the policies decide on and on, and no job will ever run.
+  void watch_decisions();
   [[nodiscard]] Time next_arrival() const;
   void enqueue(JobId job);
   void order_ties();
@@ -190,6 +192,7 @@ class Admission : private SchedulingActions {
   std::set<std::string, std::less<>> remarked_;
   std::size_t in_vain_ = 0;         // preemptions since any job saved work or ended
   std::size_t struck_in_vain_ = 0;  // likewise, interruptions by failures
+  std::size_t asked_in_vain_ = 0;   // passes in a row in which no job ran, and behind which nothing is to happen
   struct PushedOut {
     JobId job, by;
     std::vector<GpuId> gpus;

@@ -34,6 +34,30 @@ struct TotalTraits {
   TotalChange change = TotalChange::recurs;
 };
 
+namespace totals {
+
+template <class T>
+[[nodiscard]] T difference(T a, const T& b) {
+  T::for_each([&](const TotalTraits&, auto total) { a.*total -= b.*total; });
+  return a;
+}
+
+template <class T>
+T& add(T& a, const T& b) {
+  T::for_each([&](const TotalTraits&, auto total) { a.*total += b.*total; });
+  return a;
+}
+
+template <class T>
+[[nodiscard]] T times(T a, std::int64_t n) {
+  T::for_each([&](const TotalTraits&, auto total) {
+    a.*total = static_cast<std::remove_cvref_t<decltype(a.*total)>>(a.*total * n);
+  });
+  return a;
+}
+
+}  // namespace totals
+
 /// What a job has done, waited for and lost.
 struct JobTotals {
 #define JOB_TOTAL(type, name, digest, change) type name{};
@@ -41,6 +65,15 @@ struct JobTotals {
 #undef JOB_TOTAL
 
   bool operator==(const JobTotals&) const = default;
+  friend JobTotals operator-(const JobTotals& a, const JobTotals& b) {
+    return totals::difference(a, b);
+  }
+  friend JobTotals& operator+=(JobTotals& a, const JobTotals& b) {
+    return totals::add(a, b);
+  }
+  friend JobTotals operator*(const JobTotals& a, std::int64_t n) {
+    return totals::times(a, n);
+  }
   /// Calls visit(TotalTraits, pointer to the member) for each total, in the order of the list.
   template <class Visit>
   static constexpr void for_each(const Visit& visit) {
@@ -58,6 +91,15 @@ struct GpuTotals {
 #undef GPU_TOTAL
 
   bool operator==(const GpuTotals&) const = default;
+  friend GpuTotals operator-(const GpuTotals& a, const GpuTotals& b) {
+    return totals::difference(a, b);
+  }
+  friend GpuTotals& operator+=(GpuTotals& a, const GpuTotals& b) {
+    return totals::add(a, b);
+  }
+  friend GpuTotals operator*(const GpuTotals& a, std::int64_t n) {
+    return totals::times(a, n);
+  }
   /// As JobTotals::for_each().
   template <class Visit>
   static constexpr void for_each(const Visit& visit) {
@@ -67,30 +109,11 @@ struct GpuTotals {
   }
 };
 
+/// A struct of totals with for_each().
 template <class T>
 concept Totals = requires {
   T::for_each([](const TotalTraits&, auto) {});
 };
-
-template <Totals T>
-[[nodiscard]] T operator-(T a, const T& b) {
-  T::for_each([&](const TotalTraits&, auto total) { a.*total -= b.*total; });
-  return a;
-}
-
-template <Totals T>
-T& operator+=(T& a, const T& b) {
-  T::for_each([&](const TotalTraits&, auto total) { a.*total += b.*total; });
-  return a;
-}
-
-template <Totals T>
-[[nodiscard]] T operator*(T a, std::int64_t n) {
-  T::for_each([&](const TotalTraits&, auto total) {
-    a.*total = static_cast<std::remove_cvref_t<decltype(a.*total)>>(a.*total * n);
-  });
-  return a;
-}
 
 /// The totals in `change` that only something from outside changes are all 0.
 [[nodiscard]] inline bool recurs(const JobTotals& change) {

@@ -11,12 +11,26 @@ std::uint32_t Pools::of(const ClusterView& cluster, const JobView& job) {
   const ServerRange servers = cluster.servers_for(job);
   const std::int32_t vc = fixed_quota(cluster, job.vc) == INT_MAX ? -1 : job.vc;
   const auto next = static_cast<std::uint32_t>(numbers_.size());
-  return numbers_.try_emplace({servers.first, servers.last, vc}, next).first->second;
+  const std::uint32_t number = numbers_.try_emplace({servers.first, servers.last, vc}, next).first->second;
+  const std::size_t types = cluster.types();
+  if (number == next) pools_.push_back({job.vc, std::vector<bool>(types > 1 ? types : 0)});
+  if (types == 1) return number;
+  bool has_one = false;
+  std::vector<bool>& marks = pools_[number].types;
+  for (std::size_t t = 0; t < types; ++t) {
+    if (cluster.speed_on(job, static_cast<std::int32_t>(t)) <= 0) continue;
+    has_one = marks[t] = true;
+  }
+  if (!has_one) marks.assign(types, true);  // only several types together have GPUs for it
+  return number;
 }
 
-std::int64_t Pools::capacity(const ClusterView& cluster, const JobView& job) {
-  const int gpus = std::min(cluster.gpus_in_service(job.vc, job.server_type), fixed_quota(cluster, job.vc));
-  return std::int64_t{gpus} * kWholeGpu;
+std::int64_t Pools::capacity(const ClusterView& cluster, std::uint32_t pool) const {
+  const auto& [vc, types] = pools_[pool];
+  int gpus = types.empty() ? cluster.gpus_in_service(vc, -1) : 0;
+  for (std::size_t t = 0; t < types.size(); ++t)
+    if (types[t]) gpus += cluster.gpus_in_service(vc, static_cast<std::int32_t>(t));
+  return std::int64_t{std::min(gpus, fixed_quota(cluster, vc))} * kWholeGpu;
 }
 
 std::vector<GpuPart> parts_within_quotas(const ClusterView& cluster, std::span<const JobView> jobs) {

@@ -92,12 +92,17 @@ class Pools {
   /// Returns the index of the job's pool. The first job of a pool gets the next unused index.
   [[nodiscard]] std::uint32_t of(const ClusterView& cluster, const JobView& job);
   [[nodiscard]] std::size_t size() const { return numbers_.size(); }
-  /// Returns the thousandths of GPUs that the jobs of the pool may hold at once now: those in service, within the
-  /// quota.
-  [[nodiscard]] static std::int64_t capacity(const ClusterView& cluster, const JobView& job);
+  /// Returns the thousandths of GPUs that the jobs of the pool may hold at once now: those in service, of the types on
+  /// which any job that the pool has had may run, within the quota.
+  [[nodiscard]] std::int64_t capacity(const ClusterView& cluster, std::uint32_t pool) const;
 
  private:
+  struct Pool {
+    std::int32_t vc = -1;
+    std::vector<bool> types;  ///< on which any of its jobs may run; empty if servers are all alike
+  };
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int32_t>, std::uint32_t> numbers_;
+  std::vector<Pool> pools_;
 };
 
 }  // namespace contend

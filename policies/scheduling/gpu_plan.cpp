@@ -171,7 +171,10 @@ void PlanMaker::until_done(double left_s, const SizesAt& sizes_at, GpuPlan& plan
     const double speed = job_->speeds[sizes - 1];
     if (speed * (to - from) >= left_s * (1 - kWorkRounding)) {
       const double end = std::min(to, from + left_s / speed);
-      return plan.append(from, grid_s_ > 0 ? std::ceil(end / grid_s_ - kWorkRounding) * grid_s_ : end, gpus);
+      if (grid_s_ == 0) return plan.append(from, end, gpus);
+      // A job without work left takes its GPUs until the next decision, too.
+      const double first = std::floor(from / grid_s_ + kWorkRounding) + 1;
+      return plan.append(from, std::max(first, std::ceil(end / grid_s_ - kWorkRounding)) * grid_s_, gpus);
     }
     plan.append(from, to, gpus);
     left_s -= speed * (to - from);

@@ -83,8 +83,7 @@ void WalkPolicy::admit(const ClusterView& cluster, const SchedulingActions& acti
 void WalkPolicy::add_walk(const ClusterView& cluster, const JobView& job) {
   const auto walk = static_cast<std::uint32_t>(walks_.size());
   const ServerRange servers = cluster.servers_for(job);
-  walks_.emplace_back(Pools::capacity(cluster, job));
-  examples_.push_back(job);
+  walks_.emplace_back(pools_.capacity(cluster, walk));
   out_of_service_.emplace_back();
   rooms_.emplace_back(cluster.servers(), gpus_per_server(), [this, walk, servers](GpuId gpu, auto& places) {
     return servers.contains(cluster_->server_of(gpu)) && holders_of(walk, gpu, places);
@@ -133,7 +132,7 @@ void WalkPolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   no_place_.clear();
   admit(cluster, actions);
   for (std::size_t w = 0; w < walks_.size(); ++w) {
-    walks_[w].set_capacity(Pools::capacity(cluster, examples_[w]));
+    walks_[w].set_capacity(pools_.capacity(cluster, static_cast<std::uint32_t>(w)));
     for (const ServerId server : std::exchange(out_of_service_[w], {})) rooms_[w].touch(server);
   }
   before_walks(cluster);

@@ -133,7 +133,6 @@ class WalkPolicy : public SchedulingPolicy {
   std::vector<WalkJob*> unused_;          // of jobs_
   std::vector<WalkJob*> by_id_;           // null for a job that is not there
   std::vector<GreedyWalk> walks_;
-  std::vector<JobView> examples_;                      // by walk: one of its jobs
   std::vector<ServerRooms> rooms_;                     // by walk
   std::vector<std::vector<ServerId>> out_of_service_;  // by walk: servers where a GPU was when rooms_ looked last
   Pools pools_;

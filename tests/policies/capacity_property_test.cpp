@@ -297,6 +297,23 @@ TEST_CASE("unused spares are no GPUs: a job runs on the type of servers that has
   }
 }
 
+TEST_CASE("GPUs of a type on which no job may run are none that jobs may have") {
+  // C, of a higher priority or with less service, needs half of the six GPUs. B stands behind A and gives way.
+  CapacityCase made{cluster_of(5, 2), {timed_job(0, 3, 100), timed_job(1, 3, 100), timed_job(10, 3, 50)}, {}, 0};
+  made.cluster.types = {{.name = "own", .servers = 3, .gpus_per_server = 2, .gpu_memory = Bytes{1}},
+                        {.name = "other", .servers = 2, .gpus_per_server = 2, .gpu_memory = Bytes{1}}};
+  made.paces = {{{.together = kNominalPace}, {.together = 0}}};
+  for (JobSpec& job : made.jobs) {
+    job.pace = 0;
+    job.gpu_share = kWholeGpu;
+  }
+  made.jobs[2].priority = 1;
+  const std::vector<Ran> ran = run_case(made, {"priority", {}}, {"spread", {}});
+  CHECK(ran[0] == Ran{{}, Time::seconds(100), 0});
+  CHECK(ran[1] == Ran{Time::seconds(1), Time::seconds(151), 1});
+  CHECK(ran[2] == Ran{Time::seconds(10), Time::seconds(60), 0});
+}
+
 TEST_CASE("a server that is out of service has no GPUs: las knows that one job has to wait") {
   // The second of two servers fails from 10 to 500 s. At 20 s A has had 20 s, so that B takes its place.
   CapacityCase made{cluster_of(2, 1), {timed_job(0, 1, 100), timed_job(20, 1, 10)}, {}, 0};

@@ -127,6 +127,16 @@ TEST_CASE("elasticflow: with a period GPUs change hands at its multiples only, a
   CHECK(played.result.jobs[2].state == JobState::failed);
 }
 
+TEST_CASE("elasticflow: a job without work starts and ends, whatever its deadline and the period") {
+  for (const double period : {0.0, 60.0}) {
+    for (const std::int64_t deadline : {30, 119, 121}) {
+      PromisedCase made{servers_of(1, 1), {}};
+      made.add(15, 1, 0, deadline);
+      CHECK(made.play_with("consolidated", period).result.jobs[0].finish <= Time::seconds(15 + 60));
+    }
+  }
+}
+
 TEST_CASE("elasticflow: no admitted job misses its deadline, wherever jobs are placed") {
   const auto seeds = effort(std::uint64_t{60});
   std::map<std::string, int> admitted, refused;
@@ -155,7 +165,9 @@ TEST_CASE("elasticflow: no admitted job misses its deadline, wherever jobs are p
       }
     }
   }
-  for (const auto& [name, jobs] : admitted) {
+  for (const auto& each : admitted) {
+    const std::string name{each.first};
+    const auto jobs = each.second;
     INFO(name);
     CHECK(jobs > static_cast<int>(seeds));
     CHECK(refused[name] > static_cast<int>(seeds) / 2);

@@ -64,7 +64,8 @@ double analytic_s(std::string_view algorithm, CollectiveKind kind, int servers, 
 
 TEST_CASE("alone, every algorithm takes as long at `analytic` as at `flow`") {
   const Bytes bytes{4 * 9 * 25 * 4096};
-  for (const auto& [servers, per_server] : {std::pair{8, 1}, {6, 1}, {4, 4}, {1, 4}}) {
+  for (const auto& size : {std::pair{8, 1}, {6, 1}, {4, 4}, {1, 4}}) {
+    const int servers = size.first, per_server = size.second;
     for (const CollectiveAlgorithm& each : collective_algorithms()) {
       for (const CollectiveKind kind : each.kinds) {
         if (kind == CollectiveKind::reduce || kind == CollectiveKind::broadcast) continue;  // trees at `analytic`

@@ -162,6 +162,14 @@ class Restless final : public SchedulingPolicy {
   Time next_;
 };
 
+/// Asks for a pass a second later, again and again, and starts no job.
+class Undecided final : public SchedulingPolicy {
+ public:
+  [[nodiscard]] PolicyKey key(const JobView&) const override { return 0; }
+  void pass(const ClusterView&, SchedulingActions&) override {}
+  [[nodiscard]] Time next_decision(const ClusterView& cluster) override { return cluster.now() + Time::seconds(1); }
+};
+
 /// What the engine says of the first of so many jobs, which has 100 ns of work or 100 iterations of 10 ns.
 std::string complaint_of_restless(int jobs, bool timed, const PreemptionCosts& costs) {
   Workload workload;
@@ -213,4 +221,30 @@ TEST_CASE("a policy that undoes all work ends the run, after 10,000 preemptions 
   CHECK(complaint_of_restless(1, false, costs) == text(10'000, "5 iterations to the next checkpoint"));
   costs.iterations = kNoIterationSaved;
   CHECK(complaint_of_restless(1, false, costs) == text(10'000, kNothing));
+}
+
+TEST_CASE("policies that decide on and on, with nothing else to happen, end the run") {
+  const auto run_with = [](Time until) {
+    Workload workload;
+    workload.jobs = {timed_ns(0, 100), timed_ns(5'000'000'000, 100)};
+    workload.jobs[0].name = "a";
+    PolicySet policies = policies_of({}, {});
+    policies.scheduling = std::make_unique<Undecided>();
+    policies.placement = std::make_unique<AnyGpus>();
+    SimulationOptions options;
+    options.until = until;
+    Simulation simulation{{1, 1, Bytes{100}},
+                          std::move(workload),
+                          std::move(policies),
+                          std::make_unique<FixedNetwork>(1, 1, std::size_t{2}),
+                          std::move(options)};
+    return simulation.run();
+  };
+  // The first passes, until the arrival of the second job, don't count.
+  CHECK_THROWS_WITH_AS(static_cast<void>(run_with(Time::never())),
+                       "scheduling policy `test-scheduling`, placement policy `test-placement`: their last 1000000 "
+                       "decisions, until 1000004 s, started no job, and nothing else is to happen; 2 jobs wait, first "
+                       "`a` on 1 GPU",
+                       InputError);
+  CHECK(run_with(Time::seconds(1'100'000)).interrupted);  // that ends by itself
 }
