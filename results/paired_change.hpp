@@ -82,10 +82,11 @@ struct BlockScatter {
 /// to z / (1 - a z)^2 (ABC; Efron, "Better Bootstrap Confidence Intervals", JASA 82, 1987; DiCiccio and Efron,
 /// Biometrika 79, 1992), where the acceleration a is a sixth of the resamples' skewness (Efron, equation 7.3). That
 /// formula has a pole at a z = 1, so it is taken at the normal quantile z = 1.96 alone, whatever t is, and a is at most
-/// 0.1 either way, since few resamples don't tell it better: no end is further than 1.55 times that of Student's t.
+/// 0.1 either way, since few resamples don't tell it better: no end is further away than 1.55 times the end of
+/// Student's t interval.
 ///
-/// No interval is wider than twice that of Student's t without correlation and skewness; the error is as small as that
-/// takes.
+/// No interval is wider than twice the interval of Student's t without correlation and skewness: where it would be, the
+/// error is reduced until it isn't.
 ///
 /// There is no interval for the ratio of the means, which is the same change here.
 [[nodiscard]] PairedChange resampled_change(double base, double other, std::span<const double> base_drawn,

@@ -66,8 +66,8 @@ struct alignas(kCacheLine) JobRun {
   GpuTime remaining_service;  ///< as in JobView; of a running timed job: its value at `since`
   std::vector<GpuId> gpus;    ///< by rank, while it runs
   Time start = Time::never();
-  /// Those of times on GPUs, in the queue and of costs are as of `since`, while such a time goes on. The last member
-  /// that an event of an iteration graph reads is the first of these.
+  /// While the job runs or waits, times on GPUs and in the queue are counted until `since`. The first total, `compute`,
+  /// is the last member that an event of an iteration graph reads.
   JobTotals totals;
   GpuTime total_service;   ///< as in JobView
   PolicyKey key_fall = 0;  ///< by how much the key falls in an iteration

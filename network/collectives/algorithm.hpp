@@ -37,8 +37,8 @@ struct CollectiveShape {
   int servers = 0;  ///< parameter server: each of the first ranks serves a part; 0: all ranks do
 };
 
-/// The cost of a message as one rank sees it while all ranks communicate, or that of a whole collective. The unit of
-/// time is that of who made it; a closed form has the unit of the costs that it is given.
+/// The cost of a message as one rank sees it while all ranks communicate, or the cost of a whole collective. Whoever
+/// makes it chooses the unit of time; a closed form has the unit of the costs that it is given.
 struct LinkCost {
   double alpha = 0;  ///< start-up time
   double beta = 0;   ///< time per byte

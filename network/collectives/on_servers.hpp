@@ -1,7 +1,7 @@
 #pragma once
 // The closed form of a collective among ranks on servers, for the fidelities `analytic` and `contention`. Each rank has
 // a full-duplex link of its own inside its server, and each server has one full-duplex interface to the others for all
-// of its ranks. The costs are those of the rows of algorithm.hpp: every algorithm of the table has a time here.
+// of its ranks. The rows of algorithm.hpp give the costs: every algorithm of the table has a time here.
 
 #include "network/collectives/algorithm.hpp"
 #include "sim/graph.hpp"

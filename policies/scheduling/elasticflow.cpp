@@ -12,8 +12,8 @@
 //
 // Numbers of GPUs alone promise too much: as jobs lie, the placement policy may have no place for a job though enough
 // GPUs are free. So a job is admitted only if there is a place for every job at every time of the plans
-// (kept_places.hpp), for which jobs may move, as those of the paper do (section 4.3). A job that then finds no place
-// takes the one that is kept for it. Plans that are made anew replace the old ones only if there are places for them
+// (kept_places.hpp), for which jobs may move, as in the paper (section 4.3). A job that then finds no place
+// takes the one that is kept for it. New plans replace the old ones only if there are places for them
 // and no job becomes late: jobs that have done more than was planned take other numbers of GPUs, which need not fit.
 //
 // With a period nothing changes hands between decisions, so that plans have a job keep its GPUs until the next one.

@@ -1,7 +1,7 @@
 #pragma once
 // KeptPlaces has a place for each of several jobs at every time of their plans (gpu_plan.hpp), so that plans in numbers
-// of GPUs can be carried out whatever the placement policy makes of them. Jobs may move: a plan in which some jobs find
-// no place beside the others where these are is placed anew, the largest jobs first.
+// of GPUs can be carried out whatever the placement policy makes of them. Jobs may move: where
+// some jobs find no place beside the others, more and more of the others get new places, too, the smallest jobs first.
 
 #include "policies/scheduling/elastic_policy.hpp"
 #include "policies/scheduling/gpu_plan.hpp"

@@ -35,7 +35,7 @@ struct CostFormula {
                        const AlphaBeta& between);
 };
 
-/// All rows: those of algorithms in the order of their catalogue, then the others.
+/// All rows: the algorithms in the order of their catalogue, then the measured all-reduce and NCCL.
 [[nodiscard]] std::span<const CostFormula> cost_formulas();
 /// The formula in effect.
 [[nodiscard]] const CostFormula& cost_formula(const Scenario& scenario);
