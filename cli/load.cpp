@@ -89,7 +89,9 @@ std::vector<Complaint> faults_of_list(const Scenario& scenario, bool training_re
   if (!scenario.workload.jobs || !std::filesystem::is_regular_file(*scenario.workload.jobs)) return {};
   try {
     JobLists lists;
-    const std::vector<std::string> models = training_read ? listed_models(scenario) : std::vector<std::string>{};
+    const std::vector<std::string> models = training_read
+                                                ? listed_models(scenario.cluster, scenario.workload, scenario.training)
+                                                : std::vector<std::string>{};
     static_cast<void>(lists.read(*scenario.workload.jobs, models));
   } catch (const InputError& error) {
     return error.complaints();

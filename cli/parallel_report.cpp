@@ -237,10 +237,10 @@ void write_job(JsonWriter& json, const Scenario& scenario, const TrainingEntry& 
 }
 
 /// As many GPUs of the cluster as a job of the entry can have; as few as it needs if the cluster has fewer.
-int most_gpus(const Scenario& scenario, const TrainingEntry& entry) {
+int most_gpus(const ClusterSetup& cluster, const TrainingEntry& entry) {
   const ParallelSetup& setup = *entry.parallel;
   const int ranks = std::lcm(setup.tensor * setup.context, setup.expert * setup.expert_tensor) * setup.pipeline;
-  const int all = scenario.cluster.servers * scenario.cluster.gpus_per_server;
+  const int all = cluster.servers * cluster.gpus_per_server;
   const int in_all = setup.tensor * setup.context * setup.pipeline;
   for (int gpus = all / ranks * ranks; gpus > ranks; gpus -= ranks) {
     const std::int64_t together = std::int64_t{entry.batch.value_or(1)} * (gpus / in_all);
@@ -262,7 +262,7 @@ std::set<std::pair<std::string, int>> parallel_jobs(const Scenario& scenario) {
   for (const TrainingEntry& entry : scenario.training) {
     const auto is_wanted = [&](const auto& each) { return each.first == entry.name; };
     if (entry.name != kDefaultEntry && entry.parallel && std::ranges::none_of(wanted, is_wanted))
-      wanted.insert({entry.name, most_gpus(scenario, entry)});
+      wanted.insert({entry.name, most_gpus(scenario.cluster, entry)});
   }
   if (wanted.empty())
     throw InputError{{{.key = "training",

@@ -82,7 +82,7 @@ std::optional<Precision> precision_of(const Arguments& arguments) {
 }
 
 void check_precision(const Precision& wanted, const Scenario& scenario, int repeat) {
-  if (!draws_jobs(scenario) || draws_of(scenario) == Draws::resamples)
+  if (!draws_jobs(scenario.workload, scenario.overlap) || draws_of(scenario.workload) == Draws::resamples)
     throw UsageError{
         "--until-precise needs scenarios that draw their jobs; more resamples say no more about a job list"};
   if (wanted.most_seeds < static_cast<std::size_t>(repeat))

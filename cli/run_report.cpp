@@ -138,7 +138,9 @@ std::string periods_line(const Scenario& scenario, const RunResult& run) {
   for (const JobResult& job : run.jobs) sizes.insert({job.gpus, job.notes.state, job.notes.passes});
   if (sizes.empty()) return {};
   const auto period = [&](const SavedJob& job) {
-    return fmt::format("{:.5g} s for jobs of {}", checkpoint_costs(scenario, job).checkpoint_interval.to_seconds(),
+    return fmt::format("{:.5g} s for jobs of {}",
+                       checkpoint_costs(scenario.cluster, scenario.failures, scenario.checkpoints, job)
+                           .checkpoint_interval.to_seconds(),
                        counted(job.gpus, "GPU"));
   };
   std::string text = period(*sizes.begin());

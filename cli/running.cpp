@@ -41,8 +41,10 @@ void note_workloads(const Arguments& arguments, std::span<const Scenario> scenar
     if (!note.empty() && seen.insert(note).second) print_message("contend: note: {}\n", note);
   };
   for (const Scenario& scenario : scenarios) {
-    for (const std::string& note : taken_batch_notes(scenario, lists)) print(note);
-    print(think_time_note(scenario, lists));
+    if (!scenario.overlap.given())
+      for (const std::string& note : taken_batch_notes(scenario.cluster, scenario.workload, scenario.training, lists))
+        print(note);
+    print(think_time_note(scenario.cluster, scenario.workload, scenario.training, lists));
     print(flow_start_up_note(scenario, lists));
   }
 }
@@ -57,10 +59,11 @@ void warn_of_workloads(std::span<const Scenario> scenarios, JobLists& lists) {
       const std::string caveat = ranking_caveat(*find_fitted_workload(*scenario.workload.like));
       warn(caveat.empty() ? "" : "workload.like: " + caveat);
     }
-    warn(few_blocks_note(scenario, lists));
-    warn(untrained_entries_note(scenario, lists));
-    warn(free_tensor_note(scenario));
-    warn(nccl_machine_note(scenario));
+    warn(few_blocks_note(scenario.cluster, scenario.workload, scenario.training, lists));
+    if (!scenario.overlap.given())
+      warn(untrained_entries_note(scenario.cluster, scenario.workload, scenario.training, lists));
+    warn(free_tensor_note(scenario.network, scenario.training));
+    warn(nccl_machine_note(scenario.network));
   }
 }
 

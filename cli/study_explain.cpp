@@ -87,10 +87,12 @@ std::string phases_text(const StudyMessages& job, const std::string& title) {
   return out;
 }
 
-std::string assumptions_text(const Scenario& scenario) {
+std::string assumptions_text(const ClusterSetup& cluster, const NetworkSetup& network, const IterationStudy& study,
+                             const std::vector<TrainingEntry>& training) {
   Table table{{"cost", "as", "from"}};
   for (std::size_t column = 0; column < 3; ++column) table.align_left(column);
-  for (const StudyAssumption& each : study_assumptions(scenario)) table.add({each.what, each.value, each.source});
+  for (const StudyAssumption& each : study_assumptions(cluster, network, study, training))
+    table.add({each.what, each.value, each.source});
   return table.text();
 }
 

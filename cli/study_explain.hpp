@@ -10,7 +10,8 @@
 namespace contend {
 
 /// A table of the costs that are in the study, and of those that are not, with their sources.
-[[nodiscard]] std::string assumptions_text(const Scenario& scenario);
+[[nodiscard]] std::string assumptions_text(const ClusterSetup& cluster, const NetworkSetup& network,
+                                           const IterationStudy& study, const std::vector<TrainingEntry>& training);
 /// For what a GPU of the job spends an iteration, as a table.
 [[nodiscard]] std::string account_text(const StudyMessages& job);
 /// A table for each phase of the method of the job; `title` is what it begins with.

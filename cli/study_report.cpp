@@ -100,16 +100,16 @@ std::string table_of(std::span<const Replica> replicas, std::size_t first, std::
 
 }  // namespace
 
-std::string study_text(const Scenario& scenario, std::span<const Replica> replicas) {
+std::string study_text(const std::string& name, const IterationStudy& study, std::span<const Replica> replicas) {
   const std::vector<JobResult>& jobs = replicas.front().result.jobs;
-  const TimedModel model = study_model(scenario.overlap);
+  const TimedModel model = study_model(study);
   std::string out;
   for (std::size_t i = 0; i < jobs.size();) {
     std::size_t end = i;
     while (end < jobs.size() && jobs[end].gpus == jobs[i].gpus) ++end;
     const std::string seeds = replicas.size() > 1 ? fmt::format("; means of {} seeds", replicas.size()) : "";
     out += fmt::format("{}{}: {} on {}, batch {}, {} workers; one worker alone {:.3f} ms, gradient {:.1f} MiB{}\n",
-                       i == 0 ? "" : "\n", scenario.name, model.name, model.device, model.batch, jobs[i].gpus,
+                       i == 0 ? "" : "\n", name, model.name, model.device, model.batch, jobs[i].gpus,
                        (model.forward() + model.backward()).to_seconds() * 1e3, model.gradient().to_double() / 1048576,
                        seeds);
     out += table_of(replicas, i, end - i);

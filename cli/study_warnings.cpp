@@ -42,7 +42,8 @@ void warn_of_studies(std::span<const Scenario> scenarios) {
   for (const Scenario& scenario : scenarios) {
     for (const std::string& warning : calibration_warnings(scenario.overlap, study_model(scenario.overlap)))
       warnings.add(scenario, warning);
-    for (const std::string& note : study_notes(scenario)) warnings.add(scenario, note);
+    for (const std::string& note : study_notes(scenario.cluster, scenario.network, scenario.overlap))
+      warnings.add(scenario, note);
   }
   warnings.print();
 }

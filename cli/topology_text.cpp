@@ -8,12 +8,11 @@
 namespace contend {
 namespace {
 
-std::string sizes_text(const Scenario& scenario, const TopologyReport& report) {
-  const auto& spec = scenario.network.topology;
-  std::string out =
-      fmt::format("{}: a {} fabric around {} servers\n", scenario.name, spec.fabric.kind, spec.server.kind);
-  const auto line = [&](std::string_view name, const std::string& value) {
-    out += fmt::format("  {:<24}{}\n", name, value);
+std::string sizes_text(const std::string& name, const NetworkSetup& network, const TopologyReport& report) {
+  const auto& spec = network.topology;
+  std::string out = fmt::format("{}: a {} fabric around {} servers\n", name, spec.fabric.kind, spec.server.kind);
+  const auto line = [&](std::string_view what, const std::string& value) {
+    out += fmt::format("  {:<24}{}\n", what, value);
   };
   line("servers", fmt::format("{}", report.servers));
   line("GPUs", fmt::format("{}", report.gpus));
@@ -36,8 +35,8 @@ std::string oversubscription_text(const TierReport& tier) {
 
 }  // namespace
 
-std::string topology_text(const Scenario& scenario, const TopologyReport& report) {
-  std::string out = sizes_text(scenario, report) + "\n";
+std::string topology_text(const std::string& name, const NetworkSetup& network, const TopologyReport& report) {
+  std::string out = sizes_text(name, network, report) + "\n";
   Table tiers{{"tier", "switches", "from below", "upwards", "sideways", "oversubscription"}};
   for (const TierReport& tier : report.tiers)
     tiers.add({fmt::format("{}", tier.tier), fmt::format("{}", tier.switches), or_dash(tier.from_below),
@@ -50,14 +49,14 @@ std::string topology_text(const Scenario& scenario, const TopologyReport& report
   return out + cables.text();
 }
 
-std::string topology_json(const Scenario& scenario, const TopologyReport& report) {
+std::string topology_json(const std::string& name, const NetworkSetup& network, const TopologyReport& report) {
   JsonWriter json;
-  const auto rate = [&](std::string_view name, ByteRate value) {
-    json.member(fmt::format("{}_bytes_per_s", name), value.bytes_per_second());
+  const auto rate = [&](std::string_view what, ByteRate value) {
+    json.member(fmt::format("{}_bytes_per_s", what), value.bytes_per_second());
   };
-  const auto count = [&](std::string_view name, std::size_t value) { json.member(name, std::uint64_t{value}); };
-  json.begin_object().member("scenario", scenario.name);
-  json.member("fabric", scenario.network.topology.fabric.kind).member("server", scenario.network.topology.server.kind);
+  const auto count = [&](std::string_view what, std::size_t value) { json.member(what, std::uint64_t{value}); };
+  json.begin_object().member("scenario", name);
+  json.member("fabric", network.topology.fabric.kind).member("server", network.topology.server.kind);
   count("servers", report.servers);
   count("gpus", report.gpus);
   count("nics", report.nics);

@@ -9,8 +9,10 @@
 namespace contend {
 
 /// The report as tables for people.
-[[nodiscard]] std::string topology_text(const Scenario& scenario, const TopologyReport& report);
+[[nodiscard]] std::string topology_text(const std::string& name, const NetworkSetup& network,
+                                        const TopologyReport& report);
 /// The report as JSON; bandwidths in bytes per second.
-[[nodiscard]] std::string topology_json(const Scenario& scenario, const TopologyReport& report);
+[[nodiscard]] std::string topology_json(const std::string& name, const NetworkSetup& network,
+                                        const TopologyReport& report);
 
 }  // namespace contend

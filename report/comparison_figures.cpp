@@ -34,7 +34,7 @@ Figure metric_figure(std::span<const RunFolder> folders, const Metric& metric) {
       const auto at = run.figures.find(metric.name);
       values.push_back(at == run.figures.end() ? NAN : at->second);
     }
-    const Estimate figure = estimate(values, draws_of(folders[i].scenario));
+    const Estimate figure = estimate(values, draws_of(folders[i].scenario.workload));
     series.x.push_back(static_cast<double>(i));
     series.y.push_back(figure.mean);
     series.low.push_back(figure.mean - figure.half_width);

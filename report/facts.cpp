@@ -97,12 +97,12 @@ std::string workload_text(const Scenario& scenario) {
 
 std::vector<std::pair<std::string, std::string>> study_facts(const Scenario& scenario) {
   const IterationStudy& study = scenario.overlap;
+  const NetworkSetup& network = scenario.network;
   std::vector<std::string> fusion, compression;
   for (const PolicyChoice& each : study.fusion) fusion.push_back(policy_title("fusion", each));
   for (const PolicyChoice& each : study.compression) compression.push_back(policy_title("compression", each));
   return {
-      {"network",
-       scenario.network.sites ? "links between sites of " + *scenario.network.sites : network_text(scenario)},
+      {"network", network.sites ? "links between sites of " + *network.sites : network_text(scenario)},
       {"workers", fmt::format("{}, {} on a server", fmt::join(study.workers, ", "), scenario.cluster.gpus_per_server)},
       {"fusion", fmt::format("{}", fmt::join(fusion, "; "))},
       {"compression", fmt::format("{}", fmt::join(compression, "; "))}};
@@ -129,18 +129,18 @@ std::vector<std::pair<std::string, std::string>> scenario_facts(const Scenario& 
   return facts;
 }
 
-TopologyDrawing draw_topology(const Scenario& scenario) {
+TopologyDrawing draw_topology(const ClusterSetup& cluster, const NetworkSetup& network, const IterationStudy& study) {
   constexpr int kMostServers = 4096;
-  if (scenario.overlap.given()) return {.svg = "", .note = ""};
-  if (scenario.cluster.servers > kMostServers)
+  if (study.given()) return {.svg = "", .note = ""};
+  if (cluster.servers > kMostServers)
     return {.svg = "", .note = fmt::format("Topologies of more than {} servers are not drawn.", kMostServers)};
   try {
-    if (scenario.network.traits().has_topology)
-      return {.svg = topology_svg(build_topology(scenario), scenario.network.topology.fabric.dimensions), .note = ""};
+    if (network.traits().has_topology)
+      return {.svg = topology_svg(build_topology(cluster, network), network.topology.fabric.dimensions), .note = ""};
     TopologySpec one_switch;
-    one_switch.server.nic_bandwidth = ByteRate{1e9 / network_cost(scenario.network).beta.ns_per_byte()};
-    const Topology topology = build_topology(one_switch, static_cast<std::size_t>(scenario.cluster.servers),
-                                             static_cast<std::size_t>(scenario.cluster.gpus_per_server));
+    one_switch.server.nic_bandwidth = ByteRate{1e9 / network_cost(network).beta.ns_per_byte()};
+    const Topology topology = build_topology(one_switch, static_cast<std::size_t>(cluster.servers),
+                                             static_cast<std::size_t>(cluster.gpus_per_server));
     return {.svg = topology_svg(topology),
             .note =
                 "At this fidelity the network is one switch that never is a bottleneck; jobs share the interfaces of "

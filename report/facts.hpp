@@ -17,6 +17,7 @@ struct TopologyDrawing {
   std::string note;  ///< one sentence
 };
 /// Draws the topology. Fidelities below `flow` have none; for these it draws the single switch that they imply.
-[[nodiscard]] TopologyDrawing draw_topology(const Scenario& scenario);
+[[nodiscard]] TopologyDrawing draw_topology(const ClusterSetup& cluster, const NetworkSetup& network,
+                                            const IterationStudy& study);
 
 }  // namespace contend

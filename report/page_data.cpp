@@ -43,7 +43,7 @@ void write_metrics(JsonWriter& json, const RunFolder& folder) {
     if (!metric.in_texts) continue;
     const std::vector<double> values = values_of(folder, metric);
     if (metric.of_some && std::ranges::all_of(values, [](double value) { return std::isnan(value); })) continue;
-    const Estimate figure = estimate(values, draws_of(folder.scenario));
+    const Estimate figure = estimate(values, draws_of(folder.scenario.workload));
     json.begin_object().member("name", metric.name).member("title", metric.title);
     json.member("unit", metric.unit == "share" ? metric.unit : shown_unit(metric.unit));
     json.member("text", metric.text).member("value", figure.mean).member("half_width", figure.half_width);
@@ -207,7 +207,8 @@ std::string run_page(const RunPage& page) {
   json.key("end_s").value(page.run.end_s);
   write_metrics(json, folder);
   write_pairs(json, "facts", scenario_facts(folder.scenario));
-  const TopologyDrawing topology = draw_topology(folder.scenario);
+  const TopologyDrawing topology =
+      draw_topology(folder.scenario.cluster, folder.scenario.network, folder.scenario.overlap);
   json.member("topology", topology.svg).member("topology_note", topology.note);
   json.member("scenario", folder.yaml);
   write_pairs(json, "provenance", provenance(folder));
@@ -240,7 +241,8 @@ std::string comparison_page(std::span<const RunFolder> folders, std::span<const 
   const Metric& jct = metric("avg_jct_s");
   std::vector<SeededFigure> averages;
   for (const RunFolder& folder : folders) {
-    SeededFigure& figure = averages.emplace_back(SeededFigure{{}, values_of(folder, jct), draws_of(folder.scenario)});
+    SeededFigure& figure =
+        averages.emplace_back(SeededFigure{{}, values_of(folder, jct), draws_of(folder.scenario.workload)});
     for (const RunFolder::Run& run : folder.runs) figure.seeds.push_back(run.seed);
   }
   const std::vector<std::optional<TestedRatio>> ratios = ratios_to_first(averages);

@@ -29,7 +29,7 @@ LIMITS = "scripts/structure.limits"
 MOST_LINES, MOST_COMPLEXITY = 60, 25
 
 # What is no head of a function, at the beginning of a statement.
-NO_HEAD = re.compile(r"(?:if|for|while|switch|else|do|return|case|namespace|class|struct|enum|union|extern|using|#|//|[{}\[])")
+NO_HEAD = re.compile(r"(?:(?:if|for|while|switch|else|do|return|case|namespace|class|struct|enum|union|extern|using)\b|#|//|[{}\[])")
 TEMPLATE = re.compile(r"template <[^()]*?> (?=\w)")
 BRANCH = re.compile(r"\b(?:if|for|while|case|catch)\b|&&|\|\||\?")
 TEXT = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)+\'|//.*')

@@ -37,8 +37,9 @@ std::string verdict(const std::string& file, const Arguments& arguments) {
   const Scenario scenario = load_scenarios({{file}, std::move(given), {}}).scenarios.front();
   for (const std::string& note : check_scenario(scenario)) print_message("contend: warning: {}: {}\n", file, note);
   JobLists lists;
-  for (const std::string& note : taken_batch_notes(scenario, lists))
-    print_message("contend: note: {}: {}\n", file, note);
+  if (!scenario.overlap.given())
+    for (const std::string& note : taken_batch_notes(scenario.cluster, scenario.workload, scenario.training, lists))
+      print_message("contend: note: {}: {}\n", file, note);
   if (const std::string note = flow_start_up_note(scenario, lists); !note.empty())
     print_message("contend: note: {}: {}\n", file, note);
   return fmt::format("{}: ok\n", file);

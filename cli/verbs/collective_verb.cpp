@@ -188,7 +188,8 @@ std::optional<Library> library_of(const Arguments& arguments, const std::optiona
     if (!scenario) throw UsageError{"--library nccl needs --machine NAME or a SCENARIO"};
     if (!gpu)
       throw UsageError{"--library nccl needs --gpu NAME, because the scenario does not say it, or --machine NAME"};
-    library.machine = nccl_machine_of(*scenario, named("gpu", *gpu, kGpus), cpu ? named("cpu", *cpu, kCpus) : kCpus[0]);
+    library.machine = nccl_machine_of(scenario->cluster, scenario->network, named("gpu", *gpu, kGpus),
+                                      cpu ? named("cpu", *cpu, kCpus) : kCpus[0]);
   }
   if (const auto text = arguments.value("nccl")) library.choices.version = read_nccl_version(*text);
   if (const auto text = arguments.value("channels")) library.choices.graph = channels_of(*text);
@@ -230,10 +231,12 @@ void add_time(CollectiveRow& row, const NcclTime& time) {
   if (time.algorithm != NcclAlgorithm::sends) row.protocol = to_string(time.protocol);
 }
 
-CollectiveRow fabric_row(const Scenario& scenario, CollectiveRow row) {
+CollectiveRow fabric_row(const ClusterSetup& cluster, const NetworkSetup& network, const FailureSetup& failures,
+                         std::uint64_t seed, CollectiveRow row) {
   const std::vector<int> ranks(static_cast<std::size_t>(row.servers), row.ranks / row.servers);
   row.source = "fabric";
-  const FabricCollective found = fabric_collective(scenario, collective_of(row.exchange), row.size, ranks);
+  const FabricCollective found =
+      fabric_collective(cluster, network, failures, seed, collective_of(row.exchange), row.size, ranks);
   row.seconds = found.time.to_seconds();
   row.algorithm = found.algorithm;
   return row;
@@ -269,7 +272,8 @@ std::vector<CollectiveRow> expected_rows(const Arguments& arguments, const std::
         add_time(rows.back(), time);
       }
     }
-    if (scenario) rows.push_back(fabric_row(*scenario, row));
+    if (scenario)
+      rows.push_back(fabric_row(scenario->cluster, scenario->network, scenario->failures, scenario->seed, row));
   }
   return rows;
 }
@@ -372,7 +376,8 @@ std::vector<CollectiveRow> compared_rows(const Arguments& arguments, const std::
     }
     if (scenario) {
       for (const CollectiveSample& sample : measured.samples) {
-        rows.push_back(fabric_row(*scenario, row_of(sample.exchange, measured.servers, sample.ranks, sample.size)));
+        rows.push_back(fabric_row(scenario->cluster, scenario->network, scenario->failures, scenario->seed,
+                                  row_of(sample.exchange, measured.servers, sample.ranks, sample.size)));
         rows.back().measured = sample.time.to_seconds();
       }
     }

@@ -102,7 +102,8 @@ constexpr std::size_t kFewestDays = 2;
 /// Two scenarios that read a job list run it once as it is, and several resamples of it, which show how far another
 /// such list may differ. There are none if the list can't be resampled, or if the user wants it alone.
 ListResampling resample_lists(const Arguments& arguments, Scenario& base, Scenario& other, JobLists& lists) {
-  const bool are_lists = base.workload.jobs && other.workload.jobs && !draws_jobs(base) && !draws_jobs(other);
+  const bool are_lists = base.workload.jobs && other.workload.jobs && !draws_jobs(base.workload, base.overlap) &&
+                         !draws_jobs(other.workload, other.overlap);
   if (!are_lists || arguments.has("as-is") || base.repeat == 1) return {};
   ChosenBlock chosen;
   try {
@@ -144,7 +145,8 @@ ListResampling choose_seeds(const Arguments& arguments, std::vector<ComparedSide
     if (!arguments.has("repeat")) {
       const int most = std::max(base.repeat, other.repeat);
       const bool are_lists = base.workload.jobs || other.workload.jobs;
-      const bool random = draws_jobs(base) || draws_jobs(other) || (are_lists && !arguments.has("as-is"));
+      const bool random = draws_jobs(base.workload, base.overlap) || draws_jobs(other.workload, other.overlap) ||
+                          (are_lists && !arguments.has("as-is"));
       base.repeat = other.repeat = most > 1 || !random ? most : kUsualSeeds;
     }
     return resample_lists(arguments, base, other, lists);

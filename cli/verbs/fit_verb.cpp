@@ -207,7 +207,7 @@ int run_fit(const Arguments& arguments) {
   const Deviations without = deviations(rows, fit.left_out.predicted);
   if (output) {
     write_file(*output, constants_fragment(
-                            fit.all.constants, cost_formula(rows.front().scenario).name,
+                            fit.all.constants, cost_formula(rows.front().scenario.network).name,
                             {fmt::format("Fitted by `contend fit` to {} measured iterations in {}.", rows.size(), file),
                              fmt::format("With each {} left out: median deviation {:.1f}%, worst {:.1f}%.",
                                          source.group, kPercent * without.median, kPercent * without.worst)}));

@@ -58,9 +58,10 @@ int run_flows_verb(const Arguments& arguments) {
   if (const auto csv = arguments.value("csv")) refuse_to_overwrite(*csv, arguments.positionals());
   const Scenario scenario = load_scenarios(arguments, std::span{&path, 1}).scenarios.front();
   need_fabric(scenario.network, path);
-  const Topology topology = build_topology(scenario);
+  const Topology topology = build_topology(scenario.cluster, scenario.network);
   const std::vector<ListedFlow> flows = read_flow_list(list, topology);
-  const std::vector<FlowOutcome> outcomes = run_flows(scenario, flows);
+  const std::vector<FlowOutcome> outcomes =
+      run_flows(scenario.cluster, scenario.network, scenario.failures, scenario.seed, flows);
   const FlowSummary summary = summarise_flows(flows, outcomes, bounds);
   print_output("{}", arguments.has("json") ? flows_json(summary) : flows_text(summary));
   if (const auto csv = arguments.value("csv")) write_file(*csv, flows_csv(flows, outcomes, topology));

@@ -205,7 +205,8 @@ int report_run(const Arguments& arguments) {
   const std::vector<IterationBars> drawings = iteration_bars(folder, run);
   output.figures(figures);
   for (const IterationBars& each : drawings) output.drawing(each.name, each.svg);
-  output.drawing("topology", draw_topology(folder.scenario).svg);
+  output.drawing("topology",
+                 draw_topology(folder.scenario.cluster, folder.scenario.network, folder.scenario.overlap).svg);
   if (output.wants_page())
     output.page(run_page({.folder = folder, .run = run, .replay = outcome, .figures = figures, .drawings = drawings}));
   return kExitOk;

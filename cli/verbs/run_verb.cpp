@@ -180,13 +180,23 @@ bool report_failures(std::span<const Scenario> scenarios, std::span<const std::v
 }
 
 /// One line for each scenario, about its first replica in which something was seen.
-void warn_of(std::string (*seen)(const Scenario&, const RunResult&), const Scenario& scenario,
+void warn_of(const std::function<std::string(const RunResult&)>& seen, const Scenario& scenario,
              std::span<const Replica> replicas) {
   for (const Replica& replica : replicas) {
-    const std::string note = seen(scenario, replica.result);
+    const std::string note = seen(replica.result);
     if (note.empty()) continue;
     print_message("contend: warning: {}: {}\n", scenario.name, note);
     return;
+  }
+}
+
+/// What the runs met that a user may not expect.
+void warn_of_results(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results) {
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    const Scenario& scenario = scenarios[i];
+    warn_of([&](const RunResult& result) { return seen_idle_interfaces(scenario.cluster, scenario.network, result); },
+            scenario, results[i]);
+    warn_of([&](const RunResult& result) { return seen_torn_groups(scenario.training, result); }, scenario, results[i]);
   }
 }
 
@@ -310,8 +320,9 @@ std::unique_ptr<ChromeTrace> open_timeline(const Arguments& arguments, std::span
   Scenario scenario = scenarios.front();
   visit_paths(scenario, [&](const std::string& path) { inputs.push_back(path); });
   refuse_to_overwrite(*file, inputs);
-  return std::make_unique<ChromeTrace>(*file, observed_servers(scenarios.front()),
-                                       static_cast<std::size_t>(scenarios.front().cluster.gpus_per_server), drawn_pass);
+  return std::make_unique<ChromeTrace>(
+      *file, observed_servers(scenarios.front().cluster, scenarios.front().network, scenarios.front().overlap),
+      static_cast<std::size_t>(scenarios.front().cluster.gpus_per_server), drawn_pass);
 }
 
 /// Groups of jobs, if they are wanted, and waits beside measured ones, if there are any.
@@ -336,8 +347,11 @@ void print_studies(const Arguments& arguments, std::span<const Scenario> scenari
                    std::span<const std::vector<Replica>> results, const ExplainedStudies& messages) {
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     if (results[i].empty()) continue;
-    print_output("{}{}", i == 0 ? "" : "\n", study_text(scenarios[i], results[i]));
-    if (arguments.has("explain")) print_output("\n{}\n{}", assumptions_text(scenarios[i]), messages_text(messages[i]));
+    const Scenario& each = scenarios[i];
+    print_output("{}{}", i == 0 ? "" : "\n", study_text(each.name, each.overlap, results[i]));
+    if (arguments.has("explain"))
+      print_output("\n{}\n{}", assumptions_text(each.cluster, each.network, each.overlap, each.training),
+                   messages_text(messages[i]));
   }
 }
 
@@ -440,9 +454,7 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
     keep();
     return kExitPolicy;
   }
-  for (const auto seen : {seen_idle_interfaces, seen_torn_groups}) {
-    for (std::size_t i = 0; i < scenarios.size(); ++i) warn_of(seen, scenarios[i], results[i]);
-  }
+  warn_of_results(scenarios, results);
   if (reached && !arguments.has("quiet")) print_message("contend: note: {}\n", *reached);
   bool unfinished = false;
   if (are_studies) {

@@ -55,14 +55,15 @@ void show_topology(const Scenario& scenario, const Arguments& arguments) {
     complaint.hint = "add --set network.fidelity=flow";
     throw InputError{{std::move(complaint)}};
   }
-  const Topology topology = build_topology(scenario);
+  const Topology topology = build_topology(scenario.cluster, scenario.network);
   if (const auto file = arguments.value("dot")) write_file(*file, topology_dot(topology));
   if (const auto file = arguments.value("svg")) {
     const FabricSpec& fabric = scenario.network.topology.fabric;
     write_file(*file, topology_svg(topology, fabric.dimensions));
   }
   const TopologyReport report = report_topology(topology);
-  print_output("{}", arguments.has("json") ? topology_json(scenario, report) : topology_text(scenario, report));
+  print_output("{}", arguments.has("json") ? topology_json(scenario.name, scenario.network, report)
+                                           : topology_text(scenario.name, scenario.network, report));
 }
 
 void show_parallel(const Scenario& scenario, const Arguments& arguments) {

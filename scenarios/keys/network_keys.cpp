@@ -26,7 +26,7 @@ bool is_flow(const Scenario& scenario) {
 }
 
 bool uses_nccl(const Scenario& scenario) {
-  return cost_formula(scenario).basis == CostBasis::library;
+  return cost_formula(scenario.network).basis == CostBasis::library;
 }
 
 /// A key that needs a number of servers from which on they disturb each other.

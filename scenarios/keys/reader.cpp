@@ -163,7 +163,7 @@ class LayerReader {
                                            [](const Complaint& d) { return d.key.starts_with("cluster.vcs"); });
     if (vcs_are_read) place(vcs_complaints(scenario_.cluster));
     if (const auto complaint = jobs_complaint(scenario_.workload, scenario_.measure)) place({*complaint});
-    place(sharing_complaints(scenario_));
+    place(sharing_complaints(scenario_.scheduling, scenario_.sharing));
     if (!scenario_.overlap.given() && none_about({"policies"})) place(scheduling_complaints(scenario_.scheduling));
     if (none_about({"failures", "checkpoints", "cluster", "scheduling", "workload"}))
       place(failure_complaints(scenario_));
@@ -186,14 +186,15 @@ class LayerReader {
       if (network.traits().has_topology && entry.exchange == ExchangeKind::parameter_server && !entry.colocated)
         scenario_.cluster.servers += entry.servers.value_or(most);
     }
-    place(island_complaints(scenario_));
+    place(island_complaints(scenario_.cluster, scenario_.network, scenario_.overlap));
     place(training_complaints(scenario_));
     place(study_complaints(scenario_));
     if (network.traits().has_topology && network.contention_penalty.value_or(0) < 0)
       place({{.key = "network.contention_penalty",
               .reason = "links carry no more than their bandwidth, however many flows share them",
               .hint = "0 or more at fidelity flow"}});
-    if (complaints_.empty() && network.traits().has_topology) place(topology_complaints(scenario_));
+    if (complaints_.empty() && network.traits().has_topology)
+      place(topology_complaints(scenario_.cluster, scenario_.network));
   }
 
   /// The complaint at the place where its key was last given.
@@ -228,7 +229,7 @@ class LayerReader {
         if (entry.name != kDefaultEntry && is_sound(entry.name)) place(entry_complaints(entry));
     }
     if (scenario_.network.traits().has_topology && none_about({"network", "cluster"}))
-      place(topology_complaints(scenario_));
+      place(topology_complaints(scenario_.cluster, scenario_.network));
   }
 
   /// Gives a study its entry, and the policies of the entry where it has no lists of its own. False if there is no such

@@ -78,12 +78,11 @@ std::vector<ScenarioKey> sharing_keys() {
   return keys;
 }
 
-std::vector<Complaint> sharing_complaints(const Scenario& scenario) {
+std::vector<Complaint> sharing_complaints(const PolicyChoice& scheduling, const SharingSetup& sharing) {
   std::vector<Complaint> complaints;
   const auto complain = [&](std::string key, std::string reason, std::string hint) {
     complaints.push_back({.key = std::move(key), .reason = std::move(reason), .hint = std::move(hint)});
   };
-  const SharingSetup& sharing = scenario.sharing;
   if (sharing.law == SharingKind::pairs && !sharing.pairs)
     complain("scheduling.sharing.law", "pairs need a table of their speeds", "set scheduling.sharing.pairs");
   if (sharing.law == SharingKind::pairs && sharing.most != 2)
@@ -93,16 +92,16 @@ std::vector<Complaint> sharing_complaints(const Scenario& scenario) {
     complain("scheduling.sharing.law", "stages need a table of the profiles of models",
              "set scheduling.sharing.profiles");
   const auto policies = scheduling_policies();
-  const auto policy = std::ranges::find(policies, scenario.scheduling.name, &PolicyRow<SchedulingPolicy>::name);
+  const auto policy = std::ranges::find(policies, scheduling.name, &PolicyRow<SchedulingPolicy>::name);
   if (policy == policies.end()) return complaints;
-  const bool packs = std::ranges::any_of(scenario.scheduling.parameters.values(), [](const auto& each) {
+  const bool packs = std::ranges::any_of(scheduling.parameters.values(), [](const auto& each) {
     return each.first == "pack" && each.second == ParameterValue{true};
   });
-  if ((packs || policy->shares != GpuShares::none) && !has_law(scenario))
+  if ((packs || policy->shares != GpuShares::none) && sharing.law == SharingKind::none)
     complain("policies.scheduling",
              fmt::format("`{}` has jobs share GPUs, and nothing says how fast they are then", policy->name),
              "set scheduling.sharing.law to factor, pairs or stages");
-  if (policy->shares == GpuShares::by_profile && has_law(scenario) && !sharing.profiles)
+  if (policy->shares == GpuShares::by_profile && sharing.law != SharingKind::none && !sharing.profiles)
     complain("policies.scheduling", fmt::format("`{}` looks at how busy jobs keep their GPUs", policy->name),
              "set scheduling.sharing.profiles");
   return complaints;

@@ -10,6 +10,6 @@ namespace contend {
 
 [[nodiscard]] std::vector<ScenarioKey> sharing_keys();
 /// What is wrong with these keys together, and with a policy that needs them; empty if nothing is.
-[[nodiscard]] std::vector<Complaint> sharing_complaints(const Scenario& scenario);
+[[nodiscard]] std::vector<Complaint> sharing_complaints(const PolicyChoice& scheduling, const SharingSetup& sharing);
 
 }  // namespace contend

@@ -38,7 +38,7 @@ Replica run_one(const Scenario& scenario, std::uint64_t seed, std::size_t run, u
   if (hooks.keep_failed) run_hooks.failure = &replica.failure;
   replica.result = run_scenario(scenario, seed, run_hooks);
   replica.summary = summarise(replica.result);
-  replica.draws = draws_of(scenario);
+  replica.draws = draws_of(scenario.workload);
   replica.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const Summary& summary = replica.summary;
   if (hooks.progress)

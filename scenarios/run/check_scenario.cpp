@@ -10,6 +10,7 @@
 #include "scenarios/run/idle_interfaces_note.hpp"
 #include "scenarios/run/job_sharing.hpp"
 #include "scenarios/run/make_policy.hpp"
+#include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/run/scenario_failures.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
@@ -38,13 +39,13 @@ namespace contend {
 namespace {
 
 /// A generated job that could never run: the cluster has fewer GPUs than its gang.
-void check_size(const Scenario& scenario, const std::string& key, std::string_view who, std::int64_t gpus,
+void check_size(const ClusterSetup& cluster, const std::string& key, std::string_view who, std::int64_t gpus,
                 Complaints& complaints, const std::string& hint = {}) {
-  const std::int64_t all = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
-  if (gpus <= all || !scenario.cluster.types.empty()) return;  // check_generated() knows the types
+  const std::int64_t all = std::int64_t{cluster.servers} * cluster.gpus_per_server;
+  if (gpus <= all || !cluster.types.empty()) return;  // check_generated() knows the types
   complaints.add(key,
                  fmt::format("{} needs {}, the cluster has {} ({} x {})", who, counted(gpus, "GPU"), all,
-                             scenario.cluster.servers, scenario.cluster.gpus_per_server),
+                             cluster.servers, cluster.gpus_per_server),
                  hint);
 }
 
@@ -60,8 +61,8 @@ void check_drawn_sizes(const Scenario& scenario, Complaints& complaints, std::ve
     const std::shared_ptr<const JobList> drawn = scenario_jobs(scenario, seed, lists);
     const auto job = std::ranges::max_element(drawn->jobs, {}, &JobRequest::gpus);
     if (job == drawn->jobs.end() || job->gpus <= all) continue;
-    return check_size(scenario, "workload.like", fmt::format("the largest job of seed {}, \"{}\",", seed, job->name),
-                      job->gpus, complaints, hint);
+    return check_size(scenario.cluster, "workload.like",
+                      fmt::format("the largest job of seed {}, \"{}\",", seed, job->name), job->gpus, complaints, hint);
   }
   warnings.push_back(fmt::format(
       "workload.like: jobs like {} have up to {} GPUs, and the cluster has {}; these seeds draw none that is "
@@ -74,9 +75,10 @@ void check_sizes(const Scenario& scenario, Complaints& complaints, std::vector<s
   const auto& sizes = scenario.workload.generate.sizes;
   if (sizes == default_scenario().workload.generate.sizes)
     return check_size(
-        scenario, "workload.generate.sizes", "the scenario says no sizes of jobs; the largest of the usual",
+        scenario.cluster, "workload.generate.sizes", "the scenario says no sizes of jobs; the largest of the usual",
         std::ranges::max_element(sizes)->first, complaints, "say them, such as {1: 20, 2: 10}, or give workload.jobs");
-  for (const auto& [gpus, jobs] : sizes) check_size(scenario, "workload.generate.sizes", "a job", gpus, complaints);
+  for (const auto& [gpus, jobs] : sizes)
+    check_size(scenario.cluster, "workload.generate.sizes", "a job", gpus, complaints);
 }
 
 /// Returns the time on its GPUs that a job needs after a preemption before any of its work is saved.
@@ -96,7 +98,8 @@ std::string words_of_saving(const PreemptionCosts& costs) {
 
 /// Jobs that may work in vain while others wait: their time slices end before any of their work is saved.
 void check_slices(const Scenario& scenario, const Workload& workload, std::vector<std::string>& warnings) {
-  const PreemptionCosts costs = checkpoint_costs(scenario, {1, Bytes{1}});
+  const PreemptionCosts costs =
+      checkpoint_costs(scenario.cluster, scenario.failures, scenario.checkpoints, {1, Bytes{1}});
   const Time needed = time_to_save(costs);
   if (needed == Time{}) return;
   const auto policy = make_policy(scheduling_policies(), scenario.scheduling, PolicyContext{});
@@ -120,7 +123,8 @@ void check_slices(const Scenario& scenario, const Workload& workload, std::vecto
 /// Jobs that repeat an attempt in vain: their limit kills them before any of its work is saved.
 void check_limits(const Scenario& scenario, const Workload& workload, std::vector<std::string>& warnings) {
   const SchedulingRules& rules = scenario.rules;
-  const PreemptionCosts costs = checkpoint_costs(scenario, {1, Bytes{1}});
+  const PreemptionCosts costs =
+      checkpoint_costs(scenario.cluster, scenario.failures, scenario.checkpoints, {1, Bytes{1}});
   if (!rules.kill_at_limit || rules.timeouts.times.value_or(0) == 0 || rules.timeouts.from_start) return;
   const Time needed = time_to_save(costs);
   std::size_t in_vain = 0;
@@ -142,7 +146,9 @@ void check_limits(const Scenario& scenario, const Workload& workload, std::vecto
 void check_generated(const Scenario& scenario, Complaints& complaints, std::vector<std::string>& warnings) {
   const bool is_divided = !scenario.cluster.vcs.empty() || !scenario.cluster.types.empty();
   const bool runs_anywhere = !is_divided && scenario.workload.like;
-  if (runs_anywhere && time_to_save(checkpoint_costs(scenario, {1, Bytes{1}})) == Time{}) return;
+  if (runs_anywhere && time_to_save(checkpoint_costs(scenario.cluster, scenario.failures, scenario.checkpoints,
+                                                     {1, Bytes{1}})) == Time{})
+    return;
   const Workload workload = scenario_workload(scenario, scenario.seed);
   check_slices(scenario, workload, warnings);
   if (runs_anywhere) return;
@@ -212,9 +218,9 @@ void check_list(const Scenario& scenario, JobLists& lists, std::vector<std::stri
   check_demands(scenario, *scenario_jobs(scenario, scenario.seed, lists), warnings);
 }
 
-void check_ranking(const Scenario& scenario, std::vector<std::string>& warnings) {
-  if (!scenario.workload.like) return;
-  const std::string caveat = ranking_caveat(*find_fitted_workload(*scenario.workload.like));
+void check_ranking(const WorkloadSetup& workload, std::vector<std::string>& warnings) {
+  if (!workload.like) return;
+  const std::string caveat = ranking_caveat(*find_fitted_workload(*workload.like));
   if (!caveat.empty()) warnings.push_back("workload.like: " + caveat);
 }
 
@@ -237,14 +243,16 @@ void check_memory_of_devices(const Scenario& scenario, std::vector<std::string>&
   }
 }
 
-void check_network(const Scenario& scenario, Complaints& complaints, std::vector<std::string>& warnings) {
-  if (!scenario.network.traits().has_topology) return;
-  const Topology topology = build_topology(scenario);
+void check_network(const ClusterSetup& cluster, const NetworkSetup& network, const FailureSetup& failures,
+                   std::uint64_t seed, Complaints& complaints, std::vector<std::string>& warnings) {
+  if (!network.traits().has_topology) return;
+  const Topology topology = build_topology(cluster, network);
   complaints.collect([&] {
-    if (std::string note = expected_idle_interfaces(scenario); !note.empty()) warnings.push_back(std::move(note));
+    if (std::string note = expected_idle_interfaces(cluster, network, seed); !note.empty())
+      warnings.push_back(std::move(note));
   });
-  complaints.collect([&] { static_cast<void>(link_changes(scenario, topology)); });
-  complaints.collect([&] { static_cast<void>(failing_links(scenario, topology)); });
+  complaints.collect([&] { static_cast<void>(link_changes(network, topology)); });
+  complaints.collect([&] { static_cast<void>(failing_links(failures, topology)); });
 }
 
 }  // namespace
@@ -252,7 +260,7 @@ void check_network(const Scenario& scenario, Complaints& complaints, std::vector
 std::vector<std::string> check_scenario(const Scenario& scenario) {
   if (scenario.overlap.given()) {
     static_cast<void>(study_model(scenario.overlap));
-    return study_notes(scenario);
+    return study_notes(scenario.cluster, scenario.network, scenario.overlap);
   }
   std::vector<std::string> warnings;
   Complaints complaints;
@@ -261,19 +269,29 @@ std::vector<std::string> check_scenario(const Scenario& scenario) {
     complaints.collect([&] { check_list(scenario, lists, warnings); });
   } else {
     complaints.collect([&] { check_generated(scenario, complaints, warnings); });
-    check_ranking(scenario, warnings);
+    check_ranking(scenario.workload, warnings);
     check_sizes(scenario, complaints, warnings);
   }
   if (scenario.failures.redundancy.any())
-    complaints.collect([&] { check_redundancy(scenario, *scenario_jobs(scenario, scenario.seed, lists)); });
+    complaints.collect([&] {
+      const bool interferes =
+          !interference_of(scenario.network, scenario.overlap, scenario.training, TransferPath::between).none();
+      check_redundancy(scenario.failures.redundancy, scenario.training, interferes,
+                       *scenario_jobs(scenario, scenario.seed, lists));
+    });
   complaints.collect([&] {
-    if (std::string note = untrained_entries_note(scenario, lists); !note.empty()) warnings.push_back(std::move(note));
+    if (std::string note = untrained_entries_note(scenario.cluster, scenario.workload, scenario.training, lists);
+        !note.empty())
+      warnings.push_back(std::move(note));
   });
-  if (std::string note = free_tensor_note(scenario); !note.empty()) warnings.push_back(std::move(note));
+  if (std::string note = free_tensor_note(scenario.network, scenario.training); !note.empty())
+    warnings.push_back(std::move(note));
   if (scenario.cluster.types.empty()) check_memory_of_devices(scenario, warnings);
-  complaints.collect([&] { check_network(scenario, complaints, warnings); });
   complaints.collect([&] {
-    const FailureSpec failures = failure_spec(scenario, scenario.seed);
+    check_network(scenario.cluster, scenario.network, scenario.failures, scenario.seed, complaints, warnings);
+  });
+  complaints.collect([&] {
+    const FailureSpec failures = failure_spec(scenario.cluster, scenario.failures, scenario.loans, scenario.seed);
     const bool is_checked = scenario.workload.jobs || scenario.workload.like;  // the former with its list
     if (!is_checked) check_failures(scenario, scenario_workload(scenario, scenario.seed, lists), failures);
   });

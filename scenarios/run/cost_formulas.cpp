@@ -59,8 +59,7 @@ std::span<const CostFormula> cost_formulas() {
   return rows;
 }
 
-const CostFormula& cost_formula(const Scenario& scenario) {
-  const NetworkSetup& network = scenario.network;
+const CostFormula& cost_formula(const NetworkSetup& network) {
   if (network.traits().has_topology && network.collectives == kNcclCollectives) return find_formula(kNcclCollectives);
   if (network.formula != kAutoFormula) return find_formula(network.formula);
   return find_formula(network.beta ? kMeasuredFormula : "ring");
@@ -79,15 +78,14 @@ NcclLibrary nccl_library(const NetworkSetup& network) {
   return NcclLibrary{machine, {.version = read_nccl_version(given.version)}, fit};
 }
 
-std::vector<Complaint> formula_complaints(const Scenario& scenario, int per_server) {
-  const NetworkSetup& network = scenario.network;
+std::vector<Complaint> formula_complaints(const NetworkSetup& network, int per_server) {
   std::vector<Complaint> complaints;
   if (network.formula == kMeasuredFormula && !network.beta)
     complaints.push_back({.key = "network.formula",
                           .reason = "measured costs are those of a whole all-reduce, and network.nic is the rate of a "
                                     "link",
                           .hint = "give network.beta, or network.formula: ring"});
-  const CostFormula& formula = cost_formula(scenario);
+  const CostFormula& formula = cost_formula(network);
   if (network.many_senders.free && formula.basis != CostBasis::link)
     complaints.push_back({.key = "network.many_senders.free",
                           .reason = fmt::format("changes what a byte takes on a link, and with network.formula: {} the "

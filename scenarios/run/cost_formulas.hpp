@@ -38,11 +38,11 @@ struct CostFormula {
 /// All rows: the algorithms in the order of their catalogue, then the measured all-reduce and NCCL.
 [[nodiscard]] std::span<const CostFormula> cost_formulas();
 /// The formula in effect.
-[[nodiscard]] const CostFormula& cost_formula(const Scenario& scenario);
+[[nodiscard]] const CostFormula& cost_formula(const NetworkSetup& network);
 /// NCCL on the machine of `network.nccl`, which names one. Throws InputError for one that it does not know.
 [[nodiscard]] NcclLibrary nccl_library(const NetworkSetup& network);
 /// What is wrong with `network.formula` and the keys that belong to it, for servers of so many GPUs.
-[[nodiscard]] std::vector<Complaint> formula_complaints(const Scenario& scenario, int per_server);
+[[nodiscard]] std::vector<Complaint> formula_complaints(const NetworkSetup& network, int per_server);
 /// The time per byte on a link of that rate.
 [[nodiscard]] TimePerByte at_rate(ByteRate rate);
 /// The cost of a link inside a server; zero if `network.inside` is not given.

@@ -24,11 +24,11 @@ namespace {
 /// The most devices of all servers together, so that a typing error does not request all the memory.
 constexpr std::size_t kMaxDevices = 1'000'000;
 
-std::size_t servers(const Scenario& scenario) {
-  return static_cast<std::size_t>(scenario.cluster.servers);
+std::size_t servers(const ClusterSetup& cluster) {
+  return static_cast<std::size_t>(cluster.servers);
 }
-std::size_t gpus_per_server(const Scenario& scenario) {
-  return static_cast<std::size_t>(scenario.cluster.gpus_per_server);
+std::size_t gpus_per_server(const ClusterSetup& cluster) {
+  return static_cast<std::size_t>(cluster.gpus_per_server);
 }
 
 /// Turns a key of network/topologies/ into a key of scenarios.
@@ -45,21 +45,21 @@ InputError with_scenario_keys(const InputError& error) {
 
 }  // namespace
 
-TopologySpec topology_spec(const Scenario& scenario) {
-  CONTEND_CHECK(scenario.network.nic.has_value(), "the fidelity flow has a rate of interfaces");
-  TopologySpec spec = scenario.network.topology;
-  spec.server.nic_bandwidth = *scenario.network.nic;
+TopologySpec topology_spec(const NetworkSetup& network) {
+  CONTEND_CHECK(network.nic.has_value(), "the fidelity flow has a rate of interfaces");
+  TopologySpec spec = network.topology;
+  spec.server.nic_bandwidth = *network.nic;
   return spec;
 }
 
-std::vector<Complaint> topology_complaints(const Scenario& scenario) {
-  const TopologySpec spec = topology_spec(scenario);
+std::vector<Complaint> topology_complaints(const ClusterSetup& cluster, const NetworkSetup& network) {
+  const TopologySpec spec = topology_spec(network);
   std::vector<Complaint> complaints;
   for (const std::string& name : missing_parameters(spec.fabric)) {
     complaints.push_back(
         {.key = "network.fabric." + name, .reason = fmt::format("missing; kind {} requires it", spec.fabric.kind)});
   }
-  const std::size_t devices = servers(scenario) * (gpus_per_server(scenario) + spec.server.nics);
+  const std::size_t devices = servers(cluster) * (gpus_per_server(cluster) + spec.server.nics);
   if (devices > kMaxDevices) {
     complaints.push_back({.key = "cluster.servers",
                           .reason = fmt::format("{} GPUs and interfaces in all", devices),
@@ -67,43 +67,43 @@ std::vector<Complaint> topology_complaints(const Scenario& scenario) {
   }
   if (!complaints.empty()) return complaints;
   try {
-    check_topology(spec, servers(scenario), gpus_per_server(scenario));
+    check_topology(spec, servers(cluster), gpus_per_server(cluster));
   } catch (const InputError& error) {
     return with_scenario_keys(error).complaints();
   }
   return {};
 }
 
-Topology build_topology(const Scenario& scenario) {
-  std::vector<Complaint> complaints = topology_complaints(scenario);
+Topology build_topology(const ClusterSetup& cluster, const NetworkSetup& network) {
+  std::vector<Complaint> complaints = topology_complaints(cluster, network);
   if (!complaints.empty()) throw InputError{std::move(complaints)};
   try {
-    return build_topology(topology_spec(scenario), servers(scenario), gpus_per_server(scenario));
+    return build_topology(topology_spec(network), servers(cluster), gpus_per_server(cluster));
   } catch (const InputError& error) {
     throw with_scenario_keys(error);
   }
 }
 
-std::unique_ptr<Router> build_router(const Scenario& scenario, const Topology& topology, std::uint64_t seed,
+std::unique_ptr<Router> build_router(const NetworkSetup& network, const Topology& topology, std::uint64_t seed,
                                      std::shared_ptr<const ReservedSpines> reserved) {
   const auto make_router = [&]() -> std::unique_ptr<Router> {
-    switch (scenario.network.routing) {
+    switch (network.routing) {
       case Routing::shortest_path:
         return make_shortest_path_router(topology);
       case Routing::ecmp:
-        return make_ecmp_router(topology, seed, scenario.network.ecmp_hash);
+        return make_ecmp_router(topology, seed, network.ecmp_hash);
       case Routing::spraying:
         return make_spraying_router(topology);
       case Routing::ethereal:
         return make_ethereal_router(topology);
       case Routing::planned:
-        return make_planning_router(topology, scenario.network.planning, reserved);
+        return make_planning_router(topology, network.planning, reserved);
     }
     check_failed(__FILE__, __LINE__, "a scenario has a routing of the enum", "");
   };
   const auto make_with_proxies = [&] { return make_rail_proxy_router(topology, make_router()); };
-  if (!scenario.network.routes) return make_with_proxies();
-  const std::string& file = *scenario.network.routes;
+  if (!network.routes) return make_with_proxies();
+  const std::string& file = *network.routes;
   try {
     return make_plan_router(topology, read_route_plan(file, topology), make_with_proxies());
   } catch (const InputError& error) {
@@ -111,9 +111,9 @@ std::unique_ptr<Router> build_router(const Scenario& scenario, const Topology& t
   }
 }
 
-std::vector<LinkEvent> link_changes(const Scenario& scenario, const Topology& topology) {
-  if (!scenario.network.events) return {};
-  return resolve_link_events(read_link_events(*scenario.network.events), topology, *scenario.network.events);
+std::vector<LinkEvent> link_changes(const NetworkSetup& network, const Topology& topology) {
+  if (!network.events) return {};
+  return resolve_link_events(read_link_events(*network.events), topology, *network.events);
 }
 
 namespace {
@@ -154,9 +154,9 @@ std::string_view plural_of(ComponentScope scope) {
 
 }  // namespace
 
-std::vector<FailingLinks> failing_links(const Scenario& scenario, const Topology& topology) {
+std::vector<FailingLinks> failing_links(const FailureSetup& failures, const Topology& topology) {
   std::vector<FailingLinks> failing;
-  for (const FailingComponents& each : scenario.failures.components) {
+  for (const FailingComponents& each : failures.components) {
     if (!each.is_of_fabric() || each.fails->is_never()) continue;
     const auto parts = parts_of(topology, each.of);
     if (parts.empty())
@@ -164,8 +164,8 @@ std::vector<FailingLinks> failing_links(const Scenario& scenario, const Topology
                                  .reason = fmt::format("`{}`: the fabric has no {}", each.name, plural_of(each.of)),
                                  .hint = "`contend show --topology` shows what it has"}};
     for (const auto& [name, links] : parts)
-      failing.push_back({each.name + "/" + name, links, law_of(*each.fails), repair_law(each, scenario.failures),
-                         each.factor.value_or(0)});
+      failing.push_back(
+          {each.name + "/" + name, links, law_of(*each.fails), repair_law(each, failures), each.factor.value_or(0)});
   }
   return failing;
 }

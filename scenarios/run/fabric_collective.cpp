@@ -15,10 +15,11 @@
 
 namespace contend {
 
-FabricCollective fabric_collective(const Scenario& scenario, std::optional<CollectiveKind> kind, Bytes bytes,
+FabricCollective fabric_collective(const ClusterSetup& cluster, const NetworkSetup& setup, const FailureSetup& failures,
+                                   std::uint64_t seed, std::optional<CollectiveKind> kind, Bytes bytes,
                                    const std::vector<int>& ranks_by_server) {
-  const auto all_servers = static_cast<std::size_t>(scenario.cluster.servers);
-  const int each = scenario.cluster.gpus_per_server;
+  const auto all_servers = static_cast<std::size_t>(cluster.servers);
+  const int each = cluster.gpus_per_server;
   if (ranks_by_server.size() > all_servers)
     throw InputError{fmt::format("{} servers: the cluster has {}", ranks_by_server.size(), all_servers)};
   std::vector<ServerId> servers;
@@ -32,14 +33,14 @@ FabricCollective fabric_collective(const Scenario& scenario, std::optional<Colle
       gpus.emplace_back(server * static_cast<std::size_t>(each) + static_cast<std::size_t>(i));
   }
   if (gpus.size() < 2) throw InputError{"a collective needs two ranks or more"};
-  auto topology = std::make_unique<const Topology>(build_topology(scenario));
-  auto router = build_router(scenario, *topology, scenario.seed);
+  auto topology = std::make_unique<const Topology>(build_topology(cluster, setup));
+  auto router = build_router(setup, *topology, seed);
   std::vector<NodeId> nodes;
   for (const GpuId gpu : gpus) nodes.push_back(topology->gpus()[gpu.index()]);
   FabricCollective result;
-  if (kind) result.algorithm = collective_scheduler(scenario, *topology, *router)(*kind, bytes, nodes).algorithm;
+  if (kind) result.algorithm = collective_scheduler(setup, *topology, *router)(*kind, bytes, nodes).algorithm;
   const std::unique_ptr<NetworkModel> network =
-      make_flow_network(scenario, std::move(topology), std::move(router), scenario.seed, 1);
+      make_flow_network(setup, failures, std::move(topology), std::move(router), seed, 1);
   TransferRequest request;
   request.job = JobId{0U};
   std::vector<GpuId> receivers = gpus;
@@ -67,10 +68,11 @@ FabricCollective fabric_collective(const Scenario& scenario, std::optional<Colle
   return result;
 }
 
-NcclMachine nccl_machine_of(const Scenario& scenario, GpuGeneration gpu, CpuVendor cpu) {
+NcclMachine nccl_machine_of(const ClusterSetup& cluster, const NetworkSetup& network, GpuGeneration gpu,
+                            CpuVendor cpu) {
   constexpr double kGiga = 1e9, kNvlink = 25, kPcie3 = 15.75;
   constexpr std::size_t kCubeMeshLinks = 6;
-  const ServerSpec server = topology_spec(scenario).server;
+  const ServerSpec server = topology_spec(network).server;
   const std::string_view kind = built_as(server.kind);
   if (kind == "mi250x")
     throw InputError{{.key = "network.server",
@@ -81,7 +83,7 @@ NcclMachine nccl_machine_of(const Scenario& scenario, GpuGeneration gpu, CpuVend
   machine.name = "scenario";
   machine.gpu = gpu;
   machine.cpu = cpu;
-  machine.gpus = scenario.cluster.gpus_per_server;
+  machine.gpus = cluster.gpus_per_server;
   machine.nvswitch = kind == "nvswitch";
   const bool cube = kind == "hybrid-cube-mesh";
   machine.link = machine.nvswitch || cube ? InsideLink::nvlink : InsideLink::pcie;

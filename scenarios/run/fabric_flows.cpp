@@ -87,14 +87,15 @@ TransferRequest message_of(const ListedFlow& flow, std::size_t number, std::arra
 
 }  // namespace
 
-std::vector<FlowOutcome> run_flows(const Scenario& scenario, std::span<const ListedFlow> flows) {
+std::vector<FlowOutcome> run_flows(const ClusterSetup& cluster, const NetworkSetup& setup, const FailureSetup& failures,
+                                   std::uint64_t seed, std::span<const ListedFlow> flows) {
   const std::vector<std::size_t> order = in_order_of_start(flows);
-  auto topology = std::make_unique<const Topology>(build_topology(scenario));
-  auto router = std::make_unique<ListRouter>(build_router(scenario, *topology, scenario.seed), *topology, flows, order);
-  Scenario unsampled = scenario;
-  unsampled.network.link_interval = Time{};
+  auto topology = std::make_unique<const Topology>(build_topology(cluster, setup));
+  auto router = std::make_unique<ListRouter>(build_router(setup, *topology, seed), *topology, flows, order);
+  NetworkSetup unsampled = setup;
+  unsampled.link_interval = Time{};
   const std::unique_ptr<NetworkModel> network =
-      make_flow_network(unsampled, std::move(topology), std::move(router), scenario.seed, flows.size());
+      make_flow_network(unsampled, failures, std::move(topology), std::move(router), seed, flows.size());
   std::vector<FlowOutcome> outcomes(flows.size());
   std::array<GpuId, 2> ends;
   // Before anything starts, no event has changed the network.

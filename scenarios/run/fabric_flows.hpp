@@ -23,6 +23,8 @@ struct FlowOutcome {
 /// max-min fair rate. Routing, planned routes and link events are those of the scenario. The label of a flow (`label`
 /// of planned routes, what ECMP hashes) is its number among the flows of its pair in order of start and row, from 0.
 /// Throws InputError as make_flow_network().
-[[nodiscard]] std::vector<FlowOutcome> run_flows(const Scenario& scenario, std::span<const ListedFlow> flows);
+[[nodiscard]] std::vector<FlowOutcome> run_flows(const ClusterSetup& cluster, const NetworkSetup& network,
+                                                 const FailureSetup& failures, std::uint64_t seed,
+                                                 std::span<const ListedFlow> flows);
 
 }  // namespace contend

@@ -50,11 +50,11 @@ CollectiveKind sent_as(CollectiveKind kind, NcclAlgorithm algorithm) {
 }  // namespace
 
 std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> collective_scheduler(
-    const Scenario& scenario, const Topology& topology, const Router& router) {
-  const std::string& name = scenario.network.collectives;
-  const Time step_overhead = scenario.network.step_overhead;
+    const NetworkSetup& network, const Topology& topology, const Router& router) {
+  const std::string& name = network.collectives;
+  const Time step_overhead = network.step_overhead;
   std::optional<NcclLibrary> library;
-  if (cost_formula(scenario).basis == CostBasis::library) library = nccl_library(scenario.network);
+  if (cost_formula(network).basis == CostBasis::library) library = nccl_library(network);
   return [=, &topology, &router](CollectiveKind kind, Bytes bytes, std::vector<NodeId>& gpus) {
     gpus = topological_order(gpus, topology);
     CollectiveShape shape;
@@ -86,25 +86,27 @@ std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> c
   };
 }
 
-std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs,
+std::unique_ptr<NetworkModel> make_flow_network(const ClusterSetup& cluster, const NetworkSetup& network,
+                                                const FailureSetup& failures, std::uint64_t seed, std::size_t jobs,
                                                 NetworkRecords records, std::span<const JobExchange> exchanges) {
-  auto topology = std::make_unique<const Topology>(build_topology(scenario));
-  auto router = build_router(scenario, *topology, seed, records.reserved);
-  return make_flow_network(scenario, std::move(topology), std::move(router), seed, jobs, std::move(records), exchanges);
+  auto topology = std::make_unique<const Topology>(build_topology(cluster, network));
+  auto router = build_router(network, *topology, seed, records.reserved);
+  return make_flow_network(network, failures, std::move(topology), std::move(router), seed, jobs, std::move(records),
+                           exchanges);
 }
 
-std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::unique_ptr<const Topology> topology,
+std::unique_ptr<NetworkModel> make_flow_network(const NetworkSetup& network, const FailureSetup& failures,
+                                                std::unique_ptr<const Topology> topology,
                                                 std::unique_ptr<Router> router, std::uint64_t seed, std::size_t jobs,
                                                 NetworkRecords records, std::span<const JobExchange> exchanges) {
-  const NetworkSetup& network = scenario.network;
   FlowNetworkOptions options;
   options.alpha = network.alpha;
   options.step_overhead = network.step_overhead;
   options.efficiency = network.efficiency;
   options.nic_penalty = network.contention_penalty.value_or(0);
   options.link_interval = network.link_interval;
-  options.events = link_changes(scenario, *topology);
-  options.failing = failing_links(scenario, *topology);
+  options.events = link_changes(network, *topology);
+  options.failing = failing_links(failures, *topology);
   options.failing_seed = seed;
   options.watched = std::move(records.watched);
   options.uses = std::move(records.uses);
@@ -116,7 +118,7 @@ std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::u
     servers.colocated = each.colocated;
     for (const int host : each.hosts) servers.on.emplace_back(static_cast<std::size_t>(host));
   }
-  options.schedule = collective_scheduler(scenario, *topology, *router);
+  options.schedule = collective_scheduler(network, *topology, *router);
   return make_flow_network(std::move(topology), std::move(router), std::move(options), jobs);
 }
 

@@ -23,7 +23,7 @@ namespace contend {
 /// is what NCCL chooses, with the time that it expects. It refers to
 /// topology and router.
 [[nodiscard]] std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> collective_scheduler(
-    const Scenario& scenario, const Topology& topology, const Router& router);
+    const NetworkSetup& network, const Topology& topology, const Router& router);
 
 /// What a network writes down besides what every run needs, and what it shares with the placement policy of the run.
 struct NetworkRecords {
@@ -36,11 +36,12 @@ struct NetworkRecords {
 /// Throws InputError for a topology that cannot be built, and for planned routes or link events that cannot be read or
 /// that name unknown links. `seed` is that of routes and failures. `exchanges` are by job, or
 /// empty.
-[[nodiscard]] std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario, std::uint64_t seed,
+[[nodiscard]] std::unique_ptr<NetworkModel> make_flow_network(const ClusterSetup& cluster, const NetworkSetup& network,
+                                                              const FailureSetup& failures, std::uint64_t seed,
                                                               std::size_t jobs, NetworkRecords records = {},
                                                               std::span<const JobExchange> exchanges = {});
 /// The same with the topology of the scenario and a router of the caller's.
-[[nodiscard]] std::unique_ptr<NetworkModel> make_flow_network(const Scenario& scenario,
+[[nodiscard]] std::unique_ptr<NetworkModel> make_flow_network(const NetworkSetup& network, const FailureSetup& failures,
                                                               std::unique_ptr<const Topology> topology,
                                                               std::unique_ptr<Router> router, std::uint64_t seed,
                                                               std::size_t jobs, NetworkRecords records = {},

@@ -28,7 +28,8 @@ int most_ranks(const Scenario& scenario, JobLists& lists) {
 
 std::string flow_start_up_note(const Scenario& scenario, JobLists& lists) {
   const Time alpha = scenario.network.alpha;
-  if (!scenario.network.traits().has_topology || alpha == Time{} || cost_formula(scenario).basis == CostBasis::library)
+  if (!scenario.network.traits().has_topology || alpha == Time{} ||
+      cost_formula(scenario.network).basis == CostBasis::library)
     return {};
   const int ranks = most_ranks(scenario, lists);
   if (ranks < 2) return {};

@@ -40,28 +40,28 @@ constexpr std::string_view kRemedy =
 
 }  // namespace
 
-std::string expected_idle_interfaces(const Scenario& scenario) {
-  if (!scenario.network.traits().has_topology || scenario.cluster.servers < 2) return {};
-  const Topology topology = build_topology(scenario);
-  const auto router = build_router(scenario, topology, scenario.seed);
+std::string expected_idle_interfaces(const ClusterSetup& cluster, const NetworkSetup& network, std::uint64_t seed) {
+  if (!network.traits().has_topology || cluster.servers < 2) return {};
+  const Topology topology = build_topology(cluster, network);
+  const auto router = build_router(network, topology, seed);
   const auto first =
       topology.gpus().first(topology.gpus_of(ServerId{0U}).size() + topology.gpus_of(ServerId{1U}).size());
   std::vector<NodeId> gpus{first.begin(), first.end()};
   const CollectiveSchedule schedule =
-      collective_scheduler(scenario, topology, *router)(CollectiveKind::all_reduce, Bytes::mebibytes(64), gpus);
+      collective_scheduler(network, topology, *router)(CollectiveKind::all_reduce, Bytes::mebibytes(64), gpus);
   std::vector<LinkId> used;
   for (const CoupledFlow& flow : coupled_flows(schedule, gpus, topology, *router, {})) {
     for (const LinkShare& use : flow.links) used.push_back(use.link);
   }
   const std::vector<NodeId> idle = idle_interfaces(topology, used);
   if (idle.empty()) return {};
-  return fmt::format("network.collectives: of an all-reduce by `{}` over two servers, {}. {}",
-                     scenario.network.collectives, describe(topology, idle), kRemedy);
+  return fmt::format("network.collectives: of an all-reduce by `{}` over two servers, {}. {}", network.collectives,
+                     describe(topology, idle), kRemedy);
 }
 
-std::string seen_idle_interfaces(const Scenario& scenario, const RunResult& result) {
-  if (!scenario.network.traits().has_topology || result.fabric.links.empty()) return {};
-  const Topology topology = build_topology(scenario);
+std::string seen_idle_interfaces(const ClusterSetup& cluster, const NetworkSetup& network, const RunResult& result) {
+  if (!network.traits().has_topology || result.fabric.links.empty()) return {};
+  const Topology topology = build_topology(cluster, network);
   std::map<JobId, std::vector<LinkId>> used;
   for (std::size_t link = 0; link < result.fabric.links.size(); ++link) {
     for (const FabricLinkResult::User& user : result.fabric.links[link].users) {

@@ -23,24 +23,24 @@ namespace {
 
 using Paces = std::vector<JobPace>;
 
-const NamedServerType& reference_type(const Scenario& scenario) {
-  const auto& types = scenario.cluster.types;
+const NamedServerType& reference_type(const ClusterSetup& cluster, const WorkloadSetup& workload) {
+  const auto& types = cluster.types;
   const auto found =
-      std::ranges::find(types, scenario.workload.reference_type.value_or(types.front().name), &NamedServerType::name);
+      std::ranges::find(types, workload.reference_type.value_or(types.front().name), &NamedServerType::name);
   return found == types.end() ? types.front() : *found;
 }
 
 /// Adds what the models of `workload.goodput` give on each number of GPUs of each type.
-void add_goodput(const Scenario& scenario, ThroughputTable& table) {
+void add_goodput(const ClusterSetup& cluster, const WorkloadSetup& workload, ThroughputTable& table) {
   constexpr int kMostGpus = 4096;
-  const std::string& file = *scenario.workload.goodput;
+  const std::string& file = *workload.goodput;
   const GoodputTable models = read_goodput_models(file);
   for (const auto& [key, model] : models) {
     const auto& [name, of_type] = key;
     if (!table.sizes(name).empty() && table.file(name) != file)
       throw InputError{
           {.file = file, .reason = fmt::format("{} has rows in {}, too", quote_for_message(name), table.file(name))}};
-    for (const NamedServerType& type : scenario.cluster.types) {
+    for (const NamedServerType& type : cluster.types) {
       const bool has_own = models.contains({name, type.name});
       if (of_type.empty() ? has_own : of_type != type.name) continue;
       const int gpus =
@@ -59,11 +59,12 @@ void add_goodput(const Scenario& scenario, ThroughputTable& table) {
 
 }  // namespace
 
-double nominal_rate(const Scenario& scenario, const ThroughputTable& table, const std::string& model, int gpus) {
-  const double rate = table.of(model, gpus, reference_type(scenario).name).together;
+double nominal_rate(const ClusterSetup& cluster, const WorkloadSetup& workload, const ThroughputTable& table,
+                    const std::string& model, int gpus) {
+  const double rate = table.of(model, gpus, reference_type(cluster, workload).name).together;
   if (rate > 0) return rate;
   double fastest = 0;
-  for (const NamedServerType& type : scenario.cluster.types)
+  for (const NamedServerType& type : cluster.types)
     fastest = std::max(fastest, table.of(model, gpus, type.name).together);
   return fastest;
 }
@@ -138,7 +139,7 @@ class PaceMaker {
   }
 
   std::int32_t by_table(const JobSpec& job) {
-    const double nominal = nominal_rate(scenario_, *table_, job.model, job.gpus);
+    const double nominal = nominal_rate(scenario_.cluster, scenario_.workload, *table_, job.model, job.gpus);
     return number(paces_by_table(scenario_.cluster, *table_, job.model, job.gpus, nominal));
   }
 
@@ -188,29 +189,31 @@ class PaceMaker {
 
 }  // namespace
 
-std::optional<ThroughputTable> throughputs_of(const Scenario& scenario) {
-  if (!scenario.workload.throughputs && !scenario.workload.goodput) return std::nullopt;
+std::optional<ThroughputTable> throughputs_of(const ClusterSetup& cluster, const WorkloadSetup& workload) {
+  if (!workload.throughputs && !workload.goodput) return std::nullopt;
   ThroughputTable table;
-  if (scenario.workload.throughputs) table = read_throughputs(*scenario.workload.throughputs);
-  if (scenario.workload.goodput) add_goodput(scenario, table);
+  if (workload.throughputs) table = read_throughputs(*workload.throughputs);
+  if (workload.goodput) add_goodput(cluster, workload, table);
   return table;
 }
 
-std::string why_not_timed(const Scenario& scenario, const ThroughputTable& table, const JobRequest& job) {
+std::string why_not_timed(const ClusterSetup& cluster, const WorkloadSetup& workload, const ThroughputTable& table,
+                          const JobRequest& job) {
   const std::vector<int> sizes = table.sizes(job.model);
   if (!table.has(job.model, job.gpus)) {
     if (sizes.empty()) return {};
     return fmt::format("{} has no row for {} on {}, only on {}", table.file(job.model), quote_for_message(job.model),
                        counted(job.gpus, "GPU"), fmt::join(sizes, ", "));
   }
-  const std::string& reference = reference_type(scenario).name;
+  const std::string& reference = reference_type(cluster, workload).name;
   if (job.duration && table.of(job.model, job.gpus, reference).together == 0)
     return fmt::format("durations hold on type {}, on which {} has no throughput for {} on {}", reference,
                        table.file(job.model), quote_for_message(job.model), counted(job.gpus, "GPU"));
-  if (nominal_rate(scenario, table, job.model, job.gpus) == 0)
+  if (nominal_rate(cluster, workload, table, job.model, job.gpus) == 0)
     return fmt::format("{} has no throughput for {} on {} on any of cluster.types", table.file(job.model),
                        quote_for_message(job.model), counted(job.gpus, "GPU"));
-  const double seconds = static_cast<double>(job.iterations) / nominal_rate(scenario, table, job.model, job.gpus);
+  const double seconds =
+      static_cast<double>(job.iterations) / nominal_rate(cluster, workload, table, job.model, job.gpus);
   if (!job.duration && seconds > kLongestJobTime.to_seconds())
     return fmt::format("its {} iterations take {:g} s, a job may take at most 100 years", job.iterations, seconds);
   return {};

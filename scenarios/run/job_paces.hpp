@@ -14,25 +14,26 @@ namespace contend {
 
 /// The table of `workload.throughputs`, and what the models of `workload.goodput` give on any number of GPUs of each
 /// type; nothing if the scenario names neither. Throws InputError with their faults.
-[[nodiscard]] std::optional<ThroughputTable> throughputs_of(const Scenario& scenario);
+[[nodiscard]] std::optional<ThroughputTable> throughputs_of(const ClusterSetup& cluster, const WorkloadSetup& workload);
 
 /// The reason why the table can't time the job: its model has rows, but none for so many GPUs or none with a
 /// throughput, or the duration holds on a type where it has none. Empty if it can, or if the model has no rows at all.
-[[nodiscard]] std::string why_not_timed(const Scenario& scenario, const ThroughputTable& table, const JobRequest& job);
+[[nodiscard]] std::string why_not_timed(const ClusterSetup& cluster, const WorkloadSetup& workload,
+                                        const ThroughputTable& table, const JobRequest& job);
 /// The paces, on the types of the scenario, of a job on so many GPUs that the table can time. Its work takes the
 /// duration at the nominal rate, in iterations a second.
 [[nodiscard]] std::vector<JobPace> paces_by_table(const ClusterSetup& cluster, const ThroughputTable& table,
                                                   const std::string& model, int gpus, double nominal);
 /// The rate at which a job takes its duration: that on the reference type, or its fastest if it can't run on that one.
-[[nodiscard]] double nominal_rate(const Scenario& scenario, const ThroughputTable& table, const std::string& model,
-                                  int gpus);
+[[nodiscard]] double nominal_rate(const ClusterSetup& cluster, const WorkloadSetup& workload,
+                                  const ThroughputTable& table, const std::string& model, int gpus);
 /// The pace of a job whose work takes `ratio` times as long as its duration; 0 if the ratio is out of range.
 [[nodiscard]] std::int64_t pace_of(double ratio);
 /// The scenario with the servers of one of its types alone, whose device times the layers.
 [[nodiscard]] Scenario scenario_of_type(const Scenario& scenario, const NamedServerType& type);
 
 /// Gives the jobs of a workload their paces on the types of the scenario, which has some, and graphs for types with a
-/// device of their own. The table is throughputs_of(scenario).
+/// device of their own. The table is throughputs_of(scenario.cluster, scenario.workload).
 void add_paces(const Scenario& scenario, const std::optional<ThroughputTable>& table, Workload& workload);
 
 }  // namespace contend

@@ -41,16 +41,17 @@ struct RegimePaces {
   }
 };
 
-RegimePaces paces_of(const Scenario& scenario, const ThroughputTable& table, const std::vector<TrainingPart>& parts,
-                     const std::string& model, int gpus, const std::vector<int>& sizes) {
+RegimePaces paces_of(const ClusterSetup& cluster, const WorkloadSetup& workload, const ThroughputTable& table,
+                     const std::vector<TrainingPart>& parts, const std::string& model, int gpus,
+                     const std::vector<int>& sizes) {
   RegimePaces made;
   const auto add = [&](const std::string& name) {
-    const double nominal = nominal_rate(scenario, table, name, gpus);
-    made.paces.push_back(paces_by_table(scenario.cluster, table, name, gpus, nominal));
+    const double nominal = nominal_rate(cluster, workload, table, name, gpus);
+    made.paces.push_back(paces_by_table(cluster, table, name, gpus, nominal));
     if (sizes.empty()) return;
     auto& own = made.sizes.emplace_back();
     for (const int size : sizes)
-      own.push_back({.gpus = size, .paces = paces_by_table(scenario.cluster, table, name, size, nominal), .parts = 1});
+      own.push_back({.gpus = size, .paces = paces_by_table(cluster, table, name, size, nominal), .parts = 1});
   };
   add(model);
   for (const TrainingPart& part : parts) add(part.trains_as);
@@ -73,12 +74,13 @@ std::vector<TrainingPart> training_parts(const std::optional<BatchRules>& rules,
 }
 
 /// Seconds that the training of the job takes at nominal rates, by part.
-std::vector<double> seconds_of_parts(const Scenario& scenario, const ThroughputTable& table,
-                                     const std::vector<TrainingPart>& parts, const JobRequest& job) {
+std::vector<double> seconds_of_parts(const ClusterSetup& cluster, const WorkloadSetup& workload,
+                                     const ThroughputTable& table, const std::vector<TrainingPart>& parts,
+                                     const JobRequest& job) {
   std::vector<double> seconds;
   double from = 0;
   for (const TrainingPart& part : parts) {
-    const double rate = nominal_rate(scenario, table, part.trains_as, job.gpus) * part.batch_factor;
+    const double rate = nominal_rate(cluster, workload, table, part.trains_as, job.gpus) * part.batch_factor;
     seconds.push_back((part.until - from) * static_cast<double>(job.iterations) / rate);
     from = part.until;
   }
@@ -99,13 +101,14 @@ std::optional<BatchRules> batch_rules_of(const WorkloadSetup& workload) {
   return read_batch_rules(*workload.regimes);
 }
 
-std::string why_no_regimes(const Scenario& scenario, const std::optional<BatchRules>& rules,
-                           const std::optional<ThroughputTable>& table, const JobRequest& job) {
+std::string why_no_regimes(const ClusterSetup& cluster, const WorkloadSetup& workload,
+                           const std::optional<BatchRules>& rules, const std::optional<ThroughputTable>& table,
+                           const JobRequest& job) {
   if (job.batch_rule.empty()) return {};
   if (!rules) return "it names a batch_rule, but the scenario has no workload.regimes";
   const std::vector<std::string> names = rules->names();
   if (std::ranges::find(names, job.batch_rule) == names.end())
-    return fmt::format("{} has no rule {}; {}", *scenario.workload.regimes, quote_for_message(job.batch_rule),
+    return fmt::format("{} has no rule {}; {}", *workload.regimes, quote_for_message(job.batch_rule),
                        names.empty() ? "" : fmt::format("it has {}", fmt::join(names, ", ")));
   if (!table || !table->has(job.model, job.gpus))
     return fmt::format("it has a batch_rule, but workload.throughputs has no rate of {} on {} GPUs",
@@ -119,24 +122,24 @@ std::string why_no_regimes(const Scenario& scenario, const std::optional<BatchRu
         return fmt::format("by rule {} it comes to train as {}, which has no row for {} GPUs in the table",
                            quote_for_message(job.batch_rule), quote_for_message(part.trains_as), size);
   }
-  const RegimePaces paces = paces_of(scenario, *table, parts, job.model, job.gpus, {});
+  const RegimePaces paces = paces_of(cluster, workload, *table, parts, job.model, job.gpus, {});
   if (std::ranges::none_of(paces.paces.front(), can_run))
     return fmt::format("no type of server can run all batches of rule {}", quote_for_message(job.batch_rule));
   return {};
 }
 
-void time_by_table(const Scenario& scenario, const ThroughputTable& table, const std::optional<BatchRules>& rules,
-                   JobRequest& job) {
+void time_by_table(const ClusterSetup& cluster, const WorkloadSetup& workload, const ThroughputTable& table,
+                   const std::optional<BatchRules>& rules, JobRequest& job) {
   constexpr double kSecond_ns = 1e9;
   if (job.duration || !table.has(job.model, job.gpus)) return;
   double seconds = 0;
-  for (const double part : seconds_of_parts(scenario, table, training_parts(rules, job), job)) seconds += part;
+  for (const double part : seconds_of_parts(cluster, workload, table, training_parts(rules, job), job)) seconds += part;
   job.duration = Time::nanoseconds(std::llround(seconds * kSecond_ns));
 }
 
-void add_regimes(const Scenario& scenario, const ThroughputTable& table, const std::vector<JobRequest>& requests,
-                 Workload& workload) {
-  const std::optional<BatchRules> rules = batch_rules_of(scenario.workload);
+void add_regimes(const ClusterSetup& cluster, const WorkloadSetup& setup, const ThroughputTable& table,
+                 const std::vector<JobRequest>& requests, Workload& workload) {
+  const std::optional<BatchRules> rules = batch_rules_of(setup);
   if (!rules) return;
   std::map<std::vector<JobPace>, std::int32_t> known_paces;
   std::map<std::vector<JobSize>, std::int32_t> known_sizes;
@@ -146,10 +149,10 @@ void add_regimes(const Scenario& scenario, const ThroughputTable& table, const s
     if (request.batch_rule.empty() || *job.duration == Time{}) continue;
     const std::vector<TrainingPart> parts = training_parts(rules, request);
     const RegimePaces made =
-        paces_of(scenario, table, parts, request.model, request.gpus, sizes_in_table(table, request));
+        paces_of(cluster, setup, table, parts, request.model, request.gpus, sizes_in_table(table, request));
     job.pace = index_of(workload.paces, known_paces, made.paces.front());
     if (!made.sizes.empty()) job.sizes = index_of(workload.sizes, known_sizes, made.sizes.front());
-    const std::vector<double> seconds = seconds_of_parts(scenario, table, parts, request);
+    const std::vector<double> seconds = seconds_of_parts(cluster, setup, table, parts, request);
     double all = 0, passed = 0;
     for (const double each : seconds) all += each;
     std::vector<BatchRegime> regimes;

@@ -20,10 +20,10 @@ namespace contend {
 
 namespace {
 
-std::vector<StageTimes> stages_of(const Scenario& scenario, const Workload& workload) {
+std::vector<StageTimes> stages_of(const SharingSetup& sharing, const Workload& workload) {
   std::vector<StageTimes> stages(workload.jobs.size());
-  if (!scenario.sharing.profiles) return stages;
-  const StageTable table = read_stages(*scenario.sharing.profiles);
+  if (!sharing.profiles) return stages;
+  const StageTable table = read_stages(*sharing.profiles);
   bool any = false;
   for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
     const JobSpec& job = workload.jobs[j];
@@ -34,17 +34,18 @@ std::vector<StageTimes> stages_of(const Scenario& scenario, const Workload& work
     any = true;
   }
   if (!any)
-    throw InputError{{.file = *scenario.sharing.profiles,
+    throw InputError{{.file = *sharing.profiles,
                       .reason = "no job with a duration is of a model in it",
                       .hint = "the column model of the job list names it"}};
   return stages;
 }
 
-std::shared_ptr<const SharingLaw> pairs_of(const Scenario& scenario, const Workload& workload) {
-  const std::string& file = *scenario.sharing.pairs;
+std::shared_ptr<const SharingLaw> pairs_of(const ClusterSetup& cluster, const SharingSetup& sharing,
+                                           const Workload& workload) {
+  const std::string& file = *sharing.pairs;
   const PairTable table = read_pairs(file);
   std::vector<std::string> types;
-  for (const NamedServerType& type : scenario.cluster.types) types.push_back(type.name);
+  for (const NamedServerType& type : cluster.types) types.push_back(type.name);
   std::map<std::pair<std::string_view, int>, std::int32_t> kinds;
   std::vector<std::int32_t> kind_of;
   for (const JobSpec& job : workload.jobs) {
@@ -72,7 +73,7 @@ std::shared_ptr<const SharingLaw> pairs_of(const Scenario& scenario, const Workl
       }
     }
   }
-  return pair_sharing(std::move(speeds), std::move(kind_of), stages_of(scenario, workload));
+  return pair_sharing(std::move(speeds), std::move(kind_of), stages_of(sharing, workload));
 }
 
 }  // namespace
@@ -105,8 +106,7 @@ std::vector<PartFault> part_faults(const SharingSetup& sharing, const Workload& 
   return faults;
 }
 
-GpuSharing sharing_of(const Scenario& scenario, const Workload& workload) {
-  const SharingSetup& given = scenario.sharing;
+GpuSharing sharing_of(const ClusterSetup& cluster, const SharingSetup& given, const Workload& workload) {
   GpuSharing sharing;
   if (given.law == SharingKind::none) return sharing;
   sharing.most = given.most;
@@ -115,13 +115,13 @@ GpuSharing sharing_of(const Scenario& scenario, const Workload& workload) {
     case SharingKind::none:
       break;
     case SharingKind::factor:
-      sharing.law = constant_sharing(given.factor, stages_of(scenario, workload));
+      sharing.law = constant_sharing(given.factor, stages_of(given, workload));
       break;
     case SharingKind::pairs:
-      sharing.law = pairs_of(scenario, workload);
+      sharing.law = pairs_of(cluster, given, workload);
       break;
     case SharingKind::stages:
-      sharing.law = interleaved_sharing(stages_of(scenario, workload));
+      sharing.law = interleaved_sharing(stages_of(given, workload));
       break;
   }
   return sharing;

@@ -12,7 +12,7 @@
 namespace contend {
 
 /// What `scheduling.sharing` means for these jobs. Throws InputError with the faults of its tables.
-[[nodiscard]] GpuSharing sharing_of(const Scenario& scenario, const Workload& workload);
+[[nodiscard]] GpuSharing sharing_of(const ClusterSetup& cluster, const SharingSetup& sharing, const Workload& workload);
 
 /// A job that reserves parts of its GPUs beside which the law may meet a case that it has no speed for.
 struct PartFault {

@@ -71,7 +71,7 @@ class SizeMaker {
   }
 
   Sizes by_table(const JobRequest& request) {
-    const double nominal = nominal_rate(scenario_, *table_, request.model, request.gpus);
+    const double nominal = nominal_rate(scenario_.cluster, scenario_.workload, *table_, request.model, request.gpus);
     Sizes sizes;
     for (const int gpus : table_->sizes(request.model)) {
       if (gpus < request.min_gpus || gpus > request.max_gpus) continue;
@@ -130,7 +130,7 @@ class SizeMaker {
 
 }  // namespace
 
-std::string why_not_elastic(const Scenario& scenario, const std::optional<ThroughputTable>& table,
+std::string why_not_elastic(const std::vector<TrainingEntry>& training, const std::optional<ThroughputTable>& table,
                             const JobRequest& job) {
   if (!job.elastic()) return {};
   const bool has_rows = table && !table->sizes(job.model).empty();
@@ -141,7 +141,7 @@ std::string why_not_elastic(const Scenario& scenario, const std::optional<Throug
         "{} is with them; its duration holds on {}",
         job.min_gpus, job.max_gpus, job.model.empty() ? "a job without a model" : quote_for_message(job.model),
         counted(job.gpus, "GPU"));
-  const TrainingEntry* const entry = find_entry(scenario.training, job.model);
+  const TrainingEntry* const entry = find_entry(training, job.model);
   if (entry != nullptr && entry->parallel)
     return fmt::format(
         "training.{}.parallel divides the model over {} GPUs, and other numbers would need other plans; "

@@ -14,9 +14,9 @@ namespace contend {
 namespace {
 
 /// Bytes a second that server 0 can send into the fabric.
-double interface_rate(const Scenario& scenario) {
-  if (!scenario.network.traits().has_topology) return 1e9 / network_cost(scenario.network).beta.ns_per_byte();
-  const Topology topology = build_topology(scenario);
+double interface_rate(const ClusterSetup& cluster, const NetworkSetup& network) {
+  if (!network.traits().has_topology) return 1e9 / network_cost(network).beta.ns_per_byte();
+  const Topology topology = build_topology(cluster, network);
   double rate = 0;
   for (const Link& link : topology.links()) {
     const Node &from = topology.nodes()[link.from.index()], &to = topology.nodes()[link.to.index()];
@@ -37,16 +37,17 @@ double rate_of(const IterationGraph& graph, int per_server, double interface_rat
 
 }  // namespace
 
-std::vector<double> sent_per_second(const Scenario& scenario, const Workload& workload) {
+std::vector<double> sent_per_second(const ClusterSetup& cluster, const NetworkSetup& network,
+                                    const Workload& workload) {
   std::vector<double> rates(workload.jobs.size());
   std::map<std::size_t, double> known;  // by graph
-  const double most = interface_rate(scenario);
+  const double most = interface_rate(cluster, network);
   for (std::size_t j = 0; j < rates.size(); ++j) {
     const JobSpec& job = workload.jobs[j];
     if (job.duration || job.graph >= workload.graphs.size()) continue;
     const auto [rate, is_new] = known.try_emplace(job.graph);
     const IterationGraph& graph = workload.graphs[job.graph];
-    const int per_server = std::min(scenario.cluster.gpus_per_server, (graph.ranks() + 1) / 2);
+    const int per_server = std::min(cluster.gpus_per_server, (graph.ranks() + 1) / 2);
     if (is_new) rate->second = rate_of(graph, per_server, most);
     rates[j] = rate->second;
   }

@@ -12,6 +12,7 @@ namespace contend {
 /// servers one after the other, or halves of two if one could hold it: those of an iteration, over the time that the
 /// iteration takes if its tasks and its bytes follow each other, the bytes at the rate of the interfaces of server 0. 0
 /// for jobs with a duration. Throws InputError for a topology that can't be built.
-[[nodiscard]] std::vector<double> sent_per_second(const Scenario& scenario, const Workload& workload);
+[[nodiscard]] std::vector<double> sent_per_second(const ClusterSetup& cluster, const NetworkSetup& network,
+                                                  const Workload& workload);
 
 }  // namespace contend

@@ -9,21 +9,18 @@
 
 namespace contend {
 
-std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs,
+std::unique_ptr<NetworkModel> make_network(const ClusterSetup& cluster, const NetworkSetup& network,
+                                           const FailureSetup& failures, std::uint64_t seed, std::size_t jobs,
                                            NetworkRecords records, std::vector<JobExchange> exchanges) {
-  const auto servers = static_cast<std::size_t>(scenario.cluster.servers);
-  const auto costs = [&] {
-    Scenario seeded = scenario;
-    seeded.seed = seed;
-    return transfer_costs(seeded, std::move(exchanges));
-  };
-  switch (scenario.network.fidelity) {
+  const auto servers = static_cast<std::size_t>(cluster.servers);
+  const auto costs = [&] { return transfer_costs(cluster, network, seed, std::move(exchanges)); };
+  switch (network.fidelity) {
     case Fidelity::analytic:
       return make_analytic_network(costs(), servers, jobs);
     case Fidelity::contention:
       return make_contention_network(costs(), servers, jobs, std::move(records.watched));
     case Fidelity::flow:
-      return make_flow_network(scenario, seed, jobs, std::move(records), exchanges);
+      return make_flow_network(cluster, network, failures, seed, jobs, std::move(records), exchanges);
   }
   check_failed(__FILE__, __LINE__, "a fidelity", "unknown");
 }

@@ -15,8 +15,9 @@ namespace contend {
 
 /// The network of the scenario's fidelity, for so many jobs. The seed draws the paths of routing that is random.
 /// `exchanges` are as in transfer_costs().
-[[nodiscard]] std::unique_ptr<NetworkModel> make_network(const Scenario& scenario, std::uint64_t seed, std::size_t jobs,
-                                                         NetworkRecords records = {},
+[[nodiscard]] std::unique_ptr<NetworkModel> make_network(const ClusterSetup& cluster, const NetworkSetup& network,
+                                                         const FailureSetup& failures, std::uint64_t seed,
+                                                         std::size_t jobs, NetworkRecords records = {},
                                                          std::vector<JobExchange> exchanges = {});
 
 }  // namespace contend

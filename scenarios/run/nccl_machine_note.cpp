@@ -11,9 +11,8 @@
 
 namespace contend {
 
-std::string nccl_machine_note(const Scenario& scenario) {
-  const NetworkSetup& network = scenario.network;
-  if (cost_formula(scenario).basis != CostBasis::library || !network.nccl.machine) return {};
+std::string nccl_machine_note(const NetworkSetup& network) {
+  if (cost_formula(network).basis != CostBasis::library || !network.nccl.machine) return {};
   const NcclMachine& machine = find_nccl_machine(*network.nccl.machine);
   if (!network.traits().has_topology) {
     constexpr double kBytesOfGB = 1e9, kAlike = 0.1;

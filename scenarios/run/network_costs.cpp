@@ -43,13 +43,14 @@ class Slowest {
 /// The costs of transfers, kept by shape.
 class CostsByShape {
  public:
-  CostsByShape(const Scenario& scenario, std::vector<JobExchange> exchanges)
-      : scenario_{scenario},
+  CostsByShape(const ClusterSetup& cluster, const NetworkSetup& network, std::vector<JobExchange> exchanges)
+      : network_{network},
+        per_server_{cluster.gpus_per_server},
         exchanges_{std::move(exchanges)},
-        whole_{network_cost(scenario.network)},
-        is_measured_{cost_formula(scenario).basis == CostBasis::whole && !scenario.network.inside.given()},
-        on_server_(static_cast<std::size_t>(scenario.cluster.servers)),
-        islands_(islands_of_servers(scenario)) {}
+        whole_{network_cost(network)},
+        is_measured_{cost_formula(network).basis == CostBasis::whole && !network.inside.given()},
+        on_server_(static_cast<std::size_t>(cluster.servers)),
+        islands_(islands_of_servers(cluster, network)) {}
 
   TransferCost operator()(const TransferRequest& request) {
     if (request.kind == OpKind::message) return message(request);
@@ -61,7 +62,7 @@ class CostsByShape {
       if (!exchanges_.empty()) shape = with_servers(exchanges_[request.job.index()], shape);
       const auto known = costs_.find(shape);
       const ExchangeCost& cost =
-          known != costs_.end() ? known->second : costs_.emplace(shape, exchange_cost(scenario_, shape)).first->second;
+          known != costs_.end() ? known->second : costs_.emplace(shape, exchange_cost(network_, shape)).first->second;
       slowest.add(cost.transfer(request.collective, grouped ? CollectiveScope::all : request.scope, request.bytes));
     }
     return slowest.cost();
@@ -91,14 +92,12 @@ class CostsByShape {
     if (request.kind == OpKind::message)
       set_leaving(lie.most, request);
     else if (request.scope == CollectiveScope::groups)
-      lie.shapes = group_shapes(request.gpus, request.groups, scenario_.cluster.gpus_per_server, islands_);
+      lie.shapes = group_shapes(request.gpus, request.groups, per_server_, islands_);
     else
       lie.shapes.assign(1, shape_of(request));
   }
 
-  [[nodiscard]] std::size_t server_of(GpuId gpu) const {
-    return gpu.index() / static_cast<std::size_t>(scenario_.cluster.gpus_per_server);
-  }
+  [[nodiscard]] std::size_t server_of(GpuId gpu) const { return gpu.index() / static_cast<std::size_t>(per_server_); }
 
   /// The most messages that leave or reach one server, by network.
   void set_leaving(std::vector<std::pair<int, int>>& all, const TransferRequest& request) {
@@ -131,13 +130,13 @@ class CostsByShape {
 
   /// Messages between servers share the directions of their interfaces; inside a server each GPU has a link of its own.
   TransferCost message(const TransferRequest& request) {
-    const ChannelCost inside = inside_cost(scenario_.network);
+    const ChannelCost inside = inside_cost(network_);
     const Lie& lie = lie_of(request);
     if (lie.most.empty()) return {inside.alpha, inside.beta, {}, TransferLane::inside};
-    const bool shares = scenario_.network.traits().shares;
+    const bool shares = network_.traits().shares;
     Slowest slowest{request.bytes};
     for (const auto& [island, most] : lie.most) {
-      const AlphaBeta network = island == kNoIsland ? whole_ : network_cost(scenario_.network, island);
+      const AlphaBeta network = island == kNoIsland ? whole_ : network_cost(network_, island);
       slowest.add({network.alpha, std::max(TimePerByte{network.beta.ns_per_byte() * most}, inside.beta),
                    shares ? TimePerByte{network.eta.ns_per_byte() * most} : TimePerByte{}});
     }
@@ -160,7 +159,8 @@ class CostsByShape {
     return shape;
   }
 
-  Scenario scenario_;
+  NetworkSetup network_;
+  int per_server_;
   std::vector<JobExchange> exchanges_;  // by job, or empty
   AlphaBeta whole_;
   bool is_measured_;
@@ -174,8 +174,8 @@ class CostsByShape {
 /// The costs of transfers between sites, kept by job and the sites that it lies on.
 class CostsBySites {
  public:
-  CostsBySites(const Scenario& scenario, std::vector<JobExchange> exchanges)
-      : scenario_{scenario}, exchanges_{std::move(exchanges)}, all_{read_sites(scenario)} {}
+  CostsBySites(const NetworkSetup& network, std::uint64_t seed, std::vector<JobExchange> exchanges)
+      : network_{network}, seed_{seed}, exchanges_{std::move(exchanges)}, all_{read_sites(network)} {}
 
   TransferCost operator()(const TransferRequest& request) {
     if (request.kind == OpKind::message) return message(request);
@@ -201,7 +201,7 @@ class CostsBySites {
     const auto known = costs_.find({job, sites});
     if (known != costs_.end()) return known->second;
     const PeerRule peers = exchanges_.empty() ? PeerRule{} : exchanges_[job.index()].peers;
-    return costs_.emplace(std::pair{job, sites}, exchange_cost(scenario_, all_.only(sites), peers)).first->second;
+    return costs_.emplace(std::pair{job, sites}, exchange_cost(network_, all_.only(sites), peers, seed_)).first->second;
   }
 
   [[nodiscard]] TransferCost message(const TransferRequest& request) const {
@@ -221,7 +221,8 @@ class CostsBySites {
     return slowest;
   }
 
-  Scenario scenario_;
+  NetworkSetup network_;
+  std::uint64_t seed_;
   std::vector<JobExchange> exchanges_;  // by job, or empty
   LinkMatrix all_;                      // a site has one server of one GPU
   std::map<std::pair<JobId, std::vector<std::size_t>>, ExchangeCost> costs_;
@@ -248,9 +249,8 @@ AlphaBeta network_cost(const NetworkSetup& network, int island) {
 
 namespace {
 
-/// The devices on which the jobs of the scenario train; of a published profile and of a file of layer times nobody says
-/// it.
-std::vector<std::string> devices_of(const Scenario& scenario) {
+/// The devices on which a study or jobs train; of a published profile and of a file of layer times nobody says it.
+std::vector<std::string> devices_of(const IterationStudy& study, const std::vector<TrainingEntry>& training) {
   std::vector<std::string> devices;
   const auto add = [&](const TrainingSetup& setup, bool is_parallel) {
     const bool named =
@@ -259,47 +259,53 @@ std::vector<std::string> devices_of(const Scenario& scenario) {
     if (!named) name.clear();
     if (std::ranges::find(devices, name) == devices.end()) devices.push_back(std::move(name));
   };
-  if (scenario.overlap.given()) {
-    add(scenario.overlap.entry, false);
+  if (study.given()) {
+    add(study.entry, false);
     return devices;
   }
-  for (const TrainingEntry& each : scenario.training) {
+  for (const TrainingEntry& each : training) {
     if (each.name != kDefaultEntry) add(each, each.parallel.has_value());
   }
   return devices;
 }
 
 /// Whether jobs may lie on one server, on several, or both.
-std::vector<TransferPath> transfer_paths(const Scenario& scenario) {
-  const auto& study = scenario.overlap;
-  if (!study.given()) return {scenario.cluster.servers > 1 ? TransferPath::between : TransferPath::inside};
+std::vector<TransferPath> transfer_paths(const ClusterSetup& cluster, const IterationStudy& study) {
+  if (!study.given()) return {path_of(cluster.servers)};
   std::vector<TransferPath> paths;
   for (const int workers : study.workers) {
-    if (workers > 1)
-      paths.push_back(workers > scenario.cluster.gpus_per_server ? TransferPath::between : TransferPath::inside);
+    if (workers > 1) paths.push_back(workers > cluster.gpus_per_server ? TransferPath::between : TransferPath::inside);
   }
   return paths;
 }
 
 }  // namespace
 
-std::vector<const UsualInterference*> usual_interferences_of(const Scenario& scenario, TransferPath path) {
+TransferPath path_of(int servers) {
+  return servers > 1 ? TransferPath::between : TransferPath::inside;
+}
+
+std::vector<const UsualInterference*> usual_interferences_of(const IterationStudy& study,
+                                                             const std::vector<TrainingEntry>& training,
+                                                             TransferPath path) {
   std::vector<const UsualInterference*> rows;
-  for (const std::string& device : devices_of(scenario)) rows.push_back(usual_interference(device, path));
+  for (const std::string& device : devices_of(study, training)) rows.push_back(usual_interference(device, path));
   return rows;
 }
 
-std::vector<Complaint> interference_complaints(const Scenario& scenario) {
-  const auto& both = scenario.network.interference.both;
+std::vector<Complaint> interference_complaints(const ClusterSetup& cluster, const NetworkSetup& network,
+                                               const IterationStudy& study,
+                                               const std::vector<TrainingEntry>& training) {
+  const auto& both = network.interference.both;
   if (!both || !both->usual) return {};
   const auto complaint = [&](std::string reason) {
     return std::vector<Complaint>{
         {.key = "network.interference", .reason = std::move(reason), .hint = "give the factor, or none"}};
   };
-  const std::vector<std::string> devices = devices_of(scenario);
+  const std::vector<std::string> devices = devices_of(study, training);
   if (devices.empty()) return complaint("auto goes by the devices of training, and there are none");
-  for (const TransferPath path : transfer_paths(scenario)) {
-    const std::vector<const UsualInterference*> rows = usual_interferences_of(scenario, path);
+  for (const TransferPath path : transfer_paths(cluster, study)) {
+    const std::vector<const UsualInterference*> rows = usual_interferences_of(study, training, path);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (devices[i].empty()) return complaint("auto goes by the device, and layer times of a file don't say it");
       if (rows[i] == nullptr)
@@ -312,12 +318,13 @@ std::vector<Complaint> interference_complaints(const Scenario& scenario) {
   return {};
 }
 
-Interference interference_of(const Scenario& scenario, TransferPath path) {
+Interference interference_of(const NetworkSetup& setup, const IterationStudy& study,
+                             const std::vector<TrainingEntry>& training, TransferPath path) {
   const auto millionths = [](double factor) { return static_cast<std::int64_t>(std::llround(factor * 1e6)); };
-  const auto& given = scenario.network.interference;
+  const auto& given = setup.interference;
   double compute = given.compute, network = given.network;
   if (given.both && given.both->usual) {
-    const std::vector<const UsualInterference*> rows = usual_interferences_of(scenario, path);
+    const std::vector<const UsualInterference*> rows = usual_interferences_of(study, training, path);
     const UsualInterference* const row = rows.empty() ? nullptr : rows.front();
     if (row == nullptr) return {};  // interference_complaints() has refused what lies on such a path
     compute = row->compute;
@@ -325,7 +332,7 @@ Interference interference_of(const Scenario& scenario, TransferPath path) {
   } else if (given.both) {
     compute = network = given.both->factor;
   }
-  if (!scenario.network.traits().paces_transfers && given.both) network = 0;
+  if (!setup.traits().paces_transfers && given.both) network = 0;
   return {millionths(compute), millionths(network)};
 }
 
@@ -366,12 +373,12 @@ std::vector<JobShape> group_shapes(std::span<const GpuId> gpus, const RankGroups
   return all;
 }
 
-const JobShape& slowest_shape(const Scenario& scenario, const std::vector<JobShape>& shapes, Bytes bytes) {
+const JobShape& slowest_shape(const NetworkSetup& network, const std::vector<JobShape>& shapes, Bytes bytes) {
   const JobShape* slowest = &shapes.front();
   if (shapes.size() == 1) return *slowest;
   Time longest;
   for (const JobShape& each : shapes) {
-    const Time time = exchange_cost(scenario, each).of(CollectiveKind::all_reduce).of(bytes);
+    const Time time = exchange_cost(network, each).of(CollectiveKind::all_reduce).of(bytes);
     if (time <= longest) continue;
     longest = time;
     slowest = &each;
@@ -390,67 +397,64 @@ JobShape with_servers(const JobExchange& exchange, JobShape shape) {
   return shape;
 }
 
-LinkMatrix read_sites(const Scenario& scenario) {
-  CONTEND_CHECK(scenario.network.sites.has_value(), "the scenario has links between sites");
-  return read_link_matrix(*scenario.network.sites);
+LinkMatrix read_sites(const NetworkSetup& network) {
+  CONTEND_CHECK(network.sites.has_value(), "the scenario has links between sites");
+  return read_link_matrix(*network.sites);
 }
 
-ExchangeCost exchange_cost(const Scenario& scenario, const LinkMatrix& sites, const PeerRule& peers) {
-  ExchangeCost cost = link_cost(sites, scenario.network.gamma, peers, scenario.seed);
-  const bool shares = scenario.network.traits().shares;
-  cost.penalty = shares ? scenario.network.contention_penalty.value_or(0) : -1;
-  cost.interference = interference_of(scenario, TransferPath::between);
+ExchangeCost exchange_cost(const NetworkSetup& network, const LinkMatrix& sites, const PeerRule& peers,
+                           std::uint64_t seed) {
+  ExchangeCost cost = link_cost(sites, network.gamma, peers, seed);
+  cost.penalty = network.traits().shares ? network.contention_penalty.value_or(0) : -1;
   return cost;
 }
 
-ExchangeCost exchange_cost(const Scenario& scenario, const JobShape& shape) {
-  AlphaBeta network = network_cost(scenario.network, shape.island);
-  network.beta = TimePerByte{network.beta.ns_per_byte() * shape.sharing};
-  network.eta = TimePerByte{network.eta.ns_per_byte() * shape.sharing};
+ExchangeCost exchange_cost(const NetworkSetup& network, const JobShape& shape) {
+  AlphaBeta link = network_cost(network, shape.island);
+  link.beta = TimePerByte{link.beta.ns_per_byte() * shape.sharing};
+  link.eta = TimePerByte{link.eta.ns_per_byte() * shape.sharing};
   const bool served = shape.parameter_servers > 0;
-  const AlphaBeta usual = network;
-  const auto& many = scenario.network.many_senders;
+  const AlphaBeta usual = link;
+  const auto& many = network.many_senders;
   if (many.free && !served) {
     const double factor = std::max(1.0, std::pow(shape.servers / *many.free, many.exponent));
-    network.beta = TimePerByte{network.beta.ns_per_byte() * factor};
-    network.eta = TimePerByte{network.eta.ns_per_byte() * factor};
+    link.beta = TimePerByte{link.beta.ns_per_byte() * factor};
+    link.eta = TimePerByte{link.eta.ns_per_byte() * factor};
   }
-  const CostFormula& formula = cost_formula(scenario);
+  const CostFormula& formula = cost_formula(network);
   const auto collectives = [&](const AlphaBeta& between) {
-    return formula.cost(formula, scenario.network, {shape.ranks, shape.servers, shape.per_server, shape.sharing},
-                        between);
+    return formula.cost(formula, network, {shape.ranks, shape.servers, shape.per_server, shape.sharing}, between);
   };
-  ExchangeCost cost =
-      served ? ExchangeCost::parameter_server({shape.ranks, shape.servers, shape.per_server}, shape.parameter_servers,
-                                              shape.colocated, inside_cost(scenario.network),
-                                              {network.alpha, network.beta, scenario.network.gamma})
-             : collectives(network);
+  ExchangeCost cost = served ? ExchangeCost::parameter_server(
+                                   {shape.ranks, shape.servers, shape.per_server}, shape.parameter_servers,
+                                   shape.colocated, inside_cost(network), {link.alpha, link.beta, network.gamma})
+                             : collectives(link);
   if (many.free && !served) {  // in a tree few send at once
     cost = cost.with_lines([few = collectives(usual)](CollectiveKind kind, CollectiveScope scope) {
       const bool is_tree = kind == CollectiveKind::reduce || kind == CollectiveKind::broadcast;
       return is_tree ? std::optional{few.of(kind, scope)} : std::nullopt;
     });
   }
-  const bool shares = scenario.network.traits().shares;
-  cost.penalty = shares ? network.eta.ns_per_byte() / network.beta.ns_per_byte() : -1;
+  const bool shares = network.traits().shares;
+  cost.penalty = shares ? link.eta.ns_per_byte() / link.beta.ns_per_byte() : -1;
   if (shares && !served) {
-    cost.measured_beta = network.beta;
-    cost.measured_eta = network.eta;
+    cost.measured_beta = link.beta;
+    cost.measured_eta = link.eta;
   }
-  cost.interference = interference_of(scenario, shape.servers > 1 ? TransferPath::between : TransferPath::inside);
   return cost;
 }
 
-AlphaBeta transfer_costs(const Scenario& scenario, std::vector<JobExchange> exchanges) {
-  AlphaBeta cost = network_cost(scenario.network);
-  if (scenario.network.sites) {
-    const auto each = std::make_shared<CostsBySites>(scenario, std::move(exchanges));
+AlphaBeta transfer_costs(const ClusterSetup& cluster, const NetworkSetup& network, std::uint64_t seed,
+                         std::vector<JobExchange> exchanges) {
+  AlphaBeta cost = network_cost(network);
+  if (network.sites) {
+    const auto each = std::make_shared<CostsBySites>(network, seed, std::move(exchanges));
     cost.each = [each](const TransferRequest& request) { return (*each)(request); };
     return cost;
   }
-  const auto each = std::make_shared<CostsByShape>(scenario, std::move(exchanges));
+  const auto each = std::make_shared<CostsByShape>(cluster, network, std::move(exchanges));
   cost.each = [each](const TransferRequest& request) { return (*each)(request); };
-  cost.carries_inside = scenario.network.inside.given() || cost_formula(scenario).basis == CostBasis::library;
+  cost.carries_inside = network.inside.given() || cost_formula(network).basis == CostBasis::library;
   return cost;
 }
 

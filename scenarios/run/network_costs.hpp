@@ -10,10 +10,14 @@
 #include "network/link_matrix.hpp"
 #include "scenarios/run/cost_formulas.hpp"
 #include "scenarios/run/islands.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/spec/cluster_setup.hpp"
+#include "scenarios/spec/iteration_study.hpp"
+#include "scenarios/spec/network_setup.hpp"
+#include "scenarios/spec/training_entry.hpp"
 #include "sim/error.hpp"
 
 #include <compare>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -25,11 +29,18 @@ namespace contend {
 [[nodiscard]] AlphaBeta network_cost(const NetworkSetup& network, int island = kNoIsland);
 /// The interference of the keys `network.interference`, rounded to millionths, where the ranks of transfers lie on one
 /// server or on several. At fidelity `flow` only computing is slowed down.
-[[nodiscard]] Interference interference_of(const Scenario& scenario, TransferPath path);
-/// The rows of the table behind `network.interference: auto`, one for each device of the scenario.
-[[nodiscard]] std::vector<const UsualInterference*> usual_interferences_of(const Scenario& scenario, TransferPath path);
+[[nodiscard]] Interference interference_of(const NetworkSetup& network, const IterationStudy& study,
+                                           const std::vector<TrainingEntry>& training, TransferPath path);
+/// Where the transfers of a job on so many servers go.
+[[nodiscard]] TransferPath path_of(int servers);
+/// The rows of the table behind `network.interference: auto`, one for each device of the study or of the jobs.
+[[nodiscard]] std::vector<const UsualInterference*> usual_interferences_of(const IterationStudy& study,
+                                                                           const std::vector<TrainingEntry>& training,
+                                                                           TransferPath path);
 /// What is wrong with `network.interference: auto`: no figure is known for a device, or they differ.
-[[nodiscard]] std::vector<Complaint> interference_complaints(const Scenario& scenario);
+[[nodiscard]] std::vector<Complaint> interference_complaints(const ClusterSetup& cluster, const NetworkSetup& network,
+                                                             const IterationStudy& study,
+                                                             const std::vector<TrainingEntry>& training);
 
 /// How the ranks of a job lie, or those of a group of its ranks.
 struct JobShape {
@@ -56,13 +67,15 @@ struct JobExchange {
 /// The same shape with the parameter servers of the job, if it has any.
 [[nodiscard]] JobShape with_servers(const JobExchange& exchange, JobShape shape);
 /// The costs of the all-reduces and other collectives of a job of that shape. Transfers slow each other down at
-/// fidelity `contention` only.
-[[nodiscard]] ExchangeCost exchange_cost(const Scenario& scenario, const JobShape& shape);
+/// fidelity `contention` only. Without the interference between computing and transfers (interference_of()).
+[[nodiscard]] ExchangeCost exchange_cost(const NetworkSetup& network, const JobShape& shape);
 
 /// The sites of `network.sites`, which must be given. Throws InputError.
-[[nodiscard]] LinkMatrix read_sites(const Scenario& scenario);
-/// The same costs for a job with a rank on each of two or more sites; `peers` says who swaps with whom.
-[[nodiscard]] ExchangeCost exchange_cost(const Scenario& scenario, const LinkMatrix& sites, const PeerRule& peers);
+[[nodiscard]] LinkMatrix read_sites(const NetworkSetup& network);
+/// The same costs for a job with a rank on each of two or more sites; `peers` says who swaps with whom, and `seed` is
+/// of what it draws.
+[[nodiscard]] ExchangeCost exchange_cost(const NetworkSetup& network, const LinkMatrix& sites, const PeerRule& peers,
+                                         std::uint64_t seed);
 
 /// The shapes of the groups of a partition: for each network that carries what a group sends, that of the group which
 /// spans most servers; ties go to the most ranks on a server. Rank i runs on gpus[i], of which each server has
@@ -70,12 +83,14 @@ struct JobExchange {
 [[nodiscard]] std::vector<JobShape> group_shapes(std::span<const GpuId> gpus, const RankGroups& groups, int per_server,
                                                  std::span<const int> islands);
 /// That of the shapes on which an all-reduce of so many bytes takes longest.
-[[nodiscard]] const JobShape& slowest_shape(const Scenario& scenario, const std::vector<JobShape>& shapes, Bytes bytes);
+[[nodiscard]] const JobShape& slowest_shape(const NetworkSetup& network, const std::vector<JobShape>& shapes,
+                                            Bytes bytes);
 
 /// The costs of the transfers of all jobs of a run, each by the shape of its job or group. A message takes
 /// network.alpha + bytes beta between servers, and the figures of network.inside in one; joint messages share each
 /// direction of the interface of a server. Between sites a message takes what its link does, and joint messages as long
 /// as the slowest of them. `exchanges` are by job; empty: no job has parameter servers or swaps between sites.
-[[nodiscard]] AlphaBeta transfer_costs(const Scenario& scenario, std::vector<JobExchange> exchanges = {});
+[[nodiscard]] AlphaBeta transfer_costs(const ClusterSetup& cluster, const NetworkSetup& network, std::uint64_t seed,
+                                       std::vector<JobExchange> exchanges = {});
 
 }  // namespace contend

@@ -47,10 +47,10 @@ Workload scenario_workload(const Scenario& scenario, const std::vector<JobReques
       jobs, [&](const std::string& model, int gpus) { return graphs(model, gpus); }, scenario.cluster.gpus_per_server);
   const bool are_elastic = std::ranges::any_of(jobs, &JobRequest::elastic);
   if (scenario.cluster.types.empty() && !are_elastic) return workload;
-  const std::optional<ThroughputTable> table = throughputs_of(scenario);
+  const std::optional<ThroughputTable> table = throughputs_of(scenario.cluster, scenario.workload);
   if (!scenario.cluster.types.empty()) add_paces(scenario, table, workload);
   if (are_elastic) add_sizes(scenario, table, jobs, workload);
-  if (table) add_regimes(scenario, *table, jobs, workload);
+  if (table) add_regimes(scenario.cluster, scenario.workload, *table, jobs, workload);
   return workload;
 }
 
@@ -63,11 +63,11 @@ Workload scenario_workload(const Scenario& scenario, std::uint64_t seed) {
   return scenario_workload(scenario, seed, lists);
 }
 
-std::size_t observed_servers(const Scenario& scenario) {
-  if (!scenario.overlap.given()) return static_cast<std::size_t>(scenario.cluster.servers);
-  if (scenario.network.traits().has_topology) return static_cast<std::size_t>(scenario.cluster.servers);
-  const int per_server = scenario.cluster.gpus_per_server;
-  return static_cast<std::size_t>((scenario.overlap.workers.front() + per_server - 1) / per_server);
+std::size_t observed_servers(const ClusterSetup& cluster, const NetworkSetup& network, const IterationStudy& study) {
+  if (!study.given()) return static_cast<std::size_t>(cluster.servers);
+  if (network.traits().has_topology) return static_cast<std::size_t>(cluster.servers);
+  const int per_server = cluster.gpus_per_server;
+  return static_cast<std::size_t>((study.workers.front() + per_server - 1) / per_server);
 }
 
 RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks) {
@@ -115,17 +115,44 @@ class UnaskedPlacement final : public PlacementPolicy {
 };
 
 /// How jobs exchange gradients, by job; empty if none has parameter servers or lies on sites.
-std::vector<JobExchange> exchanges_of(const Scenario& scenario, const Workload& workload) {
+std::vector<JobExchange> exchanges_of(const NetworkSetup& network, const std::vector<TrainingEntry>& training,
+                                      const Workload& workload) {
   const auto is_served = [](const TrainingEntry& each) { return each.exchange == ExchangeKind::parameter_server; };
   std::vector<JobExchange> exchanges;
-  if (!scenario.network.sites && std::ranges::none_of(scenario.training, is_served)) return exchanges;
+  if (!network.sites && std::ranges::none_of(training, is_served)) return exchanges;
   std::map<std::string, JobExchange, std::less<>> by_model;
   for (const JobSpec& job : workload.jobs) {
     const auto [known, is_new] = by_model.try_emplace(job.model);
-    if (is_new) known->second = exchange_of_model(scenario, job.model);
+    if (is_new) known->second = exchange_of_model(network, training, job.model);
     exchanges.push_back(known->second);
   }
   return exchanges;
+}
+
+/// The options of the engine but the sharing of GPUs and the place of failures.
+SimulationOptions options_of(const Scenario& scenario, const Workload& workload, std::uint64_t seed,
+                             const RunHooks& hooks) {
+  SimulationOptions options;
+  options.leap = scenario.engine.leap;
+  options.until = scenario.engine.until.value_or(Time::never());
+  options.window = measured_window(scenario.measure);
+  options.observer = hooks.observer;
+  options.monitor = hooks.monitor;
+  options.rules = scheduling_rules(scenario.rules, scenario.workload);
+  options.costs = costs_by_job(scenario.cluster, scenario.failures, scenario.checkpoints, workload);
+  const CheckpointSetup& saved = scenario.checkpoints;
+  if (saved.store) options.rules.store = StoreRates{*saved.store, saved.rate.value_or(ByteRate{})};
+  if (!options.costs)
+    options.rules.preemption = checkpoint_costs(scenario.cluster, scenario.failures, scenario.checkpoints, {});
+  if (scenario.cluster.host.any())
+    options.hosts = make_host_links(scenario.cluster.host, static_cast<std::size_t>(scenario.cluster.servers),
+                                    scenario.cluster.gpus_per_server);
+  options.failures = failure_spec(scenario.cluster, scenario.failures, scenario.loans, seed);
+  check_failures(scenario, workload, options.failures);
+  options.interference =
+      interference_of(scenario.network, scenario.overlap, scenario.training, path_of(scenario.cluster.servers));
+  options.decisions = hooks.decisions;
+  return options;
 }
 
 std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload workload, std::uint64_t seed,
@@ -134,19 +161,20 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   const AlphaBeta cost = network_cost(scenario.network);
   const bool flow = scenario.network.traits().has_topology;
   PolicyContext context{.seed = seed, .beta = cost.beta, .eta = cost.eta, .failure = failure};
-  GpuSharing sharing = sharing_of(scenario, workload);
+  GpuSharing sharing = sharing_of(scenario.cluster, scenario.sharing, workload);
   if (failure) context.job_name = names_of(workload.jobs);
-  if (flow) context.server_groups = [&] { return server_groups(build_topology(scenario)); };
+  if (flow) context.server_groups = [&] { return server_groups(build_topology(scenario.cluster, scenario.network)); };
   if (flow && scenario.network.routing == Routing::planned) {
-    context.clos = [&] { return clos_of(build_topology(scenario)); };
+    context.clos = [&] { return clos_of(build_topology(scenario.cluster, scenario.network)); };
     context.reserved = std::make_shared<ReservedSpines>();
   }
   if (scenario.network.sites)
     context.server_groups = [&] {
-      return site_groups(read_sites(scenario).first(static_cast<std::size_t>(scenario.cluster.servers)));
+      return site_groups(read_sites(scenario.network).first(static_cast<std::size_t>(scenario.cluster.servers)));
     };
-  if (!scenario.network.islands.empty()) context.server_groups = [&] { return island_groups(scenario); };
-  context.sent_per_second = [&] { return sent_per_second(scenario, workload); };
+  if (!scenario.network.islands.empty())
+    context.server_groups = [&] { return island_groups(scenario.cluster, scenario.network); };
+  context.sent_per_second = [&] { return sent_per_second(scenario.cluster, scenario.network, workload); };
   if (!placement) placement = make_policy(placement_policies(), scenario.placement, context);
   if (!workload.places.empty()) placement = make_pinned_placement(workload.places, std::move(placement));
   const std::size_t jobs = workload.jobs.size();
@@ -154,33 +182,16 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   if (flow) records.job_name = names_of(workload.jobs);
   if (scenario.network.delays || hooks.watched) records.watched.assign(jobs, scenario.network.delays);
   if (hooks.watched) records.watched[hooks.watched->index()] = true;
-  auto network = make_network(scenario, seed, jobs, std::move(records), exchanges_of(scenario, workload));
+  auto network = make_network(scenario.cluster, scenario.network, scenario.failures, seed, jobs, std::move(records),
+                              exchanges_of(scenario.network, scenario.training, workload));
   PolicySet policies{make_policy(scheduling_policies(), scenario.scheduling, context),
                      std::move(placement),
                      make_policy(communication_policies(), scenario.communication, context),
                      scenario.scheduling.name,
                      scenario.placement.name,
                      scenario.communication.name};
-  SimulationOptions options;
-  options.leap = scenario.engine.leap;
-  options.until = scenario.engine.until.value_or(Time::never());
-  options.window = measured_window(scenario.measure);
-  options.observer = hooks.observer;
-  options.monitor = hooks.monitor;
-  options.rules = scheduling_rules(scenario.rules, scenario.workload);
-  options.costs = costs_by_job(scenario, workload);
-  const CheckpointSetup& saved = scenario.checkpoints;
-  if (saved.store) options.rules.store = StoreRates{*saved.store, saved.rate.value_or(ByteRate{})};
-  if (!options.costs) options.rules.preemption = checkpoint_costs(scenario, {});
-  if (scenario.cluster.host.any())
-    options.hosts = make_host_links(scenario.cluster.host, static_cast<std::size_t>(scenario.cluster.servers),
-                                    scenario.cluster.gpus_per_server);
-  options.failures = failure_spec(scenario, seed);
-  check_failures(scenario, workload, options.failures);
-  options.interference =
-      interference_of(scenario, scenario.cluster.servers > 1 ? TransferPath::between : TransferPath::inside);
+  SimulationOptions options = options_of(scenario, workload, seed, hooks);
   options.sharing = std::move(sharing);
-  options.decisions = hooks.decisions;
   options.failure = failure;
   const ClusterSpec cluster = cluster_spec(scenario.cluster, scenario.workload, workload);
   if (const std::vector<PartFault> faults = part_faults(scenario.sharing, workload); !faults.empty())

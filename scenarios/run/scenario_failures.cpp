@@ -62,22 +62,21 @@ std::int32_t thousandths_of(const std::optional<double>& factor) {
   return factor ? static_cast<std::int32_t>(std::lround(*factor * Slowdown::kFullPace)) : Slowdown::kFullPace;
 }
 
-int gpus_of(const FailingComponents& each, const Scenario& scenario) {
+int gpus_of(const FailingComponents& each, const ClusterSetup& cluster) {
   if (each.of == ComponentScope::gpu) return 1;
-  return scenario.cluster.gpus_per_server * each.servers.value_or(1);
+  return cluster.gpus_per_server * each.servers.value_or(1);
 }
 
-std::vector<ComponentClass> classes_of(const Scenario& scenario) {
-  const FailureSetup& failures = scenario.failures;
+std::vector<ComponentClass> classes_of(const ClusterSetup& cluster, const FailureSetup& failures) {
   std::vector<ComponentClass> classes;
   if (failures.preset) {
     for (const PresetRate& rate : find_failure_preset(*failures.preset)->rates)
-      classes.push_back({std::string{rate.name}, rate.is_gpu ? 1 : scenario.cluster.gpus_per_server, rate.is_gpu,
+      classes.push_back({std::string{rate.name}, rate.is_gpu ? 1 : cluster.gpus_per_server, rate.is_gpu,
                          DurationLaw::exponential(in_ns(rate.mean_s * 1e9)), law_of(*failures.repair)});
   }
   for (const FailingComponents& each : failures.components) {
     if (each.is_of_fabric() || each.fails->is_never()) continue;  // the network has those: failing_links()
-    classes.push_back({each.name, gpus_of(each, scenario),
+    classes.push_back({each.name, gpus_of(each, cluster),
                        each.of == ComponentScope::gpu && each.drains && (!each.is_slow() || each.found_by),
                        law_of(*each.fails), repair_law(each, failures)});
     classes.back().found_by = each.found_by.value_or(FoundBy::delay);
@@ -87,8 +86,7 @@ std::vector<ComponentClass> classes_of(const Scenario& scenario) {
   return classes;
 }
 
-std::optional<DurationLaw> law_of_jobs(const Scenario& scenario) {
-  const FailureSetup& failures = scenario.failures;
+std::optional<DurationLaw> law_of_jobs(const FailureSetup& failures) {
   if (failures.jobs && failures.jobs->is_never()) return std::nullopt;
   if (failures.jobs) return law_of(*failures.jobs);
   const FailurePreset* const preset = failures.preset ? find_failure_preset(*failures.preset) : nullptr;
@@ -98,26 +96,25 @@ std::optional<DurationLaw> law_of_jobs(const Scenario& scenario) {
 
 }  // namespace
 
-FailureSpec failure_spec(const Scenario& scenario, std::uint64_t seed) {
-  const FailureSetup& failures = scenario.failures;
+FailureSpec failure_spec(const ClusterSetup& cluster, const FailureSetup& failures, const LoanSetup& loans,
+                         std::uint64_t seed) {
   FailureSpec spec;
-  if (!failures.any_of_servers() && scenario.loans.servers == 0) return spec;
-  for (const NamedServerType& type : scenario.cluster.types) {
-    if (type.gpus_per_server == scenario.cluster.gpus_per_server) continue;
+  if (!failures.any_of_servers() && loans.servers == 0) return spec;
+  for (const NamedServerType& type : cluster.types) {
+    if (type.gpus_per_server == cluster.gpus_per_server) continue;
     throw InputError{{{.key = failures.any_of_servers() ? "failures" : "loans.servers",
                        .reason = fmt::format(
                            "servers of {} have {} GPUs and others {}: what fails, or is lent, is counted in servers "
                            "that have equally many",
-                           type.name, type.gpus_per_server, scenario.cluster.gpus_per_server),
+                           type.name, type.gpus_per_server, cluster.gpus_per_server),
                        .hint = "give all cluster.types the same gpus_per_server"}}};
   }
-  spec.components = classes_of(scenario);
-  spec.of_jobs = law_of_jobs(scenario);
+  spec.components = classes_of(cluster, failures);
+  spec.of_jobs = law_of_jobs(failures);
   spec.jitter = failures.jitter;
   spec.stalls_fail = failures.stalls_fail();
   spec.seed = seed;
-  if (failures.events)
-    spec.outages = read_failure_events(*failures.events, scenario.cluster.servers, scenario.cluster.gpus_per_server);
+  if (failures.events) spec.outages = read_failure_events(*failures.events, cluster.servers, cluster.gpus_per_server);
   spec.detection = failures.detection;
   spec.detectors = failures.detectors;
   spec.detectors.slow = thousandths_of(failures.slow);
@@ -137,24 +134,23 @@ FailureSpec failure_spec(const Scenario& scenario, std::uint64_t seed) {
                                .reason = "no component and no row of failures.events slows anything down",
                                .hint = "give slows or slows_network, or leave failures.mitigation out"}};
   spec.redundancy = failures.redundancy;
-  spec.loans = loan_spec(scenario.loans);
+  spec.loans = loan_spec(loans);
   spec.redundancy.step_cost = thousandths_of(failures.step_cost);
   return spec;
 }
 
-double interruption_mean_s(const Scenario& scenario, int gpus) {
-  const FailureSetup& failures = scenario.failures;
+double interruption_mean_s(const ClusterSetup& cluster, const FailureSetup& failures, int gpus) {
   double rate = 0;
-  const int per_server = scenario.cluster.gpus_per_server;
+  const int per_server = cluster.gpus_per_server;
   const int servers = (gpus + per_server - 1) / per_server;
-  for (const ComponentClass& each : classes_of(scenario)) {
+  for (const ComponentClass& each : classes_of(cluster, failures)) {
     const bool is_isolated = each.found_by == FoundBy::slowdown &&
                              std::max(each.slows->compute, each.slows->network) >= thousandths_of(failures.slow);
     if (each.slows && !is_isolated) continue;  // it interrupts nobody
     const int covered = each.drains || each.gpus >= per_server ? servers * per_server : gpus;
     rate += (covered + each.gpus - 1) / each.gpus / each.failure.mean().to_seconds();
   }
-  if (const auto own = law_of_jobs(scenario)) rate += 1 / own->mean().to_seconds();
+  if (const auto own = law_of_jobs(failures)) rate += 1 / own->mean().to_seconds();
   return rate > 0 ? 1 / rate : 0;
 }
 
@@ -195,8 +191,9 @@ std::string faster_checkpoint(const CheckpointSetup& saved, const PreemptionCost
 
 }  // namespace
 
-PreemptionCosts checkpoint_costs(const Scenario& scenario, const SavedJob& job) {
-  const CheckpointSetup& saved = scenario.checkpoints;
+PreemptionCosts checkpoint_costs(const ClusterSetup& cluster, const FailureSetup& failures,
+                                 const CheckpointSetup& checkpoints, const SavedJob& job) {
+  const CheckpointSetup& saved = checkpoints;
   PreemptionCosts costs;
   costs.restart = saved.restart;
   if (saved.policy == CheckpointPolicy::none) {
@@ -230,7 +227,7 @@ PreemptionCosts checkpoint_costs(const Scenario& scenario, const SavedJob& job) 
                                           "and checkpoints that cost nothing have no optimal period",
                                           print_quantity(saved_by_each(saved, job)), job.gpus),
                     .hint = "give a period"}};
-    const double mean_s = interruption_mean_s(scenario, job.gpus);
+    const double mean_s = interruption_mean_s(cluster, failures, job.gpus);
     if (mean_s == 0)
       throw InputError{
           Complaint{.key = "checkpoints.period",
@@ -266,7 +263,7 @@ void check_iterations_between(const Scenario& scenario, const Workload& workload
         !job.duration && !job.model.empty() && job.sizes < 0 && (job.gpu_share <= 0 || job.gpu_share == kWholeGpu);
     if (!is_usual || !known.insert({job.model, job.gpus}).second) continue;
     const SavedJob its = saved_job(workload, job);
-    const PreemptionCosts costs = checkpoint_costs(scenario, its);
+    const PreemptionCosts costs = checkpoint_costs(scenario.cluster, scenario.failures, scenario.checkpoints, its);
     const double takes_s = checkpoint_time(saved, costs, its).to_seconds();
     const auto count = static_cast<double>(*saved.iterations);
     // An iteration takes at least what a GPU computes in it.
@@ -299,7 +296,9 @@ void check_saved(const Scenario& scenario, const Workload& workload) {
              fmt::format("auto: nothing says how large the model of job {} is, which {}", name,
                          job.duration ? "has a duration" : "trains no entry of `training`"),
              "give all jobs a training entry, or the bytes that each GPU saves, such as 10GB");
-    if (known.insert(its).second) static_cast<void>(checkpoint_costs(scenario, its));  // it may throw
+    if (known.insert(its).second)
+      static_cast<void>(
+          checkpoint_costs(scenario.cluster, scenario.failures, scenario.checkpoints, its));  // it may throw
     if (job.duration && saved.store && scenario.rules.kill_at_limit && job.limit)
       refuse("checkpoints.store",
              fmt::format("job {} is killed at its time limit, which jobs that write to a store can't be", name),
@@ -318,9 +317,9 @@ struct SlowCause {
   bool slows_network = false;
 };
 
-std::vector<SlowCause> slow_causes(const Scenario& scenario, const FailureSpec& spec) {
+std::vector<SlowCause> slow_causes(const FailureSetup& failures, const FailureSpec& spec) {
   std::vector<SlowCause> causes;
-  for (const FailingComponents& each : scenario.failures.components)
+  for (const FailingComponents& each : failures.components)
     if (each.is_slow())
       causes.push_back({"failures.components", fmt::format("`{}`", each.name), each.slows_network.value_or(1) > 1});
   for (const Outage& each : spec.outages)
@@ -332,8 +331,8 @@ std::vector<SlowCause> slow_causes(const Scenario& scenario, const FailureSpec& 
 void check_slowed(const Scenario& scenario, const Workload& workload, const FailureSpec& spec) {
   const auto timed = std::ranges::find_if(workload.jobs, [](const JobSpec& job) { return job.duration.has_value(); });
   const bool interferes =
-      !interference_of(scenario, scenario.cluster.servers > 1 ? TransferPath::between : TransferPath::inside).none();
-  for (const SlowCause& cause : slow_causes(scenario, spec)) {
+      !interference_of(scenario.network, scenario.overlap, scenario.training, path_of(scenario.cluster.servers)).none();
+  for (const SlowCause& cause : slow_causes(scenario.failures, spec)) {
     const auto refuse = [&](std::string reason, std::string hint) {
       throw InputError{Complaint{.key = cause.key, .reason = std::move(reason), .hint = std::move(hint)}};
     };
@@ -413,28 +412,27 @@ void check_failures(const Scenario& scenario, const Workload& workload, const Fa
   check_slowed(scenario, workload, spec);
 }
 
-void check_redundancy(const Scenario& scenario, const JobList& list) {
-  const RedundancyRule& rule = scenario.failures.redundancy;
+void check_redundancy(const RedundancyRule& rule, const std::vector<TrainingEntry>& training, bool interferes,
+                      const JobList& list) {
   if (!rule.any()) return;
   std::vector<CoveredJob> covered;
   for (const JobRequest& job : list.jobs) {
-    const TrainingEntry* const entry = find_entry(scenario.training, base_of(job.model));
+    const TrainingEntry* const entry = find_entry(training, base_of(job.model));
     const int stages = entry != nullptr && entry->parallel ? entry->parallel->pipeline : 1;
     covered.push_back({job.name, job.duration.has_value(), job.gpus, job.elastic(), job.gpu_share, stages});
   }
   check_covered_jobs(rule, covered);
-  for (const JobRequest& job : list.jobs) {
-    if (job.duration || interference_of(scenario, TransferPath::between).none()) continue;
+  if (interferes && std::ranges::any_of(list.jobs, [](const JobRequest& job) { return !job.duration; }))
     throw InputError{Complaint{.key = "failures.redundancy.cover",
                                .reason = "what redundancy adds to the tasks of jobs of iterations can't be simulated "
                                          "together with network.interference",
                                .hint = "leave one of the two out"}};
-  }
 }
 
-std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const Scenario& scenario, const Workload& workload) {
-  if (!scenario.checkpoints.has_period() || (!scenario.checkpoints.size && !scenario.checkpoints.period.optimal))
-    return {};
+std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const ClusterSetup& cluster, const FailureSetup& failures,
+                                                            const CheckpointSetup& checkpoints,
+                                                            const Workload& workload) {
+  if (!checkpoints.has_period() || (!checkpoints.size && !checkpoints.period.optimal)) return {};
   std::vector<SavedJob> jobs;  // by graph
   for (std::size_t graph = 0; graph < workload.graphs.size(); ++graph) {
     JobSpec one;
@@ -446,7 +444,9 @@ std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const Scenario& scen
     found.gpus = job.gpus;
     return found;
   };
-  return [scenario, saved](const JobSpec& job) { return checkpoint_costs(scenario, saved(job)); };
+  return [cluster, failures, checkpoints, saved](const JobSpec& job) {
+    return checkpoint_costs(cluster, failures, checkpoints, saved(job));
+  };
 }
 
 }  // namespace contend

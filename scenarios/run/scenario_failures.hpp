@@ -20,11 +20,12 @@ namespace contend {
 
 /// The failures of a run with this seed, but for those of the fabric. Throws InputError with the faults of
 /// `failures.events`.
-[[nodiscard]] FailureSpec failure_spec(const Scenario& scenario, std::uint64_t seed);
+[[nodiscard]] FailureSpec failure_spec(const ClusterSetup& cluster, const FailureSetup& failures,
+                                       const LoanSetup& loans, std::uint64_t seed);
 
 /// The mean running time between two interruptions of a job of so many GPUs, on as few servers as can hold it, by the
 /// laws of the scenario without `failures.events`; 0 if it has none.
-[[nodiscard]] double interruption_mean_s(const Scenario& scenario, int gpus);
+[[nodiscard]] double interruption_mean_s(const ClusterSetup& cluster, const FailureSetup& failures, int gpus);
 
 /// A job whose work is saved: its GPUs, and of its model IterationNotes::state and passes, both 0 if they aren't known.
 struct SavedJob {
@@ -36,15 +37,20 @@ struct SavedJob {
 
 /// What is saved of the work of a job, and what that costs. Throws InputError, which names the key, if a checkpoint
 /// takes longer than the work between two of them.
-[[nodiscard]] PreemptionCosts checkpoint_costs(const Scenario& scenario, const SavedJob& job);
+[[nodiscard]] PreemptionCosts checkpoint_costs(const ClusterSetup& cluster, const FailureSetup& failures,
+                                               const CheckpointSetup& checkpoints, const SavedJob& job);
 
 /// checkpoint_costs() for the engine if they differ from job to job; else empty.
-[[nodiscard]] std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const Scenario& scenario,
+[[nodiscard]] std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const ClusterSetup& cluster,
+                                                                          const FailureSetup& failures,
+                                                                          const CheckpointSetup& checkpoints,
                                                                           const Workload& workload);
 
 /// Throws InputError, which names the key, if a job of the list can't go on without some of its GPUs as the redundancy
-/// of the scenario says.
-void check_redundancy(const Scenario& scenario, const JobList& list);
+/// says; `training` has the entries of jobs of iterations, and `interferes` says whether their tasks and transfers slow
+/// each other down.
+void check_redundancy(const RedundancyRule& rule, const std::vector<TrainingEntry>& training, bool interferes,
+                      const JobList& list);
 
 /// The same of the jobs of a workload, and if one of them can't be saved, or can't be slowed, as the scenario
 /// and its failure_spec() say.

@@ -32,9 +32,8 @@ namespace {
 
 /// The GPUs of each type of servers, or of the cluster, that jobs can have at once. The last servers of the cluster are
 /// spares: they only take the places of others.
-std::vector<std::int64_t> usable_gpus(const Scenario& scenario) {
-  std::int64_t spares = std::int64_t{scenario.failures.spares} + scenario.failures.cold_spares;
-  const ClusterSetup& cluster = scenario.cluster;
+std::vector<std::int64_t> usable_gpus(const ClusterSetup& cluster, const FailureSetup& failures) {
+  std::int64_t spares = std::int64_t{failures.spares} + failures.cold_spares;
   if (cluster.types.empty()) return {(cluster.servers - spares) * cluster.gpus_per_server};
   std::vector<std::int64_t> gpus(cluster.types.size());
   for (std::size_t t = gpus.size(); t-- > 0;) {
@@ -45,38 +44,39 @@ std::vector<std::int64_t> usable_gpus(const Scenario& scenario) {
   return gpus;
 }
 
-std::int64_t gpus_of(const Scenario& scenario) {
-  const std::vector<std::int64_t> gpus = usable_gpus(scenario);
+std::int64_t gpus_of(const ClusterSetup& cluster, const FailureSetup& failures) {
+  const std::vector<std::int64_t> gpus = usable_gpus(cluster, failures);
   return std::accumulate(gpus.begin(), gpus.end(), std::int64_t{0});
 }
 
-std::vector<JobRequest> drawn_jobs(const Scenario& scenario, std::uint64_t seed) {
-  if (!scenario.workload.like) return generate_jobs(scenario.workload.generate, seed);
-  SyntheticWorkload synthetic = scenario.workload.synthetic;
-  synthetic.like = find_fitted_workload(*scenario.workload.like);
+std::vector<JobRequest> drawn_jobs(const ClusterSetup& cluster, const FailureSetup& failures,
+                                   const WorkloadSetup& workload, std::uint64_t seed) {
+  if (!workload.like) return generate_jobs(workload.generate, seed);
+  SyntheticWorkload synthetic = workload.synthetic;
+  synthetic.like = find_fitted_workload(*workload.like);
   CONTEND_CHECK(synthetic.like != nullptr, "a scenario names a fitted workload");
-  return generate_like(synthetic, gpus_of(scenario), seed);
+  return generate_like(synthetic, gpus_of(cluster, failures), seed);
 }
 
 /// The virtual cluster that takes the jobs of those that are not listed, or nullptr.
-const NamedVirtualCluster* others_of(const Scenario& scenario) {
-  const auto& vcs = scenario.cluster.vcs;
+const NamedVirtualCluster* others_of(const ClusterSetup& cluster) {
+  const auto& vcs = cluster.vcs;
   const auto found = std::ranges::find_if(vcs, &NamedVirtualCluster::others);
   return found == vcs.end() ? nullptr : &*found;
 }
 
-std::vector<std::string> vc_names(const Scenario& scenario) {
+std::vector<std::string> vc_names(const ClusterSetup& cluster) {
   std::vector<std::string> names;
-  for (const NamedVirtualCluster& vc : scenario.cluster.vcs) names.push_back(vc.name);
+  for (const NamedVirtualCluster& vc : cluster.vcs) names.push_back(vc.name);
   return names;
 }
 
 /// Throws InputError with the rows that name a virtual cluster that `cluster.vcs` lacks. Without `cluster.vcs`, the
 /// virtual clusters of jobs have no effect.
-void check_virtual_clusters(const Scenario& scenario, const JobList& list) {
-  if (scenario.cluster.vcs.empty() || others_of(scenario) != nullptr) return;
-  const std::vector<std::string> names = vc_names(scenario);
-  RowReport report{*scenario.workload.jobs, false};
+void check_virtual_clusters(const ClusterSetup& cluster, const WorkloadSetup& workload, const JobList& list) {
+  if (cluster.vcs.empty() || others_of(cluster) != nullptr) return;
+  const std::vector<std::string> names = vc_names(cluster);
+  RowReport report{*workload.jobs, false};
   for (std::size_t j = 0; j < list.jobs.size(); ++j) {
     report.count_row();
     const std::string& vc = list.jobs[j].vc;
@@ -90,9 +90,9 @@ void check_virtual_clusters(const Scenario& scenario, const JobList& list) {
 }
 
 /// Throws InputError with the rows of jobs of iterations whose model is neither an entry of `training` nor a profile.
-void check_models(const Scenario& scenario, const JobList& list) {
-  const std::vector<std::string> names = trainable_names(scenario.training);
-  RowReport report{*scenario.workload.jobs, false};
+void check_models(const std::vector<TrainingEntry>& training, const WorkloadSetup& workload, const JobList& list) {
+  const std::vector<std::string> names = trainable_names(training);
+  RowReport report{*workload.jobs, false};
   std::string_view last;
   for (std::size_t j = 0; j < list.jobs.size(); ++j) {
     const JobRequest& job = list.jobs[j];
@@ -108,8 +108,8 @@ void check_models(const Scenario& scenario, const JobList& list) {
 }
 
 /// Throws InputError with the rows of jobs of iterations that say how much memory they take on each GPU.
-void check_memory(const Scenario& scenario, const JobList& list) {
-  RowReport report{*scenario.workload.jobs, false};
+void check_memory(const WorkloadSetup& workload, const JobList& list) {
+  RowReport report{*workload.jobs, false};
   for (std::size_t j = 0; j < list.jobs.size(); ++j) {
     report.count_row();
     if (!list.jobs[j].duration && list.jobs[j].gpu_memory > Bytes{})
@@ -120,10 +120,11 @@ void check_memory(const Scenario& scenario, const JobList& list) {
 }
 
 /// What is wrong with the members that a job has of its own; the key of a complaint ends with the member.
-std::vector<Complaint> member_complaints(const Scenario& scenario, TrainingGraphs& graphs, const JobRequest& job) {
+std::vector<Complaint> member_complaints(const std::vector<TrainingEntry>& training, TrainingGraphs& graphs,
+                                         const JobRequest& job) {
   const std::string base{base_of(job.model)};
   const std::string first{job.members.front().first};
-  const TrainingEntry* const entry = find_entry(scenario.training, base);
+  const TrainingEntry* const entry = find_entry(training, base);
   if (entry == nullptr)
     return {{.key = first,
              .reason = fmt::format("{} is a training profile, which was measured as a whole", quote_for_message(base)),
@@ -164,7 +165,7 @@ void check_members(const Scenario& scenario, const JobList& list) {
     report.count_row();
     if (job.members.empty()) continue;
     const auto [found, is_new] = known.try_emplace({job.model, job.gpus});
-    if (is_new) found->second = member_complaints(scenario, graphs, job);
+    if (is_new) found->second = member_complaints(scenario.training, graphs, job);
     for (const Complaint& each : found->second) {
       const auto names = [&](const auto& member) {
         return each.key == member.first || each.key.ends_with(fmt::format(".{}", member.first));
@@ -199,32 +200,34 @@ std::string why_bad_place(const ClusterSetup& cluster, const JobRequest& job) {
 }
 
 /// Throws InputError with the rows of jobs whose place the cluster does not have.
-void check_places(const Scenario& scenario, const JobList& list) {
-  RowReport report{*scenario.workload.jobs, false};
+void check_places(const ClusterSetup& cluster, const WorkloadSetup& workload, const JobList& list) {
+  RowReport report{*workload.jobs, false};
   for (std::size_t j = 0; j < list.jobs.size(); ++j) {
     report.count_row();
     if (list.jobs[j].place.empty()) continue;
-    const std::string reason = why_bad_place(scenario.cluster, list.jobs[j]);
+    const std::string reason = why_bad_place(cluster, list.jobs[j]);
     if (!reason.empty()) report.bad(list.lines[j], "place", "a place that the cluster does not have", reason);
   }
   report.throw_if_bad();
 }
 
 /// Names that jobs of iterations may give.
-std::vector<std::string> known_models(const Scenario& scenario, const std::optional<ThroughputTable>& table) {
-  std::vector<std::string> names = trainable_names(scenario.training);
+std::vector<std::string> known_models(const std::vector<TrainingEntry>& training,
+                                      const std::optional<ThroughputTable>& table) {
+  std::vector<std::string> names = trainable_names(training);
   if (table)
     for (std::string& name : table->models()) names.push_back(std::move(name));
   return names;
 }
 
 /// Throws InputError with the rows of elastic jobs of which nothing says how fast they are with other numbers of GPUs.
-void check_elastic(const Scenario& scenario, const std::optional<ThroughputTable>& table, const JobList& list) {
+void check_elastic(const std::vector<TrainingEntry>& training, const WorkloadSetup& workload,
+                   const std::optional<ThroughputTable>& table, const JobList& list) {
   if (std::ranges::none_of(list.jobs, &JobRequest::elastic)) return;
-  RowReport report{scenario.workload.jobs.value_or("workload"), false};
+  RowReport report{workload.jobs.value_or("workload"), false};
   for (std::size_t j = 0; j < list.jobs.size(); ++j) {
     report.count_row();
-    const std::string reason = why_not_elastic(scenario, table, list.jobs[j]);
+    const std::string reason = why_not_elastic(training, table, list.jobs[j]);
     if (!reason.empty())
       report.bad(list.lines.empty() ? 0 : list.lines[j], "max_gpus", "an elastic job that can't be timed",
                  fmt::format("job {}: {}", quote_for_message(list.jobs[j].name), reason));
@@ -233,13 +236,13 @@ void check_elastic(const Scenario& scenario, const std::optional<ThroughputTable
 }
 
 /// GPUs of the largest type of servers, or of the cluster.
-std::int64_t most_gpus(const Scenario& scenario) {
-  return std::ranges::max(usable_gpus(scenario));
+std::int64_t most_gpus(const ClusterSetup& cluster, const FailureSetup& failures) {
+  return std::ranges::max(usable_gpus(cluster, failures));
 }
 
 /// An elastic job that prefers more GPUs than there are prefers the most that it can have instead, with the same work.
-void prefer_what_fits(const Scenario& scenario, const std::optional<ThroughputTable>& table, std::int64_t most,
-                      JobRequest& job) {
+void prefer_what_fits(const ClusterSetup& cluster, const WorkloadSetup& workload,
+                      const std::optional<ThroughputTable>& table, std::int64_t most, JobRequest& job) {
   if (!job.elastic() || job.gpus <= most || job.min_gpus > most) return;
   const bool has_rows = table && table->has(job.model, job.gpus);
   if (!has_rows) {
@@ -249,47 +252,50 @@ void prefer_what_fits(const Scenario& scenario, const std::optional<ThroughputTa
     job.gpus = gpus;
     return;
   }
-  const double preferred = nominal_rate(scenario, *table, job.model, job.gpus);
+  const double preferred = nominal_rate(cluster, workload, *table, job.model, job.gpus);
   int best = 0;
   for (const int gpus : table->sizes(job.model))
-    if (gpus >= job.min_gpus && gpus <= most && nominal_rate(scenario, *table, job.model, gpus) > 0) best = gpus;
+    if (gpus >= job.min_gpus && gpus <= most && nominal_rate(cluster, workload, *table, job.model, gpus) > 0)
+      best = gpus;
   if (best == 0) return;
   if (job.duration)
     job.duration = Time::ceil_nanoseconds(job.duration->to_seconds() * 1e9 * preferred /
-                                          nominal_rate(scenario, *table, job.model, best));
+                                          nominal_rate(cluster, workload, *table, job.model, best));
   job.gpus = best;
 }
 
-std::shared_ptr<const JobList> with_fitting_preferences(const Scenario& scenario,
+std::shared_ptr<const JobList> with_fitting_preferences(const ClusterSetup& cluster, const FailureSetup& failures,
+                                                        const WorkloadSetup& workload,
                                                         const std::optional<ThroughputTable>& table,
                                                         std::shared_ptr<const JobList> list) {
-  const std::int64_t most = most_gpus(scenario);
+  const std::int64_t most = most_gpus(cluster, failures);
   if (std::ranges::none_of(list->jobs, [&](const JobRequest& job) { return job.elastic() && job.gpus > most; }))
     return list;
   JobList fitting = *list;
-  for (JobRequest& job : fitting.jobs) prefer_what_fits(scenario, table, most, job);
+  for (JobRequest& job : fitting.jobs) prefer_what_fits(cluster, workload, table, most, job);
   return std::make_shared<const JobList>(std::move(fitting));
 }
 
 /// The jobs with the durations that `workload.throughputs` gives them. Throws InputError with the rows that it can't
 /// time.
-std::shared_ptr<const JobList> timed_by_table(const Scenario& scenario, const std::optional<ThroughputTable>& table,
+std::shared_ptr<const JobList> timed_by_table(const ClusterSetup& cluster, const WorkloadSetup& workload,
+                                              const std::optional<ThroughputTable>& table,
                                               std::shared_ptr<const JobList> list) {
   const bool has_rules = std::ranges::any_of(list->jobs, [](const JobRequest& job) { return !job.batch_rule.empty(); });
   if (!table && !has_rules) return list;
-  const std::optional<BatchRules> rules = batch_rules_of(scenario.workload);
+  const std::optional<BatchRules> rules = batch_rules_of(workload);
   JobList timed = *list;
-  RowReport report{scenario.workload.jobs.value_or("workload"), false};
+  RowReport report{workload.jobs.value_or("workload"), false};
   for (std::size_t j = 0; j < timed.jobs.size(); ++j) {
     report.count_row();
-    if (const std::string why = why_no_regimes(scenario, rules, table, timed.jobs[j]); !why.empty()) {
+    if (const std::string why = why_no_regimes(cluster, workload, rules, table, timed.jobs[j]); !why.empty()) {
       report.bad(timed.lines.empty() ? 0 : timed.lines[j], "batch_rule", "a batch that can't change so",
                  fmt::format("job {}: {}", quote_for_message(timed.jobs[j].name), why));
       continue;
     }
-    const std::string reason = table ? why_not_timed(scenario, *table, timed.jobs[j]) : std::string{};
+    const std::string reason = table ? why_not_timed(cluster, workload, *table, timed.jobs[j]) : std::string{};
     if (reason.empty()) {
-      if (table) time_by_table(scenario, *table, rules, timed.jobs[j]);
+      if (table) time_by_table(cluster, workload, *table, rules, timed.jobs[j]);
     } else {
       report.bad(timed.lines.empty() ? 0 : timed.lines[j], "model", "no throughput",
                  fmt::format("job {}: {}", quote_for_message(timed.jobs[j].name), reason));
@@ -299,53 +305,54 @@ std::shared_ptr<const JobList> timed_by_table(const Scenario& scenario, const st
   return std::make_shared<const JobList>(std::move(timed));
 }
 
-bool is_scaled(const Scenario& scenario) {
-  const WorkloadScaling& scaling = scenario.workload.synthetic;
+bool is_scaled(const WorkloadSetup& workload) {
+  const WorkloadScaling& scaling = workload.synthetic;
   return scaling.rate != 1 || scaling.load || scaling.durations != 1 || scaling.longest || scaling.largest ||
-         scenario.workload.sampling != ListSampling{};
+         workload.sampling != ListSampling{};
 }
 
 /// The jobs as users submit them who wait for their jobs, if `workload.think_time` is given. Throws InputError if no
 /// job comes after another then.
-std::shared_ptr<const JobList> with_think_times(const Scenario& scenario, std::shared_ptr<const JobList> list) {
-  if (!scenario.workload.think_time) return list;
+std::shared_ptr<const JobList> with_think_times(const WorkloadSetup& workload, std::shared_ptr<const JobList> list) {
+  if (!workload.think_time) return list;
   JobList closed = *list;
-  if (close_loop(closed.jobs, *scenario.workload.think_time) > 0)
-    return std::make_shared<const JobList>(std::move(closed));
+  if (close_loop(closed.jobs, *workload.think_time) > 0) return std::make_shared<const JobList>(std::move(closed));
   const bool has_users = std::ranges::any_of(list->jobs, [](const JobRequest& job) { return !job.user.empty(); });
   throw InputError{
       {.key = "workload.think_time",
        .reason = has_users ? fmt::format("no user of {} submitted a job at most {} after the end of another with a "
                                          "duration, so it has no effect",
-                                         *scenario.workload.jobs, print_quantity(*scenario.workload.think_time))
-                           : fmt::format("{} has no users, so nobody waits for a job", *scenario.workload.jobs),
+                                         *workload.jobs, print_quantity(*workload.think_time))
+                           : fmt::format("{} has no users, so nobody waits for a job", *workload.jobs),
        .hint = has_users ? "choose a longer time, or leave it out" : "name them in the column `user`"}};
 }
 
 std::shared_ptr<const JobList> listed_jobs(const Scenario& scenario, std::uint64_t seed, JobLists& lists) {
-  const auto table = throughputs_of(scenario);
-  std::shared_ptr<const JobList> list = lists.read(*scenario.workload.jobs, known_models(scenario, table));
-  check_elastic(scenario, table, *list);
-  list = with_fitting_preferences(scenario, table, std::move(list));
-  list = timed_by_table(scenario, table, std::move(list));
-  check_models(scenario, *list);
-  check_memory(scenario, *list);
+  const auto table = throughputs_of(scenario.cluster, scenario.workload);
+  std::shared_ptr<const JobList> list = lists.read(*scenario.workload.jobs, known_models(scenario.training, table));
+  check_elastic(scenario.training, scenario.workload, table, *list);
+  list = with_fitting_preferences(scenario.cluster, scenario.failures, scenario.workload, table, std::move(list));
+  list = timed_by_table(scenario.cluster, scenario.workload, table, std::move(list));
+  check_models(scenario.training, scenario.workload, *list);
+  check_memory(scenario.workload, *list);
   check_members(scenario, *list);
-  check_virtual_clusters(scenario, *list);
-  check_places(scenario, *list);
-  list = with_think_times(scenario, std::move(list));
-  if (!is_scaled(scenario)) return list;
+  check_virtual_clusters(scenario.cluster, scenario.workload, *list);
+  check_places(scenario.cluster, scenario.workload, *list);
+  list = with_think_times(scenario.workload, std::move(list));
+  if (!is_scaled(scenario.workload)) return list;
   TrainingGraphs graphs{scenario};
-  ScaledList scaled = scale_list(list->jobs, scenario.workload.synthetic, scenario.workload.sampling, gpus_of(scenario),
-                                 seed, [&](const std::string& model) { return graphs.iteration(model); });
+  ScaledList scaled = scale_list(list->jobs, scenario.workload.synthetic, scenario.workload.sampling,
+                                 gpus_of(scenario.cluster, scenario.failures), seed,
+                                 [&](const std::string& model) { return graphs.iteration(model); });
   JobList jobs{.sha256 = list->sha256, .jobs = std::move(scaled.jobs), .lines = {}};
   for (const std::size_t row : scaled.rows) jobs.lines.push_back(list->lines[row]);
   return std::make_shared<const JobList>(std::move(jobs));
 }
 
-std::shared_ptr<const JobList> with_others(const JobList& list, const Scenario& scenario, const std::string& others) {
+std::shared_ptr<const JobList> with_others(const JobList& list, const ClusterSetup& cluster,
+                                           const std::string& others) {
   JobList jobs = list;
-  const std::vector<std::string> names = vc_names(scenario);
+  const std::vector<std::string> names = vc_names(cluster);
   for (JobRequest& job : jobs.jobs)
     if (std::ranges::find(names, job.vc) == names.end()) job.vc = others;
   return std::make_shared<const JobList>(std::move(jobs));
@@ -368,29 +375,34 @@ void check_window(const Scenario& scenario, std::uint64_t seed, const JobList& l
       }))
     return;
   const auto [first, last] = std::ranges::minmax(list.jobs, {}, &JobRequest::submit);
-  const char* const hint = draws_jobs(scenario) ? "other seeds draw other jobs; choose a window in which all have some"
-                                                : "choose a window within these times";
-  throw InputError{{.key = "measure",
-                    .reason = fmt::format("no job{} is submitted in the window; the jobs come from {} to {}",
-                                          draws_jobs(scenario) ? fmt::format(" of seed {}", seed) : "",
-                                          about(first.submit), about(last.submit)),
-                    .hint = hint}};
+  const char* const hint = draws_jobs(scenario.workload, scenario.overlap)
+                               ? "other seeds draw other jobs; choose a window in which all have some"
+                               : "choose a window within these times";
+  throw InputError{
+      {.key = "measure",
+       .reason = fmt::format("no job{} is submitted in the window; the jobs come from {} to {}",
+                             draws_jobs(scenario.workload, scenario.overlap) ? fmt::format(" of seed {}", seed) : "",
+                             about(first.submit), about(last.submit)),
+       .hint = hint}};
 }
 
 }  // namespace
 
 std::shared_ptr<const JobList> scenario_jobs(const Scenario& scenario, std::uint64_t seed, JobLists& lists) {
   std::shared_ptr<const JobList> jobs =
-      scenario.workload.jobs
-          ? listed_jobs(scenario, seed, lists)
-          : std::make_shared<const JobList>(JobList{.sha256 = {}, .jobs = drawn_jobs(scenario, seed), .lines = {}});
+      scenario.workload.jobs ? listed_jobs(scenario, seed, lists)
+                             : std::make_shared<const JobList>(JobList{
+                                   .sha256 = {},
+                                   .jobs = drawn_jobs(scenario.cluster, scenario.failures, scenario.workload, seed),
+                                   .lines = {}});
   check_window(scenario, seed, *jobs);
-  const NamedVirtualCluster* const others = others_of(scenario);
-  return others == nullptr ? jobs : with_others(*jobs, scenario, others->name);
+  const NamedVirtualCluster* const others = others_of(scenario.cluster);
+  return others == nullptr ? jobs : with_others(*jobs, scenario.cluster, others->name);
 }
 
-std::vector<std::string> listed_models(const Scenario& scenario) {
-  return known_models(scenario, throughputs_of(scenario));
+std::vector<std::string> listed_models(const ClusterSetup& cluster, const WorkloadSetup& workload,
+                                       const std::vector<TrainingEntry>& training) {
+  return known_models(training, throughputs_of(cluster, workload));
 }
 
 MeasuredWindow measured_window(const MeasureSetup& measure) {
@@ -398,34 +410,36 @@ MeasuredWindow measured_window(const MeasureSetup& measure) {
 }
 
 ChosenBlock choose_block(const Scenario& scenario, JobLists& lists) {
-  const auto table = throughputs_of(scenario);
-  const std::shared_ptr<const JobList> list =
-      timed_by_table(scenario, table, lists.read(*scenario.workload.jobs, known_models(scenario, table)));
-  check_models(scenario, *list);
+  const WorkloadSetup& workload = scenario.workload;
+  const auto table = throughputs_of(scenario.cluster, workload);
+  const std::shared_ptr<const JobList> list = timed_by_table(
+      scenario.cluster, workload, table, lists.read(*workload.jobs, known_models(scenario.training, table)));
+  check_models(scenario.training, workload, *list);
   TrainingGraphs graphs{scenario};
   return choose_block(list->jobs, [&](const std::string& model) { return graphs.iteration(model); });
 }
 
-std::string few_blocks_note(const Scenario& scenario, JobLists& lists) {
-  if (!scenario.workload.jobs || !scenario.workload.sampling.block) return {};
-  const Time block = *scenario.workload.sampling.block;
+std::string few_blocks_note(const ClusterSetup& cluster, const WorkloadSetup& workload,
+                            const std::vector<TrainingEntry>& training, JobLists& lists) {
+  if (!workload.jobs || !workload.sampling.block) return {};
+  const Time block = *workload.sampling.block;
   const std::size_t blocks =
-      blocks_of(lists.read(*scenario.workload.jobs, known_models(scenario, throughputs_of(scenario)))->jobs, block)
+      blocks_of(lists.read(*workload.jobs, known_models(training, throughputs_of(cluster, workload)))->jobs, block)
           .jobs.size();
   if (blocks >= kFewestBlocks) return {};
   return fmt::format(
       "workload.resample.block: {} has {} whole blocks of {}; with fewer than {} intervals are too narrow",
-      *scenario.workload.jobs, blocks, print_quantity(block), kFewestBlocks);
+      *workload.jobs, blocks, print_quantity(block), kFewestBlocks);
 }
 
 namespace {
 
 /// The models that jobs name.
-std::set<std::string, std::less<>> named_models(const Scenario& scenario, JobLists& lists) {
+std::set<std::string, std::less<>> named_models(const ClusterSetup& cluster, const WorkloadSetup& work,
+                                                const std::vector<TrainingEntry>& training, JobLists& lists) {
   std::set<std::string, std::less<>> names;
-  const WorkloadSetup& work = scenario.workload;
   if (work.jobs) {
-    for (const JobRequest& job : lists.read(*work.jobs, known_models(scenario, throughputs_of(scenario)))->jobs)
+    for (const JobRequest& job : lists.read(*work.jobs, known_models(training, throughputs_of(cluster, work)))->jobs)
       names.emplace(base_of(job.model));
   } else if (!work.like) {
     names.insert(work.generate.models.begin(), work.generate.models.end());
@@ -435,23 +449,25 @@ std::set<std::string, std::less<>> named_models(const Scenario& scenario, JobLis
 
 }  // namespace
 
-std::string think_time_note(const Scenario& scenario, JobLists& lists) {
-  if (!scenario.workload.jobs || !scenario.workload.think_time) return {};
-  const auto table = throughputs_of(scenario);
-  JobList list = *timed_by_table(scenario, table, lists.read(*scenario.workload.jobs, known_models(scenario, table)));
-  const std::size_t following = close_loop(list.jobs, *scenario.workload.think_time);
+std::string think_time_note(const ClusterSetup& cluster, const WorkloadSetup& workload,
+                            const std::vector<TrainingEntry>& training, JobLists& lists) {
+  if (!workload.jobs || !workload.think_time) return {};
+  const auto table = throughputs_of(cluster, workload);
+  JobList list = *timed_by_table(cluster, workload, table, lists.read(*workload.jobs, known_models(training, table)));
+  const std::size_t following = close_loop(list.jobs, *workload.think_time);
   if (following == 0) return {};  // which is refused
   return fmt::format(
       "workload.think_time: {} of {} jobs of {} come after another job, so their submission depends on it", following,
-      list.jobs.size(), *scenario.workload.jobs);
+      list.jobs.size(), *workload.jobs);
 }
 
-std::string untrained_entries_note(const Scenario& scenario, JobLists& lists) {
-  if (scenario.overlap.given() || scenario.training.empty()) return {};
-  const auto named = named_models(scenario, lists);
+std::string untrained_entries_note(const ClusterSetup& cluster, const WorkloadSetup& workload,
+                                   const std::vector<TrainingEntry>& training, JobLists& lists) {
+  if (training.empty()) return {};
+  const auto named = named_models(cluster, workload, training, lists);
   std::vector<std::string> idle;
   bool any = false;
-  for (const TrainingEntry& each : scenario.training) {
+  for (const TrainingEntry& each : training) {
     if (each.name == kDefaultEntry) continue;
     if (named.contains(each.name))
       any = true;
@@ -461,16 +477,16 @@ std::string untrained_entries_note(const Scenario& scenario, JobLists& lists) {
   if (!any) {
     return fmt::format("training: no job trains an entry of it, so nothing in it has an effect{}; name an entry in {}",
                        idle.empty() ? ", and the default entry is for the others alone" : "",
-                       scenario.workload.jobs ? "the column `model` of the job list" : "workload.generate.models");
+                       workload.jobs ? "the column `model` of the job list" : "workload.generate.models");
   }
   return idle.empty() ? std::string{}
                       : fmt::format("{}: no job names {}", join(idle), idle.size() == 1 ? "it" : "them");
 }
 
-std::string free_tensor_note(const Scenario& scenario) {
-  if (scenario.network.traits().has_topology || scenario.network.inside.given()) return {};
-  if (scenario.network.formula != kAutoFormula && cost_formula(scenario).basis != CostBasis::link) return {};
-  for (const TrainingEntry& each : scenario.training) {
+std::string free_tensor_note(const NetworkSetup& network, const std::vector<TrainingEntry>& training) {
+  if (network.traits().has_topology || network.inside.given()) return {};
+  if (network.formula != kAutoFormula && cost_formula(network).basis != CostBasis::link) return {};
+  for (const TrainingEntry& each : training) {
     if (!each.parallel || each.parallel->tensor == 1) continue;
     return fmt::format(
         "training.{}: tensor-parallel ranks share a server, and their messages take no time, because "
@@ -481,22 +497,24 @@ std::string free_tensor_note(const Scenario& scenario) {
   return {};
 }
 
-std::vector<std::string> taken_batch_notes(const Scenario& scenario, JobLists& lists) {
+std::vector<std::string> taken_batch_notes(const ClusterSetup& cluster, const WorkloadSetup& workload,
+                                           const std::vector<TrainingEntry>& training, JobLists& lists) {
   std::vector<std::string> notes;
   const auto is_silent = [](const TrainingEntry& entry) {
     return entry.name != kDefaultEntry && entry.parallel && !entry.global_batch && !entry.given.contains("accumulate");
   };
-  if (scenario.overlap.given() || std::ranges::none_of(scenario.training, is_silent)) return notes;
+  if (std::ranges::none_of(training, is_silent)) return notes;
   std::map<std::string, std::set<int>, std::less<>> gpus;  // of the jobs that train an entry
-  const WorkloadSetup& work = scenario.workload;
+  const WorkloadSetup& work = workload;
   if (work.jobs) {
-    for (const JobRequest& job : lists.read(*work.jobs, known_models(scenario, throughputs_of(scenario)))->jobs)
+    for (const JobRequest& job :
+         lists.read(*work.jobs, known_models(training, throughputs_of(cluster, workload)))->jobs)
       gpus[std::string{base_of(job.model)}].insert(job.gpus);
   } else if (!work.like) {
     for (const std::string& model : work.generate.models)
       for (const auto& [size, jobs] : work.generate.sizes) gpus[model].insert(size);
   }
-  for (const TrainingEntry& entry : scenario.training) {
+  for (const TrainingEntry& entry : training) {
     const auto sizes = gpus.find(entry.name);
     if (!is_silent(entry) || sizes == gpus.end()) continue;
     const ParallelSetup& setup = *entry.parallel;
@@ -516,14 +534,14 @@ std::vector<std::string> taken_batch_notes(const Scenario& scenario, JobLists& l
   return notes;
 }
 
-Draws draws_of(const Scenario& scenario) {
-  const ListSampling& sampling = scenario.workload.sampling;
-  return scenario.workload.jobs && (sampling.block || sampling.bootstrap) ? Draws::resamples : Draws::independent;
+Draws draws_of(const WorkloadSetup& workload) {
+  const ListSampling& sampling = workload.sampling;
+  return workload.jobs && (sampling.block || sampling.bootstrap) ? Draws::resamples : Draws::independent;
 }
 
-bool draws_jobs(const Scenario& scenario) {
-  if (scenario.overlap.given()) return false;
-  return !scenario.workload.jobs || scenario.workload.sampling != ListSampling{};
+bool draws_jobs(const WorkloadSetup& workload, const IterationStudy& study) {
+  if (study.given()) return false;
+  return !workload.jobs || workload.sampling != ListSampling{};
 }
 
 }  // namespace contend

@@ -8,11 +8,11 @@
 
 namespace contend {
 
-std::string seen_torn_groups(const Scenario& scenario, const RunResult& result) {
+std::string seen_torn_groups(const std::vector<TrainingEntry>& training, const RunResult& result) {
   const JobResult* first = nullptr;
   std::size_t others = 0;
   for (const JobResult& job : result.jobs) {
-    const TrainingEntry* const entry = find_entry(scenario.training, job.model);
+    const TrainingEntry* const entry = find_entry(training, job.model);
     if (!job.torn || entry == nullptr || entry->parallel->across_servers) continue;
     if (first == nullptr)
       first = &job;

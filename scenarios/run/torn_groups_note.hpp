@@ -10,6 +10,6 @@ namespace contend {
 
 /// The first such job and how many more there were; empty if there was none, or if their entries allow it
 /// (ParallelSetup::across_servers).
-[[nodiscard]] std::string seen_torn_groups(const Scenario& scenario, const RunResult& result);
+[[nodiscard]] std::string seen_torn_groups(const std::vector<TrainingEntry>& training, const RunResult& result);
 
 }  // namespace contend

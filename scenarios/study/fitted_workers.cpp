@@ -8,12 +8,11 @@
 
 namespace contend {
 
-UnfittedWorkers unfitted_workers(const Scenario& scenario) {
-  const IterationStudy& study = scenario.overlap;
+UnfittedWorkers unfitted_workers(const NetworkSetup& network, const IterationStudy& study) {
   UnfittedWorkers out;
-  if (!study.given() || !scenario.network.fitted_workers) return out;
-  out.whole = cost_formula(scenario).basis == CostBasis::whole && study.entry.exchange == ExchangeKind::all_reduce;
-  out.fitted = *scenario.network.fitted_workers;
+  if (!study.given() || !network.fitted_workers) return out;
+  out.whole = cost_formula(network).basis == CostBasis::whole && study.entry.exchange == ExchangeKind::all_reduce;
+  out.fitted = *network.fitted_workers;
   const auto [least, most] = std::minmax_element(out.fitted.begin(), out.fitted.end());
   for (const int workers : study.workers) {
     const bool known = out.whole ? std::find(out.fitted.begin(), out.fitted.end(), workers) != out.fitted.end()

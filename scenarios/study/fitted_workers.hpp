@@ -22,6 +22,6 @@ struct UnfittedWorkers {
   [[nodiscard]] std::string note() const;
 };
 
-[[nodiscard]] UnfittedWorkers unfitted_workers(const Scenario& scenario);
+[[nodiscard]] UnfittedWorkers unfitted_workers(const NetworkSetup& network, const IterationStudy& study);
 
 }  // namespace contend

@@ -113,7 +113,8 @@ class MeasurementReader {
   /// Alpha and beta mean something else in each formula.
   void check_formulas() {
     for (const MeasuredIteration& row : rows_) {
-      const std::string_view first = cost_formula(rows_.front().scenario).name, own = cost_formula(row.scenario).name;
+      const std::string_view first = cost_formula(rows_.front().scenario.network).name,
+                             own = cost_formula(row.scenario.network).name;
       if (own == first) continue;
       complaints_.add(
           {row.line, 0}, "",
@@ -211,7 +212,7 @@ bool has_update(const MeasuredIteration& row) {
 
 double predicted_seconds(const MeasuredIteration& row, const IterationConstants& constants) {
   Scenario scenario = row.scenario;
-  scenario.network.formula = cost_formula(row.scenario).name;  // which beta alone would change
+  scenario.network.formula = cost_formula(row.scenario.network).name;  // which beta alone would change
   scenario.network.alpha = Time::ceil_nanoseconds(constants.alpha_s * 1e9);
   scenario.network.beta = TimePerByte{constants.beta_ns_per_byte};
   scenario.network.interference.both.reset();

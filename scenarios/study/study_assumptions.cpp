@@ -15,13 +15,12 @@
 namespace contend {
 namespace {
 
-StudyAssumption collectives(const Scenario& scenario) {
-  const NetworkSetup& network = scenario.network;
+StudyAssumption collectives(const NetworkSetup& network) {
   if (network.sites) return {"collectives", "rings and trees over the links between sites", "network.sites"};
   const AlphaBeta cost = network_cost(network);
   const std::string line =
       fmt::format("alpha {:.5g} us, beta {:.5g} ns/B", cost.alpha.to_seconds() * 1e6, cost.beta.ns_per_byte());
-  const CostFormula& formula = cost_formula(scenario);
+  const CostFormula& formula = cost_formula(network);
   switch (formula.basis) {
     case CostBasis::library:
       return {"collectives", fmt::format("what NCCL {} expects on {}", network.nccl.version, *network.nccl.machine),
@@ -34,22 +33,23 @@ StudyAssumption collectives(const Scenario& scenario) {
   return {"collectives", fmt::format("{} of a link, by the algorithm `{}`", line, formula.name), "network.alpha, beta"};
 }
 
-StudyAssumption many_senders(const Scenario& scenario) {
-  const auto& many = scenario.network.many_senders;
+StudyAssumption many_senders(const NetworkSetup& network) {
+  const auto& many = network.many_senders;
   if (!many.free) return {"many senders", "don't disturb each other", "network.many_senders"};
   return {"many senders",
           fmt::format("bytes x (servers / {})^{} from {} servers on", *many.free, many.exponent, *many.free),
           "network.many_senders"};
 }
 
-StudyAssumption interference(const Scenario& scenario, TransferPath path) {
+StudyAssumption interference(const NetworkSetup& network, const IterationStudy& study,
+                             const std::vector<TrainingEntry>& training, TransferPath path) {
   const std::string what = path == TransferPath::inside ? "interference in a server" : "interference";
-  const Interference both = interference_of(scenario, path);
+  const Interference both = interference_of(network, study, training, path);
   if (both.none()) return {what, "none: overlapping is free", "network.interference"};
   std::string source = "network.interference";
-  const auto& choice = scenario.network.interference.both;
+  const auto& choice = network.interference.both;
   if (choice && choice->usual) {
-    const std::vector<const UsualInterference*> rows = usual_interferences_of(scenario, path);
+    const std::vector<const UsualInterference*> rows = usual_interferences_of(study, training, path);
     source = fmt::format("auto, {}: {}", rows.front()->gpu, rows.front()->source);
   }
   constexpr double kMillion = 1e6;
@@ -119,17 +119,17 @@ StudyAssumption kernels(const TrainingSetup& setup) {
 
 }  // namespace
 
-std::vector<StudyAssumption> study_assumptions(const Scenario& scenario) {
-  const IterationStudy& study = scenario.overlap;
-  std::vector<StudyAssumption> all{collectives(scenario)};
-  if (!scenario.network.sites) all.push_back(many_senders(scenario));
+std::vector<StudyAssumption> study_assumptions(const ClusterSetup& cluster, const NetworkSetup& network,
+                                               const IterationStudy& study,
+                                               const std::vector<TrainingEntry>& training) {
+  std::vector<StudyAssumption> all{collectives(network)};
+  if (!network.sites) all.push_back(many_senders(network));
   const auto lies = [&](bool inside) {
-    return std::ranges::any_of(study.workers, [&](int workers) {
-      return workers > 1 && (workers <= scenario.cluster.gpus_per_server) == inside;
-    });
+    return std::ranges::any_of(
+        study.workers, [&](int workers) { return workers > 1 && (workers <= cluster.gpus_per_server) == inside; });
   };
-  if (lies(true)) all.push_back(interference(scenario, TransferPath::inside));
-  if (lies(false)) all.push_back(interference(scenario, TransferPath::between));
+  if (lies(true)) all.push_back(interference(network, study, training, TransferPath::inside));
+  if (lies(false)) all.push_back(interference(network, study, training, TransferPath::between));
   all.push_back(framework(study));
   all.push_back(host(study));
   all.push_back(update(study));

@@ -17,6 +17,8 @@ struct StudyAssumption {
 };
 
 /// All of them, also those that are zero.
-[[nodiscard]] std::vector<StudyAssumption> study_assumptions(const Scenario& scenario);
+[[nodiscard]] std::vector<StudyAssumption> study_assumptions(const ClusterSetup& cluster, const NetworkSetup& network,
+                                                             const IterationStudy& study,
+                                                             const std::vector<TrainingEntry>& training);
 
 }  // namespace contend

@@ -49,22 +49,24 @@ class StudyChecker {
   [[nodiscard]] bool is_flow() const { return scenario_.network.traits().has_topology; }
 
   void check_network() {
-    for (Complaint& each : interference_complaints(scenario_)) complaints_.push_back(std::move(each));
+    for (Complaint& each :
+         interference_complaints(scenario_.cluster, scenario_.network, scenario_.overlap, scenario_.training))
+      complaints_.push_back(std::move(each));
     if (scenario_.network.tick > Time{})
       complain("network.tick", "an iteration study uses exact times", "leave it at 0s");
   }
 
   void check_exchange() {
-    const bool measured = cost_formula(scenario_).basis == CostBasis::whole;
+    const bool measured = cost_formula(scenario_.network).basis == CostBasis::whole;
     if (measured && scenario_.network.gamma > TimePerByte{})
       complain("network.gamma", "is part of a measured all-reduce already");
     if (scenario_.network.beta && scenario_.network.formula == kAutoFormula)
       complain("network.formula", "is missing: network.beta may be that of a link or of a whole all-reduce",
                "ring, as studies took it before, or measured, as runs of jobs take it");
-    for (Complaint& each : server_complaints(scenario_, study_.entry, entry_key()))
+    for (Complaint& each : server_complaints(scenario_.cluster, scenario_.network, study_.entry, entry_key()))
       complaints_.push_back(std::move(each));
     if (study_.entry.exchange == ExchangeKind::parameter_server || scenario_.network.sites) return;
-    for (Complaint& each : formula_complaints(scenario_, scenario_.cluster.gpus_per_server))
+    for (Complaint& each : formula_complaints(scenario_.network, scenario_.cluster.gpus_per_server))
       complaints_.push_back(std::move(each));
   }
 
@@ -79,7 +81,7 @@ class StudyChecker {
       if (inside.beta) complain("network.inside.beta", "there is one worker on each server", needed);
       return;
     }
-    if (!inside.given() && !is_flow() && cost_formula(scenario_).basis != CostBasis::library)
+    if (!inside.given() && !is_flow() && cost_formula(scenario_.network).basis != CostBasis::library)
       complain("cluster.gpus_per_server", "how fast the workers of a server reach each other is not given",
                "network.inside.bandwidth");
     for (const int workers : study_.workers) {

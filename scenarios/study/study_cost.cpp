@@ -13,14 +13,22 @@
 namespace contend {
 
 ExchangeCost study_cost(const Scenario& scenario, int workers, const PeerRule& peers) {
-  if (scenario.network.sites && workers > 1)
-    return exchange_cost(scenario, read_sites(scenario).first(static_cast<std::size_t>(workers)), peers);
+  const NetworkSetup& network = scenario.network;
+  const auto with_interference = [&](ExchangeCost cost, int servers) {
+    cost.interference = interference_of(network, scenario.overlap, scenario.training, path_of(servers));
+    return cost;
+  };
+  if (network.sites && workers > 1) {
+    const LinkMatrix sites = read_sites(network).first(static_cast<std::size_t>(workers));
+    return with_interference(exchange_cost(network, sites, peers, scenario.seed), workers);
+  }
   std::vector<Complaint> complaints = study_complaints(scenario);
   if (!complaints.empty()) throw InputError{std::move(complaints)};
   const int per_server = std::min(scenario.cluster.gpus_per_server, workers);
   JobShape shape{workers, workers / per_server, per_server};
-  shape.island = island_of_first(scenario.network, shape.servers);
-  return exchange_cost(scenario, with_servers(exchange_of(scenario.overlap.entry), shape));
+  shape.island = island_of_first(network, shape.servers);
+  return with_interference(exchange_cost(network, with_servers(exchange_of(scenario.overlap.entry), shape)),
+                           shape.servers);
 }
 
 OverlapProblem study_problem(const Scenario& scenario, const TimedModel& model, int workers) {

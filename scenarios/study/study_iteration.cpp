@@ -23,28 +23,30 @@ namespace contend {
 namespace {
 
 template <class Port>
-std::unique_ptr<Port> make(std::span<const PolicyRow<Port>> table, const Scenario& scenario,
+std::unique_ptr<Port> make(std::span<const PolicyRow<Port>> table, const NetworkSetup& network, std::uint64_t seed,
                            const PolicyChoice& choice) {
-  const AlphaBeta network = network_cost(scenario.network);
-  return make_policy(table, choice, {scenario.seed, network.beta, network.eta});
+  const AlphaBeta cost = network_cost(network);
+  return make_policy(table, choice, {seed, cost.beta, cost.eta});
 }
 
 /// The policy that searches starts from all others of the study. It has those with their usual parameters anyway.
-std::unique_ptr<FusionPolicy> make_search(const Scenario& scenario, const PolicyChoice& choice) {
+std::unique_ptr<FusionPolicy> make_search(const NetworkSetup& network, const IterationStudy& study, std::uint64_t seed,
+                                          const PolicyChoice& choice) {
   std::vector<std::unique_ptr<FusionPolicy>> others;
-  for (const PolicyChoice& each : scenario.overlap.fusion) {
+  for (const PolicyChoice& each : study.fusion) {
     if (each.name != kSearchName && !same_choice(each, default_policy(policy_kind("fusion"), each.name)))
-      others.push_back(make(fusion_policies(), scenario, each));
+      others.push_back(make(fusion_policies(), network, seed, each));
   }
   return search_from(std::move(others), choice.parameters.get<std::int64_t>("evaluations"));
 }
 
 }  // namespace
 
-StudyPolicies make_study_policies(const Scenario& scenario, const PolicyChoice& compression,
-                                  const PolicyChoice& fusion) {
-  return {make(compression_policies(), scenario, compression),
-          fusion.name == kSearchName ? make_search(scenario, fusion) : make(fusion_policies(), scenario, fusion)};
+StudyPolicies make_study_policies(const NetworkSetup& network, const IterationStudy& study, std::uint64_t seed,
+                                  const PolicyChoice& compression, const PolicyChoice& fusion) {
+  return {make(compression_policies(), network, seed, compression),
+          fusion.name == kSearchName ? make_search(network, study, seed, fusion)
+                                     : make(fusion_policies(), network, seed, fusion)};
 }
 
 void use_method(const Scenario& scenario, const CompressionMethod* method, OverlapProblem& problem) {
@@ -53,9 +55,9 @@ void use_method(const Scenario& scenario, const CompressionMethod* method, Overl
     problem.cost = study_cost(scenario, problem.workers, method->peers());
 }
 
-SteadyState settle(const Scenario& scenario, const OverlapProblem& problem, const IterationGraph& graph) {
+SteadyState settle(const IterationStudy& study, const OverlapProblem& problem, const IterationGraph& graph) {
   SteadyState state = steady_state(graph, problem.cost);
-  if (scenario.overlap.engine) {
+  if (study.engine) {
     const std::string difference = engine_difference(graph, problem.cost, simulated_ranks(problem), state);
     CONTEND_CHECK(difference.empty(), difference);
   }

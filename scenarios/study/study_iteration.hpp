@@ -14,7 +14,8 @@ struct StudyPolicies {
   std::unique_ptr<CompressionMethod> method;  ///< nullptr: nothing is compressed
   std::unique_ptr<FusionPolicy> fusion;
 };
-[[nodiscard]] StudyPolicies make_study_policies(const Scenario& scenario, const PolicyChoice& compression,
+[[nodiscard]] StudyPolicies make_study_policies(const NetworkSetup& network, const IterationStudy& study,
+                                                std::uint64_t seed, const PolicyChoice& compression,
                                                 const PolicyChoice& fusion);
 
 /// Gives the problem the method, which must outlive it, with the costs of its exchanges and kernels. Throws InputError.
@@ -22,7 +23,8 @@ void use_method(const Scenario& scenario, const CompressionMethod* method, Overl
 
 /// How an iteration, whose phases repeat, goes once the job has settled. If the study asks for it (`overlap.executor:
 /// engine`), the engine executes the same iterations, and another instant of any of their ends is a broken invariant.
-[[nodiscard]] SteadyState settle(const Scenario& scenario, const OverlapProblem& problem, const IterationGraph& graph);
+[[nodiscard]] SteadyState settle(const IterationStudy& study, const OverlapProblem& problem,
+                                 const IterationGraph& graph);
 
 /// Ranks of each role on the engine: two do what any number does, because the cost knows how many there are.
 [[nodiscard]] int simulated_ranks(const OverlapProblem& problem);

@@ -7,11 +7,9 @@
 
 namespace contend {
 
-bool messages_start_free(const Scenario& scenario) {
-  const IterationStudy& study = scenario.overlap;
-  if (!study.given() || scenario.network.sites || cost_formula(scenario).basis == CostBasis::library) return false;
-  return scenario.network.alpha == Time{} &&
-         (scenario.cluster.gpus_per_server == 1 || scenario.network.inside.alpha == Time{});
+bool messages_start_free(const ClusterSetup& cluster, const NetworkSetup& network, const IterationStudy& study) {
+  if (!study.given() || network.sites || cost_formula(network).basis == CostBasis::library) return false;
+  return network.alpha == Time{} && (cluster.gpus_per_server == 1 || network.inside.alpha == Time{});
 }
 
 std::string free_start_note() {
@@ -21,10 +19,12 @@ std::string free_start_note() {
          "your network";
 }
 
-std::vector<std::string> study_notes(const Scenario& scenario) {
+std::vector<std::string> study_notes(const ClusterSetup& cluster, const NetworkSetup& network,
+                                     const IterationStudy& study) {
   std::vector<std::string> notes;
-  if (std::string unfitted = unfitted_workers(scenario).note(); !unfitted.empty()) notes.push_back(std::move(unfitted));
-  if (scenario.overlap.fusion.size() > 1 && messages_start_free(scenario)) notes.push_back(free_start_note());
+  if (std::string unfitted = unfitted_workers(network, study).note(); !unfitted.empty())
+    notes.push_back(std::move(unfitted));
+  if (study.fusion.size() > 1 && messages_start_free(cluster, network, study)) notes.push_back(free_start_note());
   return notes;
 }
 

@@ -9,11 +9,13 @@
 namespace contend {
 
 /// True if a message of the study costs nothing but the time of its bytes, so that merging messages gains nothing.
-[[nodiscard]] bool messages_start_free(const Scenario& scenario);
+[[nodiscard]] bool messages_start_free(const ClusterSetup& cluster, const NetworkSetup& network,
+                                       const IterationStudy& study);
 /// The warning about a study of several fusion policies whose messages start for free.
 [[nodiscard]] std::string free_start_note();
 
 /// All warnings that are known before the study runs, one line each; none for a scenario without a study.
-[[nodiscard]] std::vector<std::string> study_notes(const Scenario& scenario);
+[[nodiscard]] std::vector<std::string> study_notes(const ClusterSetup& cluster, const NetworkSetup& network,
+                                                   const IterationStudy& study);
 
 }  // namespace contend

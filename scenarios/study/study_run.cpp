@@ -53,7 +53,10 @@ struct PreparedVariant {
 /// Throws InputError if the policies can't work together.
 PreparedVariant prepare(const Scenario& scenario, const TimedModel& model, OverlapProblem problem,
                         const StudyVariant& variant) {
-  PreparedVariant made{std::move(problem), make_study_policies(scenario, variant.compression, variant.fusion), {}};
+  PreparedVariant made{
+      std::move(problem),
+      make_study_policies(scenario.network, scenario.overlap, scenario.seed, variant.compression, variant.fusion),
+      {}};
   use_method(scenario, made.policies.method.get(), made.problem);
   made.planned = plan_messages(made.problem, *made.policies.fusion, variant.fusion, variant.compression, model.batch,
                                made.problem.workers);
@@ -133,8 +136,9 @@ void finish(const Scenario& scenario, const StudyVariant& variant, const Prepare
   double iteration_ns = 0;
   bool settled = true;
   for (const SharedGraph& each : repeating_graphs(made.planned.fused.graph)) {
-    const SteadyState state = scenario.network.traits().has_topology ? settle_on_fabric(scenario, variant, each.graph)
-                                                                     : settle(scenario, made.problem, each.graph);
+    const SteadyState state = scenario.network.traits().has_topology
+                                  ? settle_on_fabric(scenario, variant, each.graph)
+                                  : settle(scenario.overlap, made.problem, each.graph);
     iteration_ns += each.share * state.iteration_ns;
     settled = settled && state.recurs;
   }

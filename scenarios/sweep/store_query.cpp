@@ -335,7 +335,7 @@ ResultsTable query_results(SweepStore& store, const ResultsQuery& query) {
 Draws draws_of(const StoreInfo& info) {
   if (info.resampled) return *info.resampled ? Draws::resamples : Draws::independent;
   try {
-    return draws_of(parse_scenario(info.scenario, info.name));
+    return draws_of(parse_scenario(info.scenario, info.name).workload);
   } catch (const InputError&) {
     return Draws::independent;
   }

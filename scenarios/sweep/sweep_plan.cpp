@@ -187,9 +187,9 @@ std::vector<SweepPlan::Draft> SweepPlan::read_points(unsigned threads, PointHash
         set_one(kCompression, study.compression.size());
         set_one(kFusion, study.fusion.size());
         set_one(kTargets, study.iterations_to_target.empty() ? 0 : study.compression.size());
-        variant.unfitted = unfitted_workers(one);
-        variant.free_start = messages_start_free(one);
-        variant.draws = draws_of(one);
+        variant.unfitted = unfitted_workers(one.network, one.overlap);
+        variant.free_start = messages_start_free(one.cluster, one.network, one.overlap);
+        variant.draws = draws_of(one.workload);
         if (one.workload.jobs && one.workload.sampling.block)
           variant.blocks = fmt::format("{}\n{}", *one.workload.jobs, one.workload.sampling.block->ns());
         variant.hash = hasher(std::move(one));
@@ -224,7 +224,9 @@ void SweepPlan::set_draws(const std::vector<Draft>& drafts) {
     for (const Variant& each : drafts[raw].variants) {
       draws.insert(each.draws);
       if (each.blocks.empty() || !blocks.insert(each.blocks).second) continue;
-      if (std::string note = few_blocks_note(raw_scenario(raw), *lists_); !note.empty())
+      const Scenario& scenario = raw_scenario(raw);
+      if (std::string note = few_blocks_note(scenario.cluster, scenario.workload, scenario.training, *lists_);
+          !note.empty())
         notes_.push_back(std::move(note));
     }
   }

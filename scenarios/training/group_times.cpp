@@ -20,17 +20,17 @@ std::uint64_t number_of(RankGroups groups, bool is_message) {
 
 }  // namespace
 
-GroupTimes::GroupTimes(const Scenario& scenario, int ranks, int first)
-    : scenario_{scenario}, network_{make_network(scenario, scenario.seed, 1)} {
+GroupTimes::GroupTimes(const ClusterSetup& cluster, const NetworkSetup& network, std::uint64_t seed, int ranks,
+                       int first)
+    : per_server_{cluster.gpus_per_server}, network_{make_network(cluster, network, {}, seed, 1)} {
   for (int gpu = first; gpu < first + ranks; ++gpu) {
     gpus_.emplace_back(static_cast<std::size_t>(gpu));
-    if (gpu == first || gpu % scenario.cluster.gpus_per_server == 0)
-      servers_.emplace_back(static_cast<std::size_t>(gpu / scenario.cluster.gpus_per_server));
+    if (gpu == first || gpu % per_server_ == 0) servers_.emplace_back(static_cast<std::size_t>(gpu / per_server_));
   }
 }
 
 bool GroupTimes::leaves_servers(RankGroups groups) const {
-  return contend::leaves_servers(groups, scenario_.cluster.gpus_per_server) && servers_.size() > 1;
+  return contend::leaves_servers(groups, per_server_) && servers_.size() > 1;
 }
 
 Time GroupTimes::operator()(CollectiveKind kind, RankGroups groups, Bytes bytes) {
@@ -86,7 +86,7 @@ Time GroupTimes::between(int from, int to, Bytes bytes) const {
 }
 
 ServerId GroupTimes::server_of(GpuId gpu) const {
-  return ServerId{gpu.index() / static_cast<std::size_t>(scenario_.cluster.gpus_per_server)};
+  return ServerId{gpu.index() / static_cast<std::size_t>(per_server_)};
 }
 
 Time GroupTimes::solo(TransferRequest request, bool leaves) const {

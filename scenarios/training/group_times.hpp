@@ -1,8 +1,9 @@
 #pragma once
 // Times of the collectives that lie inside the passes of a parallel job: those of tensor, context and expert
-// parallelism. They are those of the scenario's network when nothing else is in it.
+// parallelism. They are those of the network when nothing else is in it.
 
-#include "scenarios/scenario.hpp"
+#include "scenarios/spec/cluster_setup.hpp"
+#include "scenarios/spec/network_setup.hpp"
 #include "sim/graph.hpp"
 #include "sim/ports.hpp"
 #include "sim/units.hpp"
@@ -17,9 +18,8 @@ namespace contend {
 
 class GroupTimes {
  public:
-  /// For a pipeline rank of so many GPUs, which fill servers one after the other from this GPU of the cluster on. The
-  /// scenario must outlive it.
-  GroupTimes(const Scenario& scenario, int ranks, int first = 0);
+  /// For a pipeline rank of so many GPUs, which fill servers one after the other from this GPU of the cluster on.
+  GroupTimes(const ClusterSetup& cluster, const NetworkSetup& network, std::uint64_t seed, int ranks, int first = 0);
 
   /// The time of the collective in all groups at once, over a tensor of `bytes` on each rank.
   [[nodiscard]] Time operator()(CollectiveKind kind, RankGroups groups, Bytes bytes);
@@ -37,7 +37,7 @@ class GroupTimes {
   [[nodiscard]] Time solo(TransferRequest request, bool leaves) const;
   [[nodiscard]] ServerId server_of(GpuId gpu) const;
 
-  const Scenario& scenario_;
+  int per_server_;
   std::unique_ptr<NetworkModel> network_;
   std::vector<GpuId> gpus_;
   std::vector<ServerId> servers_;

@@ -275,7 +275,7 @@ void plan_exchange(const Scenario& scenario, const TrainingEntry& entry, Trainin
   const PolicyContext context{scenario.seed, network.beta, network.eta};
   const auto method = make_policy(compression_policies(), entry.compression, context);
   const auto policy = make_policy(fusion_policies(), entry.fusion, context);
-  const std::vector<int> islands = islands_of_servers(scenario);
+  const std::vector<int> islands = islands_of_servers(scenario.cluster, scenario.network);
   const auto shapes_of = [&](std::size_t rank) {
     std::vector<GpuId> gpus;
     const std::size_t ranks = static_cast<std::size_t>(job.ranks_of_stage());
@@ -303,7 +303,10 @@ void plan_exchange(const Scenario& scenario, const TrainingEntry& entry, Trainin
     };
     const auto rank =
         static_cast<std::size_t>(std::ranges::find_if(job.plan.stage_of, has) - job.plan.stage_of.begin());
-    problem.cost = exchange_cost(scenario, slowest_shape(scenario, shapes_of(rank), problem.gradient()));
+    const JobShape slowest = slowest_shape(scenario.network, shapes_of(rank), problem.gradient());
+    problem.cost = exchange_cost(scenario.network, slowest);
+    problem.cost.interference =
+        interference_of(scenario.network, scenario.overlap, scenario.training, path_of(slowest.servers));
     use_method(entry, method.get(), problem);
     try {
       job.planned.push_back(plan_iteration(*policy, problem));

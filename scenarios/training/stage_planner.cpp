@@ -104,8 +104,9 @@ StagePlanner::Timed& StagePlanner::found(int stage) {
   if (is_new) {
     known->second.entry = entry_;
     if (!device.empty()) known->second.entry.device.name = device;
-    known->second.times = std::make_unique<UnitTimes>(scenario_, known->second.entry, model_, work_,
-                                                      job_.ranks_of_stage(), job_.plan.has_weight_passes(), first);
+    known->second.times =
+        std::make_unique<UnitTimes>(scenario_.cluster, scenario_.network, scenario_.seed, known->second.entry, model_,
+                                    work_, job_.ranks_of_stage(), job_.plan.has_weight_passes(), first);
   }
   return known->second;
 }

@@ -296,7 +296,8 @@ void check_entry(const TrainingEntry& entry, std::span<const PolicyChoice> metho
 
 }  // namespace
 
-std::vector<Complaint> server_complaints(const Scenario& scenario, const TrainingSetup& setup, const std::string& key) {
+std::vector<Complaint> server_complaints(const ClusterSetup& cluster, const NetworkSetup& network,
+                                         const TrainingSetup& setup, const std::string& key) {
   std::vector<Complaint> complaints;
   const auto complain = [&](const char* member, std::string reason, std::string hint) {
     complaints.push_back({.key = key + "." + member, .reason = std::move(reason), .hint = std::move(hint)});
@@ -308,22 +309,21 @@ std::vector<Complaint> server_complaints(const Scenario& scenario, const Trainin
     if (!setup.hosts.empty()) complain("hosts", "there are no parameter servers", needed);
     return complaints;
   }
-  const bool flow = scenario.network.traits().has_topology;
-  if (scenario.network.sites)
+  const bool flow = network.traits().has_topology;
+  if (network.sites)
     complain("exchange", "parameter servers have no place between sites, whose links join workers", "all-reduce");
-  else if (!flow && cost_formula(scenario).basis != CostBasis::link)
+  else if (!flow && cost_formula(network).basis != CostBasis::link)
     complain("exchange",
              fmt::format("with network.formula: {} the costs are those of collectives, which parameter servers have "
                          "none of",
-                         cost_formula(scenario).name),
+                         cost_formula(network).name),
              "network.formula: ring");
   if (setup.hosts.empty()) return complaints;
   if (!flow) complain("hosts", "has no effect: only a topology has places for parameter servers", "fidelity: flow");
   if (setup.colocated) complain("hosts", "says where they run, and so does colocated", "give one of the two");
   for (const int host : setup.hosts) {
-    if (host >= scenario.cluster.servers)
-      complain("hosts", fmt::format("there is no server {} of {}", host, scenario.cluster.servers),
-               "they are numbered from 0");
+    if (host >= cluster.servers)
+      complain("hosts", fmt::format("there is no server {} of {}", host, cluster.servers), "they are numbered from 0");
   }
   return complaints;
 }
@@ -358,17 +358,21 @@ std::vector<Complaint> training_complaints(const Scenario& scenario) {
   const NetworkSetup& network = scenario.network;
   for (const TrainingEntry& each : scenario.training) {
     if (each.name == kDefaultEntry || each.parallel) continue;
-    for (Complaint& found : server_complaints(scenario, each, "training." + each.name))
+    for (Complaint& found : server_complaints(scenario.cluster, scenario.network, each, "training." + each.name))
       complaints.push_back(std::move(found));
   }
   if (network.sites) {
-    for (Complaint& each : interference_complaints(scenario)) complaints.push_back(std::move(each));
+    for (Complaint& each :
+         interference_complaints(scenario.cluster, scenario.network, scenario.overlap, scenario.training))
+      complaints.push_back(std::move(each));
     return complaints;
   }
-  for (Complaint& each : formula_complaints(scenario, scenario.cluster.gpus_per_server))
+  for (Complaint& each : formula_complaints(scenario.network, scenario.cluster.gpus_per_server))
     complaints.push_back(std::move(each));
   if (network.traits().has_topology) return complaints;
-  for (Complaint& each : interference_complaints(scenario)) complaints.push_back(std::move(each));
+  for (Complaint& each :
+       interference_complaints(scenario.cluster, scenario.network, scenario.overlap, scenario.training))
+    complaints.push_back(std::move(each));
   return complaints;
 }
 

@@ -18,8 +18,8 @@ namespace contend {
 
 /// What is wrong with the parameter servers of jobs or of a study that train that way; `key` is that of the setup, such
 /// as `training.NAME`.
-[[nodiscard]] std::vector<Complaint> server_complaints(const Scenario& scenario, const TrainingSetup& setup,
-                                                       const std::string& key);
+[[nodiscard]] std::vector<Complaint> server_complaints(const ClusterSetup& cluster, const NetworkSetup& network,
+                                                       const TrainingSetup& setup, const std::string& key);
 
 /// What is wrong with one entry alone.
 [[nodiscard]] std::vector<Complaint> entry_complaints(const TrainingEntry& entry);

@@ -78,9 +78,11 @@ PlannedTraining plan_job(const Scenario& scenario, const TrainingEntry& entry, c
   JobShape shape{gpus, (gpus + per_server - 1) / per_server, per_server};
   shape.island = island_of_first(scenario.network, shape.servers);
   const auto sites = static_cast<std::size_t>(std::min(gpus, scenario.cluster.servers));  // more never start
-  const ExchangeCost cost = scenario.network.sites && sites > 1
-                                ? exchange_cost(scenario, read_sites(scenario).first(sites), peers_of(method.get()))
-                                : exchange_cost(scenario, with_servers(exchange_of(entry), shape));
+  ExchangeCost cost = scenario.network.sites && sites > 1
+                          ? exchange_cost(scenario.network, read_sites(scenario.network).first(sites),
+                                          peers_of(method.get()), scenario.seed)
+                          : exchange_cost(scenario.network, with_servers(exchange_of(entry), shape));
+  cost.interference = interference_of(scenario.network, scenario.overlap, scenario.training, path_of(shape.servers));
   OverlapProblem problem = overlap_problem(model, gpus, cost, entry.granularity);
   use_method(entry, method.get(), problem);
   const auto policy = make_policy(fusion_policies(), entry.fusion, context);
@@ -167,12 +169,13 @@ const TrainingEntry* find_entry(const std::vector<TrainingEntry>& training, std:
   return found == training.end() ? nullptr : &*found;
 }
 
-JobExchange exchange_of_model(const Scenario& scenario, const std::string& model) {
-  const TrainingEntry* const base = find_entry(scenario.training, base_of(model));
+JobExchange exchange_of_model(const NetworkSetup& network, const std::vector<TrainingEntry>& training,
+                              const std::string& model) {
+  const TrainingEntry* const base = find_entry(training, base_of(model));
   if (base == nullptr) return {};
   const TrainingEntry entry = variant_entry(*base, model);
   JobExchange exchange = exchange_of(entry);
-  if (scenario.network.sites && !entry.parallel)
+  if (network.sites && !entry.parallel)
     exchange.peers = peers_of(make_policy(compression_policies(), entry.compression, {}).get());
   return exchange;
 }

@@ -26,7 +26,8 @@ namespace contend {
 [[noreturn]] void rethrow_about(const TrainingEntry& entry, const InputError& error);
 
 /// How jobs of that model, an entry, perhaps with members of a job's own, or a training profile, exchange gradients.
-[[nodiscard]] JobExchange exchange_of_model(const Scenario& scenario, const std::string& model);
+[[nodiscard]] JobExchange exchange_of_model(const NetworkSetup& network, const std::vector<TrainingEntry>& training,
+                                            const std::string& model);
 
 /// The network of an entry with what one iteration takes on a worker: its micro-batches, the parts of other workers,
 /// the wait for data, and the update of the weights, which the forward pass of each layer begins with. Its batch counts

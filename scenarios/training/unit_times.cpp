@@ -52,14 +52,15 @@ PassShares& PassShares::operator+=(const PassShares& other) {
   return *this;
 }
 
-UnitTimes::UnitTimes(const Scenario& scenario, const TrainingEntry& entry, const TransformerModel& model,
-                     const MicroBatch& work, int ranks, bool weight_passes, int first)
+UnitTimes::UnitTimes(const ClusterSetup& cluster, const NetworkSetup& network, std::uint64_t seed,
+                     const TrainingEntry& entry, const TransformerModel& model, const MicroBatch& work, int ranks,
+                     bool weight_passes, int first)
     : entry_{entry},
       model_{model},
       work_{work},
       weight_passes_{weight_passes},
-      per_server_{scenario.cluster.gpus_per_server},
-      groups_{scenario, ranks, first} {
+      per_server_{cluster.gpus_per_server},
+      groups_{cluster, network, seed, ranks, first} {
   const double tokens = static_cast<double>(work_.context_tokens());
   activations_ = Bytes{static_cast<std::int64_t>(tokens) * model_.hidden * activation_bytes(work_.type)};
   const std::int64_t ranks_of_heads = work_.split.tensor * work_.split.context;

@@ -40,8 +40,8 @@ class UnitTimes {
   /// For a pipeline rank of so many GPUs, from GPU `first` of the cluster on. Scenario, entry, model and work must
   /// outlive it; the entry names a device. `weight_passes`: gradients of weights have passes of their own, which hide
   /// no exchange. Throws InputError if tokens can't go to their experts as the entry says.
-  UnitTimes(const Scenario& scenario, const TrainingEntry& entry, const TransformerModel& model, const MicroBatch& work,
-            int ranks, bool weight_passes, int first = 0);
+  UnitTimes(const ClusterSetup& cluster, const NetworkSetup& network, std::uint64_t seed, const TrainingEntry& entry,
+            const TransformerModel& model, const MicroBatch& work, int ranks, bool weight_passes, int first = 0);
 
   [[nodiscard]] TimedUnit layer(std::int64_t index);
   [[nodiscard]] TimedUnit embedding();

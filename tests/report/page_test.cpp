@@ -494,6 +494,6 @@ TEST_CASE("facts name what was simulated, and every fidelity has a drawing") {
     const auto facts = scenario_facts(scenario);
     CHECK(facts[0].second == "4 servers with 2 GPUs each, 32 GiB a GPU");
     CHECK(facts[1].second.starts_with(fidelity));
-    CHECK(draw_topology(scenario).svg.starts_with("<svg"));
+    CHECK(draw_topology(scenario.cluster, scenario.network, scenario.overlap).svg.starts_with("<svg"));
   }
 }

@@ -52,7 +52,7 @@ TEST_CASE("flows: two into one interface, by hand") {
   // interface of server 2 until the second has sent 250,000 bytes; the first has 250,000 left, which take 250 us.
   const std::vector<ListedFlow> flows{flow_of(Time{}, 1'000'000, 0, 2),
                                       flow_of(Time::microseconds(500), 250'000, 1, 2)};
-  const auto outcomes = run_flows(scenario, flows);
+  const auto outcomes = run_flows(scenario.cluster, scenario.network, scenario.failures, scenario.seed, flows);
   const Time wait = scenario.network.alpha + kOneSwitch;
   REQUIRE(outcomes.size() == 2);
   CHECK(outcomes[0].ideal == wait + Time::milliseconds(1));
@@ -60,7 +60,8 @@ TEST_CASE("flows: two into one interface, by hand") {
   CHECK(outcomes[0].end == wait + Time::microseconds(1250));
   CHECK(outcomes[1].end == wait + Time::milliseconds(1));
   // The order of rows doesn't matter.
-  const auto turned = run_flows(scenario, std::vector{flows[1], flows[0]});
+  const auto turned =
+      run_flows(scenario.cluster, scenario.network, scenario.failures, scenario.seed, std::vector{flows[1], flows[0]});
   CHECK(turned[0].end == outcomes[1].end);
   CHECK(turned[1].end == outcomes[0].end);
 }
@@ -79,10 +80,10 @@ TEST_CASE("flows: ends as with all rates anew at every event, for every routing"
         flows.push_back(flow_of(Time::nanoseconds(random.uniform_integer(0, 20'000'000)),
                                 random.uniform_integer(1'000, 1'000'000), from, to));
       }
-      const auto outcomes = run_flows(scenario, flows);
+      const auto outcomes = run_flows(scenario.cluster, scenario.network, scenario.failures, scenario.seed, flows);
 
-      const Topology topology = build_topology(scenario);
-      const auto router = build_router(scenario, topology, scenario.seed);
+      const Topology topology = build_topology(scenario.cluster, scenario.network);
+      const auto router = build_router(scenario.network, topology, scenario.seed);
       std::stable_sort(flows.begin(), flows.end(),
                        [](const ListedFlow& a, const ListedFlow& b) { return a.start < b.start; });
       std::map<std::pair<GpuId, GpuId>, std::uint64_t> labels;
@@ -134,14 +135,14 @@ TEST_CASE("flows: planned routes count the flows of a pair in order of start") {
   scenario.network.topology.fabric.oversubscription = 2;
   scenario.network.routing = Routing::shortest_path;
   const std::vector<ListedFlow> flows{flow_of(Time::nanoseconds(1), 500'000, 0, 2), flow_of(Time{}, 500'000, 0, 2)};
-  const auto together = run_flows(scenario, flows);
+  const auto together = run_flows(scenario.cluster, scenario.network, scenario.failures, scenario.seed, flows);
   const TemporaryFolder folder;
   const std::string plan = folder.path("plan.yaml");
   write_file(plan,
              "- {from: server0/gpu0, to: server2/gpu0, label: 0, paths: [[server0/nic0, leaf0, spine1, leaf1, "
              "server2/nic0]]}\n");
   scenario.network.routes = plan;
-  const auto parted = run_flows(scenario, flows);
+  const auto parted = run_flows(scenario.cluster, scenario.network, scenario.failures, scenario.seed, flows);
   const double latency = (2 * 150 + 4 * 500) * 1e-9;
   CHECK(together[0].end->to_seconds() == near(2e-3 + latency, 1e-5));  // 1 MB over 0.5 GB/s
   CHECK(parted[0].end->to_seconds() == near(1e-3 + latency, 1e-5));
@@ -155,12 +156,12 @@ TEST_CASE("flows: a link that fails and comes back delays those that cross it, a
   write_file(events, "time_s,link,factor\n0.0005,server1,0\n0.0015,server1,1\n");
   scenario.network.events = events;
   const std::vector<ListedFlow> flows{flow_of(Time{}, 1'000'000, 0, 1), flow_of(Time{}, 1'000'000, 2, 3)};
-  const auto delayed = run_flows(scenario, flows);
+  const auto delayed = run_flows(scenario.cluster, scenario.network, scenario.failures, scenario.seed, flows);
   CHECK(delayed[0].ideal == kOneSwitch + Time::milliseconds(1));
   CHECK(delayed[0].end == kOneSwitch + Time::milliseconds(2));
   CHECK(delayed[1].end == kOneSwitch + Time::milliseconds(1));
   write_file(events, "time_s,link,factor\n0.0005,server1,0\n");
-  const auto stalled = run_flows(scenario, flows);
+  const auto stalled = run_flows(scenario.cluster, scenario.network, scenario.failures, scenario.seed, flows);
   CHECK_FALSE(stalled[0].end.has_value());
   CHECK(stalled[1].end == delayed[1].end);
 }
@@ -177,7 +178,9 @@ TEST_CASE("flows: ethereal plans those of one instant together, and again when a
     std::vector<ListedFlow> flows;
     for (std::uint32_t i = 0; i < count; ++i) flows.push_back(flow_of(Time{}, 1'000'000, i, 4 + i));
     Time end;
-    for (const FlowOutcome& outcome : run_flows(scenario, flows)) end = std::max(end, outcome.end.value());
+    for (const FlowOutcome& outcome :
+         run_flows(scenario.cluster, scenario.network, scenario.failures, scenario.seed, flows))
+      end = std::max(end, outcome.end.value());
     return end.to_seconds() - latency;
   };
   CHECK(last(Routing::shortest_path, 3) == near(6e-3, 1e-6));  // 3 MB on one cable

@@ -7,8 +7,8 @@
 #include "scenarios/run/check_scenario.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/run_scenario.hpp"
-#include "scenarios/run/scenario_failures.hpp"
 #include "tests/near.hpp"
+#include "tests/scenarios/failure_specs.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 #include "tests/temporary_folder.hpp"
 #include "text/atomic_file.hpp"
@@ -50,7 +50,7 @@ TEST_CASE("components of a scenario, each with its law") {
       "  repair: {mean: 6h}\n"
       "  detection: 30min\n"
       "  spares: 4\n");
-  const FailureSpec spec = failure_spec(scenario, 7);
+  const FailureSpec spec = spec_of_failures(scenario, 7);
   REQUIRE(spec.components.size() == 2);
   CHECK(spec.components[0].gpus == 1);
   CHECK(spec.components[0].drains);
@@ -62,16 +62,17 @@ TEST_CASE("components of a scenario, each with its law") {
   CHECK(spec.detection == Time::seconds(1800));
   CHECK(spec.spares == 4);
   CHECK(spec.seed == 7);
-  CHECK(failure_spec(parsed(""), 7).any() == false);
+  CHECK(spec_of_failures(parsed(""), 7).any() == false);
   // 64 GPUs in 8 servers of one rack.
-  CHECK(1 / interruption_mean_s(scenario, 64) == near((64e-3 / 86'400 + 1 / (100 * 86'400.0))));
+  CHECK(1 / interruption_mean_s(scenario.cluster, scenario.failures, 64) ==
+        near((64e-3 / 86'400 + 1 / (100 * 86'400.0))));
 }
 
 TEST_CASE("presets have the rates of their sources") {
   const auto mean_h = [](const std::string& preset, int servers) {
     const Scenario scenario = parsed("cluster: {servers: 2048, gpus_per_server: 8}\nfailures: {preset: " + preset +
                                      ", repair: {mean: 6h}}\n");
-    return interruption_mean_s(scenario, 8 * servers) / 3600;
+    return interruption_mean_s(scenario.cluster, scenario.failures, 8 * servers) / 3600;
   };
   // 419 interruptions in 54 days; 1 / (N r) of 6.50 and 2.34 in 1,000 server-days.
   CHECK(mean_h("llama-3", 2048) == near(54 * 24 / 419.0, 1e-9));
@@ -97,7 +98,8 @@ TEST_CASE("presets have the rates of their sources") {
 
 TEST_CASE("what is saved of a job and what that costs") {
   const auto costs = [](const std::string& keys, int gpus = 1) {
-    return checkpoint_costs(failing("checkpoints: {" + keys + "}\n"), {gpus, Bytes{64'000'000'001}, Time::seconds(3)});
+    return costs_of_checkpoints(failing("checkpoints: {" + keys + "}\n"),
+                                {gpus, Bytes{64'000'000'001}, Time::seconds(3)});
   };
   CHECK(costs("").checkpoint_interval == Time{});
   CHECK(costs("policy: none").checkpoint_interval == kNeverSaved);
@@ -121,13 +123,13 @@ TEST_CASE("what is saved of a job and what that costs") {
   CHECK(copied.checkpoint == Time::seconds(2));
   CHECK(copied.persist == Time::seconds(5));
   CHECK(costs("policy: asynchronous, period: 1h, size: 10GB, copy_rate: 4GB/s").checkpoint == Time{});
+  CHECK_THROWS_WITH_AS(static_cast<void>(costs_of_checkpoints(
+                           failing("failures: {jobs: {mean: 9d}}\ncheckpoints: {policy: asynchronous, "
+                                   "period: optimal, size: 10GB, copy_rate: 4GB/s, persist: 9s}\n"),
+                           {1, Bytes{}, Time::seconds(3)})),
+                       doctest::Contains("checkpoints that cost nothing have no optimal period"), InputError);
   CHECK_THROWS_WITH_AS(
-      static_cast<void>(checkpoint_costs(failing("failures: {jobs: {mean: 9d}}\ncheckpoints: {policy: asynchronous, "
-                                                 "period: optimal, size: 10GB, copy_rate: 4GB/s, persist: 9s}\n"),
-                                         {1, Bytes{}, Time::seconds(3)})),
-      doctest::Contains("checkpoints that cost nothing have no optimal period"), InputError);
-  CHECK_THROWS_WITH_AS(
-      static_cast<void>(checkpoint_costs(
+      static_cast<void>(costs_of_checkpoints(
           failing("failures: {jobs: {per_day: 0}}\ncheckpoints: {policy: synchronous, period: optimal, cost: 9s}\n"),
           {1, Bytes{}, Time::seconds(3)})),
       doctest::Contains("nothing interrupts jobs at a rate above 0"), InputError);
@@ -138,7 +140,7 @@ TEST_CASE("what is saved of a job and what that costs") {
 }
 
 TEST_CASE("a rate of 0 is a component that never fails") {
-  const FailureSpec never = failure_spec(
+  const FailureSpec never = spec_of_failures(
       failing("failures: {components: [{name: gpu, of: gpu, fails: {per_day: 0}}], jobs: {per_day: 0}, repair: {mean: "
               "6h}}\n"),
       1);
@@ -154,7 +156,8 @@ TEST_CASE("the optimal period is that of the job's own rate of failures") {
       "1min}\n");
   for (const int gpus : {8, 512, 1024}) {
     const double mean = 1000 / 6.5 * 86'400 / (gpus / 8);
-    CHECK(checkpoint_costs(scenario, {gpus}).checkpoint_interval.to_seconds() == near(optimal_period(60, mean), 1e-9));
+    CHECK(costs_of_checkpoints(scenario, {gpus}).checkpoint_interval.to_seconds() ==
+          near(optimal_period(60, mean), 1e-9));
   }
 }
 
@@ -361,14 +364,14 @@ TEST_CASE("components that slow down, and jitter") {
       "    - {name: gpu, of: gpu, slows: 1.3, fails: {mean: 30d}, repair: {mean: 2h}}\n"
       "    - {name: nic, of: server, slows_network: 4, fails: {mean: 60d}, repair: {mean: 2h}}\n"
       "  jitter: 0.05\n");
-  const FailureSpec spec = failure_spec(scenario, 7);
+  const FailureSpec spec = spec_of_failures(scenario, 7);
   REQUIRE(spec.components.size() == 2);
   CHECK(spec.components[0].slows == Slowdown{1300, 1000});
   CHECK(spec.components[0].gpus == 1);
   CHECK_FALSE(spec.components[0].drains);
   CHECK(spec.components[1].slows == Slowdown{1000, 4000});
   CHECK(spec.jitter == 0.05);
-  CHECK(interruption_mean_s(scenario, 64) == 0);
+  CHECK(interruption_mean_s(scenario.cluster, scenario.failures, 64) == 0);
   CHECK(
       mentions(failure_errors("failures: {components: [{name: a, slows: 2, drains: false, of: gpu, fails: {mean: 1d}, "
                               "repair: {mean: 1h}}]}\n"),
@@ -424,8 +427,8 @@ TEST_CASE("parts of the fabric fail: links, interfaces and switches, each with a
   const Scenario scenario =
       parsed(failing_fabric("{name: optics, of: link, fails: {mean: 10d}}, {name: cards, of: nic, fails: {mean: 20d}, "
                             "repair: {mean: 3h}, factor: 0.5}, {name: switches, of: switch, fails: {mean: 30d}}"));
-  const Topology topology = build_topology(scenario);
-  const std::vector<FailingLinks> failing = failing_links(scenario, topology);
+  const Topology topology = build_topology(scenario.cluster, scenario.network);
+  const std::vector<FailingLinks> failing = failing_links(scenario.failures, topology);
   std::vector<std::string> found;
   for (const FailingLinks& each : failing) {
     std::string text = each.name + ":";
@@ -443,8 +446,8 @@ TEST_CASE("parts of the fabric fail: links, interfaces and switches, each with a
   CHECK(failing[0].repair.mean() == Time::seconds(3600));
   CHECK(failing[5].repair.mean() == Time::seconds(3 * 3600));
   // They take no server out of service and interrupt no job.
-  CHECK_FALSE(failure_spec(scenario, 1).any());
-  CHECK(interruption_mean_s(scenario, 8) == 0);
+  CHECK_FALSE(spec_of_failures(scenario, 1).any());
+  CHECK(interruption_mean_s(scenario.cluster, scenario.failures, 8) == 0);
 }
 
 TEST_CASE("a run on a fabric that fails is the same for a seed, and other policies meet the same failures") {
@@ -531,20 +534,22 @@ TEST_CASE("parts of a fabric that can't fail so are refused") {
   const Scenario single = parsed(
       "cluster: {servers: 2, gpus_per_server: 2}\nnetwork: {fidelity: flow, nic: 10Gbps, fabric: {kind: "
       "single-switch}}\nfailures: {repair: {mean: 1h}, components: [{name: a, of: link, fails: {mean: 1d}}]}\n");
-  CHECK_THROWS_WITH_AS(static_cast<void>(failing_links(single, build_topology(single))),
-                       doctest::Contains("the fabric has no links between switches"), InputError);
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(failing_links(single.failures, build_topology(single.cluster, single.network))),
+      doctest::Contains("the fabric has no links between switches"), InputError);
 }
 
 TEST_CASE("mitigation: what its keys become, and what has no meaning") {
   const std::string slow =
       "failures: {components: [{name: a, of: gpu, slows: 2, fails: {mean: 1d}, repair: {mean: 1h}}], mitigation: ";
   const Mitigation steps =
-      failure_spec(failing(slow + "{microbatches: 5s, topology: 1min, left: 0.25, restart: 10min}}\n"), 1).mitigation;
+      spec_of_failures(failing(slow + "{microbatches: 5s, topology: 1min, left: 0.25, restart: 10min}}\n"), 1)
+          .mitigation;
   CHECK(steps.microbatches == Time::seconds(5));
   CHECK(steps.topology == Time::seconds(60));
   CHECK(steps.left == 0.25);
   CHECK(steps.restart == Time::seconds(600));
-  CHECK(!failure_spec(failing("failures: {preset: rsc-1, repair: {mean: 6h}}\n"), 1).mitigation.any());
+  CHECK(!spec_of_failures(failing("failures: {preset: rsc-1, repair: {mean: 6h}}\n"), 1).mitigation.any());
   CHECK(mentions(failure_errors(slow + "{microbatches: 1min, topology: 1min}}\n"),
                  "costs no more than failures.mitigation.microbatches"));
   CHECK(mentions(failure_errors(slow + "{left: 0.5}}\n"), "failures.mitigation.topology"));
@@ -557,7 +562,7 @@ TEST_CASE("redundancy: what its keys become, and what has no meaning") {
   const Scenario scenario =
       failing(events +
               "{cover: replicas, work: job, stages: 4, tolerates: 2, step_cost: 1.25, failover: 30s, rejoin: 1min}}\n");
-  const RedundancyRule rule = failure_spec(scenario, 1).redundancy;
+  const RedundancyRule rule = spec_of_failures(scenario, 1).redundancy;
   CHECK(rule.cover == RedundancyRule::Cover::replicas);
   CHECK(rule.stages == 4);
   CHECK(rule.tolerates == 2);
@@ -565,7 +570,7 @@ TEST_CASE("redundancy: what its keys become, and what has no meaning") {
   CHECK(rule.step_cost == 1250);
   CHECK(rule.failover == Time::seconds(30));
   CHECK(rule.rejoin == Time::seconds(60));
-  CHECK(!failure_spec(failing("failures: {preset: rsc-1, repair: {mean: 6h}}\n"), 1).redundancy.any());
+  CHECK(!spec_of_failures(failing("failures: {preset: rsc-1, repair: {mean: 6h}}\n"), 1).redundancy.any());
 
   CHECK(mentions(failure_errors(events + "{cover: replicas, tolerates: all}}\n"), "`unlimited` is possible, too"));
   CHECK(mentions(failure_errors(events + "{cover: neighbours, stages: 4, work: job}}\n"), "cover: replicas"));

@@ -42,7 +42,7 @@ std::string collectives_at_flow(std::string_view algorithm, int servers, int per
 
 double flow_s(std::string_view algorithm, CollectiveKind kind, int servers, int per_server, Bytes bytes) {
   const Scenario scenario = parsed(collectives_at_flow(algorithm, servers, per_server));
-  const auto network = make_flow_network(scenario, 1, 1);
+  const auto network = make_flow_network(scenario.cluster, scenario.network, scenario.failures, 1, 1);
   std::vector<GpuId> gpus;
   for (int gpu = 0; gpu < servers * per_server; ++gpu) gpus.emplace_back(static_cast<std::size_t>(gpu));
   TransferRequest request;
@@ -57,7 +57,7 @@ double flow_s(std::string_view algorithm, CollectiveKind kind, int servers, int 
 double analytic_s(std::string_view algorithm, CollectiveKind kind, int servers, int per_server, Bytes bytes) {
   const Scenario scenario = parsed(formula_at_analytic(algorithm, servers, per_server));
   const JobShape shape{servers * per_server, servers, per_server};
-  return exchange_cost(scenario, shape).sized(bytes, kind).of(bytes).to_seconds();
+  return exchange_cost(scenario.network, shape).sized(bytes, kind).of(bytes).to_seconds();
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ TEST_CASE("every algorithm is a formula of runs and studies, also with several G
       const std::string network = formula_at_analytic(each.name, 4, per_server);
       INFO(network);
       const Scenario jobs = parsed(network + "training: {it: {model: resnet50, fusion: bsp}}\n");
-      CHECK(cost_formula(jobs).algorithm == &each);
+      CHECK(cost_formula(jobs.network).algorithm == &each);
       CHECK(to_yaml(parse_scenario(to_yaml(jobs), "again")) == to_yaml(jobs));
       CHECK(lone_iteration(jobs, "it", 4 * per_server) > Time{});
       CHECK(errors_of(network.substr(0, network.find("cluster")) +

@@ -31,7 +31,7 @@ std::vector<double> rates(const std::string& network, int gpus_per_server) {
     workload.jobs.push_back(job);
   }
   workload.jobs[2].duration = Time::seconds(1);
-  return sent_per_second(scenario, workload);
+  return sent_per_second(scenario.cluster, scenario.network, workload);
 }
 
 }  // namespace

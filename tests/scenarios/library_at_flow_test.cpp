@@ -36,7 +36,7 @@ Both collective_on(const std::string& server, const std::string& fabric, int ser
                    Bytes bytes) {
   const Scenario scenario =
       parsed(nccl_on(server, fabric) + fmt::format("cluster: {{servers: {}, gpus_per_server: 8}}\n", servers));
-  const auto network = make_flow_network(scenario, 1, 1);
+  const auto network = make_flow_network(scenario.cluster, scenario.network, scenario.failures, 1, 1);
   std::vector<GpuId> gpus;
   for (int s = 0; s < servers; ++s)
     for (int g = 0; g < each; ++g) gpus.emplace_back(static_cast<std::size_t>(s * 8 + g));
@@ -137,7 +137,8 @@ TEST_CASE("nccl at flow: a machine that isn't that of the servers is told") {
   const auto note_of = [](const std::string& server, const std::string& machine) {
     return nccl_machine_note(parsed("network: {fidelity: flow, nic: 200Gbps, server: " + server +
                                     ", collectives: nccl, nccl: {machine: " + machine +
-                                    "}}\ncluster: {servers: 8, gpus_per_server: 8}\n"));
+                                    "}}\ncluster: {servers: 8, gpus_per_server: 8}\n")
+                                 .network);
   };
   CHECK(note_of("dgx-a100", "dgx-a100").empty());
   CHECK(note_of("plain", "dgx-a100").empty());
@@ -148,7 +149,8 @@ TEST_CASE("nccl at flow: a machine that isn't that of the servers is told") {
 TEST_CASE("nccl beside interfaces with another rate than those of its machine is told") {
   const auto note_of = [](const std::string& nic) {
     return nccl_machine_note(parsed("network: {fidelity: contention, formula: nccl, nccl: {machine: dgx-a100}" + nic +
-                                    "}\ncluster: {servers: 8, gpus_per_server: 8}\n"));
+                                    "}\ncluster: {servers: 8, gpus_per_server: 8}\n")
+                                 .network);
   };
   CHECK(note_of("").empty());
   CHECK(note_of(", nic: 200Gbps").empty());

@@ -1,7 +1,7 @@
 // Tests the keys of servers that are lent: the schedule that they become, and what is refused.
 
-#include "scenarios/run/scenario_failures.hpp"
 #include "scenarios/run/scenario_loans.hpp"
+#include "tests/scenarios/failure_specs.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 
 #include <algorithm>
@@ -52,13 +52,13 @@ TEST_CASE("loans: the load is a cosine, of which whole servers are left") {
 }
 
 TEST_CASE("loans: they reach the engine beside what fails, and without it") {
-  CHECK(failure_spec(lending("servers: 4"), 1).loans.servers == 4);
+  CHECK(spec_of_failures(lending("servers: 4"), 1).loans.servers == 4);
   const Scenario both = parsed(
       "cluster: {servers: 20}\nloans: {servers: 4}\n"
       "failures: {components: [{name: s, of: server, fails: {mean: 10d}}], repair: {mean: 1h}}\n");
-  CHECK(failure_spec(both, 1).loans.servers == 4);
-  CHECK(failure_spec(both, 1).components.size() == 1);
-  CHECK_FALSE(failure_spec(parsed("cluster: {servers: 20}\n"), 1).any());
+  CHECK(spec_of_failures(both, 1).loans.servers == 4);
+  CHECK(spec_of_failures(both, 1).components.size() == 1);
+  CHECK_FALSE(spec_of_failures(parsed("cluster: {servers: 20}\n"), 1).any());
 }
 
 TEST_CASE("loans: what is refused, and why") {

@@ -132,7 +132,8 @@ TEST_CASE("network fragment: what can't be told isn't written") {
 TEST_CASE("network fragment: a study of other workers than those that were timed says so") {
   const NetworkFragment eight = network_fragment(calibrate_network(two_regions(8)), {}, {});
   const auto note = [](const NetworkFragment& fragment, const std::string& study) {
-    return unfitted_workers(used(fragment, study)).note();
+    const Scenario with = used(fragment, study);
+    return unfitted_workers(with.network, with.overlap).note();
   };
   CHECK(note(eight, "training: {it: {model: resnet50}}\noverlap: {training: it}\n").empty());
   CHECK(note(eight, "training: {it: {model: resnet50}}\noverlap: {training: it, workers: [16, 8, 1, 4]}\n") ==

@@ -56,10 +56,10 @@ TEST_CASE("parallel: a placement that tears tensor-parallel groups apart makes a
     const Scenario random = small_cluster(kTensor + "}", 32, {set, "policies.placement=random"});
     const RunResult torn = run_scenario(random, 1);
     CHECK_FALSE(whole.jobs[0].torn);
-    CHECK(seen_torn_groups(random, whole).empty());
+    CHECK(seen_torn_groups(random.training, whole).empty());
     CHECK(torn.jobs[0].torn);
     CHECK(torn.jobs[0].finish.to_seconds() > 1.2 * whole.jobs[0].finish.to_seconds());
-    CHECK(seen_torn_groups(random, torn) ==
+    CHECK(seen_torn_groups(random.training, torn) ==
           torn.jobs[0].name +
               " lay on 4 servers with groups of ranks torn apart that belong on one server: what these send passes "
               "the network; policies.placement: groups keeps them together");

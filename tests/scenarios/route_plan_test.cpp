@@ -11,11 +11,12 @@ namespace {
 
 /// Four servers of one GPU on two leaves, two spines, two cables between each leaf and spine.
 Topology two_leaves() {
-  return build_topology(
-      parsed("cluster: {servers: 4, gpus_per_server: 1}\n"
-             "network:\n"
-             "  fidelity: flow\n"
-             "  fabric: {kind: leaf-spine, servers_per_leaf: 2, spines: 2, parallel_links: 2}\n"));
+  const Scenario scenario = parsed(
+      "cluster: {servers: 4, gpus_per_server: 1}\n"
+      "network:\n"
+      "  fidelity: flow\n"
+      "  fabric: {kind: leaf-spine, servers_per_leaf: 2, spines: 2, parallel_links: 2}\n");
+  return build_topology(scenario.cluster, scenario.network);
 }
 
 std::string errors_of_plan(std::string_view text) {
@@ -63,8 +64,9 @@ TEST_CASE("paths are lists of nodes") {
 }
 
 TEST_CASE("bridges inside a server may be left out") {
-  const Topology topology = build_topology(parsed(
-      "cluster: {servers: 2, gpus_per_server: 8}\nnetwork: {fidelity: flow, server: {kind: nvswitch, nics: 2}}\n"));
+  const Scenario bridged = parsed(
+      "cluster: {servers: 2, gpus_per_server: 8}\nnetwork: {fidelity: flow, server: {kind: nvswitch, nics: 2}}\n");
+  const Topology topology = build_topology(bridged.cluster, bridged.network);
   const auto plan = parse_route_plan(
       "- {from: server0/gpu0, to: server1/gpu7, paths: [[server0/nic1, switch0, server1/nic1]]}\n", "r.yaml", topology);
   Route route;

@@ -269,13 +269,14 @@ TEST_CASE("a subset and a bootstrap of a list depend on the seed alone") {
   };
   CHECK(durations(boot.jobs(1)) == durations(drawn));
   CHECK(durations(boot.jobs(2)) != durations(drawn));
-  CHECK(draws_jobs(boot.scenario));
+  CHECK(draws_jobs(boot.scenario.workload, boot.scenario.overlap));
 
   const std::vector<JobRequest> part = Listed{list, cluster, ", scaling: {subset: 0.25}"}.jobs();
   REQUIRE(part.size() == 10);
   for (const JobRequest& job : part)
     CHECK(job.submit.ns() / 10'000'000'000 == job.duration->ns() / 1'000'000'000 - 100);
-  CHECK_FALSE(draws_jobs(Listed{list, cluster}.scenario));
+  const Listed plain{list, cluster};
+  CHECK_FALSE(draws_jobs(plain.scenario.workload, plain.scenario.overlap));
 }
 
 TEST_CASE("scaling that a list does not allow is an error") {

@@ -38,7 +38,8 @@ std::size_t compare_all(const Scenario& scenario) {
       for (const PolicyChoice& fusion : scenario.overlap.fusion) {
         INFO(scenario.name, ": ", workers, " workers, ", compression.name, ", ", fusion.name);
         OverlapProblem problem = study_problem(scenario, model, workers);
-        const StudyPolicies policies = make_study_policies(scenario, compression, fusion);
+        const StudyPolicies policies =
+            make_study_policies(scenario.network, scenario.overlap, scenario.seed, compression, fusion);
         use_method(scenario, policies.method.get(), problem);
         IterationGraph graph;
         try {
@@ -75,7 +76,8 @@ TEST_CASE("the check finds a nanosecond") {
       "network: {nic: 10Gbps, alpha: 50us}\ntraining: {it: {model: resnet18}}\noverlap: {training: it, workers: [4]}");
   const OverlapProblem problem = study_problem(scenario, study_model(scenario.overlap), 4);
   const StudyPolicies policies =
-      make_study_policies(scenario, scenario.overlap.compression.front(), scenario.overlap.fusion.front());
+      make_study_policies(scenario.network, scenario.overlap, scenario.seed, scenario.overlap.compression.front(),
+                          scenario.overlap.fusion.front());
   const IterationGraph graph = plan_iteration(*policies.fusion, problem).graph;
   SteadyState fast = steady_state(graph, problem.cost);
   CHECK(engine_difference(graph, problem.cost, 2, fast).empty());
@@ -93,20 +95,24 @@ TEST_CASE("interference of the scenario makes an iteration that overlaps longer,
     const Scenario scenario = parsed(fmt::format(kStudy, c, x));
     CHECK(compare_all(scenario) == 1);
     const OverlapProblem problem = study_problem(scenario, study_model(scenario.overlap), 8);
-    CHECK(problem.cost.interference == interference_of(scenario, TransferPath::between));
+    CHECK(problem.cost.interference ==
+          interference_of(scenario.network, scenario.overlap, scenario.training, TransferPath::between));
     const StudyPolicies policies =
-        make_study_policies(scenario, scenario.overlap.compression.front(), scenario.overlap.fusion.front());
+        make_study_policies(scenario.network, scenario.overlap, scenario.seed, scenario.overlap.compression.front(),
+                            scenario.overlap.fusion.front());
     return steady_state(plan_iteration(*policies.fusion, problem).graph, problem.cost).iteration_ns;
   };
   const double alone = seconds(0, 0);
   CHECK(seconds(0.25, 0) > alone);
   CHECK(seconds(0.25, 0.25) > seconds(0.25, 0));
-  CHECK(interference_of(parsed("network: {interference: {compute: 0.1234567}}"), TransferPath::between) ==
-        Interference{123'457, 0});
+  const auto factors_of = [](const char* text, TransferPath path) {
+    const Scenario scenario = parsed(text);
+    return interference_of(scenario.network, scenario.overlap, scenario.training, path);
+  };
+  CHECK(factors_of("network: {interference: {compute: 0.1234567}}", TransferPath::between) == Interference{123'457, 0});
 
-  CHECK(interference_of(parsed("network: {interference: 0.3}"), TransferPath::inside) ==
-        Interference{300'000, 300'000});
-  CHECK(interference_of(parsed("network: {interference: none}"), TransferPath::inside).none());
+  CHECK(factors_of("network: {interference: 0.3}", TransferPath::inside) == Interference{300'000, 300'000});
+  CHECK(factors_of("network: {interference: none}", TransferPath::inside).none());
 
   // Two jobs on the same GPUs: while one communicates, the other computes.
   const auto makespan = [](double factor) {

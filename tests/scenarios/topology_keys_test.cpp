@@ -135,13 +135,15 @@ TEST_CASE("a printed scenario with a topology reads back as itself") {
 
 TEST_CASE("a machine starts from its own figures, and each of them can be set") {
   const ServerSpec usual =
-      topology_spec(parsed("cluster: {gpus_per_server: 8}\nnetwork: {fidelity: flow, server: dgx-a100}\n")).server;
+      topology_spec(parsed("cluster: {gpus_per_server: 8}\nnetwork: {fidelity: flow, server: dgx-a100}\n").network)
+          .server;
   CHECK(usual.nvlinks_per_gpu == 12);
   CHECK(usual.nics == 8);
   CHECK(usual.pcie_bandwidth == ByteRate{31.508e9});
   const ServerSpec fewer =
       topology_spec(
-          parsed("cluster: {gpus_per_server: 8}\nnetwork: {fidelity: flow, server: {kind: dgx-a100, nics: 4}}\n"))
+          parsed("cluster: {gpus_per_server: 8}\nnetwork: {fidelity: flow, server: {kind: dgx-a100, nics: 4}}\n")
+              .network)
           .server;
   CHECK(fewer.nics == 4);
   CHECK(fewer.nvlinks_per_gpu == 12);
@@ -242,8 +244,8 @@ TEST_CASE("a key that means nothing at the fidelity is refused, unless a later l
 
 TEST_CASE("the rate of interfaces is network.nic at every fidelity") {
   const Scenario s = parsed("network: {fidelity: flow, nic: 25Gbps}\n");
-  CHECK(topology_spec(s).server.nic_bandwidth == ByteRate{3.125e9});
-  const Topology topology = build_topology(s);
+  CHECK(topology_spec(s.network).server.nic_bandwidth == ByteRate{3.125e9});
+  const Topology topology = build_topology(s.cluster, s.network);
   CHECK(topology.gpus().size() == 64);
   double least = 1e300;
   for (const Link& link : topology.links()) least = std::min(least, link.bandwidth.bytes_per_second());

@@ -6,6 +6,7 @@
 #include "results/iteration_figures.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/reader.hpp"
+#include "scenarios/run/check_scenario.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
@@ -240,15 +241,16 @@ TEST_CASE("one meaning of network.nic: ring costs of a job equal those of the fl
       jobs);
   const double expected = run_one(closed, "it", 8, 20).jobs.front().finish.to_seconds();
   CHECK(run_one(flow, "it", 8, 20).jobs.front().finish.to_seconds() == near(expected, 1e-6));
-  CHECK(exchange_cost(closed, {8, 8, 1}).of(CollectiveKind::all_reduce).beta.ns_per_byte() == near(0.8 * 2 * 7 / 8));
+  CHECK(exchange_cost(closed.network, {8, 8, 1}).of(CollectiveKind::all_reduce).beta.ns_per_byte() ==
+        near(0.8 * 2 * 7 / 8));
 }
 
 TEST_CASE("alpha and beta are those of a whole all-reduce where a run of jobs gives beta") {
   const Scenario whole = parsed("network: {beta: 1ns/B, alpha: 10us}\n");
-  CHECK(cost_formula(whole).basis == CostBasis::whole);
-  CHECK(exchange_cost(whole, {32, 8, 4}).of(CollectiveKind::all_reduce).beta.ns_per_byte() == 1);
-  CHECK(cost_formula(parsed("network: {beta: 1ns/B, formula: ring}\n")).name == "ring");
-  CHECK(cost_formula(parsed("network: {nic: 8Gbps}\n")).name == "ring");
+  CHECK(cost_formula(whole.network).basis == CostBasis::whole);
+  CHECK(exchange_cost(whole.network, {32, 8, 4}).of(CollectiveKind::all_reduce).beta.ns_per_byte() == 1);
+  CHECK(cost_formula(parsed("network: {beta: 1ns/B, formula: ring}\n").network).name == "ring");
+  CHECK(cost_formula(parsed("network: {nic: 8Gbps}\n").network).name == "ring");
   CHECK(errors_of("network: {beta: 1ns/B}\ntraining: {it: {model: vgg16}}\noverlap: {training: it}\n")
             .find("network.formula: is missing") != std::string::npos);
 }
@@ -325,8 +327,9 @@ TEST_CASE("training: the figures of a job alone are those of the study, by the s
 
 TEST_CASE("training: tensor-parallel ranks whose messages take no time are told") {
   const auto note = [&](const std::string& network, const std::string& parallel = "{tensor: 8}") {
-    return free_tensor_note(parsed("cluster: {servers: 2, gpus_per_server: 8}\nnetwork: {nic: 10Gbps" + network +
-                                   "}\ntraining: {a: {model: gpt2-xl, parallel: " + parallel + "}}\n"));
+    const Scenario scenario = parsed("cluster: {servers: 2, gpus_per_server: 8}\nnetwork: {nic: 10Gbps" + network +
+                                     "}\ntraining: {a: {model: gpt2-xl, parallel: " + parallel + "}}\n");
+    return free_tensor_note(scenario.network, scenario.training);
   };
   CHECK(note("").find("training.a: tensor-parallel ranks share a server, and their messages take no time") == 0);
   CHECK(note(", inside: {bandwidth: 450GB/s}").empty());
@@ -337,10 +340,10 @@ TEST_CASE("training: tensor-parallel ranks whose messages take no time are told"
 TEST_CASE("training: the batch that is taken where nothing says it is told") {
   JobLists lists;
   const auto notes = [&](const std::string& members, const std::string& sizes = "{8: 1, 16: 2}") {
+    const Scenario scenario = parsed("cluster: {servers: 2, gpus_per_server: 8}\ntraining: {a: {model: gpt2-xl" +
+                                     members + "}}\nworkload: {generate: {models: [a], sizes: " + sizes + "}}\n");
     const std::vector<std::string> all =
-        taken_batch_notes(parsed("cluster: {servers: 2, gpus_per_server: 8}\ntraining: {a: {model: gpt2-xl" + members +
-                                 "}}\nworkload: {generate: {models: [a], sizes: " + sizes + "}}\n"),
-                          lists);
+        taken_batch_notes(scenario.cluster, scenario.workload, scenario.training, lists);
     return fmt::format("{}", fmt::join(all, "\n"));
   };
   const std::string parallel = ", parallel: {tensor: 2, pipeline: 2}";
@@ -376,7 +379,10 @@ TEST_CASE("training: fp8 and networks of the catalogue are refused with what wou
 
 TEST_CASE("training: entries that no job names are told") {
   JobLists lists;
-  const auto note = [&](const std::string& text) { return untrained_entries_note(parsed(text), lists); };
+  const auto note = [&](const std::string& text) {
+    const Scenario scenario = parsed(text);
+    return untrained_entries_note(scenario.cluster, scenario.workload, scenario.training, lists);
+  };
   const std::string entries = "training: {default: {batch: 8}, a: {model: resnet18}, b: {model: resnet50}}\n";
   CHECK(note(entries + "workload: {generate: {models: [a, b]}}\n").empty());
   CHECK(note(entries + "workload: {generate: {models: [a, vgg16]}}\n") == "training.b: no job names it");
@@ -388,7 +394,8 @@ TEST_CASE("training: entries that no job names are told") {
       "training: no job trains an entry of it, so nothing in it has an effect, and the default entry is for the others "
       "alone; name an entry in workload.generate.models");
   CHECK(note("seed: 1\n").empty());
-  CHECK(note("training: {a: {model: resnet18}}\noverlap: {training: a}\n").empty());
+  CHECK(check_scenario(parsed("network: {alpha: 1us}\ntraining: {a: {model: resnet18}}\noverlap: {training: a}\n"))
+            .empty());
 }
 
 TEST_CASE("training: an entry of a published profile trains as jobs that name the profile") {

@@ -57,8 +57,8 @@ RunResult run_interrupted(const InterruptedTraining& what) {
   cluster.servers = what.servers;
   cluster.gpus_per_server = what.gpus_per_server;
   cluster.gpu_memory = scenario.cluster.gpu_memory;
-  Simulation simulation{cluster, std::move(workload), std::move(policies), make_network(scenario, 1, 1),
-                        std::move(options)};
+  Simulation simulation{cluster, std::move(workload), std::move(policies),
+                        make_network(scenario.cluster, scenario.network, scenario.failures, 1, 1), std::move(options)};
   return simulation.run();
 }
 

@@ -63,7 +63,8 @@ std::vector<JobRequest> only_job(const OneJobCase& one_job) {
 std::vector<Time> ends_in_study(const Scenario& scenario) {
   const IterationStudy& study = scenario.overlap;
   OverlapProblem problem = study_problem(scenario, study_model(study), study.workers.front());
-  const StudyPolicies policies = make_study_policies(scenario, study.compression.front(), study.fusion.front());
+  const StudyPolicies policies = make_study_policies(scenario.network, scenario.overlap, scenario.seed,
+                                                     study.compression.front(), study.fusion.front());
   use_method(scenario, policies.method.get(), problem);
   const IterationGraph graph = plan_iteration(*policies.fusion, problem).graph;
   SteadyStateOptions options;
