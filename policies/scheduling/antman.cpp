@@ -1,13 +1,15 @@
 // AntMan (Xiao et al., OSDI 2020, sections 3 and 4) has jobs whose GPUs are guaranteed, and opportunistic ones that use
 // what these leave. A guaranteed job gets GPUs without another one, in order of submission; the first that finds none
-// holds back those behind it; a virtual cluster with a quota has a queue of its own. Opportunistic jobs on its GPUs
-// stay where memory lets them, and give way where it doesn't. An opportunistic job starts on the GPUs that are used
-// least: free ones, then those with a guaranteed job alone; on no GPU are there two opportunistic ones. They start as
-// the queue of guaranteed jobs lets them, again in order of submission, and one that finds no GPUs holds back none.
+// holds back those behind it; a virtual cluster with a quota has a queue of its own. Opportunistic jobs on its GPUs and
+// servers stay where memory and CPUs let them, and give way where these don't. An opportunistic job starts on the GPUs
+// that are used least: free ones, then those with a guaranteed job alone; on no GPU are there two opportunistic ones.
+// They start as the queue of guaranteed jobs lets them, again in order of submission, and one that finds no GPUs holds
+// back none.
 //
 // With scheduling.sharing.by_priority guaranteed jobs are not slowed down, as the paper's local coordinator wants it.
 
 #include "policies/registry.hpp"
+#include "policies/scheduling/host_room.hpp"
 #include "sim/ports.hpp"
 
 #include <algorithm>
@@ -16,7 +18,7 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <tuple>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -80,41 +82,107 @@ class AntMan final : public SchedulingPolicy {
     return use;
   }
 
+  /// A server as a guaranteed job sees it.
+  struct Choice {
+    int disturbed = 0;  ///< opportunistic jobs on `gpus`, each once for each GPU
+    std::uint32_t server = 0;
+    std::vector<GpuId>
+        gpus{};        ///< without a guaranteed job, the least used first, as many as its CPUs and memory allow
+    int together = 0;  ///< GPUs that its CPUs and memory would allow if no job ran there
+  };
+  [[nodiscard]] Choice choice_of(const ClusterView& cluster, const JobView& view, std::uint32_t server) const {
+    const auto per_server = static_cast<std::size_t>(cluster.gpus_per_server(-1));
+    std::vector<std::pair<std::size_t, GpuId>> open;
+    HostRoom without_opportunistic = HostRoom::free_on(cluster, ServerId{server}), empty = without_opportunistic;
+    std::vector<JobId> jobs;
+    for (std::size_t g = server * per_server; g < (server + 1) * per_server; ++g) {
+      const Use use = use_of(cluster, GpuId{g});
+      if (use.exists && use.guaranteed == 0) open.emplace_back(use.opportunistic.size(), g);
+      for (const JobId job : use.opportunistic) without_opportunistic.add(HostRoom::of_rank(cluster.job(job)), 1);
+      jobs.clear();
+      cluster.jobs_on(GpuId{g}, jobs);
+      for (const JobId job : jobs) empty.add(HostRoom::of_rank(cluster.job(job)), 1);
+    }
+    std::ranges::sort(open);
+    const HostRoom rank = HostRoom::of_rank(view);
+    Choice choice{.server = server};
+    open.resize(static_cast<std::size_t>(without_opportunistic.ranks(rank, static_cast<int>(open.size()))));
+    for (const auto& [users, gpu] : open) choice.gpus.push_back(gpu);
+    choice.together = empty.ranks(rank, static_cast<int>(per_server));
+    return choice;
+  }
+
+  /// GPUs without a guaranteed job: of one server, or of several that have as many of them as a server can; those with
+  /// the fewest opportunistic jobs. Empty if there are too few.
+  [[nodiscard]] std::vector<GpuId> gpus_without_guaranteed(const ClusterView& cluster, const JobView& view) const {
+    const ServerRange servers = cluster.servers_for(view);
+    std::vector<Choice> choices;
+    int together = 0;
+    for (std::uint32_t s = servers.first; s < servers.last; ++s) {
+      choices.push_back(choice_of(cluster, view, s));
+      together = std::max(together, choices.back().together);
+    }
+    const int wanted = std::min(together, view.gpus);
+    std::erase_if(choices, [wanted](const Choice& each) { return std::ssize(each.gpus) < wanted; });
+    for (Choice& each : choices) {
+      each.gpus.resize(static_cast<std::size_t>(wanted));
+      for (const GpuId gpu : each.gpus) each.disturbed += static_cast<int>(use_of(cluster, gpu).opportunistic.size());
+    }
+    std::ranges::sort(choices, {}, [](const Choice& each) { return std::pair{each.disturbed, each.server}; });
+    std::vector<GpuId> chosen;
+    for (const Choice& each : choices)
+      for (const GpuId gpu : each.gpus)
+        if (std::ssize(chosen) < view.gpus) chosen.push_back(gpu);
+    if (std::ssize(chosen) < view.gpus) chosen.clear();
+    return chosen;
+  }
+
+  /// The opportunistic jobs on the GPUs, and then those beside them on servers whose CPUs or memory don't suffice
+  /// otherwise, those that came last first.
+  [[nodiscard]] std::vector<JobId> in_the_way(const ClusterView& cluster, const JobView& view,
+                                              std::span<const GpuId> chosen) const {
+    const auto per_server = static_cast<std::size_t>(cluster.gpus_per_server(-1));
+    std::set<JobId> gives_way;
+    std::map<std::size_t, int> ranks;  // of the job, by server
+    for (const GpuId gpu : chosen) {
+      ++ranks[gpu.index() / per_server];
+      for (const JobId other : use_of(cluster, gpu).opportunistic) gives_way.insert(other);
+    }
+    std::vector<JobId> order{gives_way.begin(), gives_way.end()};
+    for (const auto& [server, needed] : ranks) {
+      HostRoom room = HostRoom::free_on(cluster, ServerId{server});
+      std::map<std::int64_t, JobId> others;  // by JobView::tie
+      for (std::size_t g = server * per_server; g < (server + 1) * per_server; ++g)
+        for (const JobId other : use_of(cluster, GpuId{g}).opportunistic) {
+          const JobView its = cluster.job(other);
+          if (gives_way.contains(other))
+            room.add(HostRoom::of_rank(its), 1);
+          else
+            others.emplace(its.tie, other);
+        }
+      for (auto at = others.rbegin(); at != others.rend(); ++at) {
+        if (room.ranks(HostRoom::of_rank(view), needed) == needed) break;
+        for (const GpuId gpu : cluster.gpus_of(at->second))
+          if (gpu.index() / per_server == server) room.add(HostRoom::of_rank(cluster.job(at->second)), 1);
+        gives_way.insert(at->second);
+        order.push_back(at->second);
+      }
+    }
+    return order;
+  }
+
   bool starts_guaranteed(const ClusterView& cluster, SchedulingActions& actions, JobId job) {
     if (actions.start(job)) return true;
     const JobView view = cluster.job(job);
-    const ServerRange servers = cluster.servers_for(view);
-    const auto per_server = static_cast<std::size_t>(cluster.gpus_per_server(-1));
-    // Servers with room for the whole job, the fewest opportunistic jobs first, or whole servers in this order.
-    std::vector<std::tuple<int, std::uint32_t, std::vector<GpuId>>> choices;
-    for (std::uint32_t s = servers.first; s < servers.last; ++s) {
-      std::vector<std::pair<std::size_t, GpuId>> open;
-      for (std::size_t g = s * per_server; g < (s + 1) * per_server; ++g)
-        if (const Use use = use_of(cluster, GpuId{g}); use.exists && use.guaranteed == 0)
-          open.emplace_back(use.opportunistic.size(), g);
-      std::ranges::sort(open);
-      const auto wanted = std::min(per_server, static_cast<std::size_t>(view.gpus));
-      if (open.size() < wanted) continue;
-      open.resize(wanted);
-      int disturbed = 0;
-      std::vector<GpuId> gpus;
-      for (const auto& [jobs, gpu] : open) {
-        disturbed += static_cast<int>(jobs);
-        gpus.push_back(gpu);
-      }
-      choices.emplace_back(disturbed, s, std::move(gpus));
-    }
-    std::ranges::sort(choices);
-    std::vector<GpuId> chosen;
-    for (const auto& [disturbed, server, gpus] : choices)
-      for (const GpuId gpu : gpus)
-        if (std::ssize(chosen) < view.gpus) chosen.push_back(gpu);
-    if (std::ssize(chosen) < view.gpus) return false;
+    const std::vector<GpuId> chosen = gpus_without_guaranteed(cluster, view);
+    if (chosen.empty()) return false;
     if (actions.start_at(job, chosen)) return true;
-    std::set<JobId> in_the_way;
-    for (const GpuId gpu : chosen)
-      for (const JobId other : use_of(cluster, gpu).opportunistic) in_the_way.insert(other);
-    for (const JobId other : in_the_way) actions.preempt(other, job);
+    const std::vector<JobId> others = in_the_way(cluster, view, chosen);
+    std::int64_t quota = cluster.quota_left(view.vc);
+    for (const JobId other : others)
+      if (const JobView its = cluster.job(other); its.vc == view.vc) quota += its.gpus;
+    if (quota < view.gpus) return false;
+    for (const JobId other : others) actions.preempt(other, job);
     return actions.start_at(job, chosen);
   }
 
@@ -130,11 +198,17 @@ class AntMan final : public SchedulingPolicy {
       cluster.jobs_on(GpuId{g}, jobs);
       if (jobs.empty() || cluster.speed_beside(job, jobs, view.server_type) > 0) open.emplace_back(use.guaranteed, g);
     }
-    if (std::ssize(open) < view.gpus) return false;
     std::ranges::sort(open);
+    std::map<ServerId, int> ranks;
     std::vector<GpuId> chosen;
-    for (int i = 0; i < view.gpus; ++i) chosen.push_back(open[static_cast<std::size_t>(i)].second);
-    return actions.start_at(job, chosen);
+    for (const auto& [guaranteed, gpu] : open) {
+      if (std::ssize(chosen) == view.gpus) break;
+      const ServerId server = cluster.server_of(gpu);
+      if (ranks[server] == HostRoom::free_on(cluster, server).ranks(HostRoom::of_rank(view), view.gpus)) continue;
+      ++ranks[server];
+      chosen.push_back(gpu);
+    }
+    return std::ssize(chosen) == view.gpus && actions.start_at(job, chosen);
   }
 
   std::int32_t guaranteed_from_;

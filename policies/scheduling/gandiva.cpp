@@ -8,11 +8,14 @@
 // rule of Gavel's released version). A pair counts as one in the turns, and parts when there is room for both.
 //
 // A job comes to the servers with room for it, else to those with the least load. Jobs that wait migrate from the
-// server with the largest load while that makes loads more equal, and to any server with GPUs that nobody uses.
+// server with the largest load while that makes loads more equal, and to any server with GPUs that nobody uses. The
+// load of a server is the part of its GPUs that its jobs need, or of its CPUs or memory if that is more. A job is
+// spread over more servers where the CPUs and the memory of one don't suffice for as many of its GPUs.
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/demand.hpp"
 #include "policies/scheduling/gpu_groups.hpp"
+#include "policies/scheduling/host_room.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -47,16 +50,22 @@ struct GandivaUnit {
   bool runs = false;
 };
 
+/// A job that is here.
+struct KnownJob {
+  HostRoom rank;  ///< what it needs on the server of each of its GPUs
+  Time alone{};   ///< for so long it has run alone
+};
+
 class Gandiva final : public SchedulingPolicy {
  public:
   Gandiva(Time slice, bool packs) : slice_{slice}, packs_{packs} {}
 
   [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.submit.ns(); }
   void queued(const JobView& view) override {
-    if (alone_.try_emplace(view.id).second) arrived_.push_back(view.id);
+    if (known_.try_emplace(view.id, KnownJob{HostRoom::of_rank(view), {}}).second) arrived_.push_back(view.id);
   }
   void left(JobId job) override {
-    alone_.erase(job);
+    known_.erase(job);
     std::erase(arrived_, job);
     std::erase_if(apart_, [job](const auto& pair) { return pair.first == job || pair.second == job; });
     for (GandivaUnit& unit : units_)
@@ -99,7 +108,7 @@ class Gandiva final : public SchedulingPolicy {
       if (unit.jobs.size() > 1)
         unit.together += now - counted_until_;
       else
-        alone_.at(unit.jobs.front()) += now - counted_until_;
+        known_.at(unit.jobs.front()).alone += now - counted_until_;
     }
     counted_until_ = now;
   }
@@ -108,11 +117,15 @@ class Gandiva final : public SchedulingPolicy {
     per_server_ = static_cast<std::size_t>(cluster.gpus_per_server(-1));
     gpus_.assign(cluster.servers(), 0);
     load_.assign(cluster.servers(), 0);
+    host_load_.assign(cluster.servers(), {});
+    hosts_.clear();
+    for (std::size_t s = 0; s < gpus_.size(); ++s) hosts_.push_back(HostRoom::free_on(cluster, ServerId{s}));
     std::vector<JobId> jobs;
     for (std::size_t g = 0; g < gpus_.size() * per_server_; ++g) {
       jobs.clear();
       cluster.jobs_on(GpuId{g}, jobs);
       if (!jobs.empty() || cluster.free_share(GpuId{g}) == kWholeGpu) ++gpus_[g / per_server_];
+      for (const JobId job : jobs) hosts_[g / per_server_].add(HostRoom::of_rank(cluster.job(job)), 1);
     }
     for (GandivaUnit& unit : units_) {
       if (std::ranges::any_of(unit.home, [&](const GandivaPart& part) { return gpus_[part.server] < part.gpus; }))
@@ -123,8 +136,19 @@ class Gandiva final : public SchedulingPolicy {
       if (unit.home.empty()) move(unit, home_for(cluster, unit, {}));
   }
 
+  /// What the jobs of the unit need on the server of each of its GPUs.
+  [[nodiscard]] HostRoom need_of(const GandivaUnit& unit) const {
+    HostRoom need;
+    for (const JobId job : unit.jobs) need.add(known_.at(job).rank, 1);
+    return need;
+  }
+
   void load(const GandivaUnit& unit, int sign) {
-    for (const GandivaPart& part : unit.home) load_[part.server] += sign * part.gpus;
+    const HostRoom need = need_of(unit);
+    for (const GandivaPart& part : unit.home) {
+      load_[part.server] += sign * part.gpus;
+      host_load_[part.server].add(need, std::int64_t{sign} * part.gpus);
+    }
   }
 
   /// Of the time that units of these servers have had, the least; of others than this one.
@@ -156,6 +180,7 @@ class Gandiva final : public SchedulingPolicy {
 
   /// Servers for the unit: with room for it beside all that are there, best with others of its size, the fullest first;
   /// else the one that then has the least load. If `free` is given only servers with so many GPUs that nobody uses.
+  /// Each has as many of its GPUs as one server can have, but the last, which has the rest.
   [[nodiscard]] std::vector<GandivaPart> home_for(const ClusterView& cluster, const GandivaUnit& unit,
                                                   std::span<const int> free) const {
     const ServerRange range = cluster.servers_for(cluster.job(unit.jobs.front()));
@@ -163,19 +188,24 @@ class Gandiva final : public SchedulingPolicy {
     for (const GandivaUnit& other : units_)
       for (const GandivaPart& part : other.home)
         affinity[part.server] = other.gpus != unit.gpus ? 2 : affinity[part.server] == 2 ? 2 : 0;
+    const HostRoom need = need_of(unit);
+    int together = 0;  // GPUs of the unit that one server can have
+    for (std::uint32_t s = range.first; s < range.last; ++s)
+      together = std::max(together, hosts_[s].ranks(need, static_cast<int>(per_server_)));
     std::vector<GandivaPart> home;
     const auto is_used = [&](std::uint32_t server) {
       return std::ranges::find(home, server, &GandivaPart::server) != home.end();
     };
-    for (int left = unit.gpus; left > 0;) {
-      const int wanted = std::min(left, static_cast<int>(per_server_));
+    for (int left = unit.gpus; left > 0 && together > 0;) {
+      const int wanted = std::min(left, together);
       using Rank = std::tuple<bool, double, int, double>;
       std::optional<Rank> best;
       std::uint32_t chosen = 0;
       for (std::uint32_t s = range.first; s < range.last; ++s) {
         if (gpus_[s] < wanted || is_used(s) || (!free.empty() && free[s] < wanted)) continue;
-        const bool is_over = load_[s] + wanted > gpus_[s];
-        const double then = static_cast<double>(load_[s] + wanted) / gpus_[s];
+        if (hosts_[s].ranks(need, wanted) < wanted) continue;
+        const double then = load_of(s, wanted, need);
+        const bool is_over = then > 1;
         const Rank rank{is_over, is_over ? then : 0, affinity[s], -then};
         if (best && *best <= rank) continue;
         best = rank;
@@ -190,9 +220,11 @@ class Gandiva final : public SchedulingPolicy {
 
   /// Two jobs that have been together go on as two units; the second queues.
   void part(std::size_t at, SchedulingActions& actions) {
+    load(units_[at], -1);
     GandivaUnit second = units_[at];
     second.jobs.erase(second.jobs.begin());
     units_[at].jobs.pop_back();
+    load(units_[at], 1);
     units_[at].is_on_trial = second.is_on_trial = false;
     units_[at].together = second.together = Time{};
     if (std::exchange(second.runs, false)) actions.preempt(second.jobs.front(), units_[at].jobs.front());
@@ -215,14 +247,17 @@ class Gandiva final : public SchedulingPolicy {
     for (std::size_t at = 0; at < units_.size(); ++at) {
       const GandivaUnit& unit = units_[at];
       if (unit.jobs.size() == 2 && std::ranges::all_of(unit.home, [&](const GandivaPart& part) {
-            return load_[part.server] + part.gpus <= gpus_[part.server];
+            return load_of(part.server, part.gpus, {}) <= 1;  // the pair has CPUs and memory for both already
           }))
         part(at, actions);
     }
   }
 
-  [[nodiscard]] double load_of(std::uint32_t server, int more = 0) const {
-    return static_cast<double>(load_[server] + more) / gpus_[server];
+  /// The load of the server if so many more GPUs of it were needed, and as much more on their server for each of them.
+  [[nodiscard]] double load_of(std::uint32_t server, int more = 0, const HostRoom& rank = {}) const {
+    HostRoom then = host_load_[server];
+    then.add(rank, more);
+    return std::max(static_cast<double>(load_[server] + more) / gpus_[server], then.part_of(hosts_[server]));
   }
 
   void migrate(const ClusterView& cluster) {
@@ -236,7 +271,7 @@ class Gandiva final : public SchedulingPolicy {
         if (!(from > worst)) continue;
         std::vector<GandivaPart> home = home_for(cluster, unit, {});
         if (home.size() != 1 || home.front().server == unit.home.front().server ||
-            load_of(home.front().server, unit.gpus) >= from)
+            load_of(home.front().server, unit.gpus, need_of(unit)) >= from)
           continue;
         best = &unit;
         to = std::move(home);
@@ -265,7 +300,7 @@ class Gandiva final : public SchedulingPolicy {
       const GandivaUnit& unit = units_[at];
       if (unit.home.size() != 1 || unit.jobs.size() != 1 || load_of(unit.home.front().server) <= 1) continue;
       const JobId job = unit.jobs.front();
-      if (!cluster.job(job).timed || alone_.at(job) < slice_) continue;
+      if (!cluster.job(job).timed || known_.at(job).alone < slice_) continue;
       by_server[unit.home.front().server].push_back({busy_part(cluster, job), unit.tie, at});
     }
     std::set<std::size_t> gone;
@@ -288,13 +323,19 @@ class Gandiva final : public SchedulingPolicy {
 
   [[nodiscard]] bool may_try(const ClusterView& cluster, const GandivaUnit& a, const GandivaUnit& b) const {
     if (a.gpus != b.gpus || a.jobs.size() > 1 || apart_.contains(pair_of(a.jobs.front(), b.jobs.front()))) return false;
+    HostRoom need = need_of(a);
+    need.add(need_of(b), 1);
+    for (const GandivaPart& part : a.home)
+      if (hosts_[part.server].ranks(need, part.gpus) < part.gpus) return false;
     const JobId both[] = {a.jobs.front(), b.jobs.front()};
     return joint_speed(cluster, both, 0) > 0;
   }
 
   void join(GandivaUnit& first, GandivaUnit& second) {
+    load(first, -1);
     load(second, -1);
     first.jobs.push_back(second.jobs.front());
+    load(first, 1);
     if (second.runs && !first.runs) std::swap(first.jobs.front(), first.jobs.back());
     first.runs = first.runs || second.runs;
     first.received = std::max(first.received, second.received);
@@ -311,15 +352,22 @@ class Gandiva final : public SchedulingPolicy {
       return std::tuple{!slice_ends && !unit.runs, unit.received, unit.runs, unit.tie};
     });
     std::vector<int> left = gpus_;
+    std::vector<HostRoom> host_left = hosts_;
     QuotasLeft quotas{cluster};
     for (const std::size_t at : order) {
       const GandivaUnit& unit = units_[at];
-      const auto fits = [&](const GandivaPart& part) { return part.gpus <= left[part.server]; };
+      const HostRoom need = need_of(unit);
+      const auto fits = [&](const GandivaPart& part) {
+        return part.gpus <= left[part.server] && host_left[part.server].ranks(need, part.gpus) == part.gpus;
+      };
       if (unit.home.empty() || !std::ranges::all_of(unit.home, fits)) continue;
       std::vector<std::int32_t> vcs;
       for (const JobId job : unit.jobs) vcs.push_back(cluster.job(job).vc);
       if (!quotas.take(vcs, unit.gpus)) continue;
-      for (const GandivaPart& part : unit.home) left[part.server] -= part.gpus;
+      for (const GandivaPart& part : unit.home) {
+        left[part.server] -= part.gpus;
+        host_left[part.server].add(need, -part.gpus);
+      }
       chosen.push_back(at);
     }
     return chosen;
@@ -355,10 +403,12 @@ class Gandiva final : public SchedulingPolicy {
     const auto held = cluster.gpus_of(first);
     if (actions.start_at(units_[at].jobs.back(), std::vector<GpuId>{held.begin(), held.end()})) return;
     apart_.insert(pair_of(first, units_[at].jobs.back()));
+    load(units_[at], -1);
     GandivaUnit second = units_[at];
     second.jobs.erase(second.jobs.begin());
     second.runs = second.is_on_trial = units_[at].is_on_trial = false;
     units_[at].jobs.pop_back();
+    load(units_[at], 1);
     load(second, 1);
     units_.push_back(std::move(second));
   }
@@ -385,8 +435,10 @@ class Gandiva final : public SchedulingPolicy {
     std::ranges::sort(order, {}, [&](std::size_t at) { return std::pair{units_[at].received, units_[at].tie}; });
     for (const std::size_t at : order) {
       if (cluster.free_gpus_of_vc(cluster.job(units_[at].jobs.front()).vc) < units_[at].gpus) continue;
+      const HostRoom need = need_of(units_[at]);
       std::vector<int> free(gpus_.size());
-      for (std::size_t s = 0; s < free.size(); ++s) free[s] = cluster.free_gpus(ServerId{s});
+      for (std::size_t s = 0; s < free.size(); ++s)
+        free[s] = HostRoom::free_on(cluster, ServerId{s}).ranks(need, cluster.free_gpus(ServerId{s}));
       std::vector<GandivaPart> home = home_for(cluster, units_[at], free);
       if (home.empty()) continue;
       move(units_[at], std::move(home));
@@ -397,10 +449,11 @@ class Gandiva final : public SchedulingPolicy {
   Time slice_;
   bool packs_;
   std::vector<GandivaUnit> units_;
-  std::map<JobId, Time> alone_;  // by job that is here: for how long it has run alone
+  std::map<JobId, KnownJob> known_;  // by job that is here
   std::vector<JobId> arrived_;
-  std::set<Pair> apart_;          // pairs that are not tried again
-  std::vector<int> gpus_, load_;  // by server: GPUs in service, and those that its units need together
+  std::set<Pair> apart_;                     // pairs that are not tried again
+  std::vector<int> gpus_, load_;             // by server: GPUs in service, and those that its units need together
+  std::vector<HostRoom> hosts_, host_load_;  // likewise of CPUs and memory
   std::size_t per_server_ = 1;
   Time counted_until_{}, slice_end_{};
   bool takes_turns_ = false;  // since the last pass

@@ -2,13 +2,15 @@
 // least first. One that finds no free GPUs may join a running job of as many GPUs which has its GPUs to itself, if both
 // together are small enough: each job is tiny, medium or jumbo by the time for which it keeps its GPU busy, which
 // counts 0, 1 and 2, and two jobs share if the sum is at most 2 (binary packing). Of several such jobs it joins the one
-// with which the sum of the speeds is largest, then the one that came first.
+// with which the sum of the speeds is largest, then the one that came first. The CPUs and the memory of its servers
+// have to suffice for both.
 //
 // The paper classifies jobs by a decision tree over measured utilisation, and estimates how long they take; here the
 // class follows from `scheduling.sharing.profiles`, and the time is the true one.
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/gpu_groups.hpp"
+#include "policies/scheduling/host_room.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -72,6 +74,15 @@ class Lucid final : public SchedulingPolicy {
     return busy >= jumbo_ ? 2 : busy >= medium_ ? 1 : 0;
   }
 
+  /// True if the servers of the running job have CPUs and memory left for the other job on the GPUs that it holds.
+  static bool has_room(const ClusterView& cluster, JobId running, const JobView& other) {
+    std::map<ServerId, int> ranks;
+    for (const GpuId gpu : cluster.gpus_of(running)) ++ranks[cluster.server_of(gpu)];
+    return std::ranges::all_of(ranks, [&](const auto& on) {
+      return HostRoom::free_on(cluster, on.first).ranks(HostRoom::of_rank(other), on.second) == on.second;
+    });
+  }
+
   [[nodiscard]] JobId host_for(const ClusterView& cluster, JobId job) const {
     constexpr int kMostTogether = 2;
     const JobView view = cluster.job(job);
@@ -87,6 +98,7 @@ class Lucid final : public SchedulingPolicy {
       const JobId both[] = {job, other};
       const double speed = joint_speed(cluster, both, host.server_type);
       if (speed < fastest || speed <= 0 || (speed == fastest && host.tie > tie)) continue;
+      if (!has_room(cluster, other, view)) continue;
       best = other;
       fastest = speed;
       tie = host.tie;

@@ -1,0 +1,44 @@
+#pragma once
+// CPUs and memory of servers, for policies that choose servers themselves.
+
+#include "sim/cluster_view.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace contend {
+
+/// CPUs and memory of a server that are there, or that jobs need.
+struct HostRoom {
+  std::int64_t milli_cpus = 0;   ///< thousandths of CPUs
+  std::int64_t host_memory = 0;  ///< bytes
+
+  /// What a rank of the job needs.
+  [[nodiscard]] static HostRoom of_rank(const JobView& job) { return {job.milli_cpus, job.host_memory.count()}; }
+  /// What no job holds on the server. Far beyond any demand where the cluster doesn't count it.
+  [[nodiscard]] static HostRoom free_on(const ClusterView& cluster, ServerId server) {
+    return {cluster.free_milli_cpus(server), cluster.free_host_memory(server).count()};
+  }
+
+  /// Adds what so many ranks need, or takes it away where `ranks` is negative.
+  void add(const HostRoom& rank, std::int64_t ranks) {
+    milli_cpus += rank.milli_cpus * ranks;
+    host_memory += rank.host_memory * ranks;
+  }
+  /// The ranks for which this room suffices, at most `most`.
+  [[nodiscard]] int ranks(const HostRoom& rank, int most) const {
+    std::int64_t ranks = most;
+    if (rank.milli_cpus > 0) ranks = std::min(ranks, milli_cpus / rank.milli_cpus);
+    if (rank.host_memory > 0) ranks = std::min(ranks, host_memory / rank.host_memory);
+    return static_cast<int>(std::max(std::int64_t{0}, ranks));
+  }
+  /// The part of `room` that this needs, of CPUs or of memory, whichever is larger.
+  [[nodiscard]] double part_of(const HostRoom& room) const {
+    const auto part = [](std::int64_t needed, std::int64_t there) {
+      return needed > 0 ? static_cast<double>(needed) / static_cast<double>(std::max(std::int64_t{1}, there)) : 0;
+    };
+    return std::max(part(milli_cpus, room.milli_cpus), part(host_memory, room.host_memory));
+  }
+};
+
+}  // namespace contend

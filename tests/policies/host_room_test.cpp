@@ -1,0 +1,178 @@
+// CPUs and memory of servers under policies that choose servers themselves, and under all others. Times are in seconds.
+
+#include "models/sharing.hpp"
+#include "sim/random_stream.hpp"
+#include "tests/effort.hpp"
+#include "tests/policies/policy_kit.hpp"
+#include "tests/policies/scheduling_kit.hpp"
+#include "tests/sim/fixed_network.hpp"
+#include "tests/sim/test_kit.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+using namespace contend;
+using namespace contend::test;
+
+namespace {
+
+/// Two servers of two GPUs and three CPUs each, which two jobs on a GPU share at half their speed.
+struct HostCase {
+  std::vector<JobSpec> jobs;
+  ClusterSpec cluster = [] {
+    ClusterSpec two;
+    two.servers = 2;
+    two.gpus_per_server = 2;
+    two.gpu_memory = Bytes{100};
+    two.milli_cpus = 3000;
+    return two;
+  }();
+  GpuSharing sharing{constant_sharing(2, {}), 2, true};
+};
+
+RunResult run_on_hosts(const Choice& choice, HostCase made, const char* placed_by = "first-fit") {
+  Workload workload;
+  workload.jobs = std::move(made.jobs);
+  for (std::size_t j = 0; j < workload.jobs.size(); ++j)
+    workload.jobs[j].name = std::string(1, static_cast<char>('A' + j));
+  PolicySet policies = policies_of({}, {});
+  policies.scheduling = scheduling(choice);
+  policies.placement = placement({placed_by, {}});
+  policies.scheduling_name = choice.name;
+  SimulationOptions options;
+  options.sharing = std::move(made.sharing);
+  const std::size_t jobs = workload.jobs.size();
+  Simulation simulation{made.cluster, std::move(workload), std::move(policies),
+                        std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(made.cluster.servers), jobs),
+                        std::move(options)};
+  return simulation.run();
+}
+
+JobSpec on_cpus(std::int64_t submit, int gpus, std::int64_t duration, std::int32_t milli_cpus) {
+  JobSpec job = timed_job(submit, gpus, duration);
+  job.milli_cpus = milli_cpus;
+  return job;
+}
+
+std::string times(const RunResult& result) {
+  std::string text;
+  for (const JobResult& job : result.jobs)
+    text += fmt::format("{}{} {:g}-{:g}", text.empty() ? "" : ", ", job.name, job.start.to_seconds(),
+                        job.finish.to_seconds());
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("gandiva: a job is spread over servers where the CPUs or the memory of one don't suffice") {
+  CHECK(times(run_on_hosts({"gandiva", {}}, {{on_cpus(0, 2, 17, 2000)}})) == "A 0-17");
+  HostCase memory{{timed_job(0, 3, 17)}};
+  memory.cluster.servers = 3;
+  memory.cluster.host_memory = Bytes{1500};
+  memory.jobs[0].host_memory = Bytes{1000};
+  CHECK(times(run_on_hosts({"gandiva", {}}, memory)) == "A 0-17");
+  // Three GPUs with one CPU and two thirds each: one server can have but one of them.
+  memory.jobs[0].milli_cpus = 1600;
+  CHECK(times(run_on_hosts({"gandiva", {}}, memory)) == "A 0-17");
+}
+
+TEST_CASE("gandiva: jobs take turns where GPUs suffice for both and CPUs don't") {
+  const Choice turns{"gandiva", {{"slice_s", 10.0}}};
+  const std::vector<JobSpec> both{on_cpus(0, 2, 20, 2000), on_cpus(0, 2, 20, 2000)};
+  CHECK(times(run_on_hosts(turns, {both})) == "A 0-30, B 10-40");
+  // One GPU each: the second finds CPUs on the other server.
+  CHECK(times(run_on_hosts(turns, {{on_cpus(0, 1, 20, 2000), on_cpus(0, 1, 20, 2000)}})) == "A 0-20, B 0-20");
+  // C has CPUs beside none. It waits where B ends first.
+  CHECK(times(run_on_hosts({"gandiva", {{"slice_s", 100.0}}},
+                           {{on_cpus(0, 1, 50, 2000), on_cpus(0, 1, 20, 2000), on_cpus(0, 1, 20, 2000)}})) ==
+        "A 0-50, B 0-20, C 20-40");
+}
+
+TEST_CASE("antman: an opportunistic job gives way where a guaranteed one needs its CPUs") {
+  // A holds a GPU and two CPUs of the first server. B needs two CPUs of each server, and leaves one of each.
+  HostCase made{{on_cpus(0, 1, 100, 2000), on_cpus(10, 2, 10, 2000)}};
+  made.jobs[1].priority = 1;
+  const RunResult gives_way = run_on_hosts({"antman", {}}, made);
+  CHECK(times(gives_way) == "A 0-110, B 10-20");
+  CHECK(gives_way.jobs[0].preemptions == 1);
+  made.jobs[0].milli_cpus = 1000;
+  CHECK(times(run_on_hosts({"antman", {}}, made)) == "A 0-100, B 10-20");
+}
+
+TEST_CASE("antman: no opportunistic job gives way for a job that its quota holds back") {
+  HostCase made{{timed_job(0, 2, 100), timed_job(0, 2, 50), timed_job(10, 2, 10)}};
+  made.cluster.vcs = {{{}, 2}};
+  made.jobs[0].vc = made.jobs[2].vc = 0;
+  made.jobs[0].priority = made.jobs[2].priority = 1;
+  made.sharing.law = pair_sharing({}, {0, 1, 2}, {});  // none runs beside another
+  const RunResult result = run_on_hosts({"antman", {}}, made);
+  CHECK(times(result) == "A 0-100, B 0-50, C 100-110");
+  CHECK(result.jobs[1].preemptions == 0);
+}
+
+TEST_CASE("antman: an opportunistic job takes GPUs of servers that have CPUs left") {
+  // A has all CPUs of the first server and one of its GPUs; B has both GPUs of the second and two of its CPUs.
+  HostCase made{{on_cpus(0, 1, 100, 3000), on_cpus(0, 2, 100, 1000), on_cpus(1, 1, 10, 1000)}};
+  made.jobs[0].priority = made.jobs[1].priority = 1;
+  CHECK(times(run_on_hosts({"antman", {}}, made)) == "A 0-100, B 0-100, C 1-21");
+}
+
+TEST_CASE("lucid: a job joins another one only where the CPUs suffice for both") {
+  const StageTimes tiny{9, 0, 1, 0};
+  for (const std::int32_t milli_cpus : {1000, 2000}) {
+    HostCase made{{on_cpus(0, 2, 100, 1500), on_cpus(0, 2, 200, 1000), on_cpus(1, 2, 10, 500)}};
+    made.sharing = {constant_sharing(2, {tiny, tiny, tiny}), 2, false};
+    made.jobs[1].milli_cpus = milli_cpus == 2000 ? 1500 : 1000;
+    const RunResult result = run_on_hosts({"lucid", {}}, made);
+    // The first server has no CPU left. C joins B on the second, which has one left, or none in the second case.
+    CHECK(result.jobs[2].start == Time::seconds(milli_cpus == 1000 ? 1 : 100));
+    CHECK(result.jobs[2].shared_with == (milli_cpus == 1000 ? "B" : ""));
+  }
+}
+
+TEST_CASE("every scheduling policy: CPUs and memory of servers keep no job waiting for ever") {
+  std::vector<Choice> choices;
+  for (const auto& row : scheduling_policies())
+    if (!row.is_outside) choices.push_back({std::string{row.name}, {}});
+  // With a period pollux has a job that has just come wait for the next decision.
+  std::ranges::find(choices, "pollux", &Choice::name)->parameters = {{"period_s", 0.0}};
+  for (std::uint64_t seed = 1; seed <= effort(std::uint64_t{40}); ++seed) {
+    RandomStream stream{seed, "host room"};
+    HostCase made;
+    made.sharing.by_priority = stream.uniform() < 0.5;
+    made.cluster.servers = static_cast<int>(stream.uniform_integer(1, 4));
+    made.cluster.gpus_per_server = 1 << stream.uniform_integer(0, 3);
+    const bool has_cpus = stream.uniform() < 0.8;
+    made.cluster.milli_cpus = has_cpus ? stream.uniform_integer(1, 2 * made.cluster.gpus_per_server) * 1000 : 0;
+    if (!has_cpus || stream.uniform() < 0.3) made.cluster.host_memory = Bytes{stream.uniform_integer(10, 100)};
+    const auto count = stream.uniform() < 0.3 ? 1 : stream.uniform_integer(2, 10);
+    while (std::ssize(made.jobs) < count) {
+      JobSpec job = timed_job(count == 1 ? 0 : stream.uniform_integer(0, 200),
+                              static_cast<int>(stream.uniform_integer(1, made.cluster.servers * 2)),
+                              stream.uniform_integer(10, 100));
+      job.priority = static_cast<std::int32_t>(stream.uniform_integer(0, 1));
+      if (has_cpus) job.milli_cpus = static_cast<std::int32_t>(stream.uniform_integer(0, 5) * 500);
+      if (made.cluster.host_memory > Bytes{}) job.host_memory = Bytes{stream.uniform_integer(0, 40)};
+      int most = made.cluster.gpus_per_server;
+      if (job.milli_cpus > 0) most = std::min(most, static_cast<int>(made.cluster.milli_cpus / job.milli_cpus));
+      if (job.host_memory > Bytes{})
+        most = std::min(most, static_cast<int>(made.cluster.host_memory.count() / job.host_memory.count()));
+      if (most * made.cluster.servers >= job.gpus) made.jobs.push_back(std::move(job));
+    }
+    for (const char* placed_by : {"first-fit", "spread"}) {
+      const RunResult in_order = run_on_hosts({"fifo", {}}, made, placed_by);
+      for (const Choice& choice : choices) {
+        INFO(choice.name, ", ", placed_by, ", seed ", seed);
+        const RunResult result = run_on_hosts(choice, made, placed_by);
+        for (const JobResult& job : result.jobs) CHECK(job.state == JobState::finished);
+        if (count == 1) CHECK(result.jobs[0].finish == in_order.jobs[0].finish);
+      }
+    }
+  }
+}
