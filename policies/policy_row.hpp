@@ -86,6 +86,8 @@ struct PolicyContext {
   std::function<std::vector<double>()> sent_per_second{};
   /// Returns the name of a job. Given where a policy is outside of the program.
   std::function<std::string(JobId)> job_name{};
+  /// Returns the name of a virtual cluster of the Workload. Empty: virtual clusters have their numbers.
+  std::function<std::string(std::int32_t)> vc_name{};
   /// Where a policy outside of the program reports that it can't decide any more; if there is none, it throws
   /// InputError.
   std::shared_ptr<PolicyFailure> failure{};

@@ -1,8 +1,18 @@
-// Random placement draws GPUs without replacement from those with enough free memory.
+// Random placement draws GPUs without replacement from those with enough free memory. Each virtual cluster that has
+// servers of its own has a stream of random numbers of its own, which bears its name, so that the jobs of another one
+// change nothing for its jobs. All others share the servers that are left, and a stream.
 
 #include "policies/placement/candidates.hpp"
 #include "policies/registry.hpp"
 #include "sim/random_stream.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <fmt/core.h>
 
 namespace contend {
 
@@ -10,7 +20,7 @@ namespace {
 
 class RandomPlacement final : public PlacementPolicy {
  public:
-  explicit RandomPlacement(std::uint64_t seed) : stream_{seed, "placement.random"} {}
+  explicit RandomPlacement(const PolicyContext& context) : seed_{context.seed}, vc_name_{context.vc_name} {}
 
   [[nodiscard]] bool refuses_alike() const override { return true; }
   [[nodiscard]] bool ignores_progress() const override { return true; }
@@ -19,10 +29,10 @@ class RandomPlacement final : public PlacementPolicy {
     return find_candidates(cluster, job, candidates);
   }
   void place(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
-    draw(cluster, job, stream_, chosen);
+    draw(cluster, job, stream_of(cluster, job), chosen);
   }
   void plan(const ClusterView& cluster, const JobView& job, std::vector<GpuId>& chosen) override {
-    RandomStream copy = stream_;
+    RandomStream copy = stream_of(cluster, job);
     draw(cluster, job, copy, chosen);
   }
 
@@ -37,11 +47,22 @@ class RandomPlacement final : public PlacementPolicy {
     chosen.resize(static_cast<std::size_t>(job.gpus));
   }
 
-  RandomStream stream_;
+  RandomStream& stream_of(const ClusterView& cluster, const JobView& job) {
+    const std::int32_t owner = cluster.owns_servers(job.vc) ? job.vc : -1;
+    const auto known = streams_.find(owner);
+    if (known != streams_.end()) return known->second;
+    std::string name = "placement.random";
+    if (owner >= 0) name += "/" + (vc_name_ ? vc_name_(owner) : fmt::format("{}", owner));
+    return streams_.emplace(owner, RandomStream{seed_, name}).first->second;
+  }
+
+  std::uint64_t seed_;
+  std::function<std::string(std::int32_t)> vc_name_;
+  std::map<std::int32_t, RandomStream> streams_;  // by owner of servers; -1: servers that no virtual cluster owns
 };
 
 std::unique_ptr<PlacementPolicy> make_random_placement(const Parameters&, const PolicyContext& context) {
-  return std::make_unique<RandomPlacement>(context.seed);
+  return std::make_unique<RandomPlacement>(context);
 }
 
 }  // namespace

@@ -108,6 +108,15 @@ std::function<std::string(JobId)> names_of(const std::vector<JobSpec>& jobs) {
   return [names](JobId job) { return (*names)[job.index()]; };
 }
 
+/// What policies know of the workload and of the cost of transfers.
+PolicyContext context_of(const Workload& workload, const AlphaBeta& cost, std::uint64_t seed,
+                         const std::shared_ptr<PolicyFailure>& failure) {
+  PolicyContext context{.seed = seed, .beta = cost.beta, .eta = cost.eta, .failure = failure};
+  if (failure) context.job_name = names_of(workload.jobs);
+  context.vc_name = [names = workload.vcs](std::int32_t vc) { return names[static_cast<std::size_t>(vc)]; };
+  return context;
+}
+
 /// Takes the place of a placement policy outside of the program, which isn't to be started for a check of a scenario.
 class UnaskedPlacement final : public PlacementPolicy {
  public:
@@ -160,9 +169,8 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
                                             const std::shared_ptr<PolicyFailure>& failure) {
   const AlphaBeta cost = network_cost(scenario.network);
   const bool flow = scenario.network.traits().has_topology;
-  PolicyContext context{.seed = seed, .beta = cost.beta, .eta = cost.eta, .failure = failure};
+  PolicyContext context = context_of(workload, cost, seed, failure);
   GpuSharing sharing = sharing_of(scenario.cluster, scenario.sharing, workload);
-  if (failure) context.job_name = names_of(workload.jobs);
   if (flow) context.server_groups = [&] { return server_groups(build_topology(scenario.cluster, scenario.network)); };
   if (flow && scenario.network.routing == Routing::planned) {
     context.clos = [&] { return clos_of(build_topology(scenario.cluster, scenario.network)); };

@@ -49,9 +49,7 @@ struct Exemption {
 };
 
 const std::vector<Exemption>& exemptions() {
-  static const std::vector<Exemption> kExemptions = {
-      {"*", "random", {Change::foreign_jobs}, "one stream draws GPUs for the jobs of all virtual clusters"},
-  };
+  static const std::vector<Exemption> kExemptions = {};
   return kExemptions;
 }
 
@@ -135,8 +133,18 @@ void add_foreign_servers(CapacityCase& made, std::uint32_t servers, bool in_fron
   }
 }
 
+/// What the case after a change is compared with.
+CapacityCase before_change(CapacityCase made, Change change) {
+  if (change == Change::spares) {  // spares belong to the servers that no virtual cluster owns
+    made.cluster.vcs.clear();
+    for (JobSpec& job : made.jobs) job.vc = -1;
+  }
+  return made;
+}
+
 /// The case after the change. `where` gets the index of each of its jobs afterwards.
-CapacityCase changed(CapacityCase made, Change change, std::uint64_t seed, std::vector<std::size_t>& where) {
+CapacityCase changed(const CapacityCase& original, Change change, std::uint64_t seed, std::vector<std::size_t>& where) {
+  CapacityCase made = before_change(original, change);
   RandomStream stream{seed, "capacity.change"};
   where.resize(made.jobs.size());
   std::iota(where.begin(), where.end(), std::size_t{0});
@@ -145,8 +153,6 @@ CapacityCase changed(CapacityCase made, Change change, std::uint64_t seed, std::
     case Change::spares:
       made.spares = static_cast<int>(servers);
       made.cluster.servers += made.spares;
-      made.cluster.vcs.clear();  // the spares belong to the servers that no virtual cluster owns
-      for (JobSpec& job : made.jobs) job.vc = -1;
       break;
     case Change::server_behind:
     case Change::server_in_front:
@@ -193,8 +199,10 @@ std::vector<Ran> run_case(const CapacityCase& made, const Choice& scheduling, co
   options.failures.spares = made.spares;
   options.failures.outages = made.outages;
   auto network = std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(made.cluster.servers), made.jobs.size());
+  PolicyContext context{1, {}, {}};
+  context.vc_name = [own = made.jobs.front().vc](std::int32_t vc) { return vc == own ? "own" : "foreign"; };
   PolicySet policies{contend::test::scheduling(scheduling),
-                     contend::test::placement(placement),
+                     make_policy(placement_policies(), placement, context),
                      communication({"srsf", {}}, 1, 0),
                      scheduling.name,
                      placement.name,
@@ -396,10 +404,13 @@ TEST_CASE("every scheduling and placement policy: GPUs that a job can't have, ro
     const CapacityCase made = random_case(seed);
     for (const Choice& scheduling : scheduling_choices()) {
       for (const Choice& placement : placement_choices()) {
-        const std::vector<Ran> before = run_case(made, scheduling, placement);
-        for (std::size_t j = 0; j < before.size(); ++j) waited += before[j].start > made.jobs[j].submit ? 1 : 0;
+        const std::vector<Ran> unchanged = run_case(made, scheduling, placement);
+        for (std::size_t j = 0; j < unchanged.size(); ++j) waited += unchanged[j].start > made.jobs[j].submit ? 1 : 0;
         for (const auto& each : kChanges) {
           if (is_exempt(scheduling.name, placement.name, each.first)) continue;
+          const std::vector<Ran> before = each.first == Change::spares
+                                              ? run_case(before_change(made, each.first), scheduling, placement)
+                                              : unchanged;
           std::vector<std::size_t> where;
           const CapacityCase other = changed(made, each.first, seed, where);
           INFO(scheduling.name, " with ", scheduling.parameters.size(), " parameters, ", placement.name, ", seed ",
