@@ -93,13 +93,13 @@ class Allox final : public SchedulingPolicy {
 
   void start_matched(const ClusterView& cluster, SchedulingActions& actions) {
     if (waiting_.empty()) return;
-    std::vector<Slot> slots;
-    const std::size_t free = free_places(cluster, cluster.job(waiting_.begin()->second).vc, slots);
-    if (free == 0) return;
     std::vector<JobId> ids;
     for (const auto& [key, id] : waiting_) {
       if (cluster.quota_left(cluster.job(id).vc) > 0) ids.push_back(id);
     }
+    std::vector<Slot> slots;
+    const std::size_t free = free_places(cluster, ids, slots);
+    if (free == 0) return;
     ids.resize(matched_jobs(ids.size(), free, alpha_, most_));
     if (ids.empty()) return;
     for (const auto& [job, type] : match(cluster, slots, ids)) {
@@ -108,12 +108,15 @@ class Allox final : public SchedulingPolicy {
     }
   }
 
-  /// Fills `slots` with the GPUs that are free for jobs of the virtual cluster, and returns their number.
-  static std::size_t free_places(const ClusterView& cluster, std::int32_t vc, std::vector<Slot>& slots) {
+  /// Fills `slots` with the GPUs that are free for these jobs, of types on which any of them may run, and returns their
+  /// number.
+  static std::size_t free_places(const ClusterView& cluster, const std::vector<JobId>& ids, std::vector<Slot>& slots) {
     std::size_t all = 0;
-    for (std::int32_t t = 0; t < static_cast<std::int32_t>(cluster.types()); ++t) {
-      const int free = cluster.free_gpus_on(vc, t);
-      if (free <= 0) continue;
+    const auto types = static_cast<std::int32_t>(cluster.types());
+    for (std::int32_t t = 0; t < types && !ids.empty(); ++t) {
+      const int free = cluster.free_gpus_on(cluster.job(ids.front()).vc, t);
+      const auto may_run = [&](JobId id) { return cluster.speed_on(cluster.job(id), t) > 0; };
+      if (free <= 0 || (types > 1 && std::ranges::none_of(ids, may_run))) continue;
       slots.push_back({t, static_cast<std::size_t>(free)});
       all += static_cast<std::size_t>(free);
     }

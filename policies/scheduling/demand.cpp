@@ -7,29 +7,43 @@
 
 namespace contend {
 
+std::vector<bool> types_for(const ClusterView& cluster, const JobView& job) {
+  std::vector<bool> types;
+  for (std::size_t t = 0; t < cluster.types(); ++t)
+    types.push_back(cluster.speed_on(job, static_cast<std::int32_t>(t)) > 0);
+  if (std::ranges::find(types, true) == types.end()) types.assign(types.size(), true);
+  return types;
+}
+
 std::uint32_t Pools::of(const ClusterView& cluster, const JobView& job) {
   const ServerRange servers = cluster.servers_for(job);
   const std::int32_t vc = fixed_quota(cluster, job.vc) == INT_MAX ? -1 : job.vc;
   const auto next = static_cast<std::uint32_t>(numbers_.size());
   const std::uint32_t number = numbers_.try_emplace({servers.first, servers.last, vc}, next).first->second;
   const std::size_t types = cluster.types();
-  if (number == next) pools_.push_back({job.vc, std::vector<bool>(types > 1 ? types : 0)});
-  if (types == 1) return number;
-  bool has_one = false;
-  std::vector<bool>& marks = pools_[number].types;
-  for (std::size_t t = 0; t < types; ++t) {
-    if (cluster.speed_on(job, static_cast<std::int32_t>(t)) <= 0) continue;
-    has_one = marks[t] = true;
-  }
-  if (!has_one) marks.assign(types, true);  // only several types together have GPUs for it
+  if (number == next) pools_.push_back({job.vc, std::vector<int>(types > 1 ? types : 0)});
   return number;
 }
 
+void Pools::enters(const ClusterView& cluster, const JobView& job, std::uint32_t pool) {
+  if (cluster.types() == 1) return;
+  const Member& member = members_.insert_or_assign(job.id, Member{pool, types_for(cluster, job)}).first->second;
+  for (std::size_t t = 0; t < member.types.size(); ++t) pools_[pool].jobs[t] += member.types[t] ? 1 : 0;
+}
+
+void Pools::leaves(JobId job) {
+  const auto member = members_.find(job);
+  if (member == members_.end()) return;
+  const auto& [pool, types] = member->second;
+  for (std::size_t t = 0; t < types.size(); ++t) pools_[pool].jobs[t] -= types[t] ? 1 : 0;
+  members_.erase(member);
+}
+
 std::int64_t Pools::capacity(const ClusterView& cluster, std::uint32_t pool) const {
-  const auto& [vc, types] = pools_[pool];
-  int gpus = types.empty() ? cluster.gpus_in_service(vc, -1) : 0;
-  for (std::size_t t = 0; t < types.size(); ++t)
-    if (types[t]) gpus += cluster.gpus_in_service(vc, static_cast<std::int32_t>(t));
+  const auto& [vc, jobs] = pools_[pool];
+  int gpus = jobs.empty() ? cluster.gpus_in_service(vc, -1) : 0;
+  for (std::size_t t = 0; t < jobs.size(); ++t)
+    if (jobs[t] > 0) gpus += cluster.gpus_in_service(vc, static_cast<std::int32_t>(t));
   return std::int64_t{std::min(gpus, fixed_quota(cluster, vc))} * kWholeGpu;
 }
 
@@ -47,8 +61,13 @@ std::vector<GpuPart> parts_within_quotas(const ClusterView& cluster, std::span<c
     claim.jobs.push_back(i);
   }
   std::vector<double> all;
+  std::vector<bool> is_used(cluster.types(), cluster.types() == 1);
+  for (std::size_t i = 0; i < jobs.size() && cluster.types() > 1; ++i) {
+    const std::vector<bool> own = types_for(cluster, jobs[i]);
+    for (std::size_t t = 0; t < own.size(); ++t) is_used[t] = is_used[t] || own[t];
+  }
   for (std::size_t t = 0; t < cluster.types(); ++t)
-    all.push_back(cluster.gpus_in_service(jobs.front().vc, static_cast<std::int32_t>(t)));
+    all.push_back(is_used[t] ? cluster.gpus_in_service(jobs.front().vc, static_cast<std::int32_t>(t)) : 0);
   const auto gpus = static_cast<std::int64_t>(std::accumulate(all.begin(), all.end(), 0.0));
   std::vector<GpuPart> parts;
   const auto add = [&](std::vector<std::size_t> its, std::int64_t number, int quota) {

@@ -60,8 +60,12 @@ struct GpuPart {
 /// have an equal part of the GPUs that they want. Where that is more than the quota of a virtual cluster, and its jobs
 /// want more than its quota, these have as many GPUs as the quota, and the others the rest (max-min fairness with
 /// limits: Bertsekas, Gallager, Data Networks, 2nd edition, section 6.5.2). So without such a quota all jobs are in one
-/// part. `jobs` is not empty.
+/// part. GPUs of types on which none of the jobs may run are nobody's. `jobs` is not empty.
 [[nodiscard]] std::vector<GpuPart> parts_within_quotas(const ClusterView& cluster, std::span<const JobView> jobs);
+
+/// The types of servers on which a job may run alone, by type; all of them if only several types together have enough
+/// GPUs for it.
+[[nodiscard]] std::vector<bool> types_for(const ClusterView& cluster, const JobView& job);
 
 /// Numbers the different demands of jobs, from 0 on. If the placement policy refuses a job, it refuses the others with
 /// the same number at the same instant, where PlacementPolicy::refuses_alike holds.
@@ -92,17 +96,30 @@ class Pools {
   /// Returns the index of the job's pool. The first job of a pool gets the next unused index.
   [[nodiscard]] std::uint32_t of(const ClusterView& cluster, const JobView& job);
   [[nodiscard]] std::size_t size() const { return numbers_.size(); }
+  /// The job is there from now on, in this pool of its own.
+  void enters(const ClusterView& cluster, const JobView& job, std::uint32_t pool);
+  /// The job is there no longer. Does nothing for a job that isn't there.
+  void leaves(JobId job);
+  /// True if any job of the pool that is there may run on the type.
+  [[nodiscard]] bool uses(std::uint32_t pool, std::size_t type) const {
+    return pools_[pool].jobs.empty() || pools_[pool].jobs[type] > 0;
+  }
   /// Returns the thousandths of GPUs that the jobs of the pool may hold at once now: those in service, of the types on
-  /// which any job that the pool has had may run, within the quota.
+  /// which any job of the pool that is there may run, within the quota.
   [[nodiscard]] std::int64_t capacity(const ClusterView& cluster, std::uint32_t pool) const;
 
  private:
   struct Pool {
     std::int32_t vc = -1;
-    std::vector<bool> types;  ///< on which any of its jobs may run; empty if servers are all alike
+    std::vector<int> jobs;  ///< by type: those that are there and may run on it; empty if servers are all alike
+  };
+  struct Member {
+    std::uint32_t pool = 0;
+    std::vector<bool> types;
   };
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int32_t>, std::uint32_t> numbers_;
   std::vector<Pool> pools_;
+  std::map<JobId, Member> members_;  // the jobs that are there; empty if servers are all alike
 };
 
 }  // namespace contend

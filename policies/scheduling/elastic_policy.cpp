@@ -93,6 +93,12 @@ std::vector<ElasticJob> ElasticPolicy::jobs_now(const ClusterView& cluster, std:
     for (const std::vector<double>& of_type : speeds)
       job.speeds.insert(job.speeds.end(), of_type.begin(), of_type.end());
   }
+  for (std::int32_t t = 0; t < types && types > 1; ++t) {
+    const auto may_use = [t](const ElasticJob& job) {
+      return std::ranges::any_of(job.sizes, [&](int size) { return job.speed_on(size, t) > 0; });
+    };
+    if (std::ranges::none_of(jobs, may_use)) gpus[static_cast<std::size_t>(t)] = 0;
+  }
   return jobs;
 }
 
@@ -208,6 +214,8 @@ void ElasticPolicy::pass(const ClusterView& cluster, SchedulingActions& actions)
   cluster_ = &cluster;
   actions_ = &actions;
   const Division division = divide(jobs, gpus, cluster.now());
+  cluster_ = nullptr;
+  actions_ = nullptr;
   carry_out(std::move(jobs), division, cluster, actions);
   next_ = division.next;
   new_.clear();

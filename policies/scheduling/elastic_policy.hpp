@@ -87,8 +87,8 @@ class ElasticPolicy : public SchedulingPolicy {
   [[nodiscard]] Time next_decision(const ClusterView& cluster) override;
 
  protected:
-  /// Divides so many GPUs of each type among the jobs, which are in order of submission. There is at least one job, and
-  /// one type unless the policy's row says that it knows several.
+  /// Divides so many GPUs of each type among the jobs, which are in order of submission; 0 of a type on which none of
+  /// them can run. There is at least one job, and one type unless the policy's row says that it knows several.
   [[nodiscard]] virtual Division divide(std::span<const ElasticJob> jobs, std::span<const int> gpus, Time now) = 0;
   /// Servers that have as many GPUs as are divided now.
   [[nodiscard]] std::size_t servers() const { return servers_; }
@@ -114,8 +114,8 @@ class ElasticPolicy : public SchedulingPolicy {
   std::set<JobId> new_;        // that have queued since the last decision
   Time next_ = Time::never();  // that the policy has asked for
   std::size_t servers_ = 0;
-  const ClusterView* cluster_ = nullptr;  // of the pass
-  SchedulingActions* actions_ = nullptr;
+  const ClusterView* cluster_ = nullptr;  // while the GPUs are divided
+  SchedulingActions* actions_ = nullptr;  // likewise
 };
 
 }  // namespace contend

@@ -63,7 +63,7 @@ class Hydra final : public SchedulingPolicy {
   using Place = std::tuple<PolicyKey, Time, std::int64_t>;  // in a queue
 
   void start_planned(const ClusterView& cluster, SchedulingActions& actions, const std::vector<JobId>& ids) {
-    const std::vector<PlanMachine> machines = machines_of(cluster, cluster.job(ids.front()).vc, ids.size());
+    const std::vector<PlanMachine> machines = machines_of(cluster, ids);
     if (machines.empty() || machines.front().free_at > 0) return;
     std::vector<PlannedJob> jobs;
     for (const JobId id : ids) {
@@ -88,13 +88,17 @@ class Hydra final : public SchedulingPolicy {
   }
 
   /// The GPUs that jobs of the virtual cluster may use, those that are free first, then by the ends of the jobs that
-  /// hold them; of each type as many as there are jobs.
-  [[nodiscard]] std::vector<PlanMachine> machines_of(const ClusterView& cluster, std::int32_t vc,
-                                                     std::size_t jobs) const {
+  /// hold them; of each type on which one of these jobs may run, as many as there are jobs.
+  [[nodiscard]] std::vector<PlanMachine> machines_of(const ClusterView& cluster, const std::vector<JobId>& ids) const {
+    const std::size_t jobs = ids.size(), types = cluster.types();
+    const std::int32_t vc = cluster.job(ids.front()).vc;
     std::vector<PlanMachine> machines;
-    const std::size_t types = cluster.types();
-    std::vector<std::size_t> count(types);
+    std::vector<std::size_t> count(types, jobs);
     for (std::size_t t = 0; t < types; ++t) {
+      const auto may_run = [&](JobId id) {
+        return cluster.speed_on(cluster.job(id), static_cast<std::int32_t>(t)) > 0;
+      };
+      if (types > 1 && std::ranges::none_of(ids, may_run)) continue;
       const int free = std::max(0, cluster.free_gpus_on(vc, static_cast<std::int32_t>(t)));
       count[t] = std::min(jobs, static_cast<std::size_t>(free));
       machines.insert(machines.end(), count[t], {t, 0});

@@ -120,8 +120,11 @@ void RoundPolicy::count_time(Time now) {
 std::vector<int> RoundPolicy::gpus_of(const ClusterView& cluster) const {
   std::vector<int> gpus;
   const std::int32_t vc = jobs_.begin()->second.view.vc;
-  for (std::size_t t = 0; t < cluster.types(); ++t)
-    gpus.push_back(cluster.gpus_in_service(vc, static_cast<std::int32_t>(t)));
+  for (std::size_t t = 0; t < cluster.types(); ++t) {
+    const auto may_use = [t](const auto& job) { return job.second.rates.empty() || job.second.rates[t] > 0; };
+    const bool is_used = std::ranges::any_of(jobs_, may_use);
+    gpus.push_back(is_used ? cluster.gpus_in_service(vc, static_cast<std::int32_t>(t)) : 0);
+  }
   return gpus;
 }
 

@@ -15,9 +15,9 @@
 // anew, at half a round each. So a job that arrives in between waits for the next time, as in the released scheduler;
 // with `fill` it may use GPUs that are left over.
 //
-// GPUs are those in service on the servers that the jobs may use. A virtual cluster whose jobs would have more than its
-// quota is divided by itself (parts_within_quotas). The shares are found anew, too, where GPUs have gone out of service
-// or have come back.
+// GPUs are those in service on the servers that the jobs may use, of types on which any of them may run. A virtual
+// cluster whose jobs would have more than its quota is divided by itself (parts_within_quotas). The shares are found
+// anew, too, where GPUs have gone out of service or have come back.
 //
 // Where jobs may share GPUs (`pack`), pairs of jobs have shares, priorities and deficits of their own beside those of
 // the jobs alone, and a pair is taken if none of its jobs has been taken in the round (section 5 of the paper).
@@ -96,7 +96,7 @@ class RoundPolicy : public SchedulingPolicy {
   static void set_shares(Account& account, std::span<const double> shares);
   static void add_pairs(const ClusterView& cluster, TypedCluster& typed);
   void part(Job& job);
-  /// GPUs in service, by type, on the servers of the jobs.
+  /// GPUs in service, by type, on the servers of the jobs; 0 of a type on which none of them may run.
   [[nodiscard]] std::vector<int> gpus_of(const ClusterView& cluster) const;
   void reallocate(const ClusterView& cluster, SchedulingActions& actions);
   /// The jobs of a part, which are these of `jobs_` in its order.

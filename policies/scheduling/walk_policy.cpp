@@ -50,6 +50,7 @@ void WalkPolicy::left(JobId id) {
   job_ended(gone);
   touch_servers_of(gone);
   walks_[gone.walk].remove(id);
+  pools_.leaves(id);
   by_id_[id.index()] = nullptr;
   gone = WalkJob{};
   unused_.push_back(&gone);
@@ -73,6 +74,7 @@ void WalkPolicy::admit(const ClusterView& cluster, const SchedulingActions& acti
     WalkJob& job = this->job(id);
     job.is_new = true;
     job.walk = pools_.of(cluster, job.view);
+    pools_.enters(cluster, job.view, job.walk);
     if (job.walk == walks_.size()) add_walk(cluster, job.view);
     job.room = actions.room_needed(id);
     walks_[job.walk].add_waiting(waiting_rank(job), shapes_.of(job.view), width_of(job.view));
@@ -85,8 +87,10 @@ void WalkPolicy::add_walk(const ClusterView& cluster, const JobView& job) {
   const ServerRange servers = cluster.servers_for(job);
   walks_.emplace_back(pools_.capacity(cluster, walk));
   out_of_service_.emplace_back();
+  used_types_.emplace_back(cluster.types(), false);
   rooms_.emplace_back(cluster.servers(), gpus_per_server(), [this, walk, servers](GpuId gpu, auto& places) {
-    return servers.contains(cluster_->server_of(gpu)) && holders_of(walk, gpu, places);
+    const ServerId server = cluster_->server_of(gpu);
+    return servers.contains(server) && uses_server(walk, server) && holders_of(walk, gpu, places);
   });
 }
 
@@ -97,6 +101,25 @@ bool WalkPolicy::exists(GpuId gpu) const {
   for (std::int32_t t = 0; t < static_cast<std::int32_t>(cluster_->types()); ++t)
     if (cluster_->servers_of_type(t).contains(server)) return at < cluster_->gpus_per_server(t);
   return true;
+}
+
+/// False for a server of a type on which no job of the walk may run.
+bool WalkPolicy::uses_server(std::uint32_t walk, ServerId server) const {
+  const std::size_t types = cluster_->types();
+  for (std::size_t t = 0; t < types && types > 1; ++t)
+    if (cluster_->servers_of_type(static_cast<std::int32_t>(t)).contains(server)) return pools_.uses(walk, t);
+  return true;
+}
+
+/// Has the rooms look again at the servers of types that jobs of the walk use now, or use no longer.
+void WalkPolicy::look_at_types(std::uint32_t walk) {
+  const std::size_t types = cluster_->types();
+  for (std::size_t t = 0; t < types && types > 1; ++t) {
+    if (used_types_[walk][t] == pools_.uses(walk, t)) continue;
+    used_types_[walk][t] = pools_.uses(walk, t);
+    const ServerRange servers = cluster_->servers_of_type(static_cast<std::int32_t>(t));
+    for (std::uint32_t s = servers.first; s < servers.last; ++s) rooms_[walk].touch(ServerId{s});
+  }
 }
 
 /// Appends the places of the jobs that hold the GPU. Returns false if one of them is not in the walk, or if no job can
@@ -133,6 +156,7 @@ void WalkPolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   admit(cluster, actions);
   for (std::size_t w = 0; w < walks_.size(); ++w) {
     walks_[w].set_capacity(pools_.capacity(cluster, static_cast<std::uint32_t>(w)));
+    look_at_types(static_cast<std::uint32_t>(w));
     for (const ServerId server : std::exchange(out_of_service_[w], {})) rooms_[w].touch(server);
   }
   before_walks(cluster);

@@ -110,6 +110,8 @@ class WalkPolicy : public SchedulingPolicy {
   void add_walk(const ClusterView& cluster, const JobView& job);
   [[nodiscard]] int gpus_per_server() const { return static_cast<int>(cluster_->gpus() / cluster_->servers()); }
   [[nodiscard]] bool exists(GpuId gpu) const;
+  [[nodiscard]] bool uses_server(std::uint32_t walk, ServerId server) const;
+  void look_at_types(std::uint32_t walk);
   bool holders_of(std::uint32_t walk, GpuId gpu, std::vector<MovingRank>& places);
   void touch_servers_of(const WalkJob& job);
   [[nodiscard]] bool has_room_behind(const WalkJob& job, const Rank& place);
@@ -135,6 +137,7 @@ class WalkPolicy : public SchedulingPolicy {
   std::vector<GreedyWalk> walks_;
   std::vector<ServerRooms> rooms_;                     // by walk
   std::vector<std::vector<ServerId>> out_of_service_;  // by walk: servers where a GPU was when rooms_ looked last
+  std::vector<std::vector<bool>> used_types_;          // by walk: Pools::uses() when rooms_ looked last
   Pools pools_;
   Shapes shapes_;
   std::vector<JobId> arrived_, newcomers_;

@@ -1,6 +1,7 @@
 // What a job gets must not depend on GPUs that it can't have. Under every scheduling policy with every placement
 // policy, jobs start and end at the same nanoseconds if the cluster gets spares that nothing needs, servers of another
-// virtual cluster, with jobs of its own or without, or if the rows of the list change places or the jobs their names.
+// virtual cluster, with jobs of its own or without, or servers of a type on which no job may run, or none that is still
+// there, or if the rows of the list change places or the jobs their names.
 
 #include "policies/scheduling/demand.hpp"
 #include "sim/random_stream.hpp"
@@ -30,13 +31,15 @@ using namespace contend::test;
 
 namespace {
 
-enum class Change { spares, server_behind, server_in_front, foreign_jobs, rows, names };
+enum class Change { spares, server_behind, server_in_front, foreign_jobs, idle_type, type_of_the_past, rows, names };
 
 constexpr std::pair<Change, std::string_view> kChanges[] = {
     {Change::spares, "unused spares"},
     {Change::server_behind, "servers of another virtual cluster behind those of the jobs"},
     {Change::server_in_front, "servers of another virtual cluster in front of those of the jobs"},
     {Change::foreign_jobs, "another virtual cluster with jobs of its own"},
+    {Change::idle_type, "servers of a type on which no job may run"},
+    {Change::type_of_the_past, "servers of a type on which only a job may run that has ended before the others come"},
     {Change::rows, "another order of the rows"},
     {Change::names, "other names"},
 };
@@ -49,7 +52,10 @@ struct Exemption {
 };
 
 const std::vector<Exemption>& exemptions() {
-  static const std::vector<Exemption> kExemptions = {};
+  static const std::vector<Exemption> kExemptions = {
+      {"*", "random", {Change::type_of_the_past}, "the job that has ended drew numbers of the stream"},
+      {"gittins", "*", {Change::type_of_the_past}, "it learns from the jobs that have ended"},
+  };
   return kExemptions;
 }
 
@@ -133,12 +139,47 @@ void add_foreign_servers(CapacityCase& made, std::uint32_t servers, bool in_fron
   }
 }
 
+/// The job comes so much later.
+void delay(JobSpec& job, Time by) {
+  job.submit += by;
+  if (job.deadline) *job.deadline += by;
+}
+
+constexpr Time kPast = Time::seconds(2000);
+
+/// Gives the servers a type, and adds so many servers of another one, on which no job may run.
+void name_types(CapacityCase& made, int others) {
+  ServerType type{.name = "own",
+                  .servers = made.cluster.servers,
+                  .gpus_per_server = made.cluster.gpus_per_server,
+                  .gpu_memory = made.cluster.gpu_memory};
+  made.cluster.types = {type};
+  made.paces = {{{.together = kNominalPace}}};
+  for (JobSpec& job : made.jobs) job.pace = 0;
+  if (others == 0) return;
+  type.name = "other";
+  type.servers = others;
+  made.cluster.types.push_back(type);
+  made.cluster.servers += others;
+  made.cluster.vcs = {{{0, static_cast<std::uint32_t>(made.cluster.servers)}}};
+  made.paces[0].push_back({.together = 0});
+  for (std::vector<JobSize>& sizes : made.sizes)
+    for (JobSize& size : sizes) size.paces.push_back({.together = 0});
+}
+
+bool is_of_types(Change change) {
+  return change == Change::idle_type || change == Change::type_of_the_past;
+}
+
 /// What the case after a change is compared with.
 CapacityCase before_change(CapacityCase made, Change change) {
   if (change == Change::spares) {  // spares belong to the servers that no virtual cluster owns
     made.cluster.vcs.clear();
     for (JobSpec& job : made.jobs) job.vc = -1;
   }
+  if (change == Change::type_of_the_past)
+    for (JobSpec& job : made.jobs) delay(job, kPast);
+  if (is_of_types(change)) name_types(made, 0);
   return made;
 }
 
@@ -154,6 +195,19 @@ CapacityCase changed(const CapacityCase& original, Change change, std::uint64_t 
       made.spares = static_cast<int>(servers);
       made.cluster.servers += made.spares;
       break;
+    case Change::idle_type:
+      name_types(made, static_cast<int>(servers));
+      break;
+    case Change::type_of_the_past: {
+      name_types(made, static_cast<int>(servers));
+      made.paces.push_back({{.together = 0}, {.together = kNominalPace}});
+      JobSpec past = timed_job(0, 1, 100);
+      past.name = "past";
+      past.vc = 0;
+      past.pace = 1;
+      made.jobs.push_back(std::move(past));
+      break;
+    }
     case Change::server_behind:
     case Change::server_in_front:
       add_foreign_servers(made, servers, change == Change::server_in_front);
@@ -239,6 +293,12 @@ std::vector<Choice> scheduling_choices() {
   return all;
 }
 
+bool knows_one_type(const Choice& scheduling) {
+  const auto rows = scheduling_policies();
+  const auto row = std::ranges::find(rows, scheduling.name, &PolicyRow<SchedulingPolicy>::name);
+  return row->one_type;
+}
+
 /// The placement policies that need no fabric.
 std::vector<Choice> placement_choices() {
   std::vector<Choice> all;
@@ -251,7 +311,7 @@ std::string first_difference(const std::vector<Ran>& before, const std::vector<R
                              const std::vector<std::size_t>& where, bool with_rho = false) {
   for (std::size_t j = 0; j < before.size(); ++j) {
     const Ran& then = after[where[j]];
-    if (with_rho && before[j].rho != then.rho)
+    if (with_rho && std::abs(before[j].rho - then.rho) > 1e-12 * then.rho)
       return fmt::format("j{} has rho {}, and then {}", j, before[j].rho, then.rho);
     if (before[j] == then) continue;
     return fmt::format("j{} runs from {} to {} s with {} preemptions, and then from {} to {} s with {}", j,
@@ -408,16 +468,17 @@ TEST_CASE("every scheduling and placement policy: GPUs that a job can't have, ro
         for (std::size_t j = 0; j < unchanged.size(); ++j) waited += unchanged[j].start > made.jobs[j].submit ? 1 : 0;
         for (const auto& each : kChanges) {
           if (is_exempt(scheduling.name, placement.name, each.first)) continue;
-          const std::vector<Ran> before = each.first == Change::spares
-                                              ? run_case(before_change(made, each.first), scheduling, placement)
-                                              : unchanged;
+          if (is_of_types(each.first) && knows_one_type(scheduling)) continue;
+          const bool has_own = each.first == Change::spares || is_of_types(each.first);
+          const std::vector<Ran> before =
+              has_own ? run_case(before_change(made, each.first), scheduling, placement) : unchanged;
           std::vector<std::size_t> where;
           const CapacityCase other = changed(made, each.first, seed, where);
           INFO(scheduling.name, " with ", scheduling.parameters.size(), " parameters, ", placement.name, ", seed ",
                seed, ": ", each.second);
           // A job's fair share is one of the whole cluster, whoever owns it (sim/fairness.hpp).
-          const bool with_rho =
-              each.first == Change::spares || each.first == Change::rows || each.first == Change::names;
+          const bool with_rho = each.first != Change::server_behind && each.first != Change::server_in_front &&
+                                each.first != Change::foreign_jobs;
           CHECK(first_difference(before, run_case(other, scheduling, placement), where, with_rho) == "");
         }
       }
