@@ -1,11 +1,10 @@
 #include "cli/explain_report.hpp"
 
+#include "cli/explain_words.hpp"
 #include "cli/study_explain.hpp"
 #include "cli/text_table.hpp"
 #include "results/folding_report.hpp"
 #include "sim/counted.hpp"
-#include "text/decimal.hpp"
-#include "text/json_writer.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -26,37 +25,12 @@ constexpr std::size_t kShownIntervals = 12;
 constexpr std::size_t kShownHolders = 4;
 constexpr std::size_t kShownDelays = 8;
 
-/// By OutReason: its name, and what it does to GPUs.
-struct OutWords {
-  const char *name, *text;
-};
-constexpr OutWords kOutWords[kOutReasons] = {{"failed", "failed"},
-                                             {"drained", "drained for a planned outage"},
-                                             {"not_lent", "not lent"},
-                                             {"spare", "kept as spares"}};
-
 /// Seconds to the millisecond, without trailing zeros.
 std::string seconds(Time time) {
   std::string text = fmt::format("{:.3f}", time.to_seconds());
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
   return text + " s";
-}
-
-/// The delays of the job in the network.
-std::vector<SharedDelay> delays_of(const ExplainReport& report) {
-  std::vector<SharedDelay> delays;
-  std::ranges::copy_if(report.job.result.fabric.delays, std::back_inserter(delays),
-                       [&](const SharedDelay& each) { return each.job == report.job.job; });
-  return delays;
-}
-
-/// The times for which others shared its GPUs, the longest first.
-std::vector<SharedTime> sharing_of(const ExplainReport& report) {
-  std::vector<SharedTime> shared;
-  std::ranges::copy_if(report.job.result.sharing, std::back_inserter(shared),
-                       [&](const SharedTime& each) { return each.job == report.job.job; });
-  return shared;
 }
 
 class Story {
@@ -91,64 +65,7 @@ class Story {
     return std::move(out_);
   }
 
-  /// The reason for the wait, in words.
-  std::string cause(const WaitInterval& wait) const {
-    if (!wait.why) return "no scheduling pass has said why yet";
-    const std::string by = wait.by.valid() ? holder_name(wait.by) : "another job";
-    switch (*wait.why) {
-      case Why::no_gpus:
-        return self().gpus == 1 ? "no GPU is free" : fmt::format("fewer than {} are free", gpus_text(self().gpus));
-      case Why::no_place:
-        return fmt::format("{} finds no place for it", report_.placement);
-      case Why::place_taken:
-        return fmt::format("{} holds GPUs of its place", by);
-      case Why::quota:
-        return "its quota is used up";
-      case Why::behind:
-        return fmt::format("it may not pass {}, which waits in front of it", by);
-      case Why::reserved:
-        return fmt::format("it would delay what is reserved for {}", by);
-      case Why::outranked:
-        return fmt::format("{} runs and is not to be pushed out", by);
-      case Why::passed_over:
-        return fmt::format("{} gives the GPUs to other jobs", report_.scheduling);
-      case Why::throttled:
-        return wait.last.place == 0 ? fmt::format("a rule of {} holds it back for now", report_.scheduling)
-                                    : line_text(wait);
-      case Why::between_decisions:
-        return fmt::format("it came after {} last divided the GPUs, and waits until it divides them again",
-                           report_.scheduling);
-    }
-    return cause_name(wait.why);
-  }
-
-  /// The name of a type of servers.
-  [[nodiscard]] const std::string& type_name(std::int32_t type) const {
-    static const std::string kAll = "the GPUs";
-    return type < 0 ? kAll : report_.job.result.types[static_cast<std::size_t>(type)].name;
-  }
-
  private:
-  /// 3: third.
-  static std::string ordinal(std::size_t place) {
-    constexpr const char* kWords[] = {"first", "second", "third", "fourth", "fifth", "sixth"};
-    if (place <= std::size(kWords)) return kWords[place - 1];
-    const std::size_t teens = place % 100;
-    const char* const ending = teens >= 11 && teens <= 13 ? "th"
-                               : place % 10 == 1          ? "st"
-                               : place % 10 == 2          ? "nd"
-                               : place % 10 == 3          ? "rd"
-                                                          : "th";
-    return fmt::format("{}{}", place, ending);
-  }
-  /// Where the job stands among those that wait for time.
-  std::string line_text(const WaitInterval& wait) const {
-    std::string text = fmt::format("its deficit on {} is {} in line", type_name(wait.first.type),
-                                   ordinal(static_cast<std::size_t>(wait.first.place)));
-    if (wait.last == wait.first) return text;
-    return text + fmt::format(", at last {}{}", ordinal(static_cast<std::size_t>(wait.last.place)),
-                              wait.last.type == wait.first.type ? "" : " on " + type_name(wait.last.type));
-  }
   [[nodiscard]] const JobResult& self() const { return of(report_.job.job); }
   [[nodiscard]] const JobResult& of(JobId job) const { return jobs_[job.index()]; }
   static std::string gpus_text(std::int64_t gpus) { return counted(gpus, "GPU"); }
@@ -171,7 +88,7 @@ class Story {
     std::string reasons;
     for (std::size_t i = 0; i < kOutReasons; ++i)
       if (const std::int64_t gpus = wait.out_of_service.gpus[i]; gpus > 0)
-        reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", gpus, kOutWords[i].text);
+        reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", gpus, out_words(i).text);
     return fmt::format("up to {} out of service: {}", gpus_text(wait.out_of_service.total()), reasons);
   }
 
@@ -196,7 +113,7 @@ class Story {
     const std::size_t shown = std::min(last - first, kShownIntervals);
     for (std::size_t i = first; i < first + shown; ++i) {
       const WaitInterval& wait = explanation_.waits[i];
-      line(wait.from, fmt::format("waits {}: {}", seconds(wait.length()), cause(wait)));
+      line(wait.from, fmt::format("waits {}: {}", seconds(wait.length()), wait_cause(report_, wait)));
       const bool shows_holders = wait.why == Why::no_gpus || wait.why == Why::no_place || wait.why == Why::quota ||
                                  wait.why == Why::passed_over;
       if (shows_holders)
@@ -234,8 +151,17 @@ class Story {
     return text;
   }
 
+  /// The place that was kept for the job from this start on; nullptr if there was none.
+  [[nodiscard]] const Reservation* kept_until(const JobAttempt& attempt) const {
+    for (const Reservations& each : explanation_.reservations)
+      if (each.last.start == attempt.from && each.last.made < attempt.from) return &each.last;
+    return nullptr;
+  }
+
   void tell_start(const JobAttempt& attempt) {
     std::string text = "starts on " + servers_text(attempt.servers);
+    if (const Reservation* const kept = kept_until(attempt); kept != nullptr && kept->servers != attempt.servers)
+      text += fmt::format(" in place of {}, because {} chose anew", servers_text(kept->servers), report_.placement);
     if (attempt.restart() > Time{}) text += fmt::format(", and restarts for {}", seconds(attempt.restart()));
     line(attempt.from, text);
   }
@@ -430,171 +356,10 @@ class Story {
   std::string out_;
 };
 
-void write_time(JsonWriter& json, const char* name, Time time) {
-  json.key(name);
-  if (time == Time::never())
-    json.null();
-  else
-    json.raw(format_seconds(time));
-}
-
-void write_waits(JsonWriter& json, const ExplainReport& report) {
-  const std::vector<JobResult>& jobs = report.job.result.jobs;
-  const Story story{report};
-  json.key("waits").begin_array();
-  for (const WaitInterval& wait : report.job.explanation.waits) {
-    json.begin_object();
-    write_time(json, "from_s", wait.from);
-    write_time(json, "to_s", wait.to);
-    json.member("cause", cause_name(wait.why)).member("text", story.cause(wait));
-    json.key("by");
-    if (wait.by.valid())
-      json.value(jobs[wait.by.index()].name);
-    else
-      json.null();
-    for (const auto& [name, place] : {std::pair{"in_line_first", wait.first}, {"in_line_last", wait.last}}) {
-      if (place.place == 0) continue;
-      json.key(name).begin_object().member("type", story.type_name(place.type)).member("place", place.place);
-      json.end_object();
-    }
-    json.member("running_jobs", std::uint64_t{wait.running}).member("held_gpus", wait.held_gpus);
-    json.member("started_jobs", std::uint64_t{wait.started});
-    json.member("out_of_service_gpus", wait.out_of_service.total()).key("out_of_service").begin_object();
-    for (std::size_t i = 0; i < kOutReasons; ++i) json.member(kOutWords[i].name, wait.out_of_service.gpus[i]);
-    json.end_object();
-    json.key("largest_holders").begin_array();
-    for (const GpuHolder& holder : wait.holders) {
-      json.begin_object().member("job_id", jobs[holder.job.index()].name).member("gpus", holder.gpus);
-      write_time(json, "since_s", holder.since);
-      write_time(json, "until_s", holder.until);
-      json.end_object();
-    }
-    json.end_array().end_object();
-  }
-  json.end_array();
-}
-
-void write_servers(JsonWriter& json, const GpusByServer& servers) {
-  json.key("servers").begin_array();
-  for (const auto& [server, gpus] : servers)
-    json.begin_object().member("server", std::int64_t{server.value()}).member("gpus", gpus).end_object();
-  json.end_array();
-}
-
-void write_reservations(JsonWriter& json, const Explanation& explanation) {
-  json.key("reservations").begin_array();
-  for (const Reservations& each : explanation.reservations) {
-    json.begin_object();
-    for (const auto& [name, made] : {std::pair{"first", &each.first}, {"last", &each.last}}) {
-      json.key(name).begin_object().key("made_s").raw(format_seconds(made->made));
-      json.key("start_s").raw(format_seconds(made->start));
-      write_servers(json, made->servers);
-      json.end_object();
-    }
-    json.member("changes", std::uint64_t{each.changes}).end_object();
-  }
-  json.end_array();
-}
-
-void write_attempts(JsonWriter& json, const ExplainReport& report) {
-  static const std::map<JobAttempt::End, const char*> words{
-      {JobAttempt::End::open, "end of the run"}, {JobAttempt::End::ended, "finished"},
-      {JobAttempt::End::preempted, "preempted"}, {JobAttempt::End::failed, "failed"},
-      {JobAttempt::End::resized, "resized"},     {JobAttempt::End::interrupted, "interrupted"}};
-  json.key("attempts").begin_array();
-  for (const JobAttempt& attempt : report.job.explanation.attempts) {
-    json.begin_object();
-    write_time(json, "from_s", attempt.from);
-    write_time(json, "to_s", attempt.to);
-    write_time(json, "restart_s", attempt.restart());
-    write_time(json, "queued_again_s", attempt.queued_again);
-    json.member("ended_by", words.at(attempt.end)).member("cause", attempt.cause);
-    write_servers(json, attempt.servers);
-    json.key("changes").begin_array();
-    for (const auto& [at, what] : attempt.changes) {
-      json.begin_object();
-      write_time(json, "at_s", at);
-      json.member("what", what).end_object();
-    }
-    json.end_array().key("preempted_by").begin_array();
-    for (const JobId job : attempt.successors) json.value(report.job.result.jobs[job.index()].name);
-    json.end_array().end_object();
-  }
-  json.end_array();
-}
-
-void write_delays(JsonWriter& json, const ExplainReport& report) {
-  const RunResult& run = report.job.result;
-  json.key("delays").begin_array();
-  for (const SharedDelay& each : delays_of(report)) {
-    json.begin_object().member("by", run.jobs[each.by.index()].name).member("link", place_of(run, each));
-    write_time(json, "lost_s", each.lost);
-    json.end_object();
-  }
-  json.end_array();
-}
-
-void write_slow(JsonWriter& json, const Explanation& explanation) {
-  json.key("slow").begin_array();
-  for (const SlowTime& each : explanation.slow) {
-    json.begin_object().member("component", each.what).member("times", each.times);
-    write_time(json, "time_s", each.time);
-    write_time(json, "lost_at_most_s", each.lost_at_most);
-    json.end_object();
-  }
-  json.end_array();
-}
-
-void write_sharing(JsonWriter& json, const ExplainReport& report) {
-  json.key("sharing").begin_array();
-  for (const SharedTime& each : sharing_of(report)) {
-    json.begin_object().key("beside").begin_array();
-    for (const JobId job : each.beside) json.value(report.job.result.jobs[job.index()].name);
-    json.end_array();
-    write_time(json, "shared_s", each.time);
-    write_time(json, "lost_s", each.lost);
-    json.end_object();
-  }
-  json.end_array();
-}
-
 }  // namespace
 
 std::string explanation_text(const ExplainReport& report) {
   return Story{report}.text();
-}
-
-std::string explanation_json(const ExplainReport& report) {
-  const JobResult& job = report.job.result.jobs[report.job.job.index()];
-  JsonWriter json;
-  json.begin_object().member("job_id", job.name).member("model", job.model).member("gpus", job.gpus);
-  json.member("state", to_string(job.state)).member("seed", report.seed);
-  json.member("scheduling", report.scheduling).member("placement", report.placement);
-  write_time(json, "submit_s", job.submit);
-  json.key("after").begin_array();
-  for (const JobId each : report.job.explanation.after) json.value(report.job.result.jobs[each.index()].name);
-  json.end_array();
-  write_time(json, "start_s", job.start);
-  write_time(json, "finish_s", job.finish);
-  write_time(json, "waited_s", report.job.explanation.waited());
-  write_time(json, "waited_before_start_s", report.job.explanation.waited_before_start());
-  json.key("by_cause").begin_array();
-  for (const CauseTotal& total : totals_by_cause(report.job.explanation)) {
-    json.begin_object().member("cause", cause_name(total.why)).member("intervals", std::uint64_t{total.intervals});
-    write_time(json, "time_s", total.time);
-    json.end_object();
-  }
-  json.end_array();
-  write_waits(json, report);
-  write_reservations(json, report.job.explanation);
-  write_attempts(json, report);
-  write_delays(json, report);
-  write_slow(json, report.job.explanation);
-  write_sharing(json, report);
-  if (job.folding && !job.folding->unfolded.run_does_not_fold) write_folding(json, *job.folding);
-  if (report.job.iteration) messages_json(json, *report.job.iteration);
-  json.end_object();
-  return json.take();
 }
 
 }  // namespace contend

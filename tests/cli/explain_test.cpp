@@ -223,6 +223,24 @@ TEST_CASE("the story says which place backfilling kept for the job, at first and
   CHECK(!contains(here.contend("explain run.yaml n").out, "keeps a place"));
 }
 
+TEST_CASE("the story says that a job starts elsewhere than where a place was kept for it") {
+  Workplace here;
+  here.write("jobs.csv",
+             "job_id,submit_s,gpus,duration_s,limit_s\nj0,10,1,20,20\nj1,7,6,10,20\nj2,18,1,20,20\nj3,1,6,5,5\n"
+             "j4,12,2,10,10\nj5,10,1,40,40\nj6,2,2,5,5\nj7,8,4,20,40\nj8,18,1,40,40\nj9,8,1,5,5\nj10,9,1,5,10\n"
+             "j11,2,6,5,5\n");
+  here.write("run.yaml",
+             "schema_version: 1\nname: run\ncluster: {servers: 3, gpus_per_server: 2}\n"
+             "policies: {scheduling: easy, placement: random}\nworkload: {jobs: jobs.csv}\n");
+  // The place was drawn at 26 s, and drawn again when the job started.
+  const Outcome story = here.contend("explain run.yaml j0");
+  REQUIRE_MESSAGE(story.code == 0, story.err);
+  CHECK_MESSAGE(contains(story.out, "26 s  easy keeps a place for it: server 0 (1 GPU) from 31 s on\n"), story.out);
+  CHECK_MESSAGE(
+      contains(story.out, "31 s  starts on server 2 (1 GPU) in place of server 0 (1 GPU), because random chose anew\n"),
+      story.out);
+}
+
 TEST_CASE("the story says how long a restart takes, and that a policy divides the GPUs at times of its own") {
   Workplace here;
   here.write("jobs.csv",
