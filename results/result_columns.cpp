@@ -515,8 +515,13 @@ constexpr const char* kManifestText =
     "versions\n"
     "have no digests; they are read with a note.\n"
     "\n"
-    "A run replaces the results that are in its folder. It overwrites no file with the name of a result in a folder\n"
-    "without a manifest of Contend, and no file that its scenario reads. While it runs, `.lock` keeps other runs from\n"
+    "A run replaces the results that are in its folder. It overwrites and removes only files that the manifest there\n"
+    "lists, as their run wrote them. It is refused, and says which file is in its way, where a file with the name of "
+    "a\n"
+    "result is of somebody else, was changed after its run, is a symbolic link, or is read by the scenario. While a "
+    "run\n"
+    "writes, `.written` lists what it has written, in place of the manifest. While it runs, `.lock` keeps other runs "
+    "from\n"
     "writing there.\n";
 
 }  // namespace

@@ -26,7 +26,9 @@ constexpr std::string_view kManifestBegin = "{\n  \"program\": \"contend\"";
 // How the manifest names its lists; the seal stands between its other members and its end.
 constexpr std::string_view kSealBegin = ",\n  \"manifest_sha256\": \"", kSealEnd = "\"", kManifestEnd = "\n}\n";
 constexpr std::string_view kFilesBegin = "\n  \"files\": [";
-constexpr std::string_view kRemedy = "use an undamaged copy, or write the results again with `contend run -o`";
+constexpr std::string_view kRemedy =
+    "use an undamaged copy, or remove the results in this folder and write them again with `contend run -o`";
+constexpr std::string_view kJournalFile = ".written";
 
 /// The complaint about a file whose digest isn't the expected one.
 Complaint wrong_digest(const std::string& path, std::string_view what, const std::string& found,
@@ -80,7 +82,86 @@ std::vector<InputFile> listed_files(const std::string& manifest, const std::stri
   return files;
 }
 
+std::string sealed(std::string text) {
+  const std::string seal = fmt::format("{}{}{}", kSealBegin, sha256_hex(text), kSealEnd);
+  return text.insert(text.size() - kManifestEnd.size(), seal);
+}
+
+/// Appends the files that a manifest or a journal lists; none if the file isn't there or isn't sound.
+void add_listed(const std::string& path, std::vector<InputFile>& files) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(fs::symlink_status(path, ignored))) return;
+  try {
+    const std::string text = read_file(path);
+    const std::optional<std::string> content = is_manifest(text) ? opened_manifest(text, path) : std::nullopt;
+    if (!content) return;
+    for (InputFile& each : listed_files(*content, path)) files.push_back(std::move(each));
+  } catch (const InputError&) {
+    return;  // it was damaged or changed, so that nobody knows what the run wrote
+  }
+}
+
+/// Why a run must leave the manifest of a folder alone; empty if it may replace it.
+std::string why_foreign_manifest(const std::string& path) {
+  const std::string text = read_file(path);
+  if (!is_manifest(text)) return "no run of contend has written it";
+  try {
+    if (opened_manifest(text, path)) return {};
+    return "an earlier version of contend has written it, which didn't list the files of a run";
+  } catch (const InputError&) {
+    return "it was damaged or changed after its run";
+  }
+}
+
+/// Why a run must leave this file of a folder alone; empty if a run has written it so.
+std::string why_foreign(std::string_view name, const std::string& path, std::span<const InputFile> own) {
+  std::error_code ignored;
+  const fs::file_status status = fs::symlink_status(path, ignored);
+  if (!fs::exists(status)) return {};
+  if (fs::is_symlink(status)) return "it is a symbolic link";
+  if (!fs::is_regular_file(status)) return "it is no regular file";
+  if (name == kManifestFile) return why_foreign_manifest(path);
+  const auto is_it = [name](const InputFile& each) { return each.path == name; };
+  if (std::ranges::none_of(own, is_it))
+    return "no run of contend has written it, because no manifest.json of contend in the folder lists it";
+  const std::string found = sha256_of_file(path);
+  const auto is_unchanged = [&](const InputFile& each) { return is_it(each) && each.sha256 == found; };
+  return std::ranges::any_of(own, is_unchanged) ? "" : "it was changed after its run";
+}
+
 }  // namespace
+
+std::string journal_of(const std::string& folder) {
+  return (fs::path{folder} / kJournalFile).string();
+}
+
+std::string sealed_journal(const Manifest& manifest, std::span<const InputFile> files) {
+  Manifest unfinished = manifest;
+  unfinished.interrupted = true;
+  return sealed_manifest(unfinished, {}, files);
+}
+
+std::vector<InputFile> own_files(const std::string& folder) {
+  std::vector<InputFile> files;
+  add_listed((fs::path{folder} / kManifestFile).string(), files);
+  add_listed(journal_of(folder), files);
+  return files;
+}
+
+std::vector<Complaint> foreign_files(const std::string& folder) {
+  const std::vector<InputFile> own = own_files(folder);
+  std::vector<Complaint> complaints;
+  for (const std::string_view name : run_files()) {
+    const std::string path = (fs::path{folder} / name).string();
+    const std::string why = why_foreign(name, path, own);
+    if (why.empty()) continue;
+    complaints.push_back({.file = path,
+                          .reason = fmt::format("this file would be overwritten or removed, and {}; write to another "
+                                                "folder (-o), or move the file away",
+                                                why)});
+  }
+  return complaints;
+}
 
 std::span<const std::string_view> run_files() {
   static constexpr std::string_view kFiles[] = {
@@ -96,9 +177,7 @@ bool is_manifest(std::string_view text) {
 
 std::string sealed_manifest(const Manifest& manifest, std::span<const Replica> replicas,
                             std::span<const InputFile> files) {
-  std::string text = manifest_json(manifest, replicas, files);
-  const std::string seal = fmt::format("{}{}{}", kSealBegin, sha256_hex(text), kSealEnd);
-  return text.insert(text.size() - kManifestEnd.size(), seal);
+  return sealed(manifest_json(manifest, replicas, files));
 }
 
 bool check_result_files(const std::string& folder) {

@@ -4,6 +4,7 @@
 #include "results/job_groups.hpp"
 #include "results/result_columns.hpp"
 #include "results/result_digests.hpp"
+#include "sim/error.hpp"
 #include "sim/statistics.hpp"
 #include "text/atomic_file.hpp"
 #include "text/csv.hpp"
@@ -14,6 +15,7 @@
 #include <cmath>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -193,23 +195,31 @@ std::span<const ResultFile> result_files() {
 void write_results(const std::string& folder, const Manifest& manifest, const std::string& scenario_yaml,
                    std::span<const Replica> replicas, std::span<const NamedText> more) {
   make_folder(folder);
+  if (std::vector<Complaint> foreign = foreign_files(folder); !foreign.empty()) throw InputError{std::move(foreign)};
   const auto path = [&](std::string_view name) { return (std::filesystem::path{folder} / name).string(); };
+  const std::vector<InputFile> before = own_files(folder);
+  std::vector<InputFile> files, journal = before;
+  write_file(journal_of(folder), sealed_journal(manifest, journal));
   std::error_code not_there;
   std::filesystem::remove(path("manifest.json"), not_there);
-  std::vector<InputFile> files;
   const auto write = [&](std::string_view name, const std::string& content) {
-    write_file(path(name), content);
     files.push_back({.path = std::string{name}, .sha256 = sha256_hex(content)});
+    journal.push_back(files.back());
+    write_file(journal_of(folder), sealed_journal(manifest, journal));
+    write_file(path(name), content);
   };
   write("scenario.yaml", scenario_yaml);
   for (const ResultFile& file : result_files())
     if (file.exists(replicas)) write(file.name, file.csv(replicas));
   for (const NamedText& each : more) write(each.name, each.text);
   write("summary.json", summary_json(manifest.scenario_name, replicas));
+  const auto lists = [](const std::vector<InputFile>& list, std::string_view name) {
+    return std::ranges::find(list, name, &InputFile::path) != list.end();
+  };
   for (const std::string_view name : run_files())
-    if (std::ranges::find(files, name, &InputFile::path) == files.end())
-      std::filesystem::remove(path(name), not_there);  // of an earlier run
+    if (lists(before, name) && !lists(files, name)) std::filesystem::remove(path(name), not_there);
   write_file(path("manifest.json"), sealed_manifest(manifest, replicas, files));
+  std::filesystem::remove(journal_of(folder), not_there);
 }
 
 }  // namespace contend

@@ -22,8 +22,9 @@ struct NamedText {
   std::string text;
 };
 
-/// Writes the folder, creating it if needed and replacing the files of an earlier run. An old manifest is removed first
-/// and the new one written last, with the digests of all files (result_digests.hpp). Throws InputError.
+/// Writes the folder, creating it if needed and replacing the files of an earlier run, but no others: throws InputError
+/// if foreign_files() names any. An old manifest is removed first and the new one written last, with the digests of all
+/// files (result_digests.hpp).
 void write_results(const std::string& folder, const Manifest& manifest, const std::string& scenario_yaml,
                    std::span<const Replica> replicas, std::span<const NamedText> more = {});
 

@@ -10,7 +10,7 @@ namespace contend {
 /// A file being written. Write to path(), then call commit(); without commit() the destructor removes the file.
 class AtomicFile {
  public:
-  /// Throws InputError if the target is a folder. A device or pipe such as /dev/stdout is written in place.
+  /// Throws InputError for a folder and for a symbolic link. A device or pipe, as /dev/stdout, is written in place.
   explicit AtomicFile(std::string target);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;

@@ -26,6 +26,17 @@ std::string holder_of(int descriptor) {
   return process.empty() ? "" : fmt::format(" (process {})", process);
 }
 
+/// True if the file is empty or says a process: no other program's file is to be emptied and removed.
+bool is_lock(int descriptor) {
+  std::array<char, 32> text{};
+  const ::ssize_t size = ::pread(descriptor, text.data(), text.size(), 0);
+  for (::ssize_t i = 0; i < size; ++i) {
+    const char each = text[static_cast<std::size_t>(i)];
+    if ((each < '0' || each > '9') && (each != '\n' || i + 1 != size)) return false;
+  }
+  return size >= 0 && size < static_cast<::ssize_t>(text.size());
+}
+
 /// Whether the file at `path` is still the open one: whoever held the lock before has removed his file.
 bool is_at(const std::string& path, int descriptor) {
   struct stat open {};
@@ -38,8 +49,13 @@ bool is_at(const std::string& path, int descriptor) {
 
 WriterLock::WriterLock(std::string lock_file, const std::string& place) : lock_file_{std::move(lock_file)} {
   for (;;) {
-    descriptor_ = ::open(lock_file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    descriptor_ = ::open(lock_file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (descriptor_ < 0 && errno == ELOOP) refuse_lock_file();
     if (descriptor_ < 0) throw_file_error(place, "can't be written", errno);
+    if (!is_lock(descriptor_)) {
+      ::close(descriptor_);
+      refuse_lock_file();
+    }
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       const std::string holder = holder_of(descriptor_);
       ::close(descriptor_);
@@ -56,6 +72,13 @@ WriterLock::WriterLock(std::string lock_file, const std::string& place) : lock_f
   const std::string process = fmt::format("{}\n", ::getpid());
   if (::ftruncate(descriptor_, 0) == 0)
     static_cast<void>(::pwrite(descriptor_, process.data(), process.size(), 0));  // a help for people only
+}
+
+void WriterLock::refuse_lock_file() const {
+  throw_file_error(lock_file_,
+                   "is no lock of contend, which has to be at this place while it writes; move this file away, or "
+                   "write to another place (-o)",
+                   0);
 }
 
 WriterLock::~WriterLock() {

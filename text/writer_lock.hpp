@@ -10,13 +10,16 @@ namespace contend {
 class WriterLock {
  public:
   /// Locks `place`, a folder or a file, by the file `lock_file`, whose folder must exist. Throws InputError, which
-  /// names the place, if somebody else writes there. File systems without locks keep nobody away.
+  /// names the place, if somebody else writes there, and one that names the lock file if it is a symbolic link or a
+  /// file of another program. File systems without locks keep nobody away.
   WriterLock(std::string lock_file, const std::string& place);
   ~WriterLock();
   WriterLock(const WriterLock&) = delete;
   WriterLock& operator=(const WriterLock&) = delete;
 
  private:
+  [[noreturn]] void refuse_lock_file() const;
+
   std::string lock_file_;
   int descriptor_ = -1;
 };

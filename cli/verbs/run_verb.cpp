@@ -78,25 +78,18 @@ constexpr Option kRunOptions[] = {
 constexpr std::string_view kLockFile = ".lock";
 
 /// Throws UsageError if the folder has files with the names of results that no run of contend has written, or that the
-/// scenario reads. A run that was killed while it wrote leaves its lock file behind instead of a manifest.
+/// scenario reads.
 void refuse_foreign_files(const std::string& folder, Scenario scenario) {
-  const auto path = [&](std::string_view name) { return (std::filesystem::path{folder} / name).string(); };
-  const auto is_there = [&](std::string_view name) {
-    std::error_code ignored;
-    return std::filesystem::exists(path(name), ignored);
-  };
-  const bool own = is_there("manifest.json") ? is_manifest(read_file(path("manifest.json"))) : is_there(kLockFile);
   std::vector<std::string> inputs;
   visit_paths(scenario, [&](const std::string& input) { inputs.push_back(input); });
-  for (const std::string_view name : run_files()) {
-    if (!is_there(name)) continue;
-    if (!own)
-      throw UsageError{fmt::format(
-          "{}: this file would be overwritten, and no run of contend has written it, because the folder has no "
-          "manifest.json of contend; write to another folder (-o), or move the file away",
-          path(name))};
-    refuse_to_overwrite(path(name), inputs);
-  }
+  for (const std::string_view name : run_files())
+    refuse_to_overwrite((std::filesystem::path{folder} / name).string(), inputs);
+  const std::vector<Complaint> foreign = foreign_files(folder);
+  if (foreign.empty()) return;
+  std::string more;
+  for (const Complaint& each : std::span{foreign}.subspan(1))
+    more += (more.empty() ? " (and so " : ", ") + std::filesystem::path{each.file}.filename().string();
+  throw UsageError{foreign.front().format() + (more.empty() ? "" : more + ")")};
 }
 
 /// The folder of each scenario, made before the first run: a long run must not end with nowhere to write to. `locks`
@@ -113,11 +106,11 @@ std::vector<std::string> make_folders(const Arguments& arguments, std::span<cons
       throw InputError{fmt::format("two scenarios are named \"{}\"; their folders would be the same", scenario.name)};
     folders.push_back(scenarios.size() == 1 ? top : (std::filesystem::path{top} / name).string());
   }
-  for (std::size_t i = 0; i < folders.size(); ++i) refuse_foreign_files(folders[i], scenarios[i]);
   for (const std::string& folder : folders) {
     make_folder(folder);
     locks.emplace_back((std::filesystem::path{folder} / kLockFile).string(), folder);
   }
+  for (std::size_t i = 0; i < folders.size(); ++i) refuse_foreign_files(folders[i], scenarios[i]);
   return folders;
 }
 

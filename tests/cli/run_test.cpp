@@ -81,15 +81,16 @@ TEST_CASE("a run overwrites no file that no run has written, and none that the s
   here.write("list.yaml", "schema_version: 1\nname: list\ncluster: {servers: 1}\nworkload: {jobs: jobs.csv}\n");
   const Outcome here_itself = here.contend("run list.yaml -o .");
   CHECK(here_itself.code == 2);
-  CHECK_MESSAGE(contains(here_itself.err, "./jobs.csv: this file would be overwritten, and no run of contend has"),
-                here_itself.err);
+  CHECK_MESSAGE(contains(here_itself.err, "./jobs.csv: this file is an input of the command"), here_itself.err);
   CHECK(here.read("jobs.csv") == list);
   CHECK_FALSE(std::filesystem::exists(here.path("manifest.json")));
   CHECK_FALSE(std::filesystem::exists(here.path(".lock")));
 
   std::filesystem::create_directory(here.path("theirs"));
   here.write("theirs/manifest.json", "{\"name\": \"an app\"}\n");
-  CHECK(contains(here.contend("run small.yaml -o theirs").err, "theirs/manifest.json: this file would be overwritten"));
+  CHECK(contains(
+      here.contend("run small.yaml -o theirs").err,
+      "theirs/manifest.json: this file would be overwritten or removed, and no run of contend has written it"));
   CHECK(contains(here.contend("run small.yaml other.yaml -o .").err, "contend: ") == false);  // a folder each
 
   REQUIRE(here.contend("run small.yaml -o out").code == 0);
@@ -102,10 +103,77 @@ TEST_CASE("a run overwrites no file that no run has written, and none that the s
   CHECK_MESSAGE(contains(own_input.err, "out/jobs.csv: this file is an input of the command"), own_input.err);
   CHECK(here.read("out/jobs.csv") == list);
 
-  // A run that was killed while it wrote has left its lock and no manifest.
+  // Without a manifest nobody knows who has written it.
   std::filesystem::remove(here.path("out/manifest.json"));
   here.write("out/.lock", "1\n");
+  CHECK(contains(here.contend("run small.yaml -o out").err, "out/summary.json: this file would be overwritten"));
+  CHECK(here.read("out/jobs.csv") == list);
+}
+
+TEST_CASE("a run replaces and removes only files that runs have written, and writes through no link") {
+  namespace fs = std::filesystem;
+  Workplace place;
+  const Workplace& here = prepared(place);
+  REQUIRE(here.contend("run small.yaml -o out").code == 0);
+  const auto refuses = [&](const std::string& file, const std::string& why) {
+    const Outcome outcome = here.contend("run other.yaml -o out");
+    CHECK(outcome.code == 2);
+    CHECK_MESSAGE(contains(outcome.err, "out/" + file + ": this file would be overwritten or removed, and " + why),
+                  outcome.err);
+    CHECK(contains(outcome.err, "; write to another folder (-o), or move the file away"));
+    CHECK(!fs::exists(here.path("out/.lock")));
+  };
+  for (const char* file : {"sharing.csv", "types.csv", "fabric.csv", "messages.csv"}) {
+    here.write(std::string{"out/"} + file, "mine\n");
+    refuses(file, "no run of contend has written it");
+    CHECK(here.read(std::string{"out/"} + file) == "mine\n");
+    fs::remove(here.path(std::string{"out/"} + file));
+  }
+  const std::string jobs = here.read("out/jobs.csv");
+  here.write("out/jobs.csv", jobs + "a note\n");
+  refuses("jobs.csv", "it was changed after its run");
+  CHECK(here.read("out/jobs.csv") == jobs + "a note\n");
+  here.write("kept.csv", jobs);
+  fs::remove(here.path("out/jobs.csv"));
+  fs::create_symlink(here.path("kept.csv"), here.path("out/jobs.csv"));
+  refuses("jobs.csv", "it is a symbolic link");
+  CHECK(here.read("kept.csv") == jobs);
+  fs::remove(here.path("out/jobs.csv"));
+  fs::create_symlink(here.path("nowhere.csv"), here.path("out/types.csv"));
+  refuses("types.csv", "it is a symbolic link");
+  CHECK(!fs::exists(here.path("nowhere.csv")));
+  fs::remove(here.path("out/types.csv"));
+  here.write("notes", "mine\n");
+  fs::create_symlink(here.path("notes"), here.path("out/.lock"));
+  CHECK(contains(here.contend("run other.yaml -o out").err, "out/.lock: is no lock of contend"));
+  CHECK(here.read("notes") == "mine\n");
+  fs::remove(here.path("out/.lock"));
+  here.write("out/.lock", "mine\n");
+  CHECK(contains(here.contend("run other.yaml -o out").err, "out/.lock: is no lock of contend"));
+  fs::remove(here.path("out/.lock"));
+  // A folder of results that has lost a file is written again.
+  CHECK(here.contend("run other.yaml -o out").code == 0);
+  CHECK(here.contend("results out").code == 0);
+  // What a run leaves that is killed while it writes: a list of the files that are there, and no manifest.
+  fs::rename(here.path("out/manifest.json"), here.path("out/.written"));
+  CHECK(here.contend("results out").code == 3);
+  here.write("out/sharing.csv", "mine\n");
+  refuses("sharing.csv", "no run of contend has written it");
+  fs::remove(here.path("out/sharing.csv"));
   CHECK(here.contend("run small.yaml -o out").code == 0);
+  CHECK(!fs::exists(here.path("out/.written")));
+}
+
+TEST_CASE("a file that an option names is written through no link either") {
+  Workplace place;
+  const Workplace& here = prepared(place);
+  here.write("theirs", "mine\n");
+  std::filesystem::create_symlink(here.path("theirs"), here.path("page.svg"));
+  const Outcome outcome = here.contend("show --topology small.yaml --set network.fidelity=flow --svg page.svg");
+  CHECK(outcome.code == 3);
+  CHECK_MESSAGE(contains(outcome.err, "page.svg: can't be written: it is a symbolic link to "), outcome.err);
+  CHECK(here.read("theirs") == "mine\n");
+  CHECK(here.contend("show --topology small.yaml --set network.fidelity=flow --svg /dev/stdout").code == 0);
 }
 
 TEST_CASE("the manifest knows every file that was read") {

@@ -131,10 +131,15 @@ TEST_CASE("a file is whole or not there") {
   }
   CHECK(read_file(path) == "old");
   CHECK(files_in(folder.path()) == 1);
+  // Neither through a link nor in place of it, whether it leads to a file or not.
   fs::create_symlink(path, folder.path("link"));
-  write_file(folder.path("link"), "new");
-  CHECK(read_file(path) == "new");
-  CHECK(fs::is_symlink(folder.path("link")));
+  fs::create_symlink(folder.path("nothing"), folder.path("dangling"));
+  for (const char* link : {"link", "dangling"}) {
+    CHECK_THROWS_AS(write_file(folder.path(link), "new"), InputError);
+    CHECK(fs::is_symlink(folder.path(link)));
+  }
+  CHECK(read_file(path) == "old");
+  CHECK(!fs::exists(folder.path("nothing")));
   write_file("/dev/null", "gone");
   CHECK_FALSE(fs::is_regular_file("/dev/null"));
   CHECK_THROWS_AS(write_file(folder.path(), "x"), InputError);
