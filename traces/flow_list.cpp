@@ -3,6 +3,7 @@
 #include "text/byte_source.hpp"
 #include "text/csv.hpp"
 #include "text/decimal.hpp"
+#include "text/decimal_places.hpp"
 #include "text/file_complaints.hpp"
 #include "text/quantities.hpp"
 #include "text/words.hpp"
@@ -84,6 +85,10 @@ class FlowReader {
       complain(row, "start_s", fmt::format("{} is more than 100 years", text));
     } else if (number.value < 0) {
       complain(row, "start_s", fmt::format("expected seconds >= 0, got {}", text));
+    } else if (has_more_decimals(text, kStartDecimals)) {
+      complain(row, "start_s",
+               fmt::format("expected at most {} decimals, because times are whole nanoseconds, got {}", kStartDecimals,
+                           text));
     } else {
       return Time::nanoseconds(number.value);
     }

@@ -7,6 +7,7 @@
 #include "text/byte_source.hpp"
 #include "text/csv.hpp"
 #include "text/decimal.hpp"
+#include "text/decimal_places.hpp"
 #include "text/file_complaints.hpp"
 #include "text/words.hpp"
 #include "traces/jobs/import_jobs.hpp"
@@ -453,6 +454,9 @@ class JobListReader {
     const Time time = Time::nanoseconds(number.value);
     if (number.error == DecimalError::not_a_number)
       expected(column, "expected a number >= 0", text);
+    else if (has_more_decimals(text, decimals) && report_.renamed().empty())  // columns of other tables are rounded
+      bad(column, "a part of a nanosecond",
+          fmt::format("expected at most {} decimals, because times are whole nanoseconds, got {}", decimals, text));
     else if (number.error == DecimalError::overflow || time > kLongestJobTime)
       bad(column, "more than 100 years", fmt::format("{} is more than 100 years", text));
     else if (time < Time{})

@@ -5,6 +5,7 @@
 #include "sim/units.hpp"
 #include "text/csv.hpp"
 #include "text/decimal.hpp"
+#include "text/decimal_places.hpp"
 #include "text/file_complaints.hpp"
 #include "text/words.hpp"
 
@@ -86,10 +87,17 @@ template <std::size_t kCount>
   return number.value;
 }
 
-/// A time in seconds, of at most 100 years, which leaves room for the run after it.
+/// A time in seconds, whole nanoseconds of at most 100 years, which leaves room for the run after it.
 [[nodiscard]] inline Time read_seconds(const CsvRow& row, std::size_t column, std::string_view name,
                                        const std::string& file, Complaints& complaints) {
   constexpr Time kLatest = Time::seconds(100LL * 365 * 24 * 3600);
+  constexpr int kDecimals = 9;
+  if (const std::string& text = row.fields[column]; has_more_decimals(text, kDecimals))
+    complaints.add({.file = file,
+                    .line = row.line,
+                    .key = std::string{name},
+                    .reason = fmt::format("expected at most {} decimals, because times are whole nanoseconds, got {}",
+                                          kDecimals, text)});
   return Time::nanoseconds(read_billionths(row, column, name, kLatest.ns(), file, complaints));
 }
 

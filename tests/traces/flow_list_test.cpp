@@ -49,6 +49,8 @@ TEST_CASE("flow list: a server stands for its only GPU, and flows may have names
 }
 
 TEST_CASE("flow list: every bad row is reported with its line, its column and what would be right") {
+  CHECK(complaints_of_flows("start_s,bytes,source,destination\n1.0000000001,1,server0,server1\n") ==
+        "f.csv:2: start_s: expected at most 9 decimals, because times are whole nanoseconds, got 1.0000000001\n");
   CHECK(complaints_of_flows("start_s,bytes,source,destination\n-1,1,server0,server1\nx,1,server0,server1\n"
                             "4e9,1,server0,server1\n0,0,server0,server1\n0,1 GiB/s,server0,server1\n"
                             "0,1,server9,server1\n0,1,server0,server0/gpu0\n0,1,,spine0\n") ==

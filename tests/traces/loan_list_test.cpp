@@ -46,6 +46,7 @@ TEST_CASE("loan list: what is wrong is named with its line") {
   CHECK(says("time_s,lent\n", "no rows"));
   CHECK(says("time_s,lent\n5,1\n", "expected 0 in the first row"));
   CHECK(says("time_s,lent\n0,1\n9,2\n9,3\n", "rising times"));
+  CHECK(says("time_s,lent\n0,1\n1.0000000001,2\n", "expected at most 9 decimals, because times are whole nanosec"));
   CHECK(says("time_s,lent\n0,1.5\n", "whole servers"));
   CHECK(says("time_s,lent\n0,11\n", "0 to 10"));
   CHECK(says("time_s,load\n0,1.01\n", "0 to 1"));

@@ -24,8 +24,12 @@ TEST_CASE("durations: one that would be rounded to 0 is refused, one of 0 stays"
   CHECK(contains(complaint("a,0,1,5,3;1e-10,,,"), "list:3: attempts_s: expected 0, or a time"));
   CHECK(contains(complaint("a,0,1,5,,1e-10,,"), "list:3: limit_s: expected 0, or a time"));
   CHECK(contains(complaint("a,0,1,5,,,1e-10,z"), "list:3: think_s: expected 0, or a time"));
-  // Instants are rounded: an epsilon before or after 0 is 0.
-  CHECK(complaint("a,1e-12,1,5,,,,").empty());
+  // A part of a nanosecond is refused, of instants, too; zeros behind the ninth decimal are none.
+  CHECK(contains(complaint("a,1e-12,1,5,,,,"),
+                 "list:3: submit_s: expected at most 9 decimals, because times are whole nanoseconds, got 1e-12"));
+  CHECK(contains(complaint("a,0,1,1.0000000001,,,,"), "list:3: duration_s: expected at most 9 decimals"));
+  CHECK(contains(complaint("a,0,1,5,1.5;2.1234567891,,,"), "list:3: attempts_s: expected at most 9 decimals"));
+  CHECK(complaint("a,1.1234567890,1,2.12345678900000,,,,").empty());
   // Traces, in their own units.
   CHECK(contains(trace_complaints("philly-csv", "timestamp,duration,num_gpus,cluster\n2017-10-07 01:11:39,1e-12,1,c\n"),
                  "trace:2: duration: expected 0, or a time of at least a nanosecond, got \"1e-12\""));
