@@ -65,7 +65,7 @@ CalibrationLine::CalibrationLine(ProgressMode mode)
     : enabled_{mode == ProgressMode::always || (mode == ProgressMode::automatic && ::isatty(STDERR_FILENO) == 1)} {}
 
 CalibrationLine::~CalibrationLine() {
-  if (visible_) print_message("\r\x1b[K");
+  if (visible_) write_progress("");
 }
 
 void CalibrationLine::update(const CalibrationProgress& progress) {
@@ -73,9 +73,8 @@ void CalibrationLine::update(const CalibrationProgress& progress) {
   if (!enabled_ || at - shown_ < std::chrono::milliseconds{200}) return;
   shown_ = at;
   visible_ = true;
-  print_message("\r{} {}  {}/{}  {} left\x1b[K", progress.op, to_string(progress.type), progress.done, progress.total,
-                duration_text(progress.seconds_left));
-  std::fflush(stderr);
+  write_progress(fmt::format("{} {}  {}/{}  {} left", progress.op, to_string(progress.type), progress.done,
+                             progress.total, duration_text(progress.seconds_left)));
 }
 
 std::string calibration_summary(const CalibrationProfile& profile) {

@@ -1,6 +1,7 @@
 #include "cli/output.hpp"
 
 #include "cli/command.hpp"
+#include "text/printable.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>
@@ -37,12 +38,24 @@ void write_output(std::string_view text) {
     fmt::print("{}", text);
 }
 
-void write_message(std::string_view text) {
-  if (innermost_capture != nullptr) {
+namespace {
+
+void write_error_stream(std::string_view text) {
+  if (innermost_capture != nullptr)
     innermost_capture->messages += text;
-    return;
-  }
-  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+  else
+    static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+}
+
+}  // namespace
+
+void write_message(std::string_view text) {
+  write_error_stream(printable_text(text));
+}
+
+void write_progress(std::string_view text) {
+  write_error_stream(fmt::format("\r{}\x1b[K", text));
+  std::fflush(stderr);
 }
 
 OutputCapture::OutputCapture() : outer_{std::exchange(innermost_capture, this)} {}

@@ -31,7 +31,7 @@ ProgressLine::ProgressLine(ProgressMode mode, std::size_t runs)
       runs_(runs) {}
 
 ProgressLine::~ProgressLine() {
-  if (visible_) print_message("\r\x1b[K");
+  if (visible_) write_progress("");
 }
 
 void ProgressLine::update(std::size_t run, const Progress& progress) {
@@ -42,8 +42,7 @@ void ProgressLine::update(std::size_t run, const Progress& progress) {
   if (at - begin_ < std::chrono::seconds{1} || at - shown_ < std::chrono::milliseconds{100}) return;
   shown_ = at;
   visible_ = true;
-  print_message("\r{}\x1b[K", progress_text(runs_, progress.now, std::chrono::duration<double>(at - begin_).count()));
-  std::fflush(stderr);
+  write_progress(progress_text(runs_, progress.now, std::chrono::duration<double>(at - begin_).count()));
 }
 
 }  // namespace contend

@@ -15,7 +15,7 @@ SweepProgress::SweepProgress(ProgressMode mode, std::int64_t runs)
       runs_{runs} {}
 
 SweepProgress::~SweepProgress() {
-  if (visible_) print_message("\r\x1b[K");
+  if (visible_) write_progress("");
 }
 
 void SweepProgress::recorded(bool failed) {
@@ -29,9 +29,8 @@ void SweepProgress::recorded(bool failed) {
   const double seconds = std::chrono::duration<double>(at - begin_).count();
   const double rate = static_cast<double>(ended_) / seconds;
   const std::string failures = failed_ > 0 ? fmt::format("  {} failed", failed_) : "";
-  print_message("\rrun {}/{}  {:.1f} runs/s{}  {} left\x1b[K", ended_, runs_, rate, failures,
-                duration_text(static_cast<double>(runs_ - ended_) / rate));
-  std::fflush(stderr);
+  write_progress(fmt::format("run {}/{}  {:.1f} runs/s{}  {} left", ended_, runs_, rate, failures,
+                             duration_text(static_cast<double>(runs_ - ended_) / rate)));
 }
 
 std::string duration_text(double seconds) {

@@ -252,4 +252,18 @@ TEST_CASE("what is no file is refused at once") {
   CHECK(here.read("copy.csv") == here.read("jobs.csv"));
 }
 
+TEST_CASE("bytes of a file that no terminal should obey are escaped in messages") {
+  const Workplace here;
+  here.write("bytes.yaml", "schema_version: 1\nname: \"a\xff\"\ncluster: {servers: 1}\n");
+  const Outcome outcome = here.contend("check bytes.yaml");
+  CHECK(outcome.code == 3);
+  CHECK_MESSAGE(contains(outcome.err, "bytes.yaml:2:9: not UTF-8 text\n  name: \"a\\xff\"\n"), outcome.err);
+  here.write("control.csv", "job_id,submit_s,gpus,duration_s\na,0,1,\x1b[31m5\n");
+  here.write("control.yaml", "schema_version: 1\nname: c\ncluster: {servers: 1}\nworkload: {jobs: control.csv}\n");
+  const Outcome control = here.contend("run control.yaml");
+  CHECK(control.code == 3);
+  CHECK_MESSAGE(contains(control.err, "\\x1b[31m5"), control.err);
+  CHECK(!contains(control.err, "\x1b"));
+}
+
 TEST_SUITE_END();

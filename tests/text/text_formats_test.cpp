@@ -3,7 +3,9 @@
 #include "sim/error.hpp"
 #include "text/csv.hpp"
 #include "text/decimal.hpp"
+#include "text/decimal_places.hpp"
 #include "text/json_writer.hpp"
+#include "text/printable.hpp"
 #include "text/sha256.hpp"
 
 #include <cmath>
@@ -11,6 +13,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <string_view>
 
 #include <doctest/doctest.h>
 
@@ -29,6 +32,11 @@ TEST_CASE("decimals are read exactly, without binary fractions") {
   CHECK(ns("0.0000000004") == 0);
   CHECK(ns("0.0000000005") == 1);  // half a nanosecond rounds away from zero
   CHECK(ns("1e-2000000000") == 0);
+  for (const char* text : {"0.0000000005", "1.0000000001", "1e-10", "12.3456789010001", "1e-2000000000"})
+    CHECK_MESSAGE(has_more_decimals(text, 9), text);
+  for (const char* text :
+       {"0", "0.0000000000", "1.0000000010000", "1.5e-8", "100e-10", "7", "0e-2000000000", "1200", "abc"})
+    CHECK_MESSAGE(!has_more_decimals(text, 9), text);
   CHECK(parse_scaled("0e2000000000", 9).error == DecimalError::none);
   CHECK(parse_scaled("1e2000000000", 9).error == DecimalError::overflow);
   CHECK(parse_scaled("9223372036.854775807", 9).value == std::numeric_limits<std::int64_t>::max());
@@ -38,6 +46,16 @@ TEST_CASE("decimals are read exactly, without binary fractions") {
   CHECK(parse_integer("12").value == 12);
   CHECK(parse_integer("1.0").error == DecimalError::not_a_number);
   CHECK(parse_integer("9223372036854775808").error == DecimalError::overflow);
+}
+
+TEST_CASE("messages show bytes that a terminal would obey, or could not show, as numbers") {
+  CHECK(printable_text("a\tb\nc é ✓ \xf0\x9f\x98\x80") == "a\tb\nc é ✓ \xf0\x9f\x98\x80");
+  CHECK(printable_text("\x1b[31m\r\x7f") == "\\x1b[31m\\x0d\\x7f");
+  CHECK(printable_text(std::string_view{"\0x", 2}) == "\\x00x");
+  CHECK(printable_text("\xff\xc3") == "\\xff\\xc3");
+  CHECK(printable_text("\xc2\x9b"
+                       "1m") == "\\xc2\\x9b1m");  // a control character of two bytes
+  CHECK(printable_text("").empty());
 }
 
 TEST_CASE("decimals of any length are read exactly or are too large") {
