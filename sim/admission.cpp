@@ -323,12 +323,15 @@ void Admission::watch_failures(JobId interrupted) const {
   if (struck_in_vain_ < kMany || struck_in_vain_ < kManyForEachJob * (state_.waiting + state_.running.size() + 1))
     return;
   const JobRun& run = state_.run(interrupted);
+  FailureSpec without_loans = state_.options.failures;
+  without_loans.loans = {};
+  const bool fails = without_loans.any();
   throw InputError{fmt::format(
-      "failures: the last {} interruptions, until {:.0f} s, undid all work since the last checkpoint, and no job "
-      "ended; "
-      "the last was that of job `{}` on {}. Checkpoints that are nearer to each other, a shorter restart or "
-      "`failures.retries` would end this",
-      struck_in_vain_, state_.clock.to_seconds(), run.spec->name, counted(run.spec->gpus, "GPU"))};
+      "{}: the last {} interruptions, until {:.0f} s, undid all work since the last checkpoint, and no job ended; the "
+      "last was that of job `{}` on {}. Checkpoints that are nearer to each other, a shorter restart or {} would end "
+      "this",
+      fails ? "failures" : "loans", struck_in_vain_, state_.clock.to_seconds(), run.spec->name,
+      counted(run.spec->gpus, "GPU"), fails ? "`failures.retries`" : "longer loans")};
 }
 
 void Admission::on_pass() {

@@ -505,11 +505,15 @@ void Outages::watch_for_starts() {
   const bool may_start = !state_.running.empty() || admission_.expects_jobs();
   without_start_ = may_start ? 0 : without_start_ + 1;
   if (without_start_ < kMostWithoutStart) return;
+  if (std::ranges::all_of(components_, [](const Component& each) { return each.kind == kLoan; }))
+    throw InputError{fmt::format(
+        "loans: no job ran during the last {} instants at which servers were lent or went back, until {:.0f} s, though "
+        "{} wait. They never find room: more servers that aren't lent, or smaller jobs, would help",
+        without_start_, state_.clock.to_seconds(), state_.waiting)};
   throw InputError{fmt::format(
       "failures: no job ran during the last {} instants at which components failed or came back, until {:.0f} s, "
-      "though "
-      "{} wait. So many components are down on average that they never find room: shorter repairs, more spares or "
-      "smaller jobs would help",
+      "though {} wait. So many components are down on average that they never find room: shorter repairs, more spares "
+      "or smaller jobs would help",
       without_start_, state_.clock.to_seconds(), state_.waiting)};
 }
 

@@ -522,4 +522,21 @@ TEST_CASE("an interrupt leaves partial results, marked, and exit 130") {
   CHECK(contains(here.read("out/summary.json"), "\"interrupted\": true"));
 }
 
+TEST_CASE("an error because of loans alone names loans, not failures") {
+  Workplace here;
+  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s\na,0,1,100\n");
+  here.write("loans.csv", "time_s,lent\n0,1\n10,0\n");
+  here.write("run.yaml",
+             "schema_version: 1\nname: run\ncluster: {servers: 1, gpus_per_server: 1}\nworkload: {jobs: jobs.csv}\n"
+             "loans: {servers: 1, events: loans.csv, period: 20s}\ncheckpoints: {policy: none}\n");
+  const Outcome in_vain = here.contend("run run.yaml");
+  CHECK(in_vain.code == 3);
+  CHECK_MESSAGE(in_vain.err.starts_with("contend: loans: the last 100000 interruptions"), in_vain.err);
+  CHECK(contains(in_vain.err, "a shorter restart or longer loans would end this"));
+  // A round of a minute begins when no server is lent.
+  const Outcome never = here.contend("run run.yaml --set policies.scheduling=gandiva-fair");
+  CHECK(never.code == 3);
+  CHECK_MESSAGE(never.err.starts_with("contend: loans: no job ran during the last 1000000 instants"), never.err);
+}
+
 TEST_SUITE_END();
