@@ -29,20 +29,24 @@ void throw_file_error(const std::string& path, std::string_view what, int error_
 
 AtomicFile::AtomicFile(std::string target) : target_{std::move(target)} {
   std::error_code ignored;
+  if (fs::is_symlink(fs::symlink_status(target_, ignored))) {
+    const bool is_stream =
+        (target_.starts_with("/dev/") && !target_.starts_with("/dev/shm/")) || target_.starts_with("/proc/");
+    // To write through a link would change a file of another folder, and to replace the link would not change the file
+    // that readers of the link see.
+    if (!is_stream)
+      throw_file_error(target_,
+                       fmt::format("can't be written: it is a symbolic link to \"{}\"; write to that file by its own "
+                                   "name, or remove the link",
+                                   fs::read_symlink(target_, ignored).string()),
+                       0);
+    // As /dev/stdout, which leads to whatever the caller has connected it to.
+    const fs::path real = fs::canonical(target_, ignored);
+    if (!ignored) target_ = real.string();
+  }
   const fs::file_status status = fs::status(target_, ignored);
   if (fs::is_directory(status)) throw_file_error(target_, "can't be written: it is a folder", 0);
-  // Such as /dev/stdout, whatever the caller has connected it to.
-  const bool in_place = target_.starts_with("/dev/") || target_.starts_with("/proc/") ||
-                        (fs::exists(status) && !fs::is_regular_file(status));
-  // To write through a link would change a file of another folder, and to replace the link would not change the file
-  // that readers of the link see.
-  if (!in_place && fs::is_symlink(fs::symlink_status(target_, ignored)))
-    throw_file_error(
-        target_,
-        fmt::format("can't be written: it is a symbolic link to \"{}\"; write to that file by its own name, "
-                    "or remove the link",
-                    fs::read_symlink(target_, ignored).string()),
-        0);
+  const bool in_place = fs::exists(status) && !fs::is_regular_file(status);
   temporary_ = in_place ? target_ : fmt::format("{}.tmp-{}", target_, ::getpid());
 }
 

@@ -174,6 +174,9 @@ TEST_CASE("a file that an option names is written through no link either") {
   CHECK_MESSAGE(contains(outcome.err, "page.svg: can't be written: it is a symbolic link to "), outcome.err);
   CHECK(here.read("theirs") == "mine\n");
   CHECK(here.contend("show --topology small.yaml --set network.fidelity=flow --svg /dev/stdout").code == 0);
+  // Standard output is a link, too, here to a file.
+  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s\na,0,1,1\n");
+  CHECK(here.contend("import jobs jobs.csv -o /dev/stdout").out == here.read("jobs.csv"));
 }
 
 TEST_CASE("the manifest knows every file that was read") {
