@@ -1,24 +1,10 @@
 #include "layer_test_kit.hpp"
 
-#include "traces/layers/table_csv.hpp"
 #include "traces/layers/timed_csv.hpp"
 
 #include <string>
 
 using namespace contend;
-
-namespace {
-
-std::string table_complaints(const std::string& text) {
-  try {
-    static_cast<void>(parse_table_csv(text, "net.csv"));
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return {};
-}
-
-}  // namespace
 
 TEST_CASE("timed layers: columns in any order and unit") {
   const TimedModel model = parse_timed_model(
@@ -161,50 +147,4 @@ TEST_CASE("options that a file leaves no room for are errors") {
   const std::string range = layer_complaints("layer,parameters,backward_us\na,1,1\n", "t.csv", options);
   check_says(range, "forward_ratio: expected a number above 0 and up to 100, got 0");
   check_says(range, "batch: expected a whole number >= 1, got 0");
-}
-
-TEST_CASE("layer tables: what is written reads back the same") {
-  LayerTable table;
-  table.name = "toy";
-  table.source = "a paper, section 3";
-  table.sample = "image 3x32x32";
-  Layer conv;
-  conv.name = "conv";
-  conv.kind = LayerKind::convolution;
-  conv.parameters = {{.name = "weight", .elements = 432, .shape = {16, 3, 3, 3}}};
-  conv.forward_flops = 884'736;
-  conv.weight_gradient_flops = 884'736;
-  conv.input_elements = 3072;
-  conv.output_elements = 16384;
-  Layer head;
-  head.name = "head";
-  head.kind = LayerKind::linear;
-  head.shared_elements = 432;
-  head.forward_flops = 10;
-  head.kernels = 3;
-  table.layers = {conv, head};
-  const std::string csv = table_csv(table);
-  const LayerTable again = parse_table_csv(csv, "toy.csv");
-  CHECK(table_csv(again) == csv);
-  CHECK(again.source == table.source);
-  CHECK(again.sample == table.sample);
-  REQUIRE(again.layers.size() == 2);
-  CHECK(again.layers[0].kind == LayerKind::convolution);
-  CHECK(again.layers[0].parameters[0].shape == conv.parameters[0].shape);
-  CHECK(again.layers[1].shared_elements == 432);
-  CHECK(again.layers[1].kernels == 3);
-}
-
-TEST_CASE("layer tables: bad tables") {
-  const std::string header =
-      "layer,kind,parameters,forward_flops,input_gradient_flops,weight_gradient_flops,input_elements,output_elements\n";
-  check_says(table_complaints(header + "a,convolutoin,1,1,1,1,1,1\n"),
-             "net.csv:2: kind: unknown kind \"convolutoin\"; did you mean \"convolution\"?");
-  check_says(table_complaints(header + "a,linear,1,-1,1,1,1,1\n"),
-             "net.csv:2: forward_flops: expected a whole number from 0 to");
-  check_says(table_complaints(header + "a,linear,0,1,1,1,1,1\n"), "a layer of kind linear needs parameters");
-  check_says(table_complaints("layer,kind,parameters\na,linear,1\n"), "net.csv:1: no column \"forward_flops\"");
-  check_says(table_complaints(""), "net.csv: the file is empty");
-  // It is recognised, but there are no times to read.
-  check_says(layer_complaints(header + "a,linear,1,1,1,1,1,1\n", "net.csv"), "a layer table has no times");
 }

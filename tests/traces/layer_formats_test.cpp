@@ -203,7 +203,6 @@ TEST_CASE("b-caffe: the table") {
 
 TEST_CASE("formats are recognised by what a file contains") {
   CHECK(recognise_layer_format("\xEF\xBB\xBFlayer,parameters,backward_us\n") == "timed-layers");
-  CHECK(recognise_layer_format("layer,kind,parameters,forward_flops\n") == "layer-table");
   CHECK(recognise_layer_format(" {\"schemaVersion\": 1, \"deviceProperties\": [") == "kineto");
   CHECK(recognise_layer_format("{\"vgg16\": {\"tensors\": [[") == "espresso");
   CHECK(recognise_layer_format("{\"A6000\": {\"gpt\": {\"bp\": {") == "dreamddp");

@@ -54,7 +54,6 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
     {"source", "server0/gpu0"},
     {"destination", "server1/gpu0"},
     {"layer", "conv1"},
-    {"kind", "convolution"},
     {"model", "resnet50"},
     {"device", "A100"},
     {"batch", "32"},
@@ -65,12 +64,6 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
     {"params_bias", "64"},
     {"bp_us", "240.5"},
     {"comm_us", "310.2"},
-    {"forward_flops", "236027904"},
-    {"weight_gradient_flops", "236027904"},
-    {"input_gradient_flops", "0"},
-    {"input_elements", "150528"},
-    {"output_elements", "802816"},
-    {"kernels", "1"},
     {"collective", "all-reduce"},
     {"ranks", "8"},
     {"jobs", "1"},
@@ -78,7 +71,6 @@ constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
     {"node_num", "8"},
     {"job_num", "1"},
     {"msg_size", "1048576"},
-    {"shared_elements", "0"},
 };
 /// 240.5 us in each unit of a time column.
 constexpr std::pair<std::string_view, std::string_view> kExampleTimes[] = {

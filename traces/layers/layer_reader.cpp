@@ -27,11 +27,7 @@ TimedModel kineto(ByteSource& source, const std::string& file, const LayerReadOp
   return parse_kineto(source, file, options).model;
 }
 
-TimedModel no_times(ByteSource& /*source*/, const std::string& file, const LayerReadOptions& /*options*/) {
-  FileComplaints{file}.fail({}, "", "a layer table has no times", "a cost model can time it for a device and a batch");
-}
-
-constexpr std::array<LayerFormat, 8> kFormats = {
+constexpr std::array<LayerFormat, 7> kFormats = {
     LayerFormat{"bcaffe-csv", "B-Caffe layer logs of several runs as one CSV table", "backward times, parameters",
                 "select, forward_ratio, batch", "collectors of the B-Caffe logs", &whole<&parse_bcaffe_csv>},
     LayerFormat{"bcaffe-log", "layer log of B-Caffe (MG-WFBP, INFOCOM 2019)", "backward times, parameters",
@@ -43,9 +39,6 @@ constexpr std::array<LayerFormat, 8> kFormats = {
     LayerFormat{"kineto", "PyTorch profile of a training step, Chrome trace events",
                 "forward and backward times, parameters if shapes were recorded", "batch, sizes", "torch.profiler",
                 &kineto},
-    LayerFormat{"layer-table", "a network without times, one row a layer, CSV",
-                "parameters, flops and activations; a cost model gives the times", "", "contend show --layers",
-                &no_times},
     LayerFormat{"pipedream", "graph of operations with times and sizes, text", "forward and backward times, parameters",
                 "batch", "PipeDream's profiler (SOSP 2019)", &whole<&parse_pipedream>},
     LayerFormat{"timed-layers", "one row a layer, CSV",
@@ -99,7 +92,6 @@ std::string_view recognise_layer_format(std::string_view head) {
     return "bcaffe-log";
   const std::string_view header = head.substr(0, std::min(head.find_first_of("\r\n"), head.size()));
   if (header.find("layer_idx_forward") != std::string_view::npos) return "bcaffe-csv";
-  if (header.find("_flops") != std::string_view::npos) return "layer-table";
   if (header.find("layer") != std::string_view::npos && header.find(',') != std::string_view::npos)
     return "timed-layers";
   return {};

@@ -5,7 +5,6 @@
 #include "sim/error.hpp"
 #include "tests/fuzz/target.hpp"
 #include "traces/layers/layer_reader.hpp"
-#include "traces/layers/table_csv.hpp"
 #include "traces/layers/timed_csv.hpp"
 
 #include <string>
@@ -57,14 +56,7 @@ void check_timed(std::string_view text, const LayerReadOptions& options) {
   CONTEND_CHECK(model.backward() > contend::Time{} && model.gradient().count() > 0, "a model that was read is sound");
 }
 
-void check_table(std::string_view text) {
-  std::string csv;
-  if (!is_read([&] { csv = contend::table_csv(contend::parse_table_csv(text, "fuzz")); })) return;
-  const auto again = contend::fuzz::must_accept([&] { return contend::parse_table_csv(csv, "again"); });
-  CONTEND_CHECK(contend::table_csv(again) == csv, "a written table reads back the same");
-}
-
-/// As times without sizes, as times beside sizes, and as a table of sizes.
+/// As times without sizes, and as times beside sizes.
 void run_layers(std::string_view text) {
   LayerReadOptions options;
   options.format = option(text, "format ");
@@ -73,7 +65,6 @@ void run_layers(std::string_view text) {
   const contend::LayerTable table = sizes();
   options.sizes = &table;
   check_timed(text, options);
-  check_table(text);
 }
 
 const contend::fuzz::Target kLayers{"layers", run_layers};
