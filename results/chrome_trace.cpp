@@ -25,6 +25,8 @@ namespace {
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 /// Thread ids of one interface: its lanes stay together in viewers that sort by id.
 constexpr std::size_t kLaneStride = 4096;
+/// Rows of a GPU: its compute operations, then jobs with a duration that share it, and from this row on other lanes.
+constexpr std::size_t kFirstLaneRow = 1024;
 
 /// A file that zlib compresses or, in mode `T`, writes unchanged.
 class Sink {
@@ -99,17 +101,15 @@ class ChromeTrace::Writer {
     shown_.erase(job);
     if (!plans_.insert(&plan).second) return;
     for (const Plan::PlannedOp& each : plan.ops) {
-      if (each.op.kind != OpKind::compute) continue;
+      if (!each.op.runs_on_lane()) continue;
       for (int lag = 0; lag < 2; ++lag)
         for (const OpId next : each.successors[lag])
-          if (const Op& op = plan.ops[next.index()].op; op.kind != OpKind::compute)
-            releases_[&each.op].push_back({&op, lag});
+          if (const Op& op = plan.ops[next.index()].op; op.is_traffic()) releases_[&each.op].push_back({&op, lag});
     }
   }
 
   void compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) {
-    if (const auto released = releases_.find(&op); released != releases_.end())
-      for (const Release& each : released->second) ended_[job][{each.op, iteration + each.lag}][gpu] = {start, end};
+    note_end(gpu, job, op, iteration, {start, end, gpu.index() % gpus_per_server_});
     const auto draw = [&](std::size_t pid, std::size_t tid, std::string_view category, std::string_view colour) {
       span(pid, tid, job, op, category, start, end);
       if (!colour.empty()) append("\"cname\":\"{}\",", colour);
@@ -120,6 +120,14 @@ class ChromeTrace::Writer {
          pass ? pass->colour : "");
     if (pass && is_shown(job, op.role, gpu))
       draw(network_pid_ + 1 + job.index(), op.role.index(), pass->category, pass->colour);
+    flush_if_full();
+  }
+
+  void task(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) {
+    const std::size_t row = row_of(gpu, job, op.lane);
+    note_end(gpu, job, op, iteration, {start, end, row});
+    span(gpu.index() / gpus_per_server_ + 1, row, job, op, name_of(op.lane), start, end);
+    append("\"args\":{{\"job\":{},\"iteration\":{}}}}}", job.value(), iteration);
     flush_if_full();
   }
 
@@ -157,11 +165,30 @@ class ChromeTrace::Writer {
   };
   struct Span {
     Time start, end;
+    std::size_t row;  ///< of its server
   };
   struct Task {
     GpuId gpu;
     Span span;
   };
+
+  /// A task or compute operation has ended, for which transfers may wait.
+  void note_end(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, const Span& span) {
+    if (const auto released = releases_.find(&op); released != releases_.end())
+      for (const Release& each : released->second)
+        ended_[job][{each.op, iteration + each.lag}].insert_or_assign(gpu, span);
+  }
+
+  /// The row of a lane of a job's rank. The first time it names the row.
+  std::size_t row_of(GpuId gpu, JobId job, Lane lane) {
+    std::map<std::pair<JobId, Lane>, std::size_t>& rows = lane_rows_[gpu];
+    const std::size_t next = gpu.index() % gpus_per_server_ + (kFirstLaneRow + rows.size()) * gpus_per_server_;
+    const auto [row, is_new] = rows.try_emplace({job, lane}, next);
+    if (is_new)
+      name("thread_name", gpu.index() / gpus_per_server_ + 1, next,
+           fmt::format("GPU {} {} of job {}", gpu.index(), name_of(lane), job.value()));
+    return row->second;
+  }
 
   /// By server, of the tasks for which this transfer waited the one that ended last; forgets them.
   std::map<ServerId, Task> last_tasks(const TransferRequest& request, const Op& op, std::int64_t iteration) {
@@ -197,8 +224,7 @@ class ChromeTrace::Writer {
     ++flows_;
     next_event();
     append("{{\"ph\":\"s\",\"pid\":{},\"tid\":{},\"ts\":{},\"id\":{},\"cat\":\"release\",\"name\":\"releases\"}}",
-           task.gpu.index() / gpus_per_server_ + 1, task.gpu.index() % gpus_per_server_, Microseconds{from.ns()},
-           flows_);
+           task.gpu.index() / gpus_per_server_ + 1, task.span.row, Microseconds{from.ns()}, flows_);
     next_event();
     append(
         "{{\"ph\":\"f\",\"bp\":\"e\",\"pid\":{},\"tid\":{},\"ts\":{},\"id\":{},\"cat\":\"release\",\"name\":"
@@ -287,7 +313,8 @@ class ChromeTrace::Writer {
   std::map<JobId, std::map<RoleId, GpuId>> shown_;  ///< the GPU that stands for each pipeline rank
   std::map<JobId, std::set<RoleId>> pipelines_;     ///< the lanes that have names
   std::map<GpuId, std::vector<Time>> gpu_lanes_;    ///< of GPUs that jobs share: when each lane becomes free
-  std::vector<std::vector<Time>> lanes_;            ///< per server: when each lane of its interface becomes free
+  std::map<GpuId, std::map<std::pair<JobId, Lane>, std::size_t>> lane_rows_;
+  std::vector<std::vector<Time>> lanes_;  ///< per server: when each lane of its interface becomes free
   bool first_ = true;
   // For flows: the plans seen, the transfers that each task releases, and the tasks that have ended by what they
   // release.
@@ -307,6 +334,10 @@ void ChromeTrace::begins(JobId job, const Plan& plan) {
 
 void ChromeTrace::compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) {
   writer_->compute(gpu, job, op, iteration, start, end);
+}
+
+void ChromeTrace::task(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) {
+  writer_->task(gpu, job, op, iteration, start, end);
 }
 
 void ChromeTrace::shared(GpuId gpu, JobId job, std::span<const JobId> beside, const Op& op, std::int64_t attempt,

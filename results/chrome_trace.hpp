@@ -5,7 +5,8 @@
 //
 // Viewers draw overlapping complete events of one thread as a stack, so two transfers that overlap on an interface must
 // not share a thread: an interface gets further lanes (`server3/nic #2`) as needed. A transfer is drawn on every server
-// that it touches. A GPU that jobs with a duration share has a lane for each of them, too (`GPU 3 #2`).
+// that it touches. A GPU that jobs with a duration share has a lane for each of them, too (`GPU 3 #2`). Each lane of a
+// rank beside its GPU has a row of its own (`GPU 3 host of job 0`).
 //
 // A job whose tasks are passes of a pipeline has a process of its own as well, with a lane for each pipeline rank: the
 // passes of one GPU of that rank, the first that computes one.
@@ -40,6 +41,7 @@ class ChromeTrace final : public Observer {
 
   void begins(JobId job, const Plan& plan) override;
   void compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) override;
+  void task(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) override;
   void transfer(const TransferRequest& request, const Op& op, std::int64_t iteration, Time start, Time end) override;
   void shared(GpuId gpu, JobId job, std::span<const JobId> beside, const Op& op, std::int64_t attempt, Time start,
               Time end) override;

@@ -237,6 +237,9 @@ constexpr Column<JobResult> kJobColumns[] = {
      [](const JobResult& j) { return Cell{j.lost_to_second_order}; }},
     {"memory_gib", "number", "GiB that it needs on the GPU that must hold most",
      [](const JobResult& j) { return has_trained(j) ? Cell{j.notes.work->memory_gib} : Cell{}; }},
+    {"host_s", "seconds",
+     "time for which the host threads of its workers launched operations, summed over the workers; jobs with `launch`",
+     [](const JobResult& j) { return j.host > GpuTime{} ? Cell{j.host} : Cell{}; }},
 };
 
 constexpr Column<TypeResult> kTypeColumns[] = {

@@ -30,6 +30,11 @@ CellId take_cell(EngineState& state) {
   return id;
 }
 
+void cancel_lanes(EngineState& state, Occupant& occupant) {
+  for (std::size_t lane = 0; lane < occupant.lanes.size(); ++lane)
+    if (occupant.lanes[lane].busy) state.calendar.cancel(occupant.lanes[lane].event);
+}
+
 /// Moves `part`, some but not all GPUs of the cell, into a new cell in the same state.
 CellId split(EngineState& state, CellId id, const std::vector<GpuId>& part) {
   flush_totals(state, state.at(id));
@@ -49,7 +54,9 @@ CellId split(EngineState& state, CellId id, const std::vector<GpuId>& part) {
         state.calendar.schedule(new_cell.end, Phase::completions,
                                 {CalendarEvent::Kind::task_end, created, new_cell.running.job, new_cell.running.seat});
   }
-  for (const Occupant& occupant : new_cell.occupants) {
+  for (Occupant& occupant : new_cell.occupants) {
+    for (std::size_t lane = 0; lane < occupant.lanes.size(); ++lane)
+      if (LaneState& of = occupant.lanes[lane]; of.busy) of.event = schedule_on_lane(state, created, occupant, lane);
     const auto& cells = state.run(occupant.job).live->cells;
     state.run(occupant.job).live->cells.push_back(created);
     int& most = state.folding[occupant.job.index()].simulated_gpus;
@@ -67,7 +74,10 @@ void absorb(EngineState& state, CellId into, CellId from) {
   flush_totals(state, gone);
   for (const GpuId gpu : gone.gpus) state.gpu[gpu.index()].cell = into;
   kept.gpus.insert(kept.gpus.end(), gone.gpus.begin(), gone.gpus.end());
-  for (const Occupant& occupant : gone.occupants) std::erase(state.run(occupant.job).live->cells, from);
+  for (Occupant& occupant : gone.occupants) {
+    std::erase(state.run(occupant.job).live->cells, from);
+    cancel_lanes(state, occupant);
+  }
   if (gone.busy) state.calendar.cancel(gone.event);
   state.note_load(into);
   gone = Cell{&state.arena.pool};
@@ -136,7 +146,8 @@ void break_chain(EngineState& state, CellId id) {
 }
 
 bool same_progress(const Occupant& a, const Occupant& b) {
-  return a.job == b.job && a.role == b.role && a.remaining_compute == b.remaining_compute && a.pending == b.pending;
+  return a.job == b.job && a.role == b.role && a.remaining_compute == b.remaining_compute && a.pending == b.pending &&
+         a.lanes.runs_as(b.lanes);
 }
 
 bool can_merge(EngineState& state, const Cell& a, const Cell& b) {
@@ -144,6 +155,17 @@ bool can_merge(EngineState& state, const Cell& a, const Cell& b) {
          a.who == b.who &&
          std::equal(a.occupants.begin(), a.occupants.end(), b.occupants.begin(), b.occupants.end(), same_progress) &&
          std::all_of(a.who.begin(), a.who.end(), [&](JobId job) { return state.run(job).plan->foldable; });
+}
+
+Occupant new_occupant(const JobRun& run, JobId job, RoleId role, int rank) {
+  Occupant occupant;
+  occupant.job = job;
+  occupant.role = role;
+  occupant.rank = rank;
+  occupant.remaining_compute = run.plan->compute_left(role, run.completed, run.iterations);
+  occupant.pending = PendingCounts{2 * run.plan->ops.size()};
+  occupant.lanes = LaneTable{run.plan->lanes.size()};
+  return occupant;
 }
 
 /// A hash that is equal for cells that can be merged.
@@ -209,12 +231,7 @@ void occupy(EngineState& state, JobId job) {
     if (taken.size() < state.at(cell).gpus.size()) cell = split(state, cell, taken);
 
     const int rank = seats[begin].second;
-    Occupant occupant;
-    occupant.job = job;
-    occupant.role = role;
-    occupant.rank = rank;
-    occupant.remaining_compute = plan.compute_left(occupant.role, run.completed, run.iterations);
-    occupant.pending = PendingCounts{2 * plan.ops.size()};
+    Occupant occupant = new_occupant(run, job, role, rank);
     state.change_load(cell, GpuTime{occupant.remaining_compute, 1});
     state.at(cell).occupants.push_back(std::move(occupant));
     state.at(cell).who.push_back(job);
@@ -250,8 +267,10 @@ void leave(EngineState& state, JobId job) {
       cell.totals.busy += state.clock - cell.started;
     }
     for (const JobId other : cell.who) state.note_change(other);
-    state.change_load(id, GpuTime{} - state.load_of(state.occupant(id, job)));
-    std::erase_if(cell.occupants, [&](const Occupant& occupant) { return occupant.job == job; });
+    Occupant& occupant = state.occupant(id, job);
+    cancel_lanes(state, occupant);
+    state.change_load(id, GpuTime{} - state.load_of(occupant));
+    std::erase_if(cell.occupants, [&](const Occupant& each) { return each.job == job; });
     cell.who.erase(std::remove(cell.who.begin(), cell.who.end(), job), cell.who.end());
     const auto is_its = [job](const ReadyTask& task) { return task.job == job; };
     cell.ready.erase(std::remove_if(cell.ready.begin(), cell.ready.end(), is_its), cell.ready.end());
@@ -266,6 +285,25 @@ void leave(EngineState& state, JobId job) {
   ++state.groups_changed;
 }
 
+EventHandle schedule_on_lane(EngineState& state, CellId cell, const Occupant& occupant, std::size_t lane) {
+  return state.calendar.schedule(occupant.lanes[lane].end, Phase::completions,
+                                 {CalendarEvent::Kind::lane_end, cell, occupant.job, static_cast<std::uint16_t>(lane)});
+}
+
+namespace {
+
+/// The GPU runs its further streams, and so their tasks take longer, too.
+void slow_streams(EngineState& state, Occupant& occupant, std::int32_t slowness, std::int32_t before) {
+  for (std::size_t lane = 0; lane < occupant.lanes.size(); ++lane) {
+    LaneState& of = occupant.lanes[lane];
+    if (!of.busy || !is_stream(state.run(occupant.job).plan->lanes[lane])) continue;
+    of.end = state.clock + stretched(of.end - state.clock, slowness, before);
+    state.calendar.reschedule(of.event, of.end);
+  }
+}
+
+}  // namespace
+
 void set_slowness(EngineState& state, GpuId gpu, std::int32_t slowness) {
   CellId id = state.gpu[gpu.index()].cell;
   if (state.at(id).slowness == slowness) return;
@@ -276,6 +314,7 @@ void set_slowness(EngineState& state, GpuId gpu, std::int32_t slowness) {
   const std::int32_t before = std::exchange(cell.slowness, slowness);
   cell.formed = cell.seated = ++state.groups_changed;
   for (const JobId job : cell.who) state.note_change(job);
+  for (Occupant& occupant : cell.occupants) slow_streams(state, occupant, slowness, before);
   if (!cell.busy) return;
   cell.end = state.clock + stretched(cell.end - state.clock, slowness, before);
   state.calendar.reschedule(cell.event, cell.end);

@@ -18,8 +18,11 @@ void leave(EngineState& state, JobId job);
 /// Ends the first task of the chain that the cell runs. Its service is not credited here: a Promise does that.
 void end_of_link(EngineState& state, CellId cell, JobRun& run, Occupant& occupant);
 
-/// Makes tasks on the GPU take as many thousandths of their time from now on, and the rest of one in progress
-/// (sim/slowness.hpp). To be called before the tasks of this instant start.
+/// Schedules the end of the task that runs on a lane of the occupant of a cell.
+[[nodiscard]] EventHandle schedule_on_lane(EngineState& state, CellId cell, const Occupant& occupant, std::size_t lane);
+
+/// Makes tasks on the GPU and its streams take as many thousandths of their time from now on, and the rest of one in
+/// progress (sim/slowness.hpp). To be called before the tasks of this instant start.
 void set_slowness(EngineState& state, GpuId gpu, std::int32_t slowness);
 /// The same with what ails the GPU and what redundancy has its job do, which multiply, rounded up.
 void update_slowness(EngineState& state, GpuId gpu);

@@ -167,6 +167,7 @@ struct OwnFailures {
 struct CalendarEvent {
   enum class Kind : std::uint8_t {
     task_end,
+    lane_end,
     job_end,
     arrival,
     follows,
@@ -184,9 +185,9 @@ struct CalendarEvent {
     hosts
   };
   Kind kind;
-  CellId cell{};         ///< task_end only
+  CellId cell{};         ///< task_end and lane_end only
   JobId job{};           ///< none for arrivals, passes, outages, the store and hosts
-  std::uint16_t seat{};  ///< task_end only: ReadyTask::seat when the task began
+  std::uint16_t seat{};  ///< task_end: ReadyTask::seat when the task began; lane_end: index into Plan::lanes
 };
 
 /// The whole state of a run, and the view of it that policies get.

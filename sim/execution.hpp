@@ -6,6 +6,7 @@
 #include "sim/fetch.hpp"
 #include "sim/graph_plan.hpp"
 #include "sim/interference.hpp"
+#include "sim/lanes.hpp"
 #include "sim/large_pages.hpp"
 #include "sim/pending_counts.hpp"
 #include "sim/ports.hpp"
@@ -28,9 +29,6 @@
 namespace contend {
 
 using CellId = Id<struct CellTag>;
-
-/// Two iterations of a job may be in flight; each uses one of two slots of the job's counters.
-using Slot = std::uint8_t;
 
 /// Bound on the rounding by which keys may differ from a function affine in whole iterations (SchedulingPolicy::key).
 inline constexpr PolicyKey kKeyRounding = 5;
@@ -56,7 +54,9 @@ struct alignas(kCacheLine) Occupant {
   int rank = 0;            ///< global number; meaningful only if the job is not foldable
   Time remaining_compute;  ///< of each rank
   PendingCounts pending;   ///< [slot x ops + op], of per-rank operations
+  LaneTable lanes;         ///< of tasks beside `compute`
 };
+static_assert(sizeof(Occupant) == kCacheLine);
 
 /// A set of GPUs that are simulated as one; the top of this file defines it. Most have one GPU and a few jobs, whose
 /// lists lie inside.

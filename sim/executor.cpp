@@ -24,13 +24,14 @@ void Executor::begin(JobId job) {
   const Plan& plan = *run.plan;
   run.live->pending = PendingCounts{2 * plan.ops.size()};
   run.live->channels.assign(plan.channels.size(), {});
+  has_lanes_ = has_lanes_ || !plan.lanes.empty();
   if (state_.network->plans_ahead()) announce_traffic(job);
   LeapableNetwork* const leaping = state_.network->leaping();
   const bool asks_for_all = leaping != nullptr && !leaping->meet_on_interfaces();
   GpuTime communication;
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i].op;
-    if (op.kind == OpKind::compute || op.kind == OpKind::timer) continue;
+    if (!op.is_traffic()) continue;
     const Traffic traffic = traffic_of(job, OpId{i}, 0, plan.first_rank[op.role.index()]);
     if (!is_carried(traffic)) continue;
     const Time solo = courier_.solo_time(traffic);
@@ -61,7 +62,7 @@ void Executor::announce_traffic(JobId job) {
   std::vector<double> times;
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i].op;
-    if (op.kind == OpKind::compute || op.kind == OpKind::timer) continue;
+    if (!op.is_traffic()) continue;
     double iterations = 0;
     for (std::size_t phase = 0; phase < plan.phases.count(); ++phase)
       if (op.is_in(phase)) iterations += static_cast<double>(plan.phases.left(phase, run.completed, run.iterations));
@@ -204,13 +205,17 @@ void Executor::contribute(const Completion& done, OpId after, Slot slot, bool an
 
 void Executor::announce(JobId job, OpId op, Slot slot, CellId cell, std::uint16_t seat) {
   const Plan& plan = *state_.run(job).plan;
-  const OpKind kind = plan.ops[op.index()].op.kind;
-  if (kind == OpKind::compute) {
-    if (plan.patience && plan.ops[op.index()].may_be_dropped) {
+  const Plan::PlannedOp& planned = plan.ops[op.index()];
+  const OpKind kind = planned.op.kind;
+  if (planned.op.runs_on_lane()) {
+    if (plan.patience && planned.may_be_dropped) {
       Time& since = state_.run(job).live->ready_since[slot];
       since = std::min(since, state_.clock);
     }
-    state_.at(cell).ready.push_back({job, op, slot, seat});
+    if (kind == OpKind::compute)
+      state_.at(cell).ready.push_back({job, op, slot, seat});
+    else
+      state_.at(cell).occupants[seat].lanes[planned.lane].ready.push_back({op, slot});
     state_.touch(cell);
   } else if (kind == OpKind::timer) {
     start_timer(job, op, slot);
@@ -417,6 +422,7 @@ void Executor::dispatch() {
     Cell& cell = state_.at(id);
     cell.touched = false;
     if (!cell.busy && !cell.ready.empty()) start_task(id);
+    if (has_lanes_) start_on_lanes(id);
   }
   state_.touched.clear();
   if (state_.fold && just_started_.size() > 1) merge_equal(state_, just_started_);

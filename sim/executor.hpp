@@ -28,6 +28,8 @@ class Executor {
 
   /// Ends the task that the cell runs.
   void on_task_end(CellId cell);
+  /// Ends the task that the ranks of a job on the cell run on a lane, given as its index in Plan::lanes.
+  void on_lane_end(CellId cell, JobId job, std::size_t lane);
   void on_timer_end(JobId job);
   /// Ends the timers that servers have done now (HostModel).
   void on_hosts_due();
@@ -39,7 +41,8 @@ class Executor {
   /// Begins what waits for all ranks but the late ones, and drops what these have left to do for it (Role::late). To be
   /// called when everything that ends at this instant has ended, so that ranks that finish together are alike.
   void leave_behind();
-  /// Starts on every touched idle cell the ready task of the job with the smallest key.
+  /// Starts on every touched idle cell the ready task of the job with the smallest key, and on every idle lane of these
+  /// cells its next task.
   void dispatch();
 
  private:
@@ -81,6 +84,8 @@ class Executor {
   void forget_patience(JobRun& run);
   void end_patience(const Expired& expired);
   void cut_off(CellId cell);
+  void drop_on_lanes(CellId cell, JobId job, Slot slot);
+  void report_on_lane(CellId cell, JobId job, const LaneState& lane);
   void contribute(const Completion& done, OpId after, Slot slot, bool announce);
   /// Starts an operation that is ready; a task goes to the `seat`th occupant of the cell.
   void announce(JobId job, OpId op, Slot slot, CellId cell, std::uint16_t seat = 0);
@@ -91,12 +96,14 @@ class Executor {
   /// The message of a rank, or the collective of its whole role, and the servers between which it passes.
   [[nodiscard]] Traffic traffic_of(JobId job, OpId op, Slot slot, int rank);
   void start_task(CellId cell);
+  void start_on_lanes(CellId cell);
   [[nodiscard]] bool keeps_its_gpus(const Cell& cell);
   [[nodiscard]] CellId peer_cell(const Completion& done, OpId after);
 
   EngineState& state_;
   Courier& courier_;
   std::function<void(JobId)> on_finished_, on_checkpoint_;
+  bool has_lanes_ = false;             // a job with tasks on lanes has begun
   std::vector<Completion> done_now_;   // operations that take no time
   std::vector<Begun> begun_;           // at this instant, without late ranks
   std::vector<Begun> to_start_;        // likewise, on hosts

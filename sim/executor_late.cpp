@@ -117,10 +117,11 @@ void Executor::drop_late(JobId job, Slot slot) {
     };
     if (cell.busy && is_dropped(cell.running)) cut_off(id);
     cell.ready.erase(std::remove_if(cell.ready.begin(), cell.ready.end(), is_dropped), cell.ready.end());
+    if (!occupant.lanes.empty()) drop_on_lanes(id, job, slot);
     Time planned;
     for (std::size_t i = before; i < dropped.size(); ++i) {
       occupant.pending[run.at(slot, dropped[i].op)] = kDone;
-      planned += ops[dropped[i].op.index()].op.duration;
+      if (const Op& op = ops[dropped[i].op.index()].op; op.kind == OpKind::compute) planned += op.duration;
     }
     const auto tasks = static_cast<std::int32_t>(dropped.size() - before);
     run.live->left[slot] -= tasks * ranks;

@@ -21,6 +21,9 @@ constexpr std::pair<std::string_view, CollectiveKind> kCollectiveNames[] = {
     {"reduce", CollectiveKind::reduce},         {"all-to-all", CollectiveKind::all_to_all},
     {"exchange", CollectiveKind::exchange}};
 
+constexpr std::string_view kLaneNames[] = {"compute", "host", "copy-in", "copy-out"};
+constexpr std::string_view kStreamName = "stream-";
+
 [[noreturn]] void bad_graph(const std::string& reason) {
   throw InputError{"iteration graph: " + reason};
 }
@@ -31,6 +34,17 @@ std::string_view name_of(CollectiveKind kind) {
   for (const auto& [name, named] : kCollectiveNames)
     if (named == kind) return name;
   check_failed(__FILE__, __LINE__, "a kind of collective", "unknown");
+}
+
+std::string name_of(Lane lane) {
+  if (!is_stream(lane)) return std::string{kLaneNames[static_cast<std::size_t>(lane)]};
+  return fmt::format("{}{}", kStreamName, static_cast<int>(lane) - static_cast<int>(Lane::stream));
+}
+
+std::optional<Lane> lane_named(std::string_view name) {
+  for (int i = 0; i < static_cast<int>(Lane::stream) + kMostStreams; ++i)
+    if (name_of(static_cast<Lane>(i)) == name) return static_cast<Lane>(i);
+  return std::nullopt;
 }
 
 RoleId IterationGraph::add_role(std::string name, int ranks) {
@@ -54,6 +68,13 @@ OpId IterationGraph::add_compute(std::string name, RoleId role, Time duration) {
 OpId IterationGraph::add_timer(std::string name, RoleId role, Time duration) {
   const OpId op = add_compute(std::move(name), role, duration);
   ops_[op.index()].kind = OpKind::timer;
+  return op;
+}
+
+OpId IterationGraph::add_task(std::string name, RoleId role, Time duration, Lane lane) {
+  const OpId op = add_compute(std::move(name), role, duration);
+  ops_[op.index()].lane = lane;
+  if (lane != Lane::compute) ops_[op.index()].kind = OpKind::task;
   return op;
 }
 
@@ -122,7 +143,7 @@ IterationGraph IterationGraph::with_ranks(int ranks) const {
 IterationGraph IterationGraph::with_compute_times(double factor) const {
   IterationGraph graph = *this;
   for (Op& op : graph.ops_) {
-    if (op.kind != OpKind::compute) continue;
+    if (!op.runs_on_lane() || (op.lane != Lane::compute && !is_stream(op.lane))) continue;
     const double ns = static_cast<double>(op.duration.ns()) * factor;
     op.duration = Time::nanoseconds(static_cast<std::int64_t>(std::llround(ns)));
   }
@@ -170,40 +191,49 @@ void IterationGraph::validate() const {
   for (const Channel& channel : channels_) {
     if (channel.messages < 1 || channel.window < Bytes{1}) bad_graph("channel `" + channel.name + "` has no room");
   }
-  for (const Op& op : ops_) {
-    if (op.role.index() >= roles_.size()) bad_graph("operation `" + op.name + "` has no role");
-    if (op.duration < Time{} || op.bytes < Bytes{}) bad_graph("operation `" + op.name + "` has a negative size");
-    if (op.channel.valid() && (op.kind != OpKind::collective || op.channel.index() >= channels_.size())) {
-      bad_graph("operation `" + op.name + "` can't use its channel: only a collective can, and the channel must exist");
-    }
-    const HostTraffic& host = op.host;
-    if (std::min({host.out, host.in, host.memory, host.nvme}) < Bytes{} || (host.any() && op.kind != OpKind::timer))
-      bad_graph("operation `" + op.name + "` moves a negative size on hosts, or is no timer and moves anything there");
-    if (op.times < 1 || (op.times > 1 && op.kind != OpKind::collective))
-      bad_graph("operation `" + op.name + "` runs several times or never: only a collective may run several times");
-    if (op.phase != kEveryPhase && (op.phase < 0 || static_cast<std::size_t>(op.phase) >= phases_.count()))
-      bad_graph("operation `" + op.name + "` is of a phase that doesn't exist");
-    if (op.scope == CollectiveScope::groups) {
-      const int block = op.groups.stride * op.groups.size;
-      if (op.groups.stride < 1 || op.groups.size < 1 || roles_[op.role.index()].ranks % block != 0) {
-        bad_graph(
-            fmt::format("`{}` has groups of {} ranks, {} apart, of which no whole number fills the {} ranks of "
-                        "its role",
-                        op.name, op.groups.size, op.groups.stride, roles_[op.role.index()].ranks));
-      }
-    }
-    if (op.kind == OpKind::message) {
-      if (op.peer.index() >= roles_.size()) bad_graph("message `" + op.name + "` has no receiver");
-      if (roles_[op.role.index()].ranks != roles_[op.peer.index()].ranks) {
-        bad_graph("message `" + op.name + "` joins roles of different size");
-      }
-    }
-  }
+  for (const Op& op : ops_) validate_operation(op);
   for (std::size_t phase = 0; phase < phases_.count(); ++phase) {
     if (std::ranges::none_of(ops_, [&](const Op& op) { return op.is_in(phase); }))
       bad_graph("a phase has no operation");
   }
+  validate_order();
+  if (std::ranges::any_of(roles_, [](const Role& role) { return role.late != 0; })) validate_late();
+}
+
+void IterationGraph::validate_operation(const Op& op) const {
+  if (op.role.index() >= roles_.size()) bad_graph("operation `" + op.name + "` has no role");
+  if (op.duration < Time{} || op.bytes < Bytes{}) bad_graph("operation `" + op.name + "` has a negative size");
+  if ((op.lane != Lane::compute) != (op.kind == OpKind::task) || op.lane >= stream_lane(kMostStreams))
+    bad_graph("operation `" + op.name +
+              "` can't run on its lane: a task needs one beside `compute`, nothing else does");
+  if (op.channel.valid() && (op.kind != OpKind::collective || op.channel.index() >= channels_.size())) {
+    bad_graph("operation `" + op.name + "` can't use its channel: only a collective can, and the channel must exist");
+  }
+  const HostTraffic& host = op.host;
+  if (std::min({host.out, host.in, host.memory, host.nvme}) < Bytes{} || (host.any() && op.kind != OpKind::timer))
+    bad_graph("operation `" + op.name + "` moves a negative size on hosts, or is no timer and moves anything there");
+  if (op.times < 1 || (op.times > 1 && op.kind != OpKind::collective))
+    bad_graph("operation `" + op.name + "` runs several times or never: only a collective may run several times");
+  if (op.phase != kEveryPhase && (op.phase < 0 || static_cast<std::size_t>(op.phase) >= phases_.count()))
+    bad_graph("operation `" + op.name + "` is of a phase that doesn't exist");
+  const int ranks = roles_[op.role.index()].ranks;
+  if (op.scope == CollectiveScope::groups) {
+    if (op.groups.stride < 1 || op.groups.size < 1 || ranks % (op.groups.stride * op.groups.size) != 0) {
+      bad_graph(
+          fmt::format("`{}` has groups of {} ranks, {} apart, of which no whole number fills the {} ranks of "
+                      "its role",
+                      op.name, op.groups.size, op.groups.stride, ranks));
+    }
+  }
+  if (op.kind == OpKind::message) {
+    if (op.peer.index() >= roles_.size()) bad_graph("message `" + op.name + "` has no receiver");
+    if (ranks != roles_[op.peer.index()].ranks) bad_graph("message `" + op.name + "` joins roles of different size");
+  }
+}
+
+void IterationGraph::validate_order() const {
   std::vector<int> predecessors(ops_.size(), 0);
+  std::vector<std::vector<OpId>> successors(ops_.size());
   for (const Dependency& d : dependencies_) {
     if (d.before.index() >= ops_.size() || d.after.index() >= ops_.size())
       bad_graph("a dependency names an operation that does not exist");
@@ -214,13 +244,11 @@ void IterationGraph::validate() const {
         roles_[before.role.index()].ranks != roles_[after.role.index()].ranks) {
       bad_graph("`" + before.name + "` -> `" + after.name + "` joins roles of different size");
     }
-    if (d.lag == 0) ++predecessors[d.after.index()];
+    if (d.lag != 0) continue;
+    ++predecessors[d.after.index()];
+    successors[d.before.index()].push_back(d.after);
   }
   // Kahn's algorithm: an operation whose predecessors never all end lies on or behind a cycle.
-  std::vector<std::vector<OpId>> successors(ops_.size());
-  for (const Dependency& d : dependencies_) {
-    if (d.lag == 0) successors[d.before.index()].push_back(d.after);
-  }
   std::vector<OpId> free;
   for (std::size_t i = 0; i < ops_.size(); ++i) {
     if (predecessors[i] == 0) free.emplace_back(i);
@@ -234,18 +262,16 @@ void IterationGraph::validate() const {
       if (--predecessors[after.index()] == 0) free.push_back(after);
     }
   }
-  if (freed != ops_.size()) {
-    const auto stuck = std::find_if(predecessors.begin(), predecessors.end(), [](int n) { return n > 0; });
-    bad_graph("a cycle runs through or before `" + ops_[static_cast<std::size_t>(stuck - predecessors.begin())].name +
-              "`");
-  }
-  if (std::ranges::any_of(roles_, [](const Role& role) { return role.late != 0; })) validate_late();
+  if (freed == ops_.size()) return;
+  const auto stuck = std::find_if(predecessors.begin(), predecessors.end(), [](int n) { return n > 0; });
+  bad_graph("a cycle runs through or before `" + ops_[static_cast<std::size_t>(stuck - predecessors.begin())].name +
+            "`");
 }
 
 std::vector<bool> IterationGraph::tasks_before_joins() const {
   std::vector<bool> before(ops_.size());
   for (std::size_t i = 0; i < ops_.size(); ++i)
-    before[i] = ops_[i].kind == OpKind::compute && roles_[ops_[i].role.index()].late > 0;
+    before[i] = ops_[i].runs_on_lane() && roles_[ops_[i].role.index()].late > 0;
   for (bool changed = true; changed;) {
     changed = false;
     for (const Dependency& d : dependencies_) {
@@ -333,33 +359,7 @@ class TextReader {
       graph.set_phases(IterationPhases::cycle(std::move(lengths)));
     } else if (words.size() == 2 && words[0] == "warm-up") {
       graph.set_phases(IterationPhases::warm_up(share(words[1])));
-    } else if (words.size() == 3 && words[0] == "phase") {
-      graph.put_into_phase(static_cast<std::size_t>(number(words[1])), op(words[2]));
-    } else if (words.size() == 3 && words[0] == "repeat") {
-      graph.repeat(op(words[1]), static_cast<std::int32_t>(number(words[2])));
-    } else if (words.size() == 6 && words[0] == "host") {
-      const auto bytes = [&](std::size_t i) { return Bytes{number(words[i])}; };
-      graph.move_on_host(op(words[1]), {.out = bytes(2), .in = bytes(3), .memory = bytes(4), .nvme = bytes(5)});
-    } else if (words.size() == 4 && words[0] == "put") {
-      graph.put_into(lookup<ChannelId>(channels_, words[2]), op(words[1]), static_cast<std::int32_t>(number(words[3])));
-    } else if (words.size() == 4 && (words[0] == "compute" || words[0] == "timer")) {
-      ops_.emplace_back(words[1]);
-      const auto add = words[0] == "compute" ? &IterationGraph::add_compute : &IterationGraph::add_timer;
-      (graph.*add)(std::string{words[1]}, role(words[2]), Time::nanoseconds(number(words[3])));
-    } else if (words.size() == 5 && (words[0] == "message" || words[0] == "joint-message")) {
-      ops_.emplace_back(words[1]);
-      const auto add = words[0] == "message" ? &IterationGraph::add_message : &IterationGraph::add_joint_message;
-      const RoleId from = role(words[2]);
-      (graph.*add)(std::string{words[1]}, from, role(words[3]), Bytes{number(words[4])});
-    } else if (words.size() == 4 && words[0] == "groups") {
-      graph.put_into_groups(op(words[1]), {static_cast<int>(number(words[2])), static_cast<int>(number(words[3]))});
-    } else if (words.size() == 4) {
-      const auto* kind = std::find_if(std::begin(kCollectiveNames), std::end(kCollectiveNames),
-                                      [&](const auto& row) { return row.first == words[0]; });
-      if (kind == std::end(kCollectiveNames)) fail();
-      ops_.emplace_back(words[1]);
-      graph.add_collective(std::string{words[1]}, kind->second, role(words[2]), Bytes{number(words[3])});
-    } else {
+    } else if (!reads_change(words) && !reads_operation(words)) {
       fail();
     }
   }
@@ -368,6 +368,52 @@ class TextReader {
 
  private:
   [[noreturn]] void fail() const { bad_graph("can't read `" + std::string{item_} + "`"); }
+  using Words = std::vector<std::string_view>;
+  /// Reads what changes an operation.
+  bool reads_change(const Words& words) {
+    if (words.size() == 3 && words[0] == "phase") {
+      graph.put_into_phase(static_cast<std::size_t>(number(words[1])), op(words[2]));
+    } else if (words.size() == 3 && words[0] == "repeat") {
+      graph.repeat(op(words[1]), static_cast<std::int32_t>(number(words[2])));
+    } else if (words.size() == 3 && words[0] == "priority") {
+      graph.prioritise(op(words[1]), static_cast<std::int32_t>(number(words[2])));
+    } else if (words.size() == 6 && words[0] == "host") {
+      const auto bytes = [&](std::size_t i) { return Bytes{number(words[i])}; };
+      graph.move_on_host(op(words[1]), {.out = bytes(2), .in = bytes(3), .memory = bytes(4), .nvme = bytes(5)});
+    } else if (words.size() == 4 && words[0] == "put") {
+      graph.put_into(lookup<ChannelId>(channels_, words[2]), op(words[1]), static_cast<std::int32_t>(number(words[3])));
+    } else if (words.size() == 4 && words[0] == "groups") {
+      graph.put_into_groups(op(words[1]), {static_cast<int>(number(words[2])), static_cast<int>(number(words[3]))});
+    } else {
+      return false;
+    }
+    return true;
+  }
+  bool reads_operation(const Words& words) {
+    if (words.size() < 4) return false;
+    const std::string name{words[1]};
+    const auto time = [&] { return Time::nanoseconds(number(words[3])); };
+    if (words.size() == 4 && words[0] == "compute") {
+      graph.add_compute(name, role(words[2]), time());
+    } else if (words.size() == 4 && words[0] == "timer") {
+      graph.add_timer(name, role(words[2]), time());
+    } else if (words.size() == 5 && words[0] == "task") {
+      const std::optional<Lane> lane = lane_named(words[4]);
+      if (!lane) fail();
+      graph.add_task(name, role(words[2]), time(), *lane);
+    } else if (words.size() == 5 && (words[0] == "message" || words[0] == "joint-message")) {
+      const auto add = words[0] == "message" ? &IterationGraph::add_message : &IterationGraph::add_joint_message;
+      const RoleId from = role(words[2]);
+      (graph.*add)(name, from, role(words[3]), Bytes{number(words[4])});
+    } else {
+      const auto* kind = std::find_if(std::begin(kCollectiveNames), std::end(kCollectiveNames),
+                                      [&](const auto& row) { return row.first == words[0]; });
+      if (words.size() != 4 || kind == std::end(kCollectiveNames)) return false;
+      graph.add_collective(name, kind->second, role(words[2]), Bytes{number(words[3])});
+    }
+    ops_.emplace_back(words[1]);
+    return true;
+  }
   std::int64_t number(std::string_view word) const {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);

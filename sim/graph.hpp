@@ -1,7 +1,7 @@
 #pragma once
 // An iteration graph describes the work that a training job repeats: its operations and the dependencies between them.
-// An operation is compute on each rank, a collective over a group of ranks, or point-to-point messages. Studies are
-// passes that build or rewrite such graphs.
+// An operation is compute on each rank, a task on another lane of each rank, a collective over a group of ranks, or
+// point-to-point messages. Studies are passes that build or rewrite such graphs.
 //
 // The graph is stored folded. A role is a set of ranks that do the same (the workers of a data-parallel job, one stage
 // of a pipeline). One compute operation represents a task on every rank of its role, so a graph of 2048 workers has as
@@ -24,7 +24,31 @@ namespace contend {
 using RoleId = Id<struct RoleTag>;
 using ChannelId = Id<struct ChannelTag>;
 
-enum class OpKind : std::uint8_t { compute, collective, message, timer };
+enum class OpKind : std::uint8_t { compute, collective, message, timer, task };
+
+/// What of a rank runs its operations, one after the other: the GPU, which other jobs may use between them, or a lane
+/// that belongs to the rank alone. Lanes run side by side. A rank has up to kMostStreams further streams: kernels that
+/// its GPU runs beside those of `compute`.
+enum class Lane : std::uint8_t {
+  compute,   ///< the GPU
+  host,      ///< the thread that launches what the GPU does
+  copy_in,   ///< copies from the host to the GPU
+  copy_out,  ///< copies from the GPU to the host
+  stream     ///< the first of the further streams
+};
+inline constexpr int kMostStreams = 8;
+/// The further stream of that number, 0 <= number < kMostStreams.
+[[nodiscard]] constexpr Lane stream_lane(int number) {
+  return static_cast<Lane>(static_cast<int>(Lane::stream) + number);
+}
+/// True for a further stream. As the GPU runs its kernels, a slow GPU slows them.
+[[nodiscard]] constexpr bool is_stream(Lane lane) {
+  return lane >= Lane::stream;
+}
+[[nodiscard]] std::string name_of(Lane lane);  ///< such as "copy-in", "stream-0"
+/// The lane of that name; nothing if there is none.
+[[nodiscard]] std::optional<Lane> lane_named(std::string_view name);
+
 /// The collective operations. In `exchange` every rank swaps its tensor with one other: of n ranks, rank i with rank
 /// i + n/2. If n is odd, one rank has no partner.
 enum class CollectiveKind : std::uint8_t {
@@ -117,21 +141,24 @@ struct HostTraffic {
   friend bool operator==(const HostTraffic&, const HostTraffic&) = default;
 };
 
-/// One operation of an iteration. A compute operation takes `duration` on each rank of `role`. A collective runs over
+/// One operation of an iteration. A compute operation takes `duration` on the GPU of each rank of `role`, and a task on
+/// another `lane` of each. Of what is ready, a GPU or lane runs the operations of a job in order of iteration, priority
+/// and id. A collective runs over
 /// the ranks of `role` in `scope`; its `bytes` are the size of the full tensor on one rank. It runs `times` times, one
 /// after the other, which the network carries as one transfer. A message sends `bytes`
 /// from rank i of `role` to rank i of `peer`, for every i. If it is `joint`, these messages are one transfer: they
 /// begin when all ranks are ready and end together. Joint messages keep ranks that do the same in step, so that the
-/// engine can simulate many of them as one. A timer takes `duration` and no GPU, such as a cycle of a background thread
-/// on the host; it begins when all ranks of `role` are ready. In an iteration of another phase than `phase` there is no
-/// such operation, and nothing waits for it.
+/// engine can simulate many of them as one. A timer takes `duration` and no lane, such as a cycle of a background
+/// thread on the host; it begins when all ranks of `role` are ready. In an iteration of another phase than `phase`
+/// there is no such operation, and nothing waits for it.
 struct Op {
   std::string name;
   OpKind kind = OpKind::compute;
   RoleId role;
   RoleId peer;                                             ///< message only
   bool joint = false;                                      ///< message only
-  Time duration;                                           ///< compute and timer
+  Lane lane = Lane::compute;                               ///< of a task another one
+  Time duration;                                           ///< compute, task and timer
   Bytes bytes;                                             ///< collective and message
   CollectiveKind collective = CollectiveKind::all_reduce;  ///< collective only
   CollectiveScope scope = CollectiveScope::all;            ///< collective only
@@ -139,12 +166,16 @@ struct Op {
   std::int32_t times = 1;                                  ///< collective only, >= 1
   ParameterServers servers = ParameterServers::none;       ///< collective only
   ChannelId channel;                                       ///< collective only; none: it needs no channel
-  std::int32_t priority = 0;                               ///< in its channel or on its rank; smaller goes first
+  std::int32_t priority = 0;                               ///< in its channel or on its lane; smaller goes first
   std::int32_t phase = kEveryPhase;                        ///< of IterationPhases; kEveryPhase: in all iterations
   HostTraffic host{};  ///< timer only: with a HostModel it takes longer than `duration` where servers are busy
 
   /// True if each rank has an instance of its own; false if there is one for all.
-  [[nodiscard]] bool per_rank() const { return kind == OpKind::compute || (kind == OpKind::message && !joint); }
+  [[nodiscard]] bool per_rank() const { return runs_on_lane() || (kind == OpKind::message && !joint); }
+  /// True for compute operations and tasks.
+  [[nodiscard]] bool runs_on_lane() const { return kind == OpKind::compute || kind == OpKind::task; }
+  /// True for collectives and messages.
+  [[nodiscard]] bool is_traffic() const { return kind == OpKind::collective || kind == OpKind::message; }
   [[nodiscard]] Bytes all_bytes() const { return bytes * times; }
   /// True if it may send something through the network interface of a server.
   [[nodiscard]] bool sends() const {
@@ -170,6 +201,8 @@ class IterationGraph {
   OpId add(Op op);
   OpId add_compute(std::string name, RoleId role, Time duration);
   OpId add_timer(std::string name, RoleId role, Time duration);
+  /// A task on the lane of each rank; on Lane::compute a compute operation.
+  OpId add_task(std::string name, RoleId role, Time duration, Lane lane);
   OpId add_collective(std::string name, CollectiveKind kind, RoleId role, Bytes bytes,
                       CollectiveScope scope = CollectiveScope::all);
   /// A collective within each group.
@@ -199,6 +232,8 @@ class IterationGraph {
   /// Makes a timer the time of moving something on the servers of its ranks.
   void move_on_host(OpId timer, const HostTraffic& host) { ops_[timer.index()].host = host; }
   void put_into_phase(std::size_t phase, OpId op) { ops_[op.index()].phase = static_cast<std::int32_t>(phase); }
+  /// Sets the place of an operation among those that are ready on its lane, smaller ones first.
+  void prioritise(OpId op, std::int32_t priority) { ops_[op.index()].priority = priority; }
 
   [[nodiscard]] const IterationPhases& phases() const { return phases_; }
   [[nodiscard]] const std::vector<Role>& roles() const { return roles_; }
@@ -210,7 +245,8 @@ class IterationGraph {
   /// The same graph with this many ranks in every role. All ranks of a role do the same, so two of them represent any
   /// number unless the network tells them apart; so none is late.
   [[nodiscard]] IterationGraph with_ranks(int ranks) const;
-  /// The same graph with compute operations that take `factor` times as long, > 0, rounded to the nanosecond.
+  /// The same graph with compute operations and tasks on further streams that take `factor` times as long, > 0, rounded
+  /// to the nanosecond. Other lanes are not those of the GPU, and keep their times.
   [[nodiscard]] IterationGraph with_compute_times(double factor) const;
   [[nodiscard]] int ranks() const;  ///< over all roles
   /// The last compute operation of the first role that every iteration has; none if there is none.
@@ -227,13 +263,16 @@ class IterationGraph {
   /// the graph doesn't have; or if late ranks can't be left behind: there are too many of them, ranks of several roles
   /// wait for each other or send messages of their own, something that joins ranks waits for more than one operation,
   /// or patience that is negative, has no burst, a window shorter than that, or is that of one role of several that
-  /// leave ranks behind; or if an operation moves a negative size on hosts, or anything without being a timer.
+  /// leave ranks behind; or if an operation moves a negative size on hosts, or anything without being a timer; or if a
+  /// task has no lane of its own, or anything else has one.
   void validate() const;
-  /// By operation: true if it is a task of a role that leaves late ranks behind, and nothing that joins ranks comes
+  /// By operation: true if a lane of a role that leaves late ranks behind runs it, and nothing that joins ranks comes
   /// before it in its iteration. So what waits for it may begin without some of the ranks.
   [[nodiscard]] std::vector<bool> tasks_before_joins() const;
 
  private:
+  void validate_operation(const Op& op) const;
+  void validate_order() const;
   void validate_late() const;
 
   std::vector<Role> roles_;
@@ -245,11 +284,13 @@ class IterationGraph {
 
 /// Builds a graph from a text, for tests and experiments. Times are in nanoseconds, sizes in bytes:
 ///   role worker 4 | compute forward worker 36 | all-reduce grads worker 1000 | message m a b 10 | timer t worker 5
+///   task launch worker 5 host                   (a task, with its lane)
 ///   joint-message m a b 10 | groups grads 8 16  (stride and size of the groups of a collective)
 ///   repeat grads 3                              (a collective that runs three times)
 ///   forward -> grads | grads => forward        (`=>` is lag 1)
 ///   channel stream 1 5000 | put grads stream 3  (a channel with messages and window; an operation with its priority)
 ///   host t 100 0 200 50                         (what a timer moves: out, in, memory, NVMe)
+///   priority forward 2                          (of a compute operation or task)
 ///   cycle 3 1 | phase 1 grads                   (phases with their numbers of iterations; an operation of phase 1)
 ///   warm-up 0.25                                (phases: a share of the iterations, and the others)
 ///   late worker 1                               (ranks of a role that are left behind if they are late)

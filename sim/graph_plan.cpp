@@ -26,7 +26,7 @@ Plan::Plan(const IterationGraph& graph)
     PlannedOp planned;
     planned.op = op;
     planned.per_rank = op.per_rank();
-    communicates = communicates || op.kind != OpKind::compute;
+    communicates = communicates || !op.runs_on_lane();
     has_timers = has_timers || op.kind == OpKind::timer;
     uses_hosts = uses_hosts || op.host.any();
     leaves_server = leaves_server || op.servers == ParameterServers::elsewhere;
@@ -39,6 +39,7 @@ Plan::Plan(const IterationGraph& graph)
     for (auto& by_phase : planned.predecessor_instances) by_phase.assign(phases.count(), 0);
     ops.push_back(std::move(planned));
   }
+  number_lanes();
   for (const Dependency& d : graph.dependencies()) {
     PlannedOp& before = ops[d.before.index()];
     PlannedOp& after = ops[d.after.index()];
@@ -59,6 +60,16 @@ Plan::Plan(const IterationGraph& graph)
              std::none_of(graph.dependencies().begin(), graph.dependencies().end(), joins_ranks);
   find_late(graph);
   find_chains();
+}
+
+void Plan::number_lanes() {
+  for (const PlannedOp& op : ops)
+    if (op.op.kind == OpKind::task) lanes.push_back(op.op.lane);
+  std::sort(lanes.begin(), lanes.end());
+  lanes.erase(std::unique(lanes.begin(), lanes.end()), lanes.end());
+  for (PlannedOp& op : ops)
+    if (op.op.kind == OpKind::task)
+      op.lane = static_cast<std::uint16_t>(std::lower_bound(lanes.begin(), lanes.end(), op.op.lane) - lanes.begin());
 }
 
 void Plan::find_late(const IterationGraph& graph) {

@@ -20,6 +20,7 @@ struct Plan {
   struct PlannedOp {
     Op op;
     bool per_rank = true;
+    std::uint16_t lane = 0;           ///< of a task: index into `lanes`
     std::int32_t ranks = 1;           ///< of its role
     std::vector<OpId> successors[2];  ///< by lag
     /// By lag and phase: ends of that phase's operations that one instance waits for.
@@ -35,6 +36,7 @@ struct Plan {
   std::vector<PlannedOp> ops;
   std::vector<Role> roles;
   std::vector<Channel> channels;
+  std::vector<Lane> lanes;      ///< that tasks run on, ascending; so Lane::compute is not among them
   std::vector<int> first_rank;  ///< of each role, in the numbering of all ranks
   int ranks = 0;
   IterationPhases phases;
@@ -42,7 +44,7 @@ struct Plan {
   std::vector<GpuTime> compute_total;               ///< GPU time of an iteration, by phase
   std::vector<std::vector<Time>> compute_per_rank;  ///< by phase and role
   std::vector<Bytes> sent;                          ///< of an iteration, by phase: what Op::sends() sends
-  bool communicates = false;                        ///< true if it has more than computing
+  bool communicates = false;                        ///< true if it has more than compute operations and tasks
   bool has_timers = false;
   bool uses_hosts = false;           ///< true if a timer moves something on hosts
   bool leaves_behind = false;        ///< true if a role leaves late ranks behind
@@ -66,6 +68,7 @@ struct Plan {
   [[nodiscard]] GpuTime most_compute() const { return *std::max_element(compute_total.begin(), compute_total.end()); }
 
  private:
+  void number_lanes();
   void find_late(const IterationGraph& graph);
   void find_chains();
 };

@@ -43,7 +43,7 @@ bool Leaper::dominates(JobId id) const {
   if (!state_.options.interference.none()) return false;  // transfers of other jobs slow its tasks down
   const JobRun& run = state_.run(id);
   if (!run.plan->foldable || run.plan->roles.size() > 1 || run.plan->has_timers || communicates(id)) return false;
-  if (run.key_fall < 0 || run.live->stops || run.plan->leaves_behind) return false;
+  if (run.key_fall < 0 || run.live->stops || run.plan->leaves_behind || !run.plan->lanes.empty()) return false;
   const Cell& first = state_.at(run.live->cells.front());
   const Occupant& rank = state_.occupant(run.live->cells.front(), id);
   return std::all_of(run.live->cells.begin(), run.live->cells.end(), [&](CellId cell_id) {
@@ -82,6 +82,7 @@ bool Leaper::is_stuck(JobId id) const {
   return std::all_of(run.live->cells.begin(), run.live->cells.end(), [&](CellId cell_id) {
     const Cell& cell = state_.at(cell_id);
     if (cell.busy && cell.running.job == id) return false;
+    if (!run.plan->lanes.empty() && state_.occupant(cell_id, id).lanes.any_busy()) return false;
     return is_dominated(cell) ||
            std::none_of(cell.ready.begin(), cell.ready.end(), [&](const ReadyTask& task) { return task.job == id; });
   });

@@ -144,29 +144,61 @@ void Leaper::look_after_checkpoint(Group& group) {
   group.account_after_checkpoint = take_account(group);
 }
 
+void Leaper::write_task(const Cell& cell, Time now) {
+  if (!cell.busy) return words_.push_back(UINT64_MAX);
+  const JobRun& run = state_.run(cell.running.job);
+  words_.push_back((std::uint64_t{cell.running.job.value()} << 32) ^ (std::uint64_t{cell.running.op.value()} << 2) ^
+                   (cell.chained ? 2U : 0U) ^ (cell.running.slot == run.live->current ? 0U : 1U));
+  words_.push_back(static_cast<std::uint64_t>((cell.end - now).ns()));
+  if (!state_.server_slowness.empty())  // as with interference, also if the GPU is at its full pace again
+    words_.push_back(static_cast<std::uint64_t>((now - cell.started).ns()));
+  if (state_.options.interference.none()) return;
+  // What is left of a slowed task doesn't tell for how long it has run, and GPUs are busy for all of that.
+  words_.push_back(static_cast<std::uint64_t>((now - cell.started).ns()));
+  const Int128 left = cell.pace.left(now);
+  words_.push_back(static_cast<std::uint64_t>(left));
+  words_.push_back((static_cast<std::uint64_t>(left >> 64) << 1) ^ (cell.pace.is_slowed() ? 1U : 0U));
+}
+
+/// A lane's time of the task that runs isn't counted before it ends, and only that of the host is, which nothing slows.
+void Leaper::write_lanes(const Occupant& occupant, Slot current, Time now) {
+  for (std::size_t lane = 0; lane < occupant.lanes.size(); ++lane) {
+    const LaneState& of = occupant.lanes[lane];
+    words_.push_back(!of.busy ? UINT64_MAX
+                              : (std::uint64_t{of.running.op.value()} << 1) ^ (of.running.slot == current ? 0U : 1U));
+    if (of.busy) words_.push_back(static_cast<std::uint64_t>((of.end - now).ns()));
+  }
+}
+
+void Leaper::shift_lanes(Occupant& occupant, Time by) {
+  for (std::size_t lane = 0; lane < occupant.lanes.size(); ++lane) {
+    LaneState& of = occupant.lanes[lane];
+    if (!of.busy) continue;
+    of.started += by;
+    of.end += by;
+    state_.calendar.reschedule(of.event, of.end);
+  }
+}
+
+void Leaper::write_patience(const JobRun& run, Time now) {
+  for (const Slot slot : {run.live->current, static_cast<Slot>(run.live->current ^ 1)}) {
+    const Time since = run.live->ready_since[slot];
+    words_.push_back(since == Time::never() ? UINT64_MAX
+                                            : (static_cast<std::uint64_t>((now - since).ns()) << 1) ^
+                                                  (run.live->patience_runs[slot] ? 1U : 0U));
+  }
+  run.live->late.for_each_since(run.plan->pattern, run.completed, [&](const LateHistory::Iteration& past) {
+    words_.push_back(static_cast<std::uint64_t>(run.completed - past.number));
+    words_.insert(words_.end(), past.ranks.begin(), past.ranks.end());
+    words_.push_back(UINT64_MAX);
+  });
+}
+
 void Leaper::write_state(const Group& group) {
   words_.clear();
   const Time grid = network_ != nullptr ? network_->grid() : Time{};
   words_.push_back(grid > Time{} ? static_cast<std::uint64_t>(now_of(group).ns() % grid.ns()) : 0);
-  for (const CellId id : group.cells) {
-    const Cell& cell = state_.at(id);
-    if (!cell.busy) {
-      words_.push_back(UINT64_MAX);
-      continue;
-    }
-    const JobRun& run = state_.run(cell.running.job);
-    words_.push_back((std::uint64_t{cell.running.job.value()} << 32) ^ (std::uint64_t{cell.running.op.value()} << 2) ^
-                     (cell.chained ? 2U : 0U) ^ (cell.running.slot == run.live->current ? 0U : 1U));
-    words_.push_back(static_cast<std::uint64_t>((cell.end - now_of(group)).ns()));
-    if (!state_.server_slowness.empty())  // as with interference, also if the GPU is at its full pace again
-      words_.push_back(static_cast<std::uint64_t>((now_of(group) - cell.started).ns()));
-    if (state_.options.interference.none()) continue;
-    // What is left of a slowed task doesn't tell for how long it has run, and GPUs are busy for all of that.
-    words_.push_back(static_cast<std::uint64_t>((now_of(group) - cell.started).ns()));
-    const Int128 left = cell.pace.left(now_of(group));
-    words_.push_back(static_cast<std::uint64_t>(left));
-    words_.push_back((static_cast<std::uint64_t>(left >> 64) << 1) ^ (cell.pace.is_slowed() ? 1U : 0U));
-  }
+  for (const CellId id : group.cells) write_task(state_.at(id), now_of(group));
   for (const JobId id : group.jobs) {
     const JobRun& run = state_.run(id);
     const std::size_t ops = run.plan->ops.size();
@@ -183,7 +215,11 @@ void Leaper::write_state(const Group& group) {
       for (const Slot slot : {run.live->current, static_cast<Slot>(run.live->current ^ 1)})
         words_.push_back(run.live->phase[slot]);
     }
-    for (const CellId cell : run.live->cells) write_slots(state_.occupant(cell, id).pending);
+    for (const CellId cell : run.live->cells) {
+      const Occupant& occupant = state_.occupant(cell, id);
+      write_slots(occupant.pending);
+      write_lanes(occupant, run.live->current, now_of(group));
+    }
     if (communicates(id)) network_->save_state(id, now_of(group), words_);
     for (const TransferId transfer : run.live->transfers) {
       const Traffic& traffic = *state_.in_network[transfer.index()];
@@ -197,19 +233,7 @@ void Leaper::write_state(const Group& group) {
       const Time rest = timer.use.valid() ? now_of(group) : timer.end - now_of(group);
       words_.push_back(static_cast<std::uint64_t>(rest.ns()));
     }
-    if (run.plan->patience) {
-      for (const Slot slot : {run.live->current, static_cast<Slot>(run.live->current ^ 1)}) {
-        const Time since = run.live->ready_since[slot];
-        words_.push_back(since == Time::never() ? UINT64_MAX
-                                                : (static_cast<std::uint64_t>((now_of(group) - since).ns()) << 1) ^
-                                                      (run.live->patience_runs[slot] ? 1U : 0U));
-      }
-      run.live->late.for_each_since(run.plan->pattern, run.completed, [&](const LateHistory::Iteration& past) {
-        words_.push_back(static_cast<std::uint64_t>(run.completed - past.number));
-        words_.insert(words_.end(), past.ranks.begin(), past.ranks.end());
-        words_.push_back(UINT64_MAX);
-      });
-    }
+    if (run.plan->patience) write_patience(run, now_of(group));
     // The order of the committed messages is not recoverable from the rest of the state.
     for (const ChannelQueue& channel : run.live->channels) {
       for (const ChannelQueue::Entry& entry : channel.committed) {
@@ -461,7 +485,7 @@ std::int64_t Leaper::events_in_period(const JobRun& run, const JobAccount& then,
   std::int64_t events = now.usage.transfers - then.usage.transfers;
   const IterationPhases& phases = run.plan->phases;
   for (const Plan::PlannedOp& op : run.plan->ops) {
-    if (op.op.kind != OpKind::compute && op.op.kind != OpKind::timer) continue;
+    if (op.op.is_traffic()) continue;
     for (std::size_t phase = 0; phase < phases.count(); ++phase) {
       if (!op.op.is_in(phase)) continue;
       events += (op.per_rank ? op.ranks : 1) * (phases.left(phase, then.completed, run.iterations) -
@@ -524,6 +548,7 @@ void Leaper::leap(Group& group, Account then, Account now, std::int64_t periods)
       const Time compute = (b.remaining_compute[c] - a.remaining_compute[c]) * periods;
       state_.occupant(run.live->cells[c], id).remaining_compute += compute;
       state_.change_load(run.live->cells[c], GpuTime{compute, 1} + GpuTime{communication, 1});
+      shift_lanes(state_.occupant(run.live->cells[c], id), by);
     }
     for (RunningTimer& timer : run.live->timers) {
       CONTEND_CHECK(!timer.use.valid(), "a job that uses hosts doesn't leap");

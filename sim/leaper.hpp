@@ -146,6 +146,10 @@ class Leaper {
   /// To be called when the only job of the group goes on after a checkpoint for which it has stopped.
   void look_after_checkpoint(Group& group);
   void write_state(const Group& group);
+  void write_task(const Cell& cell, Time now);
+  void write_patience(const JobRun& run, Time now);
+  void write_lanes(const Occupant& occupant, Slot current, Time now);
+  void shift_lanes(Occupant& occupant, Time by);
   /// The clock of the group: a group that has leapt is ahead of the others.
   [[nodiscard]] Time now_of(const Group& group) const { return std::max(state_.clock, group.ahead_until); }
   [[nodiscard]] Account take_account(const Group& group) const;

@@ -10,6 +10,9 @@
 
 namespace contend {
 
+/// Two iterations of a job may be in flight; each uses one of two slots of the job's counters.
+using Slot = std::uint8_t;
+
 /// The ends that each operation of the two iterations in flight still waits for. The tables of graphs with at most
 /// three operations lie inside the object.
 class PendingCounts {

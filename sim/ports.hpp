@@ -277,9 +277,13 @@ class Observer {
   /// The job has GPUs and trains by this plan from now on. Operations that the other functions name are among those of
   /// the plan, which lives as long as the run. Not called for a timed job.
   virtual void begins(JobId /*job*/, const Plan& /*plan*/) {}
-  /// A task of `job` ran on `gpu` from `start` to `end`.
+  /// A compute operation of `job` ran on `gpu` from `start` to `end`.
   virtual void compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) = 0;
   virtual void transfer(const TransferRequest& request, const Op& op, std::int64_t iteration, Time start, Time end) = 0;
+  /// A task of `job` ran on the lane of its rank on `gpu` from `start` to `end` (Op::lane). Spans of one lane, GPU and
+  /// job don't overlap.
+  virtual void task(GpuId /*gpu*/, JobId /*job*/, const Op& /*op*/, std::int64_t /*iteration*/, Time /*start*/,
+                    Time /*end*/) {}
   /// A timed job ran on `gpu` from `start` to `end`, and all that time others held it, too, which are among `beside`:
   /// the jobs on any of its GPUs. Or it ran on a part of `gpu` that it had reserved, and others may have had the rest;
   /// then `beside` is empty. `op` and `attempt` are as compute() has them of a timed job that is alone.

@@ -130,6 +130,8 @@ class Simulation::Engine {
     switch (event.kind) {
       case CalendarEvent::Kind::task_end:
         return executor_.on_task_end(event.cell);
+      case CalendarEvent::Kind::lane_end:
+        return executor_.on_lane_end(event.cell, event.job, event.seat);
       case CalendarEvent::Kind::job_end:
         return admission_.on_job_end(event.job);
       case CalendarEvent::Kind::arrival:
@@ -498,6 +500,7 @@ std::uint64_t digest_of(const RunResult& result) {
     if (job.follows) add(job.submit.ns());
     if (result.may_fail || result.stops_iterations) add_totals(digest, job, InDigest::stops);
     if (job.left_behind > 0) add_totals(digest, job, InDigest::late_ranks);
+    if (job.host > GpuTime{}) add_totals(digest, job, InDigest::hosts);
     if (result.may_fail) add_totals(digest, job, InDigest::failures);
   }
   for (const SharedTime& each : result.sharing) {

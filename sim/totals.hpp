@@ -16,6 +16,7 @@ enum class InDigest : std::uint8_t {
   counts,           ///< always, after the iterations that the job has done
   stops,            ///< if anything can fail, or jobs with iteration graphs stop for their checkpoints
   late_ranks,       ///< if the job left ranks behind
+  hosts,            ///< if the hosts of the job's ranks ran tasks
   failures,         ///< if anything can fail
   failures_if_any,  ///< if anything can fail and the total isn't 0
   none

@@ -57,6 +57,9 @@ class Recorder final : public Observer {
     if (op.name == marker_.name) result_.ends.push_back(end);
     keep(op, iteration, start, end);
   }
+  void task(GpuId gpu, JobId, const Op& op, std::int64_t iteration, Time start, Time end) override {
+    if (gpu.index() < roles_) keep(op, iteration, start, end);
+  }
   void transfer(const TransferRequest&, const Op& op, std::int64_t iteration, Time start, Time end) override {
     keep(op, iteration, start, end);
   }

@@ -8,12 +8,12 @@
 namespace contend {
 
 bool IterationAccount::counts_before(const Pending& a, const Pending& b) {
-  if (a.is_timer != b.is_timer) return b.is_timer;
+  if (a.is_local != b.is_local) return b.is_local;
   return a.start != b.start ? a.start < b.start : a.id < b.id;
 }
 
 void IterationAccount::under_way(OpId id, const Op& op, Time start, Time end) {
-  if (start < end) pending_.push_back({op.kind == OpKind::timer, start, end, id, &op});
+  if (start < end) pending_.push_back({!op.is_traffic(), start, end, id, &op});
 }
 
 void IterationAccount::settle(Time to) {
@@ -77,7 +77,7 @@ void IterationAccount::wait(Time until, Time ready) {
       add(IterationPart::other, OpId::none(), nullptr, next - now_);
     } else {
       ends_at_most(counts->end);
-      add(counts->is_timer ? IterationPart::timer : IterationPart::exposed, counts->id, counts->op, next - now_);
+      add(counts->is_local ? IterationPart::timer : IterationPart::exposed, counts->id, counts->op, next - now_);
     }
     now_ = next;
   }

@@ -24,7 +24,8 @@ enum class IterationPart : std::uint8_t {
   kernels,       ///< kernels around messages: of compression, and copies of the framework
   interference,  ///< by which tasks took longer than planned, because transfers or slow components slowed them down
   exposed,       ///< idle while a collective or message was in the network; `what` is its name
-  timer,         ///< idle while a timer ran, such as work of the host or a cycle of Horovod; `what` is the timer
+  timer,         ///< idle while a timer or a task on another lane ran, such as a launch of the host, a copy or a cycle
+                 ///< of Horovod; `what` is its name
   shared,        ///< waiting while the GPU ran a task of another job
   other,         ///< idle, and nothing of the job was in the network: a policy held its messages back, another GPU of
                  ///< the job was not as far, or a checkpoint was written
@@ -43,8 +44,8 @@ using KindOfTask = std::function<IterationPart(const Op&)>;
 
 /// Accounts for the time of a GPU that a job has, piece by piece, from what a run reports. While the GPU waits for the
 /// task that it does next, of several collectives that are in the network the one that began first counts, and timers
-/// count only beside none. Once that task is ready, and while nothing of the job is under way, tasks of other jobs
-/// count.
+/// and tasks on other lanes count only beside none. Once that task is ready, and while nothing of the job is under way,
+/// tasks of other jobs count.
 class IterationAccount {
  public:
   explicit IterationAccount(KindOfTask kind_of) : kind_of_{std::move(kind_of)} {}
@@ -53,7 +54,7 @@ class IterationAccount {
   void begin(Time from) { now_ = from; }
   /// A task of the job on the GPU, in order of time. At `ready` it waited for nothing but the GPU.
   void task(const Op& op, Time ready, Time start, Time end) { tasks_.push_back({&op, ready, start, end}); }
-  /// A collective, message or timer of the job, in any order.
+  /// A collective, message, timer or task on another lane of the job, in any order.
   void under_way(OpId id, const Op& op, Time start, Time end);
   /// A task of another job on the GPU, in order of time.
   void other(Time start, Time end) { others_.push_back({start, end}); }
@@ -74,7 +75,7 @@ class IterationAccount {
   };
   /// What a GPU may wait for.
   struct Pending {
-    bool is_timer = false;
+    bool is_local = false;  ///< a timer or a task on a lane
     Time start, end;
     OpId id;
     const Op* op;
@@ -98,7 +99,8 @@ class IterationAccount {
 };
 
 /// Accounts for the time between two ends of iterations on a GPU of the first role, as means over so many iterations.
-/// `spans` has the tasks of that GPU, which has no other job, and the collectives and timers of the job. The seconds of
+/// `spans` has the tasks of that GPU, which has no other job, those of its lanes, and the collectives and timers of the
+/// job. The seconds of
 /// all rows add up to (to - from) / iterations.
 [[nodiscard]] std::vector<AccountRow> account_of(const IterationGraph& graph, std::span<const Span> spans, Time from,
                                                  Time to, std::int64_t iterations, const KindOfTask& kind_of);

@@ -7,6 +7,7 @@
 #include <array>
 #include <deque>
 #include <functional>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -57,6 +58,15 @@ class Execution {
       }
     }
     for (auto& pending : pending_) pending.assign(ops, 0);
+    std::map<std::pair<RoleId, Lane>, std::size_t> further;  // lanes, behind those that compute
+    for (const Op& op : graph.ops()) {
+      const auto [lane, is_new] = further.try_emplace({op.role, op.lane}, lanes_.size());
+      if (op.lane == Lane::compute)
+        lane->second = op.role.index();
+      else if (is_new)
+        lanes_.emplace_back();
+      lane_of_.push_back(lane->second);
+    }
     marker_ = graph.last_compute();
   }
 
@@ -73,7 +83,7 @@ class Execution {
   }
 
  private:
-  struct Lane {
+  struct RunningLane {
     std::vector<Ready> ready;  // a heap
     bool busy = false;
     Ready running;
@@ -135,8 +145,8 @@ class Execution {
 
   void announce(OpId op, std::int64_t iteration) {
     const Op& what = graph_.ops()[op.index()];
-    if (what.kind == OpKind::compute) {
-      push(lanes_[what.role.index()].ready, {iteration, what.priority, op});
+    if (what.runs_on_lane()) {
+      push(lanes_[lane_of_[op.index()]].ready, {iteration, what.priority, op});
     } else if (what.kind == OpKind::timer) {
       timers_.push_back({{iteration, 0, op}, now_, now_ + what.duration});
     } else if (what.channel.valid()) {
@@ -180,7 +190,7 @@ class Execution {
 
   /// Ends the tasks and transfers that are due at this instant.
   void finish() {
-    for (Lane& lane : lanes_) {
+    for (RunningLane& lane : lanes_) {
       if (!lane.busy || lane.end != now_) continue;
       lane.busy = false;
       complete(lane.running, lane.start);
@@ -239,7 +249,7 @@ class Execution {
   }
 
   void dispatch() {
-    for (Lane& lane : lanes_) {
+    for (RunningLane& lane : lanes_) {
       if (lane.busy || lane.ready.empty()) continue;
       lane.running = pop(lane.ready);
       lane.busy = true;
@@ -253,7 +263,7 @@ class Execution {
   /// Sets the rates of the tasks and transfers in progress, unless more is due at this instant.
   void pace() {
     if (interference_.none() || next() == now_) return;
-    for (Lane& lane : lanes_) {
+    for (RunningLane& lane : lanes_) {
       const bool slowed = lane.transfers > 0;
       if (!lane.busy || slowed == lane.pace.is_slowed()) continue;
       lane.pace.set_slowed(slowed, now_);
@@ -269,7 +279,7 @@ class Execution {
 
   [[nodiscard]] Time next() const {
     Time next = network_.next_end();
-    for (const Lane& lane : lanes_) {
+    for (const RunningLane& lane : lanes_) {
       if (lane.busy) next = std::min(next, lane.end);
     }
     for (const RunningTimer& each : timers_) next = std::min(next, each.end);
@@ -330,7 +340,7 @@ class Execution {
     for (const std::int64_t iteration : {oldest_, oldest_ + 1}) {
       for (const std::int32_t count : pending_[slot_of(iteration)]) words_.push_back(static_cast<std::uint32_t>(count));
     }
-    for (const Lane& lane : lanes_) {
+    for (const RunningLane& lane : lanes_) {
       if (!lane.busy) {
         words_.push_back(kSeparator);
         continue;
@@ -372,7 +382,8 @@ class Execution {
   Time now_;
   std::int64_t oldest_ = 0;  // iteration in flight
   ExchangeLanes network_;
-  std::vector<Lane> lanes_;
+  std::vector<RunningLane> lanes_;    // by role: its GPU; then the other lanes of roles
+  std::vector<std::size_t> lane_of_;  // by operation; of what runs on none: the GPU of its role
   std::vector<RunningTimer> timers_;  // in order of starting
   std::vector<Queue> channels_;
   std::vector<Ready> free_;  // messages in no channel

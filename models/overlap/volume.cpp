@@ -108,7 +108,7 @@ IterationTraffic iteration_traffic(const IterationGraph& graph, int per_server) 
     if (shares[phase] <= 0) continue;
     std::vector<std::size_t> messages(graph.roles().size());
     for (const Op& op : graph.ops()) {
-      if (op.kind == OpKind::compute || op.kind == OpKind::timer || !op.is_in(phase)) continue;
+      if (!op.is_traffic() || !op.is_in(phase)) continue;
       const SentVolume sent = sent_volume(graph, op, per_server);
       by_role[op.role.index()].by_worker += shares[phase] * sent.by_worker;
       by_role[op.role.index()].by_interface += shares[phase] * sent.by_interface;

@@ -109,8 +109,7 @@ std::vector<Member> make_members() {
       map_member<TrainingEntry>(
           "framework", [](auto& e) -> auto& { return e.framework; }, framework_codec(),
           "what the framework does to gradients around each message: its name, or the bytes that it moves in the "
-          "memory "
-          "of the GPU for 4 bytes of gradient, which are one value in fp32, and kernels for each tensor"),
+          "memory of the GPU for 4 bytes of gradient, which are one value in fp32, and kernels for each tensor"),
       map_member<TrainingEntry>(
           "host_ns_per_value", [](auto& e) -> auto& { return e.host_ns_per_value; }, number_codec(0, 1e6),
           "time of the host on each value of the gradient before a message is sent, in ns, such as copies and searches "
@@ -160,8 +159,7 @@ std::vector<Member> make_members() {
                                        {"operators", Recomputation::operators},
                                        {"full", Recomputation::full}}),
           "with parallel: what the backward pass computes again instead of keeping it: nothing; scores of attention; "
-          "all "
-          "but attention and every second product (torchtitan's list of operators); layers in full"),
+          "all but attention and every second product (torchtitan's list of operators); layers in full"),
       map_member<TrainingEntry>(
           "runtime", [](auto& e) -> auto& { return e.runtime; },
           choice_codec<Runtime>({{"plain", Runtime::plain}, {"fsdp2", Runtime::fsdp2}}),
@@ -183,8 +181,7 @@ std::vector<Member> make_members() {
           "attention_efficiency", [](auto& e) -> auto& { return e.attention_efficiency; },
           optional_codec(number_codec(0.01, 1), "auto"),
           "with parallel: share of the peak that attention in one kernel reaches; auto: 0.615 on Ampere, 0.35 on "
-          "Hopper "
-          "(FlashAttention-2), else as products"),
+          "Hopper (FlashAttention-2), else as products"),
       map_member<TrainingEntry>(
           "attention", [](auto& e) -> auto& { return e.flash_attention; }, attention_codec(),
           "attention in one kernel (flash), or with its scores in memory (plain); auto: as the catalogue has the "
@@ -201,11 +198,14 @@ std::vector<Member> make_members() {
           "update_per_tensor", [](auto& e) -> auto& { return e.update_per_tensor; },
           quantity_codec(Time{}, Time::seconds(1)),
           "time of the host for the update of each tensor, where an optimizer launches its kernels tensor by tensor, "
-          "as "
-          "PyTorch's do without `fused` and `foreach`; the update takes at least as long"),
+          "as PyTorch's do without `fused` and `foreach`; the update takes at least as long"),
       map_member<TrainingEntry>(
           "input", [](auto& e) -> auto& { return e.input; }, quantity_codec(Time{}, Time::seconds(3600)),
           "time for which each iteration waits for its data"),
+      map_member<TrainingEntry>(
+          "launch", [](auto& e) -> auto& { return e.launch; }, quantity_codec(Time{}, Time::seconds(1)),
+          "time of the host to launch each operation of the device, such as a pass of a layer or a collective. A host "
+          "launches one after the other, ahead of its device, which waits where its operations are shorter"),
       map_member<TrainingEntry>(
           "memory", [](auto& e) -> auto& { return e.memory; },
           optional_codec(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "auto"),

@@ -91,6 +91,18 @@ void AccountRecorder::compute(GpuId gpu, JobId job, const Op& op, std::int64_t i
   now.ended(id, iteration, end);
 }
 
+/// Before the first end of a compute operation says which GPU is followed, tasks of all GPUs of the first role count.
+void AccountRecorder::task(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) {
+  if (job != job_ || starts_.empty()) return;
+  Start& now = *starts_.back();
+  const std::size_t id = now.index.at(&op);
+  if (op.role == RoleId{0U}) {
+    if (now.gpu.value_or(gpu) != gpu) return;
+    now.account.under_way(OpId{id}, now.plan.ops[id].op, start, end);
+  }
+  now.ended(id, iteration, end);
+}
+
 void AccountRecorder::transfer(const TransferRequest& request, const Op& op, std::int64_t iteration, Time start,
                                Time end) {
   if (request.job != job_) return;

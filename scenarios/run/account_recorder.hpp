@@ -28,6 +28,7 @@ class AccountRecorder final : public Observer {
 
   void begins(JobId job, const Plan& plan) override;
   void compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) override;
+  void task(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) override;
   void transfer(const TransferRequest& request, const Op& op, std::int64_t iteration, Time start, Time end) override;
 
   /// After the run, which ended at `end` and in which the job had its GPUs in these attempts: for what the GPU spent

@@ -205,6 +205,7 @@ struct TrainingEntry : TrainingSetup {
   Optimizer optimizer = Optimizer::none;
   Time update_per_tensor;       ///< of the host, which launches the kernels of the optimizer tensor by tensor
   Time input;                   ///< for which each iteration waits for its data
+  Time launch;                  ///< of the host, for each operation of the device (models/host_launches.hpp); 0: none
   std::optional<Bytes> memory;  ///< of each GPU; if not given, derived from the network
 };
 

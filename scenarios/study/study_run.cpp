@@ -1,5 +1,6 @@
 #include "scenarios/study/study_run.hpp"
 
+#include "models/host_launches.hpp"
 #include "models/overlap/phases.hpp"
 #include "models/overlap/volume.hpp"
 #include "scenarios/keys/policy_codec.hpp"
@@ -60,6 +61,8 @@ PreparedVariant prepare(const Scenario& scenario, const TimedModel& model, Overl
   use_method(scenario, made.policies.method.get(), made.problem);
   made.planned = plan_messages(made.problem, *made.policies.fusion, variant.fusion, variant.compression, model.batch,
                                made.problem.workers);
+  IterationGraph& graph = made.planned.fused.graph;
+  graph = with_launches(std::move(graph), scenario.overlap.entry.launch);
   return made;
 }
 
@@ -95,6 +98,9 @@ class JobSpans final : public IterationEnds {
   }
   void compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) override {
     IterationEnds::compute(gpu, job, op, iteration, start, end);
+    if (gpu == GpuId{0U}) spans.push_back({ops_.at(op.name), iteration, start, end});
+  }
+  void task(GpuId gpu, JobId, const Op& op, std::int64_t iteration, Time start, Time end) override {
     if (gpu == GpuId{0U}) spans.push_back({ops_.at(op.name), iteration, start, end});
   }
   void transfer(const TransferRequest&, const Op& op, std::int64_t iteration, Time start, Time end) override {

@@ -1,5 +1,6 @@
 #include "scenarios/training/training_graphs.hpp"
 
+#include "models/host_launches.hpp"
 #include "models/overlap/iteration.hpp"
 #include "models/training_profile.hpp"
 #include "scenarios/keys/training_codec.hpp"
@@ -95,8 +96,10 @@ PlannedTraining plan_job(const Scenario& scenario, const TrainingEntry& entry, c
 TrainedJob trained_job(const TrainingEntry& entry, PlannedTraining planned, int gpus) {
   IterationGraph& graph = planned.planned.fused.graph;
   TrainedJob job{.graph = std::move(graph), .memory = {}, .notes = std::move(planned.planned.notes)};
-  if (!planned.method && gpus > 1) job.graph = join_layers(job.graph, planned.problem.layers.size());
+  const bool launches = entry.launch > Time{};  // layer by layer
+  if (!planned.method && gpus > 1 && !launches) job.graph = join_layers(job.graph, planned.problem.layers.size());
   leave_behind(entry, gpus, job.graph);
+  job.graph = with_launches(std::move(job.graph), entry.launch);
   if (entry.coded.stragglers > 0) job.extra_iterations = coding_delay(entry.coded.scheme(gpus));
   return job;
 }
@@ -104,7 +107,7 @@ TrainedJob trained_job(const TrainingEntry& entry, PlannedTraining planned, int 
 TrainedJob parallel_job(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
   ParallelJob job = plan_parallel(scenario, entry, gpus);
   check_memory(scenario, entry, gpus, job.memory);
-  TrainedJob made{.graph = training_graph(job.iteration), .memory = {}};
+  TrainedJob made{.graph = with_launches(training_graph(job.iteration), entry.launch), .memory = {}};
   made.layout = {.together = entry.parallel->tensor,
                  .replica = entry.parallel->tensor * entry.parallel->context,
                  .stage = job.iteration.ranks_of_stage(),
@@ -115,10 +118,11 @@ TrainedJob parallel_job(const Scenario& scenario, const TrainingEntry& entry, in
   made.notes.state = Bytes{parameters(transformer_of(entry)) * (widths.weights + widths.optimizer)};
   if (job.whole.empty()) return made;
   made.torn.groups = std::move(job.whole);
-  made.torn.make = [iteration = std::make_shared<const TrainingIteration>(std::move(job.iteration))] {
+  made.torn.make = [launch = entry.launch,
+                    iteration = std::make_shared<const TrainingIteration>(std::move(job.iteration))] {
     TrainingIteration torn = *iteration;
     torn.in_network.fill(true);
-    return training_graph(torn);
+    return with_launches(training_graph(torn), launch);
   };
   return made;
 }

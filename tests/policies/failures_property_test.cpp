@@ -222,6 +222,7 @@ TEST_CASE("leaping is exact where components and jobs fail, under every scheduli
   for (std::uint64_t seed = 0; seed < cases; ++seed) {
     RandomCluster cluster = random_cluster(seed);
     cluster.until = Time::never();
+    if (seed % 4 == 3) add_lanes(cluster);
     if (seed % 3 == 0) add_flows(cluster);
     add_failures(cluster, cluster.run(true).end);
     if (seed % 2 == 1) {
@@ -251,6 +252,7 @@ TEST_CASE("leaping is exact where jobs stop for checkpoints and share the store 
   for (std::uint64_t seed = 0; seed < cases; ++seed) {
     RandomCluster cluster = random_cluster(3'000'000 + seed);
     cluster.until = Time::never();
+    if (seed % 4 == 3) add_lanes(cluster);
     if (seed % 5 == 0) add_flows(cluster);
     const Time length = cluster.run(true).end;
     if (seed % 2 == 0) add_failures(cluster, length);
@@ -278,6 +280,7 @@ TEST_CASE("leaping is exact where components slow down as well") {
   for (std::uint64_t seed = 0; seed < cases; ++seed) {
     RandomCluster cluster = random_cluster(1'000'000 + seed);
     cluster.until = Time::never();
+    if (seed % 4 == 3) add_lanes(cluster);
     const Time length = cluster.run(true).end;
     if (seed % 2 == 0) add_failures(cluster, length);
     add_slowdowns(cluster, length);
@@ -303,6 +306,7 @@ TEST_CASE("leaping is exact where jobs do something about slow components") {
   for (std::uint64_t seed = 0; seed < cases; ++seed) {
     RandomCluster cluster = random_cluster(7'000'000 + seed);
     cluster.until = Time::never();
+    if (seed % 4 == 3) add_lanes(cluster);
     const Time length = cluster.run(true).end;
     if (seed % 2 == 0) add_failures(cluster, length);
     add_slowdowns(cluster, length);

@@ -185,6 +185,29 @@ TEST_CASE("leaping lands on the same nanosecond with timers, and where policies 
   CHECK(moved * (kSanitized ? 5U : 4U) > seen.cases);  // a tenth of the rounds has fewer
 }
 
+TEST_CASE("leaping lands on the same nanosecond where hosts launch, and ranks have further lanes") {
+  BothWays seen;
+  std::uint64_t hosts = 0;
+  for (std::uint64_t seed = 0; seed < effort(std::uint64_t{400}); ++seed) {
+    RandomCluster cluster = random_cluster(seed);
+    if (seed % 5 == 4) add_flows(cluster);
+    if (seed % 7 == 6) add_timers(cluster);
+    add_lanes(cluster);
+    if (seed % 6 == 5 && !cluster.network) cluster.interference = {250'000, 100'000};
+    if (seed % 11 == 3) add_phases(cluster);
+    if (seed % 3 == 2) {
+      cluster.scheduling = {"las", {{"slice_s", 10.0}, {"migrate", true}}};
+      if (cluster.placement.name == "random") cluster.placement.name = "first-fit";
+    }
+    const RunResult result = seen.run(cluster);
+    if (std::ranges::any_of(result.jobs, [](const JobResult& job) { return job.host > GpuTime{}; })) ++hosts;
+  }
+  seen.tell();
+  CHECK(hosts * 10 > seen.cases * 9);
+  CHECK(seen.cases_with_leaps * 2 > seen.cases);
+  CHECK(seen.leapt * 5 > seen.events);
+}
+
 TEST_CASE("leaping is exact where jobs come after the end of others, on random clusters") {
   BothWays seen;
   std::uint64_t followed = 0;

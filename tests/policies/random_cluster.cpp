@@ -209,6 +209,32 @@ RandomCluster random_cluster(std::uint64_t seed) {
   return Builder{seed}.build();
 }
 
+void add_lanes(RandomCluster& cluster) {
+  RandomStream random{cluster.seed, "lanes"};
+  const auto in = [&](std::int64_t low, std::int64_t high) { return random.uniform_integer(low, high); };
+  for (std::string& text : cluster.graphs) {
+    const IterationGraph graph = graph_from_text(text);
+    const std::vector<Op>& ops = graph.ops();
+    const std::int64_t usual = std::max<std::int64_t>(1, ops.front().duration.ns());
+    const auto duration = [&] { return usual * in(0, 6) / 4 + (in(0, 9) == 0 ? 1 : 0); };
+    std::vector<std::string> last(graph.roles().size());  // on the hosts of a role
+    for (const Op& op : ops) {
+      if (in(0, 2) == 0) continue;
+      const std::string& role = graph.roles()[op.role.index()].name;
+      text += fmt::format(" | task L{0} {1} {2} host | L{0} -> {0}", op.name, role, duration());
+      std::string& before = last[op.role.index()];
+      if (!before.empty() && in(0, 2) != 0) text += fmt::format(" | {} -> L{}", before, op.name);
+      if (in(0, 3) == 0) text += fmt::format(" | {0} => L{0}", op.name);
+      if (in(0, 3) == 0) text += fmt::format(" | priority L{} {}", op.name, in(-1, 1));
+      before = "L" + op.name;
+    }
+    const Op& op = ops[static_cast<std::size_t>(in(0, static_cast<std::int64_t>(ops.size()) - 1))];
+    const char* const lane = in(0, 1) == 0 ? "stream-0" : in(0, 1) == 0 ? "copy-in" : "copy-out";
+    text += fmt::format(" | task T {} {} {} | {} -> T", graph.roles()[op.role.index()].name, duration(), lane, op.name);
+    if (in(0, 1) == 0) text += fmt::format(" | T => {}", op.name);
+  }
+}
+
 void add_flows(RandomCluster& cluster) {
   RandomStream random{cluster.seed, "flows"};
   const auto in = [&](std::int64_t low, std::int64_t high) { return random.uniform_integer(low, high); };

@@ -54,6 +54,9 @@ struct RandomCluster {
 /// Returns the cluster of that seed, which is the same on every platform.
 [[nodiscard]] RandomCluster random_cluster(std::uint64_t seed);
 
+/// Has hosts launch operations of the graphs, one after the other or not, and gives ranks copies and further streams.
+void add_lanes(RandomCluster& cluster);
+
 /// Gives the cluster a fabric of flows, on which a cable carries what an interface did.
 void add_flows(RandomCluster& cluster);
 

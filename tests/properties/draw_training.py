@@ -84,6 +84,11 @@ def entry(drawer, name, index):
     return made
 
 
+def launch(drawer, index):
+    """How long the host launches an operation, in every third scenario. Draws nothing, so that all else stays."""
+    return ["2us", "3ms", "150us"][(drawer.seed // 3 + index) % 3] if drawer.seed % 3 == 1 else None
+
+
 def parallel(drawer):
     per_server = min(per for per, _ in drawer.servers)
     degrees = {"tensor": drawer.pick([n for n in (1, 2, 4) if n <= per_server]), "pipeline": drawer.pick([1, 2, 2])}
@@ -108,5 +113,7 @@ def entries(drawer):
     for number in range(drawer.random.randint(1, 3)):
         name = f"entry{number}"
         drawer.entries[name] = entry(drawer, name, number)
+        if launch(drawer, number):
+            drawer.entries[name]["launch"] = launch(drawer, number)
         drawer.keys[f"training.{name}"] = drawer.entries[name]
     drawer.iterating = list(drawer.entries) + drawer.random.sample(PROFILES, 1)

@@ -124,6 +124,7 @@ FAULTS = [
     ("a task that is missing", lambda f: f.events(lost_task), "iterations"),
     ("a job on servers of another virtual cluster", lambda f: f.events(elsewhere), "whose"),
     ("a quota that is exceeded", lambda f: f.events(greedy), "whose"),
+    ("launches that no host made", lambda f: f.set("jobs.csv", 1, "host_s", "1"), "launches"),
     ("bytes that nobody sent", lambda f: f.set("links.csv", 1, "bytes", lambda text: int(text) + 1), "transfers"),
 ]
 

@@ -61,7 +61,7 @@ def of_jobs(jobs):
     for column in ("preemptions", "interruptions", "resizes", "covered_failures", "left_behind"):
         if any(job.row.count(column) for job in jobs):
             yield column
-    for column in ("shared_s", "restart_s", "redone_s", "detection_s", "slowed_gpu_s", "lost_to_failures_gpu_s"):
+    for column in ("host_s", "shared_s", "restart_s", "redone_s", "detection_s", "slowed_gpu_s", "lost_to_failures_gpu_s"):
         if differs_from_zero(jobs, column):
             yield column
     states, outcomes = {job.row["state"] for job in jobs}, {job.row["outcome"] for job in jobs}
@@ -119,7 +119,7 @@ COMMON = {
     "after", "attempts", "checkpoints asynchronous", "checkpoints continuous", "checkpoints just-in-time",
     "checkpoints synchronous", "communication held back", "components that fail", "contention", "deadlines",
     "detection_s", "fabric", "failed outcome", "fidelity analytic", "fidelity contention", "fidelity flow",
-    "generated mix", "goodput", "hosts", "interference", "interruptions", "job list", "killed at limit",
+    "generated mix", "goodput", "host_s", "hosts", "interference", "interruptions", "job list", "killed at limit",
     "law of sharing factor", "leaps", "list of outages", "loans", "own servers", "parallel plans", "planned outages",
     "preemptions", "quotas", "redone_s", "resizes", "restart_s", "routing planned", "shared_s", "shares of GPUs",
     "slowed_gpu_s", "spares", "table of rates", "types", "unfinished", "virtual clusters"}

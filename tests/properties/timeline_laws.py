@@ -29,7 +29,7 @@ def microseconds(text):
 
 
 class Timeline:
-    """Spans by GPU and by interface, of a file that `contend run --timeline` wrote."""
+    """Spans by GPU, by further lane of a job's GPU and by interface, of a file that `contend run --timeline` wrote."""
 
     def __init__(self, path, found):
         data = pathlib.Path(path).read_bytes()
@@ -42,7 +42,7 @@ class Timeline:
                    and re.fullmatch(r"server\d+", event["args"]["name"])}
         known = {int(gpu["gpu"]) for gpu in found.gpus}
         self.gpus = {gpu: [] for gpu in known}
-        self.links, self.strays = {}, []
+        self.links, self.lanes, self.strays = {}, {}, []
         for event in events:
             if event["ph"] != "X":
                 continue
@@ -52,8 +52,10 @@ class Timeline:
             if event["cat"] == "transfer":
                 self.links.setdefault(name.split(" ")[0], []).append(span)
             elif event["pid"] in servers:
-                gpu = re.match(r"GPU (\d+)", name)
-                if gpu and int(gpu[1]) in known:
+                gpu, lane = re.match(r"GPU (\d+)", name), re.fullmatch(r"GPU (\d+) (\S+) of job (\d+)", name)
+                if lane and int(lane[1]) in known and int(lane[3]) == span.job and lane[2] == event["cat"]:
+                    self.lanes.setdefault((span.job, int(lane[1]), lane[2]), []).append(span)
+                elif gpu and not lane and int(gpu[1]) in known:
                     self.gpus[int(gpu[1])].append(span)
                 else:
                     self.strays.append(name)
@@ -153,6 +155,27 @@ def iterations(scenario, found, jobs, timeline):
         planned = job.time("compute_gpu_s") + job.time("slowed_gpu_s")
         if not undone and not job.row.count("dropped_gpu_s") and total != planned:
             yield f"{job.name}: its tasks took {total} ns, compute_gpu_s + slowed_gpu_s is {planned} ns"
+
+
+def launches(scenario, found, jobs, timeline):
+    """A host launches one operation after the other, each for the time of its entry, and host_s is the sum."""
+    undone = ("preemptions", "interruptions", "resizes", "covered_failures", "left_behind")
+    for (number, gpu, lane), spans in timeline.lanes.items():
+        once, twice = union(spans)
+        if twice:
+            yield f"{jobs[number].name}: its {lane} of GPU {gpu} does two things at once for {twice} ns"
+        if lane == "host" and jobs[number].row["left_behind"] in ("", "0") and len({s.end - s.start for s in spans}) > 1:
+            yield f"{jobs[number].name}: launches on GPU {gpu} take different times"
+    for job in jobs:
+        total = sum(span.end - span.start for (number, _, lane), spans in timeline.lanes.items()
+                    if number == job.number and lane == "host" for span in spans)
+        counted = job.time("host_s") if job.row["host_s"] else 0
+        if total != counted:
+            yield f"{job.name}: host_s is {counted} ns, its launches took {total} ns"
+        if total and not any(map(job.row.count, undone)) and job.row["state"] == "finished":
+            hosts = {gpu for number, gpu, lane in timeline.lanes if number == job.number and lane == "host"}
+            if len(hosts) != job.gpus:
+                yield f"{job.name}: {len(hosts)} hosts launch for {job.gpus} GPUs"
 
 
 def busy(scenario, found, jobs, timeline):
@@ -295,7 +318,7 @@ def lent(scenario, found, jobs, timeline):
             return
 
 
-TIMELINE_LAWS = [one_holder, gangs, iterations, busy, transfers, traffic, whose, outages, lent]
+TIMELINE_LAWS = [one_holder, gangs, iterations, launches, busy, transfers, traffic, whose, outages, lent]
 
 
 def explained(scenario, job, told):

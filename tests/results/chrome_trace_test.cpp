@@ -25,7 +25,7 @@ namespace {
 struct Span {
   std::int64_t start = 0, end = 0;  // ns
 };
-using Lane = std::pair<std::int64_t, std::int64_t>;  // pid, tid
+using Row = std::pair<std::int64_t, std::int64_t>;  // pid, tid
 
 std::int64_t number_after(const std::string& line, const std::string& key) {
   return std::stoll(line.substr(line.find(key) + key.size()));
@@ -38,8 +38,8 @@ std::int64_t ns_after(const std::string& line, const std::string& key) {
 }
 
 /// One event a line, as the writer has it.
-std::map<Lane, std::vector<Span>> spans_by_lane(const std::string& text) {
-  std::map<Lane, std::vector<Span>> lanes;
+std::map<Row, std::vector<Span>> spans_by_lane(const std::string& text) {
+  std::map<Row, std::vector<Span>> lanes;
   for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
     const std::string line = text.substr(at, end - at);
     if (line.find("\"ph\":\"X\"") == std::string::npos) continue;
@@ -119,6 +119,37 @@ TEST_CASE("passes of a pipeline have a category, a colour, and a lane for each p
   // A server, the network, and behind them the job: pid 2 + 1 + 2.
   CHECK(count(text, "\"ph\":\"X\",\"pid\":5,\"tid\":0,") == 1);
   CHECK(count(text, "\"ph\":\"X\",\"pid\":5,\"tid\":1,") == 1);
+}
+
+TEST_CASE("each lane of a job's rank has a row of its own, from which arrows lead to what it releases") {
+  const IterationGraph graph = graph_from_text(
+      "role w 1 | task h w 5 host | task c w 5 copy-in | compute k w 5 | all-reduce g w 9 | h -> k | h -> g | k -> g");
+  const Plan plan{graph};
+  const std::string path = temporary("rows.json");
+  ChromeTrace trace{path, 2, 2};
+  const auto at = [](std::int64_t us) { return Time::microseconds(us); };
+  for (const std::uint32_t job : {4U, 6U}) {  // both have a rank on GPU 3
+    trace.begins(JobId{job}, plan);
+    trace.task(GpuId{3U}, JobId{job}, plan.ops[0].op, 0, at(0), at(5));
+    trace.task(GpuId{3U}, JobId{job}, plan.ops[1].op, 0, at(1), at(6));
+    trace.task(GpuId{3U}, JobId{job}, plan.ops[0].op, 1, at(5), at(10));
+  }
+  const std::vector<ServerId> servers{ServerId{1U}};
+  const std::vector<GpuId> gpus{GpuId{3U}};
+  TransferRequest request = all_reduce(4, servers);
+  request.gpus = gpus;
+  trace.transfer(request, plan.ops[3].op, 0, at(5), at(9));
+  trace.close();
+  const std::string text = read_file(path);
+  fs::remove(path);
+  // Rows of GPU 3, the second of server 1: 2 x 1024 + 1, and every second one after it.
+  for (const char* name :
+       {"GPU 3 host of job 4", "GPU 3 copy-in of job 4", "GPU 3 host of job 6", "GPU 3 copy-in of job 6"})
+    CHECK_MESSAGE(count(text, "{\"name\":\"" + std::string{name} + "\"}") == 1, name);
+  CHECK(count(text, "\"pid\":2,\"tid\":2049,\"ts\":0.000,\"dur\":5.000,\"cat\":\"host\",\"name\":\"job 4 h\"") == 1);
+  CHECK(count(text, "\"pid\":2,\"tid\":2051,\"ts\":1.000,\"dur\":5.000,\"cat\":\"copy-in\",\"name\":\"job 4 c\"") == 1);
+  CHECK(count(text, "\"tid\":2053,\"ts\":5.000") == 1);
+  CHECK(count(text, "{\"ph\":\"s\",\"pid\":2,\"tid\":2049,") == 1);
 }
 
 TEST_CASE("overlapping transfers never share a lane, and there are no more lanes than transfers overlap") {

@@ -81,11 +81,11 @@ TEST_CASE("job rows: exact seconds, quotes, and nothing where there is no value"
         "rho,deadline_s,cost,mean_gpus,resizes,slowed_gpu_s,left_behind,dropped_gpu_s,fusion,compression,"
         "compute_s,compression_s,throughput_per_s,scaling_efficiency,progress_s,above_bound,settled,shared_s,"
         "lost_to_sharing_s,shared_with,follows,"
-        "second_order_preemptions,lost_to_second_order_gpu_s,memory_gib\n"
+        "second_order_preemptions,lost_to_second_order_gpu_s,memory_gib,host_s\n"
         "\"a,b\",lstm,finished,,2,1,3,3,0,0.000000001,2,12.345678902,1.999999999,12.345678901,20,0,0,0,,,completed,0,0,"
-        "0,0,0,2.5,,,,,,,,,,,,0,0,0,0,0,0,0,,1,,0,,,,,0,0,0,0,,,,,,,,,,0,0,,,0,0,\n"
+        "0,0,0,2.5,,,,,,,,,,,,0,0,0,0,0,0,0,,1,,0,,,,,0,0,0,0,,,,,,,,,,0,0,,,0,0,,\n"
         "big,vgg16,failed,needs 64 "
-        "GPUs,64,,5,0,0,0,,,,,0,0,0,0,,,,0,0,0,0,0,,,,,,,,,,,,,0,0,0,0,0,0,0,,1,,0,,,,,0,0,0,0,,,,,,,,,,0,0,,,0,0,\n");
+        "GPUs,64,,5,0,0,0,,,,,0,0,0,0,,,,0,0,0,0,0,,,,,,,,,,,,,0,0,0,0,0,0,0,,1,,0,,,,,0,0,0,0,,,,,,,,,,0,0,,,0,0,,\n");
   CHECK(gpus_csv({&replica, 1}) == "gpu,server,busy_s,jobs,down_s\n0,0,10.5,1,0\n");
   CHECK(links_csv({&replica, 1}) == "link,server,busy_s,contended_s,transfers,bytes\nserver0/nic,0,0,0,0,7\n");
 }

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -229,20 +230,30 @@ class Recorder final : public Observer {
   void transfer(const TransferRequest& request, const Op& op, std::int64_t iteration, Time start, Time end) override {
     transfers.push_back({label(request.job, op, iteration, start, end), GpuId::none(), start, end});
   }
-  [[nodiscard]] std::string gpu(std::uint32_t id) const {
-    std::vector<Span> lane;
-    std::copy_if(tasks.begin(), tasks.end(), std::back_inserter(lane),
-                 [&](const Span& span) { return span.gpu == GpuId{id}; });
-    return join(lane);
+  [[nodiscard]] std::string gpu(std::uint32_t id) const { return of_gpu(tasks, id); }
+  void task(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) override {
+    lanes[op.lane].push_back({label(job, op, iteration, start, end), gpu, start, end});
+  }
+  /// What a lane of the ranks on the GPU did.
+  [[nodiscard]] std::string lane(std::uint32_t id, Lane lane) const {
+    const auto found = lanes.find(lane);
+    return found == lanes.end() ? "" : of_gpu(found->second, id);
   }
   [[nodiscard]] std::string network() const { return join(transfers); }
 
   std::vector<Span> tasks, transfers;
+  std::map<Lane, std::vector<Span>> lanes;
 
  private:
   static std::string label(JobId job, const Op& op, std::int64_t iteration, Time start, Time end) {
     return fmt::format("{}.{}#{} {}-{}", static_cast<char>('A' + static_cast<int>(job.index())), op.name, iteration,
                        start.ns(), end.ns());
+  }
+  static std::string of_gpu(const std::vector<Span>& spans, std::uint32_t id) {
+    std::vector<Span> its;
+    std::copy_if(spans.begin(), spans.end(), std::back_inserter(its),
+                 [&](const Span& span) { return span.gpu == GpuId{id}; });
+    return join(its);
   }
   static std::string join(const std::vector<Span>& lane) {
     std::string text;
