@@ -293,16 +293,19 @@ bool Admission::find_places_for(std::span<SizedClaim> claims, std::vector<SizedC
     const JobSpec& spec = *run.spec;
     const int had = std::exchange(run.width, claim.gpus);
     const bool is_given = !claim.place.empty();
+    bool has_room = false;  // within the quota
     for (const std::int32_t type : state_.types_for(spec)) {
       if (run.elastic() && state_.pace_on(spec, claim.gpus, type).together == 0) continue;
       if (!allocation_.has_room(spec, claim.gpus, type)) continue;
+      has_room = true;
       JobView view = state_.view_on(claim.job, type);
       if (view.running) view.since = state_.clock;  // it would wait from now on
       view.running = false;
       if (!is_given) state_.policies.placement->plan(state_, view, claim.place);
       if (!claim.place.empty()) break;
     }
-    const bool has_place = std::ssize(claim.place) == claim.gpus && allocation_.why_not(claim.job, claim.place).empty();
+    const bool has_place =
+        has_room && std::ssize(claim.place) == claim.gpus && allocation_.why_not(claim.job, claim.place).empty();
     if (has_place) allocation_.reserve(claim.job, claim.place, true);
     if (has_place) reserved.push_back(&claim);
     run.width = had;
@@ -332,17 +335,13 @@ void Admission::take_places(std::span<const SizedClaim> claims) {
     std::ranges::sort(next);
     if (!runs(claim.job) || held != next) left.push_back(&claim);
   }
-  const auto has_room = [&](const SizedClaim& claim) {
-    const JobRun& run = state_.run(claim.job);
-    const std::vector<GpuId>& held = run.gpus;
-    if (std::ssize(claim.place) - (runs(claim.job) ? run.width : 0) > state_.capacity.quota_left(run.spec->vc))
-      return false;
-    return std::ranges::all_of(claim.place, [&](GpuId gpu) {
-      return state_.capacity.is_free(gpu) || (runs(claim.job) && std::ranges::find(held, gpu) != held.end());
-    });
+  const auto has_room = [&](const SizedClaim* claim) {
+    SizedClaim asked = *claim;
+    asked.gpus = static_cast<int>(asked.place.size());
+    return plan_together({&asked, 1});
   };
   while (!left.empty()) {
-    const auto next = std::ranges::find_if(left, [&](const SizedClaim* claim) { return has_room(*claim); });
+    const auto next = std::ranges::find_if(left, has_room);
     if (next == left.end()) {
       const auto in_the_way = std::ranges::find_if(left, [&](const SizedClaim* claim) { return runs(claim->job); });
       if (in_the_way == left.end()) illegal_step(left.front()->job, "given a place that others hold");

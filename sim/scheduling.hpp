@@ -166,9 +166,9 @@ class SchedulingActions {
   /// runs. Puts the places into `claims`. Returns false, and leaves `claims` in an unspecified state, if a GPU of a
   /// given place is not free or a job has no place. Asking changes nothing (PlacementPolicy::plan).
   virtual bool plan_together(std::span<SizedClaim> claims) = 0;
-  /// Has the jobs of `claims`, running and waiting, have just the GPUs of their places, which overlap neither each
-  /// other nor the GPUs of other running jobs. A job that has them goes on undisturbed; a running job that has others
-  /// is resized, or preempted and started where jobs change places with each other.
+  /// Has the jobs of `claims`, running and waiting, have just the GPUs of their places, for all of which there is room
+  /// beside the other running jobs (plan_together() is true). A job that has its GPUs goes on undisturbed; another
+  /// running job is resized, or preempted and started where jobs change places with each other.
   virtual void take_places(std::span<const SizedClaim> claims) = 0;
   /// True if jobs may lose work or time when they are preempted (PreemptionCosts).
   [[nodiscard]] virtual bool preemption_costs() const = 0;

@@ -1,7 +1,6 @@
 #include "policies/scheduling/elastic_policy.hpp"
 
 #include <algorithm>
-#include <climits>
 #include <limits>
 #include <numeric>
 
@@ -168,19 +167,22 @@ void ElasticPolicy::start_and_grow(const std::vector<ElasticJob>& jobs, const Di
 void ElasticPolicy::keep_promises(std::vector<ElasticJob>& jobs, const Division& division, const ClusterView& cluster,
                                   SchedulingActions& actions) {
   std::set<JobId> promised;
-  std::set<GpuId> kept;
-  std::set<std::int32_t> vcs;  // whose quotas the places use up
-  for (const SizedClaim& claim : division.promised) {
-    promised.insert(claim.job);
-    kept.insert(claim.place.begin(), claim.place.end());
-    const std::int32_t vc = cluster.job(claim.job).vc;
-    if (cluster.quota_left(vc) != INT_MAX) vcs.insert(vc);
-  }
-  for (const ElasticJob& job : jobs) {
-    if (promised.contains(job.view.id) || !cluster.job(job.view.id).running) continue;
-    const auto holds_kept = [&](GpuId gpu) { return kept.contains(gpu); };
-    if (vcs.contains(job.view.vc) || std::ranges::any_of(cluster.gpus_of(job.view.id), holds_kept))
-      actions.preempt(job.view.id);
+  for (const SizedClaim& claim : division.promised) promised.insert(claim.job);
+  std::vector<SizedClaim> stay = division.promised, open;  // the latter are of jobs that may have to wait
+  for (const ElasticJob& job : jobs)
+    if (!promised.contains(job.view.id) && cluster.job(job.view.id).running) open.push_back({job.view.id});
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    const auto gpus = cluster.gpus_of(open[i].job);
+    std::vector<SizedClaim> asked = stay;
+    asked.push_back({open[i].job, static_cast<int>(gpus.size()), {gpus.begin(), gpus.end()}});
+    const std::size_t staying = asked.size();
+    asked.insert(asked.end(), open.begin() + static_cast<std::ptrdiff_t>(i) + 1, open.end());
+    if (!actions.plan_together(asked)) {
+      actions.preempt(open[i].job);
+      continue;
+    }
+    asked.resize(staying);
+    stay = std::move(asked);
   }
   std::map<JobId, std::vector<GpuId>> before;
   for (const SizedClaim& claim : division.promised) {

@@ -102,7 +102,8 @@ class ElasticPolicy : public SchedulingPolicy {
                  SchedulingActions& actions);
   void start_and_grow(const std::vector<ElasticJob>& jobs, const Division& division, const ClusterView& cluster,
                       SchedulingActions& actions);
-  /// Has the jobs that were promised GPUs take the places that are kept for them. The jobs in their way wait.
+  /// Has the jobs that were promised GPUs take the places that are kept for them. Of the other jobs, those for which
+  /// there is no room beside these places wait: GPUs, CPUs and host memory of the servers, and quotas.
   void keep_promises(std::vector<ElasticJob>& jobs, const Division& division, const ClusterView& cluster,
                      SchedulingActions& actions);
   void give_way(const ElasticJob& job, int gpus, std::int32_t type, SchedulingActions& actions);

@@ -58,6 +58,9 @@ PromisedCase random_promises(std::uint64_t seed) {
     made.cluster.servers += 2;
   }
   if (seed % 4 == 2) made.cluster.vcs = {{{}, std::max(1, gpus / 2)}, {{}, std::max(1, gpus * 2 / 3)}};
+  const bool has_hosts = seed % 2 == 0;  // some jobs ask for more CPUs or memory than a server has for each GPU
+  if (has_hosts) made.cluster.milli_cpus = 1'000 * made.cluster.gpus_per_server;
+  if (has_hosts) made.cluster.host_memory = Bytes{1'000 * made.cluster.gpus_per_server};
   for (std::int64_t j = random.uniform_integer(4, 14); j > 0; --j) {
     const std::int64_t submit = random.uniform_integer(0, 80), duration = random.uniform_integer(5, 60);
     made.add(submit, static_cast<int>(random.uniform_integer(1, gpus)), duration, 0);
@@ -66,6 +69,8 @@ PromisedCase random_promises(std::uint64_t seed) {
       job.deadline = job.submit + *job.duration + Time::seconds(random.uniform_integer(0, 60));
     if (!made.cluster.vcs.empty()) job.vc = seed % 4 == 1 ? 0 : static_cast<std::int32_t>(random.uniform_integer(0, 1));
     if (seed % 4 == 2) job.gpus = std::min(job.gpus, made.cluster.vcs[static_cast<std::size_t>(job.vc)].quota);
+    if (has_hosts) job.milli_cpus = static_cast<std::int32_t>(random.uniform_integer(0, 3) * 500);
+    if (has_hosts && random.uniform() < 0.3) job.host_memory = Bytes{random.uniform_integer(1, 1'500)};
     if (random.uniform() < 0.4) continue;
     job.sizes = static_cast<std::int32_t>(made.sizes.size());
     std::vector<JobSize>& own = made.sizes.emplace_back();
@@ -125,6 +130,34 @@ TEST_CASE("elasticflow: with a period GPUs change hands at its multiples only, a
   CHECK(played.result.jobs[0].finish == Time::seconds(5));
   CHECK(played.result.jobs[1].finish == Time::seconds(20));
   CHECK(played.result.jobs[2].state == JobState::failed);
+}
+
+TEST_CASE("elasticflow: a job without a deadline gives the CPUs that a promise needs") {
+  // A leaves GPUs 0, 1 and 2, of which C needs two, with three CPUs each. B, on GPU 3, has three of the eight CPUs.
+  PromisedCase made{servers_of(1, 4), {}};
+  made.cluster.milli_cpus = 8'000;
+  made.add(0, 3, 10, 0);
+  made.add(0, 1, 100, 0);
+  made.add(10, 2, 20, 30);
+  made.jobs[1].milli_cpus = made.jobs[2].milli_cpus = 3'000;
+  for (const char* name : {"first-fit", "consolidated", "spread"}) {
+    const Played played = made.play_with(name);
+    CHECK(played.finishes() == "A10 B120 C30");
+    CHECK(played.preemptions() == "B1");
+  }
+}
+
+TEST_CASE("elasticflow: a job beside a promise goes on if its quota, and the CPUs and memory of its server, allow it") {
+  // C needs a whole server, and three GPUs of the quota of five. A keeps its two, and B gives way.
+  PromisedCase made{servers_of(2, 3), {}};
+  made.cluster.vcs = {{{}, 5}};
+  made.add(0, 2, 100, 0);
+  made.add(0, 2, 100, 0);
+  made.add(10, 3, 20, 30);
+  for (JobSpec& job : made.jobs) job.vc = 0;
+  const Played played = made.play_with("worst-fit");
+  CHECK(played.finishes() == "A100 B120 C30");
+  CHECK(played.preemptions() == "B1");
 }
 
 TEST_CASE("elasticflow: a job without work starts and ends, whatever its deadline and the period") {
