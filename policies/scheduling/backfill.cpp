@@ -90,7 +90,8 @@ void BackfillPolicy::note_start(BackfillJob& job, const ClusterView& cluster) {
 
 bool BackfillPolicy::start(BackfillJob& job, const ClusterView& cluster, SchedulingActions& actions) {
   const JobId id = job.view.id;
-  if (job.view.gpu_share > 0 && !plan_.keeps_any_before(job.estimate)) {
+  if (!plan_.has_quota(job.view, job.estimate)) return false;
+  if (job.view.gpu_share > 0 && !plan_.last_kept_before(job.estimate)) {
     if (!actions.start(id)) return false;
   } else if (!actions.start_in(id, plan_.from_now(job.view, job.estimate))) {
     return false;
@@ -99,8 +100,8 @@ bool BackfillPolicy::start(BackfillJob& job, const ClusterView& cluster, Schedul
   return true;
 }
 
-bool BackfillPolicy::start_there(BackfillJob& job, const ClusterView& cluster, SchedulingActions& actions) {
-  const PlacePlan::Place place = withdraw(job);
+bool BackfillPolicy::start_there(BackfillJob& job, const PlacePlan::Place& place, const ClusterView& cluster,
+                                 SchedulingActions& actions) {
   if (!actions.start_in(job.view.id, plan_.from_now(job.view, job.estimate, place))) return false;
   note_start(job, cluster);
   return true;

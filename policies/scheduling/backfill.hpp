@@ -69,11 +69,12 @@ class BackfillPolicy : public SchedulingPolicy {
   News begin_pass(const ClusterView& cluster);
   /// A pass must call it last.
   void end_pass(const ClusterView& cluster) { in_service_ = cluster.gpus_in_service(vc_, -1); }
-  /// Starts a job for which no place is kept where neither running jobs nor kept places are in its way. Returns false
-  /// if the placement policy has no place for it.
+  /// Starts a job for which no place is kept where neither running jobs nor kept places are in its way, for as long as
+  /// it will run. Returns false if the placement policy has no place for it, or its quota no room.
   bool start(BackfillJob& job, const ClusterView& cluster, SchedulingActions& actions);
-  /// Starts a job on the place that is kept for it.
-  bool start_there(BackfillJob& job, const ClusterView& cluster, SchedulingActions& actions);
+  /// Starts a job on a place that was kept for it until now.
+  bool start_there(BackfillJob& job, const PlacePlan::Place& place, const ClusterView& cluster,
+                   SchedulingActions& actions);
   /// Looks for the first place that begins in [from, until), on one of these servers if any are given, and keeps it.
   bool keep_earliest(BackfillJob& job, Time from, Time until, SchedulingActions& actions,
                      std::span<const ServerId> servers = {});

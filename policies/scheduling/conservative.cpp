@@ -77,7 +77,7 @@ void Conservative::start_due(const ClusterView& cluster, SchedulingActions& acti
   for (const Rank& rank : due) {
     BackfillJob& waiting = job(rank.job);
     starts_.erase({*waiting.planned, rank.job});
-    if (start_there(waiting, cluster, actions)) {
+    if (start_there(waiting, withdraw(waiting), cluster, actions)) {
       waiting_.erase(rank);
     } else {
       promise(waiting, cluster.now() + Time::nanoseconds(1), actions);

@@ -1,13 +1,17 @@
 // EASY backfilling (Lifka, JSSPP 1995; Feitelson and Weil, IPPS 1998) starts jobs in order of submission. The first job
 // that cannot start gets a reservation: a place at the earliest time at which there is one, if running jobs end as
-// estimated. A job behind it may start at once if it ends before that time, or if it takes nothing of that place.
+// estimated. A job behind it may start at once if it ends before that time, or if it takes nothing of that place. Jobs
+// that may use other servers, or have a quota of their own, make a queue of their own. The first job of each queue has
+// a reservation, which no job of any queue delays.
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/backfill.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <set>
+#include <utility>
+#include <vector>
 
 namespace contend {
 
@@ -23,28 +27,32 @@ class Easy final : public BackfillPolicy {
     RankTree waiting;                         // by submission
     std::map<std::int32_t, RankTree> shapes;  // the waiting jobs of each shape; the value is the estimate
     std::map<std::int32_t, JobView> of_shape;
-    JobId first;                                   // the one with the reservation, if it was blocked
-    PlacePlan::Place reserved{};                   // for it, in the last pass; no GPUs: there was none
-    std::set<std::int32_t> refused, refused_long;  // in this pass: of any estimate, or of one beyond the reservations
+    JobId first;                // the one with the reservation, if it was blocked
+    PlacePlan::Place reserved;  // for it, in the last pass; no GPUs: there was none
+    // In this pass, by shape: no job with a longer estimate has a place; without an estimate: no job at all.
+    std::map<std::int32_t, std::optional<Time>> refused;
   };
-
-  /// What the last pass tells about a reservation: its place, or the time before which there is none.
-  enum class Known { nothing, bound, place };
 
   void joins(BackfillJob& job) override;
   [[nodiscard]] Time prolonged(const BackfillJob& /*job*/, Time now) const override {
     return now + Time::nanoseconds(1);  // it may end at any time
   }
-  /// Starts the first jobs of the queue; the first that can't start gets a reservation.
-  void serve(Queue& queue, Known known, const News& news, const ClusterView& cluster, SchedulingActions& actions);
+  /// Forgets all reservations if some can't be kept any more.
+  void forget_broken(const News& news, const ClusterView& cluster);
+  /// Starts the first jobs of the queue beside the reservations of the other queues; the first that can't start gets a
+  /// reservation. Returns true if one that it had is gone or begins sooner, which leaves room for the other queues.
+  bool serve(Queue& queue, const News& news, const ClusterView& cluster, SchedulingActions& actions);
+  /// Keeps a place for the first job of the queue, which begins no later than the reservation that it had.
+  void reserve(Queue& queue, BackfillJob& first, bool had_one, const News& news, const ClusterView& cluster,
+               SchedulingActions& actions);
   void backfill(Queue& queue, const ClusterView& cluster, SchedulingActions& actions);
   [[nodiscard]] std::optional<Rank> candidate(const Queue& queue, const ClusterView& cluster);
   void take(Queue& queue, const BackfillJob& job);
   void explain(const Queue& queue, const ClusterView& cluster, SchedulingActions& actions) const;
 
   std::vector<Queue> queues_;
-  std::size_t seen_ = 0;                 // changes(), when the reservations of the last pass were made
-  Time first_reserved_ = Time::never();  // the first start of a reservation in this pass
+  static constexpr std::size_t kNothing = SIZE_MAX;
+  std::size_t seen_ = kNothing;  // changes(), when the reservations of the last pass were made
 };
 
 void Easy::joins(BackfillJob& job) {
@@ -62,23 +70,30 @@ void Easy::take(Queue& queue, const BackfillJob& job) {
   if (shape->second.empty()) queue.shapes.erase(shape);
 }
 
-void Easy::pass(const ClusterView& cluster, SchedulingActions& actions) {
-  const News news = begin_pass(cluster);
-  // With one queue, a reservation stays as it is if nothing has changed, and begins no sooner than in the last pass but
-  // on servers where jobs have ended early.
-  const bool is_one = queues_.size() == 1;
-  Known known = is_one && !news.has_taken ? Known::bound : Known::nothing;
-  if (is_one && changes() == seen_) known = Known::place;
-  std::vector<Queue*> order;
+void Easy::forget_broken(const News& news, const ClusterView& cluster) {
+  const auto has_missed = [&](const Queue& queue) {  // scheduling.quantum
+    return queue.first.valid() && job(queue.first).planned.value_or(Time::never()) < cluster.now();
+  };
+  if (!news.has_taken && std::ranges::none_of(queues_, has_missed)) return;
   for (Queue& queue : queues_) {
-    if (!queue.waiting.empty()) order.push_back(&queue);
-    if (!queue.first.valid() || !job(queue.first).planned) continue;
-    if (known == Known::place && !has_gpus(cluster, job(queue.first).view)) continue;
-    queue.reserved = withdraw(job(queue.first));
+    if (queue.first.valid() && job(queue.first).planned) withdraw(job(queue.first));
+    queue.reserved = {};
   }
+  seen_ = kNothing;
+}
+
+void Easy::pass(const ClusterView& cluster, SchedulingActions& actions) {
+  News news = begin_pass(cluster);
+  forget_broken(news, cluster);
+  std::vector<Queue*> order;
+  for (Queue& queue : queues_)
+    if (!queue.waiting.empty()) order.push_back(&queue);
   std::ranges::sort(order, {}, [](const Queue* queue) { return *queue->waiting.first(); });
-  first_reserved_ = Time::never();
-  for (Queue* const queue : order) serve(*queue, known, news, cluster, actions);
+  const bool is_one = queues_.size() == 1;
+  if (!is_one) news = {.has_freed = true, .freed_on = {}, .freed_until = Time::never()};  // by other queues
+  bool has_room = true;
+  while (std::exchange(has_room, false))
+    for (Queue* const queue : order) has_room = (serve(*queue, news, cluster, actions) && !is_one) || has_room;
   seen_ = changes();
   for (Queue* const queue : order) backfill(*queue, cluster, actions);
   if (actions.recording())
@@ -86,42 +101,60 @@ void Easy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   end_pass(cluster);
 }
 
-void Easy::serve(Queue& queue, Known known, const News& news, const ClusterView& cluster, SchedulingActions& actions) {
-  if (queue.first.valid() && job(queue.first).planned) {  // it is as it was
-    first_reserved_ = std::min(first_reserved_, *job(queue.first).planned);
-    return;
-  }
+bool Easy::serve(Queue& queue, const News& news, const ClusterView& cluster, SchedulingActions& actions) {
   const JobId before = std::exchange(queue.first, JobId::none());
+  if (before.valid() && job(before).planned) {
+    if (changes() == seen_ && !has_gpus(cluster, job(before).view)) {
+      queue.first = before;
+      return false;
+    }
+    queue.reserved = withdraw(job(before));
+  }
+  bool leaves_room = false;
   while (!queue.waiting.empty()) {
     BackfillJob& first = job(queue.waiting.first()->job);
-    if (has_gpus(cluster, first.view) && start(first, cluster, actions)) {
+    const bool is_same = before == first.view.id, had_one = is_same && !queue.reserved.gpus.empty();
+    const bool is_due = had_one && queue.reserved.start <= cluster.now();
+    if (has_gpus(cluster, first.view) &&
+        (start(first, cluster, actions) || (is_due && start_there(first, queue.reserved, cluster, actions)))) {
       take(queue, first);
+      leaves_room = leaves_room || had_one;
       continue;
     }
     queue.first = first.view.id;
-    const bool is_same = before == first.view.id, has_place = is_same && !queue.reserved.gpus.empty();
-    const Time soonest = cluster.now() + Time::nanoseconds(1), last = std::max(queue.reserved.start, soonest);
-    if (known == Known::place && is_same) {
-      if (has_place) keep(first, queue.reserved);
-    } else if (known == Known::bound && has_place) {
-      const bool moves = news.has_freed && keep_earliest(first, soonest, std::min(last, news.freed_until), actions,
-                                                         where_freed(first, news, cluster));
-      if (!moves && !keep_earliest(first, last, Time::never(), actions)) queue.reserved = {};
-    } else if (!keep_earliest(first, soonest, Time::never(), actions)) {
-      queue.reserved = {};
+    if (changes() != seen_ || !is_same) {
+      reserve(queue, first, had_one && !is_due, news, cluster, actions);
+    } else if (had_one) {
+      keep(first, queue.reserved);
     }
-    first_reserved_ = std::min(first_reserved_, first.planned.value_or(Time::never()));
-    break;
+    return leaves_room || (had_one && first.planned && *first.planned < queue.reserved.start);
   }
+  return leaves_room;
+}
+
+void Easy::reserve(Queue& queue, BackfillJob& first, bool had_one, const News& news, const ClusterView& cluster,
+                   SchedulingActions& actions) {
+  const Time soonest = cluster.now() + Time::nanoseconds(1), last = queue.reserved.start;
+  if (!had_one) {
+    if (!keep_earliest(first, soonest, Time::never(), actions)) queue.reserved = {};
+    return;
+  }
+  // It begins sooner only where something has become free.
+  const Time until = std::min(last, news.freed_until);
+  if (news.has_freed && keep_earliest(first, soonest, until, actions, where_freed(first, news, cluster))) return;
+  // At its time the placement policy may now choose another place.
+  if (queues_.size() == 1 && keep_earliest(first, last, last + Time::nanoseconds(1), actions)) return;
+  keep(first, queue.reserved);
 }
 
 /// Returns the first job of the queue behind the reservation that may start.
 std::optional<Rank> Easy::candidate(const Queue& queue, const ClusterView& cluster) {
   std::optional<Rank> best;
-  const Time room = first_reserved_ == Time::never() ? first_reserved_ : first_reserved_ - cluster.now();
   for (const auto& [shape, jobs] : queue.shapes) {
-    if (queue.refused.contains(shape) || !has_gpus(cluster, queue.of_shape.at(shape))) continue;
-    const std::optional<Rank> first = jobs.first_at_most(queue.refused_long.contains(shape) ? room.ns() : INT64_MAX);
+    const auto refused = queue.refused.find(shape);
+    const Time longest = refused == queue.refused.end() ? Time::never() : refused->second.value_or(Time{});
+    if (longest == Time{} || !has_gpus(cluster, queue.of_shape.at(shape))) continue;
+    const std::optional<Rank> first = jobs.first_at_most(longest.ns());
     if (first && (!best || *first < *best)) best = first;
   }
   return best;
@@ -129,7 +162,6 @@ std::optional<Rank> Easy::candidate(const Queue& queue, const ClusterView& clust
 
 void Easy::backfill(Queue& queue, const ClusterView& cluster, SchedulingActions& actions) {
   queue.refused.clear();
-  queue.refused_long.clear();
   if (!queue.first.valid()) return;
   const BackfillJob& first = job(queue.first);
   take(queue, first);
@@ -137,21 +169,28 @@ void Easy::backfill(Queue& queue, const ClusterView& cluster, SchedulingActions&
     BackfillJob& behind = job(next->job);
     if (start(behind, cluster, actions)) {
       take(queue, behind);
-    } else {
-      (plan().keeps_any_before(behind.estimate) ? queue.refused_long : queue.refused).insert(behind.shape);
+      continue;
     }
+    // One that ends before the last reservation in the way of this job begins may have a place.
+    std::optional<Time>& longest = queue.refused[behind.shape];
+    longest.reset();
+    if (const auto begin = plan().last_kept_before(behind.estimate)) longest = *begin - cluster.now();
   }
   queue.waiting.insert(first.rank(), 0);
   queue.shapes[first.shape].insert(first.rank(), first.estimate.ns());
 }
 
 void Easy::explain(const Queue& queue, const ClusterView& cluster, SchedulingActions& actions) const {
+  const auto has_no_place = [&](std::int32_t shape) {  // a job of the shape was refused
+    const auto refused = queue.refused.find(shape);
+    return refused != queue.refused.end() && !refused->second;
+  };
   std::optional<Rank> at;
   for (at = queue.waiting.last(); at; at = queue.waiting.last_before(*at)) {
     const BackfillJob& waiting = job(at->job);
     if (!has_gpus(cluster, waiting.view)) {
       say_why(waiting, Why::no_gpus, JobId::none(), actions);
-    } else if (at->job == queue.first || queue.refused.contains(waiting.shape)) {  // a job of its shape was refused
+    } else if (at->job == queue.first || has_no_place(waiting.shape)) {
       say_why(waiting, Why::no_place, JobId::none(), actions);
     } else {
       say_why(waiting, Why::reserved, queue.first, actions);

@@ -324,8 +324,14 @@ const ClusterView& PlacePlan::from_now(const JobView& job, Time length, const Pl
   return view_;
 }
 
-bool PlacePlan::keeps_any_before(Time length) const {
-  return !begins_.empty() && *begins_.begin() < later(cluster_->now(), length);
+std::optional<Time> PlacePlan::last_kept_before(Time length) const {
+  const auto after = begins_.lower_bound(later(cluster_->now(), length));
+  return after == begins_.begin() ? std::nullopt : std::optional{*std::prev(after)};
+}
+
+bool PlacePlan::has_quota(const JobView& job, Time length) {
+  Availability* const quota = quota_of(job);
+  return quota == nullptr || quota->earliest(cluster_->now(), length, job.gpus) == cluster_->now();
 }
 
 }  // namespace contend

@@ -182,8 +182,11 @@ class PlacePlan {
   [[nodiscard]] const ClusterView& from_now(const JobView& job, Time length);
   /// The same, with nothing but this place of the job.
   [[nodiscard]] const ClusterView& from_now(const JobView& job, Time length, const Place& place);
-  /// True if places are kept that begin before `now + length`.
-  [[nodiscard]] bool keeps_any_before(Time length) const;
+  /// The latest begin before `now + length` of a place that is kept; nothing if there is none.
+  [[nodiscard]] std::optional<Time> last_kept_before(Time length) const;
+  /// True if the quota of the job's virtual cluster has room for it in [now, now + length) beside all running jobs and
+  /// all places that are kept.
+  [[nodiscard]] bool has_quota(const JobView& job, Time length);
   /// True if the job holds certain GPUs: it shares them, or must run on them.
   [[nodiscard]] static bool needs_certain_gpus(const JobView& job) {
     return job.place >= 0 || share_of(job) != kWholeGpu;

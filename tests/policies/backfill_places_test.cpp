@@ -8,6 +8,7 @@
 #include "tests/policies/scheduling_kit.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <numeric>
@@ -408,10 +409,58 @@ TEST_CASE("backfilling with places plays as the rules do, server by server, and 
   CHECK(apart > effort(40));
 }
 
-TEST_CASE("no backfilled job starts later than its first plan, whatever the placement and the types of servers") {
+namespace {
+
+/// Jobs with exact limits, in seconds.
+std::vector<JobSpec> limited_jobs(const std::vector<WaitingJob>& jobs, const std::vector<std::int32_t>& vcs) {
+  std::vector<JobSpec> specs;
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    JobSpec& job = specs.emplace_back(timed_job(jobs[j].submit, jobs[j].gpus, jobs[j].duration));
+    job.limit = job.duration;
+    job.gpu_share = kWholeGpu;
+    job.vc = vcs[j];
+  }
+  return specs;
+}
+
+}  // namespace
+
+TEST_CASE("easy: the first job of one queue leaves the place that is kept for the first of another") {
+  // A, of the virtual cluster with a quota, has both servers until 10. B, without a quota, is promised the first at 10,
+  // and D, with it, the second. C is the first of B's queue when B has started, and finds its place at 30.
+  ClusterSpec cluster;
+  cluster.servers = 2;
+  cluster.gpus_per_server = 1;
+  cluster.gpu_memory = Bytes{1};
+  cluster.vcs = {{{}, 2}, {}};
+  const auto jobs = limited_jobs({{0, 2, 10}, {1, 1, 20}, {2, 1, 20}, {3, 1, 20}}, {0, 1, 1, 0});
+  const Played played = play({"easy", {}}, cluster, jobs, placement({"consolidated", {}}));
+  CHECK(played.faults.empty());
+  CHECK(played.first_plans.at(JobId{3U}) == Time::seconds(10));
+  CHECK(played.finishes() == "A10 B30 C50 D30");
+}
+
+TEST_CASE("easy: a job behind the first takes nothing of the quota that the first will need") {
+  // B needs the whole quota of three GPUs at 10. C would have one of them until 102, though a fourth GPU is idle.
+  ClusterSpec cluster;
+  cluster.gpus_per_server = 4;
+  cluster.gpu_memory = Bytes{1};
+  cluster.vcs = {{{}, 3}, {}};
+  const auto jobs = limited_jobs({{0, 2, 10}, {1, 3, 20}, {2, 1, 100}, {3, 1, 7}, {4, 1, 100}}, {0, 0, 0, 0, 1});
+  for (const char* policy : {"easy", "conservative"}) {
+    INFO(policy);
+    const Played played = play({policy, {}}, cluster, jobs, placement({"first-fit", {}}));
+    CHECK(played.faults.empty());
+    CHECK(played.finishes() == "A10 B30 C130 D10 E104");
+  }
+}
+
+TEST_CASE("no backfilled job starts later than its first plan, whatever the placement, types of servers and quotas") {
   int plans = 0, later_than_at_once = 0;
   for (std::uint64_t seed = 1; seed <= effort(std::uint64_t{4}); ++seed) {
-    for (const bool has_types : {false, true}) {
+    for (const auto& [has_types, has_vcs, has_hosts] :
+         {std::array{false, false, false}, std::array{true, false, false}, std::array{false, true, seed % 2 == 0},
+          std::array{true, true, seed % 2 == 1}}) {
       ClusterSpec cluster;
       cluster.servers = 4;
       cluster.gpus_per_server = 4;
@@ -421,6 +470,10 @@ TEST_CASE("no backfilled job starts later than its first plan, whatever the plac
                          {.name = "new", .servers = 3, .gpus_per_server = 2, .gpu_memory = Bytes{100}}};
         cluster.demanded = {"old", "new"};
       }
+      if (has_hosts) cluster.milli_cpus = 6'000;
+      if (has_hosts) cluster.host_memory = Bytes{6'000};
+      // A server of its own, quotas that are short, one that isn't, and none.
+      if (has_vcs) cluster.vcs = {{{0, has_types ? 0U : 1U}}, {{}, 3}, {{}, 4}, {{}, has_types ? 4 : 12}, {}};
       RandomStream stream{seed, "first-plans"};
       std::vector<JobSpec> jobs;
       for (const WaitingJob& job : random_waiting_jobs(seed, has_types ? 4 : 16, true)) {
@@ -429,12 +482,20 @@ TEST_CASE("no backfilled job starts later than its first plan, whatever the plac
         spec.gpu_share = stream.uniform() < 0.2 ? 500 : kWholeGpu;
         if (has_types && stream.uniform() < 0.5)
           spec.gpu_type = static_cast<std::int32_t>(stream.uniform_integer(0, 1));
+        if (has_hosts && stream.uniform() < 0.5)
+          spec.milli_cpus = static_cast<std::int32_t>(stream.uniform_integer(1, 3) * 500);
+        if (has_hosts && stream.uniform() < 0.3) spec.host_memory = Bytes{stream.uniform_integer(1, 1'500)};
+        if (!has_vcs) continue;
+        spec.vc = static_cast<std::int32_t>(stream.uniform_integer(has_types ? 1 : 0, 4));
+        const VirtualCluster& own = cluster.vcs[static_cast<std::size_t>(spec.vc)];
+        spec.gpus = std::min({spec.gpus, own.quota, own.servers.size() > 0 ? 4 : 12});
       }
       for (const auto& row : placement_policies()) {
         if (row.is_outside || row.name == "vclos") continue;  // it needs a fabric of leaves and spines
         for (const char* policy : {"easy", "conservative"}) {
           const std::string which =
-              fmt::format("seed {}, {}, {}{}", seed, policy, row.name, has_types ? ", types" : "");
+              fmt::format("seed {}, {}, {}{}{}{}", seed, policy, row.name, has_types ? ", types" : "",
+                          has_vcs ? ", quotas" : "", has_hosts ? ", hosts" : "");
           INFO(which);
           const Played result = play({policy, {}}, cluster, jobs, placement({std::string{row.name}, {}}));
           CHECK(joined(result.faults) == "");
