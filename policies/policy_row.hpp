@@ -72,6 +72,7 @@ struct PolicyContext {
   std::uint64_t seed = 0;  ///< of the run; a policy that draws random numbers takes a stream named after itself
   TimePerByte beta;        ///< of the network: time per byte of a transfer that has its interfaces to itself
   TimePerByte eta;         ///< of the network: further time per byte for each other transfer on the same interface
+  Time quantum{};          ///< scheduling passes come at its multiples only; 0: at any instant (SchedulingRules)
   /// Returns the group of each server, tier by tier, the lowest tier first. Servers of a group reach each other without
   /// a higher tier (network/server_groups.hpp). Empty: one switch connects all servers.
   std::function<std::vector<std::vector<std::uint32_t>>()> server_groups{};

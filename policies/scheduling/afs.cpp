@@ -44,8 +44,8 @@ class Afs final : public ElasticPolicy {
   }
 };
 
-std::unique_ptr<SchedulingPolicy> make_afs(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<Afs>(elastic_period(parameters));
+std::unique_ptr<SchedulingPolicy> make_afs(const Parameters& parameters, const PolicyContext& context) {
+  return std::make_unique<Afs>(elastic_decisions(parameters, context));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 
 class ElasticEarliestDeadline final : public ElasticPolicy {
  public:
-  ElasticEarliestDeadline(Time period, bool fastest) : ElasticPolicy{period}, fastest_{fastest} {}
+  ElasticEarliestDeadline(const DecisionTimes& decisions, bool fastest) : ElasticPolicy{decisions}, fastest_{fastest} {}
 
  protected:
   [[nodiscard]] Division divide(std::span<const ElasticJob> jobs, std::span<const int> gpus, Time) override {
@@ -44,8 +44,9 @@ class ElasticEarliestDeadline final : public ElasticPolicy {
   bool fastest_;
 };
 
-std::unique_ptr<SchedulingPolicy> make_elastic_edf(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<ElasticEarliestDeadline>(elastic_period(parameters), parameters.get<bool>("fastest"));
+std::unique_ptr<SchedulingPolicy> make_elastic_edf(const Parameters& parameters, const PolicyContext& context) {
+  return std::make_unique<ElasticEarliestDeadline>(elastic_decisions(parameters, context),
+                                                   parameters.get<bool>("fastest"));
 }
 
 }  // namespace

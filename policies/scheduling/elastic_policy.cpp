@@ -40,8 +40,8 @@ void give_by_steps(std::span<const ElasticJob> jobs, int left, std::vector<int>&
   }
 }
 
-Time elastic_period(const Parameters& parameters) {
-  return Time::ceil_nanoseconds(parameters.get<double>("period_s") * 1e9);
+DecisionTimes elastic_decisions(const Parameters& parameters, const PolicyContext& context) {
+  return DecisionTimes{Time::ceil_nanoseconds(parameters.get<double>("period_s") * 1e9), context.quantum};
 }
 
 void ElasticPolicy::queued(const JobView& job) {
@@ -203,7 +203,7 @@ void ElasticPolicy::pass(const ClusterView& cluster, SchedulingActions& actions)
     next_ = Time::never();
     return;
   }
-  if (period_ > Time{} && cluster.now().ns() % period_.ns() != 0) {
+  if (!decisions_.is_decision(cluster.now())) {
     if (!actions.recording()) return;
     for (const JobId id : new_)
       if (!cluster.job(id).running) actions.blocked(id, Why::between_decisions);
@@ -225,8 +225,8 @@ void ElasticPolicy::pass(const ClusterView& cluster, SchedulingActions& actions)
 
 Time ElasticPolicy::next_decision(const ClusterView& cluster) {
   if (jobs_.empty()) return Time::never();
-  if (period_ == Time{}) return next_ > cluster.now() ? next_ : Time::never();
-  return period_ * (cluster.now().ns() / period_.ns() + 1);
+  if (!decisions_.has_period()) return next_ > cluster.now() ? next_ : Time::never();
+  return decisions_.next_asked(cluster.now());
 }
 
 }  // namespace contend

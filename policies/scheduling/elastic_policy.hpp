@@ -9,6 +9,7 @@
 // that were promised GPUs have places kept for them, which they get if the placement policy has none as the GPUs lie.
 
 #include "policies/registry.hpp"
+#include "policies/scheduling/decision_times.hpp"
 #include "sim/ports.hpp"
 
 #include <cstddef>
@@ -71,13 +72,13 @@ inline constexpr ParameterInfo elastic_period_parameter(double usual_s) {
           "seconds between decisions, which come at its multiples; 0: whenever a job arrives or ends"};
 }
 
-/// The value of that parameter.
-[[nodiscard]] Time elastic_period(const Parameters& parameters);
+/// When a policy with that parameter decides.
+[[nodiscard]] DecisionTimes elastic_decisions(const Parameters& parameters, const PolicyContext& context);
 
 class ElasticPolicy : public SchedulingPolicy {
  public:
-  /// Decides at multiples of the period; 0: whenever a job arrives or ends.
-  explicit ElasticPolicy(Time period) : period_{period} {}
+  /// Without a period it decides whenever a job arrives or ends.
+  explicit ElasticPolicy(const DecisionTimes& decisions) : decisions_{decisions} {}
 
   [[nodiscard]] PolicyKey key(const JobView& job) const override { return job.submit.ns(); }
   void queued(const JobView& job) override;
@@ -108,7 +109,7 @@ class ElasticPolicy : public SchedulingPolicy {
                      SchedulingActions& actions);
   void give_way(const ElasticJob& job, int gpus, std::int32_t type, SchedulingActions& actions);
 
-  Time period_;
+  DecisionTimes decisions_;
   std::map<std::int64_t, JobId> jobs_;  // by JobView::tie
   std::map<JobId, std::int64_t> ties_;
   std::map<JobId, int> starts_;

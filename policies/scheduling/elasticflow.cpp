@@ -16,7 +16,8 @@
 // takes the one that is kept for it. New plans replace the old ones only if there are places for them
 // and no job becomes late: jobs that have done more than was planned take other numbers of GPUs, which need not fit.
 //
-// With a period nothing changes hands between decisions, so that plans have a job keep its GPUs until the next one.
+// With a period, or a quantum of the passes, nothing changes hands between decisions, so that plans have a job keep its
+// GPUs until the next one.
 //
 // An admitted job that can no longer meet its deadline, because restarts took time that plans don't count, keeps the
 // most GPUs that are free.
@@ -36,8 +37,8 @@ namespace {
 
 class ElasticFlow final : public ElasticPolicy {
  public:
-  ElasticFlow(Time period, bool most_first)
-      : ElasticPolicy{period}, most_first_{most_first}, maker_{period.to_seconds()} {}
+  ElasticFlow(const DecisionTimes& decisions, bool most_first)
+      : ElasticPolicy{decisions}, most_first_{most_first}, maker_{decisions} {}
 
  protected:
   [[nodiscard]] Division divide(std::span<const ElasticJob> jobs, std::span<const int> types, Time now) override {
@@ -45,6 +46,7 @@ class ElasticFlow final : public ElasticPolicy {
     Division division;
     division.gpus.assign(jobs.size(), 0);
     now_ = now;
+    maker_.begin_at(now);
     order_.clear();
     for (std::size_t i = 0; i < jobs.size(); ++i)
       if (jobs[i].view.deadline && admitted_.contains(jobs[i].view.id)) order_.push_back(i);
@@ -57,7 +59,7 @@ class ElasticFlow final : public ElasticPolicy {
     for (const auto& [job, steps] : plans_) {
       division.gpus[job] = steps.gpus_at(0);
       if (const double change = steps.change_after(0); change < kForever)
-        division.next = std::min(division.next, now + Time::ceil_nanoseconds(std::max(1.0, change * 1e9)));
+        division.next = std::min(division.next, std::max(maker_.times().instant(change), now + Time::nanoseconds(1)));
     }
     give_leftovers(jobs, division);
     return division;
@@ -119,7 +121,7 @@ class ElasticFlow final : public ElasticPolicy {
       const auto gpus = gpus_of(job.view.id);
       if (job.held > 0) running.push_back({job.view.id, job.held, {gpus.begin(), gpus.end()}});
     }
-    return KeptPlaces::find(planned, running, now_,
+    return KeptPlaces::find(planned, running, maker_.times(),
                             [this](std::span<SizedClaim> claims) { return find_places(claims); });
   }
 
@@ -271,8 +273,8 @@ class ElasticFlow final : public ElasticPolicy {
   std::vector<std::pair<std::size_t, GpuPlan>> plans_;
 };
 
-std::unique_ptr<SchedulingPolicy> make_elasticflow(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<ElasticFlow>(elastic_period(parameters), parameters.get<bool>("most_first"));
+std::unique_ptr<SchedulingPolicy> make_elasticflow(const Parameters& parameters, const PolicyContext& context) {
+  return std::make_unique<ElasticFlow>(elastic_decisions(parameters, context), parameters.get<bool>("most_first"));
 }
 
 }  // namespace

@@ -1,13 +1,14 @@
 #include "policies/scheduling/gpu_plan.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace contend {
 
 namespace {
 
-constexpr double kWorkRounding = 1e-9;  // a part of the work that counts as done
+/// What remains of a job by rounding alone: of sums of doubles, and where steps of plans lie between nanoseconds.
+constexpr double kRoundingOfSums = 0x1p-47, kWorkRounding = 1e-9;
+constexpr double kRoundingOfTimes = 1e-14;  // a part, of nanoseconds as seconds and back
 
 std::size_t sizes_within(const ElasticJob& job, int gpus) {
   if (job.sizes.empty() || gpus >= job.sizes.back()) return job.sizes.size();
@@ -109,6 +110,21 @@ double GpuPlan::work(const ElasticJob& job, double from, double to) const {
   return sum;
 }
 
+double PlanTimes::hands_over(double from_s, double end_s) const {
+  if (are_anywhere()) return end_s;
+  const Time end = now_ + Time::ceil_nanoseconds(std::max(from_s, end_s) * 1e9);
+  const Time begin = now_ + Time::nanoseconds(static_cast<std::int64_t>(from_s * 1e9 * (1 + kRoundingOfTimes)));
+  const Time handed = decisions_.first_from(std::max(end, begin + Time::nanoseconds(1)));
+  return decisions_.seconds(now_, handed);
+}
+
+Time PlanTimes::instant(double step_s) const {
+  const double ns = step_s * 1e9;
+  if (are_anywhere()) return now_ + Time::ceil_nanoseconds(ns);
+  const Time at_least = Time::nanoseconds(static_cast<std::int64_t>(ns * (1 - kRoundingOfTimes)));
+  return decisions_.first_from(now_ + at_least);
+}
+
 void PlanMaker::look_at(const ElasticJob& job, const GpuPlan& free, const GpuPlan& own, double from_s, double until_s) {
   job_ = &job;
   room_.clear();
@@ -136,8 +152,15 @@ bool PlanMaker::may_suffice(std::size_t most, double needed) {
   return narrow_ + wide_s_ * job_->speeds[most - 1] >= needed * (1 - kOrderOfSums);
 }
 
+/// Of so much work, what may be left at the deadline of a job that is done in time.
+double PlanMaker::rounding(double left_s) const {
+  if (times_.are_anywhere()) return left_s * kWorkRounding;
+  constexpr double kNanosecond = 1e-9;  // of work that a job has begun, JobView::remaining_service has a part too much
+  return left_s * kRoundingOfSums + (job_->starts > 0 ? kNanosecond : 0);
+}
+
 bool PlanMaker::least(double left_s, GpuPlan& plan) {
-  const double needed = left_s * (1 - kWorkRounding);
+  const double needed = left_s - rounding(left_s);
   for (std::size_t most = 1; most <= job_->sizes.size(); ++most) {  // so many sizes are used, the smallest ones
     if (!may_suffice(most, needed)) continue;
     double done = 0;
@@ -163,22 +186,28 @@ void PlanMaker::most(double left_s, GpuPlan& plan) {
 /// until the work is done.
 template <class SizesAt>
 void PlanMaker::until_done(double left_s, const SizesAt& sizes_at, GpuPlan& plan) const {
+  // A job that isn't quite done at a decision has its GPUs until the next one.
+  const bool is_exact = !times_.are_anywhere();
+  const double exact_rounding = left_s * kRoundingOfSums;
+  double from_s = 0, until_s = 0;  // of the last part
+  int last = 0;
   for (std::size_t i = 0; i < room_.size(); ++i) {
     const auto [from, to, all] = room_[i];
     const std::size_t sizes = sizes_at(i);
     if (sizes == 0) continue;
     const int gpus = job_->sizes[sizes - 1];
     const double speed = job_->speeds[sizes - 1];
-    if (speed * (to - from) >= left_s * (1 - kWorkRounding)) {
+    if (speed * (to - from) >= (is_exact ? left_s - exact_rounding : left_s * (1 - kWorkRounding))) {
       const double end = std::min(to, from + left_s / speed);
-      if (grid_s_ == 0) return plan.append(from, end, gpus);
-      // A job without work left takes its GPUs until the next decision, too.
-      const double first = std::floor(from / grid_s_ + kWorkRounding) + 1;
-      return plan.append(from, std::max(first, std::ceil(end / grid_s_ - kWorkRounding)) * grid_s_, gpus);
+      return plan.append(from, times_.hands_over(from, end), gpus);
     }
     plan.append(from, to, gpus);
     left_s -= speed * (to - from);
+    from_s = from;
+    until_s = to;
+    last = gpus;
   }
+  if (is_exact && last > 0) plan.append(until_s, times_.hands_over(from_s, until_s), last);
 }
 
 }  // namespace contend

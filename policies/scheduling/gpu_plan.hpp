@@ -2,6 +2,7 @@
 // GpuPlan is a number of GPUs over time, as a step function from now on, in seconds: what is free, or what is planned
 // for a job. The plans of ElasticFlow (Gu et al., ASPLOS 2023, section 4.1) are made of it.
 
+#include "policies/scheduling/decision_times.hpp"
 #include "policies/scheduling/elastic_policy.hpp"
 
 #include <limits>
@@ -41,11 +42,31 @@ class GpuPlan {
   std::vector<std::pair<double, int>> steps_;
 };
 
+/// The instants of plans that begin at an instant `now`, if GPUs change hands at decisions only.
+class PlanTimes {
+ public:
+  explicit PlanTimes(const DecisionTimes& decisions, Time now = {}) : decisions_{decisions}, now_{now} {}
+  [[nodiscard]] Time now() const { return now_; }
+  /// True if GPUs may change hands at any instant.
+  [[nodiscard]] bool are_anywhere() const { return decisions_.are_anywhere(); }
+  /// When others can have the GPUs of a job that gets them at `from_s` and is done at `end_s`, both seconds from now.
+  /// A job without work left has its GPUs until the next decision, too.
+  [[nodiscard]] double hands_over(double from_s, double end_s) const;
+  /// The instant at which a plan has a step so many seconds from now.
+  [[nodiscard]] Time instant(double step_s) const;
+
+ private:
+  DecisionTimes decisions_;
+  Time now_;
+};
+
 /// Makes plans of jobs, one after the other: it keeps its memory.
 class PlanMaker {
  public:
-  /// A job that is done leaves its GPUs to others at the next multiple of `grid_s` only, counted from now; 0: at once.
-  explicit PlanMaker(double grid_s = 0) : grid_s_{grid_s} {}
+  explicit PlanMaker(const DecisionTimes& decisions = DecisionTimes{}) : decisions_{decisions}, times_{decisions} {}
+  /// Plans begin at that instant, one at which the policy decides.
+  void begin_at(Time now) { times_ = PlanTimes{decisions_, now}; }
+  [[nodiscard]] const PlanTimes& times() const { return times_; }
   /// What the plans to come may use: what is free and, beside that, the plan of the job up to now, between these times.
   /// `job` has to outlive the plans.
   void look_at(const ElasticJob& job, const GpuPlan& free, const GpuPlan& own, double from_s, double until_s);
@@ -67,7 +88,10 @@ class PlanMaker {
   template <class SizesAt>
   void until_done(double left_s, const SizesAt& sizes_at, GpuPlan& plan) const;
 
-  double grid_s_;
+  [[nodiscard]] double rounding(double left_s) const;
+
+  DecisionTimes decisions_;
+  PlanTimes times_;
   const ElasticJob* job_ = nullptr;
   std::vector<Room> room_;
   std::vector<double> time_;  // by number of sizes that fit

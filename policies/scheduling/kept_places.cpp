@@ -38,7 +38,7 @@ const SizedClaim* claim_of(JobId job, std::span<const SizedClaim> claims) {
 }  // namespace
 
 std::optional<KeptPlaces> KeptPlaces::find(std::span<const PlannedJobGpus> plans, std::span<const SizedClaim> running,
-                                           Time now, const Finder& finder) {
+                                           const PlanTimes& times, const Finder& finder) {
   std::set<double> changes{0};
   for (const PlannedJobGpus& each : plans)
     for (const auto& [time, gpus] : each.plan->steps()) changes.insert(time);
@@ -62,7 +62,7 @@ std::optional<KeptPlaces> KeptPlaces::find(std::span<const PlannedJobGpus> plans
       if (!place_claims(asked, finder)) return std::nullopt;
       for (SizedClaim& claim : claims) claim.place = claim_of(claim.job, asked)->place;
     }
-    const Time from = now + Time::ceil_nanoseconds(change * 1e9);
+    const Time from = times.instant(change);
     before = claims;
     kept.stretches_.push_back({from, std::move(claims)});
   }

@@ -26,11 +26,11 @@ class KeptPlaces {
   /// SchedulingActions::plan_together().
   using Finder = std::function<bool(std::span<SizedClaim>)>;
 
-  /// Finds places for the plans, which end, while no other job of `running` has GPUs. Jobs stay where they are, with
-  /// the GPUs that they have at first and later in the plan, as long as their number stays the same and all find a
-  /// place so. Nothing if that can't be done.
+  /// Finds places for the plans, which begin now and end, while no other job of `running` has GPUs. Jobs stay where
+  /// they are, with the GPUs that they have at first and later in the plan, as long as their number stays the same and
+  /// all find a place so. Nothing if that can't be done.
   [[nodiscard]] static std::optional<KeptPlaces> find(std::span<const PlannedJobGpus> plans,
-                                                      std::span<const SizedClaim> running, Time now,
+                                                      std::span<const SizedClaim> running, const PlanTimes& times,
                                                       const Finder& finder);
 
   /// What is kept at that time.

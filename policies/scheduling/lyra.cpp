@@ -107,8 +107,8 @@ class Lyra final : public ElasticPolicy {
   }
 };
 
-std::unique_ptr<SchedulingPolicy> make_lyra(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<Lyra>(elastic_period(parameters));
+std::unique_ptr<SchedulingPolicy> make_lyra(const Parameters& parameters, const PolicyContext& context) {
+  return std::make_unique<Lyra>(elastic_decisions(parameters, context));
 }
 
 }  // namespace

@@ -41,8 +41,8 @@ class Optimus final : public ElasticPolicy {
   }
 };
 
-std::unique_ptr<SchedulingPolicy> make_optimus(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<Optimus>(elastic_period(parameters));
+std::unique_ptr<SchedulingPolicy> make_optimus(const Parameters& parameters, const PolicyContext& context) {
+  return std::make_unique<Optimus>(elastic_decisions(parameters, context));
 }
 
 }  // namespace

@@ -32,11 +32,11 @@ constexpr double kSmallestUtility = 1e-3, kYoungest_s = 1e-9;
 
 class Pollux final : public ElasticPolicy {
  public:
-  Pollux(Time period, double restart_s, bool doubles)
-      : ElasticPolicy{period},
+  Pollux(const DecisionTimes& decisions, double restart_s, bool doubles)
+      : ElasticPolicy{decisions},
         restart_s_{restart_s},
         doubles_{doubles},
-        youngest_s_{period > Time{} ? 0 : kYoungest_s} {}
+        youngest_s_{decisions.has_period() ? 0 : kYoungest_s} {}
 
   void left(JobId job) override {
     most_.erase(job);
@@ -107,8 +107,8 @@ class Pollux final : public ElasticPolicy {
   std::map<JobId, int> most_;  // GPUs that a job ever had; only if `doubles`
 };
 
-std::unique_ptr<SchedulingPolicy> make_pollux(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<Pollux>(elastic_period(parameters), parameters.get<double>("restart_s"),
+std::unique_ptr<SchedulingPolicy> make_pollux(const Parameters& parameters, const PolicyContext& context) {
+  return std::make_unique<Pollux>(elastic_decisions(parameters, context), parameters.get<double>("restart_s"),
                                   parameters.get<bool>("doubles"));
 }
 

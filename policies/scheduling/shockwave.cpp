@@ -34,6 +34,7 @@
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/configurations.hpp"
+#include "policies/scheduling/decision_times.hpp"
 #include "policies/scheduling/demand.hpp"
 #include "sim/error.hpp"
 #include "sim/portable_math.hpp"
@@ -129,9 +130,10 @@ Outlook forecast(const JobView& view, std::span<const BatchRegime> regimes, bool
 
 class Shockwave final : public SchedulingPolicy {
  public:
-  Shockwave(Time round, int rounds, int replan_rounds, double makespan_weight, double rho_max, double gap,
-            bool forecasts, bool by_epoch)
-      : round_{round},
+  Shockwave(const DecisionTimes& decisions, int rounds, int replan_rounds, double makespan_weight, double rho_max,
+            double gap, bool forecasts, bool by_epoch)
+      : decisions_{decisions},
+        round_{decisions.period()},
         rounds_{rounds},
         replan_rounds_{std::min(rounds, replan_rounds)},
         makespan_weight_{makespan_weight},
@@ -161,12 +163,12 @@ class Shockwave final : public SchedulingPolicy {
   [[nodiscard]] bool idle_passes() const override { return true; }
   [[nodiscard]] Time slice(int) const override { return round_; }
   [[nodiscard]] Time next_decision(const ClusterView& cluster) override {
-    return jobs_.empty() ? Time::never() : round_ * (cluster.now().ns() / round_.ns() + 1);
+    return jobs_.empty() ? Time::never() : decisions_.next_asked(cluster.now());
   }
 
   void pass(const ClusterView& cluster, SchedulingActions& actions) override {
     if (jobs_.empty()) return;
-    if (cluster.now().ns() % round_.ns() == 0) {
+    if (decisions_.is_decision(cluster.now())) {
       look(cluster);
       if (has_changed_ || gpus_ != planned_gpus_ || round_count_ % replan_rounds_ == 0) plan(cluster);
       start_round(cluster, actions);
@@ -396,6 +398,7 @@ class Shockwave final : public SchedulingPolicy {
       if (job->is_taken && !cluster.job(job->id).running) actions.start(job->id);
   }
 
+  DecisionTimes decisions_;
   Time round_;
   int rounds_, replan_rounds_;
   double makespan_weight_, rho_max_, gap_;
@@ -410,16 +413,16 @@ class Shockwave final : public SchedulingPolicy {
   double looked_at_s_ = 0;
 };
 
-std::unique_ptr<SchedulingPolicy> make_shockwave(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<SchedulingPolicy> make_shockwave(const Parameters& parameters, const PolicyContext& context) {
   const bool forecasts = parameters.get<bool>("forecast"), by_epoch = parameters.get<bool>("by_epoch");
   if (by_epoch && !forecasts)
     throw InputError{
         Complaint{.key = "policies.scheduling.by_epoch", .reason = "it has an effect only with `forecast: true`"}};
-  return std::make_unique<Shockwave>(Time::ceil_nanoseconds(parameters.get<double>("round_s") * 1e9),
-                                     static_cast<int>(parameters.get<std::int64_t>("rounds")),
-                                     static_cast<int>(parameters.get<std::int64_t>("replan_rounds")),
-                                     parameters.get<double>("makespan_weight"), parameters.get<double>("rho_max"),
-                                     parameters.get<double>("gap"), forecasts, by_epoch);
+  const Time round = Time::ceil_nanoseconds(parameters.get<double>("round_s") * 1e9);
+  return std::make_unique<Shockwave>(
+      DecisionTimes{round, context.quantum}, static_cast<int>(parameters.get<std::int64_t>("rounds")),
+      static_cast<int>(parameters.get<std::int64_t>("replan_rounds")), parameters.get<double>("makespan_weight"),
+      parameters.get<double>("rho_max"), parameters.get<double>("gap"), forecasts, by_epoch);
 }
 
 }  // namespace

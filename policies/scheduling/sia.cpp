@@ -36,8 +36,8 @@ constexpr double kWithoutGpus = 1.1, kSmallestGoodput = 1e-4, kLargestCost = 300
 
 class Sia final : public ElasticPolicy {
  public:
-  Sia(Time period, double power, double restart_s, double gap)
-      : ElasticPolicy{period}, power_{power}, restart_s_{restart_s}, gap_{gap} {}
+  Sia(const DecisionTimes& decisions, double power, double restart_s, double gap)
+      : ElasticPolicy{decisions}, power_{power}, restart_s_{restart_s}, gap_{gap} {}
 
   void pass(const ClusterView& cluster, SchedulingActions& actions) override {
     gpus_per_server_.clear();
@@ -126,11 +126,11 @@ class Sia final : public ElasticPolicy {
   std::vector<int> gpus_per_server_;  // by type
 };
 
-std::unique_ptr<SchedulingPolicy> make_sia(const Parameters& parameters, const PolicyContext&) {
+std::unique_ptr<SchedulingPolicy> make_sia(const Parameters& parameters, const PolicyContext& context) {
   if (parameters.get<double>("power") == 0)
     throw InputError{Complaint{.key = "policies.scheduling.power",
                                .reason = "0 makes all divisions alike; expected another number"}};
-  return std::make_unique<Sia>(elastic_period(parameters), parameters.get<double>("power"),
+  return std::make_unique<Sia>(elastic_decisions(parameters, context), parameters.get<double>("power"),
                                parameters.get<double>("restart_s"), parameters.get<double>("gap"));
 }
 

@@ -46,7 +46,7 @@ class Themis final : public ElasticPolicy {
     bool payments = true;
   };
   Themis(const Options& options, std::uint64_t seed)
-      : ElasticPolicy{Time{}}, options_{options}, stream_{seed, "scheduling.themis"} {}
+      : ElasticPolicy{DecisionTimes{}}, options_{options}, stream_{seed, "scheduling.themis"} {}
 
   void left(JobId job) override {
     leases_.erase(job);

@@ -170,6 +170,7 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
   const AlphaBeta cost = network_cost(scenario.network);
   const bool flow = scenario.network.traits().has_topology;
   PolicyContext context = context_of(workload, cost, seed, failure);
+  context.quantum = scenario.rules.quantum;
   GpuSharing sharing = sharing_of(scenario.cluster, scenario.sharing, workload);
   if (flow) context.server_groups = [&] { return server_groups(build_topology(scenario.cluster, scenario.network)); };
   if (flow && scenario.network.routing == Routing::planned) {

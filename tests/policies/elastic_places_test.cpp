@@ -7,6 +7,7 @@
 #include "tests/policies/scheduling_kit.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -31,9 +32,11 @@ struct PromisedCase {
     jobs.push_back(timed_job(submit, gpus, duration));
     if (deadline > 0) jobs.back().deadline = Time::seconds(deadline);
   }
-  [[nodiscard]] Played play_with(const std::string& placement_name, double period_s = 0) const {
+  [[nodiscard]] Played play_with(const std::string& placement_name, double period_s = 0, Time quantum = {}) const {
+    SchedulingRules rules;
+    rules.quantum = quantum;
     Played played =
-        play({"elasticflow", {{"period_s", period_s}}}, cluster, jobs, placement({placement_name, {}}), {}, sizes);
+        play({"elasticflow", {{"period_s", period_s}}}, cluster, jobs, placement({placement_name, {}}), rules, sizes);
     CHECK(played.faults.empty());
     return played;
   }
@@ -160,6 +163,39 @@ TEST_CASE("elasticflow: a job beside a promise goes on if its quota, and the CPU
   CHECK(played.preemptions() == "B1");
 }
 
+TEST_CASE("elasticflow: with a quantum GPUs change hands at its multiples only, and plans know it") {
+  // A has the GPU until 11, so that B can have it at 20. With C before B, B would have it at 40 and end at 51.
+  PromisedCase made{servers_of(1, 1), {}};
+  made.add(0, 1, 11, 11);
+  made.add(0, 1, 11, 40);
+  made.add(0, 1, 11, 34);
+  const Played at_once = made.play_with("first-fit");
+  CHECK(at_once.finishes() == "A11 B33 C22");
+  const Played played = made.play_with("first-fit", 0, Time::seconds(10));
+  CHECK(played.result.jobs[0].finish == Time::seconds(11));
+  CHECK(played.result.jobs[1].finish == Time::seconds(31));
+  CHECK(played.result.jobs[2].state == JobState::failed);
+  // Passes at 0, 7, 14, ... decide at the first of them from 0, 10, 20, ... on: at 14, 21, 35. B is done at 25.
+  const Played both = made.play_with("first-fit", 10, Time::seconds(7));
+  CHECK(both.result.jobs[1].finish == Time::seconds(25));
+  CHECK(both.result.jobs[2].state == JobState::failed);
+}
+
+TEST_CASE("elasticflow: a job that is done 5 ns after a decision has its GPU until the next one") {
+  // At 10 s A still has 5 ns to do. B can have the GPU at 20 s, and is done at 30 s.
+  for (const auto& [period_s, quantum_s] : {std::pair{10, 0}, std::pair{0, 10}}) {
+    PromisedCase made{servers_of(1, 1), {}};
+    made.add(0, 1, 10, 11);
+    made.add(0, 1, 10, 25);
+    made.jobs[0].duration = Time::nanoseconds(10'000'000'005);
+    const Played late = made.play_with("first-fit", period_s, Time::seconds(quantum_s));
+    CHECK(late.result.jobs[0].finish == Time::nanoseconds(10'000'000'005));
+    CHECK(late.result.jobs[1].state == JobState::failed);
+    made.jobs[1].deadline = Time::seconds(30);
+    CHECK(made.play_with("first-fit", period_s, Time::seconds(quantum_s)).finishes() == "A10 B30");
+  }
+}
+
 TEST_CASE("elasticflow: a job without work starts and ends, whatever its deadline and the period") {
   for (const double period : {0.0, 60.0}) {
     for (const std::int64_t deadline : {30, 119, 121}) {
@@ -180,7 +216,9 @@ TEST_CASE("elasticflow: no admitted job misses its deadline, wherever jobs are p
       const std::string name{row.name};
       const std::string which = fmt::format("seed {}, {}", seed, name);
       INFO(which);
-      const Played played = made.play_with(name, seed % 3 == 0 ? 7 : 0);
+      const double period_s = seed % 3 == 0 ? 7 : 0;
+      const Time quantum = Time::milliseconds(std::array{0, 0, 10'000, 100, 2'500}[seed % 5]);
+      const Played played = made.play_with(name, period_s, quantum);
       for (std::size_t j = 0; j < made.jobs.size(); ++j) {
         const JobResult& job = played.result.jobs[j];
         if (job.state == JobState::failed) {

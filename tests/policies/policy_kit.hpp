@@ -15,8 +15,8 @@
 
 namespace contend::test {
 
-inline std::unique_ptr<SchedulingPolicy> scheduling(const Choice& choice) {
-  return make_policy(scheduling_policies(), choice, {});
+inline std::unique_ptr<SchedulingPolicy> scheduling(const Choice& choice, const PolicyContext& context = {}) {
+  return make_policy(scheduling_policies(), choice, context);
 }
 inline std::unique_ptr<PlacementPolicy> placement(const Choice& choice, std::uint64_t seed = 1) {
   return make_policy(placement_policies(), choice, {seed, {}, {}});

@@ -281,7 +281,9 @@ Played play(const Choice& choice, const ClusterSpec& cluster, std::vector<JobSpe
     jobs[j].name = jobs.size() <= 26 ? std::string(1, static_cast<char>('A' + static_cast<int>(j))) : std::to_string(j);
   }
   workload.jobs = std::move(jobs);
-  PolicySet policies{std::make_unique<Watch>(scheduling(choice), played),
+  PolicyContext context;
+  context.quantum = rules.quantum;
+  PolicySet policies{std::make_unique<Watch>(scheduling(choice, context), played),
                      placement ? std::move(placement) : std::make_unique<AnyGpus>(),
                      std::make_unique<AnyMessage>(),
                      choice.name,
