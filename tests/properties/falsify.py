@@ -6,6 +6,7 @@ import shutil
 
 import draw
 import results as reader
+import row_laws
 import summary_laws
 import timeline_laws
 
@@ -154,8 +155,37 @@ def faults_of_checkers(judge):
             shutil.rmtree(judge.folder)
             shutil.copytree(good, judge.folder)
         yield from unnoticed_differences(judge, drawn, found, printed)
+        yield from unnoticed_promises(judge, drawn, found)
     finally:
         shutil.rmtree(good)
+
+
+def unnoticed_promises(judge, drawn, found):
+    """Yields which broken promises of policies, and which CPUs that no server has, aren't noticed."""
+    spec = {**drawn.spec, "cluster": {**drawn.spec["cluster"], "cpus": 2}}
+    for name in ("failures", "checkpoints"):
+        spec.pop(name)
+    jobs = [job for job in reader.jobs_of(drawn, found) if job.timed]
+    timeline = timeline_laws.Timeline(judge.folder / "timeline.json", found)
+
+    def under(policy):
+        return draw.Scenario(0, 0, {**spec, "policies": {"scheduling": {"policy": policy}}}, drawn.tables)
+
+    one, told = jobs[1], {"reservations": [{"first": {"start_s": jobs[1].row["start_s"]}}]}
+    if (list(row_laws.promises(under("elasticflow"), found, [one]))
+            or list(timeline_laws.reserved(under("easy"), jobs, one, told))):
+        yield "a promise that is kept breaks a law"
+    one.row["deadline_s"], told["reservations"][0]["first"]["start_s"] = "12", "9.5"
+    if not list(row_laws.promises(under("elasticflow"), found, [one])):
+        yield "an admitted job that is late is not noticed"
+    if not list(timeline_laws.reserved(under("easy"), jobs, one, told)):
+        yield "a start after the reservation is not noticed"
+    all_jobs = reader.jobs_of(drawn, found)
+    for cpus, fits in (("1", True), ("1.5", False)):  # GPUs of a server have two of them
+        all_jobs[0].given["cpus"] = cpus
+        if fits == bool(list(timeline_laws.hosts(under("fifo"), found, all_jobs, timeline))):
+            yield f"{cpus} CPUs for each of two GPUs are judged wrongly"
+    all_jobs[0].given.pop("cpus")
 
 
 def unnoticed_differences(judge, drawn, found, printed):
@@ -167,9 +197,7 @@ def unnoticed_differences(judge, drawn, found, printed):
     if not list(summary_laws.printed(found, printed.replace("5 finished", "4 finished"))):
         yield "a wrong number of jobs in what is printed is not noticed"
     jobs = reader.jobs_of(drawn, found)
-    told = judge.explanation(jobs[1], found)
-    if list(timeline_laws.explained(drawn, jobs[1], told)):
-        yield "an explanation that is right breaks a law"
+    told = judge.explanation(drawn, jobs, jobs[1], found)
     told["attempts"][0]["to_s"] = told["attempts"][0]["from_s"]
     if not list(timeline_laws.explained(drawn, jobs[1], told)):
         yield "an attempt that is cut in an explanation is not noticed"

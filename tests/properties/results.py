@@ -80,6 +80,31 @@ class Job:
         return self.row.time(column)
 
 
+def nothing_unforeseen(scenario, jobs):
+    """Whether every job runs as long as policies know that it will: there are jobs with durations alone, nothing fails,
+    and restarts and places cost nothing."""
+    spec = scenario.spec
+    spoilers = {"attempts_s", "outcome", "batch_rule", "place"}
+    return (not {"failures", "loans", "checkpoints", "measure"} & set(spec) and "scatter_penalty" not in spec["workload"]
+            and not {"sharing", "retries"} & set(spec.get("scheduling", {}))
+            and all(job.timed and not any(job.given.get(column) for column in spoilers) for job in jobs))
+
+
+def is_an_estimate_short(scenario, jobs):
+    """Whether `easy` and `conservative` may take a job to be done sooner than it is, or can't decide at that instant."""
+    policy, rules = scenario.spec["policies"]["scheduling"], scenario.spec.get("scheduling", {})
+    if not nothing_unforeseen(scenario, jobs) or "quantum" in rules or "scaling" in scenario.spec["workload"]:
+        return True
+    for job in jobs:
+        limit = float(job.given.get("limit_s") or 0)
+        if limit and policy.get("use_limit", True):
+            if limit < float(job.given["duration_s"]) and not rules.get("kill_at_limit"):
+                return True
+        elif policy.get("estimate_factor", 1) < 1:
+            return True
+    return False
+
+
 def jobs_of(scenario, results):
     given = {row["job_id"]: row for row in scenario.jobs}
     return [Job(number, row, given.get(plain_name(row["job_id"]), {}), scenario)

@@ -210,4 +210,14 @@ def fabric(scenario, found, jobs):
             yield f"{row['link']} from {row['start_s']} s on: utilisation {row['utilisation']}"
 
 
-ROW_LAWS = [order, afterwards, starts, work, placed, gpu_time, shared, fabric]
+def promises(scenario, found, jobs):
+    """A job that `elasticflow` has admitted meets its deadline, to the microsecond, where it can foresee everything."""
+    if scenario.spec["policies"]["scheduling"]["policy"] != "elasticflow" or not reader.nothing_unforeseen(scenario, jobs):
+        return
+    for job in jobs:
+        finish, deadline = job.time("finish_s"), job.time("deadline_s")
+        if job.row["state"] == "finished" and deadline is not None and finish > deadline + 1000:
+            yield f"{job.name}: admitted, due at {job.row['deadline_s']}, and ends at {job.row['finish_s']}"
+
+
+ROW_LAWS = [order, promises, afterwards, starts, work, placed, gpu_time, shared, fabric]

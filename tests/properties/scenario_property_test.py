@@ -182,25 +182,26 @@ class Judge:
     def explanations(self, scenario, found, jobs):
         """Explains the job with the most starts and one by lot; of every fifth seed all jobs."""
         if scenario.seed % 5 == 0:
-            told = [self.explanation(job, found) for job in jobs]
-            for job, each in zip(jobs, told):
-                for text in timeline_laws.explained(scenario, job, each):
-                    raise Broken("explain", text)
+            told = [self.explanation(scenario, jobs, job, found) for job in jobs]
             for text in timeline_laws.together(scenario, jobs, told):
                 raise Broken("explain", text)
             return
         ranked = sorted(jobs, key=lambda job: (-job.row.count("restarts"), job.number))
         chosen = {job.number: job for job in (ranked[0], jobs[scenario.seed % len(jobs)])}
         for job in chosen.values():
-            for text in timeline_laws.explained(scenario, job, self.explanation(job, found)):
-                raise Broken("explain", text)
+            self.explanation(scenario, jobs, job, found)
 
-    def explanation(self, job, found):
-        """What `contend explain` tells of a job, and when the run ends."""
+    def explanation(self, scenario, jobs, job, found):
+        """What `contend explain` tells of a job, which keeps the laws, and when the run ends."""
         done = self.call(["explain", "plain", job.name, "--json", "--waits"], "explain")
         if done.returncode != 0 or "other results" in done.stderr:
             raise Broken("explain", f"{job.name}: ends with {done.returncode}: {done.stderr.strip()[-400:]}")
-        return {**json.loads(done.stdout, parse_float=str), "end": found.end}
+        told = {**json.loads(done.stdout, parse_float=str), "end": found.end}
+        for text in timeline_laws.explained(scenario, job, told):
+            raise Broken("explain", text)
+        for text in timeline_laws.reserved(scenario, jobs, job, told):
+            raise Broken("reserved", text)
+        return told
 
     @staticmethod
     def all_broken(scenario, found, timeline):

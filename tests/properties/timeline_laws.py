@@ -272,6 +272,33 @@ def whose(scenario, found, jobs, timeline):
                 break
 
 
+def amount(text):
+    """A number of CPUs, or of GiB."""
+    return float(str(text or 0).removesuffix("GiB"))
+
+
+def hosts(scenario, found, jobs, timeline):
+    """On no server do the GPUs that jobs hold ask for more CPUs or memory than it has, at any instant."""
+    for name, column in (("cpus", "cpus"), ("host_memory", "host_memory")):
+        if name not in scenario.spec["cluster"]:
+            continue
+        limit, edges = amount(scenario.spec["cluster"][name]), []
+        for number, gpus in timeline.by_job.items():
+            each = amount(jobs[number].given.get(column))
+            for gpu, spans in gpus.items():
+                for span in spans if each else []:
+                    edges += [(span.end, 0, gpu, number, each), (span.start, 1, gpu, number, each)]
+        holds, used = {}, {}
+        for at, begins, gpu, number, each in sorted(edges):
+            before = holds.get((gpu, number), 0)
+            holds[gpu, number] = before + (1 if begins else -1)
+            server = timeline.server_of[gpu]
+            used[server] = used.get(server, 0) + each * ((holds[gpu, number] > 0) - (before > 0))
+            if used[server] > limit + 1e-6:
+                yield f"server {server}: jobs hold {used[server]} of {name} at {at} ns, it has {limit}"
+                return
+
+
 def outages(scenario, found, jobs, timeline):
     """No GPU works while a listed outage has it, and down_s counts that time."""
     failures = scenario.spec.get("failures", {})
@@ -318,7 +345,7 @@ def lent(scenario, found, jobs, timeline):
             return
 
 
-TIMELINE_LAWS = [one_holder, gangs, iterations, launches, busy, transfers, traffic, whose, outages, lent]
+TIMELINE_LAWS = [one_holder, gangs, iterations, launches, busy, transfers, traffic, whose, hosts, outages, lent]
 
 
 def explained(scenario, job, told):
@@ -350,6 +377,15 @@ def explained(scenario, job, told):
         for on in each["servers"]:
             if on["gpus"] > servers.gpus[on["server"]] or servers.vcs and not servers.may_use(job, on["server"]):
                 yield f"{job.name}: {on['gpus']} GPUs on server {on['server']} from {each['from_s']} s on"
+
+
+def reserved(scenario, jobs, job, told):
+    """No job starts later than its first reservation, where no estimate of a duration is too short."""
+    start, kept = job.time("start_s"), told["reservations"]
+    if start is None or not kept or reader.is_an_estimate_short(scenario, jobs):
+        return
+    if start > reader.ns(kept[0]["first"]["start_s"]):
+        yield f"{job.name}: starts at {job.row['start_s']}, and was promised {kept[0]['first']['start_s']}"
 
 
 def together(scenario, jobs, told):
