@@ -1,10 +1,12 @@
 #include "cli/parallel_report.hpp"
 
 #include "cli/text_table.hpp"
+#include "cli/trained_jobs.hpp"
 #include "models/parallel/flops.hpp"
 #include "report/pipeline_drawing.hpp"
 #include "scenarios/run/lone_job.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
+#include "scenarios/training/entry_passes.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "scenarios/training/parallel_memory.hpp"
 #include "scenarios/training/training_graphs.hpp"
@@ -18,8 +20,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
@@ -85,13 +85,16 @@ std::vector<IterationPart> parts_of_iteration(const Scenario& scenario, const Tr
   shares.expert -= std::min(shares.expert, std::max(Time{}, shares.total() - times.busy[rank]));
   const Time update = job.iteration.update[rank], passes = times.makespan;
   Time left = std::max(Time{}, iteration - passes - update);
+  const Time input = std::min(left, entry.input);
+  left -= input;
   const auto shorter_by = [&](Time without, Time than) {
     const Time part = std::min(left, std::max(Time{}, than - without));
     left -= part;
     return part;
   };
   const auto alone = [&](const TrainingIteration& changed) {
-    return lone_iteration(scenario, entry.name, gpus, training_graph(changed));
+    std::vector<PassRecord> unused;
+    return lone_iteration(scenario, entry.name, gpus, spread_graph(entry, changed, unused));
   };
   Time host, exchange, without = iteration;
   if (left > Time{} && entry.parallel->offload.any()) {
@@ -105,6 +108,7 @@ std::vector<IterationPart> parts_of_iteration(const Scenario& scenario, const Tr
           {"context_s", "context-parallel communication", shares.context},
           {"expert_s", "expert-parallel communication", shares.expert},
           {"compression_s", "compressing activations and their gradients", shares.compression},
+          {"input_s", "waiting for input", input},
           {"bubble_s", "waiting for other stages (bubble)", passes - times.busy[rank]},
           {"messages_s", "messages between stages", left},
           {"exchange_s", "exchange of gradients and weights (data-parallel)", exchange},
@@ -236,51 +240,27 @@ void write_job(JsonWriter& json, const Scenario& scenario, const TrainingEntry& 
   json.end_array().end_object();
 }
 
-/// As many GPUs of the cluster as a job of the entry can have; as few as it needs if the cluster has fewer.
-int most_gpus(const ClusterSetup& cluster, const TrainingEntry& entry) {
-  const ParallelSetup& setup = *entry.parallel;
-  const int ranks = std::lcm(setup.tensor * setup.context, setup.expert * setup.expert_tensor) * setup.pipeline;
-  const int all = cluster.servers * cluster.gpus_per_server;
-  const int in_all = setup.tensor * setup.context * setup.pipeline;
-  for (int gpus = all / ranks * ranks; gpus > ranks; gpus -= ranks) {
-    const std::int64_t together = std::int64_t{entry.batch.value_or(1)} * (gpus / in_all);
-    if (!entry.global_batch || *entry.global_batch % together == 0) return gpus;
-  }
-  return ranks;
-}
-
-/// The entries with `parallel` and the numbers of GPUs on which jobs train them. An entry that no job trains is there,
-/// too, on most_gpus().
+/// The jobs of entries with `parallel`.
 std::set<std::pair<std::string, int>> parallel_jobs(const Scenario& scenario) {
   JobLists lists;
-  std::set<std::pair<std::string, int>> wanted;
-  const std::shared_ptr<const JobList> list = scenario_jobs(scenario, scenario.seed, lists);
-  for (const JobRequest& job : list->jobs) {
-    const TrainingEntry* entry = find_entry(scenario.training, job.model);
-    if (entry != nullptr && entry->parallel) wanted.insert({job.model, job.gpus});
-  }
-  for (const TrainingEntry& entry : scenario.training) {
-    const auto is_wanted = [&](const auto& each) { return each.first == entry.name; };
-    if (entry.name != kDefaultEntry && entry.parallel && std::ranges::none_of(wanted, is_wanted))
-      wanted.insert({entry.name, most_gpus(scenario.cluster, entry)});
-  }
-  if (wanted.empty())
+  const auto list = scenario_jobs(scenario, scenario.seed, lists);
+  std::set<std::pair<std::string, int>> jobs = trained_jobs(scenario.cluster, scenario.training, list->jobs, true);
+  if (jobs.empty())
     throw InputError{{{.key = "training",
                        .reason = "has no entry with parallel",
                        .hint = "give one, such as {NAME: {model: gpt2-xl, parallel: {tensor: 4, pipeline: 2}}}"}}};
-  return wanted;
+  return jobs;
 }
 
 }  // namespace
 
-std::string parallel_text(const Scenario& scenario) {
-  std::string text;
-  for (const auto& [name, gpus] : parallel_jobs(scenario))
-    text += (text.empty() ? "" : "\n") + job_text(scenario, *find_entry(scenario.training, name), gpus);
-  return text;
-}
-
-std::string parallel_json(const Scenario& scenario) {
+std::string parallel_report(const Scenario& scenario, bool as_json) {
+  if (!as_json) {
+    std::string text;
+    for (const auto& [name, gpus] : parallel_jobs(scenario))
+      text += (text.empty() ? "" : "\n") + job_text(scenario, *find_entry(scenario.training, name), gpus);
+    return text;
+  }
   JsonWriter json;
   json.begin_object().key("jobs").begin_array();
   for (const auto& [name, gpus] : parallel_jobs(scenario))

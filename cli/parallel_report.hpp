@@ -10,14 +10,11 @@ namespace contend {
 
 /// A part for each training entry with `parallel` and each number of GPUs on which a job trains it; for an entry that
 /// no job trains, on as much of the cluster as it can have. Throws InputError if there is no entry with `parallel`, and
-/// as the jobs' graphs do.
-[[nodiscard]] std::string parallel_text(const Scenario& scenario);
-
-/// The same as JSON: `show-parallel` of docs/schema/output.schema.json.
-[[nodiscard]] std::string parallel_json(const Scenario& scenario);
+/// as the jobs' graphs do. With `as_json` the same as JSON: `show-parallel` of docs/schema/output.schema.json.
+[[nodiscard]] std::string parallel_report(const Scenario& scenario, bool as_json);
 
 /// Their pipelines as one drawing, an SVG: lanes of ranks, boxes of passes with the numbers of the micro-batches.
-/// Throws InputError as parallel_text() does, and if a pipeline has too many passes to be drawn.
+/// Throws InputError as parallel_report() does, and if a pipeline has too many passes to be drawn.
 [[nodiscard]] std::string parallel_svg(const Scenario& scenario);
 
 }  // namespace contend

@@ -47,6 +47,8 @@ struct ParameterInfo {
   double minimum = 0;              ///< inclusive; numbers only
   double maximum = 0;              ///< inclusive; numbers only
   std::string_view text;           ///< one line, with the unit if there is one
+  /// What it has no effect without: a key, which has a point, or a parameter of the policy that has to be true.
+  std::string_view needs{};
 };
 
 /// The parameter values of one policy instance, complete and checked against its ParameterInfo rows.

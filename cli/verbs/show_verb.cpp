@@ -4,6 +4,7 @@
 #include "cli/load.hpp"
 #include "cli/output.hpp"
 #include "cli/parallel_report.hpp"
+#include "cli/passes_report.hpp"
 #include "cli/topology_text.hpp"
 #include "report/topology/topology_drawing.hpp"
 #include "scenarios/keys/print.hpp"
@@ -30,7 +31,7 @@ constexpr Option kShowOptions[] = {
     {.name = "json",
      .letter = '\0',
      .value = "",
-     .text = "with --topology, --layers or --parallel: print JSON instead"},
+     .text = "with --topology, --layers, --parallel or --passes: print JSON instead"},
     {.name = "dot", .letter = '\0', .value = "FILE", .text = "with --topology: write it for Graphviz"},
     {.name = "svg",
      .letter = '\0',
@@ -44,6 +45,10 @@ constexpr Option kShowOptions[] = {
      .letter = '\0',
      .value = "",
      .text = "print how entries of training with `parallel` are divided instead, what iterations take and GPUs hold"},
+    {.name = "passes",
+     .letter = '\0',
+     .value = "",
+     .text = "print the passes that make the iteration graphs of jobs instead, with sizes before and after each"},
 };
 
 void show_topology(const Scenario& scenario, const Arguments& arguments) {
@@ -68,7 +73,7 @@ void show_topology(const Scenario& scenario, const Arguments& arguments) {
 
 void show_parallel(const Scenario& scenario, const Arguments& arguments) {
   if (const auto file = arguments.value("svg")) write_file(*file, parallel_svg(scenario));
-  print_output("{}", arguments.has("json") ? parallel_json(scenario) : parallel_text(scenario));
+  print_output("{}", parallel_report(scenario, arguments.has("json")));
 }
 
 std::string shown_layers(const Scenario& scenario, bool as_json) {
@@ -82,18 +87,20 @@ int run_show(const Arguments& arguments) {
     throw UsageError{"contend show: --svg needs --topology or --parallel"};
   if (const auto path = arguments.value("svg")) need_svg("svg", *path);
   std::string_view chosen;
-  for (const std::string_view option : {"topology", "layers", "parallel"}) {
+  for (const std::string_view option : {"topology", "layers", "parallel", "passes"}) {
     if (!arguments.has(option)) continue;
     if (!chosen.empty()) throw UsageError{fmt::format("contend show: --{} has no effect with --{}", option, chosen)};
     chosen = option;
   }
   if (arguments.has("json") && chosen.empty())
-    throw UsageError{"contend show: --json needs --topology, --layers or --parallel"};
+    throw UsageError{"contend show: --json needs --topology, --layers, --parallel or --passes"};
   const Scenario scenario = load_scenarios(arguments).scenarios.front();
   if (arguments.has("topology"))
     show_topology(scenario, arguments);
   else if (arguments.has("parallel"))
     show_parallel(scenario, arguments);
+  else if (arguments.has("passes"))
+    print_output("{}", passes_report(scenario, arguments.has("json")));
   else if (arguments.has("layers"))
     print_output("{}", shown_layers(scenario, arguments.has("json")));
   else

@@ -59,39 +59,9 @@ std::vector<ExchangeStage> IterationBuilder::dense(Bytes bytes) const {
           ExchangeStage::send("pull", CollectiveKind::broadcast, bytes)};
 }
 
-/// Has what the first collective sends be copied to the host, and what the last one leaves back.
-void IterationBuilder::stage(std::vector<ExchangeStage>& stages) const {
-  const auto is_collective = [](const ExchangeStage& each) { return each.collective.has_value(); };
-  const auto time = [&](const ExchangeStage& each, CollectiveKind sharing) {
-    const std::int64_t ranks = each.collective == sharing ? problem_.workers : 1;
-    return Time::ceil_nanoseconds(static_cast<double>(each.bytes.count()) / static_cast<double>(ranks) /
-                                  problem_.staging->bytes_per_second() * 1e9);
-  };
-  const auto last = std::find_if(stages.rbegin(), stages.rend(), is_collective).base();
-  stages.insert(last, ExchangeStage::off_gpu(StageSite::to_gpu, "copy to GPU",
-                                             time(*std::prev(last), CollectiveKind::reduce_scatter)));
-  const auto first = std::ranges::find_if(stages, is_collective);
-  stages.insert(first,
-                ExchangeStage::off_gpu(StageSite::to_host, "copy to host", time(*first, CollectiveKind::all_gather)));
-}
-
 /// Puts what the framework and the host do around the stages of a message.
 void IterationBuilder::wrap(std::size_t tensors, Bytes bytes, std::vector<ExchangeStage>& stages) const {
-  const std::int64_t values = bytes.count() / problem_.gradient_element_bytes;
-  if (problem_.host_ns_per_value > 0) {
-    const auto first = std::ranges::find_if(stages, [](const auto& each) { return each.collective.has_value(); });
-    const double ns = static_cast<double>(values) * problem_.host_ns_per_value;
-    stages.insert(first, ExchangeStage::off_gpu(StageSite::host, "host work", Time::ceil_nanoseconds(ns)));
-  }
-  if (problem_.staging) stage(stages);
-  if (!problem_.framework) return;
-  constexpr std::int64_t kWord = 4;  // copies of narrower values move fewer bytes
-  const std::int64_t words = std::max<std::int64_t>(1, bytes.count() / kWord);
-  const auto& [costs, kernels] = *problem_.framework;
-  if (costs.bytes_before > 0 || costs.launches > 0)
-    stages.insert(stages.begin(), ExchangeStage::kernel("copy in", kernels.of(costs.before(words, tensors))));
-  if (costs.bytes_after > 0 || costs.launches > 0)
-    stages.push_back(ExchangeStage::kernel("copy out", kernels.of(costs.after(words, tensors))));
+  contend::wrap(problem_, {tensors, bytes, problem_.gradient_element_bytes, problem_.workers}, stages);
 }
 
 OpId IterationBuilder::add_stage(const ExchangeStage& stage, const std::string& message, std::int32_t priority,
@@ -200,12 +170,13 @@ IterationBuilder::Exchange IterationBuilder::piece(const std::string& name, Byte
   return *send(name, 1, bytes, dense(bytes), std::nullopt, priority);
 }
 
-IterationGraph join_layers(const IterationGraph& graph, std::size_t layers) {
+void join_layers(FusedIteration& iteration, std::size_t layers) {
+  const IterationGraph& graph = iteration.graph;
   const std::vector<Op>& ops = graph.ops();
   const std::size_t tasks = 2 * layers;
   const auto is_task = [&](std::size_t i) { return i < tasks; };
   for (std::size_t i = tasks; i < ops.size(); ++i) {
-    if (ops[i].kind == OpKind::compute) return graph;
+    if (ops[i].kind == OpKind::compute) return;
   }
   // A task begins a new one if anything but the task before it leads to it, or if that one leads to something else.
   std::vector<bool> begins(tasks, false);
@@ -237,7 +208,9 @@ IterationGraph join_layers(const IterationGraph& graph, std::size_t layers) {
     const OpId before = becomes[each.before.index()], after = becomes[each.after.index()];
     if (before != after || each.lag != 0) joined.add_dependency(before, after, each.lag);
   }
-  return joined;
+  for (SentMessage& message : iteration.messages)
+    for (OpId& op : message.ops) op = becomes[op.index()];
+  iteration.graph = std::move(joined);
 }
 
 std::size_t message_count(const IterationGraph& graph) {

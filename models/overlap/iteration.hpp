@@ -78,7 +78,6 @@ class IterationBuilder {
 
  private:
   [[nodiscard]] std::vector<ExchangeStage> dense(Bytes bytes) const;
-  void stage(std::vector<ExchangeStage>& stages) const;
   void wrap(std::size_t tensors, Bytes bytes, std::vector<ExchangeStage>& stages) const;
   OpId add_stage(const ExchangeStage& stage, const std::string& message, std::int32_t priority, bool before_collective);
   std::optional<Exchange> send(const std::string& name, std::size_t gradients, Bytes bytes,
@@ -96,10 +95,10 @@ class IterationBuilder {
   ExchangeMoment moment_ = ExchangeMoment::gradients;
 };
 
-/// The graph of an uncompressed iteration of so many layers with fewer tasks: backward passes of layers become one task
-/// where no message leaves between them, forward passes where none is waited for. It takes as long, because nothing
-/// else can execute between such layers. A graph with kernels stays as it is, because they may.
-[[nodiscard]] IterationGraph join_layers(const IterationGraph& graph, std::size_t layers);
+/// Gives an uncompressed iteration of so many layers fewer tasks: backward passes of layers become one task where no
+/// message leaves between them, forward passes where none is waited for. It takes as long, because nothing else can
+/// execute between such layers. An iteration with kernels stays as it is, because they may.
+void join_layers(FusedIteration& iteration, std::size_t layers);
 
 /// Number of collectives in one iteration of this graph.
 [[nodiscard]] std::size_t message_count(const IterationGraph& graph);

@@ -6,7 +6,7 @@
 #include "models/layers.hpp"
 #include "models/overlap/compression_method.hpp"
 #include "models/overlap/exchange_cost.hpp"
-#include "models/overlap/framework_costs.hpp"
+#include "models/overlap/exchange_work.hpp"
 #include "models/overlap/kernel_costs.hpp"
 #include "sim/units.hpp"
 
@@ -20,8 +20,8 @@ namespace contend {
 /// The unit that counts as one gradient: a tensor, as in frameworks, or all tensors of a layer.
 enum class Granularity : std::uint8_t { tensor, layer };
 
-/// The input of a schedule.
-struct OverlapProblem {
+/// The input of a schedule, with the work around its messages.
+struct OverlapProblem : ExchangeWork {
   struct Layer {
     std::string name;
     Time forward, backward;
@@ -41,16 +41,6 @@ struct OverlapProblem {
   MessageRoute collective = MessageRoute::usual;  ///< route of the method's messages; ignored with parameter servers
   int phase = 0;                                  ///< index into CompressionMethod::phases()
   std::optional<KernelCosts> kernels;             ///< has a value if there is a method
-  /// What the framework does around each message, and what times it; nothing: messages come and go for free.
-  struct Framework {
-    FrameworkCosts costs;
-    KernelCosts kernels;
-  };
-  std::optional<Framework> framework;
-  double host_ns_per_value = 0;  ///< work of a thread of the host on each value before the message is sent, >= 0
-  /// Rate at which each message is copied to the memory of the host before it is sent, and back when it has arrived, by
-  /// what copies without a GPU, in both directions at once; nothing: the network reads and writes the memory of GPUs.
-  std::optional<ByteRate> staging;
 
   /// The route of messages: through the servers if there are any, else `collective`, or `usual` if that is not set.
   [[nodiscard]] MessageRoute route(MessageRoute usual) const {

@@ -15,10 +15,12 @@ std::vector<GradientBucket> gradient_buckets(const TrainingIteration& job, std::
     const ModelUnit& unit = job.units[stage][u];
     const bool is_full =
         !buckets.empty() && (unit_by_unit || buckets.back().dense + buckets.back().expert >= job.bucket);
-    if (buckets.empty() || is_full) buckets.push_back({u, u, 0, 0});
+    if (buckets.empty() || is_full) buckets.push_back({.first = u, .last = u});
     buckets.back().first = u;
     buckets.back().dense += unit.dense_elements;
     buckets.back().expert += unit.expert_elements;
+    buckets.back().dense_tensors += unit.dense_tensors;
+    buckets.back().expert_tensors += unit.expert_tensors;
   }
   std::reverse(buckets.begin(), buckets.end());
   return buckets;

@@ -97,6 +97,8 @@ RankParameters rank_parameters(const TransformerModel& model, const LayerRange& 
   rank.whole = stored.whole;
   rank.dense = stored.divided / split.tensor + tables * vocabulary_rows(model, split) * model.hidden + stored.whole;
   rank.experts = stored.experts / (split.expert * split.expert_tensor);
+  rank.dense_tensors = stored.tensors;
+  rank.expert_tensors = stored.expert_tensors / split.expert;
   return rank;
 }
 

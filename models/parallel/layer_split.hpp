@@ -36,6 +36,7 @@ struct RankParameters {
   std::int64_t dense = 0;    ///< of the grid of dense layers, with `whole`
   std::int64_t whole = 0;    ///< those of `dense` that every rank of the tensor group has, too
   std::int64_t experts = 0;  ///< of the grid of experts
+  std::int64_t dense_tensors = 0, expert_tensors = 0;  ///< that have them, each of which the rank has a part of
 
   [[nodiscard]] std::int64_t total() const { return dense + experts; }
 };

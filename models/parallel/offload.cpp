@@ -10,7 +10,7 @@ Time time_at(double bytes, ByteRate rate) {
   return bytes > 0 ? Time::ceil_nanoseconds(bytes / rate.bytes_per_second() * kNanoseconds) : Time{};
 }
 
-OpId add_copy(IterationGraph& graph, const HostCopy& copy) {
+OpId CopyQueue::add(IterationGraph& graph, const HostCopy& copy, const std::vector<OpId>& after) {
   const OpId op = graph.add_timer(copy.name, copy.role, time_at(copy.bytes.to_double(), copy.rate));
   const bool is_stored = copy.way == CopyWay::from_nvme;
   HostTraffic moved;
@@ -18,7 +18,9 @@ OpId add_copy(IterationGraph& graph, const HostCopy& copy) {
   moved.memory = is_stored ? copy.bytes * 2 : copy.bytes;  // written there before it is read
   if (is_stored) moved.nvme = copy.bytes;
   graph.move_on_host(op, moved);
-  return op;
+  for (const OpId each : after) graph.add_dependency(each, op);
+  if (last_.valid()) graph.add_dependency(last_, op);
+  return last_ = op;
 }
 
 HostTraffic offloaded_update_traffic(double parameters, const OffloadedUpdate& each) {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace contend {
 
@@ -46,8 +47,15 @@ struct HostCopy {
   CopyWay way = CopyWay::to_host;
 };
 
-/// Adds a copy to a graph as a timer that uses the servers of the ranks.
-OpId add_copy(IterationGraph& graph, const HostCopy& copy);
+/// The copies of one direction between the ranks of a role and their hosts, one after the other.
+class CopyQueue {
+ public:
+  /// Adds a copy to a graph, as a timer that uses the servers of the ranks and begins after these operations.
+  OpId add(IterationGraph& graph, const HostCopy& copy, const std::vector<OpId>& after);
+
+ private:
+  OpId last_;
+};
 
 /// The time of so many bytes, rounded up; 0 if there are none, whatever the rate.
 [[nodiscard]] Time time_at(double bytes, ByteRate rate);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -36,14 +37,17 @@ std::vector<std::size_t> last_units(const IterationGraph& plan, std::size_t unit
 
 }  // namespace
 
-PlannedExchange add_planned(IterationGraph& graph, const IterationGraph& plan, const PlannedStage& where,
+PlannedExchange add_planned(IterationGraph& graph, const FusedIteration& planned, const PlannedStage& where,
                             const std::vector<PassOps>& passes) {
+  const IterationGraph& plan = planned.graph;
   const std::size_t tasks = 2 * passes.size();
   const std::vector<std::size_t> last = last_units(plan, passes.size());
-  std::vector<ChannelId> channels;
-  for (const Channel& each : plan.channels())
+  std::vector<ChannelId>& channels = *where.channels;
+  for (std::size_t i = channels.size(); i < plan.channels().size(); ++i) {
+    const Channel& each = plan.channels()[i];
     channels.push_back(graph.add_channel(fmt::format("{} of {} on {}", each.name, where.stage, where.rank),
                                          each.messages, each.window));
+  }
   PlannedExchange exchange;
   exchange.collectives.resize(passes.size());
   std::vector<OpId> made(plan.ops().size());
@@ -74,7 +78,35 @@ PlannedExchange add_planned(IterationGraph& graph, const IterationGraph& plan, c
     else
       exchange.ends.push_back(made[before]);
   }
+  for (SentMessage message : planned.messages) {
+    message.name = fmt::format("{} of {}", message.name, where.stage);
+    for (OpId& op : message.ops) op = made[op.index()];
+    exchange.messages.push_back(std::move(message));
+  }
   return exchange;
+}
+
+std::vector<OpId> put_in_turn(IterationGraph& graph, const PlannedExchange& planned, const std::vector<PassOps>& passes,
+                              bool leaves_servers, const std::vector<std::vector<OpId>>& experts) {
+  std::vector<OpId> turn, since;  // the last of the others, and planned collectives that were added after it
+  const auto take = [&](const std::vector<OpId>& others) {
+    if (others.empty()) return;
+    for (const OpId op : others) {
+      for (const OpId each : turn) graph.add_dependency(each, op);
+      for (const OpId each : since) graph.add_dependency(each, op);
+    }
+    turn = others;
+    since.clear();
+  };
+  for (std::size_t unit = passes.size(); unit-- > 0;) {
+    if (leaves_servers && passes[unit].turn.valid()) take({passes[unit].turn});
+    for (const OpId op : planned.collectives[unit]) {
+      for (const OpId each : turn) graph.add_dependency(each, op);
+      since.push_back(op);
+    }
+    take(experts[unit]);
+  }
+  return since;
 }
 
 }  // namespace contend

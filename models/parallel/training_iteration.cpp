@@ -2,12 +2,10 @@
 
 #include "models/parallel/gradient_buckets.hpp"
 #include "models/parallel/planned_exchange.hpp"
-#include "sim/check.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -18,6 +16,9 @@ namespace {
 
 bool gives_weights(PassKind kind) {
   return kind == PassKind::backward || kind == PassKind::backward_weight;
+}
+bool gives_inputs(PassKind kind) {
+  return kind == PassKind::backward || kind == PassKind::backward_input;
 }
 
 class GraphBuilder {
@@ -37,12 +38,12 @@ class GraphBuilder {
     }
   }
 
-  IterationGraph build() {
+  FusedIteration build() {
     for (std::size_t rank = 0; rank < plan_.ranks(); ++rank) add_rank(rank);
     add_messages();
     add_updates();
     graph_.validate();
-    return std::move(graph_);
+    return {std::move(graph_), std::move(sent_)};
   }
 
  private:
@@ -51,8 +52,8 @@ class GraphBuilder {
     OpId before;                  ///< the last operation
     OpId two_before;              ///< and that before it: weights of the next unit are gathered from its end on
     OpId three_before;            ///< and that before it: they are read from then on, if they aren't on the GPU
-    OpId read;                    ///< the last that came from the host: weights or activations
-    OpId sent;                    ///< the last that went there: activations or gradients
+    CopyQueue in;                 ///< from the host: weights and activations
+    CopyQueue out;                ///< to it: activations and gradients
     OpId left, left_before;       ///< the activations that left last, and those before them
     std::int32_t exchanges = 0;   ///< of the rank, in the order in which they are needed
     std::vector<OpId> gradients;  ///< collectives of gradients
@@ -60,7 +61,8 @@ class GraphBuilder {
     OpId turn;                    ///< the last timer of what a pass sends between servers
     std::vector<OpId> since;      ///< collectives between servers that were added after it
     OpId first;                   ///< the first operation
-    std::vector<std::vector<OpId>> first_use;  ///< [chunk][unit]: the operation of its first forward pass
+    std::vector<std::vector<OpId>> first_use;        ///< [chunk][unit]: the operation of its first forward pass
+    std::map<int, std::vector<ChannelId>> channels;  ///< by stage: those of its planned exchange
   };
 
   [[nodiscard]] std::size_t passes() const {
@@ -76,27 +78,30 @@ class GraphBuilder {
   }
 
   /// Adds the collectives of a bucket, among dense ranks and among those with the same experts: all-reduces among all
-  /// that have them, others among those that share out a copy.
+  /// that have them, others among those that share out a copy. Those of gradients are recorded.
   std::vector<OpId> exchange(std::size_t rank, Lane& lane, CollectiveKind kind, const GradientBucket& bucket,
                              const std::string& name, int element_bytes) {
     const bool all = kind == CollectiveKind::all_reduce;
     return exchange(rank, lane, kind, bucket, name, element_bytes, all ? job_.dense_groups() : job_.dense_shards(),
-                    all ? job_.expert_groups() : job_.expert_shards());
+                    all ? job_.expert_groups() : job_.expert_shards(), kind != CollectiveKind::all_gather);
   }
   std::vector<OpId> exchange(std::size_t rank, Lane& lane, CollectiveKind kind, const GradientBucket& bucket,
-                             const std::string& name, int element_bytes, RankGroups dense, RankGroups experts) {
+                             const std::string& name, int element_bytes, RankGroups dense, RankGroups experts,
+                             bool is_recorded) {
     std::vector<OpId> ops;
-    const auto add = [&](std::int64_t elements, RankGroups groups, const char* which) {
+    const auto add = [&](std::int64_t elements, std::int64_t tensors, RankGroups groups, const char* which) {
       if (elements == 0 || groups.size < 2) return;
+      const Bytes bytes{elements * element_bytes};
       ops.push_back(graph_.add_collective(fmt::format("{} of {}{}", name_of(kind), which, name), kind, roles_[rank],
-                                          Bytes{elements * element_bytes}, groups));
+                                          bytes, groups));
       graph_.put_into(streams_[rank], ops.back(), lane.exchanges++);
+      if (is_recorded) sent_.push_back({which + name, static_cast<std::size_t>(tensors), bytes, {ops.back()}});
       if (!takes_turns(groups)) return;
       if (lane.turn.valid()) graph_.add_dependency(lane.turn, ops.back());
       lane.since.push_back(ops.back());
     };
-    add(bucket.dense, dense, "");
-    add(bucket.expert, experts, "experts of ");
+    add(bucket.dense, bucket.dense_tensors, dense, "");
+    add(bucket.expert, bucket.expert_tensors, experts, "experts of ");
     return ops;
   }
 
@@ -201,7 +206,7 @@ class GraphBuilder {
   void note(std::size_t rank, const PipelinePass& pass, const PassOps& ops) {
     const std::size_t index = at(plan_.stage(rank, pass), pass.micro_batch);
     if (pass.kind == PassKind::forward) forward_[index] = ops;
-    if (pass.kind == PassKind::backward || pass.kind == PassKind::backward_input) gradient_[index] = ops;
+    if (gives_inputs(pass.kind)) gradient_[index] = ops;
   }
 
   [[nodiscard]] bool reduces(PassKind kind, bool is_last) const {
@@ -258,7 +263,7 @@ class GraphBuilder {
           gathered = gather_for_use(rank, lane, buckets[b], part);
         const Bytes moved = units[buckets[b].first].offloaded;  // a bucket is a unit if there is something
         const std::size_t place = at(stage, pass.micro_batch);
-        if (moved > Bytes{} && is_gradient_of_inputs(pass.kind))
+        if (moved > Bytes{} && gives_inputs(pass.kind))
           gathered.push_back(bring_activations(rank, lane, moved, left_[{place, b}], part));
         if (moved > Bytes{} && pass.kind == PassKind::forward && lane.left_before.valid())
           gathered.push_back(lane.left_before);
@@ -275,7 +280,7 @@ class GraphBuilder {
         reduce(rank, lane, sent, part, is_last);
         experts[b].assign(lane.gradients.begin() + had, lane.gradients.end());
       }
-      if (!job_.planned.empty() && reduces(pass.kind, is_last)) add_plan(rank, lane, stage, parts, experts);
+      if (!job_.planned.empty() && reduces(pass.kind, is_last)) add_plan(rank, lane, pass, parts, experts, is_last);
     }
     if (is_first) first_use = use;
     note(rank, pass, ops);
@@ -300,36 +305,29 @@ class GraphBuilder {
   OpId read_weights(std::size_t rank, Lane& lane, const GradientBucket& bucket, const std::string& name) {
     const std::int64_t elements =
         share_of(bucket.dense, job_.dense_shards()) + share_of(bucket.expert, job_.expert_shards());
-    const OpId read = add_copy(graph_, {fmt::format("read of weights of {}", name), roles_[rank],
-                                        Bytes{elements * job_.weight_bytes}, *job_.reads_weights, job_.weights_from});
-    if (lane.three_before.valid())
-      graph_.add_dependency(lane.three_before, read);
-    else
-      after_update_[rank].push_back(read);
-    if (lane.read.valid()) graph_.add_dependency(lane.read, read);
-    return lane.read = read;
-  }
-
-  static bool is_gradient_of_inputs(PassKind kind) {
-    return kind == PassKind::backward || kind == PassKind::backward_input;
+    std::vector<OpId> after;
+    if (lane.three_before.valid()) after.push_back(lane.three_before);
+    const OpId read = lane.in.add(graph_,
+                                  {fmt::format("read of weights of {}", name), roles_[rank],
+                                   Bytes{elements * job_.weight_bytes}, *job_.reads_weights, job_.weights_from},
+                                  after);
+    if (after.empty()) after_update_[rank].push_back(read);
+    return read;
   }
 
   OpId send_to_host(std::size_t rank, Lane& lane, Bytes bytes, const std::vector<OpId>& after,
                     const std::string& what) {
-    const OpId sent = add_copy(graph_, {what + " to the host", roles_[rank], bytes, *job_.link, CopyWay::to_host});
-    for (const OpId op : after) graph_.add_dependency(op, sent);
-    if (lane.sent.valid()) graph_.add_dependency(lane.sent, sent);
-    return lane.sent = sent;
+    return lane.out.add(graph_, {what + " to the host", roles_[rank], bytes, *job_.link, CopyWay::to_host}, after);
   }
 
   /// Activations come back while the unit before computes, so from the end of that before on.
   OpId bring_activations(std::size_t rank, Lane& lane, Bytes bytes, OpId left, const std::string& name) {
-    const OpId back = add_copy(graph_, {fmt::format("activations of {} from the host", name), roles_[rank], bytes,
-                                        *job_.link, CopyWay::from_host});
-    graph_.add_dependency(left, back);
-    if (lane.two_before.valid()) graph_.add_dependency(lane.two_before, back);
-    if (lane.read.valid()) graph_.add_dependency(lane.read, back);
-    return lane.read = back;
+    std::vector<OpId> after{left};
+    if (lane.two_before.valid()) after.push_back(lane.two_before);
+    return lane.in.add(
+        graph_,
+        {fmt::format("activations of {} from the host", name), roles_[rank], bytes, *job_.link, CopyWay::from_host},
+        after);
   }
 
   /// Reduced gradients go to the host, which waits for them with the update.
@@ -343,37 +341,43 @@ class GraphBuilder {
         send_to_host(rank, lane, Bytes{elements * job_.gradient_bytes}, reduced, "gradients of " + name));
   }
 
-  /// Adds what a plan does with the gradients of a stage, whose last backward pass has these parts, a unit each, and
-  /// these collectives of the gradients of experts. Where collectives take turns, these and what the passes send go one
-  /// after another with the planned ones, in the order in which they can begin.
-  void add_plan(std::size_t rank, Lane& lane, int stage, const std::vector<PassOps>& parts,
-                const std::vector<std::vector<OpId>>& experts) {
-    const PlannedStage where{roles_[rank], fmt::format("stage {}", stage), fmt::format("pipeline rank {}", rank),
-                             job_.dense_groups(), job_.planned_per_server};
-    const PlannedExchange planned =
-        add_planned(graph_, job_.planned[static_cast<std::size_t>(stage)].graph, where, parts);
+  /// Adds what a plan does with the gradients of a stage, whose backward pass has these parts, a unit each, and these
+  /// collectives of the gradients of experts.
+  void add_plan(std::size_t rank, Lane& lane, const PipelinePass& pass, const std::vector<PassOps>& parts,
+                const std::vector<std::vector<OpId>>& experts, bool is_last) {
+    const int stage = plan_.stage(rank, pass);
+    std::string name = fmt::format("stage {}", stage);
+    if (shards(Sharding::gradients)) name = fmt::format("{} {}", pass_name(pass), name);
+    const RankGroups groups = shards(Sharding::optimizer) ? job_.dense_shards() : job_.dense_groups();
+    const PlannedStage where{
+        roles_[rank],         name, fmt::format("pipeline rank {}", rank), groups, job_.planned_per_server,
+        &lane.channels[stage]};
+    const PlannedExchange planned = add_planned(graph_, job_.planned[static_cast<std::size_t>(stage)], where, parts);
     lane.gradients.insert(lane.gradients.end(), planned.ends.begin(), planned.ends.end());
+    for (const SentMessage& message : planned.messages) send_planned(rank, lane, message, is_last);
+    sent_.insert(sent_.end(), planned.messages.begin(), planned.messages.end());
     if (job_.turns_per_server == 0) return;
-    const bool leaves = takes_turns(job_.dense_groups());
-    std::vector<OpId> turn, since;  // the last of the others, and planned collectives that were added after it
-    const auto take = [&](const std::vector<OpId>& others) {
-      if (others.empty()) return;
-      for (const OpId op : others) {
-        for (const OpId each : turn) graph_.add_dependency(each, op);
-        for (const OpId each : since) graph_.add_dependency(each, op);
-      }
-      turn = others;
-      since.clear();
-    };
-    for (std::size_t unit = parts.size(); unit-- > 0;) {
-      if (leaves && parts[unit].turn.valid()) take({parts[unit].turn});
-      for (const OpId op : planned.collectives[unit]) {
-        for (const OpId each : turn) graph_.add_dependency(each, op);
-        since.push_back(op);
-      }
-      take(experts[unit]);
-    }
+    const bool leaves = takes_turns(groups);
+    const std::vector<OpId> since = put_in_turn(graph_, planned, parts, leaves, experts);
     if (leaves) lane.since.insert(lane.since.end(), since.begin(), since.end());
+  }
+
+  /// What follows the sum of a planned message: the sum of copies' shares, and the way to the host.
+  void send_planned(std::size_t rank, Lane& lane, const SentMessage& message, bool is_last) {
+    const std::int64_t elements = message.dense.count() / job_.gradient_bytes;
+    OpId sum = message.ops.back();
+    if (shards(Sharding::optimizer) && is_last && job_.copies().size > 1) {
+      const OpId copies =
+          graph_.add_collective("all-reduce of copies of " + message.name, CollectiveKind::all_reduce, roles_[rank],
+                                Bytes{share_of(elements, job_.dense_shards()) * job_.gradient_bytes}, job_.copies());
+      graph_.put_into(streams_[rank], copies, lane.exchanges++);
+      graph_.add_dependency(sum, copies);
+      lane.gradients.push_back(sum = copies);
+    }
+    if (job_.sends_gradients)
+      lane.gradients.push_back(send_to_host(rank, lane,
+                                            Bytes{job_.kept_of(elements, job_.dense_shards()) * job_.gradient_bytes},
+                                            {sum}, "gradients of " + message.name));
   }
 
   void reduce(std::size_t rank, Lane& lane, const GradientBucket& bucket, const std::string& name, bool is_last) {
@@ -391,7 +395,7 @@ class GraphBuilder {
     shares.dense = share_of(bucket.dense, job_.dense_shards());
     shares.expert = share_of(bucket.expert, job_.expert_shards());
     for (const OpId op : exchange(rank, lane, CollectiveKind::all_reduce, shares, "copies of " + name,
-                                  job_.gradient_bytes, job_.copies(), job_.copies())) {
+                                  job_.gradient_bytes, job_.copies(), job_.copies(), false)) {
       graph_.add_dependency(lane.before, op);
       for (const OpId before : reduced) graph_.add_dependency(before, op);
       lane.gradients.push_back(op);
@@ -461,15 +465,19 @@ class GraphBuilder {
       wait(from.last);
       return {};
     }
-    const OpId message = job_.joint ? graph_.add_joint_message(std::move(name), roles_[sender], roles_[receiver], bytes)
-                                    : graph_.add_message(std::move(name), roles_[sender], roles_[receiver], bytes);
+    const OpId message = add_message(std::move(name), sender, receiver, bytes);
     graph_.add_dependency(from.last, message);
     wait(message);
     return message;
   }
 
+  OpId add_message(std::string name, std::size_t from, std::size_t to, Bytes bytes) {
+    return job_.joint ? graph_.add_joint_message(std::move(name), roles_[from], roles_[to], bytes)
+                      : graph_.add_message(std::move(name), roles_[from], roles_[to], bytes);
+  }
+
   void add_messages() {
-    // What each rank sends between servers, after which operation; these are numbered in the order of its passes.
+    // What each rank sends between servers, after which operation, in the order of its passes.
     std::vector<std::map<OpId, OpId>> sent(plan_.ranks());
     for (int batch = 0; batch < plan_.micro_batches; ++batch) {
       for (int stage = 0; stage + 1 < plan_.stages; ++stage) {
@@ -500,10 +508,8 @@ class GraphBuilder {
       const auto [one, other] = ranks;
       std::vector<OpId> sent;
       for (const auto& [from, to] : {std::pair{one, other}, std::pair{other, one}}) {
-        const std::string name = fmt::format("gradients of copies of rank {}", from);
         const Bytes bytes{elements * job_.gradient_bytes};
-        sent.push_back(job_.joint ? graph_.add_joint_message(name, roles_[from], roles_[to], bytes)
-                                  : graph_.add_message(name, roles_[from], roles_[to], bytes));
+        sent.push_back(add_message(fmt::format("gradients of copies of rank {}", from), from, to, bytes));
         // An all-reduce of the two begins when both have reduced theirs.
         for (const std::size_t rank : {from, to}) {
           graph_.add_dependency(lanes_[rank].before, sent.back());
@@ -572,6 +578,7 @@ class GraphBuilder {
   const PipelineCosts costs_ = job_.costs();
   const bool sends_ = std::ranges::find(job_.in_network, true) != job_.in_network.end();  // inside passes
   IterationGraph graph_;
+  std::vector<SentMessage> sent_;  // exchanges of gradients
   std::vector<RoleId> roles_;
   std::vector<ChannelId> streams_;
   std::vector<std::vector<GradientBucket>> buckets_;          // by stage
@@ -584,7 +591,7 @@ class GraphBuilder {
 
 }  // namespace
 
-IterationGraph training_graph(const TrainingIteration& iteration) {
+FusedIteration training_exchange(const TrainingIteration& iteration) {
   return GraphBuilder{iteration}.build();
 }
 

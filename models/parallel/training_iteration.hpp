@@ -38,6 +38,7 @@ struct ModelUnit {
   PassTraffic backward_traffic{};    ///< and those of `backward_input`
   Time forward_between_servers{};    ///< for which those of `forward` between servers send, hidden ones as well
   Time backward_between_servers{};   ///< the same of `backward_input`
+  std::int64_t dense_tensors = 0, expert_tensors = 0;  ///< that have its parameters
   Bytes offloaded{};  ///< activations that a forward pass moves to the host, and that come back for the backward pass
 
   [[nodiscard]] Time of(PassKind kind) const;
@@ -73,7 +74,8 @@ struct TrainingIteration {
   int gradient_bytes = 4;            ///< of an element as it is reduced
   std::int64_t bucket = 40'000'000;  ///< elements after which gradients are sent and weights gathered, >= 1
   /// [model stage]: the exchange of the gradients of dense weights as a fusion policy plans it, with one layer for each
-  /// unit; with nothing shared out only, and without merged passes. Empty: all stages send buckets.
+  /// unit, by reduce-scatters where they are shared out; not with Sharding::weights, and without merged passes. Empty:
+  /// all stages send buckets.
   std::vector<FusedIteration> planned{};
   int planned_per_server = 1;  ///< ranks of a group of dense gradients that the plans take to lie on one server
   bool reshard = true;         ///< with Sharding::weights: weights are gathered again for the backward pass
@@ -146,6 +148,8 @@ struct TrainingIteration {
 /// Weights that are gathered after the update take no turns. A planned exchange begins, unit by unit, with the last
 /// backward pass of its stage, kernels of its compression execute between units, and the updates wait for all of it.
 [[nodiscard]] IterationGraph training_graph(const TrainingIteration& iteration);
+/// The same graph with its exchanges of gradients, but for sums of copies that two pipeline ranks have, and of shares.
+[[nodiscard]] FusedIteration training_exchange(const TrainingIteration& iteration);
 
 /// Why a planned exchange of so many layers can't be that of a stage, if it can't: it changes what an iteration trains
 /// with, so that something of it goes on behind the update, or its iterations differ.

@@ -13,6 +13,12 @@ std::int64_t norm_parameters(const TransformerModel& model, std::int64_t width) 
   return model.norm == NormKind::layer ? 2 * width : width;
 }
 
+/// Adds normalizations of the hidden state, which every rank has whole.
+void add_norms(const TransformerModel& model, int count, ParameterSplit& split) {
+  split.whole += count * norm_parameters(model, model.hidden);
+  split.tensors += count * norm_parameters(model, 1);
+}
+
 ParameterSplit latent_attention(const TransformerModel& model, const LatentAttention& latent) {
   const std::int64_t h = model.hidden;
   ParameterSplit split;
@@ -20,12 +26,15 @@ ParameterSplit latent_attention(const TransformerModel& model, const LatentAtten
   if (latent.query_rank > 0) {
     split.whole += h * latent.query_rank + norm_parameters(model, latent.query_rank);
     split.divided += latent.query_rank * model.query_width();
+    split.tensors += 2 + norm_parameters(model, 1);
   } else {
     split.divided += h * model.query_width();
+    ++split.tensors;
   }
   split.whole += h * (latent.key_value_rank + latent.rotary_size) + norm_parameters(model, latent.key_value_rank);
   split.divided += latent.key_value_rank * model.heads * (latent.plain_size + latent.value_size);
   split.divided += model.context_width() * h;
+  split.tensors += 3 + norm_parameters(model, 1);
   return split;
 }
 
@@ -34,23 +43,30 @@ ParameterSplit head_attention(const TransformerModel& model) {
   const std::int64_t qkv_width = model.query_width() + model.key_width() + model.value_width();
   ParameterSplit split;
   split.divided = model.hidden * qkv_width + model.context_width() * model.hidden;
-  if (model.biases != ProductBiases::none) split.divided += qkv_width;
-  if (model.biases == ProductBiases::all) split.whole += model.hidden;
-  if (model.query_key_norms) split.whole += 2 * model.head_size;
+  split.tensors = 4;
+  if (model.biases != ProductBiases::none) {
+    split.divided += qkv_width;
+    split.tensors += 3;
+  }
+  if (model.biases == ProductBiases::all) {
+    split.whole += model.hidden;
+    ++split.tensors;
+  }
+  if (model.query_key_norms) {
+    split.whole += 2 * model.head_size;
+    split.tensors += 2;
+  }
   return split;
-}
-
-/// A feed-forward of `width` without biases.
-std::int64_t feed_forward_matrices(const TransformerModel& model, std::int64_t width) {
-  return (model.gated ? 3 : 2) * model.hidden * width;
 }
 
 ParameterSplit dense_feed_forward(const TransformerModel& model, std::int64_t width) {
   ParameterSplit split;
-  split.divided = feed_forward_matrices(model, width);
+  split.tensors = model.gated ? 3 : 2;
+  split.divided = split.tensors * model.hidden * width;
   if (model.biases == ProductBiases::all) {
     split.divided += (model.gated ? 2 : 1) * width;
     split.whole += model.hidden;
+    split.tensors *= 2;
   }
   return split;
 }
@@ -58,7 +74,10 @@ ParameterSplit dense_feed_forward(const TransformerModel& model, std::int64_t wi
 ParameterSplit mixture_feed_forward(const TransformerModel& model, const MixtureOfExperts& mixture) {
   ParameterSplit split;
   split.whole = model.hidden * mixture.experts + (mixture.router_bias ? mixture.experts : 0);
-  split.experts = mixture.experts * dense_feed_forward(model, mixture.expert_feed_forward).total();
+  split.tensors = mixture.router_bias ? 2 : 1;
+  const ParameterSplit expert = dense_feed_forward(model, mixture.expert_feed_forward);
+  split.experts = mixture.experts * expert.total();
+  split.expert_tensors = mixture.experts * expert.tensors;
   if (mixture.shared_feed_forward > 0) split += dense_feed_forward(model, mixture.shared_feed_forward);
   return split;
 }
@@ -180,9 +199,12 @@ ParameterSplit layer_parameters(const TransformerModel& model, std::int64_t laye
   if (cross) split += head_attention(model);
   split += model.is_mixture(layer) ? mixture_feed_forward(model, *model.mixture)
                                    : dense_feed_forward(model, model.feed_forward);
-  split.whole += (cross ? 3 : 2) * norm_parameters(model, model.hidden);
-  if (layer == 0 || layer == model.encoder_layers) split.divided += model.relative_buckets * model.heads;
-  if (layer + 1 == model.encoder_layers && model.final_norm) split.whole += norm_parameters(model, model.hidden);
+  const bool ends_encoder = layer + 1 == model.encoder_layers && model.final_norm;
+  add_norms(model, (cross ? 3 : 2) + (ends_encoder ? 1 : 0), split);
+  if ((layer == 0 || layer == model.encoder_layers) && model.relative_buckets > 0) {
+    split.divided += model.relative_buckets * model.heads;
+    ++split.tensors;
+  }
   return split;
 }
 
@@ -190,22 +212,30 @@ ParameterSplit embedding_parameters(const TransformerModel& model) {
   ParameterSplit split;
   split.divided = model.vocabulary * model.hidden;
   split.whole = (model.positions + model.token_types) * model.hidden;
-  if (model.embedding_norm) split.whole += norm_parameters(model, model.hidden);
+  split.tensors = 1 + (model.positions > 0 ? 1 : 0) + (model.token_types > 0 ? 1 : 0);
+  if (model.embedding_norm) add_norms(model, 1, split);
   return split;
 }
 
 ParameterSplit head_parameters(const TransformerModel& model) {
   ParameterSplit split;
-  if (model.head == OutputHead::untied) split.divided = model.vocabulary * model.hidden;
-  if (model.final_norm) split.whole += norm_parameters(model, model.hidden);
-  if (model.pooler) split.whole += model.hidden * model.hidden + model.hidden;
+  if (model.head == OutputHead::untied) {
+    split.divided = model.vocabulary * model.hidden;
+    split.tensors = 1;
+  }
+  if (model.final_norm) add_norms(model, 1, split);
+  if (model.pooler) {
+    split.whole += model.hidden * model.hidden + model.hidden;
+    split.tensors += 2;
+  }
   return split;
 }
 
 ParameterSplit mtp_parameters(const TransformerModel& model) {
   ParameterSplit split = layer_parameters(model, model.all_layers() - 1);
   split.divided += 2 * model.hidden * model.hidden;
-  split.whole += 3 * norm_parameters(model, model.hidden);
+  ++split.tensors;
+  add_norms(model, 3, split);
   return split;
 }
 
@@ -240,8 +270,11 @@ ParameterSplit stage_parameters(const TransformerModel& model, const LayerRange&
     split += head_parameters(model);
     for (std::int64_t i = 0; i < model.mtp_layers; ++i) split += mtp_parameters(model);
     // The head of a model with multi-token prediction needs the embedding as well; a stage has it once.
-    if (!stage.embedding)
-      split.divided += model.mtp_layers > 0 ? model.vocabulary * model.hidden : tied_elements(model);
+    const std::int64_t again = model.mtp_layers > 0 ? model.vocabulary * model.hidden : tied_elements(model);
+    if (!stage.embedding && again > 0) {
+      split.divided += again;
+      ++split.tensors;
+    }
   }
   return split;
 }

@@ -48,12 +48,13 @@ std::unique_ptr<CompressionMethod> make_saps(const Parameters& parameters, const
 PolicyRow<CompressionMethod> saps_compression() {
   static constexpr ParameterInfo kParameters[] = {
       density_parameter(0.01),
-      {"matched", true, 0, 0, "pair workers over fast links of network.sites; false: at random"},
+      {"matched", true, 0, 0, "pair workers over fast links of network.sites; false: at random", "network.sites"},
       {"threshold_mbps", 0.0, 0, 1e9,
-       "smallest rate of both directions of a link, for pairs that are not forced, in Mbit/s"},
-      {"within", std::int64_t{10}, 1, 10'000, "number of rounds in a row whose links always connect all workers"},
-      {"random_weights", false, 0, 0,
-       "any pairs above the threshold, as in the authors' code, instead of the fastest"}};
+       "smallest rate of both directions of a link, for pairs that are not forced, in Mbit/s", "matched"},
+      {"within", std::int64_t{10}, 1, 10'000, "number of rounds in a row whose links always connect all workers",
+       "matched"},
+      {"random_weights", false, 0, 0, "any pairs above the threshold, as in the authors' code, instead of the fastest",
+       "matched"}};
   return {.name = "saps",
           .summary = "random weights, the same on every worker, averaged with one other worker over fast links",
           .source = "Tang et al., ICDCS 2020 (SAPS-PSGD)",

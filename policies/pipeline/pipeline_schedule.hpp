@@ -17,9 +17,18 @@ struct PipelineShape {
   std::string own_file{};
 };
 
+/// Facts about a schedule.
+struct PipelineTraits {
+  bool any_micro_batches = false;  ///< plan() itself says which numbers of micro-batches it needs, if any
+  bool holds_all = false;          ///< ranks hold the activations of all micro-batches at once
+  bool needs_chunks = false;       ///< with one model stage on each rank it is 1f1b
+  bool reads_order = false;        ///< it needs PipelineShape::own_text
+};
+
 class PipelineSchedule {
  public:
   virtual ~PipelineSchedule() = default;
+  [[nodiscard]] virtual PipelineTraits traits() const { return {}; }
   /// Returns a valid plan. Throws InputError, with the keys `pipeline`, `micro_batches` or `virtual`, for a shape that
   /// the schedule can't work with; its hint says what would be right.
   [[nodiscard]] virtual PipelinePlan plan(const PipelineShape& shape) const = 0;

@@ -140,7 +140,7 @@ std::vector<Member> make_members() {
       map_member<TrainingEntry>(
           "global_batch", [](auto& e) -> auto& { return e.global_batch; },
           optional_codec(integer_codec<int>(1, 1'000'000'000), "auto"),
-          "with parallel: samples of all GPUs between two exchanges, from which accumulate follows"),
+          "samples of all GPUs between two exchanges, from which accumulate follows"),
       map_member<TrainingEntry>(
           "parallel", [](auto& e) -> auto& { return e.parallel; }, parallel_codec(),
           "how the model is spread over the GPUs of a job"),
@@ -167,7 +167,7 @@ std::vector<Member> make_members() {
           "allocator has reserved with FSDP2"),
       map_member<TrainingEntry>(
           "efficiency", [](auto& e) -> auto& { return e.efficiency; }, optional_codec(number_codec(0.01, 1), "auto"),
-          "with parallel: share of the device's peak that large products reach; auto: 0.664, as measured on a V100"),
+          "share of the device's peak that large products reach; auto: 0.664, as measured on a V100"),
       map_member<TrainingEntry>(
           "loss", [](auto& e) -> auto& { return e.fused_loss; },
           choice_codec<bool>({{"fused", true}, {"framework", false}}),

@@ -29,6 +29,7 @@ struct TrainingSetup {
   std::optional<std::string> layers;  ///< path of a file of layer times
   std::string select;                 ///< the model to use if that file has several
   DeviceChoice device;
+  std::optional<double> efficiency;  ///< share of the device's peak that large products reach; none: RooflineOptions
   DataType type = DataType::fp32;
   std::optional<int> batch, sequence;
   /// Attention in one kernel, which keeps no scores in memory, or with a kernel for each step; nothing: as the
@@ -198,7 +199,6 @@ struct TrainingEntry : TrainingSetup {
   bool fused_loss = true;                 ///< softmax and loss in one kernel each way
   bool eager = false;  ///< what lies between products is kernels of single operations (MicroBatch::eager)
   std::optional<double> attention_efficiency;  ///< share of the peak that attention in one kernel reaches
-  std::optional<double> efficiency;  ///< share of the device's peak that large products reach; none: RooflineOptions
   Recomputation recompute = Recomputation::none;
   Runtime runtime = Runtime::plain;                                     ///< whose way to hold tensors counts
   [[nodiscard]] int late() const { return backup + coded.stragglers; }  // one of them is 0

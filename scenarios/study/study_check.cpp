@@ -6,6 +6,7 @@
 #include "sim/error.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -38,6 +39,9 @@ class StudyChecker {
       return complain(entry_key() + ".parallel",
                       "an iteration study is of workers that hold the whole model, each on one GPU",
                       "study an entry without it, or run jobs that train this one");
+    if (entry.global_batch)
+      complain(entry_key() + ".global_batch", "a study has several numbers of workers, each with `batch` samples",
+               "batch and accumulate, which are those of a worker");
     if (entry.backup > 0)
       complain(entry_key() + ".backup_workers", "has no effect in a study, whose workers are never late",
                "run jobs that train this entry on a cluster, with `failures` that slow workers down");
@@ -93,9 +97,7 @@ class StudyChecker {
 
   void check_compression() {
     check_targets();
-    for (const PolicyChoice& choice : study_.compression) {
-      if (choice.name == "saps") check_pairs(choice);
-    }
+    for (const PolicyChoice& choice : study_.compression) check_needs(choice);
   }
 
   void check_targets() {
@@ -117,19 +119,22 @@ class StudyChecker {
     }
   }
 
-  /// Reports parameters of the choice of pairs that have no effect.
-  void check_pairs(const PolicyChoice& saps) {
-    const auto usual = default_policy(policy_kind("compression"), saps.name).parameters.values();
-    const auto& values = saps.parameters.values();
-    const bool matched = saps.parameters.get<bool>("matched");
+  /// Reports parameters that lack what they need (ParameterInfo::needs).
+  void check_needs(const PolicyChoice& choice) {
+    const PolicyKind& kind = policy_kind("compression");
+    const PolicyInfo& info = *std::ranges::find(kind.policies, choice.name, &PolicyInfo::name);
+    const std::vector<std::pair<std::string, ParameterValue>>& values = choice.parameters.values();
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const auto& [name, value] = values[i];
-      if (name == "density" || value == usual[i].second) continue;
+      const ParameterInfo& each = info.parameters[i];
+      if (each.needs.empty() || values[i].second == ParameterValue{each.default_value}) continue;
       if (!scenario_.network.sites)
-        complain("overlap.compression", fmt::format("{} of saps has no effect: all links are the same", name),
+        complain("overlap.compression",
+                 fmt::format("{} of {} has no effect: all links are the same", each.name, choice.name),
                  "give network.sites");
-      else if (!matched && name != "matched")
-        complain("overlap.compression", fmt::format("{} of saps has no effect on random pairs", name), "matched: true");
+      else if (each.needs != "network.sites" && !choice.parameters.get<bool>(each.needs))
+        complain("overlap.compression",
+                 fmt::format("{} of {} has no effect without {}", each.name, choice.name, each.needs),
+                 fmt::format("{}: true", each.needs));
     }
   }
 

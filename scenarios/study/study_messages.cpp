@@ -67,10 +67,10 @@ const StudyPhase* PhasedMessages::phase_of(std::string_view op) const {
 }
 
 IterationPart PhasedMessages::kind_of(const Op& op) const {
-  constexpr std::string_view kInput = "wait for input forward";
-  return by_op.contains(op.name) ? IterationPart::kernels
-         : op.name == kInput     ? IterationPart::input
-                                 : IterationPart::compute;
+  if (by_op.contains(op.name)) return IterationPart::kernels;
+  // A layer, or a task of a graph that is spread over GPUs.
+  const bool waits = op.name == "wait for input forward" || op.name == "wait for input";
+  return waits ? IterationPart::input : IterationPart::compute;
 }
 
 PhasedMessages phased_messages(const FusedIteration& iteration, const OverlapProblem& problem) {

@@ -4,10 +4,12 @@
 #include "models/parallel/mixture.hpp"
 #include "models/parallel/offload.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
+#include "models/passes/graph_passes.hpp"
 #include "policies/fusion/fusion_policy.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/training/optimizer_bytes.hpp"
+#include "scenarios/training/parallel_degrees.hpp"
 #include "scenarios/training/parallel_memory.hpp"
 #include "scenarios/training/stage_planner.hpp"
 #include "scenarios/training/trained_model.hpp"
@@ -36,76 +38,6 @@
 namespace contend {
 namespace {
 
-/// The degrees and the batch of a job, checked against GPUs and servers.
-struct Degrees {
-  int data = 1, micro_batches = 1;
-  std::int64_t samples = 1;
-};
-
-Degrees degrees_of(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
-  const ParallelSetup& setup = *entry.parallel;
-  const std::int64_t there = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
-  if (gpus > there) {
-    throw InputError{
-        {{.key = "parallel", .reason = fmt::format("a job of {}: the cluster has {}", counted(gpus, "GPU"), there)}}};
-  }
-  Complaints found;
-  const std::int64_t model_ranks = std::int64_t{setup.tensor} * setup.context * setup.pipeline;
-  if (gpus % model_ranks != 0) {
-    throw InputError{{{.key = "parallel",
-                       .reason = fmt::format("tensor {} x context {} x pipeline {} = {} does not divide the {} GPUs of "
-                                             "the job",
-                                             setup.tensor, setup.context, setup.pipeline, model_ranks, gpus),
-                       .hint = "the degree of data parallelism is what is left"}}};
-  }
-  const int per_server = scenario.cluster.gpus_per_server;
-  if (per_server % setup.tensor != 0 && !setup.across_servers)
-    found.add("parallel.tensor",
-              fmt::format("{} does not divide the {} GPUs of a server, so that groups would lie on "
-                          "two of them",
-                          setup.tensor, per_server),
-              "parallel.across_servers: true allows that");
-  Degrees degrees;
-  degrees.data = static_cast<int>(gpus / model_ranks);
-  const int ranks = setup.tensor * setup.context * degrees.data;
-  if (ranks % (setup.expert * setup.expert_tensor) != 0)
-    found.add("parallel.expert", fmt::format("expert {} x expert_tensor {} does not divide the {} GPUs of a stage",
-                                             setup.expert, setup.expert_tensor, ranks));
-  if (setup.shards > 0) {
-    const int copies = setup.context * degrees.data;
-    if (copies % setup.shards != 0)
-      found.add("parallel.shards",
-                fmt::format("{} does not divide the context {} x data {} = {} ranks that have the same "
-                            "weights",
-                            setup.shards, setup.context, degrees.data, copies));
-    else if (setup.tensor * setup.shards % (setup.expert * setup.expert_tensor) != 0)
-      found.add("parallel.shards", fmt::format("tensor {} x shards {}: expert {} x expert_tensor {} does not divide it",
-                                               setup.tensor, setup.shards, setup.expert, setup.expert_tensor));
-  }
-  const int batch = entry.batch.value_or(1);
-  const std::int64_t together = std::int64_t{batch} * degrees.data;
-  degrees.micro_batches = entry.accumulate;
-  if (entry.global_batch) {
-    degrees.micro_batches = static_cast<int>(*entry.global_batch / together);
-    if (*entry.global_batch % together != 0)
-      found.add("global_batch", fmt::format("{} is no multiple of batch {} x {} data-parallel ranks = {}",
-                                            *entry.global_batch, batch, degrees.data, together));
-  }
-  // Orders of a user, and GPipe's, are defined for any number; what interleaved passes and DualPipe need they say.
-  const std::string& schedule = setup.schedule.name;
-  const bool is_any = schedule == "gpipe" || schedule == "file" || schedule == "interleaved";
-  const bool is_said = entry.global_batch || entry.given.contains("accumulate");  // else a warning says what is taken
-  if (found.empty() && is_said && !is_any && degrees.micro_batches < setup.pipeline)
-    found.add("parallel.pipeline",
-              fmt::format("{} on each data-parallel rank, fewer than the {} pipeline ranks, of which some would "
-                          "always wait",
-                          counted(degrees.micro_batches, "micro-batch", "micro-batches"), setup.pipeline),
-              fmt::format("global_batch: {}", together * setup.pipeline));
-  found.throw_if_any();
-  degrees.samples = together * degrees.micro_batches;
-  return degrees;
-}
-
 /// The time in which the optimizer updates what a pipeline rank keeps on each of its GPUs, and what that moves on
 /// hosts.
 struct UpdateWork {
@@ -115,13 +47,16 @@ struct UpdateWork {
 
 UpdateWork update_of(const TrainingEntry& entry, const TrainingIteration& job, const std::vector<int>& stages) {
   double elements = 0;
+  std::int64_t tensors = 0;
   for (const int stage : stages) {
     for (const ModelUnit& unit : job.units[static_cast<std::size_t>(stage)]) {
+      tensors += unit.dense_tensors + unit.expert_tensors;
       const bool shares = job.sharding != Sharding::none;
       elements += static_cast<double>(unit.dense_elements) / (shares ? job.dense_shards().size : 1);
       elements += static_cast<double>(unit.expert_elements) / (shares ? job.expert_shards().size : 1);
     }
   }
+  const Time launches = entry.update_per_tensor * tensors;
   if (const OffloadSetup& offload = entry.parallel->offload; offload.optimizer != StatePlace::gpu) {
     const bool is_mixed = activation_bytes(entry.type) < 4;
     const OptimizerBytes optimizer = bytes_of(entry.optimizer);
@@ -133,19 +68,21 @@ UpdateWork update_of(const TrainingEntry& entry, const TrainingIteration& job, c
     if (offload.optimizer == StatePlace::nvme) each.stored = static_cast<double>(optimizer.state + (is_mixed ? 4 : 0));
     if (offload.weights == StatePlace::nvme) each.stored += job.weight_bytes / 2.0;  // only written
     const ByteRate link = *offload.link;
-    return {offloaded_update_time(elements, each, {link, *offload.memory, offload.nvme.value_or(link)}),
-            offloaded_update_traffic(elements, each)};
+    const OffloadRates rates{link, *offload.memory, offload.nvme.value_or(link)};
+    return {std::max(launches, offloaded_update_time(elements, each, rates)), offloaded_update_traffic(elements, each)};
   }
   const KernelWork work = update_work(entry.optimizer, elements, static_cast<int>(activation_bytes(entry.type)));
-  return {work.bytes > 0 ? kernel_costs(entry).of(work) : Time{}};
+  return {work.bytes > 0 ? std::max(launches, kernel_costs(entry).of(work)) : Time{}};
 }
 
 TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, const ParallelJob& made) {
   const SequenceSums sequences = made.sums();
   const bool keeps_no_scores = entry.recompute == Recomputation::selective && entry.flash_attention.value_or(true);
   TrainingWork work;
-  work.tokens = sequences.tokens;
-  work.model_flops = model_flops(model, sequences, FlopsConvention::causal);
+  // Of backup workers nothing counts.
+  const double counted = 1 - static_cast<double>(entry.backup) / made.iteration.data;
+  work.tokens = sequences.tokens * counted;
+  work.model_flops = model_flops(model, sequences, FlopsConvention::causal) * counted;
   work.hardware_flops = hardware_flops(model, sequences, FlopsConvention::causal,
                                        keeps_no_scores ? Recomputation::none : entry.recompute);
   if (entry.device.calibrated) return work;
@@ -251,6 +188,11 @@ bool plans_exchange(const TrainingEntry& entry) {
   return entry.given.contains("fusion") || entry.given.contains("compression");
 }
 
+/// The ranks that add up gradients of dense weights: all that have them, or those that share out a copy.
+RankGroups summing_groups(const TrainingIteration& job) {
+  return job.sharding == Sharding::none ? job.dense_groups() : job.dense_shards();
+}
+
 /// What a fusion policy plans for: the gradients of a stage's dense weights, all of a unit at once.
 OverlapProblem exchange_problem(const std::vector<ModelUnit>& units, PassKind backward, const TrainingIteration& job) {
   OverlapProblem problem;
@@ -263,13 +205,14 @@ OverlapProblem exchange_problem(const std::vector<ModelUnit>& units, PassKind ba
     gradient.size = Bytes{units[u].dense_elements * job.gradient_bytes};
     if (gradient.size > Bytes{}) problem.gradients.push_back(gradient);
   }
-  problem.workers = job.dense_groups().size;
+  problem.workers = summing_groups(job).size;
   problem.gradient_element_bytes = job.gradient_bytes;
   return problem;
 }
 
 /// Lets the fusion policy of the entry plan the exchange of dense gradients of each stage.
 void plan_exchange(const Scenario& scenario, const TrainingEntry& entry, TrainingIteration& job) {
+  const RankGroups groups = summing_groups(job);
   if (!plans_exchange(entry) || job.dense_groups().size < 2) return;
   const AlphaBeta network = network_cost(scenario.network);
   const PolicyContext context{scenario.seed, network.beta, network.eta};
@@ -280,7 +223,7 @@ void plan_exchange(const Scenario& scenario, const TrainingEntry& entry, Trainin
     std::vector<GpuId> gpus;
     const std::size_t ranks = static_cast<std::size_t>(job.ranks_of_stage());
     for (std::size_t i = 0; i < ranks; ++i) gpus.emplace_back((islands.empty() ? 0 : rank * ranks) + i);
-    return group_shapes(gpus, job.dense_groups(), scenario.cluster.gpus_per_server, islands);
+    return group_shapes(gpus, groups, scenario.cluster.gpus_per_server, islands);
   };
   const JobShape shape = shapes_of(0).front();
   const bool is_even = shape.servers * shape.per_server == shape.ranks;
@@ -308,8 +251,10 @@ void plan_exchange(const Scenario& scenario, const TrainingEntry& entry, Trainin
     problem.cost.interference =
         interference_of(scenario.network, scenario.overlap, scenario.training, path_of(slowest.servers));
     use_method(entry, method.get(), problem);
+    static_cast<ExchangeWork&>(problem) = {};  // a pass adds it to the graph
     try {
       job.planned.push_back(plan_iteration(*policy, problem));
+      if (job.sharding != Sharding::none) share_sums(job.planned.back().graph);
     } catch (const InputError& error) {
       fail(fmt::format("can't exchange the gradients of a layer, the embedding or the head as one: {}",
                        error.complaints().front().reason));
@@ -320,11 +265,9 @@ void plan_exchange(const Scenario& scenario, const TrainingEntry& entry, Trainin
   }
 }
 
-ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
+/// What a rank computes with; its experts are even.
+MicroBatch micro_batch_of(const TrainingEntry& entry, const TransformerModel& model) {
   const ParallelSetup& setup = *entry.parallel;
-  const TransformerModel model = transformer_of(entry);
-  const Degrees degrees = degrees_of(scenario, entry, gpus);
-
   MicroBatch work;
   work.sequences = entry.batch.value_or(1);
   work.sequence = entry.sequence.value_or(static_cast<int>(model.default_sequence));
@@ -341,24 +284,27 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
                                 "and values and one feed-forward; {} has others",
                                 model.name),
           .hint = "none, selective or full"}}};
+  return work;
+}
 
-  ParallelJob made;
-  made.documents = documents_of(scenario, entry, degrees, work);
-  if (made.documents) work.documents = made.documents->parts;
-  made.micro_batches = degrees.micro_batches;
-  made.samples = degrees.samples;
-  made.sequence = static_cast<int>(work.sequence);
-  TrainingIteration& job = made.iteration;
+PipelinePlan pipeline_of(const ParallelSetup& setup, int micro_batches) {
   const auto schedule = make_policy(pipeline_schedules(), setup.schedule, {});
   PipelineShape shape;
   shape.ranks = setup.pipeline;
-  shape.micro_batches = degrees.micro_batches;
+  shape.micro_batches = micro_batches;
   shape.chunks = setup.virtual_stages;
   if (setup.order) {
     shape.own_file = *setup.order;
     shape.own_text = read_for("parallel.order", *setup.order, [](std::string text) { return text; });
   }
-  job.plan = schedule->plan(shape);
+  return schedule->plan(shape);
+}
+
+/// The iteration without its stages.
+TrainingIteration iteration_of(const TrainingEntry& entry, const Degrees& degrees) {
+  const ParallelSetup& setup = *entry.parallel;
+  TrainingIteration job;
+  job.plan = pipeline_of(setup, degrees.micro_batches);
   job.tensor = setup.tensor;
   job.context = setup.context;
   job.data = degrees.data;
@@ -378,99 +324,102 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
     if (offload.weights == StatePlace::nvme && offload.nvme->bytes_per_second() < offload.link->bytes_per_second())
       job.reads_weights = *offload.nvme;
   }
+  constexpr std::int64_t kMillion = 1'000'000;
+  job.bucket = setup.bucket > 0 ? setup.bucket : std::max(40 * kMillion, degrees.data * kMillion);
+  return job;
+}
+
+/// Throws InputError if the schedule runs passes as one that have to be apart.
+void check_merges(const TrainingEntry& entry, const PipelinePlan& plan) {
+  const ParallelSetup& setup = *entry.parallel;
   const auto merges = [](const std::vector<PipelineStep>& steps) {
     return std::ranges::any_of(steps, &PipelineStep::is_merged);
   };
-  if (setup.zero == 3 && std::ranges::any_of(job.plan.order, merges))
+  if (setup.zero == 3 && std::ranges::any_of(plan.order, merges))
     throw InputError{{{.key = "parallel.zero",
                        .reason = fmt::format("3: the schedule {} runs two passes as one, which would need all weights "
                                              "of two stages at once",
                                              setup.schedule.name),
                        .hint = "zero: 1 or 2, or another schedule"}}};
-  if (setup.offload.activations && std::ranges::any_of(job.plan.order, merges))
+  if (setup.offload.activations && std::ranges::any_of(plan.order, merges))
     throw InputError{{{.key = "parallel.offload.activations",
                        .reason = fmt::format("the schedule {} runs two passes as one, which would need all activations "
                                              "of two stages at once",
                                              setup.schedule.name),
                        .hint = "another schedule"}}};
-  if (plans_exchange(entry) && std::ranges::any_of(job.plan.order, merges))
+  if (plans_exchange(entry) && std::ranges::any_of(plan.order, merges))
     throw InputError{
         {{.key = entry.given.contains("fusion") ? "fusion" : "compression",
           .reason = fmt::format("the schedule {} runs two passes as one, which give all gradients at its end",
                                 setup.schedule.name),
           .hint = "another schedule"}}};
-  constexpr std::int64_t kMillion = 1'000'000;
-  job.bucket = setup.bucket > 0 ? setup.bucket : std::max(40 * kMillion, degrees.data * kMillion);
+}
 
-  if (needs_even_times(setup, model)) {
-    const MicroBatch even = work;
-    StagePlanner of_even{scenario, entry, model, even, job};
-    set_imbalance(setup, model, &of_even.of_stage(0), work);
-  } else {
-    set_imbalance(setup, model, nullptr, work);
+/// Adds the units of a stage, with their times and what they are made of. `messages` are those between stages.
+void add_stage(StagePlanner& planner, const TransformerModel& model, const MicroBatch& work, const LayerRange& range,
+               const std::vector<StageMessage>& messages, ParallelJob& made) {
+  TrainingIteration& job = made.iteration;
+  const std::size_t stage = job.units.size();
+  UnitTimes& times = planner.of_stage(static_cast<int>(stage));
+  std::vector<ModelUnit>& units = job.units.emplace_back();
+  PassShares& shares = made.shares.emplace_back();
+  const auto add_unit = [&](TimedUnit timed, const RankParameters& parameters) {
+    timed.unit.dense_elements = parameters.dense;
+    timed.unit.expert_elements = parameters.experts;
+    timed.unit.dense_tensors = parameters.dense_tensors;
+    timed.unit.expert_tensors = parameters.expert_tensors;
+    units.push_back(timed.unit);
+    shares += timed.shares;
+  };
+  const auto add = [&](const TimedUnit& timed, const LayerRange& part) {
+    add_unit(timed, rank_parameters(model, part, work.split));
+  };
+  if (range.embedding) add(times.embedding(), {range.first, range.first, true, false});
+  for (std::int64_t layer = range.first; layer < range.last; ++layer)
+    add(times.layer(layer), {layer, layer + 1, false, false});
+  if (range.head) {
+    // A table that the head shares with the embedding is exchanged and updated once where a stage has both.
+    LayerRange ends{range.last, range.last, range.embedding, true};
+    RankParameters parameters = rank_parameters(model, ends, work.split);
+    if (range.embedding) {
+      ends.head = false;
+      const RankParameters counted = rank_parameters(model, ends, work.split);
+      parameters.dense -= counted.dense;
+      parameters.experts -= counted.experts;
+      parameters.dense_tensors -= counted.dense_tensors;
+      parameters.expert_tensors -= counted.expert_tensors;
+    }
+    add_unit(times.head(), parameters);
   }
-  StagePlanner planner{scenario, entry, model, work, job};
+  const Time gather = job.plan.stages > 1 ? times.gather_message() : Time{};
+  if (!range.embedding) {
+    units.front().forward += gather;
+    units.front().forward_traffic.add(PassGroup::tensor, gather, {times.gathered_message()});
+  }
+  if (!range.head) {
+    units.back().backward_input += gather;
+    units.back().backward_traffic.add(PassGroup::tensor, gather, {times.gathered_message()});
+  }
+  shares.tensor += (range.embedding ? Time{} : gather) + (range.head ? Time{} : gather);
+  const auto compress = [&](Time& pass, Time kernels) {
+    pass += kernels;
+    shares.compression += kernels;
+  };
+  if (!range.embedding) {
+    compress(units.front().forward, messages[stage - 1].unpack);
+    compress(units.front().backward_input, messages[stage - 1].repack);
+  }
+  if (!range.head) {
+    compress(units.back().forward, messages[stage].pack);
+    compress(units.back().backward_input, messages[stage].unpack_back);
+  }
+}
+
+/// Says what of the passes leaves servers, and which groups must not be torn apart.
+void set_traffic(const Scenario& scenario, StagePlanner& planner, const std::vector<StageMessage>& messages,
+                 ParallelJob& made) {
+  TrainingIteration& job = made.iteration;
   UnitTimes& of_all = planner.of_stage(0);
-  const std::vector<StageMessage> messages = planner.messages();
-  made.stages = planner.layers(messages);
-  for (const LayerRange& range : made.stages) {
-    const std::size_t stage = job.units.size();
-    UnitTimes& times = planner.of_stage(static_cast<int>(stage));
-    std::vector<ModelUnit>& units = job.units.emplace_back();
-    PassShares& shares = made.shares.emplace_back();
-    const auto add_unit = [&](TimedUnit timed, const RankParameters& parameters) {
-      timed.unit.dense_elements = parameters.dense;
-      timed.unit.expert_elements = parameters.experts;
-      units.push_back(timed.unit);
-      shares += timed.shares;
-    };
-    const auto add = [&](const TimedUnit& timed, const LayerRange& part) {
-      add_unit(timed, rank_parameters(model, part, work.split));
-    };
-    if (range.embedding) add(times.embedding(), {range.first, range.first, true, false});
-    for (std::int64_t layer = range.first; layer < range.last; ++layer)
-      add(times.layer(layer), {layer, layer + 1, false, false});
-    if (range.head) {
-      // A table that the head shares with the embedding is exchanged and updated once where a stage has both.
-      LayerRange ends{range.last, range.last, range.embedding, true};
-      RankParameters parameters = rank_parameters(model, ends, work.split);
-      if (range.embedding) {
-        ends.head = false;
-        const RankParameters counted = rank_parameters(model, ends, work.split);
-        parameters.dense -= counted.dense;
-        parameters.experts -= counted.experts;
-      }
-      add_unit(times.head(), parameters);
-    }
-    const Time gather = job.plan.stages > 1 ? times.gather_message() : Time{};
-    if (!range.embedding) {
-      units.front().forward += gather;
-      units.front().forward_traffic.add(PassGroup::tensor, gather, {times.gathered_message()});
-    }
-    if (!range.head) {
-      units.back().backward_input += gather;
-      units.back().backward_traffic.add(PassGroup::tensor, gather, {times.gathered_message()});
-    }
-    shares.tensor += (range.embedding ? Time{} : gather) + (range.head ? Time{} : gather);
-    const auto compress = [&](Time& pass, Time kernels) {
-      pass += kernels;
-      shares.compression += kernels;
-    };
-    if (!range.embedding) {
-      compress(units.front().forward, messages[stage - 1].unpack);
-      compress(units.front().backward_input, messages[stage - 1].repack);
-    }
-    if (!range.head) {
-      compress(units.back().forward, messages[stage].pack);
-      compress(units.back().backward_input, messages[stage].unpack_back);
-    }
-  }
-  for (const StageMessage& message : messages) {
-    job.messages.push_back(message.bytes);
-    made.ratios.push_back(message.ratio);
-  }
-  const bool is_tied = model.head == OutputHead::tied && job.plan.stages > 1;
-  if (is_tied) job.tied_elements = vocabulary_rows(model, work.split) * model.hidden;
   // Without contention what leaves servers takes the same time as a part of the passes.
   if (!scenario.network.traits().shares) {
     job.turns_per_server = scenario.cluster.gpus_per_server;
@@ -491,6 +440,40 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
     for (const RankGroups& groups : of_all.groups_of(static_cast<PassGroup>(kind)))
       if (groups.size > 1 && !of_all.leaves_servers(groups)) made.whole.push_back(groups);
   }
+}
+
+ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
+  const ParallelSetup& setup = *entry.parallel;
+  const TransformerModel model = transformer_of(entry);
+  const Degrees degrees = degrees_of(scenario.cluster, entry, gpus);
+  MicroBatch work = micro_batch_of(entry, model);
+  ParallelJob made;
+  made.documents = documents_of(scenario, entry, degrees, work);
+  if (made.documents) work.documents = made.documents->parts;
+  made.micro_batches = degrees.micro_batches;
+  made.samples = degrees.samples;
+  made.sequence = static_cast<int>(work.sequence);
+  TrainingIteration& job = made.iteration;
+  job = iteration_of(entry, degrees);
+  check_merges(entry, job.plan);
+  if (needs_even_times(setup, model)) {
+    const MicroBatch even = work;
+    StagePlanner of_even{scenario, entry, model, even, job};
+    set_imbalance(setup, model, &of_even.of_stage(0), work);
+  } else {
+    set_imbalance(setup, model, nullptr, work);
+  }
+  StagePlanner planner{scenario, entry, model, work, job};
+  const std::vector<StageMessage> messages = planner.messages();
+  made.stages = planner.layers(messages);
+  for (const LayerRange& range : made.stages) add_stage(planner, model, work, range, messages, made);
+  for (const StageMessage& message : messages) {
+    job.messages.push_back(message.bytes);
+    made.ratios.push_back(message.ratio);
+  }
+  const bool is_tied = model.head == OutputHead::tied && job.plan.stages > 1;
+  if (is_tied) job.tied_elements = vocabulary_rows(model, work.split) * model.hidden;
+  set_traffic(scenario, planner, messages, made);
   plan_exchange(scenario, entry, job);
   made.memory = rank_memory(entry, model, work, made.iteration, made.stages);
   made.work = work_of(entry, model, made);

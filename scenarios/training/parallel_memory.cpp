@@ -2,6 +2,7 @@
 
 #include "models/layer_work.hpp"
 #include "models/parallel/fsdp_memory.hpp"
+#include "scenarios/run/make_policy.hpp"
 #include "scenarios/training/optimizer_bytes.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "sim/error.hpp"
@@ -46,7 +47,7 @@ std::string setting_that_fits(const Scenario& scenario, const TrainingEntry& ent
   const auto full = [](TrainingEntry& e) { e.recompute = Recomputation::full; };
   if (setup.tensor > 1 && !setup.sequence_parallel)
     add("parallel.sequence_parallel: true", [](TrainingEntry& e) { e.parallel->sequence_parallel = true; });
-  if (setup.schedule.name == "gpipe")
+  if (make_policy(pipeline_schedules(), setup.schedule, {})->traits().holds_all)
     add("parallel.schedule: 1f1b", [](TrainingEntry& e) { e.parallel->schedule = {"1f1b", {}}; });
   if (entry.recompute != Recomputation::full) add("recompute: full", full);
   for (int zero = setup.zero + 1; zero <= 3; ++zero) {

@@ -58,6 +58,7 @@ class SetupChecker {
     if (setup_.layers) complain("layers", measured, other);
     if (!setup_.layers && !setup_.select.empty()) complain("select", measured, other);
     if (setup_.type != usual.type) complain("dtype", measured, other);
+    if (setup_.efficiency) complain("efficiency", measured, other);
     if (setup_.sequence) complain("sequence", measured, other);
     if (setup_.flash_attention) complain("attention", measured, other);
     if (setup_.batch && *setup_.batch != profile.batch)

@@ -37,6 +37,7 @@ TimedModel from_roofline(const TrainingSetup& setup) {
   CONTEND_CHECK(device != nullptr, "a scenario names devices that there are");
   RooflineOptions options;
   options.type = setup.type;
+  if (setup.efficiency) options.matrix_unit_efficiency = *setup.efficiency;
   return roofline_times(*network_of(setup), *device, setup.batch.value_or(kUsualBatch), options);
 }
 
@@ -172,15 +173,23 @@ KernelCosts kernel_costs(const TrainingSetup& setup) {
   return KernelCosts{*device, RooflineOptions{}, setup.kernel_factor};
 }
 
+TrainingEntry entry_of_rank(const TrainingEntry& entry, std::size_t rank) {
+  TrainingEntry own = entry;
+  if (entry.parallel && !entry.parallel->devices.empty()) own.device.name = entry.parallel->devices[rank];
+  return own;
+}
+
+ExchangeWork exchange_work(const TrainingSetup& setup) {
+  ExchangeWork work{.host_ns_per_value = setup.host_ns_per_value, .staging = setup.staging};
+  if (!setup.framework.none()) work.framework = ExchangeWork::Framework{setup.framework, usual_kernels(setup)};
+  return work;
+}
+
 void use_method(const TrainingSetup& setup, const CompressionMethod* method, OverlapProblem& problem) {
+  static_cast<ExchangeWork&>(problem) = exchange_work(setup);
   problem.method = method;
   problem.collective = setup.collective;
   if (method != nullptr) problem.kernels.emplace(kernel_costs(setup));
-  problem.host_ns_per_value = setup.host_ns_per_value;
-  problem.staging = setup.staging;
-  problem.framework.reset();
-  if (setup.framework.none()) return;
-  problem.framework = OverlapProblem::Framework{setup.framework, usual_kernels(setup)};
 }
 
 }  // namespace contend

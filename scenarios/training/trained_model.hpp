@@ -6,6 +6,7 @@
 #include "models/training_profile.hpp"
 #include "scenarios/scenario.hpp"
 
+#include <cstddef>
 #include <optional>
 
 namespace contend {
@@ -23,6 +24,10 @@ namespace contend {
 
 /// The times of kernels on the device of the setup.
 [[nodiscard]] KernelCosts kernel_costs(const TrainingSetup& setup);
+/// The entry as the ranks of a pipeline rank see it, which may have a device of their own.
+[[nodiscard]] TrainingEntry entry_of_rank(const TrainingEntry& entry, std::size_t rank);
+/// What happens around each message.
+[[nodiscard]] ExchangeWork exchange_work(const TrainingSetup& setup);
 /// Gives the problem the method, which must outlive it and may be nullptr, with its route and its kernels.
 void use_method(const TrainingSetup& setup, const CompressionMethod* method, OverlapProblem& problem);
 

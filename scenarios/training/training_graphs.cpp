@@ -1,11 +1,11 @@
 #include "scenarios/training/training_graphs.hpp"
 
-#include "models/host_launches.hpp"
 #include "models/overlap/iteration.hpp"
 #include "models/training_profile.hpp"
 #include "scenarios/keys/training_codec.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
+#include "scenarios/training/entry_passes.hpp"
 #include "scenarios/training/optimizer_bytes.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "scenarios/training/parallel_memory.hpp"
@@ -15,7 +15,6 @@
 #include "sim/error.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -25,89 +24,16 @@
 namespace contend {
 namespace {
 
-/// What a worker computes of the parts of others in a step, if its own takes so long; rounded up.
-Time more_parts(const CodedSteps& coded, Time own) {
-  // With fewer stragglers than workers the number of these does not matter.
-  const CodedParts parts = coding_parts(coded.scheme(coded.stragglers + 1));
-  const Int128 more = Int128{own.ns()} * (parts.computed - parts.of);
-  return GpuTime::nanoseconds((more + parts.of - 1) / parts.of).on_each_of(1);
-}
-
-TimedLayer pause(std::string name, Time duration, std::string origin) {
-  TimedLayer layer;
-  layer.name = std::move(name);
-  layer.forward = duration;
-  layer.origin = std::move(origin);
-  return layer;
-}
-
 PeerRule peers_of(const CompressionMethod* method) {
   return method != nullptr ? method->peers() : PeerRule{};
 }
 
-/// Lets the steps of a job leave late workers behind.
-void leave_behind(const TrainingEntry& entry, int gpus, IterationGraph& graph) {
-  if (entry.late() == 0) return;
-  const char* const member = entry.backup > 0 ? "backup_workers" : "gradient_coding";
-  if (entry.late() >= gpus)
-    throw InputError{{{.key = member,
-                       .reason = fmt::format("a step can't do without {} of {} workers", entry.late(), gpus),
-                       .hint = "fewer of them, or jobs with more GPUs"}}};
-  std::optional<Patience> patience;
-  if (entry.coded.tolerance) {
-    const LatePattern pattern = late_pattern(entry.coded.scheme(gpus));
-    constexpr double kThousand = 1000;
-    patience = {static_cast<std::int32_t>(std::lround(*entry.coded.tolerance * kThousand)), pattern.burst,
-                pattern.window};
-  }
-  for (std::size_t role = 0; role < graph.roles().size(); ++role)
-    graph.leave_behind(RoleId{role}, entry.late(), patience);
-  try {
-    graph.validate();
-  } catch (const InputError& error) {
-    throw InputError{{{.key = member,
-                       .reason = fmt::format("fusion {}: {}", entry.fusion.name, error.what()),
-                       .hint = "another fusion policy, such as ddp or bsp"}}};
-  }
-}
-
-PlannedTraining plan_job(const Scenario& scenario, const TrainingEntry& entry, const TimedModel& model, int gpus) {
-  const int per_server = std::min(gpus, scenario.cluster.gpus_per_server);
-  const AlphaBeta network = network_cost(scenario.network);
-  const PolicyContext context{scenario.seed, network.beta, network.eta};
-  auto method = make_policy(compression_policies(), entry.compression, context);
-  JobShape shape{gpus, (gpus + per_server - 1) / per_server, per_server};
-  shape.island = island_of_first(scenario.network, shape.servers);
-  const auto sites = static_cast<std::size_t>(std::min(gpus, scenario.cluster.servers));  // more never start
-  ExchangeCost cost = scenario.network.sites && sites > 1
-                          ? exchange_cost(scenario.network, read_sites(scenario.network).first(sites),
-                                          peers_of(method.get()), scenario.seed)
-                          : exchange_cost(scenario.network, with_servers(exchange_of(entry), shape));
-  cost.interference = interference_of(scenario.network, scenario.overlap, scenario.training, path_of(shape.servers));
-  OverlapProblem problem = overlap_problem(model, gpus, cost, entry.granularity);
-  use_method(entry, method.get(), problem);
-  const auto policy = make_policy(fusion_policies(), entry.fusion, context);
-  PlannedIteration planned =
-      plan_messages(problem, *policy, entry.fusion, entry.compression, model.batch, gpus - entry.backup);
-  return {std::move(method), std::move(problem), std::move(planned)};
-}
-
-/// The graph and what is known of it; the memory is left open.
-TrainedJob trained_job(const TrainingEntry& entry, PlannedTraining planned, int gpus) {
-  IterationGraph& graph = planned.planned.fused.graph;
-  TrainedJob job{.graph = std::move(graph), .memory = {}, .notes = std::move(planned.planned.notes)};
-  const bool launches = entry.launch > Time{};  // layer by layer
-  if (!planned.method && gpus > 1 && !launches) job.graph = join_layers(job.graph, planned.problem.layers.size());
-  leave_behind(entry, gpus, job.graph);
-  job.graph = with_launches(std::move(job.graph), entry.launch);
-  if (entry.coded.stragglers > 0) job.extra_iterations = coding_delay(entry.coded.scheme(gpus));
-  return job;
-}
-
-TrainedJob parallel_job(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
+TrainedJob spread_job(const Scenario& scenario, const TrainingEntry& entry, int gpus,
+                      std::vector<PassRecord>& records) {
   ParallelJob job = plan_parallel(scenario, entry, gpus);
   check_memory(scenario, entry, gpus, job.memory);
-  TrainedJob made{.graph = with_launches(training_graph(job.iteration), entry.launch), .memory = {}};
+  TrainedJob made{.graph = spread_graph(entry, job.iteration, records), .memory = {}};
+  if (entry.coded.stragglers > 0) made.extra_iterations = coding_delay(entry.coded.scheme(job.iteration.data));
   made.layout = {.together = entry.parallel->tensor,
                  .replica = entry.parallel->tensor * entry.parallel->context,
                  .stage = job.iteration.ranks_of_stage(),
@@ -118,11 +44,11 @@ TrainedJob parallel_job(const Scenario& scenario, const TrainingEntry& entry, in
   made.notes.state = Bytes{parameters(transformer_of(entry)) * (widths.weights + widths.optimizer)};
   if (job.whole.empty()) return made;
   made.torn.groups = std::move(job.whole);
-  made.torn.make = [launch = entry.launch,
-                    iteration = std::make_shared<const TrainingIteration>(std::move(job.iteration))] {
+  made.torn.make = [entry, iteration = std::make_shared<const TrainingIteration>(std::move(job.iteration))] {
     TrainingIteration torn = *iteration;
     torn.in_network.fill(true);
-    return with_launches(training_graph(torn), launch);
+    std::vector<PassRecord> unused;
+    return spread_graph(entry, torn, unused);
   };
   return made;
 }
@@ -184,23 +110,22 @@ JobExchange exchange_of_model(const NetworkSetup& network, const std::vector<Tra
   return exchange;
 }
 
-TimedModel entry_model(const TrainingEntry& entry) {
+TimedModel entry_model(const TrainingEntry& entry, int workers, std::vector<PassRecord>& records) {
   TimedModel model = trained_model(entry);
-  const Time passes = model.forward() + model.backward();
-  add_update(entry, model);
-  model.batch *= entry.accumulate;
-  if (entry.accumulate > 1)
-    model.layers.push_back(pause("micro-batches before the last", passes * (entry.accumulate - 1), "accumulate"));
-  if (entry.coded.stragglers > 0)
-    model.layers.push_back(
-        pause("parts of other workers", more_parts(entry.coded, passes * entry.accumulate), "gradient_coding"));
-  if (entry.input > Time{}) model.layers.insert(model.layers.begin(), pause("wait for input", entry.input, "input"));
+  records.push_back({"layers", {}, sizes_of(model)});
+  apply_passes(model, layer_passes(entry, model, workers), records);
   return model;
+}
+
+TimedModel entry_model(const TrainingEntry& entry, int workers) {
+  std::vector<PassRecord> unused;
+  return entry_model(entry, workers, unused);
 }
 
 bool same_model(const TrainingEntry& a, const TrainingEntry& b) {
   const auto own = [](const TrainingEntry& entry) {
-    return std::tie(entry.accumulate, entry.coded, entry.optimizer, entry.update_per_tensor, entry.input);
+    return std::tie(entry.accumulate, entry.global_batch, entry.coded, entry.optimizer, entry.update_per_tensor,
+                    entry.input);
   };
   return static_cast<const TrainingSetup&>(a) == b && own(a) == own(b);
 }
@@ -247,21 +172,57 @@ TrainingGraphs::Known* TrainingGraphs::known(const std::string& name) {
   return &known_.emplace(name, Known{variant_entry(*base, name), {}, {}}).first->second;
 }
 
-const TimedModel& TrainingGraphs::model_of(Known& known) {
-  if (!known.model) known.model = entry_model(known.entry);
-  return *known.model;
+const std::pair<TimedModel, std::vector<PassRecord>>& TrainingGraphs::model_of(Known& known, int workers) {
+  auto& made = known.models[known.entry.global_batch ? workers : 1];
+  if (made.first.layers.empty()) made.first = entry_model(known.entry, workers, made.second);
+  return made;
 }
 
-TrainedJob TrainingGraphs::operator()(const std::string& name, int gpus) {
+PlannedTraining TrainingGraphs::plan_job(Known& known, int gpus) const {
+  const TrainingEntry& entry = known.entry;
+  const auto& [model, passes] = model_of(known, gpus);
+  const int per_server = std::min(gpus, scenario_.cluster.gpus_per_server);
+  const AlphaBeta network = network_cost(scenario_.network);
+  const PolicyContext context{scenario_.seed, network.beta, network.eta};
+  auto method = make_policy(compression_policies(), entry.compression, context);
+  JobShape shape{gpus, (gpus + per_server - 1) / per_server, per_server};
+  shape.island = island_of_first(scenario_.network, shape.servers);
+  const auto sites = static_cast<std::size_t>(std::min(gpus, scenario_.cluster.servers));  // more never start
+  ExchangeCost cost = scenario_.network.sites && sites > 1
+                          ? exchange_cost(scenario_.network, read_sites(scenario_.network).first(sites),
+                                          peers_of(method.get()), scenario_.seed)
+                          : exchange_cost(scenario_.network, with_servers(exchange_of(entry), shape));
+  cost.interference = interference_of(scenario_.network, scenario_.overlap, scenario_.training, path_of(shape.servers));
+  OverlapProblem problem = overlap_problem(model, gpus, cost, entry.granularity);
+  use_method(entry, method.get(), problem);
+  const auto policy = make_policy(fusion_policies(), entry.fusion, context);
+  PlannedIteration planned =
+      plan_messages(problem, *policy, entry.fusion, entry.compression, model.batch, gpus - entry.backup);
+  PlannedTraining made{std::move(method), std::move(problem), std::move(planned), passes};
+  made.passes.push_back({"fuse", sizes_of(model), sizes_of(made.planned.fused)});
+  return made;
+}
+
+TrainedJob TrainingGraphs::trained_job(const std::string& name, int gpus, std::vector<PassRecord>& records) {
   Known* const trained = known(name);
-  if (trained == nullptr) return profile_job(name, gpus);
+  if (trained == nullptr) {
+    TrainedJob job = profile_job(name, gpus);
+    records.push_back({"profile", {}, sizes_of(FusedIteration{job.graph, {}})});
+    return job;
+  }
   const TrainingEntry& entry = trained->entry;
   try {
-    if (entry.parallel) return parallel_job(scenario_, entry, gpus);
+    if (entry.parallel) return spread_job(scenario_, entry, gpus, records);
     if (!trained->memory) trained->memory = memory_of(scenario_, entry);
-    TrainedJob job = trained_job(entry, plan_job(scenario_, entry, model_of(*trained), gpus), gpus);
-    job.memory = *trained->memory;
-    const TrainingMemory parts = kept_of(entry, model_of(*trained));
+    PlannedTraining planned = plan_job(*trained, gpus);
+    records = std::move(planned.passes);
+    FusedIteration& iteration = planned.planned.fused;
+    const bool joins = !planned.method && gpus > 1 && entry.launch == Time{};  // a host launches layer by layer
+    apply_passes(iteration, worker_passes(entry, gpus, planned.problem.layers.size(), joins), records);
+    TrainedJob job{
+        .graph = std::move(iteration.graph), .memory = *trained->memory, .notes = std::move(planned.planned.notes)};
+    if (entry.coded.stragglers > 0) job.extra_iterations = coding_delay(entry.coded.scheme(gpus));
+    const TrainingMemory parts = kept_of(entry, model_of(*trained, gpus).first);
     job.notes.state = parts.weights + parts.optimizer;
     return job;
   } catch (const InputError& error) {
@@ -269,11 +230,22 @@ TrainedJob TrainingGraphs::operator()(const std::string& name, int gpus) {
   }
 }
 
+TrainedJob TrainingGraphs::operator()(const std::string& name, int gpus) {
+  std::vector<PassRecord> unused;
+  return trained_job(name, gpus, unused);
+}
+
+std::vector<PassRecord> TrainingGraphs::passes(const std::string& name, int gpus) {
+  std::vector<PassRecord> records;
+  static_cast<void>(trained_job(name, gpus, records));
+  return records;
+}
+
 std::optional<PlannedTraining> TrainingGraphs::planned(const std::string& name, int gpus) {
   Known* const trained = known(name);
   if (trained == nullptr || trained->entry.parallel) return std::nullopt;
   try {
-    return plan_job(scenario_, trained->entry, model_of(*trained), gpus);
+    return plan_job(*trained, gpus);
   } catch (const InputError& error) {
     rethrow_about(trained->entry, error);
   }
@@ -283,7 +255,7 @@ Time TrainingGraphs::iteration(const std::string& name) {
   Known* const trained = known(name);
   if (trained == nullptr) return profile_iteration(name);
   if (trained->entry.parallel) return parallel_iteration_time(scenario_, trained->entry);
-  const TimedModel& model = model_of(*trained);
+  const TimedModel& model = model_of(*trained, 1).first;
   return model.forward() + model.backward();
 }
 

@@ -2,6 +2,7 @@
 // The iteration graphs of the jobs of a scenario: of the entries of `training`, and of the training profiles.
 
 #include "models/layers.hpp"
+#include "models/passes/pass.hpp"
 #include "models/workload.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/scenario.hpp"
@@ -13,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -29,10 +31,12 @@ namespace contend {
 [[nodiscard]] JobExchange exchange_of_model(const NetworkSetup& network, const std::vector<TrainingEntry>& training,
                                             const std::string& model);
 
-/// The network of an entry with what one iteration takes on a worker: its micro-batches, the parts of other workers,
-/// the wait for data, and the update of the weights, which the forward pass of each layer begins with. Its batch counts
-/// all micro-batches. Throws InputError as trained_model() does.
-[[nodiscard]] TimedModel entry_model(const TrainingEntry& entry);
+/// The network of an entry with what one iteration takes on one of so many workers: its micro-batches, the parts of
+/// other workers, the wait for data, and the update of the weights, which the forward pass of each layer begins with.
+/// Its batch counts all micro-batches. Adds the passes that made it so to `records`. Throws InputError as
+/// trained_model() and layer_passes() do.
+[[nodiscard]] TimedModel entry_model(const TrainingEntry& entry, int workers, std::vector<PassRecord>& records);
+[[nodiscard]] TimedModel entry_model(const TrainingEntry& entry, int workers = 1);
 /// True if entry_model() is sure to make the same of both.
 [[nodiscard]] bool same_model(const TrainingEntry& a, const TrainingEntry& b);
 
@@ -51,6 +55,7 @@ struct PlannedTraining {
   std::unique_ptr<CompressionMethod> method;  ///< nullptr: nothing is compressed
   OverlapProblem problem;                     ///< refers to it
   PlannedIteration planned;
+  std::vector<PassRecord> passes;  ///< so far
 };
 
 /// Makes graphs for the jobs of a scenario, which must outlive it. A fusion policy plans for the job on as few servers
@@ -65,6 +70,8 @@ class TrainingGraphs {
   /// The messages of the jobs of an entry; nothing for a training profile, or an entry with `parallel`. Throws
   /// InputError as the operator does.
   [[nodiscard]] std::optional<PlannedTraining> planned(const std::string& name, int gpus);
+  /// The source of the graph of such a job, and the passes over it. Throws InputError as the operator does.
+  [[nodiscard]] std::vector<PassRecord> passes(const std::string& name, int gpus);
   /// As IterationTime, without kernels of compression.
   [[nodiscard]] Time iteration(const std::string& name);
 
@@ -72,12 +79,14 @@ class TrainingGraphs {
   /// An entry, or one with members of a job's own, and what has been derived from it.
   struct Known {
     TrainingEntry entry;
-    std::optional<TimedModel> model;
+    std::map<int, std::pair<TimedModel, std::vector<PassRecord>>> models;  // by workers; 1 unless they matter
     std::optional<Bytes> memory;
   };
   /// Returns nullptr for a training profile.
   [[nodiscard]] Known* known(const std::string& name);
-  [[nodiscard]] static const TimedModel& model_of(Known& known);
+  [[nodiscard]] static const std::pair<TimedModel, std::vector<PassRecord>>& model_of(Known& known, int workers);
+  [[nodiscard]] PlannedTraining plan_job(Known& known, int gpus) const;
+  [[nodiscard]] TrainedJob trained_job(const std::string& name, int gpus, std::vector<PassRecord>& records);
 
   const Scenario& scenario_;
   std::map<std::string, Known> known_;  // by name

@@ -65,6 +65,8 @@ CASES = [
     ("show-topology", "show fabric.yaml --topology --json"),
     ("show-layers", f"show {STUDY} --layers --json"),
     ("show-parallel", "show parallel.yaml --parallel --json"),
+    ("show-passes", "show parallel.yaml --passes --json"),
+    ("show-passes", f"show {STUDY} --passes --json --set overlap.workers=[16]"),
     ("import", "import jobs.csv --json"),
     ("fit", "fit study.yaml iterations.csv --json"),
     ("calibrate-network", "calibrate network --csv measured.csv --json"),

@@ -197,7 +197,4 @@ TEST_CASE("the update takes at least what the host needs for each tensor, which 
           Time::microseconds(1000 * std::ssize(host.layers[i].tensors)));
   CHECK(contains(errors_of("training: {a: {model: resnet18, update_per_tensor: 1ms}}"),
                  "training.a.update_per_tensor: has no effect without an optimizer"));
-  CHECK(contains(
-      errors_of("training: {a: {model: llama-3-8b, optimizer: adam, update_per_tensor: 1ms, parallel: {zero: 1}}}"),
-      "training.a.update_per_tensor: has no effect with parallel"));
 }

@@ -299,8 +299,10 @@ TEST_CASE("what can't plan or compress the exchange of a stage is refused") {
     INFO(text);
     CHECK(text.find(expected) != std::string::npos);
   };
-  said("fusion: ddp, parallel: {zero: 1}", "training.m.fusion: with parallel.zero: 1 gradients are reduce-scattered");
-  said("compression: top-k, parallel: {zero: 3}", "training.m.compression: with parallel.zero: 3");
+  said("fusion: ddp, parallel: {zero: 3}",
+       "training.m.fusion: with zero: 3 the gradients of a layer are reduced as soon");
+  said("compression: top-k, parallel: {zero: 1}",
+       "training.m.compression: a compressed exchange gives each rank the sums");
   said("fusion: ddp, parallel: {bucket: 5}", "training.m.parallel.bucket: has no effect");
   said("collective: all-gather, parallel: {zero: 0}", "training.m.collective: has no effect without a compression");
   said("fusion: dear, parallel: {tensor: 2}", "training.m.fusion: dear: a part of its exchange goes on");

@@ -152,13 +152,13 @@ TEST_CASE("parallel: of merged passes the longer lasts: what they compute, or th
 TEST_CASE("parallel: members of the other way to train are refused") {
   check_refused("model: resnet50, parallel: {tensor: 2}", "training.m.model: ");
   check_refused("model: llama-3-405b", "training.m.model: llama-3-405b is trained on several GPUs; give parallel");
-  check_refused("model: llama-3-8b, fusion: mg-wfbp, parallel: {zero: 1}",
-                "training.m.fusion: with parallel.zero: 1 gradients are reduce-scattered");
-  check_refused("model: llama-3-8b, host_ns_per_value: 2, parallel: {zero: 0}",
-                "training.m.host_ns_per_value: has no effect");
+  check_refused("model: llama-3-8b, fusion: mg-wfbp, parallel: {zero: 3}", "training.m.fusion: with zero: 3");
+  check_refused("model: llama-3-8b, mixed_precision: true, parallel: {zero: 1}",
+                "training.m.mixed_precision: the update casts the weights");
   check_refused("model: llama-3-8b, runtime: fsdp2, parallel: {zero: 0}", "training.m.runtime: fsdp2: FSDP shares out");
   check_refused("model: mixtral-8x7b, recompute: operators, parallel: {zero: 1}", "training.m.recompute: operators: ");
-  check_refused("model: resnet50, recompute: full", "training.m.recompute: has no effect without parallel");
+  check_refused("model: resnet50, recompute: full",
+                "training.m.recompute: the layers of a table are single operations");
   check_refused("model: llama-3-8b, config: x.json, parallel: {zero: 1}",
                 "says its network more than once: model, config");
   check_refused("model: llama-3-8b, accumulate: 2, global_batch: 64, parallel: {zero: 1}",

@@ -88,7 +88,7 @@ TEST_CASE("what has no effect on links of their own, or without them, is refused
   CHECK(link_complaints(file, "workers: [2, 4]") ==
         Texts{fmt::format("overlap.workers: 4 workers, but {} links 3 sites", file)});
   CHECK(link_complaints(file, "compression: [{policy: saps, matched: false, within: 5}]") ==
-        Texts{"overlap.compression: within of saps has no effect on random pairs"});
+        Texts{"overlap.compression: within of saps has no effect without matched"});
   CHECK(link_complaints(file, "", "seed: 3\n").empty());
   CHECK(link_complaints(folder.path("none.csv"), "").size() == 1);
   try {

@@ -159,7 +159,10 @@ TEST_CASE("what only jobs of a cluster do is refused in the entry of a study, as
         "training.e.backup_workers: has no effect in a study, whose workers are never late");
   CHECK(of_entry("model: published-vgg16, optimizer: adam") ==
         "training.e.optimizer: is in the measured times of published-vgg16 already");
-  CHECK(of_entry("model: resnet18, recompute: full") == "training.e.recompute: has no effect without parallel");
+  CHECK(of_entry("model: resnet18, global_batch: 256") ==
+        "training.e.global_batch: a study has several numbers of workers, each with `batch` samples");
+  CHECK(of_entry("model: resnet18, recompute: full")
+            .starts_with("training.e.recompute: the layers of a table are single"));
   CHECK(of_entry("device: K80") == "training.e: says no network");
   CHECK(complaint("schema_version: 1\ntraining: {e: {model: resnet18}, f: {model: vgg16, dtype: fp8}}\n"
                   "overlap: {training: e}\n") ==

@@ -1,0 +1,81 @@
+#include "scenarios/training/parallel_degrees.hpp"
+
+#include "scenarios/run/make_policy.hpp"
+#include "sim/complaints.hpp"
+#include "sim/counted.hpp"
+
+#include <fmt/format.h>
+
+namespace contend {
+namespace {
+
+/// Complains of groups of ranks that don't divide servers, or the ranks of a stage.
+void check_grid(const ParallelSetup& setup, int per_server, int data, Complaints& found) {
+  if (per_server % setup.tensor != 0 && !setup.across_servers)
+    found.add("parallel.tensor",
+              fmt::format("{} does not divide the {} GPUs of a server, so that groups would lie on "
+                          "two of them",
+                          setup.tensor, per_server),
+              "parallel.across_servers: true allows that");
+  const int ranks = setup.tensor * setup.context * data;
+  if (ranks % (setup.expert * setup.expert_tensor) != 0)
+    found.add("parallel.expert", fmt::format("expert {} x expert_tensor {} does not divide the {} GPUs of a stage",
+                                             setup.expert, setup.expert_tensor, ranks));
+  if (setup.shards > 0) {
+    const int copies = setup.context * data;
+    if (copies % setup.shards != 0)
+      found.add("parallel.shards",
+                fmt::format("{} does not divide the context {} x data {} = {} ranks that have the same "
+                            "weights",
+                            setup.shards, setup.context, data, copies));
+    else if (setup.tensor * setup.shards % (setup.expert * setup.expert_tensor) != 0)
+      found.add("parallel.shards", fmt::format("tensor {} x shards {}: expert {} x expert_tensor {} does not divide it",
+                                               setup.tensor, setup.shards, setup.expert, setup.expert_tensor));
+  }
+}
+
+}  // namespace
+
+Degrees degrees_of(const ClusterSetup& cluster, const TrainingEntry& entry, int gpus) {
+  const ParallelSetup& setup = *entry.parallel;
+  const std::int64_t there = std::int64_t{cluster.servers} * cluster.gpus_per_server;
+  if (gpus > there) {
+    throw InputError{
+        {{.key = "parallel", .reason = fmt::format("a job of {}: the cluster has {}", counted(gpus, "GPU"), there)}}};
+  }
+  Complaints found;
+  const std::int64_t model_ranks = std::int64_t{setup.tensor} * setup.context * setup.pipeline;
+  if (gpus % model_ranks != 0) {
+    throw InputError{{{.key = "parallel",
+                       .reason = fmt::format("tensor {} x context {} x pipeline {} = {} does not divide the {} GPUs of "
+                                             "the job",
+                                             setup.tensor, setup.context, setup.pipeline, model_ranks, gpus),
+                       .hint = "the degree of data parallelism is what is left"}}};
+  }
+  Degrees degrees;
+  degrees.data = static_cast<int>(gpus / model_ranks);
+  check_grid(setup, cluster.gpus_per_server, degrees.data, found);
+  const int batch = entry.batch.value_or(1);
+  const std::int64_t together = std::int64_t{batch} * degrees.data;
+  degrees.micro_batches = entry.accumulate;
+  if (entry.global_batch) {
+    degrees.micro_batches = static_cast<int>(*entry.global_batch / together);
+    if (*entry.global_batch % together != 0)
+      found.add("global_batch", fmt::format("{} is no multiple of batch {} x {} data-parallel ranks = {}",
+                                            *entry.global_batch, batch, degrees.data, together));
+  }
+  // Orders of a user, and GPipe's, are defined for any number; what interleaved passes and DualPipe need they say.
+  const bool is_any = make_policy(pipeline_schedules(), setup.schedule, {})->traits().any_micro_batches;
+  const bool is_said = entry.global_batch || entry.given.contains("accumulate");  // else a warning says what is taken
+  if (found.empty() && is_said && !is_any && degrees.micro_batches < setup.pipeline)
+    found.add("parallel.pipeline",
+              fmt::format("{} on each data-parallel rank, fewer than the {} pipeline ranks, of which some would "
+                          "always wait",
+                          counted(degrees.micro_batches, "micro-batch", "micro-batches"), setup.pipeline),
+              fmt::format("global_batch: {}", together * setup.pipeline));
+  found.throw_if_any();
+  degrees.samples = together * degrees.micro_batches;
+  return degrees;
+}
+
+}  // namespace contend

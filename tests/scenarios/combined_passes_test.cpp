@@ -1,0 +1,254 @@
+// Features of training that are passes: on transformers that are spread over GPUs as on layers that each worker has
+// whole. Iterations are compared with those without the feature, by hand.
+
+#include "models/catalogue/catalogue.hpp"
+#include "models/parallel/transformer_catalogue.hpp"
+#include "scenarios/run/lone_job.hpp"
+#include "scenarios/training/member_rules.hpp"
+#include "scenarios/training/parallel_job.hpp"
+#include "scenarios/training/training_graphs.hpp"
+#include "tests/near.hpp"
+#include "tests/scenarios/listed_jobs.hpp"
+#include "text/atomic_file.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace contend;
+
+namespace {
+
+constexpr std::string_view kLlama = "model: llama-3-8b, sequence: 1024, batch: 1, parallel: {tensor: 8}";
+constexpr std::string_view kCopies = "model: llama-3-8b, sequence: 1024, batch: 1, parallel: {zero: 0}";
+
+Scenario eight_gpus(const std::string& members) {
+  return parsed(
+      fmt::format("cluster: {{servers: 1, gpus_per_server: 8, gpu_memory: 400GiB}}\n"
+                  "network: {{nic: 3200Gbps, alpha: 10us, inside: {{bandwidth: 3600Gbps, alpha: 3us}}}}\n"
+                  "training: {{m: {{device: H100-SXM, dtype: bf16, optimizer: adam, {}}}}}\n",
+                  members));
+}
+
+Time iteration(const std::string& members) {
+  return lone_iteration(eight_gpus(members), "m", 8);
+}
+
+std::string with(std::string_view entry, std::string_view members) {
+  return fmt::format("{}, {}", members, entry);
+}
+
+IterationGraph graph_of(const std::string& members) {
+  const Scenario scenario = eight_gpus(members);
+  return TrainingGraphs{scenario}("m", 8).graph;
+}
+
+/// What checking the entry, or making its graph, complains of.
+std::string pass_refusal(const std::string& members) {
+  try {
+    static_cast<void>(graph_of(members));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+bool says_part(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// The times of all operations that begin with this name, and how many these are.
+std::pair<Time, int> named(const IterationGraph& graph, std::string_view name) {
+  std::pair<Time, int> sum;
+  for (const Op& op : graph.ops()) {
+    if (!op.name.starts_with(name)) continue;
+    sum.first += op.duration;
+    ++sum.second;
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("input: an iteration of a model that is spread over GPUs waits for its data, too") {
+  CHECK(iteration(with(kLlama, "input: 5ms")) == iteration(std::string{kLlama}) + Time::microseconds(5000));
+  // In a pipeline the first stage waits; all others wait for it anyway.
+  const std::string pipeline = "model: llama-3-8b, sequence: 1024, batch: 1, accumulate: 4, parallel: {pipeline: 4}";
+  CHECK(iteration(with(pipeline, "input: 5ms")) == iteration(pipeline) + Time::microseconds(5000));
+  const std::vector<PassRecord> passes = [&] {
+    const Scenario scenario = eight_gpus(with(pipeline, "input: 5ms"));
+    return TrainingGraphs{scenario}.passes("m", 8);
+  }();
+  REQUIRE(passes.size() == 2);
+  CHECK(passes[0].name == "transformer");
+  CHECK(passes[1].name == "input");
+  CHECK(passes[1].after.operations == passes[1].before.operations + 1);
+  CHECK(passes[1].after.compute <= passes[1].before.compute + Time::microseconds(5000));
+}
+
+TEST_CASE("update_per_tensor: Llama 3 8B has 291 tensors, of each of which a tensor-parallel GPU has a part") {
+  const auto update = [](std::string_view members) { return named(graph_of(with(kLlama, members)), "update").first; };
+  const Time kernels = update("loss: fused");
+  CHECK(update("update_per_tensor: 100us") == Time::microseconds(100 * 291));
+  REQUIRE(kernels > Time::microseconds(20 * 291));  // longer than the host needs: no difference
+  CHECK(update("update_per_tensor: 20us") == kernels);
+  CHECK(iteration(with(kLlama, "update_per_tensor: 100us")) ==
+        iteration(std::string{kLlama}) + Time::microseconds(100 * 291) - kernels);
+}
+
+TEST_CASE("the tensors of transformers are those of the same networks layer by layer") {
+  for (const char* name : {"llama-3-8b", "llama-3-70b"}) {
+    const TransformerModel& model = *find_transformer(name);
+    const CatalogueEntry* const table = find_model(name);
+    if (table == nullptr) continue;
+    const ParameterSplit all = stage_parameters(model, {0, model.all_layers(), true, true});
+    CHECK(all.tensors == build_model(*table).parameter_tensors());
+  }
+  // 32 layers of 4 projections, 2 norms, a router, and 8 experts of 3 matrices; embedding, last norm, head.
+  const TransformerModel& mixture = *find_transformer("mixtral-8x7b");
+  const ParameterSplit all = stage_parameters(mixture, {0, mixture.all_layers(), true, true});
+  CHECK(all.tensors == 32 * 7 + 3);
+  CHECK(all.expert_tensors == 32 * 8 * 3);
+}
+
+TEST_CASE("backup workers: copies of a transformer on one GPU each need not wait for the slowest") {
+  const auto run = [](const std::string& members) {
+    ListedJobs job;
+    const std::string jobs = job.file("jobs.csv", "job_id,submit_s,gpus,model,iterations\ntrain,0,4,m,20\n");
+    const std::string events = job.file("events.csv", "component,down_s,up_s,slows,slows_network\ngpu3,0,1000000,3,\n");
+    job.scenario = parsed(
+        fmt::format("cluster: {{servers: 1, gpus_per_server: 4, gpu_memory: 400GiB}}\npolicies: {{scheduling: fifo}}\n"
+                    "training: {{m: {{model: gpt2-xl, sequence: 1024, batch: 1, device: H100-SXM, dtype: bf16, {}}}}}\n"
+                    "workload: {{jobs: {}}}\nfailures: {{events: {}}}\n",
+                    members, jobs, events));
+    return job.run();
+  };
+  const RunResult slow = run("parallel: {zero: 0}"), backup = run("backup_workers: 1, parallel: {zero: 0}");
+  CHECK(backup.jobs[0].left_behind == 20);
+  CHECK(slow.end.to_seconds() == near(3 * backup.end.to_seconds(), 1e-3));  // nothing but GPU 3 takes time
+  CHECK(backup.jobs[0].notes.work->tokens == near(slow.jobs[0].notes.work->tokens * 3 / 4, 1e-12));
+  // A code for one straggler: each worker computes two parts.
+  const RunResult coded = run("gradient_coding: 1, parallel: {zero: 0}");
+  CHECK(coded.end.to_seconds() == near(2 * backup.end.to_seconds(), 1e-3));
+  CHECK(coded.jobs[0].left_behind == 20);
+}
+
+TEST_CASE("late workers: the graph says why it can't leave ranks behind") {
+  CHECK(says_part(
+      pass_refusal("backup_workers: 1, model: llama-3-8b, sequence: 1024, parallel: {tensor: 4}"),
+      "training.m.backup_workers: a copy of the model lies on 4 ranks, which would have to be late together"));
+  CHECK(says_part(
+      pass_refusal("backup_workers: 1, accumulate: 4, model: llama-3-8b, sequence: 1024, parallel: {pipeline: 4}"),
+      "training.m.backup_workers: a copy of the model lies on ranks of 4 roles"));
+  CHECK(says_part(pass_refusal(with("model: llama-3-8b, sequence: 1024, parallel: {zero: 3}", "backup_workers: 1")),
+                  "which begins when all ranks are there"));
+  CHECK(says_part(pass_refusal(with(kCopies, "backup_workers: 8")), "a step can't do without 8 of 8 workers"));
+}
+
+TEST_CASE("framework, staging and work of the host: around each bucket of gradients, whatever shares them out") {
+  const IterationGraph plain = graph_of(std::string{kCopies});
+  std::size_t buckets = 0;
+  double bytes = 0;
+  for (const Op& op : plain.ops()) {
+    if (op.kind != OpKind::collective) continue;
+    ++buckets;
+    bytes += op.bytes.to_double();
+  }
+  CHECK(bytes == 8030261248.0 * 4);
+  REQUIRE(buckets > 1);
+  for (const std::string zero : {"zero: 0", "zero: 1", "zero: 2"}) {
+    INFO(zero);
+    const std::string entry = "model: llama-3-8b, sequence: 1024, batch: 1, parallel: {" + zero + "}";
+    // All gradients go to the host at 10 GB/s; what comes back of a reduce-scatter is an eighth.
+    const IterationGraph staged = graph_of(with(entry, "staging: 10GB/s"));
+    const auto [out, count] = named(staged, "copy to host");
+    CHECK(static_cast<std::size_t>(count) == buckets);
+    CHECK(out.to_seconds() == near(bytes / 10e9, 1e-6));
+    CHECK(named(staged, "copy to GPU").first.to_seconds() == near(bytes / 10e9 / (zero == "zero: 0" ? 1 : 8), 1e-6));
+    const IterationGraph worked = graph_of(with(entry, "host_ns_per_value: 0.5"));
+    CHECK(named(worked, "host work").first.to_seconds() == near(8030261248.0 * 0.5e-9, 1e-6));
+    // A kernel for each tensor, at 5 us, and 8 bytes each for 4 of gradient, at 0.8 of 3.35 TB/s, before and after.
+    const IterationGraph copied = graph_of(with(entry, "framework: {bytes_before: 8, bytes_after: 8, launches: 1}"));
+    for (const char* kernel : {"copy in", "copy out"}) {
+      CHECK(static_cast<std::size_t>(named(copied, kernel).second) == buckets);
+      CHECK(named(copied, kernel).first.to_seconds() == near(2 * bytes / (0.8 * 3.35e12) + 291 * 5e-6, 1e-3));
+    }
+    CHECK(iteration(with(entry, "staging: 10GB/s")) > iteration(entry));
+  }
+}
+
+TEST_CASE("fusion: a policy plans the reduce-scatters of what is shared out") {
+  const auto sums = [](const std::string& members) {
+    double bytes = 0;
+    int count = 0;
+    const IterationGraph graph = graph_of(members);
+    for (const Op& op : graph.ops()) {
+      if (op.collective != CollectiveKind::reduce_scatter || op.kind != OpKind::collective) continue;
+      bytes += op.bytes.to_double();
+      ++count;
+    }
+    return std::pair{bytes, count};
+  };
+  const auto entry = [](std::string_view members) {
+    return fmt::format("model: llama-3-8b, sequence: 1024, batch: 1, accumulate: 2, {}", members);
+  };
+  for (const std::string zero : {"zero: 1", "zero: 2"}) {
+    INFO(zero);
+    const auto [bytes, count] = sums(entry("fusion: bsp, parallel: {" + zero + "}"));
+    const int exchanges = zero == "zero: 2" ? 2 : 1;  // after every micro-batch, or after the last one
+    CHECK(count == exchanges);
+    CHECK(bytes == exchanges * 8030261248.0 * 4);
+    // Unit by unit is what buckets of one unit are.
+    CHECK(iteration(entry("fusion: wfbp, parallel: {" + zero + "}")).to_seconds() ==
+          near(iteration(entry("parallel: {bucket: 1, " + zero + "}")).to_seconds(), 1e-3));
+  }
+  CHECK(says_part(pass_refusal(entry("fusion: ddp, parallel: {zero: 3}")), "training.m.fusion: with zero: 3"));
+  // Copies of the weights on 4 GPUs each: every sum of shares is added up between the copies.
+  const IterationGraph hybrid = graph_of(entry("fusion: bsp, parallel: {zero: 1, shards: 4}"));
+  const auto copies =
+      std::ranges::find_if(hybrid.ops(), [](const Op& op) { return op.name.starts_with("all-reduce of copies of"); });
+  REQUIRE(copies != hybrid.ops().end());
+  CHECK(copies->bytes.to_double() == 8030261248.0);
+  CHECK(copies->groups == RankGroups{4, 2});
+}
+
+TEST_CASE("planned gradients go to an optimizer on the host as those of buckets do") {
+  const auto sent = [](std::string_view members) {
+    Bytes bytes;
+    const std::string entry = fmt::format(
+        "model: llama-3-8b, sequence: 1024, recompute: full, {} parallel: {{offload: {{optimizer: host, link: 25GB/s, "
+        "memory: 20GB/s}}}}",
+        members);
+    const IterationGraph graph = graph_of(entry);
+    for (const Op& op : graph.ops())
+      if (op.name.starts_with("gradients of ")) bytes += op.host.out;
+    return bytes;
+  };
+  CHECK(sent("").count() == 8030261248 * 4);
+  CHECK(sent("fusion: ddp,") == sent(""));
+}
+
+TEST_CASE("global_batch and efficiency: of networks that each worker holds whole") {
+  const auto of = [](std::string_view members) {
+    return iteration(fmt::format("model: resnet50, batch: 32, {}", members));
+  };
+  CHECK(of("global_batch: 512") == of("accumulate: 2"));
+  CHECK(of("global_batch: 256") == of("accumulate: 1"));
+  CHECK(says_part(pass_refusal("model: resnet50, batch: 32, global_batch: 300"),
+                  "training.m.global_batch: 300 is no multiple of batch 32 x 8 workers = 256"));
+  CHECK(of("efficiency: 0.664") == of("accumulate: 1"));
+  CHECK(of("efficiency: 0.332") > of("accumulate: 1"));
+  CHECK(says_part(errors_of("training: {m: {model: published-resnet50, efficiency: 0.5}}\n"), "training.m.efficiency"));
+}
+
+TEST_CASE("rules: each member has one reason a rule, and the page of passes has them all") {
+  const std::string page = read_file("docs/models/passes.md");
+  CHECK_MESSAGE(says_part(page, member_rules_markdown()), member_rules_markdown());
+  std::set<std::pair<std::string_view, std::string>> seen;
+  for (const MemberRule& each : member_rules()) CHECK(seen.emplace(each.member, each.text()).second);
+}
