@@ -92,10 +92,10 @@ void Slowness::settle() {
   each_once(changed_servers_);
   if (state_.options.failures.mitigation.any()) {
     const auto per_server = static_cast<std::size_t>(state_.spec.gpus_per_server);
-    for (const GpuId gpu : changed_gpus_) state_.jobs_on(gpu, affected);
+    for (const GpuId gpu : changed_gpus_) state_.jobs_on(gpu, affected_);
     for (const ServerId server : changed_servers_)
       for (std::size_t g = server.index() * per_server; g < (server.index() + 1) * per_server; ++g)
-        state_.jobs_on(GpuId{g}, affected);
+        state_.jobs_on(GpuId{g}, affected_);
   }
   for (const GpuId gpu : changed_gpus_) {
     state_.gpu_slowness[gpu.index()] = slowest(of_gpu_[gpu.index()]);

@@ -10,6 +10,7 @@
 #include "sim/engine_state.hpp"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -25,9 +26,9 @@ class Slowness {
   void end(std::uint32_t first, std::uint32_t last, const Slowdown& slowdown);
   /// Makes the tasks and transfers in progress go at the paces of this instant.
   void settle();
-  /// Jobs on GPUs or servers whose pace has changed since this was cleared, some more than once; without Mitigation
+  /// Jobs on GPUs or servers whose pace has changed since this was called last, some more than once; without Mitigation
   /// none.
-  std::vector<JobId> affected{};
+  [[nodiscard]] std::vector<JobId> take_affected() { return std::exchange(affected_, {}); }
 
  private:
   using Causes = std::vector<std::int32_t>;
@@ -39,6 +40,7 @@ class Slowness {
   std::vector<Causes> of_gpu_, of_server_;
   std::vector<GpuId> changed_gpus_;
   std::vector<ServerId> changed_servers_;
+  std::vector<JobId> affected_;
 };
 
 }  // namespace contend

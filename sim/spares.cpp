@@ -1,157 +1,131 @@
-// The part of Outages that keeps spares: servers that are out of service until others fail (FailureSpec::spares).
-
-#include "sim/outages.hpp"
+#include "sim/spares.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
 #include <utility>
-#include <vector>
 
 namespace contend {
 
-void Outages::withhold_spares() {
-  working_ = static_cast<std::int64_t>(servers_.size());
+Spares::Spares(EngineState& state, Admission& admission, Agenda& agenda, Components& components, GpusInService& gpus)
+    : state_{state},
+      spec_{state.options.failures},
+      admission_{admission},
+      agenda_{agenda},
+      components_{components},
+      gpus_{gpus},
+      per_server_{static_cast<std::uint32_t>(state.spec.gpus_per_server)},
+      servers_(spec_.any() ? state.servers() : 0),
+      working_{std::ssize(servers_)},
+      wanted_{working_ - spec_.all_spares()} {}
+
+void Spares::withhold() {
   const auto servers = static_cast<std::uint32_t>(servers_.size());
   const std::uint32_t first_cold = servers - static_cast<std::uint32_t>(spec_.cold_spares);
   for (std::uint32_t s = first_cold - static_cast<std::uint32_t>(spec_.spares); s < servers; ++s) {
     vacate(s);
-    withhold(vacating_.back(), OutReason::spare);
-    keep_as_spare(s, s < first_cold ? Role::hot : Role::cold);
+    vacating_.back().withhold_free(gpus_);
+    keep(s, s < first_cold ? Role::hot : Role::cold);
   }
   vacating_.clear();
 }
 
-/// To be called of a server whose GPUs have all been withheld.
-void Outages::keep_as_spare(std::uint32_t server, Role role) {
-  servers_[server].role = role;
-  --working_;
-  settle_spare(server);
-}
-
-std::int64_t Outages::wanted() const {
-  return static_cast<std::int64_t>(servers_.size()) - spec_.spares - spec_.cold_spares;
-}
-
 /// Has the server become a spare as soon as jobs have left it.
-void Outages::vacate(std::uint32_t server) {
-  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
-  vacating_.push_back({server, server * per_server, std::vector<bool>(per_server)});
+void Spares::vacate(std::uint32_t server) {
+  vacating_.emplace_back(server, server * per_server_, per_server_, OutReason::spare);
 }
 
 /// Puts back what has been withheld of the server, if it was to become a spare.
-void Outages::stay_in_service(std::uint32_t server) {
+void Spares::stay_in_service(std::uint32_t server) {
   const auto at = std::ranges::find(vacating_, server, &Draining::of);
   if (at == vacating_.end()) return;
   const Draining was = std::move(*at);
   vacating_.erase(at);
-  for (std::size_t i = 0; i < was.withheld.size(); ++i)
-    if (was.withheld[i]) remove_cause(GpuId{was.first + i}, OutReason::spare);
+  was.undo(gpus_);
   admission_.room_has_grown();
 }
 
-/// Keeps servers as spares of which all GPUs are withheld: as a hot one if one is missing.
-void Outages::keep_vacated() {
+/// To be called of a server whose GPUs have all been withheld.
+void Spares::keep(std::uint32_t server, Role role) {
+  servers_[server].role = role;
+  --working_;
+  settle(server);
+}
+
+void Spares::withhold_free() {
+  for (Draining& each : vacating_) each.withhold_free(gpus_);
   std::erase_if(vacating_, [this](const Draining& each) {
-    if (std::ranges::find(each.withheld, false) != each.withheld.end()) return false;
-    const bool is_missing = std::ssize(hot_) + std::ssize(warming_) < spec_.spares;
-    keep_as_spare(each.of, is_missing || spec_.cold_spares == 0 ? Role::hot : Role::cold);
-    return true;
+    if (each.is_over()) keep(each.of(), lacks_hot() || spec_.cold_spares == 0 ? Role::hot : Role::cold);
+    return each.is_over();
   });
 }
 
 /// Puts a spare that works into its pool. A hot one that came back after another took its place becomes cold.
-void Outages::settle_spare(std::uint32_t server) {
+void Spares::settle(std::uint32_t server) {
   Role& role = servers_[server].role;
-  if (role == Role::hot && std::ssize(hot_) + std::ssize(warming_) >= spec_.spares) role = Role::cold;
+  if (role == Role::hot && !lacks_hot()) role = Role::cold;
   if (role == Role::hot) hot_.insert(server);
   if (role == Role::warming) warming_.insert(server);
   if (role != Role::cold) return;
   cold_.insert(server);
-  suspend(server);
+  components_.suspend(server);
 }
 
-/// The components that belong to this server alone.
-std::vector<std::uint32_t> Outages::only_on(std::uint32_t server) const {
-  std::vector<std::uint32_t> found;
-  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
-  for (std::size_t kind = 0; kind < spec_.components.size(); ++kind) {
-    const auto width = static_cast<std::uint32_t>(spec_.components[kind].gpus);
-    for (std::uint32_t c = server * per_server / width; c <= ((server + 1) * per_server - 1) / width; ++c) {
-      const Component& component = components_[first_of_kind_[kind] + c];
-      if (component.first >= server * per_server && component.last <= (server + 1) * per_server)
-        found.push_back(first_of_kind_[kind] + c);
-    }
-  }
-  return found;
-}
-
-/// True if the component belongs to a cold spare alone.
-bool Outages::is_cold(const Component& component) const {
-  if (spec_.cold_spares == 0 || component.kind == kOutage) return false;
-  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
-  const std::uint32_t server = component.first / per_server;
-  return servers_[server].role == Role::cold && component.last <= (server + 1) * per_server;
-}
-
-/// Stops the clocks of the components of a cold spare that work.
-void Outages::suspend(std::uint32_t server) {
-  for (const std::uint32_t c : only_on(server)) {
-    if (components_[c].is_down || next_of_[c] == Time::never()) continue;
-    components_[c].left = next_of_[c] - state_.clock;
-    next_of_[c] = Time::never();
-  }
-}
-
-void Outages::resume(std::uint32_t server) {
-  for (const std::uint32_t c : only_on(server)) {
-    const Time left = components_[c].left;
-    if (!components_[c].is_down && left < kEndOfClock - state_.clock) schedule(state_.clock + left, c);
-  }
+void Spares::leave_pools(std::uint32_t server) {
+  for (auto* const pool : {&hot_, &warming_, &cold_}) pool->erase(server);
 }
 
 /// Has a spare become what `role` says: warming, or starting to take a place.
-void Outages::start_spare(std::uint32_t server, Role role, Time delay) {
-  if (servers_[server].role == Role::cold) resume(server);
-  for (auto* const pool : {&hot_, &warming_, &cold_}) pool->erase(server);
+void Spares::start(std::uint32_t server, Role role, Time delay) {
+  if (servers_[server].role == Role::cold) components_.resume(server);
+  leave_pools(server);
   servers_[server].role = role;
   if (role == Role::warming) warming_.insert(server);
   if (delay == Time{}) return on_started(server);
-  schedule(state_.clock + delay, static_cast<std::uint32_t>(components_.size()) + server);
+  agenda_.schedule(state_.clock + delay, Agenda::Kind::spare, server);
 }
 
-void Outages::on_started(std::uint32_t server) {
+void Spares::on_started(std::uint32_t server) {
   if (servers_[server].role != Role::warming) return put_into_service(server);
   warming_.erase(server);
   servers_[server].role = Role::hot;
-  if (servers_[server].broken == 0) settle_spare(server);
+  if (servers_[server].broken == 0) settle(server);
 }
 
-void Outages::put_into_service(std::uint32_t server) {
+void Spares::put_into_service(std::uint32_t server) {
   servers_[server].role = Role::active;
-  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
-  for (std::uint32_t g = server * per_server; g < (server + 1) * per_server; ++g)
-    remove_cause(GpuId{g}, OutReason::spare);
+  for (std::uint32_t g = server * per_server_; g < (server + 1) * per_server_; ++g)
+    gpus_.remove_cause(GpuId{g}, OutReason::spare);
   admission_.room_has_grown();
 }
 
-/// Has spares take the places of servers that failed: hot ones, then those that start already, then cold ones, and of
-/// each the first. Before that, servers that were to become spares stay in service. At last, cold ones start for the
-/// hot ones that are missing.
-void Outages::replace_failed() {
-  while (std::ssize(vacating_) > std::max<std::int64_t>(0, working_ - wanted())) stay_in_service(vacating_.back().of);
-  for (; working_ < wanted() && !(hot_.empty() && warming_.empty() && cold_.empty()); ++working_) {
+void Spares::on_failed(std::uint32_t server) {
+  stay_in_service(server);
+  if (servers_[server].works()) --working_;
+  leave_pools(server);
+  ++servers_[server].broken;
+}
+
+void Spares::on_repaired(std::uint32_t server) {
+  if (--servers_[server].broken > 0) return;
+  if (!servers_[server].works())
+    settle(server);
+  else if (++working_ > wanted_ && servers_[server].role == Role::active)
+    vacate(server);  // another one has taken its place
+}
+
+void Spares::replace_failed() {
+  while (std::ssize(vacating_) > std::max<std::int64_t>(0, working_ - wanted_)) stay_in_service(vacating_.back().of());
+  for (; working_ < wanted_ && !(hot_.empty() && warming_.empty() && cold_.empty()); ++working_) {
     if (!hot_.empty()) {
-      start_spare(*hot_.begin(), Role::starting, spec_.spare_delay);
+      start(*hot_.begin(), Role::starting, spec_.spare_delay);
     } else if (!warming_.empty()) {  // its start is on the list
       servers_[*warming_.begin()].role = Role::starting;
       warming_.erase(warming_.begin());
     } else {
-      start_spare(*cold_.begin(), Role::starting, spec_.cold_delay);
+      start(*cold_.begin(), Role::starting, spec_.cold_delay);
     }
   }
-  while (std::ssize(hot_) + std::ssize(warming_) < spec_.spares && !cold_.empty())
-    start_spare(*cold_.begin(), Role::warming, spec_.cold_delay);
+  while (lacks_hot() && !cold_.empty()) start(*cold_.begin(), Role::warming, spec_.cold_delay);
 }
 
 }  // namespace contend

@@ -1,11 +1,12 @@
-// How slow jobs of iterations are, and the part of Outages that has them do something about it (Mitigation in
-// sim/failure_spec.hpp).
+// How slow jobs of iterations are, and what they do about it.
+
+#include "sim/slow_jobs.hpp"
 
 #include "sim/cells.hpp"
-#include "sim/outages.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -40,6 +41,15 @@ bool is_on_slow(const EngineState& state, const JobRun& run) {
          (run.live->servers.size() > 1 && std::ranges::any_of(run.live->servers, [&](ServerId server) {
             return is_slow(state.server_slowness[server.index()]);
           }));
+}
+
+/// Has a job that restarts save the iterations that it has done.
+void save(JobRun& run) {
+  JobExecution& live = *run.live;
+  if (!live.begun && !live.goes_on) return;
+  const Time at = live.begun ? live.iterated : live.standing_since;
+  live.saved = live.saved_before = {run.completed, at, run.totals.overhead};
+  run.saved_itself = true;
 }
 
 int ranks_of_stage(const JobRun& run) {
@@ -109,68 +119,29 @@ double EngineState::slowness_of(const Traffic& traffic) const {
   return static_cast<double>(rerouted(jobs[traffic.job.index()], slowest)) / Slowdown::kFullPace;
 }
 
-/// The number of the next step of a job among what is due.
-std::uint32_t Outages::step_of(JobId job) const {
-  return change_of_loans() + 1 + job.value();
+bool SlowJobs::is_due(JobId job) const {
+  const auto slow = slow_.find(job);
+  return slow != slow_.end() && slow->second.due == state_.clock;
 }
 
-Time Outages::next_step(JobId job) const {
-  const auto slow = slow_jobs_.find(job);
-  return slow == slow_jobs_.end() ? Time::never() : slow->second.due;
-}
-
-Time Outages::may_step_at(JobId job) const {
-  const auto slow = slow_jobs_.find(job);
-  if (slow == slow_jobs_.end()) return Time::never();
+Time SlowJobs::may_step_at(JobId job) const {
+  const auto slow = slow_.find(job);
+  if (slow == slow_.end()) return Time::never();
   return slow->second.is_stuck ? state_.clock : slow->second.due;
 }
 
-void Outages::look_at_started() {
-  for (const JobId job : state_.started) {
-    slow_jobs_.erase(job);
-    look_at(job);
-  }
-  if (!state_.started.empty()) schedule_next();
-  state_.started.clear();
+std::vector<JobId> SlowJobs::take_stuck() {
+  if (state_.given_back == looked_at_) return {};
+  return std::exchange(stuck_, {});
 }
 
-bool Outages::look_at_stuck() {
-  if (stuck_.empty() || state_.given_back == looked_at_) return false;
-  const std::int64_t before = restarts_;
-  stepping_ = std::exchange(stuck_, {});
-  mitigate();
-  replace_failed();
-  schedule_next();
-  looked_at_ = state_.given_back;
-  return restarts_ > before;
-}
-
-/// Looks at jobs that may have become slower or faster at this instant, or are to take a step.
-void Outages::mitigate() {
-  if (!spec_.mitigation.any()) return;
-  std::vector<JobId> jobs = std::move(stepping_);
-  stepping_.clear();
-  for (;;) {
-    jobs.insert(jobs.end(), slowness_.affected.begin(), slowness_.affected.end());
-    slowness_.affected.clear();
-    if (jobs.empty()) return;
-    std::sort(jobs.begin(), jobs.end());
-    jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
-    for (const JobId job : jobs) look_at(job);
-    jobs.clear();
-    interrupt_struck();
-    slowness_.settle();
-  }
-}
-
-/// Counts what a job has lost, and has it take the steps for which that is enough.
-void Outages::look_at(JobId job) {
+bool SlowJobs::look_at(JobId job) {
   JobRun& run = state_.run(job);
   if (run.state != JobState::running || run.timed()) {
-    slow_jobs_.erase(job);
-    return;
+    slow_.erase(job);
+    return false;
   }
-  SlowJob& slow = slow_jobs_.try_emplace(job, SlowJob{.since = state_.clock}).first->second;
+  Slow& slow = slow_.try_emplace(job, Slow{.since = state_.clock}).first->second;
   if (state_.clock > slow.since) {
     slow.lost += lost_of(state_.clock - slow.since, slow.pace);
     slow.since = state_.clock;
@@ -183,104 +154,66 @@ void Outages::look_at(JobId job) {
     if (state_.options.decisions != nullptr) state_.options.decisions->mitigated(state_.clock, job, slow.pace);
     if (slow.pace == Slowdown::kFullPace) {  // its steps may have taken all of the slowness away
       if (!is_on_slow(state_, run)) recover(job);
-      return;
+      return false;
     }
-    const Step* const next = next_step_of(run);
-    if (next == nullptr) return;
-    if (slow.lost >= next->cost) {
-      if (next->kind == Step::Kind::restart && !has_other_place(run)) {
-        stuck_.push_back(job);
-        slow.is_stuck = true;
-        return;
-      }
-      if (take(job, *next)) return;
-      continue;
+    const std::optional<Step> next = next_step_of(run);
+    if (!next) return false;
+    if (slow.lost < next->cost) {
+      const Time needed = time_to_lose(next->cost - slow.lost, slow.pace);
+      if (needed >= kEndOfClock - slow.since) return false;
+      slow.due = slow.since + needed;
+      agenda_.schedule(slow.due, Agenda::Kind::step, job.value());
+      return false;
     }
-    const Time needed = time_to_lose(next->cost - slow.lost, slow.pace);
-    if (needed >= kEndOfClock - slow.since) return;
-    slow.due = slow.since + needed;
-    return schedule(slow.due, step_of(job));
+    if (next->kind == Step::Kind::restart) {
+      slow.is_stuck = !has_other_place(job);
+      slow.is_stuck ? stuck_.push_back(job) : save(run);
+      return !slow.is_stuck;
+    }
+    take(job, *next);
   }
 }
 
-void Outages::recover(JobId job) {
+void SlowJobs::recover(JobId job) {
   JobRun& run = state_.run(job);
-  slow_jobs_.erase(job);
+  slow_.erase(job);
   run.reroutes = false;
   if (std::exchange(run.balances, false)) state_.set_job_work(run);
 }
 
-/// The cheapest step that the job has not taken and that can help; nullptr if there is none.
-const Outages::Step* Outages::next_step_of(const JobRun& run) {
-  const Mitigation& steps = spec_.mitigation;
+/// The cheapest step that the job has not taken and that can help.
+std::optional<SlowJobs::Step> SlowJobs::next_step_of(const JobRun& run) const {
+  const Mitigation& steps = state_.options.failures.mitigation;
   const bool has_replicas = ranks_of_stage(run) > run.spec->layout.replica;
-  if (steps.microbatches && !run.balances && has_replicas && state_.slowest_task(run) > Slowdown::kFullPace) {
-    next_ = {Step::Kind::microbatches, *steps.microbatches};
-  } else if (steps.topology && !run.reroutes && steps.left < 1 && state_.slowest_transfer(run) > Slowdown::kFullPace) {
-    next_ = {Step::Kind::topology, *steps.topology};
-  } else if (steps.restart) {
-    next_ = {Step::Kind::restart, *steps.restart};
-  } else {
-    return nullptr;
-  }
-  return &next_;
-}
-
-/// The components that slow a job down.
-std::vector<std::uint32_t> Outages::slow_under(const JobRun& run) const {
-  std::vector<std::uint32_t> found;
-  const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
-  for (std::uint32_t c = 0; c < components_.size(); ++c) {
-    const Component& component = components_[c];
-    if (!component.is_down || component.is_isolated || !slows(c)) continue;
-    const bool computes = slows(c)->compute > Slowdown::kFullPace;
-    const auto is_on = [&](GpuId gpu) {
-      if (computes) return component.first <= gpu.value() && gpu.value() < component.last;
-      const std::uint32_t server = gpu.value() / per_server;
-      return component.first / per_server <= server && server <= (component.last - 1) / per_server;
-    };
-    if (std::any_of(run.gpus.begin(), run.gpus.end(), is_on)) found.push_back(c);
-  }
-  return found;
+  if (steps.microbatches && !run.balances && has_replicas && state_.slowest_task(run) > Slowdown::kFullPace)
+    return Step{Step::Kind::microbatches, *steps.microbatches};
+  if (steps.topology && !run.reroutes && steps.left < 1 && state_.slowest_transfer(run) > Slowdown::kFullPace)
+    return Step{Step::Kind::topology, *steps.topology};
+  if (steps.restart) return Step{Step::Kind::restart, *steps.restart};
+  return std::nullopt;
 }
 
 /// True if the job could start now without what slows it down.
-bool Outages::has_other_place(const JobRun& run) {
+bool SlowJobs::has_other_place(JobId job) {
   std::vector<GpuId> slow;
-  for (const std::uint32_t each : slow_under(run)) {
-    const auto [first, last] = isolated_with(each);
+  for (const std::uint32_t each : components_.slow_under(state_.run(job).gpus)) {
+    const auto [first, last] = components_.isolated_with(each);
     for (std::uint32_t gpu = first; gpu < last; ++gpu) slow.emplace_back(gpu);
   }
-  return admission_.has_place_without(JobId{static_cast<std::size_t>(&run - state_.jobs.data())}, slow);
+  return admission_.has_place_without(job, slow);
 }
 
-/// Takes a step. True if the job no longer runs, or will not once those that are struck are interrupted.
-bool Outages::take(JobId job, const Step& step) {
+/// Takes a step after which the job goes on where it is.
+void SlowJobs::take(JobId job, const Step& step) {
   JobRun& run = state_.run(job);
-  if (step.kind == Step::Kind::restart) {
-    ++restarts_;
-    JobExecution& live = *run.live;
-    if (live.begun || live.goes_on) {
-      const Time at = live.begun ? live.iterated : live.standing_since;
-      live.saved = live.saved_before = {run.completed, at, run.totals.overhead};
-      run.saved_itself = true;
-    }
-    for (const std::uint32_t each : slow_under(run)) {
-      isolate(each);
-      isolating_.push_back(each);
-      // A component that slows transfers down only may have none of the GPUs of the job.
-      struck_.push_back({job, FoundBy::slowdown});
-    }
-    return true;
-  }
-  (step.kind == Step::Kind::microbatches ? run.balances : run.reroutes) = true;
-  tell_adapted(job, [&] {
-    return step.kind == Step::Kind::microbatches ? "gives slow GPUs fewer micro-batches"
-                                                 : "sends around what slows its transfers down";
-  });
+  const bool moves_work = step.kind == Step::Kind::microbatches;
+  (moves_work ? run.balances : run.reroutes) = true;
+  if (state_.options.decisions != nullptr)
+    state_.options.decisions->adapted(
+        state_.clock, job,
+        moves_work ? "gives slow GPUs fewer micro-batches" : "sends around what slows its transfers down");
   admission_.go_on(job, step.cost, false);
-  slow_jobs_[job].since = state_.clock + step.cost;
-  return false;
+  slow_[job].since = state_.clock + step.cost;
 }
 
 }  // namespace contend
