@@ -1,6 +1,4 @@
-// The part of Outages that interrupts jobs, or has them go on.
-
-#include "sim/outages.hpp"
+#include "sim/interruptions.hpp"
 
 #include "sim/counted.hpp"
 
@@ -13,7 +11,7 @@
 
 namespace contend {
 
-void Outages::strike(GpuId gpu, const Component& by) {
+void Interruptions::strike(GpuId gpu, const Component& by) {
   std::vector<JobId> on_gpu;
   state_.jobs_on(gpu, on_gpu);
   for (const JobId job : on_gpu) {
@@ -25,11 +23,12 @@ void Outages::strike(GpuId gpu, const Component& by) {
   if (gpus_.add_cause(gpu, by.reason)) broken_now_.push_back(gpu);
 }
 
-void Outages::forget_ended() {
+void Interruptions::forget_ended() {
   std::erase_if(struck_, [&](const Struck& each) { return state_.run(each.job).state != JobState::running; });
 }
 
-void Outages::interrupt_struck() {
+void Interruptions::carry_out(std::span<const std::uint32_t> changed) {
+  changed_ = changed;
   std::sort(struck_.begin(), struck_.end());
   std::sort(struck_by_plan_.begin(), struck_by_plan_.end());
   struck_by_plan_.erase(std::unique(struck_by_plan_.begin(), struck_by_plan_.end()), struck_by_plan_.end());
@@ -48,13 +47,13 @@ void Outages::interrupt_struck() {
   broken_now_.clear();
 }
 
-void Outages::take_out_of_service(GpuId gpu) {
+void Interruptions::take_out_of_service(GpuId gpu) {
   admission_.let_go(gpu);
   state_.take_out_of_service(gpu);
 }
 
 /// Interrupts a job that these failures strike, of which the first to be noticed counts; none: a planned outage.
-void Outages::interrupt(JobId job, std::span<const Struck> by) {
+void Interruptions::interrupt(JobId job, std::span<const Struck> by) {
   OwnFailures* own = state_.own_failures.empty() ? nullptr : &state_.own_failures[job.index()];
   if (own != nullptr && own->at != state_.clock) own = nullptr;  // it doesn't fail by itself
   const bool hangs = own != nullptr && spec_.hangs > 0 && own->stream.uniform() < spec_.hangs;
@@ -68,7 +67,8 @@ void Outages::interrupt(JobId job, std::span<const Struck> by) {
 }
 
 /// `hangs`: the failure of the job by itself, which is one of these, is a hang.
-Outages::Detection Outages::first_detection(const JobRun& run, std::span<const Struck> by, bool hangs) const {
+Interruptions::Detection Interruptions::first_detection(const JobRun& run, std::span<const Struck> by,
+                                                        bool hangs) const {
   Detection first;
   for (const Struck& each : by) {
     const bool is_hang = each.by == spec_.jobs_found_by && std::exchange(hangs, false);
@@ -82,7 +82,7 @@ Outages::Detection Outages::first_detection(const JobRun& run, std::span<const S
 }
 
 /// Why a job is interrupted, in words, with `detection` unless that is never.
-std::string Outages::cause(JobId job, bool by_itself, bool is_stalled, const Detection& detection) const {
+std::string Interruptions::cause(JobId job, bool by_itself, bool is_stalled, const Detection& detection) const {
   constexpr const char* kWords[] = {"", "its exit code", "its heartbeats", "a time-out", "its slowness"};
   std::vector<std::string> causes;
   if (by_itself) causes.emplace_back("the job fails by itself");
@@ -103,7 +103,7 @@ std::string Outages::cause(JobId job, bool by_itself, bool is_stalled, const Det
 }
 
 /// What has failed under a job at this instant, in words.
-std::string Outages::failures_under(JobId job) const {
+std::string Interruptions::failures_under(JobId job) const {
   std::vector<std::string> failures;
   const auto per_server = static_cast<std::uint32_t>(state_.spec.gpus_per_server);
   const std::vector<GpuId>& gpus = state_.run(job).gpus;
@@ -119,12 +119,12 @@ std::string Outages::failures_under(JobId job) const {
   return fmt::format("{}", fmt::join(failures, ", "));
 }
 
-void Outages::tell_adapted(JobId job, const std::function<std::string()>& what) const {
+void Interruptions::tell_adapted(JobId job, const std::function<std::string()>& what) const {
   if (state_.options.decisions != nullptr) state_.options.decisions->adapted(state_.clock, job, what());
 }
 
 /// Has a job go on without those of its GPUs that have broken now, if its redundancy covers that.
-bool Outages::goes_on(JobId job, Time detection) {
+bool Interruptions::goes_on(JobId job, Time detection) {
   JobRun& run = state_.run(job);
   const RedundancyRule rule = state_.redundancy_of(run);
   if (!rule.any()) return false;
@@ -145,7 +145,7 @@ bool Outages::goes_on(JobId job, Time detection) {
 }
 
 /// Interrupts a job; those of its GPUs that it went on without are out of service from now on.
-void Outages::take_from(JobId job, std::optional<Time> detection) {
+void Interruptions::take_from(JobId job, std::optional<Time> detection) {
   std::vector<GpuId> out;
   std::ranges::copy_if(state_.run(job).gpus, std::back_inserter(out),
                        [this](GpuId gpu) { return state_.is_covered(gpu); });
@@ -158,7 +158,7 @@ void Outages::take_from(JobId job, std::optional<Time> detection) {
 }
 
 /// Has jobs go on with GPUs that have come back.
-void Outages::rejoin() {
+void Interruptions::rejoin() {
   std::vector<JobId> jobs;
   for (const GpuId gpu : gpus_.take_rejoined()) state_.jobs_on(gpu, jobs);
   std::sort(jobs.begin(), jobs.end());

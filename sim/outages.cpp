@@ -31,7 +31,8 @@ Outages::Outages(EngineState& state, Admission& admission)
       spares_{state, admission, agenda_, components_, gpus_},
       lent_{state, admission, agenda_, components_},
       slow_jobs_{state, admission, agenda_, components_},
-      stalls_{state} {
+      stalls_{state},
+      interruptions_{state, admission, components_, gpus_, lent_, stalls_} {
   if (!spec_.any()) return;
   state.kept_time = KeptTime{state.jobs.size(), state.gpus()};
   if (spec_.redundancy.any()) state_.covered.resize(state.gpus());
@@ -58,7 +59,7 @@ Time Outages::next_on(ServerId server) const {
 }
 
 void Outages::on_job_failure(JobId job) {
-  strike(job, spec_.jobs_found_by);
+  interruptions_.strike(job, spec_.jobs_found_by);
   is_due_ = true;
 }
 
@@ -71,8 +72,8 @@ void Outages::strike() {
 
 void Outages::strike_due() {
   Changes now = take_changes();
-  for (const JobId job : stalls_.due()) strike(job, FoundBy::stall);
-  forget_ended();
+  for (const JobId job : stalls_.due()) interruptions_.strike(job, FoundBy::stall);
+  interruptions_.forget_ended();
   for (const std::uint32_t each : now.turning) {
     if (!components_[each].is_down) continue;
     come_back(each);
@@ -85,7 +86,7 @@ void Outages::strike_due() {
   for (const std::uint32_t each : now.turning) components_.turn(each);
   changed_ = std::move(now.turning);
   changed_.insert(changed_.end(), now.isolating.begin(), now.isolating.end());
-  interrupt_struck();
+  interruptions_.carry_out(changed_);
   slowness_.settle();
   mitigate(std::move(now.stepping));
   slow_jobs_.expect_room();
@@ -170,7 +171,7 @@ void Outages::fail(std::uint32_t index) {
   const auto drained = std::ranges::find(draining_, index, &Draining::of);
   for (std::uint32_t gpu = out.first; gpu < out.last;
        ++gpu)  // what is withheld stays out of service with the component
-    if (drained == draining_.end() || !drained->is_withheld(gpu)) strike(GpuId{gpu}, component);
+    if (drained == draining_.end() || !drained->is_withheld(gpu)) interruptions_.strike(GpuId{gpu}, component);
   if (drained != draining_.end()) draining_.erase(drained);
 }
 
@@ -222,7 +223,7 @@ bool Outages::mitigate(std::vector<JobId> jobs) {
         any_restarts = true;
       }
     jobs.clear();
-    interrupt_struck();
+    interruptions_.carry_out(changed_);
     slowness_.settle();
   }
   return any_restarts;
@@ -234,7 +235,7 @@ void Outages::restart(JobId job) {
     isolate(each);
     changed_.push_back(each);
     // A component that slows transfers down only may have none of the GPUs of the job.
-    strike(job, FoundBy::slowdown);
+    interruptions_.strike(job, FoundBy::slowdown);
   }
 }
 

@@ -3,8 +3,8 @@
 // ends of operations and transfers and before the scheduling pass: first what was repaired comes back, then what failed
 // goes, and each job on it is interrupted once, however many of its components failed. It keeps that order; its parts
 // each have a state of their own: what is due (Agenda), what can fail (Components), which GPUs work (GpusInService),
-// servers that stand in for others (Spares) or are lent (LentServers), jobs that are slow (SlowJobs), or whose
-// transfers stand still (Stalls). Outages itself interrupts jobs.
+// servers that stand in for others (Spares) or are lent (LentServers), jobs that are slow (SlowJobs), whose transfers
+// stand still (Stalls), or that are struck (Interruptions).
 //
 // A component that only slows down (ComponentClass::slows) interrupts nobody: Slowness changes the pace of its GPUs. If
 // a monitor looks for that (FoundBy::slowdown) it is isolated after a while, which is a failure.
@@ -18,18 +18,14 @@
 #include "sim/components.hpp"
 #include "sim/engine_state.hpp"
 #include "sim/gpus_in_service.hpp"
+#include "sim/interruptions.hpp"
 #include "sim/lent_servers.hpp"
 #include "sim/slow_jobs.hpp"
 #include "sim/slowness.hpp"
 #include "sim/spares.hpp"
 #include "sim/stalls.hpp"
 
-#include <compare>
 #include <cstdint>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
 namespace contend {
@@ -71,35 +67,6 @@ class Outages {
     std::vector<JobId> stepping;                    // jobs that are to take a step against their slowness
   };
 
-  /// A failure strikes the job; the time until somebody notices depends on `by`.
-  void strike(JobId job, FoundBy by) { struck_.push_back({job, by}); }
-  /// A component that goes down takes the GPU with it, and strikes the jobs there.
-  void strike(GpuId gpu, const Component& by);
-  /// Spares the jobs that have just ended.
-  void forget_ended();
-  /// Interrupts those that are struck, takes the GPUs out of service that have gone down, and has jobs go on with GPUs
-  /// that are back.
-  void interrupt_struck();
-  struct Struck {
-    JobId job;
-    FoundBy by;
-    auto operator<=>(const Struck&) const = default;
-  };
-  /// How long after a failure somebody notices, and who.
-  struct Detection {
-    Time delay = Time::never();
-    FoundBy by = FoundBy::delay;
-  };
-
-  void interrupt(JobId job, std::span<const Struck> by);
-  [[nodiscard]] Detection first_detection(const JobRun& run, std::span<const Struck> by, bool hangs) const;
-  [[nodiscard]] bool goes_on(JobId job, Time detection);
-  void take_from(JobId job, std::optional<Time> detection);
-  void take_out_of_service(GpuId gpu);
-  void rejoin();
-  [[nodiscard]] std::string failures_under(JobId job) const;
-  [[nodiscard]] std::string cause(JobId job, bool by_itself, bool is_stalled, const Detection& detection) const;
-  void tell_adapted(JobId job, const std::function<std::string()>& what) const;
   void strike_due();
   [[nodiscard]] Changes take_changes();
   void go_down(std::uint32_t component);
@@ -123,9 +90,7 @@ class Outages {
   LentServers lent_;
   SlowJobs slow_jobs_;
   Stalls stalls_;
-  std::vector<Struck> struck_;
-  std::vector<JobId> struck_by_plan_;
-  std::vector<GpuId> broken_now_;
+  Interruptions interruptions_;
   bool is_due_ = false;
   std::vector<Draining> draining_;      // components that will be in an outage of the list
   std::vector<std::uint32_t> changed_;  // components that have turned or were isolated at this instant
