@@ -161,7 +161,8 @@ class Story {
   void tell_start(const JobAttempt& attempt) {
     std::string text = "starts on " + servers_text(attempt.servers);
     if (const Reservation* const kept = kept_until(attempt); kept != nullptr && kept->servers != attempt.servers)
-      text += fmt::format(" in place of {}, because {} chose anew", servers_text(kept->servers), report_.placement);
+      text += fmt::format(" in place of {}, because {} chose other servers when it started",
+                          servers_text(kept->servers), report_.placement);
     if (attempt.restart() > Time{}) text += fmt::format(", and restarts for {}", seconds(attempt.restart()));
     line(attempt.from, text);
   }

@@ -10,7 +10,7 @@ namespace contend {
 
 /// A part for each training entry with `parallel` and each number of GPUs on which a job trains it; for an entry that
 /// no job trains, on as much of the cluster as it can have. Throws InputError if there is no entry with `parallel`, and
-/// as the jobs' graphs do. With `as_json` the same as JSON: `show-parallel` of docs/schema/output.schema.json.
+/// as the jobs' graphs do. With `as_json` the text is JSON: `show-parallel` of docs/schema/output.schema.json.
 [[nodiscard]] std::string parallel_report(const Scenario& scenario, bool as_json);
 
 /// Their pipelines as one drawing, an SVG: lanes of ranks, boxes of passes with the numbers of the micro-batches.

@@ -8,7 +8,7 @@
 
 namespace contend {
 
-/// A table for each job: trained_jobs(), or the jobs of an iteration study; or with `as_json` the same as JSON,
+/// A table for each job: trained_jobs(), or the jobs of an iteration study; or with `as_json` as JSON,
 /// `show-passes` of docs/schema/output.schema.json. Throws InputError if there is none, and as the jobs' graphs do.
 [[nodiscard]] std::string passes_report(const Scenario& scenario, bool as_json);
 

@@ -16,11 +16,11 @@ namespace contend {
 /// collective and message; of messages the senders' hosts launch them. A collective begins when all its ranks have
 /// launched it. Timers have no launch: something else than the launching thread has them.
 ///
-/// Hosts launch in program order, which is that of the graph's dependencies within an iteration: of what may come next,
-/// collectives and messages first, because a program issues them behind what made their data, then the operation of the
-/// smallest priority and id. Tasks that the graph already has on the host take their places in this order, so what
-/// follows a host task that waits for the device is launched after the wait. Operations keep their ids; launches come
-/// behind them. 0: the graph as it is.
+/// Hosts launch in program order, which is the order of the graph's dependencies within an iteration: of what may come
+/// next, collectives and messages first, because a program issues them behind what made their data, then the operation
+/// of the smallest priority and id. Tasks that the graph already has on the host take their places in this order, so
+/// what follows a host task that waits for the device is launched after the wait. Operations keep their ids; launches
+/// come behind them. 0: the graph as it is.
 [[nodiscard]] IterationGraph with_launches(IterationGraph graph, Time launch);
 
 }  // namespace contend

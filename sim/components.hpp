@@ -25,7 +25,7 @@ struct Component {
   const ComponentClass* of = nullptr;    ///< none of an outage of the list and of a server that may be lent
   const Outage* outage = nullptr;        ///< of the list
   OutReason reason = OutReason::failed;  ///< why its GPUs don't work while it is down
-  const Slowdown* slows = nullptr;       ///< what it does while it is down, if that is no outage
+  const Slowdown* slows = nullptr;       ///< how it slows GPUs or servers while it is down; nullptr: it is an outage
   FoundBy found_by = FoundBy::delay;
   bool is_down = false;
   bool is_isolated = false;  ///< it was slow, and is out of service until its repair

@@ -1,7 +1,7 @@
 #pragma once
 // What the lanes of a job's ranks do beside computing (Lane in sim/graph.hpp). A lane belongs to a job and a rank, so
 // other jobs on the GPU have lanes of their own, and policies don't choose between what waits for it. A table of lanes
-// stands for all ranks of the job on one cell, because these do the same at the same time.
+// stands for all ranks of the job on one cell, because these run equal tasks at equal times.
 
 #include "sim/calendar.hpp"
 #include "sim/graph.hpp"
@@ -63,7 +63,7 @@ class LaneTable {
   [[nodiscard]] bool any_busy() const {
     return lanes_ && std::any_of(lanes_->begin(), lanes_->end(), [](const LaneState& lane) { return lane.busy; });
   }
-  /// True if all lanes of both run the same (LaneState::runs_as).
+  /// True if all lanes of both run equal tasks (LaneState::runs_as).
   [[nodiscard]] bool runs_as(const LaneTable& other) const {
     if (!lanes_ || !other.lanes_) return !lanes_ && !other.lanes_;
     return std::equal(lanes_->begin(), lanes_->end(), other.lanes_->begin(), other.lanes_->end(),

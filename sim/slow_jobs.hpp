@@ -20,7 +20,7 @@ class SlowJobs {
       : state_{state}, admission_{admission}, agenda_{agenda}, components_{components} {}
 
   /// Counts what the job has lost, and has it take the steps for which that is enough. True if it restarts elsewhere:
-  /// it has saved what it has done, and what slows it down is to be isolated now.
+  /// it has saved its work, and the components that slow it down are to be isolated now.
   [[nodiscard]] bool look_at(JobId job);
   /// The job has started, on other GPUs than before.
   void forget(JobId job) { slow_.erase(job); }

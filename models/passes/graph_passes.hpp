@@ -1,5 +1,5 @@
 #pragma once
-// Passes over the graph of an iteration: each works on any graph that has what it says.
+// Passes over the graph of an iteration: each says which graphs it works on.
 
 #include "models/overlap/exchange_work.hpp"
 #include "models/overlap/iteration.hpp"

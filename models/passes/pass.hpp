@@ -1,7 +1,7 @@
 #pragma once
 // A pass is one step on the way from the layers of a network to the graph that the engine runs: it has a name, and it
-// changes the layers or the graph. A feature of training is a pass, and works with all others whose graphs have what it
-// needs. A pass that can't work throws InputError that says why, about the graph.
+// changes the layers or the graph. A feature of training is a pass, and works with all others whose graphs have the
+// operations that it needs. A pass that can't work throws InputError that says why, about the graph.
 
 #include "models/layers.hpp"
 #include "models/overlap/iteration.hpp"

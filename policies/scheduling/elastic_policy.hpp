@@ -117,7 +117,7 @@ class ElasticPolicy : public SchedulingPolicy {
   Time next_ = Time::never();  // that the policy has asked for
   std::size_t servers_ = 0;
   const ClusterView* cluster_ = nullptr;  // while the GPUs are divided
-  SchedulingActions* actions_ = nullptr;  // likewise
+  SchedulingActions* actions_ = nullptr;  // in a pass only
 };
 
 }  // namespace contend

@@ -10,14 +10,14 @@
 // other choose, in random order. A job that is taken on the type where it runs keeps its GPUs; others give theirs up,
 // and those that start are placed in order of falling size.
 //
-// The shares are found anew where a job has arrived or left, but not before `reallocate` has passed since the last
+// The shares are found again where a job has arrived or left, but not before `reallocate` has passed since the last
 // time. Then each deficit grows by the share times that time, less the time received, and the received times begin
-// anew, at half a round each. So a job that arrives in between waits for the next time, as in the released scheduler;
+// again, at half a round each. So a job that arrives in between waits for the next time, as in the released scheduler;
 // with `fill` it may use GPUs that are left over.
 //
 // GPUs are those in service on the servers that the jobs may use, of types on which any of them may run. A virtual
 // cluster whose jobs would have more than its quota is divided by itself (parts_within_quotas). The shares are found
-// anew, too, where GPUs have gone out of service or have come back.
+// again, too, where GPUs have gone out of service or have come back.
 //
 // Where jobs may share GPUs (`pack`), pairs of jobs have shares, priorities and deficits of their own beside those of
 // the jobs alone, and a pair is taken if none of its jobs has been taken in the round (section 5 of the paper).

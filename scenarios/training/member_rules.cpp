@@ -128,8 +128,8 @@ constexpr MemberRule kRules[] = {
     {"runtime", RuleKind::refused, "fsdp2: FSDP shares out the states of the optimizer",
      "parallel.zero: 3, or 1 or 2 where weights stay",
      [](const RuledEntry& e) { return e.spreads() && e.entry.runtime == Runtime::fsdp2 && spread(e).zero == 0; }},
-    {"runtime", RuleKind::refused, "fsdp2: what it has reserved is only known of states and activations on the GPU",
-     "plain, or no offload",
+    {"runtime", RuleKind::refused,
+     "fsdp2: the memory that it reserves is only known of states and activations on the GPU", "plain, or no offload",
      [](const RuledEntry& e) {
        return e.spreads() && e.entry.runtime == Runtime::fsdp2 && (offloads_update(e) || spread(e).offload.activations);
      }},
