@@ -48,8 +48,8 @@ int micro_batches(const TrainingEntry& entry, int batch, int workers) {
 
 /// Lets the steps of a job leave late workers behind, of which each copy of the model has so many ranks. `where` and
 /// `hint` are for a graph that permits it not.
-Pass<FusedIteration> late_workers(const TrainingEntry& entry, int workers, int copy_ranks, std::string where,
-                                  std::string hint) {
+Pass<FusedIteration> late_workers(const TrainingEntry& entry, int workers, int copy_ranks, const std::string& where,
+                                  const std::string& hint) {
   std::optional<Patience> patience;
   const char* const member = entry.backup > 0 ? "backup_workers" : "gradient_coding";
   if (entry.late() >= workers)
