@@ -11,13 +11,48 @@ Time DurationEstimate::of(const JobView& job) const {
   return Time::ceil_nanoseconds(factor * static_cast<double>(job.remaining_service.on_each_of(job.gpus).ns()));
 }
 
-BackfillPolicy::BackfillPolicy(const Parameters& parameters)
-    : estimate_{parameters.get<bool>("use_limit"), parameters.get<double>("estimate_factor")} {}
+namespace {
+
+/// The speed of a job on servers of that type; -1: the slowest of the types that it may use.
+double speed_of(const JobView& job, const ClusterView& cluster, std::int32_t type) {
+  const auto types = static_cast<std::int32_t>(cluster.types());
+  if (0 <= type && type < types) return cluster.speed_on(job, type);
+  const ServerRange usable = cluster.servers_for(job);
+  double slowest = 0;
+  for (std::int32_t t = 0; t < types; ++t) {
+    const ServerRange of_type = cluster.servers_of_type(t);
+    if (of_type.first >= usable.last || usable.first >= of_type.last) continue;
+    if (const double speed = cluster.speed_on(job, t); speed > 0 && (slowest == 0 || speed < slowest)) slowest = speed;
+  }
+  return slowest > 0 ? slowest : 1;
+}
+
+}  // namespace
+
+BackfillPolicy::BackfillPolicy(const Parameters& parameters, Time quantum)
+    : estimate_{parameters.get<bool>("use_limit"), parameters.get<double>("estimate_factor")}, quantum_{quantum} {}
+
+Time BackfillPolicy::rounded(Time time) const {
+  if (quantum_ == Time{}) return time;
+  const std::int64_t beyond = time.ns() % quantum_.ns();
+  return beyond == 0 ? time : later(time, quantum_ - Time::nanoseconds(beyond));
+}
+
+Time BackfillPolicy::length_on(const JobView& job, const ClusterView& cluster, std::int32_t type) const {
+  Time length = std::max(estimate_.of(job), Time::nanoseconds(1));
+  const bool is_wall_clock = estimate_.use_limit && job.limit;
+  if (const double speed = is_wall_clock ? 1 : speed_of(job, cluster, type); speed != 1) {
+    const double ns = static_cast<double>(length.ns()) / speed;
+    const bool ends = ns < static_cast<double>(kEndOfClock.ns()) / 2;
+    // A pace is not the reciprocal of a speed to the last digit.
+    length = ends ? Time::ceil_nanoseconds(ns) + Time::nanoseconds(1) : kEndOfClock;
+  }
+  return rounded(length);
+}
 
 void BackfillPolicy::queued(const JobView& view) {
   BackfillJob& job = jobs_[view.id];
   job.view = view;
-  job.estimate = std::max(estimate_.of(view), Time::nanoseconds(1));
   arrived_.push_back(view.id);
 }
 
@@ -60,6 +95,7 @@ BackfillPolicy::News BackfillPolicy::begin_pass(const ClusterView& cluster) {
   }
   for (const JobId id : std::exchange(arrived_, {})) {
     BackfillJob& arrived = jobs_.at(id);
+    arrived.estimate = length_on(arrived.view, cluster, arrived.view.server_type);
     arrived.queue = queues_.of(cluster, arrived.view);
     vc_ = arrived.view.vc;
     arrived.shape = shapes_.of(arrived.view);
@@ -83,7 +119,7 @@ std::span<const ServerId> BackfillPolicy::where_freed(const BackfillJob& job, co
 void BackfillPolicy::note_start(BackfillJob& job, const ClusterView& cluster) {
   ++changes_;
   job.start = cluster.now();
-  job.end = later(job.start, job.estimate);
+  job.end = later(job.start, length_on(job.view, cluster, cluster.job(job.view.id).server_type));
   plan_.run(job.view, job.end, cluster.gpus_of(job.view.id));
   running_.emplace(job.end, job.view.id);
 }

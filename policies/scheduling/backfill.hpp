@@ -37,7 +37,7 @@ struct BackfillJob {
   JobView view;
   std::uint32_t queue = 0;  ///< of the jobs that may use the same servers and share one quota
   std::int32_t shape = 0;
-  Time estimate{};
+  Time estimate{};                ///< on the slowest servers that it may use, until the pass that can use its GPUs
   Time start{}, end{};            ///< of a running job; the end is estimated
   std::optional<Time> planned{};  ///< of a waiting job: the start of the place that is kept for it
   [[nodiscard]] Rank rank() const { return {view.submit.ns(), 0, view.tie, view.id}; }
@@ -46,7 +46,8 @@ struct BackfillJob {
 /// Keeps the jobs and the plan. Derived classes decide which waiting jobs have places kept.
 class BackfillPolicy : public SchedulingPolicy {
  public:
-  explicit BackfillPolicy(const Parameters& parameters);
+  /// Passes come at multiples of the quantum; 0: at any instant.
+  BackfillPolicy(const Parameters& parameters, Time quantum);
   [[nodiscard]] PolicyKey key(const JobView& job) const final { return job.submit.ns(); }
   void queued(const JobView& view) final;
   void left(JobId job) final;
@@ -102,10 +103,18 @@ class BackfillPolicy : public SchedulingPolicy {
   /// The estimated end of the running job that ends first; Time::never() if none runs.
   [[nodiscard]] Time next_end() const { return running_.empty() ? Time::never() : running_.begin()->first; }
 
+  /// The first instant after `now` at which there may be a pass.
+  [[nodiscard]] Time next_pass(Time now) const { return later(now, std::max(quantum_, Time::nanoseconds(1))); }
+  /// The first multiple of the quantum that is not before `time`.
+  [[nodiscard]] Time rounded(Time time) const;
+
  private:
   void note_start(BackfillJob& job, const ClusterView& cluster);
+  /// How long the job will have its GPUs on servers of that type; -1: on the slowest that it may use.
+  [[nodiscard]] Time length_on(const JobView& job, const ClusterView& cluster, std::int32_t type) const;
 
   DurationEstimate estimate_;
+  Time quantum_;
   Pools queues_;
   Shapes shapes_;
   std::map<JobId, BackfillJob> jobs_;

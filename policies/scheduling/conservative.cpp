@@ -24,7 +24,7 @@ class Conservative final : public BackfillPolicy {
   void joins(BackfillJob& job) override { waiting_.insert(job.rank()); }
   /// Such a job is assumed to need as long again as it has run.
   [[nodiscard]] Time prolonged(const BackfillJob& job, Time now) const override {
-    return later(now, std::max(now - job.start, Time::nanoseconds(1)));
+    return rounded(later(now, std::max(now - job.start, Time::nanoseconds(1))));
   }
   void promise(BackfillJob& job, Time from, SchedulingActions& actions);
   PlacePlan::Place forget_promise(BackfillJob& job);
@@ -80,7 +80,7 @@ void Conservative::start_due(const ClusterView& cluster, SchedulingActions& acti
     if (start_there(waiting, withdraw(waiting), cluster, actions)) {
       waiting_.erase(rank);
     } else {
-      promise(waiting, cluster.now() + Time::nanoseconds(1), actions);
+      promise(waiting, next_pass(cluster.now()), actions);
     }
   }
 }
@@ -123,8 +123,8 @@ Time Conservative::next_decision(const ClusterView& cluster) {
   return std::max(std::min(starts_.begin()->first, next_end()), cluster.now() + Time::nanoseconds(1));
 }
 
-std::unique_ptr<SchedulingPolicy> make_conservative(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<Conservative>(parameters);
+std::unique_ptr<SchedulingPolicy> make_conservative(const Parameters& parameters, const PolicyContext& context) {
+  return std::make_unique<Conservative>(parameters, context.quantum);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ class Easy final : public BackfillPolicy {
 
   void joins(BackfillJob& job) override;
   [[nodiscard]] Time prolonged(const BackfillJob& /*job*/, Time now) const override {
-    return now + Time::nanoseconds(1);  // it may end at any time
+    return next_pass(now);  // it may end at any time
   }
   /// Forgets all reservations if some can't be kept any more.
   void forget_broken(const News& news, const ClusterView& cluster);
@@ -134,7 +134,7 @@ bool Easy::serve(Queue& queue, const News& news, const ClusterView& cluster, Sch
 
 void Easy::reserve(Queue& queue, BackfillJob& first, bool had_one, const News& news, const ClusterView& cluster,
                    SchedulingActions& actions) {
-  const Time soonest = cluster.now() + Time::nanoseconds(1), last = queue.reserved.start;
+  const Time soonest = next_pass(cluster.now()), last = queue.reserved.start;
   if (!had_one) {
     if (!keep_earliest(first, soonest, Time::never(), actions)) queue.reserved = {};
     return;
@@ -198,8 +198,8 @@ void Easy::explain(const Queue& queue, const ClusterView& cluster, SchedulingAct
   }
 }
 
-std::unique_ptr<SchedulingPolicy> make_easy(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<Easy>(parameters);
+std::unique_ptr<SchedulingPolicy> make_easy(const Parameters& parameters, const PolicyContext& context) {
+  return std::make_unique<Easy>(parameters, context.quantum);
 }
 
 }  // namespace
