@@ -10,7 +10,7 @@
 
 namespace contend {
 
-/// What keeps GPUs out of service: its name, and what it does to them.
+/// A reason for which GPUs are out of service: its name, and the words for such GPUs.
 struct OutWords {
   const char *name, *text;
 };

@@ -29,8 +29,8 @@ void print_output(fmt::format_string<Arguments...> format, Arguments&&... argume
 /// Writes on standard error, as printable_text() shows it: messages quote files, whose bytes no terminal is to obey. If
 /// nothing can be written there, the message is lost and everything else is as ever, above all the exit code.
 void write_message(std::string_view text);
-/// Writes on standard error over the line that was written there last: what a terminal shows while a verb works. An
-/// empty text clears the line.
+/// Writes on standard error over the line that was written there last: the progress that a terminal shows while a verb
+/// works. An empty text clears the line.
 void write_progress(std::string_view text);
 
 /// The same with a format as in fmt::print().

@@ -44,7 +44,7 @@ std::vector<PassedJob> passed_jobs(const Scenario& scenario) {
   return jobs;
 }
 
-/// Both if they differ; of a source, which is made of nothing, what it makes.
+/// Both figures if they differ; of a source, which changes no graph, the second one.
 template <class Value>
 std::string change(const PassRecord& pass, Value GraphSizes::*of, const auto& shown) {
   const Value before = pass.before.*of, after = pass.after.*of;

@@ -523,7 +523,8 @@ constexpr const char* kManifestText =
     "a\n"
     "result is of somebody else, was changed after its run, is a symbolic link, or is read by the scenario. While a "
     "run\n"
-    "writes, `.written` lists what it has written, in place of the manifest. While it runs, `.lock` keeps other runs "
+    "writes, `.written` lists the files that it has written, in place of the manifest. While it runs, `.lock` keeps "
+    "other runs "
     "from\n"
     "writing there.\n";
 

@@ -1,5 +1,5 @@
 #pragma once
-// Components are what fails and comes back: those of the classes of FailureSpec, the servers that may be lent, each of
+// Components fail and come back: components of the classes of FailureSpec, servers that may be lent, each of
 // which is down while it is not lent, and the outages of the list. Components know how long each stays as it is, and
 // the agenda when it turns.
 
@@ -45,7 +45,7 @@ class Components {
   /// Schedules the first failures, and outages of the list.
   void begin();
   [[nodiscard]] const Component& operator[](std::uint32_t component) const { return all_[component]; }
-  /// The component of the first server that may be lent; those of the others follow.
+  /// The component of the first server that may be lent; the other such servers follow.
   [[nodiscard]] std::uint32_t first_lent() const { return first_lent_; }
   /// The GPUs that go out of service with the component.
   [[nodiscard]] GpuRange out_with(std::uint32_t component) const;

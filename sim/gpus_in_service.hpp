@@ -44,7 +44,7 @@ class GpusInService {
   EngineState& state_;
   std::vector<Gpu> gpus_;  // empty if nothing can fail
   std::vector<GpuId> rejoined_;
-  OutOfService out_, told_;  // the GPUs out of service, and those of which the observer knows
+  OutOfService out_, told_;  // the GPUs out of service, and as the observer was last told
 };
 
 /// GPUs first, ..., first + count - 1, which are taken out of service one by one, as jobs leave them.

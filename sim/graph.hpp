@@ -28,7 +28,7 @@ enum class OpKind : std::uint8_t { compute, collective, message, timer, task };
 
 /// What of a rank runs its operations, one after the other: the GPU, which other jobs may use between them, or a lane
 /// that belongs to the rank alone. Lanes run side by side. A rank has up to kMostStreams further streams: kernels that
-/// its GPU runs beside those of `compute`.
+/// its GPU runs beside the kernels of `compute`.
 enum class Lane : std::uint8_t {
   compute,   ///< the GPU
   host,      ///< the thread that launches what the GPU does
@@ -246,7 +246,7 @@ class IterationGraph {
   /// number unless the network tells them apart; so none is late.
   [[nodiscard]] IterationGraph with_ranks(int ranks) const;
   /// The same graph with compute operations and tasks on further streams that take `factor` times as long, > 0, rounded
-  /// to the nanosecond. Other lanes are not those of the GPU, and keep their times.
+  /// to the nanosecond. Other lanes don't belong to the GPU, and keep their times.
   [[nodiscard]] IterationGraph with_compute_times(double factor) const;
   [[nodiscard]] int ranks() const;  ///< over all roles
   /// The last compute operation of the first role that every iteration has; none if there is none.

@@ -123,7 +123,7 @@ void Interruptions::tell_adapted(JobId job, const std::function<std::string()>& 
   if (state_.options.decisions != nullptr) state_.options.decisions->adapted(state_.clock, job, what());
 }
 
-/// Has a job go on without those of its GPUs that have broken now, if its redundancy covers that.
+/// Has a job go on without its GPUs that have broken now, if its redundancy covers that.
 bool Interruptions::goes_on(JobId job, Time detection) {
   JobRun& run = state_.run(job);
   const RedundancyRule rule = state_.redundancy_of(run);
@@ -144,7 +144,7 @@ bool Interruptions::goes_on(JobId job, Time detection) {
   return true;
 }
 
-/// Interrupts a job; those of its GPUs that it went on without are out of service from now on.
+/// Interrupts a job; its GPUs that it went on without are out of service from now on.
 void Interruptions::take_from(JobId job, std::optional<Time> detection) {
   std::vector<GpuId> out;
   std::ranges::copy_if(state_.run(job).gpus, std::back_inserter(out),

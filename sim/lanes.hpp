@@ -40,7 +40,7 @@ struct LaneState {
 };
 
 /// The lanes of the ranks of a job on a cell, by their index in Plan::lanes. A job without tasks on lanes has none, and
-/// then the table is a null pointer. Copying it copies the lanes, but their events stay those of the original.
+/// then the table is a null pointer. Copying it copies the lanes, but their events stay with the original.
 class LaneTable {
  public:
   LaneTable() = default;

@@ -160,7 +160,8 @@ void Leaper::write_task(const Cell& cell, Time now) {
   words_.push_back((static_cast<std::uint64_t>(left >> 64) << 1) ^ (cell.pace.is_slowed() ? 1U : 0U));
 }
 
-/// A lane's time of the task that runs isn't counted before it ends, and only that of the host is, which nothing slows.
+/// A lane's time of the task that runs isn't counted before the task ends, and only the time of the host is counted,
+/// which nothing slows.
 void Leaper::write_lanes(const Occupant& occupant, Slot current, Time now) {
   for (std::size_t lane = 0; lane < occupant.lanes.size(); ++lane) {
     const LaneState& of = occupant.lanes[lane];

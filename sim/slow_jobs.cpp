@@ -1,4 +1,4 @@
-// How slow jobs of iterations are, and what they do about it.
+// How slow jobs of iterations are, and the steps that they take against slowness.
 
 #include "sim/slow_jobs.hpp"
 

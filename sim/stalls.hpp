@@ -12,7 +12,8 @@ class Stalls {
  public:
   explicit Stalls(EngineState& state) : state_{state} {}
 
-  /// Schedules the failures of jobs whose transfers stand still, and takes back those of jobs whose transfers go on.
+  /// Schedules the failures of jobs whose transfers stand still, and takes back the failures of jobs whose transfers go
+  /// on.
   void watch();
   /// The jobs that fail so at this instant.
   [[nodiscard]] std::vector<JobId> due() const;

@@ -99,9 +99,8 @@ class IterationAccount {
 };
 
 /// Accounts for the time between two ends of iterations on a GPU of the first role, as means over so many iterations.
-/// `spans` has the tasks of that GPU, which has no other job, those of its lanes, and the collectives and timers of the
-/// job. The seconds of
-/// all rows add up to (to - from) / iterations.
+/// `spans` has the tasks of that GPU, which has no other job, the tasks of its lanes, and the collectives and timers of
+/// the job. The seconds of all rows add up to (to - from) / iterations.
 [[nodiscard]] std::vector<AccountRow> account_of(const IterationGraph& graph, std::span<const Span> spans, Time from,
                                                  Time to, std::int64_t iterations, const KindOfTask& kind_of);
 

@@ -23,7 +23,7 @@ struct PlannedStage {
   std::string rank;                            ///< such as "pipeline rank 1"
   RankGroups groups;                           ///< of the gradients
   int per_server = 1;                          ///< ranks of a group that the plan takes to lie on one server
-  std::vector<ChannelId>* channels = nullptr;  ///< those of the plan, which are made if there are none yet
+  std::vector<ChannelId>* channels = nullptr;  ///< channels of the plan, made if there are none yet
 };
 
 /// What a plan has become.
@@ -35,12 +35,12 @@ struct PlannedExchange {
 };
 
 /// Adds the operations of `planned`, an iteration with one layer for each unit, whose backward passes are `passes`: its
-/// forward and backward tasks are those of the job, and all else is added.
+/// forward and backward tasks are tasks of the job, and all other operations are added.
 [[nodiscard]] PlannedExchange add_planned(IterationGraph& graph, const FusedIteration& planned,
                                           const PlannedStage& where, const std::vector<PassOps>& passes);
 
-/// Where collectives take turns: has those of the gradients of experts, by unit, and, if the planned ones leave
-/// servers, what the passes send there go one after another with the planned ones, in the order in which they can
+/// Where collectives take turns: has the collectives of the gradients of experts, by unit, and, if the planned ones
+/// leave servers, what the passes send there go one after another with the planned ones, in the order in which they can
 /// begin. Returns the planned ones that no other follows.
 std::vector<OpId> put_in_turn(IterationGraph& graph, const PlannedExchange& planned, const std::vector<PassOps>& passes,
                               bool leaves_servers, const std::vector<std::vector<OpId>>& experts);

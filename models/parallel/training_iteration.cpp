@@ -62,7 +62,7 @@ class GraphBuilder {
     std::vector<OpId> since;      ///< collectives between servers that were added after it
     OpId first;                   ///< the first operation
     std::vector<std::vector<OpId>> first_use;        ///< [chunk][unit]: the operation of its first forward pass
-    std::map<int, std::vector<ChannelId>> channels;  ///< by stage: those of its planned exchange
+    std::map<int, std::vector<ChannelId>> channels;  ///< by stage: of its planned exchange
   };
 
   [[nodiscard]] std::size_t passes() const {
@@ -341,7 +341,7 @@ class GraphBuilder {
         send_to_host(rank, lane, Bytes{elements * job_.gradient_bytes}, reduced, "gradients of " + name));
   }
 
-  /// Adds what a plan does with the gradients of a stage, whose backward pass has these parts, a unit each, and these
+  /// Adds the planned exchange of the gradients of a stage, whose backward pass has these parts, a unit each, and these
   /// collectives of the gradients of experts.
   void add_plan(std::size_t rank, Lane& lane, const PipelinePass& pass, const std::vector<PassOps>& parts,
                 const std::vector<std::vector<OpId>>& experts, bool is_last) {

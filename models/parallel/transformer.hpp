@@ -112,8 +112,8 @@ struct ParameterSplit {
   std::int64_t divided = 0;  ///< in matrices cut over the tensor-parallel ranks
   std::int64_t whole = 0;    ///< in tensors that each of these ranks holds whole: norms, routers, some biases
   std::int64_t experts = 0;  ///< of routed experts, cut over the ranks of expert parallelism
-  /// Tensors that have the first two, and those of all routed experts: one for each matrix, bias and norm, with
-  /// matrices of their own for queries, keys and values, as Hugging Face stores models.
+  /// Tensors of the first two numbers of elements, and tensors of all routed experts: one for each matrix, bias and
+  /// norm, with matrices of their own for queries, keys and values, as Hugging Face stores models.
   std::int64_t tensors = 0, expert_tensors = 0;
 
   [[nodiscard]] std::int64_t total() const { return divided + whole + experts; }

@@ -16,10 +16,10 @@ namespace contend {
 /// for beside that goes on meanwhile. No change if `duration` is 0.
 void begin_with(IterationGraph& graph, const std::string& name, Time duration);
 
-/// Adds what a framework and the host do around each recorded exchange of gradients, whose values have so many bytes:
-/// `work` says what, by role. Kernels before an exchange delay the tasks that follow the one
-/// whose end gave the gradients, as in IterationBuilder; kernels after it go before what waits for the exchange. Copies
-/// and work of the host are timers, each kind one after the other on a role.
+/// Adds the work of a framework and the host around each recorded exchange of gradients, whose values have so many
+/// bytes: `work` says what, by role. Kernels before an exchange delay the tasks that follow the one whose end gave the
+/// gradients, as in IterationBuilder; kernels after it go before what waits for the exchange. Copies and work of the
+/// host are timers, each kind one after the other on a role.
 void add_exchange_work(FusedIteration& iteration, int element_bytes,
                        const std::function<const ExchangeWork&(RoleId)>& work);
 

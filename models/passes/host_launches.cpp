@@ -1,4 +1,6 @@
-#include "models/host_launches.hpp"
+#include "models/passes/host_launches.hpp"
+
+#include "models/passes/graph_edit.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -46,71 +48,76 @@ struct HostThread {
   std::vector<OpId> first, last;  ///< by phase; none at first
 };
 
-/// Has the task come after those of the thread so far.
-void append(IterationGraph& graph, HostThread& thread, OpId task) {
+/// Puts the task behind the tasks that the thread has so far.
+void append(GraphEdit& edit, HostThread& thread, OpId task) {
   std::set<OpId> before;
   for (std::size_t phase = 0; phase < thread.last.size(); ++phase) {
-    if (!graph.ops()[task.index()].is_in(phase)) continue;
+    if (!edit.ops()[task.index()].is_in(phase)) continue;
     if (thread.last[phase].valid())
       before.insert(thread.last[phase]);
     else
       thread.first[phase] = task;
     thread.last[phase] = task;
   }
-  for (const OpId each : before) graph.add_dependency(each, task);
+  for (const OpId each : before) edit.depend(each, task);
 }
 
 /// Has the thread begin an iteration when it has ended the one before.
-void repeat(IterationGraph& graph, const HostThread& thread) {
+void repeat(GraphEdit& edit, const HostThread& thread) {
   std::set<std::pair<OpId, OpId>> pairs;
   for (const OpId last : thread.last)
     for (const OpId first : thread.first)
       if (last.valid() && first.valid()) pairs.emplace(last, first);
-  for (const auto& pair : pairs) graph.add_dependency(pair.first, pair.second, 1);
+  for (const auto& pair : pairs) edit.depend(pair.first, pair.second, 1);
 }
 
 bool is_launched(const Op& op) {
   return op.is_traffic() || (op.runs_on_lane() && op.lane != Lane::host);
 }
 
+OpId add_task(GraphEdit& edit, const char* what, const Op& of, Time duration, Lane lane) {
+  Op task;
+  task.name = what + of.name;
+  task.kind = OpKind::task;
+  task.role = of.role;
+  task.lane = lane;
+  task.duration = duration;
+  task.phase = of.phase;
+  return edit.add(std::move(task));
+}
+
 /// Where ranks may be left behind, a collective may wait for one operation of each rank only
-/// (IterationGraph::validate). This is a task of no time on a stream, which waits for all that the collective does.
-OpId joined(IterationGraph& graph, std::vector<Dependency>& dependencies, OpId collective) {
-  const Op op = graph.ops()[collective.index()];  // a copy, because operations are added
-  const OpId joint = graph.add_task("begin " + op.name, op.role, Time{}, stream_lane(kMostStreams - 1));
-  if (op.phase != kEveryPhase) graph.put_into_phase(static_cast<std::size_t>(op.phase), joint);
-  for (Dependency& each : dependencies)
-    if (each.after == collective && each.lag == 0) each.after = joint;
-  graph.add_dependency(joint, collective);
+/// (IterationGraph::validate). This is a task of no time on a stream, which waits for all operations before the
+/// collective.
+OpId joined(GraphEdit& edit, const Op& collective, OpId id) {
+  const OpId joint = add_task(edit, "begin ", collective, Time{}, stream_lane(kMostStreams - 1));
+  edit.for_each([&](Dependency& each) {
+    if (each.after == id && each.lag == 0) each.after = joint;
+  });
+  edit.depend(joint, id);
   return joint;
 }
 
 }  // namespace
 
-IterationGraph with_launches(IterationGraph graph, Time launch) {
+IterationGraph with_launches(const IterationGraph& graph, Time launch) {
   if (launch == Time{}) return graph;
-  const std::vector<OpId> order = program_order(graph);
-  std::vector<Dependency> dependencies = graph.dependencies();
   const std::size_t phases = graph.phases().count();
-  IterationGraph made = graph.without_operations();
-  made.set_phases(graph.phases());
-  for (const Op& op : graph.ops()) made.add(op);
+  GraphEdit edit{graph};
   std::vector<HostThread> threads(graph.roles().size(),
                                   {std::vector<OpId>(phases, OpId::none()), std::vector<OpId>(phases, OpId::none())});
-  for (const OpId id : order) {
-    const Op op = graph.ops()[id.index()];
+  for (const OpId id : program_order(graph)) {
+    const Op& op = graph.ops()[id.index()];
     HostThread& thread = threads[op.role.index()];
-    if (op.kind == OpKind::task && op.lane == Lane::host) append(made, thread, id);
+    if (op.kind == OpKind::task && op.lane == Lane::host) append(edit, thread, id);
     if (!is_launched(op)) continue;
-    const OpId task = made.add_task("launch " + op.name, op.role, launch, Lane::host);
-    if (op.phase != kEveryPhase) made.put_into_phase(static_cast<std::size_t>(op.phase), task);
-    append(made, thread, task);
+    const OpId task = add_task(edit, "launch ", op, launch, Lane::host);
+    append(edit, thread, task);
     const bool may_lack_ranks = op.kind == OpKind::collective && graph.roles()[op.role.index()].late > 0;
-    made.add_dependency(task, may_lack_ranks ? joined(made, dependencies, id) : id);
+    edit.depend(task, may_lack_ranks ? joined(edit, op, id) : id);
   }
-  for (const HostThread& thread : threads) repeat(made, thread);
-  for (const Dependency& each : dependencies) made.add_dependency(each.before, each.after, each.lag);
-  return made;
+  for (const HostThread& thread : threads) repeat(edit, thread);
+  return edit.take();
 }
 
 }  // namespace contend

@@ -32,8 +32,8 @@ struct PassRecord {
   GraphSizes before, after;
 };
 
-/// `Subject` is TimedModel, for what a planner of messages has to know, or FusedIteration: the graph with its exchanges
-/// of gradients. Both have sizes_of() and a check.
+/// `Subject` is TimedModel, for features that a planner of messages has to know, or FusedIteration: the graph with its
+/// exchanges of gradients. Both have sizes_of() and a check.
 template <class Subject>
 struct Pass {
   std::string name;

@@ -30,13 +30,8 @@ double speed_of(const JobView& job, const ClusterView& cluster, std::int32_t typ
 }  // namespace
 
 BackfillPolicy::BackfillPolicy(const Parameters& parameters, Time quantum)
-    : estimate_{parameters.get<bool>("use_limit"), parameters.get<double>("estimate_factor")}, quantum_{quantum} {}
-
-Time BackfillPolicy::rounded(Time time) const {
-  if (quantum_ == Time{}) return time;
-  const std::int64_t beyond = time.ns() % quantum_.ns();
-  return beyond == 0 ? time : later(time, quantum_ - Time::nanoseconds(beyond));
-}
+    : estimate_{parameters.get<bool>("use_limit"), parameters.get<double>("estimate_factor")},
+      passes_{Time{}, quantum} {}
 
 Time BackfillPolicy::length_on(const JobView& job, const ClusterView& cluster, std::int32_t type) const {
   Time length = std::max(estimate_.of(job), Time::nanoseconds(1));
@@ -47,7 +42,7 @@ Time BackfillPolicy::length_on(const JobView& job, const ClusterView& cluster, s
     // A pace is not the reciprocal of a speed to the last digit.
     length = ends ? Time::ceil_nanoseconds(ns) + Time::nanoseconds(1) : kEndOfClock;
   }
-  return rounded(length);
+  return pass_from(length);
 }
 
 void BackfillPolicy::queued(const JobView& view) {

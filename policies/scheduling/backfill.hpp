@@ -5,6 +5,7 @@
 // These policies never preempt a job. A planned start may fail if GPUs are taken out of service in the meantime.
 
 #include "policies/registry.hpp"
+#include "policies/scheduling/decision_times.hpp"
 #include "policies/scheduling/demand.hpp"
 #include "policies/scheduling/place_plan.hpp"
 #include "policies/scheduling/rank_tree.hpp"
@@ -104,9 +105,9 @@ class BackfillPolicy : public SchedulingPolicy {
   [[nodiscard]] Time next_end() const { return running_.empty() ? Time::never() : running_.begin()->first; }
 
   /// The first instant after `now` at which there may be a pass.
-  [[nodiscard]] Time next_pass(Time now) const { return later(now, std::max(quantum_, Time::nanoseconds(1))); }
-  /// The first multiple of the quantum that is not before `time`.
-  [[nodiscard]] Time rounded(Time time) const;
+  [[nodiscard]] Time next_pass(Time now) const { return pass_from(later(now, Time::nanoseconds(1))); }
+  /// The first instant that is not before `time` at which there may be a pass.
+  [[nodiscard]] Time pass_from(Time time) const { return passes_.first_from(time); }
 
  private:
   void note_start(BackfillJob& job, const ClusterView& cluster);
@@ -114,7 +115,7 @@ class BackfillPolicy : public SchedulingPolicy {
   [[nodiscard]] Time length_on(const JobView& job, const ClusterView& cluster, std::int32_t type) const;
 
   DurationEstimate estimate_;
-  Time quantum_;
+  DecisionTimes passes_;
   Pools queues_;
   Shapes shapes_;
   std::map<JobId, BackfillJob> jobs_;

@@ -24,7 +24,7 @@ class Conservative final : public BackfillPolicy {
   void joins(BackfillJob& job) override { waiting_.insert(job.rank()); }
   /// Such a job is assumed to need as long again as it has run.
   [[nodiscard]] Time prolonged(const BackfillJob& job, Time now) const override {
-    return rounded(later(now, std::max(now - job.start, Time::nanoseconds(1))));
+    return pass_from(later(now, std::max(now - job.start, Time::nanoseconds(1))));
   }
   void promise(BackfillJob& job, Time from, SchedulingActions& actions);
   PlacePlan::Place forget_promise(BackfillJob& job);

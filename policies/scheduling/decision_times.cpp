@@ -1,5 +1,7 @@
 #include "policies/scheduling/decision_times.hpp"
 
+#include "policies/scheduling/availability.hpp"
+
 #include <algorithm>
 
 namespace contend {
@@ -7,7 +9,7 @@ namespace contend {
 Time DecisionTimes::multiple_from(Time time, Time step) {
   if (step == Time{}) return time;
   const std::int64_t beyond = time.ns() % step.ns();
-  return beyond == 0 ? time : time + (step - Time::nanoseconds(beyond));
+  return beyond == 0 ? time : later(time, step - Time::nanoseconds(beyond));
 }
 
 double DecisionTimes::seconds(Time from, Time to) const {

@@ -20,8 +20,8 @@ class DecisionTimes {
   [[nodiscard]] bool is_decision(Time pass) const;
   /// The first decision that is not before `time`.
   [[nodiscard]] Time first_from(Time time) const;
-  /// The seconds from one decision to another. If all are equally far from each other, it is a multiple of what it is
-  /// to the next one, so that as many periods always take as long.
+  /// The seconds from one decision to another. If all are equally far from each other, it is a multiple of the
+  /// seconds to the next one, so that as many periods always take as long.
   [[nodiscard]] double seconds(Time from, Time to) const;
   /// The instant after `now` for which a policy asks for a pass; has_period().
   [[nodiscard]] Time next_asked(Time now) const { return period_ * (now.ns() / period_.ns() + 1); }

@@ -52,7 +52,7 @@ struct GandivaUnit {
 
 /// A job that is here.
 struct KnownJob {
-  HostRoom rank;  ///< what it needs on the server of each of its GPUs
+  HostRoom rank;  ///< its CPUs and memory on the server of each of its GPUs
   Time alone{};   ///< for so long it has run alone
 };
 
@@ -453,7 +453,7 @@ class Gandiva final : public SchedulingPolicy {
   std::vector<JobId> arrived_;
   std::set<Pair> apart_;                     // pairs that are not tried again
   std::vector<int> gpus_, load_;             // by server: GPUs in service, and those that its units need together
-  std::vector<HostRoom> hosts_, host_load_;  // likewise of CPUs and memory
+  std::vector<HostRoom> hosts_, host_load_;  // CPUs and memory of the servers, and those that jobs hold
   std::size_t per_server_ = 1;
   Time counted_until_{}, slice_end_{};
   bool takes_turns_ = false;  // since the last pass

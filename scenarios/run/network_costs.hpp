@@ -72,8 +72,8 @@ struct JobExchange {
 
 /// The sites of `network.sites`, which must be given. Throws InputError.
 [[nodiscard]] LinkMatrix read_sites(const NetworkSetup& network);
-/// The same costs for a job with a rank on each of two or more sites; `peers` says who swaps with whom, and `seed` is
-/// of what it draws.
+/// These costs for a job with a rank on each of two or more sites; `peers` says who swaps with whom, and draws from
+/// `seed`.
 [[nodiscard]] ExchangeCost exchange_cost(const NetworkSetup& network, const LinkMatrix& sites, const PeerRule& peers,
                                          std::uint64_t seed);
 

@@ -203,9 +203,9 @@ struct TrainingEntry : TrainingSetup {
   Runtime runtime = Runtime::plain;                                     ///< whose way to hold tensors counts
   [[nodiscard]] int late() const { return backup + coded.stragglers; }  // one of them is 0
   Optimizer optimizer = Optimizer::none;
-  Time update_per_tensor;       ///< of the host, which launches the kernels of the optimizer tensor by tensor
-  Time input;                   ///< for which each iteration waits for its data
-  Time launch;                  ///< of the host, for each operation of the device (models/host_launches.hpp); 0: none
+  Time update_per_tensor;  ///< of the host, which launches the kernels of the optimizer tensor by tensor
+  Time input;              ///< for which each iteration waits for its data
+  Time launch;             ///< of the host, for each operation of the device (models/passes/host_launches.hpp); 0: none
   std::optional<Bytes> memory;  ///< of each GPU; if not given, derived from the network
 };
 

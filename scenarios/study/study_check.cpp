@@ -41,7 +41,7 @@ class StudyChecker {
                       "study an entry without it, or run jobs that train this one");
     if (entry.global_batch)
       complain(entry_key() + ".global_batch", "a study has several numbers of workers, each with `batch` samples",
-               "batch and accumulate, which are those of a worker");
+               "batch and accumulate, which each worker has");
     if (entry.backup > 0)
       complain(entry_key() + ".backup_workers", "has no effect in a study, whose workers are never late",
                "run jobs that train this entry on a cluster, with `failures` that slow workers down");
@@ -119,7 +119,7 @@ class StudyChecker {
     }
   }
 
-  /// Reports parameters that lack what they need (ParameterInfo::needs).
+  /// Reports parameters without the features that they need (ParameterInfo::needs).
   void check_needs(const PolicyChoice& choice) {
     const PolicyKind& kind = policy_kind("compression");
     const PolicyInfo& info = *std::ranges::find(kind.policies, choice.name, &PolicyInfo::name);

@@ -1,8 +1,8 @@
 #include "scenarios/study/study_run.hpp"
 
-#include "models/host_launches.hpp"
 #include "models/overlap/phases.hpp"
 #include "models/overlap/volume.hpp"
+#include "models/passes/host_launches.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/run/iteration_ends.hpp"
 #include "scenarios/run/network_costs.hpp"
@@ -62,7 +62,7 @@ PreparedVariant prepare(const Scenario& scenario, const TimedModel& model, Overl
   made.planned = plan_messages(made.problem, *made.policies.fusion, variant.fusion, variant.compression, model.batch,
                                made.problem.workers);
   IterationGraph& graph = made.planned.fused.graph;
-  graph = with_launches(std::move(graph), scenario.overlap.entry.launch);
+  graph = with_launches(graph, scenario.overlap.entry.launch);
   return made;
 }
 

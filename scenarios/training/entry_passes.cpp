@@ -1,7 +1,7 @@
 #include "scenarios/training/entry_passes.hpp"
 
-#include "models/host_launches.hpp"
 #include "models/passes/graph_passes.hpp"
+#include "models/passes/host_launches.hpp"
 #include "scenarios/training/optimizer_bytes.hpp"
 #include "scenarios/training/trained_model.hpp"
 #include "sim/error.hpp"
@@ -79,7 +79,7 @@ int ranks_of_copy(const TrainingIteration& job) {
 void add_launches(const TrainingEntry& entry, std::vector<Pass<FusedIteration>>& passes) {
   if (entry.launch == Time{}) return;
   passes.push_back({"launch", [launch = entry.launch](FusedIteration& iteration) {
-                      iteration.graph = with_launches(std::move(iteration.graph), launch);
+                      iteration.graph = with_launches(iteration.graph, launch);
                     }});
 }
 

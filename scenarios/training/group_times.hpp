@@ -1,6 +1,6 @@
 #pragma once
 // Times of the collectives that lie inside the passes of a parallel job: those of tensor, context and expert
-// parallelism. They are those of the network when nothing else is in it.
+// parallelism. They are times of a network with no other transfer.
 
 #include "scenarios/spec/cluster_setup.hpp"
 #include "scenarios/spec/network_setup.hpp"

@@ -42,7 +42,7 @@ constexpr std::string_view kUnused = "nothing takes this way";
 
 constexpr MemberRule kRules[] = {
     // The source of the graph: transformers that are spread over GPUs, or layers that each GPU has whole.
-    {"layers", RuleKind::refused, "a file has the times of whole layers, not those of the parts that GPUs have of them",
+    {"layers", RuleKind::refused, "a file has the times of whole layers, not the times of the parts that GPUs have",
      "a device of `contend list devices`, or a profile",
      [](const RuledEntry& e) { return e.spreads() && e.gives("layers"); }},
     {"select", RuleKind::without, "a file", "give layers",
@@ -138,8 +138,8 @@ constexpr MemberRule kRules[] = {
      [](const RuledEntry& e) { return e.spreads() && spread(e).order && !schedule_of(e).reads_order; }},
     {"parallel.order", RuleKind::refused, "is missing: the schedule is file", "give the path of the orders",
      [](const RuledEntry& e) { return e.spreads() && !spread(e).order && schedule_of(e).reads_order; }},
-    {"parallel.virtual", RuleKind::refused, "is missing: interleaved passes of one part on each rank are those of 1f1b",
-     "2 or more parts",
+    {"parallel.virtual", RuleKind::refused,
+     "is missing: interleaved passes of one part on each rank are the passes of 1f1b", "2 or more parts",
      [](const RuledEntry& e) { return e.spreads() && spread(e).virtual_stages == 0 && schedule_of(e).needs_chunks; }},
     {"parallel.partition", RuleKind::idle, "layers says what each part has", "leave one of them out",
      [](const RuledEntry& e) {
@@ -196,7 +196,7 @@ constexpr MemberRule kRules[] = {
     {"parallel.documents", RuleKind::refused,
      "needs attention in one kernel, which leaves out what lies between documents", "attention: flash",
      [](const RuledEntry& e) { return has_documents(e) && !e.entry.flash_attention.value_or(true); }},
-    {"parallel.documents", RuleKind::idle, "the times of a profile are those of whole sequences",
+    {"parallel.documents", RuleKind::idle, "a profile has the times of whole sequences",
      "a device of `contend list devices`",
      [](const RuledEntry& e) { return has_documents(e) && e.entry.device.calibrated != nullptr; }},
     {"parallel.context_degree", RuleKind::without, "context", "context: 2 or more",

@@ -355,7 +355,7 @@ void check_merges(const TrainingEntry& entry, const PipelinePlan& plan) {
           .hint = "another schedule"}}};
 }
 
-/// Adds the units of a stage, with their times and what they are made of. `messages` are those between stages.
+/// Adds the units of a stage, with their times and their parts. `messages` go between stages.
 void add_stage(StagePlanner& planner, const TransformerModel& model, const MicroBatch& work, const LayerRange& range,
                const std::vector<StageMessage>& messages, ParallelJob& made) {
   TrainingIteration& job = made.iteration;

@@ -24,7 +24,7 @@
 namespace contend {
 namespace {
 
-/// Complaints about an entry whose model is spread over several GPUs, beside those of the rules.
+/// Complaints about an entry whose model is spread over several GPUs, beside the complaints of the rules.
 template <class Complain>
 void check_parallel(const TrainingEntry& entry, bool compresses, const Complain& complain) {
   std::vector<std::string_view> given;

@@ -98,7 +98,7 @@ TEST_CASE("parallel: degrees that don't fit are refused by name") {
 TEST_CASE("parallel: settings without sense and jobs larger than the cluster are refused") {
   check_refused(
       "model: llama-3-8b, accumulate: 4, parallel: {pipeline: 4, schedule: interleaved}",
-      "training.m.parallel.virtual: is missing: interleaved passes of one part on each rank are those of 1f1b");
+      "training.m.parallel.virtual: is missing: interleaved passes of one part on each rank are the passes of 1f1b");
   check_refused("model: llama-3-8b, parallel: {zero: 3, gradient_bytes: 3}",
                 "training.m.parallel.gradient_bytes: 3 bytes are no type of gradients; 2 or 4");
   check_refused("model: llama-3-8b, attention: plain, attention_efficiency: 0.5, parallel: {zero: 3}",

@@ -1,7 +1,7 @@
-// The pass that has hosts launch what the device does, on graphs whose iterations can be worked by hand. Iterations are
-// those of the fast executor, which tests hold against the engine.
+// The pass that has hosts launch what the device does, on graphs whose iterations can be worked by hand. The fast
+// executor, which other tests hold against the engine, gives the iterations.
 
-#include "models/host_launches.hpp"
+#include "models/passes/host_launches.hpp"
 
 #include "models/overlap/engine_measurement.hpp"
 #include "models/overlap/steady_state.hpp"
