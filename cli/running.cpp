@@ -7,6 +7,7 @@
 #include "scenarios/run/flow_start_up_note.hpp"
 #include "scenarios/run/nccl_machine_note.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
+#include "scenarios/training/training_check.hpp"
 #include "sim/counted.hpp"
 #include "text/quantities.hpp"
 
@@ -41,6 +42,7 @@ void note_workloads(const Arguments& arguments, std::span<const Scenario> scenar
     if (!note.empty() && seen.insert(note).second) print_message("contend: note: {}\n", note);
   };
   for (const Scenario& scenario : scenarios) {
+    for (const std::string& note : inherited_notes(scenario.training)) print(note);
     if (!scenario.overlap.given())
       for (const std::string& note : taken_batch_notes(scenario.cluster, scenario.workload, scenario.training, lists))
         print(note);

@@ -7,6 +7,7 @@
 #include "scenarios/run/check_scenario.hpp"
 #include "scenarios/run/flow_start_up_note.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
+#include "scenarios/training/training_check.hpp"
 #include "sim/complaints.hpp"
 
 #include <optional>
@@ -36,6 +37,8 @@ std::string verdict(const std::string& file, const Arguments& arguments) {
   for (const std::string& each : overrides) given.push_back({.name = "set", .value = each});
   const Scenario scenario = load_scenarios({{file}, std::move(given), {}}).scenarios.front();
   for (const std::string& note : check_scenario(scenario)) print_message("contend: warning: {}: {}\n", file, note);
+  for (const std::string& note : inherited_notes(scenario.training))
+    print_message("contend: note: {}: {}\n", file, note);
   JobLists lists;
   if (!scenario.overlap.given())
     for (const std::string& note : taken_batch_notes(scenario.cluster, scenario.workload, scenario.training, lists))

@@ -286,12 +286,32 @@ Codec<std::vector<TrainingEntry>> training_codec() {
   return codec;
 }
 
+namespace {
+
+/// True if the entry gives another member that answers the same question, so that the default entry's answer has no
+/// place beside it.
+bool gives_instead(const TrainingEntry& entry, std::string_view name) {
+  static const std::vector<std::vector<std::string_view>> kQuestions = {
+      {"accumulate", "global_batch"}, {"backup_workers", "gradient_coding"}, {"model", "config", "transformer"}};
+  const auto gives = [&](std::string_view member) {
+    const bool is_open = member == "global_batch" && !entry.global_batch;  // auto: it follows from accumulate
+    return entry.given.contains(member) && !is_open;
+  };
+  return std::ranges::any_of(kQuestions, [&](const std::vector<std::string_view>& answers) {
+    return std::ranges::find(answers, name) != answers.end() && std::ranges::any_of(answers, gives);
+  });
+}
+
+}  // namespace
+
 void take_defaults(std::vector<TrainingEntry>& entries) {
   const auto usual = std::ranges::find(entries, kDefaultEntry, &TrainingEntry::name);
   if (usual == entries.end()) return;
   for (TrainingEntry& entry : entries) {
     for (const std::string& name : usual->given) {
-      if (!entry.given.contains(name)) find_member(members(), name)->copy(*usual, entry);
+      if (entry.given.contains(name) || gives_instead(entry, name)) continue;
+      find_member(members(), name)->copy(*usual, entry);
+      entry.inherited.insert(name);
     }
   }
 }

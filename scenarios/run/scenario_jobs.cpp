@@ -501,7 +501,7 @@ std::vector<std::string> taken_batch_notes(const ClusterSetup& cluster, const Wo
                                            const std::vector<TrainingEntry>& training, JobLists& lists) {
   std::vector<std::string> notes;
   const auto is_silent = [](const TrainingEntry& entry) {
-    return entry.name != kDefaultEntry && entry.parallel && !entry.global_batch && !entry.given.contains("accumulate");
+    return entry.name != kDefaultEntry && entry.parallel && !entry.global_batch && !entry.says("accumulate");
   };
   if (std::ranges::none_of(training, is_silent)) return notes;
   std::map<std::string, std::set<int>, std::less<>> gpus;  // of the jobs that train an entry

@@ -184,7 +184,12 @@ inline constexpr std::string_view kDefaultEntry = "default";
 /// An entry of `training`: how the jobs train that name it.
 struct TrainingEntry : TrainingSetup {
   std::string name;
-  std::set<std::string, std::less<>> given;  ///< names of its own members; all others are those of the default entry
+  std::set<std::string, std::less<>> given;      ///< names of its own members
+  std::set<std::string, std::less<>> inherited;  ///< names of the members that it has from the default entry
+  /// True if the entry has this member, as its own or from the default entry.
+  [[nodiscard]] bool says(std::string_view member) const {
+    return given.contains(member) || inherited.contains(member);
+  }
   PolicyChoice fusion, compression;
   int accumulate = 1;  ///< micro-batches of `batch` samples between two exchanges
   /// Workers that a step leaves behind if they are late (Role::late). Backup workers' gradients are then lost (Chen et

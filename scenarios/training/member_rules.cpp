@@ -122,7 +122,7 @@ constexpr MemberRule kRules[] = {
     {"update_per_tensor", RuleKind::without, "an optimizer", "optimizer: adam",
      [](const RuledEntry& e) { return e.entry.update_per_tensor > Time{} && e.entry.optimizer == Optimizer::none; }},
     {"accumulate", RuleKind::refused, "follows from global_batch", "give one of the two",
-     [](const RuledEntry& e) { return e.entry.global_batch && e.gives("accumulate"); }},
+     [](const RuledEntry& e) { return e.entry.global_batch && e.entry.says("accumulate"); }},
     {"parallel.shards", RuleKind::without, "zero", "zero: 1, 2 or 3",
      [](const RuledEntry& e) { return e.spreads() && spread(e).shards > 0 && spread(e).zero == 0; }},
     {"runtime", RuleKind::refused, "fsdp2: FSDP shares out the states of the optimizer",

@@ -15,9 +15,14 @@ namespace contend {
 struct RuledEntry {
   const TrainingEntry& entry;
   bool compresses = false;  ///< a method compresses its gradients: its own, or one of a study
+  /// Members of the default entry count as given, too. An entry can't help having these: a rule that is broken only
+  /// because of them is a note, not a complaint.
+  bool with_inherited = false;
 
   [[nodiscard]] bool spreads() const { return entry.parallel.has_value(); }
-  [[nodiscard]] bool gives(std::string_view member) const { return entry.given.contains(member); }
+  [[nodiscard]] bool gives(std::string_view member) const {
+    return with_inherited ? entry.says(member) : entry.given.contains(member);
+  }
   /// The same for a member of `parallel`.
   [[nodiscard]] bool gives_parallel(std::string_view member) const {
     return entry.parallel && entry.parallel->given.contains(member);

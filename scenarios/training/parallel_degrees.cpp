@@ -36,6 +36,10 @@ void check_grid(const ParallelSetup& setup, int per_server, int data, Complaints
 
 }  // namespace
 
+std::string micro_batches_member(const TrainingEntry& entry) {
+  return entry.says("accumulate") && !entry.global_batch ? "accumulate" : "global_batch";
+}
+
 Degrees degrees_of(const ClusterSetup& cluster, const TrainingEntry& entry, int gpus) {
   const ParallelSetup& setup = *entry.parallel;
   const std::int64_t there = std::int64_t{cluster.servers} * cluster.gpus_per_server;
@@ -66,13 +70,14 @@ Degrees degrees_of(const ClusterSetup& cluster, const TrainingEntry& entry, int 
   }
   // Orders of a user, and GPipe's, are defined for any number; what interleaved passes and DualPipe need they say.
   const bool is_any = make_policy(pipeline_schedules(), setup.schedule, {})->traits().any_micro_batches;
-  const bool is_said = entry.global_batch || entry.given.contains("accumulate");  // else a warning says what is taken
+  const bool is_said = entry.global_batch || entry.says("accumulate");  // else a warning says what is taken
   if (found.empty() && is_said && !is_any && degrees.micro_batches < setup.pipeline)
     found.add("parallel.pipeline",
               fmt::format("{} on each data-parallel rank, fewer than the {} pipeline ranks, of which some would "
                           "always wait",
                           counted(degrees.micro_batches, "micro-batch", "micro-batches"), setup.pipeline),
-              fmt::format("global_batch: {}", together * setup.pipeline));
+              entry.global_batch ? fmt::format("global_batch: {}", together * setup.pipeline)
+                                 : fmt::format("accumulate: {}", setup.pipeline));
   found.throw_if_any();
   degrees.samples = together * degrees.micro_batches;
   return degrees;

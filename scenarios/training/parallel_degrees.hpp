@@ -5,6 +5,7 @@
 #include "scenarios/spec/training_entry.hpp"
 
 #include <cstdint>
+#include <string>
 
 namespace contend {
 
@@ -16,5 +17,8 @@ struct Degrees {
 /// Of a job of so many GPUs. Throws InputError, with the keys of the entry's members, if its degrees don't divide the
 /// GPUs of the job or of servers, or its batch.
 [[nodiscard]] Degrees degrees_of(const ClusterSetup& cluster, const TrainingEntry& entry, int gpus);
+
+/// The member that says how many micro-batches an iteration has: accumulate, or global_batch, from which it follows.
+[[nodiscard]] std::string micro_batches_member(const TrainingEntry& entry);
 
 }  // namespace contend

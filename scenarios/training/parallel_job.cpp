@@ -183,9 +183,11 @@ void set_imbalance(const ParallelSetup& setup, const TransformerModel& model, Un
   work.server_imbalance = std::min(over_mean(servers, most_of_server), most_of_server);
 }
 
-/// True if the entry says itself how gradients are fused or compressed.
+/// True if the entry says how gradients are fused or compressed. With zero: 3 layers reduce their gradients by
+/// themselves, whatever the default entry says (member_rules.cpp).
 bool plans_exchange(const TrainingEntry& entry) {
-  return entry.given.contains("fusion") || entry.given.contains("compression");
+  if (entry.parallel->zero == 3) return false;
+  return entry.says("fusion") || entry.says("compression");
 }
 
 /// The ranks that add up gradients of dense weights: all that have them, or those that share out a copy.
@@ -349,7 +351,7 @@ void check_merges(const TrainingEntry& entry, const PipelinePlan& plan) {
                        .hint = "another schedule"}}};
   if (plans_exchange(entry) && std::ranges::any_of(plan.order, merges))
     throw InputError{
-        {{.key = entry.given.contains("fusion") ? "fusion" : "compression",
+        {{.key = entry.says("fusion") ? "fusion" : "compression",
           .reason = fmt::format("the schedule {} runs two passes as one, which give all gradients at its end",
                                 setup.schedule.name),
           .hint = "another schedule"}}};
@@ -488,7 +490,7 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
 
 /// The members of an entry that models and schedules know by names of their own.
 std::string member_of(const TrainingEntry& entry, const std::string& key) {
-  if (key == "micro_batches") return entry.given.contains("accumulate") ? "accumulate" : "global_batch";
+  if (key == "micro_batches") return micro_batches_member(entry);
   if (key == "sequences") return "batch";
   if (key == "type") return "dtype";
   if (key == "group") return "parallel.schedule.group";

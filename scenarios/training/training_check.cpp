@@ -195,6 +195,23 @@ std::vector<Complaint> entry_complaints(const TrainingEntry& entry, std::span<co
   return complaints;
 }
 
+std::vector<std::string> inherited_notes(std::span<const TrainingEntry> training) {
+  std::vector<std::string> notes;
+  for (const TrainingEntry& entry : training) {
+    const bool compresses = entry.compression.name != "none";
+    const RuledEntry own{.entry = entry, .compresses = compresses},
+        whole{.entry = entry, .compresses = compresses, .with_inherited = true};
+    for (const MemberRule& each : member_rules()) {
+      if (entry.name == kDefaultEntry || each.is_broken(own) || !each.is_broken(whole)) continue;
+      const bool is_refused = each.kind == RuleKind::refused;
+      notes.push_back(fmt::format("training.{}: {}{} {}{}", entry.name, each.member,
+                                  entry.inherited.contains(each.member) ? " of the default entry" : "",
+                                  is_refused ? "is left out: " : "", each.text()));
+    }
+  }
+  return notes;
+}
+
 std::vector<Complaint> training_complaints(const Scenario& scenario) {
   std::vector<Complaint> complaints;
   for (const TrainingEntry& each : scenario.training) {

@@ -27,4 +27,7 @@ namespace contend {
 [[nodiscard]] std::vector<Complaint> entry_complaints(const TrainingEntry& entry, std::span<const PolicyChoice> methods,
                                                       std::string_view listed);
 
+/// A line for each member that an entry has from the default entry and that has no effect in it, with the reason.
+[[nodiscard]] std::vector<std::string> inherited_notes(std::span<const TrainingEntry> training);
+
 }  // namespace contend

@@ -256,6 +256,25 @@ TEST_CASE("any fusion policy plans the exchange of each stage; each unit by itse
   }
 }
 
+TEST_CASE("fusion and compression of the default entry plan the exchange as those of the entry itself do") {
+  const auto iteration = [&](const std::string& usual, const std::string& own, const std::string& parallel) {
+    return lone_iteration(parsed(fmt::format("cluster: {{servers: 8, gpus_per_server: 8, gpu_memory: 400GiB}}\n"
+                                             "network: {{nic: 3200Gbps, alpha: 10us}}\n"
+                                             "training: {{default: {{batch: 1{}}}, m: {{device: H100-SXM, dtype: bf16, "
+                                             "model: gpt-3-2.7b, accumulate: 8{}, parallel: {{{}}}}}}}\n",
+                                             usual, own, parallel)),
+                          "m", 64);
+  };
+  const std::string stages = "pipeline: 2";
+  for (const char* members : {", fusion: bsp", ", fusion: wfbp", ", compression: {policy: dgc, density: 0.01}"}) {
+    INFO(members);
+    CHECK(iteration(members, "", stages) == iteration("", members, stages));
+  }
+  CHECK(iteration(", fusion: bsp", "", stages) > iteration("", "", stages));
+  // With zero: 3 layers reduce their gradients by themselves, and a note says so.
+  CHECK(iteration(", fusion: bsp", "", "zero: 3") == iteration("", "", "zero: 3"));
+}
+
 TEST_CASE("a planned exchange goes in turn with the gradients of experts and with what passes send between servers") {
   const std::string base = "model: qwen-3-30b-a3b, sequence: 4096, batch: 1, accumulate: 2, recompute: full, ";
   for (const std::string parallel : {"expert: 8", "expert: 16", "expert: 16, context: 2", "pipeline: 2, expert: 16"}) {

@@ -9,10 +9,13 @@
 #include "scenarios/training/parallel_job.hpp"
 #include "scenarios/training/parallel_memory.hpp"
 #include "scenarios/training/stage_planner.hpp"
+#include "scenarios/training/training_check.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/error.hpp"
+#include "tests/complaint_lines.hpp"
 #include "tests/near.hpp"
 #include "tests/scenarios/scenario_text.hpp"
+#include "tests/text_checks.hpp"
 
 #include <algorithm>
 #include <string>
@@ -93,6 +96,52 @@ TEST_CASE("parallel: degrees that don't fit are refused by name") {
                 "training.m.parallel.pipeline: 64 parts of a model of 32 layers");
   check_refused("model: llama-3-8b, accumulate: 8, parallel: {pipeline: 4, virtual: 3, schedule: 1f1b}",
                 "training.m.parallel.virtual: ");
+}
+
+TEST_CASE(
+    "parallel: micro-batches that don't suit a schedule are complained of where the entry says how many they are") {
+  const std::string wrong = ": 5 micro-batches in groups of 4 leave a last group of 1, fewer than the 4 ranks";
+  const auto said = [&](const std::string& usual, const std::string& own, const std::string& more) {
+    return complaint_lines([&] {
+      const Scenario scenario = parsed(
+          fmt::format("cluster: {{servers: 8, gpus_per_server: 8, gpu_memory: 80GiB}}\n"
+                      "training: {{default: {{device: H100-SXM{}}}, m: {{model: llama-3-8b{}, parallel: {{tensor: 8, "
+                      "pipeline: 4{}}}}}}}\n",
+                      usual, own, more));
+      static_cast<void>(plan_parallel(scenario, *find_entry(scenario.training, "m"), 64));
+    });
+  };
+  const std::string chunks = ", virtual: 2, schedule: interleaved";
+  CHECK(contains(said("", ", accumulate: 5", chunks), "accumulate" + wrong));
+  CHECK(contains(said(", accumulate: 5", "", chunks), "accumulate" + wrong));
+  CHECK(contains(said("", ", global_batch: 10", chunks), "global_batch" + wrong));
+  CHECK(contains(said(", global_batch: 10", "", chunks), "global_batch" + wrong));
+  // What would be right is said of the member that is there, too.
+  CHECK(contains(said("", ", accumulate: 3", ""), "of which some would always wait; accumulate: 4"));
+  CHECK(contains(said(", accumulate: 3", "", ""), "of which some would always wait; accumulate: 4"));
+  CHECK(contains(said("", ", global_batch: 6", ""), "of which some would always wait; global_batch: 8"));
+  // An entry that says the one has not the other from the default entry.
+  CHECK(contains(said(", global_batch: 64", ", accumulate: 5", chunks), "accumulate" + wrong));
+  CHECK(contains(said(", accumulate: 4", ", global_batch: 10", chunks), "global_batch" + wrong));
+  CHECK(contains(said(", accumulate: 5", ", global_batch: auto", chunks), "accumulate" + wrong));
+}
+
+TEST_CASE("parallel: members of the default entry that have no effect are told, once for each entry") {
+  const auto notes = [&](const std::string& usual, const std::string& own) {
+    const Scenario scenario =
+        parsed("training: {default: {" + usual + "}, m: {model: llama-3-8b, " + own + "}, n: {model: resnet50}}\n");
+    return fmt::format("{}", fmt::join(inherited_notes(scenario.training), "\n"));
+  };
+  CHECK(notes("fusion: dear", "parallel: {tensor: 8}").empty());
+  CHECK(notes("fusion: bsp", "parallel: {tensor: 8, zero: 3}") ==
+        "training.m: fusion of the default entry is left out: with zero: 3 the gradients of a layer are reduced as "
+        "soon as it has computed, each layer by itself");
+  CHECK(notes("fusion: bsp", "parallel: {tensor: 8, bucket: 25000000}") ==
+        "training.m: parallel.bucket has no effect: the fusion policy says what is sent together");
+  CHECK(notes("recompute: full, device: H100-SXM", "parallel: {tensor: 8}") ==
+        "training.n: recompute of the default entry is left out: the layers of a table are single operations, not "
+        "blocks whose results can be computed again");
+  CHECK(notes("efficiency: 0.5", "parallel: {tensor: 8}").empty());
 }
 
 TEST_CASE("parallel: settings without sense and jobs larger than the cluster are refused") {
