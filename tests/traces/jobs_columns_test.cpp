@@ -49,6 +49,11 @@ TEST_CASE("columns: a header with | between its columns is not split at commas")
     CHECK(got.jobs[0].gpus == 4);
     CHECK(got.jobs[0].duration == Time::seconds(7200));
   }
+  // A table with names of its own is read with commas alone, and the message says so.
+  const Names own{{"job_id", "a"}, {"submit_s", "b"}, {"gpus", "c"}, {"duration_s", "d"}};
+  CHECK(contains(column_complaints("auto", "a|b|c|d\n1|0|1|5\n", own),
+                 "A job list has commas between its columns, and this file has |"));
+  CHECK(contains(column_complaints("auto", "a;b;c;d\n1;0;1;5\n", {}), "and this file has ;"));
   // The format's own name for it does the same, and goes before a column of that meaning which the file has.
   CHECK(import_columns("slurm", text, {{"Partition", "Account"}}).jobs[0].vc == "lab");
   const std::string both =

@@ -11,6 +11,7 @@
 #include <cctype>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -141,6 +142,10 @@ constexpr std::array kFormats = {
 /// How a table with own names can be read as a job list; empty if the file doesn't begin as a table.
 std::string hint_about_columns(const TraceHead& head) {
   constexpr std::size_t kFewest = 3, kMost = 30, kLongest = 40;
+  constexpr std::pair<char, std::string_view> kSeparators[] = {{'|', "|"}, {';', ";"}, {'\t', "tabs"}};
+  for (const auto& [separator, name] : kSeparators)
+    if (head.columns.size() == 1 && std::ranges::count(head.columns.front(), separator) + 1 >= std::ptrdiff_t{kFewest})
+      return fmt::format(". A job list has commas between its columns, and this file has {}", name);
   const bool is_table = head.columns.size() >= kFewest && std::ranges::all_of(head.columns, [](std::string_view name) {
                           return !name.empty() && name.size() <= kLongest &&
                                  name.find_first_of("[]{}:;|\t") == std::string_view::npos &&
