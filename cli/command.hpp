@@ -1,6 +1,8 @@
 #pragma once
 // Describes the verbs of the program: their options are data, from which parsing, --help and shell completion follow.
 
+#include "sim/error.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -25,6 +27,7 @@ struct Option {
   std::string_view value;  ///< placeholder of its value; empty for a switch
   std::string_view text;   ///< one line of help
   bool repeatable = false;
+  bool writes = false;  ///< its value is a file that the verb writes (text/own_files.hpp)
 };
 
 /// What every verb has beside its own options.
@@ -66,6 +69,8 @@ struct Command {
   std::size_t min_arguments = 0;
   std::size_t max_arguments = 0;
   int (*run)(const Arguments&);  ///< returns an ExitCode
+  /// What the verb prints of wrong input, beside the message that all verbs have; may be null.
+  void (*print_wrong_input)(const Arguments&, const InputError&) = nullptr;
 };
 
 // One function for each verb, in the file named after it.

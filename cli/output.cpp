@@ -1,6 +1,7 @@
 #include "cli/output.hpp"
 
-#include "cli/command.hpp"
+#include "sim/error.hpp"
+#include "text/own_files.hpp"
 #include "text/printable.hpp"
 #include "text/words.hpp"
 
@@ -10,7 +11,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <system_error>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -69,6 +73,25 @@ void refuse_to_overwrite(const std::string& output, std::span<const std::string>
     std::error_code ignored;
     if (std::filesystem::equivalent(output, input, ignored))
       throw UsageError{fmt::format("{}: this file is an input of the command; write to another one", output)};
+  }
+}
+
+void check_written_files(std::span<const Option> options, const Arguments& arguments) {
+  std::vector<std::string> inputs = arguments.positionals();
+  for (const Option& option : options)
+    if (option.value == "FILE" && !option.writes)
+      for (std::string& each : arguments.values(option.name)) inputs.push_back(std::move(each));
+  std::map<std::string, std::string_view> written;
+  for (const Option& option : options) {
+    const std::optional<std::string> path = option.writes ? arguments.value(option.name) : std::nullopt;
+    if (!path || *path == "-") continue;  // standard output
+    refuse_to_overwrite(*path, inputs);
+    if (const auto [before, is_new] = written.emplace(*path, option.name); !is_new)
+      throw UsageError{fmt::format("{}: --{} and --{} need a file each", *path, before->second, option.name)};
+    const std::filesystem::path folder = std::filesystem::path{*path}.parent_path();
+    if (!folder.empty() && !std::filesystem::is_directory(folder))
+      throw InputError{{.file = *path, .reason = "can't be written: there is no folder " + folder.string()}};
+    refuse_foreign_file(*path);
   }
 }
 

@@ -2,6 +2,8 @@
 // What the program writes: its standard streams, messages, what its standard output can show, and checks of the files
 // that a verb writes.
 
+#include "cli/command.hpp"
+
 #include <cstddef>
 #include <span>
 #include <string>
@@ -54,6 +56,11 @@ class OutputCapture {
  private:
   OutputCapture* outer_;
 };
+
+/// Throws UsageError or InputError if what these options say can't be written: a file that is an input of the verb or
+/// not contend's to replace, one file for two options, a file in a folder that doesn't exist. dispatch() asks before
+/// the verb begins to work.
+void check_written_files(std::span<const Option> options, const Arguments& arguments);
 
 /// Throws UsageError if `output` is one of the input files, which would be lost.
 void refuse_to_overwrite(const std::string& output, std::span<const std::string> inputs);

@@ -100,7 +100,13 @@ int dispatch(const std::vector<std::string>& words, const std::vector<std::strin
     print_output("{}", help_text(command));
     return kExitOk;
   }
-  return command.run(arguments);
+  try {
+    check_written_files(command.options, arguments);
+    return command.run(arguments);
+  } catch (const InputError& error) {
+    if (command.print_wrong_input != nullptr) command.print_wrong_input(arguments, error);
+    throw;
+  }
 }
 
 std::string complaints_text(const InputError& error) {

@@ -4,6 +4,7 @@
 #include "cli/group_report.hpp"
 #include "cli/version.hpp"
 #include "sim/error.hpp"
+#include "text/atomic_file.hpp"
 #include "text/json_writer.hpp"
 #include "text/quantities.hpp"
 
@@ -45,6 +46,7 @@ std::optional<Time> timeout_of(const Arguments& arguments, const SweepPlan& plan
 }
 
 WriterLock lock_store(const std::string& path) {
+  refuse_link_or_folder(path);  // two names of one store would have a lock each
   return WriterLock{path + ".lock", path};
 }
 

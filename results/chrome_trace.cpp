@@ -4,6 +4,7 @@
 #include "sim/graph_plan.hpp"
 #include "text/atomic_file.hpp"
 #include "text/json_writer.hpp"
+#include "text/own_files.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -56,7 +57,7 @@ class Sink {
   }
 
  private:
-  AtomicFile file_;
+  OwnFile file_;
   gzFile stream_ = nullptr;
 };
 

@@ -34,7 +34,8 @@ using PassDrawing = std::function<std::optional<DrawnPass>(const Op&)>;
 
 class ChromeTrace final : public Observer {
  public:
-  /// Opens the file and compresses it if `path` ends in `.gz`. Throws InputError if the file cannot be written.
+  /// Opens the file and compresses it if `path` ends in `.gz`. Throws InputError if the file cannot be written, or is
+  /// not contend's to replace (text/own_files.hpp).
   ChromeTrace(const std::string& path, std::size_t servers, std::size_t gpus_per_server, PassDrawing passes = {});
   /// Without a call of close(), no file remains under `path`.
   ~ChromeTrace() override;

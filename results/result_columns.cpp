@@ -526,7 +526,7 @@ constexpr const char* kManifestText =
     "writes, `.written` lists the files that it has written, in place of the manifest. While it runs, `.lock` keeps "
     "other runs "
     "from\n"
-    "writing there.\n";
+    "writing there. All other files that Contend writes: [written files](written-files.md).\n";
 
 }  // namespace
 

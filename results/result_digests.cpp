@@ -59,15 +59,6 @@ std::optional<std::string> opened_manifest(const std::string& text, const std::s
   return content;
 }
 
-std::string sha256_of_file(const std::string& path) {
-  const std::unique_ptr<ByteSource> bytes = open_bytes(path);
-  HashedSource hashed{*bytes};
-  constexpr std::size_t kAtOnce = std::size_t{1} << 16;
-  std::vector<char> buffer(kAtOnce);
-  while (hashed.read(buffer.data(), buffer.size()) > 0) continue;
-  return hashed.sha256();
-}
-
 /// The files that a sound manifest lists.
 std::vector<InputFile> listed_files(const std::string& manifest, const std::string& path) {
   TextSource source{manifest};

@@ -9,6 +9,7 @@
 #include "text/atomic_file.hpp"
 #include "text/csv.hpp"
 #include "text/decimal.hpp"
+#include "text/new_folder.hpp"
 #include "text/sha256.hpp"
 
 #include <algorithm>
@@ -150,12 +151,6 @@ void write_summary_members(JsonWriter& json, const std::string& scenario_name, s
   json.end_object();
 }
 
-void make_folder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw_file_error(folder, "can't be made a folder", error.value());
-}
-
 std::string summary_json(const std::string& scenario_name, std::span<const Replica> replicas) {
   JsonWriter json;
   json.begin_object();
@@ -194,7 +189,7 @@ std::span<const ResultFile> result_files() {
 
 void write_results(const std::string& folder, const Manifest& manifest, const std::string& scenario_yaml,
                    std::span<const Replica> replicas, std::span<const NamedText> more) {
-  make_folder(folder);
+  const NewFolders made{folder};
   if (std::vector<Complaint> foreign = foreign_files(folder); !foreign.empty()) throw InputError{std::move(foreign)};
   const auto path = [&](std::string_view name) { return (std::filesystem::path{folder} / name).string(); };
   const std::vector<InputFile> before = own_files(folder);

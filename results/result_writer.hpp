@@ -13,9 +13,6 @@
 
 namespace contend {
 
-/// Creates the folder and its parents if needed. Throws InputError if that fails.
-void make_folder(const std::string& folder);
-
 /// A further file of a folder.
 struct NamedText {
   std::string_view name;  ///< one of run_files()

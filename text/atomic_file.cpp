@@ -27,22 +27,31 @@ void throw_file_error(const std::string& path, std::string_view what, int error_
   throw InputError{{.file = path, .reason = std::move(reason)}};
 }
 
+bool is_stream(const std::string& path) {
+  return (path.starts_with("/dev/") && !path.starts_with("/dev/shm/")) || path.starts_with("/proc/");
+}
+
+void refuse_link_or_folder(const std::string& path) {
+  std::error_code ignored;
+  const fs::file_status status = fs::symlink_status(path, ignored);
+  if (fs::is_symlink(status)) {
+    const std::string target = fs::read_symlink(path, ignored).string();
+    const bool leads_nowhere = !fs::exists(path, ignored);
+    throw_file_error(path,
+                     fmt::format("can't be written: it is a symbolic link to \"{}\"{}", target,
+                                 leads_nowhere ? ", which doesn't exist; remove the link"
+                                               : "; write to that file by its own name, or remove the link"),
+                     0);
+  }
+  if (fs::is_directory(status)) throw_file_error(path, "can't be written: it is a folder", 0);
+}
+
 AtomicFile::AtomicFile(std::string target) : target_{std::move(target)} {
   std::error_code ignored;
-  if (fs::is_symlink(fs::symlink_status(target_, ignored))) {
-    const bool is_stream =
-        (target_.starts_with("/dev/") && !target_.starts_with("/dev/shm/")) || target_.starts_with("/proc/");
-    // To write through a link would change a file of another folder, and to replace the link would not change the file
-    // that readers of the link see.
-    if (!is_stream)
-      throw_file_error(target_,
-                       fmt::format("can't be written: it is a symbolic link to \"{}\"; write to that file by its own "
-                                   "name, or remove the link",
-                                   fs::read_symlink(target_, ignored).string()),
-                       0);
-    // As /dev/stdout, which leads to whatever the caller has connected it to.
-    const fs::path real = fs::canonical(target_, ignored);
-    if (!ignored) target_ = real.string();
+  if (!is_stream(target_)) {
+    refuse_link_or_folder(target_);
+  } else if (const fs::path real = fs::canonical(target_, ignored); !ignored) {
+    target_ = real.string();
   }
   const fs::file_status status = fs::status(target_, ignored);
   if (fs::is_directory(status)) throw_file_error(target_, "can't be written: it is a folder", 0);
@@ -60,13 +69,17 @@ void AtomicFile::commit() {
   committed_ = true;
 }
 
-void write_file(const std::string& path, std::string_view content) {
-  AtomicFile file{path};
-  std::FILE* stream = std::fopen(file.path().c_str(), "wb");
-  if (stream == nullptr) throw_file_error(path, "can't be written", errno);
+void write_text(const std::string& path, const std::string& name, std::string_view content) {
+  std::FILE* stream = std::fopen(path.c_str(), "wb");
+  if (stream == nullptr) throw_file_error(name, "can't be written", errno);
   const bool written = std::fwrite(content.data(), 1, content.size(), stream) == content.size();
   const int write_error = errno;
-  if (std::fclose(stream) != 0 || !written) throw_file_error(path, "can't be written", written ? errno : write_error);
+  if (std::fclose(stream) != 0 || !written) throw_file_error(name, "can't be written", written ? errno : write_error);
+}
+
+void write_file(const std::string& path, std::string_view content) {
+  AtomicFile file{path};
+  write_text(file.path(), path, content);
   file.commit();
 }
 

@@ -27,6 +27,17 @@ class AtomicFile {
   bool committed_ = false;
 };
 
+/// True for what the caller of the program has opened or named as a stream, such as /dev/stdout: it leads to whatever
+/// the caller has connected it to.
+[[nodiscard]] bool is_stream(const std::string& path);
+/// Throws InputError if the path is a symbolic link or a folder, which no file is to replace. To write through a link
+/// would change a file of another folder, and to replace the link would not change the file that readers of the link
+/// see.
+void refuse_link_or_folder(const std::string& path);
+
+/// Writes `content` to the file at `path`, in place. Throws InputError with `name`, under which the user knows the
+/// file, and the reason.
+void write_text(const std::string& path, const std::string& name, std::string_view content);
 /// Writes a whole file as an AtomicFile. Throws InputError with the path and the reason.
 void write_file(const std::string& path, std::string_view content);
 /// Returns the bytes of a file. Throws InputError with the path and the reason.

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -247,6 +248,15 @@ std::size_t PeekedSource::read(char* buffer, std::size_t size) {
   const std::size_t count = head_.copy(buffer, size, at_);
   at_ += count;
   return count;
+}
+
+std::string sha256_of_file(const std::string& path) {
+  const std::unique_ptr<ByteSource> bytes = open_bytes(path);
+  HashedSource hashed{*bytes};
+  constexpr std::size_t kAtOnce = std::size_t{1} << 16;
+  std::vector<char> buffer(kAtOnce);
+  while (hashed.read(buffer.data(), buffer.size()) > 0) continue;
+  return hashed.sha256();
 }
 
 }  // namespace contend

@@ -71,6 +71,9 @@ class HashedSource final : public ByteSource {
   Sha256 digest_;
 };
 
+/// SHA-256 of the bytes of a file. Throws InputError.
+[[nodiscard]] std::string sha256_of_file(const std::string& path);
+
 /// Another source, whose beginning may be looked at first. That source must outlive this one.
 class PeekedSource final : public ByteSource {
  public:

@@ -4,7 +4,7 @@
 #include "cli/output.hpp"
 #include "cli/running.hpp"
 #include "scenarios/study/profile_reader.hpp"
-#include "text/atomic_file.hpp"
+#include "text/own_files.hpp"
 
 namespace contend {
 namespace {
@@ -13,7 +13,11 @@ constexpr std::string_view kCalibrateMergeExamples[] = {
     "contend calibrate merge gpu.yaml torch.yaml --name gpu-pytorch -o gpu-pytorch.yaml",
 };
 constexpr Option kCalibrateMergeOptions[] = {
-    {.name = "output", .letter = 'o', .value = "FILE", .text = "file to which the profile is written (required)"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .text = "file to which the profile is written (required)",
+     .writes = true},
     {.name = "name", .letter = '\0', .value = "NAME", .text = "name of the profile (default: that of the first)"},
     kQuietOption,
 };
@@ -26,7 +30,7 @@ int run_calibrate_merge(const Arguments& arguments) {
   const CalibrationProfile other = read_profile(arguments.positionals()[1]);
   CalibrationProfile merged = with_tables_of(read_profile(arguments.positionals()[0]), other);
   merged.name = arguments.value("name").value_or(merged.name);
-  write_file(path, to_yaml(merged));
+  write_own_file(path, to_yaml(merged));
   if (!arguments.has("quiet"))
     print_output("{}: {} of {} tables are those of {}\n", path, other.tables.size(), merged.tables.size(),
                  arguments.positionals()[1]);

@@ -11,7 +11,7 @@
 #include "cli/version.hpp"
 #include "models/catalogue/catalogue.hpp"
 #include "sim/counted.hpp"
-#include "text/atomic_file.hpp"
+#include "text/own_files.hpp"
 #include "traces/layers/timed_csv.hpp"
 
 #include <algorithm>
@@ -31,7 +31,8 @@ constexpr Option kCalibrateModelOptions[] = {
     {.name = "output",
      .letter = 'o',
      .value = "FILE",
-     .text = "file to which the table of layer times is written (required)"},
+     .text = "file to which the table of layer times is written (required)",
+     .writes = true},
     {.name = "batch", .letter = '\0', .value = "N", .text = "samples in a batch (default 32)"},
     {.name = "type",
      .letter = '\0',
@@ -131,7 +132,7 @@ int report(const Arguments& arguments, const ModelMeasurement& result) {
     const std::size_t layers = model.layers.size() + result.missing.size();
     model.name += fmt::format(" ({} of {} layers)", model.layers.size(), layers);
   }
-  write_file(path, timed_csv(model));
+  write_own_file(path, timed_csv(model));
   if (!arguments.has("quiet")) print_summary(result, path);
   return kExitOk;
 }

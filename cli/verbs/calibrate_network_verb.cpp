@@ -8,7 +8,7 @@
 #include "scenarios/study/network_fragment.hpp"
 #include "scenarios/study/profile_reader.hpp"
 #include "sim/error.hpp"
-#include "text/atomic_file.hpp"
+#include "text/own_files.hpp"
 #include "text/quantities.hpp"
 #include "traces/layers/collective_log.hpp"
 
@@ -85,8 +85,16 @@ constexpr Option kCalibrateNetworkOptions[] = {
      .letter = '\0',
      .value = "N",
      .text = "write the costs of the all-reduce among N ranks instead of the link"},
-    {.name = "output", .letter = 'o', .value = "FILE", .text = "write the costs as a scenario to include"},
-    {.name = "plot", .letter = '\0', .value = "FILE", .text = "write a figure (SVG) of points, lines and residuals"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .text = "write the costs as a scenario to include",
+     .writes = true},
+    {.name = "plot",
+     .letter = '\0',
+     .value = "FILE",
+     .text = "write a figure (SVG) of points, lines and residuals",
+     .writes = true},
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of tables"},
 };
 
@@ -326,7 +334,7 @@ int write_interference(const Arguments& arguments, const FragmentChoice& choice,
   print_output("{}", interference_table(*choice.interference));
   if (const auto path = arguments.value("output")) {
     const NetworkFragment fragment = interference_fragment(choice, input.provenance);
-    write_file(*path, fragment.yaml);
+    write_own_file(*path, fragment.yaml);
     print_message("{}: {}\n", *path, fragment.says);
   }
   return kExitOk;
@@ -346,8 +354,6 @@ int run_calibrate_network(const Arguments& arguments) {
   const std::size_t regions = regions_of(arguments);
   const int at_once = static_cast<int>(arguments.whole_number("at-once", 2, INT_MAX).value_or(0));
   const std::vector<std::string> files = files_of(arguments);
-  for (const char* option : {"output", "plot"})
-    if (arguments.has(option)) refuse_to_overwrite(*arguments.value(option), files);
   if (const auto path = arguments.value("plot")) need_svg("plot", *path);
   Input input = read_input(arguments, files.size() - (arguments.has("profile") ? 1 : 0));
   add_profile(arguments, input, choice);
@@ -371,14 +377,14 @@ int run_calibrate_network(const Arguments& arguments) {
                  choice.interference ? interference_table(*choice.interference) : std::string{});
   if (const auto path = arguments.value("output")) {
     const NetworkFragment fragment = network_fragment(calibration, choice, input.provenance);
-    write_file(*path, fragment.yaml);
+    write_own_file(*path, fragment.yaml);
     print_message("{}: {}\n", *path, fragment.says);
     for (const std::string& note : fragment.notes) print_message("{}: {}\n", *path, note);
   }
   if (const auto path = arguments.value("plot")) {
     const std::vector<FigurePanel> panels = fit_panels(calibration);
     if (panels.empty()) throw InputError{"nothing to plot: all samples have one size"};
-    write_file(*path, stacked_svg(panels));
+    write_own_file(*path, stacked_svg(panels));
   }
   return kExitOk;
 }

@@ -9,7 +9,7 @@
 #include "network/library/nccl_machine.hpp"
 #include "scenarios/run/fabric_collective.hpp"
 #include "sim/complaints.hpp"
-#include "text/atomic_file.hpp"
+#include "text/own_files.hpp"
 #include "text/quantities.hpp"
 #include "text/words.hpp"
 #include "traces/layers/collective_log.hpp"
@@ -74,8 +74,12 @@ constexpr Option kCollectiveOptions[] = {
     {.name = "fit", .letter = '\0', .value = "", .text = "with --compare: fit hop and rate to every second size"},
     {.name = "out-of-place", .letter = '\0', .value = "", .text = "with --compare: use the out-of-place columns"},
     kSetOption,
-    {.name = "csv", .letter = '\0', .value = "FILE", .text = "write all figures as a table"},
-    {.name = "plot", .letter = '\0', .value = "FILE", .text = "write a figure (SVG) of times and bus bandwidths"},
+    {.name = "csv", .letter = '\0', .value = "FILE", .text = "write all figures as a table", .writes = true},
+    {.name = "plot",
+     .letter = '\0',
+     .value = "FILE",
+     .text = "write a figure (SVG) of times and bus bandwidths",
+     .writes = true},
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of tables"},
 };
 
@@ -387,8 +391,6 @@ std::vector<CollectiveRow> compared_rows(const Arguments& arguments, const std::
 
 int run_collective_verb(const Arguments& arguments) {
   const std::vector<std::string> logs = arguments.values("compare");
-  for (const char* option : {"csv", "plot"})
-    if (arguments.has(option)) refuse_to_overwrite(*arguments.value(option), logs);
   if (const auto path = arguments.value("plot")) need_svg("plot", *path);
   for (const char* option : {"fit", "out-of-place"})
     if (arguments.has(option) && logs.empty()) throw UsageError{fmt::format("--{} needs --compare FILE", option)};
@@ -404,8 +406,8 @@ int run_collective_verb(const Arguments& arguments) {
     print_output("{}", measured_text(rows));
   else
     print_output("{}", arguments.has("every") ? algorithms_text(rows) : collective_text(rows));
-  if (const auto path = arguments.value("csv")) write_file(*path, collective_csv(rows));
-  if (const auto path = arguments.value("plot")) write_file(*path, collective_svg(rows));
+  if (const auto path = arguments.value("csv")) write_own_file(*path, collective_csv(rows));
+  if (const auto path = arguments.value("plot")) write_own_file(*path, collective_svg(rows));
   return kExitOk;
 }
 

@@ -13,7 +13,7 @@
 #include "cli/version.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
 #include "sim/error.hpp"
-#include "text/atomic_file.hpp"
+#include "text/own_files.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -42,11 +42,12 @@ constexpr Option kCompareOptions[] = {
      .text = "let the measured change decide about a rule, significant or not"},
     {.name = "worst", .letter = '\0', .value = "N", .text = "number of slower and of faster jobs to show (default 5)"},
     kByOption,
-    {.name = "markdown", .letter = '\0', .value = "FILE", .text = "write a report for a pull request"},
+    {.name = "markdown", .letter = '\0', .value = "FILE", .text = "write a report for a pull request", .writes = true},
     {.name = "junit",
      .letter = '\0',
      .value = "FILE",
-     .text = "write the rules and the expectations of the sides as test cases (JUnit XML)"},
+     .text = "write the rules and the expectations of the sides as test cases (JUnit XML)",
+     .writes = true},
     {.name = "github",
      .letter = '\0',
      .value = "",
@@ -79,8 +80,8 @@ void write_reports(const Arguments& arguments, const JudgedSides& report,
     print_output("{}", comparison_annotations(report));
     add_to_github_summary(markdown());
   }
-  if (const auto file = arguments.value("markdown")) write_file(*file, markdown());
-  if (const auto file = arguments.value("junit")) write_file(*file, comparison_junit(report));
+  if (const auto file = arguments.value("markdown")) write_own_file(*file, markdown());
+  if (const auto file = arguments.value("junit")) write_own_file(*file, comparison_junit(report));
 }
 
 void print_failures(const JudgedSides& report) {
@@ -341,13 +342,8 @@ int compare_both(const Arguments& arguments) {
   return report.passes() ? kExitOk : kExitFailed;
 }
 
-int run_compare(const Arguments& arguments) {
-  try {
-    return compare_both(arguments);
-  } catch (const InputError& error) {
-    if (arguments.has("github")) print_output("{}", complaint_annotations(error));
-    throw;
-  }
+void annotate_wrong_input(const Arguments& arguments, const InputError& error) {
+  if (arguments.has("github")) print_output("{}", complaint_annotations(error));
 }
 
 }  // namespace
@@ -360,7 +356,8 @@ const Command& compare_command() {
                                        .options = kCompareOptions,
                                        .min_arguments = 2,
                                        .max_arguments = 2,
-                                       .run = run_compare};
+                                       .run = compare_both,
+                                       .print_wrong_input = annotate_wrong_input};
   return kCommand;
 }
 

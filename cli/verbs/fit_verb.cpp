@@ -9,6 +9,7 @@
 #include "sim/statistics.hpp"
 #include "text/atomic_file.hpp"
 #include "text/json_writer.hpp"
+#include "text/own_files.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>
@@ -35,11 +36,16 @@ constexpr Option kFitOptions[] = {
      .letter = '\0',
      .value = "COLUMN",
      .text = "leave out the rows with one text in this column at a time (default: model)"},
-    {.name = "output", .letter = 'o', .value = "FILE", .text = "write the constants as a scenario to include"},
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .text = "write the constants as a scenario to include",
+     .writes = true},
     {.name = "plot",
      .letter = '\0',
      .value = "FILE",
-     .text = "write a figure (SVG) of the predictions of what was left out against the measurements"},
+     .text = "write a figure (SVG) of the predictions of what was left out against the measurements",
+     .writes = true},
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of tables"},
 };
 
@@ -149,13 +155,6 @@ std::string fit_json(const std::vector<MeasuredIteration>& rows, const MeasuredF
   return json.take();
 }
 
-/// Throws InputError if there is no folder for the file: better before a fit than after it.
-void need_folder(const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path{path}.parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder))
-    throw InputError{fmt::format("{}: can't be written: there is no folder {}", path, folder.string())};
-}
-
 /// Every row where its measurement and its prediction by the fit without its group cross.
 Figure fit_figure(const std::vector<MeasuredIteration>& rows, const MeasuredFit& fit, std::string_view group) {
   constexpr double kDecade = 10;
@@ -185,13 +184,6 @@ int run_fit(const Arguments& arguments) {
   const std::string& file = arguments.positionals()[1];
   const auto output = arguments.value("output"), plot = arguments.value("plot");
   if (plot) need_svg("plot", *plot);
-  for (const auto& path : {output, plot}) {
-    if (!path) continue;
-    refuse_to_overwrite(*path, arguments.positionals());
-    need_folder(*path);
-  }
-  if (output && plot && *output == *plot)
-    throw UsageError{fmt::format("{}: --output and --plot need a file each", *output)};
   const MeasurementSource source{scenario, arguments.values("set"), arguments.value("by").value_or("model")};
   const std::vector<MeasuredIteration> rows = read_measured_iterations(read_file(file), file, source);
   const MeasuredFit fit = fit_measured(rows);
@@ -206,14 +198,15 @@ int run_fit(const Arguments& arguments) {
     print_message("contend: these rows say nothing about {}: measure policies with other messages\n", join(open));
   const Deviations without = deviations(rows, fit.left_out.predicted);
   if (output) {
-    write_file(*output, constants_fragment(
-                            fit.all.constants, cost_formula(rows.front().scenario.network).name,
-                            {fmt::format("Fitted by `contend fit` to {} measured iterations in {}.", rows.size(), file),
-                             fmt::format("With each {} left out: median deviation {:.1f}%, worst {:.1f}%.",
-                                         source.group, kPercent * without.median, kPercent * without.worst)}));
+    write_own_file(
+        *output,
+        constants_fragment(fit.all.constants, cost_formula(rows.front().scenario.network).name,
+                           {fmt::format("Fitted by `contend fit` to {} measured iterations in {}.", rows.size(), file),
+                            fmt::format("With each {} left out: median deviation {:.1f}%, worst {:.1f}%.", source.group,
+                                        kPercent * without.median, kPercent * without.worst)}));
     print_message("contend: the constants are in {}\n", *output);
   }
-  if (plot) write_file(*plot, figure_svg(fit_figure(rows, fit, source.group)));
+  if (plot) write_own_file(*plot, figure_svg(fit_figure(rows, fit, source.group)));
   return kExitOk;
 }
 

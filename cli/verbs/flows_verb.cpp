@@ -4,7 +4,7 @@
 #include "cli/load.hpp"
 #include "cli/output.hpp"
 #include "scenarios/run/fabric.hpp"
-#include "text/atomic_file.hpp"
+#include "text/own_files.hpp"
 #include "text/quantities.hpp"
 
 #include <algorithm>
@@ -30,7 +30,11 @@ constexpr Option kFlowsOptions[] = {
      .value = "SIZE,...",
      .text = "largest size of each class of flows but the last, ascending; default: 100KB,10MB"},
     kSetOption,
-    {.name = "csv", .letter = '\0', .value = "FILE", .text = "write the completion time of every flow as a table"},
+    {.name = "csv",
+     .letter = '\0',
+     .value = "FILE",
+     .text = "write the completion time of every flow as a table",
+     .writes = true},
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of tables"},
 };
 
@@ -55,7 +59,6 @@ int run_flows_verb(const Arguments& arguments) {
   const std::string& path = arguments.positionals()[0];
   const std::string& list = arguments.positionals()[1];
   const std::vector<Bytes> bounds = class_bounds(arguments.value("sizes").value_or(kUsualSizes));
-  if (const auto csv = arguments.value("csv")) refuse_to_overwrite(*csv, arguments.positionals());
   const Scenario scenario = load_scenarios(arguments, std::span{&path, 1}).scenarios.front();
   need_fabric(scenario.network, path);
   const Topology topology = build_topology(scenario.cluster, scenario.network);
@@ -64,7 +67,7 @@ int run_flows_verb(const Arguments& arguments) {
       run_flows(scenario.cluster, scenario.network, scenario.failures, scenario.seed, flows);
   const FlowSummary summary = summarise_flows(flows, outcomes, bounds);
   print_output("{}", arguments.has("json") ? flows_json(summary) : flows_text(summary));
-  if (const auto csv = arguments.value("csv")) write_file(*csv, flows_csv(flows, outcomes, topology));
+  if (const auto csv = arguments.value("csv")) write_own_file(*csv, flows_csv(flows, outcomes, topology));
   if (summary.all.unfinished == 0) return kExitOk;
   print_message("contend: {} of {} flows never end: links have failed, and no route is left\n", summary.all.unfinished,
                 flows.size());

@@ -3,8 +3,8 @@
 #include "cli/import_report.hpp"
 #include "cli/output.hpp"
 #include "sim/error.hpp"
-#include "text/atomic_file.hpp"
 #include "text/decimal.hpp"
+#include "text/own_files.hpp"
 #include "text/quantities.hpp"
 #include "traces/job_list.hpp"
 #include "traces/jobs/import_jobs.hpp"
@@ -28,7 +28,8 @@ constexpr Option kImportOptions[] = {
     {.name = "output",
      .letter = 'o',
      .value = "FILE",
-     .text = "write the jobs as a job list; without it, only print a summary"},
+     .text = "write the jobs as a job list; without it, only print a summary",
+     .writes = true},
     {.name = "skip-bad-rows", .letter = '\0', .value = "", .text = "leave bad rows out and count them"},
     {.name = "vc", .letter = '\0', .value = "NAME", .text = "only jobs of this virtual cluster", .repeatable = true},
     {.name = "from",
@@ -123,11 +124,10 @@ int run_import(const Arguments& arguments) {
   const std::string format = words.size() == 2 ? words.front() : "auto";
   if (arguments.has("json") && arguments.has("quiet"))
     throw UsageError{"contend import: expected one of --json and --quiet, got both"};
-  if (arguments.has("output")) refuse_to_overwrite(*arguments.value("output"), std::vector{words.back()});
   const ImportedJobs imported = import_jobs(format, words.back(), options_of(arguments));
   if (const auto output = arguments.value("output")) {
     if (imported.jobs.empty()) throw InputError{fmt::format("{}: the options leave no job to write", words.back())};
-    write_file(*output, job_list_csv(imported.jobs));
+    write_own_file(*output, job_list_csv(imported.jobs));
   }
   if (arguments.has("json"))
     print_output("{}", import_json(imported));

@@ -3,10 +3,11 @@
 #include "cli/exit_code.hpp"
 #include "cli/man_page.hpp"
 #include "cli/output.hpp"
-#include "text/atomic_file.hpp"
+#include "text/own_files.hpp"
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -25,11 +26,13 @@ int run_man(const Arguments& arguments) {
   const std::vector<std::string>& words = arguments.positionals();
   if (const auto folder = arguments.value("output")) {
     if (!words.empty()) throw UsageError{"contend man: --output writes the pages of all verbs; expected no verb"};
-    const auto write = [&](const std::string& name, const std::string& page) {
-      write_file((std::filesystem::path{*folder} / (name + ".1")).string(), page);
+    std::vector<WrittenFile> pages;
+    const auto add = [&](const std::string& name, std::string page) {
+      pages.push_back({(std::filesystem::path{*folder} / (name + ".1")).string(), std::move(page)});
     };
-    write("contend", program_man_page());
-    for (const Command* const command : commands()) write(man_page_name(*command), man_page(*command));
+    add("contend", program_man_page());
+    for (const Command* const command : commands()) add(man_page_name(*command), man_page(*command));
+    write_own_files(pages);
     return kExitOk;
   }
   if (words.empty()) {

@@ -8,10 +8,9 @@
 #include "report/page.hpp"
 #include "report/run_figures.hpp"
 #include "report/sweep_data.hpp"
-#include "results/result_digests.hpp"
-#include "results/result_writer.hpp"
 #include "sim/error.hpp"
-#include "text/atomic_file.hpp"
+#include "text/new_folder.hpp"
+#include "text/own_files.hpp"
 #include "text/quantities.hpp"
 
 #include <algorithm>
@@ -37,7 +36,8 @@ constexpr Option kReportPageOptions[] = {
     {.name = "output",
      .letter = 'o',
      .value = "FILE",
-     .text = "page to write (default: report.html in the folder of a single run)"},
+     .text = "page to write (default: report.html in the folder of a single run)",
+     .writes = true},
     {.name = "svg",
      .letter = '\0',
      .value = "DIR",
@@ -131,47 +131,41 @@ SpanLimits span_limits(const Arguments& arguments) {
   return limits;
 }
 
-/// The pages and figures that one command writes; it never overwrites its inputs.
+/// The pages and figures that one command writes, all at its end: none of them if one must not be written.
 class Output {
  public:
-  Output(const Arguments& arguments, std::string otherwise)
-      : svg_{arguments.value("svg")}, inputs_{arguments.positionals()} {
+  Output(const Arguments& arguments, std::string otherwise) : svg_{arguments.value("svg")} {
     if (arguments.has("output") || !svg_) page_ = arguments.value("output").value_or(std::move(otherwise));
-    if (page_) refuse_input(*page_);
-    if (svg_) make_folder(*svg_);
+    if (page_) refuse_foreign_file(*page_);
+    if (svg_) folders_.make(*svg_);
   }
   [[nodiscard]] bool wants_page() const { return page_.has_value(); }
-  void page(const std::string& html) const {
-    write_file(*page_, html);
-    print_output("{}\n", *page_);
-  }
-  void figures(std::span<const Figure> figures) const {
+  void page(std::string html) { add(*page_, std::move(html), true); }
+  void figures(std::span<const Figure> figures) {
     if (!svg_) return;
-    for (const Figure& figure : figures) refuse_input(file(figure.id + ".csv"));
     for (const Figure& figure : figures) {
       drawing(figure.id, figure_svg(figure));
-      write_file(file(figure.id + ".csv"), figure_csv(figure));
+      add(file(figure.id + ".csv"), figure_csv(figure), false);
     }
   }
-  void drawing(const std::string& name, const std::string& svg) const {
-    if (!svg_ || svg.empty()) return;
-    write_file(file(name + ".svg"), svg);
-    print_output("{}\n", file(name + ".svg"));
+  void drawing(const std::string& name, std::string svg) {
+    if (svg_ && !svg.empty()) add(file(name + ".svg"), std::move(svg), true);
+  }
+  void write() const {
+    write_own_files(files_);
+    for (const std::string& each : shown_) print_output("{}\n", each);
   }
 
  private:
   [[nodiscard]] std::string file(const std::string& name) const { return (fs::path{*svg_} / name).string(); }
-  void refuse_input(const std::string& path) const {
-    if (!fs::exists(path)) return;
-    for (const std::string& input : inputs_) {
-      bool own = fs::equivalent(path, input);
-      for (const std::string_view name : run_files())
-        own = own || (fs::exists(fs::path{input} / name) && fs::equivalent(path, fs::path{input} / name));
-      if (own) throw InputError{fmt::format("{}: this file is an input of the report; write to another one", path)};
-    }
+  void add(const std::string& path, std::string text, bool is_shown) {
+    files_.push_back({path, std::move(text)});
+    if (is_shown) shown_.push_back(path);
   }
   std::optional<std::string> page_, svg_;
-  std::vector<std::string> inputs_;
+  NewFolders folders_;
+  std::vector<WrittenFile> files_;
+  std::vector<std::string> shown_;  ///< paths that are printed
 };
 
 const RunFolder::Run& chosen_run(const RunFolder& folder, const Arguments& arguments) {
@@ -192,7 +186,7 @@ int report_run(const Arguments& arguments) {
     throw UsageError{
         fmt::format("contend report: --from: expected a time before {1} s, at which the run of seed {0} ended",
                     run.seed, run.end_s)};
-  const Output output{arguments, (fs::path{folder.path} / "report.html").string()};
+  Output output{arguments, (fs::path{folder.path} / "report.html").string()};
   ReplayOutcome outcome{.replay = std::nullopt, .reason = "It was left out by --no-timeline."};
   if (!arguments.has("no-timeline")) {
     catch_interrupts();
@@ -209,6 +203,7 @@ int report_run(const Arguments& arguments) {
                  draw_topology(folder.scenario.cluster, folder.scenario.network, folder.scenario.overlap).svg);
   if (output.wants_page())
     output.page(run_page({.folder = folder, .run = run, .replay = outcome, .figures = figures, .drawings = drawings}));
+  output.write();
   return kExitOk;
 }
 
@@ -219,10 +214,11 @@ int report_comparison(const Arguments& arguments) {
     note_unchecked(arguments, path, folders.back().has_digests);
   }
   name_apart(folders);
-  const Output output{arguments, "report.html"};
+  Output output{arguments, "report.html"};
   const std::vector<Figure> figures = comparison_figures(folders);
   output.figures(figures);
   if (output.wants_page()) output.page(comparison_page(folders, figures));
+  output.write();
   return kExitOk;
 }
 
@@ -260,7 +256,7 @@ int report_sweep(const Arguments& arguments) {
   for (const std::string& each : arguments.values("hold")) wanted.held.push_back(key_and_value("hold", each));
   wanted.averaged = arguments.values("average");
   SweepAxes axes = choose_axes(data, wanted, relative ? relative->key : std::string{});
-  const Output output{arguments, "report.html"};
+  Output output{arguments, "report.html"};
   if (relative) {
     output.figures(ratio_maps(data, axes, *relative));
     axes.held.push_back(*relative);  // the other figures show the reference itself
@@ -270,6 +266,7 @@ int report_sweep(const Arguments& arguments) {
   if (!goals.empty()) fronts.push_back(sweep_front(data, goals[0], goals[1]));
   output.figures(fronts);
   if (output.wants_page()) output.page(sweep_page(data, axes, fronts));
+  output.write();
   return kExitOk;
 }
 

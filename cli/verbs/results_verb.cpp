@@ -9,7 +9,7 @@
 #include "scenarios/sweep/store_query.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
 #include "sim/error.hpp"
-#include "text/atomic_file.hpp"
+#include "text/own_files.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -60,7 +60,8 @@ constexpr Option kResultsOptions[] = {
     {.name = "csv",
      .letter = '\0',
      .value = "FILE",
-     .text = "write CSV instead of printing a table; - is standard output"},
+     .text = "write CSV instead of printing a table; - is standard output",
+     .writes = true},
 };
 
 std::vector<std::string> names(const Arguments& arguments, std::string_view option) {
@@ -161,11 +162,10 @@ std::string table_text(const ResultsTable& results) {
 
 void write_csv(const Arguments& arguments, const std::string& csv) {
   const std::string path = arguments.value("csv").value_or("-");
-  refuse_to_overwrite(path, arguments.positionals());
   if (path == "-")
     print_output("{}", csv);
   else
-    write_file(path, csv);
+    write_own_file(path, csv);
 }
 
 /// Prints groups of the jobs of an output folder.

@@ -28,7 +28,7 @@
 #include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "sim/error.hpp"
-#include "text/atomic_file.hpp"
+#include "text/new_folder.hpp"
 #include "text/words.hpp"
 #include "text/writer_lock.hpp"
 
@@ -92,11 +92,16 @@ void refuse_foreign_files(const std::string& folder, Scenario scenario) {
   throw UsageError{foreign.front().format() + (more.empty() ? "" : more + ")")};
 }
 
-/// The folder of each scenario, made before the first run: a long run must not end with nowhere to write to. `locks`
-/// keep other runs from writing there.
-std::vector<std::string> make_folders(const Arguments& arguments, std::span<const Scenario> scenarios,
-                                      std::deque<WriterLock>& locks) {
-  std::vector<std::string> folders;
+/// The folder of each scenario. Those that are new and empty go when this goes, as after a refusal.
+struct RunFolders {
+  NewFolders made;
+  std::deque<WriterLock> locks;  ///< keep other runs from writing there
+  std::vector<std::string> paths;
+};
+
+/// Makes the folders, before the first run: a long run must not end with nowhere to write to.
+RunFolders make_folders(const Arguments& arguments, std::span<const Scenario> scenarios) {
+  RunFolders folders;
   if (!arguments.has("output")) return folders;
   const std::string top = *arguments.value("output");
   std::set<std::string> seen;
@@ -104,13 +109,13 @@ std::vector<std::string> make_folders(const Arguments& arguments, std::span<cons
     const std::string name = file_name_of(scenario.name);
     if (!seen.insert(name).second)
       throw InputError{fmt::format("two scenarios are named \"{}\"; their folders would be the same", scenario.name)};
-    folders.push_back(scenarios.size() == 1 ? top : (std::filesystem::path{top} / name).string());
+    folders.paths.push_back(scenarios.size() == 1 ? top : (std::filesystem::path{top} / name).string());
   }
-  for (const std::string& folder : folders) {
-    make_folder(folder);
-    locks.emplace_back((std::filesystem::path{folder} / kLockFile).string(), folder);
+  for (const std::string& folder : folders.paths) {
+    folders.made.make(folder);
+    folders.locks.emplace_back((std::filesystem::path{folder} / kLockFile).string(), folder);
   }
-  for (std::size_t i = 0; i < folders.size(); ++i) refuse_foreign_files(folders[i], scenarios[i]);
+  for (std::size_t i = 0; i < folders.paths.size(); ++i) refuse_foreign_files(folders.paths[i], scenarios[i]);
   return folders;
 }
 
@@ -301,7 +306,20 @@ std::optional<DrawnPass> drawn_pass(const Op& op) {
   return {};
 }
 
-std::unique_ptr<ChromeTrace> open_timeline(const Arguments& arguments, std::span<const Scenario> scenarios) {
+/// Throws UsageError if the run itself would write a file of this name into its folder.
+void refuse_name_of_result(const std::string& file, const std::string& folder) {
+  std::vector<std::string> names{std::string{kLockFile}, journal_of(folder)};
+  for (const std::string_view name : run_files()) names.emplace_back(name);
+  const std::filesystem::path wanted = std::filesystem::weakly_canonical(file);
+  for (const std::string& name : names) {
+    if (wanted == std::filesystem::weakly_canonical(folder) / std::filesystem::path{name}.filename())
+      throw UsageError{fmt::format(
+          "--timeline {}: the run writes this file itself into the folder of -o; write to another one", file)};
+  }
+}
+
+std::unique_ptr<ChromeTrace> open_timeline(const Arguments& arguments, std::span<const Scenario> scenarios,
+                                           std::span<const std::string> folders) {
   const std::optional<std::string> file = arguments.value("timeline");
   if (!file) return nullptr;
   if (batch_size(scenarios) != 1) throw UsageError{"--timeline draws a single run: give one scenario and --repeat 1"};
@@ -313,6 +331,7 @@ std::unique_ptr<ChromeTrace> open_timeline(const Arguments& arguments, std::span
   Scenario scenario = scenarios.front();
   visit_paths(scenario, [&](const std::string& path) { inputs.push_back(path); });
   refuse_to_overwrite(*file, inputs);
+  for (const std::string& folder : folders) refuse_name_of_result(*file, folder);
   return std::make_unique<ChromeTrace>(
       *file, observed_servers(scenarios.front().cluster, scenarios.front().network, scenarios.front().overlap),
       static_cast<std::size_t>(scenarios.front().cluster.gpus_per_server), drawn_pass);
@@ -403,9 +422,8 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
   JobLists lists;
   for (std::size_t i = 0; (arguments.has("output") || kept != nullptr) && i < scenarios.size(); ++i)
     add_named_files(scenarios[i], lists, inputs[i]);
-  std::deque<WriterLock> locks;
-  const std::vector<std::string> folders = make_folders(arguments, scenarios, locks);
-  const std::unique_ptr<ChromeTrace> timeline = open_timeline(arguments, scenarios);
+  const RunFolders folders = make_folders(arguments, scenarios);
+  const std::unique_ptr<ChromeTrace> timeline = open_timeline(arguments, scenarios, folders.paths);
 
   warn_of_workloads(scenarios, lists);
   note_workloads(arguments, scenarios, lists);
@@ -426,12 +444,12 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
     });
   if (timeline) timeline->close();
   const auto messages = are_studies ? messages_of(arguments, scenarios, threads) : ExplainedStudies{};
-  for (std::size_t i = 0; i < folders.size(); ++i) {
+  for (std::size_t i = 0; i < folders.paths.size(); ++i) {
     if (results[i].empty()) continue;
     std::vector<NamedText> more;
     if (arguments.has("explain")) more.push_back({"messages.csv", messages_csv(messages[i])});
-    write_results(folders[i], run_manifest(scenarios[i], inputs[i], arguments), to_yaml(scenarios[i], folders[i]),
-                  results[i], more);
+    write_results(folders.paths[i], run_manifest(scenarios[i], inputs[i], arguments),
+                  to_yaml(scenarios[i], folders.paths[i]), results[i], more);
   }
   const auto keep = [&] {
     for (std::size_t i = 0; kept != nullptr && i < scenarios.size(); ++i)

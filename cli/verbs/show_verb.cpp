@@ -11,7 +11,7 @@
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/study/study_model.hpp"
 #include "sim/error.hpp"
-#include "text/atomic_file.hpp"
+#include "text/own_files.hpp"
 
 #include <fmt/core.h>
 
@@ -32,11 +32,12 @@ constexpr Option kShowOptions[] = {
      .letter = '\0',
      .value = "",
      .text = "with --topology, --layers, --parallel or --passes: print JSON instead"},
-    {.name = "dot", .letter = '\0', .value = "FILE", .text = "with --topology: write it for Graphviz"},
+    {.name = "dot", .letter = '\0', .value = "FILE", .text = "with --topology: write it for Graphviz", .writes = true},
     {.name = "svg",
      .letter = '\0',
      .value = "FILE",
-     .text = "with --topology or --parallel: draw it, or its pipelines"},
+     .text = "with --topology or --parallel: draw it, or its pipelines",
+     .writes = true},
     {.name = "layers",
      .letter = '\0',
      .value = "",
@@ -61,10 +62,10 @@ void show_topology(const Scenario& scenario, const Arguments& arguments) {
     throw InputError{{std::move(complaint)}};
   }
   const Topology topology = build_topology(scenario.cluster, scenario.network);
-  if (const auto file = arguments.value("dot")) write_file(*file, topology_dot(topology));
+  if (const auto file = arguments.value("dot")) write_own_file(*file, topology_dot(topology));
   if (const auto file = arguments.value("svg")) {
     const FabricSpec& fabric = scenario.network.topology.fabric;
-    write_file(*file, topology_svg(topology, fabric.dimensions));
+    write_own_file(*file, topology_svg(topology, fabric.dimensions));
   }
   const TopologyReport report = report_topology(topology);
   print_output("{}", arguments.has("json") ? topology_json(scenario.name, scenario.network, report)
@@ -72,7 +73,7 @@ void show_topology(const Scenario& scenario, const Arguments& arguments) {
 }
 
 void show_parallel(const Scenario& scenario, const Arguments& arguments) {
-  if (const auto file = arguments.value("svg")) write_file(*file, parallel_svg(scenario));
+  if (const auto file = arguments.value("svg")) write_own_file(*file, parallel_svg(scenario));
   print_output("{}", parallel_report(scenario, arguments.has("json")));
 }
 

@@ -14,7 +14,7 @@
 #include "scenarios/sweep/sweep_runner.hpp"
 #include "scenarios/sweep/tuner.hpp"
 #include "sim/error.hpp"
-#include "text/atomic_file.hpp"
+#include "text/own_files.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -72,8 +72,16 @@ constexpr Option kTuneOptions[] = {
     kSweepPerJobOption,
     kSweepByOption,
     {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of a table"},
-    {.name = "csv", .letter = '\0', .value = "FILE", .text = "also write a line for each point to FILE"},
-    {.name = "svg", .letter = '\0', .value = "FILE", .text = "with two goals: also draw the points and the front"},
+    {.name = "csv",
+     .letter = '\0',
+     .value = "FILE",
+     .text = "also write a line for each point to FILE",
+     .writes = true},
+    {.name = "svg",
+     .letter = '\0',
+     .value = "FILE",
+     .text = "with two goals: also draw the points and the front",
+     .writes = true},
     kQuietOption,
     kProgressOption,
     kThreadsOption,
@@ -146,7 +154,6 @@ TuneOptions tune_options(const Arguments& arguments, const SweepPlan& plan) {
       throw UsageError{fmt::format("--svg draws two goals, one on each axis; there {} {}",
                                    options.goals.size() == 1 ? "is" : "are", options.goals.size())};
     need_svg("svg", *path);
-    refuse_to_overwrite(*path, arguments.positionals());
   }
   if (options.method == TuneMethod::halving && plan.info().repeat < 2)
     throw UsageError{"--method halving gives the better points more seeds: it needs --repeat 2 or more"};
@@ -232,8 +239,8 @@ int run_tune(const Arguments& arguments) {
     print_output("{}", tune_json(plan, options, result));
   else if (!arguments.has("quiet"))
     print_output("{}", tune_table(plan, options, result));
-  if (const auto path = arguments.value("svg")) write_file(*path, tune_svg(plan, options, result));
-  if (const auto path = arguments.value("csv")) write_file(*path, tune_csv(plan, options, result));
+  if (const auto path = arguments.value("svg")) write_own_file(*path, tune_svg(plan, options, result));
+  if (const auto path = arguments.value("csv")) write_own_file(*path, tune_csv(plan, options, result));
   if (interrupted()) {
     print_message("contend: interrupted; completed runs are stored. To continue:\n  {}\n", resume_command(arguments));
     return kExitInterrupted;

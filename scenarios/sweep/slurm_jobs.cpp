@@ -3,11 +3,11 @@
 #include "scenarios/sweep/sweep_store.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
+#include "text/new_folder.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -77,9 +77,7 @@ void make_slurm_folder(const SlurmSweep& sweep) {
                                  sweep.folder)};
   if (std::filesystem::exists(sweep.output))
     throw InputError{fmt::format("{}: there is a store already; -o writes another one", sweep.output)};
-  std::error_code error;
-  for (const char* each : {"shards", "logs"}) std::filesystem::create_directories(sweep.folder + "/" + each, error);
-  if (error) throw InputError{fmt::format("{}: can't make it: {}", sweep.folder, error.message())};
+  for (const char* each : {"shards", "logs"}) static_cast<void>(make_folder(sweep.folder + "/" + each));
   write_file(sweep.folder + "/shard.sh", shard_script(sweep));
   write_file(sweep.folder + "/merge.sh", merge_script(sweep));
   write_file(sweep.folder + "/plan.csv", plan_csv(sweep));

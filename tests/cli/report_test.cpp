@@ -67,8 +67,8 @@ TEST_CASE("contend report does not write over what it reads" * doctest::skip(!ha
   const std::string jobs = place.read("out/jobs.csv"), links = place.read("out/links.csv");
   const Outcome page = place.contend("report out -o out/../out/jobs.csv");
   CHECK(page.code == 3);
-  CHECK(contains(page.err, "this file is an input of the report"));
-  CHECK(contains(place.contend("report out out -o out/summary.json").err, "this file is an input of the report"));
+  CHECK(contains(page.err, "out/../out/jobs.csv: this file would be overwritten, and contend has not written it"));
+  CHECK(contains(place.contend("report out out -o out/summary.json").err, "this file would be overwritten"));
   CHECK(place.read("out/jobs.csv") == jobs);
   CHECK(place.contend("report out").code == 0);
   CHECK(place.contend("report out").code == 0);  // over its own page
@@ -76,7 +76,7 @@ TEST_CASE("contend report does not write over what it reads" * doctest::skip(!ha
   place.write("sweep.yaml", std::string{kReportScenario} + "sweep: {grid: {network.nic: [1Gbps, 10Gbps]}}\n");
   REQUIRE(place.contend("sweep sweep.yaml -q -o s.sqlite").code == 0);
   const std::string store = place.read("s.sqlite");
-  CHECK(contains(place.contend("report s.sqlite -o s.sqlite").err, "s.sqlite: this file is an input of the report"));
+  CHECK(contains(place.contend("report s.sqlite -o s.sqlite").err, "s.sqlite: this file is an input of the command"));
   CHECK(place.read("s.sqlite") == store);
   CHECK(place.contend("report s.sqlite --svg figures").code == 0);
   CHECK(contains(place.read("figures/sweep-lines.csv"), "series,network_nic_Bps,average_jct_s\n"));

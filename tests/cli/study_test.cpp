@@ -218,7 +218,7 @@ TEST_CASE("a folder of a study is drawn as stacked bars, one drawing a number of
   CHECK(contains(page, "\"study\": true"));
   CHECK(contains(page, "An iteration of 8 workers"));
   CHECK(contains(page, "\"name\": \"exposed_communication_s\""));
-  CHECK(contains(here.contend("report out -o out/jobs.csv").err, "this file is an input of the report"));
+  CHECK(contains(here.contend("report out -o out/jobs.csv").err, "out/jobs.csv: this file would be overwritten"));
   CHECK(contains(here.read("out/report.html"), "\"kind\": \"run\""));
 }
 

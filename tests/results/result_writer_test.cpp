@@ -2,6 +2,7 @@
 
 #include "results/result_columns.hpp"
 #include "sim/error.hpp"
+#include "tests/temporary_folder.hpp"
 #include "text/atomic_file.hpp"
 
 #include <filesystem>
@@ -10,7 +11,6 @@
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>
-#include <unistd.h>
 
 using namespace contend;
 namespace fs = std::filesystem;
@@ -52,16 +52,6 @@ Replica small_replica(std::uint64_t seed) {
   replica.summary = summarise(replica.result);
   return replica;
 }
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() : path_{fs::temp_directory_path() / ("contend-test-" + std::to_string(::getpid()))} {}
-  ~TemporaryFolder() { fs::remove_all(path_); }
-  [[nodiscard]] std::string path(const char* name = "") const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
 
 std::size_t files_in(const std::string& folder) {
   return static_cast<std::size_t>(std::distance(fs::directory_iterator{folder}, fs::directory_iterator{}));
@@ -122,7 +112,6 @@ TEST_CASE("an output folder holds all files, the same bytes for the same run") {
 
 TEST_CASE("a file is whole or not there") {
   const TemporaryFolder folder;
-  fs::create_directories(folder.path());
   const std::string path = folder.path("file");
   write_file(path, "old");
   {
@@ -130,7 +119,7 @@ TEST_CASE("a file is whole or not there") {
     write_file(file.path(), "half of the n");
   }
   CHECK(read_file(path) == "old");
-  CHECK(files_in(folder.path()) == 1);
+  CHECK(files_in(folder.path("")) == 1);
   // Neither through a link nor in place of it, whether it leads to a file or not.
   fs::create_symlink(path, folder.path("link"));
   fs::create_symlink(folder.path("nothing"), folder.path("dangling"));
@@ -142,7 +131,7 @@ TEST_CASE("a file is whole or not there") {
   CHECK(!fs::exists(folder.path("nothing")));
   write_file("/dev/null", "gone");
   CHECK_FALSE(fs::is_regular_file("/dev/null"));
-  CHECK_THROWS_AS(write_file(folder.path(), "x"), InputError);
+  CHECK_THROWS_AS(write_file(folder.path(""), "x"), InputError);
   CHECK_THROWS_AS(write_file(folder.path("no/such/folder"), "x"), InputError);
 }
 

@@ -1,0 +1,111 @@
+#include "text/own_files.hpp"
+
+#include "sim/error.hpp"
+#include "text/byte_source.hpp"
+
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace contend {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kListFile = ".contend-written";
+constexpr std::string_view kBetween = "  ";  // of digest and name, as sha256sum prints them
+
+std::string list_beside(const std::string& path) {
+  return (fs::path{path}.parent_path() / kListFile).string();
+}
+
+/// The text of the list; empty if there is none that contend could have written.
+std::string list_text(const std::string& list) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(fs::symlink_status(list, ignored))) return {};
+  try {
+    return read_file(list);
+  } catch (const InputError&) {
+    return {};  // of another user
+  }
+}
+
+std::string line_of(std::string_view digest, const std::string& path) {
+  return fmt::format("{}{}{}\n", digest, kBetween, fs::path{path}.filename().string());
+}
+
+bool has_line(std::string_view text, std::string_view line) {
+  return text.starts_with(line) || text.find("\n" + std::string{line}) != std::string_view::npos;
+}
+
+/// Appends a line in one write, so that processes that write there at the same time lose no line. Where the list can't
+/// be written, as in a folder that users share, the file is not listed, and the next verb leaves the file alone.
+void add_line(const std::string& list, const std::string& line) {
+  const std::string before = list_text(list);
+  if (has_line(before, line)) return;
+  const bool is_cut = !before.empty() && !before.ends_with('\n');
+  const std::string added = (is_cut ? "\n" : "") + line;
+  const int descriptor =
+      ::open(list.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+  if (descriptor < 0) return;
+  struct stat status {};
+  if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode))
+    static_cast<void>(::write(descriptor, added.data(), added.size()));
+  ::close(descriptor);
+}
+
+/// Why a regular file is not contend's to replace; empty if it is.
+std::string why_foreign_file(const std::string& path) {
+  const std::string text = list_text(list_beside(path));
+  const std::string name = line_of("", path);
+  if (text.find(name) == std::string::npos)
+    return fmt::format("contend has not written it: {} doesn't list it", list_beside(path));
+  return has_line(text, line_of(sha256_of_file(path), path)) ? "" : "it was changed after contend has written it";
+}
+
+}  // namespace
+
+void refuse_foreign_file(const std::string& path) {
+  if (is_stream(path)) return;
+  refuse_link_or_folder(path);
+  if (fs::path{path}.filename() == kListFile)
+    throw_file_error(path, "is the list of the files that contend has written in this folder; write to another file",
+                     0);
+  std::error_code ignored;
+  if (!fs::is_regular_file(fs::status(path, ignored))) return;
+  if (const std::string why = why_foreign_file(path); !why.empty())
+    throw_file_error(
+        path, fmt::format("this file would be overwritten, and {}; write to another file, or move this one away", why),
+        0);
+}
+
+OwnFile::OwnFile(const std::string& target) : name_{(refuse_foreign_file(target), target)}, file_{target} {}
+
+void OwnFile::commit() {
+  refuse_foreign_file(name_);
+  // Listed before it gets its name: a file that is listed and not there does no harm.
+  if (!is_stream(name_) && file_.path() != file_.target())
+    add_line(list_beside(name_), line_of(sha256_of_file(file_.path()), name_));
+  file_.commit();
+}
+
+void write_own_files(std::span<const WrittenFile> files) {
+  for (const WrittenFile& each : files) refuse_foreign_file(each.path);
+  for (const WrittenFile& each : files) write_own_file(each.path, each.text);
+}
+
+void write_own_file(const std::string& path, std::string_view content) {
+  OwnFile file{path};
+  write_text(file.path(), path, content);
+  file.commit();
+}
+
+}  // namespace contend
