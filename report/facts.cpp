@@ -110,13 +110,28 @@ std::vector<std::pair<std::string, std::string>> study_facts(const Scenario& sce
 
 }  // namespace
 
+namespace {
+
+std::string servers_text(int servers, int gpus_per_server, Bytes gpu_memory) {
+  return fmt::format("{} with {} each, {:g} GiB a GPU", counted(servers, "server"), counted(gpus_per_server, "GPU"),
+                     static_cast<double>(gpu_memory.count()) / kMebibyte / 1024);
+}
+
+std::string cluster_text(const ClusterSetup& cluster) {
+  if (cluster.types.empty()) return servers_text(cluster.servers, cluster.gpus_per_server, cluster.gpu_memory);
+  std::vector<std::string> types;
+  for (const NamedServerType& each : cluster.types)
+    types.push_back(each.name + ": " + servers_text(each.servers, each.gpus_per_server, each.gpu_memory));
+  return fmt::format("{}", fmt::join(types, "; "));
+}
+
+}  // namespace
+
 std::vector<std::pair<std::string, std::string>> scenario_facts(const Scenario& scenario) {
   if (scenario.overlap.given()) return study_facts(scenario);
   const ClusterSetup& cluster = scenario.cluster;
   std::vector<std::pair<std::string, std::string>> facts;
-  facts.emplace_back("cluster", fmt::format("{} with {} each, {:g} GiB a GPU", counted(cluster.servers, "server"),
-                                            counted(cluster.gpus_per_server, "GPU"),
-                                            static_cast<double>(cluster.gpu_memory.count()) / kMebibyte / 1024));
+  facts.emplace_back("cluster", cluster_text(cluster));
   facts.emplace_back("network", network_text(scenario));
   facts.emplace_back("scheduling", policy_text(scenario.scheduling));
   facts.emplace_back("placement", policy_text(scenario.placement));
@@ -129,6 +144,15 @@ std::vector<std::pair<std::string, std::string>> scenario_facts(const Scenario& 
   return facts;
 }
 
+std::string unequal_servers_note(const ClusterSetup& cluster) {
+  const auto is_smaller = [&](const NamedServerType& type) { return type.gpus_per_server < cluster.gpus_per_server; };
+  if (std::ranges::none_of(cluster.types, is_smaller)) return {};
+  return fmt::format(
+      "The topology has {} in every server, as many as the largest servers have; nothing goes to GPUs "
+      "that a smaller server lacks.",
+      counted(cluster.gpus_per_server, "GPU"));
+}
+
 TopologyDrawing draw_topology(const ClusterSetup& cluster, const NetworkSetup& network, const IterationStudy& study) {
   constexpr int kMostServers = 4096;
   if (study.given()) return {.svg = "", .note = ""};
@@ -136,15 +160,18 @@ TopologyDrawing draw_topology(const ClusterSetup& cluster, const NetworkSetup& n
     return {.svg = "", .note = fmt::format("Topologies of more than {} servers are not drawn.", kMostServers)};
   try {
     if (network.traits().has_topology)
-      return {.svg = topology_svg(build_topology(cluster, network), network.topology.fabric.dimensions), .note = ""};
+      return {.svg = topology_svg(build_topology(cluster, network), network.topology.fabric.dimensions),
+              .note = unequal_servers_note(cluster)};
     TopologySpec one_switch;
     one_switch.server.nic_bandwidth = ByteRate{1e9 / network_cost(network).beta.ns_per_byte()};
     const Topology topology = build_topology(one_switch, static_cast<std::size_t>(cluster.servers),
                                              static_cast<std::size_t>(cluster.gpus_per_server));
+    const std::string unequal = unequal_servers_note(cluster);
     return {.svg = topology_svg(topology),
             .note =
                 "At this fidelity the network is one switch that never is a bottleneck; jobs share the interfaces of "
-                "their servers."};
+                "their servers." +
+                (unequal.empty() ? "" : " " + unequal)};
   } catch (const InputError& error) {
     return {.svg = "", .note = fmt::format("The topology can't be drawn: {}.", error.what())};
   }

@@ -58,8 +58,7 @@ ReplayOutcome replay_run(const RunFolder& folder, const RunFolder::Run& run, con
             .reason =
                 "The jobs of an iteration study have nothing to do with each other; one of a single number of "
                 "workers, fusion and compression has a timeline."};
-  SpanRecorder recorder{observed_servers(scenario.cluster, scenario.network, scenario.overlap),
-                        static_cast<std::size_t>(scenario.cluster.gpus_per_server), limits};
+  SpanRecorder recorder{observed_gpus(scenario.cluster, scenario.network, scenario.overlap), limits};
   RunResult result;
   std::vector<LinkUseSample> link_uses;
   try {

@@ -3,11 +3,13 @@
 #include "report/distributions.hpp"
 #include "report/fabric_figures.hpp"
 #include "report/sweep_names.hpp"
+#include "scenarios/run/run_scenario.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -29,8 +31,18 @@ FigureSeries series_of(std::string name, SeriesMark mark) {
   return {.name = std::move(name), .mark = mark, .x = {}, .y = {}, .low = {}, .high = {}, .labels = {}};
 }
 
-/// The utilisation over all rows, bin by bin; a row represents `units` devices.
-FigureSeries busy_series(std::string name, const BusyBins& bins, double units, Time end) {
+/// The GPUs of each row of Replay::gpu_busy.
+std::vector<std::size_t> observed_gpus_of(const RunFolder& folder) {
+  const Scenario& scenario = folder.scenario;
+  return observed_gpus(scenario.cluster, scenario.network, scenario.overlap);
+}
+std::vector<std::size_t> one_each(const BusyBins& bins) {
+  return std::vector<std::size_t>(bins.rows(), 1);
+}
+
+/// The utilisation over all rows, bin by bin; `devices` says how many devices each row represents.
+FigureSeries busy_series(std::string name, const BusyBins& bins, std::span<const std::size_t> devices, Time end) {
+  const double all = static_cast<double>(std::accumulate(devices.begin(), devices.end(), std::size_t{0}));
   FigureSeries series = series_of(std::move(name), SeriesMark::step);
   for (std::size_t i = 0; i < bins.size(); ++i) {
     GpuTime busy;
@@ -38,7 +50,7 @@ FigureSeries busy_series(std::string name, const BusyBins& bins, double units, T
     const Time start = bins.width() * static_cast<std::int64_t>(i);
     const Time length = std::min(bins.width(), end - start);
     series.x.push_back(start.to_seconds());
-    series.y.push_back(busy.to_seconds() / (length.to_seconds() * units * static_cast<double>(bins.rows())));
+    series.y.push_back(busy.to_seconds() / (length.to_seconds() * all));
   }
   series.x.push_back(end.to_seconds());
   series.y.push_back(series.y.empty() ? 0 : series.y.back());
@@ -47,8 +59,8 @@ FigureSeries busy_series(std::string name, const BusyBins& bins, double units, T
 
 Figure utilisation(const RunFolder& folder, const Replay& replay) {
   XyPlot plot{.x = time_axis(), .y = share_axis("utilisation"), .series = {}};
-  plot.series.push_back(busy_series("GPUs", replay.gpu_busy, folder.scenario.cluster.gpus_per_server, replay.end));
-  plot.series.push_back(busy_series("network interfaces", replay.nic_busy, 1, replay.end));
+  plot.series.push_back(busy_series("GPUs", replay.gpu_busy, observed_gpus_of(folder), replay.end));
+  plot.series.push_back(busy_series("network interfaces", replay.nic_busy, one_each(replay.nic_busy), replay.end));
   return {.id = "utilisation",
           .title = "Utilisation of GPUs and interfaces",
           .caption = fmt::format("Share of GPU time that executed compute operations or that jobs with a duration "
@@ -58,8 +70,8 @@ Figure utilisation(const RunFolder& folder, const Replay& replay) {
           .plot = std::move(plot)};
 }
 
-/// One row for each server, or for several neighbouring servers if there are many.
-HeatMap server_heat(const BusyBins& bins, double units, Time end) {
+/// One row for each server, or for several neighbouring servers if there are many; `devices` as busy_series() has it.
+HeatMap server_heat(const BusyBins& bins, std::span<const std::size_t> devices, Time end) {
   HeatMap map;
   map.x = time_axis();
   map.value_title = "busy";
@@ -73,6 +85,8 @@ HeatMap server_heat(const BusyBins& bins, double units, Time end) {
   map.y.title = together == 1 ? "server" : "servers";
   for (std::size_t row = 0; row < bins.rows(); row += together) {
     const std::size_t last = std::min(bins.rows(), row + together);
+    const auto of_row = devices.subspan(row, last - row);
+    const double all = static_cast<double>(std::accumulate(of_row.begin(), of_row.end(), std::size_t{0}));
     map.y.categories.push_back(last == row + 1 ? fmt::format("{}", row) : fmt::format("{}-{}", row, last - 1));
     for (std::size_t column = 0; column < map.columns; ++column) {
       GpuTime busy;
@@ -80,8 +94,7 @@ HeatMap server_heat(const BusyBins& bins, double units, Time end) {
         for (std::size_t i = column * fold; i < std::min(bins.size(), (column + 1) * fold); ++i)
           busy += GpuTime{bins.busy(r, i), 1};
       const Time length = std::min(step, end - step * static_cast<std::int64_t>(column));
-      map.values.push_back(
-          std::round(1e4 * busy.to_seconds() / (length.to_seconds() * units * static_cast<double>(last - row))) / 1e4);
+      map.values.push_back(std::round(1e4 * busy.to_seconds() / (length.to_seconds() * all)) / 1e4);
     }
   }
   return map;
@@ -219,12 +232,12 @@ std::vector<Figure> all_figures(const RunFolder& folder, const RunFolder::Run& r
                        .title = "GPU utilisation by server",
                        .caption = "Share of the time of its GPUs in which they executed compute operations or jobs "
                                   "with a duration held them.",
-                       .plot = server_heat(replay->gpu_busy, folder.scenario.cluster.gpus_per_server, replay->end)});
+                       .plot = server_heat(replay->gpu_busy, observed_gpus_of(folder), replay->end)});
   if (any(replay->nic_busy))
     figures.push_back({.id = "nic-heat",
                        .title = "Interface utilisation by server",
                        .caption = "Share of time with at least one transfer.",
-                       .plot = server_heat(replay->nic_busy, 1, replay->end)});
+                       .plot = server_heat(replay->nic_busy, one_each(replay->nic_busy), replay->end)});
   if (!replay->fabric.samples.empty()) figures.push_back(link_heat(replay->fabric, replay->end));
   if (std::optional<Figure> shares = link_shares(folder, run, *replay)) figures.push_back(std::move(*shares));
   return figures;

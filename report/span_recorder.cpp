@@ -77,14 +77,15 @@ class SpanRecorder::Store {
   Time last_;
 };
 
-SpanRecorder::SpanRecorder(std::size_t servers, std::size_t gpus_per_server, const SpanLimits& limits)
-    : servers_{servers},
-      gpus_per_server_{gpus_per_server},
+SpanRecorder::SpanRecorder(std::vector<std::size_t> gpus, const SpanLimits& limits)
+    : gpus_of_server_{std::move(gpus)},
+      servers_{gpus_of_server_.size()},
+      gpus_per_server_{std::ranges::max(gpus_of_server_)},
       limits_{limits},
-      gpu_busy_{servers, kBusyBins, kFirstWidth},
-      nic_busy_{servers, kBusyBins, kFirstWidth},
-      nic_covered_(servers),
-      store_{std::make_unique<Store>(servers * (gpus_per_server + 2), limits)} {
+      gpu_busy_{servers_, kBusyBins, kFirstWidth},
+      nic_busy_{servers_, kBusyBins, kFirstWidth},
+      nic_covered_(servers_),
+      store_{std::make_unique<Store>(servers_ * (gpus_per_server_ + 2), limits)} {
   store_->kinds = &kinds_;
 }
 SpanRecorder::~SpanRecorder() = default;
@@ -165,7 +166,8 @@ Timeline SpanRecorder::take() {
     }
   };
   for (std::size_t server = 0; server < servers_; ++server) {
-    for (std::size_t i = server * gpus_per_server_; i < (server + 1) * gpus_per_server_; ++i)
+    const std::size_t first = server * gpus_per_server_;
+    for (std::size_t i = first; i < first + gpus_of_server_[server]; ++i)
       append(i, {.name = fmt::format("GPU {}", i),
                  .group = TimelineLane::Group::gpu,
                  .server = server,

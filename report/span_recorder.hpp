@@ -24,7 +24,8 @@ struct SpanLimits {
 
 class SpanRecorder final : public Observer {
  public:
-  SpanRecorder(std::size_t servers, std::size_t gpus_per_server, const SpanLimits& limits);
+  /// `gpus` are the numbers of GPUs of the servers, of which the largest one numbers GPUs (ClusterSpec::types).
+  SpanRecorder(std::vector<std::size_t> gpus, const SpanLimits& limits);
   ~SpanRecorder() override;
 
   void compute(GpuId gpu, JobId job, const Op& op, std::int64_t iteration, Time start, Time end) override;
@@ -45,6 +46,7 @@ class SpanRecorder final : public Observer {
   class Store;
   [[nodiscard]] std::uint32_t kind_of(JobId job, const Op& op, const TransferRequest* request);
 
+  std::vector<std::size_t> gpus_of_server_;
   std::size_t servers_, gpus_per_server_;
   SpanLimits limits_;
   Time end_;

@@ -81,17 +81,17 @@ namespace contend {
 
 class ChromeTrace::Writer {
  public:
-  Writer(const std::string& path, std::size_t servers, std::size_t gpus_per_server, PassDrawing passes)
+  Writer(const std::string& path, const std::vector<std::size_t>& gpus, PassDrawing passes)
       : sink_{path},
-        gpus_per_server_{gpus_per_server},
-        network_pid_{servers + 1},
+        gpus_per_server_{std::ranges::max(gpus)},
+        network_pid_{gpus.size() + 1},
         passes_{std::move(passes)},
-        lanes_(servers) {
+        lanes_(gpus.size()) {
     buffer_ = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
-    for (std::size_t server = 0; server < servers; ++server) {
+    for (std::size_t server = 0; server < gpus.size(); ++server) {
       name("process_name", server + 1, 0, fmt::format("server{}", server));
-      for (std::size_t gpu = 0; gpu < gpus_per_server; ++gpu)
-        name("thread_name", server + 1, gpu, fmt::format("GPU {}", server * gpus_per_server + gpu));
+      for (std::size_t gpu = 0; gpu < gpus[server]; ++gpu)
+        name("thread_name", server + 1, gpu, fmt::format("GPU {}", server * gpus_per_server_ + gpu));
     }
     name("process_name", network_pid_, 0, "network");
   }
@@ -325,8 +325,8 @@ class ChromeTrace::Writer {
   std::uint64_t flows_ = 0;
 };
 
-ChromeTrace::ChromeTrace(const std::string& path, std::size_t servers, std::size_t gpus_per_server, PassDrawing passes)
-    : writer_{std::make_unique<Writer>(path, servers, gpus_per_server, std::move(passes))} {}
+ChromeTrace::ChromeTrace(const std::string& path, const std::vector<std::size_t>& gpus, PassDrawing passes)
+    : writer_{std::make_unique<Writer>(path, gpus, std::move(passes))} {}
 ChromeTrace::~ChromeTrace() = default;
 
 void ChromeTrace::begins(JobId job, const Plan& plan) {

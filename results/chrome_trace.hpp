@@ -21,6 +21,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace contend {
 
@@ -36,7 +37,8 @@ class ChromeTrace final : public Observer {
  public:
   /// Opens the file and compresses it if `path` ends in `.gz`. Throws InputError if the file cannot be written, or is
   /// not contend's to replace (text/own_files.hpp).
-  ChromeTrace(const std::string& path, std::size_t servers, std::size_t gpus_per_server, PassDrawing passes = {});
+  /// `gpus` are the numbers of GPUs of the servers, of which the largest one numbers GPUs (ClusterSpec::types).
+  ChromeTrace(const std::string& path, const std::vector<std::size_t>& gpus, PassDrawing passes = {});
   /// Without a call of close(), no file remains under `path`.
   ~ChromeTrace() override;
 

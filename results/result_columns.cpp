@@ -269,7 +269,10 @@ constexpr Column<SharedRow> kSharingColumns[] = {
 };
 
 constexpr Column<GpuResult> kGpuColumns[] = {
-    {"gpu", "integer", "index of the GPU, server by server",
+    {"gpu", "integer",
+     "index of the GPU: that of its server x GPUs of the largest server + place in its server; as in timelines and "
+     "lists "
+     "of failures. Where types of servers differ in GPUs, some numbers belong to no GPU",
      [](const GpuResult& g) { return Cell{std::int64_t{g.id.value()}}; }},
     {"server", "integer", "index of its server",
      [](const GpuResult& g) { return Cell{std::int64_t{g.server.value()}}; }},

@@ -332,9 +332,8 @@ std::unique_ptr<ChromeTrace> open_timeline(const Arguments& arguments, std::span
   visit_paths(scenario, [&](const std::string& path) { inputs.push_back(path); });
   refuse_to_overwrite(*file, inputs);
   for (const std::string& folder : folders) refuse_name_of_result(*file, folder);
-  return std::make_unique<ChromeTrace>(
-      *file, observed_servers(scenarios.front().cluster, scenarios.front().network, scenarios.front().overlap),
-      static_cast<std::size_t>(scenarios.front().cluster.gpus_per_server), drawn_pass);
+  return std::make_unique<ChromeTrace>(*file, observed_gpus(scenario.cluster, scenario.network, scenario.overlap),
+                                       drawn_pass);
 }
 
 /// Groups of jobs, if they are wanted, and waits beside measured ones, if there are any.

@@ -6,6 +6,7 @@
 #include "cli/parallel_report.hpp"
 #include "cli/passes_report.hpp"
 #include "cli/topology_text.hpp"
+#include "report/facts.hpp"
 #include "report/topology/topology_drawing.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/run/fabric.hpp"
@@ -67,6 +68,8 @@ void show_topology(const Scenario& scenario, const Arguments& arguments) {
     const FabricSpec& fabric = scenario.network.topology.fabric;
     write_own_file(*file, topology_svg(topology, fabric.dimensions));
   }
+  if (const std::string note = unequal_servers_note(scenario.cluster); !note.empty())
+    print_message("contend: note: {}\n", note);
   const TopologyReport report = report_topology(topology);
   print_output("{}", arguments.has("json") ? topology_json(scenario.name, scenario.network, report)
                                            : topology_text(scenario.name, scenario.network, report));

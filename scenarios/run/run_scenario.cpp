@@ -63,11 +63,16 @@ Workload scenario_workload(const Scenario& scenario, std::uint64_t seed) {
   return scenario_workload(scenario, seed, lists);
 }
 
-std::size_t observed_servers(const ClusterSetup& cluster, const NetworkSetup& network, const IterationStudy& study) {
-  if (!study.given()) return static_cast<std::size_t>(cluster.servers);
-  if (network.traits().has_topology) return static_cast<std::size_t>(cluster.servers);
+std::vector<std::size_t> observed_gpus(const ClusterSetup& cluster, const NetworkSetup& network,
+                                       const IterationStudy& study) {
   const int per_server = cluster.gpus_per_server;
-  return static_cast<std::size_t>((study.workers.front() + per_server - 1) / per_server);
+  const bool all = !study.given() || network.traits().has_topology;
+  const int servers = all ? cluster.servers : (study.workers.front() + per_server - 1) / per_server;
+  std::vector<std::size_t> gpus;
+  for (const NamedServerType& type : cluster.types)
+    gpus.insert(gpus.end(), static_cast<std::size_t>(type.servers), static_cast<std::size_t>(type.gpus_per_server));
+  gpus.resize(static_cast<std::size_t>(servers), static_cast<std::size_t>(per_server));
+  return gpus;
 }
 
 RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks) {

@@ -20,9 +20,9 @@ namespace contend {
 
 /// Iterations of the first variant of a study that an observer sees, run as the job of a cluster.
 inline constexpr std::int64_t kObservedIterations = 10;
-/// The servers that an observer of a run of the scenario sees.
-[[nodiscard]] std::size_t observed_servers(const ClusterSetup& cluster, const NetworkSetup& network,
-                                           const IterationStudy& study);
+/// The numbers of GPUs of the servers that an observer of a run of the scenario sees.
+[[nodiscard]] std::vector<std::size_t> observed_gpus(const ClusterSetup& cluster, const NetworkSetup& network,
+                                                     const IterationStudy& study);
 
 struct RunHooks {
   Observer* observer = nullptr;                  ///< turns leaping off

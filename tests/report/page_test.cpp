@@ -18,6 +18,8 @@
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <variant>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -154,6 +156,32 @@ TEST_CASE("two pages of one folder are the same bytes") {
   for (const Figure& figure : figures) ids.push_back(figure.id);
   CHECK(ids == std::vector<std::string>{"utilisation", "queue", "jct-cdf", "jct-by-gpus", "jct-by-model", "gpu-heat",
                                         "nic-heat"});
+}
+
+TEST_CASE("utilisations count the GPUs that each server has") {
+  // A job of two GPUs fills the first server, which has two of the six.
+  const TemporaryFolder place;
+  write_run(place.path("run"),
+            "schema_version: 1\nname: unequal\n"
+            "cluster: {types: [{name: a, servers: 1, gpus_per_server: 2}, {name: b, servers: 1, gpus_per_server: 4, "
+            "speed: 0.5}]}\n"
+            "workload: {generate: {models: [vgg16], sizes: {2: 1}, iterations: [50, 50], arrivals: 1ms}}\n");
+  const RunFolder folder = read_run_folder(place.path("run"));
+  const ReplayOutcome outcome = replay_run(folder, folder.runs[0], {}, never);
+  REQUIRE(outcome.replay);
+  double all = 0;
+  std::vector<double> servers;
+  for (const Figure& figure : run_figures(folder, folder.runs[0], &*outcome.replay)) {
+    if (figure.id == "utilisation") all = std::ranges::max(std::get<XyPlot>(figure.plot).series.front().y);
+    if (figure.id == "gpu-heat") servers = std::get<HeatMap>(figure.plot).values;
+  }
+  CHECK(std::ranges::max(servers) == 1);
+  CHECK(all == near(2.0 / 6));
+  CHECK(scenario_facts(folder.scenario)[0].second ==
+        "a: 1 server with 2 GPUs each, 32 GiB a GPU; b: 1 server with 4 GPUs each, 32 GiB a GPU");
+  const Scenario& scenario = folder.scenario;
+  CHECK(contains(draw_topology(scenario.cluster, scenario.network, scenario.overlap).note,
+                 "The topology has 4 GPUs in every server, as many as the largest servers have; "));
 }
 
 TEST_CASE("a comparison pairs jobs of equal seeds") {

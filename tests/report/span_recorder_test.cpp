@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <random>
+#include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -38,7 +40,7 @@ TransferRequest request_of(JobId job, std::span<const ServerId> servers, std::sp
 TEST_CASE("a recorder has a lane for each GPU and as many for an interface as transfers overlap") {
   // Two servers with one GPU each. Transfers of jobs 0 [0, 10), 1 [5, 15) and 0 [12, 20): the second needs a lane of
   // its own, the third goes back to the first. Both interfaces are busy for 20 ms in all.
-  SpanRecorder recorder{2, 1, {}};
+  SpanRecorder recorder{{1, 1}, {}};
   const Op op = compute_op();
   const ServerId servers[] = {ServerId{0U}, ServerId{1U}};
   const GpuId gpus[] = {GpuId{0U}, GpuId{1U}};
@@ -67,8 +69,18 @@ TEST_CASE("a recorder has a lane for each GPU and as many for an interface as tr
   CHECK(timeline.kinds[1].servers == 2);
 }
 
+TEST_CASE("servers have lanes for the GPUs that they have, numbered by the largest server") {
+  SpanRecorder recorder{{1, 3}, {}};
+  recorder.compute(GpuId{4U}, JobId{0U}, compute_op(), 0, milliseconds(0), milliseconds(1));
+  const Timeline timeline = recorder.take();
+  std::vector<std::string> names;
+  for (const TimelineLane& lane : timeline.lanes) names.push_back(lane.name);
+  CHECK(names == std::vector<std::string>{"GPU 0", "server0/nic", "GPU 3", "GPU 4", "GPU 5", "server1/nic"});
+  CHECK(timeline.lanes[3].spans.size() == 1);
+}
+
 TEST_CASE("a transfer inside a server has a lane there") {
-  SpanRecorder recorder{2, 2, {}};
+  SpanRecorder recorder{{2, 2}, {}};
   const GpuId gpus[] = {GpuId{2U}, GpuId{3U}};
   recorder.transfer(request_of(JobId{0U}, {}, gpus), compute_op(), 0, milliseconds(0), milliseconds(1));
   const Timeline timeline = recorder.take();
@@ -78,7 +90,7 @@ TEST_CASE("a transfer inside a server has a lane there") {
 }
 
 TEST_CASE("a window keeps what touches it") {
-  SpanRecorder recorder{1, 1, {.from = milliseconds(10), .to = milliseconds(20)}};
+  SpanRecorder recorder{{1}, {.from = milliseconds(10), .to = milliseconds(20)}};
   for (int i = 0; i < 4; ++i)
     recorder.compute(GpuId{0U}, JobId{0U}, compute_op(), i, milliseconds(8 * i), milliseconds(8 * i + 8));
   const Timeline timeline = recorder.take();
@@ -88,7 +100,7 @@ TEST_CASE("a window keeps what touches it") {
 
 TEST_CASE("above the limit spans become summaries, and busy time is kept") {
   // 3000 spans of 3 ms, each followed by a pause of 1 ms, of two jobs in turn: 75% of the time, half of it each.
-  SpanRecorder recorder{1, 1, {.exact = 500, .summaries = 200}};
+  SpanRecorder recorder{{1}, {.exact = 500, .summaries = 200}};
   for (int i = 0; i < 3000; ++i)
     recorder.compute(GpuId{0U}, JobId{static_cast<std::size_t>(i % 2)}, compute_op(), i / 2, milliseconds(4 * i),
                      milliseconds(4 * i + 3));
@@ -112,7 +124,7 @@ TEST_CASE("above the limit spans become summaries, and busy time is kept") {
 TEST_CASE("jobs that are more than the summaries are one summary in each bin") {
   // 5000 jobs of 3 ms, one after the other with pauses of 1 ms, on both GPUs: however wide a bin is, a lane would have
   // a summary of each job.
-  SpanRecorder recorder{1, 2, {.exact = 500, .summaries = 200}};
+  SpanRecorder recorder{{2}, {.exact = 500, .summaries = 200}};
   for (int i = 0; i < 5000; ++i)
     for (const unsigned gpu : {0U, 1U})
       recorder.compute(GpuId{gpu}, JobId{static_cast<std::size_t>(i)}, compute_op(), 0, milliseconds(4 * i),
@@ -139,7 +151,7 @@ TEST_CASE("jobs that are more than the summaries are one summary in each bin") {
 }
 
 TEST_CASE("lanes that are more than the summaries have one summary each") {
-  SpanRecorder recorder{500, 1, {.exact = 500, .summaries = 200}};
+  SpanRecorder recorder{std::vector<std::size_t>(500, 1), {.exact = 500, .summaries = 200}};
   for (unsigned i = 0; i < 2000; ++i)
     recorder.compute(GpuId{i % 500}, JobId{i}, compute_op(), 0, milliseconds(4 * i), milliseconds(4 * i + 3));
   const Timeline timeline = recorder.take();

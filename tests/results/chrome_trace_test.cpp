@@ -1,6 +1,7 @@
 #include "results/chrome_trace.hpp"
 
 #include "sim/graph_plan.hpp"
+#include "tests/temporary_folder.hpp"
 #include "text/atomic_file.hpp"
 
 #include <algorithm>
@@ -15,7 +16,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 #include <zlib.h>
 
 using namespace contend;
@@ -57,7 +57,8 @@ std::size_t count(const std::string& text, const std::string& part) {
 }
 
 std::string temporary(const char* name) {
-  return (fs::temp_directory_path() / (std::to_string(::getpid()) + "-" + name)).string();
+  static const TemporaryFolder folder;
+  return folder.path(name);
 }
 
 Op named(const char* name) {
@@ -78,7 +79,7 @@ TransferRequest all_reduce(std::uint32_t job, const std::vector<ServerId>& serve
 
 TEST_CASE("a timeline names its lanes and keeps nanoseconds") {
   const std::string path = temporary("trace.json");
-  ChromeTrace trace{path, 2, 2};
+  ChromeTrace trace{path, {2, 2}};
   trace.compute(GpuId{3u}, JobId{5u}, named("for\"ward"), 7, Time::nanoseconds(1'234'567),
                 Time::nanoseconds(2'000'001));
   const std::vector<ServerId> both{ServerId{0u}, ServerId{1u}};
@@ -94,9 +95,22 @@ TEST_CASE("a timeline names its lanes and keeps nanoseconds") {
     CHECK_MESSAGE(count(text, "{\"name\":\"" + std::string{name} + "\"}") == 1, name);
 }
 
+TEST_CASE("a timeline has rows for the GPUs that servers have, and numbers GPUs by the largest server") {
+  const std::string path = temporary("unequal.json");
+  ChromeTrace trace{path, {1, 3}};
+  trace.compute(GpuId{4u}, JobId{0u}, named("f"), 0, Time{}, Time::microseconds(1));
+  trace.close();
+  const std::string text = read_file(path);
+  for (const char* name : {"GPU 0", "GPU 3", "GPU 4", "GPU 5"})
+    CHECK_MESSAGE(count(text, "{\"name\":\"" + std::string{name} + "\"}") == 1, name);
+  for (const char* name : {"GPU 1", "GPU 2"})
+    CHECK_MESSAGE(count(text, "{\"name\":\"" + std::string{name} + "\"}") == 0, name);
+  CHECK(count(text, "{\"ph\":\"X\",\"pid\":2,\"tid\":1,") == 1);
+}
+
 TEST_CASE("passes of a pipeline have a category, a colour, and a lane for each pipeline rank") {
   const std::string path = temporary("pipeline.json");
-  ChromeTrace trace{path, 1, 4, [](const Op& op) {
+  ChromeTrace trace{path, {4}, [](const Op& op) {
                       return op.name == "F0" ? std::optional{DrawnPass{"forward", "blue"}} : std::nullopt;
                     }};
   const auto runs = [&](std::uint32_t gpu, std::uint32_t rank, const char* what) {
@@ -126,7 +140,7 @@ TEST_CASE("each lane of a job's rank has a row of its own, from which arrows lea
       "role w 1 | task h w 5 host | task c w 5 copy-in | compute k w 5 | all-reduce g w 9 | h -> k | h -> g | k -> g");
   const Plan plan{graph};
   const std::string path = temporary("rows.json");
-  ChromeTrace trace{path, 2, 2};
+  ChromeTrace trace{path, {2, 2}};
   const auto at = [](std::int64_t us) { return Time::microseconds(us); };
   for (const std::uint32_t job : {4U, 6U}) {  // both have a rank on GPU 3
     trace.begins(JobId{job}, plan);
@@ -162,7 +176,7 @@ TEST_CASE("overlapping transfers never share a lane, and there are no more lanes
   std::sort(transfers.begin(), transfers.end(), [](Span a, Span b) { return a.end < b.end; });  // as a run reports them
 
   const std::string path = temporary("lanes.json");
-  ChromeTrace trace{path, 1, 1};
+  ChromeTrace trace{path, {1}};
   const std::vector<ServerId> server{ServerId{0u}};
   for (const Span& each : transfers)
     trace.transfer(all_reduce(1, server), named("m"), 0, Time::nanoseconds(each.start), Time::nanoseconds(each.end));
@@ -199,7 +213,7 @@ TEST_CASE("a flow leads from the task that ended last on each server to the tran
   const auto op = [&](OpId id) -> const Op& { return plan.ops[id.index()].op; };
 
   const std::string path = temporary("flows.json");
-  ChromeTrace trace{path, 2, 2};
+  ChromeTrace trace{path, {2, 2}};
   trace.begins(JobId{5u}, plan);
   // GPU 1 of server 0 and GPU 2 of server 1 end last; a task of another iteration releases nothing here.
   const std::int64_t ends[] = {1000, 1200, 1900, 1100};
@@ -226,9 +240,9 @@ TEST_CASE("a flow leads from the task that ended last on each server to the tran
 
 TEST_CASE("a name in .gz is compressed, and an unfinished timeline leaves nothing") {
   const std::string path = temporary("trace.json.gz");
-  { const ChromeTrace abandoned{path, 1, 1}; }
+  { const ChromeTrace abandoned{path, {1}}; }
   CHECK_FALSE(fs::exists(path));
-  ChromeTrace trace{path, 1, 1};
+  ChromeTrace trace{path, {1}};
   for (int i = 0; i < 50'000; ++i)
     trace.compute(GpuId{0u}, JobId{0u}, named("f"), i, Time::seconds(i), Time::seconds(i + 1));
   trace.close();

@@ -222,7 +222,7 @@ TEST_CASE("an observer of a study sees ten iterations of its job on the servers 
   const RunResult observed = run_scenario(scenario, 1, {.observer = &seen, .monitor = {}});
   CHECK(observed.digest == run_scenario(scenario, 1).digest);
   CHECK(seen.iterations == kObservedIterations);
-  CHECK(seen.servers == observed_servers(scenario.cluster, scenario.network, scenario.overlap));
+  CHECK(seen.servers == observed_gpus(scenario.cluster, scenario.network, scenario.overlap).size());
   CHECK(seen.servers == 4);
   const TimedModel model = study_model(scenario.overlap);
   CHECK(seen.computing == (model.forward() + model.backward()) * kObservedIterations);
