@@ -31,9 +31,11 @@ struct Bar {
   [[nodiscard]] double total() const { return parts[0] + parts[1] + parts[2]; }
 };
 
-std::string legend(double left) {
+/// Of the parts that a bar has.
+std::string legend(double left, const std::vector<Bar>& bars) {
   std::string out;
   for (std::size_t i = 0; i < kParts.size(); ++i) {
+    if (std::ranges::none_of(bars, [i](const Bar& bar) { return bar.parts[i] > 0; })) continue;
     out += svg_box(left, kBarsTop - 22, 14, 8, series_colour(i));
     out += svg_words(left + 19, kBarsTop - 14, "start", kParts[i].name);
     left += 40 + kSvgLetter * static_cast<double>(kParts[i].name.size());
@@ -59,7 +61,7 @@ std::string drawing(const std::string& title, const std::vector<Bar>& bars) {
   const double bottom = kBarsTop + kBarHeight * static_cast<double>(bars.size()), height = bottom + kBarsBottom;
   const auto x = [&](double value) { return left + scale.at(value) * (kBarsWidth - kBarsRight - left); };
   std::string out;
-  out += svg_words(12, 20, "start", title, " font-size=\"14\" font-weight=\"bold\"") + legend(12);
+  out += svg_words(12, 20, "start", title, " font-size=\"14\" font-weight=\"bold\"") + legend(12, bars);
   const double step = scale.ticks.size() > 1 ? scale.ticks[1] - scale.ticks[0] : 1;
   for (const double tick : scale.ticks) {
     out += svg_grid_line(x(tick), kBarsTop, bottom);

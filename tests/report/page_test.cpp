@@ -3,6 +3,7 @@
 #include "models/workloads/fitted.hpp"
 #include "report/assets.hpp"
 #include "report/facts.hpp"
+#include "report/iteration_bars.hpp"
 #include "report/run_figures.hpp"
 #include "report/sweep_names.hpp"
 #include "results/comparison.hpp"
@@ -182,6 +183,17 @@ TEST_CASE("utilisations count the GPUs that each server has") {
   const Scenario& scenario = folder.scenario;
   CHECK(contains(draw_topology(scenario.cluster, scenario.network, scenario.overlap).note,
                  "The topology has 4 GPUs in every server, as many as the largest servers have; "));
+}
+
+TEST_CASE("bars of iterations name the parts that they have") {
+  const TemporaryFolder place;
+  write_run(place.path("run"), kSmallScenario);
+  const RunFolder folder = read_run_folder(place.path("run"));
+  const std::vector<IterationBars> drawings = iteration_bars(folder, folder.runs[0]);
+  REQUIRE(drawings.size() == 1);
+  CHECK(contains(drawings[0].svg, ">computing<"));
+  CHECK(contains(drawings[0].svg, ">communication that nothing hides<"));
+  CHECK(!contains(drawings[0].svg, ">kernels of compression<"));
 }
 
 TEST_CASE("a comparison pairs jobs of equal seeds") {
