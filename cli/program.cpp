@@ -45,7 +45,9 @@ std::string program_help() {
       "On a terminal tables fit its width, and verdicts have colours.\n\nExit codes:\n";
   for (const auto& [code, text] : kExitCodes) out += fmt::format("  {:<18} {}\n", static_cast<int>(code), text);
   out += "\nEnvironment:\n";
-  for (const auto& [name, text] : kEnvironment) out += fmt::format("  {:<18} {}\n", name, text);
+  const std::size_t width =
+      std::ranges::max(kEnvironment, {}, [](const auto& each) { return each.first.size(); }).first.size();
+  for (const auto& [name, text] : kEnvironment) out += fmt::format("  {:<{}} {}\n", name, width, text);
   return out;
 }
 

@@ -18,6 +18,8 @@ inline constexpr std::pair<std::string_view, std::string_view> kEnvironment[] = 
     {"CONTEND_PLUGIN", "plugins to load, separated by colons (docs/howto/plugin.md)"},
     {"CONTEND_MAX_INFLATED", "the most that one gzip file may inflate to (default 4GiB)"},
     {"CONTEND_SHARE", "the folder of the shipped scenarios (default share/contend beside the program's folder)"},
+    {"CONTEND_DATA", "the folder of the data with which `contend validate` compares (default ../shared/data)"},
+    {"CONTEND_SIMGRID_PYTHON", "the Python with SimGrid, for `contend validate network` (default python3)"},
     {"GITHUB_WORKSPACE", "the root of the repository, from which `compare --github` names files; GitHub sets it"},
     {"GITHUB_STEP_SUMMARY", "the file to which `compare --github` adds its report; GitHub sets it in workflows"},
     {"COLUMNS", "the width of tables (default that of the terminal)"},

@@ -3,6 +3,8 @@
 #include "tests/cli/program.hpp"
 
 #include <algorithm>
+#include <set>
+#include <sstream>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -99,6 +101,25 @@ TEST_CASE("help opens with examples") {
     CHECK(here.contend(std::string{"help "} + verb).out == outcome.out);
   }
   CHECK(here.contend("--version").out.starts_with("contend "));
+}
+
+TEST_CASE("help has every variable of the environment, with its meaning in one column") {
+  Workplace here;
+  const std::string help = here.contend("--help").out;
+  const std::string block = help.substr(help.find("\nEnvironment:\n") + 14);
+  std::istringstream lines{block};
+  std::set<std::string> names;
+  std::set<std::size_t> columns;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) continue;
+    const std::size_t end = line.find(' ', 2);
+    names.insert(line.substr(2, end - 2));
+    columns.insert(line.find_first_not_of(' ', end));
+  }
+  CHECK(columns.size() == 1);
+  for (const char* name : {"CONTEND_DATA", "CONTEND_MAX_INFLATED", "CONTEND_PLUGIN", "CONTEND_SHARE",
+                           "CONTEND_SIMGRID_PYTHON", "GITHUB_STEP_SUMMARY", "NO_COLOR"})
+    CHECK_MESSAGE(names.contains(name), name);
 }
 
 TEST_CASE("invalid input: exit 3, every complaint of every file on stderr") {
