@@ -3,8 +3,8 @@
 // themselves, and outages of a list. Everything is drawn from streams of its own, one for each component and one for
 // each job, so that another policy meets the same failures.
 
+#include "sim/duration_law.hpp"
 #include "sim/loans.hpp"
-#include "sim/random_stream.hpp"
 #include "sim/redundancy.hpp"
 #include "sim/units.hpp"
 
@@ -14,33 +14,6 @@
 #include <vector>
 
 namespace contend {
-
-/// A law of durations. Times between failures of single jobs are mostly taken as exponential; those of clusters have a
-/// Weibull law with a shape below 1, and repairs a log-normal law with a heavy tail (Schroeder and Gibson, DSN 2006).
-class DurationLaw {
- public:
-  /// All means and medians are > 0 and at most kLongest.
-  [[nodiscard]] static DurationLaw constant(Time value);
-  [[nodiscard]] static DurationLaw exponential(Time mean);
-  /// shape > 0: below 1 the failure rate falls with time, above 1 it grows.
-  [[nodiscard]] static DurationLaw weibull(Time mean, double shape);
-  /// sigma >= 0: the standard deviation of the logarithm.
-  [[nodiscard]] static DurationLaw lognormal(Time mean, double sigma);
-  static constexpr Time kLongest = Time::seconds(100LL * 365 * 86'400);
-
-  /// At least a nanosecond; never() if it is longer than kLongest.
-  [[nodiscard]] Time draw(RandomStream& stream) const;
-  [[nodiscard]] Time mean() const { return mean_; }
-  [[nodiscard]] bool operator==(const DurationLaw&) const = default;
-
- private:
-  enum class Kind : std::uint8_t { constant, exponential, weibull, lognormal };
-  DurationLaw(Kind kind, Time mean, double shape);
-  Kind kind_;
-  Time mean_;
-  double shape_ = 0;     // of Weibull, or sigma
-  double location_ = 0;  // in ns: mean, scale, or the mean of the logarithm
-};
 
 /// What a component does while something ails it: how much longer its work takes, in thousandths. A component that does
 /// not work at all has none.

@@ -5,6 +5,7 @@
 #include "scenarios/yaml/map_codec.hpp"
 #include "sim/failure_spec.hpp"
 #include "text/quantities.hpp"
+#include "text/words.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -47,12 +48,10 @@ bool interrupts_jobs(const Scenario& scenario) {
 
 Codec<LawChoice> law_codec() {
   const Codec<Time> time = quantity_codec(Time::nanoseconds(1), DurationLaw::kLongest);
+  std::vector<std::pair<std::string, const LawKind*>> laws;
+  for (const LawKind& each : duration_laws()) laws.emplace_back(each.name, &each);
   return map_codec<LawChoice>(
-      {field("law", &LawChoice::law,
-             choice_codec<LawName>({{"exponential", LawName::exponential},
-                                    {"weibull", LawName::weibull},
-                                    {"lognormal", LawName::lognormal},
-                                    {"constant", LawName::constant}})),
+      {field("law", &LawChoice::law, choice_codec<const LawKind*>(std::move(laws))),
        field("mean", &LawChoice::mean, maybe(time)), field("per_day", &LawChoice::per_day, maybe(number_codec(0, 1e9))),
        field("shape", &LawChoice::shape, maybe(number_codec(0.1, 100))),
        field("sigma", &LawChoice::sigma, maybe(number_codec(0, 10))), field("median", &LawChoice::median, maybe(time))},
@@ -93,16 +92,27 @@ std::vector<std::string> preset_names() {
   return names;
 }
 
+/// The names of the laws with this parameter.
+std::string laws_with(LawParameter parameter) {
+  std::vector<std::string> names;
+  for (const LawKind& each : duration_laws())
+    if (each.parameter == parameter) names.emplace_back(each.name);
+  return join(names, " or ");
+}
+
 /// What is wrong with a law; empty if nothing is.
 std::string why_no_law(const LawChoice& law) {
   if (law.mean && law.per_day) return "has both mean and per_day, which say the same: give one of them";
   if (!law.mean && !law.per_day) return "has no mean: give mean, a time, or per_day, the number of events a day";
-  if ((law.law == LawName::weibull) != law.shape.has_value())
-    return law.shape ? "has a shape, which only law: weibull has" : "needs a shape for law: weibull, such as 0.7";
-  const bool is_lognormal = law.law == LawName::lognormal;
-  if (!is_lognormal && (law.sigma || law.median)) return "has sigma or median, which only law: lognormal has";
-  if (is_lognormal && law.sigma.has_value() == law.median.has_value())
-    return "needs either sigma or median for law: lognormal, besides its mean";
+  const LawParameter parameter = law.law->parameter;
+  if (law.shape && parameter != LawParameter::shape)
+    return fmt::format("has a shape, which only law: {} has", laws_with(LawParameter::shape));
+  if (!law.shape && parameter == LawParameter::shape)
+    return fmt::format("needs a shape for law: {}, such as 0.7", law.law->name);
+  if ((law.sigma || law.median) && parameter != LawParameter::sigma)
+    return fmt::format("has sigma or median, which only law: {} has", laws_with(LawParameter::sigma));
+  if (parameter == LawParameter::sigma && law.sigma.has_value() == law.median.has_value())
+    return fmt::format("needs either sigma or median for law: {}, besides its mean", law.law->name);
   if (law.median && law.mean && *law.median > *law.mean) return "has a median above its mean";
   if (law.median && !law.mean) return "needs mean, not per_day, beside median";
   return {};
@@ -468,19 +478,15 @@ std::vector<ScenarioKey> failure_keys() {
           "failures.components", [](auto& s) -> auto& { return s.failures.components; },
           numbered_list(component_codec(), "components", kMaxItems),
           "kinds of components that fail, each by a random stream of its own: `of` gpu, server, domain (`servers` in "
-          "a row, such as a rack), or of the fabric nic, switch or link (a cable between two switches); the law of the "
-          "time until one `fails` and of its `repair`. A law is exponential, "
-          "weibull (with shape), lognormal (with sigma or median) or constant and has a `mean`, or events `per_day`. A "
-          "GPU that fails takes its server with it unless `drains: false`. `found_by` says who notices a failure: "
-          "exit-code, "
-          "heartbeat or timeout, each as failures.detectors say; without it failures.detection is the time. With "
-          "`slows` or `slows_network` it goes on, "
-          "and computing or transfers take so many times as long until its repair, or until `found_by: slowdown` "
-          "isolates it; "
-          "jobs of iterations only. Parts of "
-          "the fabric have `factor` times their bandwidth until the repair, 0 if it isn't given. With `found_by: "
-          "timeout` of any of them a job is interrupted that has had a transfer without a route for "
-          "failures.detectors.timeout"),
+          "a row, such as a rack), or of the fabric nic, switch or link (a cable between two switches); the law of "
+          "the time until one `fails` and of its `repair`. A `law` has a `mean`, or events `per_day`, and by its kind "
+          "a `shape`, a `sigma` or a `median`. A GPU that fails takes its server with it unless `drains: false`. "
+          "`found_by` says who notices a failure: exit-code, heartbeat or timeout, each as failures.detectors say; "
+          "without it failures.detection is the time. With `slows` or `slows_network` it goes on, and computing or "
+          "transfers take so many times as long until its repair, or until `found_by: slowdown` isolates it; jobs of "
+          "iterations only. Parts of the fabric have `factor` times their bandwidth until the repair, 0 if it isn't "
+          "given. With `found_by: timeout` of any of them a job is interrupted that has had a transfer without a "
+          "route for failures.detectors.timeout"),
       row(
           "failures.jobs", [](auto& s) -> auto& { return s.failures.jobs; }, maybe(law_codec()),
           "law of the running time until a job fails by itself, whatever its size; its GPUs go on working"),

@@ -36,20 +36,13 @@ Time in_ns(double ns) {
 
 DurationLaw law_of(const LawChoice& choice) {
   const Time mean = choice.mean ? *choice.mean : in_ns(kDay_ns / *choice.per_day);
-  switch (choice.law) {
-    case LawName::exponential:
-      break;
-    case LawName::weibull:
-      return DurationLaw::weibull(mean, *choice.shape);
-    case LawName::lognormal: {
-      if (choice.sigma) return DurationLaw::lognormal(mean, *choice.sigma);
-      const double ratio = static_cast<double>(mean.ns()) / static_cast<double>(choice.median->ns());
-      return DurationLaw::lognormal(mean, std::sqrt(2 * portable_log(ratio)));
-    }
-    case LawName::constant:
-      return DurationLaw::constant(mean);
+  double parameter = choice.shape.value_or(0);
+  if (choice.sigma) parameter = *choice.sigma;
+  if (choice.median) {
+    const double ratio = static_cast<double>(mean.ns()) / static_cast<double>(choice.median->ns());
+    parameter = std::sqrt(2 * portable_log(ratio));
   }
-  return DurationLaw::exponential(mean);
+  return {*choice.law, mean, parameter};
 }
 
 DurationLaw repair_law(const FailingComponents& each, const FailureSetup& failures) {

@@ -13,15 +13,13 @@
 
 namespace contend {
 
-enum class LawName : std::uint8_t { exponential, weibull, lognormal, constant };
-
 /// A law of durations as it is written: `{law: weibull, mean: 100d, shape: 0.7}`.
 struct LawChoice {
-  LawName law = LawName::exponential;
+  const LawKind* law = &duration_laws().front();
   std::optional<Time> mean;
   std::optional<double> per_day;  ///< or its reciprocal: events a day; 0: never
-  std::optional<double> shape;    ///< of Weibull
-  std::optional<double> sigma;    ///< of the log-normal law
+  std::optional<double> shape;    ///< of laws with LawParameter::shape
+  std::optional<double> sigma;    ///< of laws with LawParameter::sigma
   std::optional<Time> median;     ///< or this, from which sigma follows: sigma^2 = 2 ln(mean / median)
   bool operator==(const LawChoice&) const = default;
   [[nodiscard]] bool is_never() const { return per_day && *per_day == 0; }
