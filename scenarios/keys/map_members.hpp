@@ -20,7 +20,8 @@ namespace contend {
 /// A member of a map that is read into a T.
 template <class T>
 struct MapMember {
-  std::string_view name, text;
+  std::string_view name;
+  std::string text;
   std::string type, range;
   SharedFunction<void(JsonWriter&)> schema;
   SharedFunction<void(const YamlNode&, const Reading&, T&)> read;
@@ -41,14 +42,14 @@ template <class T>
 [[nodiscard]] std::vector<MemberText> member_texts(std::span<const MapMember<T>> members, const T& usual) {
   std::vector<MemberText> all;
   for (const MapMember<T>& each : members)
-    all.push_back({std::string{each.name}, each.type, each.range, std::string{each.text}, each.print(usual)});
+    all.push_back({std::string{each.name}, each.type, each.range, each.text, each.print(usual)});
   return all;
 }
 
 template <class T, class Value, class Access>
 [[nodiscard]] MapMember<T> map_member(std::string_view name, Access access, const Codec<Value>& codec,
-                                      std::string_view text) {
-  MapMember<T> made{name, text, codec.type, codec.range, codec.schema, {}, {}, {}, {}, {}};
+                                      std::string text) {
+  MapMember<T> made{name, std::move(text), codec.type, codec.range, codec.schema, {}, {}, {}, {}, {}};
   made.read = [codec, access](const YamlNode& node, const Reading& reading, T& map) {
     codec.read(node, reading, access(map));
   };

@@ -1,6 +1,7 @@
 #include "scenarios/keys/training_codec.hpp"
 
 #include "models/catalogue/catalogue.hpp"
+#include "models/optimizers.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
 #include "models/training_profile.hpp"
 #include "scenarios/keys/device_codec.hpp"
@@ -15,6 +16,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 namespace contend {
 namespace {
@@ -32,6 +35,22 @@ const TrainingEntry& usual_entry() {
 }
 
 using Member = MapMember<TrainingEntry>;
+
+Codec<const Optimizer*> optimizer_codec() {
+  std::vector<std::pair<std::string, const Optimizer*>> choices{{"none", nullptr}};
+  for (const Optimizer& each : optimizers()) choices.emplace_back(each.name, &each);
+  return choice_codec<const Optimizer*>(std::move(choices));
+}
+
+/// `12, 20 or 28`.
+std::string moved_by_optimizers() {
+  std::string all;
+  for (const Optimizer& each : optimizers()) {
+    const bool is_last = &each == &optimizers().back();
+    all += fmt::format("{}{}", all.empty() ? "" : is_last ? " or " : ", ", each.moved());
+  }
+  return all;
+}
 
 /// The networks of the catalogue, the transformers that are spread over GPUs, and the published profiles.
 std::vector<std::string> network_names() {
@@ -187,13 +206,10 @@ std::vector<Member> make_members() {
           "attention in one kernel (flash), or with its scores in memory (plain); auto: as the catalogue has the "
           "network, and with parallel flash"),
       map_member<TrainingEntry>(
-          "optimizer", [](auto& e) -> auto& { return e.optimizer; },
-          choice_codec<Optimizer>({{"none", Optimizer::none},
-                                   {"sgd", Optimizer::sgd},
-                                   {"momentum", Optimizer::momentum},
-                                   {"adam", Optimizer::adam}}),
-          "what updates the weights: 12, 20 or 28 bytes of GPU memory are moved for each parameter; none: the update "
-          "takes no time and keeps nothing"),
+          "optimizer", [](auto& e) -> auto& { return e.optimizer; }, optimizer_codec(),
+          fmt::format("what updates the weights: {} bytes of GPU memory are moved for each parameter; none: the update "
+                      "takes no time and keeps nothing",
+                      moved_by_optimizers())),
       map_member<TrainingEntry>(
           "update_per_tensor", [](auto& e) -> auto& { return e.update_per_tensor; },
           quantity_codec(Time{}, Time::seconds(1)),

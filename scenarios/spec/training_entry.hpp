@@ -2,6 +2,7 @@
 // How jobs train: the entries of `training`.
 
 #include "models/devices.hpp"
+#include "models/optimizers.hpp"
 #include "models/overlap/framework_costs.hpp"
 #include "models/overlap/problem.hpp"
 #include "models/parallel/documents.hpp"
@@ -51,9 +52,6 @@ struct TrainingSetup {
 
   bool operator==(const TrainingSetup&) const = default;
 };
-
-/// The optimizer, which says what the update of the weights reads and writes and what it keeps in memory.
-enum class Optimizer : std::uint8_t { none, sgd, momentum, adam };
 
 /// How many tokens the fullest rank of the experts is given; at most one of the optional members is set, none: as many
 /// as all others.
@@ -207,7 +205,7 @@ struct TrainingEntry : TrainingSetup {
   Recomputation recompute = Recomputation::none;
   Runtime runtime = Runtime::plain;                                     ///< whose way to hold tensors counts
   [[nodiscard]] int late() const { return backup + coded.stragglers; }  // one of them is 0
-  Optimizer optimizer = Optimizer::none;
+  const Optimizer* optimizer = nullptr;                                 ///< a row of optimizers(); nullptr: none
   Time update_per_tensor;  ///< of the host, which launches the kernels of the optimizer tensor by tensor
   Time input;              ///< for which each iteration waits for its data
   Time launch;             ///< of the host, for each operation of the device (models/passes/host_launches.hpp); 0: none

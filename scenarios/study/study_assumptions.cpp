@@ -3,7 +3,6 @@
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/study/study_places.hpp"
-#include "scenarios/training/optimizer_bytes.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -79,8 +78,8 @@ StudyAssumption host(const IterationStudy& study) {
 
 StudyAssumption update(const IterationStudy& study) {
   const TrainingEntry& entry = study.entry;
-  if (entry.optimizer == Optimizer::none) return {"update", "takes no time", entry_key(study, "optimizer")};
-  std::string line = fmt::format("{:g} bytes a weight", bytes_of(entry.optimizer).moved);
+  if (entry.optimizer == nullptr) return {"update", "takes no time", entry_key(study, "optimizer")};
+  std::string line = fmt::format("{} bytes a weight", entry.optimizer->moved());
   if (entry.update_per_tensor == Time{}) return {"update", std::move(line), entry_key(study, "optimizer")};
   line += fmt::format(", at least {:.5g} us a tensor", entry.update_per_tensor.to_seconds() * 1e6);
   return {"update", std::move(line), entry_key(study, "update_per_tensor")};

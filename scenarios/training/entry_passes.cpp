@@ -2,7 +2,7 @@
 
 #include "models/passes/graph_passes.hpp"
 #include "models/passes/host_launches.hpp"
-#include "scenarios/training/optimizer_bytes.hpp"
+#include "scenarios/training/optimizer_update.hpp"
 #include "scenarios/training/trained_model.hpp"
 #include "sim/error.hpp"
 
@@ -89,7 +89,7 @@ std::vector<Pass<TimedModel>> layer_passes(const TrainingEntry& entry, const Tim
   std::vector<Pass<TimedModel>> passes;
   const Time computing = model.forward() + model.backward();
   const int count = micro_batches(entry, model.batch, workers);
-  if (entry.optimizer != Optimizer::none)
+  if (entry.optimizer != nullptr)
     passes.push_back({"update", [&entry](TimedModel& timed) { add_update(entry, timed); }});
   if (count > 1)
     passes.push_back({"accumulate", [=](TimedModel& timed) {

@@ -120,7 +120,7 @@ constexpr MemberRule kRules[] = {
     {"parallel.bucket", RuleKind::idle, "the fusion policy says what is sent together", "leave one of them out",
      [](const RuledEntry& e) { return e.gives("fusion") && e.gives_parallel("bucket"); }},
     {"update_per_tensor", RuleKind::without, "an optimizer", "optimizer: adam",
-     [](const RuledEntry& e) { return e.entry.update_per_tensor > Time{} && e.entry.optimizer == Optimizer::none; }},
+     [](const RuledEntry& e) { return e.entry.update_per_tensor > Time{} && e.entry.optimizer == nullptr; }},
     {"accumulate", RuleKind::refused, "follows from global_batch", "give one of the two",
      [](const RuledEntry& e) { return e.entry.global_batch && e.entry.says("accumulate"); }},
     {"parallel.shards", RuleKind::without, "zero", "zero: 1, 2 or 3",
@@ -208,7 +208,7 @@ constexpr MemberRule kRules[] = {
      [](const RuledEntry& e) { return cuts_documents(e) && spread(e).packing == Packing::padded; }},
     // Outside of the GPUs.
     {"parallel.offload.optimizer", RuleKind::without, "an optimizer", "optimizer: adam",
-     [](const RuledEntry& e) { return offloads_update(e) && e.entry.optimizer == Optimizer::none; }},
+     [](const RuledEntry& e) { return offloads_update(e) && e.entry.optimizer == nullptr; }},
     {"parallel.offload.weights", RuleKind::refused, "needs GPUs that gather weights before each use", "zero: 3",
      [](const RuledEntry& e) { return offloads_weights(e) && spread(e).zero < 3; }},
     {"parallel.offload.weights", RuleKind::refused, "needs the optimizer outside of the GPUs, too, which updates them",

@@ -8,7 +8,6 @@
 #include "policies/fusion/fusion_policy.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
-#include "scenarios/training/optimizer_bytes.hpp"
 #include "scenarios/training/parallel_degrees.hpp"
 #include "scenarios/training/parallel_memory.hpp"
 #include "scenarios/training/stage_planner.hpp"
@@ -46,6 +45,9 @@ struct UpdateWork {
 };
 
 UpdateWork update_of(const TrainingEntry& entry, const TrainingIteration& job, const std::vector<int>& stages) {
+  if (entry.optimizer == nullptr) return {};
+  const Optimizer& optimizer = *entry.optimizer;
+  const std::int64_t width = activation_bytes(entry.type);
   double elements = 0;
   std::int64_t tensors = 0;
   for (const int stage : stages) {
@@ -58,21 +60,18 @@ UpdateWork update_of(const TrainingEntry& entry, const TrainingIteration& job, c
   }
   const Time launches = entry.update_per_tensor * tensors;
   if (const OffloadSetup& offload = entry.parallel->offload; offload.optimizer != StatePlace::gpu) {
-    const bool is_mixed = activation_bytes(entry.type) < 4;
-    const OptimizerBytes optimizer = bytes_of(entry.optimizer);
     OffloadedUpdate each;
     each.weight = job.weight_bytes;
-    each.memory = optimizer.moved;
+    each.memory = static_cast<double>(optimizer.moved());
     // With numbers of 2 bytes the weights in 4 bytes are part of the state.
     if (offload.weights != StatePlace::gpu) each.weight = 0;  // they stay where the update is
-    if (offload.optimizer == StatePlace::nvme) each.stored = static_cast<double>(optimizer.state + (is_mixed ? 4 : 0));
+    if (offload.optimizer == StatePlace::nvme) each.stored = static_cast<double>(optimizer.kept(width));
     if (offload.weights == StatePlace::nvme) each.stored += job.weight_bytes / 2.0;  // only written
     const ByteRate link = *offload.link;
     const OffloadRates rates{link, *offload.memory, offload.nvme.value_or(link)};
     return {std::max(launches, offloaded_update_time(elements, each, rates)), offloaded_update_traffic(elements, each)};
   }
-  const KernelWork work = update_work(entry.optimizer, elements, static_cast<int>(activation_bytes(entry.type)));
-  return {work.bytes > 0 ? std::max(launches, kernel_costs(entry).of(work)) : Time{}};
+  return {std::max(launches, kernel_costs(entry).of(update_work(optimizer, elements, width)))};
 }
 
 TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, const ParallelJob& made) {

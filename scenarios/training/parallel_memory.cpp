@@ -3,7 +3,6 @@
 #include "models/layer_work.hpp"
 #include "models/parallel/fsdp_memory.hpp"
 #include "scenarios/run/make_policy.hpp"
-#include "scenarios/training/optimizer_bytes.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "sim/error.hpp"
 
@@ -111,7 +110,7 @@ std::vector<GpuMemory> reserved_by_fsdp(const TrainingEntry& entry, const Transf
     shape.zero = static_cast<int>(job.sharding);
     shape.shards = job.dense_shards().size;
     shape.expert_shards = job.expert_shards().size;
-    shape.moments = bytes_of(entry.optimizer).state;
+    shape.moments = entry.optimizer != nullptr ? entry.optimizer->state : 0;
     shape.gradients = job.gradient_bytes;
     shape.recomputation = entry.recompute;
     shape.activations = peaks[rank];
@@ -137,8 +136,7 @@ std::string gib(Bytes bytes) {
 
 StateWidths state_widths(const TrainingEntry& entry, std::int64_t gradient_bytes) {
   const int width = activation_bytes(entry.type);
-  const std::int64_t copy = entry.optimizer != Optimizer::none && width < 4 ? 4 : 0;
-  return {width, gradient_bytes, bytes_of(entry.optimizer).state + copy};
+  return {width, gradient_bytes, entry.optimizer != nullptr ? entry.optimizer->kept(width) : 0};
 }
 
 std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const TransformerModel& model, const MicroBatch& work,

@@ -122,7 +122,7 @@ void check_entry(const TrainingEntry& entry, std::span<const PolicyChoice> metho
   else if (entry.mixed_precision && (published != nullptr || entry.layers))
     complain("mixed_precision", "measured times of layers have their casts in them already",
              "false, or a model of the catalogue and a device");
-  if (published != nullptr && entry.optimizer != Optimizer::none)
+  if (published != nullptr && entry.optimizer != nullptr)
     complain("optimizer", fmt::format("is in the measured times of {} already", *entry.model), "none");
   if (published == nullptr && entry.model && find_model(*entry.model) == nullptr)
     return complain("model", fmt::format("{} is trained on several GPUs", quote(*entry.model)),

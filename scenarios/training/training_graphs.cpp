@@ -6,7 +6,6 @@
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/training/entry_passes.hpp"
-#include "scenarios/training/optimizer_bytes.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "scenarios/training/parallel_memory.hpp"
 #include "scenarios/training/planned_iteration.hpp"
@@ -145,8 +144,7 @@ TrainingMemory kept_of(const TrainingEntry& entry, const TimedModel& model) {
   const int narrow = activation_width(entry, model);
   memory.weights = Bytes{parameters * (entry.mixed_precision ? width + narrow : width)};
   memory.gradients = Bytes{parameters * width};
-  const std::int64_t copy = entry.optimizer != Optimizer::none && width < 4 ? 4 : 0;
-  memory.optimizer = Bytes{parameters * (bytes_of(entry.optimizer).state + copy)};
+  if (entry.optimizer != nullptr) memory.optimizer = Bytes{parameters * entry.optimizer->kept(width)};
   return memory;
 }
 

@@ -1,0 +1,33 @@
+#include "models/optimizers.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace contend {
+namespace {
+
+constexpr Optimizer kOptimizers[] = {
+    {.name = "sgd"},
+    {.name = "momentum", .state = 4, .kernel = "sgd_fused", .mixed_kernel = "sgd_fused"},
+    {.name = "adam", .state = 8, .kernel = "adam_fused", .mixed_kernel = "adam_mixed"},
+};
+
+}  // namespace
+
+std::span<const Optimizer> optimizers() {
+  return kOptimizers;
+}
+
+const Optimizer* find_optimizer(std::string_view name) {
+  const auto* const found = std::ranges::find(kOptimizers, name, &Optimizer::name);
+  return found == std::end(kOptimizers) ? nullptr : found;
+}
+
+KernelWork update_work(const Optimizer& optimizer, double elements, std::int64_t width) {
+  KernelWork work{.bytes = static_cast<double>(optimizer.moved()) * elements,
+                  .op = width < 4 ? optimizer.mixed_kernel : optimizer.kernel};
+  work.shape[0] = std::max<std::int64_t>(1, std::llround(elements));
+  return work;
+}
+
+}  // namespace contend
