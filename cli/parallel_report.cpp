@@ -5,7 +5,6 @@
 #include "models/parallel/flops.hpp"
 #include "report/pipeline_drawing.hpp"
 #include "scenarios/run/lone_job.hpp"
-#include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/training/entry_passes.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "scenarios/training/parallel_memory.hpp"
@@ -71,7 +70,7 @@ TrainingIteration without_exchange(TrainingIteration iteration) {
 /// The parts add up to the iteration. What nothing hides of a kind of communication is what the iteration is shorter
 /// without it: first without the ways to and from the host, then also without the exchange of gradients and weights;
 /// messages from stage to stage are what is left beside the passes and the update.
-std::vector<IterationPart> parts_of_iteration(const Scenario& scenario, const TrainingEntry& entry, int gpus,
+std::vector<IterationPart> parts_of_iteration(const TrainingSystem& system, const TrainingEntry& entry, int gpus,
                                               const ParallelJob& job, const PipelineTimes& times, Time iteration) {
   const std::size_t rank = static_cast<std::size_t>(std::ranges::max_element(times.busy) - times.busy.begin());
   PassShares shares;
@@ -94,7 +93,7 @@ std::vector<IterationPart> parts_of_iteration(const Scenario& scenario, const Tr
   };
   const auto alone = [&](const TrainingIteration& changed) {
     std::vector<PassRecord> unused;
-    return lone_iteration(scenario, entry.name, gpus, spread_graph(entry, changed, unused));
+    return lone_iteration(system, entry.name, gpus, spread_graph(entry, changed, unused));
   };
   Time host, exchange, without = iteration;
   if (left > Time{} && entry.parallel->offload.any()) {
@@ -151,18 +150,18 @@ std::string rank_table(const ParallelJob& job, const PipelineTimes& times) {
   return table.text();
 }
 
-ParallelJob planned_job(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
+ParallelJob planned_job(const TrainingSystem& system, const TrainingEntry& entry, int gpus) {
   try {
-    return plan_parallel(scenario, entry, gpus);
+    return plan_parallel(system, entry, gpus);
   } catch (const InputError& error) {
     rethrow_about(entry, error);
   }
 }
 
-std::string job_text(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
-  const ParallelJob job = planned_job(scenario, entry, gpus);
+std::string job_text(const TrainingSystem& system, const TrainingEntry& entry, int gpus) {
+  const ParallelJob job = planned_job(system, entry, gpus);
   const PipelineTimes times = evaluate(job.iteration.plan, job.iteration.costs());
-  const Time iteration = lone_iteration(scenario, entry.name, gpus);
+  const Time iteration = lone_iteration(system, entry.name, gpus);
   const double seconds = iteration.to_seconds();
   const TransformerModel model = transformer_of(entry);
   const double flops = job.work.model_flops / gpus / seconds;
@@ -196,18 +195,18 @@ std::string job_text(const Scenario& scenario, const TrainingEntry& entry, int g
                               : "";
   text += fmt::format("  {:.1f} TFLOP/s a GPU (half of causal attention), {:.1f} with all of attention{}\n",
                       flops / kTera, per_gpu(model_flops(model, sums, FlopsConvention::full)), shares_of_peak);
-  const std::vector<IterationPart> parts = parts_of_iteration(scenario, entry, gpus, job, times, iteration);
+  const std::vector<IterationPart> parts = parts_of_iteration(system, entry, gpus, job, times, iteration);
   const IterationPart& most = *std::ranges::max_element(parts, {}, &IterationPart::time);
   text += fmt::format("  most of it: {}, {:.1f}%\n", most.name, kPercent * most.time.to_seconds() / seconds);
   return text + "\n" + parts_table(parts, iteration) + "\n" + rank_table(job, times);
 }
 
 /// An object of the job that job_text() describes.
-void write_job(JsonWriter& json, const Scenario& scenario, const TrainingEntry& entry, int gpus) {
-  const ParallelJob job = planned_job(scenario, entry, gpus);
+void write_job(JsonWriter& json, const TrainingSystem& system, const TrainingEntry& entry, int gpus) {
+  const ParallelJob job = planned_job(system, entry, gpus);
   const TrainingIteration& it = job.iteration;
   const PipelineTimes times = evaluate(it.plan, it.costs());
-  const Time iteration = lone_iteration(scenario, entry.name, gpus);
+  const Time iteration = lone_iteration(system, entry.name, gpus);
   const double seconds = iteration.to_seconds();
   const double flops = job.work.model_flops / gpus / seconds;
   const double peak = job.work.peak_flops > 0 ? job.work.peak_flops : std::nan("");
@@ -222,7 +221,7 @@ void write_job(JsonWriter& json, const Scenario& scenario, const TrainingEntry& 
   json.member("flops_per_gpu", flops).member("mfu", flops / peak);
   json.member("hfu", job.work.hardware_flops / gpus / seconds / peak);
   json.key("parts").begin_object();
-  for (const IterationPart& each : parts_of_iteration(scenario, entry, gpus, job, times, iteration))
+  for (const IterationPart& each : parts_of_iteration(system, entry, gpus, job, times, iteration))
     json.member(each.key, each.time.to_seconds());
   json.end_object();
   json.key("ranks").begin_array();
@@ -241,41 +240,39 @@ void write_job(JsonWriter& json, const Scenario& scenario, const TrainingEntry& 
 }
 
 /// The jobs of entries with `parallel`.
-std::set<std::pair<std::string, int>> parallel_jobs(const Scenario& scenario) {
-  JobLists lists;
-  const auto list = scenario_jobs(scenario, scenario.seed, lists);
-  std::set<std::pair<std::string, int>> jobs = trained_jobs(scenario.cluster, scenario.training, list->jobs, true);
-  if (jobs.empty())
+std::set<std::pair<std::string, int>> parallel_jobs(const TrainingSystem& system, std::span<const JobRequest> jobs) {
+  std::set<std::pair<std::string, int>> trained = trained_jobs(system.cluster, system.training, jobs, true);
+  if (trained.empty())
     throw InputError{{{.key = "training",
                        .reason = "has no entry with parallel",
                        .hint = "give one, such as {NAME: {model: gpt2-xl, parallel: {tensor: 4, pipeline: 2}}}"}}};
-  return jobs;
+  return trained;
 }
 
 }  // namespace
 
-std::string parallel_report(const Scenario& scenario, bool as_json) {
+std::string parallel_report(const TrainingSystem& system, std::span<const JobRequest> jobs, bool as_json) {
   if (!as_json) {
     std::string text;
-    for (const auto& [name, gpus] : parallel_jobs(scenario))
-      text += (text.empty() ? "" : "\n") + job_text(scenario, *find_entry(scenario.training, name), gpus);
+    for (const auto& [name, gpus] : parallel_jobs(system, jobs))
+      text += (text.empty() ? "" : "\n") + job_text(system, *find_entry(system.training, name), gpus);
     return text;
   }
   JsonWriter json;
   json.begin_object().key("jobs").begin_array();
-  for (const auto& [name, gpus] : parallel_jobs(scenario))
-    write_job(json, scenario, *find_entry(scenario.training, name), gpus);
+  for (const auto& [name, gpus] : parallel_jobs(system, jobs))
+    write_job(json, system, *find_entry(system.training, name), gpus);
   json.end_array().end_object();
   return json.take();
 }
 
-std::string parallel_svg(const Scenario& scenario) {
+std::string parallel_svg(const TrainingSystem& system, std::span<const JobRequest> jobs) {
   constexpr std::size_t kMostPasses = 50'000;
-  std::vector<std::pair<std::string, ParallelJob>> jobs;
-  for (const auto& [name, gpus] : parallel_jobs(scenario)) {
-    jobs.emplace_back(fmt::format("{} on {}", name, counted(gpus, "GPU")),
-                      planned_job(scenario, *find_entry(scenario.training, name), gpus));
-    const PipelinePlan& plan = jobs.back().second.iteration.plan;
+  std::vector<std::pair<std::string, ParallelJob>> drawn;
+  for (const auto& [name, gpus] : parallel_jobs(system, jobs)) {
+    drawn.emplace_back(fmt::format("{} on {}", name, counted(gpus, "GPU")),
+                       planned_job(system, *find_entry(system.training, name), gpus));
+    const PipelinePlan& plan = drawn.back().second.iteration.plan;
     std::size_t passes = 0;
     for (const auto& steps : plan.order) passes += steps.size();
     if (passes > kMostPasses)
@@ -285,10 +282,10 @@ std::string parallel_svg(const Scenario& scenario) {
             .hint = "fewer micro-batches show the same"}}};
   }
   std::vector<PipelineTimes> times;
-  for (const auto& [title, job] : jobs) times.push_back(evaluate(job.iteration.plan, job.iteration.costs()));
+  for (const auto& [title, job] : drawn) times.push_back(evaluate(job.iteration.plan, job.iteration.costs()));
   std::vector<PipelinePanel> panels;
-  for (std::size_t i = 0; i < jobs.size(); ++i)
-    panels.push_back({jobs[i].first, jobs[i].second.iteration.plan, times[i]});
+  for (std::size_t i = 0; i < drawn.size(); ++i)
+    panels.push_back({drawn[i].first, drawn[i].second.iteration.plan, times[i]});
   return pipeline_svg(panels);
 }
 

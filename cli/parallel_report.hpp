@@ -2,19 +2,22 @@
 // Prints how the models that jobs spread over several GPUs are divided, what their iterations take, and what their GPUs
 // hold.
 
-#include "scenarios/scenario.hpp"
+#include "models/workload.hpp"
+#include "scenarios/spec/training_system.hpp"
 
+#include <span>
 #include <string>
 
 namespace contend {
 
-/// A part for each training entry with `parallel` and each number of GPUs on which a job trains it; for an entry that
-/// no job trains, on as much of the cluster as it can have. Throws InputError if there is no entry with `parallel`, and
-/// as the jobs' graphs do. With `as_json` the text is JSON: `show-parallel` of docs/schema/output.schema.json.
-[[nodiscard]] std::string parallel_report(const Scenario& scenario, bool as_json);
+/// A part for each training entry with `parallel` and each number of GPUs on which one of `jobs` trains it; for an
+/// entry that no job trains, on as much of the cluster as it can have. Throws InputError if there is no entry with
+/// `parallel`, and as the jobs' graphs do. With `as_json` the text is JSON: `show-parallel` of
+/// docs/schema/output.schema.json.
+[[nodiscard]] std::string parallel_report(const TrainingSystem& system, std::span<const JobRequest> jobs, bool as_json);
 
 /// Their pipelines as one drawing, an SVG: lanes of ranks, boxes of passes with the numbers of the micro-batches.
 /// Throws InputError as parallel_report() does, and if a pipeline has too many passes to be drawn.
-[[nodiscard]] std::string parallel_svg(const Scenario& scenario);
+[[nodiscard]] std::string parallel_svg(const TrainingSystem& system, std::span<const JobRequest> jobs);
 
 }  // namespace contend

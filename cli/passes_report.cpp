@@ -2,7 +2,6 @@
 
 #include "cli/text_table.hpp"
 #include "cli/trained_jobs.hpp"
-#include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/counted.hpp"
@@ -22,20 +21,18 @@ struct PassedJob {
   std::vector<PassRecord> passes;
 };
 
-std::vector<PassedJob> passed_jobs(const Scenario& scenario) {
+std::vector<PassedJob> passed_jobs(const TrainingSystem& system, std::span<const JobRequest> requests) {
   std::vector<PassedJob> jobs;
-  if (const IterationStudy& study = scenario.overlap; study.given()) {
+  if (const IterationStudy& study = system.overlap; study.given()) {
     for (const StudyVariant& each : study_variants(study)) {
-      const StudyJob job = study_job(scenario, each, 1);
+      const StudyJob job = study_job(system, each, 1);
       TrainingGraphs graphs{job.scenario};
       jobs.push_back({each.name(), each.workers, graphs.passes(job.scenario.training.front().name, each.workers)});
     }
     return jobs;
   }
-  TrainingGraphs graphs{scenario};
-  JobLists lists;
-  const auto list = scenario_jobs(scenario, scenario.seed, lists);
-  for (const auto& [name, gpus] : trained_jobs(scenario.cluster, scenario.training, list->jobs, false))
+  TrainingGraphs graphs{system};
+  for (const auto& [name, gpus] : trained_jobs(system.cluster, system.training, requests, false))
     jobs.push_back({name, gpus, graphs.passes(name, gpus)});
   if (jobs.empty())
     throw InputError{{{.key = "training",
@@ -96,9 +93,9 @@ std::string passes_json(const std::vector<PassedJob>& jobs) {
 
 }  // namespace
 
-std::string passes_report(const Scenario& scenario, bool as_json) {
-  const std::vector<PassedJob> jobs = passed_jobs(scenario);
-  return as_json ? passes_json(jobs) : passes_text(jobs);
+std::string passes_report(const TrainingSystem& system, std::span<const JobRequest> jobs, bool as_json) {
+  const std::vector<PassedJob> passed = passed_jobs(system, jobs);
+  return as_json ? passes_json(passed) : passes_text(passed);
 }
 
 }  // namespace contend

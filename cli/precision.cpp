@@ -81,8 +81,8 @@ std::optional<Precision> precision_of(const Arguments& arguments) {
   throw UsageError{fmt::format("--until-precise: expected a share such as 2%, got \"{}\"", *text)};
 }
 
-void check_precision(const Precision& wanted, const Scenario& scenario, int repeat) {
-  if (!draws_jobs(scenario.workload, scenario.overlap) || draws_of(scenario.workload) == Draws::resamples)
+void check_precision(const Precision& wanted, const WorkloadSetup& workload, const IterationStudy& study, int repeat) {
+  if (!draws_jobs(workload, study) || draws_of(workload) == Draws::resamples)
     throw UsageError{
         "--until-precise needs scenarios that draw their jobs; more resamples say no more about a job list"};
   if (wanted.most_seeds < static_cast<std::size_t>(repeat))

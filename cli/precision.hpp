@@ -44,7 +44,7 @@ struct Precision {
 /// The precision that the user asks for, or nothing. Throws UsageError.
 [[nodiscard]] std::optional<Precision> precision_of(const Arguments& arguments);
 /// Throws UsageError if the scenario has no more workloads to draw, or begins with more seeds than the most.
-void check_precision(const Precision& wanted, const Scenario& scenario, int repeat);
+void check_precision(const Precision& wanted, const WorkloadSetup& workload, const IterationStudy& study, int repeat);
 /// The seeds with which a search for precision begins, where neither the command line nor the scenario says: fewer may
 /// have a narrow interval by chance.
 [[nodiscard]] int first_seeds(const Arguments& arguments, int repeat);

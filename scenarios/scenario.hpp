@@ -3,15 +3,12 @@
 // function can take the parts that it needs.
 
 #include "results/expectations.hpp"
-#include "scenarios/spec/cluster_setup.hpp"
 #include "scenarios/spec/failure_setup.hpp"
-#include "scenarios/spec/iteration_study.hpp"
 #include "scenarios/spec/loan_setup.hpp"
-#include "scenarios/spec/network_setup.hpp"
 #include "scenarios/spec/policy_choice.hpp"
 #include "scenarios/spec/sharing_setup.hpp"
 #include "scenarios/spec/sweep_spec.hpp"
-#include "scenarios/spec/training_entry.hpp"
+#include "scenarios/spec/training_system.hpp"
 #include "scenarios/spec/workload_setup.hpp"
 #include "sim/scheduling_rules.hpp"
 #include "sim/units.hpp"
@@ -30,15 +27,12 @@ struct MeasureSetup {
 };
 
 /// A complete scenario.
-struct Scenario {
+struct Scenario : TrainingSystem {
   std::string name;
   std::string description;
-  std::uint64_t seed = 1;  ///< of the first replica
-  int repeat = 1;          ///< replicas, with seeds seed, seed + 1, ...
+  int repeat = 1;  ///< replicas, with seeds seed, seed + 1, ...
 
-  ClusterSetup cluster;
-  NetworkSetup network;
-  PolicyChoice scheduling, placement, communication;
+  PolicyChoice scheduling, placement;
   SharingSetup sharing;
   SchedulingRules rules;  ///< besides the policy; without the penalty for scattering and the costs of preemption
   FailureSetup failures;
@@ -46,8 +40,6 @@ struct Scenario {
   CheckpointSetup checkpoints;
   WorkloadSetup workload;
 
-  std::vector<TrainingEntry> training;  ///< by name
-  IterationStudy overlap;
   SweepSpec sweep;  ///< for `contend sweep`; empty for a single run
 
   struct Engine {

@@ -108,7 +108,7 @@ ListResampling resample_lists(const Arguments& arguments, Scenario& base, Scenar
   if (!are_lists || arguments.has("as-is") || base.repeat == 1) return {};
   ChosenBlock chosen;
   try {
-    chosen = choose_block(base, lists);
+    chosen = choose_block(base, base.workload, lists);
   } catch (const InputError&) {
     base.repeat = other.repeat = 1;
     return {};  // all jobs come at once, or a fault that the run itself explains
@@ -201,7 +201,7 @@ std::optional<Precision> precision_of_sides(const Arguments& arguments, const st
   for (const ComparedSide& side : sides) {
     if (!wanted) break;
     if (!side.scenario) throw UsageError{"--until-precise adds seeds to two scenarios, but a side is a folder"};
-    check_precision(*wanted, *side.scenario, side.scenario->repeat);
+    check_precision(*wanted, side.scenario->workload, side.scenario->overlap, side.scenario->repeat);
   }
   return wanted;
 }

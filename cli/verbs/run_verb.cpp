@@ -271,9 +271,8 @@ ExplainedStudies messages_of(const Arguments& arguments, std::span<const Scenari
   ExplainedStudies messages;
   for (const Scenario& scenario : scenarios) {
     const bool wanted = arguments.has("explain") || (warns && scenario.network.fitted_bytes);
-    messages.push_back(
-        wanted ? messages_of_study(scenario, study_model(scenario.overlap), threads, arguments.has("explain"))
-               : std::vector<StudyMessages>{});
+    messages.push_back(wanted ? messages_of_study(scenario, threads, arguments.has("explain"))
+                              : std::vector<StudyMessages>{});
   }
   if (warns) warn_of_sizes(scenarios, messages);
   return messages;
@@ -283,7 +282,7 @@ ExplainedStudies messages_of(const Arguments& arguments, std::span<const Scenari
 void refuse_impossible(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results) {
   std::vector<Complaint> impossible;
   for (std::size_t i = 0; i < scenarios.size(); ++i)
-    for (Complaint& each : why_impossible(scenarios[i], results[i].front().result))
+    for (Complaint& each : why_impossible(scenarios[i].overlap, results[i].front().result))
       impossible.push_back(std::move(each));
   if (!impossible.empty()) throw InputError{std::move(impossible)};
 }
@@ -389,7 +388,7 @@ std::optional<Precision> precision_of_scenarios(const Arguments& arguments, std:
   if (arguments.has("timeline")) throw UsageError{"--until-precise makes several runs, but --timeline draws one"};
   for (Scenario& each : scenarios) {
     each.repeat = first_seeds(arguments, each.repeat);
-    check_precision(*wanted, each, each.repeat);
+    check_precision(*wanted, each.workload, each.overlap, each.repeat);
     if (each.seed != scenarios.front().seed || each.repeat != scenarios.front().repeat)
       throw UsageError{
           "--until-precise compares scenarios under the same seeds, but they have others: set --seed and --repeat"};

@@ -10,6 +10,7 @@
 #include "report/topology/topology_drawing.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/run/fabric.hpp"
+#include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/study/study_model.hpp"
 #include "sim/error.hpp"
 #include "text/own_files.hpp"
@@ -75,9 +76,15 @@ void show_topology(const Scenario& scenario, const Arguments& arguments) {
                                            : topology_text(scenario.name, scenario.network, report));
 }
 
+std::vector<JobRequest> jobs_of(const Scenario& scenario) {
+  JobLists lists;
+  return scenario_jobs(scenario, scenario.seed, lists)->jobs;
+}
+
 void show_parallel(const Scenario& scenario, const Arguments& arguments) {
-  if (const auto file = arguments.value("svg")) write_own_file(*file, parallel_svg(scenario));
-  print_output("{}", parallel_report(scenario, arguments.has("json")));
+  const std::vector<JobRequest> jobs = jobs_of(scenario);
+  if (const auto file = arguments.value("svg")) write_own_file(*file, parallel_svg(scenario, jobs));
+  print_output("{}", parallel_report(scenario, jobs, arguments.has("json")));
 }
 
 std::string shown_layers(const Scenario& scenario, bool as_json) {
@@ -104,7 +111,7 @@ int run_show(const Arguments& arguments) {
   else if (arguments.has("parallel"))
     show_parallel(scenario, arguments);
   else if (arguments.has("passes"))
-    print_output("{}", passes_report(scenario, arguments.has("json")));
+    print_output("{}", passes_report(scenario, jobs_of(scenario), arguments.has("json")));
   else if (arguments.has("layers"))
     print_output("{}", shown_layers(scenario, arguments.has("json")));
   else

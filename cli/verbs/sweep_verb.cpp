@@ -175,8 +175,10 @@ LoadedSweep with_first_seeds(const Arguments& arguments, const Precision& wanted
   auto seeds = static_cast<std::int64_t>(first_seeds(arguments, static_cast<int>(sweep.plan.info().repeat)));
   if (arguments.has("resume") && std::filesystem::exists(path))
     seeds = std::max(seeds, SweepStore::open(path).info().repeat);
-  for (const StorePoint& point : sweep.plan.points())
-    check_precision(wanted, sweep.plan.scenario(point.point), static_cast<int>(seeds));
+  for (const StorePoint& point : sweep.plan.points()) {
+    const Scenario scenario = sweep.plan.scenario(point.point);
+    check_precision(wanted, scenario.workload, scenario.overlap, static_cast<int>(seeds));
+  }
   if (seeds == sweep.plan.info().repeat) return sweep;
   return load_sweep(arguments, threads, static_cast<std::uint64_t>(seeds));
 }

@@ -128,7 +128,9 @@ std::optional<double> mean_s(const LawChoice& law) {
 
 class Finder {
  public:
-  explicit Finder(const Scenario& scenario) : scenario_{scenario} {}
+  Finder(const FailureSetup& failures, const CheckpointSetup& checkpoints, const ClusterSetup& cluster,
+         const NetworkSetup& network, const SharingSetup& sharing)
+      : failures_{failures}, saved_{checkpoints}, cluster_{cluster}, network_{network}, sharing_{sharing} {}
 
   std::vector<Complaint> find() {
     check_components();
@@ -156,10 +158,10 @@ class Finder {
 
   /// How many components of the kind the cluster has at least.
   [[nodiscard]] double number_of(const FailingComponents& each) const {
-    const double servers = scenario_.cluster.servers;
+    const double servers = cluster_.servers;
     switch (each.of) {
       case ComponentScope::gpu:
-        return servers * scenario_.cluster.gpus_per_server;
+        return servers * cluster_.gpus_per_server;
       case ComponentScope::server:
       case ComponentScope::nic:
         return servers;
@@ -187,10 +189,9 @@ class Finder {
   }
 
   void check_rates() {
-    const FailureSetup& failures = scenario_.failures;
-    if (failures.jobs) check_rate("failures.jobs", "each job fails", *failures.jobs, 0, 1);
-    for (const FailingComponents& each : failures.components) {
-      const std::optional<LawChoice>& repair = each.repair ? each.repair : failures.repair;
+    if (failures_.jobs) check_rate("failures.jobs", "each job fails", *failures_.jobs, 0, 1);
+    for (const FailingComponents& each : failures_.components) {
+      const std::optional<LawChoice>& repair = each.repair ? each.repair : failures_.repair;
       if (each.fails)
         check_rate("failures.components", fmt::format("each `{}` fails", each.name), *each.fails,
                    repair ? mean_s(*repair).value_or(0) : 0, number_of(each));
@@ -198,33 +199,32 @@ class Finder {
   }
 
   void check_components() {
-    const FailureSetup& failures = scenario_.failures;
     const std::string key = "failures.components";
-    if (failures.stalls_fail() && failures.detectors.timeout == Time{})
+    if (failures_.stalls_fail() && failures_.detectors.timeout == Time{})
       add("failures.detectors.timeout", "a transfer that stands still would have no time at all",
           "a time above 0, such as 30min");
-    if (failures.jobs) check_law("failures.jobs", "the law", *failures.jobs);
-    if (failures.repair) check_repair("failures.repair", "the law", *failures.repair);
+    if (failures_.jobs) check_law("failures.jobs", "the law", *failures_.jobs);
+    if (failures_.repair) check_repair("failures.repair", "the law", *failures_.repair);
     std::set<std::string> names;
-    if (failures.preset) {
-      for (const PresetRate& rate : find_failure_preset(*failures.preset)->rates) names.emplace(rate.name);
-      if (!failures.repair)
-        add("failures.preset", fmt::format("{} says how often, but not how long repairs take", *failures.preset),
+    if (failures_.preset) {
+      for (const PresetRate& rate : find_failure_preset(*failures_.preset)->rates) names.emplace(rate.name);
+      if (!failures_.repair)
+        add("failures.preset", fmt::format("{} says how often, but not how long repairs take", *failures_.preset),
             "add failures.repair, such as {law: lognormal, mean: 355min, median: 54min}");
     }
-    for (const FailingComponents& each : failures.components) {
+    for (const FailingComponents& each : failures_.components) {
       if (each.name.empty()) add(key, "components have no name");
       if (!names.insert(each.name).second) add(key, fmt::format("there are two kinds of components `{}`", each.name));
       if (each.fails) check_law(key, fmt::format("fails of `{}`", each.name), *each.fails);
       if (each.repair) check_repair(key, fmt::format("repair of `{}`", each.name), *each.repair);
-      if (!each.repair && !failures.repair)
+      if (!each.repair && !failures_.repair)
         add(key, fmt::format("`{}` has no repair, and there is no failures.repair for all", each.name));
       if ((each.of == ComponentScope::domain) != each.servers.has_value())
         add(key, each.servers ? fmt::format("`{}` has servers, which only `of: domain` has", each.name)
                               : fmt::format("`{}` needs the number of servers of a domain", each.name));
-      if (each.servers && *each.servers > scenario_.cluster.servers)
+      if (each.servers && *each.servers > cluster_.servers)
         add(key, fmt::format("a domain of `{}` has {} servers, the cluster has {}", each.name, *each.servers,
-                             scenario_.cluster.servers));
+                             cluster_.servers));
       if (each.is_of_fabric()) {
         check_of_fabric(each);
         continue;
@@ -240,10 +240,10 @@ class Finder {
                                               "slows_network",
                                               each.name));
       if (each.found_by && each.is_slow() &&
-          std::max(each.slows.value_or(1), each.slows_network.value_or(1)) < failures.slow)
+          std::max(each.slows.value_or(1), each.slows_network.value_or(1)) < failures_.slow)
         add("failures.detectors.slow",
             fmt::format("the monitor notices what takes {} times as long, and `{}` is not so slow: nobody finds it",
-                        failures.slow, each.name));
+                        failures_.slow, each.name));
       if (each.is_slow() && !each.drains && !each.found_by)
         add(key, fmt::format("`{}` slows down and takes nothing out of service: drains is for what fails", each.name));
       else if (!each.drains && each.of != ComponentScope::gpu)
@@ -253,7 +253,7 @@ class Finder {
 
   void check_of_fabric(const FailingComponents& each) {
     const std::string key = "failures.components";
-    if (!scenario_.network.traits().has_topology)
+    if (!network_.traits().has_topology)
       add(key, fmt::format("`{}` is a part of the fabric, which only network.fidelity `flow` has", each.name),
           "set network.fidelity to flow and give a network.fabric");
     if (!each.drains || each.is_slow())
@@ -274,22 +274,21 @@ class Finder {
   }
 
   void check_spares() {
-    const FailureSetup& failures = scenario_.failures;
-    const std::int64_t spares = std::int64_t{failures.spares} + failures.cold_spares;
-    const char* const key = failures.spares > 0 ? "failures.spares" : "failures.cold_spares";
-    if (spares >= scenario_.cluster.servers)
+    const std::int64_t spares = std::int64_t{failures_.spares} + failures_.cold_spares;
+    const char* const key = failures_.spares > 0 ? "failures.spares" : "failures.cold_spares";
+    if (spares >= cluster_.servers)
       add(key,
           fmt::format("of {} servers of the cluster {} would be spares, and none would be left for jobs",
-                      scenario_.cluster.servers, spares),
+                      cluster_.servers, spares),
           fmt::format("spares are some of cluster.servers: give more than {} of these, or fewer spares", spares));
-    if (failures.hangs > 0 && !failures.has_own())
+    if (failures_.hangs > 0 && !failures_.has_own())
       add("failures.hangs", "no job fails by itself", "give failures.jobs, the law of these failures");
-    if (failures.jobs_found_by && !failures.has_own())
+    if (failures_.jobs_found_by && !failures_.has_own())
       add("failures.jobs_found_by", "no job fails by itself", "give failures.jobs, the law of these failures");
-    if (failures.jobs_found_by == FoundBy::slowdown)
+    if (failures_.jobs_found_by == FoundBy::slowdown)
       add("failures.jobs_found_by", "a job that fails has stopped: slowdown finds components that are slow",
           "exit-code, heartbeat or timeout");
-    for (const NamedVirtualCluster& vc : scenario_.cluster.vcs) {
+    for (const NamedVirtualCluster& vc : cluster_.vcs) {
       if (spares == 0 || !vc.servers) continue;
       add(key, fmt::format("the virtual cluster `{}` owns servers, and a spare could stand in for any", vc.name));
       break;
@@ -297,28 +296,28 @@ class Finder {
   }
 
   void check_redundancy() {
-    const RedundancyRule& rule = scenario_.failures.redundancy;
+    const RedundancyRule& rule = failures_.redundancy;
     if (!rule.any()) return;
     if (rule.spreads_over_job && rule.cover == RedundancyRule::Cover::neighbours)
       add("failures.redundancy.work", "the neighbour does the work of a GPU that is out", "cover: replicas");
-    if (scenario_.sharing.law != SharingKind::none)
+    if (sharing_.law != SharingKind::none)
       add("failures.redundancy.cover", "jobs that share GPUs can't go on without some of them",
           "leave one of them out");
-    if (scenario_.checkpoints.has_period() && scenario_.checkpoints.period.optimal)
+    if (saved_.has_period() && saved_.period.optimal)
       add("checkpoints.period", "how often a job with redundancy is interrupted isn't known beforehand",
           "give a time in place of optimal");
-    if (scenario_.checkpoints.store)
+    if (saved_.store)
       add("failures.redundancy.cover", "jobs that write to checkpoints.store can't go on without some of their GPUs",
           "give checkpoints.cost, or checkpoints.rate in place of the store");
   }
 
   void check_mitigation() {
-    const Mitigation& steps = scenario_.failures.mitigation;
+    const Mitigation& steps = failures_.mitigation;
     const std::pair<const char*, std::optional<Time>> costs[] = {
         {"microbatches", steps.microbatches}, {"topology", steps.topology}, {"restart", steps.restart}};
-    const auto& components = scenario_.failures.components;
+    const auto& components = failures_.components;
     const auto part = std::ranges::find_if(components, &FailingComponents::is_of_fabric);
-    if (steps.any() && part != components.end() && !scenario_.failures.events &&
+    if (steps.any() && part != components.end() && !failures_.events &&
         std::ranges::none_of(components, &FailingComponents::is_slow))
       add("failures.mitigation." + std::string{steps.topology       ? "topology"
                                                : steps.microbatches ? "microbatches"
@@ -339,49 +338,52 @@ class Finder {
   }
 
   void check_checkpoints() {
-    const CheckpointSetup& saved = scenario_.checkpoints;
-    if (saved.store && !saved.size)
+    if (saved_.store && !saved_.size)
       add("checkpoints.store", "it needs checkpoints.size, the bytes of each GPU that are written to it",
           "such as checkpoints.size: 10GB");
-    if (saved.store && saved.persist > Time{})
+    if (saved_.store && saved_.persist > Time{})
       add("checkpoints.persist", "with checkpoints.store it is the time to write checkpoints.size: leave it out");
-    if (!saved.store && !saved.copy_rate && saved.size.has_value() != saved.rate.has_value())
-      add(saved.size ? "checkpoints.size" : "checkpoints.rate", "size and rate go together: they give a time");
-    if (saved.copy_rate && (!saved.size || saved.cost > Time{}))
+    if (!saved_.store && !saved_.copy_rate && saved_.size.has_value() != saved_.rate.has_value())
+      add(saved_.size ? "checkpoints.size" : "checkpoints.rate", "size and rate go together: they give a time");
+    if (saved_.copy_rate && (!saved_.size || saved_.cost > Time{}))
       add("checkpoints.copy_rate",
-          saved.size ? "the cost follows from checkpoints.size and checkpoints.copy_rate"
-                     : "it needs checkpoints.size, the bytes of each GPU that are copied",
-          saved.size ? "leave checkpoints.cost out" : "such as checkpoints.size: auto");
-    if (!saved.has_period()) return;
-    if (saved.period.time == Time{} && !saved.period.optimal && !saved.iterations)
+          saved_.size ? "the cost follows from checkpoints.size and checkpoints.copy_rate"
+                      : "it needs checkpoints.size, the bytes of each GPU that are copied",
+          saved_.size ? "leave checkpoints.cost out" : "such as checkpoints.size: auto");
+    if (!saved_.has_period()) return;
+    if (saved_.period.time == Time{} && !saved_.period.optimal && !saved_.iterations)
       add("checkpoints.policy", "it needs checkpoints.period, or checkpoints.iterations for jobs of iterations");
-    if (saved.size && !saved.store && saved.policy == CheckpointPolicy::synchronous && saved.cost > Time{})
+    if (saved_.size && !saved_.store && saved_.policy == CheckpointPolicy::synchronous && saved_.cost > Time{})
       add("checkpoints.cost", "the cost follows from checkpoints.size and checkpoints.rate: give one of the two");
-    if (saved.size && saved.rate && !saved.store && saved.persist > Time{})
+    if (saved_.size && saved_.rate && !saved_.store && saved_.persist > Time{})
       add("checkpoints.persist", "it follows from checkpoints.size and checkpoints.rate: give one of the two");
-    if (saved.period.optimal) {
-      if (saved.cost == Time{} && !saved.copy_rate && !(saved.size && saved.policy == CheckpointPolicy::synchronous))
+    if (saved_.period.optimal) {
+      if (saved_.cost == Time{} && !saved_.copy_rate &&
+          !(saved_.size && saved_.policy == CheckpointPolicy::synchronous))
         add("checkpoints.period", "checkpoints that cost nothing have no optimal period", "give checkpoints.cost");
       const auto interrupts = [](const FailingComponents& each) {
         return !each.is_of_fabric() && (!each.is_slow() || each.found_by);
       };
-      if (!scenario_.failures.preset && !scenario_.failures.jobs &&
-          std::ranges::none_of(scenario_.failures.components, interrupts))
+      if (!failures_.preset && !failures_.jobs && std::ranges::none_of(failures_.components, interrupts))
         add("checkpoints.period", "without rates of failures there is no optimal period",
             "give failures.preset, failures.components or failures.jobs");
       return;
     }
-    if (saved.period.time == Time{}) return;
+    if (saved_.period.time == Time{}) return;
     const auto compare = [&](const char* key, Time time) {
-      if (time > saved.period.time)
+      if (time > saved_.period.time)
         add(key, fmt::format("a checkpoint of {} takes longer than the period of {} between two of them",
-                             print_quantity(time), print_quantity(saved.period.time)));
+                             print_quantity(time), print_quantity(saved_.period.time)));
     };
-    compare("checkpoints.cost", saved.cost);
-    compare("checkpoints.persist", saved.persist);
+    compare("checkpoints.cost", saved_.cost);
+    compare("checkpoints.persist", saved_.persist);
   }
 
-  const Scenario& scenario_;
+  const FailureSetup& failures_;
+  const CheckpointSetup& saved_;
+  const ClusterSetup& cluster_;
+  const NetworkSetup& network_;
+  const SharingSetup& sharing_;
   std::vector<Complaint> found_;
 };
 
@@ -590,8 +592,10 @@ std::vector<ScenarioKey> failure_keys() {
   return keys;
 }
 
-std::vector<Complaint> failure_complaints(const Scenario& scenario) {
-  return Finder{scenario}.find();
+std::vector<Complaint> failure_complaints(const FailureSetup& failures, const CheckpointSetup& checkpoints,
+                                          const ClusterSetup& cluster, const NetworkSetup& network,
+                                          const SharingSetup& sharing) {
+  return Finder{failures, checkpoints, cluster, network, sharing}.find();
 }
 
 }  // namespace contend

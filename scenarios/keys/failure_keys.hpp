@@ -12,6 +12,8 @@ namespace contend {
 [[nodiscard]] std::vector<ScenarioKey> checkpoint_keys();
 
 /// The faults of these keys that only all of them together show; empty if there are none.
-[[nodiscard]] std::vector<Complaint> failure_complaints(const Scenario& scenario);
+[[nodiscard]] std::vector<Complaint> failure_complaints(const FailureSetup& failures,
+                                                        const CheckpointSetup& checkpoints, const ClusterSetup& cluster,
+                                                        const NetworkSetup& network, const SharingSetup& sharing);
 
 }  // namespace contend

@@ -79,24 +79,23 @@ std::vector<ScenarioKey> loan_keys() {
   return keys;
 }
 
-std::vector<Complaint> loan_complaints(const Scenario& scenario) {
+std::vector<Complaint> loan_complaints(const LoanSetup& loans, const ClusterSetup& cluster,
+                                       const FailureSetup& failures, const SharingSetup& sharing) {
   std::vector<Complaint> found;
-  const LoanSetup& loans = scenario.loans;
   if (loans.servers == 0) return found;
   const auto add = [&](const char* key, std::string reason, const char* hint) {
     found.push_back({.key = key, .reason = std::move(reason), .hint = hint});
   };
-  if (loans.servers > scenario.cluster.servers)
+  if (loans.servers > cluster.servers)
     add("loans.servers",
-        fmt::format("{} servers are to be lent, but the cluster has {} with them", loans.servers,
-                    scenario.cluster.servers),
+        fmt::format("{} servers are to be lent, but the cluster has {} with them", loans.servers, cluster.servers),
         "cluster.servers counts these, too");
   if (!loans.events && loans.low > loans.high)
     add("loans.low", fmt::format("the least load is {}, above the largest, {}", loans.low, loans.high), "");
-  if (scenario.failures.spares + scenario.failures.cold_spares > 0)
+  if (failures.spares + failures.cold_spares > 0)
     add("loans.servers", "there are spares, and one would stand in for a server that isn't lent",
         "leave out failures.spares and failures.cold_spares");
-  if (scenario.sharing.law != SharingKind::none)
+  if (sharing.law != SharingKind::none)
     add("loans.servers", "jobs that share GPUs can't shrink when a server is reclaimed", "leave out sharing or loans");
   return found;
 }

@@ -166,8 +166,10 @@ class LayerReader {
     place(sharing_complaints(scenario_.scheduling, scenario_.sharing));
     if (!scenario_.overlap.given() && none_about({"policies"})) place(scheduling_complaints(scenario_.scheduling));
     if (none_about({"failures", "checkpoints", "cluster", "scheduling", "workload"}))
-      place(failure_complaints(scenario_));
-    if (none_about({"failures", "loans", "cluster", "scheduling"})) place(loan_complaints(scenario_));
+      place(
+          failure_complaints(scenario_.failures, scenario_.checkpoints, scenario_.cluster, network, scenario_.sharing));
+    if (none_about({"failures", "loans", "cluster", "scheduling"}))
+      place(loan_complaints(scenario_.loans, scenario_.cluster, scenario_.failures, scenario_.sharing));
     if (!readable) return;
     if (!complaints_.empty()) return place_independent();
     take_defaults(scenario_.training);
@@ -187,7 +189,7 @@ class LayerReader {
         scenario_.cluster.servers += entry.servers.value_or(most);
     }
     place(island_complaints(scenario_.cluster, scenario_.network, scenario_.overlap));
-    place(training_complaints(scenario_));
+    place(training_complaints(scenario_, scenario_.workload));
     place(study_complaints(scenario_));
     if (network.traits().has_topology && network.contention_penalty.value_or(0) < 0)
       place({{.key = "network.contention_penalty",

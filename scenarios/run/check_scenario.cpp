@@ -176,7 +176,7 @@ void check_generated(const Scenario& scenario, Complaints& complaints, std::vect
 
 /// Throws InputError with the rows of the jobs that the cluster could not run though it had no others.
 void check_demands(const Scenario& scenario, const JobList& list, std::vector<std::string>& warnings) {
-  const Workload workload = scenario_workload(scenario, list.jobs);
+  const Workload workload = workload_of(scenario, scenario.workload, list.jobs);
   RowReport report{*scenario.workload.jobs, false};
   const ClusterSpec cluster = cluster_spec(scenario.cluster, scenario.workload, workload);
   for (std::size_t j = 0; j < workload.jobs.size(); ++j) {
@@ -293,7 +293,7 @@ std::vector<std::string> check_scenario(const Scenario& scenario) {
   complaints.collect([&] {
     const FailureSpec failures = failure_spec(scenario.cluster, scenario.failures, scenario.loans, scenario.seed);
     const bool is_checked = scenario.workload.jobs || scenario.workload.like;  // the former with its list
-    if (!is_checked) check_failures(scenario, scenario_workload(scenario, scenario.seed, lists), failures);
+    if (!is_checked) check_failures(scenario, scenario_workload(scenario, scenario.seed, &lists), failures);
   });
   complaints.throw_if_any();
   return warnings;

@@ -24,13 +24,13 @@ struct Plans {
   Time input;
 };
 
-Plans plans_of(const Scenario& scenario, const JobSpec& job) {
+Plans plans_of(const TrainingSystem& system, const JobSpec& job) {
   Plans plans;
-  TrainingGraphs graphs{scenario};
+  TrainingGraphs graphs{system};
   const std::optional<PlannedTraining> planned = graphs.planned(job.model, job.gpus);
   if (!planned) return plans;
   plans.messages = phased_messages(planned->planned.fused, planned->problem);
-  plans.input = variant_entry(*find_entry(scenario.training, base_of(job.model)), job.model).input;
+  plans.input = variant_entry(*find_entry(system.training, base_of(job.model)), job.model).input;
   return plans;
 }
 

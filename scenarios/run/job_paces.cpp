@@ -87,10 +87,10 @@ std::vector<JobPace> paces_by_table(const ClusterSetup& cluster, const Throughpu
   return paces;
 }
 
-Scenario scenario_of_type(const Scenario& scenario, const NamedServerType& type) {
-  Scenario variant = scenario;
+TrainingSystem system_of_type(const TrainingSystem& system, const NamedServerType& type) {
+  TrainingSystem variant = system;
   variant.cluster.gpu_memory = type.gpu_memory;
-  if (!scenario.network.traits().has_topology) {  // a topology has servers of one size
+  if (!system.network.traits().has_topology) {  // a topology has servers of one size
     variant.cluster.servers = type.servers;
     variant.cluster.gpus_per_server = type.gpus_per_server;
   }
@@ -110,13 +110,14 @@ TornGraph at_speed(TornGraph torn, double speed) {
 /// Makes the paces of jobs, each once.
 class PaceMaker {
  public:
-  PaceMaker(const Scenario& scenario, const std::optional<ThroughputTable>& table, Workload& workload)
-      : scenario_{scenario}, workload_{workload}, table_{table} {
-    is_plain_ = std::ranges::all_of(scenario.cluster.types, [&](const NamedServerType& type) {
-      return type.speed == 1 && !type.device && type.gpus_per_server == scenario.cluster.gpus_per_server;
+  PaceMaker(const TrainingSystem& system, const WorkloadSetup& setup, const std::optional<ThroughputTable>& table,
+            Workload& workload)
+      : cluster_{system.cluster}, setup_{setup}, workload_{workload}, table_{table} {
+    is_plain_ = std::ranges::all_of(cluster_.types, [&](const NamedServerType& type) {
+      return type.speed == 1 && !type.device && type.gpus_per_server == cluster_.gpus_per_server;
     });
-    for (const NamedServerType& type : scenario.cluster.types) {
-      variants_.push_back(std::make_unique<Scenario>(scenario_of_type(scenario, type)));
+    for (const NamedServerType& type : cluster_.types) {
+      variants_.push_back(std::make_unique<TrainingSystem>(system_of_type(system, type)));
       makers_.push_back(std::make_unique<TrainingGraphs>(*variants_.back()));
     }
   }
@@ -139,13 +140,13 @@ class PaceMaker {
   }
 
   std::int32_t by_table(const JobSpec& job) {
-    const double nominal = nominal_rate(scenario_.cluster, scenario_.workload, *table_, job.model, job.gpus);
-    return number(paces_by_table(scenario_.cluster, *table_, job.model, job.gpus, nominal));
+    const double nominal = nominal_rate(cluster_, setup_, *table_, job.model, job.gpus);
+    return number(paces_by_table(cluster_, *table_, job.model, job.gpus, nominal));
   }
 
   std::int32_t by_speed() {
     Paces paces;
-    for (const NamedServerType& type : scenario_.cluster.types)
+    for (const NamedServerType& type : cluster_.types)
       paces.push_back({.together = pace_of(1 / type.speed), .spread = 0, .graph = -1});
     return number(std::move(paces));
   }
@@ -155,7 +156,7 @@ class PaceMaker {
     Paces paces;
     std::optional<InputError> first;
     for (std::size_t t = 0; t < makers_.size(); ++t) {
-      const NamedServerType& type = scenario_.cluster.types[t];
+      const NamedServerType& type = cluster_.types[t];
       JobPace pace{.together = 0, .spread = 0, .graph = -1};
       try {
         TrainedJob made = (*makers_[t])(job.model, job.gpus);
@@ -177,11 +178,12 @@ class PaceMaker {
     return number(std::move(paces));
   }
 
-  const Scenario& scenario_;
+  const ClusterSetup& cluster_;
+  const WorkloadSetup& setup_;
   Workload& workload_;
   const std::optional<ThroughputTable>& table_;
   bool is_plain_ = true;
-  std::vector<std::unique_ptr<Scenario>> variants_;
+  std::vector<std::unique_ptr<TrainingSystem>> variants_;
   std::vector<std::unique_ptr<TrainingGraphs>> makers_;
   std::map<std::tuple<std::string, int, bool>, std::int32_t> paces_;
   std::map<Paces, std::int32_t> numbers_;
@@ -219,8 +221,9 @@ std::string why_not_timed(const ClusterSetup& cluster, const WorkloadSetup& work
   return {};
 }
 
-void add_paces(const Scenario& scenario, const std::optional<ThroughputTable>& table, Workload& workload) {
-  PaceMaker{scenario, table, workload}.give_paces();
+void add_paces(const TrainingSystem& system, const WorkloadSetup& setup, const std::optional<ThroughputTable>& table,
+               Workload& workload) {
+  PaceMaker{system, setup, table, workload}.give_paces();
 }
 
 }  // namespace contend

@@ -2,7 +2,8 @@
 // How fast jobs run on each of `cluster.types`: by a table of throughputs, by the device of the type, or by its factor.
 
 #include "models/workload.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/spec/training_system.hpp"
+#include "scenarios/spec/workload_setup.hpp"
 #include "sim/job.hpp"
 #include "traces/throughputs.hpp"
 
@@ -20,7 +21,7 @@ namespace contend {
 /// throughput, or the duration holds on a type where it has none. Empty if it can, or if the model has no rows at all.
 [[nodiscard]] std::string why_not_timed(const ClusterSetup& cluster, const WorkloadSetup& workload,
                                         const ThroughputTable& table, const JobRequest& job);
-/// The paces, on the types of the scenario, of a job on so many GPUs that the table can time. Its work takes the
+/// The paces, on the types of the cluster, of a job on so many GPUs that the table can time. Its work takes the
 /// duration at the nominal rate, in iterations a second.
 [[nodiscard]] std::vector<JobPace> paces_by_table(const ClusterSetup& cluster, const ThroughputTable& table,
                                                   const std::string& model, int gpus, double nominal);
@@ -29,11 +30,12 @@ namespace contend {
                                   const ThroughputTable& table, const std::string& model, int gpus);
 /// The pace of a job whose work takes `ratio` times as long as its duration; 0 if the ratio is out of range.
 [[nodiscard]] std::int64_t pace_of(double ratio);
-/// The scenario with the servers of one of its types alone, whose device times the layers.
-[[nodiscard]] Scenario scenario_of_type(const Scenario& scenario, const NamedServerType& type);
+/// The system with the servers of one of its types alone, whose device times the layers.
+[[nodiscard]] TrainingSystem system_of_type(const TrainingSystem& system, const NamedServerType& type);
 
-/// Gives the jobs of a workload their paces on the types of the scenario, which has some, and graphs for types with a
-/// device of their own. The table is throughputs_of(scenario.cluster, scenario.workload).
-void add_paces(const Scenario& scenario, const std::optional<ThroughputTable>& table, Workload& workload);
+/// Gives the jobs of a workload their paces on the types of the system, which has some, and graphs for types with a
+/// device of their own. The table is throughputs_of(system.cluster, setup).
+void add_paces(const TrainingSystem& system, const WorkloadSetup& setup, const std::optional<ThroughputTable>& table,
+               Workload& workload);
 
 }  // namespace contend

@@ -26,11 +26,11 @@ using Sizes = std::vector<JobSize>;
 /// Makes the sizes of jobs, each once.
 class SizeMaker {
  public:
-  SizeMaker(const Scenario& scenario, const std::optional<ThroughputTable>& table, Workload& workload)
-      : scenario_{scenario}, workload_{workload}, table_{table} {
-    for (const NamedServerType& type : scenario.cluster.types)
-      add_servers(scenario_of_type(scenario, type), type.speed);
-    if (scenario.cluster.types.empty()) add_servers(scenario, 1);
+  SizeMaker(const TrainingSystem& system, const WorkloadSetup& setup, const std::optional<ThroughputTable>& table,
+            Workload& workload)
+      : cluster_{system.cluster}, setup_{setup}, workload_{workload}, table_{table} {
+    for (const NamedServerType& type : cluster_.types) add_servers(system_of_type(system, type), type.speed);
+    if (cluster_.types.empty()) add_servers(system, 1);
   }
 
   void give_sizes(const JobRequest& request, JobSpec& job) {
@@ -43,23 +43,17 @@ class SizeMaker {
  private:
   /// Servers that are alike, as a cluster of their own.
   struct Servers {
-    std::unique_ptr<Scenario> scenario;
+    std::unique_ptr<TrainingSystem> system;
     std::unique_ptr<TrainingGraphs> graphs;
     double speed = 1;
     [[nodiscard]] std::int64_t gpus() const {
-      return std::int64_t{scenario->cluster.servers} * scenario->cluster.gpus_per_server;
+      return std::int64_t{system->cluster.servers} * system->cluster.gpus_per_server;
     }
   };
 
-  void add_servers(Scenario scenario, double speed) {
-    scenario.cluster.types.clear();
-    scenario.cluster.vcs.clear();
-    scenario.workload.throughputs.reset();
-    scenario.workload.goodput.reset();
-    scenario.workload.reference_type.reset();
-    scenario.failures = {};
-    scenario.checkpoints = {};
-    auto own = std::make_unique<Scenario>(std::move(scenario));
+  void add_servers(TrainingSystem system, double speed) {
+    system.cluster.types.clear();
+    auto own = std::make_unique<TrainingSystem>(std::move(system));
     auto graphs = std::make_unique<TrainingGraphs>(*own);
     servers_.push_back({std::move(own), std::move(graphs), speed});
   }
@@ -71,12 +65,11 @@ class SizeMaker {
   }
 
   Sizes by_table(const JobRequest& request) {
-    const double nominal = nominal_rate(scenario_.cluster, scenario_.workload, *table_, request.model, request.gpus);
+    const double nominal = nominal_rate(cluster_, setup_, *table_, request.model, request.gpus);
     Sizes sizes;
     for (const int gpus : table_->sizes(request.model)) {
       if (gpus < request.min_gpus || gpus > request.max_gpus) continue;
-      JobSize size{
-          .gpus = gpus, .paces = paces_by_table(scenario_.cluster, *table_, request.model, gpus, nominal), .parts = 1};
+      JobSize size{.gpus = gpus, .paces = paces_by_table(cluster_, *table_, request.model, gpus, nominal), .parts = 1};
       const bool runs = std::ranges::any_of(size.paces, [](const JobPace& pace) { return pace.together > 0; });
       if (runs || gpus == request.gpus) sizes.push_back(std::move(size));
     }
@@ -105,9 +98,9 @@ class SizeMaker {
     if (gpus > servers.gpus()) return pace;
     try {
       IterationGraph graph = (*servers.graphs)(request.model, gpus).graph;
-      const bool is_given = gpus == request.gpus && scenario_.cluster.types.empty();  // JobSpec::graph
+      const bool is_given = gpus == request.gpus && cluster_.types.empty();  // JobSpec::graph
       if (servers.speed != 1) graph = graph.with_compute_times(1 / servers.speed);
-      const double alone_s = lone_iteration(*servers.scenario, request.model, gpus).to_seconds() / servers.speed;
+      const double alone_s = lone_iteration(*servers.system, request.model, gpus).to_seconds() / servers.speed;
       pace.together =
           worker_s > 0 ? pace_of(alone_s / worker_s * request.gpus / gpus) : pace_of(1.0 * request.gpus / gpus);
       if (is_given) return pace;
@@ -120,7 +113,8 @@ class SizeMaker {
     return pace;
   }
 
-  const Scenario& scenario_;
+  const ClusterSetup& cluster_;
+  const WorkloadSetup& setup_;
   Workload& workload_;
   const std::optional<ThroughputTable>& table_;
   std::vector<Servers> servers_;
@@ -150,9 +144,9 @@ std::string why_not_elastic(const std::vector<TrainingEntry>& training, const st
   return {};
 }
 
-void add_sizes(const Scenario& scenario, const std::optional<ThroughputTable>& table,
+void add_sizes(const TrainingSystem& system, const WorkloadSetup& setup, const std::optional<ThroughputTable>& table,
                const std::vector<JobRequest>& requests, Workload& workload) {
-  SizeMaker maker{scenario, table, workload};
+  SizeMaker maker{system, setup, table, workload};
   for (std::size_t j = 0; j < requests.size(); ++j)
     if (requests[j].elastic()) maker.give_sizes(requests[j], workload.jobs[j]);
 }

@@ -3,7 +3,8 @@
 // iteration graphs of their training entries on so many workers.
 
 #include "models/workload.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/spec/training_system.hpp"
+#include "scenarios/spec/workload_setup.hpp"
 #include "sim/job.hpp"
 #include "traces/throughputs.hpp"
 
@@ -22,8 +23,8 @@ namespace contend {
 /// a table times has the numbers of GPUs of its rows between its bounds. A job of iterations has its bounds, what it
 /// prefers, and the powers of two between; each worker trains the same batch on any number, so that an iteration of
 /// more workers does more of the work. Policies reckon with the time of its iteration alone in the network. The table
-/// is throughputs_of(scenario.cluster, scenario.workload).
-void add_sizes(const Scenario& scenario, const std::optional<ThroughputTable>& table,
+/// is throughputs_of(system.cluster, setup).
+void add_sizes(const TrainingSystem& system, const WorkloadSetup& setup, const std::optional<ThroughputTable>& table,
                const std::vector<JobRequest>& requests, Workload& workload);
 
 }  // namespace contend

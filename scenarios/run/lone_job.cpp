@@ -14,42 +14,37 @@
 namespace contend {
 namespace {
 
-/// The cluster and the network without all that keeps a job from its GPUs or stops it: a job that has them to itself is
-/// on servers that nobody else owns, lends, keeps as spares or repairs, and saves nothing.
-Scenario undisturbed(Scenario scenario) {
-  const Scenario usual = default_scenario();
-  scenario.failures = {};
-  scenario.checkpoints = {};
-  scenario.loans = {};
-  scenario.sharing = {};
+/// The run of a job that has the cluster to itself: nobody else owns, lends, keeps as spares or repairs the servers,
+/// and nothing is saved.
+Scenario undisturbed(const TrainingSystem& system) {
+  Scenario scenario = default_scenario();
+  static_cast<TrainingSystem&>(scenario) = system;
   scenario.cluster.vcs.clear();
   scenario.network.events.reset();
   scenario.network.delays = false;
-  scenario.scheduling = usual.scheduling;
-  scenario.rules = usual.rules;
-  scenario.placement = usual.placement;
-  scenario.engine.until.reset();
-  scenario.measure = {};
   return scenario;
 }
 
-Time end_of(const Scenario& scenario, const JobRequest& job, const IterationGraph* graph) {
-  Workload workload = scenario_workload(scenario, {job});
-  if (graph != nullptr) workload.graphs.front() = *graph;
+Time end_of(const Scenario& scenario, const JobRequest& job, const std::optional<IterationGraph>& graph) {
+  Workload workload = workload_of(scenario, scenario.workload, {job});
+  if (graph) workload.graphs.front() = *graph;
   const RunResult result = run_workload(scenario, std::move(workload), scenario.seed);
   CONTEND_CHECK(result.jobs.front().finish != Time::never(), "a job that has the cluster to itself ends");
   return result.jobs.front().finish;
 }
 
-Time settled_iteration(const Scenario& scenario, const std::string& model, int gpus, const IterationGraph* graph) {
-  const std::int64_t there = std::int64_t{scenario.cluster.servers} * scenario.cluster.gpus_per_server;
+}  // namespace
+
+Time lone_iteration(const TrainingSystem& system, const std::string& model, int gpus,
+                    const std::optional<IterationGraph>& graph) {
+  const std::int64_t there = std::int64_t{system.cluster.servers} * system.cluster.gpus_per_server;
   if (gpus > there) throw InputError{fmt::format("{}: the cluster has {}", counted(gpus, "GPU"), there)};
-  const Scenario alone = undisturbed(scenario);
+  const Scenario alone = undisturbed(system);
   JobRequest job;
   job.name = model;
   job.model = model;
   job.gpus = gpus;
-  const int per_server = scenario.cluster.gpus_per_server;
+  const int per_server = system.cluster.gpus_per_server;
   for (int first = 0; first < gpus; first += per_server) {
     const int last = std::min(gpus - first, per_server) - 1;
     job.place.push_back({static_cast<std::uint32_t>(first / per_server), 0, static_cast<std::uint32_t>(last)});
@@ -60,16 +55,6 @@ Time settled_iteration(const Scenario& scenario, const std::string& model, int g
   const Time before = end_of(alone, job, graph);
   ++job.iterations;
   return end_of(alone, job, graph) - before;
-}
-
-}  // namespace
-
-Time lone_iteration(const Scenario& scenario, const std::string& model, int gpus) {
-  return settled_iteration(scenario, model, gpus, nullptr);
-}
-
-Time lone_iteration(const Scenario& scenario, const std::string& model, int gpus, const IterationGraph& graph) {
-  return settled_iteration(scenario, model, gpus, &graph);
 }
 
 }  // namespace contend

@@ -41,26 +41,23 @@
 
 namespace contend {
 
-Workload scenario_workload(const Scenario& scenario, const std::vector<JobRequest>& jobs) {
-  TrainingGraphs graphs{scenario};
+Workload workload_of(const TrainingSystem& system, const WorkloadSetup& setup, const std::vector<JobRequest>& jobs) {
+  const ClusterSetup& cluster = system.cluster;
+  TrainingGraphs graphs{system};
   Workload workload = build_workload(
-      jobs, [&](const std::string& model, int gpus) { return graphs(model, gpus); }, scenario.cluster.gpus_per_server);
+      jobs, [&](const std::string& model, int gpus) { return graphs(model, gpus); }, cluster.gpus_per_server);
   const bool are_elastic = std::ranges::any_of(jobs, &JobRequest::elastic);
-  if (scenario.cluster.types.empty() && !are_elastic) return workload;
-  const std::optional<ThroughputTable> table = throughputs_of(scenario.cluster, scenario.workload);
-  if (!scenario.cluster.types.empty()) add_paces(scenario, table, workload);
-  if (are_elastic) add_sizes(scenario, table, jobs, workload);
-  if (table) add_regimes(scenario.cluster, scenario.workload, *table, jobs, workload);
+  if (cluster.types.empty() && !are_elastic) return workload;
+  const std::optional<ThroughputTable> table = throughputs_of(cluster, setup);
+  if (!cluster.types.empty()) add_paces(system, setup, table, workload);
+  if (are_elastic) add_sizes(system, setup, table, jobs, workload);
+  if (table) add_regimes(cluster, setup, *table, jobs, workload);
   return workload;
 }
 
-Workload scenario_workload(const Scenario& scenario, std::uint64_t seed, JobLists& lists) {
-  return scenario_workload(scenario, scenario_jobs(scenario, seed, lists)->jobs);
-}
-
-Workload scenario_workload(const Scenario& scenario, std::uint64_t seed) {
-  JobLists lists;
-  return scenario_workload(scenario, seed, lists);
+Workload scenario_workload(const Scenario& scenario, std::uint64_t seed, JobLists* lists) {
+  JobLists own;
+  return workload_of(scenario, scenario.workload, scenario_jobs(scenario, seed, lists != nullptr ? *lists : own)->jobs);
 }
 
 std::vector<std::size_t> observed_gpus(const ClusterSetup& cluster, const NetworkSetup& network,
@@ -77,7 +74,7 @@ std::vector<std::size_t> observed_gpus(const ClusterSetup& cluster, const Networ
 
 RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks) {
   if (scenario.overlap.given()) {
-    Scenario seeded = scenario;
+    TrainingSystem seeded = scenario;
     seeded.seed = seed;
     if (hooks.observer != nullptr) {
       StudyJob job = study_job(seeded, study_variants(seeded.overlap).front(), kObservedIterations);
@@ -86,9 +83,7 @@ RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHo
     }
     return run_study(seeded, {.threads = hooks.threads, .monitor = hooks.monitor});
   }
-  JobLists own;
-  return run_workload(scenario, scenario_workload(scenario, seed, hooks.lists != nullptr ? *hooks.lists : own), seed,
-                      hooks);
+  return run_workload(scenario, scenario_workload(scenario, seed, hooks.lists), seed, hooks);
 }
 
 namespace {

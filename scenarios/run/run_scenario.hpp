@@ -37,13 +37,12 @@ struct RunHooks {
   std::string* failure = nullptr;
 };
 
-/// The jobs of the replica with this seed; a job list comes from `lists`. Throws InputError, e.g. for a job list that
-/// can't be read.
-[[nodiscard]] Workload scenario_workload(const Scenario& scenario, std::uint64_t seed, JobLists& lists);
-/// The same for these jobs, in their order.
-[[nodiscard]] Workload scenario_workload(const Scenario& scenario, const std::vector<JobRequest>& jobs);
-/// The same for those who need the list only once.
-[[nodiscard]] Workload scenario_workload(const Scenario& scenario, std::uint64_t seed);
+/// The jobs of the replica with this seed; a job list comes from `lists` if that is given. Throws InputError, e.g. for
+/// a job list that can't be read.
+[[nodiscard]] Workload scenario_workload(const Scenario& scenario, std::uint64_t seed, JobLists* lists = nullptr);
+/// The workload of these jobs, in their order.
+[[nodiscard]] Workload workload_of(const TrainingSystem& system, const WorkloadSetup& setup,
+                                   const std::vector<JobRequest>& jobs);
 
 /// Runs one replica of the scenario with this seed. Throws InputError, e.g. for a job list that can't be read.
 RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks = {});

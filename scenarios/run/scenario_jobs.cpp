@@ -156,16 +156,16 @@ std::vector<Complaint> member_complaints(const std::vector<TrainingEntry>& train
 }
 
 /// Throws InputError with the rows of jobs with members of their own that can't be.
-void check_members(const Scenario& scenario, const JobList& list) {
-  RowReport report{*scenario.workload.jobs, false};
-  TrainingGraphs graphs{scenario};
+void check_members(const TrainingSystem& system, const WorkloadSetup& workload, const JobList& list) {
+  RowReport report{*workload.jobs, false};
+  TrainingGraphs graphs{system};
   std::map<std::pair<std::string_view, int>, std::vector<Complaint>> known;
   for (std::size_t j = 0; j < list.jobs.size(); ++j) {
     const JobRequest& job = list.jobs[j];
     report.count_row();
     if (job.members.empty()) continue;
     const auto [found, is_new] = known.try_emplace({job.model, job.gpus});
-    if (is_new) found->second = member_complaints(scenario.training, graphs, job);
+    if (is_new) found->second = member_complaints(system.training, graphs, job);
     for (const Complaint& each : found->second) {
       const auto names = [&](const auto& member) {
         return each.key == member.first || each.key.ends_with(fmt::format(".{}", member.first));
@@ -335,7 +335,7 @@ std::shared_ptr<const JobList> listed_jobs(const Scenario& scenario, std::uint64
   list = timed_by_table(scenario.cluster, scenario.workload, table, std::move(list));
   check_models(scenario.training, scenario.workload, *list);
   check_memory(scenario.workload, *list);
-  check_members(scenario, *list);
+  check_members(scenario, scenario.workload, *list);
   check_virtual_clusters(scenario.cluster, scenario.workload, *list);
   check_places(scenario.cluster, scenario.workload, *list);
   list = with_think_times(scenario.workload, std::move(list));
@@ -409,13 +409,12 @@ MeasuredWindow measured_window(const MeasureSetup& measure) {
   return {.from = measure.from, .until = measure.until.value_or(Time::never())};
 }
 
-ChosenBlock choose_block(const Scenario& scenario, JobLists& lists) {
-  const WorkloadSetup& workload = scenario.workload;
-  const auto table = throughputs_of(scenario.cluster, workload);
-  const std::shared_ptr<const JobList> list = timed_by_table(
-      scenario.cluster, workload, table, lists.read(*workload.jobs, known_models(scenario.training, table)));
-  check_models(scenario.training, workload, *list);
-  TrainingGraphs graphs{scenario};
+ChosenBlock choose_block(const TrainingSystem& system, const WorkloadSetup& workload, JobLists& lists) {
+  const auto table = throughputs_of(system.cluster, workload);
+  const std::shared_ptr<const JobList> list =
+      timed_by_table(system.cluster, workload, table, lists.read(*workload.jobs, known_models(system.training, table)));
+  check_models(system.training, workload, *list);
+  TrainingGraphs graphs{system};
   return choose_block(list->jobs, [&](const std::string& model) { return graphs.iteration(model); });
 }
 

@@ -29,9 +29,9 @@ namespace contend {
 [[nodiscard]] MeasuredWindow measured_window(const MeasureSetup& measure);
 /// True if the jobs depend on the seed.
 [[nodiscard]] bool draws_jobs(const WorkloadSetup& workload, const IterationStudy& study);
-/// The blocks in which the job list of the scenario is resampled best. Throws InputError if the list can't be read, or
+/// The blocks in which the job list is resampled best. Throws InputError if the list can't be read, or
 /// if all its jobs are submitted at one instant.
-[[nodiscard]] ChosenBlock choose_block(const Scenario& scenario, JobLists& lists);
+[[nodiscard]] ChosenBlock choose_block(const TrainingSystem& system, const WorkloadSetup& workload, JobLists& lists);
 /// Why intervals over resamples of the scenario's job list are too narrow, if it has few blocks; else empty. Throws
 /// InputError if the list can't be read.
 [[nodiscard]] std::string few_blocks_note(const ClusterSetup& cluster, const WorkloadSetup& workload,

@@ -211,16 +211,16 @@ bool has_update(const MeasuredIteration& row) {
 }  // namespace
 
 double predicted_seconds(const MeasuredIteration& row, const IterationConstants& constants) {
-  Scenario scenario = row.scenario;
-  scenario.network.formula = cost_formula(row.scenario.network).name;  // which beta alone would change
-  scenario.network.alpha = Time::ceil_nanoseconds(constants.alpha_s * 1e9);
-  scenario.network.beta = TimePerByte{constants.beta_ns_per_byte};
-  scenario.network.interference.both.reset();
-  scenario.network.interference.compute = constants.interference;
-  scenario.network.interference.network = constants.interference;
-  TrainingEntry& entry = scenario.overlap.entry;
+  TrainingSystem system = row.scenario;
+  system.network.formula = cost_formula(row.scenario.network).name;  // which beta alone would change
+  system.network.alpha = Time::ceil_nanoseconds(constants.alpha_s * 1e9);
+  system.network.beta = TimePerByte{constants.beta_ns_per_byte};
+  system.network.interference.both.reset();
+  system.network.interference.compute = constants.interference;
+  system.network.interference.network = constants.interference;
+  TrainingEntry& entry = system.overlap.entry;
   if (has_update(row)) entry.update_per_tensor = Time::ceil_nanoseconds(constants.update_s * 1e9);
-  const RunResult predicted = run_study(scenario, has_update(row) ? study_model(scenario.overlap) : row.model);
+  const RunResult predicted = run_study(system, {.model = has_update(row) ? nullptr : &row.model});
   const JobResult& job = predicted.jobs.front();
   if (job.state == JobState::failed) throw InputError{job.reason};
   return job.held.to_seconds();

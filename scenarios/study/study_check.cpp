@@ -18,7 +18,7 @@ namespace {
 
 class StudyChecker {
  public:
-  explicit StudyChecker(const Scenario& scenario) : scenario_{scenario}, study_{scenario.overlap} {}
+  explicit StudyChecker(const TrainingSystem& system) : system_{system}, study_{system.overlap} {}
 
   std::vector<Complaint> complaints() {
     if (!study_.given()) return {};
@@ -50,42 +50,41 @@ class StudyChecker {
       complaints_.push_back(std::move(each));
   }
 
-  [[nodiscard]] bool is_flow() const { return scenario_.network.traits().has_topology; }
+  [[nodiscard]] bool is_flow() const { return system_.network.traits().has_topology; }
 
   void check_network() {
-    for (Complaint& each :
-         interference_complaints(scenario_.cluster, scenario_.network, scenario_.overlap, scenario_.training))
+    for (Complaint& each : interference_complaints(system_.cluster, system_.network, system_.overlap, system_.training))
       complaints_.push_back(std::move(each));
-    if (scenario_.network.tick > Time{})
+    if (system_.network.tick > Time{})
       complain("network.tick", "an iteration study uses exact times", "leave it at 0s");
   }
 
   void check_exchange() {
-    const bool measured = cost_formula(scenario_.network).basis == CostBasis::whole;
-    if (measured && scenario_.network.gamma > TimePerByte{})
+    const bool measured = cost_formula(system_.network).basis == CostBasis::whole;
+    if (measured && system_.network.gamma > TimePerByte{})
       complain("network.gamma", "is part of a measured all-reduce already");
-    if (scenario_.network.beta && scenario_.network.formula == kAutoFormula)
+    if (system_.network.beta && system_.network.formula == kAutoFormula)
       complain("network.formula", "is missing: network.beta may be that of a link or of a whole all-reduce",
                "ring, as studies took it before, or measured, as runs of jobs take it");
-    for (Complaint& each : server_complaints(scenario_.cluster, scenario_.network, study_.entry, entry_key()))
+    for (Complaint& each : server_complaints(system_.cluster, system_.network, study_.entry, entry_key()))
       complaints_.push_back(std::move(each));
-    if (study_.entry.exchange == ExchangeKind::parameter_server || scenario_.network.sites) return;
-    for (Complaint& each : formula_complaints(scenario_.network, scenario_.cluster.gpus_per_server))
+    if (study_.entry.exchange == ExchangeKind::parameter_server || system_.network.sites) return;
+    for (Complaint& each : formula_complaints(system_.network, system_.cluster.gpus_per_server))
       complaints_.push_back(std::move(each));
   }
 
   void check_levels() {
-    if (scenario_.network.sites) return;
-    const NetworkSetup::Inside& inside = scenario_.network.inside;
+    if (system_.network.sites) return;
+    const NetworkSetup::Inside& inside = system_.network.inside;
     const std::string needed = "cluster.gpus_per_server: 2 or more";
-    const int per_server = scenario_.cluster.gpus_per_server;
+    const int per_server = system_.cluster.gpus_per_server;
     if (per_server == 1) {
       if (inside.alpha > Time{}) complain("network.inside.alpha", "there is one worker on each server", needed);
       if (inside.bandwidth) complain("network.inside.bandwidth", "there is one worker on each server", needed);
       if (inside.beta) complain("network.inside.beta", "there is one worker on each server", needed);
       return;
     }
-    if (!inside.given() && !is_flow() && cost_formula(scenario_.network).basis != CostBasis::library)
+    if (!inside.given() && !is_flow() && cost_formula(system_.network).basis != CostBasis::library)
       complain("cluster.gpus_per_server", "how fast the workers of a server reach each other is not given",
                "network.inside.bandwidth");
     for (const int workers : study_.workers) {
@@ -127,7 +126,7 @@ class StudyChecker {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const ParameterInfo& each = info.parameters[i];
       if (each.needs.empty() || values[i].second == ParameterValue{each.default_value}) continue;
-      if (!scenario_.network.sites)
+      if (!system_.network.sites)
         complain("overlap.compression",
                  fmt::format("{} of {} has no effect: all links are the same", each.name, choice.name),
                  "give network.sites");
@@ -146,15 +145,15 @@ class StudyChecker {
     complaints_.push_back(std::move(complaint));
   }
 
-  const Scenario& scenario_;
+  const TrainingSystem& system_;
   const IterationStudy& study_;
   std::vector<Complaint> complaints_;
 };
 
 }  // namespace
 
-std::vector<Complaint> study_complaints(const Scenario& scenario) {
-  return StudyChecker{scenario}.complaints();
+std::vector<Complaint> study_complaints(const TrainingSystem& system) {
+  return StudyChecker{system}.complaints();
 }
 
 }  // namespace contend

@@ -49,10 +49,10 @@ StudyPolicies make_study_policies(const NetworkSetup& network, const IterationSt
                                      : make(fusion_policies(), network, seed, fusion)};
 }
 
-void use_method(const Scenario& scenario, const CompressionMethod* method, OverlapProblem& problem) {
-  use_method(scenario.overlap.entry, method, problem);
-  if (method != nullptr && scenario.network.sites && problem.workers > 1)
-    problem.cost = study_cost(scenario, problem.workers, method->peers());
+void use_method(const TrainingSystem& system, const CompressionMethod* method, OverlapProblem& problem) {
+  use_method(system.overlap.entry, method, problem);
+  if (method != nullptr && system.network.sites && problem.workers > 1)
+    problem.cost = study_cost(system, problem.workers, method->peers());
 }
 
 SteadyState settle(const IterationStudy& study, const OverlapProblem& problem, const IterationGraph& graph) {

@@ -2,7 +2,7 @@
 // One iteration of a study: a number of workers, a compression method and a fusion policy, as a graph to be executed.
 
 #include "models/overlap/steady_state.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/spec/training_system.hpp"
 
 #include <memory>
 #include <string>
@@ -19,7 +19,7 @@ struct StudyPolicies {
                                                 const PolicyChoice& fusion);
 
 /// Gives the problem the method, which must outlive it, with the costs of its exchanges and kernels. Throws InputError.
-void use_method(const Scenario& scenario, const CompressionMethod* method, OverlapProblem& problem);
+void use_method(const TrainingSystem& system, const CompressionMethod* method, OverlapProblem& problem);
 
 /// How an iteration, whose phases repeat, goes once the job has settled. If the study asks for it (`overlap.executor:
 /// engine`), the engine executes the same iterations, and another instant of any of their ends is a broken invariant.

@@ -3,6 +3,7 @@
 #include "models/overlap/phases.hpp"
 #include "models/overlap/volume.hpp"
 #include "models/passes/host_launches.hpp"
+#include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/run/iteration_ends.hpp"
 #include "scenarios/run/network_costs.hpp"
@@ -52,27 +53,28 @@ struct PreparedVariant {
 };
 
 /// Throws InputError if the policies can't work together.
-PreparedVariant prepare(const Scenario& scenario, const TimedModel& model, OverlapProblem problem,
+PreparedVariant prepare(const TrainingSystem& system, const TimedModel& model, OverlapProblem problem,
                         const StudyVariant& variant) {
   PreparedVariant made{
       std::move(problem),
-      make_study_policies(scenario.network, scenario.overlap, scenario.seed, variant.compression, variant.fusion),
+      make_study_policies(system.network, system.overlap, system.seed, variant.compression, variant.fusion),
       {}};
-  use_method(scenario, made.policies.method.get(), made.problem);
+  use_method(system, made.policies.method.get(), made.problem);
   made.planned = plan_messages(made.problem, *made.policies.fusion, variant.fusion, variant.compression, model.batch,
                                made.problem.workers);
   IterationGraph& graph = made.planned.fused.graph;
-  graph = with_launches(graph, scenario.overlap.entry.launch);
+  graph = with_launches(graph, system.overlap.entry.launch);
   return made;
 }
 
 /// The run of a cluster that has one job, of a variant, which repeats the graph so often.
-StudyJob lone_job_of(const Scenario& scenario, const StudyVariant& variant, const IterationGraph& graph,
+StudyJob lone_job_of(const TrainingSystem& system, const StudyVariant& variant, const IterationGraph& graph,
                      std::int64_t iterations) {
-  StudyJob made{scenario, {}};
+  StudyJob made{default_scenario(), {}};
   Scenario& run = made.scenario;
+  static_cast<TrainingSystem&>(run) = system;
   run.overlap = {};
-  TrainingEntry entry = scenario.overlap.entry;
+  TrainingEntry entry = system.overlap.entry;
   entry.fusion = variant.fusion;
   entry.compression = variant.compression;
   const int per_server = run.cluster.gpus_per_server;
@@ -115,13 +117,13 @@ class JobSpans final : public IterationEnds {
 
 /// An iteration on a topology, where rates are no closed form: the mean over some iterations of a job alone, after
 /// others that let it settle. It has settled if the first and the second half of them take as long.
-SteadyState settle_on_fabric(const Scenario& scenario, const StudyVariant& variant, const IterationGraph& graph) {
+SteadyState settle_on_fabric(const TrainingSystem& system, const StudyVariant& variant, const IterationGraph& graph) {
   constexpr std::size_t kSettling = 4, kHalf = 4;
   constexpr double kRounding = 1e-6;
-  StudyJob job = lone_job_of(scenario, variant, graph, kSettling + 2 * kHalf + 1);
+  StudyJob job = lone_job_of(system, variant, graph, kSettling + 2 * kHalf + 1);
   JobSpans seen{job.workload.graphs.front()};
   static_cast<void>(
-      run_workload(job.scenario, std::move(job.workload), scenario.seed, {.observer = &seen, .monitor = {}}));
+      run_workload(job.scenario, std::move(job.workload), system.seed, {.observer = &seen, .monitor = {}}));
   CONTEND_CHECK(seen.ends.size() > kSettling + 2 * kHalf, "a job that is alone does all of its iterations");
   const auto mean = [&](std::size_t from) {
     return static_cast<double>((seen.ends[from + kHalf] - seen.ends[from]).ns()) / kHalf;
@@ -138,18 +140,17 @@ SteadyState settle_on_fabric(const Scenario& scenario, const StudyVariant& varia
 }
 
 /// A job that has done its one iteration, from 0 on.
-void finish(const Scenario& scenario, const StudyVariant& variant, const PreparedVariant& made, JobResult& job) {
+void finish(const TrainingSystem& system, const StudyVariant& variant, const PreparedVariant& made, JobResult& job) {
   double iteration_ns = 0;
   bool settled = true;
   for (const SharedGraph& each : repeating_graphs(made.planned.fused.graph)) {
-    const SteadyState state = scenario.network.traits().has_topology
-                                  ? settle_on_fabric(scenario, variant, each.graph)
-                                  : settle(scenario.overlap, made.problem, each.graph);
+    const SteadyState state = system.network.traits().has_topology ? settle_on_fabric(system, variant, each.graph)
+                                                                   : settle(system.overlap, made.problem, each.graph);
     iteration_ns += each.share * state.iteration_ns;
     settled = settled && state.recurs;
   }
   IterationPlan plan = *made.planned.notes.plan;
-  plan.iterations_to_target = iterations_to_target(scenario.overlap, variant.compression);
+  plan.iterations_to_target = iterations_to_target(system.overlap, variant.compression);
   plan.settled = settled;
   job.state = JobState::finished;
   job.iterations_done = job.attempts = job.starts = 1;
@@ -161,19 +162,19 @@ void finish(const Scenario& scenario, const StudyVariant& variant, const Prepare
   job.finish = job.held;
   job.compute = GpuTime{plan.compute + plan.kernels, job.gpus};
   job.gpu_time = GpuTime{job.held, job.gpus};
-  const int per_server = std::min(scenario.cluster.gpus_per_server, variant.workers);
+  const int per_server = std::min(system.cluster.gpus_per_server, variant.workers);
   job.traffic = iteration_traffic(made.planned.fused.graph.with_ranks(variant.workers), per_server);
   job.notes = made.planned.notes;
   job.notes.plan = std::make_shared<const IterationPlan>(std::move(plan));
 }
 
-JobResult run_variant(const Scenario& scenario, const TimedModel& model, const OverlapProblem& problem,
+JobResult run_variant(const TrainingSystem& system, const TimedModel& model, const OverlapProblem& problem,
                       const StudyVariant& variant) {
   JobResult job;
   job.name = variant.name();
-  job.model = scenario.overlap.entry.name;
+  job.model = system.overlap.entry.name;
   job.gpus = variant.workers;
-  job.servers = (variant.workers + scenario.cluster.gpus_per_server - 1) / scenario.cluster.gpus_per_server;
+  job.servers = (variant.workers + system.cluster.gpus_per_server - 1) / system.cluster.gpus_per_server;
   job.iterations = 1;
   IterationPlan names;  // a job that fails has them, too
   names.fusion = policy_title("fusion", variant.fusion);
@@ -181,7 +182,7 @@ JobResult run_variant(const Scenario& scenario, const TimedModel& model, const O
   names.settled = false;
   job.notes.plan = std::make_shared<const IterationPlan>(std::move(names));
   try {
-    finish(scenario, variant, prepare(scenario, model, problem, variant), job);
+    finish(system, variant, prepare(system, model, problem, variant), job);
   } catch (const InputError& error) {
     job.state = JobState::failed;
     job.reason = error.complaints().front().reason;
@@ -198,12 +199,12 @@ AccountRow& row_for(std::vector<AccountRow>& rows, const AccountRow& like) {
 }
 
 /// For what a job spends its mean iteration. Adds to the messages what they cost, per iteration that has them.
-void account(const Scenario& scenario, const StudyVariant& variant, const PreparedVariant& made,
+void account(const TrainingSystem& system, const StudyVariant& variant, const PreparedVariant& made,
              PhasedMessages& messages, StudyMessages& job) {
   const auto kind_of = [&](const Op& op) { return messages.kind_of(op); };
-  job.measured = scenario.network.traits().has_topology;
+  job.measured = system.network.traits().has_topology;
   for (const SharedGraph& each : repeating_graphs(made.planned.fused.graph)) {
-    const SteadyState state = job.measured ? settle_on_fabric(scenario, variant, each.graph)
+    const SteadyState state = job.measured ? settle_on_fabric(system, variant, each.graph)
                                            : steady_state(each.graph, made.problem.cost, {.spans = true});
     const auto end_of = [&](std::int64_t count) { return state.ends[static_cast<std::size_t>(count - 1)]; };
     const Time from = end_of(state.warm_up), to = end_of(state.warm_up + state.period);
@@ -235,12 +236,12 @@ void account(const Scenario& scenario, const StudyVariant& variant, const Prepar
 }
 
 /// With `explained`, also for what the job spends its time.
-StudyMessages messages_of(const Scenario& scenario, const TimedModel& model, const OverlapProblem& problem,
+StudyMessages messages_of(const TrainingSystem& system, const TimedModel& model, const OverlapProblem& problem,
                           const StudyVariant& variant, bool explained) {
-  const PreparedVariant made = prepare(scenario, model, problem, variant);
+  const PreparedVariant made = prepare(system, model, problem, variant);
   PhasedMessages messages = phased_messages(made.planned.fused, made.problem);
   StudyMessages job{variant.name(), {}};
-  if (explained) account(scenario, variant, made, messages, job);
+  if (explained) account(system, variant, made, messages, job);
   job.phases = std::move(messages.phases);
   return job;
 }
@@ -248,11 +249,11 @@ StudyMessages messages_of(const Scenario& scenario, const TimedModel& model, con
 /// Calls `run` with each variant and its problem on several threads. Returns what it gave, up to the first that is
 /// missing because `ended`, called after each of them, was false. If some throw, the first of them is rethrown.
 template <class Given, class Run, class Ended>
-std::vector<Given> for_each_variant(const Scenario& scenario, const TimedModel& model, unsigned threads, const Run& run,
-                                    const Ended& ended) {
+std::vector<Given> for_each_variant(const TrainingSystem& system, const TimedModel& model, unsigned threads,
+                                    const Run& run, const Ended& ended) {
   std::vector<OverlapProblem> problems;
-  for (const int workers : scenario.overlap.workers) problems.push_back(study_problem(scenario, model, workers));
-  const std::vector<StudyVariant> variants = study_variants(scenario.overlap);
+  for (const int workers : system.overlap.workers) problems.push_back(study_problem(system, model, workers));
+  const std::vector<StudyVariant> variants = study_variants(system.overlap);
   const std::size_t each = variants.size() / problems.size();
   struct Outcome {
     std::optional<Given> given;
@@ -304,14 +305,17 @@ std::vector<StudyVariant> study_variants(const IterationStudy& study) {
   return variants;
 }
 
-RunResult run_study(const Scenario& scenario, const TimedModel& model, const StudyHooks& hooks) {
+RunResult run_study(const TrainingSystem& system, const StudyHooks& hooks) {
+  std::optional<TimedModel> own;
+  if (hooks.model == nullptr) own = study_model(system.overlap);
+  const TimedModel& model = own ? *own : *hooks.model;
   Progress progress;
-  progress.jobs = study_variants(scenario.overlap).size();
+  progress.jobs = study_variants(system.overlap).size();
   RunResult result;
   result.jobs = for_each_variant<JobResult>(
-      scenario, model, hooks.threads,
+      system, model, hooks.threads,
       [&](const StudyVariant& variant, const OverlapProblem& problem) {
-        return run_variant(scenario, model, problem, variant);
+        return run_variant(system, model, problem, variant);
       },
       [&] {
         ++progress.jobs_ended;
@@ -326,42 +330,38 @@ RunResult run_study(const Scenario& scenario, const TimedModel& model, const Stu
   return result;
 }
 
-RunResult run_study(const Scenario& scenario, const StudyHooks& hooks) {
-  return run_study(scenario, study_model(scenario.overlap), hooks);
-}
-
-StudyJob study_job(const Scenario& scenario, const StudyVariant& variant, std::int64_t iterations) {
-  const IterationStudy& study = scenario.overlap;
+StudyJob study_job(const TrainingSystem& system, const StudyVariant& variant, std::int64_t iterations) {
+  const IterationStudy& study = system.overlap;
   const TimedModel model = study_model(study);
   const auto prepared = [&] {
     try {
-      return prepare(scenario, model, study_problem(scenario, model, variant.workers), variant);
+      return prepare(system, model, study_problem(system, model, variant.workers), variant);
     } catch (const InputError& error) {
       throw InputError{placed(study, refusing_key(study), error.complaints())};
     }
   };
   const PreparedVariant made = prepared();
-  StudyJob job = lone_job_of(scenario, variant, made.planned.fused.graph, iterations);
+  StudyJob job = lone_job_of(system, variant, made.planned.fused.graph, iterations);
   job.workload.notes = {made.planned.notes};
   return job;
 }
 
-std::vector<Complaint> why_impossible(const Scenario& scenario, const RunResult& result) {
+std::vector<Complaint> why_impossible(const IterationStudy& study, const RunResult& result) {
   const auto failed = [](const JobResult& job) { return job.state == JobState::failed; };
   if (result.jobs.empty() || !std::ranges::all_of(result.jobs, failed)) return {};
   const JobResult& first = result.jobs.front();
   return {
-      study_complaint(scenario.overlap, refusing_key(scenario.overlap),
+      study_complaint(study, refusing_key(study),
                       fmt::format("nothing of this study can be done here: {}: {}", policies_of(first), first.reason))};
 }
 
-std::vector<StudyMessages> messages_of_study(const Scenario& scenario, const TimedModel& model, unsigned threads,
-                                             bool explained) {
+std::vector<StudyMessages> messages_of_study(const TrainingSystem& system, unsigned threads, bool explained) {
+  const TimedModel model = study_model(system.overlap);
   std::vector<StudyMessages> all = for_each_variant<StudyMessages>(
-      scenario, model, threads,
+      system, model, threads,
       [&](const StudyVariant& variant, const OverlapProblem& problem) {
         try {
-          return messages_of(scenario, model, problem, variant, explained);
+          return messages_of(system, model, problem, variant, explained);
         } catch (const InputError&) {
           return StudyMessages{variant.name(), {}};  // its run says why
         }
@@ -369,10 +369,6 @@ std::vector<StudyMessages> messages_of_study(const Scenario& scenario, const Tim
       [] { return true; });
   std::erase_if(all, [](const StudyMessages& each) { return each.phases.empty(); });
   return all;
-}
-
-std::vector<StudyMessages> messages_of_study(const Scenario& scenario) {
-  return messages_of_study(scenario, study_model(scenario.overlap));
 }
 
 }  // namespace contend

@@ -84,9 +84,9 @@ RunResult SweepExecutor::run_point(const Scenario& scenario, std::uint64_t seed,
     model_ = study_model(scenario.overlap);
     timed_ = scenario.overlap.entry;
   }
-  Scenario seeded = scenario;
+  TrainingSystem seeded = scenario;
   seeded.seed = seed;
-  return run_study(seeded, model_, {.monitor = hooks.monitor});
+  return run_study(seeded, {.monitor = hooks.monitor, .model = &model_});
 }
 
 void run_sweep(const SweepPlan& plan, std::span<const std::int64_t> runs, std::int64_t manifest, SweepStore& store,

@@ -109,7 +109,7 @@ auto read_for(const char* member, const std::string& path, const Parse& parse) {
 }
 
 /// The documents that fill the sequences of a job; nothing if they are whole.
-std::optional<PackedDocuments> documents_of(const Scenario& scenario, const TrainingEntry& entry,
+std::optional<PackedDocuments> documents_of(const TrainingSystem& system, const TrainingEntry& entry,
                                             const Degrees& degrees, const MicroBatch& work) {
   const ParallelSetup& setup = *entry.parallel;
   if (!setup.documents.given()) return {};
@@ -128,10 +128,10 @@ std::optional<PackedDocuments> documents_of(const Scenario& scenario, const Trai
   shape.held = work.context_tokens();
   shape.context = setup.context;
   shape.data = degrees.data;
-  shape.per_server = std::max(scenario.cluster.gpus_per_server / setup.tensor, 1);
+  shape.per_server = std::max(system.cluster.gpus_per_server / setup.tensor, 1);
   shape.packing = setup.packing;
   shape.degree = setup.context_degree;
-  return pack_documents(lengths, shape, scenario.seed);
+  return pack_documents(lengths, shape, system.seed);
 }
 
 /// True if how uneven the experts of a job are depends on its servers or on what even experts take.
@@ -212,19 +212,19 @@ OverlapProblem exchange_problem(const std::vector<ModelUnit>& units, PassKind ba
 }
 
 /// Lets the fusion policy of the entry plan the exchange of dense gradients of each stage.
-void plan_exchange(const Scenario& scenario, const TrainingEntry& entry, TrainingIteration& job) {
+void plan_exchange(const TrainingSystem& system, const TrainingEntry& entry, TrainingIteration& job) {
   const RankGroups groups = summing_groups(job);
   if (!plans_exchange(entry) || job.dense_groups().size < 2) return;
-  const AlphaBeta network = network_cost(scenario.network);
-  const PolicyContext context{scenario.seed, network.beta, network.eta};
+  const AlphaBeta network = network_cost(system.network);
+  const PolicyContext context{system.seed, network.beta, network.eta};
   const auto method = make_policy(compression_policies(), entry.compression, context);
   const auto policy = make_policy(fusion_policies(), entry.fusion, context);
-  const std::vector<int> islands = islands_of_servers(scenario.cluster, scenario.network);
+  const std::vector<int> islands = islands_of_servers(system.cluster, system.network);
   const auto shapes_of = [&](std::size_t rank) {
     std::vector<GpuId> gpus;
     const std::size_t ranks = static_cast<std::size_t>(job.ranks_of_stage());
     for (std::size_t i = 0; i < ranks; ++i) gpus.emplace_back((islands.empty() ? 0 : rank * ranks) + i);
-    return group_shapes(gpus, groups, scenario.cluster.gpus_per_server, islands);
+    return group_shapes(gpus, groups, system.cluster.gpus_per_server, islands);
   };
   const JobShape shape = shapes_of(0).front();
   const bool is_even = shape.servers * shape.per_server == shape.ranks;
@@ -247,10 +247,10 @@ void plan_exchange(const Scenario& scenario, const TrainingEntry& entry, Trainin
     };
     const auto rank =
         static_cast<std::size_t>(std::ranges::find_if(job.plan.stage_of, has) - job.plan.stage_of.begin());
-    const JobShape slowest = slowest_shape(scenario.network, shapes_of(rank), problem.gradient());
-    problem.cost = exchange_cost(scenario.network, slowest);
+    const JobShape slowest = slowest_shape(system.network, shapes_of(rank), problem.gradient());
+    problem.cost = exchange_cost(system.network, slowest);
     problem.cost.interference =
-        interference_of(scenario.network, scenario.overlap, scenario.training, path_of(slowest.servers));
+        interference_of(system.network, system.overlap, system.training, path_of(slowest.servers));
     use_method(entry, method.get(), problem);
     static_cast<ExchangeWork&>(problem) = {};  // a pass adds it to the graph
     try {
@@ -417,13 +417,13 @@ void add_stage(StagePlanner& planner, const TransformerModel& model, const Micro
 }
 
 /// Says what of the passes leaves servers, and which groups must not be torn apart.
-void set_traffic(const Scenario& scenario, StagePlanner& planner, const std::vector<StageMessage>& messages,
+void set_traffic(const TrainingSystem& system, StagePlanner& planner, const std::vector<StageMessage>& messages,
                  ParallelJob& made) {
   TrainingIteration& job = made.iteration;
   UnitTimes& of_all = planner.of_stage(0);
   // Without contention what leaves servers takes the same time as a part of the passes.
-  if (!scenario.network.traits().shares) {
-    job.turns_per_server = scenario.cluster.gpus_per_server;
+  if (!system.network.traits().shares) {
+    job.turns_per_server = system.cluster.gpus_per_server;
     for (std::size_t stage = 0; stage < job.units.size(); ++stage) {
       UnitTimes& times = planner.of_stage(static_cast<int>(stage));
       for (ModelUnit& unit : job.units[stage]) {
@@ -443,13 +443,13 @@ void set_traffic(const Scenario& scenario, StagePlanner& planner, const std::vec
   }
 }
 
-ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
+ParallelJob planned(const TrainingSystem& system, const TrainingEntry& entry, int gpus) {
   const ParallelSetup& setup = *entry.parallel;
   const TransformerModel model = transformer_of(entry);
-  const Degrees degrees = degrees_of(scenario.cluster, entry, gpus);
+  const Degrees degrees = degrees_of(system.cluster, entry, gpus);
   MicroBatch work = micro_batch_of(entry, model);
   ParallelJob made;
-  made.documents = documents_of(scenario, entry, degrees, work);
+  made.documents = documents_of(system, entry, degrees, work);
   if (made.documents) work.documents = made.documents->parts;
   made.micro_batches = degrees.micro_batches;
   made.samples = degrees.samples;
@@ -459,12 +459,12 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   check_merges(entry, job.plan);
   if (needs_even_times(setup, model)) {
     const MicroBatch even = work;
-    StagePlanner of_even{scenario, entry, model, even, job};
+    StagePlanner of_even{system, entry, model, even, job};
     set_imbalance(setup, model, &of_even.of_stage(0), work);
   } else {
     set_imbalance(setup, model, nullptr, work);
   }
-  StagePlanner planner{scenario, entry, model, work, job};
+  StagePlanner planner{system, entry, model, work, job};
   const std::vector<StageMessage> messages = planner.messages();
   made.stages = planner.layers(messages);
   for (const LayerRange& range : made.stages) add_stage(planner, model, work, range, messages, made);
@@ -474,8 +474,8 @@ ParallelJob planned(const Scenario& scenario, const TrainingEntry& entry, int gp
   }
   const bool is_tied = model.head == OutputHead::tied && job.plan.stages > 1;
   if (is_tied) job.tied_elements = vocabulary_rows(model, work.split) * model.hidden;
-  set_traffic(scenario, planner, messages, made);
-  plan_exchange(scenario, entry, job);
+  set_traffic(system, planner, messages, made);
+  plan_exchange(system, entry, job);
   made.memory = rank_memory(entry, model, work, made.iteration, made.stages);
   made.work = work_of(entry, model, made);
   made.work.memory_gib = made.memory[fullest(made.memory)].total().to_gibibytes();
@@ -527,9 +527,9 @@ TransformerModel transformer_of(const TrainingEntry& entry) {
   return *model;
 }
 
-ParallelJob plan_parallel(const Scenario& scenario, const TrainingEntry& entry, int gpus) {
+ParallelJob plan_parallel(const TrainingSystem& system, const TrainingEntry& entry, int gpus) {
   try {
-    return planned(scenario, entry, gpus);
+    return planned(system, entry, gpus);
   } catch (const InputError& error) {
     std::vector<Complaint> complaints = error.complaints();
     for (Complaint& each : complaints) each.key = member_of(entry, each.key);
@@ -537,10 +537,10 @@ ParallelJob plan_parallel(const Scenario& scenario, const TrainingEntry& entry, 
   }
 }
 
-Time parallel_iteration_time(const Scenario& scenario, const TrainingEntry& entry) {
+Time parallel_iteration_time(const TrainingSystem& system, const TrainingEntry& entry) {
   const ParallelSetup& setup = *entry.parallel;
   const int ranks = std::lcm(setup.tensor * setup.context, setup.expert * setup.expert_tensor);
-  const ParallelJob job = plan_parallel(scenario, entry, ranks * setup.pipeline);
+  const ParallelJob job = plan_parallel(system, entry, ranks * setup.pipeline);
   const PipelineTimes times = evaluate(job.iteration.plan, job.iteration.costs());
   Time busy;
   for (std::size_t rank = 0; rank < times.busy.size(); ++rank) busy += times.busy[rank] + job.iteration.update[rank];

@@ -7,7 +7,7 @@
 #include "models/parallel/memory.hpp"
 #include "models/parallel/training_iteration.hpp"
 #include "models/parallel/transformer.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/spec/training_system.hpp"
 #include "scenarios/training/unit_times.hpp"
 #include "sim/job.hpp"
 
@@ -41,10 +41,10 @@ struct ParallelJob {
 
 /// The iteration of a job of the entry on so many GPUs, which has `parallel`. Throws InputError with the keys of the
 /// entry's members, relative to it, if the degrees don't divide GPUs, model or batch.
-[[nodiscard]] ParallelJob plan_parallel(const Scenario& scenario, const TrainingEntry& entry, int gpus);
+[[nodiscard]] ParallelJob plan_parallel(const TrainingSystem& system, const TrainingEntry& entry, int gpus);
 
 /// The time for which an iteration computes on each GPU, on as few GPUs as the degrees need. Throws InputError as
 /// plan_parallel() does.
-[[nodiscard]] Time parallel_iteration_time(const Scenario& scenario, const TrainingEntry& entry);
+[[nodiscard]] Time parallel_iteration_time(const TrainingSystem& system, const TrainingEntry& entry);
 
 }  // namespace contend

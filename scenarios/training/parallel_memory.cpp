@@ -32,7 +32,7 @@ std::string parts_of(const GpuMemory& memory) {
 }
 
 /// The first setting near that of the entry that needs at most `there` on every GPU, or an empty text.
-std::string setting_that_fits(const Scenario& scenario, const TrainingEntry& entry, int gpus, Bytes there) {
+std::string setting_that_fits(const TrainingSystem& system, const TrainingEntry& entry, int gpus, Bytes there) {
   struct Change {
     std::string text;
     TrainingEntry entry;
@@ -68,7 +68,7 @@ std::string setting_that_fits(const Scenario& scenario, const TrainingEntry& ent
   }
   for (const Change& each : changes) {
     try {
-      const ParallelJob job = plan_parallel(scenario, each.entry, gpus);
+      const ParallelJob job = plan_parallel(system, each.entry, gpus);
       if (job.memory[fullest(job.memory)].total() <= there) return each.text;
     } catch (const InputError&) {
       continue;  // it doesn't divide the model or the GPUs
@@ -205,16 +205,16 @@ std::size_t fullest(const std::vector<GpuMemory>& memory) {
   return static_cast<std::size_t>(most - memory.begin());
 }
 
-void check_memory(const Scenario& scenario, const TrainingEntry& entry, int gpus,
+void check_memory(const TrainingSystem& system, const TrainingEntry& entry, int gpus,
                   const std::vector<GpuMemory>& memory) {
-  const Bytes there = scenario.cluster.gpu_memory;
+  const Bytes there = system.cluster.gpu_memory;
   const std::size_t rank = fullest(memory);
   const Bytes needed = memory[rank].total();
   if (entry.memory ? *entry.memory <= there : needed <= there) return;
   if (entry.memory)
     throw InputError{
         {{.key = "memory", .reason = fmt::format("{}: a GPU of the cluster has {}", gib(*entry.memory), gib(there))}}};
-  const std::string fits = setting_that_fits(scenario, entry, gpus, there);
+  const std::string fits = setting_that_fits(system, entry, gpus, there);
   throw InputError{
       {{.key = "parallel",
         .reason = fmt::format("needs {} on each GPU of pipeline rank {} ({}), {} more than cluster.gpu_memory, {}",

@@ -3,7 +3,7 @@
 
 #include "models/parallel/memory.hpp"
 #include "models/parallel/training_iteration.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/spec/training_system.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +28,7 @@ namespace contend {
 
 /// Throws InputError if a GPU of the cluster has less memory than the job of the entry needs, by what rank_memory()
 /// said of it; the hint names a setting that fits.
-void check_memory(const Scenario& scenario, const TrainingEntry& entry, int gpus, const std::vector<GpuMemory>& memory);
+void check_memory(const TrainingSystem& system, const TrainingEntry& entry, int gpus,
+                  const std::vector<GpuMemory>& memory);
 
 }  // namespace contend

@@ -3,7 +3,7 @@
 
 #include "models/overlap/iteration.hpp"
 #include "models/overlap/problem.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/spec/policy_choice.hpp"
 #include "sim/job.hpp"
 
 namespace contend {

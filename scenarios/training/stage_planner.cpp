@@ -98,15 +98,15 @@ StagePlanner::Timed& StagePlanner::found(int stage) {
     }
   }
   // In a network whose parts are all alike it doesn't matter where a stage begins.
-  const bool differs = !scenario_.network.islands.empty() || scenario_.network.sites.has_value();
+  const bool differs = !system_.network.islands.empty() || system_.network.sites.has_value();
   const int first = differs ? static_cast<int>(rank_of(stage)) * job_.ranks_of_stage() : 0;
   const auto [known, is_new] = timed_.try_emplace({device, first});
   if (is_new) {
     known->second.entry = entry_;
     if (!device.empty()) known->second.entry.device.name = device;
     known->second.times =
-        std::make_unique<UnitTimes>(scenario_.cluster, scenario_.network, scenario_.seed, known->second.entry, model_,
-                                    work_, job_.ranks_of_stage(), job_.plan.has_weight_passes(), first);
+        std::make_unique<UnitTimes>(system_.cluster, system_.network, system_.seed, known->second.entry, model_, work_,
+                                    job_.ranks_of_stage(), job_.plan.has_weight_passes(), first);
   }
   return known->second;
 }
@@ -151,7 +151,7 @@ std::vector<StageMessage> StagePlanner::messages() {
 }
 
 bool StagePlanner::leaves_servers(int stage) const {
-  const int ranks = job_.ranks_of_stage(), per_server = scenario_.cluster.gpus_per_server;
+  const int ranks = job_.ranks_of_stage(), per_server = system_.cluster.gpus_per_server;
   return std::ranges::any_of(job_.plan.paths, [&](const std::vector<StagePlace>& path) {
     const int from = static_cast<int>(path[static_cast<std::size_t>(stage)].rank) * ranks;
     const int to = static_cast<int>(path[static_cast<std::size_t>(stage) + 1].rank) * ranks;

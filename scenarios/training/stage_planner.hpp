@@ -6,7 +6,7 @@
 #include "models/parallel/operators.hpp"
 #include "models/parallel/training_iteration.hpp"
 #include "models/parallel/transformer.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/spec/training_system.hpp"
 #include "scenarios/training/unit_times.hpp"
 
 #include <cstdint>
@@ -31,9 +31,9 @@ struct StageMessage {
 class StagePlanner {
  public:
   /// All of these must outlive it, the plan of the job included.
-  StagePlanner(const Scenario& scenario, const TrainingEntry& entry, const TransformerModel& model,
+  StagePlanner(const TrainingSystem& system, const TrainingEntry& entry, const TransformerModel& model,
                const MicroBatch& work, const TrainingIteration& job)
-      : scenario_{scenario}, entry_{entry}, model_{model}, work_{work}, job_{job} {}
+      : system_{system}, entry_{entry}, model_{model}, work_{work}, job_{job} {}
 
   /// Throws InputError if a stage lies on ranks with different devices.
   [[nodiscard]] UnitTimes& of_stage(int stage) { return *found(stage).times; }
@@ -64,7 +64,7 @@ class StagePlanner {
   [[nodiscard]] bool is_sent(int stage) const;
   [[nodiscard]] bool leaves_servers(int stage) const;
 
-  const Scenario& scenario_;
+  const TrainingSystem& system_;
   const TrainingEntry& entry_;
   const TransformerModel& model_;
   const MicroBatch& work_;

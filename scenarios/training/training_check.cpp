@@ -212,39 +212,37 @@ std::vector<std::string> inherited_notes(std::span<const TrainingEntry> training
   return notes;
 }
 
-std::vector<Complaint> training_complaints(const Scenario& scenario) {
+std::vector<Complaint> training_complaints(const TrainingSystem& system, const WorkloadSetup& workload) {
   std::vector<Complaint> complaints;
-  for (const TrainingEntry& each : scenario.training) {
-    if (each.name == kDefaultEntry || each.name == scenario.overlap.training) continue;  // study_complaints() has that
+  for (const TrainingEntry& each : system.training) {
+    if (each.name == kDefaultEntry || each.name == system.overlap.training) continue;  // study_complaints() has that
     for (Complaint& found : entry_complaints(each)) complaints.push_back(std::move(found));
   }
-  if (scenario.overlap.given()) return complaints;
-  const std::vector<std::string> names = trainable_names(scenario.training);
-  const bool generates = !scenario.workload.jobs && !scenario.workload.like;
-  for (const std::string& model : scenario.workload.generate.models) {
+  if (system.overlap.given()) return complaints;
+  const std::vector<std::string> names = trainable_names(system.training);
+  const bool generates = !workload.jobs && !workload.like;
+  for (const std::string& model : workload.generate.models) {
     if (!generates || std::ranges::find(names, model) != names.end()) continue;
     complaints.push_back(
         {.key = "workload.generate.models",
          .reason = fmt::format("{} is neither an entry of training nor a training profile", quote(model)),
          .hint = unknown_model_hint(model, names)});
   }
-  const NetworkSetup& network = scenario.network;
-  for (const TrainingEntry& each : scenario.training) {
+  const NetworkSetup& network = system.network;
+  for (const TrainingEntry& each : system.training) {
     if (each.name == kDefaultEntry || (each.parallel && each.exchange == ExchangeKind::parameter_server)) continue;
-    for (Complaint& found : server_complaints(scenario.cluster, scenario.network, each, "training." + each.name))
+    for (Complaint& found : server_complaints(system.cluster, system.network, each, "training." + each.name))
       complaints.push_back(std::move(found));
   }
   if (network.sites) {
-    for (Complaint& each :
-         interference_complaints(scenario.cluster, scenario.network, scenario.overlap, scenario.training))
+    for (Complaint& each : interference_complaints(system.cluster, system.network, system.overlap, system.training))
       complaints.push_back(std::move(each));
     return complaints;
   }
-  for (Complaint& each : formula_complaints(scenario.network, scenario.cluster.gpus_per_server))
+  for (Complaint& each : formula_complaints(system.network, system.cluster.gpus_per_server))
     complaints.push_back(std::move(each));
   if (network.traits().has_topology) return complaints;
-  for (Complaint& each :
-       interference_complaints(scenario.cluster, scenario.network, scenario.overlap, scenario.training))
+  for (Complaint& each : interference_complaints(system.cluster, system.network, system.overlap, system.training))
     complaints.push_back(std::move(each));
   return complaints;
 }

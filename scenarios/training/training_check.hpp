@@ -1,7 +1,8 @@
 #pragma once
-// Checks the entries of `training`, and what the jobs of a scenario say about them.
+// Checks the entries of `training`, and what generated jobs say about them.
 
-#include "scenarios/scenario.hpp"
+#include "scenarios/spec/training_system.hpp"
+#include "scenarios/spec/workload_setup.hpp"
 #include "sim/error.hpp"
 
 #include <span>
@@ -11,10 +12,10 @@
 
 namespace contend {
 
-/// What prevents the entries from being trained on the cluster and network of the scenario, found before any file of
+/// What prevents the entries from being trained on the cluster and network of the system, found before any file of
 /// layer times is read; complaints use the scenario's keys. For a study of one iteration only of entries that it
 /// doesn't study.
-[[nodiscard]] std::vector<Complaint> training_complaints(const Scenario& scenario);
+[[nodiscard]] std::vector<Complaint> training_complaints(const TrainingSystem& system, const WorkloadSetup& workload);
 
 /// What is wrong with the parameter servers of jobs or of a study that train that way; `key` is that of the setup, such
 /// as `training.NAME`.

@@ -27,10 +27,10 @@ PeerRule peers_of(const CompressionMethod* method) {
   return method != nullptr ? method->peers() : PeerRule{};
 }
 
-TrainedJob spread_job(const Scenario& scenario, const TrainingEntry& entry, int gpus,
+TrainedJob spread_job(const TrainingSystem& system, const TrainingEntry& entry, int gpus,
                       std::vector<PassRecord>& records) {
-  ParallelJob job = plan_parallel(scenario, entry, gpus);
-  check_memory(scenario, entry, gpus, job.memory);
+  ParallelJob job = plan_parallel(system, entry, gpus);
+  check_memory(system, entry, gpus, job.memory);
   TrainedJob made{.graph = spread_graph(entry, job.iteration, records), .memory = {}};
   if (entry.coded.stragglers > 0) made.extra_iterations = coding_delay(entry.coded.scheme(job.iteration.data));
   made.layout = {.together = entry.parallel->tensor,
@@ -53,8 +53,8 @@ TrainedJob spread_job(const Scenario& scenario, const TrainingEntry& entry, int 
 }
 
 /// Throws InputError if a GPU of the cluster has less.
-Bytes memory_of(const Scenario& scenario, const TrainingEntry& entry) {
-  const Bytes there = scenario.cluster.gpu_memory;
+Bytes memory_of(const TrainingSystem& system, const TrainingEntry& entry) {
+  const Bytes there = system.cluster.gpu_memory;
   const TrainingProfile* const published = published_profile(entry);
   if (entry.memory || published != nullptr) {
     const Bytes needed = entry.memory ? *entry.memory : published->memory;
@@ -165,7 +165,7 @@ TrainingMemory entry_memory(const TrainingEntry& entry) {
 TrainingGraphs::Known* TrainingGraphs::known(const std::string& name) {
   const auto found = known_.find(name);
   if (found != known_.end()) return &found->second;
-  const TrainingEntry* const base = find_entry(scenario_.training, base_of(name));
+  const TrainingEntry* const base = find_entry(system_.training, base_of(name));
   if (base == nullptr) return nullptr;
   return &known_.emplace(name, Known{variant_entry(*base, name), {}, {}}).first->second;
 }
@@ -179,18 +179,18 @@ const std::pair<TimedModel, std::vector<PassRecord>>& TrainingGraphs::model_of(K
 PlannedTraining TrainingGraphs::plan_job(Known& known, int gpus) const {
   const TrainingEntry& entry = known.entry;
   const auto& [model, passes] = model_of(known, gpus);
-  const int per_server = std::min(gpus, scenario_.cluster.gpus_per_server);
-  const AlphaBeta network = network_cost(scenario_.network);
-  const PolicyContext context{scenario_.seed, network.beta, network.eta};
+  const int per_server = std::min(gpus, system_.cluster.gpus_per_server);
+  const AlphaBeta network = network_cost(system_.network);
+  const PolicyContext context{system_.seed, network.beta, network.eta};
   auto method = make_policy(compression_policies(), entry.compression, context);
   JobShape shape{gpus, (gpus + per_server - 1) / per_server, per_server};
-  shape.island = island_of_first(scenario_.network, shape.servers);
-  const auto sites = static_cast<std::size_t>(std::min(gpus, scenario_.cluster.servers));  // more never start
-  ExchangeCost cost = scenario_.network.sites && sites > 1
-                          ? exchange_cost(scenario_.network, read_sites(scenario_.network).first(sites),
-                                          peers_of(method.get()), scenario_.seed)
-                          : exchange_cost(scenario_.network, with_servers(exchange_of(entry), shape));
-  cost.interference = interference_of(scenario_.network, scenario_.overlap, scenario_.training, path_of(shape.servers));
+  shape.island = island_of_first(system_.network, shape.servers);
+  const auto sites = static_cast<std::size_t>(std::min(gpus, system_.cluster.servers));  // more never start
+  ExchangeCost cost = system_.network.sites && sites > 1
+                          ? exchange_cost(system_.network, read_sites(system_.network).first(sites),
+                                          peers_of(method.get()), system_.seed)
+                          : exchange_cost(system_.network, with_servers(exchange_of(entry), shape));
+  cost.interference = interference_of(system_.network, system_.overlap, system_.training, path_of(shape.servers));
   OverlapProblem problem = overlap_problem(model, gpus, cost, entry.granularity);
   use_method(entry, method.get(), problem);
   const auto policy = make_policy(fusion_policies(), entry.fusion, context);
@@ -210,8 +210,8 @@ TrainedJob TrainingGraphs::trained_job(const std::string& name, int gpus, std::v
   }
   const TrainingEntry& entry = trained->entry;
   try {
-    if (entry.parallel) return spread_job(scenario_, entry, gpus, records);
-    if (!trained->memory) trained->memory = memory_of(scenario_, entry);
+    if (entry.parallel) return spread_job(system_, entry, gpus, records);
+    if (!trained->memory) trained->memory = memory_of(system_, entry);
     PlannedTraining planned = plan_job(*trained, gpus);
     records = std::move(planned.passes);
     FusedIteration& iteration = planned.planned.fused;
@@ -252,7 +252,7 @@ std::optional<PlannedTraining> TrainingGraphs::planned(const std::string& name, 
 Time TrainingGraphs::iteration(const std::string& name) {
   Known* const trained = known(name);
   if (trained == nullptr) return profile_iteration(name);
-  if (trained->entry.parallel) return parallel_iteration_time(scenario_, trained->entry);
+  if (trained->entry.parallel) return parallel_iteration_time(system_, trained->entry);
   const TimedModel& model = model_of(*trained, 1).first;
   return model.forward() + model.backward();
 }

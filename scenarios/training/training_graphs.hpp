@@ -1,11 +1,11 @@
 #pragma once
-// The iteration graphs of the jobs of a scenario: of the entries of `training`, and of the training profiles.
+// The iteration graphs of the jobs of a training system: of the entries of `training`, and of the training profiles.
 
 #include "models/layers.hpp"
 #include "models/passes/pass.hpp"
 #include "models/workload.hpp"
 #include "scenarios/run/network_costs.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/spec/training_system.hpp"
 #include "scenarios/training/planned_iteration.hpp"
 #include "sim/error.hpp"
 
@@ -58,11 +58,11 @@ struct PlannedTraining {
   std::vector<PassRecord> passes;  ///< so far
 };
 
-/// Makes graphs for the jobs of a scenario, which must outlive it. A fusion policy plans for the job on as few servers
-/// as can hold it, alone in the network.
+/// Makes graphs for the jobs of a training system, which must outlive it. A fusion policy plans for the job on as few
+/// servers as can hold it, alone in the network.
 class TrainingGraphs {
  public:
-  explicit TrainingGraphs(const Scenario& scenario) : scenario_{scenario} {}
+  explicit TrainingGraphs(const TrainingSystem& system) : system_{system} {}
 
   /// As GraphMaker. Throws InputError that names the entry if its policies can't work together, or for members of the
   /// job's own that can't be read (variant_entry()).
@@ -88,7 +88,7 @@ class TrainingGraphs {
   [[nodiscard]] PlannedTraining plan_job(Known& known, int gpus) const;
   [[nodiscard]] TrainedJob trained_job(const std::string& name, int gpus, std::vector<PassRecord>& records);
 
-  const Scenario& scenario_;
+  const TrainingSystem& system_;
   std::map<std::string, Known> known_;  // by name
 };
 

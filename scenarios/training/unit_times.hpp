@@ -5,7 +5,9 @@
 #include "models/parallel/mixture.hpp"
 #include "models/parallel/operators.hpp"
 #include "models/parallel/training_iteration.hpp"
-#include "scenarios/scenario.hpp"
+#include "scenarios/spec/cluster_setup.hpp"
+#include "scenarios/spec/network_setup.hpp"
+#include "scenarios/spec/training_entry.hpp"
 #include "scenarios/training/group_times.hpp"
 
 #include <cstdint>

@@ -49,7 +49,7 @@ double end_s(const Scenario& scenario, std::int64_t iterations) {
   job.model = "it";
   job.gpus = 8;
   job.iterations = iterations;
-  return run_workload(scenario, scenario_workload(scenario, {job}), 1).end.to_seconds();
+  return run_workload(scenario, workload_of(scenario, scenario.workload, {job}), 1).end.to_seconds();
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ TEST_CASE("parameter servers: jobs whose servers run on one host share its links
       job.place = {{static_cast<std::uint32_t>(i), 0, 1}};
       requests.push_back(job);
     }
-    return run_workload(scenario, scenario_workload(scenario, requests), 1).end.to_seconds();
+    return run_workload(scenario, workload_of(scenario, scenario.workload, requests), 1).end.to_seconds();
   };
   const double alone = end("[7]", 1);
   CHECK(end("[7]", 2) > 1.2 * alone);

@@ -68,7 +68,7 @@ TEST_CASE("sites: a job pays for the links between the sites where it lies") {
     job.gpus = 2;
     job.iterations = 10;
     job.place = {{first, 0, 0}, {second, 0, 0}};
-    return iteration_value(run_workload(scenario, scenario_workload(scenario, {job}), 1).jobs.front(),
+    return iteration_value(run_workload(scenario, workload_of(scenario, scenario.workload, {job}), 1).jobs.front(),
                            "exposed_communication_s");
   };
   // A ring of two sends half the gradient each way, twice: the slower direction is busy all the time, and the latency

@@ -41,7 +41,7 @@ RunResult run_one(const Scenario& scenario, const std::string& model, int gpus, 
   job.model = model;
   job.gpus = gpus;
   job.iterations = iterations;
-  return run_workload(scenario, scenario_workload(scenario, {job}), 1);
+  return run_workload(scenario, workload_of(scenario, scenario.workload, {job}), 1);
 }
 
 }  // namespace
@@ -220,7 +220,7 @@ TEST_CASE("training: a network that does not fit is refused before anything runs
   const Scenario scenario = parsed("cluster: {gpu_memory: 2GiB}\ntraining: {a: {model: bert-large, batch: 32}}\n");
   const JobRequest job{.name = "j", .submit = {}, .model = "a", .gpus = 1};
   try {
-    static_cast<void>(scenario_workload(scenario, {job}));
+    static_cast<void>(workload_of(scenario, scenario.workload, {job}));
     FAIL("it fits");
   } catch (const InputError& error) {
     const Complaint& first = error.complaints().front();
@@ -272,9 +272,7 @@ TEST_CASE("training: jobs go through the phases of their method, the study shows
     job.model = entry;
     job.gpus = 4;
     job.iterations = iterations;
-    return run_workload(scenario, scenario_workload(scenario, std::vector<JobRequest>{job}), 1)
-        .jobs.front()
-        .finish.to_seconds();
+    return run_workload(scenario, workload_of(scenario, scenario.workload, {job}), 1).jobs.front().finish.to_seconds();
   };
   const double never = seconds("never", 8000), every = seconds("every", 8000);
   CHECK(seconds("eighth", 8000) == near((7 * never + every) / 8));
@@ -302,8 +300,7 @@ TEST_CASE("training: the figures of a job alone are those of the study, by the s
     job.model = "it";
     job.gpus = 8;
     job.iterations = 10'000;
-    const JobResult alone =
-        run_workload(scenario, scenario_workload(scenario, std::vector<JobRequest>{job}), 1).jobs.front();
+    const JobResult alone = run_workload(scenario, workload_of(scenario, scenario.workload, {job}), 1).jobs.front();
     REQUIRE(alone.traffic.has_value());
     CHECK(alone.traffic->messages == row.traffic->messages);
     CHECK(alone.traffic->messages > 0);

@@ -104,7 +104,7 @@ Figures figures_of(const RunResult& result) {
 SideFigures run_list(const std::vector<Scenario>& sides, const std::vector<JobRequest>& jobs) {
   SideFigures figures;
   for (const Scenario& side : sides)
-    figures.push_back(figures_of(run_workload(side, scenario_workload(side, jobs), 1)));
+    figures.push_back(figures_of(run_workload(side, workload_of(side, side.workload, jobs), 1)));
   return figures;
 }
 

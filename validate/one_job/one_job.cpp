@@ -86,7 +86,7 @@ std::string difference_of(const std::vector<Time>& study, const std::vector<Time
 
 std::string compared(const OneJobCase& one_job, const std::vector<Time>& study) {
   const Scenario scenario = cluster_of(one_job);
-  Workload workload = scenario_workload(scenario, only_job(one_job));
+  Workload workload = workload_of(scenario, scenario.workload, only_job(one_job));
   IterationEnds ends{workload.graphs.front()};
   RunHooks hooks;
   hooks.observer = &ends;

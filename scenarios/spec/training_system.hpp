@@ -1,0 +1,26 @@
+#pragma once
+// The part of a scenario that says what jobs train, and on what.
+
+#include "scenarios/spec/cluster_setup.hpp"
+#include "scenarios/spec/iteration_study.hpp"
+#include "scenarios/spec/network_setup.hpp"
+#include "scenarios/spec/policy_choice.hpp"
+#include "scenarios/spec/training_entry.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace contend {
+
+/// Servers, their network, and what jobs train on them: all that the graph of an iteration follows from, and the time
+/// that an iteration takes when its job is alone.
+struct TrainingSystem {
+  std::uint64_t seed = 1;  ///< of the first replica
+  ClusterSetup cluster;
+  NetworkSetup network;
+  PolicyChoice communication;
+  std::vector<TrainingEntry> training;  ///< by name
+  IterationStudy overlap;
+};
+
+}  // namespace contend
