@@ -19,22 +19,16 @@ std::optional<std::string> read_path(const YamlNode& node, const Reading& readin
   struct Named {
     std::string profile;
   };
-  static const Codec<Named> kCodec =
-      map_codec<Named>({{"profile",
-                         true,
-                         {},
-                         [codec = path_codec()](const YamlNode& value, const Reading& inner, Named& named) {
-                           const std::size_t before = inner.complaints.size();
-                           codec.read(value, inner, named.profile);
-                           if (inner.complaints.size() == before)
-                             named.profile = shipped_path_beside(inner.source.folder(), value.text);
-                         },
-                         {},
-                         {}}},
-                       "{profile: gpu.yaml}");
+  Codec<std::string> beside = path_codec();
+  beside.read = [read = beside.read](const YamlNode& value, const Reading& inner, std::string& path) {
+    const std::size_t before = inner.complaints.size();
+    read(value, inner, path);
+    if (inner.complaints.size() == before) path = shipped_path_beside(inner.source.folder(), value.text);
+  };
+  const Codec<Named> codec = map_codec<Named>({field("profile", &Named::profile, beside, true)}, "{profile: gpu.yaml}");
   const std::size_t before = reading.complaints.size();
   Named named;
-  kCodec.read(node, reading, named);
+  codec.read(node, reading, named);
   return reading.complaints.size() == before ? std::optional{std::move(named.profile)} : std::nullopt;
 }
 

@@ -61,10 +61,10 @@ ScenarioKey for_its_study(ScenarioKey key) {
 }
 
 /// A key of the file itself, not of the scenario that it describes: there is nothing of it to store or to show.
-class FileKeyIo : public KeyIo {
+class FileKeyIo : public PartIo<Scenario> {
  public:
   void read(const YamlNode&, const Reading&, Scenario&) const override {}
-  void reset(Scenario&) const final {}
+  void copy(const Scenario&, Scenario&) const final {}
   [[nodiscard]] std::string print(const Scenario&) const override { return {}; }
   [[nodiscard]] std::optional<PlainValue> plain(const Scenario&, PartNames) const final { return std::nullopt; }
   [[nodiscard]] std::optional<PlainValue> part(const Scenario&, std::string_view) const final { return std::nullopt; }
@@ -263,6 +263,11 @@ const Scenario& default_scenario() {
     return scenario;
   }();
   return defaults;
+}
+
+void reset(const ScenarioKey& key, Scenario& scenario) {
+  static const Scenario kWithoutValues;
+  key.io->copy(key.io->is_optional ? kWithoutValues : default_scenario(), scenario);
 }
 
 bool is_set(const ScenarioKey& key, const Scenario& scenario) {

@@ -3,10 +3,9 @@
 // list keys` are all derived from it.
 
 #include "scenarios/scenario.hpp"
-#include "scenarios/yaml/codecs.hpp"
+#include "scenarios/yaml/part_io.hpp"
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,42 +19,13 @@ enum class KeyRole : std::uint8_t {
   include,         ///< expanded before values are read; not allowed in overrides
 };
 
-/// How the value of a key is read, printed and described: one object for each key, one class for each type of value
-/// (scenarios/keys/key_rows.hpp), so that the rows of the table are data.
-class KeyIo {
- public:
-  KeyIo() = default;
-  KeyIo(const KeyIo&) = delete;
-  KeyIo& operator=(const KeyIo&) = delete;
-  virtual ~KeyIo() = default;
-
-  /// Writes the members of the JSON Schema of a value.
-  virtual void schema(JsonWriter& json) const = 0;
-  /// Stores the value of a node, or reports why it cannot.
-  virtual void read(const YamlNode& node, const Reading& reading, Scenario& scenario) const = 0;
-  /// Resets the key to "no value" or to its default.
-  virtual void reset(Scenario& scenario) const = 0;
-  /// The value as YAML on one line; empty if there is none and no word for that.
-  [[nodiscard]] virtual std::string print(const Scenario& scenario) const = 0;
-  /// The value, or a part of it, as Codec::plain and Codec::part have it.
-  [[nodiscard]] virtual std::optional<PlainValue> plain(const Scenario& scenario, PartNames apart) const = 0;
-  [[nodiscard]] virtual std::optional<PlainValue> part(const Scenario& scenario, std::string_view name) const = 0;
-  /// Shows the paths of the files that the value names, as Codec::paths has them.
-  virtual void visit_paths(Scenario& scenario, const PathVisitor& visit) const = 0;
-
-  std::string type;          ///< for people: `integer`, `time`
-  std::string range;         ///< for people, or empty
-  bool is_optional = false;  ///< the key may have no value
-  std::string_view unset;    ///< the word for "no value", or empty
-};
-
 /// True if a key has a meaning in this scenario.
 using KeyCondition = bool (*)(const Scenario&);
 
 struct ScenarioKey {
   std::string_view path;  ///< `cluster.servers`
   std::string_view text;  ///< one line
-  std::shared_ptr<const KeyIo> io;
+  std::shared_ptr<const PartIo<Scenario>> io;
   KeyRole role = KeyRole::value;
   /// Keys, or groups of keys, that are reset when a layer (a file, an override) sets this key to anything but `unset`,
   /// because they say the same thing otherwise. Two keys that displace each other can't be set in one layer.
@@ -73,6 +43,8 @@ struct ScenarioKey {
 /// The scenario that an empty file describes.
 [[nodiscard]] const Scenario& default_scenario();
 
+/// Takes the value of the key back: it has none if it is optional, else its default.
+void reset(const ScenarioKey& key, Scenario& scenario);
 /// True if the key has a value in this scenario (an optional key may have none).
 [[nodiscard]] bool is_set(const ScenarioKey& key, const Scenario& scenario);
 /// True if the key has a meaning in this scenario.

@@ -1,7 +1,6 @@
 #include "scenarios/keys/parallel_codec.hpp"
 
 #include "models/devices.hpp"
-#include "scenarios/keys/map_members.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/yaml/map_codec.hpp"
 
@@ -69,29 +68,25 @@ Codec<ActivationCompression> activation_compression_codec() {
 }
 
 std::vector<ParallelRow> make_parallel_rows() {
+  using P = ParallelSetup;
   const auto degree = integer_codec<int>(1, kMostRanks);
   return {
-      map_member<ParallelSetup>(
-          "tensor", [](auto& p) -> auto& { return p.tensor; }, degree, "GPUs over which each matrix of a layer is cut"),
-      map_member<ParallelSetup>(
-          "sequence_parallel", [](auto& p) -> auto& { return p.sequence_parallel; }, bool_codec(),
-          "the tensor-parallel GPUs also cut the sequence, between the products of a layer"),
-      map_member<ParallelSetup>(
-          "tensor_overlap", [](auto& p) -> auto& { return p.tensor_overlap; }, bool_codec(),
+      map_member<P>("tensor", &P::tensor, degree, "GPUs over which each matrix of a layer is cut"),
+      map_member<P>("sequence_parallel", &P::sequence_parallel, bool_codec(),
+                    "the tensor-parallel GPUs also cut the sequence, between the products of a layer"),
+      map_member<P>(
+          "tensor_overlap", &P::tensor_overlap, bool_codec(),
           "with sequence_parallel: products are cut into a piece for each tensor-parallel GPU, which overlap with the "
           "steps of the gathering before and of the reduction behind them, as with Megatron-LM's tp-comm-overlap"),
-      map_member<ParallelSetup>(
-          "across_servers", [](auto& p) -> auto& { return p.across_servers; }, bool_codec(),
+      map_member<P>(
+          "across_servers", &P::across_servers, bool_codec(),
           "tensor-parallel groups may lie on several servers; else `tensor` divides the GPUs of a server, and the "
           "placement `groups` makes the job wait until each group fits into one"),
-      map_member<ParallelSetup>(
-          "pipeline", [](auto& p) -> auto& { return p.pipeline; }, degree,
-          "groups of GPUs over which the layers are cut"),
-      map_member<ParallelSetup>(
-          "layers", [](auto& p) -> auto& { return p.layers; }, list_codec(integer_codec<int>(0, 10'000), "numbers"),
-          "layers of each part of the model, pipeline x virtual of them; []: as `partition` says"),
-      map_member<ParallelSetup>(
-          "partition", [](auto& p) -> auto& { return p.partition; },
+      map_member<P>("pipeline", &P::pipeline, degree, "groups of GPUs over which the layers are cut"),
+      map_member<P>("layers", &P::layers, list_codec(integer_codec<int>(0, 10'000), "numbers"),
+                    "layers of each part of the model, pipeline x virtual of them; []: as `partition` says"),
+      map_member<P>(
+          "partition", &P::partition,
           choice_codec<LayerPartition>({{"even", LayerPartition::even},
                                         {"uneven", LayerPartition::uneven},
                                         {"balanced", LayerPartition::balanced}}),
@@ -100,26 +95,21 @@ std::vector<ParallelRow> make_parallel_rows() {
           "possible, on "
           "the devices and networks of the parts, with the messages that it receives and what it exchanges with "
           "data-parallel GPUs"),
-      map_member<ParallelSetup>(
-          "activation_compression", [](auto& p) -> auto& { return p.activation_compression; },
-          activation_compression_codec(),
+      map_member<P>(
+          "activation_compression", &P::activation_compression, activation_compression_codec(),
           "activations that pipeline ranks send, and the gradients that come back: {ratio: 20}: the largest values "
           "with "
           "their indices, in bytes a 20th; with adaptive: true that is the ratio of the slowest message, and others "
           "have less by the time that they take (FusionLLM); {}: all values"),
-      map_member<ParallelSetup>(
-          "virtual", [](auto& p) -> auto& { return p.virtual_stages; }, integer_codec<int>(0, 1000),
-          "parts of the model on each of them; 0: as many as the schedule needs"),
-      map_member<ParallelSetup>(
-          "schedule", [](auto& p) -> auto& { return p.schedule; }, policy_codec(policy_kind("pipeline")),
-          "order of the passes of the micro-batches"),
-      map_member<ParallelSetup>(
-          "order", [](auto& p) -> auto& { return p.order; }, optional_codec(path_codec(), ""),
-          "with schedule: file: file with the order of the passes on each pipeline rank"),
-      map_member<ParallelSetup>(
-          "context", [](auto& p) -> auto& { return p.context; }, degree, "GPUs over which each sequence is cut"),
-      map_member<ParallelSetup>(
-          "context_exchange", [](auto& p) -> auto& { return p.context_exchange; },
+      map_member<P>("virtual", &P::virtual_stages, integer_codec<int>(0, 1000),
+                    "parts of the model on each of them; 0: as many as the schedule needs"),
+      map_member<P>("schedule", &P::schedule, policy_codec(policy_kind("pipeline")),
+                    "order of the passes of the micro-batches"),
+      map_member<P>("order", &P::order, optional_codec(path_codec(), ""),
+                    "with schedule: file: file with the order of the passes on each pipeline rank"),
+      map_member<P>("context", &P::context, degree, "GPUs over which each sequence is cut"),
+      map_member<P>(
+          "context_exchange", &P::context_exchange,
           choice_codec<ContextExchange>({{"ring", ContextExchange::ring},
                                          {"token-ring", ContextExchange::token_ring},
                                          {"all-gather", ContextExchange::all_gather},
@@ -128,46 +118,42 @@ std::vector<ParallelRow> make_parallel_rows() {
           "in "
           "the forward pass, outputs the other way (TokenRing); all-gather: keys and values are gathered before "
           "attention (Llama 3); all-to-all: each GPU gets whole sequences of its share of the heads (Ulysses)"),
-      map_member<ParallelSetup>(
-          "documents", [](auto& p) -> auto& { return p.documents; }, documents_codec(),
+      map_member<P>(
+          "documents", &P::documents, documents_codec(),
           "lengths of the documents that fill sequences and attend to themselves only: {median: TOKENS, sigma: S} of a "
           "log-normal distribution, or {file: FILE.csv} with columns tokens and documents; {}: each sequence is one"),
-      map_member<ParallelSetup>(
-          "packing", [](auto& p) -> auto& { return p.packing; },
+      map_member<P>(
+          "packing", &P::packing,
           choice_codec<Packing>(
               {{"padded", Packing::padded}, {"in-order", Packing::in_order}, {"balanced", Packing::balanced}}),
           "with documents: padded: a sequence for each; in-order: they fill sequences one after the other; balanced: "
           "the same, and data-parallel GPUs get such that their attention is as even as can be"),
-      map_member<ParallelSetup>(
-          "context_degree", [](auto& p) -> auto& { return p.context_degree; },
+      map_member<P>(
+          "context_degree", &P::context_degree,
           choice_codec<ContextDegree>({{"whole", ContextDegree::whole},
                                        {"by-length", ContextDegree::by_length},
                                        {"by-zone", ContextDegree::by_zone}}),
           "with documents: context-parallel GPUs that share one: whole: all of them; by-length: as many as its tokens "
           "need (ByteScale); by-zone: one, those of a server, or all (Zeppelin)"),
-      map_member<ParallelSetup>(
-          "devices", [](auto& p) -> auto& { return p.devices; }, list_codec(name_codec(device_names()), "devices"),
-          "device of each pipeline rank, where they differ; []: that of the entry"),
-      map_member<ParallelSetup>(
-          "offload", [](auto& p) -> auto& { return p.offload; }, offload_codec(),
+      map_member<P>("devices", &P::devices, list_codec(name_codec(device_names()), "devices"),
+                    "device of each pipeline rank, where they differ; []: that of the entry"),
+      map_member<P>(
+          "offload", &P::offload, offload_codec(),
           "what is kept outside of the GPUs: {optimizer: host or nvme, weights: host or nvme, activations: true}, with "
           "the bandwidths of each GPU's part of a server: `link` to host memory, `memory` of it for the update, "
           "`nvme`; "
           "{}: nothing"),
-      map_member<ParallelSetup>(
-          "expert", [](auto& p) -> auto& { return p.expert; }, degree,
-          "GPUs over which the experts of a layer are spread, among those with the same stage"),
-      map_member<ParallelSetup>(
-          "expert_tensor", [](auto& p) -> auto& { return p.expert_tensor; }, degree,
-          "GPUs over which each expert is cut"),
-      map_member<ParallelSetup>(
-          "expert_load", [](auto& p) -> auto& { return p.expert_load; }, expert_load_codec(),
+      map_member<P>("expert", &P::expert, degree,
+                    "GPUs over which the experts of a layer are spread, among those with the same stage"),
+      map_member<P>("expert_tensor", &P::expert_tensor, degree, "GPUs over which each expert is cut"),
+      map_member<P>(
+          "expert_load", &P::expert_load, expert_load_codec(),
           "tokens of the fullest GPU of the experts over the mean: {ratio: 1.3}; {zipf: EXPONENT} of the experts' "
           "popularity; {counts: FILE.csv} with columns expert and tokens; {capacity: 1.25}, to which all are padded; "
           "{}: all GPUs have equally many; with zipf or counts, swapped: true: experts have changed places as long as "
           "that makes the fullest GPUs and servers less full (HierMoE)"),
-      map_member<ParallelSetup>(
-          "expert_exchange", [](auto& p) -> auto& { return p.expert_exchange; },
+      map_member<P>(
+          "expert_exchange", &P::expert_exchange,
           choice_codec<ExpertExchange>({{"direct", ExpertExchange::direct},
                                         {"by-server", ExpertExchange::by_server},
                                         {"joint", ExpertExchange::joint}}),
@@ -175,30 +161,29 @@ std::vector<ParallelRow> make_parallel_rows() {
           "that has experts of it, and from there to their GPUs; joint: with expert_tensor: each copy goes at once to "
           "all "
           "GPUs that share its expert out, whose parts of the result come back (Parm)"),
-      map_member<ParallelSetup>(
-          "expert_pieces", [](auto& p) -> auto& { return p.expert_pieces; }, integer_codec<int>(0, kMostExpertPieces),
+      map_member<P>(
+          "expert_pieces", &P::expert_pieces, integer_codec<int>(0, kMostExpertPieces),
           "pieces into which tokens are cut in front of the experts, so that the exchange of one overlaps with the "
           "computation of another; 0: whatever is fastest, for each pass by itself"),
-      map_member<ParallelSetup>(
-          "zero", [](auto& p) -> auto& { return p.zero; }, integer_codec<int>(0, 3),
+      map_member<P>(
+          "zero", &P::zero, integer_codec<int>(0, 3),
           "what each data-parallel GPU keeps only its share of: 1: the state of the optimizer, 2: also gradients, 3: "
           "also weights (FSDP)"),
-      map_member<ParallelSetup>(
-          "shards", [](auto& p) -> auto& { return p.shards; }, integer_codec<int>(0, kMostRanks),
+      map_member<P>(
+          "shards", &P::shards, integer_codec<int>(0, kMostRanks),
           "with zero: context-parallel and data-parallel GPUs that share out one copy; the gradients of the copies are "
           "added up by an all-reduce (hybrid sharding, HSDP); 0: all of them share out one"),
-      map_member<ParallelSetup>(
-          "gradient_bytes", [](auto& p) -> auto& { return p.gradient_bytes; }, integer_codec<int>(1, 8),
-          "bytes of an element of the gradients, as they are added up and exchanged"),
-      map_member<ParallelSetup>(
-          "post_validation", [](auto& p) -> auto& { return p.post_validation; }, bool_codec(),
+      map_member<P>("gradient_bytes", &P::gradient_bytes, integer_codec<int>(1, 8),
+                    "bytes of an element of the gradients, as they are added up and exchanged"),
+      map_member<P>(
+          "post_validation", &P::post_validation, bool_codec(),
           "a pipeline rank updates its weights without waiting for the gradients of the others, whose norm is checked "
           "afterwards (arXiv 2401.10241, section 4)"),
-      map_member<ParallelSetup>(
-          "reshard", [](auto& p) -> auto& { return p.reshard; }, bool_codec(),
+      map_member<P>(
+          "reshard", &P::reshard, bool_codec(),
           "with zero: 3: weights are dropped after the forward pass and gathered again for the backward pass"),
-      map_member<ParallelSetup>(
-          "bucket", [](auto& p) -> auto& { return p.bucket; }, integer_codec<std::int64_t>(0, std::int64_t{1} << 50),
+      map_member<P>(
+          "bucket", &P::bucket, integer_codec<std::int64_t>(0, std::int64_t{1} << 50),
           "parameters whose gradients or weights are exchanged together; 0: 40 million, or 1 million for each "
           "data-parallel GPU if that is more (Megatron-LM); with zero: 3 each layer is exchanged by itself"),
   };
@@ -214,34 +199,21 @@ std::span<const ParallelRow> parallel_rows() {
 Codec<TransformerSizes> transformer_codec() {
   constexpr std::int64_t kMost = std::int64_t{1} << 32;
   const auto size = integer_codec<std::int64_t>(0, kMost);
-  const std::vector<Field<TransformerSizes>> fields{
-      field("layers", &TransformerSizes::layers, size),
-      field("hidden", &TransformerSizes::hidden, size),
-      field("heads", &TransformerSizes::heads, size),
-      field("feed_forward", &TransformerSizes::feed_forward, size),
-      field("vocabulary", &TransformerSizes::vocabulary, size),
-      field("key_value_heads", &TransformerSizes::key_value_heads, size),
-      field("head_size", &TransformerSizes::head_size, size),
-      field("gated", &TransformerSizes::gated, bool_codec()),
-      field("norm", &TransformerSizes::norm,
-            choice_codec<NormKind>({{"rms", NormKind::rms}, {"layer", NormKind::layer}})),
-      field("tied", &TransformerSizes::tied, bool_codec()),
-      field("experts", &TransformerSizes::experts, size),
-      field("top_k", &TransformerSizes::top_k, size),
-      field("expert_feed_forward", &TransformerSizes::expert_feed_forward, size),
-      field("shared_feed_forward", &TransformerSizes::shared_feed_forward, size),
-      field("dense_layers", &TransformerSizes::dense_layers, size)};
-  constexpr std::string_view kExample = "{layers: 24, hidden: 2048, heads: 16, feed_forward: 5632, vocabulary: 32000}";
-  Codec<TransformerSizes> codec = map_codec<TransformerSizes>(fields, kExample);
   // A later layer replaces single members, so that they can be swept.
-  codec.read = [fields, kExample](const YamlNode& node, const Reading& reading, TransformerSizes& value) {
-    if (node.kind != YamlNode::Kind::map) return reading.expected(fmt::format("a map such as {}", kExample), node);
-    const std::size_t complaints = reading.complaints.size();
-    TransformerSizes read = value;
-    read_fields(fields, node, reading, read);
-    if (reading.complaints.size() == complaints) value = read;
-  };
-  return codec;
+  return map_codec<TransformerSizes>(
+      {field("layers", &TransformerSizes::layers, size), field("hidden", &TransformerSizes::hidden, size),
+       field("heads", &TransformerSizes::heads, size), field("feed_forward", &TransformerSizes::feed_forward, size),
+       field("vocabulary", &TransformerSizes::vocabulary, size),
+       field("key_value_heads", &TransformerSizes::key_value_heads, size),
+       field("head_size", &TransformerSizes::head_size, size), field("gated", &TransformerSizes::gated, bool_codec()),
+       field("norm", &TransformerSizes::norm,
+             choice_codec<NormKind>({{"rms", NormKind::rms}, {"layer", NormKind::layer}})),
+       field("tied", &TransformerSizes::tied, bool_codec()), field("experts", &TransformerSizes::experts, size),
+       field("top_k", &TransformerSizes::top_k, size),
+       field("expert_feed_forward", &TransformerSizes::expert_feed_forward, size),
+       field("shared_feed_forward", &TransformerSizes::shared_feed_forward, size),
+       field("dense_layers", &TransformerSizes::dense_layers, size)},
+      "{layers: 24, hidden: 2048, heads: 16, feed_forward: 5632, vocabulary: 32000}", true);
 }
 
 Codec<std::optional<ParallelSetup>> parallel_codec() {
@@ -260,7 +232,9 @@ Codec<std::optional<ParallelSetup>> parallel_codec() {
     if (reading.complaints.size() == before) value = std::move(setup);
   };
   codec.print = [](const Setup& value) {
-    return value ? print_members(parallel_rows(), *value, value->given) : std::string{};
+    if (!value) return std::string{};
+    return print_members(parallel_rows(), *value,
+                         [&](const ParallelRow& each) { return value->given.contains(each.name); });
   };
   codec.paths = [](Setup& value, const PathVisitor& visit) {
     if (value) visit_paths(parallel_rows(), *value, visit);

@@ -1,9 +1,9 @@
 #pragma once
 // The member `parallel` of an entry of `training`.
 
-#include "scenarios/keys/map_members.hpp"
 #include "scenarios/scenario.hpp"
 #include "scenarios/yaml/codecs.hpp"
+#include "scenarios/yaml/map_codec.hpp"
 
 #include <optional>
 #include <string>

@@ -357,7 +357,7 @@ class LayerReader {
   void reset_group(const std::string& group) {
     for (const ScenarioKey& key : scenario_keys()) {
       if (!key.path.starts_with(group)) continue;
-      key.io->reset(scenario_);
+      reset(key, scenario_);
       std::erase_if(given_, [&](const Assignment& given) { return given.key == &key; });
     }
   }
@@ -367,7 +367,7 @@ class LayerReader {
       if (!displaces(key, other)) continue;
       // Most keys that displace each other say one thing in two ways; these two bring other jobs altogether.
       if (other.path == "workload.like" || other.path == "workload.jobs") lose(other);
-      other.io->reset(scenario_);
+      reset(other, scenario_);
     }
   }
 
@@ -389,7 +389,7 @@ class LayerReader {
     for (const ScenarioKey& key : scenario_keys()) {
       if (!applies(key, before) || applies(key, scenario_)) continue;
       lose(key);
-      key.io->reset(scenario_);
+      reset(key, scenario_);
       std::erase_if(given_, [&](const Assignment& given) { return given.key == &key; });
     }
   }

@@ -28,16 +28,15 @@ Codec<double> factor_codec() {
 /// `{compression: top-k, factor: 1.1, source: ...}`
 Codec<IterationsToTarget> policy_target_codec() {
   using Target = IterationsToTarget;
-  const Codec<PolicyChoice> policy = policy_codec(methods());
-  const Field<Target> compression{"compression", true, policy.schema,
-                                  [policy](const YamlNode& node, const Reading& reading, Target& target) {
-                                    target.compression = default_policy(methods(), "none");
-                                    policy.read(node, reading, target.compression);
-                                  },
-                                  [policy](const Target& target) { return policy.print(target.compression); }};
-  return map_codec<Target>({compression, field("factor", &Target::factor, factor_codec(), true),
-                            field("source", &Target::source, text_codec(), true)},
-                           "{compression: top-k, factor: 1.05, source: \"paper, table\"}");
+  Codec<PolicyChoice> policy = policy_codec(methods());
+  policy.read = [read = policy.read](const YamlNode& node, const Reading& reading, PolicyChoice& choice) {
+    choice = default_policy(methods(), "none");
+    read(node, reading, choice);
+  };
+  return map_codec<Target>(
+      {field("compression", &Target::compression, policy, true), field("factor", &Target::factor, factor_codec(), true),
+       field("source", &Target::source, text_codec(), true)},
+      "{compression: top-k, factor: 1.05, source: \"paper, table\"}");
 }
 
 /// `{factor: 1.1, source: ...}`: the value for a method, unless it is the factor alone.

@@ -1,9 +1,9 @@
 #pragma once
 // The value of the key `training`: a map of names to entries, which jobs name as what they train.
 
-#include "scenarios/keys/map_members.hpp"
 #include "scenarios/scenario.hpp"
 #include "scenarios/yaml/codecs.hpp"
+#include "scenarios/yaml/map_codec.hpp"
 
 #include <string>
 #include <string_view>

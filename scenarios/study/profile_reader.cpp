@@ -25,22 +25,11 @@ constexpr std::size_t kMaxLists = 100'000;  ///< of warnings and skipped operati
 constexpr std::size_t kMaxBadSamples = 20;  ///< of one table that are shown
 
 template <class T>
-Field<T> plain_field(std::string_view name, bool required,
-                     std::function<void(const YamlNode&, const Reading&, T&)> read) {
-  return {name, required, {}, std::move(read), {}};
-}
-template <class T, class Value>
-Field<T> needed(std::string_view name, Value T::*member, const Codec<Value>& codec) {
-  return plain_field<T>(name, true, [member, codec](const YamlNode& node, const Reading& reading, T& value) {
-    codec.read(node, reading, value.*member);
-  });
-}
-
-template <class T, class Value>
-Field<T> optional(std::string_view name, Value T::*member, const Codec<Value>& codec) {
-  return plain_field<T>(name, false, [member, codec](const YamlNode& node, const Reading& reading, T& value) {
-    codec.read(node, reading, value.*member);
-  });
+MapMember<T> plain_field(std::string_view name, bool required,
+                         SharedFunction<void(const YamlNode&, const Reading&, T&)> read) {
+  Codec<T> whole;
+  whole.read = std::move(read);
+  return {name, part_io<T>(WholeAccess<T>{}, std::move(whole)), required, {}};
 }
 
 /// A number of a sample; nothing if the node is no number.
@@ -98,14 +87,14 @@ struct RawTable {
   const YamlNode* samples = nullptr;
 };
 
-const std::vector<Field<RawTable>>& table_fields() {
+const std::vector<MapMember<RawTable>>& table_fields() {
   const auto node_of = [](const YamlNode* RawTable::*member) {
     return [member](const YamlNode& node, const Reading& reading, RawTable& raw) {
       if (node.kind != Kind::sequence) return reading.expected("a list", node);
       raw.*member = &node;
     };
   };
-  static const std::vector<Field<RawTable>> kFields{
+  static const std::vector<MapMember<RawTable>> kFields{
       plain_field<RawTable>("op", true,
                             [](const YamlNode& node, const Reading& reading, RawTable& raw) {
                               read_operator(node, reading, raw.table.name);
@@ -247,7 +236,8 @@ void read_tables(const YamlNode& list, const Reading& outer, CalibrationProfile&
     }
     const std::size_t before = reading.complaints.size();
     RawTable raw;
-    read_fields(table_fields(), node, reading, raw);
+    GivenNames given;
+    read_members<RawTable>(table_fields(), node, reading, raw, given);
     if (reading.complaints.size() > before) continue;
     if (!seen.emplace(raw.table.name, raw.table.type).second) {
       reading.complain(node.place,
@@ -282,19 +272,19 @@ void read_shape(const YamlNode& node, const Reading& reading, OperatorShape& sha
 
 void read_skipped(const YamlNode& list, const Reading& reading, CalibrationProfile& profile) {
   using S = SkippedOperation;
-  static const std::vector<Field<S>> kFields{
+  static const std::vector<MapMember<S>> kFields{
       plain_field<S>("op", true,
                      [](const YamlNode& node, const Reading& r, S& value) { read_operator(node, r, value.name); }),
-      needed("type", &S::type, measured_type_codec()),
+      field("type", &S::type, measured_type_codec(), true),
       plain_field<S>("shape", true,
                      [](const YamlNode& node, const Reading& r, S& value) { read_shape(node, r, value.shape); }),
-      needed("reason", &S::reason, text_codec()),
+      field("reason", &S::reason, text_codec(), true),
   };
   numbered_list(map_codec(kFields, "{op: gemm, type: fp8, shape: [], reason: why}"), "skipped operations", kMaxLists)
       .read(list, reading, profile.skipped);
 }
 
-Field<CalibrationProfile> version_field() {
+MapMember<CalibrationProfile> version_field() {
   return plain_field<CalibrationProfile>(
       "schema_version", true, [](const YamlNode& node, const Reading& reading, CalibrationProfile&) {
         if (number_of<int>(node) != kProfileSchemaVersion)
@@ -302,31 +292,31 @@ Field<CalibrationProfile> version_field() {
       });
 }
 
-const std::vector<Field<CalibrationProfile>>& profile_fields() {
+const std::vector<MapMember<CalibrationProfile>>& profile_fields() {
   using P = CalibrationProfile;
   const auto whole = integer_codec<int>(0, 1'000'000'000);
   const auto rate = number_codec(0, kLargestNumber);
-  static const std::vector<Field<P>> kFields{
+  static const std::vector<MapMember<P>> kFields{
       version_field(),
-      needed("name", &P::name, text_codec()),
-      needed("backend", &P::backend, name_codec({"cuda", "cpu"})),
-      needed("device", &P::device, text_codec()),
-      needed("driver", &P::driver, text_codec()),
-      needed("runtime", &P::runtime, text_codec()),
-      needed("libraries", &P::libraries, text_codec()),
-      needed("date", &P::date, text_codec()),
-      needed("version", &P::version, text_codec()),
-      needed("mode", &P::mode, name_codec({"quick", "full"})),
-      needed("complete", &P::complete, bool_codec()),
-      needed("memory_bytes", &P::memory_bytes, integer_codec<std::int64_t>(0, std::int64_t{1} << 60)),
-      needed("multiprocessors", &P::multiprocessors, whole),
-      needed("capability", &P::capability, whole),
-      needed("clock_mhz", &P::clock_mhz, rate),
-      needed("memory_clock_mhz", &P::memory_clock_mhz, rate),
+      field("name", &P::name, text_codec(), true),
+      field("backend", &P::backend, name_codec({"cuda", "cpu"}), true),
+      field("device", &P::device, text_codec(), true),
+      field("driver", &P::driver, text_codec(), true),
+      field("runtime", &P::runtime, text_codec(), true),
+      field("libraries", &P::libraries, text_codec(), true),
+      field("date", &P::date, text_codec(), true),
+      field("version", &P::version, text_codec(), true),
+      field("mode", &P::mode, name_codec({"quick", "full"}), true),
+      field("complete", &P::complete, bool_codec(), true),
+      field("memory_bytes", &P::memory_bytes, integer_codec<std::int64_t>(0, std::int64_t{1} << 60), true),
+      field("multiprocessors", &P::multiprocessors, whole, true),
+      field("capability", &P::capability, whole, true),
+      field("clock_mhz", &P::clock_mhz, rate, true),
+      field("memory_clock_mhz", &P::memory_clock_mhz, rate, true),
       // Profiles of earlier versions lack these two.
-      optional("power_limited_s", &P::power_limited_s, number_codec(-1, kLargestNumber)),
-      optional("visited_twice", &P::visited_twice, whole),
-      needed("warnings", &P::warnings, numbered_list(text_codec(), "warnings", kMaxLists)),
+      field("power_limited_s", &P::power_limited_s, number_codec(-1, kLargestNumber)),
+      field("visited_twice", &P::visited_twice, whole),
+      field("warnings", &P::warnings, numbered_list(text_codec(), "warnings", kMaxLists), true),
       plain_field<P>("operators", true, read_tables),
       plain_field<P>("skipped", true, read_skipped),
   };
@@ -342,8 +332,9 @@ CalibrationProfile parse_profile(std::string_view text, const std::string& name)
   CalibrationProfile profile;
   const std::string key;
   const Reading reading{source, key, complaints};
+  GivenNames given;
   if (root && root->kind == Kind::map)
-    read_fields(profile_fields(), *root, reading, profile);
+    read_members<CalibrationProfile>(profile_fields(), *root, reading, profile, given);
   else if (root)
     reading.expected("the map of a calibration profile", *root, "`contend calibrate -o FILE` writes one");
   if (!complaints.empty()) throw InputError{std::move(complaints)};

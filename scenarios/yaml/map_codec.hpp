@@ -1,104 +1,166 @@
 #pragma once
-// Codecs of plain structs as maps whose keys are the members, and of lists of such maps.
+// Values that are maps of named members: codecs of plain structs, lists of such maps, and the members of training
+// entries, of which only some are given.
 
-#include "scenarios/yaml/codecs.hpp"
-#include "scenarios/yaml/shared_function.hpp"
+#include "scenarios/yaml/part_io.hpp"
 #include "scenarios/yaml/usual_words.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace contend {
 
-/// One member of a map.
+/// A member of a map that is read into a T.
 template <class T>
-struct Field {
+struct MapMember {
   std::string_view name;
-  bool required;
-  SharedFunction<void(JsonWriter&)> schema;
-  SharedFunction<void(const YamlNode&, const Reading&, T&)> read;
-  SharedFunction<std::string(const T&)> print;  ///< an empty text omits the member
-  SharedFunction<void(T&, const PathVisitor&)> paths{};
+  std::shared_ptr<const PartIo<T>> io;
+  bool required = false;
+  std::string text;  ///< for people, or empty
 };
 
+/// A member of T, or of a base of it.
 template <class T, class Value>
-[[nodiscard]] Field<T> field(std::string_view name, Value T::*member, const Codec<Value>& codec,
-                             bool required = false) {
-  Field<T> made{name, required, codec.schema,
-                [codec, member](const YamlNode& node, const Reading& reading, T& value) {
-                  codec.read(node, reading, value.*member);
-                },
-                [codec, member, required](const T& value) {
-                  return !required && value.*member == T{}.*member ? std::string{} : codec.print(value.*member);
-                }};
-  if (codec.paths)
-    made.paths = [codec, member](T& value, const PathVisitor& visit) { codec.paths(value.*member, visit); };
-  return made;
+[[nodiscard]] MapMember<T> map_member(std::string_view name, std::type_identity_t<Value T::*> member,
+                                      Codec<Value> codec, std::string text) {
+  return {name, part_io<T>(PointerAccess<T, Value>{member}, std::move(codec)), false, std::move(text)};
+}
+
+template <class T, class Value>
+[[nodiscard]] MapMember<T> field(std::string_view name, Value T::*member, Codec<Value> codec, bool required = false) {
+  return {name, part_io<T>(PointerAccess<T, Value>{member}, std::move(codec)), required, {}};
+}
+
+/// A member for the reference.
+struct MemberText {
+  std::string name, type, range, text;
+  std::string usual;  ///< its value if it is not given; may be empty
+};
+
+/// The members for the reference, with their values in `usual`.
+template <class T>
+[[nodiscard]] std::vector<MemberText> member_texts(std::span<const MapMember<T>> members, const T& usual) {
+  std::vector<MemberText> all;
+  for (const MapMember<T>& each : members)
+    all.push_back({std::string{each.name}, each.io->type, each.io->range, each.text, each.io->print(usual)});
+  return all;
+}
+
+/// Shows the paths in all members of a map.
+template <class T>
+void visit_paths(std::span<const MapMember<T>> members, T& map, const PathVisitor& visit) {
+  for (const MapMember<T>& each : members) each.io->visit_paths(map, visit);
 }
 
 template <class T>
-void read_fields(const std::vector<Field<T>>& fields, const YamlNode& map, const Reading& reading, T& value) {
-  std::vector<std::string> names;
-  for (const auto& each : fields) names.emplace_back(each.name);
-  for (const YamlNode::Entry& entry : map.entries) {
-    const std::string key = reading.key.empty() ? entry.key : reading.key + "." + entry.key;
+[[nodiscard]] const MapMember<T>* find_member(std::span<const MapMember<T>> members, std::string_view name) {
+  const auto found = std::ranges::find(members, name, &MapMember<T>::name);
+  return found == members.end() ? nullptr : &*found;
+}
+
+/// Names of the members of a map that were given.
+using GivenNames = std::set<std::string, std::less<>>;
+
+/// Reads the members of a map into `value`, and adds their names to `given`.
+template <class T>
+void read_members(std::span<const MapMember<T>> members, const YamlNode& map, const Reading& reading, T& value,
+                  GivenNames& given) {
+  for (const YamlNode::Entry& each : map.entries) {
+    const std::string key = reading.key.empty() ? each.key : reading.key + "." + each.key;
     const Reading inner{reading.source, key, reading.complaints, reading.files};
-    const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.name == entry.key; });
-    if (found == fields.end())
-      inner.complain(entry.place, "unknown key", hint_for_key(entry.key, names));
-    else
-      found->read(entry.value, inner, value);
+    if (const MapMember<T>* found = find_member(members, each.key); found != nullptr) {
+      found->io->read(each.value, inner, value);
+      given.insert(each.key);
+      continue;
+    }
+    std::vector<std::string> names;
+    for (const MapMember<T>& member : members) names.emplace_back(member.name);
+    inner.complain(each.place, "unknown key", hint_for_key(each.key, names));
   }
-  for (const auto& each : fields) {
-    const auto is_this = [&](const YamlNode::Entry& entry) { return entry.key == each.name; };
-    if (each.required && std::none_of(map.entries.begin(), map.entries.end(), is_this))
+  for (const MapMember<T>& each : members)
+    if (each.required && !given.contains(each.name))
       reading.complain(map.place, fmt::format("{} is missing", each.name));
-  }
 }
 
-/// A codec for a map with these members; `example` is shown when the value is no map.
+/// `{name: value, ...}` of the members that `has` says.
+template <class T, class Has>
+[[nodiscard]] std::string print_members(std::span<const MapMember<T>> members, const T& value, const Has& has) {
+  std::vector<std::string> parts;
+  for (const MapMember<T>& each : members) {
+    if (!has(each)) continue;
+    const std::string text = each.io->print(value);
+    parts.push_back(fmt::format("{}: {}", each.name, text.empty() ? "\"\"" : text));
+  }
+  return fmt::format("{{{}}}", join(parts));
+}
+
+/// The schema of such a map, as members of the object that is open in `json`.
 template <class T>
-[[nodiscard]] Codec<T> map_codec(std::vector<Field<T>> fields, std::string_view example) {
+void write_schema(std::span<const MapMember<T>> members, JsonWriter& json) {
+  json.member("type", "object").member("additionalProperties", false);
+  if (std::ranges::any_of(members, &MapMember<T>::required)) {
+    json.key("required").begin_array();
+    for (const MapMember<T>& each : members)
+      if (each.required) json.value(each.name);
+    json.end_array();
+  }
+  json.key("properties").begin_object();
+  for (const MapMember<T>& each : members) {
+    json.key(each.name).begin_object();
+    each.io->schema(json);
+    if (!each.text.empty()) json.member("description", each.text);
+    json.end_object();
+  }
+  json.end_object();
+}
+
+/// The member `name` of a map, or a part of it after the first point.
+template <class T>
+[[nodiscard]] std::optional<PlainValue> member_part(std::span<const MapMember<T>> members, const T& value,
+                                                    std::string_view name) {
+  const std::size_t point = std::min(name.find('.'), name.size());
+  const MapMember<T>* found = find_member(members, name.substr(0, point));
+  const std::string_view rest = name.substr(std::min(point + 1, name.size()));
+  if (found == nullptr) return std::nullopt;
+  return rest.empty() ? found->io->plain(value, {}) : found->io->part(value, rest);
+}
+
+/// A codec for a map with these members; `example` is shown when the value is no map. A member that need not be given,
+/// and is as in T{}, is not printed. With `keeps` members that are not given keep their values, else they are those of
+/// T{}.
+template <class T>
+[[nodiscard]] Codec<T> map_codec(std::vector<MapMember<T>> members, std::string_view example, bool keeps = false) {
+  const auto all = std::make_shared<const std::vector<MapMember<T>>>(std::move(members));
   Codec<T> codec;
   codec.type = "map";
-  codec.schema = [fields](JsonWriter& json) {
-    json.member("type", "object").member("additionalProperties", false);
-    json.key("required").begin_array();
-    for (const auto& each : fields)
-      if (each.required) json.value(each.name);
-    json.end_array().key("properties").begin_object();
-    for (const auto& each : fields) {
-      json.key(each.name).begin_object();
-      each.schema(json);
-      json.end_object();
-    }
-    json.end_object();
-  };
-  codec.read = [fields, example](const YamlNode& node, const Reading& reading, T& value) {
+  codec.schema = [all](JsonWriter& json) { write_schema<T>(*all, json); };
+  codec.read = [all, example, keeps](const YamlNode& node, const Reading& reading, T& value) {
     if (node.kind != YamlNode::Kind::map) return reading.expected(fmt::format("a map such as {}", example), node);
     const std::size_t complaints = reading.complaints.size();
-    T read;
-    read_fields(fields, node, reading, read);
+    T read = keeps ? value : T{};
+    GivenNames given;
+    read_members<T>(*all, node, reading, read, given);
     if (reading.complaints.size() == complaints) value = std::move(read);
   };
-  codec.print = [fields](const T& value) {
-    std::vector<std::string> entries;
-    for (const auto& each : fields) {
-      const std::string text = each.print(value);
-      if (!text.empty()) entries.push_back(fmt::format("{}: {}", each.name, text));
-    }
-    return fmt::format("{{{}}}", join(entries));
+  codec.print = [all](const T& value) {
+    const T usual{};
+    return print_members<T>(*all, value, [&](const MapMember<T>& each) {
+      return each.required || each.io->print(value) != each.io->print(usual);
+    });
   };
-  if (std::any_of(fields.begin(), fields.end(), [](const auto& each) { return bool{each.paths}; }))
-    codec.paths = [fields](T& value, const PathVisitor& visit) {
-      for (const auto& each : fields)
-        if (each.paths) each.paths(value, visit);
-    };
+  codec.paths = [all](T& value, const PathVisitor& visit) { visit_paths<T>(*all, value, visit); };
   return codec;
 }
 

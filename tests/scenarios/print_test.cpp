@@ -250,6 +250,15 @@ TEST_CASE("schema and reference page name every key, policy and parameter") {
   }
 }
 
+TEST_CASE("a key that is taken back has no value if it is optional, else its default") {
+  for (const ScenarioKey& key : scenario_keys()) {
+    CAPTURE(key.path);
+    Scenario scenario = default_scenario();
+    reset(key, scenario);
+    CHECK(key.io->print(scenario) == (key.io->is_optional ? key.io->unset : key.io->print(default_scenario())));
+  }
+}
+
 TEST_CASE("every default passes its own reader, alone") {
   int defaults = 0;
   for (const ScenarioKey& key : scenario_keys()) {
