@@ -1,6 +1,6 @@
 #pragma once
-// The cost model gives the times of the layers of a network on a device: from a roofline, from measured times, or from
-// both. docs/models/layers.md says what a roofline leaves out and how accurate it is.
+// The cost model gives the times of the layers of a network on a device, from a roofline. docs/models/layers.md says
+// what a roofline leaves out and how accurate it is.
 
 #include "models/devices.hpp"
 #include "models/layer_work.hpp"
@@ -57,34 +57,5 @@ void validate(const RooflineOptions& options, const Device& device);
 /// option, a batch < 1, a layer that takes longer than a day.
 [[nodiscard]] TimedModel roofline_times(const LayerTable& table, const Device& device, int batch,
                                         const RooflineOptions& options = {});
-
-/// One row of a table of measured times, for a whole batch.
-struct MeasuredLayer {
-  std::string name;                 ///< of a layer of the model
-  std::optional<double> forward_s;  ///< seconds, > 0
-  std::optional<double> backward_s;
-  std::string origin;  ///< such as `times.csv row 12`
-};
-
-/// The model with its times replaced by those of the rows; the origin of each layer says where its times come from.
-/// Throws InputError with every fault: a row for a layer that the model doesn't have, a second row for a layer, a row
-/// without times, a time that is zero, negative, not finite or above a day.
-[[nodiscard]] TimedModel replace_times(TimedModel model, const std::vector<MeasuredLayer>& rows);
-
-/// The parameters of table_times().
-struct TableOptions {
-  std::string device;  ///< the device on which the times were measured
-  int batch = 1;
-  int gradient_element_bytes = 4;
-  /// Forward time as a fraction of the backward time, for rows without a forward time (0.5 is usual). Without it such a
-  /// row is an error.
-  std::optional<double> forward_share;
-};
-
-/// The times from measurements alone. A layer without a row and without parameters takes no time, because it was
-/// measured as part of its neighbours. Throws InputError as replace_times() does, and for layers with parameters but
-/// without a row.
-[[nodiscard]] TimedModel table_times(const LayerTable& table, const std::vector<MeasuredLayer>& rows,
-                                     const TableOptions& options);
 
 }  // namespace contend

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the synthetic workloads of models/workloads/ to real traces and prints the tables as C++.
+"""Fits the synthetic workloads of models/workloads/ to real traces and prints their tables as text.
 
     scripts/fit_workloads.py FOLDER [--first-half] [NAME ...] > tables.txt
 
@@ -225,21 +225,21 @@ def day_factors(batches, first, days):
 
 
 def numbers(values, digits=4):
-    return "{" + ", ".join(f"{v:.{digits}g}" for v in values) + "}"
+    return " ".join(f"{v:.{digits}g}" for v in values)
 
 
-def print_class(name, index, sizes, lengths, quantiles, outcomes):
-    sizes = ", ".join(f"{{{g}, {n:.6g}}}" for g, n in sizes)
-    print(f"constexpr SizeWeight k{name}Sizes{index}[] = {{{sizes}}};")
+def print_class(sizes, lengths, quantiles, outcomes):
     single, exponent, shortest, longest = lengths
-    return (f"{{k{name}Sizes{index}, {single:.4g}, {exponent:.4g}, {shortest}, {longest}, "
-            f"{numbers(quantiles, 6)}, {numbers(outcomes)}}}")
+    print(f"\nclass {single:.4g} {exponent:.4g} {shortest} {longest}")
+    print("sizes " + "  ".join(f"{g} {n:.6g}" for g, n in sizes))
+    print(f"durations {numbers(quantiles, 6)}")
+    print(f"outcomes {numbers(outcomes)}")
 
 
-def print_table(name, title, fields, has_shapes):
-    shapes = f" .shapes = k{title}Shapes," if has_shapes else ""
-    print(f'constexpr FittedWorkload k{title}{{.name = "{name}", .source = "",{fields}\n'
-          f"  .classes = k{title}Classes, .vcs = k{title}Vcs,{shapes}}};\n")
+def print_figures(name, **figures):
+    print(f"\nworkload {name}\nsource ...")
+    for figure, value in figures.items():
+        print(f"{figure} {value}")
 
 
 def profile(counts, length):
@@ -247,10 +247,9 @@ def profile(counts, length):
     return [counts.get(i, 0) / mean for i in range(length)]
 
 
-def fit(name, title, jobs, published_outcomes=None, first_half=False):
+def fit(name, jobs, published_outcomes=None, first_half=False):
     jobs, first, last = busy_window(list(jobs))
     if first_half:
-        title += "FirstHalf"
         last = first + (last - first) // 2
         jobs = [job for job in jobs if job.submit < last * DAY]
     days = last - first
@@ -269,9 +268,16 @@ def fit(name, title, jobs, published_outcomes=None, first_half=False):
               f"rank correlation in a batch {rho:.3f}; mean GPU time {gpu_time / len(jobs):.6g} s",
               f"mean duration {sum(job.duration for job in jobs) / len(jobs):.6g} s"]
     for line in report:
-        print(f"// {name}: {line}")
-    rows, vcs = [], sorted({job.vc for job in jobs})
-    for index, group in enumerate(classes):
+        print(f"#   {line}")
+    users = Counter(job.user for job in jobs)
+    top = users.most_common(1)[0][1] / len(jobs)
+    user_s = solve(lambda x: 1 / sum(k**-x for k in range(1, len(users) + 1)) - top, 0, 6) if len(users) > 1 else 0
+    print_figures(name, fitted_jobs=len(jobs), fitted_days=days, jobs_per_day=f"{len(jobs) / days:.6g}",
+                  mean_gpu_seconds=f"{gpu_time / len(jobs):.6g}", hours=numbers(hours), week=numbers(week),
+                  day_sigma=f"{sigma:.4g}", spell_sigma=f"{spell:.4g}", spell_correlation=f"{phi:.4g}",
+                  batch_gap_s=f"{sum(gaps) / len(gaps):.4g}", batch_width=f"{width:.4g}",
+                  users=len(users) if user_s else 0, user_exponent=f"{user_s:.4g}")
+    for group in classes:
         lengths, counts = batch_lengths(group), Counter(batch[0].gpus for batch in group)
         group = [job for batch in group for job in batch]
         ordered = sorted(job.duration for job in group)
@@ -279,38 +285,26 @@ def fit(name, title, jobs, published_outcomes=None, first_half=False):
                                           for o in ("completed", "failed", "cancelled")]
         if sum(outcomes) == 0:
             outcomes = [1, 0, 0]
-        rows.append(print_class(title, index, sorted(counts.items()), lengths,
-                                [quantile(ordered, p) for p in PROBABILITIES], outcomes))
-    print(f"constexpr SizeClass k{title}Classes[] = {{{', '.join(rows)}}};")
-    print(f"constexpr VcShare k{title}Vcs[] = {{")
-    for vc in vcs:
-        weights = [sum(b[0].vc == vc for b in group) for group in classes]
-        print(f'  {{"{vc}", {numbers(weights, 6)}}},')
-    print("};")
-    print_shapes(title, jobs)
-    users = Counter(job.user for job in jobs)
-    top = users.most_common(1)[0][1] / len(jobs)
-    user_s = solve(lambda x: 1 / sum(k**-x for k in range(1, len(users) + 1)) - top, 0, 6) if len(users) > 1 else 0
-    print_table(name, title, f"""
-  .fitted_jobs = {len(jobs)}, .fitted_days = {days}, .jobs_per_day = {len(jobs) / days:.6g},
-  .mean_gpu_seconds = {gpu_time / len(jobs):.6g}, .hours = {numbers(hours)}, .week = {numbers(week)},
-  .day_sigma = {sigma:.4g}, .spell_sigma = {spell:.4g}, .spell_correlation = {phi:.4g}, .batch_gap_s = {sum(gaps) / len(gaps):.4g}, .batch_width = {width:.4g},
-  .users = {len(users) if user_s else 0}, .user_exponent = {user_s:.4g},""", any(job.shape for job in jobs))
+        print_class(sorted(counts.items()), lengths, [quantile(ordered, p) for p in PROBABILITIES], outcomes)
+    print()
+    for vc in sorted({job.vc for job in jobs}):
+        print(f"vc {vc or '-'} {numbers([sum(b[0].vc == vc for b in group) for group in classes], 6)}")
+    print_shapes(jobs)
 
 
-def print_shapes(title, jobs):
+def print_shapes(jobs):
     """The commonest demands of one-GPU jobs that cover nine tenths of them."""
     shapes = Counter(job.shape for job in jobs if job.gpus == 1 and job.shape)
     covered, total = 0, sum(shapes.values())
     if not total:
         return
-    print(f"constexpr GpuShape k{title}Shapes[] = {{")
+    print()
     for (share, cpu, memory), n in sorted(shapes.items(), key=lambda item: (-item[1], item[0])):
         if covered >= 0.9 * total:
             break
         covered += n
-        print(f"  {{{share}, {cpu}, {memory}, {n}}},")
-    print(f"}};  // {covered} of {total}")
+        print(f"shape {share} {cpu} {memory} {n}")
+    print(f"# {covered} of {total} one-GPU jobs")
 
 
 def normal_cdf(x):
@@ -361,19 +355,17 @@ class PublishedLaw:
         return min(self.longest, max(1, math.exp(self.mu + self.b * math.log(g) + self.sigma * x)))
 
 
-def fit_published(name, title, row, days):
+def fit_published(name, row, days):
     law = PublishedLaw(row)
     jobs = int(row["gpu_job_num"])
-    print(f"// {name}: mean size, median, mean duration, mean GPU time published: {numbers(law.targets, 6)}")
-    print(f"// {name}: r = {law.r:.4g}, mu = {law.mu:.4g}, b = {law.b:.4g}, sigma = {law.sigma:.4g}")
+    print(f"#   mean size, median, mean duration, mean GPU time published: {numbers(law.targets, 6)}")
+    print(f"#   r = {law.r:.4g}, mu = {law.mu:.4g}, b = {law.b:.4g}, sigma = {law.sigma:.4g}")
+    print_figures(name, fitted_jobs=jobs, fitted_days=days, jobs_per_day=f"{jobs / days:.6g}",
+                  mean_gpu_seconds=f"{law.targets[3]:.6g}", hours=numbers([1] * 24), week=numbers([1] * 7))
     outcomes = [float(row[k]) for k in ("complete_rate_gpu", "fail_rate_gpu", "cancel_rate_gpu")]
-    rows = [print_class(title, i, [(g, w)], (1, 0, 2, 1), [law.quantile(p, g) for p in PROBABILITIES], outcomes)
-            for i, (g, w) in enumerate(zip(law.sizes, law.weights()))]
-    print(f"constexpr SizeClass k{title}Classes[] = {{{', '.join(rows)}}};")
-    print(f'constexpr VcShare k{title}Vcs[] = {{{{"", {numbers(law.weights(), 6)}}}}};')
-    print_table(name, title, f"""
-  .fitted_jobs = {jobs}, .fitted_days = {days}, .jobs_per_day = {jobs / days:.6g},
-  .mean_gpu_seconds = {law.targets[3]:.6g}, .hours = {numbers([1] * 24)}, .week = {numbers([1] * 7)},""", False)
+    for g, w in zip(law.sizes, law.weights()):
+        print_class([(g, w)], (1, 0, 2, 1), [law.quantile(p, g) for p in PROBABILITIES], outcomes)
+    print(f"\nvc - {numbers(law.weights(), 6)}")
 
 
 def published_row(folder, cluster):
@@ -392,14 +384,14 @@ def main():
         return [float(row[k]) for k in ("complete_rate_gpu", "fail_rate_gpu", "cancel_rate_gpu")]
 
     fits = {
-        "philly": lambda: fit("philly", "Philly", read_philly(folder), rates("Philly"), half),
-        "itp": lambda: fit("itp", "Itp", read_itp(folder), first_half=half),
-        "helios-venus": lambda: fit("helios-venus", "HeliosVenus", read_helios(folder), first_half=half),
-        "openb": lambda: fit("openb", "Openb", read_openb(folder), first_half=half),
+        "philly": lambda: fit("philly", read_philly(folder), rates("Philly"), half),
+        "itp": lambda: fit("itp", read_itp(folder), first_half=half),
+        "helios-venus": lambda: fit("helios-venus", read_helios(folder), first_half=half),
+        "openb": lambda: fit("openb", read_openb(folder), first_half=half),
         # Days: 2020-04-01 to 2020-09-28 (Helios, section 2.2) and 2023-03-01 to 2023-08-31 (Acme, section 2.2).
-        "helios": lambda: fit_published("helios", "Helios", published_row(folder, "Helios"), 181),
-        "acme-seren": lambda: fit_published("acme-seren", "AcmeSeren", published_row(folder, "Seren"), 184),
-        "acme-kalos": lambda: fit_published("acme-kalos", "AcmeKalos", published_row(folder, "Kalos"), 184),
+        "helios": lambda: fit_published("helios", published_row(folder, "Helios"), 181),
+        "acme-seren": lambda: fit_published("acme-seren", published_row(folder, "Seren"), 184),
+        "acme-kalos": lambda: fit_published("acme-kalos", published_row(folder, "Kalos"), 184),
     }
     published_only = ("helios", "acme-seren", "acme-kalos")
     for name in names or fits:

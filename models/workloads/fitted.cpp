@@ -1,6 +1,6 @@
 #include "models/workloads/fitted.hpp"
 
-#include "models/workloads/tables.hpp"
+#include "models/workloads/fitted_text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -28,9 +28,12 @@ std::string range_text(double least, double most) {
 }  // namespace
 
 const std::vector<const FittedWorkload*>& fitted_workloads() {
-  using namespace workload_tables;
-  static const std::vector<const FittedWorkload*> all{&kAcmeKalos, &kAcmeSeren, &kHelios, &kHeliosVenus,
-                                                      &kItp,       &kOpenb,     &kPhilly};
+  static const std::vector<FittedWorkload> tables = read_fitted_workloads(fitted_tables());
+  static const std::vector<const FittedWorkload*> all = [] {
+    std::vector<const FittedWorkload*> each;
+    for (const FittedWorkload& table : tables) each.push_back(&table);
+    return each;
+  }();
   return all;
 }
 

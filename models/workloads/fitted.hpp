@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +26,7 @@ inline constexpr std::array<double, 17> kDurationProbabilities{0,   0.05, 0.1,  
 /// `single`, otherwise shortest - 1 + Zipf(longest - shortest + 1, exponent) jobs. Several classes may have the same
 /// sizes and batches of other lengths.
 struct SizeClass {
-  std::span<const SizeWeight> sizes;  ///< weights of batches
+  std::vector<SizeWeight> sizes;  ///< weights of batches
   double single;
   double exponent;
   std::int64_t shortest;                                        ///< jobs of the batches of several jobs, >= 2
@@ -40,8 +39,8 @@ inline constexpr std::size_t kMaxSizeClasses = 24;
 
 /// The part of the batches that belongs to a virtual cluster.
 struct VcShare {
-  std::string_view name;                        ///< empty: no virtual cluster
-  std::array<double, kMaxSizeClasses> weights;  ///< for the batches of each class
+  std::string name;                               ///< empty: no virtual cluster
+  std::array<double, kMaxSizeClasses> weights{};  ///< for the batches of each class
 };
 
 /// The resource demand of a one-GPU job.
@@ -69,8 +68,8 @@ inline constexpr double kGainDeviation = 0.25;
 
 /// The numbers fitted to one trace.
 struct FittedWorkload {
-  std::string_view name;
-  std::string_view source;  ///< the trace, and whether the fit is to its jobs or only to published figures
+  std::string name;
+  std::string source;  ///< the trace, and whether the fit is to its jobs or only to published figures
   std::int64_t fitted_jobs = 0;
   double fitted_days = 0;
   double jobs_per_day = 0;
@@ -84,10 +83,10 @@ struct FittedWorkload {
   double batch_width = 1;          ///< 0: the durations of a batch have the same rank; 1: they are independent
   std::int64_t users = 0;          ///< 0: the trace does not distinguish users
   double user_exponent = 0;        ///< of the Zipf distribution of batches over users
-  std::span<const SizeClass> classes{};
-  std::span<const VcShare> vcs{};
-  std::span<const GpuShape> shapes{};  ///< empty: whole GPUs, CPUs and memory not known
-  QueueingFidelity queueing{};         ///< measured, not fitted
+  std::vector<SizeClass> classes{};
+  std::vector<VcShare> vcs{};
+  std::vector<GpuShape> shapes{};  ///< empty: whole GPUs, CPUs and memory not known
+  QueueingFidelity queueing{};     ///< measured, not fitted
 };
 
 /// All fitted workloads, in order of name.

@@ -108,3 +108,17 @@ function(contend_room name)
   contend_precompile(contend_${name} ${CONTEND_TEMPERATURE}${coverage})
   contend_unit_per_folder(contend_${name})
 endfunction()
+
+# Puts the text of some files of a room into the program, as a function of this name that a header declares.
+function(contend_embed room header name)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
+  set(script ${PROJECT_SOURCE_DIR}/scripts/cmake/embed_files.cmake)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  add_custom_command(
+    OUTPUT ${source}
+    COMMAND ${CMAKE_COMMAND} -D OUTPUT=${source} -D HEADER=${header} -D NAME=${name} -D "FILES=${ARGN}" -P ${script}
+    DEPENDS ${ARGN} ${script}
+    COMMENT "Embedding ${name}"
+    VERBATIM)
+  target_sources(contend_${room} PRIVATE ${source})
+endfunction()

@@ -13,7 +13,7 @@
 #include "tests/models/workloads/trace_kit.hpp"
 #include "tests/near.hpp"
 #include "tests/skip.hpp"
-#include "validate/workloads/first_half/tables.hpp"
+#include "validate/workloads/first_half.hpp"
 
 #include <array>
 #include <cmath>
@@ -123,13 +123,13 @@ TEST_CASE("published: philly fitted to 45 days, against the next 45") {
   // The counts of hours and days vary less than in the second half by about e^0.2 and e^0.6, at 1.5 times the
   // difference of the halves: batches and days are independent in the model, and a day of an outage or of a deadline
   // changes the rate of its hours together.
-  check_held_out(kPhilly, first_half_tables::kPhillyFirstHalf, {{"hourly", {-0.21, 0.08}}, {"daily", {-0.61, 0.2}}});
+  check_held_out(kPhilly, first_half_of("philly"), {{"hourly", {-0.21, 0.08}}, {"daily", {-0.61, 0.2}}});
 }
 
 TEST_CASE("published: helios-venus fitted to 13 days, against the next 13") {
-  check_held_out(kHeliosVenus, first_half_tables::kHeliosVenusFirstHalf);
+  check_held_out(kHeliosVenus, first_half_of("helios-venus"));
 }
 
 TEST_CASE("published: openb fitted to 17 days, against the next 18") {
-  check_held_out(kOpenb, first_half_tables::kOpenbFirstHalf);
+  check_held_out(kOpenb, first_half_of("openb"));
 }

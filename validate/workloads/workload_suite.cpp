@@ -4,7 +4,7 @@
 #include "sim/check.hpp"
 #include "sim/parallel.hpp"
 #include "validate/verdict.hpp"
-#include "validate/workloads/first_half/tables.hpp"
+#include "validate/workloads/first_half.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -51,17 +51,10 @@ bool states_the_same(std::FILE* out, const FittedWorkload& fit, std::span<const 
   return holds;
 }
 
-const FittedWorkload& first_half_fit(std::string_view like) {
-  using namespace first_half_tables;
-  for (const FittedWorkload* fit : {&kPhillyFirstHalf, &kItpFirstHalf, &kHeliosVenusFirstHalf})
-    if (fit->name == like) return *fit;
-  check_failed(__FILE__, __LINE__, "every list has a fit to its first half", "");
-}
-
 /// The second half of the days beside jobs like the first half, and beside the first half itself: no drawing can be
 /// expected to be nearer than that.
 void print_held_out(std::FILE* out, const RealList& list) {
-  const FittedWorkload& fit = first_half_fit(list.like);
+  const FittedWorkload& fit = first_half_of(list.like);
   const int middle = list.days / 2;
   const std::vector<JobRequest> seen = days_of(list.jobs, 0, middle);
   const auto found =

@@ -103,7 +103,7 @@ double class_weight(const FittedWorkload& fit, std::size_t c) {
 TEST_CASE("between two quantiles the curve goes through their geometric mean") {
   // The quantiles at 0.4 and 0.5 are 4 and 9: at 0.45 sqrt(4 x 9) = 6; at 0.425, f = 1/4 and
   // 4 + 5 x 0.25 / (0.25 + 0.75 x 1.5) = 4 + 1.25 / 1.375 = 4.90909...; at the knots the knots.
-  constexpr SizeWeight kSizes[] = {{1, 1.0}};
+  const std::vector<SizeWeight> kSizes{{1, 1.0}};
   const SizeClass sizes{kSizes, 1, 0, 2, 1, {1, 1, 1, 1, 2, 4, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 16}, {1, 0, 0}};
   CHECK(duration_quantile(sizes, 0.45) == near(6));
   CHECK(duration_quantile(sizes, 0.425) == near(4 + 1.25 / 1.375));
@@ -334,8 +334,8 @@ TEST_CASE("the largest size of a trace within a limit, which counts as within") 
 }
 
 TEST_CASE("GPUs may be held for 100 years, and no second longer") {
-  static constexpr SizeWeight kOne[] = {{1, 1.0}};
-  static constexpr SizeClass kClasses[] = {
+  const std::vector<SizeWeight> kOne{{1, 1.0}};
+  const std::vector<SizeClass> kClasses{
       {kOne,
        1,
        0,
@@ -343,7 +343,7 @@ TEST_CASE("GPUs may be held for 100 years, and no second longer") {
        1,
        {9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9, 9e9},
        {1, 0, 0}}};
-  static constexpr VcShare kVcs[] = {{"", {1}}};
+  const std::vector<VcShare> kVcs{{"", {1}}};
   FittedWorkload fit;
   fit.jobs_per_day = 24;
   fit.hours.fill(1);
@@ -391,10 +391,10 @@ TEST_CASE("jobs that queue like their trace rank policies; others say why they d
 
 TEST_CASE("spells last from day to day, and what they bring is fixed by rate and load" * doctest::skip(kSanitized)) {
   // One job a batch, all alike, so that the count of a day shows its factor: 300 days of 1000 jobs.
-  static constexpr SizeWeight kOne[] = {{1, 1.0}};
-  static constexpr SizeClass kAlike[] = {
+  const std::vector<SizeWeight> kOne{{1, 1.0}};
+  const std::vector<SizeClass> kAlike{
       {kOne, 1, 0, 2, 1, {60, 60, 60, 60, 60, 60, 60, 60, 60, 60, 60, 60, 60, 60, 60, 60, 60}, {1, 0, 0}}};
-  static constexpr VcShare kNone[] = {{"", {1}}};
+  const std::vector<VcShare> kNone{{"", {1}}};
   FittedWorkload fit;
   fit.name = "alike";
   fit.jobs_per_day = 1000;
@@ -436,10 +436,10 @@ TEST_CASE("spells last from day to day, and what they bring is fixed by rate and
 }
 
 TEST_CASE("batches have between the shortest and the longest number of jobs of their class") {
-  static constexpr SizeWeight kOne[] = {{1, 1.0}};
-  static constexpr SizeClass kLong[] = {
+  const std::vector<SizeWeight> kOne{{1, 1.0}};
+  const std::vector<SizeClass> kLong{
       {kOne, 0, 1, 3, 5, {60, 60, 60, 60, 60, 60, 60, 60, 60, 60, 60, 60, 60, 60, 60, 60, 60}, {1, 0, 0}}};
-  static constexpr VcShare kNone[] = {{"", {1}}};
+  const std::vector<VcShare> kNone{{"", {1}}};
   FittedWorkload fit;
   fit.name = "long";
   fit.jobs_per_day = 4;  // so that days lie between batches
