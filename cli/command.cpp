@@ -25,6 +25,10 @@ std::vector<std::string> Arguments::values(std::string_view option) const {
   return all;
 }
 
+void Arguments::refuse(std::string_view option, std::string_view why) const {
+  if (has(option)) throw UsageError{fmt::format("--{} has no effect {}", option, why)};
+}
+
 std::optional<std::uint64_t> Arguments::whole_number(std::string_view option, std::uint64_t minimum,
                                                      std::uint64_t maximum) const {
   const std::optional<std::string> text = value(option);

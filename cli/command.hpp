@@ -52,6 +52,8 @@ class Arguments {
   /// The option's value as a whole number within the bounds. Throws UsageError for any other value.
   [[nodiscard]] std::optional<std::uint64_t> whole_number(std::string_view option, std::uint64_t minimum,
                                                           std::uint64_t maximum) const;
+  /// Throws UsageError if the option is given: it has no effect `why`, such as `with --list`.
+  void refuse(std::string_view option, std::string_view why) const;
 
  private:
   std::vector<std::string> positionals_;

@@ -135,9 +135,8 @@ FragmentChoice fragment_choice(const Arguments& arguments) {
   choice.study = study == "jobs" ? FragmentStudy::jobs : FragmentStudy::overlap;
   choice.ranks = static_cast<int>(arguments.whole_number("workers", 2, kMostRanks).value_or(0));
   choice.sizes = sizes_of(arguments);
-  for (const char* option : {"study", "workers"})
-    if (arguments.has(option) && !arguments.has("output"))
-      throw UsageError{fmt::format("--{} has no effect without -o FILE", option)};
+  if (!arguments.has("output"))
+    for (const char* option : {"study", "workers"}) arguments.refuse(option, "without -o FILE");
   return choice;
 }
 
@@ -301,8 +300,7 @@ void add_profile(const Arguments& arguments, Input& input, FragmentChoice& choic
   constexpr std::uint64_t kBlocks = 8, kMostBlocks = 1024;
   const std::optional<std::string> path = arguments.value("profile");
   const auto blocks = arguments.whole_number("blocks", 1, kMostBlocks);
-  if (!path && blocks) throw UsageError{"--blocks has no effect without --profile FILE"};
-  if (!path) return;
+  if (!path) return arguments.refuse("blocks", "without --profile FILE");
   const CalibrationProfile profile = read_profile(*path);
   const std::vector<CollectiveSample> samples = measured_collectives(profile);
   input.samples.insert(input.samples.end(), samples.begin(), samples.end());

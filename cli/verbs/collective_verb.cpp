@@ -185,7 +185,7 @@ std::optional<Library> library_of(const Arguments& arguments, const std::optiona
   constexpr CpuVendor kCpus[] = {CpuVendor::intel, CpuVendor::amd};
   const auto gpu = arguments.value("gpu"), cpu = arguments.value("cpu");
   if (machine) {
-    if (gpu) throw UsageError{"--gpu has no effect with --machine, which has its GPUs"};
+    arguments.refuse("gpu", "with --machine, which has its GPUs");
     library.machine = find_nccl_machine(*machine);
     if (cpu) library.machine.cpu = named("cpu", *cpu, kCpus);
   } else {
@@ -357,8 +357,7 @@ NcclFit fitted_to(const LibraryMeasurements& measured, const Library& library, c
 
 std::vector<CollectiveRow> compared_rows(const Arguments& arguments, const std::optional<Scenario>& scenario,
                                          const std::optional<Library>& library) {
-  for (const char* option : {"from", "to", "factor", "step", "every"})
-    if (arguments.has(option)) throw UsageError{fmt::format("--{} has no effect with --compare", option)};
+  for (const char* option : {"from", "to", "factor", "step", "every"}) arguments.refuse(option, "with --compare");
   if (arguments.has("fit") && (arguments.has("hop") || arguments.has("rate")))
     throw UsageError{"--fit finds what --hop and --rate give"};
   std::vector<CollectiveRow> rows;

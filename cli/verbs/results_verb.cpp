@@ -176,7 +176,7 @@ int run_folder_results(const Arguments& arguments, const std::string& folder) {
   const StoredResults results = read_results(folder);
   note_unchecked(arguments, folder, results.has_digests);
   if (arguments.has("warm-up")) {
-    if (arguments.has("by")) throw UsageError{"--by has no effect with --warm-up, which looks at all measured jobs"};
+    arguments.refuse("by", "with --warm-up, which looks at all measured jobs");
     print_output("{}", warm_up_text(results.replicas));
     return kExitOk;
   }
@@ -210,8 +210,7 @@ int run_results(const Arguments& arguments) {
   if (store.info().runs > ended)
     print_message("contend: {} has {} of {} runs\n", store.path(), ended, store.info().runs);
   if (arguments.has("rows")) {
-    for (const std::string_view option : {"group-by", "metric", "baseline"})
-      if (arguments.has(option)) throw UsageError{fmt::format("--{} has no effect with --rows", option)};
+    for (const char* option : {"group-by", "metric", "baseline"}) arguments.refuse(option, "with --rows");
     std::vector<std::string> groupings;
     for (const Grouping* each : chosen) groupings.emplace_back(each->name);
     write_csv(arguments, groupings.empty() ? runs_csv(store, where) : groups_csv(store, where, groupings));

@@ -414,8 +414,7 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
     throw UsageError{
         "--explain is about the jobs of an iteration study; `contend explain` explains a job of a cluster"};
   const std::vector<const Grouping*> chosen = chosen_groupings(arguments);
-  if (!chosen.empty() && arguments.has("json"))
-    throw UsageError{"--by has no effect with --json, which prints the figures of all groups"};
+  if (arguments.has("json")) arguments.refuse("by", "with --json, which prints the figures of all groups");
   const std::optional<Precision> precision = precision_of_scenarios(arguments, scenarios);
   JobLists lists;
   for (std::size_t i = 0; (arguments.has("output") || kept != nullptr) && i < scenarios.size(); ++i)

@@ -264,23 +264,20 @@ int run_points(const Arguments& arguments, LoadedSweep sweep, ProgressMode mode,
 
 /// Rejects options that have no effect in combination.
 void refuse_pointless(const Arguments& arguments) {
-  const auto refuse = [&](std::initializer_list<const char*> options, const char* beside) {
-    for (const char* option : options)
-      if (arguments.has(option)) throw UsageError{fmt::format("--{} has no effect with --{}", option, beside)};
-  };
   if (arguments.has("list"))
-    refuse({"output", "resume", "shard", "per-job", "by", "timeout", "progress", "quiet", "slurm", "status", "resubmit",
-            "until-precise", "most-seeds"},
-           "list");
+    for (const char* option : {"output", "resume", "shard", "per-job", "by", "timeout", "progress", "quiet", "slurm",
+                               "status", "resubmit", "until-precise", "most-seeds"})
+      arguments.refuse(option, "with --list");
   if (arguments.has("slurm"))
-    refuse({"resume", "shard", "progress", "quiet", "status", "resubmit", "until-precise", "most-seeds"}, "slurm");
+    for (const char* option :
+         {"resume", "shard", "progress", "quiet", "status", "resubmit", "until-precise", "most-seeds"})
+      arguments.refuse(option, "with --slurm");
   if (arguments.has("shard") && arguments.has("until-precise"))
     throw UsageError{"--until-precise looks at all seeds of every point, and a shard has only some"};
   for (const char* look : {"status", "resubmit"}) {
     if (!arguments.has(look)) continue;
     for (const Option& option : kSweepOptions)
-      if (option.name != look && arguments.has(option.name))
-        throw UsageError{fmt::format("--{} has no effect with --{}", option.name, look)};
+      if (option.name != look) arguments.refuse(option.name, fmt::format("with --{}", look));
   }
   for (const char* option : {"chunk", "partition", "time", "mem", "dry-run"})
     if (arguments.has(option) && !arguments.has("slurm")) throw UsageError{fmt::format("--{} needs --slurm", option)};

@@ -138,8 +138,7 @@ TuneOptions tune_options(const Arguments& arguments, const SweepPlan& plan) {
     throw UsageError{fmt::format("--method: expected bayes, halving or random, got \"{}\"", method)};
   options.method = named->second;
   for (const auto& [other, only] : {std::pair{"batch", "bayes"}, std::pair{"eta", "halving"}}) {
-    if (arguments.has(other) && method != only)
-      throw UsageError{fmt::format("--{} has no effect with --method {}", other, method)};
+    if (method != only) arguments.refuse(other, "with --method " + method);
   }
   const std::uint64_t usual = options.method == TuneMethod::halving ? plan.points().size() : 30;
   options.trials = static_cast<std::int64_t>(arguments.whole_number("trials", 1, kMost).value_or(usual));

@@ -58,12 +58,10 @@ Codec<CheckpointSize> size_codec() {
                           &CheckpointSize::bytes, &CheckpointSize::of_model);
 }
 
-}  // namespace
-
-std::vector<ScenarioKey> checkpoint_keys() {
+std::vector<ScenarioKey> stop_keys() {
   return {
-      row(
-          "checkpoints.policy", [](auto& s) -> auto& { return s.checkpoints.policy; },
+      row<&CheckpointSetup::policy>(
+          "checkpoints.policy",
           choice_codec<CheckpointPolicy>({{"continuous", CheckpointPolicy::continuous},
                                           {"none", CheckpointPolicy::none},
                                           {"synchronous", CheckpointPolicy::synchronous},
@@ -74,21 +72,20 @@ std::vector<ScenarioKey> checkpoint_keys() {
           "written (CheckFreq, FAST 2021; DataStates-LLM, HPDC 2024; Gemini, SOSP 2023); just-in-time: healthy "
           "replicas save at the failure (EuroSys 2024)"),
       where(
-          row(
-              "checkpoints.period", [](auto& s) -> auto& { return s.checkpoints.period; }, period_codec(),
+          row<&CheckpointSetup::period>(
+              "checkpoints.period", period_codec(),
               "work between two checkpoints; optimal: for each job the period for which it takes least time at the "
               "rate at which its components fail (Daly 2006, solved exactly). A job of iterations saves when one ends, "
               "after as many as last so long by the mean of those since its last checkpoint"),
           has_period, kNeedsPeriod),
-      where(row(
-                "checkpoints.iterations", [](auto& s) -> auto& { return s.checkpoints.iterations; },
-                maybe(integer_codec<std::int64_t>(1, 1'000'000'000)),
+      where(row<&CheckpointSetup::iterations>(
+                "checkpoints.iterations", maybe(integer_codec<std::int64_t>(1, 1'000'000'000)),
                 "in place of the period, iterations between two checkpoints of a job of iterations, which returns to "
                 "the last one after a preemption or a failure"),
             has_period, kNeedsPeriod),
       where(
-          row(
-              "checkpoints.cost", [](auto& s) -> auto& { return s.checkpoints.cost; }, quantity_codec(Time{}, kDay),
+          row<&CheckpointSetup::cost>(
+              "checkpoints.cost", quantity_codec(Time{}, kDay),
               "time for which each checkpoint stops a job; just-in-time: time that a job needs to save itself after a "
               "failure"),
           [](const Scenario& s) {
@@ -96,43 +93,49 @@ std::vector<ScenarioKey> checkpoint_keys() {
           },
           "checkpoints.policy: synchronous, asynchronous or just-in-time"),
       where(
-          row(
-              "checkpoints.persist", [](auto& s) -> auto& { return s.checkpoints.persist; },
-              quantity_codec(Time{}, 365 * kDay), "further time until an asynchronous checkpoint can be restored"),
+          row<&CheckpointSetup::persist>("checkpoints.persist", quantity_codec(Time{}, 365 * kDay),
+                                         "further time until an asynchronous checkpoint can be restored"),
           [](const Scenario& s) { return s.checkpoints.policy == CheckpointPolicy::asynchronous; },
           "checkpoints.policy: asynchronous"),
+  };
+}
+
+std::vector<ScenarioKey> writing_keys() {
+  return {
       where(
-          row(
-              "checkpoints.size", [](auto& s) -> auto& { return s.checkpoints.size; }, maybe(size_codec()),
+          row<&CheckpointSetup::size>(
+              "checkpoints.size", maybe(size_codec()),
               "bytes that each GPU of a job saves; auto: equal parts of the weights and the optimizer of its training "
               "entry. With checkpoints.rate the time to write them is the cost of a synchronous checkpoint and the "
               "persist of an asynchronous one"),
           has_period, kNeedsPeriod),
-      where(row(
-                "checkpoints.rate", [](auto& s) -> auto& { return s.checkpoints.rate; },
-                maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
+      where(row<&CheckpointSetup::rate>(
+                "checkpoints.rate", maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
                 "rate at which all GPUs of a job write together; without checkpoints.store jobs don't slow each other "
                 "down"),
             has_period, kNeedsPeriod),
-      where(row(
-                "checkpoints.store", [](auto& s) -> auto& { return s.checkpoints.store; },
-                maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
+      where(row<&CheckpointSetup::store>(
+                "checkpoints.store", maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
                 "rate of a store that all jobs write checkpoints.size to: those that write at once share it, each GPU "
                 "alike, and a job has at most checkpoints.rate"),
             has_period, kNeedsPeriod),
       where(
-          row(
-              "checkpoints.copy_rate", [](auto& s) -> auto& { return s.checkpoints.copy_rate; },
-              maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
+          row<&CheckpointSetup::copy_rate>(
+              "checkpoints.copy_rate", maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
               "rate at which each GPU copies checkpoints.size to host memory; the cost of an asynchronous checkpoint "
               "is what that takes longer than the passes of an iteration (CheckFreq, DataStates-LLM)"),
           [](const Scenario& s) { return s.checkpoints.policy == CheckpointPolicy::asynchronous; },
           "checkpoints.policy: asynchronous"),
-      row(
-          "checkpoints.restart_cost", [](auto& s) -> auto& { return s.checkpoints.restart; },
-          quantity_codec(Time{}, kDay),
+      row<&CheckpointSetup::restart>(
+          "checkpoints.restart_cost", quantity_codec(Time{}, kDay),
           "time on its GPUs before a job goes on, at each start after a preemption or a failure"),
   };
+}
+
+}  // namespace
+
+std::vector<ScenarioKey> checkpoint_keys() {
+  return table_of<ScenarioKey>({stop_keys, writing_keys});
 }
 
 }  // namespace contend

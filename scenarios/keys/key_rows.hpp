@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -29,7 +30,48 @@ ScenarioKey property(std::string_view path, decltype(PropertyAccess<Scenario, T>
   return key_of(path, part_io<Scenario>(PropertyAccess<Scenario, T>{get, set}, std::move(codec)), text);
 }
 
-/// A key that is one member of a scenario, as member_access() has it.
+/// The part of a scenario that is of this type, or derived from it.
+template <class Part, class AnyScenario>
+auto& part_of(AnyScenario& s) {
+  using std::is_same_v;
+  if constexpr (std::is_base_of_v<Part, Scenario>) return s;
+  if constexpr (is_same_v<Part, CheckpointSetup>) return s.checkpoints;
+  if constexpr (is_same_v<Part, ClusterSetup>) return s.cluster;
+  if constexpr (is_same_v<Part, Detectors>) return s.failures.detectors;
+  if constexpr (is_same_v<Part, FailureSetup>) return s.failures;
+  if constexpr (is_same_v<Part, GeneratedWorkload>) return s.workload.generate;
+  if constexpr (is_same_v<Part, IterationStudy>) return s.overlap;
+  if constexpr (is_same_v<Part, ListSampling>) return s.workload.sampling;
+  if constexpr (is_same_v<Part, LoanSetup>) return s.loans;
+  if constexpr (is_same_v<Part, MeasureSetup>) return s.measure;
+  if constexpr (is_same_v<Part, Mitigation>) return s.failures.mitigation;
+  if constexpr (is_same_v<Part, NetworkSetup>) return s.network;
+  if constexpr (is_same_v<Part, NetworkSetup::Inside>) return s.network.inside;
+  if constexpr (is_same_v<Part, NetworkSetup::ManySenders>) return s.network.many_senders;
+  if constexpr (is_same_v<Part, NetworkSetup::Nccl>) return s.network.nccl;
+  if constexpr (is_same_v<Part, RedundancyRule>) return s.failures.redundancy;
+  if constexpr (is_same_v<Part, Scenario::Engine>) return s.engine;
+  if constexpr (is_same_v<Part, SchedulingRules>) return s.rules;
+  if constexpr (is_same_v<Part, SharingSetup>) return s.sharing;
+  if constexpr (is_same_v<Part, SweepSpec>) return s.sweep;
+  if constexpr (std::is_base_of_v<Part, SyntheticWorkload>) return s.workload.synthetic;
+  if constexpr (is_same_v<Part, WorkloadSetup>) return s.workload;
+}
+
+template <class Part, class T>
+Part class_of(T Part::*);
+
+/// A key that is one member of a part of a scenario, such as &ClusterSetup::servers.
+template <auto Member, class T>
+ScenarioKey row(std::string_view path, Codec<T> codec, std::string_view text) {
+  using Part = decltype(class_of(Member));
+  const auto member = [](auto& scenario) -> auto& {
+    return part_of<Part>(scenario).*Member;
+  };
+  return key_of(path, part_io<Scenario>(member_access<Scenario, T>(member), std::move(codec)), text);
+}
+
+/// A key that is a member of a scenario, as member_access() has it.
 template <class T, class Member>
 ScenarioKey row(std::string_view path, Member member, Codec<T> codec, std::string_view text) {
   return key_of(path, part_io<Scenario>(member_access<Scenario, T>(member), std::move(codec)), text);

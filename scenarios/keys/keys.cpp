@@ -8,6 +8,7 @@
 #include "scenarios/keys/network_keys.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
+#include "scenarios/keys/sharing_keys.hpp"
 #include "scenarios/keys/study_keys.hpp"
 #include "scenarios/keys/training_codec.hpp"
 #include "scenarios/keys/type_keys.hpp"
@@ -116,32 +117,24 @@ std::vector<ScenarioKey> run_keys() {
   return {
       version_key(),
       include_key(),
-      row(
-          "name", [](auto& s) -> auto& { return s.name; }, title_codec(), "short name, for tables and plots"),
-      row(
-          "description", [](auto& s) -> auto& { return s.description; }, text_codec(), "purpose of the scenario"),
-      row(
-          "seed", [](auto& s) -> auto& { return s.seed; }, integer_codec<std::uint64_t>(0, INT64_MAX),
-          "seed of the first replica"),
-      row(
-          "repeat", [](auto& s) -> auto& { return s.repeat; }, integer_codec<int>(1, 100'000),
-          "replicas, with the seeds seed, seed + 1, ..."),
+      row<&Scenario::name>("name", title_codec(), "short name, for tables and plots"),
+      row<&Scenario::description>("description", text_codec(), "purpose of the scenario"),
+      row<&Scenario::seed>("seed", integer_codec<std::uint64_t>(0, INT64_MAX), "seed of the first replica"),
+      row<&Scenario::repeat>("repeat", integer_codec<int>(1, 100'000), "replicas, with the seeds seed, seed + 1, ..."),
   };
 }
 
 std::vector<ScenarioKey> cluster_keys() {
   std::vector<ScenarioKey> keys{
-      row(
-          "cluster.servers", [](auto& s) -> auto& { return s.cluster.servers; }, integer_codec<int>(1, 1'000'000),
+      row<&ClusterSetup::servers>(
+          "cluster.servers", integer_codec<int>(1, 1'000'000),
           "number of servers; each has one network interface unless network.server describes it"),
-      row(
-          "cluster.gpus_per_server", [](auto& s) -> auto& { return s.cluster.gpus_per_server; },
-          integer_codec<int>(1, 1024),
+      row<&ClusterSetup::gpus_per_server>(
+          "cluster.gpus_per_server", integer_codec<int>(1, 1024),
           "GPUs of each server; in an iteration study workers, of which by default each has a server of its own, and "
           "fewer workers than that are on one server"),
-      row(
-          "cluster.gpu_memory", [](auto& s) -> auto& { return s.cluster.gpu_memory; },
-          quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "memory of each GPU"),
+      row<&ClusterSetup::gpu_memory>("cluster.gpu_memory", quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}),
+                                     "memory of each GPU"),
   };
   for (ScenarioKey& key : keys) {  // with types they follow from these
     key.conditions = {[](const Scenario& scenario) { return scenario.cluster.types.empty(); }};
@@ -152,15 +145,12 @@ std::vector<ScenarioKey> cluster_keys() {
 
 std::vector<ScenarioKey> policy_keys() {
   return {
-      row(
-          "policies.scheduling", [](auto& s) -> auto& { return s.scheduling; }, policy_codec(policy_kind("scheduling")),
-          "chooses the queued job that starts next"),
-      row(
-          "policies.placement", [](auto& s) -> auto& { return s.placement; }, policy_codec(policy_kind("placement")),
-          "chooses the GPUs of a starting job"),
-      row(
-          "policies.communication", [](auto& s) -> auto& { return s.communication; },
-          policy_codec(policy_kind("communication")), "decides when a waiting transfer may enter the network"),
+      row<&Scenario::scheduling>("policies.scheduling", policy_codec(policy_kind("scheduling")),
+                                 "chooses the queued job that starts next"),
+      row<&Scenario::placement>("policies.placement", policy_codec(policy_kind("placement")),
+                                "chooses the GPUs of a starting job"),
+      row<&Scenario::communication>("policies.communication", policy_codec(policy_kind("communication")),
+                                    "decides when a waiting transfer may enter the network"),
   };
 }
 
@@ -168,12 +158,11 @@ std::vector<ScenarioKey> workload_keys() {
   using Interval = std::pair<std::int64_t, std::int64_t>;
   std::vector<ScenarioKey> keys{
       jobs_key(),
-      row(
-          "workload.generate.models", [](auto& s) -> auto& { return s.workload.generate.models; }, models_codec(),
+      row<&GeneratedWorkload::models>(
+          "workload.generate.models", models_codec(),
           "what the jobs train: entries of training or training profiles, chosen with equal probability"),
-      row(
-          "workload.generate.sizes", [](auto& s) -> auto& { return s.workload.generate.sizes; },
-          sizes_codec(kMaxGpus, kMaxJobs), "number of jobs for each number of GPUs"),
+      row<&GeneratedWorkload::sizes>("workload.generate.sizes", sizes_codec(kMaxGpus, kMaxJobs),
+                                     "number of jobs for each number of GPUs"),
       property<Interval>(
           "workload.generate.iterations",
           [](const Scenario& s) {
@@ -184,9 +173,8 @@ std::vector<ScenarioKey> workload_keys() {
             s.workload.generate.max_iterations = value.second;
           },
           interval_codec(1, kMaxIterations), "iterations of a job, uniform between these bounds, both included"),
-      row(
-          "workload.generate.arrivals", [](auto& s) -> auto& { return s.workload.generate.arrival_window; },
-          quantity_codec(Time::milliseconds(1), 3650 * kDay),
+      row<&GeneratedWorkload::arrival_window>(
+          "workload.generate.arrivals", quantity_codec(Time::milliseconds(1), 3650 * kDay),
           "jobs arrive at whole milliseconds, uniform in [0, this time); 1ms: all at the start"),
   };
   for (ScenarioKey& key : keys) {
@@ -200,40 +188,38 @@ std::vector<ScenarioKey> workload_keys() {
 }
 
 std::vector<ScenarioKey> training_keys() {
-  return {row(
-      "training", [](auto& s) -> auto& { return s.training; }, training_codec(),
+  return {row<&Scenario::training>(
+      "training", training_codec(),
       "how jobs train, by names that job lists and workload.generate.models give: a network, its device, how its "
       "gradients are merged and compressed; the entry `default` holds for all others")};
 }
 
 std::vector<ScenarioKey> engine_keys() {
   return {
-      row(
-          "engine.leap", [](auto& s) -> auto& { return s.engine.leap; }, bool_codec(),
+      row<&Scenario::Engine::leap>(
+          "engine.leap", bool_codec(),
           "skip whole periods when the state of the simulation recurs; results are the same either way"),
-      row(
-          "engine.until", [](auto& s) -> auto& { return s.engine.until; },
-          optional_codec(quantity_codec(Time::nanoseconds(1), 36'500 * kDay), "none"),
-          "stop the simulation at this time"),
+      row<&Scenario::Engine::until>("engine.until",
+                                    optional_codec(quantity_codec(Time::nanoseconds(1), 36'500 * kDay), "none"),
+                                    "stop the simulation at this time"),
   };
 }
 
 std::vector<ScenarioKey> measure_keys() {
   return {
-      row(
-          "measure.from", [](auto& s) -> auto& { return s.measure.from; }, quantity_codec(Time{}, 36'500 * kDay),
+      row<&MeasureSetup::from>(
+          "measure.from", quantity_codec(Time{}, 36'500 * kDay),
           "figures are about jobs that are submitted from this time on; jobs before them only fill the cluster"),
-      row(
-          "measure.until", [](auto& s) -> auto& { return s.measure.until; },
-          optional_codec(quantity_codec(Time::nanoseconds(1), 36'500 * kDay), "none"),
+      row<&MeasureSetup::until>(
+          "measure.until", optional_codec(quantity_codec(Time::nanoseconds(1), 36'500 * kDay), "none"),
           "figures are about jobs that are submitted before this time; the run ends when these have ended, and jobs "
           "after them keep the cluster busy until then"),
   };
 }
 
 std::vector<ScenarioKey> expectation_keys() {
-  return {row(
-      "expect", [](auto& s) -> auto& { return s.expect; }, expectations_codec(),
+  return {row<&Scenario::expect>(
+      "expect", expectations_codec(),
       "bounds that figures of the run must meet, as means over replicas; if one is missed, `run`, `compare` and "
       "`sweep` (for any of its points) exit with 1")};
 }
@@ -242,12 +228,11 @@ std::vector<ScenarioKey> expectation_keys() {
 
 const std::vector<ScenarioKey>& scenario_keys() {
   static const std::vector<ScenarioKey> keys = [] {
-    std::vector<ScenarioKey> all;
-    for (const auto& make : {run_keys, cluster_keys, host_keys, network_keys, policy_keys, scheduling_keys,
-                             failure_keys, loan_keys, checkpoint_keys, training_keys, workload_keys, study_keys,
-                             engine_keys, measure_keys, expectation_keys, sweep_keys}) {
-      for (ScenarioKey& key : make()) all.push_back(for_its_study(std::move(key)));
-    }
+    auto all =
+        table_of<ScenarioKey>({run_keys, cluster_keys, host_keys, network_keys, policy_keys, scheduling_keys,
+                               sharing_keys, failure_keys, loan_keys, checkpoint_keys, training_keys, workload_keys,
+                               study_keys, engine_keys, measure_keys, expectation_keys, sweep_keys});
+    for (ScenarioKey& key : all) key = for_its_study(std::move(key));
     return all;
   }();
   return keys;

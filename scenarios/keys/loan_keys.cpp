@@ -30,28 +30,26 @@ ScenarioKey with(ScenarioKey key, KeyCondition holds, std::string_view needs) {
 
 std::vector<ScenarioKey> loan_keys() {
   std::vector<ScenarioKey> keys{
-      row(
-          "loans.servers", [](auto& s) -> auto& { return s.loans.servers; }, integer_codec<int>(0, 1'000'000),
+      row<&LoanSetup::servers>(
+          "loans.servers", integer_codec<int>(0, 1'000'000),
           "servers of the cluster, the last ones, that belong to others, such as an inference cluster: they are lent "
           "while their owner doesn't need them, and out of service at other times (Lyra, EuroSys 2023)"),
-      with(row(
-               "loans.events", [](auto& s) -> auto& { return s.loans.events; }, optional_codec(path_codec(), ""),
+      with(row<&LoanSetup::events>(
+               "loans.events", optional_codec(path_codec(), ""),
                "file of what their owner needs (CSV: time_s, and load, a part of the servers, or lent, the number of "
                "servers that are lent from then on), relative to the file with this key; without it the load follows "
                "half a cosine up and down"),
            lends, "loans.servers above 0"),
-      with(row(
-               "loans.period", [](auto& s) -> auto& { return s.loans.period; },
-               optional_codec(quantity_codec(Time::seconds(1), 365 * kDay), ""),
+      with(row<&LoanSetup::period>(
+               "loans.period", optional_codec(quantity_codec(Time::seconds(1), 365 * kDay), ""),
                "time after which the load repeats itself; if it isn't given a day, and a list doesn't repeat"),
            lends, "loans.servers above 0"),
-      with(row(
-               "loans.headroom", [](auto& s) -> auto& { return s.loans.headroom; }, number_codec(0, 1),
-               "part of these servers that is kept back beyond the load"),
+      with(row<&LoanSetup::headroom>("loans.headroom", number_codec(0, 1),
+                                     "part of these servers that is kept back beyond the load"),
            lends, "loans.servers above 0"),
       with(
-          row(
-              "loans.reclaim", [](auto& s) -> auto& { return s.loans.reclaim; },
+          row<&LoanSetup::reclaim>(
+              "loans.reclaim",
               choice_codec<ReclaimRule>({{"least-cost", ReclaimRule::least_cost},
                                          {"fewest-jobs", ReclaimRule::fewest_jobs},
                                          {"last", ReclaimRule::last},
@@ -62,18 +60,12 @@ std::vector<ScenarioKey> loan_keys() {
           lends, "loans.servers above 0"),
   };
   for (ScenarioKey& key : std::vector<ScenarioKey>{
-           row(
-               "loans.low", [](auto& s) -> auto& { return s.loans.low; }, number_codec(0, 1),
-               "least load, a part of these servers"),
-           row(
-               "loans.high", [](auto& s) -> auto& { return s.loans.high; }, number_codec(0, 1),
-               "largest load, a part of these servers"),
-           row(
-               "loans.high_at", [](auto& s) -> auto& { return s.loans.high_at; }, quantity_codec(Time{}, 365 * kDay),
-               "when the load is largest, from the start of the run on"),
-           row(
-               "loans.every", [](auto& s) -> auto& { return s.loans.every; }, quantity_codec(Time::seconds(1), kDay),
-               "time between two looks at the load"),
+           row<&LoanSetup::low>("loans.low", number_codec(0, 1), "least load, a part of these servers"),
+           row<&LoanSetup::high>("loans.high", number_codec(0, 1), "largest load, a part of these servers"),
+           row<&LoanSetup::high_at>("loans.high_at", quantity_codec(Time{}, 365 * kDay),
+                                    "when the load is largest, from the start of the run on"),
+           row<&LoanSetup::every>("loans.every", quantity_codec(Time::seconds(1), kDay),
+                                  "time between two looks at the load"),
        })
     keys.push_back(with(std::move(key), lends_by_law, "loans.servers above 0 and no loans.events"));
   return keys;

@@ -109,27 +109,19 @@ std::vector<ScenarioKey> nccl_keys() {
   std::vector<std::string> machines;
   for (const NcclMachine& each : nccl_machines()) machines.emplace_back(each.name);
   std::vector<ScenarioKey> keys{
-      row(
-          "network.nccl.machine", [](auto& s) -> auto& { return s.network.nccl.machine; },
-          optional_codec(name_codec(machines), ""),
-          "server whose GPUs, links and interfaces NCCL plans its channels on"),
-      row(
-          "network.nccl.version", [](auto& s) -> auto& { return s.network.nccl.version; }, nccl_version_codec(),
-          "version of NCCL"),
-      row(
-          "network.nccl.sharp", [](auto& s) -> auto& { return s.network.nccl.sharp; }, bool_codec(),
-          "whether the switches of the network add (SHARP)"),
-      row(
-          "network.nccl.latency", [](auto& s) -> auto& { return s.network.nccl.latency; },
-          quantity_codec(Time{}, kHour), "latency that the plug-in of the network states; 0s: InfiniBand and sockets"),
-      row(
-          "network.nccl.hop", [](auto& s) -> auto& { return s.network.nccl.hop; },
-          optional_codec(quantity_codec(Time::nanoseconds(1), kHour), "auto"),
+      row<&NetworkSetup::Nccl::machine>("network.nccl.machine", optional_codec(name_codec(machines), ""),
+                                        "server whose GPUs, links and interfaces NCCL plans its channels on"),
+      row<&NetworkSetup::Nccl::version>("network.nccl.version", nccl_version_codec(), "version of NCCL"),
+      row<&NetworkSetup::Nccl::sharp>("network.nccl.sharp", bool_codec(),
+                                      "whether the switches of the network add (SHARP)"),
+      row<&NetworkSetup::Nccl::latency>("network.nccl.latency", quantity_codec(Time{}, kHour),
+                                        "latency that the plug-in of the network states; 0s: InfiniBand and sockets"),
+      row<&NetworkSetup::Nccl::hop>(
+          "network.nccl.hop", optional_codec(quantity_codec(Time::nanoseconds(1), kHour), "auto"),
           "measured latency of a hop, as `contend collective --fit` prints it; auto: the constants of NCCL, which are "
           "those of InfiniBand"),
-      row(
-          "network.nccl.rate", [](auto& s) -> auto& { return s.network.nccl.channel_rate; },
-          optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "auto"),
+      row<&NetworkSetup::Nccl::channel_rate>(
+          "network.nccl.rate", optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "auto"),
           "measured bandwidth of a channel, as `contend collective --fit` prints it; auto: what NCCL plans"),
   };
   for (ScenarioKey& key : keys) {
@@ -222,89 +214,87 @@ Codec<std::optional<NetworkSetup::InterferenceChoice>> interference_codec() {
   return codec;
 }
 
-std::vector<ScenarioKey> cost_keys() {
-  const Codec<TimePerByte> slope = quantity_codec(TimePerByte{0}, TimePerByte{1e6});
+Codec<TimePerByte> slope_codec() {
+  return quantity_codec(TimePerByte{0}, TimePerByte{1e6});
+}
+
+std::vector<ScenarioKey> link_keys() {
   return {
-      row(
-          "network.fidelity", [](auto& s) -> auto& { return s.network.fidelity; }, fidelity_codec(),
+      row<&NetworkSetup::fidelity>(
+          "network.fidelity", fidelity_codec(),
           "network model: analytic ignores contention; contention lets transfers on one interface slow each other "
           "down; flow shares every link of a topology"),
-      no_flow(row(
-          "network.sites", [](auto& s) -> auto& { return s.network.sites; }, optional_codec(path_codec(), ""),
+      no_flow(row<&NetworkSetup::sites>(
+          "network.sites", optional_codec(path_codec(), ""),
           "file of links between sites, each with one server of one GPU (CSV: from, to, latency_ms one way, mbps), "
           "relative to the file with this key; in place of what nic, alpha and beta say of all links. cluster.servers "
           "or overlap.workers takes the first that many sites, by default all")),
-      no_sites(displacing(
-          {"network.beta", "network.eta", "network.fitted_workers", "network.fitted_bytes"},
-          row(
-              "network.nic", [](auto& s) -> auto& { return s.network.nic; }, optional_codec(link_rate_codec(), "auto"),
-              "line rate of each interface of a server; auto: 1/beta, or 10Gbps if beta is auto too"))),
-      no_sites(row(
-          "network.alpha", [](auto& s) -> auto& { return s.network.alpha; }, quantity_codec(Time{}, kHour),
-          "start-up time of a transfer; see network.formula")),
-      no_sites(no_flow(
-          displacing({"network.nic", "network.fitted_workers", "network.fitted_bytes"},
-                     row(
-                         "network.beta", [](auto& s) -> auto& { return s.network.beta; }, optional_codec(slope, "auto"),
-                         "time per byte of a transfer without contention; auto: 1/nic")))),
+      no_sites(displacing({"network.beta", "network.eta", "network.fitted_workers", "network.fitted_bytes"},
+                          row<&NetworkSetup::nic>(
+                              "network.nic", optional_codec(link_rate_codec(), "auto"),
+                              "line rate of each interface of a server; auto: 1/beta, or 10Gbps if beta is auto too"))),
+      no_sites(row<&NetworkSetup::alpha>("network.alpha", quantity_codec(Time{}, kHour),
+                                         "start-up time of a transfer; see network.formula")),
+      no_sites(
+          no_flow(displacing({"network.nic", "network.fitted_workers", "network.fitted_bytes"},
+                             row<&NetworkSetup::beta>("network.beta", optional_codec(slope_codec(), "auto"),
+                                                      "time per byte of a transfer without contention; auto: 1/nic")))),
       no_sites(no_flow(displacing(
           {"network.contention_penalty"},
-          row(
-              "network.eta", [](auto& s) -> auto& { return s.network.eta; }, optional_codec(slope, "auto"),
+          row<&NetworkSetup::eta>(
+              "network.eta", optional_codec(slope_codec(), "auto"),
               "further time per byte for each other transfer on the interface; auto: contention_penalty x beta")))),
       displacing({"network.eta"},
-                 row(
-                     "network.contention_penalty", [](auto& s) -> auto& { return s.network.contention_penalty; },
-                     optional_codec(number_codec(-1, 1'000), "auto"),
+                 row<&NetworkSetup::contention_penalty>(
+                     "network.contention_penalty", optional_codec(number_codec(-1, 1'000), "auto"),
                      "eta / beta: k transfers, or at fidelity flow k flows, on an interface take k + (k-1) x this "
                      "times as long for a byte each; below 0, which flow doesn't know, several at once gain; auto: "
                      "0.2745 at fidelity contention, the ratio 0.235/0.856 of the 10 GbE fit in the authors' simulator "
                      "of arXiv 2002.10105, and 0 between sites and at flow")),
-      no_sites(no_flow(row(
-          "network.islands", [](auto& s) -> auto& { return s.network.islands; }, islands_codec(),
+      no_sites(no_flow(row<&NetworkSetup::islands>(
+          "network.islands", islands_codec(),
           "servers with a network of their own, such as clusters with InfiniBand and with RoCE that Ethernet joins: a "
           "list with `servers`, `nic` and, if it isn't network.alpha, `alpha`. The first island has the first servers, "
           "and so on. What stays on the servers of an island goes through its network, everything else through that of "
           "network.nic and network.alpha, which joins all servers"))),
-      no_sites(no_flow(row(
-          "network.fitted_workers", [](auto& s) -> auto& { return s.network.fitted_workers; },
+      no_sites(no_flow(row<&NetworkSetup::fitted_workers>(
+          "network.fitted_workers",
           optional_codec(distinct_list_codec(integer_codec<int>(2, 1 << 20), 2, "integers"), "unknown"),
           "numbers of ranks in the measurements behind alpha and beta, as `contend calibrate network` writes them; "
           "jobs "
           "of other numbers of ranks are worth a warning"))),
-      no_sites(no_flow(row(
-          "network.fitted_bytes", [](auto& s) -> auto& { return s.network.fitted_bytes; },
-          optional_codec(fitted_bytes_codec(), "unknown"),
+      no_sites(no_flow(row<&NetworkSetup::fitted_bytes>(
+          "network.fitted_bytes", optional_codec(fitted_bytes_codec(), "unknown"),
           "smallest and largest size in those measurements; `contend run` (not a sweep) prints a warning if sizes are "
           "sent that are more than a factor of 2 outside"))),
-      no_flow(row(
-          "network.tick", [](auto& s) -> auto& { return s.network.tick; }, quantity_codec(Time{}, kHour),
-          "transfers end at the next multiple of this time; 0s: exactly")),
-      no_sites(no_flow(row(
-          "network.formula", [](auto& s) -> auto& { return s.network.formula; }, formula_codec(),
+  };
+}
+
+std::vector<ScenarioKey> cost_keys() {
+  return {
+      no_flow(row<&NetworkSetup::tick>("network.tick", quantity_codec(Time{}, kHour),
+                                       "transfers end at the next multiple of this time; 0s: exactly")),
+      no_sites(no_flow(row<&NetworkSetup::formula>(
+          "network.formula", formula_codec(),
           "what alpha and beta are the costs of: a link, on which collectives take the closed form of that algorithm "
           "(`contend list collectives`; the kinds that it does not do, and reduce and broadcast, go by the usual "
           "ones), "
           "or the whole all-reduce (measured); nccl: collectives take what NCCL expects on network.nccl.machine, and "
           "only messages alpha and beta; auto: measured if network.beta is given, else ring"))),
-      no_flow(row(
-          "network.gamma", [](auto& s) -> auto& { return s.network.gamma; }, slope,
-          "time to add up a received byte; not used with network.formula: measured")),
-      no_sites(no_flow(row(
-          "network.inside.alpha", [](auto& s) -> auto& { return s.network.inside.alpha; },
-          quantity_codec(Time{}, kHour), "start-up time of a transfer inside a server"))),
+      no_flow(row<&NetworkSetup::gamma>("network.gamma", slope_codec(),
+                                        "time to add up a received byte; not used with network.formula: measured")),
+      no_sites(no_flow(row<&NetworkSetup::Inside::alpha>("network.inside.alpha", quantity_codec(Time{}, kHour),
+                                                         "start-up time of a transfer inside a server"))),
+      no_sites(no_flow(displacing(
+          {"network.inside.beta"},
+          row<&NetworkSetup::Inside::bandwidth>(
+              "network.inside.bandwidth", optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "auto"),
+              "bandwidth of each GPU's link inside its server, in each direction; auto: 1/beta, or "
+              "transfers inside a server take no time if neither is given")))),
       no_sites(no_flow(
-          displacing({"network.inside.beta"},
-                     row(
-                         "network.inside.bandwidth", [](auto& s) -> auto& { return s.network.inside.bandwidth; },
-                         optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "auto"),
-                         "bandwidth of each GPU's link inside its server, in each direction; auto: 1/beta, or "
-                         "transfers inside a server take no time if neither is given")))),
-      no_sites(
-          no_flow(displacing({"network.inside.bandwidth"},
-                             row(
-                                 "network.inside.beta", [](auto& s) -> auto& { return s.network.inside.beta; },
-                                 optional_codec(slope, "auto"), "time per byte inside a server; auto: 1/bandwidth")))),
+          displacing({"network.inside.bandwidth"},
+                     row<&NetworkSetup::Inside::beta>("network.inside.beta", optional_codec(slope_codec(), "auto"),
+                                                      "time per byte inside a server; auto: 1/bandwidth")))),
       displacing({"network.interference.compute", "network.interference.network"},
                  row(
                      "network.interference", [](auto& s) -> auto& { return s.network.interference.both; },
@@ -323,15 +313,13 @@ std::vector<ScenarioKey> cost_keys() {
                              [](auto& s) -> auto& { return s.network.interference.network; }, number_codec(0, 1'000),
                              "a byte takes 1 + this times as long while a GPU of the transfer computes; 0: "
                              "communication is not slowed down"))),
-      no_sites(no_flow(row(
-          "network.many_senders.free", [](auto& s) -> auto& { return s.network.many_senders.free; },
-          optional_codec(number_codec(1, 1e6), ""),
+      no_sites(no_flow(row<&NetworkSetup::ManySenders::free>(
+          "network.many_senders.free", optional_codec(number_codec(1, 1e6), ""),
           "servers that may send at once without disturbing each other; with more of them a byte of a collective takes "
           "(servers / this)^exponent times as long, as measured on 1 GbE with TCP, where it is 7.5; not in trees, "
           "where few send"))),
-      has_many_senders(row(
-          "network.many_senders.exponent", [](auto& s) -> auto& { return s.network.many_senders.exponent; },
-          number_codec(0, 4),
+      has_many_senders(row<&NetworkSetup::ManySenders::exponent>(
+          "network.many_senders.exponent", number_codec(0, 4),
           "how fast that grows; 1.6 fits all-reduces among 16 and 32 servers on the cluster of gTop-k (ICDCS 2019)")),
   };
 }
@@ -361,9 +349,8 @@ std::vector<ScenarioKey> planning_keys() {
 }
 
 ScenarioKey ecmp_key() {
-  ScenarioKey key = flow_only(row(
-      "network.ecmp.hash", [](auto& s) -> auto& { return s.network.ecmp_hash; },
-      choice_codec<EcmpHash>({{"per-switch", EcmpHash::per_switch}, {"same", EcmpHash::same}}),
+  ScenarioKey key = flow_only(row<&NetworkSetup::ecmp_hash>(
+      "network.ecmp.hash", choice_codec<EcmpHash>({{"per-switch", EcmpHash::per_switch}, {"same", EcmpHash::same}}),
       "how switches hash flows: each with a salt of its own, or all alike, so that the flows that one switch sent the "
       "same way choose alike at the next one, too (polarisation); without effect where a path has one choice, as on "
       "leaf-spine"));
@@ -380,8 +367,8 @@ std::vector<ScenarioKey> flow_keys() {
       row(
           "network.server", [](auto& s) -> auto& { return s.network.topology.server; }, server_codec(),
           "links between the GPUs of a server and to its network interfaces"),
-      row(
-          "network.routing", [](auto& s) -> auto& { return s.network.routing; },
+      row<&NetworkSetup::routing>(
+          "network.routing",
           choice_codec<Routing>({{"shortest-path", Routing::shortest_path},
                                  {"ecmp", Routing::ecmp},
                                  {"spraying", Routing::spraying},
@@ -390,31 +377,27 @@ std::vector<ScenarioKey> flow_keys() {
           "how flows choose among shortest paths: one path per pair; one per flow by hash; an even split over all; for "
           "flows that start together, the few splits that load links as an even split does (arXiv 2407.00550); or for "
           "each connection of a job the emptiest path, planned with the traffic of all jobs (network.planning)"),
-      row(
-          "network.routes", [](auto& s) -> auto& { return s.network.routes; }, optional_codec(path_codec(), ""),
+      row<&NetworkSetup::routes>(
+          "network.routes", optional_codec(path_codec(), ""),
           "file of planned routes (YAML), relative to the file with this key; other flows follow network.routing"),
-      row(
-          "network.collectives", [](auto& s) -> auto& { return s.network.collectives; }, collective_codec(),
+      row<&NetworkSetup::collectives>(
+          "network.collectives", collective_codec(),
           "algorithm of the collectives for the numbers of ranks that it supports, and auto for others: of the "
           "ring, the double-binary-tree and hierarchical the fastest on the idle fabric, and pairwise for all-to-alls; "
           "nccl: that which NCCL chooses on network.nccl.machine, in the time that it expects where the links allow "
           "that"),
-      row(
-          "network.step_overhead", [](auto& s) -> auto& { return s.network.step_overhead; },
-          quantity_codec(Time{}, kHour),
+      row<&NetworkSetup::step_overhead>(
+          "network.step_overhead", quantity_codec(Time{}, kHour),
           "time of each step of a collective in addition to link latency; NCCL 2 assumes 3.4us within and 14us between "
           "servers (src/graph/tuning.cc)"),
-      row(
-          "network.efficiency", [](auto& s) -> auto& { return s.network.efficiency; },
-          list_codec(number_codec(1e-6, 1), "factors"),
+      row<&NetworkSetup::efficiency>(
+          "network.efficiency", list_codec(number_codec(1e-6, 1), "factors"),
           "share of its bandwidth that a link delivers with 1, 2, ... flows; the last value holds for more flows; "
           "empty: all of it"),
-      row(
-          "network.events", [](auto& s) -> auto& { return s.network.events; }, optional_codec(path_codec(), ""),
-          "file of link changes over time (CSV), relative to the file with this key"),
-      row(
-          "network.link_interval", [](auto& s) -> auto& { return s.network.link_interval; },
-          quantity_codec(Time{}, kDay), "interval between samples of link utilisation; 0s: no samples"),
+      row<&NetworkSetup::events>("network.events", optional_codec(path_codec(), ""),
+                                 "file of link changes over time (CSV), relative to the file with this key"),
+      row<&NetworkSetup::link_interval>("network.link_interval", quantity_codec(Time{}, kDay),
+                                        "interval between samples of link utilisation; 0s: no samples"),
   };
   for (ScenarioKey& key : keys) {
     key = flow_only(std::move(key));
@@ -422,8 +405,8 @@ std::vector<ScenarioKey> flow_keys() {
     key.needs = "network.fidelity: flow, and not network.collectives: nccl";
     key.conditions.push_back([](const Scenario& scenario) { return !uses_nccl(scenario); });
   }
-  keys.push_back(row(
-      "network.delays", [](auto& s) -> auto& { return s.network.delays; }, bool_codec(),
+  keys.push_back(row<&NetworkSetup::delays>(
+      "network.delays", bool_codec(),
       "write fabric_delays.csv: the time that each job's transfers lost on each link, or interface, to each other job; "
       "costs time where many flows share a link"));
   keys.back().needs = "network.fidelity: contention or flow";
@@ -436,10 +419,7 @@ std::vector<ScenarioKey> flow_keys() {
 }  // namespace
 
 std::vector<ScenarioKey> network_keys() {
-  std::vector<ScenarioKey> all;
-  for (const auto& make : {cost_keys, nccl_keys, flow_keys})
-    for (ScenarioKey& key : make()) all.push_back(std::move(key));
-  return all;
+  return table_of<ScenarioKey>({link_keys, cost_keys, nccl_keys, flow_keys});
 }
 
 }  // namespace contend

@@ -67,11 +67,15 @@ Codec<ActivationCompression> activation_compression_codec() {
       "{ratio: 20, adaptive: true}");
 }
 
-std::vector<ParallelRow> make_parallel_rows() {
-  using P = ParallelSetup;
-  const auto degree = integer_codec<int>(1, kMostRanks);
+using P = ParallelSetup;
+
+Codec<int> degree_codec() {
+  return integer_codec<int>(1, kMostRanks);
+}
+
+std::vector<ParallelRow> pipeline_rows() {
   return {
-      map_member<P>("tensor", &P::tensor, degree, "GPUs over which each matrix of a layer is cut"),
+      map_member<P>("tensor", &P::tensor, degree_codec(), "GPUs over which each matrix of a layer is cut"),
       map_member<P>("sequence_parallel", &P::sequence_parallel, bool_codec(),
                     "the tensor-parallel GPUs also cut the sequence, between the products of a layer"),
       map_member<P>(
@@ -82,7 +86,7 @@ std::vector<ParallelRow> make_parallel_rows() {
           "across_servers", &P::across_servers, bool_codec(),
           "tensor-parallel groups may lie on several servers; else `tensor` divides the GPUs of a server, and the "
           "placement `groups` makes the job wait until each group fits into one"),
-      map_member<P>("pipeline", &P::pipeline, degree, "groups of GPUs over which the layers are cut"),
+      map_member<P>("pipeline", &P::pipeline, degree_codec(), "groups of GPUs over which the layers are cut"),
       map_member<P>("layers", &P::layers, list_codec(integer_codec<int>(0, 10'000), "numbers"),
                     "layers of each part of the model, pipeline x virtual of them; []: as `partition` says"),
       map_member<P>(
@@ -107,7 +111,12 @@ std::vector<ParallelRow> make_parallel_rows() {
                     "order of the passes of the micro-batches"),
       map_member<P>("order", &P::order, optional_codec(path_codec(), ""),
                     "with schedule: file: file with the order of the passes on each pipeline rank"),
-      map_member<P>("context", &P::context, degree, "GPUs over which each sequence is cut"),
+  };
+}
+
+std::vector<ParallelRow> context_rows() {
+  return {
+      map_member<P>("context", &P::context, degree_codec(), "GPUs over which each sequence is cut"),
       map_member<P>(
           "context_exchange", &P::context_exchange,
           choice_codec<ContextExchange>({{"ring", ContextExchange::ring},
@@ -143,9 +152,14 @@ std::vector<ParallelRow> make_parallel_rows() {
           "the bandwidths of each GPU's part of a server: `link` to host memory, `memory` of it for the update, "
           "`nvme`; "
           "{}: nothing"),
-      map_member<P>("expert", &P::expert, degree,
+  };
+}
+
+std::vector<ParallelRow> exchange_rows() {
+  return {
+      map_member<P>("expert", &P::expert, degree_codec(),
                     "GPUs over which the experts of a layer are spread, among those with the same stage"),
-      map_member<P>("expert_tensor", &P::expert_tensor, degree, "GPUs over which each expert is cut"),
+      map_member<P>("expert_tensor", &P::expert_tensor, degree_codec(), "GPUs over which each expert is cut"),
       map_member<P>(
           "expert_load", &P::expert_load, expert_load_codec(),
           "tokens of the fullest GPU of the experts over the mean: {ratio: 1.3}; {zipf: EXPONENT} of the experts' "
@@ -190,7 +204,7 @@ std::vector<ParallelRow> make_parallel_rows() {
 }
 
 std::span<const ParallelRow> parallel_rows() {
-  static const std::vector<ParallelRow> all = make_parallel_rows();
+  static const std::vector<ParallelRow> all = table_of<ParallelRow>({pipeline_rows, context_rows, exchange_rows});
   return all;
 }
 

@@ -1,7 +1,6 @@
 #include "scenarios/keys/scheduling_keys.hpp"
 
 #include "scenarios/keys/key_rows.hpp"
-#include "scenarios/keys/sharing_keys.hpp"
 #include "scenarios/yaml/map_codec.hpp"
 
 #include <algorithm>
@@ -85,25 +84,25 @@ void add_retry_keys(std::vector<ScenarioKey>& keys, const std::array<std::string
 
 std::vector<ScenarioKey> scheduling_keys() {
   std::vector<ScenarioKey> keys{
-      row(
-          "scheduling.quantum", [](auto& s) -> auto& { return s.rules.quantum; }, quantity_codec(Time{}, kDay),
+      row<&SchedulingRules::quantum>(
+          "scheduling.quantum", quantity_codec(Time{}, kDay),
           "jobs start and are preempted only at multiples of this time, and end exactly; 0s: at any instant at which a "
           "job arrives, queues again or ends"),
-      row(
-          "scheduling.foresees_batches", [](auto& s) -> auto& { return s.rules.foresees_batches; }, bool_codec(),
+      row<&SchedulingRules::foresees_batches>(
+          "scheduling.foresees_batches", bool_codec(),
           "policies know how the batches of jobs with a batch_rule will change; false: they reckon with the batch that "
           "a job "
           "has at the moment for all that is left of it"),
-      row(
-          "scheduling.ties", [](auto& s) -> auto& { return s.rules.ties; },
+      row<&SchedulingRules::ties>(
+          "scheduling.ties",
           choice_codec<TieOrder>({{"submission", TieOrder::submission},
                                   {"list-reversed", TieOrder::list_reversed},
                                   {"latest", TieOrder::latest},
                                   {"name", TieOrder::name}}),
           "order of queued jobs with equal keys. submission: earlier submitted, then earlier in the list; "
           "list-reversed: earlier submitted, then later in the list; latest: later submitted; name: by name"),
-      row(
-          "scheduling.kill_at_limit", [](auto& s) -> auto& { return s.rules.kill_at_limit; }, bool_codec(),
+      row<&SchedulingRules::kill_at_limit>(
+          "scheduling.kill_at_limit", bool_codec(),
           "a job with a duration is killed when it has held its GPUs for its limit_s since its last start; it ends "
           "with "
           "the outcome timeout, unless scheduling.retries.timeout brings it back; otherwise limits are only estimates "
@@ -141,7 +140,6 @@ std::vector<ScenarioKey> scheduling_keys() {
       key.conditions = {[](const Scenario& s) { return s.rules.kill_at_limit; }};
     }
   }
-  for (ScenarioKey& key : sharing_keys()) keys.push_back(std::move(key));
   return keys;
 }
 
@@ -162,14 +160,11 @@ ScenarioKey host_rate_key(const char* key, std::string_view text) {
 
 std::vector<ScenarioKey> host_keys() {
   return {
-      row(
-          "cluster.cpus", [](auto& s) -> auto& { return s.cluster.cpus; },
-          optional_codec(thousandths_codec(0.001, 1e6), "any"),
-          "CPUs of each server, for jobs that request CPUs; any: not counted"),
-      row(
-          "cluster.host_memory", [](auto& s) -> auto& { return s.cluster.host_memory; },
-          optional_codec(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "any"),
-          "memory of each server, for jobs that request memory; any: not counted"),
+      row<&ClusterSetup::cpus>("cluster.cpus", optional_codec(thousandths_codec(0.001, 1e6), "any"),
+                               "CPUs of each server, for jobs that request CPUs; any: not counted"),
+      row<&ClusterSetup::host_memory>("cluster.host_memory",
+                                      optional_codec(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "any"),
+                                      "memory of each server, for jobs that request memory; any: not counted"),
       host_rate_key<&HostRates::link>(
           "cluster.host.link",
           "rate between the memory of a server and all its GPUs together, in each direction, which what jobs "
@@ -179,8 +174,8 @@ std::vector<ScenarioKey> host_keys() {
           "rate of the memory of a server, reads and writes together: of all that passes it, and of updates "
           "by the host"),
       host_rate_key<&HostRates::nvme>("cluster.host.nvme", "rate of the NVMe of a server, reads and writes together"),
-      row(
-          "cluster.vcs", [](auto& s) -> auto& { return s.cluster.vcs; }, vcs_codec(),
+      row<&ClusterSetup::vcs>(
+          "cluster.vcs", vcs_codec(),
           "virtual clusters. Each has either `servers` of its own, taken in this order from the first server, which no "
           "other job may use, or a quota of `gpus` on the servers without an owner, which the scheduling policy may "
           "exceed with `borrow: true`. Jobs without a virtual cluster use the servers without an owner. One virtual "
@@ -191,9 +186,8 @@ std::vector<ScenarioKey> host_keys() {
 }
 
 ScenarioKey scatter_penalty_key() {
-  return row(
-      "workload.scatter_penalty", [](auto& s) -> auto& { return s.workload.scatter_penalty; },
-      list_codec(thousandths_codec(1, 1000), "factors"),
+  return row<&WorkloadSetup::scatter_penalty>(
+      "workload.scatter_penalty", list_codec(thousandths_codec(1, 1000), "factors"),
       "factor on the duration of a job that uses 1, 2, ... servers more than necessary; the last value holds for more; "
       "empty: 1. Jobs of iterations are slowed by the network instead");
 }

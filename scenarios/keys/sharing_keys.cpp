@@ -35,8 +35,8 @@ ScenarioKey needing(std::string_view needs, KeyCondition condition, ScenarioKey 
 
 std::vector<ScenarioKey> sharing_keys() {
   std::vector<ScenarioKey> keys;
-  keys.push_back(row(
-      "scheduling.sharing.law", [](auto& s) -> auto& { return s.sharing.law; },
+  keys.push_back(row<&SharingSetup::law>(
+      "scheduling.sharing.law",
       choice_codec<SharingKind>({{"none", SharingKind::none},
                                  {"factor", SharingKind::factor},
                                  {"pairs", SharingKind::pairs},
@@ -46,35 +46,31 @@ std::vector<ScenarioKey> sharing_keys() {
       "preparing, computing and communicating. A policy decides which jobs share: muri, lucid, antman, or pack: "
       "true of max-min and others"));
   keys.push_back(needing("scheduling.sharing.law other than none", has_law,
-                         row(
-                             "scheduling.sharing.most", [](auto& s) -> auto& { return s.sharing.most; },
-                             integer_codec<int>(2, kMostInterleaved), "the most jobs on a GPU")));
+                         row<&SharingSetup::most>("scheduling.sharing.most", integer_codec<int>(2, kMostInterleaved),
+                                                  "the most jobs on a GPU")));
   keys.push_back(
       needing("scheduling.sharing.law: factor", is_law<SharingKind::factor>,
-              row(
-                  "scheduling.sharing.factor", [](auto& s) -> auto& { return s.sharing.factor; }, number_codec(1, 100),
+              row<&SharingSetup::factor>(
+                  "scheduling.sharing.factor", number_codec(1, 100),
                   "a job beside n - 1 others takes 1 + (factor - 1)(n - 1) times as long: 2: they divide the "
                   "GPU; 1: none is slowed down")));
   keys.push_back(needing(
       "scheduling.sharing.law: pairs", is_law<SharingKind::pairs>,
-      row(
-          "scheduling.sharing.pairs", [](auto& s) -> auto& { return s.sharing.pairs; },
-          optional_codec(path_codec(), ""),
+      row<&SharingSetup::pairs>(
+          "scheduling.sharing.pairs", optional_codec(path_codec(), ""),
           "table (CSV) of the speeds of two jobs on the same GPUs over those alone, by model, GPUs and type of server, "
           "relative to the file with this key; pairs without a row can't share")));
   keys.push_back(needing(
       "scheduling.sharing.law other than none", has_law,
-      row(
-          "scheduling.sharing.profiles", [](auto& s) -> auto& { return s.sharing.profiles; },
-          optional_codec(path_codec(), ""),
+      row<&SharingSetup::profiles>(
+          "scheduling.sharing.profiles", optional_codec(path_codec(), ""),
           "table (CSV) of the time that an iteration of each model alone needs for storage, CPUs, GPU and network, "
           "relative to the file with this key; for law: stages, and for policies that look at how busy a job keeps "
           "its GPU")));
-  keys.push_back(
-      needing("scheduling.sharing.law other than none", has_law,
-              row(
-                  "scheduling.sharing.by_priority", [](auto& s) -> auto& { return s.sharing.by_priority; },
-                  bool_codec(), "a job is slowed down only by those on its GPU whose priority is at least its own")));
+  keys.push_back(needing("scheduling.sharing.law other than none", has_law,
+                         row<&SharingSetup::by_priority>(
+                             "scheduling.sharing.by_priority", bool_codec(),
+                             "a job is slowed down only by those on its GPU whose priority is at least its own")));
   return keys;
 }
 

@@ -64,8 +64,9 @@ constexpr std::string_view kListedNetworks =
     "names of `contend list networks` and `contend list transformers`, and `published-` with those of `contend list "
     "models`";
 
-std::vector<Member> make_members() {
-  using E = TrainingEntry;
+using E = TrainingEntry;
+
+std::vector<Member> source_members() {
   return {
       map_member<E>(
           "model", &E::model, optional_codec(name_codec(network_names(), kListedNetworks), ""),
@@ -91,6 +92,11 @@ std::vector<Member> make_members() {
       map_member<E>("granularity", &E::granularity,
                     choice_codec<Granularity>({{"tensor", Granularity::tensor}, {"layer", Granularity::layer}}),
                     "unit of parameters whose gradients become ready together"),
+  };
+}
+
+std::vector<Member> exchange_members() {
+  return {
       map_member<E>("fusion", &E::fusion, policy_codec(policy_kind("fusion")),
                     "when the gradients are sent, and together with which others"),
       map_member<E>("compression", &E::compression, policy_codec(policy_kind("compression")),
@@ -128,6 +134,11 @@ std::vector<Member> make_members() {
           "with dtype fp16 or bf16: weights, gradients and messages are fp32, and each layer casts its weights before "
           "its forward pass and their gradients after its backward pass, as PyTorch's autocast does; false: all have "
           "that dtype"),
+  };
+}
+
+std::vector<Member> batch_members() {
+  return {
       map_member<E>("accumulate", &E::accumulate, integer_codec<int>(1, 100'000),
                     "micro-batches between two exchanges; only the last one sends gradients"),
       map_member<E>(
@@ -150,6 +161,11 @@ std::vector<Member> make_members() {
           "with parallel, instead of model: sizes of a decoder with rotary positions and without biases. "
           "`key_value_heads` and `head_size` follow from heads and hidden where they are 0; `gated` feed-forwards have "
           "three matrices; of `experts` a token goes to `top_k`; the first `dense_layers` have none"),
+  };
+}
+
+std::vector<Member> execution_members() {
+  return {
       map_member<E>(
           "recompute", &E::recompute,
           choice_codec<Recomputation>({{"none", Recomputation::none},
@@ -201,7 +217,8 @@ std::vector<Member> make_members() {
 }
 
 std::span<const Member> members() {
-  static const std::vector<Member> all = make_members();
+  static const std::vector<Member> all =
+      table_of<Member>({source_members, exchange_members, batch_members, execution_members});
   return all;
 }
 

@@ -37,8 +37,8 @@ Codec<std::vector<NamedServerType>> types_codec() {
 }  // namespace
 
 ScenarioKey types_key() {
-  return row(
-      "cluster.types", [](auto& s) -> auto& { return s.cluster.types; }, types_codec(),
+  return row<&ClusterSetup::types>(
+      "cluster.types", types_codec(),
       "types of servers, in place of servers, gpus_per_server and gpu_memory. The first type has the first servers, "
       "and "
       "so on. Each has a `name`, a number of `servers`, `gpus_per_server`, `gpu_memory`, a `price` of a GPU for an "
@@ -49,29 +49,27 @@ ScenarioKey types_key() {
 
 std::vector<ScenarioKey> throughput_keys() {
   std::vector<ScenarioKey> keys{
-      row(
-          "workload.throughputs", [](auto& s) -> auto& { return s.workload.throughputs; },
-          optional_codec(path_codec(), ""),
+      row<&WorkloadSetup::throughputs>(
+          "workload.throughputs", optional_codec(path_codec(), ""),
           "table (CSV) of the iterations per second of jobs by model, type of server and GPUs, relative to the file "
           "with "
           "this key; a job of a model in it can't run on a type without a row, and its speed elsewhere has no effect"),
-      row(
-          "workload.goodput", [](auto& s) -> auto& { return s.workload.goodput; }, optional_codec(path_codec(), ""),
+      row<&WorkloadSetup::goodput>(
+          "workload.goodput", optional_codec(path_codec(), ""),
           "table (CSV) of the parameters of goodput models by model and type of server, relative to the file with this "
           "key; they say how fast jobs of a model are on any number of GPUs, as rows of workload.throughputs do for "
           "some"),
-      row(
-          "workload.regimes", [](auto& s) -> auto& { return s.workload.regimes; }, optional_codec(path_codec(), ""),
+      row<&WorkloadSetup::regimes>(
+          "workload.regimes", optional_codec(path_codec(), ""),
           "table (CSV) of rules by which the batch of a job changes while it trains, relative to the file with this "
           "key; the column batch_rule of the job list names one, and a row says which model of workload.throughputs or "
           "workload.goodput the job trains as from then on"),
-      row(
-          "workload.reference_type", [](auto& s) -> auto& { return s.workload.reference_type; },
-          optional_codec(text_codec(), "first"),
+      row<&WorkloadSetup::reference_type>(
+          "workload.reference_type", optional_codec(text_codec(), "first"),
           "type of server on which the durations of the models in workload.throughputs hold; first: the first of "
           "cluster.types"),
-      row(
-          "workload.demands_types", [](auto& s) -> auto& { return s.workload.demands_types; }, bool_codec(),
+      row<&WorkloadSetup::demands_types>(
+          "workload.demands_types", bool_codec(),
           "a job whose list names a gpu_type runs on servers of that type only; false: it is ignored"),
   };
   for (ScenarioKey& key : keys) {

@@ -81,7 +81,7 @@ RunResult run_scenario(const Scenario& scenario, std::uint64_t seed, const RunHo
       static_cast<void>(
           run_workload(job.scenario, std::move(job.workload), seed, {.observer = hooks.observer, .monitor = {}}));
     }
-    return run_study(seeded, {.threads = hooks.threads, .monitor = hooks.monitor});
+    return run_study(seeded, {.threads = hooks.threads, .monitor = hooks.monitor, .model = hooks.model});
   }
   return run_workload(scenario, scenario_workload(scenario, seed, hooks.lists), seed, hooks);
 }

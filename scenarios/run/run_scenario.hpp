@@ -1,6 +1,7 @@
 #pragma once
 // The one builder: turns a Scenario into a Simulation and runs it.
 
+#include "models/layers.hpp"
 #include "network/link_use.hpp"
 #include "scenarios/run/job_lists.hpp"
 #include "scenarios/scenario.hpp"
@@ -31,6 +32,7 @@ struct RunHooks {
   std::optional<JobId> watched{};                ///< a job whose delays are written down, where the network has any
   TakeLinkUses link_uses{};                      ///< gets what jobs sent over the links of the fabric
   unsigned threads = 1;                          ///< of an iteration study; it does not change the result
+  const TimedModel* model = nullptr;             ///< of an iteration study: takes the place of study_model()
   JobLists* lists = nullptr;                     ///< where the job list comes from; without, the run reads its own
   /// Gets the reason if a policy outside of the program fails; the run then returns what was simulated until then.
   /// Without it, the run throws InputError.

@@ -61,10 +61,12 @@ void SweepExecutor::run(const Scenario& scenario, const std::function<bool()>& i
     late = late || (timeout_ && passed.count() > timeout_->to_seconds());
     return !outcome.interrupted && !late;
   };
-  RunResult result = run_point(scenario, outcome.run.seed, hooks);
+  const IterationStudy& study = scenario.overlap;
+  if (study.given()) hooks.model = &model_of(study);
+  RunResult result = run_scenario(scenario, outcome.run.seed, hooks);
   if (late && result.interrupted)
     throw InputError{fmt::format("stopped: it ran for longer than {} (--timeout)", print_quantity(*timeout_))};
-  if (scenario.overlap.given() && !result.jobs.empty() && result.jobs.front().state == JobState::failed) {
+  if (study.given() && !result.jobs.empty() && result.jobs.front().state == JobState::failed) {
     outcome.run.status = RunStatus::refused;
     outcome.run.error = result.jobs.front().reason;
     return;
@@ -77,16 +79,13 @@ void SweepExecutor::run(const Scenario& scenario, const std::function<bool()>& i
 }
 
 /// A sweep repeats the model of a study at many points.
-RunResult SweepExecutor::run_point(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks) {
-  if (!scenario.overlap.given()) return run_scenario(scenario, seed, hooks);
-  if (!timed_ || !same_model(*timed_, scenario.overlap.entry)) {
+const TimedModel& SweepExecutor::model_of(const IterationStudy& study) {
+  if (!timed_ || !same_model(*timed_, study.entry)) {
     timed_.reset();
-    model_ = study_model(scenario.overlap);
-    timed_ = scenario.overlap.entry;
+    model_ = study_model(study);
+    timed_ = study.entry;
   }
-  TrainingSystem seeded = scenario;
-  seeded.seed = seed;
-  return run_study(seeded, {.monitor = hooks.monitor, .model = &model_});
+  return model_;
 }
 
 void run_sweep(const SweepPlan& plan, std::span<const std::int64_t> runs, std::int64_t manifest, SweepStore& store,

@@ -35,7 +35,7 @@ class SweepExecutor {
 
  private:
   void run(const Scenario& scenario, const std::function<bool()>& interrupted, Outcome& outcome);
-  [[nodiscard]] RunResult run_point(const Scenario& scenario, std::uint64_t seed, const RunHooks& hooks);
+  [[nodiscard]] const TimedModel& model_of(const IterationStudy& study);
 
   JobLists& lists_;
   std::optional<Time> timeout_;

@@ -4,11 +4,13 @@
 
 #include "scenarios/yaml/codecs.hpp"
 
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace contend {
 
@@ -134,6 +136,15 @@ MemberAccess<Owner, T> member_access(Member) {
   // clang 14 converts no generic lambda that returns auto& to a pointer to a function.
   return {[](Owner& owner) -> T& { return Member{}(owner); },
           [](const Owner& owner) -> const T& { return Member{}(owner); }};
+}
+
+/// The rows of the parts of a table, in their order.
+template <class Row>
+[[nodiscard]] std::vector<Row> table_of(std::initializer_list<std::vector<Row> (*)()> parts) {
+  std::vector<Row> all;
+  for (const auto part : parts)
+    for (Row& row : part()) all.push_back(std::move(row));
+  return all;
 }
 
 }  // namespace contend
