@@ -4,6 +4,7 @@
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "sim/placement_check.hpp"
+#include "sim/server_folding.hpp"
 
 #include <algorithm>
 #include <string>
@@ -235,16 +236,8 @@ void Allocation::tear(JobRun& run, std::int32_t graph) {
   run.is_torn = false;
   if (index >= state_.workload.torn.size()) return;
   const TornGraph& torn = state_.workload.torn[index];
-  run.is_torn = std::ranges::any_of(torn.groups, [&](const RankGroups& groups) {
-    std::vector<ServerId> server(static_cast<std::size_t>(groups.count(static_cast<int>(run.gpus.size()))));
-    for (std::size_t rank = 0; rank < run.gpus.size(); ++rank) {
-      const ServerId here = state_.server_of(run.gpus[rank]);
-      ServerId& of_group = server[static_cast<std::size_t>(groups.of(static_cast<int>(rank)))];
-      if (of_group.valid() && of_group != here) return true;
-      of_group = here;
-    }
-    return false;
-  });
+  run.is_torn = std::ranges::any_of(torn.groups,
+                                    [&](const RankGroups& groups) { return leave_servers(state_, run.gpus, groups); });
   if (!run.is_torn) return;
   const auto known = state_.torn_plans.find(index);
   const Plan& plan = known != state_.torn_plans.end()

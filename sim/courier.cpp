@@ -42,7 +42,7 @@ TransferRequest Courier::request_of(const Traffic& traffic) const {
     return std::span{run.gpus}.subspan(static_cast<std::size_t>(run.plan->first_rank[role.index()]),
                                        static_cast<std::size_t>(planned.ranks));
   };
-  request.groups = planned.op.groups;
+  if (planned.op.scope == CollectiveScope::groups) request.groups = planned.op.groups;
   request.gpus = planned.per_rank ? std::span<const GpuId>{traffic.ends} : gpus_of(planned.op.role);
   if (planned.op.joint) request.peers = gpus_of(planned.op.peer);
   return request;

@@ -288,7 +288,7 @@ bool Executor::is_carried(const Traffic& traffic) const {
   if (traffic.rank >= 0) return traffic.ends[0] != traffic.ends[1];
   const Plan::PlannedOp& planned = state_.run(traffic.job).plan->ops[traffic.op.index()];
   if (planned.op.kind == OpKind::message) return planned.op.role != planned.op.peer;
-  return planned.op.scope == CollectiveScope::groups ? planned.op.groups.size > 1 : planned.ranks > 1;
+  return planned.op.scope == CollectiveScope::groups ? planned.op.groups.most() > 1 : planned.ranks > 1;
 }
 
 void Executor::transfer_ready(JobId job, OpId op, Slot slot, CellId cell) {

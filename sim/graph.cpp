@@ -47,6 +47,25 @@ std::optional<Lane> lane_named(std::string_view name) {
   return std::nullopt;
 }
 
+RankLists::RankLists(std::vector<std::vector<int>> groups) : groups_{std::move(groups)} {
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    if (groups_[g].empty()) bad_graph("a group of ranks is empty");
+    most_ = std::max(most_, static_cast<int>(groups_[g].size()));
+    for (const int rank : groups_[g]) {
+      if (rank < 0) bad_graph(fmt::format("a group has rank {}", rank));
+      const auto index = static_cast<std::size_t>(rank);
+      if (of_.size() <= index) of_.resize(index + 1, -1);
+      if (of_[index] >= 0) bad_graph(fmt::format("rank {} is in two groups of a collective, or in one twice", rank));
+      of_[index] = static_cast<int>(g);
+    }
+  }
+}
+
+bool operator==(const RankGroups& a, const RankGroups& b) {
+  if (a.lists && b.lists) return a.lists == b.lists || *a.lists == *b.lists;
+  return !a.lists && !b.lists && a.stride == b.stride && a.size == b.size;
+}
+
 RoleId IterationGraph::add_role(std::string name, int ranks) {
   roles_.push_back({std::move(name), ranks});
   return RoleId{roles_.size() - 1};
@@ -93,7 +112,7 @@ OpId IterationGraph::add_collective(std::string name, CollectiveKind kind, RoleI
 OpId IterationGraph::add_collective(std::string name, CollectiveKind kind, RoleId role, Bytes bytes,
                                     RankGroups groups) {
   const OpId op = add_collective(std::move(name), kind, role, bytes, CollectiveScope::groups);
-  ops_[op.index()].groups = groups;
+  ops_[op.index()].groups = std::move(groups);
   return op;
 }
 
@@ -217,17 +236,23 @@ void IterationGraph::validate_operation(const Op& op) const {
   if (op.phase != kEveryPhase && (op.phase < 0 || static_cast<std::size_t>(op.phase) >= phases_.count()))
     bad_graph("operation `" + op.name + "` is of a phase that doesn't exist");
   const int ranks = roles_[op.role.index()].ranks;
-  if (op.scope == CollectiveScope::groups) {
-    if (op.groups.stride < 1 || op.groups.size < 1 || ranks % (op.groups.stride * op.groups.size) != 0) {
-      bad_graph(
-          fmt::format("`{}` has groups of {} ranks, {} apart, of which no whole number fills the {} ranks of "
-                      "its role",
-                      op.name, op.groups.size, op.groups.stride, ranks));
-    }
-  }
+  if (op.scope == CollectiveScope::groups) validate_groups(op, ranks);
   if (op.kind == OpKind::message) {
     if (op.peer.index() >= roles_.size()) bad_graph("message `" + op.name + "` has no receiver");
     if (ranks != roles_[op.peer.index()].ranks) bad_graph("message `" + op.name + "` joins roles of different size");
+  }
+}
+
+void IterationGraph::validate_groups(const Op& op, int ranks) {
+  const RankGroups& groups = op.groups;
+  if (groups.lists) {
+    if (groups.lists->groups().empty() || groups.lists->ranks() > ranks)
+      bad_graph(fmt::format("`{}` lists no group, or rank {} of the {} ranks of its role, which count from 0", op.name,
+                            groups.lists->ranks() - 1, ranks));
+  } else if (groups.stride < 1 || groups.size < 1 || ranks % (groups.stride * groups.size) != 0) {
+    bad_graph(
+        fmt::format("`{}` has groups of {} ranks, {} apart, of which no whole number fills the {} ranks of its role",
+                    op.name, groups.size, groups.stride, ranks));
   }
 }
 
@@ -384,10 +409,24 @@ class TextReader {
       graph.put_into(lookup<ChannelId>(channels_, words[2]), op(words[1]), static_cast<std::int32_t>(number(words[3])));
     } else if (words.size() == 4 && words[0] == "groups") {
       graph.put_into_groups(op(words[1]), {static_cast<int>(number(words[2])), static_cast<int>(number(words[3]))});
+    } else if (words.size() >= 3 && words[0] == "lists") {
+      std::vector<std::vector<int>> groups;
+      for (std::size_t i = 2; i < words.size(); ++i) groups.push_back(ranks_of(words[i]));
+      graph.put_into_groups(op(words[1]), {.lists = std::make_shared<const RankLists>(std::move(groups))});
     } else {
       return false;
     }
     return true;
+  }
+  /// Ranks with commas between them.
+  std::vector<int> ranks_of(std::string_view word) const {
+    std::vector<int> ranks;
+    while (true) {
+      const std::size_t end = std::min(word.find(','), word.size());
+      ranks.push_back(static_cast<int>(number(word.substr(0, end))));
+      if (end == word.size()) return ranks;
+      word.remove_prefix(end + 1);
+    }
   }
   bool reads_operation(const Words& words) {
     if (words.size() < 4) return false;

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -74,16 +75,52 @@ enum class CollectiveScope : std::uint8_t {
 /// Those that follow from where the ranks lie.
 inline constexpr std::size_t kCollectiveScopes = 4;
 
-/// A partition of the ranks of a role into groups of `size` ranks, `stride` apart: rank r is in group
-/// (r / (stride size)) stride + r mod stride. With tensor-parallel degree t as the fastest coordinate of a rank, the
-/// tensor-parallel groups are {1, t}, and the data-parallel groups of d ranks are {t, d} (Megatron-LM, parallel_state).
-struct RankGroups {
-  int stride = 1;  ///< >= 1
-  int size = 1;    ///< >= 1; stride x size divides the number of ranks
+/// Groups of ranks as lists. A rank is a number within its role, from 0 on. Groups may differ in size, and their order
+/// and the order of the ranks in them are kept: an algorithm such as a ring visits the ranks in this order.
+class RankLists {
+ public:
+  /// Throws InputError if a group is empty, a rank is negative, or a rank is in two groups or in one twice.
+  explicit RankLists(std::vector<std::vector<int>> groups);
 
-  [[nodiscard]] int count(int ranks) const { return ranks / size; }
-  [[nodiscard]] int of(int rank) const { return rank / (stride * size) * stride + rank % stride; }
-  friend bool operator==(const RankGroups&, const RankGroups&) = default;
+  [[nodiscard]] const std::vector<std::vector<int>>& groups() const { return groups_; }
+  /// The group of a rank; -1 if it is in none.
+  [[nodiscard]] int of(int rank) const {
+    const auto index = static_cast<std::size_t>(rank);
+    return index < of_.size() ? of_[index] : -1;
+  }
+  [[nodiscard]] int ranks() const { return static_cast<int>(of_.size()); }  ///< that a role needs: the last rank + 1
+  [[nodiscard]] int most() const { return most_; }                          ///< ranks of the largest group
+  friend bool operator==(const RankLists& a, const RankLists& b) { return a.groups_ == b.groups_; }
+
+ private:
+  std::vector<std::vector<int>> groups_;
+  std::vector<int> of_;  // by rank
+  int most_ = 0;
+};
+
+/// Groups of the ranks of a role, by a rule or as lists. The rule says the same as lists would, without a word for each
+/// rank: a group has `size` ranks, `stride` apart, and rank r is in group (r / (stride size)) stride + r mod stride.
+/// With tensor-parallel degree t as the fastest coordinate of a rank, the tensor-parallel groups are {1, t}, and the
+/// data-parallel groups of d ranks are {t, d} (Megatron-LM, parallel_state).
+/// Lists need not have all ranks. A rank in none of them sends nothing; like all ranks of its role it has to be ready
+/// before the collective begins, and waits for its end, because the ranks of a role do the same; interference counts
+/// the rank as taking part. Ranks that don't wait are a role of their own.
+struct RankGroups {
+  int stride = 1;                            ///< >= 1
+  int size = 1;                              ///< >= 1; stride x size divides the number of ranks
+  std::shared_ptr<const RankLists> lists{};  ///< the groups, in place of what `stride` and `size` say, if given
+
+  [[nodiscard]] int count(int ranks) const { return lists ? static_cast<int>(lists->groups().size()) : ranks / size; }
+  /// The group of a rank; -1 if it is in none.
+  [[nodiscard]] int of(int rank) const {
+    return lists ? lists->of(rank) : rank / (stride * size) * stride + rank % stride;
+  }
+  [[nodiscard]] int most() const { return lists ? lists->most() : size; }  ///< ranks of the largest group
+  /// The ranks of a group.
+  [[nodiscard]] int size_of(int group) const {
+    return lists ? static_cast<int>(lists->groups()[static_cast<std::size_t>(group)].size()) : size;
+  }
+  friend bool operator==(const RankGroups& a, const RankGroups& b);
 };
 
 /// For how long an iteration waits for late ranks, and which it may leave behind. Let the first rank have done all
@@ -205,7 +242,7 @@ class IterationGraph {
   OpId add_task(std::string name, RoleId role, Time duration, Lane lane);
   OpId add_collective(std::string name, CollectiveKind kind, RoleId role, Bytes bytes,
                       CollectiveScope scope = CollectiveScope::all);
-  /// A collective within each group.
+  /// A collective within each group, all at once.
   OpId add_collective(std::string name, CollectiveKind kind, RoleId role, Bytes bytes, RankGroups groups);
   OpId add_message(std::string name, RoleId from, RoleId to, Bytes bytes);
   OpId add_joint_message(std::string name, RoleId from, RoleId to, Bytes bytes);
@@ -218,7 +255,7 @@ class IterationGraph {
   /// Makes a collective run within each group.
   void put_into_groups(OpId op, RankGroups groups) {
     ops_[op.index()].scope = CollectiveScope::groups;
-    ops_[op.index()].groups = groups;
+    ops_[op.index()].groups = std::move(groups);
   }
   /// Makes a collective a push to, or a pull from, parameter servers.
   void serve(OpId op, ParameterServers servers) { ops_[op.index()].servers = servers; }
@@ -258,13 +295,13 @@ class IterationGraph {
 
   /// Throws InputError if the graph can't be executed: no operation, a cycle within an iteration, a dependency between
   /// per-rank operations of roles of different size, a negative duration or size, groups that don't divide the ranks
-  /// of their role, a lag other than 0 or 1, a channel without room, an operation in a channel that is not a
-  /// collective, an operation that runs less than once, a message or computing that runs more often, or a phase that
-  /// the graph doesn't have; or if late ranks can't be left behind: there are too many of them, ranks of several roles
-  /// wait for each other or send messages of their own, something that joins ranks waits for more than one operation,
-  /// or patience that is negative, has no burst, a window shorter than that, or is that of one role of several that
-  /// leave ranks behind; or if an operation moves a negative size on hosts, or anything without being a timer; or if a
-  /// task has no lane of its own, or anything else has one.
+  /// of their role or list others, a lag other than 0 or 1, a channel without room, an operation in a channel that is
+  /// not a collective, an operation that runs less than once, a message or computing that runs more often, or a phase
+  /// that the graph doesn't have; or if late ranks can't be left behind: there are too many of them, ranks of several
+  /// roles wait for each other or send messages of their own, something that joins ranks waits for more than one
+  /// operation, or patience that is negative, has no burst, a window shorter than that, or is that of one role of
+  /// several that leave ranks behind; or if an operation moves a negative size on hosts, or anything without being a
+  /// timer; or if a task has no lane of its own, or anything else has one.
   void validate() const;
   /// By operation: true if a lane of a role that leaves late ranks behind runs it, and nothing that joins ranks comes
   /// before it in its iteration. So what waits for it may begin without some of the ranks.
@@ -272,6 +309,7 @@ class IterationGraph {
 
  private:
   void validate_operation(const Op& op) const;
+  static void validate_groups(const Op& op, int ranks);
   void validate_order() const;
   void validate_late() const;
 
@@ -286,6 +324,7 @@ class IterationGraph {
 ///   role worker 4 | compute forward worker 36 | all-reduce grads worker 1000 | message m a b 10 | timer t worker 5
 ///   task launch worker 5 host                   (a task, with its lane)
 ///   joint-message m a b 10 | groups grads 8 16  (stride and size of the groups of a collective)
+///   lists grads 0,1,2 3,5                       (the groups of a collective as lists of ranks)
 ///   repeat grads 3                              (a collective that runs three times)
 ///   forward -> grads | grads => forward        (`=>` is lag 1)
 ///   channel stream 1 5000 | put grads stream 3  (a channel with messages and window; an operation with its priority)

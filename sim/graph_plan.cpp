@@ -40,6 +40,7 @@ Plan::Plan(const IterationGraph& graph)
     ops.push_back(std::move(planned));
   }
   number_lanes();
+  number_lists();
   for (const Dependency& d : graph.dependencies()) {
     PlannedOp& before = ops[d.before.index()];
     PlannedOp& after = ops[d.after.index()];
@@ -70,6 +71,17 @@ void Plan::number_lanes() {
   for (PlannedOp& op : ops)
     if (op.op.kind == OpKind::task)
       op.lane = static_cast<std::uint16_t>(std::lower_bound(lanes.begin(), lanes.end(), op.op.lane) - lanes.begin());
+}
+
+void Plan::number_lists() {
+  std::vector<const RankLists*> known;
+  for (PlannedOp& op : ops) {
+    if (op.op.scope != CollectiveScope::groups || !op.op.groups.lists) continue;
+    const RankLists& lists = *op.op.groups.lists;
+    const auto same = std::find_if(known.begin(), known.end(), [&](const RankLists* each) { return *each == lists; });
+    op.lists = static_cast<std::int32_t>(same - known.begin());
+    if (same == known.end()) known.push_back(&lists);
+  }
 }
 
 void Plan::find_late(const IterationGraph& graph) {

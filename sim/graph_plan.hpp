@@ -20,6 +20,7 @@ struct Plan {
   struct PlannedOp {
     Op op;
     bool per_rank = true;
+    std::int32_t lists = -1;          ///< of a collective in listed groups: equal lists have one number
     std::uint16_t lane = 0;           ///< of a task: index into `lanes`
     std::int32_t ranks = 1;           ///< of its role
     std::vector<OpId> successors[2];  ///< by lag
@@ -69,6 +70,7 @@ struct Plan {
 
  private:
   void number_lanes();
+  void number_lists();
   void find_late(const IterationGraph& graph);
   void find_chains();
 };

@@ -37,16 +37,17 @@ std::vector<ServerId> servers_of_messages(const EngineState& state, std::span<co
   return servers;
 }
 
-/// True if a group has ranks on several servers.
-bool leave_servers(const EngineState& state, std::span<const GpuId> ranks, const RankGroups& groups) {
-  std::vector<ServerId> server(static_cast<std::size_t>(groups.count(static_cast<int>(ranks.size()))));
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    const ServerId here = state.server_of(ranks[rank]);
-    ServerId& of_group = server[static_cast<std::size_t>(groups.of(static_cast<int>(rank)))];
-    if (of_group.valid() && of_group != here) return true;
-    of_group = here;
+/// The servers of the listed groups that have ranks on several.
+std::vector<ServerId> servers_of_lists(const EngineState& state, std::span<const GpuId> ranks, const RankLists& lists) {
+  std::vector<ServerId> all, its;
+  for (const std::vector<int>& group : lists.groups()) {
+    its.clear();
+    for (const int rank : group) its.push_back(state.server_of(ranks[static_cast<std::size_t>(rank)]));
+    sort_unique(its);
+    if (its.size() > 1) all.insert(all.end(), its.begin(), its.end());
   }
-  return false;
+  sort_unique(all);
+  return all;
 }
 
 /// The servers that an operation of several ranks touches.
@@ -58,7 +59,10 @@ std::vector<ServerId> servers_touched(const EngineState& state, const JobRun& ru
   };
   if (op.kind == OpKind::message) return servers_of_messages(state, ranks_of(op.role), ranks_of(op.peer));
   if (op.scope == CollectiveScope::server) return {};
-  if (op.scope == CollectiveScope::groups && !leave_servers(state, ranks_of(op.role), op.groups)) return {};
+  if (op.scope == CollectiveScope::groups) {
+    if (op.groups.lists) return servers_of_lists(state, ranks_of(op.role), *op.groups.lists);
+    if (!leave_servers(state, ranks_of(op.role), op.groups)) return {};
+  }
   std::vector<ServerId> servers;
   if (plan.roles.size() == 1) {
     servers = run.live->servers;
@@ -126,6 +130,19 @@ bool sends_between_servers(const JobRun& run) {
 
 }  // namespace
 
+bool leave_servers(const EngineState& state, std::span<const GpuId> ranks, const RankGroups& groups) {
+  std::vector<ServerId> server(static_cast<std::size_t>(groups.count(static_cast<int>(ranks.size()))));
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const int group = groups.of(static_cast<int>(rank));
+    if (group < 0) continue;
+    const ServerId here = state.server_of(ranks[rank]);
+    ServerId& of_group = server[static_cast<std::size_t>(group)];
+    if (of_group.valid() && of_group != here) return true;
+    of_group = here;
+  }
+  return false;
+}
+
 void join_servers(EngineState& state, JobId job) {
   JobRun& run = state.run(job);
   const Plan& plan = *run.plan;
@@ -139,6 +156,7 @@ void join_servers(EngineState& state, JobId job) {
     } else if (op.scope == CollectiveScope::groups) {
       ranks.stride = op.groups.stride;
       ranks.size = op.groups.size;
+      ranks.lists = plan.ops[i].lists;
     } else if (op.scope == CollectiveScope::server) {
       ranks.size = 1;  // whatever lies inside servers touches none
     }

@@ -9,7 +9,12 @@
 
 #include "sim/engine_state.hpp"
 
+#include <span>
+
 namespace contend {
+
+/// True if a group of ranks, of which rank i is on ranks[i], lies on several servers.
+[[nodiscard]] bool leave_servers(const EngineState& state, std::span<const GpuId> ranks, const RankGroups& groups);
 
 /// Fills JobExecution::joined of a job that has GPUs.
 void join_servers(EngineState& state, JobId job);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <vector>
 
 namespace contend {
@@ -57,6 +58,30 @@ SentVolume sent_volume(CollectiveKind kind, CollectiveScope scope, Bytes bytes, 
 
 namespace {
 
+/// What a collective in listed groups sends, with ranks on servers one after the other: the most that a worker sends,
+/// and the most that leaves a server, which is for each of its groups what a group with as many ranks on each server
+/// sends.
+SentVolume sent_in_lists(const Op& op, int per_server) {
+  SentVolume most;
+  std::map<int, double> leaving;  // by server
+  for (const std::vector<int>& ranks : op.groups.lists->groups()) {
+    std::map<int, int> here;  // ranks by server
+    int together = 0;
+    for (const int rank : ranks) together = std::max(together, ++here[rank / per_server]);
+    const auto size = static_cast<int>(ranks.size());
+    const int each = size % together == 0 ? together : 1;  // as if spread evenly
+    const SentVolume one = sent_volume(op.collective, CollectiveScope::all, op.bytes, size, each);
+    most.by_worker = std::max(most.by_worker, one.by_worker);
+    if (here.size() < 2) continue;
+    for (const auto& on_server : here) {
+      double& leaves = leaving[on_server.first];
+      leaves += one.by_interface;
+      most.by_interface = std::max(most.by_interface, leaves);
+    }
+  }
+  return most;
+}
+
 /// What the operation sends if it runs once.
 SentVolume sent_once(const IterationGraph& graph, const Op& op, int per_server) {
   const int ranks = graph.roles()[op.role.index()].ranks;
@@ -71,8 +96,9 @@ SentVolume sent_once(const IterationGraph& graph, const Op& op, int per_server) 
   if (op.kind == OpKind::collective && op.scope != CollectiveScope::groups)
     return sent_volume(op.collective, op.scope, op.bytes, ranks, per_server);
   if (op.kind == OpKind::collective) {
+    if (op.groups.lists) return sent_in_lists(op, per_server);
     // The groups that have ranks on a server, and how many ranks each of them has there.
-    const auto [stride, size] = op.groups;
+    const int stride = op.groups.stride, size = op.groups.size;
     const int groups = std::min({stride, per_server, ranks});
     const int together = std::clamp(per_server / stride, 1, size);
     const SentVolume one = sent_volume(op.collective, CollectiveScope::all, op.bytes, size, together);

@@ -1,10 +1,13 @@
 #include "models/parallel/pass_traffic.hpp"
 
+#include "sim/check.hpp"
+
 #include <algorithm>
 
 namespace contend {
 
 bool leaves_servers(RankGroups groups, int gpus_per_server) {
+  CONTEND_CHECK(!groups.lists, "the groups of a split follow a rule");
   // The ranks of a group lie within a block of consecutive ones, and some block begins at every multiple of its size.
   const int block = groups.stride * groups.size;
   return groups.size > 1 && (block > gpus_per_server || gpus_per_server % block != 0);

@@ -158,7 +158,7 @@ void add_exchange_work(FusedIteration& iteration, int element_bytes,
     const Op sent = edit.ops()[std::ranges::find_if(message.ops, sends)->index()];
     const int all = iteration.graph.roles()[sent.role.index()].ranks;
     WorkAround{edit, message, last_at}.add(work(sent.role), element_bytes,
-                                           sent.scope == CollectiveScope::groups ? sent.groups.size : all);
+                                           sent.scope == CollectiveScope::groups ? sent.groups.most() : all);
   }
   iteration.graph = edit.take();
 }

@@ -10,6 +10,14 @@ namespace contend {
 std::vector<std::vector<NodeId>> scope_groups(CollectiveScope scope, const RankGroups& by_rank,
                                               std::span<const NodeId> gpus, const Topology& topology) {
   std::vector<std::vector<NodeId>> groups;
+  if (scope == CollectiveScope::groups && by_rank.lists) {
+    for (const std::vector<int>& ranks : by_rank.lists->groups()) {
+      if (ranks.size() < 2) continue;
+      groups.emplace_back();
+      for (const int rank : ranks) groups.back().push_back(gpus[static_cast<std::size_t>(rank)]);
+    }
+    return groups;
+  }
   std::map<decltype(Node::server), std::size_t> seen;  // ranks by server so far
   const auto put = [&](std::size_t group, NodeId gpu) {
     if (groups.size() <= group) groups.resize(group + 1);

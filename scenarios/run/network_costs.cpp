@@ -342,11 +342,15 @@ std::vector<JobShape> group_shapes(std::span<const GpuId> gpus, const RankGroups
   const int count = groups.count(static_cast<int>(gpus.size()));
   std::vector<std::map<std::size_t, int>> ranks(static_cast<std::size_t>(count));  // by group and server
   for (std::size_t rank = 0; rank < gpus.size(); ++rank)
-    ++ranks[static_cast<std::size_t>(groups.of(static_cast<int>(rank)))][server_of(rank)];
-  std::map<int, JobShape> shapes;     // by network
-  std::map<std::size_t, int> counts;  // groups that leave a server
+    if (const int group = groups.of(static_cast<int>(rank)); group >= 0)
+      ++ranks[static_cast<std::size_t>(group)][server_of(rank)];
+  std::map<std::pair<int, int>, JobShape> shapes;  // by network and size of the group
+  std::map<std::size_t, int> counts;               // groups that leave a server
   int sharing = 1;
-  for (const auto& group : ranks) {
+  for (std::size_t g = 0; g < ranks.size(); ++g) {
+    const std::map<std::size_t, int>& group = ranks[g];
+    const int size = groups.size_of(static_cast<int>(g));
+    if (size < 2 && groups.lists) continue;  // it sends nothing
     int most = 0, island = kNoIsland;
     const auto servers = static_cast<int>(group.size());
     if (servers > 1 && !islands.empty()) {
@@ -358,7 +362,7 @@ std::vector<JobShape> group_shapes(std::span<const GpuId> gpus, const RankGroups
       most = std::max(most, here);
       if (servers > 1) sharing = std::max(sharing, ++counts[server]);
     }
-    JobShape& shape = shapes.try_emplace(island, JobShape{groups.size, 1, 1, 1}).first->second;
+    JobShape& shape = shapes.try_emplace({island, size}, JobShape{size, 1, 1, 1}).first->second;
     shape.island = island;
     if (std::pair{servers, most} > std::pair{shape.servers, shape.per_server}) {
       shape.servers = servers;
@@ -366,7 +370,7 @@ std::vector<JobShape> group_shapes(std::span<const GpuId> gpus, const RankGroups
     }
   }
   std::vector<JobShape> all;
-  for (auto& [island, shape] : shapes) {
+  for (auto& [key, shape] : shapes) {
     shape.sharing = sharing;
     all.push_back(shape);
   }

@@ -77,9 +77,9 @@ struct JobExchange {
 [[nodiscard]] ExchangeCost exchange_cost(const NetworkSetup& network, const LinkMatrix& sites, const PeerRule& peers,
                                          std::uint64_t seed);
 
-/// The shapes of the groups of a partition: for each network that carries what a group sends, that of the group which
-/// spans most servers; ties go to the most ranks on a server. Rank i runs on gpus[i], of which each server has
-/// `per_server`. `islands` are by server; empty: there are none.
+/// The shapes of groups of ranks: for each network that carries what groups send, and each size of these groups, the
+/// shape of the group which spans most servers; ties go to the most ranks on a server. Rank i runs on gpus[i], of which
+/// each server has `per_server`. `islands` are by server; empty: there are none.
 [[nodiscard]] std::vector<JobShape> group_shapes(std::span<const GpuId> gpus, const RankGroups& groups, int per_server,
                                                  std::span<const int> islands);
 /// That of the shapes on which an all-reduce of so many bytes takes longest.

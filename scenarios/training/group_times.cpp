@@ -34,7 +34,7 @@ bool GroupTimes::leaves_servers(RankGroups groups) const {
 }
 
 Time GroupTimes::operator()(CollectiveKind kind, RankGroups groups, Bytes bytes) {
-  if (groups.size < 2 || bytes <= Bytes{}) return {};
+  if (groups.most() < 2 || bytes <= Bytes{}) return {};
   const auto [known, is_new] = known_.try_emplace({kind, groups.stride, groups.size, bytes.count()});
   if (!is_new) return known->second;
   TransferRequest request;
@@ -48,7 +48,7 @@ Time GroupTimes::operator()(CollectiveKind kind, RankGroups groups, Bytes bytes)
 }
 
 Time GroupTimes::to_next(RankGroups groups, Bytes bytes, int ranks) {
-  if (groups.size < 2 || bytes <= Bytes{}) return {};
+  if (groups.most() < 2 || bytes <= Bytes{}) return {};
   const std::span<const GpuId> senders{gpus_.data(), ranks > 0 ? static_cast<std::size_t>(ranks) : gpus_.size()};
   std::vector<GpuId> receivers;
   const int block = groups.stride * groups.size;

@@ -6,6 +6,7 @@
 #include "tests/network/topology_kit.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -18,12 +19,12 @@ namespace {
 using Groups = std::vector<std::vector<std::size_t>>;
 
 /// Groups of these of the twelve GPUs on three servers, as indices of GPUs.
-Groups groups_of(CollectiveScope scope, const std::vector<std::size_t>& gpus) {
+Groups groups_of(CollectiveScope scope, const std::vector<std::size_t>& gpus, const RankGroups& of = {}) {
   const Topology topology = build_topology(spec("single-switch"), 3, 4);
   std::vector<NodeId> nodes;
   for (const std::size_t gpu : gpus) nodes.push_back(topology.gpus()[gpu]);
   Groups all;
-  for (const std::vector<NodeId>& group : scope_groups(scope, {}, nodes, topology)) {
+  for (const std::vector<NodeId>& group : scope_groups(scope, of, nodes, topology)) {
     all.emplace_back();
     for (const NodeId node : group)
       all.back().push_back(
@@ -43,6 +44,13 @@ TEST_CASE("scopes: the groups of ranks on servers of three, two and one") {
   CHECK(groups_of(CollectiveScope::all, {3}).empty());
   CHECK(groups_of(CollectiveScope::leaders, {0, 1}).empty());
   CHECK(groups_of(CollectiveScope::server, {0, 4}).empty());
+}
+
+TEST_CASE("scopes: groups by a rule and by lists, in the orders of these") {
+  const std::vector<std::size_t> ranks{8, 0, 4, 1, 5, 2};
+  CHECK(groups_of(CollectiveScope::groups, ranks, {2, 3}) == Groups{{8, 4, 5}, {0, 1, 2}});
+  const auto lists = std::make_shared<const RankLists>(std::vector<std::vector<int>>{{5, 0}, {3}, {2, 1, 4}});
+  CHECK(groups_of(CollectiveScope::groups, ranks, {.lists = lists}) == Groups{{2, 8}, {4, 0, 5}});
 }
 
 TEST_CASE("scopes: groups that run at once load links with the bytes of all") {

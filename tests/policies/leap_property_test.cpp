@@ -208,6 +208,23 @@ TEST_CASE("leaping lands on the same nanosecond where hosts launch, and ranks ha
   CHECK(seen.leapt * 5 > seen.events);
 }
 
+TEST_CASE("leaping lands on the same nanosecond where collectives run in listed groups") {
+  BothWays seen;
+  std::uint64_t different = 0;
+  for (std::uint64_t seed = 0; seed < effort(std::uint64_t{300}); ++seed) {
+    RandomCluster cluster = random_cluster(seed);
+    if (seed % 3 == 2) add_flows(cluster);
+    if (seed % 5 == 4) add_lanes(cluster);
+    const RunResult plain = cluster.run(true);
+    add_lists(cluster);
+    if (seen.run(cluster).digest != plain.digest) ++different;
+  }
+  seen.tell();
+  CHECK(different * 4 > seen.cases);
+  CHECK(seen.cases_with_leaps * 3 > seen.cases);
+  CHECK(seen.leapt * 5 > seen.events);
+}
+
 TEST_CASE("leaping is exact where jobs come after the end of others, on random clusters") {
   BothWays seen;
   std::uint64_t followed = 0;

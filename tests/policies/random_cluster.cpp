@@ -235,6 +235,27 @@ void add_lanes(RandomCluster& cluster) {
   }
 }
 
+void add_lists(RandomCluster& cluster) {
+  RandomStream random{cluster.seed, "lists"};
+  const auto in = [&](std::int64_t low, std::int64_t high) { return random.uniform_integer(low, high); };
+  for (std::string& text : cluster.graphs) {
+    const IterationGraph graph = graph_from_text(text);
+    for (const Op& op : graph.ops()) {
+      if (op.kind != OpKind::collective || in(0, 3) == 0) continue;
+      const int ranks = graph.roles()[op.role.index()].ranks;
+      std::vector<std::string> lists(static_cast<std::size_t>(in(1, 3)));
+      for (int rank = 0; rank < ranks; ++rank) {
+        const auto group = static_cast<std::size_t>(in(0, static_cast<std::int64_t>(lists.size())));
+        if (group < lists.size()) lists[group] += fmt::format("{}{}", lists[group].empty() ? "" : ",", rank);
+      }
+      std::erase(lists, "");
+      if (lists.empty()) continue;
+      text += " | lists " + op.name;
+      for (const std::string& each : lists) text += " " + each;
+    }
+  }
+}
+
 void add_flows(RandomCluster& cluster) {
   RandomStream random{cluster.seed, "flows"};
   const auto in = [&](std::int64_t low, std::int64_t high) { return random.uniform_integer(low, high); };

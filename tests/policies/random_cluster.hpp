@@ -57,6 +57,9 @@ struct RandomCluster {
 /// Has hosts launch operations of the graphs, one after the other or not, and gives ranks copies and further streams.
 void add_lanes(RandomCluster& cluster);
 
+/// Has some collectives run in listed groups of ranks, which need not have all ranks.
+void add_lists(RandomCluster& cluster);
+
 /// Gives the cluster a fabric of flows, on which a cable carries what an interface did.
 void add_flows(RandomCluster& cluster);
 

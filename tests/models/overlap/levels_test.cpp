@@ -8,6 +8,7 @@
 #include "network/topologies/graph_spec.hpp"
 #include "tests/near.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -139,6 +140,19 @@ TEST_CASE("bytes sent by a worker and out of a server, by hand: three servers of
   CHECK(sent_volume(all_reduce, all, Bytes{1200}, 3, 4).by_worker == 1600);
   CHECK(sent_volume(all_reduce, all, Bytes{1200}, 3, 4).by_interface == 0);
   CHECK(sent_volume(all_reduce, peers, Bytes{1200}, 3, 4).by_worker == 0);
+}
+
+TEST_CASE("of listed groups an interface carries what all that leave its server send") {
+  // Two ranks a server. 0,1 stay on server 0; 2,4,6 are on servers 1 to 3, and each sends 4/3 of 1200; 3,5 send 1200.
+  IterationGraph graph;
+  const RoleId role = graph.add_role("worker", 8);
+  const OpId op = graph.add_collective("g", CollectiveKind::all_reduce, role, Bytes{1200}, RankGroups{1, 2});
+  graph.put_into_groups(
+      op, {.lists = std::make_shared<const RankLists>(std::vector<std::vector<int>>{{0, 1}, {2, 4, 6}, {3, 5}})});
+  const SentVolume volume = sent_volume(graph, graph.ops()[op.index()], 2);
+  CHECK(volume.by_worker == 1600);
+  CHECK(volume.by_interface == 1600 + 1200);
+  CHECK(sent_volume(graph, graph.ops()[op.index()], 8).by_interface == 0);
 }
 
 TEST_CASE("of messages an interface carries those that leave the server with most of them") {
