@@ -163,7 +163,7 @@ Occupant new_occupant(const JobRun& run, JobId job, RoleId role, int rank) {
   occupant.role = role;
   occupant.rank = rank;
   occupant.remaining_compute = run.plan->compute_left(role, run.completed, run.iterations);
-  occupant.pending = PendingCounts{2 * run.plan->ops.size()};
+  occupant.pending = PendingCounts{static_cast<std::size_t>(run.plan->in_flight) * run.plan->ops.size()};
   occupant.lanes = LaneTable{run.plan->lanes.size()};
   return occupant;
 }
@@ -280,6 +280,7 @@ void leave(EngineState& state, JobId job) {
   if (state.options.leap)
     state.changed_servers.insert(state.changed_servers.end(), run.live->servers.begin(), run.live->servers.end());
   unfold_servers(state, job);
+  if (!run.plan->counters.empty()) state.stop_awaiting(job);
   run.live.reset();
   run.next_promise = Time::never();
   ++state.groups_changed;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -216,6 +218,19 @@ void check_interference(const Interference& interference, const NetworkModel& ne
 
 void check_sharing(const GpuSharing& sharing) {
   if (sharing.any() && sharing.most < 2) throw InputError{"a law of sharing without at least two jobs on a GPU"};
+}
+
+void check_counters(std::span<const IterationGraph> graphs) {
+  std::set<std::string_view> posted, awaited;
+  for (const IterationGraph& graph : graphs) {
+    for (const Op& op : graph.ops()) {
+      if (!op.counts() || !graph.counters()[op.counter.index()].shared) continue;
+      (op.kind == OpKind::post ? posted : awaited).insert(graph.counters()[op.counter.index()].name);
+    }
+  }
+  for (const std::string_view name : awaited)
+    if (!posted.contains(name))
+      throw InputError{fmt::format("a job waits for counter `{}`, to which no job of the run posts", name)};
 }
 
 void check_workload(const Workload& workload, const ClusterSpec& spec, const SchedulingRules& rules) {

@@ -171,7 +171,7 @@ void Courier::ask(std::size_t index) {
   const Traffic& traffic = waiting_[index].traffic;
   const JobRun& run = state_.run(traffic.job);
   willing_.push_back({state_.policies.communication->key(state_.view_for_key(traffic.job)), run.start, traffic.job,
-                      traffic.slot != run.live->current, op_of(traffic).priority, traffic.op, traffic.rank, index});
+                      run.place_of(traffic.slot), op_of(traffic).priority, traffic.op, traffic.rank, index});
   std::push_heap(willing_.begin(), willing_.end(), std::greater<>{});
 }
 

@@ -43,7 +43,7 @@ class Courier {
     PolicyKey key = 0;
     Time start;
     JobId job;
-    bool later = false;  // of the later of two iterations in flight
+    int later = 0;  // by how many iterations it is behind the first in flight
     std::int32_t priority = 0;
     OpId op;
     int rank = 0;

@@ -53,8 +53,8 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
   check_interference(options.interference, *network);
   if (options.observer != nullptr || options.failures.jitter > 0 || options.failures.stalls_fail) options.leap = false;
   fold = options.leap;
-  plans.reserve(workload.graphs.size());
-  for (const IterationGraph& graph : workload.graphs) plans.emplace_back(graph);
+  plans = std::vector<Plan>(workload.graphs.begin(), workload.graphs.end());
+  check_counters(workload.graphs);
   jobs.resize(workload.jobs.size());
   running_at.resize(jobs.size());
   for (std::size_t j = 0; j < jobs.size(); ++j) {
@@ -282,9 +282,8 @@ double EngineState::paid_gpu_s(const JobRun& run) const {
 }
 
 bool EngineState::stays_behind(JobId other, JobId id) {
-  constexpr std::int64_t kIterationsInFlight = 2;
   if (run(other).plan->leaves_behind) return false;  // without this rank it gets any distance
-  return key(other) - kIterationsInFlight * std::max<PolicyKey>(0, run(other).key_fall) - kKeyRounding > key(id);
+  return key(other) - run(other).plan->in_flight * std::max<PolicyKey>(0, run(other).key_fall) - kKeyRounding > key(id);
 }
 
 const SavedIteration& EngineState::durable(const JobRun& run) const {

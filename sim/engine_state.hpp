@@ -10,6 +10,7 @@
 
 #include "sim/calendar.hpp"
 #include "sim/cluster.hpp"
+#include "sim/counters.hpp"
 #include "sim/execution.hpp"
 #include "sim/fetch.hpp"
 #include "sim/fingerprint.hpp"
@@ -147,12 +148,25 @@ struct alignas(kCacheLine) JobRun {
   void promise(Time when, GpuTime service);
   [[nodiscard]] std::size_t at(Slot slot, OpId op) const { return slot * plan->ops.size() + op.index(); }
   /// True if the iteration of the slot has this operation.
-  [[nodiscard]] bool has(Slot slot, OpId op) const { return plan->ops[op.index()].op.is_in(live->phase[slot]); }
-  /// True if the iteration after the one in front is in flight, too, and not behind a checkpoint.
-  [[nodiscard]] bool next_is_open() const {
-    return completed + 1 < live->iterations && !live->paced && !(live->stops && completed + 1 == live->next_save);
+  [[nodiscard]] bool has(Slot slot, OpId op) const {
+    const Op& its = plan->ops[op.index()].op;
+    return its.phase == kEveryPhase || its.is_in(live->phase[slot]);
   }
-  [[nodiscard]] std::int64_t iteration_of(Slot slot) const { return completed + (slot == live->current ? 0 : 1); }
+  /// True if the iteration, `after` > 0 behind the one in front, is in flight, too, and not behind a checkpoint.
+  [[nodiscard]] bool is_open(int after) const {
+    return after < plan->in_flight && completed + after < live->iterations && !live->paced &&
+           !(live->stops && live->next_save >= 0 && completed + after >= live->next_save);
+  }
+  /// The slot of the next iteration, and of the one before.
+  [[nodiscard]] Slot next(Slot slot) const {
+    return slot + 1 == plan->in_flight ? Slot{0} : static_cast<Slot>(slot + 1);
+  }
+  [[nodiscard]] Slot before(Slot slot) const { return static_cast<Slot>((slot == 0 ? plan->in_flight : slot) - 1); }
+  /// By how many iterations that of the slot is behind the one in front.
+  [[nodiscard]] int place_of(Slot slot) const {
+    return slot >= live->current ? slot - live->current : slot + plan->in_flight - live->current;
+  }
+  [[nodiscard]] std::int64_t iteration_of(Slot slot) const { return completed + place_of(slot); }
 };
 
 /// When a job fails by itself: after a time of running, over all its starts.
@@ -168,6 +182,7 @@ struct CalendarEvent {
   enum class Kind : std::uint8_t {
     task_end,
     lane_end,
+    counted,
     job_end,
     arrival,
     follows,
@@ -206,6 +221,8 @@ struct EngineState : ClusterView {
   std::vector<JobId> host_users;        ///< by HostUseId, of those that have not ended
   std::vector<std::int64_t> host_uses;  ///< by server: uses that have begun, for each GPU; empty if there are none
   EventHandle host_event;               ///< the end of the next of them
+
+  std::map<std::pair<JobId, std::string>, CounterState> counters;  ///< by job, none of shared ones, and name
 
   Time clock;
   Calendar<CalendarEvent> calendar;
@@ -367,10 +384,19 @@ struct EngineState : ClusterView {
   }
   /// Schedules the end of the next timer that servers carry. To be called whenever one has begun or ended.
   void follow_hosts();
+  /// A counter of a job's plan.
+  [[nodiscard]] CounterState& counter(JobId job, CounterId id) {
+    const Counter& named = jobs[job.index()].plan->counters[id.index()];
+    return counters[{named.shared ? JobId::none() : job, named.name}];
+  }
+  /// Forgets what a job that leaves its GPUs waits for.
+  void stop_awaiting(JobId job);
+  /// Throws InputError if nothing happens any more, as `next` says, and a job waits for a counter.
+  void check_awaits(Time next) const;
   /// Stops all timers of a running job.
   void stop_timers(JobRun& run);
   /// True if the key of `other` stays above that of `job` as long as `job` keeps a GPU that both want. Meanwhile
-  /// `other` can't get beyond its two iterations in flight.
+  /// `other` can't get beyond its iterations in flight.
   [[nodiscard]] bool stays_behind(JobId other, JobId job);
   /// The tasks of a running chain that have ended: their number, and their compute time on each GPU.
   struct Links {

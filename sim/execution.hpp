@@ -210,24 +210,23 @@ struct alignas(kCacheLine) JobExecution {
   Slot current = 0;    ///< slot of the oldest iteration in flight
   bool stops = false;  ///< every `save_every` iterations, for a checkpoint
   SavingStep step = SavingStep::none;
-  bool paced = false;                    ///< the network may have it wait between two iterations
-  std::array<std::int32_t, 2> left{};    ///< instances not yet done, by slot
-  std::array<std::uint32_t, 2> phase{};  ///< of the iterations in flight, by slot
-  std::int64_t iterations = 1;           ///< JobRun::iterations, which changes only while the job holds no GPUs
-  PendingCounts pending;                 ///< as Occupant::pending, of collectives
+  bool paced = false;                              ///< the network may have it wait between two iterations
+  std::array<std::int32_t, kMostInFlight> left{};  ///< instances not yet done, by slot
+  std::int64_t iterations = 1;  ///< JobRun::iterations, which changes only while the job holds no GPUs
+  PendingCounts pending;        ///< as Occupant::pending, of collectives
 
   Time remaining_communication;  ///< if the job were alone in the network
   std::vector<SeatedCell> cells;
-  std::vector<ServerId> servers;   ///< ascending
-  int waiting = 0;                 ///< messages held back
-  std::array<bool, 2> admitted{};  ///< a message between servers has entered the network, by slot
+  std::vector<ServerId> servers;               ///< ascending
+  int waiting = 0;                             ///< messages held back
+  std::array<bool, kMostInFlight> admitted{};  ///< a message between servers has entered the network, by slot
 
   alignas(kCacheLine) JobView for_key;  ///< EngineState::view_for_key; what keys are made of fills its first line
 
   alignas(kCacheLine) boost::container::small_vector<TransferId, 2> transfers;  ///< in the network
   Time waiting_since;
-  std::array<Bytes, 2> unsent{};  ///< what Op::sends() has yet to send, by slot
-  Time standing_since;            ///< while `step` isn't none, or before it has begun
+  std::array<Bytes, kMostInFlight> unsent{};  ///< what Op::sends() has yet to send, by slot
+  Time standing_since;                        ///< while `step` isn't none, or before it has begun
 
   alignas(kCacheLine) Time iterated;  ///< when it began, or its last iteration ended
   /// After this iteration a checkpoint is due; -1: it isn't known, because none has ended that would say how long they
@@ -247,20 +246,21 @@ struct alignas(kCacheLine) JobExecution {
   std::vector<Time> ends;
   static constexpr std::int64_t kEndsKept = 32;
 
-  std::map<JoinedRanks, JoinedServers> joined;      ///< what its messages and collectives join
-  std::vector<std::vector<ServerId>> same_servers;  ///< that are simulated as their first (sim/server_folding.hpp)
-  std::vector<ChannelQueue> channels;               ///< as in the plan
-  std::vector<RunningTimer> timers;                 ///< in order of starting
-  std::vector<CellId> cell_of_rank;                 ///< only if not foldable
-  std::int64_t host_uses = 0;                       ///< that have begun, for each GPU (EngineState::host_uses)
-  bool begun = false;                               ///< false while it restarts after a failure
+  std::map<JoinedRanks, JoinedServers> joined;       ///< what its messages and collectives join
+  std::vector<std::vector<ServerId>> same_servers;   ///< that are simulated as their first (sim/server_folding.hpp)
+  std::vector<ChannelQueue> channels;                ///< as in the plan
+  std::vector<RunningTimer> timers;                  ///< in order of starting
+  std::vector<CellId> cell_of_rank;                  ///< only if not foldable
+  std::array<std::uint32_t, kMostInFlight> phase{};  ///< of the iterations in flight, by slot
+  std::int64_t host_uses = 0;                        ///< that have begun, for each GPU (EngineState::host_uses)
+  bool begun = false;                                ///< false while it restarts after a failure
   /// It stands, and begins anew, because of a failure that its redundancy covers or because a GPU has come back. Its
   /// checkpoints are those from before.
   bool goes_on = false;
   /// With patience, by slot: when the first task of the iteration was ready that late ranks may drop, or never(); and
   /// whether a rank has done all that is awaited of it.
-  std::array<Time, 2> ready_since{Time::never(), Time::never()};
-  std::array<bool, 2> patience_runs{};
+  std::array<Time, kMostInFlight> ready_since{Time::never(), Time::never(), Time::never(), Time::never()};
+  std::array<bool, kMostInFlight> patience_runs{};
   LateHistory late;            ///< with patience; by the numbers of the GPUs
   SavedIteration first;        ///< where this run began
   SavedIteration being_saved;  ///< the one that is written beside the work

@@ -22,7 +22,7 @@ Executor::Executor(EngineState& state, Courier& courier, std::function<void(JobI
 void Executor::begin(JobId job) {
   JobRun& run = state_.run(job);
   const Plan& plan = *run.plan;
-  run.live->pending = PendingCounts{2 * plan.ops.size()};
+  run.live->pending = PendingCounts{static_cast<std::size_t>(plan.in_flight) * plan.ops.size()};
   run.live->channels.assign(plan.channels.size(), {});
   has_lanes_ = has_lanes_ || !plan.lanes.empty();
   if (state_.network->plans_ahead()) announce_traffic(job);
@@ -96,16 +96,16 @@ void Executor::on_shifted(JobId job) {
 
 void Executor::open_next(JobId job) {
   JobRun& run = state_.run(job);
-  const Slot slot = run.live->current;
+  Slot slot = run.live->current;
   open(job, slot, true);
-  if (run.next_is_open()) open(job, slot ^ 1, false);
+  for (int after = 1; run.is_open(after); ++after) open(job, slot = run.next(slot), false);
   drain();
 }
 
 void Executor::open(JobId job, Slot slot, bool first) {
   JobRun& run = state_.run(job);
   const Plan& plan = *run.plan;
-  const Slot other = slot ^ 1;
+  const Slot other = run.before(slot);
   const std::size_t phase = plan.phases.count() == 1 ? 0 : plan.phases.at(run.iteration_of(slot), run.iterations);
   run.live->phase[slot] = static_cast<std::uint32_t>(phase);
   run.live->left[slot] = plan.instances[phase];
@@ -219,6 +219,8 @@ void Executor::announce(JobId job, OpId op, Slot slot, CellId cell, std::uint16_
     state_.touch(cell);
   } else if (kind == OpKind::timer) {
     start_timer(job, op, slot);
+  } else if (planned.op.counts()) {
+    count(job, op, slot);
   } else {
     transfer_ready(job, op, slot, cell);
   }
@@ -317,8 +319,8 @@ void Executor::complete(const Completion& done) {
     run.live->left[done.slot] -= 1;
   }
   for (const OpId after : op.successors[0]) contribute(done, after, done.slot, true);
-  if (done.slot == run.live->current && run.next_is_open()) {
-    for (const OpId after : op.successors[1]) contribute(done, after, done.slot ^ 1, true);
+  if (!op.successors[1].empty() && run.is_open(run.place_of(done.slot) + 1)) {
+    for (const OpId after : op.successors[1]) contribute(done, after, run.next(done.slot), true);
   }
   if (run.live->left[run.live->current] == 0) end_iteration(done.job);
 }
@@ -343,8 +345,8 @@ void Executor::end_iteration(JobId job) {
     }
     if (run.live->paced) return go_on(job);
     const Slot freed = run.live->current;
-    run.live->current ^= 1;
-    if (run.next_is_open()) open(job, freed, false);
+    run.live->current = run.next(freed);
+    if (run.is_open(run.plan->in_flight - 1)) open(job, freed, false);
   }
 }
 
@@ -441,7 +443,7 @@ void Executor::start_task(CellId id) {
     // Most keys differ, and what breaks ties lies elsewhere in memory.
     const auto tie = [&](const ReadyTask& task) {
       const JobRun& run = state_.run(task.job);
-      const bool later = task.slot != run.live->current;
+      const int later = run.place_of(task.slot);
       return std::tuple{run.start, task.job, later, run.plan->ops[task.op.index()].op.priority, task.op};
     };
     PolicyKey best_key = state_.key(cell.ready[0].job);

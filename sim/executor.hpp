@@ -1,8 +1,8 @@
 #pragma once
 // The executor runs iteration graphs: it gives tasks to cells and messages to the courier.
 //
-// An operation becomes ready when all its predecessors have ended. Two iterations of a job may be in flight: an
-// operation of the next iteration becomes ready as soon as its own dependencies (lag 0 and 1) allow it.
+// An operation becomes ready when all its predecessors have ended. Several iterations of a job may be in flight: an
+// operation of a later one becomes ready as soon as its own dependencies (lag 0 and 1) allow it.
 
 #include "sim/courier.hpp"
 #include "sim/engine_state.hpp"
@@ -30,6 +30,8 @@ class Executor {
   void on_task_end(CellId cell);
   /// Ends the task that the ranks of a job on the cell run on a lane, given as its index in Plan::lanes.
   void on_lane_end(CellId cell, JobId job, std::size_t lane);
+  /// Ends an await of the job whose counter has reached its value at this instant.
+  void on_counted(JobId job);
   void on_timer_end(JobId job);
   /// Ends the timers that servers have done now (HostModel).
   void on_hosts_due();
@@ -70,7 +72,7 @@ class Executor {
   /// Opens an iteration; `first` if it waits for none before it.
   void open(JobId job, Slot slot, bool first);
   void announce_traffic(JobId job);
-  /// Opens the next one or two iterations of a job that has none in flight.
+  /// Opens the next iterations of a job that has none in flight.
   void open_next(JobId job);
   void complete(const Completion& done);
   void drain();
@@ -90,6 +92,9 @@ class Executor {
   /// Starts an operation that is ready; a task goes to the `seat`th occupant of the cell.
   void announce(JobId job, OpId op, Slot slot, CellId cell, std::uint16_t seat = 0);
   [[nodiscard]] bool is_carried(const Traffic& traffic) const;
+  /// A post or an await begins.
+  void count(JobId job, OpId op, Slot slot);
+  void note_counted(JobId job, OpId op);
   void start_timer(JobId job, OpId op, Slot slot);
   void end_timer(JobId job, const RunningTimer& timer);
   void transfer_ready(JobId job, OpId op, Slot slot, CellId cell);

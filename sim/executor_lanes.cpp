@@ -18,7 +18,7 @@ void Executor::start_on_lanes(CellId id) {
     if (occupant.lanes.empty()) continue;
     const JobRun& run = state_.run(occupant.job);
     const auto place = [&run](const LaneTask& task) {
-      return std::tuple{task.slot != run.live->current, run.plan->ops[task.op.index()].op.priority, task.op};
+      return std::tuple{run.place_of(task.slot), run.plan->ops[task.op.index()].op.priority, task.op};
     };
     for (std::size_t lane = 0; lane < occupant.lanes.size(); ++lane) {
       LaneState& of = occupant.lanes[lane];

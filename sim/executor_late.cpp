@@ -140,8 +140,8 @@ void Executor::drop_late(JobId job, Slot slot) {
   }
   for (const Completion& each : dropped) {
     for (const OpId after : ops[each.op.index()].successors[0]) contribute(each, after, slot, true);
-    if (slot != run.live->current || !run.next_is_open()) continue;
-    for (const OpId after : ops[each.op.index()].successors[1]) contribute(each, after, slot ^ 1, true);
+    if (!run.is_open(run.place_of(slot) + 1)) continue;
+    for (const OpId after : ops[each.op.index()].successors[1]) contribute(each, after, run.next(slot), true);
   }
 }
 

@@ -137,6 +137,35 @@ ChannelId IterationGraph::add_channel(std::string name, int messages, Bytes wind
   return ChannelId{channels_.size() - 1};
 }
 
+CounterId IterationGraph::add_counter(std::string name, bool shared) {
+  counters_.push_back({std::move(name), shared});
+  return CounterId{counters_.size() - 1};
+}
+
+OpId IterationGraph::add_post(std::string name, RoleId role, CounterId counter, std::int64_t amount) {
+  Op op;
+  op.name = std::move(name);
+  op.kind = OpKind::post;
+  op.role = role;
+  op.counter = counter;
+  op.amount = amount;
+  const OpId post = add(std::move(op));
+  add_dependency(post, post, 1);
+  return post;
+}
+
+OpId IterationGraph::add_await(std::string name, RoleId role, CounterId counter, std::int64_t amount,
+                               std::int64_t bound) {
+  Op op;
+  op.name = std::move(name);
+  op.kind = OpKind::await;
+  op.role = role;
+  op.counter = counter;
+  op.amount = amount;
+  op.bound = bound;
+  return add(std::move(op));
+}
+
 void IterationGraph::put_into(ChannelId channel, OpId op, std::int32_t priority) {
   ops_[op.index()].channel = channel;
   ops_[op.index()].priority = priority;
@@ -146,6 +175,8 @@ IterationGraph IterationGraph::without_operations() const {
   IterationGraph graph;
   graph.roles_ = roles_;
   graph.channels_ = channels_;
+  graph.counters_ = counters_;
+  graph.in_flight_ = in_flight_;
   return graph;
 }
 
@@ -210,11 +241,14 @@ void IterationGraph::validate() const {
   for (const Channel& channel : channels_) {
     if (channel.messages < 1 || channel.window < Bytes{1}) bad_graph("channel `" + channel.name + "` has no room");
   }
+  if (in_flight_ < kUsuallyInFlight || in_flight_ > kMostInFlight)
+    bad_graph(fmt::format("{} iterations in flight are not {} to {}", in_flight_, kUsuallyInFlight, kMostInFlight));
   for (const Op& op : ops_) validate_operation(op);
   for (std::size_t phase = 0; phase < phases_.count(); ++phase) {
     if (std::ranges::none_of(ops_, [&](const Op& op) { return op.is_in(phase); }))
       bad_graph("a phase has no operation");
   }
+  validate_counters();
   validate_order();
   if (std::ranges::any_of(roles_, [](const Role& role) { return role.late != 0; })) validate_late();
 }
@@ -256,6 +290,51 @@ void IterationGraph::validate_groups(const Op& op, int ranks) {
   }
 }
 
+namespace {
+
+/// What an operation does with a counter.
+void check_counting(const IterationGraph& graph, const Op& op) {
+  if (op.counts() != op.counter.valid() || (op.counter.valid() && op.counter.index() >= graph.counters().size()))
+    bad_graph("operation `" + op.name + "` can't use its counter: posts and awaits need one that exists, nothing else");
+  if (op.amount < 1 || op.bound < 0 || (op.bound > 0 && op.kind != OpKind::await))
+    bad_graph("operation `" + op.name + "` counts by less than 1, or has a bound without being an await");
+  if (op.kind != OpKind::post) return;
+  if (op.phase != kEveryPhase)
+    bad_graph("`" + op.name + "` posts in a part of the iterations: every iteration has to post");
+  const OpId post{static_cast<std::size_t>(&op - graph.ops().data())};
+  const auto keeps_order = [&](const Dependency& each) {
+    return each.before == post && each.after == post && each.lag == 1;
+  };
+  if (std::ranges::none_of(graph.dependencies(), keeps_order))
+    bad_graph("`" + op.name + "` doesn't wait for the post of the iteration before: iterations have to post in order");
+}
+
+}  // namespace
+
+void IterationGraph::validate_counters() const {
+  for (const Op& op : ops_) check_counting(*this, op);
+  for (std::size_t c = 0; c < counters_.size(); ++c) {
+    const std::string& name = counters_[c].name;
+    if (name.empty() || std::ranges::count(counters_, name, &Counter::name) > 1)
+      bad_graph("counters need names of their own, not `" + name + "`");
+    std::int64_t posts = 0, awaits = 0, posted = 0, awaited = 0;
+    for (const Op& op : ops_) {
+      if (op.counter != CounterId{c}) continue;
+      ++(op.kind == OpKind::post ? posts : awaits);
+      std::int64_t& most = op.kind == OpKind::post ? posted : awaited;
+      most = std::max(most, op.amount);
+    }
+    if (posts > 1) bad_graph("two operations post to counter `" + name + "`: one of each job may");
+    if (posts + awaits == 0 || (!counters_[c].shared && (posts == 0 || awaits == 0)))
+      bad_graph("nobody posts to counter `" + name + "`, or nobody waits for it");
+    if (!counters_[c].shared && awaited > posted)
+      bad_graph(
+          fmt::format("counter `{}` rises by {} in an iteration, and an operation waits for {}: the job would "
+                      "stop for ever",
+                      name, posted, awaited));
+  }
+}
+
 void IterationGraph::validate_order() const {
   std::vector<int> predecessors(ops_.size(), 0);
   std::vector<std::vector<OpId>> successors(ops_.size());
@@ -272,6 +351,15 @@ void IterationGraph::validate_order() const {
     if (d.lag != 0) continue;
     ++predecessors[d.after.index()];
     successors[d.before.index()].push_back(d.after);
+  }
+  for (const Op& post : ops_) {
+    if (post.kind != OpKind::post || counters_[post.counter.index()].shared) continue;
+    for (const Op& await : ops_) {  // of this iteration, if it may not be behind
+      if (await.kind != OpKind::await || await.counter != post.counter || await.bound > 0) continue;
+      const auto after = static_cast<std::size_t>(&await - ops_.data());
+      ++predecessors[after];
+      successors[static_cast<std::size_t>(&post - ops_.data())].emplace_back(after);
+    }
   }
   // Kahn's algorithm: an operation whose predecessors never all end lies on or behind a cycle.
   std::vector<OpId> free;
@@ -322,6 +410,7 @@ void IterationGraph::validate_late() const {
     if (std::ranges::count_if(roles_, leaves_behind) > 1)
       bad_graph("with patience only ranks of `" + role.name + "` can be left behind");
   }
+  if (in_flight_ > kUsuallyInFlight) bad_graph("ranks can't be left behind with more than two iterations in flight");
   const std::vector<bool> is_task = tasks_before_joins();
   for (const Op& op : ops_) {
     if (op.kind == OpKind::message && !op.joint)
@@ -372,9 +461,6 @@ class TextReader {
       graph.leave_behind(role(words[1]), static_cast<int>(number(words[2])),
                          Patience{static_cast<std::int32_t>(number(words[3])), static_cast<int>(number(words[4])),
                                   static_cast<int>(number(words[5]))});
-    } else if (words.size() == 4 && words[0] == "channel") {
-      channels_.emplace_back(words[1]);
-      graph.add_channel(std::string{words[1]}, static_cast<int>(number(words[2])), Bytes{number(words[3])});
     } else if (words.size() >= 2 && words[0] == "cycle") {
       std::vector<std::int64_t> lengths;
       for (std::size_t i = 1; i < words.size(); ++i) {
@@ -382,9 +468,11 @@ class TextReader {
         if (lengths.back() < 1 || lengths.back() > IterationPhases::kLongestCycle) fail();
       }
       graph.set_phases(IterationPhases::cycle(std::move(lengths)));
+    } else if (words.size() == 2 && words[0] == "in-flight") {
+      graph.set_in_flight(static_cast<int>(number(words[1])));
     } else if (words.size() == 2 && words[0] == "warm-up") {
       graph.set_phases(IterationPhases::warm_up(share(words[1])));
-    } else if (!reads_change(words) && !reads_operation(words)) {
+    } else if (!reads_name(words) && !reads_change(words) && !reads_operation(words)) {
       fail();
     }
   }
@@ -394,6 +482,19 @@ class TextReader {
  private:
   [[noreturn]] void fail() const { bad_graph("can't read `" + std::string{item_} + "`"); }
   using Words = std::vector<std::string_view>;
+  /// Reads what operations name beside their roles.
+  bool reads_name(const Words& words) {
+    if (words.size() == 4 && words[0] == "channel") {
+      channels_.emplace_back(words[1]);
+      graph.add_channel(std::string{words[1]}, static_cast<int>(number(words[2])), Bytes{number(words[3])});
+    } else if (words.size() == 2 && (words[0] == "counter" || words[0] == "shared-counter")) {
+      counters_.emplace_back(words[1]);
+      graph.add_counter(std::string{words[1]}, words[0] == "shared-counter");
+    } else {
+      return false;
+    }
+    return true;
+  }
   /// Reads what changes an operation.
   bool reads_change(const Words& words) {
     if (words.size() == 3 && words[0] == "phase") {
@@ -440,6 +541,10 @@ class TextReader {
       const std::optional<Lane> lane = lane_named(words[4]);
       if (!lane) fail();
       graph.add_task(name, role(words[2]), time(), *lane);
+    } else if (words.size() == 5 && words[0] == "post") {
+      graph.add_post(name, role(words[2]), lookup<CounterId>(counters_, words[3]), number(words[4]));
+    } else if (words.size() == 6 && words[0] == "await") {
+      graph.add_await(name, role(words[2]), lookup<CounterId>(counters_, words[3]), number(words[4]), number(words[5]));
     } else if (words.size() == 5 && (words[0] == "message" || words[0] == "joint-message")) {
       const auto add = words[0] == "message" ? &IterationGraph::add_message : &IterationGraph::add_joint_message;
       const RoleId from = role(words[2]);
@@ -475,7 +580,7 @@ class TextReader {
   OpId op(std::string_view name) const { return lookup<OpId>(ops_, name); }
 
   std::string_view item_;
-  std::vector<std::string_view> roles_, channels_, ops_;
+  std::vector<std::string_view> roles_, channels_, counters_, ops_;
 };
 
 }  // namespace

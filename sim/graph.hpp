@@ -1,7 +1,7 @@
 #pragma once
 // An iteration graph describes the work that a training job repeats: its operations and the dependencies between them.
-// An operation is compute on each rank, a task on another lane of each rank, a collective over a group of ranks, or
-// point-to-point messages. Studies are passes that build or rewrite such graphs.
+// An operation is compute on each rank, a task on another lane of each rank, a collective over a group of ranks,
+// point-to-point messages, a timer, or a post or an await of a counter. Passes build and rewrite such graphs.
 //
 // The graph is stored folded. A role is a set of ranks that do the same (the workers of a data-parallel job, one stage
 // of a pipeline). One compute operation represents a task on every rank of its role, so a graph of 2048 workers has as
@@ -24,8 +24,9 @@ namespace contend {
 
 using RoleId = Id<struct RoleTag>;
 using ChannelId = Id<struct ChannelTag>;
+using CounterId = Id<struct CounterTag>;
 
-enum class OpKind : std::uint8_t { compute, collective, message, timer, task };
+enum class OpKind : std::uint8_t { compute, collective, message, timer, task, post, await };
 
 /// What of a rank runs its operations, one after the other: the GPU, which other jobs may use between them, or a lane
 /// that belongs to the rank alone. Lanes run side by side. A rank has up to kMostStreams further streams: kernels that
@@ -157,6 +158,18 @@ struct Channel {
   Bytes window = Bytes{1};  ///< credit in bytes, >= 1
 };
 
+/// Iterations that may be in flight at once: of graphs that don't say how many, and at most.
+inline constexpr int kUsuallyInFlight = 2;
+inline constexpr int kMostInFlight = 4;
+
+/// A number that `post` operations raise and `await` operations wait for, across iterations and jobs. It begins at 0
+/// and never falls. What an iteration has posted stays when the iteration is lost and runs again, and the second run of
+/// the iteration doesn't post. A graph posts with one operation at most, in each of its iterations, in their order.
+struct Counter {
+  std::string name;     ///< unique in its graph
+  bool shared = false;  ///< one for all jobs of a run that share a counter of this name; else each job has its own
+};
+
 /// The phase of operations that all iterations have (sim/iteration_phases.hpp).
 inline constexpr std::int32_t kEveryPhase = -1;
 
@@ -180,14 +193,17 @@ struct HostTraffic {
 
 /// One operation of an iteration. A compute operation takes `duration` on the GPU of each rank of `role`, and a task on
 /// another `lane` of each. Of what is ready, a GPU or lane runs the operations of a job in order of iteration, priority
-/// and id. A collective runs over
-/// the ranks of `role` in `scope`; its `bytes` are the size of the full tensor on one rank. It runs `times` times, one
-/// after the other, which the network carries as one transfer. A message sends `bytes`
+/// and id. A collective runs over the ranks of `role` in `scope`; its `bytes` are the size of the full tensor on one
+/// rank. It runs `times` times, one after the other, which the network carries as one transfer. A message sends `bytes`
 /// from rank i of `role` to rank i of `peer`, for every i. If it is `joint`, these messages are one transfer: they
 /// begin when all ranks are ready and end together. Joint messages keep ranks that do the same in step, so that the
 /// engine can simulate many of them as one. A timer takes `duration` and no lane, such as a cycle of a background
-/// thread on the host; it begins when all ranks of `role` are ready. In an iteration of another phase than `phase`
-/// there is no such operation, and nothing waits for it.
+/// thread on the host; it begins when all ranks of `role` are ready. A post raises `counter` by `amount`, once for its
+/// role, when all ranks of `role` are ready. An await ends once all ranks of `role` are ready and the counter has
+/// reached `amount` x (i + 1 - `bound`), where i counts the iterations of the job from 0: with a bound of 0 an
+/// iteration waits for what is posted for it, with a larger bound it may be as many iterations ahead (the staleness of
+/// Ho et al., NeurIPS 2013). Both take no time and no lane. In an iteration of another phase than `phase` there is no
+/// such operation, and nothing waits for it.
 struct Op {
   std::string name;
   OpKind kind = OpKind::compute;
@@ -205,6 +221,9 @@ struct Op {
   ChannelId channel;                                       ///< collective only; none: it needs no channel
   std::int32_t priority = 0;                               ///< in its channel or on its lane; smaller goes first
   std::int32_t phase = kEveryPhase;                        ///< of IterationPhases; kEveryPhase: in all iterations
+  CounterId counter;                                       ///< post and await only
+  std::int64_t amount = 1;                                 ///< post and await only, >= 1
+  std::int64_t bound = 0;                                  ///< await only, >= 0
   HostTraffic host{};  ///< timer only: with a HostModel it takes longer than `duration` where servers are busy
 
   /// True if each rank has an instance of its own; false if there is one for all.
@@ -218,6 +237,7 @@ struct Op {
   [[nodiscard]] bool sends() const {
     return kind == OpKind::message || (kind == OpKind::collective && scope != CollectiveScope::server);
   }
+  [[nodiscard]] bool counts() const { return kind == OpKind::post || kind == OpKind::await; }
   [[nodiscard]] bool is_in(std::size_t each) const {
     return phase == kEveryPhase || static_cast<std::size_t>(phase) == each;
   }
@@ -247,6 +267,10 @@ class IterationGraph {
   OpId add_message(std::string name, RoleId from, RoleId to, Bytes bytes);
   OpId add_joint_message(std::string name, RoleId from, RoleId to, Bytes bytes);
   ChannelId add_channel(std::string name, int messages, Bytes window);
+  CounterId add_counter(std::string name, bool shared = false);
+  /// A post, with a dependency on the post of the iteration before, so that iterations post in order.
+  OpId add_post(std::string name, RoleId role, CounterId counter, std::int64_t amount = 1);
+  OpId add_await(std::string name, RoleId role, CounterId counter, std::int64_t amount = 1, std::int64_t bound = 0);
   /// Makes a collective go through the channel, with this priority.
   void put_into(ChannelId channel, OpId op, std::int32_t priority);
   void add_dependency(OpId before, OpId after, int lag = 0);
@@ -268,16 +292,21 @@ class IterationGraph {
   }
   /// Makes a timer the time of moving something on the servers of its ranks.
   void move_on_host(OpId timer, const HostTraffic& host) { ops_[timer.index()].host = host; }
+  /// Lets so many iterations be in flight at once, kUsuallyInFlight to kMostInFlight: the next iteration begins when
+  /// the first of them has ended.
+  void set_in_flight(int iterations) { in_flight_ = iterations; }
   void put_into_phase(std::size_t phase, OpId op) { ops_[op.index()].phase = static_cast<std::int32_t>(phase); }
   /// Sets the place of an operation among those that are ready on its lane, smaller ones first.
   void prioritise(OpId op, std::int32_t priority) { ops_[op.index()].priority = priority; }
 
   [[nodiscard]] const IterationPhases& phases() const { return phases_; }
+  [[nodiscard]] int in_flight() const { return in_flight_; }
   [[nodiscard]] const std::vector<Role>& roles() const { return roles_; }
   [[nodiscard]] const std::vector<Channel>& channels() const { return channels_; }
+  [[nodiscard]] const std::vector<Counter>& counters() const { return counters_; }
   [[nodiscard]] const std::vector<Op>& ops() const { return ops_; }
   [[nodiscard]] const std::vector<Dependency>& dependencies() const { return dependencies_; }
-  /// The roles and channels of this graph, for other operations.
+  /// The roles, channels, counters and iterations in flight of this graph, for other operations.
   [[nodiscard]] IterationGraph without_operations() const;
   /// The same graph with this many ranks in every role. All ranks of a role do the same, so two of them represent any
   /// number unless the network tells them apart; so none is late.
@@ -301,7 +330,10 @@ class IterationGraph {
   /// roles wait for each other or send messages of their own, something that joins ranks waits for more than one
   /// operation, or patience that is negative, has no burst, a window shorter than that, or is that of one role of
   /// several that leave ranks behind; or if an operation moves a negative size on hosts, or anything without being a
-  /// timer; or if a task has no lane of its own, or anything else has one.
+  /// timer; or if a task has no lane of its own, or anything else has one; or if a counter is missing, has no name of
+  /// its own, is posted by two operations, in one phase only or out of order, or if a counter of the job alone is
+  /// posted or awaited by none, rises by less in an iteration than an await waits for, or waits for a post behind the
+  /// await; or if the iterations in flight are out of their range, or more than two where late ranks are left behind.
   void validate() const;
   /// By operation: true if a lane of a role that leaves late ranks behind runs it, and nothing that joins ranks comes
   /// before it in its iteration. So what waits for it may begin without some of the ranks.
@@ -312,12 +344,15 @@ class IterationGraph {
   static void validate_groups(const Op& op, int ranks);
   void validate_order() const;
   void validate_late() const;
+  void validate_counters() const;
 
   std::vector<Role> roles_;
   std::vector<Channel> channels_;
+  std::vector<Counter> counters_;
   std::vector<Op> ops_;
   std::vector<Dependency> dependencies_;
   IterationPhases phases_;
+  int in_flight_ = kUsuallyInFlight;
 };
 
 /// Builds a graph from a text, for tests and experiments. Times are in nanoseconds, sizes in bytes:
@@ -331,6 +366,9 @@ class IterationGraph {
 ///   host t 100 0 200 50                         (what a timer moves: out, in, memory, NVMe)
 ///   priority forward 2                          (of a compute operation or task)
 ///   cycle 3 1 | phase 1 grads                   (phases with their numbers of iterations; an operation of phase 1)
+///   counter c | shared-counter d                (the job's own, or one for all jobs)
+///   post p worker c 2 | await a worker c 2 1    (with the amount, and the bound of an await)
+///   in-flight 3                                 (iterations)
 ///   warm-up 0.25                                (phases: a share of the iterations, and the others)
 ///   late worker 1                               (ranks of a role that are left behind if they are late)
 ///   late worker 1 1000 2 5                      (and with Patience: its tolerance, burst and window)

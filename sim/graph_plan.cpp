@@ -8,6 +8,8 @@ namespace contend {
 Plan::Plan(const IterationGraph& graph)
     : roles{graph.roles()},
       channels{graph.channels()},
+      counters{graph.counters()},
+      in_flight{graph.in_flight()},
       phases{graph.phases()},
       instances(phases.count(), 0),
       sent(phases.count()) {
@@ -26,7 +28,7 @@ Plan::Plan(const IterationGraph& graph)
     PlannedOp planned;
     planned.op = op;
     planned.per_rank = op.per_rank();
-    communicates = communicates || !op.runs_on_lane();
+    communicates = communicates || op.is_traffic() || op.kind == OpKind::timer;
     has_timers = has_timers || op.kind == OpKind::timer;
     uses_hosts = uses_hosts || op.host.any();
     leaves_server = leaves_server || op.servers == ParameterServers::elsewhere;
@@ -41,6 +43,7 @@ Plan::Plan(const IterationGraph& graph)
   }
   number_lanes();
   number_lists();
+  look_at_counters();
   for (const Dependency& d : graph.dependencies()) {
     PlannedOp& before = ops[d.before.index()];
     PlannedOp& after = ops[d.after.index()];
@@ -81,6 +84,16 @@ void Plan::number_lists() {
     const auto same = std::find_if(known.begin(), known.end(), [&](const RankLists* each) { return *each == lists; });
     op.lists = static_cast<std::int32_t>(same - known.begin());
     if (same == known.end()) known.push_back(&lists);
+  }
+}
+
+void Plan::look_at_counters() {
+  for (const PlannedOp& await : ops) {
+    if (!await.op.counts()) continue;
+    counters_recur = counters_recur && !counters[await.op.counter.index()].shared;
+    for (const PlannedOp& post : ops)
+      if (post.op.kind == OpKind::post && post.op.counter == await.op.counter && post.op.amount != await.op.amount)
+        counters_recur = false;
   }
 }
 

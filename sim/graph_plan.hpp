@@ -37,15 +37,18 @@ struct Plan {
   std::vector<PlannedOp> ops;
   std::vector<Role> roles;
   std::vector<Channel> channels;
+  std::vector<Counter> counters;
+  bool counters_recur = true;   ///< its counters are its own, and rise by what its awaits wait for in an iteration
   std::vector<Lane> lanes;      ///< that tasks run on, ascending; so Lane::compute is not among them
   std::vector<int> first_rank;  ///< of each role, in the numbering of all ranks
   int ranks = 0;
+  std::int32_t in_flight = kUsuallyInFlight;  ///< iterations
   IterationPhases phases;
   std::vector<std::int32_t> instances;              ///< of an iteration, by phase
   std::vector<GpuTime> compute_total;               ///< GPU time of an iteration, by phase
   std::vector<std::vector<Time>> compute_per_rank;  ///< by phase and role
   std::vector<Bytes> sent;                          ///< of an iteration, by phase: what Op::sends() sends
-  bool communicates = false;                        ///< true if it has more than compute operations and tasks
+  bool communicates = false;                        ///< true if it has collectives, messages or timers
   bool has_timers = false;
   bool uses_hosts = false;           ///< true if a timer moves something on hosts
   bool leaves_behind = false;        ///< true if a role leaves late ranks behind
@@ -71,6 +74,7 @@ struct Plan {
  private:
   void number_lanes();
   void number_lists();
+  void look_at_counters();
   void find_late(const IterationGraph& graph);
   void find_chains();
 };

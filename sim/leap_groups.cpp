@@ -43,7 +43,8 @@ bool Leaper::dominates(JobId id) const {
   if (!state_.options.interference.none()) return false;  // transfers of other jobs slow its tasks down
   const JobRun& run = state_.run(id);
   if (!run.plan->foldable || run.plan->roles.size() > 1 || run.plan->has_timers || communicates(id)) return false;
-  if (run.key_fall < 0 || run.live->stops || run.plan->leaves_behind || !run.plan->lanes.empty()) return false;
+  if (run.key_fall < 0 || run.live->stops || run.plan->leaves_behind) return false;
+  if (!run.plan->lanes.empty() || !run.plan->counters.empty()) return false;
   const Cell& first = state_.at(run.live->cells.front());
   const Occupant& rank = state_.occupant(run.live->cells.front(), id);
   return std::all_of(run.live->cells.begin(), run.live->cells.end(), [&](CellId cell_id) {
@@ -76,6 +77,7 @@ void Leaper::find_dominant() {
 
 bool Leaper::is_stuck(JobId id) const {
   const JobRun& run = state_.run(id);
+  if (!run.plan->counters.empty()) return false;
   if (dominant_since_[id.index()] != 0 || run.live->waiting > 0 || !run.live->transfers.empty() ||
       !run.live->timers.empty() || run.live->step != SavingStep::none)
     return false;
@@ -264,8 +266,7 @@ void Leaper::regroup() {
 
   for (const std::uint32_t index : formed) {
     Group& group = groups_[index];
-    group.earthbound = network_ == nullptr && std::any_of(group.jobs.begin(), group.jobs.end(),
-                                                          [this](JobId job) { return communicates(job); });
+    group.earthbound = is_earthbound(group);
     group.closed = is_closed(group);
     // A group that is the same as before keeps its saved state.
     const auto at = std::lower_bound(region_.begin(), region_.end(), group.jobs.front());
@@ -310,6 +311,12 @@ bool Leaper::holds_server(const Group& group, ServerId server) const {
     if (!std::binary_search(group.jobs.begin(), group.jobs.end(), cell.who.front())) return false;
   }
   return true;
+}
+
+bool Leaper::is_earthbound(const Group& group) const {
+  return std::any_of(group.jobs.begin(), group.jobs.end(), [this](JobId job) {
+    return (network_ == nullptr && communicates(job)) || !state_.run(job).plan->counters_recur;
+  });
 }
 
 bool Leaper::is_closed(const Group& group) const {

@@ -12,7 +12,6 @@ namespace {
 
 constexpr int kPatientLooks = 16;
 constexpr int kIterationsWithoutAnchor = 64;
-constexpr std::int64_t kIterationsKept = 3;  // two may be in flight; the end of a job is never skipped
 
 /// Finds the last two checkpoints of a job that has leapt to `run.completed` iterations from `before`, `each` in a
 /// period.
@@ -142,108 +141,6 @@ void Leaper::look_after_checkpoint(Group& group) {
   }
   group.saved_after_checkpoint = words_;
   group.account_after_checkpoint = take_account(group);
-}
-
-void Leaper::write_task(const Cell& cell, Time now) {
-  if (!cell.busy) return words_.push_back(UINT64_MAX);
-  const JobRun& run = state_.run(cell.running.job);
-  words_.push_back((std::uint64_t{cell.running.job.value()} << 32) ^ (std::uint64_t{cell.running.op.value()} << 2) ^
-                   (cell.chained ? 2U : 0U) ^ (cell.running.slot == run.live->current ? 0U : 1U));
-  words_.push_back(static_cast<std::uint64_t>((cell.end - now).ns()));
-  if (!state_.server_slowness.empty())  // as with interference, also if the GPU is at its full pace again
-    words_.push_back(static_cast<std::uint64_t>((now - cell.started).ns()));
-  if (state_.options.interference.none()) return;
-  // What is left of a slowed task doesn't tell for how long it has run, and GPUs are busy for all of that.
-  words_.push_back(static_cast<std::uint64_t>((now - cell.started).ns()));
-  const Int128 left = cell.pace.left(now);
-  words_.push_back(static_cast<std::uint64_t>(left));
-  words_.push_back((static_cast<std::uint64_t>(left >> 64) << 1) ^ (cell.pace.is_slowed() ? 1U : 0U));
-}
-
-/// A lane's time of the task that runs isn't counted before the task ends, and only the time of the host is counted,
-/// which nothing slows.
-void Leaper::write_lanes(const Occupant& occupant, Slot current, Time now) {
-  for (std::size_t lane = 0; lane < occupant.lanes.size(); ++lane) {
-    const LaneState& of = occupant.lanes[lane];
-    words_.push_back(!of.busy ? UINT64_MAX
-                              : (std::uint64_t{of.running.op.value()} << 1) ^ (of.running.slot == current ? 0U : 1U));
-    if (of.busy) words_.push_back(static_cast<std::uint64_t>((of.end - now).ns()));
-  }
-}
-
-void Leaper::shift_lanes(Occupant& occupant, Time by) {
-  for (std::size_t lane = 0; lane < occupant.lanes.size(); ++lane) {
-    LaneState& of = occupant.lanes[lane];
-    if (!of.busy) continue;
-    of.started += by;
-    of.end += by;
-    state_.calendar.reschedule(of.event, of.end);
-  }
-}
-
-void Leaper::write_patience(const JobRun& run, Time now) {
-  for (const Slot slot : {run.live->current, static_cast<Slot>(run.live->current ^ 1)}) {
-    const Time since = run.live->ready_since[slot];
-    words_.push_back(since == Time::never() ? UINT64_MAX
-                                            : (static_cast<std::uint64_t>((now - since).ns()) << 1) ^
-                                                  (run.live->patience_runs[slot] ? 1U : 0U));
-  }
-  run.live->late.for_each_since(run.plan->pattern, run.completed, [&](const LateHistory::Iteration& past) {
-    words_.push_back(static_cast<std::uint64_t>(run.completed - past.number));
-    words_.insert(words_.end(), past.ranks.begin(), past.ranks.end());
-    words_.push_back(UINT64_MAX);
-  });
-}
-
-void Leaper::write_state(const Group& group) {
-  words_.clear();
-  const Time grid = network_ != nullptr ? network_->grid() : Time{};
-  words_.push_back(grid > Time{} ? static_cast<std::uint64_t>(now_of(group).ns() % grid.ns()) : 0);
-  for (const CellId id : group.cells) write_task(state_.at(id), now_of(group));
-  for (const JobId id : group.jobs) {
-    const JobRun& run = state_.run(id);
-    const std::size_t ops = run.plan->ops.size();
-    const auto write_slots = [&](const PendingCounts& pending) {
-      for (const Slot slot : {run.live->current, static_cast<Slot>(run.live->current ^ 1)}) {
-        for (std::size_t op = 0; op < ops; ++op) {
-          words_.push_back(static_cast<std::uint32_t>(pending[run.at(slot, OpId{op})]));
-        }
-      }
-    };
-    write_slots(run.live->pending);
-    if (run.plan->phases.count() > 1) {
-      words_.push_back(static_cast<std::uint64_t>(run.completed % run.plan->phases.cycle_length()));
-      for (const Slot slot : {run.live->current, static_cast<Slot>(run.live->current ^ 1)})
-        words_.push_back(run.live->phase[slot]);
-    }
-    for (const CellId cell : run.live->cells) {
-      const Occupant& occupant = state_.occupant(cell, id);
-      write_slots(occupant.pending);
-      write_lanes(occupant, run.live->current, now_of(group));
-    }
-    if (communicates(id)) network_->save_state(id, now_of(group), words_);
-    for (const TransferId transfer : run.live->transfers) {
-      const Traffic& traffic = *state_.in_network[transfer.index()];
-      words_.push_back((std::uint64_t{traffic.op.value()} << 1) ^ (traffic.slot == run.live->current ? 0U : 1U));
-      words_.push_back(static_cast<std::uint32_t>(traffic.rank));
-      network_->save_state(transfer, now_of(group), words_);
-    }
-    for (const RunningTimer& timer : run.live->timers) {
-      words_.push_back((std::uint64_t{timer.op.value()} << 1) ^ (timer.slot == run.live->current ? 0U : 1U));
-      // The rest of one that servers carry depends on who else uses them: such a state doesn't recur.
-      const Time rest = timer.use.valid() ? now_of(group) : timer.end - now_of(group);
-      words_.push_back(static_cast<std::uint64_t>(rest.ns()));
-    }
-    if (run.plan->patience) write_patience(run, now_of(group));
-    // The order of the committed messages is not recoverable from the rest of the state.
-    for (const ChannelQueue& channel : run.live->channels) {
-      for (const ChannelQueue::Entry& entry : channel.committed) {
-        words_.push_back((std::uint64_t{entry.op.value()} << 1) ^ (entry.slot == run.live->current ? 0U : 1U));
-      }
-      words_.push_back(UINT64_MAX);
-    }
-    words_.push_back(UINT64_MAX);
-  }
 }
 
 Leaper::Account Leaper::take_account(const Group& group) const {
@@ -454,7 +351,7 @@ std::int64_t Leaper::possible_periods(const Group& group, const Account& then, c
   // The landing must lie before the horizon, because all events of one instant are decided together.
   std::int64_t periods =
       limit == Time::never() ? INT64_MAX : (limit - now.time - Time::nanoseconds(1)).ns() / period.ns();
-  for (std::size_t i = 0; i < group.jobs.size(); ++i) {
+  for (std::size_t i = 0; i < group.jobs.size(); ++i) {  // the iterations in flight and the end of a job stay
     const JobRun& run = state_.run(group.jobs[i]);
     const std::int64_t iterations = now.jobs[i].completed - then.jobs[i].completed;
     if (iterations > 0) {
@@ -468,7 +365,7 @@ std::int64_t Leaper::possible_periods(const Group& group, const Account& then, c
       // When an iteration ended is known of the last ones only.
       if (!saves && every > 1 && every < run.iterations && iterations > JobExecution::kEndsKept)
         end = std::min(end, (run.completed / every + 1) * every);
-      periods = std::min(periods, (end - run.completed - kIterationsKept) / iterations);
+      periods = std::min(periods, (end - run.completed - run.plan->in_flight - 1) / iterations);
     }
   }
   for (std::size_t i = 0; i < group.jobs.size(); ++i) {
@@ -559,6 +456,7 @@ void Leaper::leap(Group& group, Account then, Account now, std::int64_t periods)
     for (Time& since : run.live->ready_since)
       if (since != Time::never()) since += by;
     run.live->late.shift((b.completed - a.completed) * periods);
+    if (!run.plan->counters.empty()) shift_counters(id, (b.completed - a.completed) * periods, by);
     for (ChannelQueue& channel : run.live->channels) {
       for (ChannelQueue::Entry& entry : channel.ready) entry.iteration += (b.completed - a.completed) * periods;
       for (ChannelQueue::Entry& entry : channel.committed) entry.iteration += (b.completed - a.completed) * periods;

@@ -4,10 +4,10 @@
 //
 // The leaper puts jobs into groups so that what happens in one group does not depend on any other group: jobs that
 // share a GPU, or that communicate through the same server, are in one group. Two facts keep groups small.
-//   - A job dominates if it does not communicate and its key is the smallest on each of its GPUs, by more than two
-//     iterations of every other job there. It never gives up its GPUs: its next task is always ready when one ends,
-//     and the others can't get beyond the iteration that waits for those GPUs. The other jobs do not affect it, and for
-//     them its GPUs are unavailable until it ends.
+//   - A job dominates if it does not communicate and its key is the smallest on each of its GPUs, by more than
+//     the iterations in flight of every other job there. It never gives up its GPUs: its next task is always ready when
+//     one ends, and the others can't get beyond the iteration that waits for those GPUs. The other jobs do not affect
+//     it, and for them its GPUs are unavailable until it ends.
 //   - A job is stuck if it waits for nothing but such GPUs. It has no effect on any other job until one is free again.
 //
 // All durations are integers, so the state of a group relative to now (the running tasks and their time left, the
@@ -109,7 +109,7 @@ class Leaper {
     std::vector<ServerId> servers;     // that carry traffic of these jobs only
     std::vector<std::uint64_t> seats;  // which cells the jobs sit on, and since when these exist
     std::vector<JobId> dominators;     // jobs of other groups whose end sets one of these free
-    bool earthbound = false;           // it communicates over a network that can't be leapt over
+    bool earthbound = false;           // a network that can't be leapt over, or counters of several jobs
     bool closed = false;               // see above
     JobId anchor = JobId::none();
     int iterations_since_anchor = 0;
@@ -130,6 +130,7 @@ class Leaper {
   /// Forms the groups of region_ anew: of whole sets of connected jobs, ascending, and of jobs that have left.
   void regroup();
   void find_dominant();
+  [[nodiscard]] bool is_earthbound(const Group& group) const;
   [[nodiscard]] bool is_closed(const Group& group) const;
   [[nodiscard]] bool holds_server(const Group& group, ServerId server) const;
   [[nodiscard]] std::uint32_t new_group();
@@ -145,11 +146,17 @@ class Leaper {
   void look(Group& group);
   /// To be called when the only job of the group goes on after a checkpoint for which it has stopped.
   void look_after_checkpoint(Group& group);
+
+  // leap_state.cpp: the state of a group, and what of it moves
   void write_state(const Group& group);
   void write_task(const Cell& cell, Time now);
+  void write_counters(JobId job);
+  void shift_counters(JobId job, std::int64_t iterations, Time by);
   void write_patience(const JobRun& run, Time now);
-  void write_lanes(const Occupant& occupant, Slot current, Time now);
+  void write_lanes(const Occupant& occupant, const JobRun& run, Time now);
   void shift_lanes(Occupant& occupant, Time by);
+
+  // leaper.cpp again
   /// The clock of the group: a group that has leapt is ahead of the others.
   [[nodiscard]] Time now_of(const Group& group) const { return std::max(state_.clock, group.ahead_until); }
   [[nodiscard]] Account take_account(const Group& group) const;

@@ -10,11 +10,12 @@
 
 namespace contend {
 
-/// Two iterations of a job may be in flight; each uses one of two slots of the job's counters.
+/// Of a job two iterations may be in flight, or as many as its graph says (IterationGraph::in_flight), at most
+/// kMostInFlight. Each uses one of as many slots of the job's counts, in turn.
 using Slot = std::uint8_t;
 
-/// The ends that each operation of the two iterations in flight still waits for. The tables of graphs with at most
-/// three operations lie inside the object.
+/// The ends that each operation of the iterations in flight still waits for. The tables of graphs with at most three
+/// operations and two iterations in flight lie inside the object.
 class PendingCounts {
  public:
   PendingCounts() = default;

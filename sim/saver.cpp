@@ -64,12 +64,13 @@ void EngineState::plan_checkpoint(JobRun& run) const {
     live.next_save = -1;
     return;
   }
-  // Two iterations may be in flight, and so the next one ends before a checkpoint.
+  // What is in flight ends before a checkpoint.
   const std::int64_t spent = (live.iterated - live.interval.at).ns();
   const std::int64_t mean = std::max<std::int64_t>(1, spent / ended);
   const bool is_due = run.completed == live.next_save;
+  const std::int64_t least = is_due ? 1 : run.plan->in_flight - 1;
   const std::int64_t left = costs_of(run).checkpoint_interval.ns() - (is_due ? 0 : spent);
-  live.next_save = run.completed + std::max<std::int64_t>(1, (left + mean - 1) / mean);
+  live.next_save = run.completed + std::max<std::int64_t>(least, (left + mean - 1) / mean);
 }
 
 void Saver::begin(JobId job) {

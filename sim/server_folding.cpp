@@ -149,7 +149,7 @@ void join_servers(EngineState& state, JobId job) {
   run.live->joined_by.assign(plan.ops.size(), nullptr);
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = plan.ops[i].op;
-    if (plan.ops[i].per_rank || op.kind == OpKind::timer) continue;
+    if (plan.ops[i].per_rank || !op.is_traffic()) continue;
     JoinedRanks ranks{op.role, RoleId::none()};
     if (op.kind == OpKind::message) {
       ranks.peer = op.peer;

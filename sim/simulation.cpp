@@ -58,6 +58,7 @@ class Simulation::Engine {
     std::optional<BusyTimes> before, after;  // the begin of the window, and its end
     for (std::uint64_t instant = 1;; ++instant) {
       const Time next = std::min(state_.calendar.next_time(), state_.network->next_end());
+      state_.check_awaits(next);
       if (next == Time::never()) break;
       if (state_.jobs_ended == state_.jobs.size() && state_.options.failures.any()) break;  // the rest is repairs
       const Time until = std::min(state_.options.until, end_of_measured()), reached = std::min(next, until);
@@ -132,6 +133,8 @@ class Simulation::Engine {
         return executor_.on_task_end(event.cell);
       case CalendarEvent::Kind::lane_end:
         return executor_.on_lane_end(event.cell, event.job, event.seat);
+      case CalendarEvent::Kind::counted:
+        return executor_.on_counted(event.job);
       case CalendarEvent::Kind::job_end:
         return admission_.on_job_end(event.job);
       case CalendarEvent::Kind::arrival:

@@ -38,6 +38,8 @@ class Execution {
         channels_(graph.channels().size()) {
     const std::size_t ops = graph.ops().size();
     CONTEND_CHECK(ops > 0, "a graph has operations");
+    CONTEND_CHECK(graph.counters().empty() && graph.in_flight() == kUsuallyInFlight,
+                  "two iterations are in flight, and nothing waits for counters");
     CONTEND_CHECK(phases_.repeats() || options.iterations > 0, "phases repeat, or the iterations of the job are known");
     for (const int lag : {0, 1}) {
       const auto l = static_cast<std::size_t>(lag);

@@ -7,8 +7,8 @@
 namespace contend {
 namespace {
 
-/// Iterations for which spans are kept. Two are in flight at once, so what began in an earlier one has ended.
-constexpr std::int64_t kKept = 3;
+/// Iterations for which spans are kept: more than are in flight at once, so what began in an earlier one has ended.
+constexpr std::int64_t kKept = kMostInFlight + 1;
 
 }  // namespace
 
@@ -43,8 +43,8 @@ Time AccountRecorder::Start::ready(std::size_t op, std::int64_t each) {
     if (of < 0 || (lag == 1 && ends[static_cast<std::size_t>(of % kKept)].iteration != of)) continue;
     for (const std::size_t i : before[lag][op]) {
       const Op& waited = plan.ops[i].op;
-      if (waited.kind == OpKind::timer && ends_of(of).by_op[i] == Time{}) {
-        // A run doesn't show timers; they begin when what they wait for has ended.
+      if ((waited.kind == OpKind::timer || waited.counts()) && ends_of(of).by_op[i] == Time{}) {
+        // A run shows neither timers nor counters; they begin when what they wait for has ended.
         const Time start = ready(i, of);
         if (start == Time{}) continue;
         account.under_way(OpId{i}, waited, start, start + waited.duration);

@@ -48,6 +48,7 @@ void add_phases(RandomCluster& cluster) {
     const IterationGraph graph = graph_from_text(text);
     text += fmt::format(" | {}", kPhases[in(0, 4)]);
     for (std::size_t i = 1; i < graph.ops().size(); ++i) {
+      if (graph.ops()[i].kind == OpKind::post) continue;  // every iteration has to post
       if (in(0, 2) == 0) text += fmt::format(" | phase {} {}", in(0, 1), graph.ops()[i].name);
     }
   }

@@ -217,6 +217,11 @@ void add_lanes(RandomCluster& cluster) {
     const std::vector<Op>& ops = graph.ops();
     const std::int64_t usual = std::max<std::int64_t>(1, ops.front().duration.ns());
     const auto duration = [&] { return usual * in(0, 6) / 4 + (in(0, 9) == 0 ? 1 : 0); };
+    if (in(0, 2) == 0) text += fmt::format(" | in-flight {}", in(3, 4));
+    if (in(0, 3) == 0)  // an operation waits for another one of an earlier iteration, or for what other jobs post
+      text += fmt::format(" | {5}counter C | post P {0} C 1 | await Q {1} C 1 {2} | {3} -> P | Q -> {4}",
+                          graph.roles()[ops.back().role.index()].name, graph.roles()[ops.front().role.index()].name,
+                          in(1, 3), ops.back().name, ops.front().name, in(0, 2) == 0 ? "shared-" : "");
     std::vector<std::string> last(graph.roles().size());  // on the hosts of a role
     for (const Op& op : ops) {
       if (in(0, 2) == 0) continue;

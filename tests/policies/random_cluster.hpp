@@ -55,6 +55,7 @@ struct RandomCluster {
 [[nodiscard]] RandomCluster random_cluster(std::uint64_t seed);
 
 /// Has hosts launch operations of the graphs, one after the other or not, and gives ranks copies and further streams.
+/// Some graphs get more iterations in flight, and a counter, of each job or of several.
 void add_lanes(RandomCluster& cluster);
 
 /// Has some collectives run in listed groups of ranks, which need not have all ranks.

@@ -1,8 +1,8 @@
 #pragma once
 // A slow and obvious execution of an iteration graph, for tests of the engine: the job is alone, each rank has a server
 // of its own, a transfer takes a nanosecond a byte, and nothing is folded, counted down or skipped. Every instant looks
-// at every rank's part of every operation of every iteration. Channels, phases, late ranks and repeated collectives are
-// not for it.
+// at every rank's part of every operation of every iteration. Channels, phases, late ranks, repeated collectives and
+// counters of several jobs are not for it.
 
 #include "sim/graph.hpp"
 
@@ -51,7 +51,7 @@ class GraphOracle {
     std::vector<std::string> lines;
     for (const Part& part : all_) {
       const Op& op = graph_.ops()[part.op.index()];
-      if (op.kind == OpKind::timer || (op.is_traffic() && !is_carried(op))) continue;
+      if (op.kind == OpKind::timer || op.counts() || (op.is_traffic() && !is_carried(op))) continue;
       const bool has_rank = op.runs_on_lane();
       const std::string rank = has_rank ? fmt::format("{}", rank_of(part)) : "-";
       lines.push_back(
@@ -70,18 +70,36 @@ class GraphOracle {
     bool done = false;
   };
 
-  static bool is_under_way(const Part& part) { return part.start && !part.done; }
+  static bool is_under_way(const Part& part) { return part.end && !part.done; }
+  /// True for an await that has begun and that the counter has reached.
+  [[nodiscard]] bool may_go_on(const Part& part) const {
+    const Op& op = graph_.ops()[part.op.index()];
+    return op.kind == OpKind::await && part.start && !part.done && is_reached(part);
+  }
+  [[nodiscard]] bool is_reached(const Part& part) const {
+    const Op& op = graph_.ops()[part.op.index()];
+    std::int64_t value = 0;
+    for (const Part& other : all_) {
+      const Op& post = graph_.ops()[other.op.index()];
+      if (post.kind == OpKind::post && post.counter == op.counter && other.done) value += post.amount;
+    }
+    return value >= op.amount * (part.iteration + 1 - op.bound);
+  }
   [[nodiscard]] int rank_of(const Part& part) const {
     return first_rank_[graph_.ops()[part.op.index()].role.index()] + part.rank;
   }
-  /// A role of one rank sends nothing to itself.
+  /// A role of one rank sends nothing to itself, and neither do lists of one rank each.
   [[nodiscard]] bool is_carried(const Op& op) const {
     if (op.kind == OpKind::message) return op.role != op.peer;
+    if (op.groups.lists) {
+      const std::vector<std::vector<int>>& lists = op.groups.lists->groups();
+      return std::any_of(lists.begin(), lists.end(), [](const std::vector<int>& ranks) { return ranks.size() > 1; });
+    }
     return graph_.roles()[op.role.index()].ranks > 1;
   }
 
   [[nodiscard]] bool is_ready(const Part& part, std::int64_t oldest) const {
-    if (part.start || part.iteration > oldest + 1) return false;
+    if (part.start || part.iteration >= oldest + graph_.in_flight()) return false;
     const Op& after = graph_.ops()[part.op.index()];
     for (const Dependency& each : graph_.dependencies()) {
       if (each.after != part.op || part.iteration < each.lag) continue;
@@ -106,7 +124,7 @@ class GraphOracle {
   void settle(std::int64_t now) {
     for (bool again = true; again;) {
       for (Part& part : all_)
-        if (is_under_way(part) && *part.end <= now) part.done = true;
+        if ((is_under_way(part) && *part.end <= now) || may_go_on(part)) part.done = true;
       // What takes no lane begins as soon as it is ready. What the network doesn't carry ends at once, and more may be
       // ready then.
       for (bool changed = true; changed;) {
@@ -114,16 +132,24 @@ class GraphOracle {
         for (Part& part : all_) {
           const Op& op = graph_.ops()[part.op.index()];
           if (op.runs_on_lane() || !is_ready(part, oldest())) continue;
+          if (op.kind == OpKind::await) {
+            part.start = now;
+            if (is_reached(part)) part.done = changed = true;
+            continue;
+          }
           const bool is_timer = op.kind == OpKind::timer;
-          const std::int64_t takes = is_timer ? op.duration.ns() : is_carried(op) ? op.bytes.count() : 0;
+          const std::int64_t takes = is_timer                            ? op.duration.ns()
+                                     : op.is_traffic() && is_carried(op) ? op.bytes.count()
+                                                                         : 0;
           part.start = now;
           part.end = now + takes;
-          part.done = changed = !is_timer && !is_carried(op);
+          if (!is_timer && (op.counts() || !is_carried(op))) part.done = changed = true;
         }
       }
       start_on_lanes(now);
-      again = std::any_of(all_.begin(), all_.end(),
-                          [&](const Part& part) { return is_under_way(part) && *part.end <= now; });
+      again = std::any_of(all_.begin(), all_.end(), [&](const Part& part) {
+        return (is_under_way(part) && *part.end <= now) || may_go_on(part);
+      });
     }
   }
 

@@ -246,7 +246,8 @@ TEST_CASE("late ranks drop what they have left to do on their lanes") {
   CHECK(late.starts_with("A.h#0 0-10 | A.u#0 10-110 | A.h#1 119-129"));
 }
 
-TEST_CASE("random graphs with lanes run as by the oracle, and leap to the same end") {
+TEST_CASE("random graphs with lanes, lists and counters run as by the oracle, and leap to the same end") {
+  std::uint64_t counted = 0, deeper = 0, listed = 0;
   constexpr Lane kLanes[] = {Lane::host, Lane::host, Lane::copy_in, stream_lane(0), stream_lane(5)};
   std::uint64_t tasks = 0, leapt = 0;
   const std::uint64_t cases = effort(std::uint64_t{300});
@@ -257,12 +258,24 @@ TEST_CASE("random graphs with lanes run as by the oracle, and leap to the same e
     const bool pair = in(0, 2) == 0;
     std::string text = fmt::format("role a {}", ranks);
     if (pair) text += fmt::format(" | role b {}", ranks);
-    const std::int64_t ops = in(2, 7);
+    const std::int64_t ops = in(2, 7), depth = in(0, 1) == 0 ? 2 : in(3, 4);
+    if (depth > 2) text += fmt::format(" | in-flight {}", depth);
+    deeper += depth > 2 ? 1U : 0U;
+    // One operation may post, and another wait for it, perhaps less in each iteration.
+    const std::int64_t post = in(0, 2) == 0 ? in(0, ops - 1) : -1, await = post < 0 ? -1 : in(0, ops - 1);
+    const bool counts = post >= 0 && await != post;
+    const std::int64_t waits_for = in(1, 2), amount = waits_for + (in(0, 3) == 0 ? 1 : 0);
+    if (counts) text += " | counter c";
+    counted += counts ? 1U : 0U;
     const auto role = [&] { return pair && in(0, 1) == 1 ? "b" : "a"; };
     for (std::int64_t i = 0; i < ops; ++i) {
       const std::int64_t takes = in(0, 9) == 0 ? 0 : in(1, 6);
-      const std::int64_t kind = in(0, 9);
-      if (kind < 3) {
+      const std::int64_t kind = counts && (i == post || i == await) ? 10 : in(0, 9);
+      if (counts && i == post) {
+        text += fmt::format(" | post o{} {} c {}", i, role(), amount);
+      } else if (counts && i == await) {
+        text += fmt::format(" | await o{} {} c {} {}", i, role(), waits_for, await > post ? in(0, 2) : in(1, 2));
+      } else if (kind < 3) {
         text += fmt::format(" | compute o{} {} {}", i, role(), takes);
       } else if (kind < 7) {
         text += fmt::format(" | task o{} {} {} {}", i, role(), takes, name_of(kLanes[in(0, 4)]));
@@ -273,6 +286,15 @@ TEST_CASE("random graphs with lanes run as by the oracle, and leap to the same e
         text += fmt::format(" | {} o{} a b {}", in(0, 1) == 0 ? "message" : "joint-message", i, takes);
       } else {
         text += fmt::format(" | all-reduce o{} {} {}", i, role(), takes);
+        std::string lists[2];
+        for (int rank = 0; rank < ranks; ++rank)
+          if (const std::int64_t list = in(0, 2); list < 2)
+            lists[list] += fmt::format("{}{}", lists[list].empty() ? " " : ",", rank);
+        const std::string all = lists[0] + lists[1];
+        if (in(0, 1) == 0 && !all.empty()) {
+          text += fmt::format(" | lists o{}{}", i, all);
+          ++listed;
+        }
       }
       if (kind < 7 && in(0, 2) == 0) text += fmt::format(" | priority o{} {}", i, in(-1, 1));
       for (std::int64_t j = 0; j < i; ++j)
@@ -294,5 +316,8 @@ TEST_CASE("random graphs with lanes run as by the oracle, and leap to the same e
     leapt += fast.leaps > 0 ? 1 : 0;
   }
   CHECK(tasks > cases);
+  CHECK(counted * 6 > cases);
+  CHECK(listed * 4 > cases);
+  CHECK(deeper * 3 > cases);
   CHECK(leapt * 3 > cases * 2);
 }
