@@ -4,10 +4,8 @@
 // (admission_actions.cpp); Allocation gives and takes the GPUs.
 
 #include "sim/allocation.hpp"
-#include "sim/courier.hpp"
 #include "sim/engine_state.hpp"
 #include "sim/eviction.hpp"
-#include "sim/executor.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -25,8 +23,7 @@ namespace contend {
 
 class Admission : private SchedulingActions {
  public:
-  Admission(EngineState& state, Executor& executor, Courier& courier, Saver& saver)
-      : state_{state}, allocation_{state, executor, courier, saver} {}
+  explicit Admission(EngineState& state) : state_{state}, allocation_{state} {}
 
   /// Schedules the first arrival.
   void begin();
@@ -53,12 +50,8 @@ class Admission : private SchedulingActions {
   void interrupt(JobId job, std::optional<Time> detection);
   /// Has a running job go on with these of its GPUs, a number that it can have, because it loses the others.
   void shrink(JobId job, std::span<const GpuId> gpus);
-  /// Begins the iterations of a job that has restarted after a failure.
-  void on_wake(JobId job) { allocation_.wake(job); }
   /// True if a running job could be placed now if it didn't hold its GPUs, and these were out of service.
   [[nodiscard]] bool has_place_without(JobId job, std::span<const GpuId> gpus);
-  /// A running job goes on without GPUs that have failed, or with some that have come back (Allocation::go_on).
-  void go_on(JobId job, Time stands, bool is_struck) { allocation_.go_on(job, stands, is_struck); }
   /// Frees a GPU that an interrupted job has kept, if there is such a job.
   void let_go(GpuId gpu) { allocation_.let_go(gpu); }
   /// Marks a pass as due because GPUs have become free though no job has left.

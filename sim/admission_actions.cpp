@@ -2,6 +2,7 @@
 
 #include "sim/admission.hpp"
 #include "sim/error.hpp"
+#include "sim/job_body.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -379,11 +380,9 @@ void Admission::watch_progress(JobId preempted) const {
   constexpr std::size_t kMany = 10'000, kManyForEachJob = 20;
   if (in_vain_ < kMany || in_vain_ < kManyForEachJob * (state_.waiting + state_.running.size() + 1)) return;
   const PreemptionCosts& costs = state_.costs_of(state_.run(preempted));
-  const bool is_timed = state_.run(preempted).timed();
-  std::string to_save = fmt::format("{:g} s to the next checkpoint", costs.checkpoint_interval.to_seconds());
-  if (!is_timed) to_save = fmt::format("{} iterations to the next checkpoint", costs.iterations);
-  if (is_timed ? costs.checkpoint_interval == kNeverSaved : costs.iterations == kNoIterationSaved)
-    to_save = "all of their work, because nothing is saved before they end";
+  std::string to_save = state_.run(preempted).body->work_to_save(costs);
+  to_save +=
+      to_save.empty() ? "all of their work, because nothing is saved before they end" : " to the next checkpoint";
   throw InputError{fmt::format(
       "scheduling policy `{}`: the last {} preemptions, until {:.0f} s, undid all work since the last checkpoint, "
       "and no job ended; the last was that of job `{}`. Jobs need {:g} s for the restart and {}: longer time slices or "

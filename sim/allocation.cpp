@@ -1,10 +1,9 @@
 #include "sim/allocation.hpp"
 
 #include "sim/cells.hpp"
-#include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "sim/job_body.hpp"
 #include "sim/placement_check.hpp"
-#include "sim/server_folding.hpp"
 
 #include <algorithm>
 #include <string>
@@ -118,8 +117,9 @@ bool Allocation::may_share(JobId job, std::span<const GpuId> gpus) const {
     if (state_.fits(gpu, view)) continue;
     const GpuState& held = state_.gpu[gpu.index()];
     const auto holders = static_cast<int>(held.timed.size());
-    const bool may_be_shared = run.timed() && RankDemand{spec}.share == kWholeGpu && holders > 0 && holders < most &&
-                               held.whole_jobs == holders && state_.capacity.jobs_on(gpu) == holders &&
+    const bool may_be_shared = run.body->shares_by_law() && RankDemand{spec}.share == kWholeGpu && holders > 0 &&
+                               holders < most && held.whole_jobs == holders &&
+                               state_.capacity.jobs_on(gpu) == holders &&
                                state_.capacity.memory_left(gpu) >= spec.memory_per_gpu;
     if (!may_be_shared) return false;
     together.assign(held.timed.begin(), held.timed.end());
@@ -150,64 +150,7 @@ void Allocation::start_sharing(JobId job, std::span<const GpuId> gpus) {
   run.since = state_.clock;
   if (state_.options.decisions != nullptr)
     state_.options.decisions->started(state_.clock, job, run.gpus, run.pause(state_.costs_of(run)));
-  if (run.timed()) return start_timed(run, job);
-  const std::int32_t graph = state_.pace_on(*run.spec, run.width, run.type).graph;
-  use_graph(run, graph);
-  tear(run, graph);
-  if (run.elastic()) count_iterations(run);
-  JobView view = state_.view(job, true);
-  const PolicyKey key = state_.policies.scheduling->key(view);
-  view.remaining_service -= run.plan->most_compute();
-  run.key_fall = key - state_.policies.scheduling->key(view);
-  state_.set_job_work(run);
-  occupy(state_, job);
-  run.live->standing_since = state_.clock;
-  if (state_.options.failures.mitigation.any()) state_.started.push_back(job);
-  const Time pause = run.pause(state_.costs_of(run));
-  if (pause == Time{}) return begin(run, job);
-  run.ends = state_.clock + pause;
-  run.end = state_.calendar.schedule(run.ends, Phase::completions, {CalendarEvent::Kind::wake, CellId{}, job});
-}
-
-void Allocation::begin(JobRun& run, JobId job) {
-  JobExecution& live = *run.live;
-  live.begun = true;
-  live.save_every = state_.costs_of(run).iterations;
-  if (std::exchange(live.goes_on, false)) {
-    live.interval.at += state_.clock - live.iterated;  // as if its iterations had followed each other
-    live.iterated = state_.clock;
-  } else {
-    live.iterated = state_.clock;
-    live.first = live.saved = live.saved_before = live.interval = {run.completed, state_.clock, run.totals.overhead};
-    state_.plan_checkpoint(run);
-  }
-  run.live->stops = state_.costs_of(run).stops_iterations();
-  if (state_.options.observer != nullptr) state_.options.observer->begins(job, *run.plan);
-  executor_.begin(job);
-}
-
-void Allocation::wake(JobId job) {
-  JobRun& run = state_.run(job);
-  count_restart(run);
-  run.ends = Time::never();
-  run.resumes = run.was_struck = run.saved_itself = false;
-  ++state_.events;
-  ++state_.groups_changed;  // it was stuck until now
-  state_.note_change(job);
-  begin(run, job);
-}
-
-void Allocation::cut_restart(JobRun& run) {
-  if (std::exchange(run.live->begun, true)) return;
-  count_restart(run);
-  state_.calendar.cancel(run.end);
-  run.ends = Time::never();
-}
-
-void Allocation::count_restart(JobRun& run) const {
-  const Time stood = state_.clock - run.live->standing_since;
-  run.totals.overhead += stood;
-  if (!run.live->goes_on) run.totals.restarting += stood;
+  run.body->start(job);
 }
 
 void Allocation::start_clock(JobId job) {
@@ -227,69 +170,6 @@ void Allocation::stop_clock(JobId job) {
   if (state_.calendar.pending(own.event)) state_.calendar.cancel(own.event);
 }
 
-void Allocation::use_graph(JobRun& run, std::int32_t graph) {
-  use_plan(run, state_.plans[graph < 0 ? run.spec->graph : static_cast<std::size_t>(graph)]);
-}
-
-void Allocation::tear(JobRun& run, std::int32_t graph) {
-  const std::size_t index = graph < 0 ? run.spec->graph : static_cast<std::size_t>(graph);
-  run.is_torn = false;
-  if (index >= state_.workload.torn.size()) return;
-  const TornGraph& torn = state_.workload.torn[index];
-  run.is_torn = std::ranges::any_of(torn.groups,
-                                    [&](const RankGroups& groups) { return leave_servers(state_, run.gpus, groups); });
-  if (!run.is_torn) return;
-  const auto known = state_.torn_plans.find(index);
-  const Plan& plan = known != state_.torn_plans.end()
-                         ? known->second
-                         : state_.torn_plans.emplace(index, Plan{torn.make()}).first->second;
-  CONTEND_CHECK(plan.ranks == std::ssize(run.gpus), "a torn job has as many ranks");
-  use_plan(run, plan);
-}
-
-void Allocation::use_plan(JobRun& run, const Plan& plan) {
-  if (&plan == run.plan) return;
-  run.plan = &plan;
-  run.remaining_service = plan.compute_left(run.completed, run.iterations);
-  run.total_service = run.totals.compute + run.remaining_service;
-  run.key_is_stale = true;
-}
-
-void Allocation::count_iterations(JobRun& run) {
-  const std::int64_t parts = state_.size_of(*run.spec, run.width)->parts;
-  run.sized_at = run.completed;
-  run.iterations = run.completed + (run.parts_left + parts - 1) / parts;
-  run.remaining_service = run.plan->compute_left(run.completed, run.iterations);
-  run.total_service = run.totals.compute + run.remaining_service;
-  run.key_is_stale = true;
-}
-
-void Allocation::start_timed(JobRun& run, JobId job) {
-  const PreemptionCosts& costs = state_.costs_of(run);
-  const auto& penalty = state_.options.rules.scatter_penalty;
-  const int per_server = gpus_per_server(state_.spec, run.type);
-  const int beyond = run.servers_spanned - (run.width + per_server - 1) / per_server;
-  const bool is_scattered = beyond > 0 && !penalty.empty();
-  const JobPace pace = state_.pace_on(*run.spec, run.width, run.type);
-  run.type_pace = beyond > 0 && pace.spread > 0 ? pace.spread : pace.together;
-  if (run.spec->regimes >= 0) {
-    auto parts = std::make_unique<std::vector<PacedWork>>();
-    for (const BatchRegime& regime : state_.workload.regimes[static_cast<std::size_t>(run.spec->regimes)]) {
-      const JobPace own = state_.pace_on(*run.spec, run.width, run.type, &regime);
-      parts->push_back({regime.until, beyond > 0 && own.spread > 0 ? own.spread : own.together});
-    }
-    run.parts = std::move(parts);
-  }
-  run.pace =
-      is_scattered && pace.spread == 0 ? penalty[std::min(static_cast<std::size_t>(beyond), penalty.size()) - 1] : 1000;
-  if (costs.written > Bytes{}) return saver_.start_timed(job);
-  const Time length = length_of(run.segment(costs), costs);
-  run.is_cut = state_.options.rules.kill_at_limit && run.spec->limit && length > *run.spec->limit;
-  run.ends = state_.clock + (run.is_cut ? *run.spec->limit : length);
-  run.end = state_.calendar.schedule(run.ends, Phase::completions, {CalendarEvent::Kind::job_end, CellId{}, job});
-  if (state_.options.failures.redundancy.any()) state_.go_on_covered(job, Time{});
-}
-
 void Allocation::hold(JobId job, std::span<const GpuId> gpus) {
   JobRun& run = state_.run(job);
   const RankDemand rank{*run.spec};
@@ -301,12 +181,6 @@ void Allocation::hold(JobId job, std::span<const GpuId> gpus) {
   for (const GpuId gpu : run.gpus) {
     state_.take(gpu, rank);
     ++state_.gpu[gpu.index()].jobs_started;
-    if (run.timed()) {
-      GpuState& held = state_.gpu[gpu.index()];
-      if (rank.share == kWholeGpu && held.whole_jobs++ == 0) held.whole_since = state_.clock;
-      held.timed.push_back(job);
-      if (held.timed.size() > 1) state_.mark_sharing(gpu);
-    }
     servers_.push_back(state_.server_of(gpu));
   }
   state_.kept_time.begin(job, run.gpus, rank.share, run.totals.overhead + run.totals.redone, state_.clock);
@@ -335,110 +209,21 @@ bool Allocation::resize(JobId job, std::span<const GpuId> gpus) {
 
 bool Allocation::vacate(JobId job) {
   JobRun& run = state_.run(job);
-  const bool has_saved = go_back(job);
+  const bool has_saved = run.body->go_back(job);
   state_.set_state(job, JobState::preempted);
-  const bool was_struck = !run.timed() && run.was_struck, saved_itself = run.saved_itself;
+  const bool saved_itself = run.saved_itself;
   const bool has_saved_now = release(job);
   run.resumes = true;
-  run.was_struck = was_struck;
   run.saved_itself = saved_itself;
   too_large_.clear();
   return has_saved || has_saved_now;
-}
-
-bool Allocation::go_back(JobId job) {
-  JobRun& run = state_.run(job);
-  if (run.timed()) {  // release() counts its work
-    if (state_.calendar.pending(run.end)) state_.calendar.cancel(run.end);
-    return false;
-  }
-  const bool has_begun = run.live->begun || run.live->goes_on;
-  cut_restart(run);
-  if (!has_begun) {
-    leave_cells(run, job, run.completed);
-    return false;
-  }
-  saver_.abandon(job);
-  const SavedIteration saved = state_.durable(run);
-  const bool has_saved = saved.iteration > run.live->first.iteration;
-  run.totals.lost += state_.undone(run);
-  run.totals.redone += state_.clock - saved.at - (run.totals.overhead - saved.overhead);
-  leave_cells(run, job, saved.iteration);
-  return has_saved;
-}
-
-/// Ends the execution of a graph job, which has `completed` iterations then.
-void Allocation::leave_cells(JobRun& run, JobId job, std::int64_t completed) {
-  drop_iterations(run, job, completed);
-  if (run.elastic()) run.parts_left = state_.parts_left(run, completed);
-  use_graph(run, -1);  // while it waits, it is as long as it was when it came
-  run.width = run.spec->gpus;
-  if (run.elastic()) count_iterations(run);
-}
-
-void Allocation::drop_iterations(JobRun& run, JobId job, std::int64_t completed) {
-  courier_.abandon(job);
-  leave(state_, job);
-  run.completed = completed;
-  run.remaining_service = run.plan->compute_left(run.completed, run.iterations);
-  run.key_is_stale = true;
-  run.totals.compute = run.total_service - run.remaining_service;
-}
-
-void Allocation::go_on(JobId job, Time stands, bool is_struck) {
-  JobRun& run = state_.run(job);
-  if (run.timed()) return state_.go_on_covered(job, stands);
-  Time begins = state_.clock + stands;
-  if (run.live->begun) {
-    begin_anew(run, job, is_struck);
-  } else {
-    begins = std::max(begins, run.ends);
-    state_.set_job_work(run);
-    state_.calendar.cancel(run.end);
-  }
-  if (begins == state_.clock) return begin(run, job);
-  run.ends = begins;
-  run.end = state_.calendar.schedule(begins, Phase::completions, {CalendarEvent::Kind::wake, CellId{}, job});
-}
-
-/// Ends the iterations in flight of a job that keeps its GPUs and its checkpoints.
-void Allocation::begin_anew(JobRun& run, JobId job, bool is_struck) {
-  saver_.abandon(job);
-  const GpuTime lost = state_.undone(run, run.completed);
-  run.totals.lost += lost;
-  if (is_struck) run.totals.lost_to_failures += lost;
-  const JobExecution& before = *run.live;
-  const Time in_flight = state_.clock - before.iterated;
-  run.totals.redone += in_flight;
-  // What is counted here isn't again if the job goes back to one of these.
-  const auto kept = [&](SavedIteration saved) {
-    saved.overhead -= in_flight;
-    return saved;
-  };
-  const SavedIteration first = kept(before.first), saved = kept(before.saved), saved_before = kept(before.saved_before),
-                       interval = before.interval;
-  const Time iterated = before.iterated;
-  const std::int64_t next_save = before.next_save;
-  drop_iterations(run, job, run.completed);
-  state_.network->leave(job, state_.clock);
-  state_.set_job_work(run);
-  occupy(state_, job);
-  JobExecution& after = *run.live;
-  after.first = first;
-  after.saved = saved;
-  after.saved_before = saved_before;
-  after.interval = interval;
-  after.iterated = iterated;
-  after.next_save = next_save;
-  after.goes_on = true;
-  after.standing_since = state_.clock;
 }
 
 bool Allocation::interrupt(JobId job, JobState next, bool keeps_gpus, bool is_planned) {
   JobRun& run = state_.run(job);
   const GpuTime lost_before = run.totals.lost;
   const bool saved_itself = run.saved_itself;
-  bool has_saved = go_back(job);
+  bool has_saved = run.body->go_back(job);
   state_.set_state(job, next);
   has_saved = release(job, keeps_gpus) || has_saved;
   run.saved_itself = saved_itself;
@@ -478,13 +263,10 @@ void Allocation::stop_keeping(GpuId gpu, const RankDemand& rank) {
 
 bool Allocation::release(JobId job, bool keeps_gpus) {
   JobRun& run = state_.run(job);
-  run.shared ? state_.count_sharing(job) : state_.show_run(job);
+  run.body->leave(job);
   stop_clock(job);
-  saver_.abandon(job);
-  if (!run.timed()) state_.network->leave(job, state_.clock);
   const RankDemand rank{*run.spec};
   const Time held = state_.clock - run.since;
-  bool has_saved = false;
   for (const GpuId gpu : run.gpus) {
     if (!state_.job_work.empty()) {
       state_.job_work[gpu.index()] = Slowdown::kFullPace;
@@ -499,12 +281,6 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
     } else if (rank.share == kWholeGpu) {
       state_.capacity.count_in_service(gpu, -1);
     }
-    if (!run.timed()) continue;
-    GpuState& on = state_.gpu[gpu.index()];
-    on.timed.erase(std::remove(on.timed.begin(), on.timed.end(), job), on.timed.end());
-    state_.mark_sharing(gpu);
-    if (rank.share < kWholeGpu) on.totals.busy += reserved_part(held, rank.share);
-    if (rank.share == kWholeGpu && --on.whole_jobs == 0) on.totals.busy += state_.clock - on.whole_since;
   }
   if (keeps_gpus) {
     std::ranges::sort(run.gpus);
@@ -516,23 +292,9 @@ bool Allocation::release(JobId job, bool keeps_gpus) {
   run.totals.gpu_time += GpuTime{held, width};
   run.totals.held += held;
   if (run.type >= 0) run.cost += state_.cost_of(run);
-  if (run.timed()) {
-    const WorkDone work = state_.work_done(run);
-    const Time useful = at_pace(work.saved, run.segment({}));  // from where it was at its start, as its pace may change
-    run.remaining_service -= GpuTime{work.saved, run.spec->gpus};
-    run.totals.compute += GpuTime{work.saved, run.spec->gpus};
-    run.totals.overhead += work.overhead + state_.lost_to_covered(run);
-    run.totals.restarting += work.restart;
-    const Time redone = state_.alone(run) - work.overhead - useful;
-    run.totals.redone += redone;
-    if (work.done > work.saved) run.totals.lost += GpuTime{redone, run.width};
-    has_saved = work.saved > Time{};
-    run.ends = Time::never();
-    run.saving.reset();
-    run.shared.reset();
-  }
+  const bool has_saved = run.body->settle(job, held);
   state_.kept_time.end(job, run.gpus, rank.share, run.totals.overhead + run.totals.redone, held, state_.clock);
-  run.resumes = run.was_struck = run.saved_itself = false;
+  run.resumes = run.saved_itself = false;
   run.balances = run.reroutes = false;
   run.width = run.spec->gpus;
   std::vector<GpuId>{}.swap(run.gpus);

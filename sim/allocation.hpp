@@ -2,10 +2,7 @@
 // Allocation gives a job its GPUs and takes them back. It checks what the placement policy has chosen, starts the run
 // of the job and accounts for it when it is over. Whether and when a job runs is up to Admission.
 
-#include "sim/courier.hpp"
 #include "sim/engine_state.hpp"
-#include "sim/executor.hpp"
-#include "sim/saver.hpp"
 
 #include <span>
 #include <string>
@@ -15,8 +12,7 @@ namespace contend {
 
 class Allocation {
  public:
-  Allocation(EngineState& state, Executor& executor, Courier& courier, Saver& saver)
-      : state_{state}, executor_{executor}, courier_{courier}, saver_{saver} {}
+  explicit Allocation(EngineState& state) : state_{state} {}
 
   /// False if no placement of the job on so many GPUs of servers of the type could be legal now.
   [[nodiscard]] bool has_room(const JobSpec& job, int gpus, std::int32_t type);
@@ -44,15 +40,9 @@ class Allocation {
   /// checkpoint, and is in state `next`. With `keeps_gpus` they are not free until let_go(). Returns true if it has
   /// saved work in this run.
   bool interrupt(JobId job, JobState next, bool keeps_gpus, bool is_planned);
-  /// Has a running job go on at the speed that its redundancy gives it without its covered GPUs, once it has stood
-  /// still for a time, and for what it stood still for before. A job of iterations begins those in flight anew then. It
-  /// loses them to a failure if it `is_struck`.
-  void go_on(JobId job, Time stands, bool is_struck);
   /// Gives back the GPUs that an interrupted job has kept, or one of them, if it has any.
   void let_go(JobId job);
   void let_go(GpuId gpu);
-  /// Begins the iterations of a job that has restarted.
-  void wake(JobId job);
   /// Gives back what the job holds, once its execution is over. Returns true if a timed job has saved work in this run.
   bool release(JobId job) { return release(job, false); }
 
@@ -69,27 +59,9 @@ class Allocation {
   bool release(JobId job, bool keeps_gpus);
   /// What stop() does but for counting a preemption.
   bool vacate(JobId job);
-  /// Ends what a running job does: it returns to its last checkpoint. True if a graph job has saved work in this run.
-  bool go_back(JobId job);
-  /// Counts the part of a restart that is over, of a graph job that stops while it restarts.
-  void cut_restart(JobRun& run);
-  /// Counts the time for which a graph job has stood before it begins.
-  void count_restart(JobRun& run) const;
   /// Starts and stops the clock of a job's own failures.
   void start_clock(JobId job);
   void stop_clock(JobId job);
-  void start_timed(JobRun& run, JobId job);
-  void begin(JobRun& run, JobId job);
-  void leave_cells(JobRun& run, JobId job, std::int64_t completed);
-  void drop_iterations(JobRun& run, JobId job, std::int64_t completed);
-  void begin_anew(JobRun& run, JobId job, bool is_struck);
-  /// Gives a job of iterations another graph; -1: JobSpec::graph. What it has done stays done.
-  void use_graph(JobRun& run, std::int32_t graph);
-  void use_plan(JobRun& run, const Plan& plan);
-  /// Gives a job that has its GPUs the graph of Workload::torn if they tear its groups apart.
-  void tear(JobRun& run, std::int32_t graph);
-  /// Counts the iterations that an elastic job of iterations has left at its present size.
-  void count_iterations(JobRun& run);
   [[nodiscard]] std::int32_t type_of(GpuId gpu) const;
   /// The type of all these GPUs, or the mix of types that the job may have.
   [[nodiscard]] std::int32_t type_of(const JobSpec& job, std::span<const GpuId> gpus) const;
@@ -98,9 +70,6 @@ class Allocation {
   void hold(JobId job, std::span<const GpuId> gpus);
 
   EngineState& state_;
-  Executor& executor_;
-  Courier& courier_;
-  Saver& saver_;
   struct TooLarge {
     const JobSpec* job;
     int gpus;

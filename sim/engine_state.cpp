@@ -5,6 +5,7 @@
 #include "sim/check_input.hpp"
 #include "sim/error.hpp"
 #include "sim/fetch.hpp"
+#include "sim/job_body.hpp"
 
 #include <algorithm>
 #include <span>
@@ -78,7 +79,7 @@ EngineState::EngineState(const ClusterSpec& cluster, Workload job_list, PolicySe
     run.remaining_service = run.total_service;
     if (options.costs) job_costs.push_back(options.costs(*run.spec));
     check_costs(costs_of(run), *run.spec, options.rules);
-    if (options.sharing.any() && run.timed() && costs_of(run).written > Bytes{})
+    if (options.sharing.any() && run.spec->duration && costs_of(run).written > Bytes{})
       throw InputError{
           fmt::format("job `{}` can't write its checkpoints to a store while jobs share GPUs", run.spec->name)};
   }
@@ -163,7 +164,7 @@ void EngineState::show_run(JobId job) const {
     return op;
   }();
   const JobRun& run = jobs[job.index()];
-  if (options.observer == nullptr || !run.timed()) return;
+  if (options.observer == nullptr) return;
   // Who holds the other parts of its GPUs is not noted where no law slows them down.
   const bool is_part = RankDemand{*run.spec}.share < kWholeGpu && !options.sharing.any();
   const std::span<const JobId> beside =
@@ -271,7 +272,7 @@ double EngineState::speed_beside(JobId job, std::span<const JobId> others, std::
   const Bytes memory = on < 0 ? spec.gpu_memory : spec.types[static_cast<std::size_t>(on)].gpu_memory;
   Bytes needed = jobs[job.index()].spec->memory_per_gpu;
   for (const JobId other : others) needed += jobs[other.index()].spec->memory_per_gpu;
-  if (needed > memory || !jobs[job.index()].timed()) return 0;
+  if (needed > memory || !jobs[job.index()].body->shares_by_law()) return 0;
   std::vector<JobId> sorted{others.begin(), others.end()};
   std::sort(sorted.begin(), sorted.end());
   return static_cast<double>(speed_of(job, sorted, on)) / static_cast<double>(kFullSpeed);
@@ -288,15 +289,6 @@ bool EngineState::stays_behind(JobId other, JobId id) {
 
 const SavedIteration& EngineState::durable(const JobRun& run) const {
   return clock - run.live->saved.at >= costs_of(run).persist ? run.live->saved : run.live->saved_before;
-}
-
-GpuTime EngineState::undone(const JobRun& run) const {
-  if (run.timed()) {
-    const WorkDone work = work_done(run);
-    return {work.done - work.saved, run.spec->gpus};
-  }
-  if (!run.live->begun && !run.live->goes_on) return {};
-  return undone(run, durable(run).iteration);
 }
 
 GpuTime EngineState::undone(const JobRun& run, std::int64_t iteration) const {
@@ -408,7 +400,7 @@ JobView EngineState::view(JobId id, bool for_key) const {
   view.gpu_share = RankDemand{job}.share;
   view.milli_cpus = job.milli_cpus;
   view.host_memory = job.host_memory;
-  view.timed = run.timed();
+  view.timed = job.duration.has_value();
   view.total_service = run.total_service;
   view.remaining_service = run.remaining_service - promised(run, clock);
   if (for_key) {
@@ -421,7 +413,7 @@ JobView EngineState::view(JobId id, bool for_key) const {
   if (view.running) {
     view.server_type = run.type;
     view.attained_service += GpuTime{clock - run.since, run.width};
-    if (run.timed()) view.remaining_service -= GpuTime{work_done(run).done, job.gpus};
+    view.remaining_service -= run.body->uncounted(run);
   }
   if (job.regimes >= 0 && !options.rules.foresees_batches) take_present_batch(view);
   return view;

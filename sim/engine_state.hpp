@@ -43,6 +43,8 @@
 
 namespace contend {
 
+class JobBody;
+
 /// A job of the run. It is small, because a million of them may wait or have ended. What an event of an iteration graph
 /// reads stands first, close together.
 struct alignas(kCacheLine) JobRun {
@@ -75,6 +77,7 @@ struct alignas(kCacheLine) JobRun {
   Time since;              ///< start of the present run or wait
   Time finish = Time::never();
 
+  JobBody* body = nullptr;   ///< what it does with its GPUs (sim/job_body.hpp)
   int width = 1;             ///< GPUs that it holds or is to be placed on; while it waits JobSpec::gpus
   int attempt = 0;           ///< index of the attempt that runs or waits; the last is JobSpec::attempts.size()
   int servers_spanned = 0;   ///< at the last start
@@ -109,7 +112,6 @@ struct alignas(kCacheLine) JobRun {
 
   static constexpr int kLines = 2;  ///< that an event of an iteration graph may need
 
-  [[nodiscard]] bool timed() const { return plan == nullptr; }
   /// The mean time of the iterations that have ended since its present start, of a graph job; 0 if none has.
   [[nodiscard]] Time mean_iteration() const {
     if (!live || !live->begun || completed == live->first.iteration) return Time{};
@@ -364,10 +366,8 @@ struct EngineState : ClusterView {
   [[nodiscard]] const PreemptionCosts& costs_of(const JobRun& run) const {
     return job_costs.empty() ? options.rules.preemption : job_costs[static_cast<std::size_t>(&run - jobs.data())];
   }
-  /// The work that a running job loses if it is preempted now: that since its last checkpoint. Of a graph job it is
-  /// compute time, and tasks that run now are included.
-  [[nodiscard]] GpuTime undone(const JobRun& run) const;
-  /// The same of a graph job that goes back to the end of this iteration.
+  /// The compute time that a running graph job loses if it goes back to the end of this iteration, with the tasks that
+  /// run now.
   [[nodiscard]] GpuTime undone(const JobRun& run, std::int64_t iteration) const;
   /// The last checkpoint of a running graph job that can be read by now.
   [[nodiscard]] const SavedIteration& durable(const JobRun& run) const;

@@ -1,6 +1,7 @@
 #include "sim/eviction.hpp"
 
 #include "sim/check.hpp"
+#include "sim/job_body.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -13,7 +14,7 @@ namespace {
 
 /// The GPU time that preempting the running job now costs.
 GpuTime loss_of(const EngineState& state, const JobRun& run) {
-  return state.undone(run) + GpuTime{state.costs_of(run).restart, run.width};
+  return run.body->undone(run) + GpuTime{state.costs_of(run).restart, run.width};
 }
 
 }  // namespace

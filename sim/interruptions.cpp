@@ -1,6 +1,7 @@
 #include "sim/interruptions.hpp"
 
 #include "sim/counted.hpp"
+#include "sim/job_body.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -140,7 +141,7 @@ bool Interruptions::goes_on(JobId job, Time detection) {
   ++run.totals.covered;
   tell_adapted(job,
                [&] { return fmt::format("goes on without {}: {}", counted(now.size(), "GPU"), failures_under(job)); });
-  admission_.go_on(job, detection + rule.failover, true);
+  state_.run(job).body->go_on(job, detection + rule.failover, true);
   return true;
 }
 
@@ -169,7 +170,7 @@ void Interruptions::rejoin() {
       return out == 0 ? "goes on with all of its GPUs again"
                       : fmt::format("goes on with GPUs that are back, still without {}", counted(out, "GPU"));
     });
-    admission_.go_on(job, spec_.redundancy.rejoin, false);
+    state_.run(job).body->go_on(job, spec_.redundancy.rejoin, false);
   }
 }
 

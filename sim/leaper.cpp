@@ -200,7 +200,7 @@ Time Leaper::window_horizon() const {
   for (const JobId job : state_.running) {
     const JobRun& run = state_.run(job);
     if (!window.holds(run.arrival) || run.shared) continue;  // what shares a GPU may come to be faster
-    last = std::max(last, run.timed() ? run.ends : earliest_end(job));
+    last = std::max(last, run.live ? earliest_end(job) : run.ends);
   }
   if (!state_.options.failures.retries) return last;
   // A failure may end a job for good.
@@ -232,7 +232,7 @@ Time Leaper::horizon(const Group& group) const {
     if (!state_.own_failures.empty()) horizon = std::min(horizon, state_.own_failures[job.index()].at);
     // The attempt of a timed job may fail, and it queues again; a job that restarts begins to work then.
     horizon = std::min(horizon, state_.run(job).ends);
-    if (state_.run(job).timed()) continue;
+    if (!state_.run(job).live) continue;
     if ((is_asked || admission_.has_followers(job)) &&
         std::find(group.jobs.begin(), group.jobs.end(), job) == group.jobs.end()) {
       horizon = std::min(horizon, earliest_end(job));

@@ -2,6 +2,7 @@
 
 #include "sim/check_failures.hpp"
 #include "sim/error.hpp"
+#include "sim/job_body.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -37,7 +38,7 @@ Outages::Outages(EngineState& state, Admission& admission)
   state.kept_time = KeptTime{state.jobs.size(), state.gpus()};
   if (spec_.redundancy.any()) state_.covered.resize(state.gpus());
   if ((spec_.redundancy.any() || spec_.mitigation.microbatches) &&
-      std::ranges::any_of(state.jobs, [](const JobRun& run) { return !run.timed(); }))
+      std::ranges::any_of(state.jobs, [](const JobRun& run) { return run.body->has_iterations(); }))
     state_.job_work.assign(state.gpus(), Slowdown::kFullPace);
   if (!spec_.of_jobs) return;
   state.own_failures.reserve(state.jobs.size());

@@ -59,7 +59,7 @@ void Sharer::settle() {
   std::vector<JobId> marked = std::exchange(state_.unshared, {});
   sort_each_once(marked);
   for (const JobId job : marked)
-    if (state_.run(job).timed() && state_.run(job).state == JobState::running) settle(job);
+    if (state_.run(job).state == JobState::running) settle(job);
 }
 
 void Sharer::settle(JobId job) {

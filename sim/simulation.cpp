@@ -6,6 +6,7 @@
 #include "sim/engine_state.hpp"
 #include "sim/executor.hpp"
 #include "sim/fairness.hpp"
+#include "sim/job_bodies.hpp"
 #include "sim/leaper.hpp"
 #include "sim/outages.hpp"
 #include "sim/pacer.hpp"
@@ -146,7 +147,7 @@ class Simulation::Engine {
       case CalendarEvent::Kind::pass:
         return admission_.on_pass();
       case CalendarEvent::Kind::wake:
-        return admission_.on_wake(event.job);
+        return bodies_.graph.wake(event.job);
       case CalendarEvent::Kind::outage:
         return outages_.on_outage();
       case CalendarEvent::Kind::job_failure:
@@ -196,8 +197,6 @@ class Simulation::Engine {
   RunResult collect() const;
   void add_service(const JobRun& run, JobResult& job) const;
   double kept_gpu_s(const JobRun& run, const JobResult& job) const;
-  std::int64_t iterations_done(const JobRun& run) const;
-  std::int64_t preferred_iterations(const JobRun& run) const;
 
   EngineState state_;
 #ifndef NDEBUG
@@ -207,7 +206,8 @@ class Simulation::Engine {
   Executor executor_{state_, courier_, [this](JobId job) { admission_.on_finished(job); },
                      [this](JobId job) { saver_.begin(job); }};
   Saver saver_{state_, executor_};
-  Admission admission_{state_, executor_, courier_, saver_};
+  JobBodies bodies_{state_, executor_, courier_, saver_};
+  Admission admission_{state_};
   Outages outages_{state_, admission_};
   Pacer pacer_{state_};
   Sharer sharer_{state_};
@@ -243,21 +243,7 @@ void Simulation::Engine::add_service(const JobRun& run, JobResult& job) const {
   if (run.state != JobState::running) return;
   job.held += state_.clock - run.since;
   job.gpu_time += GpuTime{state_.clock - run.since, run.width};
-  if (!run.timed() && run.live->begun) {
-    if (run.live->step != SavingStep::none && run.live->step != SavingStep::shifted)
-      job.overhead += state_.clock - run.live->standing_since;
-    return;
-  }
-  if (!run.timed()) {
-    const Time stood = state_.clock - run.live->standing_since;
-    job.overhead += stood;
-    if (!run.live->goes_on) job.restarting += stood;
-    return;
-  }
-  const WorkDone work = state_.work_done(run);
-  job.compute += GpuTime{work.done, spec.gpus};
-  job.overhead += work.overhead + state_.lost_to_covered(run);
-  job.restarting += work.restart;
+  run.body->add_present(run, job);
 }
 
 /// GPU time of its work that was kept, or is in progress.
@@ -266,23 +252,6 @@ double Simulation::Engine::kept_gpu_s(const JobRun& run, const JobResult& job) c
   if (run.state != JobState::running) return state_.kept_time.seconds(job.id);
   return state_.kept_time.seconds(job.id, run.gpus, RankDemand{*run.spec}.share, job.overhead + job.redone,
                                   state_.clock - run.since, state_.clock);
-}
-
-/// Of a timed job whose iterations are known: those of the work that was kept, or is in progress, of its last attempt.
-std::int64_t Simulation::Engine::iterations_done(const JobRun& run) const {
-  if (run.state == JobState::finished && !run.is_cut) return run.spec->iterations;
-  if (!run.is_last_attempt()) return 0;
-  Time left = run.attempt_left();
-  if (run.state == JobState::running) left -= state_.work_done(run).done;
-  const Int128 done = (run.attempt_length() - left).ns(), all = std::max<std::int64_t>(run.attempt_length().ns(), 1);
-  return static_cast<std::int64_t>(done * run.spec->iterations / all);
-}
-
-/// Of an elastic job of iterations: what it has done, in whole iterations on the GPUs that it prefers.
-std::int64_t Simulation::Engine::preferred_iterations(const JobRun& run) const {
-  if (run.state == JobState::finished) return run.spec->iterations;
-  const std::int64_t parts = state_.size_of(*run.spec, run.spec->gpus)->parts;
-  return run.spec->iterations - (state_.parts_left(run, run.completed) + parts - 1) / parts;
 }
 
 GpuTotals Simulation::Engine::totals_of(GpuId id, Time now) const {
@@ -424,7 +393,7 @@ RunResult Simulation::Engine::collect() const {
   result.remarks = state_.remarks;
   result.fingerprint = state_.fingerprint.value();
   result.stops_iterations = std::any_of(state_.jobs.begin(), state_.jobs.end(), [this](const JobRun& run) {
-    return !run.timed() && state_.costs_of(run).stops_iterations();
+    return run.body->has_iterations() && state_.costs_of(run).stops_iterations();
   });
   result.digest = digest_of(result);
   // Derived from the work above, and so not part of the digest.
@@ -435,8 +404,7 @@ RunResult Simulation::Engine::collect() const {
     const JobRun& run = state_.jobs[job.id.index()];
     job.iterations -= run.spec->extra_iterations;
     job.iterations_done = std::max<std::int64_t>(0, job.iterations_done - run.spec->extra_iterations);
-    if (run.timed() && job.iterations > 1) job.iterations_done = iterations_done(run);
-    if (!run.timed() && run.elastic()) job.iterations_done = preferred_iterations(run);
+    job.iterations_done = run.body->iterations_done(run, job.iterations_done);
   }
   return result;
 }

@@ -3,6 +3,7 @@
 #include "sim/slow_jobs.hpp"
 
 #include "sim/cells.hpp"
+#include "sim/job_body.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -137,7 +138,7 @@ std::vector<JobId> SlowJobs::take_stuck() {
 
 bool SlowJobs::look_at(JobId job) {
   JobRun& run = state_.run(job);
-  if (run.state != JobState::running || run.timed()) {
+  if (run.state != JobState::running || !run.live) {
     slow_.erase(job);
     return false;
   }
@@ -212,7 +213,7 @@ void SlowJobs::take(JobId job, const Step& step) {
     state_.options.decisions->adapted(
         state_.clock, job,
         moves_work ? "gives slow GPUs fewer micro-batches" : "sends around what slows its transfers down");
-  admission_.go_on(job, step.cost, false);
+  state_.run(job).body->go_on(job, step.cost, false);
   slow_[job].since = state_.clock + step.cost;
 }
 

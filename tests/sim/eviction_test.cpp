@@ -3,6 +3,7 @@
 
 #include "sim/eviction.hpp"
 
+#include "sim/job_bodies.hpp"
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 #include "tests/sim/test_kit.hpp"
@@ -234,6 +235,19 @@ class PlainEviction {
   int quota_left_;
 };
 
+/// The parts of an engine that say what running jobs would lose.
+struct Parts {
+  explicit Parts(EngineState& state)
+      : courier{state},
+        executor{state, courier, {}, {}},
+        saver{state, executor},
+        bodies{state, executor, courier, saver} {}
+  Courier courier;
+  Executor executor;
+  Saver saver;
+  JobBodies bodies;
+};
+
 /// A cluster in the middle of a run, made up: jobs of all kinds run, and gangs of all sizes wait.
 class MadeUp {
  public:
@@ -262,6 +276,7 @@ class MadeUp {
     policies.placement = std::make_unique<Packed>(questions);
     state_ = std::make_unique<EngineState>(spec, std::move(workload), std::move(policies),
                                            std::make_unique<FixedNetwork>(1, servers, jobs), std::move(options));
+    parts_ = std::make_unique<Parts>(*state_);
     state_->clock = Time::nanoseconds(1000);
     for (Holder& holder : holders_) run(holder);
   }
@@ -359,7 +374,7 @@ class MadeUp {
       state_->capacity.take(GpuId{gpu}, RankDemand{*run.spec});
     }
     state_->capacity.use_quota(holder.vc, static_cast<int>(gpus));
-    if (run.timed()) {
+    if (!run.body->has_iterations()) {
       // A job that is checkpointed all the time loses the restart only.
       const PreemptionCosts& costs = state_->options.rules.preemption;
       const std::int64_t since_checkpoint = costs.checkpoint_interval == Time{} ? 0 : worked % 10;
@@ -387,6 +402,7 @@ class MadeUp {
   std::vector<bool> is_free_;
   std::vector<Holder> holders_;
   std::unique_ptr<EngineState> state_;
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace
