@@ -27,25 +27,25 @@ const Op& Courier::op_of(const Traffic& traffic) const {
 TransferRequest Courier::request_of(const Traffic& traffic) const {
   const JobRun& run = state_.run(traffic.job);
   const Plan::PlannedOp& planned = run.plan->ops[traffic.op.index()];
-  TransferRequest request;
-  request.job = traffic.job;
-  request.kind = planned.op.kind;
-  request.collective = planned.op.collective;
-  request.scope = planned.op.scope;
-  request.bytes = planned.op.bytes;
-  request.times = planned.op.times;
-  request.ranks = planned.per_rank ? 2 : planned.ranks;
-  request.servers = traffic.servers();
-  request.interfaces = traffic.interfaces();
-  if (traffic.among != nullptr) request.same_ranks = traffic.among->number;
   const auto gpus_of = [&](RoleId role) {
-    return std::span{run.gpus}.subspan(static_cast<std::size_t>(run.plan->first_rank[role.index()]),
-                                       static_cast<std::size_t>(planned.ranks));
+    return std::span<const GpuId>{run.gpus}.subspan(static_cast<std::size_t>(run.plan->first_rank[role.index()]),
+                                                    static_cast<std::size_t>(planned.ranks));
   };
-  if (planned.op.scope == CollectiveScope::groups) request.groups = planned.op.groups;
-  request.gpus = planned.per_rank ? std::span<const GpuId>{traffic.ends} : gpus_of(planned.op.role);
-  if (planned.op.joint) request.peers = gpus_of(planned.op.peer);
-  return request;
+  const Op& op = planned.op;
+  return {.job = traffic.job,
+          .kind = op.kind,
+          .collective = op.collective,
+          .scope = op.scope,
+          .groups = op.scope == CollectiveScope::groups ? op.groups : RankGroups{},
+          .bytes = op.bytes,
+          .times = op.times,
+          .ranks = planned.per_rank ? 2 : planned.ranks,
+          .later = {},
+          .servers = traffic.servers(),
+          .interfaces = traffic.interfaces(),
+          .same_ranks = traffic.among != nullptr ? traffic.among->number : 0,
+          .gpus = planned.per_rank ? std::span<const GpuId>{traffic.ends} : gpus_of(op.role),
+          .peers = op.joint ? gpus_of(op.peer) : std::span<const GpuId>{}};
 }
 
 void Courier::enter(JobId job, std::span<const Traffic> traffic, std::span<const double> times) {

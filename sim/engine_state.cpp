@@ -284,7 +284,7 @@ double EngineState::paid_gpu_s(const JobRun& run) const {
 
 bool EngineState::stays_behind(JobId other, JobId id) {
   if (run(other).plan->leaves_behind) return false;  // without this rank it gets any distance
-  return key(other) - run(other).plan->in_flight * std::max<PolicyKey>(0, run(other).key_fall) - kKeyRounding > key(id);
+  return key(other) - std::max<PolicyKey>(0, run(other).key_reach) - kKeyRounding > key(id);
 }
 
 const SavedIteration& EngineState::durable(const JobRun& run) const {

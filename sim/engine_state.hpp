@@ -72,9 +72,9 @@ struct alignas(kCacheLine) JobRun {
   /// While the job runs or waits, times on GPUs and in the queue are counted until `since`. The first total, `compute`,
   /// is the last member that an event of an iteration graph reads.
   JobTotals totals;
-  GpuTime total_service;   ///< as in JobView
-  PolicyKey key_fall = 0;  ///< by how much the key falls in an iteration
-  Time since;              ///< start of the present run or wait
+  GpuTime total_service;    ///< as in JobView
+  PolicyKey key_reach = 0;  ///< by how much the key falls in as many iterations as may be in flight
+  Time since;               ///< start of the present run or wait
   Time finish = Time::never();
 
   JobBody* body = nullptr;   ///< what it does with its GPUs (sim/job_body.hpp)

@@ -20,7 +20,7 @@ void GraphBody::start(JobId job) {
   JobView view = state_.view(job, true);
   const PolicyKey key = state_.policies.scheduling->key(view);
   view.remaining_service -= run.plan->most_compute();
-  run.key_fall = key - state_.policies.scheduling->key(view);
+  run.key_reach = run.plan->in_flight * (key - state_.policies.scheduling->key(view));
   state_.set_job_work(run);
   occupy(state_, job);
   run.live->standing_since = state_.clock;

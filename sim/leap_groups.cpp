@@ -43,7 +43,7 @@ bool Leaper::dominates(JobId id) const {
   if (!state_.options.interference.none()) return false;  // transfers of other jobs slow its tasks down
   const JobRun& run = state_.run(id);
   if (!run.plan->foldable || run.plan->roles.size() > 1 || run.plan->has_timers || communicates(id)) return false;
-  if (run.key_fall < 0 || run.live->stops || run.plan->leaves_behind) return false;
+  if (run.key_reach < 0 || run.live->stops || run.plan->leaves_behind) return false;
   if (!run.plan->lanes.empty() || !run.plan->counters.empty()) return false;
   const Cell& first = state_.at(run.live->cells.front());
   const Occupant& rank = state_.occupant(run.live->cells.front(), id);
