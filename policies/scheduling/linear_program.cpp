@@ -11,7 +11,7 @@ namespace contend {
 
 namespace {
 
-constexpr double kLeastGain = 1e-11;         // of a column that is worth taking
+constexpr double kLeastGain = 1e-11;         // of a column that is worth taking, of what it is the difference of
 constexpr double kLeastPivotPart = 1e-9;     // of the largest entry of a column
 constexpr double kRaise = 1e-10;             // by which limits are raised, at least
 constexpr std::size_t kUntilInverted = 200;  // exchanges, after which rounding is cleared
@@ -21,11 +21,9 @@ constexpr double kGolden = 0.6180339887498949;
 }  // namespace
 
 LinearProgram::LinearProgram(std::vector<double> limits)
-    : rows_{limits.size()}, limits_{std::move(limits)}, inverse_(rows_ * rows_) {
+    : rows_{limits.size()}, limits_{std::move(limits)}, factors_(rows_, 1.0), inverse_(rows_ * rows_) {
   for (std::size_t r = 0; r < rows_; ++r) {
     CONTEND_CHECK(limits_[r] >= 0, "a linear program starts at 0");
-    const double part = static_cast<double>(r) * kGolden;
-    raised_.push_back(limits_[r] + kRaise * (1 + part - std::floor(part)) * std::max(1.0, limits_[r]));
     columns_.push_back({0, {{r, 1.0}}});
     basis_.push_back(r);
     inverse_[r * rows_ + r] = 1;
@@ -37,7 +35,34 @@ std::size_t LinearProgram::add(double value, std::vector<std::pair<std::size_t, 
   return columns_.size() - 1 - rows_;
 }
 
+/// Multiplies each row by the power of two that brings its largest entry into [1/2, 1), which rounds nothing, and
+/// raises the limits.
+void LinearProgram::scale_rows() {
+  std::vector<double> largest(rows_);
+  for (std::size_t c = rows_; c < columns_.size(); ++c)
+    for (const auto& [row, entry] : columns_[c].entries) largest[row] = std::max(largest[row], std::abs(entry));
+  for (std::size_t r = 0; r < rows_; ++r) {
+    if (largest[r] == 0) continue;
+    int exponent = 0;
+    static_cast<void>(std::frexp(largest[r], &exponent));
+    factors_[r] = std::ldexp(1.0, -exponent);
+    limits_[r] *= factors_[r];
+  }
+  for (std::size_t c = rows_; c < columns_.size(); ++c)
+    for (auto& [row, entry] : columns_[c].entries) entry *= factors_[row];
+  for (std::size_t r = 0; r < rows_; ++r) {
+    const double part = static_cast<double>(r) * kGolden;
+    raised_.push_back(limits_[r] + kRaise * (1 + part - std::floor(part)) * std::max(1.0, limits_[r]));
+  }
+}
+
 std::vector<double> LinearProgram::duals() const {
+  std::vector<double> duals = duals_of_scaled();
+  for (std::size_t r = 0; r < rows_; ++r) duals[r] *= factors_[r];
+  return duals;
+}
+
+std::vector<double> LinearProgram::duals_of_scaled() const {
   std::vector<double> duals(rows_);
   for (std::size_t r = 0; r < rows_; ++r) {
     const double value = columns_[basis_[r]].value;
@@ -48,14 +73,19 @@ std::vector<double> LinearProgram::duals() const {
   return duals;
 }
 
+/// The column with the largest gain. A gain is a difference, and one that is tiny beside what it is the difference of
+/// is rounding.
 std::size_t LinearProgram::best_column(const std::vector<double>& duals) const {
-  double most = kLeastGain;
+  double most = 0;
   std::size_t best = kNoColumn;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (is_basic_[c] != 0) continue;
-    double gain = columns_[c].value;
-    for (const auto& [row, entry] : columns_[c].entries) gain -= duals[row] * entry;
-    if (gain <= most) continue;
+    double gain = columns_[c].value, size = std::abs(gain);
+    for (const auto& [row, entry] : columns_[c].entries) {
+      gain -= duals[row] * entry;
+      size += std::abs(duals[row] * entry);
+    }
+    if (gain <= most || gain <= kLeastGain * size) continue;
     most = gain;
     best = c;
   }
@@ -115,12 +145,14 @@ void LinearProgram::invert() {
 }
 
 std::vector<double> LinearProgram::solve() {
+  CONTEND_CHECK(raised_.empty(), "a linear program is solved once");
+  scale_rows();
   is_basic_.assign(columns_.size(), 0);
   for (const std::size_t column : basis_) is_basic_[column] = 1;
   std::vector<double> now = weights(raised_);
   std::size_t exchanges = 0;
   for (;;) {
-    const std::size_t entering = best_column(duals());
+    const std::size_t entering = best_column(duals_of_scaled());
     if (entering == kNoColumn) break;
     const std::vector<double> change = change_of(entering);
     double largest = 0, least = std::numeric_limits<double>::infinity();

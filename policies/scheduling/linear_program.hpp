@@ -3,8 +3,10 @@
 // simplex method with an explicit inverse (Dantzig, Orchard-Hays, Mathematical Tables and Other Aids to Computation 8,
 // 1954). It is for programs of some hundred rows; an iteration costs O(rows^2 + entries). Many programs of schedulers
 // start at a vertex where most rows hold with equality, so b is raised by amounts near 1e-10 that differ from row to
-// row; the result is that of the true b at the basis found. It uses nothing but sums, products and quotients in a fixed
-// order, and is the same on every machine.
+// row; the result is that of the true b at the basis found. Before that each row is multiplied by a power of two, so
+// that entries far from 1 in one row don't decide which pivots of the others count as 0 (Tomlin, Mathematical
+// Programming Study 4, 1975, on scaling). It uses nothing but sums, products and quotients in a fixed order, and is the
+// same on every machine.
 
 #include <cstddef>
 #include <span>
@@ -15,12 +17,12 @@ namespace contend {
 
 class LinearProgram {
  public:
-  /// `limits`: b, each >= 0 and of the size of 1 to 10^6, or 0.
+  /// `limits`: b, each >= 0, and 0 or, over the largest entry of its row, of the size of 1 to 10^6.
   explicit LinearProgram(std::vector<double> limits);
 
   /// Adds a column with its entries by row, each row at most once, and returns its index.
   std::size_t add(double value, std::vector<std::pair<std::size_t, double>> entries);
-  /// The values of the columns at an optimum. Nothing limits the sum: a broken invariant.
+  /// The values of the columns at an optimum. To be called once. Nothing limits the sum: a broken invariant.
   [[nodiscard]] std::vector<double> solve();
   /// By row: how much the optimum that solve() has found rises with the limit. Where that is > 0, the row holds with
   /// equality in every optimum.
@@ -32,6 +34,8 @@ class LinearProgram {
     std::vector<std::pair<std::size_t, double>> entries;
   };
 
+  void scale_rows();
+  [[nodiscard]] std::vector<double> duals_of_scaled() const;
   [[nodiscard]] std::size_t best_column(const std::vector<double>& duals) const;
   [[nodiscard]] std::vector<double> change_of(std::size_t column) const;
   [[nodiscard]] std::vector<double> weights(std::span<const double> limits) const;
@@ -40,6 +44,7 @@ class LinearProgram {
 
   std::size_t rows_;
   std::vector<double> limits_, raised_;
+  std::vector<double> factors_;     // by which solve() has multiplied the rows, and their limits
   std::vector<Column> columns_;     // the slacks first
   std::vector<std::size_t> basis_;  // by row
   std::vector<char> is_basic_;      // by column

@@ -206,6 +206,54 @@ double slow_rise(const TypedCluster& cluster, const std::vector<double>& norms, 
 
 }  // namespace
 
+TEST_CASE("packing: the least cost with deadlines that need next to nothing, or nearly all, against a slow method") {
+  int met = 0, missed = 0;
+  for (std::uint64_t seed = 0; seed < effort<std::uint64_t>(300); ++seed) {
+    CAPTURE(seed);
+    TypedCluster cluster = random_packed(seed);
+    RandomStream stream{seed, "packed deadlines"};
+    if (seed % 2 == 0)  // sharing is for free
+      for (TypedPair& pair : cluster.pairs) {
+        pair.first_rates = cluster.jobs[pair.first].rates;
+        pair.second_rates = cluster.jobs[pair.second].rates;
+      }
+    std::vector<double> needed(cluster.jobs.size());
+    for (std::size_t i = 0; i < cluster.jobs.size(); ++i) {
+      if (stream.uniform() < 0.4) continue;
+      TypedJob& job = cluster.jobs[i];
+      job.left = stream.uniform() < 0.4 ? 1e-9 : 1 + 50 * stream.uniform();
+      job.time_left = 20 + 200 * stream.uniform();
+      needed[i] = job.left / *job.time_left;
+    }
+    // As slow_level(), with a column z <= 1 for the part of the needs that is met.
+    const std::size_t n = cluster.jobs.size(), k = cluster.capacity.size(), m = cluster.pairs.size();
+    const std::size_t z = (n + m) * k;
+    std::vector<std::vector<double>> a(k + 2 * n + 1, std::vector<double>(z + 1));
+    std::vector<double> b(k + 2 * n + 1), c(z + 1);
+    std::ranges::copy(cluster.capacity, b.begin());
+    for (std::size_t i = 0; i < n; ++i) b[k + i] = 1;
+    add_times(cluster, a);
+    for (std::size_t column = 0; column < z; ++column)
+      for (std::size_t i = 0; i < n; ++i) c[column] -= a[k + n + i][column];
+    const double without = simplex(a, b, c);
+    for (std::size_t i = 0; i < n; ++i) a[k + n + i][z] = needed[i] > 1e-6 ? needed[i] : 0;  // less is next to nothing
+    a.back()[z] = b.back() = 1;
+    std::vector<double> only_needs(z + 1);
+    only_needs[z] = 1;
+    const double part = simplex(a, b, only_needs);
+    if (std::abs(part - 1) > 1e-12 && part > 1 - 1e-6) continue;  // the slow method can't tell, either
+    const TimeShares shares = packed_least_cost_shares(cluster);
+    CHECK(shares.misses_deadlines == (part < 1 - 1e-6));
+    ++(shares.misses_deadlines ? missed : met);
+    c[z] = 1e5;
+    CHECK(shares.value == near(shares.misses_deadlines ? without : simplex(a, b, c) - 1e5, 1e-7));
+    for (std::size_t i = 0; i < n && !shares.misses_deadlines; ++i)
+      CHECK(rate_of(cluster, shares, i) >= needed[i] * (1 - 1e-7) - 1e-9);
+  }
+  CHECK(met > effort(100));
+  CHECK(missed > effort(20));
+}
+
 TEST_CASE("packing: water filling by hand") {
   // Jobs 0 and 1 run on the first type only, where they share the GPU at 0.8 each, job 2 on the second only. A level is
   // the rate over half of that alone, because each type has half of the GPUs: 1.6, 1.6 and 2.
