@@ -323,6 +323,8 @@ class Gandiva final : public SchedulingPolicy {
 
   [[nodiscard]] bool may_try(const ClusterView& cluster, const GandivaUnit& a, const GandivaUnit& b) const {
     if (a.gpus != b.gpus || a.jobs.size() > 1 || apart_.contains(pair_of(a.jobs.front(), b.jobs.front()))) return false;
+    const std::int32_t vcs[] = {cluster.job(a.jobs.front()).vc, cluster.job(b.jobs.front()).vc};
+    if (!QuotasLeft{cluster}.take(vcs, a.gpus)) return false;  // no quota would ever let both run
     HostRoom need = need_of(a);
     need.add(need_of(b), 1);
     for (const GandivaPart& part : a.home)

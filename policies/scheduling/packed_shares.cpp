@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -23,7 +24,9 @@ struct LevelRows {
   double value_of_bases = 0;         ///< of the part
 };
 
-/// The program of a cluster: rows of types, then one for the time of each job, then one for the level of each.
+/// The program of a cluster: rows of the types that a job may use, then of the quotas, then one for the time of each
+/// job, then one for the level of each. What nobody may use has no row, so that it doesn't decide which of several
+/// optima is found.
 class PackedProgram {
  public:
   /// `values`: of the shares of jobs, by job and type; empty: 0.
@@ -32,6 +35,7 @@ class PackedProgram {
       : cluster_{cluster},
         types_{cluster.capacity.size()},
         jobs_{cluster.jobs.size()},
+        used_{used_types(cluster)},
         norms_{rows.norms},
         values_{values},
         program_{limits(has_whole_level || !rows.bases.empty())} {
@@ -82,19 +86,47 @@ class PackedProgram {
 
  private:
   [[nodiscard]] std::vector<double> limits(bool has_whole_level) const {
-    std::vector<double> limits = cluster_.capacity;
-    limits.resize(types_ + jobs_, 1.0);
-    limits.resize(types_ + 2 * jobs_, 0.0);
+    std::vector<double> limits;
+    for (const std::size_t j : used_) limits.push_back(cluster_.capacity[j]);
+    for (const TypedQuota& quota : cluster_.quotas) limits.push_back(quota.gpus);
+    limits.resize(time_row(jobs_), 1.0);
+    limits.resize(level_row(jobs_), 0.0);
     if (has_whole_level) limits.push_back(1.0);
     return limits;
   }
-  [[nodiscard]] std::size_t level_row(std::size_t job) const { return types_ + jobs_ + job; }
+  [[nodiscard]] static std::vector<std::size_t> used_types(const TypedCluster& cluster) {
+    std::vector<std::size_t> used;
+    for (std::size_t j = 0; j < cluster.capacity.size(); ++j)
+      if (std::ranges::any_of(cluster.jobs, [&](const TypedJob& job) { return rate_on(cluster, job, j) > 0; }))
+        used.push_back(j);
+    return used;
+  }
+  [[nodiscard]] std::size_t type_row(std::size_t type) const {
+    return static_cast<std::size_t>(std::ranges::lower_bound(used_, type) - used_.begin());
+  }
+  [[nodiscard]] std::size_t time_row(std::size_t job) const { return used_.size() + cluster_.quotas.size() + job; }
+  [[nodiscard]] std::size_t level_row(std::size_t job) const { return time_row(jobs_) + job; }
   [[nodiscard]] double value(std::size_t job, std::size_t type) const {
     return values_.empty() ? 0 : values_[job * types_ + type];
   }
-  void add_alone(std::size_t i, std::size_t j, double rate) {
-    std::vector<std::pair<std::size_t, double>> entries{{j, cluster_.jobs[i].gpus}, {types_ + i, 1.0}};
+  using Entries = std::vector<std::pair<std::size_t, double>>;
+  /// What a job takes and does that runs, alone or in a pair.
+  void add_job(std::size_t i, double rate, Entries& entries) const {
+    entries.emplace_back(time_row(i), 1.0);
     if (norms_[i] > 0) entries.emplace_back(level_row(i), -rate / norms_[i]);
+  }
+  void add_quotas(std::initializer_list<std::size_t> jobs, Entries& entries) const {
+    for (std::size_t q = 0; q < cluster_.quotas.size(); ++q) {
+      double gpus = 0;
+      for (const std::size_t i : jobs)
+        if (cluster_.jobs[i].vc == cluster_.quotas[q].vc) gpus += cluster_.jobs[i].gpus;
+      if (gpus > 0) entries.emplace_back(used_.size() + q, gpus);
+    }
+  }
+  void add_alone(std::size_t i, std::size_t j, double rate) {
+    Entries entries{{type_row(j), cluster_.jobs[i].gpus}};
+    add_quotas({i}, entries);
+    add_job(i, rate, entries);
     places_.emplace_back(false, i * types_ + j);
     program_.add(value(i, j) * rate, std::move(entries));
   }
@@ -105,16 +137,17 @@ class PackedProgram {
     const double rate_first = pair.first_rates[j], rate_second = pair.second_rates[j];
     if (alone_first <= 0 || alone_second <= 0 || rate_first <= 0 || rate_second <= 0) return;
     if (rate_first / alone_first + rate_second / alone_second <= 1) return;
-    std::vector<std::pair<std::size_t, double>> entries{
-        {j, first.gpus}, {types_ + pair.first, 1.0}, {types_ + pair.second, 1.0}};
-    if (norms_[pair.first] > 0) entries.emplace_back(level_row(pair.first), -rate_first / norms_[pair.first]);
-    if (norms_[pair.second] > 0) entries.emplace_back(level_row(pair.second), -rate_second / norms_[pair.second]);
+    Entries entries{{type_row(j), first.gpus}};
+    add_quotas({pair.first, pair.second}, entries);
+    add_job(pair.first, rate_first, entries);
+    add_job(pair.second, rate_second, entries);
     places_.emplace_back(true, p * types_ + j);
     program_.add(value(pair.first, j) * rate_first + value(pair.second, j) * rate_second, std::move(entries));
   }
 
   const TypedCluster& cluster_;
   std::size_t types_, jobs_;
+  std::vector<std::size_t> used_;  // types with a row, rising
   std::span<const double> norms_, values_;
   LinearProgram program_;
   std::vector<std::pair<bool, std::size_t>> places_;  // by column: of a pair, and where its share goes
@@ -136,10 +169,6 @@ std::vector<double> norms_of(const TypedCluster& cluster, const Norm& norm) {
   }
   return norms;
 }
-
-}  // namespace
-
-namespace {
 
 /// The largest of the norms over the fastest rates. With norms divided by it levels are near 1, as the tolerances of
 /// the program want it.

@@ -6,6 +6,10 @@
 //     sum_j x_ij + sum_{p with i} sum_j x_pj <= 1     sum_i s_i x_ij + sum_p s_p x_pj <= C_j
 //     T_i(x) = sum_j T_ij x_ij + sum_{p with i} sum_j T_ipj x_pj
 //
+// A quota counts the GPUs of each job, and so those of a pair once for each of its jobs in the virtual cluster:
+//
+//     sum_j (sum_{i in v} s_i x_ij + sum_p s_p |p and v| x_pj) <= quota of v
+//
 // Pairs couple the jobs, so the whole program goes to LinearProgram. A pair whose jobs together do no more work than
 // one of them alone, relative to their rates, is not worth a column: taking turns does the same.
 

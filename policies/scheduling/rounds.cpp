@@ -159,16 +159,27 @@ TypedCluster RoundPolicy::typed(const ClusterView& cluster, const GpuPart& part,
     typed.jobs.push_back(this->typed(cluster, jobs_.at(keys[i]), cluster.job(keys[i].second)));
   const std::vector<double> isolated = equal_share_rates(typed);
   for (std::size_t i = 0; i < part.jobs.size(); ++i) jobs_.at(keys[part.jobs[i]]).isolated_rate = isolated[i];
-  if (packs_) add_pairs(cluster, typed);
+  if (!packs_) return typed;
+  add_quotas(cluster, typed);
+  add_pairs(cluster, typed);
   return typed;
 }
 
+void RoundPolicy::add_quotas(const ClusterView& cluster, TypedCluster& typed) {
+  std::map<std::int32_t, double> wanted;
+  for (const TypedJob& job : typed.jobs) wanted[job.vc] += job.gpus;
+  for (const auto& [vc, gpus] : wanted)
+    if (const int quota = fixed_quota(cluster, vc); quota < gpus) typed.quotas.push_back({vc, quota * 1.0});
+}
+
+/// Pairs that could run on the same GPUs: by their quotas, each of which counts its own jobs, and by the law.
 void RoundPolicy::add_pairs(const ClusterView& cluster, TypedCluster& typed) {
   const std::size_t types = cluster.types();
   for (std::size_t a = 0; a < typed.jobs.size(); ++a) {
     for (std::size_t b = a + 1; b < typed.jobs.size(); ++b) {
       const TypedJob &first = typed.jobs[a], &second = typed.jobs[b];
-      if (first.gpus != second.gpus) continue;
+      const std::int32_t vcs[] = {first.vc, second.vc};
+      if (first.gpus != second.gpus || !QuotasLeft{cluster}.take(vcs, static_cast<int>(first.gpus))) continue;
       TypedPair pair{.first = a, .second = b, .first_rates = {}, .second_rates = {}};
       bool any = false;
       for (std::size_t t = 0; t < types; ++t) {

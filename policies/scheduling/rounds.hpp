@@ -20,7 +20,8 @@
 // again, too, where GPUs have gone out of service or have come back.
 //
 // Where jobs may share GPUs (`pack`), pairs of jobs have shares, priorities and deficits of their own beside those of
-// the jobs alone, and a pair is taken if none of its jobs has been taken in the round (section 5 of the paper).
+// the jobs alone, and a pair is taken if none of its jobs has been taken in the round (section 5 of the paper). Each
+// job of a pair counts its GPUs in its quota, in the shares as in the rounds.
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/demand.hpp"
@@ -94,6 +95,7 @@ class RoundPolicy : public SchedulingPolicy {
   void count_time(Time now);
   void settle(Account& account, double elapsed_s, std::size_t types) const;
   static void set_shares(Account& account, std::span<const double> shares);
+  static void add_quotas(const ClusterView& cluster, TypedCluster& typed);
   static void add_pairs(const ClusterView& cluster, TypedCluster& typed);
   void part(Job& job);
   /// GPUs in service, by type, on the servers of the jobs; 0 of a type on which none of them may run.

@@ -32,13 +32,20 @@ struct TypedPair {
   std::vector<double> first_rates, second_rates;  ///< beside the other, on each type; 0: they can't share there
 };
 
+/// GPUs that jobs of a virtual cluster may hold at once, each job those that it runs on.
+struct TypedQuota {
+  std::int32_t vc = -1;
+  double gpus = 0;
+};
+
 /// The GPUs of each type, and the jobs.
 struct TypedCluster {
-  std::vector<double> capacity;    ///< C_j; jobs have the time of so many GPUs together
-  std::vector<double> most{};      ///< that a job can hold at once of each type; empty: `capacity`
-  std::vector<double> prices{};    ///< of a GPU for an hour; empty: all cost the same
-  std::vector<TypedJob> jobs{};    ///< in order of submission
-  std::vector<TypedPair> pairs{};  ///< that objectives of packed_shares.hpp use
+  std::vector<double> capacity;      ///< C_j; jobs have the time of so many GPUs together
+  std::vector<double> most{};        ///< that a job can hold at once of each type; empty: `capacity`
+  std::vector<double> prices{};      ///< of a GPU for an hour; empty: all cost the same
+  std::vector<TypedJob> jobs{};      ///< in order of submission
+  std::vector<TypedPair> pairs{};    ///< that objectives of packed_shares.hpp use
+  std::vector<TypedQuota> quotas{};  ///< likewise, at most one of each virtual cluster
 };
 
 /// Who shares a cluster before the jobs of each do.

@@ -254,6 +254,67 @@ TEST_CASE("packing: the least cost with deadlines that need next to nothing, or 
   CHECK(missed > effort(20));
 }
 
+TEST_CASE("packing: a pair takes its GPUs once, and its quotas once for each of its jobs") {
+  // Two GPUs, a quota of one, two jobs of one GPU in it that don't slow each other: only one of them can run at a time,
+  // so that each does half of its work, and a pair is of no use.
+  TypedCluster cluster{.capacity = {2}, .prices = {}, .jobs = {packed_job({1}), packed_job({1})}, .pairs = {}};
+  for (TypedJob& job : cluster.jobs) job.vc = 0;
+  cluster.pairs = {{.first = 0, .second = 1, .first_rates = {1}, .second_rates = {1}}};
+  cluster.quotas = {{0, 1}};
+  CHECK(rate_of(cluster, packed_max_min_shares(cluster), 0) == near(0.5, 1e-9));
+  CHECK(packed_least_cost_shares(cluster).value == near(1, 1e-9));
+  // A quota of two has room for both.
+  cluster.quotas = {{0, 2}};
+  CHECK(rate_of(cluster, packed_max_min_shares(cluster), 0) == near(1, 1e-9));
+  // One GPU, two types of jobs, the second outside of the quota: the pair counts once in it.
+  cluster.capacity = {1};
+  cluster.quotas = {{0, 1}};
+  cluster.jobs[1].vc = -1;
+  const TimeShares shares = packed_max_min_shares(cluster);
+  CHECK(rate_of(cluster, shares, 0) == near(1, 1e-9));
+  CHECK(shares.pairs[0] == near(1, 1e-9));
+  // A fast and a slow type, with a quota of two of the three GPUs. Both are on the fast one: 3 each.
+  cluster = {.capacity = {1, 2}, .prices = {}, .jobs = {packed_job({3, 1}), packed_job({3, 1})}, .pairs = {}};
+  for (TypedJob& job : cluster.jobs) job.vc = 0;
+  cluster.pairs = {{.first = 0, .second = 1, .first_rates = {3, 0}, .second_rates = {3, 0}}};
+  cluster.quotas = {{0, 2}};
+  CHECK(rate_of(cluster, packed_max_min_shares(cluster), 0) == near(3, 1e-9));
+}
+
+TEST_CASE("packing: a type that no job may use changes no digit") {
+  for (std::uint64_t seed = 0; seed < effort<std::uint64_t>(200); ++seed) {
+    CAPTURE(seed);
+    const TypedCluster cluster = random_packed(seed);
+    for (const bool is_first : {true, false}) {
+      TypedCluster more = cluster;
+      const auto insert = [&](std::vector<double>& of_types) {
+        of_types.insert(is_first ? of_types.begin() : of_types.end(), 0.0);
+      };
+      insert(more.capacity);
+      for (TypedJob& job : more.jobs) insert(job.rates);
+      for (TypedPair& pair : more.pairs) {
+        insert(pair.first_rates);
+        insert(pair.second_rates);
+      }
+      std::vector<double> levels, levels_of_more;
+      const auto same = [&](const TimeShares& before, const TimeShares& after) {
+        const std::size_t k = cluster.capacity.size();
+        CHECK(before.value == after.value);
+        for (std::size_t at = 0; at < before.x.size(); ++at)
+          CHECK(before.x[at] == after.x[at / k * (k + 1) + at % k + (is_first ? 1 : 0)]);
+        for (std::size_t at = 0; at < before.pairs.size(); ++at)
+          CHECK(before.pairs[at] == after.pairs[at / k * (k + 1) + at % k + (is_first ? 1 : 0)]);
+      };
+      same(packed_max_min_shares(cluster), packed_max_min_shares(more));
+      same(packed_makespan_shares(cluster), packed_makespan_shares(more));
+      same(packed_finish_time_fair_shares(cluster), packed_finish_time_fair_shares(more));
+      same(packed_least_cost_shares(cluster), packed_least_cost_shares(more));
+      same(packed_water_fill(cluster, levels), packed_water_fill(more, levels_of_more));
+      CHECK(levels == levels_of_more);
+    }
+  }
+}
+
 TEST_CASE("packing: water filling by hand") {
   // Jobs 0 and 1 run on the first type only, where they share the GPU at 0.8 each, job 2 on the second only. A level is
   // the rate over half of that alone, because each type has half of the GPUs: 1.6, 1.6 and 2.

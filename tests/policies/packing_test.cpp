@@ -1,6 +1,7 @@
 // Policies that have jobs with a duration share GPUs, in the real engine. Times are in seconds.
 
 #include "models/sharing.hpp"
+#include "sim/error.hpp"
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 #include "tests/near.hpp"
@@ -30,6 +31,8 @@ struct PackedRun {
   int servers = 1, gpus = 1;
   SchedulingRules rules{};
   bool leap = true;
+  std::vector<VirtualCluster> vcs{};
+  FailureSpec failures{};
 };
 
 RunResult run_packed(const Choice& choice, PackedRun setup) {
@@ -45,10 +48,12 @@ RunResult run_packed(const Choice& choice, PackedRun setup) {
   options.sharing = std::move(setup.sharing);
   options.rules = setup.rules;
   options.leap = setup.leap;
+  options.failures = setup.failures;
   ClusterSpec cluster;
   cluster.servers = setup.servers;
   cluster.gpus_per_server = setup.gpus;
   cluster.gpu_memory = Bytes{100};
+  cluster.vcs = setup.vcs;
   const std::size_t jobs = workload.jobs.size();
   Simulation simulation{cluster, std::move(workload), std::move(policies),
                         std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(cluster.servers), jobs),
@@ -68,6 +73,27 @@ GpuSharing halves(int most = 2, bool by_priority = false) {
 }
 
 }  // namespace
+
+TEST_CASE("every policy that shares GPUs: each job counts its GPUs in its quota, beside others and alone") {
+  // The quota is as large as each job, so that they go one after the other, though they may share on 8 GPUs.
+  const auto in_quota = [](int jobs, int servers, int gpus) {
+    PackedRun run{.jobs = {}, .sharing = {constant_sharing(1.25, {}), 2, false}, .servers = servers, .gpus = gpus};
+    for (int j = 0; j < jobs; ++j) run.jobs.push_back(timed_job(0, 2, 60));
+    for (JobSpec& job : run.jobs) job.vc = 0;
+    run.vcs = {{{}, 2}};
+    return run;
+  };
+  for (const char* name : {"max-min", "max-min-water-filling", "min-makespan", "finish-time-fairness", "min-cost"}) {
+    INFO(name);
+    const Choice choice{name, {{"pack", true}, {"round_s", 60.0}, {"reallocate_s", 0.0}}};
+    CHECK(ends(run_packed(choice, in_quota(2, 2, 4))) == "A60 B120");
+  }
+  CHECK(ends(run_packed({"muri", {{"period_s", 0.0}}}, in_quota(2, 2, 4))) == "A60 B120");
+  CHECK(ends(run_packed({"lucid", {}}, in_quota(2, 2, 4))) == "A60 B120");
+  CHECK(ends(run_packed({"antman", {}}, in_quota(2, 2, 4))) == "A60 B120");
+  // Four jobs on one server of two GPUs take turns of a slice, of which each has six.
+  CHECK(ends(run_packed({"gandiva", {{"slice_s", 10.0}}}, in_quota(4, 1, 2))) == "A210 B220 C230 D240");
+}
 
 TEST_CASE("muri: jobs that need different stages run in step, and those that need the same don't share") {
   // A and C only read, B only uses its CPUs: beside B, A takes as long as alone, and beside C twice as long, so that
