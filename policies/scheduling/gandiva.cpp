@@ -44,7 +44,7 @@ struct GandivaUnit {
   std::int64_t tie = 0;  ///< JobView::tie of the first when it came
   int gpus = 1;
   std::vector<GandivaPart> home{};  ///< empty: no servers can have it now
-  Time received{};                  ///< in its turns
+  Time received{};                  ///< in its turns; without a home, by how much more than the others of its last one
   Time together{};                  ///< as a pair
   bool is_on_trial = false;
   bool runs = false;
@@ -127,13 +127,25 @@ class Gandiva final : public SchedulingPolicy {
       if (!jobs.empty() || cluster.free_share(GpuId{g}) == kWholeGpu) ++gpus_[g / per_server_];
       for (const JobId job : jobs) hosts_[g / per_server_].add(HostRoom::of_rank(cluster.job(job)), 1);
     }
-    for (GandivaUnit& unit : units_) {
-      if (std::ranges::any_of(unit.home, [&](const GandivaPart& part) { return gpus_[part.server] < part.gpus; }))
-        unit.home.clear();
-      load(unit, 1);
-    }
+    lose_homes();
+    for (const GandivaUnit& unit : units_) load(unit, 1);
+    std::vector<GandivaUnit*> homeless;
     for (GandivaUnit& unit : units_)
-      if (unit.home.empty()) move(unit, home_for(cluster, unit, {}));
+      if (unit.home.empty()) homeless.push_back(&unit);
+    std::ranges::sort(homeless, {}, [](const GandivaUnit* unit) { return std::pair{unit->received, unit->tie}; });
+    for (GandivaUnit* const unit : homeless) move(*unit, home_for(cluster, *unit, {}));
+  }
+
+  /// Units on servers that have lost GPUs of theirs have no home any more.
+  void lose_homes() {
+    std::vector<std::pair<GandivaUnit*, Time>> homeless;
+    for (GandivaUnit& unit : units_)
+      if (std::ranges::any_of(unit.home, [&](const GandivaPart& part) { return gpus_[part.server] < part.gpus; }))
+        homeless.emplace_back(&unit, ahead(unit));
+    for (const auto& [unit, ahead] : homeless) {
+      unit->home.clear();
+      unit->received = ahead;
+    }
   }
 
   /// What the jobs of the unit need on the server of each of its GPUs.
@@ -151,25 +163,36 @@ class Gandiva final : public SchedulingPolicy {
     }
   }
 
-  /// Of the time that units of these servers have had, the least; of others than this one.
+  /// Of the time that other units of its servers have had, the least; if there are none, of that of all other units,
+  /// because they may compete for a quota. never(): there are no others.
   [[nodiscard]] Time least_received(const GandivaUnit& own) const {
-    Time least = Time::never();
+    Time least = Time::never(), of_all = Time::never();
     for (const GandivaUnit& unit : units_) {
-      const bool meets = &unit != &own && std::ranges::any_of(unit.home, [&](const GandivaPart& part) {
+      if (&unit == &own || unit.home.empty()) continue;
+      of_all = std::min(of_all, unit.received);
+      const bool meets = std::ranges::any_of(unit.home, [&](const GandivaPart& part) {
         return std::ranges::any_of(own.home, [&](const GandivaPart& mine) { return mine.server == part.server; });
       });
       if (meets) least = std::min(least, unit.received);
     }
-    return least == Time::never() ? Time{} : least;
+    return least < Time::never() ? least : of_all;
+  }
+
+  /// By how much more time the unit has had than these.
+  [[nodiscard]] Time ahead(const GandivaUnit& unit) const {
+    if (unit.home.empty()) return unit.received;
+    const Time least = least_received(unit);
+    return least == Time::never() ? Time{} : std::max(Time{}, unit.received - least);
   }
 
   /// The unit is as far ahead of the others on its new servers as it was on its old ones.
   void move(GandivaUnit& unit, std::vector<GandivaPart> home) {
-    const Time ahead = std::max(Time{}, unit.received - least_received(unit));
+    unit.received = ahead(unit);
     load(unit, -1);
     unit.home = std::move(home);
     load(unit, 1);
-    unit.received = least_received(unit) + ahead;
+    const Time least = unit.home.empty() ? Time::never() : least_received(unit);
+    if (least < Time::never()) unit.received += least;
   }
 
   void add(const ClusterView& cluster, JobId job) {

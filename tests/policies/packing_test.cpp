@@ -95,6 +95,32 @@ TEST_CASE("every policy that shares GPUs: each job counts its GPUs in its quota,
   CHECK(ends(run_packed({"gandiva", {{"slice_s", 10.0}}}, in_quota(4, 1, 2))) == "A210 B220 C230 D240");
 }
 
+TEST_CASE("gandiva: a job whose server fails is no further ahead of those on its new one than it was on the old one") {
+  // A and C take turns on the first server, B and D on the second. At 25 s A is interrupted, and both come to the
+  // second server, where B has had 15 s and D 10. C, which had nobody to be ahead of, is as far as D, and so is A,
+  // which has come anew. B ends at 30 s, A needs 5 s, C has its turn until 40 s, then D has the 10 s that it needs.
+  PackedRun run{.jobs = std::vector<JobSpec>(4, timed_job(0, 1, 20)),
+                .sharing = {pair_sharing({}, {-1, -1, -1, -1}, {}), 2, false},
+                .servers = 2};
+  run.failures.outages = {{Time::seconds(25), Time::seconds(1000), 0, 1}};
+  CHECK(ends(run_packed({"gandiva", {{"slice_s", 10.0}}}, run)) == "A35 B30 C55 D50");
+}
+
+TEST_CASE("gandiva: slices that are too short for restarts end the run where components fail, too") {
+  PackedRun run{.jobs = {timed_job(0, 1, 60), timed_job(0, 1, 60)},
+                .sharing = {pair_sharing({}, {-1, -1}, {}), 2, false}};
+  run.rules.preemption.restart = Time::seconds(10);
+  run.failures.components.push_back(
+      {"server", 1, false, DurationLaw::constant(Time::seconds(31)), DurationLaw::constant(Time::seconds(1))});
+  std::string text;
+  try {
+    static_cast<void>(run_packed({"gandiva", {{"slice_s", 5.0}}}, run));
+  } catch (const InputError& error) {
+    text = error.what();
+  }
+  CHECK(text.starts_with("scheduling policy `gandiva`: the last 10000 preemptions, until "));
+}
+
 TEST_CASE("muri: jobs that need different stages run in step, and those that need the same don't share") {
   // A and C only read, B only uses its CPUs: beside B, A takes as long as alone, and beside C twice as long, so that
   // these take turns. A and B are the shortest and share; then C is alone.
