@@ -118,14 +118,12 @@ class Gandiva final : public SchedulingPolicy {
     gpus_.assign(cluster.servers(), 0);
     load_.assign(cluster.servers(), 0);
     host_load_.assign(cluster.servers(), {});
-    hosts_.clear();
-    for (std::size_t s = 0; s < gpus_.size(); ++s) hosts_.push_back(HostRoom::free_on(cluster, ServerId{s}));
+    hosts_ = whole_hosts(cluster);
     std::vector<JobId> jobs;
     for (std::size_t g = 0; g < gpus_.size() * per_server_; ++g) {
       jobs.clear();
       cluster.jobs_on(GpuId{g}, jobs);
       if (!jobs.empty() || cluster.free_share(GpuId{g}) == kWholeGpu) ++gpus_[g / per_server_];
-      for (const JobId job : jobs) hosts_[g / per_server_].add(HostRoom::of_rank(cluster.job(job)), 1);
     }
     lose_homes();
     for (const GandivaUnit& unit : units_) load(unit, 1);

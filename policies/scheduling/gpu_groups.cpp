@@ -1,7 +1,11 @@
 #include "policies/scheduling/gpu_groups.hpp"
 
+#include "policies/scheduling/place_plan.hpp"
+
 #include <algorithm>
+#include <map>
 #include <set>
+#include <vector>
 
 namespace contend {
 
@@ -14,45 +18,161 @@ std::vector<GpuId> sorted_gpus(const ClusterView& cluster, JobId job) {
   return gpus;
 }
 
+/// The servers of that type, -1: of any, that the job may use.
+ServerRange servers_on(const ClusterView& cluster, JobId job, std::int32_t type) {
+  JobView view = cluster.job(job);
+  view.server_type = -1;
+  const ServerRange usable = cluster.servers_for(view);
+  if (type < 0) return usable;
+  const ServerRange of_type = cluster.servers_of_type(type);
+  const std::uint32_t first = std::max(usable.first, of_type.first);
+  return {first, std::max(first, std::min(usable.last, of_type.last))};
+}
+
+/// The places on which groups go on, and those where others start.
+class GroupPlaces {
+ public:
+  GroupPlaces(const ClusterView& cluster, std::span<const GpuGroup> groups)
+      : cluster_{cluster}, groups_{groups}, firsts_(groups.size(), JobId::none()) {
+    for (const GpuGroup& group : groups) needs_.push_back(HostRoom::of_ranks(cluster, group.jobs));
+    has_needs_ = std::ranges::any_of(needs_, &HostRoom::any);
+    if (has_needs_) hosts_ = whole_hosts(cluster);
+  }
+
+  /// Decides which running jobs keep their GPUs.
+  void keep() {
+    for (std::size_t g = 0; g < groups_.size(); ++g) keep(g, true);
+    for (std::size_t g = 0; g < groups_.size() && has_needs_; ++g)
+      if (!firsts_[g].valid() && !could_start(g)) keep(g, false);
+  }
+  [[nodiscard]] bool stays(JobId job) const { return stays_.contains(job); }
+  /// The job of the group that the others join; none(): none of it runs where it may stay.
+  [[nodiscard]] JobId first(std::size_t group) const { return firsts_[group]; }
+
+  /// Starts the first job of a group where the CPUs and the memory of servers suffice for the whole group, or, if they
+  /// do so nowhere, for that job.
+  bool start(std::size_t g, SchedulingActions& actions) {
+    const GpuGroup& group = groups_[g];
+    const JobId job = group.jobs.front();
+    const bool starts =
+        starts_with_room(g, actions) || (group.type < 0 ? actions.start(job) : actions.start_on(job, group.type));
+    if (starts) firsts_[g] = job;
+    return starts;
+  }
+
+ private:
+  /// Has a job of the group keep its GPUs: those where servers have room for the `whole` group, or for the jobs of it
+  /// that are there.
+  void keep(std::size_t g, bool whole) {
+    const GpuGroup& group = groups_[g];
+    for (const JobId job : group.jobs) {
+      const std::vector<GpuId> place = sorted_gpus(cluster_, job);
+      const std::int32_t type = cluster_.job(job).server_type;
+      if (place.empty() || (group.type >= 0 && type >= 0 && type != group.type)) continue;
+      if (std::ranges::any_of(place, [&](GpuId gpu) { return claimed_.contains(gpu); })) continue;
+      std::vector<JobId> there;
+      for (const JobId other : group.jobs)
+        if (sorted_gpus(cluster_, other) == place) there.push_back(other);
+      if (!take(whole ? needs_[g] : HostRoom::of_ranks(cluster_, there), place)) continue;
+      firsts_[g] = job;
+      claimed_.insert(place.begin(), place.end());
+      stays_.insert(there.begin(), there.end());
+      return;
+    }
+  }
+
+  /// Takes CPUs and memory for such ranks on these GPUs. False, and nothing is taken, if a server has too little.
+  bool take(const HostRoom& rank, std::span<const GpuId> place) {
+    if (!has_needs_) return true;
+    std::map<std::size_t, int> ranks;  // by server
+    for (const GpuId gpu : place) ++ranks[cluster_.server_of(gpu).index()];
+    for (const auto& [server, count] : ranks)
+      if (hosts_[server].ranks(rank, count) < count) return false;
+    for (const auto& [server, count] : ranks) hosts_[server].add(rank, -count);
+    return true;
+  }
+
+  /// True if servers have GPUs, CPUs and memory for the group beside the jobs that stay.
+  [[nodiscard]] bool could_start(std::size_t g) const {
+    const JobId job = groups_[g].jobs.front();
+    const ServerRange range = servers_on(cluster_, job, groups_[g].type);
+    const std::size_t per_server = cluster_.gpus() / cluster_.servers();
+    std::vector<JobId> jobs;
+    std::int64_t ranks = 0;
+    for (std::size_t s = range.first; s < range.last; ++s) {
+      int open = 0;
+      for (std::size_t gpu = s * per_server; gpu < (s + 1) * per_server; ++gpu) {
+        jobs.clear();
+        cluster_.jobs_on(GpuId{gpu}, jobs);
+        const bool is_there = !jobs.empty() || cluster_.free_share(GpuId{gpu}) == kWholeGpu;
+        open += is_there && !claimed_.contains(GpuId{gpu}) ? 1 : 0;
+      }
+      ranks += hosts_[s].ranks(needs_[g], open);
+    }
+    return ranks >= cluster_.job(job).gpus;
+  }
+
+  bool starts_with_room(std::size_t g, SchedulingActions& actions) {
+    const GpuGroup& group = groups_[g];
+    if (group.jobs.size() == 1 || !needs_[g].any()) return false;
+    const JobView view = cluster_.job(group.jobs.front());
+    const ServerRange range = servers_on(cluster_, view.id, group.type);
+    const std::size_t per_server = cluster_.gpus() / cluster_.servers();
+    PlacePlan::Place room{cluster_.now(), {}};  // so many GPUs of each server as it has room for ranks of the group
+    for (std::uint32_t s = range.first; s < range.last; ++s) {
+      const int free = cluster_.free_gpus(ServerId{s});
+      const int ranks = HostRoom::free_on(cluster_, ServerId{s}).ranks(needs_[g], free);
+      for (int rank = 0; rank < ranks; ++rank) room.gpus.emplace_back(s * per_server + static_cast<std::size_t>(rank));
+    }
+    if (std::ssize(room.gpus) < view.gpus) return false;
+    plan_.look_at(cluster_);
+    return actions.start_in(view.id, plan_.from_now(view, Time::nanoseconds(1), room));
+  }
+
+  const ClusterView& cluster_;
+  std::span<const GpuGroup> groups_;
+  std::vector<JobId> firsts_;
+  std::vector<HostRoom> needs_;  // by group, of a rank of all of its jobs
+  std::vector<HostRoom> hosts_;  // by server, what the jobs that stay leave; empty if nobody needs CPUs or memory
+  bool has_needs_ = false;
+  std::set<GpuId> claimed_;
+  std::set<JobId> stays_;
+  PlacePlan plan_;  // without jobs: it shows parts of the cluster to placement policies
+};
+
 }  // namespace
 
 void run_groups(const ClusterView& cluster, SchedulingActions& actions, std::span<const GpuGroup> groups,
                 std::span<const JobId> running) {
-  std::set<GpuId> claimed;
-  std::set<JobId> stays;
-  std::vector<JobId> first(groups.size(), JobId::none());
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    std::vector<GpuId> place;
-    for (const JobId job : groups[g].jobs) {
-      const std::vector<GpuId> held = sorted_gpus(cluster, job);
-      if (held.empty()) continue;
-      if (!first[g].valid()) {
-        const bool is_there =
-            groups[g].type < 0 || cluster.job(job).server_type < 0 || cluster.job(job).server_type == groups[g].type;
-        if (!is_there || std::ranges::any_of(held, [&](GpuId gpu) { return claimed.contains(gpu); })) continue;
-        first[g] = job;
-        place = held;
-        claimed.insert(held.begin(), held.end());
-      }
-      if (held == place) stays.insert(job);
-    }
-  }
+  GroupPlaces places{cluster, groups};
+  places.keep();
   for (const JobId job : running)
-    if (!stays.contains(job)) actions.preempt(job);
+    if (!places.stays(job)) actions.preempt(job);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     for (const JobId job : groups[g].jobs) {
-      if (stays.contains(job)) continue;
-      if (first[g].valid()) {
-        const auto held = cluster.gpus_of(first[g]);
-        const std::vector<GpuId> there{held.begin(), held.end()};
-        static_cast<void>(actions.start_at(job, there));
-      } else if (groups[g].type < 0 ? actions.start(job) : actions.start_on(job, groups[g].type)) {
-        first[g] = job;
-      } else {
+      if (places.stays(job)) continue;
+      if (places.first(g).valid()) {
+        const auto held = cluster.gpus_of(places.first(g));
+        static_cast<void>(actions.start_at(job, std::vector<GpuId>{held.begin(), held.end()}));
+      } else if (!places.start(g, actions)) {
         break;
       }
     }
   }
+}
+
+std::vector<HostRoom> hosts_for(const ClusterView& cluster, std::span<const JobId> jobs) {
+  return HostRoom::of_ranks(cluster, jobs).any() ? whole_hosts(cluster) : std::vector<HostRoom>{};
+}
+
+bool could_share(const ClusterView& cluster, std::span<const HostRoom> hosts, std::span<const JobId> jobs,
+                 std::int32_t type) {
+  if (hosts.empty()) return true;
+  const HostRoom need = HostRoom::of_ranks(cluster, jobs);
+  const ServerRange range = servers_on(cluster, jobs.front(), type);
+  std::int64_t ranks = 0;
+  for (std::size_t s = range.first; s < range.last; ++s) ranks += hosts[s].ranks(need, cluster.gpus_per_server(type));
+  return ranks >= cluster.job(jobs.front()).gpus;
 }
 
 double joint_speed(const ClusterView& cluster, std::span<const JobId> jobs, std::int32_t type) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace contend {
 
@@ -19,6 +21,14 @@ struct HostRoom {
   [[nodiscard]] static HostRoom free_on(const ClusterView& cluster, ServerId server) {
     return {cluster.free_milli_cpus(server), cluster.free_host_memory(server).count()};
   }
+
+  /// What a rank of each of these jobs needs together on the same GPU.
+  [[nodiscard]] static HostRoom of_ranks(const ClusterView& cluster, std::span<const JobId> jobs) {
+    HostRoom together;
+    for (const JobId job : jobs) together.add(of_rank(cluster.job(job)), 1);
+    return together;
+  }
+  [[nodiscard]] bool any() const { return milli_cpus > 0 || host_memory > 0; }
 
   /// Adds what so many ranks need, or takes it away where `ranks` is negative.
   void add(const HostRoom& rank, std::int64_t ranks) {
@@ -40,5 +50,18 @@ struct HostRoom {
     return std::max(part(milli_cpus, room.milli_cpus), part(host_memory, room.host_memory));
   }
 };
+
+/// By server, what no job or any job holds.
+[[nodiscard]] inline std::vector<HostRoom> whole_hosts(const ClusterView& cluster) {
+  std::vector<HostRoom> hosts;
+  for (std::size_t s = 0; s < cluster.servers(); ++s) hosts.push_back(HostRoom::free_on(cluster, ServerId{s}));
+  std::vector<JobId> jobs;
+  for (std::size_t g = 0; g < cluster.gpus(); ++g) {
+    jobs.clear();
+    cluster.jobs_on(GpuId{g}, jobs);
+    for (const JobId job : jobs) hosts[cluster.server_of(GpuId{g}).index()].add(HostRoom::of_rank(cluster.job(job)), 1);
+  }
+  return hosts;
+}
 
 }  // namespace contend

@@ -8,7 +8,8 @@
 // The cluster is what is in service of the servers that the jobs may use. Jobs beyond the quota of their virtual
 // cluster, by the order of all, wait; each job counts for its quota, whether it shares its GPUs or not.
 //
-// Two groups are joined only where they do more together than either does alone. If all jobs have room, none shares,
+// Two groups are joined only where they do more together than either does alone, and where servers have CPUs and memory
+// for all of their jobs. If all jobs have room, none shares,
 // and as long as GPUs are left over, the groups that gain least give one of their jobs GPUs of its own.
 
 #include "network/matching.hpp"
@@ -128,10 +129,15 @@ class Muri final : public SchedulingPolicy {
       return both;
     };
     WeightedGraph graph{groups.size()};
+    std::vector<JobId> all;
+    for (const MuriGroup& group : groups) all.insert(all.end(), group.jobs.begin(), group.jobs.end());
+    const std::vector<HostRoom> hosts = hosts_for(cluster, all);
     for (std::size_t a = 0; a < groups.size(); ++a) {
       for (std::size_t b = a + 1; b < groups.size(); ++b) {
-        const double speed = joint_speed(cluster, joined(groups[a], groups[b]).jobs, 0);
-        if (speed > std::max(groups[a].speed, groups[b].speed)) graph.set(a, b, std::llround(speed * kScale));
+        const std::vector<JobId> jobs = joined(groups[a], groups[b]).jobs;
+        const double speed = joint_speed(cluster, jobs, 0);
+        if (speed > std::max(groups[a].speed, groups[b].speed) && could_share(cluster, hosts, jobs, -1))
+          graph.set(a, b, std::llround(speed * kScale));
       }
     }
     const std::vector<std::size_t> partner = maximum_weight_matching(graph);

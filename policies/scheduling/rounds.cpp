@@ -172,21 +172,26 @@ void RoundPolicy::add_quotas(const ClusterView& cluster, TypedCluster& typed) {
     if (const int quota = fixed_quota(cluster, vc); quota < gpus) typed.quotas.push_back({vc, quota * 1.0});
 }
 
-/// Pairs that could run on the same GPUs: by their quotas, each of which counts its own jobs, and by the law.
+/// Pairs that could run on the same GPUs: by their quotas, each of which counts its own jobs, by the CPUs and memory of
+/// servers, and by the law.
 void RoundPolicy::add_pairs(const ClusterView& cluster, TypedCluster& typed) {
   const std::size_t types = cluster.types();
+  std::vector<JobId> all;
+  for (const TypedJob& job : typed.jobs) all.push_back(job.id);
+  const std::vector<HostRoom> hosts = hosts_for(cluster, all);
   for (std::size_t a = 0; a < typed.jobs.size(); ++a) {
     for (std::size_t b = a + 1; b < typed.jobs.size(); ++b) {
       const TypedJob &first = typed.jobs[a], &second = typed.jobs[b];
       const std::int32_t vcs[] = {first.vc, second.vc};
       if (first.gpus != second.gpus || !QuotasLeft{cluster}.take(vcs, static_cast<int>(first.gpus))) continue;
+      const JobId both[] = {first.id, second.id};
       TypedPair pair{.first = a, .second = b, .first_rates = {}, .second_rates = {}};
       bool any = false;
       for (std::size_t t = 0; t < types; ++t) {
         const auto type = static_cast<std::int32_t>(t);
         const double one = cluster.speed_beside(first.id, {&second.id, 1}, type);
         const double other = cluster.speed_beside(second.id, {&first.id, 1}, type);
-        const bool can = one > 0 && other > 0;
+        const bool can = one > 0 && other > 0 && could_share(cluster, hosts, both, type);
         pair.first_rates.push_back(can ? one * first.rates[t] : 0);
         pair.second_rates.push_back(can ? other * second.rates[t] : 0);
         any = any || can;

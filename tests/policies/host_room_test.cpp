@@ -136,6 +136,49 @@ TEST_CASE("lucid: a job joins another one only where the CPUs suffice for both")
   }
 }
 
+TEST_CASE("pairs of rounds and muri: jobs share GPUs of servers that have CPUs for both of them") {
+  // A has two of the three CPUs of the first server. B and C, which hardly slow each other, need one each, and find
+  // them on the second server; D and E need none.
+  const PairSpeeds speeds{{{0, 1, -1}, 0.95}, {{1, 0, -1}, 0.95}};
+  HostCase made{{on_cpus(0, 1, 100, 2000), on_cpus(0, 1, 100, 1000), on_cpus(0, 1, 100, 1000), timed_job(0, 1, 100),
+                 timed_job(0, 1, 100)}};
+  made.sharing = {pair_sharing(speeds, {-1, 0, 1, -1, -1}, {}), 2, false};
+  const auto choices = [](double period_s) {
+    return std::vector<Choice>{{"max-min", {{"pack", true}, {"round_s", period_s}, {"reallocate_s", 0.0}}},
+                               {"min-makespan", {{"pack", true}, {"round_s", period_s}, {"reallocate_s", 0.0}}},
+                               {"muri", {{"order", std::string{"las"}}, {"period_s", period_s}}}};
+  };
+  for (const Choice& choice : choices(1000)) {
+    INFO(choice.name);
+    const RunResult result = run_on_hosts(choice, made);
+    for (const JobResult& job : result.jobs) CHECK(job.start == Time{});
+    CHECK(result.jobs[1].shared_with == "C");
+  }
+  // With two CPUs each no server has enough for both, so that they share no GPU, and wait for each other no longer than
+  // others do.
+  made.jobs[1].milli_cpus = made.jobs[2].milli_cpus = 2000;
+  for (JobSpec& job : made.jobs) job.duration = Time::seconds(1000);
+  for (const Choice& choice : choices(50)) {
+    INFO(choice.name, ", apart");
+    for (const JobResult& job : run_on_hosts(choice, made).jobs) {
+      CHECK(job.start < Time::seconds(300));
+      CHECK(job.shared_with.empty());
+    }
+  }
+}
+
+TEST_CASE("pairs of rounds: a pair has its CPUs where its first job runs, or moves to where it has them") {
+  // A and B have all CPUs of the first server, C has a GPU of the second. At 50 s three others come, of which D would
+  // share with A. At 100 s it does, and B, which came after A, moves to the second server.
+  const PairSpeeds speeds{{{0, 1, -1}, 0.95}, {{1, 0, -1}, 0.95}};
+  HostCase made{{on_cpus(0, 1, 400, 1000), on_cpus(0, 1, 400, 2000), timed_job(0, 1, 400), on_cpus(50, 1, 400, 1000),
+                 timed_job(50, 1, 400), timed_job(50, 1, 400)}};
+  made.sharing = {pair_sharing(speeds, {0, -1, -1, 1, -1, -1}, {}), 2, false};
+  const RunResult result = run_on_hosts({"max-min", {{"pack", true}, {"round_s", 100.0}, {"reallocate_s", 0.0}}}, made);
+  CHECK(result.jobs[3].start == Time::seconds(100));
+  CHECK(result.jobs[3].shared_with == "A");
+}
+
 TEST_CASE("every scheduling policy: CPUs and memory of servers keep no job waiting for ever") {
   std::vector<Choice> choices;
   for (const auto& row : scheduling_policies())
