@@ -203,6 +203,7 @@ void Outages::look_at_started() {
 bool Outages::look_at_stuck() {
   std::vector<JobId> stuck = slow_jobs_.take_stuck();
   if (stuck.empty()) return false;
+  changed_.clear();  // what failed before is no cause of what restarts now
   const bool any_restarts = mitigate(std::move(stuck));
   spares_.replace_failed();
   agenda_.settle();

@@ -149,6 +149,23 @@ TEST_CASE("a job that takes steps against slow components says which") {
                                       "50 s, GPUs 1 to 1: an event no longer slows by 2000"});
 }
 
+TEST_CASE("the cause of a restart that had to wait for room: what slows the job down, not what failed before") {
+  // Job 0 has lost the 20 s that a restart costs at 50 s, and finds no four GPUs but slow ones until job 1 ends at 60
+  // s. A GPU that fails at 55 s doesn't interrupt it.
+  StruckCluster cluster{.servers = 3, .gpus_per_server = 2, .jobs = {}};
+  add_jobs(cluster, {{4, 100}, {2, 60}});
+  Outage slow = outage_s(10, 900, 1, 2);
+  slow.slows = Slowdown{2'000, Slowdown::kFullPace};
+  cluster.failures.outages = {slow, outage_s(55, 900, 2, 3)};
+  cluster.failures.redundancy.cover = RedundancyRule::Cover::replicas;
+  cluster.failures.redundancy.tolerates = 1;
+  cluster.failures.mitigation.restart = Time::seconds(20);
+  CHECK(causes(cluster) == CauseLines{"10 s, GPUs 1 to 1: an event slows by 2000",
+                                      "55 s, job 0 goes on without 1 GPU: an outage on GPU 0 of server 1",
+                                      "60 s, GPUs 1 to 1: an event no longer slows by 2000",
+                                      "60 s, job 0: a slow component on GPU 1 of server 0, found by its slowness"});
+}
+
 TEST_CASE("the cause of an interruption: who noticed it first, and after how long") {
   StruckCluster cluster{.servers = 2, .gpus_per_server = 2, .jobs = {}};
   add_jobs(cluster, {{2, 100}});
