@@ -73,18 +73,18 @@ std::string Admission::why_never_starts(JobId id) const {
   std::string reason = why_never(state_.spec, job, paces_of(job));
   if (reason.empty() && job.place >= 0)
     reason = why_no_place(state_.spec, job, state_.workload.places[static_cast<std::size_t>(job.place)]);
-  const int spares = state_.options.failures.all_spares();
+  // Servers that the cluster has at no time: spares, which stand in for others, or those that are never lent, because
+  // the first ones are lent first. There are no spares where servers are lent.
   const LoanSpec& loans = state_.options.failures.loans;
-  if (const std::int64_t ours = std::int64_t{state_.spec.servers} - loans.servers + loans.most_lent();
-      reason.empty() && loans.any() && job.gpus > ours * state_.spec.gpus_per_server)
-    reason = fmt::format("needs {}, the servers of the cluster and the most that are lent to it at once have {}",
-                         counted(job.gpus, "GPU"), ours * state_.spec.gpus_per_server);
-  if (const std::int64_t usable = std::int64_t{state_.spec.servers - spares} * state_.spec.gpus_per_server;
+  const int absent = loans.any() ? loans.servers - loans.most_lent() : state_.options.failures.all_spares();
+  if (const std::int64_t usable = std::int64_t{state_.spec.servers - absent} * state_.spec.gpus_per_server;
       reason.empty() && job.gpus > usable)
-    reason = fmt::format("needs {}, the servers that aren't spares have {}", counted(job.gpus, "GPU"), usable);
-  if (reason.empty() && spares > 0) {
-    reason = why_never(without_last(state_.spec, spares), job, paces_of(job));
-    if (!reason.empty()) reason += ", without spares";
+    reason = fmt::format("needs {}, the servers {} have {}", counted(job.gpus, "GPU"),
+                         loans.any() ? "of the cluster and the most that are lent to it at once" : "that aren't spares",
+                         usable);
+  if (reason.empty() && absent > 0) {
+    reason = why_never(without_last(state_.spec, absent), job, paces_of(job));
+    if (!reason.empty()) reason += loans.any() ? ", without servers that are never lent" : ", without spares";
   }
   if (!reason.empty() || job.place >= 0) return reason;
   const auto at = has_place_.find(demand_of(job));

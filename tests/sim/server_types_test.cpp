@@ -36,7 +36,8 @@ JobSpec job_of(int gpus, std::int64_t duration_s, std::int32_t pace = -1) {
 }
 
 RunResult run_on(const ClusterSpec& cluster, Workload workload, const SchedulingRules& rules = {},
-                 const Setup& setup = {}, std::unique_ptr<SchedulingPolicy> scheduling = nullptr) {
+                 const Setup& setup = {}, std::unique_ptr<SchedulingPolicy> scheduling = nullptr,
+                 const LoanSpec& loans = {}) {
   for (std::size_t j = 0; j < workload.jobs.size(); ++j)
     workload.jobs[j].name = static_cast<char>('A' + static_cast<int>(j));
   PolicySet policies = policies_of(setup, {});
@@ -44,6 +45,7 @@ RunResult run_on(const ClusterSpec& cluster, Workload workload, const Scheduling
   if (scheduling) policies.scheduling = std::move(scheduling);
   SimulationOptions options;
   options.rules = rules;
+  options.failures.loans = loans;
   const std::size_t jobs = workload.jobs.size();
   Simulation simulation{cluster, std::move(workload), std::move(policies),
                         std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(cluster.servers), jobs),
@@ -393,4 +395,24 @@ TEST_CASE("batch regimes: what doesn't fit the job is refused") {
   names([](Workload& w) { w.regimes[0][0].pace = -1; }, "lacks paces");
   names([](Workload& w) { w.regimes[0][0].pace = 1; }, "runs on other types");
   names([](Workload& w) { w.jobs[0].attempts = {Time::seconds(1)}; }, "no earlier attempts");
+}
+
+TEST_CASE("types: a job that needs servers which are never lent is refused with the reason") {
+  // The new server is lent at no time, or the second old one, of two that would be lent.
+  Workload workload;
+  workload.paces = {kOnlyOld, {{.together = 0}, {.together = kNominalPace}}};
+  workload.jobs = {job_of(2, 10, 0), job_of(1, 10, 1), job_of(4, 10, 0)};
+  const LoanSpec none{.servers = 1, .changes = {{Time{}, 0}}};
+  const RunResult never = run_on(mixed(), workload, {}, {}, nullptr, none);
+  CHECK(never.jobs[0].state == JobState::finished);
+  CHECK(never.jobs[1].state == JobState::failed);
+  CHECK(
+      never.jobs[1].reason ==
+      "has no type of server that can run it: on new it needs 1 GPU, they have 0, without servers that are never lent");
+  CHECK(never.jobs[2].state == JobState::finished);
+  const LoanSpec one{.servers = 2, .changes = {{Time{}, 0}, {Time::seconds(20), 1}}, .period = Time::seconds(40)};
+  const RunResult later = run_on(mixed(), workload, {}, {}, nullptr, one);
+  CHECK(later.jobs[0].state == JobState::finished);
+  CHECK(later.jobs[1].state == JobState::failed);
+  CHECK(later.jobs[2].start == Time::seconds(20));
 }
