@@ -330,6 +330,7 @@ Capacity::Capacity(const ClusterSpec& spec)
   }
   free_by_owner_.assign(used_.size() + 1, {0, std::vector<int>(spec.types.size())});
   given_back_.assign(used_.size() + 1, 0);
+  service_changes_.assign(used_.size() + 1, 0);
   for (std::size_t s = 0; s < servers; ++s) {
     servers_with(servers_[s].free).insert(s);
     free_ += servers_[s].free;
@@ -364,6 +365,7 @@ void Capacity::count_in_service(GpuId gpu, int change) {
   const ServerId server = server_of(gpu);
   Counts& of_owner = in_service_[owner_index(server.index())];
   of_owner.all += change;
+  ++service_changes_[owner_index(server.index())];
   CONTEND_DCHECK(of_owner.all >= 0, "a GPU goes out of service once");
   if (const std::int32_t type = servers_[server.index()].type; type >= 0) of_owner.of_type[index(type)] += change;
 }

@@ -164,6 +164,9 @@ class Capacity {
     return sum_of(in_service_[owner_of_servers_for(vc)], type);
   }
   [[nodiscard]] std::uint64_t times_given_back(std::int32_t vc) const { return given_back_[owner_of_servers_for(vc)]; }
+  [[nodiscard]] std::uint64_t service_changes(std::int32_t vc) const {
+    return service_changes_[owner_of_servers_for(vc)];
+  }
   [[nodiscard]] ServerId next_server(int free, ServerId from) const;
   /// The first GPU >= `from` on these servers on which the rank fits; none() if there is none. O(log servers), but for
   /// ranks that ask for a share and memory, more if GPUs have the one and not the other.
@@ -228,6 +231,7 @@ class Capacity {
   int free_ = 0;
   std::vector<Counts> free_by_owner_, in_service_;  // by owner (0: none, else virtual cluster + 1)
   std::vector<std::uint64_t> given_back_;           // by owner, how often
+  std::vector<std::uint64_t> service_changes_;      // by owner, GPUs that went out of service or came back
   std::vector<Gpu> gpus_;
   std::vector<Server> servers_;
   std::vector<int> used_;            // by virtual cluster: GPUs that its jobs hold

@@ -103,6 +103,9 @@ class ClusterView {
   /// those that a running job holds, and those that are free. Not among them are GPUs that failed, that are drained,
   /// that belong to spares, that are not lent, or that an interrupted job still keeps. O(1), but for a mix of types.
   [[nodiscard]] virtual int gpus_in_service(std::int32_t vc, std::int32_t type) const = 0;
+  /// Counts how often a GPU of the servers that jobs of the virtual cluster may use has gone out of service or come
+  /// back. As long as it stays the same, the same GPUs are in service; gpus_in_service() says only how many are.
+  [[nodiscard]] virtual std::uint64_t service_changes(std::int32_t /*vc*/) const { return 0; }
   /// Counts how often something has been given back on the servers that jobs of the virtual cluster may use: a GPU, or
   /// a part of one. As long as it stays the same, a job of theirs for which there was no room has none.
   [[nodiscard]] virtual std::uint64_t times_given_back(std::int32_t /*vc*/) const { return 0; }

@@ -545,6 +545,7 @@ struct EngineState : ClusterView {
     return capacity.gpus_in_service(vc, spec.types.empty() ? -1 : type);
   }
   [[nodiscard]] std::uint64_t times_given_back(std::int32_t vc) const override { return capacity.times_given_back(vc); }
+  [[nodiscard]] std::uint64_t service_changes(std::int32_t vc) const override { return capacity.service_changes(vc); }
   [[nodiscard]] int free_gpus_on(std::int32_t vc, std::int32_t type) const override {
     return capacity.free_gpus_on(vc, spec.types.empty() ? -1 : type);
   }

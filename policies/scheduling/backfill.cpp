@@ -79,14 +79,17 @@ BackfillPolicy::News BackfillPolicy::begin_pass(const ClusterView& cluster) {
     news.has_taken = true;
     ++changes_;
   }
-  if (const int in_service = cluster.gpus_in_service(vc_, -1); !is_first && in_service != in_service_) {
+  const auto service_changes = static_cast<std::int64_t>(cluster.service_changes(vc_) - service_changes_);
+  if (!is_first && service_changes > 0) {
+    // Some GPUs may have gone out of service as others came back.
+    const std::int64_t more = cluster.gpus_in_service(vc_, -1) - in_service_;
     ++changes_;
-    if (in_service > in_service_) {
+    if (service_changes + more > 0) {
       news.has_freed = true;
       news.freed_on.clear();
       news.freed_until = Time::never();
     }
-    news.has_taken = news.has_taken || in_service < in_service_;
+    news.has_taken = news.has_taken || service_changes - more > 0;
   }
   for (const JobId id : std::exchange(arrived_, {})) {
     BackfillJob& arrived = jobs_.at(id);

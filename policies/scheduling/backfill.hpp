@@ -70,7 +70,10 @@ class BackfillPolicy : public SchedulingPolicy {
   /// A pass must call it first: brings the plan up to the present, and calls joins() for new jobs.
   News begin_pass(const ClusterView& cluster);
   /// A pass must call it last.
-  void end_pass(const ClusterView& cluster) { in_service_ = cluster.gpus_in_service(vc_, -1); }
+  void end_pass(const ClusterView& cluster) {
+    in_service_ = cluster.gpus_in_service(vc_, -1);
+    service_changes_ = cluster.service_changes(vc_);
+  }
   /// Starts a job for which no place is kept where neither running jobs nor kept places are in its way, for as long as
   /// it will run. Returns false if the placement policy has no place for it, or its quota no room.
   bool start(BackfillJob& job, const ClusterView& cluster, SchedulingActions& actions);
@@ -123,8 +126,9 @@ class BackfillPolicy : public SchedulingPolicy {
   std::vector<JobId> arrived_;
   std::vector<BackfillJob> ended_;  // since the last pass
   PlacePlan plan_;
-  std::int32_t vc_ = -1;  // of the jobs, as far as it says which servers they may use
-  int in_service_ = 0;    // GPUs, at the end of the last pass
+  std::int32_t vc_ = -1;               // of the jobs, as far as it says which servers they may use
+  int in_service_ = 0;                 // GPUs, at the end of the last pass
+  std::uint64_t service_changes_ = 0;  // ClusterView::service_changes then
   std::size_t changes_ = 0;
 };
 

@@ -3,6 +3,7 @@
 // virtual cluster, with jobs of its own or without, or servers of a type on which no job may run, or none that is still
 // there, or if the rows of the list change places or the jobs their names.
 
+#include "models/sharing.hpp"
 #include "policies/scheduling/demand.hpp"
 #include "sim/random_stream.hpp"
 #include "sim/simulation.hpp"
@@ -252,6 +253,9 @@ std::vector<Ran> run_case(const CapacityCase& made, const Choice& scheduling, co
   SimulationOptions options;
   options.failures.spares = made.spares;
   options.failures.outages = made.outages;
+  // Two jobs on a GPU take five quarters of their time.
+  if (std::ranges::any_of(scheduling.parameters, [](const auto& each) { return each.first == "pack"; }))
+    options.sharing = {constant_sharing(1.25, {}), 2, false};
   auto network = std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(made.cluster.servers), made.jobs.size());
   PolicyContext context{1, {}, {}};
   context.vc_name = [own = made.jobs.front().vc](std::int32_t vc) { return vc == own ? "own" : "foreign"; };
@@ -288,6 +292,8 @@ std::vector<Choice> scheduling_choices() {
   all.push_back({"fifo", {{"strict", false}}});
   all.push_back({"smallest-first", {{"preemptive", true}}});
   all.push_back({"max-min", {{"fill", true}, {"round_s", 60.0}}});
+  for (const char* name : {"max-min", "max-min-water-filling", "min-makespan", "finish-time-fairness", "min-cost"})
+    all.push_back({name, {{"pack", true}, {"round_s", 60.0}, {"reallocate_s", 60.0}}});
   all.push_back({"allox", {{"round_s", 120.0}}});
   all.push_back({"themis", {{"lease_s", 120.0}}});
   return all;
@@ -431,6 +437,19 @@ TEST_CASE("policies that divide time divide the GPUs of their virtual cluster, a
   CHECK(max_min[0].finish == Time::seconds(1740));
   CHECK(max_min[1].finish == Time::seconds(1800));
   CHECK(max_min[2].finish == Time::seconds(1200));
+}
+
+TEST_CASE("a server that comes back as another one fails is a change, though as many GPUs are in service") {
+  // A has the first of three servers until 100 s. The third comes back at 50 s, as the second fails. From then on H,
+  // which needs two, is to have the first and the third at 100 s, and C would be in its way.
+  CapacityCase made{cluster_of(3, 1), {timed_job(0, 1, 100), timed_job(1, 2, 50), timed_job(60, 1, 200)}, {}, 0};
+  made.outages = {{Time{}, Time::seconds(50), 2, 3}, {Time::seconds(50), Time::seconds(1000), 1, 2}};
+  for (const char* name : {"easy", "conservative"}) {
+    INFO(name);
+    const std::vector<Ran> ran = run_case(made, {name, {}}, {"first-fit", {}});
+    CHECK(ran[1] == Ran{Time::seconds(100), Time::seconds(150), 0});
+    CHECK(ran[2] == Ran{Time::seconds(150), Time::seconds(350), 0});
+  }
 }
 
 TEST_CASE("quotas: only a virtual cluster that would have more than its quota is divided by itself") {
