@@ -133,6 +133,8 @@ class Drawer:
             chosen.pop("within", None)
         if name in PACKS and not self.law:
             chosen.pop("pack", None)
+        elif name in PACKS and self.aside.random() < 0.8:  # for what else would there be a law?
+            chosen["pack"] = True
         return chosen
 
     # The cluster.
@@ -162,12 +164,16 @@ class Drawer:
             self.keys["cluster.types"] = self.types
         self.owners = [""] * len(self.servers)
         self.quotas = {}
-        if self.chance(0.7 if self.scheduling in ACCOUNTS or self.foreseen else 0.3):
+        if self.chance(0.7 if self.scheduling in ACCOUNTS or self.foreseen else 0.3) or self.shares_within(0.4):
             self.virtual_clusters()
-        self.hosts = self.chance(0.4 if self.foreseen else 0.12)
+        self.hosts = self.chance(0.4 if self.foreseen else 0.12) or self.shares_within(0.4)
         if self.hosts:
             self.keys["cluster.cpus"] = max(per for per, _ in self.servers) * self.pick([2, 4])
             self.keys["cluster.host_memory"] = f"{max(per for per, _ in self.servers) * 16}GiB"
+
+    def shares_within(self, probability):
+        """Whether jobs that share GPUs have a further limit: quotas, or CPUs and memory of hosts."""
+        return self.law and self.aside.random() < probability
 
     def virtual_clusters(self):
         vcs, free = [], len(self.servers) - 1
@@ -266,7 +272,7 @@ class Drawer:
                 vc = "own"
             row["vc"] = self.pick([vc, "stranger"]) if others and not vc else vc
             kind = self.pick(self.types)["name"] if self.types and columns["gpu_type"] and self.chance(0.4) else None
-            if not self.room(vc, kind):
+            if not self.room(vc, kind) and not (self.kept and self.aside.random() < 0.5):  # lent at times, or never
                 kind = None
             if kind:
                 row["gpu_type"] = kind
@@ -465,6 +471,7 @@ class Drawer:
     def draw(self):
         # Drawn apart, so that the other scenarios stay as they are.
         lot = random.Random(f"no surprise {self.seed}.{self.attempt}")
+        self.aside = random.Random(f"aside {self.seed}.{self.attempt}")
         self.foreseen = self.scheduling in PROMISES and lot.random() < 0.7
         self.law = self.scheduling in SHARES or self.scheduling in PACKS and self.chance(0.5)
         self.elastic = self.scheduling in ELASTIC and not self.law or not self.law and self.chance(0.08)

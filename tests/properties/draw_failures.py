@@ -92,7 +92,7 @@ def outages(drawer):
 def checkpoints(drawer):
     keys = drawer.keys
     if drawer.chance(0.6):
-        keys["checkpoints.restart_cost"] = drawer.pick(["500ms", "1s", "3s"])
+        keys["checkpoints.restart_cost"] = drawer.pick(["500ms", "1s", "3s", "10s"])
     policy = drawer.one_of(continuous=3, synchronous=3, asynchronous=2, **{"just-in-time": 1, "none": 1})
     if policy == "continuous":
         return

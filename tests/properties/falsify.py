@@ -156,6 +156,7 @@ def faults_of_checkers(judge):
             shutil.copytree(good, judge.folder)
         yield from unnoticed_differences(judge, drawn, found, printed)
         yield from unnoticed_promises(judge, drawn, found)
+        yield from unnoticed_waits(judge, drawn, found)
     finally:
         shutil.rmtree(good)
 
@@ -186,6 +187,26 @@ def unnoticed_promises(judge, drawn, found):
         if fits == bool(list(timeline_laws.hosts(under("fifo"), found, all_jobs, timeline))):
             yield f"{cpus} CPUs for each of two GPUs are judged wrongly"
     all_jobs[0].given.pop("cpus")
+
+
+def unnoticed_waits(judge, drawn, found):
+    """Yields which waits that never end aren't noticed, and which others are."""
+    spec = {key: value for key, value in drawn.spec.items() if key != "failures"}
+    timeline = timeline_laws.Timeline(judge.folder / "timeline.json", found)
+    job, *others = reader.jobs_of(drawn, found)
+    end, found.end = found.end, 3600 * 10 ** 9
+    for state, noticed in (("finished", False), ("queued", True)):
+        job.row["state"] = state
+        if bool(list(timeline_laws.gets_on(draw.Scenario(0, 0, spec, {}), found, [job, *others], timeline))) != noticed:
+            yield f"a job that is {state} on an idle cluster is judged wrongly"
+    job.row["start_s"] = ""
+    for down, noticed in (("3599", False), ("3600", True)):
+        for gpu in found.gpus:
+            gpu["down_s"] = down
+        lent = draw.Scenario(0, 0, {**spec, "loans": {"servers": 5}}, {})
+        if bool(list(row_laws.refused(lent, found, [job, *others]))) != noticed:
+            yield f"a job that waits for servers which aren't lent for {down} s is judged wrongly"
+    found.end = end
 
 
 def unnoticed_differences(judge, drawn, found, printed):

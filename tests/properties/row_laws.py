@@ -7,6 +7,7 @@ import math
 
 import results as reader
 
+LENT_BY = 600 * 10 ** 9  # schedules of loans repeat or end before
 STATES = {"finished", "given_up", "failed", "submitted", "queued", "running", "preempted"}
 AT_MOST = [("restart_s", "overhead_s"), ("overhead_s", "held_s"), ("redone_s", "held_s"), ("detection_s", "away_s"),
            ("lost_to_failures_gpu_s", "lost_gpu_s"), ("lost_to_second_order_gpu_s", "lost_gpu_s"),
@@ -220,4 +221,19 @@ def promises(scenario, found, jobs):
             yield f"{job.name}: admitted, due at {job.row['deadline_s']}, and ends at {job.row['finish_s']}"
 
 
-ROW_LAWS = [order, promises, afterwards, starts, work, placed, gpu_time, shared, fabric]
+def refused(scenario, found, jobs):
+    """A job that needs servers which nobody ever lends is refused, and doesn't wait for ever."""
+    if "loans" not in scenario.spec or found.end < 2 * LENT_BY:
+        return
+    servers = reader.Servers(scenario)
+    there = {gpu.count("server") for gpu in found.gpus if gpu.time("down_s") < found.end}
+    for job in jobs:
+        if job.row["state"] != "queued" or job.row["start_s"] or job.time("submit_s") > found.end - LENT_BY:
+            continue
+        kind = job.given.get("gpu_type")
+        usable = {server for server, name in enumerate(servers.type) if not kind or name == kind}
+        if not usable & there:
+            yield f"{job.name}: waits for servers of type {kind}, none of which is ever lent"
+
+
+ROW_LAWS = [order, promises, refused, afterwards, starts, work, placed, gpu_time, shared, fabric]

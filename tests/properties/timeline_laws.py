@@ -11,6 +11,9 @@ import re
 import results as reader
 
 
+IDLE = 2400 * 10 ** 9  # reallocate_s and round_s of policies that divide time, by default, and a little
+LAST_SUBMISSION = 900 * 10 ** 9  # of a list, with the jobs that follow others
+
 # Methods that don't do the same in every iteration.
 PHASED = {"acp-sgd", "apm-squeeze", "async-average", "decentralized", "local-sgd", "onebit-adam", "q-adam", "saps"}
 
@@ -345,7 +348,18 @@ def lent(scenario, found, jobs, timeline):
             return
 
 
-TIMELINE_LAWS = [one_holder, gangs, iterations, launches, busy, transfers, traffic, whose, hosts, outages, lent]
+def gets_on(scenario, found, jobs, timeline):
+    """While jobs wait, not all GPUs are idle for longer than any policy takes from one decision to the next."""
+    waits = [job.name for job in jobs if job.row["state"] in ("queued", "preempted")]
+    runs = any(job.row["state"] == "running" for job in jobs)
+    if not waits or runs or {"failures", "loans"} & set(scenario.spec) or found.end < LAST_SUBMISSION + IDLE:
+        return
+    last = max((span.end for spans in timeline.gpus.values() for span in spans), default=0)
+    if max(last, LAST_SUBMISSION) < found.end - IDLE:
+        yield f"{waits[:3]} wait, though nothing has run since {last} ns"
+
+
+TIMELINE_LAWS = [one_holder, gangs, gets_on, iterations, launches, busy, transfers, traffic, whose, hosts, outages, lent]
 
 
 def explained(scenario, job, told):
