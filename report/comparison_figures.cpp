@@ -1,5 +1,6 @@
 #include "report/distributions.hpp"
 #include "report/run_figures.hpp"
+#include "report/sweep_names.hpp"
 #include "results/result_columns.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
 #include "sim/statistics.hpp"
@@ -43,8 +44,8 @@ Figure metric_figure(std::span<const RunFolder> folders, const Metric& metric) {
   const bool intervals = std::ranges::any_of(series.low, [](double low) { return !std::isnan(low); });
   if (!intervals) series.low = series.high = {};
   return {.id = "metric-" + std::string{metric.name},
-          .title = std::string{metric.title},
-          .caption = fmt::format("{}{}.", metric.text,
+          .title = capitalised(std::string{metric.title}),
+          .caption = fmt::format("{}{}.", capitalised(std::string{metric.text}),
                                  intervals ? "; mean over replicas with its 95% Student-t interval" : ""),
           .plot = XyPlot{.x = names_axis(folders),
                          .y = {.title = std::string{metric.title},

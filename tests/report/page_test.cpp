@@ -208,6 +208,10 @@ TEST_CASE("a comparison pairs jobs of equal seeds") {
   const auto scatter = std::ranges::find(figures, "jobs-1", &Figure::id);
   REQUIRE(scatter != figures.end());
   CHECK(std::get<XyPlot>(scatter->plot).series[0].x.size() == 12);
+  const auto average = std::ranges::find(figures, "metric-avg_jct_s", &Figure::id);
+  REQUIRE(average != figures.end());
+  CHECK(average->title == "Average JCT");
+  CHECK(average->caption.starts_with("Mean completion time"));
   const std::string page = comparison_page(folders, figures);
   CHECK(contains(page, "2 runs side by side"));
   CHECK(contains(page, "2 seeds are few: take 20 or more"));
