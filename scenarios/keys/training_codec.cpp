@@ -1,7 +1,7 @@
 #include "scenarios/keys/training_codec.hpp"
 
 #include "models/catalogue/catalogue.hpp"
-#include "models/optimizers.hpp"
+#include "models/overlap/optimizers.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
 #include "models/training_profile.hpp"
 #include "scenarios/keys/device_codec.hpp"

@@ -2,8 +2,8 @@
 // How jobs train: the entries of `training`.
 
 #include "models/devices.hpp"
-#include "models/optimizers.hpp"
 #include "models/overlap/framework_costs.hpp"
+#include "models/overlap/optimizers.hpp"
 #include "models/overlap/problem.hpp"
 #include "models/parallel/documents.hpp"
 #include "models/parallel/recomputation.hpp"

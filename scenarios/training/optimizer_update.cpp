@@ -1,6 +1,6 @@
 #include "scenarios/training/optimizer_update.hpp"
 
-#include "models/optimizers.hpp"
+#include "models/overlap/optimizers.hpp"
 #include "scenarios/training/trained_model.hpp"
 
 #include <cmath>

@@ -184,6 +184,8 @@ class Drawer:
         rest = sum(per for (per, _), owner in zip(self.servers, self.owners) if not owner)
         if self.chance(0.7) or not vcs:
             self.quotas["quota"] = max(1, rest // self.pick([1, 2, 3]))
+            if self.law:  # jobs that share count twice in a quota that is soon full
+                self.quotas["quota"] = min(self.quotas["quota"], self.aside.choice([1, 1, 2, 2, 4]))
             vcs.append({"name": "quota", "gpus": self.quotas["quota"]})
         if self.scheduling in ACCOUNTS and self.chance(0.8):
             vcs.append({"name": "guest", "gpus": max(1, rest // 3), "borrow": True})

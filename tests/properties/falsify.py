@@ -197,7 +197,7 @@ def unnoticed_waits(judge, drawn, found):
     end, found.end = found.end, 3600 * 10 ** 9
     for state, noticed in (("finished", False), ("queued", True)):
         job.row["state"] = state
-        if bool(list(timeline_laws.gets_on(draw.Scenario(0, 0, spec, {}), found, [job, *others], timeline))) != noticed:
+        if bool(list(timeline_laws.gets_on(drawn, found, [job, *others], timeline))) != noticed:
             yield f"a job that is {state} on an idle cluster is judged wrongly"
     job.row["start_s"] = ""
     for down, noticed in (("3599", False), ("3600", True)):

@@ -352,7 +352,9 @@ def gets_on(scenario, found, jobs, timeline):
     """While jobs wait, not all GPUs are idle for longer than any policy takes from one decision to the next."""
     waits = [job.name for job in jobs if job.row["state"] in ("queued", "preempted")]
     runs = any(job.row["state"] == "running" for job in jobs)
-    if not waits or runs or {"failures", "loans"} & set(scenario.spec) or found.end < LAST_SUBMISSION + IDLE:
+    down = sum(gpu.time("down_s") for gpu in found.gpus)
+    is_there = "loans" not in scenario.spec and 2 * down < len(found.gpus) * found.end
+    if not waits or runs or not is_there or found.end < LAST_SUBMISSION + IDLE:
         return
     last = max((span.end for spans in timeline.gpus.values() for span in spans), default=0)
     if max(last, LAST_SUBMISSION) < found.end - IDLE:

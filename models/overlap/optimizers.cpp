@@ -1,4 +1,4 @@
-#include "models/optimizers.hpp"
+#include "models/overlap/optimizers.hpp"
 
 #include <algorithm>
 #include <cmath>
