@@ -213,11 +213,11 @@ void GraphBody::add_present(const JobRun& run, JobTotals& totals) const {
 }
 
 /// Of an elastic job: what it has done, in whole iterations on the GPUs that it prefers.
-std::int64_t GraphBody::iterations_done(const JobRun& run, std::int64_t counted) const {
-  if (!run.elastic()) return counted;
-  if (run.state == JobState::finished) return run.spec->iterations;
+std::int64_t GraphBody::iterations_done(const JobRun& run, std::int64_t completed, std::int64_t all) const {
+  if (!run.elastic()) return completed;
+  if (run.state == JobState::finished) return all;
   const std::int64_t parts = state_.size_of(*run.spec, run.spec->gpus)->parts;
-  return run.spec->iterations - (state_.parts_left(run, run.completed) + parts - 1) / parts;
+  return all - (state_.parts_left(run, run.completed) + parts - 1) / parts;
 }
 
 std::string GraphBody::work_to_save(const PreemptionCosts& costs) const {

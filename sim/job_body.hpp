@@ -50,8 +50,10 @@ class JobBody {
   [[nodiscard]] virtual GpuTime uncounted(const JobRun& run) const = 0;
   /// Adds to the totals what a running job has done since they were counted, without its time on GPUs.
   virtual void add_present(const JobRun& run, JobTotals& totals) const = 0;
-  /// The iterations that a result shows as done, of which `counted` are those of JobRun::completed.
-  [[nodiscard]] virtual std::int64_t iterations_done(const JobRun& run, std::int64_t counted) const = 0;
+  /// The iterations that a result shows as done, of `all` iterations of the job. `completed` are JobRun::completed,
+  /// without those that only complete others.
+  [[nodiscard]] virtual std::int64_t iterations_done(const JobRun& run, std::int64_t completed,
+                                                     std::int64_t all) const = 0;
   /// What a job has to do until its next checkpoint, in words; empty if nothing is saved before its end.
   [[nodiscard]] virtual std::string work_to_save(const PreemptionCosts& costs) const = 0;
 };

@@ -404,7 +404,7 @@ RunResult Simulation::Engine::collect() const {
     const JobRun& run = state_.jobs[job.id.index()];
     job.iterations -= run.spec->extra_iterations;
     job.iterations_done = std::max<std::int64_t>(0, job.iterations_done - run.spec->extra_iterations);
-    job.iterations_done = run.body->iterations_done(run, job.iterations_done);
+    job.iterations_done = run.body->iterations_done(run, job.iterations_done, run.spec->iterations);
   }
   return result;
 }

@@ -115,14 +115,15 @@ void TimedBody::add_present(const JobRun& run, JobTotals& totals) const {
 }
 
 /// If its iterations are known: those of the work that was kept, or is in progress, of its last attempt.
-std::int64_t TimedBody::iterations_done(const JobRun& run, std::int64_t counted) const {
-  if (run.spec->iterations - run.spec->extra_iterations <= 1) return counted;
-  if (run.state == JobState::finished && !run.is_cut) return run.spec->iterations;
+std::int64_t TimedBody::iterations_done(const JobRun& run, std::int64_t completed, std::int64_t all) const {
+  if (all - run.spec->extra_iterations <= 1) return completed;
+  if (run.state == JobState::finished && !run.is_cut) return all;
   if (!run.is_last_attempt()) return 0;
   Time left = run.attempt_left();
   if (run.state == JobState::running) left -= state_.work_done(run).done;
-  const Int128 done = (run.attempt_length() - left).ns(), all = std::max<std::int64_t>(run.attempt_length().ns(), 1);
-  return static_cast<std::int64_t>(done * run.spec->iterations / all);
+  const Int128 done = (run.attempt_length() - left).ns();
+  const Int128 length = std::max<std::int64_t>(run.attempt_length().ns(), 1);
+  return static_cast<std::int64_t>(done * all / length);
 }
 
 std::string TimedBody::work_to_save(const PreemptionCosts& costs) const {

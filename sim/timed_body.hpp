@@ -22,7 +22,8 @@ class TimedBody final : public JobBody {
   [[nodiscard]] GpuTime undone(const JobRun& run) const override;
   [[nodiscard]] GpuTime uncounted(const JobRun& run) const override;
   void add_present(const JobRun& run, JobTotals& totals) const override;
-  [[nodiscard]] std::int64_t iterations_done(const JobRun& run, std::int64_t counted) const override;
+  [[nodiscard]] std::int64_t iterations_done(const JobRun& run, std::int64_t completed,
+                                             std::int64_t all) const override;
   [[nodiscard]] std::string work_to_save(const PreemptionCosts& costs) const override;
 
  private:

@@ -40,8 +40,9 @@ class Service final : public JobBody {
   [[nodiscard]] GpuTime undone(const JobRun& /*run*/) const override { return {}; }
   [[nodiscard]] GpuTime uncounted(const JobRun& /*run*/) const override { return {}; }
   void add_present(const JobRun& /*run*/, JobTotals& /*totals*/) const override {}
-  [[nodiscard]] std::int64_t iterations_done(const JobRun& /*run*/, std::int64_t counted) const override {
-    return counted;
+  [[nodiscard]] std::int64_t iterations_done(const JobRun& /*run*/, std::int64_t completed,
+                                             std::int64_t /*all*/) const override {
+    return completed;
   }
   [[nodiscard]] std::string work_to_save(const PreemptionCosts& /*costs*/) const override { return "nothing"; }
 
