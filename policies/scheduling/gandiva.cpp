@@ -134,12 +134,13 @@ class Gandiva final : public SchedulingPolicy {
     for (GandivaUnit* const unit : homeless) move(*unit, home_for(cluster, *unit, {}));
   }
 
-  /// Units on servers that have lost GPUs of theirs have no home any more.
+  /// Units on servers that have lost GPUs of theirs have no home any more. One whose neighbours have all been
+  /// interrupted is ahead of nobody.
   void lose_homes() {
     std::vector<std::pair<GandivaUnit*, Time>> homeless;
     for (GandivaUnit& unit : units_)
       if (std::ranges::any_of(unit.home, [&](const GandivaPart& part) { return gpus_[part.server] < part.gpus; }))
-        homeless.emplace_back(&unit, ahead(unit));
+        homeless.emplace_back(&unit, std::max(Time{}, unit.received - least_received(unit)));
     for (const auto& [unit, ahead] : homeless) {
       unit->home.clear();
       unit->received = ahead;
@@ -161,36 +162,26 @@ class Gandiva final : public SchedulingPolicy {
     }
   }
 
-  /// Of the time that other units of its servers have had, the least; if there are none, of that of all other units,
-  /// because they may compete for a quota. never(): there are no others.
+  /// Of the time that other units of its servers have had, the least; never() if there are none.
   [[nodiscard]] Time least_received(const GandivaUnit& own) const {
-    Time least = Time::never(), of_all = Time::never();
+    Time least = Time::never();
     for (const GandivaUnit& unit : units_) {
-      if (&unit == &own || unit.home.empty()) continue;
-      of_all = std::min(of_all, unit.received);
-      const bool meets = std::ranges::any_of(unit.home, [&](const GandivaPart& part) {
+      const bool meets = &unit != &own && std::ranges::any_of(unit.home, [&](const GandivaPart& part) {
         return std::ranges::any_of(own.home, [&](const GandivaPart& mine) { return mine.server == part.server; });
       });
       if (meets) least = std::min(least, unit.received);
     }
-    return least < Time::never() ? least : of_all;
-  }
-
-  /// By how much more time the unit has had than these.
-  [[nodiscard]] Time ahead(const GandivaUnit& unit) const {
-    if (unit.home.empty()) return unit.received;
-    const Time least = least_received(unit);
-    return least == Time::never() ? Time{} : std::max(Time{}, unit.received - least);
+    return least;
   }
 
   /// The unit is as far ahead of the others on its new servers as it was on its old ones.
   void move(GandivaUnit& unit, std::vector<GandivaPart> home) {
-    unit.received = ahead(unit);
+    if (const Time least = least_received(unit); least < Time::never())
+      unit.received = std::max(Time{}, unit.received - least);
     load(unit, -1);
     unit.home = std::move(home);
     load(unit, 1);
-    const Time least = unit.home.empty() ? Time::never() : least_received(unit);
-    if (least < Time::never()) unit.received += least;
+    if (const Time least = least_received(unit); least < Time::never()) unit.received += least;
   }
 
   void add(const ClusterView& cluster, JobId job) {
