@@ -29,6 +29,13 @@ ServerRange servers_on(const ClusterView& cluster, JobId job, std::int32_t type)
   return {first, std::max(first, std::min(usable.last, of_type.last))};
 }
 
+/// True if the GPU is in service: a job holds it, or nothing keeps jobs from it.
+bool in_service(const ClusterView& cluster, GpuId gpu) {
+  std::vector<JobId> jobs;
+  cluster.jobs_on(gpu, jobs);
+  return !jobs.empty() || cluster.free_share(gpu) == kWholeGpu;
+}
+
 /// The places on which groups go on, and those where others start.
 class GroupPlaces {
  public:
@@ -97,16 +104,11 @@ class GroupPlaces {
     const JobId job = groups_[g].jobs.front();
     const ServerRange range = servers_on(cluster_, job, groups_[g].type);
     const std::size_t per_server = cluster_.gpus() / cluster_.servers();
-    std::vector<JobId> jobs;
     std::int64_t ranks = 0;
     for (std::size_t s = range.first; s < range.last; ++s) {
       int open = 0;
-      for (std::size_t gpu = s * per_server; gpu < (s + 1) * per_server; ++gpu) {
-        jobs.clear();
-        cluster_.jobs_on(GpuId{gpu}, jobs);
-        const bool is_there = !jobs.empty() || cluster_.free_share(GpuId{gpu}) == kWholeGpu;
-        open += is_there && !claimed_.contains(GpuId{gpu}) ? 1 : 0;
-      }
+      for (std::size_t gpu = s * per_server; gpu < (s + 1) * per_server; ++gpu)
+        open += !claimed_.contains(GpuId{gpu}) && in_service(cluster_, GpuId{gpu}) ? 1 : 0;
       ranks += hosts_[s].ranks(needs_[g], open);
     }
     return ranks >= cluster_.job(job).gpus;
@@ -161,17 +163,23 @@ void run_groups(const ClusterView& cluster, SchedulingActions& actions, std::spa
   }
 }
 
-std::vector<HostRoom> hosts_for(const ClusterView& cluster, std::span<const JobId> jobs) {
-  return HostRoom::of_ranks(cluster, jobs).any() ? whole_hosts(cluster) : std::vector<HostRoom>{};
+std::vector<WholeServer> whole_servers(const ClusterView& cluster, std::span<const JobId> jobs) {
+  std::vector<WholeServer> servers;
+  if (!HostRoom::of_ranks(cluster, jobs).any()) return servers;
+  for (const HostRoom& host : whole_hosts(cluster)) servers.push_back({host});
+  const std::size_t per_server = cluster.gpus() / cluster.servers();
+  for (std::size_t gpu = 0; gpu < cluster.gpus(); ++gpu)
+    servers[gpu / per_server].gpus += in_service(cluster, GpuId{gpu}) ? 1 : 0;
+  return servers;
 }
 
-bool could_share(const ClusterView& cluster, std::span<const HostRoom> hosts, std::span<const JobId> jobs,
+bool could_share(const ClusterView& cluster, std::span<const WholeServer> servers, std::span<const JobId> jobs,
                  std::int32_t type) {
-  if (hosts.empty()) return true;
+  if (servers.empty()) return true;
   const HostRoom need = HostRoom::of_ranks(cluster, jobs);
   const ServerRange range = servers_on(cluster, jobs.front(), type);
   std::int64_t ranks = 0;
-  for (std::size_t s = range.first; s < range.last; ++s) ranks += hosts[s].ranks(need, cluster.gpus_per_server(type));
+  for (std::size_t s = range.first; s < range.last; ++s) ranks += servers[s].host.ranks(need, servers[s].gpus);
   return ranks >= cluster.job(jobs.front()).gpus;
 }
 

@@ -28,13 +28,19 @@ struct GpuGroup {
 void run_groups(const ClusterView& cluster, SchedulingActions& actions, std::span<const GpuGroup> groups,
                 std::span<const JobId> running);
 
-/// whole_hosts(), or nothing if none of the jobs needs CPUs or memory.
-[[nodiscard]] std::vector<HostRoom> hosts_for(const ClusterView& cluster, std::span<const JobId> jobs);
+/// What a server has for jobs while none runs there.
+struct WholeServer {
+  HostRoom host;
+  int gpus = 0;  ///< in service
+};
+/// By server; nothing if none of the jobs needs CPUs or memory.
+[[nodiscard]] std::vector<WholeServer> whole_servers(const ClusterView& cluster, std::span<const JobId> jobs);
 
 /// True if the servers of that type (-1: any) that the jobs may use have CPUs and memory for all of these jobs on the
-/// same GPUs, as long as no other job runs there. `hosts`: hosts_for() these jobs and others.
-[[nodiscard]] bool could_share(const ClusterView& cluster, std::span<const HostRoom> hosts, std::span<const JobId> jobs,
-                               std::int32_t type);
+/// same GPUs, as long as no other job runs there. `servers`: whole_servers() for these jobs and
+/// others.
+[[nodiscard]] bool could_share(const ClusterView& cluster, std::span<const WholeServer> servers,
+                               std::span<const JobId> jobs, std::int32_t type);
 
 /// The sum of the speeds of jobs beside each other over those alone; 0 if they can't share. 1 for one job.
 [[nodiscard]] double joint_speed(const ClusterView& cluster, std::span<const JobId> jobs, std::int32_t type);

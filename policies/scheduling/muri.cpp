@@ -131,12 +131,12 @@ class Muri final : public SchedulingPolicy {
     WeightedGraph graph{groups.size()};
     std::vector<JobId> all;
     for (const MuriGroup& group : groups) all.insert(all.end(), group.jobs.begin(), group.jobs.end());
-    const std::vector<HostRoom> hosts = hosts_for(cluster, all);
+    const std::vector<WholeServer> servers = whole_servers(cluster, all);
     for (std::size_t a = 0; a < groups.size(); ++a) {
       for (std::size_t b = a + 1; b < groups.size(); ++b) {
         const std::vector<JobId> jobs = joined(groups[a], groups[b]).jobs;
         const double speed = joint_speed(cluster, jobs, 0);
-        if (speed > std::max(groups[a].speed, groups[b].speed) && could_share(cluster, hosts, jobs, -1))
+        if (speed > std::max(groups[a].speed, groups[b].speed) && could_share(cluster, servers, jobs, -1))
           graph.set(a, b, std::llround(speed * kScale));
       }
     }

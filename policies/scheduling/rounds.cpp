@@ -178,7 +178,7 @@ void RoundPolicy::add_pairs(const ClusterView& cluster, TypedCluster& typed) {
   const std::size_t types = cluster.types();
   std::vector<JobId> all;
   for (const TypedJob& job : typed.jobs) all.push_back(job.id);
-  const std::vector<HostRoom> hosts = hosts_for(cluster, all);
+  const std::vector<WholeServer> servers = whole_servers(cluster, all);
   for (std::size_t a = 0; a < typed.jobs.size(); ++a) {
     for (std::size_t b = a + 1; b < typed.jobs.size(); ++b) {
       const TypedJob &first = typed.jobs[a], &second = typed.jobs[b];
@@ -191,7 +191,7 @@ void RoundPolicy::add_pairs(const ClusterView& cluster, TypedCluster& typed) {
         const auto type = static_cast<std::int32_t>(t);
         const double one = cluster.speed_beside(first.id, {&second.id, 1}, type);
         const double other = cluster.speed_beside(second.id, {&first.id, 1}, type);
-        const bool can = one > 0 && other > 0 && could_share(cluster, hosts, both, type);
+        const bool can = one > 0 && other > 0 && could_share(cluster, servers, both, type);
         pair.first_rates.push_back(can ? one * first.rates[t] : 0);
         pair.second_rates.push_back(can ? other * second.rates[t] : 0);
         any = any || can;
