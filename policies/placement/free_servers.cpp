@@ -19,6 +19,7 @@ FreeServers::FreeServers(const ClusterView& cluster, const JobView& job)
 }
 
 int FreeServers::room(ServerId server) const {
+  if (cluster_.gpu_memory(server) < job_.memory_per_gpu) return 0;
   return static_cast<int>(std::min<std::int64_t>(cluster_.free_gpus(server), cluster_.ranks_by_host(server, job_)));
 }
 

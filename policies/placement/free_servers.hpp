@@ -18,7 +18,8 @@ class FreeServers {
 
   /// Returns the number of GPUs of each of these servers.
   [[nodiscard]] int per_server() const { return per_server_; }
-  /// Returns the number of GPUs that the job could get on the server: the free ones, limited by CPUs and host memory.
+  /// Returns the number of GPUs that the job could get on the server: the free ones, limited by CPUs and
+  /// host memory, and 0 where GPUs have too little memory.
   [[nodiscard]] int room(ServerId server) const;
 
   /// Returns the server of smallest id, at or after `from`, with room for `needed` GPUs. This query and those below

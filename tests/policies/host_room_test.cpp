@@ -34,6 +34,7 @@ struct HostCase {
     return two;
   }();
   GpuSharing sharing{constant_sharing(2, {}), 2, true};
+  FailureSpec failures{};
 };
 
 RunResult run_on_hosts(const Choice& choice, HostCase made, const char* placed_by = "first-fit") {
@@ -47,6 +48,7 @@ RunResult run_on_hosts(const Choice& choice, HostCase made, const char* placed_b
   policies.scheduling_name = choice.name;
   SimulationOptions options;
   options.sharing = std::move(made.sharing);
+  options.failures = std::move(made.failures);
   const std::size_t jobs = workload.jobs.size();
   Simulation simulation{made.cluster, std::move(workload), std::move(policies),
                         std::make_unique<FixedNetwork>(1, static_cast<std::size_t>(made.cluster.servers), jobs),
@@ -177,6 +179,46 @@ TEST_CASE("pairs of rounds: a pair has its CPUs where its first job runs, or mov
   const RunResult result = run_on_hosts({"max-min", {{"pack", true}, {"round_s", 100.0}, {"reallocate_s", 0.0}}}, made);
   CHECK(result.jobs[3].start == Time::seconds(100));
   CHECK(result.jobs[3].shared_with == "A");
+}
+
+TEST_CASE("pairs of rounds and muri: servers out of service have no CPUs for a pair") {
+  // A and B need six CPUs for each of two GPUs, and the server has eight, so that they take turns. With two servers
+  // more, that are spares or fail at once, nothing changes: no pair could ever run there.
+  const auto ends = [](const Choice& choice, int spares, int down) {
+    HostCase made{{on_cpus(0, 2, 600, 2000), on_cpus(0, 2, 600, 4000)}};
+    made.cluster.servers = 1 + spares + down;
+    made.cluster.milli_cpus = 8000;
+    made.sharing = {constant_sharing(1.25, {}), 2, false};
+    made.failures.spares = spares;
+    for (int server = 1; server <= down; ++server)
+      made.failures.outages.push_back({Time{}, Time::seconds(5000), static_cast<std::uint32_t>(2 * server),
+                                       static_cast<std::uint32_t>(2 * server + 2)});
+    return times(run_on_hosts(choice, made));
+  };
+  for (const Choice& choice : {Choice{"max-min", {{"pack", true}, {"round_s", 10.0}, {"reallocate_s", 0.0}}},
+                               Choice{"min-makespan", {{"pack", true}, {"round_s", 10.0}, {"reallocate_s", 0.0}}},
+                               Choice{"muri", {{"order", std::string{"las"}}, {"period_s", 10.0}}}}) {
+    INFO(choice.name);
+    CHECK(ends(choice, 2, 0) == ends(choice, 0, 0));
+    CHECK(ends(choice, 0, 2) == ends(choice, 0, 0));
+  }
+  CHECK(ends({"max-min", {{"pack", true}, {"round_s", 10.0}, {"reallocate_s", 0.0}}}, 0, 0) == "A 0-1190, B 10-1200");
+}
+
+TEST_CASE("every placement policy: a job goes to the type of GPU that has its memory") {
+  HostCase made{{timed_job(0, 2, 60), timed_job(0, 3, 60)}};
+  made.cluster.types = {{.name = "small", .servers = 1, .gpus_per_server = 4, .gpu_memory = Bytes{16}},
+                        {.name = "large", .servers = 1, .gpus_per_server = 4, .gpu_memory = Bytes{40}}};
+  made.cluster.gpus_per_server = 4;
+  made.cluster.milli_cpus = 0;
+  made.sharing = {};
+  for (JobSpec& job : made.jobs) job.memory_per_gpu = Bytes{20};
+  for (const auto& row : placement_policies()) {
+    if (row.is_outside || std::string{row.name} == "vclos") continue;  // vclos needs a fabric
+    INFO(row.name);
+    const RunResult result = run_on_hosts({"fifo", {}}, made, std::string{row.name}.c_str());
+    CHECK(times(result) == "A 0-60, B 60-120");
+  }
 }
 
 TEST_CASE("every scheduling policy: CPUs and memory of servers keep no job waiting for ever") {
