@@ -11,9 +11,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <map>
 #include <optional>
+#include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -68,11 +69,26 @@ OutputCapture::~OutputCapture() {
   innermost_capture = outer_;
 }
 
+namespace {
+
+/// True if the two paths are one, however each of them is written.
+bool is_same_name(const std::string& a, const std::string& b) {
+  const auto whole = [](const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
+  };
+  return whole(a) == whole(b);
+}
+
+}  // namespace
+
 void refuse_to_overwrite(const std::string& output, std::span<const std::string> inputs) {
   for (const std::string& input : inputs) {
     std::error_code ignored;
     if (std::filesystem::equivalent(output, input, ignored))
       throw UsageError{fmt::format("{}: this file is an input of the command; write to another one", output)};
+    if (is_same_name(output, input))
+      throw UsageError{fmt::format("{}: the command names this file twice; write to another one", output)};
   }
 }
 
@@ -81,13 +97,15 @@ void check_written_files(std::span<const Option> options, const Arguments& argum
   for (const Option& option : options)
     if (option.value == "FILE" && !option.writes)
       for (std::string& each : arguments.values(option.name)) inputs.push_back(std::move(each));
-  std::map<std::string, std::string_view> written;
+  std::vector<std::pair<std::string, std::string_view>> written;
   for (const Option& option : options) {
     const std::optional<std::string> path = option.writes ? arguments.value(option.name) : std::nullopt;
     if (!path || *path == "-") continue;  // standard output
     refuse_to_overwrite(*path, inputs);
-    if (const auto [before, is_new] = written.emplace(*path, option.name); !is_new)
-      throw UsageError{fmt::format("{}: --{} and --{} need a file each", *path, before->second, option.name)};
+    for (const auto& [before, name] : written)
+      if (is_same_name(before, *path))
+        throw UsageError{fmt::format("{}: --{} and --{} need a file each", *path, name, option.name)};
+    written.emplace_back(*path, option.name);
     const std::filesystem::path folder = std::filesystem::path{*path}.parent_path();
     if (!folder.empty() && !std::filesystem::is_directory(folder))
       throw InputError{{.file = *path, .reason = "can't be written: there is no folder " + folder.string()}};

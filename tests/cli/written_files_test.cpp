@@ -183,6 +183,8 @@ TEST_CASE("man pages, tables and rules are written twice, and not over what some
   CHECK(!fs::exists(here.path("rules.xml")));
   CHECK(contains(here.contend("compare out out --fail-if 'avg_jct > 5%' --junit x --markdown x").err,
                  "x: --markdown and --junit need a file each"));
+  CHECK(contains(here.contend("compare out out --fail-if 'avg_jct > 5%' --junit ./x --markdown x").err,
+                 "./x: --markdown and --junit need a file each"));
 }
 
 TEST_CASE("a sweep has one name: a link to its store is refused, with --resume, too") {
