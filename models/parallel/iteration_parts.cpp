@@ -35,7 +35,7 @@ Time ModelUnit::between_servers(PassKind kind) const {
   return kind == PassKind::forward ? forward_between_servers : backward_between_servers;
 }
 
-std::int64_t TrainingIteration::kept_of(std::int64_t elements, RankGroups groups) const {
+std::int64_t TrainingIteration::kept_of(std::int64_t elements, const RankGroups& groups) const {
   return sharding >= Sharding::optimizer ? share_of(elements, groups) : elements;
 }
 

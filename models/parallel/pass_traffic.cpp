@@ -6,7 +6,7 @@
 
 namespace contend {
 
-bool leaves_servers(RankGroups groups, int gpus_per_server) {
+bool leaves_servers(const RankGroups& groups, int gpus_per_server) {
   CONTEND_CHECK(!groups.lists, "the groups of a split follow a rule");
   // The ranks of a group lie within a block of consecutive ones, and some block begins at every multiple of its size.
   const int block = groups.stride * groups.size;

@@ -21,7 +21,7 @@ using PassGroups = std::array<bool, kPassGroups>;
 
 /// True if a group of more than one has ranks on several servers where consecutive ranks fill one server after another.
 /// The groups follow a rule: they are no lists.
-[[nodiscard]] bool leaves_servers(RankGroups groups, int gpus_per_server);
+[[nodiscard]] bool leaves_servers(const RankGroups& groups, int gpus_per_server);
 
 /// A collective within each group of a pipeline rank.
 struct PassCollective {

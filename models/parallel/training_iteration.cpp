@@ -86,10 +86,10 @@ class GraphBuilder {
                     all ? job_.expert_groups() : job_.expert_shards(), kind != CollectiveKind::all_gather);
   }
   std::vector<OpId> exchange(std::size_t rank, Lane& lane, CollectiveKind kind, const GradientBucket& bucket,
-                             const std::string& name, int element_bytes, RankGroups dense, RankGroups experts,
-                             bool is_recorded) {
+                             const std::string& name, int element_bytes, const RankGroups& dense,
+                             const RankGroups& experts, bool is_recorded) {
     std::vector<OpId> ops;
-    const auto add = [&](std::int64_t elements, std::int64_t tensors, RankGroups groups, const char* which) {
+    const auto add = [&](std::int64_t elements, std::int64_t tensors, const RankGroups& groups, const char* which) {
       if (elements == 0 || groups.size < 2) return;
       const Bytes bytes{elements * element_bytes};
       ops.push_back(graph_.add_collective(fmt::format("{} of {}{}", name_of(kind), which, name), kind, roles_[rank],
@@ -105,7 +105,7 @@ class GraphBuilder {
     return ops;
   }
 
-  [[nodiscard]] bool takes_turns(RankGroups groups) const {
+  [[nodiscard]] bool takes_turns(const RankGroups& groups) const {
     return job_.turns_per_server > 0 && leaves_servers(groups, job_.turns_per_server);
   }
 

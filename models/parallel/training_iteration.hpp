@@ -119,7 +119,7 @@ struct TrainingIteration {
     return {tensor * dense_shards().size, context * data / dense_shards().size};
   }
   /// What a rank updates of so many elements on it, whose gradients these groups add up.
-  [[nodiscard]] std::int64_t kept_of(std::int64_t elements, RankGroups groups) const;
+  [[nodiscard]] std::int64_t kept_of(std::int64_t elements, const RankGroups& groups) const;
   /// Elements of which two pipeline ranks have a copy each, by the two: stages that both have, and a tied embedding.
   [[nodiscard]] std::map<std::pair<std::size_t, std::size_t>, std::int64_t> copies_on_two_ranks() const;
   /// The times of whole passes by model stage. Of two merged ones, the exchange of each hides behind what the other
@@ -128,7 +128,7 @@ struct TrainingIteration {
 };
 
 /// What a rank keeps of so many elements that its group shares out.
-[[nodiscard]] inline std::int64_t share_of(std::int64_t elements, RankGroups groups) {
+[[nodiscard]] inline std::int64_t share_of(std::int64_t elements, const RankGroups& groups) {
   return (elements + groups.size - 1) / groups.size;
 }
 

@@ -13,7 +13,7 @@ namespace contend {
 namespace {
 
 /// TransferRequest::same_ranks of the one job whose times are asked for.
-std::uint64_t number_of(RankGroups groups, bool is_message) {
+std::uint64_t number_of(const RankGroups& groups, bool is_message) {
   const auto stride = static_cast<std::uint64_t>(groups.stride), size = static_cast<std::uint64_t>(groups.size);
   return (stride << 32 | size) << 1 | (is_message ? 1U : 0U);
 }
@@ -29,11 +29,11 @@ GroupTimes::GroupTimes(const ClusterSetup& cluster, const NetworkSetup& network,
   }
 }
 
-bool GroupTimes::leaves_servers(RankGroups groups) const {
+bool GroupTimes::leaves_servers(const RankGroups& groups) const {
   return contend::leaves_servers(groups, per_server_) && servers_.size() > 1;
 }
 
-Time GroupTimes::operator()(CollectiveKind kind, RankGroups groups, Bytes bytes) {
+Time GroupTimes::operator()(CollectiveKind kind, const RankGroups& groups, Bytes bytes) {
   if (groups.most() < 2 || bytes <= Bytes{}) return {};
   const auto [known, is_new] = known_.try_emplace({kind, groups.stride, groups.size, bytes.count()});
   if (!is_new) return known->second;
@@ -47,7 +47,7 @@ Time GroupTimes::operator()(CollectiveKind kind, RankGroups groups, Bytes bytes)
   return known->second = solo(request, leaves_servers(groups));
 }
 
-Time GroupTimes::to_next(RankGroups groups, Bytes bytes, int ranks) {
+Time GroupTimes::to_next(const RankGroups& groups, Bytes bytes, int ranks) {
   if (groups.most() < 2 || bytes <= Bytes{}) return {};
   const std::span<const GpuId> senders{gpus_.data(), ranks > 0 ? static_cast<std::size_t>(ranks) : gpus_.size()};
   std::vector<GpuId> receivers;

@@ -22,16 +22,16 @@ class GroupTimes {
   GroupTimes(const ClusterSetup& cluster, const NetworkSetup& network, std::uint64_t seed, int ranks, int first = 0);
 
   /// The time of the collective in all groups at once, over a tensor of `bytes` on each rank.
-  [[nodiscard]] Time operator()(CollectiveKind kind, RankGroups groups, Bytes bytes);
+  [[nodiscard]] Time operator()(CollectiveKind kind, const RankGroups& groups, Bytes bytes);
   /// The time of a message from each rank to the next one of its group, all at once; of the first `ranks` only, if
   /// that is more than 0. These must be whole groups.
-  [[nodiscard]] Time to_next(RankGroups groups, Bytes bytes, int ranks = 0);
+  [[nodiscard]] Time to_next(const RankGroups& groups, Bytes bytes, int ranks = 0);
   /// The time of a message from each rank of the pipeline rank that begins with GPU `from` of the cluster to the rank
   /// in its place of the one that begins with `to`, all at once.
   [[nodiscard]] Time between(int from, int to, Bytes bytes) const;
   [[nodiscard]] int ranks() const { return static_cast<int>(gpus_.size()); }
   /// True if a group has ranks on several servers.
-  [[nodiscard]] bool leaves_servers(RankGroups groups) const;
+  [[nodiscard]] bool leaves_servers(const RankGroups& groups) const;
 
  private:
   [[nodiscard]] Time solo(TransferRequest request, bool leaves) const;

@@ -171,9 +171,9 @@ std::vector<Time> StagePlanner::between_servers(const std::vector<StageMessage>&
 /// The time of the collectives of a stage's gradients and weights in an iteration, in an empty network.
 Time StagePlanner::exchange(int stage, const RankParameters& parameters) {
   UnitTimes& times = of_stage(stage);
-  const auto of = [&](std::int64_t elements, RankGroups all, RankGroups shards) {
+  const auto of = [&](std::int64_t elements, const RankGroups& all, const RankGroups& shards) {
     const Bytes gradients{elements * job_.gradient_bytes}, weights{elements * job_.weight_bytes};
-    const auto collective = [&](CollectiveKind kind, RankGroups groups, Bytes bytes) {
+    const auto collective = [&](CollectiveKind kind, const RankGroups& groups, Bytes bytes) {
       return times.collective_time(kind, groups, bytes);
     };
     if (job_.sharding == Sharding::none) return collective(CollectiveKind::all_reduce, all, gradients);

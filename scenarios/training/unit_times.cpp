@@ -99,7 +99,8 @@ TimedUnit UnitTimes::layer(std::int64_t index) {
   return known->second;
 }
 
-PassCollective UnitTimes::sent(PassGroup of, CollectiveKind kind, RankGroups groups, Bytes bytes, Time beside) const {
+PassCollective UnitTimes::sent(PassGroup of, CollectiveKind kind, const RankGroups& groups, Bytes bytes,
+                               Time beside) const {
   return {of, kind, groups, bytes, 1, beside};
 }
 
@@ -330,7 +331,7 @@ UnitTimes::Added UnitTimes::rings_of_documents(const OperatorTimes& attention, B
 
 /// Context parallelism whose exchange nothing hides: keys and values are gathered, or all ranks trade shares of the
 /// sequence for shares of the heads.
-UnitTimes::Added UnitTimes::gathered_context(RankGroups groups, Bytes block) {
+UnitTimes::Added UnitTimes::gathered_context(const RankGroups& groups, Bytes block) {
   const std::int64_t degree = work_.split.context;
   const auto collective = [&](CollectiveKind kind, Bytes bytes) {
     return sent(PassGroup::context, kind, groups, bytes);
@@ -380,7 +381,7 @@ ExpertPiece UnitTimes::exchange_of_piece(int pieces, std::vector<PassCollective>
   piece.collect = groups_(CollectiveKind::reduce_scatter, inside, arrived);
   sends = {sent(PassGroup::expert, CollectiveKind::all_gather, inside, arrived),
            sent(PassGroup::expert, CollectiveKind::reduce_scatter, inside, arrived)};
-  const auto both_ways = [&](RankGroups groups, Bytes bytes) {
+  const auto both_ways = [&](const RankGroups& groups, Bytes bytes) {
     sends.push_back(sent(PassGroup::expert, CollectiveKind::all_to_all, groups, bytes));
     sends.back().times = 2;
   };

@@ -73,13 +73,13 @@ class UnitTimes {
   /// one that begins with `to`, all at once.
   [[nodiscard]] Time message_time(int from, int to, Bytes bytes) const { return groups_.between(from, to, bytes); }
   /// The time of a collective in all groups of the pipeline rank at once.
-  [[nodiscard]] Time collective_time(CollectiveKind kind, RankGroups groups, Bytes bytes) {
+  [[nodiscard]] Time collective_time(CollectiveKind kind, const RankGroups& groups, Bytes bytes) {
     return groups_(kind, groups, bytes);
   }
 
   /// True if a group of this kind has ranks on several servers where consecutive ranks fill one server after another.
   [[nodiscard]] bool leaves_servers(PassGroup kind) const;
-  [[nodiscard]] bool leaves_servers(RankGroups groups) const { return groups_.leaves_servers(groups); }
+  [[nodiscard]] bool leaves_servers(const RankGroups& groups) const { return groups_.leaves_servers(groups); }
   /// How long collectives of a pass send between servers, one after another.
   [[nodiscard]] Time between_servers(const PassTraffic& traffic);
   /// The partitions of the ranks into groups of this kind.
@@ -104,10 +104,10 @@ class UnitTimes {
   [[nodiscard]] Added tensor_parallel(const BlockProducts& products);
   [[nodiscard]] RankGroups groups_of_rings(int degree, int among) const;
   [[nodiscard]] Added rings_of_documents(const OperatorTimes& attention, Bytes block);
-  [[nodiscard]] Added gathered_context(RankGroups groups, Bytes block);
+  [[nodiscard]] Added gathered_context(const RankGroups& groups, Bytes block);
   [[nodiscard]] Added context_parallel(const std::vector<TransformerOperator>& operators);
   [[nodiscard]] ExpertPiece exchange_of_piece(int pieces, std::vector<PassCollective>& sent);
-  [[nodiscard]] PassCollective sent(PassGroup of, CollectiveKind kind, RankGroups groups, Bytes bytes,
+  [[nodiscard]] PassCollective sent(PassGroup of, CollectiveKind kind, const RankGroups& groups, Bytes bytes,
                                     Time beside = {}) const;
   [[nodiscard]] std::vector<PassCollective> in_pieces(const std::vector<PassCollective>& of_piece, int pieces,
                                                       Time computing) const;
