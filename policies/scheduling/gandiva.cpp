@@ -115,16 +115,14 @@ class Gandiva final : public SchedulingPolicy {
 
   void look_at_servers(const ClusterView& cluster) {
     per_server_ = static_cast<std::size_t>(cluster.gpus_per_server(-1));
-    gpus_.assign(cluster.servers(), 0);
+    gpus_.clear();
+    hosts_.clear();
+    for (const WholeServer& server : whole_servers(cluster)) {
+      gpus_.push_back(server.gpus);
+      hosts_.push_back(server.host);
+    }
     load_.assign(cluster.servers(), 0);
     host_load_.assign(cluster.servers(), {});
-    hosts_ = whole_hosts(cluster);
-    std::vector<JobId> jobs;
-    for (std::size_t g = 0; g < gpus_.size() * per_server_; ++g) {
-      jobs.clear();
-      cluster.jobs_on(GpuId{g}, jobs);
-      if (!jobs.empty() || cluster.free_share(GpuId{g}) == kWholeGpu) ++gpus_[g / per_server_];
-    }
     lose_homes();
     for (const GandivaUnit& unit : units_) load(unit, 1);
     std::vector<GandivaUnit*> homeless;

@@ -29,13 +29,6 @@ ServerRange servers_on(const ClusterView& cluster, JobId job, std::int32_t type)
   return {first, std::max(first, std::min(usable.last, of_type.last))};
 }
 
-/// True if the GPU is in service: a job holds it, or nothing keeps jobs from it.
-bool in_service(const ClusterView& cluster, GpuId gpu) {
-  std::vector<JobId> jobs;
-  cluster.jobs_on(gpu, jobs);
-  return !jobs.empty() || cluster.free_share(gpu) == kWholeGpu;
-}
-
 /// The places on which groups go on, and those where others start.
 class GroupPlaces {
  public:
@@ -43,7 +36,8 @@ class GroupPlaces {
       : cluster_{cluster}, groups_{groups}, firsts_(groups.size(), JobId::none()) {
     for (const GpuGroup& group : groups) needs_.push_back(HostRoom::of_ranks(cluster, group.jobs));
     has_needs_ = std::ranges::any_of(needs_, &HostRoom::any);
-    if (has_needs_) hosts_ = whole_hosts(cluster);
+    if (!has_needs_) return;
+    for (const WholeServer& server : whole_servers(cluster)) hosts_.push_back(server.host);
   }
 
   /// Decides which running jobs keep their GPUs.
@@ -104,11 +98,15 @@ class GroupPlaces {
     const JobId job = groups_[g].jobs.front();
     const ServerRange range = servers_on(cluster_, job, groups_[g].type);
     const std::size_t per_server = cluster_.gpus() / cluster_.servers();
+    std::vector<JobId> jobs;
     std::int64_t ranks = 0;
     for (std::size_t s = range.first; s < range.last; ++s) {
       int open = 0;
-      for (std::size_t gpu = s * per_server; gpu < (s + 1) * per_server; ++gpu)
-        open += !claimed_.contains(GpuId{gpu}) && in_service(cluster_, GpuId{gpu}) ? 1 : 0;
+      for (std::size_t gpu = s * per_server; gpu < (s + 1) * per_server; ++gpu) {
+        jobs.clear();
+        cluster_.jobs_on(GpuId{gpu}, jobs);
+        open += !claimed_.contains(GpuId{gpu}) && in_service(cluster_, GpuId{gpu}, jobs) ? 1 : 0;
+      }
       ranks += hosts_[s].ranks(needs_[g], open);
     }
     return ranks >= cluster_.job(job).gpus;
@@ -163,14 +161,8 @@ void run_groups(const ClusterView& cluster, SchedulingActions& actions, std::spa
   }
 }
 
-std::vector<WholeServer> whole_servers(const ClusterView& cluster, std::span<const JobId> jobs) {
-  std::vector<WholeServer> servers;
-  if (!HostRoom::of_ranks(cluster, jobs).any()) return servers;
-  for (const HostRoom& host : whole_hosts(cluster)) servers.push_back({host});
-  const std::size_t per_server = cluster.gpus() / cluster.servers();
-  for (std::size_t gpu = 0; gpu < cluster.gpus(); ++gpu)
-    servers[gpu / per_server].gpus += in_service(cluster, GpuId{gpu}) ? 1 : 0;
-  return servers;
+std::vector<WholeServer> servers_to_share(const ClusterView& cluster, std::span<const JobId> jobs) {
+  return HostRoom::of_ranks(cluster, jobs).any() ? whole_servers(cluster) : std::vector<WholeServer>{};
 }
 
 bool could_share(const ClusterView& cluster, std::span<const WholeServer> servers, std::span<const JobId> jobs,

@@ -28,17 +28,11 @@ struct GpuGroup {
 void run_groups(const ClusterView& cluster, SchedulingActions& actions, std::span<const GpuGroup> groups,
                 std::span<const JobId> running);
 
-/// What a server has for jobs while none runs there.
-struct WholeServer {
-  HostRoom host;
-  int gpus = 0;  ///< in service
-};
-/// By server; nothing if none of the jobs needs CPUs or memory.
-[[nodiscard]] std::vector<WholeServer> whole_servers(const ClusterView& cluster, std::span<const JobId> jobs);
+/// whole_servers(), or nothing if none of the jobs needs CPUs or memory.
+[[nodiscard]] std::vector<WholeServer> servers_to_share(const ClusterView& cluster, std::span<const JobId> jobs);
 
 /// True if the servers of that type (-1: any) that the jobs may use have CPUs and memory for all of these jobs on the
-/// same GPUs, as long as no other job runs there. `servers`: whole_servers() for these jobs and
-/// others.
+/// same GPUs, as long as no other job runs there. `servers`: servers_to_share() of these jobs and others.
 [[nodiscard]] bool could_share(const ClusterView& cluster, std::span<const WholeServer> servers,
                                std::span<const JobId> jobs, std::int32_t type);
 

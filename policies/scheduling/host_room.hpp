@@ -51,17 +51,30 @@ struct HostRoom {
   }
 };
 
-/// By server, what no job or any job holds.
-[[nodiscard]] inline std::vector<HostRoom> whole_hosts(const ClusterView& cluster) {
-  std::vector<HostRoom> hosts;
-  for (std::size_t s = 0; s < cluster.servers(); ++s) hosts.push_back(HostRoom::free_on(cluster, ServerId{s}));
+/// What a server has while no job runs there.
+struct WholeServer {
+  HostRoom host;
+  int gpus = 0;  ///< in service
+};
+
+/// True if the GPU is in service: a job holds it, or nothing keeps jobs from it.
+[[nodiscard]] inline bool in_service(const ClusterView& cluster, GpuId gpu, std::span<const JobId> on_gpu) {
+  return !on_gpu.empty() || cluster.free_share(gpu) == kWholeGpu;
+}
+
+/// All servers, by their numbers.
+[[nodiscard]] inline std::vector<WholeServer> whole_servers(const ClusterView& cluster) {
+  std::vector<WholeServer> servers;
+  for (std::size_t s = 0; s < cluster.servers(); ++s) servers.push_back({HostRoom::free_on(cluster, ServerId{s})});
   std::vector<JobId> jobs;
   for (std::size_t g = 0; g < cluster.gpus(); ++g) {
     jobs.clear();
     cluster.jobs_on(GpuId{g}, jobs);
-    for (const JobId job : jobs) hosts[cluster.server_of(GpuId{g}).index()].add(HostRoom::of_rank(cluster.job(job)), 1);
+    WholeServer& server = servers[cluster.server_of(GpuId{g}).index()];
+    if (in_service(cluster, GpuId{g}, jobs)) ++server.gpus;
+    for (const JobId job : jobs) server.host.add(HostRoom::of_rank(cluster.job(job)), 1);
   }
-  return hosts;
+  return servers;
 }
 
 }  // namespace contend

@@ -131,7 +131,7 @@ class Muri final : public SchedulingPolicy {
     WeightedGraph graph{groups.size()};
     std::vector<JobId> all;
     for (const MuriGroup& group : groups) all.insert(all.end(), group.jobs.begin(), group.jobs.end());
-    const std::vector<WholeServer> servers = whole_servers(cluster, all);
+    const std::vector<WholeServer> servers = servers_to_share(cluster, all);
     for (std::size_t a = 0; a < groups.size(); ++a) {
       for (std::size_t b = a + 1; b < groups.size(); ++b) {
         const std::vector<JobId> jobs = joined(groups[a], groups[b]).jobs;

@@ -178,7 +178,7 @@ void RoundPolicy::add_pairs(const ClusterView& cluster, TypedCluster& typed) {
   const std::size_t types = cluster.types();
   std::vector<JobId> all;
   for (const TypedJob& job : typed.jobs) all.push_back(job.id);
-  const std::vector<WholeServer> servers = whole_servers(cluster, all);
+  const std::vector<WholeServer> servers = servers_to_share(cluster, all);
   for (std::size_t a = 0; a < typed.jobs.size(); ++a) {
     for (std::size_t b = a + 1; b < typed.jobs.size(); ++b) {
       const TypedJob &first = typed.jobs[a], &second = typed.jobs[b];
