@@ -204,7 +204,7 @@ TEST_CASE("leaping lands on the same nanosecond where hosts launch, and ranks ha
     if (std::ranges::any_of(result.jobs, [](const JobResult& job) { return job.host > GpuTime{}; })) ++hosts;
   }
   seen.tell();
-  CHECK(hosts * 5 > seen.cases * 4);
+  CHECK(hosts * 10 > seen.cases * (kSanitized ? 8U : 9U));  // a tenth of the rounds has fewer
   CHECK(seen.cases_with_leaps * 2 > seen.cases);
   CHECK(seen.leapt * 5 > seen.events);
 }
