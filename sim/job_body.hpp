@@ -34,8 +34,8 @@ class JobBody {
   /// It stops before its end, and goes back to its last checkpoint. True if it has saved work in this run.
   virtual bool go_back(JobId job) = 0;
   /// It goes on at the speed that its redundancy gives it without its covered GPUs, once it has stood still for a time,
-  /// and for what it stood still for before. A job of iterations begins those in flight anew then. It loses them to a
-  /// failure if it `is_struck`.
+  /// and for what it stood still for before. A job of iterations begins its iterations in flight again then. It loses
+  /// them to a failure if it `is_struck`.
   virtual void go_on(JobId job, Time stands, bool is_struck) = 0;
   /// It is about to give back its GPUs, after its end or after go_back().
   virtual void leave(JobId job) = 0;

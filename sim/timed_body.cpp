@@ -114,7 +114,7 @@ void TimedBody::add_present(const JobRun& run, JobTotals& totals) const {
   totals.restarting += work.restart;
 }
 
-/// If its iterations are known: those of the work that was kept, or is in progress, of its last attempt.
+/// If its iterations are known: the iterations of the work that was kept, or is in progress, of its last attempt.
 std::int64_t TimedBody::iterations_done(const JobRun& run, std::int64_t completed, std::int64_t all) const {
   if (all - run.spec->extra_iterations <= 1) return completed;
   if (run.state == JobState::finished && !run.is_cut) return all;

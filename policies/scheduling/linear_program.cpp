@@ -11,7 +11,7 @@ namespace contend {
 
 namespace {
 
-constexpr double kLeastGain = 1e-11;         // of a column that is worth taking, of what it is the difference of
+constexpr double kLeastGain = 1e-11;         // of a column that is worth taking, of the terms of its difference
 constexpr double kLeastPivotPart = 1e-9;     // of the largest entry of a column
 constexpr double kRaise = 1e-10;             // by which limits are raised, at least
 constexpr std::size_t kUntilInverted = 200;  // exchanges, after which rounding is cleared
@@ -73,7 +73,7 @@ std::vector<double> LinearProgram::duals_of_scaled() const {
   return duals;
 }
 
-/// The column with the largest gain. A gain is a difference, and one that is tiny beside what it is the difference of
+/// The column with the largest gain. A gain is a difference, and one that is tiny beside its two terms
 /// is rounding.
 std::size_t LinearProgram::best_column(const std::vector<double>& duals) const {
   double most = 0;

@@ -98,7 +98,7 @@ TEST_CASE("every policy that shares GPUs: each job counts its GPUs in its quota,
 TEST_CASE("gandiva: a job whose server fails is no further ahead of those on its new one than it was on the old one") {
   // A and C take turns on the first server, B and D on the second. At 25 s A is interrupted, and both come to the
   // second server, where B has had 15 s and D 10. C, which had nobody to be ahead of, is as far as D, and so is A,
-  // which has come anew. B ends at 30 s, A needs 5 s, C has its turn until 40 s, then D has the 10 s that it needs.
+  // which is new there. B ends at 30 s, A needs 5 s, C has its turn until 40 s, then D has the 10 s that it needs.
   PackedRun run{.jobs = std::vector<JobSpec>(4, timed_job(0, 1, 20)),
                 .sharing = {pair_sharing({}, {-1, -1, -1, -1}, {}), 2, false},
                 .servers = 2};
