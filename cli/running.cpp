@@ -4,15 +4,12 @@
 #include "cli/output.hpp"
 #include "models/workloads/fitted.hpp"
 #include "scenarios/run/batch.hpp"
-#include "scenarios/run/flow_start_up_note.hpp"
-#include "scenarios/run/nccl_machine_note.hpp"
+#include "scenarios/run/run_notes.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/training/training_check.hpp"
 #include "sim/counted.hpp"
-#include "text/quantities.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <string>
 #include <thread>

@@ -5,7 +5,7 @@
 #include "cli/sweep_load.hpp"
 #include "scenarios/keys/key_places.hpp"
 #include "scenarios/run/check_scenario.hpp"
-#include "scenarios/run/flow_start_up_note.hpp"
+#include "scenarios/run/run_notes.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/training/training_check.hpp"
 #include "sim/complaints.hpp"

@@ -7,10 +7,10 @@
 #include "scenarios/keys/scheduling_keys.hpp"
 #include "scenarios/keys/type_keys.hpp"
 #include "scenarios/run/fabric.hpp"
-#include "scenarios/run/idle_interfaces_note.hpp"
 #include "scenarios/run/job_sharing.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
+#include "scenarios/run/run_notes.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/run/scenario_failures.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
@@ -19,7 +19,6 @@
 #include "sim/cluster.hpp"
 #include "sim/complaints.hpp"
 #include "sim/counted.hpp"
-#include "text/words.hpp"
 #include "traces/jobs/row_report.hpp"
 
 #include <algorithm>

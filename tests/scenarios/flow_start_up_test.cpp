@@ -1,7 +1,7 @@
 // What a run at fidelity `flow` says of network.alpha, which means less there than at the other fidelities.
 
 #include "scenarios/run/fabric_collective.hpp"
-#include "scenarios/run/flow_start_up_note.hpp"
+#include "scenarios/run/run_notes.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 

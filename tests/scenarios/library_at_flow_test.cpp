@@ -4,7 +4,7 @@
 #include "network/library/nccl_tree.hpp"
 #include "scenarios/run/flow_fidelity.hpp"
 #include "scenarios/run/lone_job.hpp"
-#include "scenarios/run/nccl_machine_note.hpp"
+#include "scenarios/run/run_notes.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "tests/near.hpp"
 #include "tests/scenarios/scenario_text.hpp"

@@ -1,8 +1,8 @@
 // Jobs with `parallel` in a cluster: what a placement does to their groups, and what they do to each other.
 
 #include "scenarios/run/lone_job.hpp"
+#include "scenarios/run/run_notes.hpp"
 #include "scenarios/run/run_scenario.hpp"
-#include "scenarios/run/torn_groups_note.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/error.hpp"

@@ -1,20 +1,38 @@
-#include "scenarios/run/idle_interfaces_note.hpp"
+#include "scenarios/run/run_notes.hpp"
 
 #include "network/collectives/collective_run.hpp"
 #include "network/idle_interfaces.hpp"
+#include "network/library/nccl_machine.hpp"
+#include "scenarios/keys/keys.hpp"
+#include "scenarios/run/cost_formulas.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/flow_fidelity.hpp"
+#include "scenarios/run/scenario_jobs.hpp"
+#include "scenarios/training/training_graphs.hpp"
+#include "text/quantities.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 namespace contend {
 namespace {
+
+/// Of the jobs that communicate, or of the variants of a study.
+int most_ranks(const Scenario& scenario, JobLists& lists) {
+  int most = 0;
+  if (scenario.overlap.given()) {
+    for (const int workers : scenario.overlap.workers) most = std::max(most, workers);
+    return most;
+  }
+  const auto list = scenario_jobs(scenario, scenario.seed, lists);
+  for (const JobRequest& job : list->jobs)
+    if (!job.duration) most = std::max(most, job.gpus);
+  return most;
+}
 
 /// Such as "7 of 8 interfaces of server0, the first server0/nic1, carry nothing while others do, and so on 3 servers".
 std::string describe(const Topology& topology, const std::vector<NodeId>& idle) {
@@ -39,6 +57,22 @@ constexpr std::string_view kRemedy =
     "`network.collectives: auto`, `ring` or `hierarchical` would use the interfaces of all GPUs";
 
 }  // namespace
+
+std::string flow_start_up_note(const Scenario& scenario, JobLists& lists) {
+  const Time alpha = scenario.network.alpha;
+  if (!scenario.network.traits().has_topology || alpha == Time{} ||
+      cost_formula(scenario.network).basis == CostBasis::library)
+    return {};
+  const int ranks = most_ranks(scenario, lists);
+  if (ranks < 2) return {};
+  const int messages = 2 * (ranks - 1);
+  return fmt::format(
+      "network.alpha: at fidelity `flow` a transfer pays it once: {} for a ring all-reduce among {} GPUs, the most of "
+      "a "
+      "job here. At `analytic` and `contention` each message in a row pays it: {} x {} = {}. network.step_overhead is "
+      "what `flow` adds to each step",
+      print_quantity(alpha), ranks, messages, print_quantity(alpha), print_quantity(alpha * messages));
+}
 
 std::string expected_idle_interfaces(const ClusterSetup& cluster, const NetworkSetup& network, std::uint64_t seed) {
   if (!network.traits().has_topology || cluster.servers < 2) return {};
@@ -78,6 +112,46 @@ std::string seen_idle_interfaces(const ClusterSetup& cluster, const NetworkSetup
   if (jobs == 0) return {};
   const std::string others = jobs == 1 ? "" : fmt::format("; {} jobs leave interfaces idle", jobs);
   return fmt::format("{}{}. {}", first, others, kRemedy);
+}
+
+std::string nccl_machine_note(const NetworkSetup& network) {
+  if (cost_formula(network).basis != CostBasis::library || !network.nccl.machine) return {};
+  const NcclMachine& machine = find_nccl_machine(*network.nccl.machine);
+  if (!network.traits().has_topology) {
+    constexpr double kBytesOfGB = 1e9, kAlike = 0.1;
+    const double rate = machine.nic_rate * kBytesOfGB;
+    if (!network.nic || network.nic == default_scenario().network.nic || rate == 0) return {};
+    if (std::abs(network.nic->bytes_per_second() / rate - 1) < kAlike) return {};
+    return fmt::format(
+        "network.nic: with network.formula: nccl collectives take what NCCL expects of the interfaces of a {}, of "
+        "{:g} GB/s each; network.nic is for messages from GPU to GPU only",
+        machine.name, machine.nic_rate);
+  }
+  const std::string& built = network.topology.server.kind;
+  const bool is_known = std::ranges::find(nccl_machines(), built, &NcclMachine::name) != nccl_machines().end();
+  if (!is_known || built == machine.name) return {};
+  return fmt::format(
+      "network.nccl.machine: NCCL plans with the links of a {}, and network.server has those of a {}; name the same "
+      "machine in both",
+      machine.name, built);
+}
+
+std::string seen_torn_groups(const std::vector<TrainingEntry>& training, const RunResult& result) {
+  const JobResult* first = nullptr;
+  std::size_t others = 0;
+  for (const JobResult& job : result.jobs) {
+    const TrainingEntry* const entry = find_entry(training, job.model);
+    if (!job.torn || entry == nullptr || entry->parallel->across_servers) continue;
+    if (first == nullptr)
+      first = &job;
+    else
+      ++others;
+  }
+  if (first == nullptr) return {};
+  return fmt::format(
+      "{}{} lay on {} servers with groups of ranks torn apart that belong on one server: what these send passes the "
+      "network; policies.placement: groups keeps them together",
+      first->name, others > 0 ? fmt::format(" (as {} other jobs)", others) : "", first->servers);
 }
 
 }  // namespace contend
