@@ -6,7 +6,7 @@
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/run/fabric.hpp"
-#include "scenarios/run/network_costs.hpp"
+#include "scenarios/run/cost_formulas.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "sim/check.hpp"
 #include "sim/counted.hpp"

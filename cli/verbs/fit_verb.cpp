@@ -4,7 +4,7 @@
 #include "cli/output.hpp"
 #include "cli/text_table.hpp"
 #include "report/figure.hpp"
-#include "scenarios/run/network_costs.hpp"
+#include "scenarios/run/cost_formulas.hpp"
 #include "scenarios/study/measured_iterations.hpp"
 #include "sim/statistics.hpp"
 #include "text/atomic_file.hpp"
@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>

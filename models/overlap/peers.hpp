@@ -26,6 +26,8 @@ struct PeerRule {
   ByteRate threshold;           ///< least rate of both directions of a link, for pairs that aren't forced
   int within = 10;              ///< the links of any `within` consecutive rounds connect all workers
   bool random_weights = false;  ///< true: any pairing over the threshold; false: the one with the largest sum of rates
+
+  friend bool operator==(const PeerRule&, const PeerRule&) = default;
 };
 
 /// The rule `ring`.

@@ -5,12 +5,11 @@
 #include "scenarios/keys/graph_codec.hpp"
 #include "scenarios/keys/key_rows.hpp"
 #include "scenarios/keys/topology_codec.hpp"
-#include "scenarios/run/network_costs.hpp"
+#include "scenarios/run/cost_formulas.hpp"
 #include "scenarios/yaml/map_codec.hpp"
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace contend {

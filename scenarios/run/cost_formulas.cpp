@@ -1,41 +1,60 @@
 #include "scenarios/run/cost_formulas.hpp"
 
+#include "models/overlap/library_cost.hpp"
+#include "models/overlap/link_cost.hpp"
 #include "network/collectives/on_servers.hpp"
 #include "sim/check.hpp"
+#include "traces/link_matrix_csv.hpp"
 
 #include <algorithm>
-#include <string>
+#include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
 namespace contend {
 namespace {
 
-ExchangeCost::Machines machines_of(const LibraryRanks& ranks) {
-  return {ranks.ranks, ranks.servers, ranks.per_server};
+ExchangeCost::Machines machines_of(const JobShape& shape) {
+  return {shape.ranks, shape.servers, shape.per_server};
 }
 
-ExchangeCost on_link(const CostFormula& row, const NetworkSetup& network, const LibraryRanks& ranks,
-                     const AlphaBeta& between) {
-  return ExchangeCost::by(*row.algorithm, machines_of(ranks), inside_cost(network),
-                          {between.alpha, between.beta, network.gamma});
+ChannelCost between_cost(const CostInputs& in) {
+  return {in.between.alpha, in.between.beta, in.network.gamma};
+}
+
+ExchangeCost on_link(const CostFormula& row, const CostInputs& in) {
+  return ExchangeCost::by(*row.algorithm, machines_of(in.shape), inside_cost(in.network), between_cost(in));
 }
 
 /// Without a link inside servers, every rank counts as a server of its own.
-ExchangeCost as_measured(const CostFormula&, const NetworkSetup& network, const LibraryRanks& ranks,
-                         const AlphaBeta& between) {
-  const LinearCost all_reduce{between.alpha, between.beta};
-  if (!network.inside.given()) return ExchangeCost::measured(all_reduce, {ranks.ranks, ranks.ranks, 1});
-  return ExchangeCost::measured(all_reduce, machines_of(ranks), inside_cost(network));
+ExchangeCost as_measured(const CostFormula&, const CostInputs& in) {
+  const LinearCost all_reduce{in.between.alpha, in.between.beta};
+  if (!in.network.inside.given()) return ExchangeCost::measured(all_reduce, {in.shape.ranks, in.shape.ranks, 1});
+  return ExchangeCost::measured(all_reduce, machines_of(in.shape), inside_cost(in.network));
 }
 
 /// NCCL has no model of an exchange in pairs, which therefore pays for the link.
-ExchangeCost by_library(const CostFormula&, const NetworkSetup& network, const LibraryRanks& ranks,
-                        const AlphaBeta& between) {
-  const ExchangeCost others = ExchangeCost::by(usual_algorithm(CollectiveKind::all_reduce), machines_of(ranks),
-                                               inside_cost(network), {between.alpha, between.beta, network.gamma});
-  return ranks.ranks == 1 ? others : library_cost(nccl_library(network), ranks, others);
+ExchangeCost by_library(const CostFormula&, const CostInputs& in) {
+  const JobShape& shape = in.shape;
+  const ExchangeCost others = ExchangeCost::by(usual_algorithm(CollectiveKind::all_reduce), machines_of(shape),
+                                               inside_cost(in.network), between_cost(in));
+  if (shape.ranks == 1) return others;
+  return library_cost(nccl_library(in.network), {shape.ranks, shape.servers, shape.per_server, shape.sharing}, others);
 }
+
+ExchangeCost through_servers(const CostFormula&, const CostInputs& in) {
+  return ExchangeCost::parameter_server(machines_of(in.shape), in.exchange.servers.value_or(in.shape.ranks),
+                                        in.exchange.colocated, inside_cost(in.network), between_cost(in));
+}
+
+ExchangeCost between_sites(const CostFormula&, const CostInputs& in) {
+  if (in.shape.sites.size() < 2) return {};
+  return link_cost(in.sites.only(in.shape.sites), in.network.gamma, in.exchange.peers, in.seed);
+}
+
+constexpr CostFormula kThroughServers{"parameter servers", CostBasis::servers, nullptr, through_servers};
+constexpr CostFormula kBetweenSites{"links between sites", CostBasis::sites, nullptr, between_sites};
 
 std::vector<CostFormula> make_rows() {
   std::vector<CostFormula> rows;
@@ -59,10 +78,70 @@ std::span<const CostFormula> cost_formulas() {
   return rows;
 }
 
-const CostFormula& cost_formula(const NetworkSetup& network) {
+const CostFormula& cost_formula(const NetworkSetup& network, const JobExchange& exchange) {
+  if (network.sites) return kBetweenSites;
+  if (exchange.served) return kThroughServers;
   if (network.traits().has_topology && network.collectives == kNcclCollectives) return find_formula(kNcclCollectives);
   if (network.formula != kAutoFormula) return find_formula(network.formula);
   return find_formula(network.beta ? kMeasuredFormula : "ring");
+}
+
+JobExchange exchange_of(const TrainingSetup& setup) {
+  return {setup.exchange == ExchangeKind::parameter_server, setup.servers, setup.colocated, setup.hosts};
+}
+
+AlphaBeta network_cost(const NetworkSetup& network, int island) {
+  AlphaBeta cost;
+  cost.alpha = network.alpha;
+  CONTEND_CHECK(network.beta || network.nic, "a scenario says how fast a network interface is");
+  cost.beta = network.beta ? *network.beta : at_rate(*network.nic);
+  const double penalty = network.contention_penalty.value_or(network.sites ? 0 : network.traits().usual_penalty);
+  cost.eta = network.eta.value_or(TimePerByte{cost.beta.ns_per_byte() * penalty});
+  cost.tick = network.tick;
+  if (island == kNoIsland) return cost;
+  const NetworkSetup::Island& own = network.islands[static_cast<std::size_t>(island)];
+  const double ratio = cost.eta.ns_per_byte() / cost.beta.ns_per_byte();
+  if (own.alpha) cost.alpha = *own.alpha;
+  cost.beta = at_rate(own.nic);
+  cost.eta = TimePerByte{cost.beta.ns_per_byte() * ratio};
+  return cost;
+}
+
+LinkMatrix read_sites(const NetworkSetup& network) {
+  return network.sites ? read_link_matrix(*network.sites) : LinkMatrix{};
+}
+
+ExchangeCost CostTable::of(const JobShape& shape, const JobExchange& exchange) const {
+  const CostFormula& row = cost_formula(network_, exchange);
+  AlphaBeta usual = network_cost(network_, shape.island);
+  usual.beta = TimePerByte{usual.beta.ns_per_byte() * shape.sharing};
+  usual.eta = TimePerByte{usual.eta.ns_per_byte() * shape.sharing};
+  AlphaBeta link = usual;
+  const auto& many = network_.many_senders;
+  const bool disturbed = many.free && row.basis == CostBasis::link;
+  if (disturbed) {
+    const double factor = std::max(1.0, std::pow(shape.servers / *many.free, many.exponent));
+    link.beta = TimePerByte{link.beta.ns_per_byte() * factor};
+    link.eta = TimePerByte{link.eta.ns_per_byte() * factor};
+  }
+  const auto on = [&](const AlphaBeta& between) {
+    return row.cost(row, {network_, shape, exchange, between, sites_, seed_});
+  };
+  ExchangeCost cost = on(link);
+  if (disturbed) {  // in a tree few send at once
+    cost = cost.with_lines([few = on(usual)](CollectiveKind kind, CollectiveScope scope) {
+      const bool is_tree = kind == CollectiveKind::reduce || kind == CollectiveKind::broadcast;
+      return is_tree ? std::optional{few.of(kind, scope)} : std::nullopt;
+    });
+  }
+  if (!network_.traits().shares) {
+    cost.penalty = -1;
+    return cost;
+  }
+  cost.penalty = link.eta.ns_per_byte() / link.beta.ns_per_byte();
+  cost.measured_beta = link.beta;
+  cost.measured_eta = link.eta;
+  return cost;
 }
 
 NcclLibrary nccl_library(const NetworkSetup& network) {

@@ -1,6 +1,6 @@
 #include "scenarios/run/islands.hpp"
 
-#include "scenarios/run/network_costs.hpp"
+#include "scenarios/run/cost_formulas.hpp"
 
 #include <cstddef>
 

@@ -3,12 +3,11 @@
 #include "models/overlap/volume.hpp"
 #include "network/topology.hpp"
 #include "scenarios/run/fabric.hpp"
-#include "scenarios/run/network_costs.hpp"
+#include "scenarios/run/cost_formulas.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <utility>
 
 namespace contend {
 namespace {

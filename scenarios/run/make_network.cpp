@@ -11,9 +11,9 @@ namespace contend {
 
 std::unique_ptr<NetworkModel> make_network(const ClusterSetup& cluster, const NetworkSetup& network,
                                            const FailureSetup& failures, std::uint64_t seed, std::size_t jobs,
-                                           NetworkRecords records, std::vector<JobExchange> exchanges) {
+                                           NetworkRecords records, const std::vector<JobExchange>& exchanges) {
   const auto servers = static_cast<std::size_t>(cluster.servers);
-  const auto costs = [&] { return transfer_costs(cluster, network, seed, std::move(exchanges)); };
+  const auto costs = [&] { return transfer_costs(cluster, network, seed, exchanges); };
   switch (network.fidelity) {
     case Fidelity::analytic:
       return make_analytic_network(costs(), servers, jobs);

@@ -18,6 +18,6 @@ namespace contend {
 [[nodiscard]] std::unique_ptr<NetworkModel> make_network(const ClusterSetup& cluster, const NetworkSetup& network,
                                                          const FailureSetup& failures, std::uint64_t seed,
                                                          std::size_t jobs, NetworkRecords records = {},
-                                                         std::vector<JobExchange> exchanges = {});
+                                                         const std::vector<JobExchange>& exchanges = {});
 
 }  // namespace contend

@@ -1,17 +1,17 @@
 #include "scenarios/run/network_costs.hpp"
 
 #include "calibration/calibrated_device.hpp"
-#include "models/overlap/library_cost.hpp"
-#include "models/overlap/link_cost.hpp"
+#include "scenarios/run/islands.hpp"
 #include "scenarios/training/trained_model.hpp"
-#include "sim/check.hpp"
-#include "traces/link_matrix_csv.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <numeric>
+#include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -40,41 +40,56 @@ class Slowest {
   TransferCost cost_;
 };
 
-/// The costs of transfers, kept by shape.
-class CostsByShape {
+/// The costs of the transfers of a run, kept by the way in which jobs exchange and the shape of the ranks.
+class CostsOfTransfers {
  public:
-  CostsByShape(const ClusterSetup& cluster, const NetworkSetup& network, std::vector<JobExchange> exchanges)
-      : network_{network},
-        per_server_{cluster.gpus_per_server},
-        exchanges_{std::move(exchanges)},
+  CostsOfTransfers(const ClusterSetup& cluster, const NetworkSetup& network, std::uint64_t seed,
+                   const std::vector<JobExchange>& exchanges)
+      : table_{network, seed},
+        ground_{ground_of(cluster, network)},
         whole_{network_cost(network)},
         is_measured_{cost_formula(network).basis == CostBasis::whole && !network.inside.given()},
-        on_server_(static_cast<std::size_t>(cluster.servers)),
-        islands_(islands_of_servers(cluster, network)) {}
+        on_server_(static_cast<std::size_t>(cluster.servers)) {
+    for (const JobExchange& each : exchanges) {
+      const auto known = std::ranges::find(ways_, each, &Way::exchange);
+      way_of_.push_back(static_cast<std::size_t>(known - ways_.begin()));
+      if (known == ways_.end()) ways_.push_back({each, {}});
+    }
+    if (exchanges.empty()) ways_.emplace_back();
+  }
 
   TransferCost operator()(const TransferRequest& request) {
-    if (request.kind == OpKind::message) return message(request);
-    const bool is_whole = request.scope == CollectiveScope::all && request.collective == CollectiveKind::all_reduce;
+    const bool is_whole = request.kind == OpKind::collective && request.scope == CollectiveScope::all &&
+                          request.collective == CollectiveKind::all_reduce;
     if (is_measured_ && is_whole) return {whole_.alpha, whole_.beta, whole_.eta};
     const bool grouped = request.scope == CollectiveScope::groups;
     Slowest slowest{request.bytes};
-    for (JobShape shape : lie_of(request).shapes) {
-      if (!exchanges_.empty()) shape = with_servers(exchanges_[request.job.index()], shape);
-      const auto known = costs_.find(shape);
-      const ExchangeCost& cost =
-          known != costs_.end() ? known->second : costs_.emplace(shape, exchange_cost(network_, shape)).first->second;
-      slowest.add(cost.transfer(request.collective, grouped ? CollectiveScope::all : request.scope, request.bytes));
-    }
+    const Lie& lie = lie_of(request);
+    for (const TransferCost& way : lie.messages) slowest.add(way);
+    for (const JobShape& shape : lie.shapes)
+      slowest.add(cost_of(request.job, shape)
+                      .transfer(request.collective, grouped ? CollectiveScope::all : request.scope, request.bytes));
     return slowest.cost();
   }
 
  private:
   /// What the cost of a request depends on of the GPUs that it joins.
   struct Lie {
-    std::vector<JobShape> shapes;  ///< of a collective, by network
-    /// Messages through one direction of an interface, by network: the most on a server.
-    std::vector<std::pair<int, int>> most;
+    std::vector<JobShape> shapes;        ///< of a collective, by network
+    std::vector<TransferCost> messages;  ///< what messages cost on each network that they take
   };
+  /// A way in which jobs exchange.
+  struct Way {
+    JobExchange exchange;
+    std::map<JobShape, ExchangeCost> costs;
+  };
+
+  const ExchangeCost& cost_of(JobId job, const JobShape& shape) {
+    Way& way = ways_[way_of_.empty() ? 0 : way_of_[job.index()]];
+    const auto known = way.costs.find(shape);
+    if (known != way.costs.end()) return known->second;
+    return way.costs.emplace(shape, table_.of(shape, way.exchange)).first->second;
+  }
 
   /// A job repeats its requests, and many GPUs are counted once.
   const Lie& lie_of(const TransferRequest& request) {
@@ -89,28 +104,37 @@ class CostsByShape {
   }
 
   void set(Lie& lie, const TransferRequest& request) {
-    if (request.kind == OpKind::message)
-      set_leaving(lie.most, request);
-    else if (request.scope == CollectiveScope::groups)
-      lie.shapes = group_shapes(request.gpus, request.groups, per_server_, islands_);
-    else
-      lie.shapes.assign(1, shape_of(request));
+    lie.shapes.clear();
+    lie.messages.clear();
+    if (request.kind == OpKind::message) {
+      const bool joint = !request.peers.empty();
+      const std::span<const GpuId> senders = joint ? request.gpus : request.gpus.first(1);
+      const std::span<const GpuId> receivers = joint ? request.peers : request.gpus.last(1);
+      if (ground_.sites)
+        lie.messages.push_back(between_sites(senders, receivers));
+      else
+        set_by_network(lie.messages, senders, receivers);
+    } else if (request.scope == CollectiveScope::groups) {
+      lie.shapes = group_shapes(request.gpus, request.groups, ground_);
+    } else {
+      lie.shapes.push_back(shape_of(request.gpus));
+    }
   }
 
-  [[nodiscard]] std::size_t server_of(GpuId gpu) const { return gpu.index() / static_cast<std::size_t>(per_server_); }
+  [[nodiscard]] std::size_t server_of(GpuId gpu) const {
+    return gpu.index() / static_cast<std::size_t>(ground_.per_server);
+  }
 
-  /// The most messages that leave or reach one server, by network.
-  void set_leaving(std::vector<std::pair<int, int>>& all, const TransferRequest& request) {
-    const bool joint = !request.peers.empty();
-    const std::span<const GpuId> senders = joint ? request.gpus : request.gpus.first(1);
-    const std::span<const GpuId> receivers = joint ? request.peers : request.gpus.last(1);
-    all.clear();
+  /// Messages between servers share the directions of their interfaces; inside a server each GPU has a link of its own.
+  void set_by_network(std::vector<TransferCost>& all, std::span<const GpuId> senders,
+                      std::span<const GpuId> receivers) {
+    const ChannelCost inside = inside_cost(table_.network());
     const auto network_of = [&](std::size_t i) {
       const int island = island_of(server_of(senders[i]));
       return island == island_of(server_of(receivers[i])) ? island : kNoIsland;
     };
-    const auto count = [&](int network) {
-      int most = 0;
+    const auto add = [&](int network) {
+      int most = 0;  // messages that leave or reach one server
       for (const std::span<const GpuId> side : {senders, receivers}) {
         for (std::size_t i = 0; i < side.size(); ++i) {
           if (server_of(senders[i]) == server_of(receivers[i]) || network_of(i) != network) continue;
@@ -118,134 +142,68 @@ class CostsByShape {
         }
         for (const GpuId gpu : side) on_server_[server_of(gpu)] = 0;
       }
-      if (most > 0) all.emplace_back(network, most);
+      if (most == 0) return;
+      const AlphaBeta link = network == kNoIsland ? whole_ : network_cost(table_.network(), network);
+      all.push_back({link.alpha, std::max(TimePerByte{link.beta.ns_per_byte() * most}, inside.beta),
+                     table_.network().traits().shares ? TimePerByte{link.eta.ns_per_byte() * most} : TimePerByte{}});
     };
-    if (islands_.empty()) return count(kNoIsland);
-    std::vector<int> networks;
-    for (std::size_t i = 0; i < senders.size(); ++i) networks.push_back(network_of(i));
-    std::sort(networks.begin(), networks.end());
-    networks.erase(std::unique(networks.begin(), networks.end()), networks.end());
-    for (const int network : networks) count(network);
-  }
-
-  /// Messages between servers share the directions of their interfaces; inside a server each GPU has a link of its own.
-  TransferCost message(const TransferRequest& request) {
-    const ChannelCost inside = inside_cost(network_);
-    const Lie& lie = lie_of(request);
-    if (lie.most.empty()) return {inside.alpha, inside.beta, {}, TransferLane::inside};
-    const bool shares = network_.traits().shares;
-    Slowest slowest{request.bytes};
-    for (const auto& [island, most] : lie.most) {
-      const AlphaBeta network = island == kNoIsland ? whole_ : network_cost(network_, island);
-      slowest.add({network.alpha, std::max(TimePerByte{network.beta.ns_per_byte() * most}, inside.beta),
-                   shares ? TimePerByte{network.eta.ns_per_byte() * most} : TimePerByte{}});
+    if (ground_.islands.empty()) {
+      add(kNoIsland);
+    } else {
+      std::set<int> networks;
+      for (std::size_t i = 0; i < senders.size(); ++i) networks.insert(network_of(i));
+      for (const int network : networks) add(network);
     }
-    return slowest.cost();
+    if (all.empty()) all.push_back({inside.alpha, inside.beta, {}, TransferLane::inside});
   }
 
-  [[nodiscard]] int island_of(std::size_t server) const { return islands_.empty() ? kNoIsland : islands_[server]; }
-
-  JobShape shape_of(const TransferRequest& request) {
-    JobShape shape{static_cast<int>(request.gpus.size()), 0, 0};
-    if (!request.gpus.empty()) shape.island = island_of(server_of(request.gpus.front()));
-    for (const GpuId gpu : request.gpus) {
-      if (island_of(server_of(gpu)) != shape.island) shape.island = kNoIsland;
-      int& ranks = on_server_[server_of(gpu)];
-      if (++ranks == 1) ++shape.servers;
-      shape.per_server = std::max(shape.per_server, ranks);
-    }
-    for (const GpuId gpu : request.gpus) on_server_[server_of(gpu)] = 0;
-    if (shape.servers < 2) shape.island = kNoIsland;
-    return shape;
-  }
-
-  NetworkSetup network_;
-  int per_server_;
-  std::vector<JobExchange> exchanges_;  // by job, or empty
-  AlphaBeta whole_;
-  bool is_measured_;
-  std::vector<int> on_server_;                   // ranks of one request
-  std::vector<int> islands_;                     // by server; empty: there are none
-  std::unordered_map<std::uint64_t, Lie> lies_;  // by TransferRequest::same_ranks, of many GPUs
-  Lie last_;                                     // of few
-  std::map<JobShape, ExchangeCost> costs_;
-};
-
-/// The costs of transfers between sites, kept by job and the sites that it lies on.
-class CostsBySites {
- public:
-  CostsBySites(const NetworkSetup& network, std::uint64_t seed, std::vector<JobExchange> exchanges)
-      : network_{network}, seed_{seed}, exchanges_{std::move(exchanges)}, all_{read_sites(network)} {}
-
-  TransferCost operator()(const TransferRequest& request) {
-    if (request.kind == OpKind::message) return message(request);
-    const bool grouped = request.scope == CollectiveScope::groups;
-    const auto count =
-        grouped ? static_cast<std::size_t>(request.groups.count(static_cast<int>(request.gpus.size()))) : 1;
-    Slowest slowest{request.bytes};
-    for (std::size_t group = 0; group < count; ++group) {
-      std::vector<std::size_t> sites;
-      for (std::size_t rank = 0; rank < request.gpus.size(); ++rank) {
-        if (!grouped || static_cast<std::size_t>(request.groups.of(static_cast<int>(rank))) == group)
-          sites.push_back(request.gpus[rank].index());
-      }
-      if (sites.size() < 2) continue;
-      slowest.add(cost_of(request.job, sites)
-                      .transfer(request.collective, grouped ? CollectiveScope::all : request.scope, request.bytes));
-    }
-    return slowest.cost();
-  }
-
- private:
-  const ExchangeCost& cost_of(JobId job, const std::vector<std::size_t>& sites) {
-    const auto known = costs_.find({job, sites});
-    if (known != costs_.end()) return known->second;
-    const PeerRule peers = exchanges_.empty() ? PeerRule{} : exchanges_[job.index()].peers;
-    return costs_.emplace(std::pair{job, sites}, exchange_cost(network_, all_.only(sites), peers, seed_)).first->second;
-  }
-
-  [[nodiscard]] TransferCost message(const TransferRequest& request) const {
-    const bool joint = !request.peers.empty();
-    const std::span<const GpuId> senders = joint ? request.gpus : request.gpus.first(1);
-    const std::span<const GpuId> receivers = joint ? request.peers : request.gpus.last(1);
+  /// The messages of a request take as long as the slowest link of a pair.
+  [[nodiscard]] TransferCost between_sites(std::span<const GpuId> senders, std::span<const GpuId> receivers) const {
     TransferCost slowest;
     for (std::size_t i = 0; i < senders.size(); ++i) {
-      if (senders[i] == receivers[i]) continue;
-      const std::optional<SiteLink>& link = all_.link(senders[i].index(), receivers[i].index());
+      const std::size_t from = senders[i].index(), to = receivers[i].index();
+      if (from == to) continue;
+      const std::optional<SiteLink>& link = table_.sites().link(from, to);
       if (!link)
-        throw InputError{fmt::format("a message from {} to {} has no link", all_.sites()[senders[i].index()],
-                                     all_.sites()[receivers[i].index()])};
+        throw InputError{fmt::format("a message from {} to {} has no link", table_.sites().sites()[from],
+                                     table_.sites().sites()[to])};
       slowest.alpha = std::max(slowest.alpha, link->latency);
       slowest.beta = std::max(slowest.beta, TimePerByte{link->ns_per_byte()});
     }
     return slowest;
   }
 
-  NetworkSetup network_;
-  std::uint64_t seed_;
-  std::vector<JobExchange> exchanges_;  // by job, or empty
-  LinkMatrix all_;                      // a site has one server of one GPU
-  std::map<std::pair<JobId, std::vector<std::size_t>>, ExchangeCost> costs_;
+  [[nodiscard]] int island_of(std::size_t server) const {
+    return ground_.islands.empty() ? kNoIsland : ground_.islands[server];
+  }
+
+  JobShape shape_of(std::span<const GpuId> gpus) {
+    JobShape shape{static_cast<int>(gpus.size()), 0, 0};
+    if (!gpus.empty()) shape.island = island_of(server_of(gpus.front()));
+    for (const GpuId gpu : gpus) {
+      if (island_of(server_of(gpu)) != shape.island) shape.island = kNoIsland;
+      int& ranks = on_server_[server_of(gpu)];
+      if (++ranks == 1) ++shape.servers;
+      shape.per_server = std::max(shape.per_server, ranks);
+      if (ground_.sites) shape.sites.push_back(gpu.index());
+    }
+    for (const GpuId gpu : gpus) on_server_[server_of(gpu)] = 0;
+    if (shape.servers < 2) shape.island = kNoIsland;
+    return shape;
+  }
+
+  CostTable table_;
+  Ground ground_;
+  AlphaBeta whole_;
+  bool is_measured_;
+  std::vector<Way> ways_;
+  std::vector<std::size_t> way_of_;              // by job; empty: all jobs have the first
+  std::vector<int> on_server_;                   // ranks of one request
+  std::unordered_map<std::uint64_t, Lie> lies_;  // by TransferRequest::same_ranks, of many GPUs
+  Lie last_;                                     // of few
 };
 
 }  // namespace
-
-AlphaBeta network_cost(const NetworkSetup& network, int island) {
-  AlphaBeta cost;
-  cost.alpha = network.alpha;
-  CONTEND_CHECK(network.beta || network.nic, "a scenario says how fast a network interface is");
-  cost.beta = network.beta ? *network.beta : at_rate(*network.nic);
-  const double penalty = network.contention_penalty.value_or(network.sites ? 0 : network.traits().usual_penalty);
-  cost.eta = network.eta.value_or(TimePerByte{cost.beta.ns_per_byte() * penalty});
-  cost.tick = network.tick;
-  if (island == kNoIsland) return cost;
-  const NetworkSetup::Island& own = network.islands[static_cast<std::size_t>(island)];
-  const double ratio = cost.eta.ns_per_byte() / cost.beta.ns_per_byte();
-  if (own.alpha) cost.alpha = *own.alpha;
-  cost.beta = at_rate(own.nic);
-  cost.eta = TimePerByte{cost.beta.ns_per_byte() * ratio};
-  return cost;
-}
 
 namespace {
 
@@ -336,9 +294,41 @@ Interference interference_of(const NetworkSetup& setup, const IterationStudy& st
   return {millionths(compute), millionths(network)};
 }
 
-std::vector<JobShape> group_shapes(std::span<const GpuId> gpus, const RankGroups& groups, int per_server,
-                                   std::span<const int> islands) {
-  const auto server_of = [&](std::size_t rank) { return gpus[rank].index() / static_cast<std::size_t>(per_server); };
+Ground ground_of(const ClusterSetup& cluster, const NetworkSetup& network) {
+  return {cluster.gpus_per_server, islands_of_servers(cluster, network), network.sites.has_value()};
+}
+
+JobShape first_shape(const ClusterSetup& cluster, const NetworkSetup& network, int ranks) {
+  const int per_server = std::min(cluster.gpus_per_server, ranks);
+  JobShape shape{ranks, (ranks + per_server - 1) / per_server, per_server};
+  shape.island = island_of_first(network, shape.servers);
+  if (!network.sites) return shape;
+  shape.sites.resize(static_cast<std::size_t>(std::min(ranks, cluster.servers)));  // more never start
+  std::iota(shape.sites.begin(), shape.sites.end(), std::size_t{0});
+  return shape;
+}
+
+namespace {
+
+/// Between sites no two groups need be alike.
+std::vector<JobShape> groups_on_sites(std::span<const GpuId> gpus, const RankGroups& groups) {
+  std::vector<JobShape> shapes(static_cast<std::size_t>(groups.count(static_cast<int>(gpus.size()))));
+  for (std::size_t rank = 0; rank < gpus.size(); ++rank)
+    if (const int group = groups.of(static_cast<int>(rank)); group >= 0)
+      shapes[static_cast<std::size_t>(group)].sites.push_back(gpus[rank].index());
+  std::erase_if(shapes, [](const JobShape& each) { return each.sites.size() < 2; });
+  for (JobShape& each : shapes) each.ranks = each.servers = static_cast<int>(each.sites.size());
+  return shapes;
+}
+
+}  // namespace
+
+std::vector<JobShape> group_shapes(std::span<const GpuId> gpus, const RankGroups& groups, const Ground& ground) {
+  if (ground.sites) return groups_on_sites(gpus, groups);
+  const std::vector<int>& islands = ground.islands;
+  const auto server_of = [&](std::size_t rank) {
+    return gpus[rank].index() / static_cast<std::size_t>(ground.per_server);
+  };
   const int count = groups.count(static_cast<int>(gpus.size()));
   std::vector<std::map<std::size_t, int>> ranks(static_cast<std::size_t>(count));  // by group and server
   for (std::size_t rank = 0; rank < gpus.size(); ++rank)
@@ -377,12 +367,12 @@ std::vector<JobShape> group_shapes(std::span<const GpuId> gpus, const RankGroups
   return all;
 }
 
-const JobShape& slowest_shape(const NetworkSetup& network, const std::vector<JobShape>& shapes, Bytes bytes) {
+const JobShape& slowest_shape(const CostTable& costs, const std::vector<JobShape>& shapes, Bytes bytes) {
   const JobShape* slowest = &shapes.front();
   if (shapes.size() == 1) return *slowest;
   Time longest;
   for (const JobShape& each : shapes) {
-    const Time time = exchange_cost(network, each).of(CollectiveKind::all_reduce).of(bytes);
+    const Time time = costs.of(each).of(CollectiveKind::all_reduce).of(bytes);
     if (time <= longest) continue;
     longest = time;
     slowest = &each;
@@ -390,73 +380,10 @@ const JobShape& slowest_shape(const NetworkSetup& network, const std::vector<Job
   return *slowest;
 }
 
-JobExchange exchange_of(const TrainingSetup& setup) {
-  return {setup.exchange == ExchangeKind::parameter_server, setup.servers, setup.colocated, setup.hosts};
-}
-
-JobShape with_servers(const JobExchange& exchange, JobShape shape) {
-  if (!exchange.served) return shape;
-  shape.parameter_servers = exchange.servers.value_or(shape.ranks);
-  shape.colocated = exchange.colocated;
-  return shape;
-}
-
-LinkMatrix read_sites(const NetworkSetup& network) {
-  CONTEND_CHECK(network.sites.has_value(), "the scenario has links between sites");
-  return read_link_matrix(*network.sites);
-}
-
-ExchangeCost exchange_cost(const NetworkSetup& network, const LinkMatrix& sites, const PeerRule& peers,
-                           std::uint64_t seed) {
-  ExchangeCost cost = link_cost(sites, network.gamma, peers, seed);
-  cost.penalty = network.traits().shares ? network.contention_penalty.value_or(0) : -1;
-  return cost;
-}
-
-ExchangeCost exchange_cost(const NetworkSetup& network, const JobShape& shape) {
-  AlphaBeta link = network_cost(network, shape.island);
-  link.beta = TimePerByte{link.beta.ns_per_byte() * shape.sharing};
-  link.eta = TimePerByte{link.eta.ns_per_byte() * shape.sharing};
-  const bool served = shape.parameter_servers > 0;
-  const AlphaBeta usual = link;
-  const auto& many = network.many_senders;
-  if (many.free && !served) {
-    const double factor = std::max(1.0, std::pow(shape.servers / *many.free, many.exponent));
-    link.beta = TimePerByte{link.beta.ns_per_byte() * factor};
-    link.eta = TimePerByte{link.eta.ns_per_byte() * factor};
-  }
-  const CostFormula& formula = cost_formula(network);
-  const auto collectives = [&](const AlphaBeta& between) {
-    return formula.cost(formula, network, {shape.ranks, shape.servers, shape.per_server, shape.sharing}, between);
-  };
-  ExchangeCost cost = served ? ExchangeCost::parameter_server(
-                                   {shape.ranks, shape.servers, shape.per_server}, shape.parameter_servers,
-                                   shape.colocated, inside_cost(network), {link.alpha, link.beta, network.gamma})
-                             : collectives(link);
-  if (many.free && !served) {  // in a tree few send at once
-    cost = cost.with_lines([few = collectives(usual)](CollectiveKind kind, CollectiveScope scope) {
-      const bool is_tree = kind == CollectiveKind::reduce || kind == CollectiveKind::broadcast;
-      return is_tree ? std::optional{few.of(kind, scope)} : std::nullopt;
-    });
-  }
-  const bool shares = network.traits().shares;
-  cost.penalty = shares ? link.eta.ns_per_byte() / link.beta.ns_per_byte() : -1;
-  if (shares && !served) {
-    cost.measured_beta = link.beta;
-    cost.measured_eta = link.eta;
-  }
-  return cost;
-}
-
 AlphaBeta transfer_costs(const ClusterSetup& cluster, const NetworkSetup& network, std::uint64_t seed,
-                         std::vector<JobExchange> exchanges) {
+                         const std::vector<JobExchange>& exchanges) {
   AlphaBeta cost = network_cost(network);
-  if (network.sites) {
-    const auto each = std::make_shared<CostsBySites>(network, seed, std::move(exchanges));
-    cost.each = [each](const TransferRequest& request) { return (*each)(request); };
-    return cost;
-  }
-  const auto each = std::make_shared<CostsByShape>(cluster, network, std::move(exchanges));
+  const auto each = std::make_shared<CostsOfTransfers>(cluster, network, seed, exchanges);
   cost.each = [each](const TransferRequest& request) { return (*each)(request); };
   cost.carries_inside = network.inside.given() || cost_formula(network).basis == CostBasis::library;
   return cost;

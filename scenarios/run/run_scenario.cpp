@@ -123,19 +123,19 @@ class UnaskedPlacement final : public PlacementPolicy {
   void place(const ClusterView&, const JobView&, std::vector<GpuId>&) override {}
 };
 
-/// How jobs exchange gradients, by job; empty if none has parameter servers or lies on sites.
+/// How jobs exchange gradients, by job; empty if all do so as usual.
 std::vector<JobExchange> exchanges_of(const NetworkSetup& network, const std::vector<TrainingEntry>& training,
                                       const Workload& workload) {
-  const auto is_served = [](const TrainingEntry& each) { return each.exchange == ExchangeKind::parameter_server; };
   std::vector<JobExchange> exchanges;
-  if (!network.sites && std::ranges::none_of(training, is_served)) return exchanges;
+  if (training.empty()) return exchanges;
   std::map<std::string, JobExchange, std::less<>> by_model;
   for (const JobSpec& job : workload.jobs) {
     const auto [known, is_new] = by_model.try_emplace(job.model);
     if (is_new) known->second = exchange_of_model(network, training, job.model);
     exchanges.push_back(known->second);
   }
-  return exchanges;
+  const bool usual = std::ranges::all_of(by_model, [](const auto& each) { return each.second == JobExchange{}; });
+  return usual ? std::vector<JobExchange>{} : exchanges;
 }
 
 /// The options of the engine but the sharing of GPUs and the place of failures.

@@ -1,6 +1,6 @@
 #include "scenarios/study/fitted_workers.hpp"
 
-#include "scenarios/run/network_costs.hpp"
+#include "scenarios/run/cost_formulas.hpp"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace contend {
 UnfittedWorkers unfitted_workers(const NetworkSetup& network, const IterationStudy& study) {
   UnfittedWorkers out;
   if (!study.given() || !network.fitted_workers) return out;
-  out.whole = cost_formula(network).basis == CostBasis::whole && study.entry.exchange == ExchangeKind::all_reduce;
+  out.whole = cost_formula(network, exchange_of(study.entry)).basis == CostBasis::whole;
   out.fitted = *network.fitted_workers;
   const auto [least, most] = std::minmax_element(out.fitted.begin(), out.fitted.end());
   for (const int workers : study.workers) {

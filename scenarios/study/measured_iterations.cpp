@@ -3,7 +3,7 @@
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/keys/training_codec.hpp"
-#include "scenarios/run/network_costs.hpp"
+#include "scenarios/run/cost_formulas.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_places.hpp"

@@ -15,7 +15,6 @@ namespace contend {
 namespace {
 
 StudyAssumption collectives(const NetworkSetup& network) {
-  if (network.sites) return {"collectives", "rings and trees over the links between sites", "network.sites"};
   const AlphaBeta cost = network_cost(network);
   const std::string line =
       fmt::format("alpha {:.5g} us, beta {:.5g} ns/B", cost.alpha.to_seconds() * 1e6, cost.beta.ns_per_byte());
@@ -26,7 +25,10 @@ StudyAssumption collectives(const NetworkSetup& network) {
               "NVIDIA/nccl, src/graph/tuning.cc"};
     case CostBasis::whole:
       return {"collectives", line + " of a whole all-reduce", "network.alpha, beta"};
+    case CostBasis::sites:
+      return {"collectives", "rings and trees over the links between sites", "network.sites"};
     case CostBasis::link:
+    case CostBasis::servers:
       break;
   }
   return {"collectives", fmt::format("{} of a link, by the algorithm `{}`", line, formula.name), "network.alpha, beta"};

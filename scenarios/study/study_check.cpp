@@ -68,7 +68,6 @@ class StudyChecker {
                "ring, as studies took it before, or measured, as runs of jobs take it");
     for (Complaint& each : server_complaints(system_.cluster, system_.network, study_.entry, entry_key()))
       complaints_.push_back(std::move(each));
-    if (study_.entry.exchange == ExchangeKind::parameter_server || system_.network.sites) return;
     for (Complaint& each : formula_complaints(system_.network, system_.cluster.gpus_per_server))
       complaints_.push_back(std::move(each));
   }

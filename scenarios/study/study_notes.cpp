@@ -1,6 +1,6 @@
 #include "scenarios/study/study_notes.hpp"
 
-#include "scenarios/run/network_costs.hpp"
+#include "scenarios/run/cost_formulas.hpp"
 #include "scenarios/study/fitted_workers.hpp"
 
 #include <utility>
@@ -8,7 +8,8 @@
 namespace contend {
 
 bool messages_start_free(const ClusterSetup& cluster, const NetworkSetup& network, const IterationStudy& study) {
-  if (!study.given() || network.sites || cost_formula(network).basis == CostBasis::library) return false;
+  const CostBasis basis = cost_formula(network).basis;
+  if (!study.given() || basis == CostBasis::library || basis == CostBasis::sites) return false;
   return network.alpha == Time{} && (cluster.gpus_per_server == 1 || network.inside.alpha == Time{});
 }
 

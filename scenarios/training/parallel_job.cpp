@@ -26,8 +26,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -219,12 +217,13 @@ void plan_exchange(const TrainingSystem& system, const TrainingEntry& entry, Tra
   const PolicyContext context{system.seed, network.beta, network.eta};
   const auto method = make_policy(compression_policies(), entry.compression, context);
   const auto policy = make_policy(fusion_policies(), entry.fusion, context);
-  const std::vector<int> islands = islands_of_servers(system.cluster, system.network);
+  const Ground ground = ground_of(system.cluster, system.network);
+  const CostTable costs{system.network, system.seed};
   const auto shapes_of = [&](std::size_t rank) {
     std::vector<GpuId> gpus;
     const std::size_t ranks = static_cast<std::size_t>(job.ranks_of_stage());
-    for (std::size_t i = 0; i < ranks; ++i) gpus.emplace_back((islands.empty() ? 0 : rank * ranks) + i);
-    return group_shapes(gpus, groups, system.cluster.gpus_per_server, islands);
+    for (std::size_t i = 0; i < ranks; ++i) gpus.emplace_back((ground.differs() ? rank * ranks : 0) + i);
+    return group_shapes(gpus, groups, ground);
   };
   const JobShape shape = shapes_of(0).front();
   const bool is_even = shape.servers * shape.per_server == shape.ranks;
@@ -247,8 +246,8 @@ void plan_exchange(const TrainingSystem& system, const TrainingEntry& entry, Tra
     };
     const auto rank =
         static_cast<std::size_t>(std::ranges::find_if(job.plan.stage_of, has) - job.plan.stage_of.begin());
-    const JobShape slowest = slowest_shape(system.network, shapes_of(rank), problem.gradient());
-    problem.cost = exchange_cost(system.network, slowest);
+    const JobShape slowest = slowest_shape(costs, shapes_of(rank), problem.gradient());
+    problem.cost = costs.of(slowest);
     problem.cost.interference =
         interference_of(system.network, system.overlap, system.training, path_of(slowest.servers));
     use_method(entry, method.get(), problem);

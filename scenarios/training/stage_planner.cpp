@@ -2,6 +2,7 @@
 
 #include "models/parallel/layer_partition.hpp"
 #include "policies/compression/kernels.hpp"
+#include "scenarios/run/network_costs.hpp"
 #include "scenarios/training/trained_model.hpp"
 #include "sim/complaints.hpp"
 #include "sim/error.hpp"
@@ -98,7 +99,7 @@ StagePlanner::Timed& StagePlanner::found(int stage) {
     }
   }
   // In a network whose parts are all alike it doesn't matter where a stage begins.
-  const bool differs = !system_.network.islands.empty() || system_.network.sites.has_value();
+  const bool differs = ground_of(system_.cluster, system_.network).differs();
   const int first = differs ? static_cast<int>(rank_of(stage)) * job_.ranks_of_stage() : 0;
   const auto [known, is_new] = timed_.try_emplace({device, first});
   if (is_new) {

@@ -234,11 +234,6 @@ std::vector<Complaint> training_complaints(const TrainingSystem& system, const W
     for (Complaint& found : server_complaints(system.cluster, system.network, each, "training." + each.name))
       complaints.push_back(std::move(found));
   }
-  if (network.sites) {
-    for (Complaint& each : interference_complaints(system.cluster, system.network, system.overlap, system.training))
-      complaints.push_back(std::move(each));
-    return complaints;
-  }
   for (Complaint& each : formula_complaints(system.network, system.cluster.gpus_per_server))
     complaints.push_back(std::move(each));
   if (network.traits().has_topology) return complaints;

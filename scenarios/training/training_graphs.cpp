@@ -179,17 +179,13 @@ const std::pair<TimedModel, std::vector<PassRecord>>& TrainingGraphs::model_of(K
 PlannedTraining TrainingGraphs::plan_job(Known& known, int gpus) const {
   const TrainingEntry& entry = known.entry;
   const auto& [model, passes] = model_of(known, gpus);
-  const int per_server = std::min(gpus, system_.cluster.gpus_per_server);
   const AlphaBeta network = network_cost(system_.network);
   const PolicyContext context{system_.seed, network.beta, network.eta};
   auto method = make_policy(compression_policies(), entry.compression, context);
-  JobShape shape{gpus, (gpus + per_server - 1) / per_server, per_server};
-  shape.island = island_of_first(system_.network, shape.servers);
-  const auto sites = static_cast<std::size_t>(std::min(gpus, system_.cluster.servers));  // more never start
-  ExchangeCost cost = system_.network.sites && sites > 1
-                          ? exchange_cost(system_.network, read_sites(system_.network).first(sites),
-                                          peers_of(method.get()), system_.seed)
-                          : exchange_cost(system_.network, with_servers(exchange_of(entry), shape));
+  const JobShape shape = first_shape(system_.cluster, system_.network, gpus);
+  JobExchange exchange = exchange_of(entry);
+  exchange.peers = peers_of(method.get());
+  ExchangeCost cost = CostTable{system_.network, system_.seed}.of(shape, exchange);
   cost.interference = interference_of(system_.network, system_.overlap, system_.training, path_of(shape.servers));
   OverlapProblem problem = overlap_problem(model, gpus, cost, entry.granularity);
   use_method(entry, method.get(), problem);

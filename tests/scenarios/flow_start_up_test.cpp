@@ -1,8 +1,8 @@
 // What a run at fidelity `flow` says of network.alpha, which means less there than at the other fidelities.
 
 #include "scenarios/run/fabric_collective.hpp"
-#include "scenarios/run/run_notes.hpp"
 #include "scenarios/run/network_costs.hpp"
+#include "scenarios/run/run_notes.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 
 #include <string>
@@ -45,7 +45,7 @@ TEST_CASE("start-up at flow: the note has the difference for the largest job, an
             .time.ns() == 56'050'000);
   Scenario closed = flow;
   closed.network.fidelity = Fidelity::analytic;
-  const LinearCost cost = exchange_cost(closed.network, JobShape{8, 8, 1}).of(CollectiveKind::all_reduce);
+  const LinearCost cost = CostTable{closed.network}.of(JobShape{8, 8, 1}).of(CollectiveKind::all_reduce);
   CHECK(cost.alpha == Time::microseconds(700));
   CHECK(cost.of(Bytes{40'000'000}).ns() == 56'700'000);
 }

@@ -57,7 +57,7 @@ double flow_s(std::string_view algorithm, CollectiveKind kind, int servers, int 
 double analytic_s(std::string_view algorithm, CollectiveKind kind, int servers, int per_server, Bytes bytes) {
   const Scenario scenario = parsed(formula_at_analytic(algorithm, servers, per_server));
   const JobShape shape{servers * per_server, servers, per_server};
-  return exchange_cost(scenario.network, shape).sized(bytes, kind).of(bytes).to_seconds();
+  return CostTable{scenario.network}.of(shape).sized(bytes, kind).of(bytes).to_seconds();
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 std::vector<JobShape> shapes_of(const RankGroups& groups) {
   std::vector<GpuId> gpus;
   for (std::uint32_t g = 0; g < 8; ++g) gpus.emplace_back(g);
-  return group_shapes(gpus, groups, 2, {});
+  return group_shapes(gpus, groups, {.per_server = 2});
 }
 
 RankGroups listed(std::vector<std::vector<int>> groups) {

@@ -103,13 +103,13 @@ TEST_CASE("islands: a transfer takes the network that joins all its servers") {
   JobShape shape{4, 2, 2};
   shape.island = 1;
   CHECK(costs.each(request).beta.ns_per_byte() ==
-        near(exchange_cost(scenario.network, shape).of(CollectiveKind::all_reduce).beta.ns_per_byte()));
+        near(CostTable{scenario.network}.of(shape).of(CollectiveKind::all_reduce).beta.ns_per_byte()));
   shape.island = 0;
-  CHECK(exchange_cost(scenario.network, shape).of(CollectiveKind::all_reduce).beta.ns_per_byte() ==
+  CHECK(CostTable{scenario.network}.of(shape).of(CollectiveKind::all_reduce).beta.ns_per_byte() ==
         near(costs.each(request).beta.ns_per_byte() * 40 / 100));
   request.groups = {1, 8};
   CHECK(costs.each(request).beta.ns_per_byte() ==
-        near(exchange_cost(scenario.network, {8, 4, 2}).of(CollectiveKind::all_reduce).beta.ns_per_byte()));
+        near(CostTable{scenario.network}.of({8, 4, 2}).of(CollectiveKind::all_reduce).beta.ns_per_byte()));
 }
 
 TEST_CASE("islands: bad ones are refused") {

@@ -241,14 +241,14 @@ TEST_CASE("one meaning of network.nic: ring costs of a job equal those of the fl
       jobs);
   const double expected = run_one(closed, "it", 8, 20).jobs.front().finish.to_seconds();
   CHECK(run_one(flow, "it", 8, 20).jobs.front().finish.to_seconds() == near(expected, 1e-6));
-  CHECK(exchange_cost(closed.network, {8, 8, 1}).of(CollectiveKind::all_reduce).beta.ns_per_byte() ==
+  CHECK(CostTable{closed.network}.of({8, 8, 1}).of(CollectiveKind::all_reduce).beta.ns_per_byte() ==
         near(0.8 * 2 * 7 / 8));
 }
 
 TEST_CASE("alpha and beta are those of a whole all-reduce where a run of jobs gives beta") {
   const Scenario whole = parsed("network: {beta: 1ns/B, alpha: 10us}\n");
   CHECK(cost_formula(whole.network).basis == CostBasis::whole);
-  CHECK(exchange_cost(whole.network, {32, 8, 4}).of(CollectiveKind::all_reduce).beta.ns_per_byte() == 1);
+  CHECK(CostTable{whole.network}.of({32, 8, 4}).of(CollectiveKind::all_reduce).beta.ns_per_byte() == 1);
   CHECK(cost_formula(parsed("network: {beta: 1ns/B, formula: ring}\n").network).name == "ring");
   CHECK(cost_formula(parsed("network: {nic: 8Gbps}\n").network).name == "ring");
   CHECK(errors_of("network: {beta: 1ns/B}\ntraining: {it: {model: vgg16}}\noverlap: {training: it}\n")
