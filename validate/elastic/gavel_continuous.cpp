@@ -5,7 +5,7 @@
 #include "text/byte_source.hpp"
 #include "text/json_reader.hpp"
 #include "validate/elastic/elastic_suite.hpp"
-#include "validate/elastic/table_column.hpp"
+#include "validate/table_column.hpp"
 
 #include <cmath>
 #include <cstdlib>

@@ -2,7 +2,7 @@
 
 #include "text/atomic_file.hpp"
 #include "validate/elastic/elastic_suite.hpp"
-#include "validate/elastic/table_column.hpp"
+#include "validate/table_column.hpp"
 
 #include <algorithm>
 #include <array>

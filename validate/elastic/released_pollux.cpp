@@ -5,7 +5,7 @@
 #include "validate/elastic/elastic_suite.hpp"
 #include "validate/elastic/pollux_profiles.hpp"
 #include "validate/elastic/released_simulators.hpp"
-#include "validate/elastic/table_column.hpp"
+#include "validate/table_column.hpp"
 
 #include <algorithm>
 #include <cmath>

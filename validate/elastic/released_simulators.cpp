@@ -5,16 +5,14 @@
 #include "validate/elastic/elastic_suite.hpp"
 #include "validate/elastic/gavel_continuous.hpp"
 #include "validate/elastic/muri_trace.hpp"
-#include "validate/elastic/table_column.hpp"
+#include "validate/table_column.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

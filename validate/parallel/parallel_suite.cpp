@@ -12,11 +12,12 @@
 #include "scenarios/training/unit_times.hpp"
 #include "scenarios/yaml/shipped.hpp"
 #include "scenarios/yaml/source_layers.hpp"
+#include "sim/check.hpp"
+#include "text/csv.hpp"
 #include "validate/checked_table.hpp"
+#include "validate/table_column.hpp"
 #include "validate/verdict.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <functional>
@@ -57,237 +58,64 @@ constexpr Machine kH800{"H100-SXM",
 
 /// A published iteration. Throughput is in tokens a second and GPU; a negative figure is the seconds of an iteration.
 struct Row {
-  std::string_view name;
-  int gpus;
-  std::string_view entry;  ///< members of the training entry
-  double published;
+  std::string name;
+  int gpus = 0;
+  std::string entry;  ///< members of the training entry
+  double published = 0;
   double peak_gib = 0;  ///< measured peak of memory; 0: not published
 };
 
-constexpr double seconds(double value) {
-  return -value;
+/// The rows of a table of validate/parallel/published_iterations.csv, by the names that follow.
+std::vector<Row> rows_of(std::string_view name) {
+  static const CsvTable published = parse_csv(published_iterations(), "published_iterations.csv");
+  const TableColumn table{published, "table"}, title{published, "name"}, gpus{published, "gpus"};
+  const TableColumn seconds{published, "seconds"}, tokens{published, "tokens_per_s"}, gib{published, "peak_gib"};
+  const TableColumn entry{published, "entry"};
+  std::vector<Row> rows;
+  for (const CsvRow& each : published.rows) {
+    if (table.text(each) != name) continue;
+    const bool is_time = !seconds.text(each).empty();
+    rows.push_back({title.text(each), gpus.whole(each), entry.text(each),
+                    is_time ? -seconds.number(each) : tokens.number(each), gib.number(each)});
+  }
+  CONTEND_CHECK(!rows.empty(), "the table has rows");
+  return rows;
 }
 
 // Narayanan et al., SC 2021: figure cases_april2021 of Megatron-LM at 50a4b5f, configurations of its scripts. Attention
 // of 2021 keeps its scores in memory; all layers are recomputed.
-constexpr Row kSc21[] = {
-    {"1.7B, 32 GPUs", 32, "model: gpt-sc21-1.7b, batch: 16, global_batch: 512, parallel: {tensor: 1}", seconds(3.528)},
-    {"7.5B, 128 GPUs", 128, "model: gpt-sc21-7.5b, batch: 16, global_batch: 512, parallel: {tensor: 4}",
-     seconds(3.696)},
-    {"39B, 512 GPUs", 512, "model: gpt-sc21-39b, batch: 4, global_batch: 1536, parallel: {tensor: 8, pipeline: 2}",
-     seconds(14.453)},
-    {"145B, 1536 GPUs", 1536,
-     "model: gpt-sc21-145b, batch: 2, global_batch: 2304, parallel: {tensor: 8, pipeline: 8, virtual: 2, schedule: "
-     "interleaved}",
-     seconds(24.817)},
-    {"530B, 2520 GPUs", 2520,
-     "model: gpt-sc21-530b, batch: 1, global_batch: 2520, parallel: {tensor: 8, pipeline: 35, virtual: 3, schedule: "
-     "interleaved}",
-     seconds(54.085)},
-};
+constexpr std::string_view kSc21 = "sc21";
 constexpr std::string_view kSc21Common =
     "dtype: fp16, sequence: 2048, recompute: full, attention: plain, loss: framework";
 
 // Megatron-Core r0.8.0, images/model_table of Megatron-LM; 48 data-parallel ranks; tensor-parallel communication
 // overlaps with products (its README). The table doesn't say how many virtual stages the pipelines have; ours have one.
-constexpr Row kMegatronH100[] = {
-    {"1.7B, 48 GPUs", 48, "model: gpt-h100-1.7b, batch: 4, global_batch: 192, parallel: {zero: 1}", seconds(0.452)},
-    {"16B, 192 GPUs", 192,
-     "model: gpt-h100-16b, batch: 4, global_batch: 192, parallel: {tensor: 4, sequence_parallel: true, zero: 1}",
-     seconds(0.850)},
-    {"70B, 768 GPUs", 768,
-     "model: gpt-h100-70b, batch: 1, global_batch: 384, parallel: {tensor: 8, pipeline: 2, sequence_parallel: true, "
-     "tensor_overlap: true, zero: 1}",
-     seconds(2.177)},
-    {"177B, 2304 GPUs", 2304,
-     "model: gpt-h100-177b, batch: 1, global_batch: 1152, parallel: {tensor: 8, pipeline: 6, sequence_parallel: true, "
-     "tensor_overlap: true, zero: 1}",
-     seconds(5.259)},
-    {"462B, 6144 GPUs", 6144,
-     "model: gpt-h100-462b, batch: 1, global_batch: 3072, parallel: {tensor: 8, pipeline: 16, sequence_parallel: true, "
-     "tensor_overlap: true, zero: 1}",
-     seconds(12.716)},
-};
+constexpr std::string_view kMegatronH100 = "megatron-h100";
 constexpr std::string_view kMegatronH100Common = "dtype: bf16, sequence: 4096, loss: framework";
 
 // torchtitan, docs/performance.md of December 2024; rows in bf16 are not compiled. Its pipelines have as many
 // micro-batches as ranks unless told otherwise (config_manager.py), and then keep gathered weights and reduce gradients
 // once (parallelize_llama.py), which is zero: 1. Context-parallel ranks gather keys and values
 // (context_parallel_rotate_method).
-constexpr Row kTorchtitan[] = {
-    {"8B, 8 GPUs, bf16", 8,
-     "model: llama-3-8b, dtype: bf16, batch: 2, sequence: 8192, recompute: operators, pointwise: eager, parallel: "
-     "{zero: 3}",
-     5762, 82.4},
-    {"8B, 128 GPUs, bf16", 128,
-     "model: llama-3-8b, dtype: bf16, batch: 2, sequence: 8192, recompute: operators, pointwise: eager, parallel: "
-     "{zero: 3}",
-     5605, 67.0},
-    {"8B, 8 GPUs, 32768 tokens, fp8", 8,
-     "model: llama-3-8b, dtype: fp8, batch: 1, sequence: 32768, recompute: full, parallel: {zero: 3}", 3890, 83.9},
-    {"8B, 8 GPUs, context 4, 131072 tokens, fp8", 8,
-     "model: llama-3-8b, dtype: fp8, batch: 1, sequence: 131072, recompute: full, parallel: {context: 4, "
-     "context_exchange: all-gather, zero: 3}",
-     1071, 84.0},
-    {"70B, 256 GPUs, fp8", 256,
-     "model: llama-3-70b, dtype: fp8, batch: 16, sequence: 8192, recompute: full, parallel: {tensor: 8, "
-     "sequence_parallel: true, zero: 3}",
-     829, 71.9},
-    {"405B, 512 GPUs, fp8", 512,
-     "model: llama-3-405b, dtype: fp8, batch: 4, accumulate: 8, sequence: 8192, recompute: full, parallel: {tensor: 8, "
-     "pipeline: 8, layers: [16, 16, 16, 16, 16, 16, 15, 15], sequence_parallel: true, zero: 1}",
-     100, 82.5},
-};
-
+constexpr std::string_view kTorchtitan = "torchtitan";
 constexpr std::string_view kTorchtitanCommon = "loss: framework, runtime: fsdp2";
 
 // The same program, as Meta measured it later and elsewhere; nothing is set by these rows. docs/performance.md of
 // December 2024: table 2; measurements of June 2025 of asynchronous tensor parallelism on 64 and 256 H100; and those of
 // the 405B model on 128 H100 of 2024.
-constexpr Row kTorchtitanLater[] = {
-    {"8B, 8 GPUs, bf16, compiled", 8,
-     "model: llama-3-8b, dtype: bf16, batch: 2, sequence: 8192, recompute: operators, parallel: {zero: 3}", 6667},
-    {"8B, 8 GPUs, fp8", 8,
-     "model: llama-3-8b, dtype: fp8, batch: 2, sequence: 8192, recompute: operators, parallel: {zero: 3}", 8532},
-    {"8B, 8 GPUs, context 2, 65536 tokens, fp8", 8,
-     "model: llama-3-8b, dtype: fp8, batch: 1, sequence: 65536, recompute: full, parallel: {context: 2, "
-     "context_exchange: all-gather, zero: 3}",
-     2540, 84.2},
-    {"8B, 8 GPUs, context 8, 262144 tokens, fp8", 8,
-     "model: llama-3-8b, dtype: fp8, batch: 1, sequence: 262144, recompute: full, parallel: {context: 8, "
-     "context_exchange: all-gather, zero: 3}",
-     548, 84.5},
-    {"70B, 256 GPUs, bf16", 256,
-     "model: llama-3-70b, dtype: bf16, batch: 16, sequence: 8192, recompute: full, parallel: {tensor: 8, "
-     "sequence_parallel: true, zero: 3}",
-     597.3},
-    {"8B, 64 GPUs, tensor 8, bf16", 64,
-     "model: llama-3-8b, dtype: bf16, batch: 12, sequence: 8192, recompute: operators, parallel: {tensor: 8, "
-     "sequence_parallel: true, zero: 3}",
-     4378},
-    {"70B, 256 GPUs, bf16, overlapped", 256,
-     "model: llama-3-70b, dtype: bf16, batch: 16, sequence: 8192, recompute: full, parallel: {tensor: 8, "
-     "sequence_parallel: true, tensor_overlap: true, zero: 3}",
-     652.4},
-    {"8B, 64 GPUs, tensor 8, bf16, overlapped", 64,
-     "model: llama-3-8b, dtype: bf16, batch: 12, sequence: 8192, recompute: operators, parallel: {tensor: 8, "
-     "sequence_parallel: true, tensor_overlap: true, zero: 3}",
-     4809.4},
-    {"70B, 256 GPUs, fp8", 256,
-     "model: llama-3-70b, dtype: fp8, batch: 16, sequence: 8192, recompute: full, parallel: {tensor: 8, "
-     "sequence_parallel: true, zero: 3}",
-     809.8},
-    {"8B, 64 GPUs, tensor 8, fp8", 64,
-     "model: llama-3-8b, dtype: fp8, batch: 12, sequence: 8192, recompute: operators, parallel: {tensor: 8, "
-     "sequence_parallel: true, zero: 3}",
-     5078.1},
-    {"70B, 256 GPUs, fp8, overlapped", 256,
-     "model: llama-3-70b, dtype: fp8, batch: 16, sequence: 8192, recompute: full, parallel: {tensor: 8, "
-     "sequence_parallel: true, tensor_overlap: true, zero: 3}",
-     942.4},
-    {"8B, 64 GPUs, tensor 8, fp8, overlapped", 64,
-     "model: llama-3-8b, dtype: fp8, batch: 12, sequence: 8192, recompute: operators, parallel: {tensor: 8, "
-     "sequence_parallel: true, tensor_overlap: true, zero: 3}",
-     5570.1},
-    {"405B, 128 GPUs, bf16", 128,
-     "model: llama-3-405b, dtype: bf16, batch: 2, sequence: 8192, recompute: full, pointwise: eager, parallel: "
-     "{tensor: 8, "
-     "sequence_parallel: true, zero: 3}",
-     109},
-    {"405B, 128 GPUs, fp8", 128,
-     "model: llama-3-405b, dtype: fp8, batch: 2, sequence: 8192, recompute: full, parallel: {tensor: 8, "
-     "sequence_parallel: true, zero: 3}",
-     177},
-    {"405B, 128 GPUs, fp8, overlapped", 128,
-     "model: llama-3-405b, dtype: fp8, batch: 2, sequence: 8192, recompute: full, parallel: {tensor: 8, "
-     "sequence_parallel: true, tensor_overlap: true, zero: 3}",
-     185},
-};
+constexpr std::string_view kTorchtitanLater = "torchtitan-later";
 
 // docs/performance.md of 2024: 64 A100 with 80 GB. Their network isn't named; ours is that of Selene.
-constexpr Row kTorchtitanA100[] = {
-    {"Llama 3 8B", 64, "model: llama-3-8b, batch: 1, sequence: 8192, recompute: operators, parallel: {zero: 3}", 2973},
-    {"Llama 3 70B", 64, "model: llama-3-70b, batch: 1, sequence: 8192, recompute: full, parallel: {zero: 3}", 331},
-    {"Llama 2 13B, nothing computed again", 64,
-     "model: llama-2-13b, batch: 2, sequence: 4096, recompute: none, parallel: {zero: 3}", 2162},
-    {"Llama 2 13B", 64, "model: llama-2-13b, batch: 2, sequence: 4096, recompute: operators, parallel: {zero: 3}",
-     1904},
-    {"Llama 2 70B", 64, "model: llama-2-70b, batch: 2, sequence: 4096, recompute: full, parallel: {zero: 3}", 353},
-};
+constexpr std::string_view kTorchtitanA100 = "torchtitan-a100";
 
 // Megatron-Bridge 25.09, DGX-H100, fp8; gradients are exchanged in two bytes, tensor-parallel communication overlaps
 // (its scripts/performance).
-constexpr Row kMegatronBridge[] = {
-    {"Llama-3 8B, 8 GPUs", 8,
-     "model: llama-3-8b, batch: 1, global_batch: 128, sequence: 8192, parallel: {zero: 3, "
-     "gradient_bytes: 2}",
-     14079},
-    {"Llama-3.1 405B, 1024 GPUs", 1024,
-     "model: llama-3-405b, batch: 1, global_batch: 512, sequence: 8192, parallel: {tensor: 8, pipeline: 8, context: 2, "
-     "virtual: 8, sequence_parallel: true, tensor_overlap: true, zero: 1, gradient_bytes: 2, schedule: interleaved}",
-     302},
-    {"Qwen3-30B-A3B, 16 GPUs", 16,
-     "model: qwen-3-30b-a3b, batch: 2, global_batch: 512, sequence: 4096, parallel: {pipeline: 2, virtual: 24, expert: "
-     "8, zero: 1, gradient_bytes: 2, schedule: interleaved}",
-     10494},
-};
+constexpr std::string_view kMegatronBridge = "megatron-bridge";
 constexpr std::string_view kMegatronBridgeCommon = "dtype: fp8";
 
 // NeMo 24.07 and 24.03, DGX-H100, fp8 (docs/source/performance of NVIDIA/NeMo); dropout, losses and overlap as its
 // launcher's configurations have them, gradients in two bytes, ZeRO-1.
-constexpr Row kNemo[] = {
-    {"GPT 5B, 64 GPUs", 64,
-     "model: gpt-nemo-5b, loss: framework, batch: 4, global_batch: 2048, sequence: 2048, parallel: {zero: 1, "
-     "gradient_bytes: 2}",
-     22521},
-    {"GPT 20B, 64 GPUs", 64,
-     "model: gpt-nemo-20b, loss: framework, batch: 2, global_batch: 256, sequence: 2048, parallel: {tensor: 2, "
-     "sequence_parallel: true, tensor_overlap: true, zero: 1, gradient_bytes: 2}",
-     5851},
-    {"GPT 175B, 128 GPUs", 128,
-     "model: gpt-3-175b, loss: framework, batch: 1, global_batch: 256, sequence: 2048, parallel: {tensor: 4, "
-     "pipeline: 8, virtual: 6, sequence_parallel: true, tensor_overlap: true, zero: 1, gradient_bytes: 2, schedule: "
-     "interleaved}",
-     726},
-    {"GPT 175B, 512 GPUs", 512,
-     "model: gpt-3-175b, loss: framework, batch: 2, global_batch: 2048, sequence: 2048, parallel: {tensor: 4, "
-     "pipeline: 8, virtual: 6, sequence_parallel: true, tensor_overlap: true, zero: 1, gradient_bytes: 2, schedule: "
-     "interleaved}",
-     782},
-    {"Llama 2 7B, 8 GPUs", 8,
-     "model: llama-2-7b, batch: 1, global_batch: 128, sequence: 4096, parallel: {zero: 1, gradient_bytes: 2}", 16847},
-    {"Llama 2 13B, 16 GPUs", 16,
-     "model: llama-2-13b, batch: 1, global_batch: 128, sequence: 4096, parallel: {pipeline: 4, virtual: 10, zero: 1, "
-     "gradient_bytes: 2, schedule: interleaved}",
-     8646},
-    {"Llama 2 70B, 64 GPUs", 64,
-     "model: llama-2-70b, batch: 1, global_batch: 128, sequence: 4096, parallel: {tensor: 4, pipeline: 4, virtual: "
-     "20, sequence_parallel: true, tensor_overlap: true, zero: 1, gradient_bytes: 2, schedule: interleaved}",
-     1707},
-    {"Nemotron 8B, 64 GPUs", 64,
-     "transformer: {layers: 32, hidden: 4096, heads: 32, feed_forward: 16384, gated: false, vocabulary: 256000}, "
-     "batch: 4, global_batch: 256, sequence: 4096, parallel: {tensor: 2, sequence_parallel: true, tensor_overlap: "
-     "true, zero: 1, gradient_bytes: 2}",
-     12701},
-    {"Nemotron 22B, 64 GPUs", 64,
-     "transformer: {layers: 40, hidden: 6144, heads: 48, feed_forward: 24576, gated: false, vocabulary: 256000}, "
-     "batch: 2, global_batch: 256, sequence: 4096, parallel: {tensor: 2, pipeline: 4, virtual: 10, "
-     "sequence_parallel: true, tensor_overlap: true, zero: 1, gradient_bytes: 2, schedule: interleaved}",
-     4256},
-    {"Nemotron 340B, 128 GPUs", 128,
-     "transformer: {layers: 96, hidden: 18432, heads: 96, key_value_heads: 8, feed_forward: 73728, gated: false, "
-     "vocabulary: 256000}, batch: 1, global_batch: 32, sequence: 4096, parallel: {tensor: 8, pipeline: 8, virtual: "
-     "12, sequence_parallel: true, tensor_overlap: true, zero: 1, gradient_bytes: 2, schedule: interleaved}",
-     322},
-    {"Llama 3 8B, 8 GPUs, context 2", 8,
-     "model: llama-3-8b, batch: 1, global_batch: 128, sequence: 8192, parallel: {context: 2, zero: 1, "
-     "gradient_bytes: 2}",
-     12036},
-    {"Llama 3 70B, 64 GPUs, context 2", 64,
-     "model: llama-3-70b, batch: 1, global_batch: 128, sequence: 8192, parallel: {tensor: 4, pipeline: 4, virtual: 5, "
-     "context: 2, sequence_parallel: true, tensor_overlap: true, zero: 1, gradient_bytes: 2, schedule: interleaved}",
-     1533},
-};
+constexpr std::string_view kNemo = "nemo";
 
 /// Llama 2 7B on ever more GPUs with ever longer sequences, of which a GPU has 1,024 tokens in every row.
 struct LongRow {
@@ -301,19 +129,11 @@ constexpr LongRow kNemoLong[] = {{4, 1, 1, 1, 768},   {8, 1, 2, 1, 730},    {16,
 // DeepSeek-AI, arXiv 2412.19437: 180,000 GPU hours for 10^12 tokens (section 1); 2,048 GPUs, 16 pipeline ranks, experts
 // over 64 GPUs, ZeRO-1, DualPipe, fp8, no recomputation of products, a token sent once to each server
 // (sections 3.1, 3.2), 15,360 sequences of 4,096 tokens (4.2).
-constexpr Row kDeepSeek[] = {
-    {"DeepSeek-V3, 2048 GPUs", 2048,
-     "model: deepseek-v3, dtype: fp8, batch: 1, global_batch: 15360, sequence: 4096, parallel: {pipeline: 16, expert: "
-     "64, "
-     "expert_exchange: by-server, zero: 1, schedule: dualpipe, partition: uneven}",
-     1e12 / (180e3 * 3600)},
-};
+constexpr std::string_view kDeepSeek = "deepseek";
 
 // A mixture layer of Mixtral 8x7B on 8 H100, 4,096 tokens each, balanced, bf16: milliseconds of its passes with router,
 // all-to-alls and experts, as Megatron-LM's own tests expect them (d98e8a6).
-constexpr Row kMixtralLayer{
-    "Mixtral layer", 8, "model: mixtral-8x7b, dtype: bf16, batch: 1, sequence: 4096, parallel: {expert: 8, zero: 1}",
-    0};
+constexpr std::string_view kMixtralLayer = "mixtral-layer";
 constexpr double kMixtralForwardMs = 4.327, kMixtralBackwardMs = 7.684;
 
 /// What a row gives: seconds of an iteration, tokens a second and GPU, GiB on the fullest GPU.
@@ -401,13 +221,14 @@ CheckedTable measured_table(std::string title, const std::function<CheckedTable(
 
 /// The passes of the mixture layer: its own operators, and its part of the exchange of all layers.
 CheckedTable mixture_layer(std::string title, const Machine& machine) {
-  const Scenario scenario = scenario_of(kMixtralLayer, machine, {});
+  const Row row = rows_of(kMixtralLayer).front();
+  const Scenario scenario = scenario_of(row, machine, {});
   const TrainingEntry& entry = *find_entry(scenario.training, "m");
-  const ParallelJob job = plan_parallel(scenario, entry, kMixtralLayer.gpus);
+  const ParallelJob job = plan_parallel(scenario, entry, row.gpus);
   const TransformerModel model = transformer_of(entry);
   MicroBatch work;
   work.sequence = job.sequence;
-  work.split.expert = kMixtralLayer.gpus;
+  work.split.expert = row.gpus;
   std::vector<TransformerOperator> operators;
   for (const TransformerOperator& each : transformer_operators(model, 0, work))
     if (each.part == LayerPart::router || each.part == LayerPart::experts || each.part == LayerPart::combination)
@@ -417,7 +238,7 @@ CheckedTable mixture_layer(std::string title, const Machine& machine) {
   const double exchange = job.shares.front().expert.to_seconds() / kPasses / static_cast<double>(model.layers);
   const auto figure = [&](const char* pass, double published, Time computing) {
     CheckedFigure made;
-    made.name = fmt::format("{}, {}", kMixtralLayer.name, pass);
+    made.name = fmt::format("{}, {}", row.name, pass);
     made.published = published;
     made.ours = (computing.to_seconds() + exchange) * kMilli;
     made.tolerance = kTolerance;
@@ -487,8 +308,6 @@ std::vector<CheckedTable> fitted_tables(const std::string& title, std::span<cons
 CheckedTable long_sequences(const std::string& title, const Machine& machine) {
   constexpr std::int64_t kThousand = 1024;
   const TransformerModel& model = *find_transformer("llama-2-7b");
-  std::vector<std::string> texts;  // of which the rows have views
-  texts.reserve(2 * std::size(kNemoLong));
   std::vector<Row> rows;
   for (const LongRow& row : kNemoLong) {
     const std::int64_t sequence = row.thousands * kThousand;
@@ -496,14 +315,13 @@ CheckedTable long_sequences(const std::string& title, const Machine& machine) {
         model_flops(model, SequenceSums::equal(1, static_cast<double>(sequence)), FlopsConvention::full) /
         static_cast<double>(sequence);
     constexpr double kTera = 1e12;
-    const std::string_view name =
-        texts.emplace_back(fmt::format("{} tokens, {} GPUs, context {}", sequence, row.thousands, row.context));
-    const std::string_view entry = texts.emplace_back(fmt::format(
+    const std::string entry = fmt::format(
         "model: llama-2-7b, batch: 1, accumulate: 16, sequence: {}, parallel: {{tensor: {}, pipeline: {}, context: {}, "
         "zero: 1, gradient_bytes: 2{}}}",
         sequence, row.tensor, row.pipeline, row.context,
-        row.tensor > 1 ? ", sequence_parallel: true, tensor_overlap: true" : ""));
-    rows.push_back({name, row.thousands, entry, row.tera * kTera / flops});
+        row.tensor > 1 ? ", sequence_parallel: true, tensor_overlap: true" : "");
+    rows.push_back({fmt::format("{} tokens, {} GPUs, context {}", sequence, row.thousands, row.context), row.thousands,
+                    entry, row.tera * kTera / flops});
   }
   return table_of(title, rows, machine, kMegatronBridgeCommon);
 }
@@ -530,29 +348,29 @@ constexpr KnownReason kOutside[] = {
 int validate_parallel(std::FILE* out) {
   fmt::print(out, "parallel: transformers spread over many GPUs\n\n");
   std::vector<CheckedTable> tables{
-      table_of("GPT on A100, SC 2021, seconds of an iteration; nothing fitted", kSc21, kSelene, kSc21Common),
-      table_of("GPT on H100, Megatron-Core r0.8.0, seconds of an iteration; nothing fitted", kMegatronH100, kH100,
-               kMegatronH100Common)};
-  for (CheckedTable& each : fitted_tables("Llama 3 on H100 at 500 W, torchtitan", kTorchtitan, kTorchtitanLater,
-                                          kGrandTeton, kTorchtitanCommon))
+      table_of("GPT on A100, SC 2021, seconds of an iteration; nothing fitted", rows_of(kSc21), kSelene, kSc21Common),
+      table_of("GPT on H100, Megatron-Core r0.8.0, seconds of an iteration; nothing fitted", rows_of(kMegatronH100),
+               kH100, kMegatronH100Common)};
+  for (CheckedTable& each : fitted_tables("Llama 3 on H100 at 500 W, torchtitan", rows_of(kTorchtitan),
+                                          rows_of(kTorchtitanLater), kGrandTeton, kTorchtitanCommon))
     tables.push_back(std::move(each));
   tables.insert(tables.begin() + 2, table_of("fp8 on H100, Megatron-Bridge 25.09, tokens/s a GPU; nothing fitted",
-                                             kMegatronBridge, kH100, kMegatronBridgeCommon));
-  tables.push_back(
-      table_of("fp8 on H100, NeMo 24.07, tokens/s a GPU; nothing fitted", kNemo, kH100, kMegatronBridgeCommon));
+                                             rows_of(kMegatronBridge), kH100, kMegatronBridgeCommon));
+  tables.push_back(table_of("fp8 on H100, NeMo 24.07, tokens/s a GPU; nothing fitted", rows_of(kNemo), kH100,
+                            kMegatronBridgeCommon));
   tables.push_back(
       long_sequences("Llama 2 7B with long sequences, fp8 on H100, NeMo 24.03, tokens/s a GPU; nothing fitted", kH100));
-  tables.push_back(table_of("Llama on 64 A100, torchtitan, tokens/s a GPU; nothing fitted", kTorchtitanA100, kSelene,
-                            fmt::format("dtype: bf16, pointwise: eager, {}", kTorchtitanCommon)));
-  tables.push_back(table_of("DeepSeek-V3 on H800, tokens/s a GPU; nothing fitted", kDeepSeek, kH800, {}));
+  tables.push_back(table_of("Llama on 64 A100, torchtitan, tokens/s a GPU; nothing fitted", rows_of(kTorchtitanA100),
+                            kSelene, fmt::format("dtype: bf16, pointwise: eager, {}", kTorchtitanCommon)));
+  tables.push_back(table_of("DeepSeek-V3 on H800, tokens/s a GPU; nothing fitted", rows_of(kDeepSeek), kH800, {}));
   tables.push_back(mixture_layer("one mixture layer on 8 H100, milliseconds; nothing fitted", kH100));
-  const auto measured = [&](std::string title, std::span<const Row> rows, std::string_view common) {
+  const auto measured = [&](std::string title, const std::vector<Row>& rows, std::string_view common) {
     tables.push_back(measured_table(std::move(title), [&](std::string whole, const Machine& machine) {
       return table_of(std::move(whole), rows, machine, common);
     }));
   };
-  measured("GPT on H100, seconds of an iteration", kMegatronH100, kMegatronH100Common);
-  measured("fp8 on H100, tokens/s a GPU", kMegatronBridge, kMegatronBridgeCommon);
+  measured("GPT on H100, seconds of an iteration", rows_of(kMegatronH100), kMegatronH100Common);
+  measured("fp8 on H100, tokens/s a GPU", rows_of(kMegatronBridge), kMegatronBridgeCommon);
   tables.push_back(measured_table("one mixture layer on 8 H100, milliseconds", mixture_layer));
   return report_tables(out, "parallel", "docs/validation/parallel.md", std::move(tables), kOutside);
 }
