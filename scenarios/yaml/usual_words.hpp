@@ -19,4 +19,10 @@ namespace contend {
 /// The policies of a kind (`scheduling`) that other programs call `word`, by their names; empty if none is known.
 [[nodiscard]] std::vector<std::string> policies_called(std::string_view kind, std::string_view word);
 
+/// The text of usual_words.csv: a word of other programs, and the key that it means where keys that begin with the
+/// first part of this key are possible. A hint stands in place of the question whether the key is meant.
+[[nodiscard]] std::string_view usual_words();
+/// The text of called_policies.csv.
+[[nodiscard]] std::string_view called_policies();
+
 }  // namespace contend
