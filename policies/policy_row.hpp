@@ -125,4 +125,15 @@ struct PolicyRow {
   bool compares_vcs = false;
 };
 
+/// PolicyRow::make of a policy that is made of its parameters and the context, of its parameters alone, or of nothing.
+template <class Port, class Policy>
+std::unique_ptr<Port> make_own(const Parameters& parameters, const PolicyContext& context) {
+  if constexpr (std::is_constructible_v<Policy, const Parameters&, const PolicyContext&>)
+    return std::make_unique<Policy>(parameters, context);
+  else if constexpr (std::is_constructible_v<Policy, const Parameters&>)
+    return std::make_unique<Policy>(parameters);
+  else
+    return std::make_unique<Policy>();
+}
+
 }  // namespace contend

@@ -28,17 +28,13 @@ class DecentralizedRing final : public CompressionMethod {
   }
 };
 
-std::unique_ptr<CompressionMethod> make_d_psgd(const Parameters&, const PolicyContext&) {
-  return std::make_unique<DecentralizedRing>();
-}
-
 }  // namespace
 
 PolicyRow<CompressionMethod> d_psgd_compression() {
   return {.name = "d-psgd",
           .summary = "all weights averaged with two neighbours on a ring, while computing",
           .source = "Lian et al., NeurIPS 2017",
-          .make = make_d_psgd};
+          .make = make_own<CompressionMethod, DecentralizedRing>};
 }
 
 }  // namespace contend

@@ -110,10 +110,6 @@ class LowPrecisionRing final : public CompressionMethod {
 constexpr ParameterInfo kLowPrecision[] = {{"bits", std::int64_t{8}, 1, 16, "bits of a change of a weight"},
                                            kInServers};
 
-std::unique_ptr<CompressionMethod> make_decentralized(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<Decentralized>(parameters);
-}
-
 std::unique_ptr<CompressionMethod> make_dcd_psgd(const Parameters& parameters, const PolicyContext&) {
   return std::make_unique<LowPrecisionRing>(Replicas::exact, parameters);
 }
@@ -131,7 +127,7 @@ PolicyRow<CompressionMethod> decentralized_compression() {
           .summary = "weights averaged with all workers or with one other, while computing",
           .source = "Gan et al., VLDB 2022 (BAGUA)",
           .parameters = kParameters,
-          .make = make_decentralized};
+          .make = make_own<CompressionMethod, Decentralized>};
 }
 
 PolicyRow<CompressionMethod> dcd_psgd_compression() {

@@ -50,10 +50,6 @@ class HiTopK final : public SparseMethod {
   std::int64_t samples_;
 };
 
-std::unique_ptr<CompressionMethod> make_hitopk(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<HiTopK>(parameters);
-}
-
 }  // namespace
 
 PolicyRow<CompressionMethod> hitopk_compression() {
@@ -61,7 +57,7 @@ PolicyRow<CompressionMethod> hitopk_compression() {
           .summary = "sums of each server, selected by sampled thresholds; all-gathered between servers",
           .source = "Shi et al., MLSys 2021 (HiTopKComm)",
           .parameters = kSampledParameters,
-          .make = make_hitopk};
+          .make = make_own<CompressionMethod, HiTopK>};
 }
 
 }  // namespace contend

@@ -56,10 +56,6 @@ class LayerwiseTopK final : public TopK {
   double slack_;
 };
 
-std::unique_ptr<CompressionMethod> make_lags(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<LayerwiseTopK>(parameters);
-}
-
 }  // namespace
 
 PolicyRow<CompressionMethod> lags_compression() {
@@ -71,7 +67,7 @@ PolicyRow<CompressionMethod> lags_compression() {
           .summary = "the largest values, each layer as dense as the rest of the backward pass hides",
           .source = "Shi et al., ECAI 2020",
           .parameters = kParameters,
-          .make = make_lags};
+          .make = make_own<CompressionMethod, LayerwiseTopK>};
 }
 
 }  // namespace contend

@@ -72,10 +72,6 @@ std::unique_ptr<CompressionMethod> make_local_sgd(const Parameters& parameters, 
   return std::make_unique<LocalSgd>(parameters.get<std::int64_t>("period"));
 }
 
-std::unique_ptr<CompressionMethod> make_async_average(const Parameters&, const PolicyContext&) {
-  return std::make_unique<AsyncAverage>();
-}
-
 }  // namespace
 
 PolicyRow<CompressionMethod> local_sgd_compression() {
@@ -92,7 +88,7 @@ PolicyRow<CompressionMethod> async_average_compression() {
   return {.name = "async-average",
           .summary = "weights averaged continuously beside training, which does not wait",
           .source = "Gan et al., VLDB 2022 (BAGUA)",
-          .make = make_async_average};
+          .make = make_own<CompressionMethod, AsyncAverage>};
 }
 
 }  // namespace contend

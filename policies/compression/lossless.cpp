@@ -73,10 +73,6 @@ class Lossless final : public CompressionMethod {
   double ratio_, compress_, decompress_;
 };
 
-std::unique_ptr<CompressionMethod> make_lossless(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<Lossless>(parameters);
-}
-
 }  // namespace
 
 PolicyRow<CompressionMethod> lossless_compression() {
@@ -88,7 +84,7 @@ PolicyRow<CompressionMethod> lossless_compression() {
           .summary = "shorter codes for exponents, in each half of the all-reduce where that is faster",
           .source = "Fan et al., arXiv 2604.27844 (ZipCCL)",
           .parameters = kParameters,
-          .make = make_lossless};
+          .make = make_own<CompressionMethod, Lossless>};
 }
 
 }  // namespace contend

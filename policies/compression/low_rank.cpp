@@ -105,14 +105,6 @@ class AcpSgd final : public LowRank {
 constexpr ParameterInfo kLowRank[] = {
     {"rank", std::int64_t{4}, 1, 4096, "rank of the factors, at most the smaller side of the matrix"}};
 
-std::unique_ptr<CompressionMethod> make_power_sgd(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<PowerSgd>(parameters);
-}
-
-std::unique_ptr<CompressionMethod> make_acp_sgd(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<AcpSgd>(parameters);
-}
-
 }  // namespace
 
 PolicyRow<CompressionMethod> power_sgd_compression() {
@@ -120,7 +112,7 @@ PolicyRow<CompressionMethod> power_sgd_compression() {
           .summary = "two factors of low rank, all-reduced one after the other",
           .source = "Vogels et al., NeurIPS 2019",
           .parameters = kLowRank,
-          .make = make_power_sgd};
+          .make = make_own<CompressionMethod, PowerSgd>};
 }
 
 PolicyRow<CompressionMethod> acp_sgd_compression() {
@@ -128,7 +120,7 @@ PolicyRow<CompressionMethod> acp_sgd_compression() {
           .summary = "two factors of low rank, all-reduced in alternate iterations",
           .source = "Zhang et al., ICDCS 2023",
           .parameters = kLowRank,
-          .make = make_acp_sgd};
+          .make = make_own<CompressionMethod, AcpSgd>};
 }
 
 }  // namespace contend

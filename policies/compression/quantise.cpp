@@ -174,10 +174,6 @@ std::unique_ptr<CompressionMethod> coded(const CodeFormat& format) {
 constexpr ParameterInfo kWarmedUp[] = {{"warm_up", 0.15, 0, 1, "share of the iterations in full precision"},
                                        kInServers};
 
-std::unique_ptr<CompressionMethod> make_fp16(const Parameters&, const PolicyContext&) {
-  return std::make_unique<Fp16>();
-}
-
 std::unique_ptr<CompressionMethod> make_qsgd(const Parameters& parameters, const PolicyContext&) {
   return coded({.bits = parameters.get<std::int64_t>("bits"),
                 .header_bytes = 4,
@@ -220,7 +216,7 @@ PolicyRow<CompressionMethod> fp16_compression() {
   return {.name = "fp16",
           .summary = "cast to half precision and all-reduced",
           .source = "Micikevicius et al., ICLR 2018",
-          .make = make_fp16};
+          .make = make_own<CompressionMethod, Fp16>};
 }
 
 PolicyRow<CompressionMethod> qsgd_compression() {

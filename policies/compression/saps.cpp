@@ -39,10 +39,6 @@ class Saps final : public CompressionMethod {
   PeerRule peers_;
 };
 
-std::unique_ptr<CompressionMethod> make_saps(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<Saps>(parameters);
-}
-
 }  // namespace
 
 PolicyRow<CompressionMethod> saps_compression() {
@@ -59,7 +55,7 @@ PolicyRow<CompressionMethod> saps_compression() {
           .summary = "random weights, the same on every worker, averaged with one other worker over fast links",
           .source = "Tang et al., ICDCS 2020 (SAPS-PSGD)",
           .parameters = kParameters,
-          .make = make_saps};
+          .make = make_own<CompressionMethod, Saps>};
 }
 
 }  // namespace contend

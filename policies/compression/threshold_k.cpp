@@ -56,18 +56,6 @@ class DeepGradientCompression final : public SparseMethod {
   double sample_;
 };
 
-std::unique_ptr<CompressionMethod> make_gaussian_k(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<GaussianK>(parameters);
-}
-
-std::unique_ptr<CompressionMethod> make_ms_top_k(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<MultiSampledTopK>(parameters);
-}
-
-std::unique_ptr<CompressionMethod> make_dgc(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<DeepGradientCompression>(parameters);
-}
-
 }  // namespace
 
 PolicyRow<CompressionMethod> gaussian_k_compression() {
@@ -78,7 +66,7 @@ PolicyRow<CompressionMethod> gaussian_k_compression() {
           .summary = "values above a threshold from a normal fit",
           .source = "Shi et al., arXiv 1911.08772",
           .parameters = kParameters,
-          .make = make_gaussian_k};
+          .make = make_own<CompressionMethod, GaussianK>};
 }
 
 PolicyRow<CompressionMethod> ms_top_k_compression() {
@@ -86,7 +74,7 @@ PolicyRow<CompressionMethod> ms_top_k_compression() {
           .summary = "values above the best of many sampled thresholds",
           .source = "Shi et al., MLSys 2021",
           .parameters = kSampledParameters,
-          .make = make_ms_top_k};
+          .make = make_own<CompressionMethod, MultiSampledTopK>};
 }
 
 PolicyRow<CompressionMethod> dgc_compression() {
@@ -96,7 +84,7 @@ PolicyRow<CompressionMethod> dgc_compression() {
           .summary = "values above a threshold from a sample, with momentum correction",
           .source = "Lin et al., ICLR 2018",
           .parameters = kParameters,
-          .make = make_dgc};
+          .make = make_own<CompressionMethod, DeepGradientCompression>};
 }
 
 }  // namespace contend

@@ -58,10 +58,6 @@ std::unique_ptr<CompressionMethod> make_top_k(const Parameters& parameters, cons
   return std::make_unique<TopK>(parameters, parameters.get<double>("density"));
 }
 
-std::unique_ptr<CompressionMethod> make_gtop_k(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<GlobalTopK>(parameters);
-}
-
 }  // namespace
 
 PolicyRow<CompressionMethod> top_k_compression() {
@@ -77,7 +73,7 @@ PolicyRow<CompressionMethod> gtop_k_compression() {
           .summary = "the largest values of the sum, merged up a tree",
           .source = "Shi et al., ICDCS 2019",
           .parameters = kTopKParameters,
-          .make = make_gtop_k};
+          .make = make_own<CompressionMethod, GlobalTopK>};
 }
 
 }  // namespace contend

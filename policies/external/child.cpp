@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstring>
 #include <thread>
-#include <utility>
 
 #include <fmt/core.h>
 #include <poll.h>

@@ -87,11 +87,6 @@ class ExternalCommunication final : public CommunicationPolicy {
   mutable std::vector<ActiveTransfer> active_;
 };
 
-std::unique_ptr<CommunicationPolicy> make_external_communication(const Parameters& parameters,
-                                                                 const PolicyContext& context) {
-  return std::make_unique<ExternalCommunication>(parameters, context);
-}
-
 }  // namespace
 
 PolicyRow<CommunicationPolicy> external_communication() {
@@ -99,7 +94,7 @@ PolicyRow<CommunicationPolicy> external_communication() {
           .summary = "a program of the user decides, in any language (docs/howto/external-policy.md)",
           .source = "this project",
           .parameters = external_parameters(),
-          .make = make_external_communication,
+          .make = make_own<CommunicationPolicy, ExternalCommunication>,
           .is_outside = true};
 }
 

@@ -142,10 +142,6 @@ class ExternalPlacement final : public PlacementPolicy {
   std::vector<ServerState> servers_;
 };
 
-std::unique_ptr<PlacementPolicy> make_external_placement(const Parameters& parameters, const PolicyContext& context) {
-  return std::make_unique<ExternalPlacement>(parameters, context);
-}
-
 }  // namespace
 
 PolicyRow<PlacementPolicy> external_placement() {
@@ -153,7 +149,7 @@ PolicyRow<PlacementPolicy> external_placement() {
           .summary = "a program of the user decides, in any language (docs/howto/external-policy.md)",
           .source = "this project",
           .parameters = external_parameters(),
-          .make = make_external_placement,
+          .make = make_own<PlacementPolicy, ExternalPlacement>,
           .is_outside = true};
 }
 

@@ -6,7 +6,6 @@
 #include "sim/error.hpp"
 
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -164,10 +163,6 @@ class ExternalScheduling final : public SchedulingPolicy {
   std::vector<JobId> left_, started_, refused_;
 };
 
-std::unique_ptr<SchedulingPolicy> make_external_scheduling(const Parameters& parameters, const PolicyContext& context) {
-  return std::make_unique<ExternalScheduling>(parameters, context);
-}
-
 }  // namespace
 
 PolicyRow<SchedulingPolicy> external_scheduling() {
@@ -175,7 +170,7 @@ PolicyRow<SchedulingPolicy> external_scheduling() {
           .summary = "a program of the user decides, in any language (docs/howto/external-policy.md)",
           .source = "this project",
           .parameters = external_parameters(),
-          .make = make_external_scheduling,
+          .make = make_own<SchedulingPolicy, ExternalScheduling>,
           .is_outside = true};
 }
 

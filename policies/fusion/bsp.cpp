@@ -1,7 +1,6 @@
 // Bulk-synchronous training sends the whole gradient as one message after the backward pass ("single layer", SyncEASGD
 // in Shi et al., INFOCOM 2019).
 
-#include "policies/fusion/merging.hpp"
 #include "policies/registry.hpp"
 
 namespace contend {
@@ -18,17 +17,13 @@ class BulkSynchronous final : public FusionPolicy {
   }
 };
 
-std::unique_ptr<FusionPolicy> make_bsp(const Parameters&, const PolicyContext&) {
-  return std::make_unique<BulkSynchronous>();
-}
-
 }  // namespace
 
 PolicyRow<FusionPolicy> bsp_fusion() {
   return {.name = "bsp",
           .summary = "one message with the whole gradient after the backward pass",
           .source = "textbook",
-          .make = make_bsp};
+          .make = make_own<FusionPolicy, BulkSynchronous>};
 }
 
 }  // namespace contend

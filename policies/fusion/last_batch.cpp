@@ -2,7 +2,6 @@
 // wait for them. Updates are one step stale, so this is a different algorithm and not a faster schedule of the same
 // one.
 
-#include "policies/fusion/merging.hpp"
 #include "policies/registry.hpp"
 
 namespace contend {
@@ -22,17 +21,13 @@ class LastBatch final : public FusionPolicy {
   [[nodiscard]] int staleness() const override { return 1; }
 };
 
-std::unique_ptr<FusionPolicy> make_last_batch(const Parameters&, const PolicyContext&) {
-  return std::make_unique<LastBatch>();
-}
-
 }  // namespace
 
 PolicyRow<FusionPolicy> last_batch_fusion() {
   return {.name = "last-batch",
           .summary = "one message during the whole next iteration; updates are a step stale",
           .source = "Zhang, last-batch data-parallel training (LB-SGD)",
-          .make = make_last_batch};
+          .make = make_own<FusionPolicy, LastBatch>};
 }
 
 }  // namespace contend

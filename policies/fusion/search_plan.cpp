@@ -6,7 +6,6 @@
 #include "policies/fusion/search.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 

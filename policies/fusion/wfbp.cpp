@@ -14,17 +14,13 @@ class WaitFree final : public FusionPolicy {
   }
 };
 
-std::unique_ptr<FusionPolicy> make_wfbp(const Parameters&, const PolicyContext&) {
-  return std::make_unique<WaitFree>();
-}
-
 }  // namespace
 
 PolicyRow<FusionPolicy> wfbp_fusion() {
   return {.name = "wfbp",
           .summary = "every gradient as soon as it is ready",
           .source = "Zhang et al., USENIX ATC 2017 (Poseidon)",
-          .make = make_wfbp};
+          .make = make_own<FusionPolicy, WaitFree>};
 }
 
 }  // namespace contend

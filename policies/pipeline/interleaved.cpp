@@ -5,7 +5,7 @@
 
 #include "policies/pipeline/orders.hpp"
 #include "policies/registry.hpp"
-#include "sim/complaints.hpp"
+#include "sim/error.hpp"
 
 #include <algorithm>
 #include <cstddef>

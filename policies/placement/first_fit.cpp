@@ -35,17 +35,13 @@ class FirstFit final : public PlacementPolicy {
   }
 };
 
-std::unique_ptr<PlacementPolicy> make_first_fit(const Parameters&, const PolicyContext&) {
-  return std::make_unique<FirstFit>();
-}
-
 }  // namespace
 
 PolicyRow<PlacementPolicy> first_fit_placement() {
   return {.name = "first-fit",
           .summary = "the first GPUs in index order with enough free memory",
           .source = "textbook",
-          .make = make_first_fit};
+          .make = make_own<PlacementPolicy, FirstFit>};
 }
 
 }  // namespace contend

@@ -67,10 +67,6 @@ class OwnFirst final : public PlacementPolicy {
   std::vector<Part> own_, lent_;  // scratch
 };
 
-std::unique_ptr<PlacementPolicy> make_own_first(const Parameters&, const PolicyContext&) {
-  return std::make_unique<OwnFirst>();
-}
-
 }  // namespace
 
 PolicyRow<PlacementPolicy> own_first_placement() {
@@ -78,7 +74,7 @@ PolicyRow<PlacementPolicy> own_first_placement() {
       .name = "own-first",
       .summary = "what a job needs at least on servers that aren't lent, what an elastic one has beyond on lent ones",
       .source = "Li et al., EuroSys 2023 (Lyra)",
-      .make = make_own_first};
+      .make = make_own<PlacementPolicy, OwnFirst>};
 }
 
 }  // namespace contend

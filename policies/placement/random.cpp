@@ -10,7 +10,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <utility>
 
 #include <fmt/core.h>
 

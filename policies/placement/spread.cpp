@@ -43,17 +43,13 @@ class Spread final : public PlacementPolicy {
   std::vector<ServerId> found_;
 };
 
-std::unique_ptr<PlacementPolicy> make_spread(const Parameters&, const PolicyContext&) {
-  return std::make_unique<Spread>();
-}
-
 }  // namespace
 
 PolicyRow<PlacementPolicy> spread_placement() {
   return {.name = "spread",
           .summary = "one GPU on each of as many servers as possible, the emptiest first",
           .source = "textbook",
-          .make = make_spread};
+          .make = make_own<PlacementPolicy, Spread>};
 }
 
 }  // namespace contend

@@ -1,7 +1,6 @@
 #include "policies/scheduling/deadline_plan.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace contend {

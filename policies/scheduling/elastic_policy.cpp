@@ -1,7 +1,6 @@
 #include "policies/scheduling/elastic_policy.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 namespace contend {

@@ -14,7 +14,6 @@
 #include "policies/scheduling/deadline_plan.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>

@@ -18,8 +18,6 @@
 #include <map>
 #include <memory>
 #include <numeric>
-#include <set>
-#include <span>
 #include <utility>
 #include <vector>
 

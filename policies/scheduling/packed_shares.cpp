@@ -4,7 +4,6 @@
 #include "sim/check.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <initializer_list>
 #include <limits>

@@ -6,7 +6,6 @@
 
 #include "policies/scheduling/walk_policy.hpp"
 
-#include <climits>
 #include <set>
 
 namespace contend {

@@ -6,7 +6,6 @@
 #include "policies/scheduling/level_policy.hpp"
 #include "sim/error.hpp"
 
-#include <cmath>
 #include <optional>
 
 #include <fmt/core.h>

@@ -49,7 +49,6 @@
 #include <set>
 #include <span>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 namespace contend {

@@ -27,7 +27,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
