@@ -1,6 +1,5 @@
 #include "calibration/library_fit.hpp"
 
-#include "calibration/median.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -147,16 +146,6 @@ NcclFit fit_library(const LibraryMeasurements& measured, const NcclMachine& mach
     hops.high = std::min(hops.high, kLongestHop);
   }
   return {.hop = chosen.first, .channel_rate = chosen.second};
-}
-
-LibraryDeviation deviation_of(std::span<const LibraryPoint> points) {
-  if (points.empty()) return {};
-  std::vector<double> signed_ones, absolute;
-  for (const LibraryPoint& point : points) {
-    signed_ones.push_back(point.deviation());
-    absolute.push_back(std::abs(point.deviation()));
-  }
-  return {points.size(), median_interval(signed_ones).median, median_interval(absolute).median};
 }
 
 }  // namespace contend

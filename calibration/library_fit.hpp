@@ -50,11 +50,4 @@ inline constexpr double kShortestHop = 0.01, kLongestHop = 1000;
 [[nodiscard]] NcclFit fit_library(const LibraryMeasurements& measured, const NcclMachine& machine,
                                   const NcclChoices& choices);
 
-/// The medians of the deviation and of its absolute value over points.
-struct LibraryDeviation {
-  std::size_t points = 0;
-  double median = 0, median_error = 0;
-};
-[[nodiscard]] LibraryDeviation deviation_of(std::span<const LibraryPoint> points);
-
 }  // namespace contend

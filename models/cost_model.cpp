@@ -3,7 +3,6 @@
 #include "sim/complaints.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/core.h>

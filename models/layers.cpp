@@ -182,19 +182,6 @@ Bytes TimedModel::gradient(std::size_t layer) const {
   return Bytes{elements_of(layers[layer].tensors) * gradient_element_bytes};
 }
 
-std::vector<ReadyGradient> TimedModel::ready_gradients() const {
-  std::vector<ReadyGradient> gradients;
-  Time ready;
-  for (std::size_t layer = layers.size(); layer-- > 0;) {
-    ready += layers[layer].backward;
-    const std::vector<ParameterTensor>& tensors = layers[layer].tensors;
-    for (std::size_t tensor = tensors.size(); tensor-- > 0;) {
-      gradients.push_back({layer, tensor, Bytes{tensors[tensor].elements * gradient_element_bytes}, ready});
-    }
-  }
-  return gradients;
-}
-
 void validate(const TimedModel& model) {
   ModelComplaints complaints{model.name};
   if (model.layers.empty()) complaints.add("", "expected at least one layer");

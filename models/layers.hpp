@@ -130,14 +130,6 @@ struct TimedLayer {
   std::optional<TimeBasis> basis{};  ///< of both passes together, if the times come from a calibration
 };
 
-/// A gradient and the time at which it can be sent.
-struct ReadyGradient {
-  std::size_t layer = 0;   ///< index into TimedModel::layers
-  std::size_t tensor = 0;  ///< index into TimedLayer::tensors
-  Bytes size;
-  Time ready;  ///< time since the start of the backward pass
-};
-
 /// One iteration of one worker, layer by layer in forward order. The backward pass runs from the last layer to the
 /// first.
 struct TimedModel {
@@ -152,9 +144,6 @@ struct TimedModel {
   [[nodiscard]] std::int64_t gradient_elements() const;
   [[nodiscard]] Bytes gradient() const;
   [[nodiscard]] Bytes gradient(std::size_t layer) const;
-  /// All gradients in the order in which the backward pass produces them: last layer first, last tensor of a layer
-  /// first. The gradients of a layer are ready when its backward task ends.
-  [[nodiscard]] std::vector<ReadyGradient> ready_gradients() const;
 };
 
 /// Checks a model. Throws InputError with every fault: no layers; no gradients at all; an empty or repeated name; a

@@ -3,7 +3,6 @@
 #include "text/atomic_file.hpp"
 #include "text/csv.hpp"
 #include "text/file_complaints.hpp"
-#include "text/words.hpp"
 #include "traces/jobs/row_report.hpp"
 #include "traces/jobs/trace_table.hpp"
 #include "traces/named_columns.hpp"
@@ -12,7 +11,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <optional>
 #include <set>
 
 #include <fmt/core.h>

@@ -13,7 +13,6 @@
 //
 // Where several rows hold, the last of the table counts; before all of them the job trains as what it is.
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>

@@ -3,9 +3,7 @@
 #include "sim/complaints.hpp"
 #include "text/atomic_file.hpp"
 #include "text/csv.hpp"
-#include "text/decimal.hpp"
 #include "text/file_complaints.hpp"
-#include "text/words.hpp"
 #include "traces/named_columns.hpp"
 #include "traces/spot_trace.hpp"
 

@@ -11,7 +11,6 @@
 #include <charconv>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <vector>
 
 #include <fmt/core.h>

@@ -6,7 +6,6 @@
 #include "text/file_complaints.hpp"
 #include "traces/named_columns.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>

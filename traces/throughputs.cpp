@@ -3,15 +3,12 @@
 #include "text/atomic_file.hpp"
 #include "text/csv.hpp"
 #include "text/file_complaints.hpp"
-#include "text/words.hpp"
 #include "traces/jobs/row_report.hpp"
 #include "traces/jobs/trace_table.hpp"
 #include "traces/named_columns.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <tuple>

@@ -29,10 +29,6 @@ class ThroughputTable {
     files_[model] = file;
   }
   [[nodiscard]] bool has(const std::string& model, int gpus) const { return rows_.contains({model, gpus}); }
-  [[nodiscard]] bool has_row(const std::string& model, int gpus, const std::string& type) const {
-    const auto row = rows_.find({model, gpus});
-    return row != rows_.end() && row->second.contains(type);
-  }
   /// Zeros if there is no row.
   [[nodiscard]] Throughput of(const std::string& model, int gpus, const std::string& type) const;
   /// The file whose rows time the model. It must have one.

@@ -213,9 +213,4 @@ void join_layers(FusedIteration& iteration, std::size_t layers) {
   iteration.graph = std::move(joined);
 }
 
-std::size_t message_count(const IterationGraph& graph) {
-  return static_cast<std::size_t>(std::count_if(graph.ops().begin(), graph.ops().end(),
-                                                [](const Op& op) { return op.kind == OpKind::collective; }));
-}
-
 }  // namespace contend

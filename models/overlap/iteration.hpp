@@ -100,7 +100,4 @@ class IterationBuilder {
 /// execute between such layers. An iteration with kernels stays as it is, because they may.
 void join_layers(FusedIteration& iteration, std::size_t layers);
 
-/// Number of collectives in one iteration of this graph.
-[[nodiscard]] std::size_t message_count(const IterationGraph& graph);
-
 }  // namespace contend

@@ -3,7 +3,6 @@
 #include "sim/check.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace contend {
 

@@ -79,10 +79,6 @@ PipelineCosts TrainingIteration::costs() const {
   return made;
 }
 
-IterationGraph training_graph(const TrainingIteration& iteration) {
-  return training_exchange(iteration).graph;
-}
-
 std::optional<std::string> unfit_for_stage(const FusedIteration& planned, std::size_t layers) {
   const IterationGraph& plan = planned.graph;
   const std::size_t tasks = 2 * layers;

@@ -29,8 +29,6 @@ struct StateWidths {
   /// fp16 with gradients of 2 bytes, and a copy of them in fp32 for the update: 2 + 2 + 16 (Megatron-LM).
   static constexpr StateWidths fp16() { return {2, 2, 16}; }
   static constexpr StateWidths fp32() { return {4, 4, 8}; }
-  /// bf16() with both moments of Adam in bf16 (arXiv 2412.19437, section 3.3.1).
-  static constexpr StateWidths bf16_moments() { return {2, 4, 8}; }
 };
 
 /// How states and activations are kept.

@@ -553,17 +553,4 @@ bool may_keep_operators(const TransformerModel& model) {
   return !model.latent && !model.mixture && model.encoder_layers == 0;
 }
 
-OperatorTotals total_work(std::span<const TransformerOperator> operators) {
-  OperatorTotals total;
-  for (const TransformerOperator& each : operators) {
-    total.forward_flops += each.forward.flops;
-    total.forward_bytes += each.forward.bytes;
-    total.input_gradient_flops += each.input_gradient.flops;
-    total.input_gradient_bytes += each.input_gradient.bytes;
-    total.weight_gradient_flops += each.weight_gradient.flops;
-    total.weight_gradient_bytes += each.weight_gradient.bytes;
-  }
-  return total;
-}
-
 }  // namespace contend

@@ -125,14 +125,6 @@ struct TransformerOperator {
 /// True if Recomputation::operators says what the layers of the model keep.
 [[nodiscard]] bool may_keep_operators(const TransformerModel& model);
 
-/// Work of all operators together, added up.
-struct OperatorTotals {
-  double forward_flops = 0, forward_bytes = 0;
-  double input_gradient_flops = 0, input_gradient_bytes = 0;
-  double weight_gradient_flops = 0, weight_gradient_bytes = 0;
-};
-[[nodiscard]] OperatorTotals total_work(std::span<const TransformerOperator> operators);
-
 /// How long operators take one after the other; each time is rounded up once.
 struct OperatorTimes {
   Time forward;

@@ -31,18 +31,6 @@ std::string step_name(const PipelinePlan& plan, std::size_t rank, const Pipeline
   return name;
 }
 
-PipelineCosts equal_costs(const PipelinePlan& plan, Time forward, Time backward_input, Time backward_weight,
-                          Time latency) {
-  const auto stages = static_cast<std::size_t>(plan.stages);
-  PipelineCosts costs;
-  costs.forward.assign(stages, forward);
-  costs.backward.assign(stages, backward_input + backward_weight);
-  costs.backward_input.assign(stages, backward_input);
-  costs.backward_weight.assign(stages, backward_weight);
-  costs.latency.assign(plan.paths.size(), std::vector<Time>(stages - 1, latency));
-  return costs;
-}
-
 Time step_duration(const PipelinePlan& plan, const PipelineCosts& costs, std::size_t rank, const PipelineStep& step) {
   const auto alone = [&](const PipelinePass& pass) {
     const auto stage = static_cast<std::size_t>(plan.stage(rank, pass));
@@ -104,10 +92,6 @@ std::vector<Bytes> peak_activation_bytes(const PipelinePlan& plan, const Pipelin
     peaks.push_back(most);
   }
   return peaks;
-}
-
-Time PipelineTimes::longest_span() const {
-  return span.empty() ? Time{} : *std::max_element(span.begin(), span.end());
 }
 
 void check_costs(const PipelinePlan& plan, const PipelineCosts& costs) {

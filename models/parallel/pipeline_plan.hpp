@@ -93,10 +93,6 @@ struct PipelineCosts {
   std::vector<std::vector<Time>> latency{};
 };
 
-/// The costs of equal stages; a whole backward pass is as long as its parts.
-[[nodiscard]] PipelineCosts equal_costs(const PipelinePlan& plan, Time forward, Time backward_input,
-                                        Time backward_weight, Time latency = {});
-
 /// Throws InputError unless the costs have an entry for each stage and boundary of the plan, none of them negative.
 void check_costs(const PipelinePlan& plan, const PipelineCosts& costs);
 
@@ -129,10 +125,6 @@ struct PipelineTimes {
   std::vector<Time> bubble;              ///< [rank]: makespan without busy
   std::vector<Time> span;                ///< [rank]: from its first start to its last end
   std::vector<int> most_held;            ///< [rank]: held_activations()
-
-  /// The longest span: what an iteration takes if a rank goes on to the next one without waiting for the others, as
-  /// schedules without a barrier at the optimizer step do (arXiv 2401.10241, section 4).
-  [[nodiscard]] Time longest_span() const;
 };
 
 /// Executes a valid plan: every step starts as soon as the step before it on its rank has ended and what it needs has

@@ -1,6 +1,5 @@
 #include "models/parallel/planned_exchange.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 

@@ -147,8 +147,8 @@ struct TrainingIteration {
 /// with those of experts. Messages between servers go one after another from each rank, and wait for no collective.
 /// Weights that are gathered after the update take no turns. A planned exchange begins, unit by unit, with the last
 /// backward pass of its stage, kernels of its compression execute between units, and the updates wait for all of it.
-[[nodiscard]] IterationGraph training_graph(const TrainingIteration& iteration);
-/// The same graph with its exchanges of gradients, but for sums of copies that two pipeline ranks have, and of shares.
+///
+/// The messages are the exchanges of gradients, but for sums of copies that two pipeline ranks have, and of shares.
 [[nodiscard]] FusedIteration training_exchange(const TrainingIteration& iteration);
 
 /// Why a planned exchange of so many layers can't be that of a stage, if it can't: it changes what an iteration trains

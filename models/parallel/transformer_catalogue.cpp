@@ -1,7 +1,6 @@
 #include "models/parallel/transformer_catalogue.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace contend {
 

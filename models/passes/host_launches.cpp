@@ -2,7 +2,6 @@
 
 #include "models/passes/graph_edit.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>

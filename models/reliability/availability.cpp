@@ -2,8 +2,6 @@
 
 #include "sim/check.hpp"
 
-#include <limits>
-
 namespace contend {
 namespace {
 
@@ -15,10 +13,6 @@ double choose_ratio(int a, int b, int c) {
 }
 
 }  // namespace
-
-double interruption_mean(int servers, double rate, double job_rate) {
-  return 1 / (servers * rate + job_rate);
-}
 
 double recovery_probability(int machines, int copies, int lost) {
   CONTEND_CHECK(copies >= 1 && machines >= copies && machines % copies == 0 && lost >= 0 && lost <= machines,
@@ -42,24 +36,6 @@ double spares_short_probability(int needed, int spares, double failure_rate, dou
     if (down > spares) is_short += weight;
   }
   return is_short / all;
-}
-
-double mean_in_breakdown_queue(double arrival, double service, double failure, double repair) {
-  const double both = failure + repair;
-  const double room = repair * service - arrival * both;
-  if (!(room > 0)) return std::numeric_limits<double>::quiet_NaN();
-  return arrival * (both * both + service * failure) / (both * room);
-}
-
-double erlang_c(int servers, double load) {
-  CONTEND_CHECK(servers >= 1 && load >= 0 && load < servers, "a queue with a bounded length");
-  double blocked = 1;  // Erlang B, by its recursion
-  for (int n = 1; n <= servers; ++n) blocked = load * blocked / (n + load * blocked);
-  return blocked / (1 - load / servers * (1 - blocked));
-}
-
-double availability(double failure_rate, double repair_rate) {
-  return repair_rate / (failure_rate + repair_rate);
 }
 
 }  // namespace contend

@@ -23,16 +23,6 @@ double expected_part(double length, double mtbf, double restart) {
 
 }  // namespace
 
-double young_period(double cost, double mtbf) {
-  return std::sqrt(2 * cost * mtbf);
-}
-
-double daly_period(double cost, double mtbf) {
-  if (cost >= 2 * mtbf) return mtbf;
-  const double ratio = cost / (2 * mtbf);
-  return std::sqrt(2 * cost * mtbf) * (1 + std::sqrt(ratio) / 3 + ratio / 9) - cost;
-}
-
 // With t = period / mtbf the condition for the least time is e^t (1 - t) = e^(-cost/mtbf), or excess(t) = cost / mtbf.
 // The left side is convex and grows, so Newton's method from above falls to the root and stops there.
 double optimal_period(double cost, double mtbf) {
@@ -62,16 +52,8 @@ double expected_time_unsaved(double work, double mtbf, double restart) {
   return mtbf * expected_part(work, mtbf, restart);
 }
 
-double expected_time_safe_restart(double work, double mtbf, double restart) {
-  return (mtbf + restart) * portable_expm1(work / mtbf);
-}
-
 double efficiency(const CheckpointedRun& run) {
   return run.period / expected_time(run.period, run);
-}
-
-double first_order_efficiency(const CheckpointedRun& run) {
-  return (1 - (run.restart + run.period / 2) / run.mtbf) / (1 + run.cost / run.period);
 }
 
 }  // namespace contend

@@ -6,17 +6,10 @@
 // again, and it has lost the work since its last checkpoint. All times are in one unit of the caller, and > 0 unless a
 // function says otherwise.
 //
-// Sources: J. W. Young, Communications of the ACM 17 (1974); J. T. Daly, "A higher order estimate of the optimum
-// checkpoint interval for restart dumps", Future Generation Computer Systems 22 (2006): equation 20 is expected_time()
-// here, equation 37 is daly_period().
+// Source: J. T. Daly, "A higher order estimate of the optimum checkpoint interval for restart dumps", Future Generation
+// Computer Systems 22 (2006): equation 20 is expected_time() here.
 
 namespace contend {
-
-/// First order: sqrt(2 cost mtbf). Right while cost is much less than mtbf.
-[[nodiscard]] double young_period(double cost, double mtbf);
-
-/// Daly's series for cost < 2 mtbf; beyond that, mtbf.
-[[nodiscard]] double daly_period(double cost, double mtbf);
 
 /// The period for which expected_time() is least: mtbf (1 + W(-e^(-1 - cost / mtbf))) with Lambert's W on its upper
 /// branch. The restart has no influence. cost >= 0; without a cost the period is 0. The same bits on every machine.
@@ -35,14 +28,8 @@ struct CheckpointedRun {
 [[nodiscard]] double expected_time(double work, const CheckpointedRun& run);
 /// The expected time for `work` without checkpoints: M e^(R/M) (e^(work/M) - 1).
 [[nodiscard]] double expected_time_unsaved(double work, double mtbf, double restart);
-/// The same if nothing fails during a restart: (M + R) (e^(work/M) - 1).
-[[nodiscard]] double expected_time_safe_restart(double work, double mtbf, double restart);
 
 /// The share of the time in which a long job does work that is kept: period / expected_time(period).
 [[nodiscard]] double efficiency(const CheckpointedRun& run);
-
-/// The first-order estimate of the same that Meta gives for its clusters (arXiv 2410.21680, section 5): (1 - (restart +
-/// period / 2) / mtbf) / (1 + cost / period). It is below 0 where interruptions leave no time to work.
-[[nodiscard]] double first_order_efficiency(const CheckpointedRun& run);
 
 }  // namespace contend

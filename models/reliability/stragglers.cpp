@@ -3,8 +3,6 @@
 #include "sim/check.hpp"
 #include "sim/portable_math.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 #include <fmt/core.h>
@@ -119,26 +117,6 @@ LatePattern late_pattern(const CodingScheme& scheme) {
   if (scheme.code == GradientCode::none) return {};
   if (scheme.code == GradientCode::gradient_coding) return {scheme.stragglers, 1, 1};
   return {scheme.distinct, scheme.burst, scheme.window};
-}
-
-std::vector<double> coded_rounds(const CodingScheme& scheme, std::span<const std::vector<double>> times,
-                                 double tolerance) {
-  CONTEND_CHECK(why_no_scheme(scheme).empty() && tolerance >= 0, "a scheme has legal parameters");
-  const LatePattern pattern = late_pattern(scheme);
-  LateHistory history;
-  std::vector<double> rounds;
-  std::vector<std::uint32_t> now;
-  for (const std::vector<double>& round : times) {
-    CONTEND_CHECK(std::ssize(round) == scheme.workers, "each worker has a time in each round");
-    const auto [fastest, slowest] = std::minmax_element(round.begin(), round.end());
-    const double patience = (1 + tolerance) * *fastest;
-    now.clear();
-    for (std::size_t worker = 0; worker < round.size(); ++worker)
-      if (round[worker] > patience) now.push_back(static_cast<std::uint32_t>(worker));
-    const bool goes_on = history.leave_behind(pattern, std::ssize(rounds), now);
-    rounds.push_back(goes_on ? std::min(patience, *slowest) : *slowest);
-  }
-  return rounds;
 }
 
 }  // namespace contend

@@ -5,7 +5,6 @@
 #include "sim/late_ranks.hpp"
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -52,13 +51,5 @@ struct CodedParts {
 [[nodiscard]] double coding_load(const CodingScheme& scheme);
 /// Rounds after the last for which the results of the last are not complete: 0, 0, B, W - 2 + B.
 [[nodiscard]] int coding_delay(const CodingScheme& scheme);
-
-/// How long rounds take in which each worker needs `times[round][worker]`. Who needs more than 1 + `tolerance` times
-/// the time of the fastest is a straggler. If the code does without the stragglers of a round, given those of the
-/// rounds before, the round lasts until they are known as such, or all are done: min((1 + tolerance) fastest, slowest).
-/// Otherwise it waits for all, and then has no stragglers. GC(s) does without any s; SR-SGC and M-SGC without at most
-/// lambda different ones in W rounds in a row, none of whom straggled between B and W - 1 rounds before.
-[[nodiscard]] std::vector<double> coded_rounds(const CodingScheme& scheme, std::span<const std::vector<double>> times,
-                                               double tolerance);
 
 }  // namespace contend

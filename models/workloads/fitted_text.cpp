@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <string>
 #include <system_error>
 #include <utility>
 

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <utility>
 
 #include <fmt/core.h>
 

@@ -14,7 +14,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace contend {
@@ -160,7 +159,6 @@ class SweepStore {
 
  private:
   SweepStore(SqlDatabase database, StoreInfo info);
-  void insert_points(std::span<const StorePoint> points);
   void insert_run(const StoreRun& run);
   void insert_jobs(std::int64_t run, std::span<const JobResult> jobs);
   void insert_groups(std::int64_t run, std::span<const JobResult> jobs);

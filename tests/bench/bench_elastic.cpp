@@ -10,12 +10,15 @@
 #include "sim/simulation.hpp"
 #include "validate/elastic/elasticflow_trace.hpp"
 #include "validate/elastic/gavel_continuous.hpp"
+#include "validate/elastic/timed_run.hpp"
 
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -97,12 +100,45 @@ Measured measure(const std::string& policy, int jobs, int gpus) {
   return measured;
 }
 
+/// Runs Gavel's continuous trace under a scheduling policy. Restarts cost nothing, as in the released simulator. Nothing
+/// if the data are not there.
+std::optional<RunResult> run_gavel_continuous(const std::string& policy) {
+  const std::optional<std::vector<GavelRow>> rows = read_gavel_continuous();
+  if (!rows) return std::nullopt;
+  ClusterSpec cluster;
+  cluster.servers = 0;
+  for (std::size_t t = 0; t < std::size(kGavelTypes); ++t) {
+    cluster.types.push_back({.name = kGavelTypes[t],
+                             .servers = kGavelGpusPerType,
+                             .gpus_per_server = 1,
+                             .gpu_memory = Bytes{1},
+                             .price = kGavelPrices[t]});
+    cluster.servers += kGavelGpusPerType;
+  }
+  Workload workload;
+  for (const GavelRow& row : *rows) {
+    const double fastest = row.rates.back();
+    JobSpec job;
+    job.name = fmt::format("{}", workload.jobs.size());
+    job.gpus = row.gpus;
+    job.submit = Time::ceil_nanoseconds(row.arrival_s * 1e9);
+    job.duration = Time::ceil_nanoseconds(row.iterations / fastest * 1e9);
+    std::vector<JobPace> paces;
+    for (const double rate : row.rates)
+      paces.push_back({.together = rate > 0 ? std::llround(fastest / rate * static_cast<double>(kNominalPace)) : 0});
+    job.pace = static_cast<std::int32_t>(workload.paces.size());
+    workload.paces.push_back(std::move(paces));
+    workload.jobs.push_back(std::move(job));
+  }
+  return run_timed(cluster, std::move(workload), policy, {}, 0);
+}
+
 /// Gavel's continuous trace from the first job to the end of the last.
 void gavel_study() {
   double base = 0;
   for (const char* policy : {"fifo", "allox", "max-min", "finish-time-fairness", "min-makespan", "min-cost"}) {
     const std::clock_t begin = std::clock();
-    const auto result = run_gavel_continuous(policy, {});
+    const auto result = run_gavel_continuous(policy);
     if (!result) return;
     const double took = static_cast<double>(std::clock() - begin) / static_cast<double>(CLOCKS_PER_SEC);
     if (base == 0) {

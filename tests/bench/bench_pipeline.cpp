@@ -5,6 +5,7 @@
 #include "network/alpha_beta.hpp"
 #include "policies/registry.hpp"
 #include "sim/simulation.hpp"
+#include "tests/models/parallel/equal_costs.hpp"
 #include "tests/policies/pipeline/plain_iteration.hpp"
 
 #include <cstdio>
@@ -80,11 +81,11 @@ int main() {
     validate(plan);
     const double checked = seconds_since(clock);
     const PipelineCosts costs =
-        equal_costs(plan, Time::microseconds(300), Time::microseconds(310), Time::microseconds(290), latency);
+        test::equal_costs(plan, Time::microseconds(300), Time::microseconds(310), Time::microseconds(290), latency);
     const PipelineTimes times = evaluate(plan, costs);
     const double evaluated = seconds_since(clock);
     const std::vector<Bytes> none(static_cast<std::size_t>(plan.stages - 1));
-    IterationGraph graph = training_graph(test::plain_iteration(plan, costs, none));
+    IterationGraph graph = training_exchange(test::plain_iteration(plan, costs, none)).graph;
     const double drawn = seconds_since(clock);
     const Time end = executed(std::move(graph), latency);
     const double engine = seconds_since(clock);

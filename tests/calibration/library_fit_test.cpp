@@ -3,6 +3,7 @@
 #include "calibration/library_fit.hpp"
 
 #include "sim/error.hpp"
+#include "tests/calibration/library_deviation.hpp"
 #include "tests/near.hpp"
 
 #include <cmath>

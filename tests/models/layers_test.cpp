@@ -1,6 +1,7 @@
 #include "models/layers.hpp"
 
 #include "sim/error.hpp"
+#include "tests/models/ready_gradients.hpp"
 
 #include <string>
 #include <vector>
@@ -101,7 +102,7 @@ TEST_CASE("gradients become ready from the last layer to the first") {
   CHECK(model.gradient(0) == Bytes{440});
   CHECK(model.gradient(1) == Bytes{0});
   // Layer c ends at 6, b at 8 with nothing to send, a at 18: its last tensor first.
-  const std::vector<ReadyGradient> ready = model.ready_gradients();
+  const std::vector<test::ReadyGradient> ready = test::ready_gradients(model);
   REQUIRE(ready.size() == 3);
   CHECK(ready[0].layer == 2);
   CHECK(ready[0].ready == Time::nanoseconds(6));

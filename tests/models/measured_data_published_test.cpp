@@ -4,6 +4,7 @@
 #include "models/catalogue/architectures.hpp"
 #include "models/catalogue/catalogue.hpp"
 #include "models/cost_model.hpp"
+#include "tests/models/ready_gradients.hpp"
 #include "tests/test_data.hpp"
 
 #include <cstdint>
@@ -55,7 +56,7 @@ TEST_CASE("a backward pass produces its gradients in the order that Espresso rec
     const std::vector<NamedTensor> recorded = espresso_tensors(text, name);
     const LayerTable table = build_model(*find_model(name));
     const TimedModel model = roofline_times(table, *find_device("V100-SXM2"), 32);
-    const std::vector<ReadyGradient> ready = model.ready_gradients();
+    const std::vector<test::ReadyGradient> ready = test::ready_gradients(model);
     INFO(std::string{name});
     REQUIRE(recorded.size() == ready.size());
     for (std::size_t i = 0; i < ready.size(); ++i) {

@@ -1,5 +1,6 @@
 #include "report/pipeline_drawing.hpp"
 #include "policies/registry.hpp"
+#include "tests/models/parallel/equal_costs.hpp"
 #include "tests/text_checks.hpp"
 
 #include <cstdlib>
@@ -30,7 +31,7 @@ DrawnPipeline drawn_pipeline(std::string_view name, int micro_batches, int chunk
     const auto schedule = row.make(Parameters{std::move(values)}, {});
     PipelinePlan plan = schedule->plan({.ranks = 4, .micro_batches = micro_batches, .chunks = chunks});
     const Time pass = Time::microseconds(4000 / plan.stages);
-    PipelineTimes times = evaluate(plan, equal_costs(plan, pass, pass, pass));
+    PipelineTimes times = evaluate(plan, test::equal_costs(plan, pass, pass, pass));
     return {std::move(plan), std::move(times)};
   }
   FAIL("no such schedule");

@@ -76,10 +76,10 @@ TEST_CASE("presets have the rates of their sources") {
   };
   // 419 interruptions in 54 days; 1 / (N r) of 6.50 and 2.34 in 1,000 server-days.
   CHECK(mean_h("llama-3", 2048) == near(54 * 24 / 419.0, 1e-9));
-  CHECK(mean_h("rsc-1", 2048) == near(24 * interruption_mean(2048, 6.5e-3), 1e-9));
+  CHECK(mean_h("rsc-1", 2048) == near(24 / (2048 * 6.5e-3), 1e-9));
   CHECK(mean_h("rsc-1", 2048) == near(1.803, 1e-3));
   CHECK(mean_h("rsc-1", 128) == near(28.846, 1e-4));
-  CHECK(mean_h("rsc-2", 128) == near(24 * interruption_mean(128, 2.34e-3), 1e-9));
+  CHECK(mean_h("rsc-2", 128) == near(24 / (128 * 2.34e-3), 1e-9));
   CHECK(mean_h("tpu-v4", 1000) == near(24 / 0.8, 1e-9));
   // In time of use: 115 failures of components in 310,692 GPU-days, and one of software in 469.75 h of a job.
   CHECK(1 / mean_h("acme", 1) == near(8 * 115 / (310'692.18 * 24) + 1 / 469.75, 1e-4));

@@ -143,7 +143,7 @@ TEST_CASE("parts: the graph of a planned job takes what the job takes") {
   const Scenario scenario =
       of_members("model: llama-3-8b, sequence: 2048, global_batch: 32, parallel: {tensor: 2, pipeline: 4, zero: 1}");
   const ParallelJob job = plan_parallel(scenario, *find_entry(scenario.training, "m"), 32);
-  CHECK(lone_iteration(scenario, "m", 32, training_graph(job.iteration)) == lone_iteration(scenario, "m", 32));
+  CHECK(lone_iteration(scenario, "m", 32, training_exchange(job.iteration).graph) == lone_iteration(scenario, "m", 32));
 }
 
 TEST_CASE("parts: what the fullest GPU holds is a figure of the run") {

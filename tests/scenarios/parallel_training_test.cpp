@@ -336,7 +336,7 @@ TEST_CASE("parallel: copies that are shared out by few GPUs keep gathers inside 
   CHECK(time("{zero: 1, shards: 1}") == time("{zero: 0}"));
   // Gradients of the copies are added up once an iteration, whatever the number of micro-batches.
   const std::string many = "model: llama-3-8b, recompute: full, accumulate: 8, parallel: {zero: 2, shards: 8}";
-  const IterationGraph graph = training_graph(job_of(with_entry(many), 64).iteration);
+  const IterationGraph graph = training_exchange(job_of(with_entry(many), 64).iteration).graph;
   std::int64_t scattered = 0, added = 0, elements = 0;
   for (const Op& op : graph.ops()) {
     if (op.kind != OpKind::collective) continue;

@@ -5,6 +5,7 @@
 #include "text/byte_source.hpp"
 #include "traces/layers/bcaffe.hpp"
 #include "traces/layers/dreamddp.hpp"
+#include "tests/models/ready_gradients.hpp"
 
 #include <algorithm>
 #include <string>
@@ -51,7 +52,7 @@ TEST_CASE("espresso: gaps are whole, tensors come in backward order") {
   CHECK(model.layers[0].backward == Time::nanoseconds(2'001'500));
   CHECK(model.layers[0].forward == Time::nanoseconds(1'000'750));
   CHECK(model.layers[1].backward == Time::microseconds(1500));  // not 500
-  const std::vector<ReadyGradient> ready = model.ready_gradients();
+  const std::vector<test::ReadyGradient> ready = test::ready_gradients(model);
   REQUIRE(ready.size() == 3);
   CHECK(ready[0].size == Bytes{8});
   CHECK(ready[1].ready == Time::microseconds(1500));
@@ -85,12 +86,6 @@ TEST_CASE("espresso: what is wrong, and where") {
 TEST_CASE("dreamddp: times of the file, sizes of a table") {
   const std::string text =
       R"({"G1": {"net": {"bp": {"conv": 1e-3, "relu": 5E-10, "fc": 0.002}, "comm": {"fc": 0.5, "relu": 0, "conv": 0.25}}}})";
-  TextSource source{text};
-  const std::vector<LayerMeasurement> measured = parse_dreamddp_measurements(source, "d.json", "");
-  REQUIRE(measured.size() == 3);
-  CHECK(measured[0].communication == Time::milliseconds(250));
-  CHECK(measured[1].backward == Time::nanoseconds(1));  // half a nanosecond rounds up
-
   LayerTable sizes;
   sizes.name = "net";
   sizes.layers.push_back({.name = "conv", .parameters = {{.name = "w", .elements = 8, .shape = {}}}, .geometry = {}});
@@ -103,6 +98,7 @@ TEST_CASE("dreamddp: times of the file, sizes of a table") {
   CHECK(model.device == "G1");
   CHECK(model.gradient_elements() == 12);
   CHECK(model.layers[1].tensors.empty());
+  CHECK(model.layers[1].backward == Time::nanoseconds(1));  // half a nanosecond rounds up
   sizes.layers.back().name = "fcc";
   check_says(layer_complaints(text, "d.json", options),
              "layer \"fcc\" of net has parameters, but no times in the file; did you mean \"fc\"?");
@@ -176,7 +172,6 @@ TEST_CASE("b-caffe: the last dump, a time once for weight and bias") {
   CHECK(model.layers[0].forward == Time::nanoseconds(7'250));
   CHECK(model.gradient_elements() == 12);
   CHECK(model.layers[0].origin == "log line 4, forward = 0.5 backward");
-  CHECK(parse_bcaffe_measurements(text, "log")[0].communication == Time::microseconds(8));
 
   const auto complaints = [&](const std::string& rows) { return layer_complaints(prefix + rows, "log"); };
   check_says(complaints("[0, 9, 1, 1]\n"), "log:1: expected a row for the bias behind that for the weight");

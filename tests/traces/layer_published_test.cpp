@@ -7,11 +7,11 @@
 #include "tests/test_data.hpp"
 #include "text/atomic_file.hpp"
 #include "text/byte_source.hpp"
-#include "traces/layers/bcaffe.hpp"
+#include "text/json_reader.hpp"
 #include "traces/layers/collective_log.hpp"
-#include "traces/layers/dreamddp.hpp"
 #include "traces/layers/layer_reader.hpp"
 #include "traces/layers/timed_csv.hpp"
+#include "tests/models/ready_gradients.hpp"
 
 #include <map>
 #include <optional>
@@ -23,16 +23,13 @@ using namespace contend;
 
 namespace {
 
-/// Sizes for a trace without: the layers of torchvision's ResNet-18 that have parameters are called so.
-LayerTable sizes_of(const std::vector<LayerMeasurement>& layers) {
+/// Each layer of the file has 10 parameters.
+LayerTable sizes_of(const JsonValue& layers) {
   LayerTable table;
   table.name = "every layer has 10 parameters";
-  for (const LayerMeasurement& measured : layers) {
-    Layer layer;
-    layer.name = measured.name;
-    layer.parameters.push_back({.name = "weight", .elements = 10, .shape = {10}});
-    table.layers.push_back(layer);
-  }
+  for (const std::string& name : layers.names)
+    table.layers.push_back(
+        {.name = name, .parameters = {{.name = "weight", .elements = 10, .shape = {10}}}, .geometry = {}});
   return table;
 }
 
@@ -69,7 +66,7 @@ TEST_CASE("published: Espresso's tensors add up to the models and their backward
     CHECK(model.forward() == Time::nanoseconds(known.backward_us * 500));
     CHECK(model.batch == 32);
     // In forward order, so the classifier comes last; its bias is the first gradient.
-    CHECK(model.ready_gradients().front().ready == Time{});
+    CHECK(test::ready_gradients(model).front().ready == Time{});
   }
 }
 
@@ -100,16 +97,6 @@ TEST_CASE("published: GoogLeNet on K80, logs and their table say the same") {
   CHECK(read_timed_model(folder + "tmp8comm.log").backward() == Time::nanoseconds(205'334'312));
   for (const char* merged : {"tmp4ocomm.log", "tmp8ocomm.log"})
     CHECK(read_timed_model(folder + merged).gradient_elements() == 13'379'136);
-}
-
-TEST_CASE("published: GoogLeNet on K80, all-reduce of the layers") {
-  const std::optional<std::string> data = test_data("overlap");
-  if (!data) return;
-  const std::string path = *data + "/bcaffe_googlenet_k80/tmp8comm.log";
-  std::int64_t sum = 0;
-  for (const LayerMeasurement& layer : parse_bcaffe_measurements(read_file(path), path))
-    sum += layer.communication.ns();
-  CHECK(sum == 310'738'000);  // 310.7 ms at 8 nodes
 }
 
 TEST_CASE("published: PipeDream's graphs hold the parameters of their networks") {
@@ -153,31 +140,23 @@ TEST_CASE("published: DreamDDP's times add up") {
   if (!data) return;
   const std::string path = *data + "/dreamddp_layer_times_A6000_A800_H100.json";
   struct Known {
-    const char* select;
+    const char *gpu, *model;
     std::size_t layers;
     double backward_s;
-    double communication_s;
   };
-  const Known all[] = {{"A6000/resnet50", 119, 0.1346665, 1.6430895}, {"A800/resnet50", 119, 0.0320275, 0.0230077},
-                       {"H100/resnet50", 119, 0.0198157, 0.0754450},  {"A6000/gpt", 125, 0.0647817, 0.9139520},
-                       {"A6000/llama", 91, 0.0552435, 0.9368605},     {"H100/resnet18", 46, 0.0071245, 0.0373756}};
+  const Known all[] = {{"A6000", "resnet50", 119, 0.1346665}, {"A800", "resnet50", 119, 0.0320275},
+                       {"H100", "resnet50", 119, 0.0198157},  {"A6000", "gpt", 125, 0.0647817},
+                       {"A6000", "llama", 91, 0.0552435},     {"H100", "resnet18", 46, 0.0071245}};
+  const auto source = open_file(path);
+  const JsonValue document = read_json(*source, path);
   for (const Known& known : all) {
-    CAPTURE(known.select);
-    const auto source = open_file(path);
-    const std::vector<LayerMeasurement> layers = parse_dreamddp_measurements(*source, path, known.select);
-    CHECK(layers.size() == known.layers);
-    Time backward;
-    Time communication;
-    for (const LayerMeasurement& layer : layers) {
-      backward += layer.backward;
-      communication += layer.communication;
-    }
-    CHECK(backward.to_seconds() == near_absolute(known.backward_s, 0.5e-7));
-    CHECK(communication.to_seconds() == near_absolute(known.communication_s, 0.5e-7));
-    const LayerTable sizes = sizes_of(layers);
-    const TimedModel model = read_timed_model(path, {.select = known.select, .forward_ratio = 1, .sizes = &sizes});
-    CHECK(model.backward() == backward);
-    CHECK(model.forward() == backward);
+    const std::string select = std::string{known.gpu} + "/" + known.model;
+    CAPTURE(select);
+    const LayerTable sizes = sizes_of(*document.find(known.gpu)->find(known.model)->find("bp"));
+    const TimedModel model = read_timed_model(path, {.select = select, .forward_ratio = 1, .sizes = &sizes});
+    CHECK(model.layers.size() == known.layers);
+    CHECK(model.backward().to_seconds() == near_absolute(known.backward_s, 0.5e-7));
+    CHECK(model.forward() == model.backward());
     CHECK(model.gradient_elements() == 10 * static_cast<std::int64_t>(known.layers));
   }
 }

@@ -2,6 +2,7 @@
 // figures are those of docs/validation/network.md.
 
 #include "calibration/library_fit.hpp"
+#include "tests/calibration/library_deviation.hpp"
 #include "tests/near.hpp"
 #include "tests/test_data.hpp"
 #include "traces/layers/collective_log.hpp"

@@ -35,8 +35,6 @@ TEST_CASE("throughputs: rows are found by model, GPUs and type; what has no row 
   CHECK(table.of("resnet", 4, "v100").together == 10);
   CHECK(table.of("resnet", 4, "v100").spread == 8);
   CHECK(table.of("resnet", 4, "k80").together == 0);
-  CHECK(table.has_row("resnet", 4, "k80"));
-  CHECK_FALSE(table.has_row("resnet", 1, "k80"));
   CHECK(table.of("lstm", 1, "v100").together == 0);
   CHECK(table.models() == std::vector<std::string>{"resnet"});
   CHECK(table.sizes("resnet") == std::vector<int>{1, 4});

@@ -8,7 +8,6 @@
 #include "traces/jobs/renamed_columns.hpp"
 
 #include <algorithm>
-#include <climits>
 #include <memory>
 #include <optional>
 #include <utility>

@@ -5,7 +5,6 @@
 #include "traces/jobs/timestamp.hpp"
 #include "traces/jobs/trace_table.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <set>
 

@@ -1,7 +1,5 @@
 #include "traces/jobs/timestamp.hpp"
 
-#include "text/decimal.hpp"
-
 #include <chrono>
 #include <cstdint>
 

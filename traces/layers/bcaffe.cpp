@@ -16,7 +16,6 @@ struct Row {
   int line = 0;
   std::int64_t elements = 0;
   Time backward;
-  Time communication;
 };
 
 std::string_view trim(std::string_view text) {
@@ -85,7 +84,7 @@ class LogReader {
     row.line = line_;
     row.elements = read_whole(fields[1], 1, kMaxElements, place, "elements", complaints_);
     row.backward = read_layer_time(fields[2], kMicroseconds, place, "backward", complaints_);
-    row.communication = read_layer_time(fields[3], kMicroseconds, place, "all-reduce", complaints_);
+    static_cast<void>(read_layer_time(fields[3], kMicroseconds, place, "all-reduce", complaints_));
     if (fields.size() == 5) static_cast<void>(read_layer_time(fields[4], kMicroseconds, place, "merged", complaints_));
     rows_.push_back(row);
   }
@@ -148,20 +147,6 @@ std::vector<std::string> measurements(const CsvTable& table, FileComplaints& com
 }
 
 }  // namespace
-
-std::vector<LayerMeasurement> parse_bcaffe_measurements(std::string_view text, const std::string& file) {
-  FileComplaints complaints{file};
-  std::vector<LayerMeasurement> layers;
-  for (const Pair& pair : read_pairs(text, complaints)) {
-    LayerMeasurement layer;
-    layer.name = fmt::format("layer{}", layers.size());
-    layer.elements = pair.weight.elements + pair.bias.elements;
-    layer.backward = pair.weight.backward;
-    layer.communication = pair.weight.communication + pair.bias.communication;
-    layers.push_back(std::move(layer));
-  }
-  return layers;
-}
 
 TimedModel parse_bcaffe_log(std::string_view text, const std::string& file, const LayerReadOptions& options) {
   FileComplaints complaints{file};

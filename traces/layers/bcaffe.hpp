@@ -12,20 +12,15 @@
 // Table: CSV with layer_idx_forward, params_weight, params_bias, and for each measurement NAME a column bp_us_NAME;
 // columns comm_us_... are checked but not used. `select` chooses NAME.
 
-#include "traces/layers/layer_measurement.hpp"
 #include "traces/layers/layer_options.hpp"
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace contend {
 
-/// Reads the last dump, one layer a row, with the all-reduce time of the layer alone. Throws InputError with every bad
-/// row, and for a dump that ends early.
-[[nodiscard]] std::vector<LayerMeasurement> parse_bcaffe_measurements(std::string_view text, const std::string& file);
-
-/// Reads a log; uses the options forward_ratio and batch.
+/// Reads the last dump of a log; uses the options forward_ratio and batch. Throws InputError with every bad row, and for
+/// a dump that ends early.
 [[nodiscard]] TimedModel parse_bcaffe_log(std::string_view text, const std::string& file,
                                           const LayerReadOptions& options = {});
 /// Reads a table; uses the options select, forward_ratio and batch.

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -327,12 +328,6 @@ constexpr std::array<Architecture, 9> kArchitectures = {Architecture{"deepseek_v
                                                         Architecture{"qwen3", &read_qwen3},
                                                         Architecture{"qwen3_moe", &read_qwen3_moe}};
 
-constexpr std::array<std::string_view, kArchitectures.size()> kArchitectureNames = [] {
-  std::array<std::string_view, kArchitectures.size()> names;
-  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kArchitectures[i].name;
-  return names;
-}();
-
 const Architecture& architecture_of(const JsonValue& object, FileComplaints& complaints) {
   std::vector<std::string> names;
   for (const Architecture& each : kArchitectures) names.emplace_back(each.name);
@@ -363,10 +358,6 @@ void check_head(const JsonValue& object, FileComplaints& complaints) {
 }
 
 }  // namespace
-
-std::span<const std::string_view> config_architectures() {
-  return kArchitectureNames;
-}
 
 TransformerModel parse_transformer_config(ByteSource& source, const std::string& file, const std::string& name) {
   const JsonValue object = read_json(source, file);

@@ -9,14 +9,9 @@
 #include "models/parallel/transformer.hpp"
 #include "text/byte_source.hpp"
 
-#include <span>
 #include <string>
-#include <string_view>
 
 namespace contend {
-
-/// The values of `model_type` that are supported.
-[[nodiscard]] std::span<const std::string_view> config_architectures();
 
 /// Reads a configuration; the model has the name `name` and the source `file`. Throws InputError with every fault and
 /// its line: no JSON object, an architecture that is not supported, a field that is missing, of the wrong kind or out

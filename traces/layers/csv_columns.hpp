@@ -8,7 +8,6 @@
 #include "text/file_complaints.hpp"
 
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

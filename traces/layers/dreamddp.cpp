@@ -33,6 +33,12 @@ Time seconds(const JsonValue& value, const std::string& key, FileComplaints& com
   return Time{};
 }
 
+/// The backward pass of a layer.
+struct LayerPass {
+  std::string name;
+  Time backward;
+};
+
 struct Chosen {
   std::string gpu;
   std::string model;
@@ -51,22 +57,22 @@ Chosen choose_model(const JsonValue& document, const std::string& select, FileCo
   return all[choose(select, available, complaints)];
 }
 
-std::vector<LayerMeasurement> read_layers(const JsonValue& model, const std::string& key, FileComplaints& complaints) {
+std::vector<LayerPass> read_layers(const JsonValue& model, const std::string& key, FileComplaints& complaints) {
   const JsonValue& backward = object_in(model, "bp", key, complaints);
   const JsonValue* communication = model.find("comm") == nullptr ? nullptr : &object_in(model, "comm", key, complaints);
   std::map<std::string_view, const JsonValue*> communication_of;
   if (communication != nullptr)
     for (std::size_t i = 0; i < communication->items.size(); ++i)
       communication_of.emplace(communication->names[i], &communication->items[i]);
-  std::vector<LayerMeasurement> layers;
+  std::vector<LayerPass> layers;
   for (std::size_t i = 0; i < backward.items.size(); ++i) {
     const std::string& name = backward.names[i];
-    LayerMeasurement layer;
+    LayerPass layer;
     layer.name = name;
     layer.backward = seconds(backward.items[i], key + ".bp." + name, complaints);
     if (name.empty()) complaints.add(backward.items[i].place, key + ".bp", "expected the name of a layer, got nothing");
     if (const auto found = communication_of.find(name); found != communication_of.end()) {
-      layer.communication = seconds(*found->second, key + ".comm." + name, complaints);
+      static_cast<void>(seconds(*found->second, key + ".comm." + name, complaints));
       communication_of.erase(found);
     } else if (communication != nullptr) {
       complaints.add(communication->place, key + ".comm", fmt::format("no layer \"{}\", which bp has", name));
@@ -81,7 +87,7 @@ std::vector<LayerMeasurement> read_layers(const JsonValue& model, const std::str
 
 struct Trace {
   Chosen chosen;
-  std::vector<LayerMeasurement> layers;
+  std::vector<LayerPass> layers;
 };
 
 Trace read_trace(ByteSource& source, const std::string& select, FileComplaints& complaints) {
@@ -98,12 +104,6 @@ Trace read_trace(ByteSource& source, const std::string& select, FileComplaints& 
 
 }  // namespace
 
-std::vector<LayerMeasurement> parse_dreamddp_measurements(ByteSource& source, const std::string& file,
-                                                          const std::string& select) {
-  FileComplaints complaints{file};
-  return read_trace(source, select, complaints).layers;
-}
-
 TimedModel parse_dreamddp(ByteSource& source, const std::string& file, const LayerReadOptions& options) {
   FileComplaints complaints{file};
   check_options(options, {.select = true, .forward_ratio = true, .batch = true, .sizes = true}, "dreamddp", complaints);
@@ -115,7 +115,7 @@ TimedModel parse_dreamddp(ByteSource& source, const std::string& file, const Lay
   model.name = trace.chosen.model;
   model.device = trace.chosen.gpu;
   model.batch = options.batch.value_or(1);
-  for (LayerMeasurement& measured : trace.layers) {
+  for (LayerPass& measured : trace.layers) {
     TimedLayer layer;
     layer.name = std::move(measured.name);
     layer.backward = measured.backward;

@@ -5,20 +5,13 @@
 // the measured network. The file has no parameter counts: they come from a layer table with the same names.
 
 #include "text/byte_source.hpp"
-#include "traces/layers/layer_measurement.hpp"
 #include "traces/layers/layer_options.hpp"
 
 #include <string>
-#include <vector>
 
 namespace contend {
 
-/// The measurements in forward order. `select` is `GPU/model`; it may be empty if the file holds one model. Throws
-/// InputError.
-[[nodiscard]] std::vector<LayerMeasurement> parse_dreamddp_measurements(ByteSource& source, const std::string& file,
-                                                                        const std::string& select);
-
-/// Uses select, forward_ratio, batch and sizes; `sizes` is required, because without it there are no gradients.
+/// `select` is `GPU/model`; it may be empty if the file holds one model. Uses select, forward_ratio, batch and sizes; `sizes` is required, because without it there are no gradients.
 [[nodiscard]] TimedModel parse_dreamddp(ByteSource& source, const std::string& file, const LayerReadOptions& options);
 
 }  // namespace contend

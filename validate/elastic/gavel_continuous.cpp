@@ -7,11 +7,8 @@
 #include "validate/elastic/elastic_suite.hpp"
 #include "validate/table_column.hpp"
 
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <iterator>
-#include <utility>
 
 #include <fmt/core.h>
 
@@ -41,37 +38,6 @@ std::optional<std::vector<GavelRow>> read_gavel_continuous() {
     rows.push_back(row);
   }
   return rows;
-}
-
-std::optional<RunResult> run_gavel_continuous(const std::string& policy, const PolicyValues& parameters) {
-  const std::optional<std::vector<GavelRow>> rows = read_gavel_continuous();
-  if (!rows) return std::nullopt;
-  ClusterSpec cluster;
-  cluster.servers = 0;
-  for (std::size_t t = 0; t < std::size(kGavelTypes); ++t) {
-    cluster.types.push_back({.name = kGavelTypes[t],
-                             .servers = kGavelGpusPerType,
-                             .gpus_per_server = 1,
-                             .gpu_memory = Bytes{1},
-                             .price = kGavelPrices[t]});
-    cluster.servers += kGavelGpusPerType;
-  }
-  Workload workload;
-  for (const GavelRow& row : *rows) {
-    const double fastest = row.rates.back();
-    JobSpec job;
-    job.name = fmt::format("{}", workload.jobs.size());
-    job.gpus = row.gpus;
-    job.submit = Time::ceil_nanoseconds(row.arrival_s * 1e9);
-    job.duration = Time::ceil_nanoseconds(row.iterations / fastest * 1e9);
-    std::vector<JobPace> paces;
-    for (const double rate : row.rates)
-      paces.push_back({.together = rate > 0 ? std::llround(fastest / rate * static_cast<double>(kNominalPace)) : 0});
-    job.pace = static_cast<std::int32_t>(workload.paces.size());
-    workload.paces.push_back(std::move(paces));
-    workload.jobs.push_back(std::move(job));
-  }
-  return run_timed(cluster, std::move(workload), policy, parameters, 0);
 }
 
 }  // namespace contend

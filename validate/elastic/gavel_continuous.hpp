@@ -7,7 +7,6 @@
 
 #include <array>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace contend {
@@ -23,9 +22,5 @@ struct GavelRow {
 /// Its jobs, in order of arrival. Nothing if the data are not there. Throws InputError if there is no throughput of a
 /// job.
 [[nodiscard]] std::optional<std::vector<GavelRow>> read_gavel_continuous();
-
-/// Runs it under a scheduling policy, with the values of its parameters that differ from the defaults. Restarts cost
-/// nothing, as in the released simulator. Nothing if the data are not there.
-[[nodiscard]] std::optional<RunResult> run_gavel_continuous(const std::string& policy, const PolicyValues& parameters);
 
 }  // namespace contend

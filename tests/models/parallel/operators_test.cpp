@@ -3,6 +3,7 @@
 #include "models/catalogue/catalogue.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
 #include "sim/error.hpp"
+#include "tests/models/parallel/total_work.hpp"
 #include "tests/near.hpp"
 
 #include <algorithm>
@@ -129,7 +130,7 @@ TEST_CASE("a layer of Llama 3 8B on two ranks, by hand") {
 
 TEST_CASE("totals add up every pass, and each operator says how many kernels it launches") {
   const Operators layer = transformer_operators(*find_transformer("llama-3-8b"), 0, micro_batch(1024));
-  OperatorTotals sum;
+  test::OperatorTotals sum;
   for (const TransformerOperator& each : layer) {
     sum.forward_flops += each.forward.flops;
     sum.forward_bytes += each.forward.bytes;
@@ -141,7 +142,7 @@ TEST_CASE("totals add up every pass, and each operator says how many kernels it 
     CHECK(each.input_gradient.kernels == 1);
     CHECK(each.weight_gradient.kernels == (each.kind == OperatorKind::product ? 1 : 0));
   }
-  const OperatorTotals total = total_work(layer);
+  const test::OperatorTotals total = test::total_work(layer);
   CHECK(total.forward_flops == near(sum.forward_flops));
   CHECK(total.forward_bytes == near(sum.forward_bytes));
   CHECK(total.input_gradient_flops == near(sum.input_gradient_flops));
@@ -187,13 +188,13 @@ TEST_CASE("ranks share the work: flops on one rank times the ranks are those of 
     INFO(std::string{name});
     const TransformerModel& model = *find_transformer(name);
     const std::int64_t sequence = 512;
-    const OperatorTotals one = total_work(transformer_operators(model, model.all_layers() - 1, micro_batch(sequence)));
+    const test::OperatorTotals one = test::total_work(transformer_operators(model, model.all_layers() - 1, micro_batch(sequence)));
     for (const std::int64_t tensor : {1, 2, 4}) {
       if (model.heads % tensor != 0) continue;
       for (const std::int64_t context : {1, 2, 8}) {
         const MicroBatch work = split_batch(sequence, tensor, context, true);
         REQUIRE_NOTHROW(validate(model, work));
-        const OperatorTotals rank = total_work(transformer_operators(model, model.all_layers() - 1, work));
+        const test::OperatorTotals rank = test::total_work(transformer_operators(model, model.all_layers() - 1, work));
         const auto ranks = static_cast<double>(tensor * context);
         // With e = et = 1 every rank has all experts, for its own tokens.
         CHECK(rank.forward_flops * ranks == near(one.forward_flops));
@@ -212,7 +213,7 @@ TEST_CASE("flops of whole models are those of the layer tables") {
     MicroBatch work = micro_batch(1024);
     work.skip_masked = false;
     work.flash_attention = model.gated;  // as in the tables: fused for Llama, in memory for GPT-2
-    const OperatorTotals total = total_work(stage_operators(model, whole(model), work));
+    const test::OperatorTotals total = test::total_work(stage_operators(model, whole(model), work));
     CHECK(total.forward_flops == static_cast<double>(layers.forward_flops()));
     CHECK(total.input_gradient_flops + total.weight_gradient_flops ==
           near(static_cast<double>(layers.backward_flops())));
@@ -333,10 +334,10 @@ TEST_CASE("on one rank a mixture does what a dense feed-forward of the width k f
   const MicroBatch work = micro_batch(2048);
   const Operators with_experts = transformer_operators(mixture, 0, work);
   const Operators without = transformer_operators(dense, 0, work);
-  const double experts = total_work(parts(with_experts, LayerPart::experts)).forward_flops;
+  const double experts = test::total_work(parts(with_experts, LayerPart::experts)).forward_flops;
   CHECK(experts == named(without, "up").forward.flops + named(without, "down").forward.flops);
-  CHECK(total_work(with_experts).forward_flops - named(with_experts, "router").forward.flops ==
-        near(total_work(without).forward_flops));
+  CHECK(test::total_work(with_experts).forward_flops - named(with_experts, "router").forward.flops ==
+        near(test::total_work(without).forward_flops));
   // All experts in one: the same products.
   mixture.mixture = MixtureOfExperts{.experts = 1, .top_k = 1, .expert_feed_forward = dense.feed_forward};
   const Operators one = transformer_operators(mixture, 0, work);
@@ -452,14 +453,14 @@ TEST_CASE("what is recomputed") {
   const Operators fused = transformer_operators(model, 0, work);
   CHECK(recomputed_operators(fused, Recomputation::none).empty());
   CHECK(recomputed_operators(fused, Recomputation::selective).empty());
-  CHECK(total_work(recomputed_operators(fused, Recomputation::full)).forward_flops == total_work(fused).forward_flops);
+  CHECK(test::total_work(recomputed_operators(fused, Recomputation::full)).forward_flops == test::total_work(fused).forward_flops);
   work.flash_attention = false;
   const Operators plain = transformer_operators(model, 0, work);
   const Operators again = recomputed_operators(plain, Recomputation::selective);
   REQUIRE(again.size() == 4);
   CHECK(again.front().name == "scores");
   CHECK(again.back().name == "context");
-  CHECK(total_work(again).forward_flops == 4.0 * 1024 * 1024 * 768);
+  CHECK(test::total_work(again).forward_flops == 4.0 * 1024 * 1024 * 768);
 }
 
 TEST_CASE("a micro-batch that can't be divided so is refused with the reason") {

@@ -6,6 +6,7 @@
 #include "models/parallel/memory.hpp"
 #include "models/parallel/operators.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
+#include "tests/models/parallel/total_work.hpp"
 
 #include <cstdint>
 #include <iterator>
@@ -73,7 +74,7 @@ std::string operator_figures(const Job& job) {
   std::vector<TransformerOperator> all = stage_operators(model, {0, model.all_layers(), true, true}, job.work);
   const auto again =
       recomputed_operators(transformer_operators(model, model.all_layers() - 1, job.work), job.recomputation);
-  const OperatorTotals sum = total_work(all), more = total_work(again);
+  const test::OperatorTotals sum = test::total_work(all), more = test::total_work(again);
   std::int64_t sizes = 0, kernels = 0;
   for (const TransformerOperator& each : all) {
     sizes += each.count * (each.m + 3 * each.n + 7 * each.k) + 11 * each.key_heads + (each.causal ? 1 : 0);

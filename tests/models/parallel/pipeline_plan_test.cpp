@@ -1,5 +1,6 @@
 #include "models/parallel/pipeline_plan.hpp"
 #include "sim/error.hpp"
+#include "tests/models/parallel/equal_costs.hpp"
 #include "tests/text_checks.hpp"
 
 #include <cstddef>
@@ -78,18 +79,18 @@ std::string complaints_about(const PipelinePlan& plan) {
 TEST_CASE("1F1B on two ranks, worked by hand: all ends, without and with a latency") {
   const PipelinePlan plan = two_ranks();
   validate(plan);
-  const PipelineTimes at_once = evaluate(plan, equal_costs(plan, ns(10), ns(12), ns(8)));
+  const PipelineTimes at_once = evaluate(plan, test::equal_costs(plan, ns(10), ns(12), ns(8)));
   CHECK(at_once.makespan == ns(150));
   CHECK(as_ns(at_once.busy) == Numbers{120, 120});
   CHECK(as_ns(at_once.bubble) == Numbers{30, 30});
   CHECK(as_ns(at_once.span) == Numbers{150, 120});
-  CHECK(at_once.longest_span() == ns(150));
+  CHECK(test::longest_span(at_once) == ns(150));
 
-  PipelineCosts same = equal_costs(plan, ns(10), ns(12), ns(8));
+  PipelineCosts same = test::equal_costs(plan, ns(10), ns(12), ns(8));
   same.latency.clear();
   CHECK(evaluate(plan, same).end == at_once.end);
 
-  const PipelineTimes late = evaluate(plan, equal_costs(plan, ns(10), ns(12), ns(8), ns(1)));
+  const PipelineTimes late = evaluate(plan, test::equal_costs(plan, ns(10), ns(12), ns(8), ns(1)));
   CHECK(late.makespan == ns(154));
   CHECK(as_ns(late.end[0]) == Numbers{10, 20, 62, 72, 92, 102, 124, 154});
   CHECK(as_ns(late.end[1]) == Numbers{21, 41, 51, 71, 83, 103, 113, 133});
@@ -100,7 +101,7 @@ TEST_CASE("1F1B on two ranks, worked by hand: all ends, without and with a laten
 TEST_CASE("each stage, each boundary and each path has its own times") {
   PipelinePlan plan = plan_of(
       2, {{forward(0), forward(1), backward(0), backward(1)}, {forward(0), backward(0), forward(1), backward(1)}});
-  PipelineCosts costs = equal_costs(plan, ns(1), ns(1), ns(1));
+  PipelineCosts costs = test::equal_costs(plan, ns(1), ns(1), ns(1));
   costs.forward = {ns(3), ns(5)};
   costs.backward = {ns(7), ns(11)};
   costs.latency = {{ns(100)}};
@@ -119,7 +120,7 @@ TEST_CASE(
   const PipelinePlan plan = plan_of(2, {{forward(0), forward(1), input(0), input(1), weight(0), weight(1)},
                                         {forward(0), input(0), forward(1), input(1), weight(0), weight(1)}});
   validate(plan);
-  const PipelineTimes times = evaluate(plan, equal_costs(plan, ns(10), ns(10), ns(5)));
+  const PipelineTimes times = evaluate(plan, test::equal_costs(plan, ns(10), ns(10), ns(5)));
   CHECK(as_ns(times.end[0]) == Numbers{10, 20, 40, 60, 65, 70});
   CHECK(as_ns(times.end[1]) == Numbers{20, 30, 40, 50, 55, 60});
   CHECK(times.most_held == std::vector<int>{2, 2});  // to the end of W, though both inputs' gradients are known
@@ -134,7 +135,7 @@ TEST_CASE(
 TEST_CASE("merged passes begin together, end together and take their own time") {
   PipelinePlan plan = plan_of(2, {{forward(0), {{forward(1).pass[0], backward(0).pass[0]}, true}, backward(1)}});
   validate(plan);
-  PipelineCosts costs = equal_costs(plan, ns(10), ns(12), ns(8));
+  PipelineCosts costs = test::equal_costs(plan, ns(10), ns(12), ns(8));
   CHECK(as_ns(evaluate(plan, costs).end[0]) == Numbers{10, 40, 60});
   costs.merged = {ns(25)};
   CHECK(as_ns(evaluate(plan, costs).end[0]) == Numbers{10, 35, 55});
@@ -183,7 +184,7 @@ TEST_CASE("ranks that wait for each other are found, and only those in the circl
   CHECK(contains(said,
                  "rank 2, step 0: F1.0 stage 2 waits for the forward pass of micro-batch 1 from chunk 0 of rank 1"));
   CHECK_FALSE(contains(said, "rank 0,"));
-  CHECK_THROWS_AS(static_cast<void>(evaluate(plan, equal_costs(plan, ns(1), ns(1), ns(1)))), InputError);
+  CHECK_THROWS_AS(static_cast<void>(evaluate(plan, test::equal_costs(plan, ns(1), ns(1), ns(1)))), InputError);
 }
 
 TEST_CASE("places that contradict each other are refused") {
@@ -211,7 +212,7 @@ TEST_CASE("places that contradict each other are refused") {
 TEST_CASE("costs that don't fit a plan are refused") {
   const PipelinePlan plan = two_ranks();
   const auto refused = [&](const auto& change) {
-    PipelineCosts costs = equal_costs(plan, ns(1), ns(1), ns(1), ns(1));
+    PipelineCosts costs = test::equal_costs(plan, ns(1), ns(1), ns(1), ns(1));
     CHECK_NOTHROW(check_costs(plan, costs));
     change(costs);
     CHECK_THROWS_AS(static_cast<void>(evaluate(plan, costs)), InputError);

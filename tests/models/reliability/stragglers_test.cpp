@@ -3,6 +3,7 @@
 
 #include "models/reliability/stragglers.hpp"
 
+#include "sim/check.hpp"
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 #include "tests/near.hpp"
@@ -10,12 +11,43 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <tuple>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 using namespace contend;
+
+namespace {
+
+/// How long rounds take in which each worker needs `times[round][worker]`. Who needs more than 1 + `tolerance` times
+/// the time of the fastest is a straggler. If the code does without the stragglers of a round, given those of the
+/// rounds before, the round lasts until they are known as such, or all are done: min((1 + tolerance) fastest, slowest).
+/// Otherwise it waits for all, and then has no stragglers. GC(s) does without any s; SR-SGC and M-SGC without at most
+/// lambda different ones in W rounds in a row, none of whom straggled between B and W - 1 rounds before.
+std::vector<double> coded_rounds(const CodingScheme& scheme, std::span<const std::vector<double>> times,
+                                 double tolerance) {
+  CONTEND_CHECK(why_no_scheme(scheme).empty() && tolerance >= 0, "a scheme has legal parameters");
+  const LatePattern pattern = late_pattern(scheme);
+  LateHistory history;
+  std::vector<double> rounds;
+  std::vector<std::uint32_t> now;
+  for (const std::vector<double>& round : times) {
+    CONTEND_CHECK(std::ssize(round) == scheme.workers, "each worker has a time in each round");
+    const auto [fastest, slowest] = std::minmax_element(round.begin(), round.end());
+    const double patience = (1 + tolerance) * *fastest;
+    now.clear();
+    for (std::size_t worker = 0; worker < round.size(); ++worker)
+      if (round[worker] > patience) now.push_back(static_cast<std::uint32_t>(worker));
+    const bool goes_on = history.leave_behind(pattern, std::ssize(rounds), now);
+    rounds.push_back(goes_on ? std::min(patience, *slowest) : *slowest);
+  }
+  return rounds;
+}
+
+}  // namespace
 
 TEST_CASE("waiting for exponential times is a difference of harmonic numbers") {
   CHECK(exponential_wait(1, 1) == near(1));

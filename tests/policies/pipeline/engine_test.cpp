@@ -1,6 +1,7 @@
 // The engine executes the graph of a plan; evaluate() says when. Both must agree on every step, to the nanosecond.
 
 #include "tests/effort.hpp"
+#include "tests/models/parallel/equal_costs.hpp"
 #include "tests/policies/pipeline/pipeline_kit.hpp"
 #include "tests/policies/pipeline/plain_iteration.hpp"
 #include "tests/sim/test_kit.hpp"
@@ -36,7 +37,7 @@ struct RandomCosts {
   PipelineCosts costs;
   std::vector<Bytes> messages;
 
-  RandomCosts(const PipelinePlan& plan, RandomStream& random) : costs{equal_costs(plan, {}, {}, {})} {
+  RandomCosts(const PipelinePlan& plan, RandomStream& random) : costs{test::equal_costs(plan, {}, {}, {})} {
     const auto draw = [&](std::vector<Time>& times) {
       for (Time& each : times) each = Time::nanoseconds(random.uniform_integer(1, 40));
     };
@@ -100,7 +101,7 @@ TEST_CASE("the engine takes every step of every schedule when evaluate() says so
       const RandomCosts drawn{plan, random};
       const PipelineTimes times = evaluate(plan, drawn.costs);
       const int alike = round % 2 + 1;  // ranks that do the same
-      const TasksByGpu seen = executed(training_graph(plain_iteration(plan, drawn.costs, drawn.messages, alike)));
+      const TasksByGpu seen = executed(training_exchange(plain_iteration(plan, drawn.costs, drawn.messages, alike)).graph);
       int differ = 0;
       for (std::size_t gpu = 0; gpu < seen.of_gpu.size(); ++gpu) {
         const std::size_t rank = gpu / static_cast<std::size_t>(alike);
@@ -129,13 +130,13 @@ TEST_CASE("the engine takes every step of every schedule when evaluate() says so
 TEST_CASE("a rank goes on to the next iteration when it has ended its own part, with and without leaping") {
   for (const auto* name : {"zb-h2", "zb-v"}) {
     const PipelinePlan plan = valid_plan({name, {}}, {.ranks = 4, .micro_batches = 8});
-    const PipelineCosts costs = equal_costs(plan, Time::nanoseconds(10), Time::nanoseconds(10), Time::nanoseconds(10));
+    const PipelineCosts costs = test::equal_costs(plan, Time::nanoseconds(10), Time::nanoseconds(10), Time::nanoseconds(10));
     const PipelineTimes times = evaluate(plan, costs);
     const std::vector<Bytes> none(static_cast<std::size_t>(plan.stages - 1));
-    const IterationGraph graph = training_graph(plain_iteration(plan, costs, none));
-    CHECK(times.longest_span() < times.makespan);
+    const IterationGraph graph = training_exchange(plain_iteration(plan, costs, none)).graph;
+    CHECK(test::longest_span(times) < times.makespan);
     for (const std::int64_t iterations : {1, 2, 50}) {
-      const Time known = times.makespan + (iterations - 1) * times.longest_span();
+      const Time known = times.makespan + (iterations - 1) * test::longest_span(times);
       CHECK(run_of(graph, iterations, false, nullptr).jobs[0].finish == known);
       CHECK(run_of(graph, iterations, true, nullptr).jobs[0].finish == known);
     }

@@ -4,6 +4,7 @@
 #include "policies/registry.hpp"
 #include "sim/error.hpp"
 #include "sim/random_stream.hpp"
+#include "tests/models/parallel/equal_costs.hpp"
 #include "tests/policies/random_cluster.hpp"
 
 #include <cstddef>
@@ -27,7 +28,7 @@ inline PipelinePlan valid_plan(const Choice& choice, const PipelineShape& shape)
 
 inline PipelineTimes times_of(const PipelinePlan& plan, std::int64_t forward, std::int64_t input, std::int64_t weight,
                               std::int64_t latency = 0) {
-  return evaluate(plan, equal_costs(plan, Time::nanoseconds(forward), Time::nanoseconds(input),
+  return evaluate(plan, test::equal_costs(plan, Time::nanoseconds(forward), Time::nanoseconds(input),
                                     Time::nanoseconds(weight), Time::nanoseconds(latency)));
 }
 

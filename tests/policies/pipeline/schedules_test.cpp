@@ -2,6 +2,7 @@
 // nanosecond.
 
 #include "tests/effort.hpp"
+#include "tests/models/parallel/equal_costs.hpp"
 #include "tests/policies/pipeline/pipeline_kit.hpp"
 #include "tests/text_checks.hpp"
 
@@ -174,7 +175,7 @@ TEST_CASE("ZB-H2: no gap between the first and the last pass of a rank if gradie
     CHECK(largest(times.most_held) == std::min(2 * at.p - 1, at.m));
     if (at.m < 2 * at.p - 1 || at.f < at.w) return;
     const std::int64_t gap = std::max<std::int64_t>(0, at.f + at.bi - 2 * at.w);
-    CHECK(times.longest_span().ns() == at.m * (at.f + at.b()) + (at.p - 1) * gap);
+    CHECK(test::longest_span(times).ns() == at.m * (at.f + at.b()) + (at.p - 1) * gap);
     ++exact;
     without_gap += gap == 0 ? 1 : 0;
   });
@@ -188,7 +189,7 @@ TEST_CASE("ZB-V: no gap on a rank if all passes are equal, with the activations 
       INFO(p, " ", m);
       const PipelineTimes times = Setting{p, m, 10, 10, 10}.times({"zb-v", {}});
       CHECK(largest(times.most_held) == std::min(2 * p, 2 * m));  // chunks are half as large
-      if (m >= 2 * p - 1) CHECK(times.longest_span().ns() == 2 * m * 30);
+      if (m >= 2 * p - 1) CHECK(test::longest_span(times).ns() == 2 * m * 30);
     }
   }
 }
@@ -254,7 +255,7 @@ TEST_CASE("no schedule beats the work of a rank or the way of one micro-batch, w
       INFO(row.name, " ", round);
       const PipelineShape shape = random_shape(row.name, random, 8);
       const PipelinePlan plan = valid_plan({std::string{row.name}, {}}, shape);
-      PipelineCosts costs = equal_costs(plan, {}, {}, {});
+      PipelineCosts costs = test::equal_costs(plan, {}, {}, {});
       Time way;
       for (std::size_t stage = 0; stage < costs.forward.size(); ++stage) {
         costs.forward[stage] = Time::nanoseconds(random.uniform_integer(1, 30));
