@@ -79,28 +79,4 @@ PipelineCosts TrainingIteration::costs() const {
   return made;
 }
 
-std::optional<std::string> unfit_for_stage(const FusedIteration& planned, std::size_t layers) {
-  const IterationGraph& plan = planned.graph;
-  const std::size_t tasks = 2 * layers;
-  if (plan.phases().count() > 1) return "its iterations differ in what they exchange";
-  for (const Op& op : plan.ops()) {
-    if (op.kind == OpKind::message) return "it sends messages between pairs of workers";
-    if (op.kind == OpKind::collective && op.scope == CollectiveScope::leaders)
-      return "it has collectives among one rank of each server";
-    if (op.kind == OpKind::collective && op.collective == CollectiveKind::exchange)
-      return "it swaps weights between pairs of workers";
-  }
-  for (const Dependency& each : plan.dependencies()) {
-    const std::size_t before = each.before.index(), after = each.after.index();
-    if (before < tasks && after < tasks) continue;
-    const bool to_next = each.lag == 1 && before >= tasks && after < layers;
-    const bool in_backward = each.lag == 0 && before >= layers && after >= layers;
-    if (to_next || in_backward) continue;
-    if (before >= tasks && plan.ops()[before].kind == OpKind::timer)
-      return "its cycles on the host go on behind the update, in the next iteration";
-    return "a part of its exchange goes on behind the update, in the next iteration";
-  }
-  return std::nullopt;
-}
-
 }  // namespace contend

@@ -14,7 +14,7 @@ struct NamedPass {
   int stage = 0;
 };
 
-/// The passes in the name of a compute operation of training_exchange(): one, the two of a merged step (step_name()), or
+/// The passes in the name of a compute operation of spread_source(): one, the two of a merged step (step_name()), or
 /// none if it is no pass. What follows the stage, such as the part of a pass, is ignored.
 [[nodiscard]] std::vector<NamedPass> passes_of_name(std::string_view name);
 

@@ -1,6 +1,7 @@
 #pragma once
-// The iteration graph of a job that trains one model over many GPUs: pipeline passes in the order of a schedule,
-// messages between the ranks of the pipeline, and the exchange of gradients and weights among data-parallel ranks.
+// What an iteration of a job consists of that trains one model over many GPUs: pipeline passes in the order of a
+// schedule, messages between the ranks of the pipeline, and the exchange of gradients and weights among data-parallel
+// ranks. spread_source() makes its graph, to which passes add (models/passes/spread_passes.hpp).
 //
 // Ranks are numbered as by Megatron-LM (parallel_state, order tp-cp-ep-dp-pp): the tensor-parallel coordinate is the
 // fastest, then context, data and pipeline. So the ranks of a pipeline rank are consecutive and are one role. What
@@ -74,8 +75,9 @@ struct TrainingIteration {
   int gradient_bytes = 4;            ///< of an element as it is reduced
   std::int64_t bucket = 40'000'000;  ///< elements after which gradients are sent and weights gathered, >= 1
   /// [model stage]: the exchange of the gradients of dense weights as a fusion policy plans it, with one layer for each
-  /// unit, by reduce-scatters where they are shared out; not with Sharding::weights, and without merged passes. Empty:
-  /// all stages send buckets.
+  /// unit, by reduce-scatters where they are shared out; not with Sharding::weights, and without merged passes. What of
+  /// a plan goes on beside the next forward pass carries gradients, or updated weights where they are shared out.
+  /// Empty: all stages send buckets.
   std::vector<FusedIteration> planned{};
   int planned_per_server = 1;  ///< ranks of a group of dense gradients that the plans take to lie on one server
   bool reshard = true;         ///< with Sharding::weights: weights are gathered again for the backward pass
@@ -87,9 +89,11 @@ struct TrainingIteration {
   /// turn: activations (ModelUnit::offloaded) and, with `sends_gradients`, reduced gradients out; weights that are read
   /// and activations back in (Ren et al., ZeRO-Offload, USENIX ATC 2021, section 4; ZeRO-Infinity, section 5).
   std::optional<ByteRate> link{};
-  bool sends_gradients = false;            ///< the update is done by the host, and needs them there
-  bool barrier = true;                     ///< every update waits for the gradients of all ranks (their norm)
-  std::vector<Time> update;                ///< [pipeline rank]: of the rank's weights
+  bool sends_gradients = false;  ///< the update is done by the host, and needs them there
+  bool barrier = true;           ///< every update waits for the gradients of all ranks (their norm)
+  std::vector<Time> update;      ///< [pipeline rank]: of the rank's weights
+  /// [pipeline rank]: true if the update takes so long for each tensor, false if for each element; empty: for elements.
+  std::vector<bool> update_by_tensor{};
   std::vector<HostTraffic> host_update{};  ///< [pipeline rank]: what that moves on hosts; empty: nothing
   /// Elements on each rank of an embedding that the first and the last stage both have (a tied head): if these lie on
   /// different pipeline ranks, both add up their gradients.
@@ -105,6 +109,10 @@ struct TrainingIteration {
   std::vector<Time> message_between_servers{};
 
   [[nodiscard]] int ranks_of_stage() const { return tensor * context * data; }
+  /// True if ranks gather the weights that others have updated.
+  [[nodiscard]] bool gathers_after_update() const {
+    return sharding == Sharding::optimizer || sharding == Sharding::gradients;
+  }
   /// The ranks among which gradients of dense weights are added up, and those of experts.
   [[nodiscard]] RankGroups dense_groups() const { return {tensor, context * data}; }
   [[nodiscard]] RankGroups expert_groups() const {
@@ -131,28 +139,5 @@ struct TrainingIteration {
 [[nodiscard]] inline std::int64_t share_of(std::int64_t elements, const RankGroups& groups) {
   return (elements + groups.size - 1) / groups.size;
 }
-
-/// The graph. A pass is one operation, or one for each unit where gradients or weights of single units are exchanged.
-/// Where a pass sends through the network, it computes the first half of what nothing can hide, then sends, each
-/// collective beside what can go on meanwhile, and computes the rest. The collectives of all its layers that are equal
-/// are one operation that runs several times (Op::times).
-/// With activations on the host a pass is cut at its units, and gradients are exchanged unit by unit. A unit's
-/// activations leave while later ones compute, two of which have theirs on the GPU, and come back one unit ahead. The
-/// collectives of a rank go one at a time through a channel of their own. Where two pipeline ranks have a stage
-/// (DualPipe) or the embedding of a tied head, each sends its gradients of that to the other, once both have
-/// reduced theirs, and the updates wait for them.
-/// Where collectives between servers take turns, a timer beside each pass lasts as long as the pass and the message
-/// with its results send. The collectives of a rank and these timers go one after another, in the order in which they
-/// can begin; passes wait for no timer, but the update does for the last one. Planned collectives take turns likewise
-/// with those of experts. Messages between servers go one after another from each rank, and wait for no collective.
-/// Weights that are gathered after the update take no turns. A planned exchange begins, unit by unit, with the last
-/// backward pass of its stage, kernels of its compression execute between units, and the updates wait for all of it.
-///
-/// The messages are the exchanges of gradients, but for sums of copies that two pipeline ranks have, and of shares.
-[[nodiscard]] FusedIteration training_exchange(const TrainingIteration& iteration);
-
-/// Why a planned exchange of so many layers can't be that of a stage, if it can't: it changes what an iteration trains
-/// with, so that something of it goes on behind the update, or its iterations differ.
-[[nodiscard]] std::optional<std::string> unfit_for_stage(const FusedIteration& planned, std::size_t layers);
 
 }  // namespace contend

@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <iterator>
 #include <map>
+#include <queue>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -39,11 +43,39 @@ std::map<RoleId, OpId> last_tasks(const GraphEdit& edit) {
   return last;
 }
 
+/// By operation: its place in an order in which operations of an iteration can be executed, the first one of those that
+/// wait for no other first.
+std::vector<std::size_t> places_in_order(const IterationGraph& graph) {
+  std::vector<int> waits_for(graph.ops().size(), 0);
+  std::vector<std::vector<std::size_t>> successors(graph.ops().size());
+  for (const Dependency& each : graph.dependencies()) {
+    if (each.lag != 0) continue;
+    ++waits_for[each.after.index()];
+    successors[each.before.index()].push_back(each.after.index());
+  }
+  std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> next;
+  for (std::size_t i = 0; i < waits_for.size(); ++i)
+    if (waits_for[i] == 0) next.push(i);
+  std::vector<std::size_t> places(graph.ops().size(), 0);
+  for (std::size_t place = 0; !next.empty(); ++place) {
+    const std::size_t op = next.top();
+    next.pop();
+    places[op] = place;
+    for (const std::size_t after : successors[op])
+      if (--waits_for[after] == 0) next.push(after);
+  }
+  return places;
+}
+
+/// What goes one after the other on a role beside the GPU: by role and site, with the place of what it belongs to.
+using SiteQueues = std::map<std::pair<RoleId, StageSite>, std::vector<std::pair<std::size_t, OpId>>>;
+
 /// An exchange with operations of its own, and others that are added before, between and after them.
 class WorkAround {
  public:
-  WorkAround(GraphEdit& edit, SentMessage& message, std::map<std::pair<RoleId, StageSite>, OpId>& last_at)
-      : edit_{edit}, message_{message}, last_at_{last_at} {}
+  WorkAround(GraphEdit& edit, SentMessage& message, const std::set<OpId>& exchanged,
+             const std::vector<std::size_t>& places, SiteQueues& queues)
+      : edit_{edit}, message_{message}, exchanged_{exchanged}, places_{places}, queues_{queues} {}
 
   void add(const ExchangeWork& work, int element_bytes, int workers) {
     std::vector<ExchangeStage> stages;
@@ -51,12 +83,13 @@ class WorkAround {
     wrap(work, {message_.gradients, message_.dense, element_bytes, workers}, stages);
     std::vector<OpId> all;
     std::size_t own = 0;
+    std::vector<bool> is_own;
     for (const ExchangeStage& each : stages) {
-      const bool is_own = own < message_.ops.size() && each.name == edit_.ops()[message_.ops[own].index()].name;
-      all.push_back(is_own ? message_.ops[own++] : added(each));
+      is_own.push_back(own < message_.ops.size() && each.name == edit_.ops()[message_.ops[own].index()].name);
+      all.push_back(is_own.back() ? message_.ops[own++] : added(each));
     }
     if (all.size() == message_.ops.size()) return;
-    link(all);
+    link(all, is_own);
     message_.ops = std::move(all);
   }
 
@@ -74,20 +107,21 @@ class WorkAround {
     op.duration = stage.duration;
     const OpId made = edit_.add(std::move(op));
     if (stage.site == StageSite::gpu) return made;
-    OpId& last = last_at_[{role(), stage.site}];
-    if (last.valid()) edit_.depend(last, made);
-    return last = made;
+    const OpId with = stage.site == StageSite::to_gpu ? message_.ops.back() : message_.ops.front();
+    queues_[{role(), stage.site}].emplace_back(places_[with.index()], made);
+    return made;
   }
 
   [[nodiscard]] RoleId role() const { return edit_.ops()[message_.ops.front().index()].role; }
 
   /// What gives the gradients now leads to the first of all, and what waits for them waits for the last. What only
   /// orders collectives, such as their turns, stays with these.
-  void link(const std::vector<OpId>& all) {
+  void link(const std::vector<OpId>& all, const std::vector<bool>& is_own) {
     const OpId first = message_.ops.front(), last = message_.ops.back();
     const auto takes_data = [&](const Dependency& each) {
       const Op& after = edit_.ops()[each.after.index()];
-      return each.before == last && (after.kind != OpKind::timer || after.host.any());
+      return each.before == last && !exchanged_.contains(each.after) &&
+             (after.kind != OpKind::timer || after.host.any());
     };
     std::vector<OpId> givers;
     edit_.for_each([&](Dependency& each) {
@@ -99,10 +133,7 @@ class WorkAround {
     });
     if (edit_.computes(all.front()) && all.front() != first) run_before_next(givers, all.front());
     for (std::size_t i = 0; i + 1 < all.size(); ++i) {
-      const auto is_there = [&](const Dependency& each) {
-        return each.before == all[i] && each.after == all[i + 1] && each.lag == 0;
-      };
-      if (std::ranges::none_of(edit_.dependencies(), is_there)) edit_.depend(all[i], all[i + 1]);
+      if (!is_own[i] || !is_own[i + 1]) edit_.depend(all[i], all[i + 1]);
     }
   }
 
@@ -116,7 +147,9 @@ class WorkAround {
 
   GraphEdit& edit_;
   SentMessage& message_;
-  std::map<std::pair<RoleId, StageSite>, OpId>& last_at_;
+  const std::set<OpId>& exchanged_;  // operations of all messages
+  const std::vector<std::size_t>& places_;
+  SiteQueues& queues_;
 };
 
 }  // namespace
@@ -151,24 +184,37 @@ void begin_with(IterationGraph& graph, const std::string& name, Time duration) {
 void add_exchange_work(FusedIteration& iteration, int element_bytes,
                        const std::function<const ExchangeWork&(RoleId)>& work) {
   GraphEdit edit{iteration.graph};
-  std::map<std::pair<RoleId, StageSite>, OpId> last_at;
+  const std::vector<std::size_t> places = places_in_order(iteration.graph);
+  SiteQueues queues;
+  std::set<OpId> exchanged;
+  for (const SentMessage& message : iteration.messages) exchanged.insert(message.ops.begin(), message.ops.end());
   for (SentMessage& message : iteration.messages) {
     const auto sends = [&](OpId op) { return edit.ops()[op.index()].kind == OpKind::collective; };
     const Op sent = edit.ops()[std::ranges::find_if(message.ops, sends)->index()];
     const int all = iteration.graph.roles()[sent.role.index()].ranks;
-    WorkAround{edit, message, last_at}.add(work(sent.role), element_bytes,
-                                           sent.scope == CollectiveScope::groups ? sent.groups.most() : all);
+    WorkAround{edit, message, exchanged, places, queues}.add(
+        work(sent.role), element_bytes, sent.scope == CollectiveScope::groups ? sent.groups.most() : all);
+  }
+  for (auto& [where, queue] : queues) {
+    std::ranges::stable_sort(queue, {}, &std::pair<std::size_t, OpId>::first);
+    for (std::size_t i = 0; i + 1 < queue.size(); ++i) edit.depend(queue[i].second, queue[i + 1].second);
   }
   iteration.graph = edit.take();
 }
 
-void share_sums(IterationGraph& graph) {
+void share_sums(IterationGraph& graph, int weight_bytes, int gradient_bytes) {
+  const auto is_half = [](const Op& op) {
+    return op.kind == OpKind::collective && op.collective == CollectiveKind::reduce_scatter;
+  };
+  const bool has_halves = std::ranges::any_of(graph.ops(), is_half);
   IterationGraph shared = graph.without_operations();
   for (Op op : graph.ops()) {
     if (op.kind == OpKind::collective) {
-      if (op.collective != CollectiveKind::all_reduce || op.scope != CollectiveScope::all)
+      const bool gathers = has_halves && op.collective == CollectiveKind::all_gather;
+      if ((op.collective != CollectiveKind::all_reduce && !is_half(op) && !gathers) || op.scope != CollectiveScope::all)
         throw InputError{fmt::format("`{}` is no sum over all ranks, of which each could keep its share", op.name)};
-      op.collective = CollectiveKind::reduce_scatter;
+      if (op.collective == CollectiveKind::all_reduce) op.collective = CollectiveKind::reduce_scatter;
+      if (gathers) op.bytes = Bytes{op.bytes.count() / gradient_bytes * weight_bytes};
     }
     shared.add(std::move(op));
   }

@@ -23,9 +23,10 @@ void begin_with(IterationGraph& graph, const std::string& name, Time duration);
 void add_exchange_work(FusedIteration& iteration, int element_bytes,
                        const std::function<const ExchangeWork&(RoleId)>& work);
 
-/// Has each rank keep its share of sums only: all-reduces among all ranks become reduce-scatters. Throws InputError if
-/// the graph has other collectives.
-void share_sums(IterationGraph& graph);
+/// Has each rank keep its share of sums only: all-reduces among all ranks become reduce-scatters. Reduce-scatters stay,
+/// and the all-gathers of a graph that has such halves gather updated weights, with so many bytes of an element for so
+/// many of gradients. Throws InputError if the graph has other collectives.
+void share_sums(IterationGraph& graph, int weight_bytes, int gradient_bytes);
 
 /// Lets iterations leave so many ranks behind (Role::late, Patience). `copy_ranks` ranks together have a copy of the
 /// model. Throws InputError that says why the graph permits it not: a copy lies on several ranks, which would have to

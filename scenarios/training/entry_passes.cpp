@@ -2,6 +2,7 @@
 
 #include "models/passes/graph_passes.hpp"
 #include "models/passes/host_launches.hpp"
+#include "models/passes/spread_passes.hpp"
 #include "scenarios/training/optimizer_update.hpp"
 #include "scenarios/training/trained_model.hpp"
 #include "sim/error.hpp"
@@ -147,8 +148,11 @@ std::vector<Pass<FusedIteration>> spread_passes(const TrainingEntry& entry, cons
 
 IterationGraph spread_graph(const TrainingEntry& entry, const TrainingIteration& job,
                             std::vector<PassRecord>& records) {
-  FusedIteration iteration = training_exchange(job);
-  records.push_back({"transformer", {}, sizes_of(iteration)});
+  SpreadIteration spread = spread_source(job);
+  check_subject(spread);
+  records.push_back({"transformer", {}, sizes_of(spread)});
+  apply_passes(spread, training_passes(job), records);
+  FusedIteration iteration = std::move(spread);
   apply_passes(iteration, spread_passes(entry, job), records);
   return std::move(iteration.graph);
 }

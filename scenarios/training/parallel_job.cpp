@@ -3,6 +3,7 @@
 #include "models/parallel/flops.hpp"
 #include "models/parallel/mixture.hpp"
 #include "models/parallel/offload.hpp"
+#include "models/parallel/planned_exchange.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
 #include "models/passes/graph_passes.hpp"
 #include "policies/fusion/fusion_policy.hpp"
@@ -39,6 +40,7 @@ namespace {
 /// hosts.
 struct UpdateWork {
   Time time;
+  bool by_tensor = false;  ///< it takes as long as launching it tensor by tensor
   HostTraffic host{};
 };
 
@@ -67,9 +69,11 @@ UpdateWork update_of(const TrainingEntry& entry, const TrainingIteration& job, c
     if (offload.weights == StatePlace::nvme) each.stored += job.weight_bytes / 2.0;  // only written
     const ByteRate link = *offload.link;
     const OffloadRates rates{link, *offload.memory, offload.nvme.value_or(link)};
-    return {std::max(launches, offloaded_update_time(elements, each, rates)), offloaded_update_traffic(elements, each)};
+    const Time time = offloaded_update_time(elements, each, rates);
+    return {std::max(launches, time), launches > time, offloaded_update_traffic(elements, each)};
   }
-  return {std::max(launches, kernel_costs(entry).of(update_work(optimizer, elements, width)))};
+  const Time kernels = kernel_costs(entry).of(update_work(optimizer, elements, width));
+  return {std::max(launches, kernels), launches > kernels};
 }
 
 TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, const ParallelJob& made) {
@@ -230,8 +234,7 @@ void plan_exchange(const TrainingSystem& system, const TrainingEntry& entry, Tra
   job.planned_per_server = is_even ? shape.per_server : shape.ranks;
   const auto fail = [&](const std::string& reason) {
     throw InputError{{{.key = method ? "compression" : "fusion",
-                       .reason = fmt::format("{}: {}; a pipeline rank updates its weights when all gradients are there",
-                                             method ? entry.compression.name : entry.fusion.name, reason),
+                       .reason = fmt::format("{}: {}", method ? entry.compression.name : entry.fusion.name, reason),
                        .hint = method ? "another method, such as top-k" : "another policy, such as ddp or wfbp"}}};
   };
   const auto needs_servers = [](const Op& op) {
@@ -254,12 +257,15 @@ void plan_exchange(const TrainingSystem& system, const TrainingEntry& entry, Tra
     static_cast<ExchangeWork&>(problem) = {};  // a pass adds it to the graph
     try {
       job.planned.push_back(plan_iteration(*policy, problem));
-      if (job.sharding != Sharding::none) share_sums(job.planned.back().graph);
+      if (job.sharding != Sharding::none) share_sums(job.planned.back().graph, job.weight_bytes, job.gradient_bytes);
     } catch (const InputError& error) {
       fail(fmt::format("can't exchange the gradients of a layer, the embedding or the head as one: {}",
                        error.complaints().front().reason));
     }
     if (const auto unfit = unfit_for_stage(job.planned.back(), units.size())) fail(*unfit);
+    const bool goes_on = goes_on_in_forward(job.planned.back().graph, units.size());
+    if (goes_on && job.sharding == Sharding::none && job.sends_gradients)
+      fail("gradients come while the next forward pass computes, and a host updates all weights of a GPU at once");
     if (!is_even && std::ranges::any_of(job.planned.back().graph.ops(), needs_servers))
       fail("it has collectives inside servers, on which the ranks with equal weights lie unevenly");
   }
@@ -481,6 +487,7 @@ ParallelJob planned(const TrainingSystem& system, const TrainingEntry& entry, in
   for (const std::vector<int>& stages : job.plan.stage_of) {
     const UpdateWork update = update_of(planner.entry_of_stage(stages.front()), job, stages);
     job.update.push_back(update.time);
+    job.update_by_tensor.push_back(update.by_tensor);
     job.host_update.push_back(update.host);
   }
   return made;

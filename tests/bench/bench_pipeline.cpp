@@ -2,6 +2,7 @@
 // engine over an analytic network, for more and more micro-batches. Everything in one process on one core, in time of
 // the processor; ratios are of one run. The last ends of both must be the same.
 
+#include "models/passes/spread_passes.hpp"
 #include "network/alpha_beta.hpp"
 #include "policies/registry.hpp"
 #include "sim/simulation.hpp"
@@ -85,7 +86,7 @@ int main() {
     const PipelineTimes times = evaluate(plan, costs);
     const double evaluated = seconds_since(clock);
     const std::vector<Bytes> none(static_cast<std::size_t>(plan.stages - 1));
-    IterationGraph graph = training_exchange(test::plain_iteration(plan, costs, none)).graph;
+    IterationGraph graph = training_graph(test::plain_iteration(plan, costs, none));
     const double drawn = seconds_since(clock);
     const Time end = executed(std::move(graph), latency);
     const double engine = seconds_since(clock);

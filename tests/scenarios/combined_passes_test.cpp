@@ -84,11 +84,30 @@ TEST_CASE("input: an iteration of a model that is spread over GPUs waits for its
     const Scenario scenario = eight_gpus(with(pipeline, "input: 5ms"));
     return TrainingGraphs{scenario}.passes("m", 8);
   }();
-  REQUIRE(passes.size() == 2);
+  REQUIRE(passes.size() == 3);
   CHECK(passes[0].name == "transformer");
-  CHECK(passes[1].name == "input");
-  CHECK(passes[1].after.operations == passes[1].before.operations + 1);
-  CHECK(passes[1].after.compute <= passes[1].before.compute + Time::microseconds(5000));
+  CHECK(passes[1].name == "update");
+  CHECK(passes[1].after.operations == passes[1].before.operations + 4);
+  CHECK(passes[2].name == "input");
+  CHECK(passes[2].after.operations == passes[2].before.operations + 1);
+  CHECK(passes[2].after.compute <= passes[2].before.compute + Time::microseconds(5000));
+}
+
+TEST_CASE("offload is a pass: copies between GPUs and hosts, before the update") {
+  const Scenario scenario = eight_gpus(
+      "model: llama-3-8b, sequence: 1024, batch: 1, recompute: full, parallel: {zero: 1, offload: {optimizer: host, "
+      "activations: true, link: 25GB/s, memory: 20GB/s}}");
+  const std::vector<PassRecord> passes = TrainingGraphs{scenario}.passes("m", 8);
+  REQUIRE(passes.size() == 3);
+  CHECK(passes[1].name == "offload");
+  // 34 units (32 layers, embedding, head) send gradients; activations of layers leave and come back.
+  const std::size_t copies = passes[1].after.operations - passes[1].before.operations;
+  CHECK(copies >= 34 + 2 * 32);
+  CHECK(copies <= 34 + 2 * 34);
+  CHECK(passes[1].after.compute == passes[1].before.compute);
+  CHECK(passes[2].name == "update");
+  CHECK(passes[2].after.operations == passes[2].before.operations + 1 + 34);  // the weights of each unit are gathered
+  CHECK(passes[2].after.compute == passes[2].before.compute);                 // hosts update them
 }
 
 TEST_CASE("update_per_tensor: Llama 3 8B has 291 tensors, of each of which a tensor-parallel GPU has a part") {

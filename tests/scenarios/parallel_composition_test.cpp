@@ -1,6 +1,7 @@
 // What an entry with `parallel` may be composed of: exchanges of context parallelism, devices by pipeline rank, tied
 // embeddings, gradients that passes of the weights wait for; and that no degree at all is plain data parallelism.
 
+#include "models/passes/spread_passes.hpp"
 #include "scenarios/run/lone_job.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/training/parallel_job.hpp"
@@ -124,7 +125,7 @@ TEST_CASE("pipeline ranks with devices of their own compute in the time of these
 TEST_CASE("a tied head exchanges the gradient of the embedding between the ends of a pipeline") {
   const auto exchanged = [](const std::string& members) {
     std::vector<std::int64_t> bytes;
-    const IterationGraph graph = training_exchange(composed_job(members).iteration).graph;
+    const IterationGraph graph = training_graph(composed_job(members).iteration);
     for (const Op& op : graph.ops())
       if (op.name.find("copies") != std::string::npos) bytes.push_back(op.bytes.count());
     return bytes;
@@ -293,9 +294,9 @@ TEST_CASE("a planned exchange goes in turn with the gradients of experts and wit
 
 TEST_CASE("compressed gradients: the messages and kernels of the method, in the groups of equal weights") {
   const std::string base = "model: gpt-3-2.7b, sequence: 2048, parallel: {tensor: 2, pipeline: 2}";
-  const IterationGraph plain = training_exchange(composed_job(base + ", fusion: wfbp").iteration).graph;
+  const IterationGraph plain = training_graph(composed_job(base + ", fusion: wfbp").iteration);
   const ParallelJob job = composed_job(base + ", fusion: wfbp, compression: {policy: top-k, density: 0.01}");
-  const IterationGraph graph = training_exchange(job.iteration).graph;
+  const IterationGraph graph = training_graph(job.iteration);
   double sent = 0, dense = 0;
   for (const Op& op : graph.ops()) {
     if (op.kind != OpKind::collective || op.collective != CollectiveKind::all_gather) continue;
@@ -496,6 +497,6 @@ TEST_CASE("without any degree a job is the data-parallel one, to the nanosecond"
       workload.jobs.push_back(spec);
       return run_workload(scenario, std::move(workload), 1).jobs[0].finish;
     };
-    CHECK(end_with(training_exchange(job).graph) == end_with(plain));
+    CHECK(end_with(training_graph(job)) == end_with(plain));
   }
 }

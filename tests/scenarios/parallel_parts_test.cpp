@@ -4,6 +4,7 @@
 #include "models/devices.hpp"
 #include "models/parallel/operators.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
+#include "models/passes/spread_passes.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/run/lone_job.hpp"
@@ -143,7 +144,7 @@ TEST_CASE("parts: the graph of a planned job takes what the job takes") {
   const Scenario scenario =
       of_members("model: llama-3-8b, sequence: 2048, global_batch: 32, parallel: {tensor: 2, pipeline: 4, zero: 1}");
   const ParallelJob job = plan_parallel(scenario, *find_entry(scenario.training, "m"), 32);
-  CHECK(lone_iteration(scenario, "m", 32, training_exchange(job.iteration).graph) == lone_iteration(scenario, "m", 32));
+  CHECK(lone_iteration(scenario, "m", 32, training_graph(job.iteration)) == lone_iteration(scenario, "m", 32));
 }
 
 TEST_CASE("parts: what the fullest GPU holds is a figure of the run") {

@@ -1,6 +1,7 @@
 // Entries of `training` with `parallel`: what is refused and why, that degrees do what they say, and that an iteration
 // in a cluster is the one that its parts make.
 
+#include "models/passes/spread_passes.hpp"
 #include "scenarios/keys/print.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/run/check_scenario.hpp"
@@ -336,7 +337,7 @@ TEST_CASE("parallel: copies that are shared out by few GPUs keep gathers inside 
   CHECK(time("{zero: 1, shards: 1}") == time("{zero: 0}"));
   // Gradients of the copies are added up once an iteration, whatever the number of micro-batches.
   const std::string many = "model: llama-3-8b, recompute: full, accumulate: 8, parallel: {zero: 2, shards: 8}";
-  const IterationGraph graph = training_exchange(job_of(with_entry(many), 64).iteration).graph;
+  const IterationGraph graph = training_graph(job_of(with_entry(many), 64).iteration);
   std::int64_t scattered = 0, added = 0, elements = 0;
   for (const Op& op : graph.ops()) {
     if (op.kind != OpKind::collective) continue;

@@ -119,11 +119,11 @@ TEST_CASE("add_exchange_work: kernels and copies around an exchange, in the orde
 
 TEST_CASE("share_sums: all-reduces become reduce-scatters, other collectives have no shares") {
   IterationGraph graph = graph_from_text(kWorkers);
-  share_sums(graph);
+  share_sums(graph, 2, 4);
   CHECK(graph.ops()[2].collective == CollectiveKind::reduce_scatter);
   CHECK(graph.ops()[2].bytes == Bytes{1000});
   IterationGraph other = graph_from_text("role w 2 | compute a w 1 | all-gather g w 10 | a -> g | a => a | g => a");
-  CHECK_THROWS_WITH_AS(share_sums(other), "`g` is no sum over all ranks, of which each could keep its share",
+  CHECK_THROWS_WITH_AS(share_sums(other, 2, 4), "`g` is no sum over all ranks, of which each could keep its share",
                        InputError);
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("passes are applied in their order, and what each leaves is checked an
   apply_passes<FusedIteration>(
       iteration,
       {{"input", [](FusedIteration& each) { begin_with(each.graph, "wait", Time::nanoseconds(5)); }},
-       {"shard", [](FusedIteration& each) { share_sums(each.graph); }}},
+       {"shard", [](FusedIteration& each) { share_sums(each.graph, 2, 4); }}},
       records);
   REQUIRE(records.size() == 2);
   CHECK(records[0].name == "input");

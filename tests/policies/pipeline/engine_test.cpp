@@ -1,5 +1,6 @@
 // The engine executes the graph of a plan; evaluate() says when. Both must agree on every step, to the nanosecond.
 
+#include "models/passes/spread_passes.hpp"
 #include "tests/effort.hpp"
 #include "tests/models/parallel/equal_costs.hpp"
 #include "tests/policies/pipeline/pipeline_kit.hpp"
@@ -101,7 +102,7 @@ TEST_CASE("the engine takes every step of every schedule when evaluate() says so
       const RandomCosts drawn{plan, random};
       const PipelineTimes times = evaluate(plan, drawn.costs);
       const int alike = round % 2 + 1;  // ranks that do the same
-      const TasksByGpu seen = executed(training_exchange(plain_iteration(plan, drawn.costs, drawn.messages, alike)).graph);
+      const TasksByGpu seen = executed(training_graph(plain_iteration(plan, drawn.costs, drawn.messages, alike)));
       int differ = 0;
       for (std::size_t gpu = 0; gpu < seen.of_gpu.size(); ++gpu) {
         const std::size_t rank = gpu / static_cast<std::size_t>(alike);
@@ -133,7 +134,7 @@ TEST_CASE("a rank goes on to the next iteration when it has ended its own part, 
     const PipelineCosts costs = test::equal_costs(plan, Time::nanoseconds(10), Time::nanoseconds(10), Time::nanoseconds(10));
     const PipelineTimes times = evaluate(plan, costs);
     const std::vector<Bytes> none(static_cast<std::size_t>(plan.stages - 1));
-    const IterationGraph graph = training_exchange(plain_iteration(plan, costs, none)).graph;
+    const IterationGraph graph = training_graph(plain_iteration(plan, costs, none));
     CHECK(test::longest_span(times) < times.makespan);
     for (const std::int64_t iterations : {1, 2, 50}) {
       const Time known = times.makespan + (iterations - 1) * test::longest_span(times);

@@ -2,6 +2,7 @@
 
 #include "models/parallel/pass_names.hpp"
 #include "models/parallel/training_iteration.hpp"
+#include "models/passes/spread_passes.hpp"
 #include "tests/policies/pipeline/pipeline_kit.hpp"
 
 #include <cstddef>
@@ -25,7 +26,7 @@ TEST_CASE("the names of all passes of a graph are read back as what they are") {
     job.bucket = 1;  // the last passes are cut in two
     job.messages.assign(static_cast<std::size_t>(job.plan.stages - 1), Bytes{1});
     job.update.assign(job.plan.ranks(), Time::nanoseconds(7));
-    const IterationGraph graph = training_exchange(job).graph;
+    const IterationGraph graph = training_graph(job);
     std::vector<std::vector<NamedPass>> read(graph.roles().size());
     std::size_t cut = 0, merged = 0;
     for (const Op& op : graph.ops()) {

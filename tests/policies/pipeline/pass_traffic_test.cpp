@@ -3,6 +3,7 @@
 
 #include "models/parallel/pass_traffic.hpp"
 #include "models/parallel/training_iteration.hpp"
+#include "models/passes/spread_passes.hpp"
 #include "tests/policies/pipeline/pipeline_kit.hpp"
 #include "tests/sim/test_kit.hpp"
 
@@ -50,7 +51,7 @@ TrainingIteration sending_job(const std::string& schedule, int ranks, int micro_
 std::int64_t end_of_sending(TrainingIteration job, bool in_network) {
   job.in_network[static_cast<std::size_t>(PassGroup::tensor)] = in_network;
   TestJob test;
-  test.made = std::make_shared<const IterationGraph>(training_exchange(job).graph);
+  test.made = std::make_shared<const IterationGraph>(training_graph(job));
   test.gpus.clear();
   const int ranks = test.made->ranks();
   for (int rank = 0; rank < ranks; ++rank) test.gpus.push_back(static_cast<std::uint32_t>(rank));
@@ -81,7 +82,7 @@ TEST_CASE("a slower network adds what nothing hides") {
 TEST_CASE("equal collectives of the units of a pass are one operation that runs several times") {
   TrainingIteration job = sending_job("1f1b", 1, 2, 3, 10);
   job.in_network.fill(true);
-  const IterationGraph graph = training_exchange(job).graph;
+  const IterationGraph graph = training_graph(job);
   int collectives = 0;
   for (const Op& op : graph.ops()) {
     if (op.kind != OpKind::collective) continue;

@@ -2,6 +2,7 @@
 // and weights are exchanged, what hides, and that joint messages don't change the times.
 
 #include "models/parallel/training_iteration.hpp"
+#include "models/passes/spread_passes.hpp"
 
 #include "sim/random_stream.hpp"
 #include "tests/policies/pipeline/pipeline_kit.hpp"
@@ -45,7 +46,7 @@ TrainingIteration job_of(PipelinePlan plan, int data, Sharding sharding) {
 /// The ends of iterations 1 and 2 of a job on servers of one GPU.
 std::int64_t end_of(const TrainingIteration& job, std::int64_t iterations) {
   TestJob test;
-  test.made = std::make_shared<const IterationGraph>(training_exchange(job).graph);
+  test.made = std::make_shared<const IterationGraph>(training_graph(job));
   test.gpus.clear();
   const int ranks = test.made->ranks();
   for (int rank = 0; rank < ranks; ++rank) test.gpus.push_back(static_cast<std::uint32_t>(rank));
@@ -167,7 +168,7 @@ TEST_CASE("ZeRO-2 reduces the gradients of every micro-batch") {
   // The first micro-batch's part 0 is reduced at 60-65, beside the second forward pass.
   const TrainingIteration job = job_of(plan_of("1f1b", 1, 2), 2, Sharding::gradients);
   CHECK(period(job) == 137);
-  const IterationGraph graph = training_exchange(job).graph;
+  const IterationGraph graph = training_graph(job);
   CHECK(std::ranges::count(graph.ops(), CollectiveKind::reduce_scatter, &Op::collective) == 4);
 }
 
@@ -263,7 +264,7 @@ TEST_CASE("experts are exchanged among the ranks that have the same ones, dense 
   TrainingIteration job = job_of(plan_of("1f1b", 1, 1), 4, Sharding::none);
   job.expert = 2;
   for (ModelUnit& unit : job.units[0]) unit.expert_elements = 3;
-  const IterationGraph graph = training_exchange(job).graph;
+  const IterationGraph graph = training_graph(job);
   int dense = 0, experts = 0;
   for (const Op& op : graph.ops()) {
     if (op.kind != OpKind::collective) continue;
@@ -309,7 +310,7 @@ TEST_CASE("the embedding of a tied head is added up between the first and the la
   CHECK(end_of(job, 1) == 166);
   // Neither sends before both have reduced their gradients: each waits for two collectives and two passes.
   job.data = 2;
-  const IterationGraph graph = training_exchange(job).graph;
+  const IterationGraph graph = training_graph(job);
   std::size_t copies = 0, waits = 0;
   for (const Dependency& each : graph.dependencies()) {
     if (graph.ops()[each.after.index()].name.find("copies") == std::string::npos) continue;
@@ -329,7 +330,7 @@ TEST_CASE("ranks that have the same stages add up their gradients") {
   // DualPipe: rank 0 and rank 1 have both stages of two units of 5 parameters.
   const TrainingIteration job = job_of(plan_of("dualpipe", 2, 4), 1, Sharding::none);
   int copies = 0;
-  const IterationGraph graph = training_exchange(job).graph;
+  const IterationGraph graph = training_graph(job);
   for (const Op& op : graph.ops()) {
     if (op.name.find("copies") == std::string::npos) continue;
     ++copies;
@@ -337,7 +338,7 @@ TEST_CASE("ranks that have the same stages add up their gradients") {
   }
   CHECK(copies == 2);
   // Data-parallel ranks with shares of the gradients send these alone.
-  const IterationGraph shared = training_exchange(job_of(plan_of("dualpipe", 2, 4), 2, Sharding::optimizer)).graph;
+  const IterationGraph shared = training_graph(job_of(plan_of("dualpipe", 2, 4), 2, Sharding::optimizer));
   for (const Op& op : shared.ops())
     if (op.name.find("copies") != std::string::npos) CHECK(op.bytes == Bytes{4 * 3});
 }
