@@ -105,8 +105,6 @@ std::optional<std::string> unfit_for_stage(const FusedIteration& planned, std::s
     if (op.kind == OpKind::collective && op.collective == CollectiveKind::exchange)
       return "it swaps weights between pairs of workers";
   }
-  if (goes_on_in_forward(plan, units) || waits_for_begin(plan, units))
-    return "a part of its exchange goes on behind the update, in the next iteration";
   // What goes on in the next iteration has to end with its forward pass, and may not wait for its backward pass.
   const std::vector<bool> in_forward = ops_in_forward(plan, units);
   for (const Dependency& each : plan.dependencies()) {
@@ -114,7 +112,7 @@ std::optional<std::string> unfit_for_stage(const FusedIteration& planned, std::s
     if (before < tasks && after < tasks) continue;
     const bool from = before + 1 < units || in_forward[before], to = after < units || in_forward[after];
     if (each.lag == 0 ? from == to : !from && (to || after >= tasks)) continue;
-    return "a part of its exchange goes on in the next iteration, whose forward pass does not wait for it";
+    return "a part of its exchange goes on in the next iteration, whose forward pass does not wait for that part";
   }
   return std::nullopt;
 }

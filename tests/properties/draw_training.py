@@ -103,8 +103,13 @@ def parallel(drawer):
     if drawer.chance(0.3) and degrees["tensor"] > 1:
         chosen["sequence_parallel"] = True
     sizes = {"layers": 4, "hidden": 512, "heads": 8, "feed_forward": 1024, "vocabulary": 8000}
-    return {"transformer": sizes, "device": "A100-40GB", "dtype": "bf16", "batch": 1, "global_batch": 120,
+    made = {"transformer": sizes, "device": "A100-40GB", "dtype": "bf16", "batch": 1, "global_batch": 120,
             "sequence": 256, "parallel": chosen}
+    # Draws nothing, so that all else stays: who plans the exchange of stages.
+    planner = [None, "dear", "horovod", "bytescheduler", "search"][drawer.seed % 5]
+    if planner:
+        made["fusion"] = {"policy": planner, "evaluations": 20} if planner == "search" else {"policy": planner}
+    return made
 
 
 def entries(drawer):

@@ -236,6 +236,42 @@ TEST_CASE("fusion: a policy plans the reduce-scatters of what is shared out") {
   CHECK(copies->groups == RankGroups{4, 2});
 }
 
+TEST_CASE("fusion: DeAR with parallel gathers gradients, or updated weights where ranks share them out") {
+  constexpr double kParameters = 8030261248.0;
+  const auto entry = [](std::string_view members) {
+    return fmt::format("model: llama-3-8b, sequence: 1024, batch: 1, accumulate: 2, {}", members);
+  };
+  const auto sent = [](const std::string& members, CollectiveKind kind) {
+    double bytes = 0;
+    const IterationGraph graph = graph_of(members);
+    for (const Op& op : graph.ops())
+      if (op.kind == OpKind::collective && op.collective == kind) bytes += op.bytes.to_double();
+    return bytes;
+  };
+  for (const int zero : {0, 1, 2}) {
+    INFO(zero);
+    const std::string parallel = fmt::format("parallel: {{zero: {}}}", zero);
+    const std::string members = entry("fusion: dear, " + parallel);
+    CHECK(sent(members, CollectiveKind::reduce_scatter) == kParameters * 4 * (zero == 2 ? 2 : 1));
+    CHECK(sent(members, CollectiveKind::all_gather) == kParameters * (zero == 0 ? 4 : 2));
+    CHECK(sent(members, CollectiveKind::all_reduce) == 0);
+    // The same work, whether at once or unit by unit.
+    const auto [update, parts] = named(graph_of(members), "update");
+    CHECK(update == named(graph_of(entry(parallel)), "update").first);
+    CHECK(parts == (zero == 0 ? 34 : 1));
+    // A whole copy hides one half behind the forward pass, which an all-reduce of each unit can't.
+    if (zero == 0) CHECK(iteration(members) < iteration(entry("fusion: wfbp, " + parallel)));
+    // Work around a message comes before its first and behind its second half.
+    const IterationGraph staged = graph_of(entry("staging: 10GB/s, fusion: dear, " + parallel));
+    CHECK(named(staged, "copy to host").first.to_seconds() == near(kParameters * 4 * (zero == 2 ? 2 : 1) / 10e9, 1e-6));
+  }
+  CHECK(says_part(pass_refusal("model: llama-3-8b, sequence: 1024, recompute: full, fusion: dear, parallel: {offload: "
+                               "{optimizer: host, link: 25GB/s, memory: 20GB/s}}"),
+                  "training.m.fusion: dear: gradients come while the next forward pass computes"));
+  CHECK(says_part(pass_refusal(entry("backup_workers: 1, fusion: dear, parallel: {zero: 0}")),
+                  "which begins when all ranks are there"));
+}
+
 TEST_CASE("planned gradients go to an optimizer on the host as those of buckets do") {
   const auto sent = [](std::string_view members) {
     Bytes bytes;

@@ -325,8 +325,6 @@ TEST_CASE("what can't plan or compress the exchange of a stage is refused") {
        "training.m.compression: a compressed exchange gives each rank the sums");
   said("fusion: ddp, parallel: {bucket: 5}", "training.m.parallel.bucket: has no effect");
   said("collective: all-gather, parallel: {zero: 0}", "training.m.collective: has no effect without a compression");
-  said("fusion: dear, parallel: {tensor: 2}", "training.m.fusion: dear: a part of its exchange goes on");
-  said("fusion: horovod, parallel: {tensor: 2}", "training.m.fusion: horovod: a part of its exchange goes on");
   said("compression: power-sgd, parallel: {tensor: 2}",
        "training.m.compression: power-sgd: can't exchange the gradients");
   said("compression: local-sgd, parallel: {tensor: 2}", "training.m.compression: local-sgd");

@@ -127,6 +127,39 @@ TEST_CASE("share_sums: all-reduces become reduce-scatters, other collectives hav
                        InputError);
 }
 
+TEST_CASE("add_exchange_work: of exchanges in two halves, in the order in which halves can begin") {
+  // Both halves of the last unit end after those of the first one, and its first half begins before.
+  FusedIteration iteration{
+      graph_from_text(
+          "role w 2 | compute f0 w 1 | compute f1 w 1 | compute b1 w 1 | compute b0 w 1 | "
+          "reduce-scatter s1 w 1000 | reduce-scatter s0 w 1000 | all-gather g0 w 1000 | all-gather g1 w 1000 | "
+          "f0 -> f1 | f1 -> b1 | b1 -> b0 | b0 => f0 | b1 -> s1 | b0 -> s0 | s1 => g0 | s0 => g0 | g0 -> g1 | "
+          "g0 -> f0 | g1 -> f1"),
+      {{"0", 1, Bytes{1000}, {OpId{5U}, OpId{6U}}}, {"1", 1, Bytes{1000}, {OpId{4U}, OpId{7U}}}}};
+  ExchangeWork work;
+  work.staging = ByteRate{1e9};
+  add_exchange_work(iteration, 4, [&](RoleId) -> const ExchangeWork& { return work; });
+  iteration.graph.validate();
+  const IterationGraph& graph = iteration.graph;
+  CHECK(leads(graph, "b1", "copy to host 1"));
+  CHECK(leads(graph, "copy to host 1", "s1"));
+  CHECK(leads(graph, "copy to host 1", "copy to host 0"));
+  CHECK(leads(graph, "g0", "copy to GPU 0"));
+  CHECK(leads(graph, "copy to GPU 0", "f0"));
+  CHECK(leads(graph, "copy to GPU 0", "copy to GPU 1"));
+  CHECK(leads(graph, "g0", "g1"));  // which only orders them
+  CHECK_FALSE(leads(graph, "s0", "g0"));
+}
+
+TEST_CASE("share_sums: gathered halves bring weights") {
+  IterationGraph graph = graph_from_text(
+      "role w 2 | compute a w 1 | reduce-scatter s w 1000 | all-gather g w 1000 | a -> s | s => g | g -> a | a => a");
+  share_sums(graph, 2, 4);
+  CHECK(graph.ops()[1].bytes == Bytes{1000});
+  CHECK(graph.ops()[2].collective == CollectiveKind::all_gather);
+  CHECK(graph.ops()[2].bytes == Bytes{500});
+}
+
 TEST_CASE("leave_ranks_behind: what the graph has to be like") {
   FusedIteration workers = exchanging(kWorkers);
   leave_ranks_behind(workers, 1, {}, 1);

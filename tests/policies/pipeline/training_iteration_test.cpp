@@ -2,9 +2,14 @@
 // and weights are exchanged, what hides, and that joint messages don't change the times.
 
 #include "models/parallel/training_iteration.hpp"
+#include "models/parallel/planned_exchange.hpp"
 #include "models/passes/spread_passes.hpp"
 
+#include "models/passes/graph_passes.hpp"
+#include "policies/fusion/dear.hpp"
+#include "policies/fusion/fusion_policy.hpp"
 #include "sim/random_stream.hpp"
+#include "tests/policies/fusion/random_problem.hpp"
 #include "tests/policies/pipeline/pipeline_kit.hpp"
 #include "tests/sim/test_kit.hpp"
 
@@ -56,6 +61,38 @@ std::int64_t end_of(const TrainingIteration& job, std::int64_t iterations) {
 
 std::int64_t period(const TrainingIteration& job) {
   return end_of(job, 3) - end_of(job, 2);
+}
+
+/// The problem of a stage of the job for a fusion policy.
+OverlapProblem problem_of(const TrainingIteration& job, std::size_t stage) {
+  OverlapProblem problem;
+  const std::vector<ModelUnit>& units = job.units[stage];
+  for (const ModelUnit& unit : units) problem.layers.push_back({"unit", unit.forward, unit.of(PassKind::backward)});
+  for (std::size_t u = units.size(); u-- > 0;)
+    problem.gradients.push_back({.layer = u, .size = Bytes{units[u].dense_elements * job.gradient_bytes}});
+  problem.workers = job.data;
+  problem.gradient_element_bytes = job.gradient_bytes;
+  return problem;
+}
+
+/// Lets DeAR plan each stage, a unit in each group.
+TrainingIteration with_dear(TrainingIteration job) {
+  for (std::size_t stage = 0; stage < job.units.size(); ++stage) {
+    const OverlapProblem problem = problem_of(job, stage);
+    job.planned.push_back(dear_graph(problem, dear_groups(problem, 0)));
+    CHECK_FALSE(unfit_for_stage(job.planned.back(), job.units[stage].size()));
+    if (job.sharding != Sharding::none) share_sums(job.planned.back().graph, job.weight_bytes, job.gradient_bytes);
+  }
+  return job;
+}
+
+/// Like job_of() with one micro-batch; stages of so many units with so many parameters, and updates of 8.
+TrainingIteration dear_job(int ranks, std::size_t units, std::int64_t elements, Sharding sharding) {
+  TrainingIteration job = job_of(plan_of("1f1b", ranks, 1), 2, sharding);
+  for (auto& stage : job.units) stage.assign(units, {ns(10), ns(10), ns(10), elements, 0});
+  job.update.assign(job.plan.ranks(), ns(8));
+  for (Bytes& each : job.messages) each = Bytes{};
+  return job;
 }
 
 }  // namespace
@@ -341,4 +378,127 @@ TEST_CASE("ranks that have the same stages add up their gradients") {
   const IterationGraph shared = training_graph(job_of(plan_of("dualpipe", 2, 4), 2, Sharding::optimizer));
   for (const Op& op : shared.ops())
     if (op.name.find("copies") != std::string::npos) CHECK(op.bytes == Bytes{4 * 3});
+}
+
+TEST_CASE("DeAR: a whole copy of the weights is updated unit by unit, as its gradients are gathered") {
+  // Nothing is there in iteration 0: gathered 0-15 and 15-30; updates 15-19, F 19-29, update 30-34, F 34-44; B 44-64
+  // and 64-84, reduce-scattered 64-79 and 84-99. From 99 on: gathered 99-114, 114-129; update 114-118, F 118-128,
+  // update 129-133, F 133-143; B 143-163, 163-183; reduce-scattered 163-178, 183-198.
+  TrainingIteration job = dear_job(1, 2, 15, Sharding::none);
+  CHECK(end_of(with_dear(job), 1) == 99);
+  CHECK(end_of(with_dear(job), 2) == 198);
+  CHECK(period(with_dear(job)) == 99);
+  // The second unit has 5 of 20 parameters: 2 of 8 for its update. Gathered for 15 and 5; update 15-21, F 21-31, update
+  // 31-33, F 33-43, B 43-63, 63-83, reduce-scattered 63-68, 83-98.
+  job.units[0][1].dense_elements = 5;
+  CHECK(period(with_dear(job)) == 98);
+  // Three of four tensors are those of the second: 6 of 8.
+  job.units[0][0].dense_tensors = 1;
+  job.units[0][1].dense_tensors = 3;
+  const auto last_update = [](const TrainingIteration& each) {
+    const IterationGraph graph = training_graph(each);
+    const auto found = std::ranges::find_if(
+        graph.ops(), [](const Op& op) { return op.name.starts_with("update of") && op.name.ends_with("part 1"); });
+    REQUIRE(found != graph.ops().end());
+    return found->duration.ns();
+  };
+  CHECK(last_update(with_dear(job)) == 2);
+  job.update_by_tensor = {true};
+  CHECK(last_update(with_dear(job)) == 6);
+  // Only the last of several micro-batches reduces: a forward and a backward pass more.
+  TrainingIteration several = dear_job(1, 2, 15, Sharding::none);
+  several.plan = plan_of("1f1b", 1, 3);
+  CHECK(period(with_dear(several)) == 99 + 2 * 60);
+}
+
+TEST_CASE("DeAR: where updates are shared out, its halves are gradients before and weights behind the update") {
+  // Of 3 bytes of gradient and 1 of weight: F of both 0-20, B 20-40, 40-60, reduce-scattered 40-55, 60-75, update 83;
+  // gathered 83-88 and 88-93, F 88-98, 98-108; B 108-128, 128-148, reduce-scattered 148-163, update 171.
+  TrainingIteration job = dear_job(1, 2, 5, Sharding::optimizer);
+  job.gradient_bytes = 3;
+  CHECK(period(with_dear(job)) == 171 - 83);
+  const auto count = [](const TrainingIteration& each, CollectiveKind kind) {
+    const IterationGraph graph = training_graph(each);
+    return std::ranges::count_if(graph.ops(),
+                                 [&](const Op& op) { return op.kind == OpKind::collective && op.collective == kind; });
+  };
+  CHECK(count(with_dear(job), CollectiveKind::all_gather) == 2);
+  CHECK(count(with_dear(job), CollectiveKind::reduce_scatter) == 2);
+  // Each of two micro-batches sums its gradients, and the weights are gathered once.
+  job.sharding = Sharding::gradients;
+  job.plan = plan_of("1f1b", 1, 2);
+  CHECK(count(with_dear(job), CollectiveKind::all_gather) == 2);
+  CHECK(count(with_dear(job), CollectiveKind::reduce_scatter) == 4);
+  CHECK(period(with_dear(job)) == 171 - 83 + 60);
+}
+
+TEST_CASE("DeAR in a pipeline: the norm holds back updates, and copies are added up before they are gathered") {
+  // From the end of rank 0's reduce-scatter at 0 on: gathered 0-15, update 15-19, F 19-29, rank 1: F 29-39, B 39-59,
+  // rank 0: B 59-79, reduce-scattered 79-94. Rank 1 reduce-scattered until 74 and gathers until 89.
+  TrainingIteration job = dear_job(2, 1, 15, Sharding::none);
+  job.update.assign(2, ns(4));
+  CHECK(period(with_dear(job)) == 94);
+  // An update of 60 on rank 1 begins when rank 0 has its sums: 94-154, F 154-164, B -184, rank 0: B -204, sums at 219.
+  job.update[1] = ns(60);
+  CHECK(period(with_dear(job)) == 219 - 94);
+  // Without a norm it begins at the end of its own gathering, 20 behind its backward pass and 15 behind its sums.
+  job.barrier = false;
+  CHECK(period(with_dear(job)) == 60 + 10 + 20 + 15 + 15);
+  // A tied embedding of 9: each has 5 of the sums, and sends them before the gathering begins.
+  job = dear_job(2, 1, 15, Sharding::none);
+  job.update.assign(2, ns(4));
+  job.tied_elements = 9;
+  CHECK(period(with_dear(job)) == 94 + 5);
+}
+
+TEST_CASE("Horovod: cycles begin with the last backward pass of a stage") {
+  // In microseconds: F 0-20, 20-60 the first backward pass, F 60-80; cycles of 15 from 80 on end at 95, 110 and 125.
+  // The gradients of the second unit, there at 100, are sent 110-115, those of the first, there at 120, 125-130; update
+  // 137.
+  TrainingIteration job = job_of(plan_of("1f1b", 1, 2), 2, Sharding::none);
+  job.units[0].assign(2, {ns(10'000), ns(10'000), ns(10'000), 5'000, 0});
+  job.update = {ns(7'000)};
+  const auto policy = fusion("horovod", {{"cycle_ms", 0.015}});
+  const auto plan = [&](TrainingIteration& each) {
+    for (std::size_t stage = 0; stage < each.units.size(); ++stage) {
+      each.planned.push_back(policy->plan(problem_of(each, stage)));
+      CHECK_FALSE(unfit_for_stage(each.planned.back(), each.units[stage].size()));
+    }
+  };
+  TrainingIteration alone = job;
+  plan(alone);
+  CHECK(end_of(alone, 1) == 137'000);
+  CHECK(period(alone) == 137'000);
+  // On the first rank of two the cycles begin when the gradient of its results has come. F 0-20, F 20-40 and B 40-80 on
+  // rank 1, sums by cycles 70 and 85 until 75 and 90; B from 80 on, cycles end at 95, 110, 125; sums 130, update 137.
+  TrainingIteration two = job;
+  two.plan = plan_of("1f1b", 2, 1);
+  two.units.assign(2, job.units[0]);
+  two.messages = {Bytes{}};
+  two.update.assign(2, ns(7'000));
+  plan(two);
+  CHECK(end_of(two, 1) == 137'000);
+}
+
+TEST_CASE("a planned exchange in turn with those of experts waits for no copy to the host") {
+  TrainingIteration job = job_of(plan_of("1f1b", 1, 1), 4, Sharding::optimizer);
+  job.expert = 2;
+  for (ModelUnit& unit : job.units[0]) unit.expert_elements = 3;
+  job.turns_per_server = 1;
+  job.sends_gradients = true;
+  job.link = ByteRate{1e9};
+  job.planned.push_back(fusion("wfbp", {})->plan(problem_of(job, 0)));
+  share_sums(job.planned.back().graph, 1, 1);
+  const auto sums = [](const IterationGraph& graph) {
+    return std::ranges::count_if(graph.ops(), [](const Op& op) { return op.kind == OpKind::collective; });
+  };
+  const IterationGraph graph = training_graph(job);
+  CHECK(sums(graph) == 2 * 2 + 2 * 2);  // of both kinds of weights of both units, and the gathers
+  int copies = 0;
+  for (const Dependency& each : graph.dependencies()) {
+    if (!graph.ops()[each.before.index()].name.ends_with("to the host")) continue;
+    CHECK(graph.ops()[each.after.index()].kind == OpKind::timer);  // the next copy, or the update
+    ++copies;
+  }
+  CHECK(copies >= 4);
 }
