@@ -82,15 +82,26 @@ bool InOrder::try_to_start(const ClusterView& cluster, SchedulingActions& action
   return true;
 }
 
+/// True if the types of servers on which the job may run differ in speed.
+bool InOrder::has_several_speeds(const ClusterView& cluster, const JobView& job) {
+  double known = 0;
+  for (std::size_t t = 0; t < cluster.types(); ++t) {
+    const double speed = cluster.speed_on(job, static_cast<std::int32_t>(t));
+    if (speed > 0 && known > 0 && speed != known) return true;
+    known = std::max(known, speed);
+  }
+  return false;
+}
+
 bool InOrder::start_in_place_of_larger(const ClusterView& cluster, SchedulingActions& actions, JobId id) {
   const PolicyKey own = key(cluster.job(id));
   std::vector<std::pair<PolicyKey, JobId>> larger;
   for (const JobId other : running_) {
     const JobView view = cluster.job(other);
     const PolicyKey its = key(view);
-    // Where types of servers differ a job's key may grow as it starts on a slow one: one that has just started stays,
-    // or two jobs could take each other's GPUs for ever.
-    const bool stays = cluster.types() > 1 && view.since == cluster.now();
+    // A job's key may grow as the job starts on a slow server. If it has just started it stays, or two jobs could take
+    // each other's GPUs for ever.
+    const bool stays = view.since == cluster.now() && has_several_speeds(cluster, view);
     if (its > own && !stays) larger.emplace_back(its, other);
   }
   std::sort(larger.begin(), larger.end(), std::greater<>{});

@@ -40,6 +40,7 @@ class InOrder : public SchedulingPolicy {
   void hold_back_behind(const ClusterView& cluster, SchedulingActions& actions, JobId refused);
   bool try_to_start(const ClusterView& cluster, SchedulingActions& actions, JobId job);
   bool start_in_place_of_larger(const ClusterView& cluster, SchedulingActions& actions, JobId job);
+  [[nodiscard]] static bool has_several_speeds(const ClusterView& cluster, const JobView& job);
   [[nodiscard]] static Why why_not(const ClusterView& cluster, const JobView& job);
 
   Rules rules_;

@@ -184,7 +184,7 @@ void WalkPolicy::run(GreedyWalk& walk, SchedulingActions& actions) {
       walk.add_waiting(waiting_rank(job), shapes_.of(job.view), width_of(job.view));
       newcomers_.push_back(place.job);
     }
-    walk.end_pass();  // they, and jobs that were refused before, may find a place now
+    forget_refusals(walk);
     if (has_lists()) {
       start_in_free(walk, actions);
       break;
@@ -231,26 +231,44 @@ void WalkPolicy::place_anew(std::uint32_t index, SchedulingActions& actions) {
   walk.end_pass();
 }
 
-/// Makes the changes that the walk requires. The jobs that give way are left in `gave_way_`.
+/// Makes the changes that the walk requires, until jobs give way. They are left in `gave_way_`. A policy that has lists
+/// makes all changes, because a job that gave way only gets GPUs that are free at the end.
 void WalkPolicy::settle(GreedyWalk& walk, SchedulingActions& actions) {
   started_.clear();
   gave_way_.clear();
   changes_.clear();
-  const auto has_place = [this](const Rank& waiting) { return has_room_behind(job(waiting.job), waiting); };
-  for (const JobId id : walk.refuse_without_place(now_, has_place)) no_place_.insert(id);
+  refuse_without_room(walk);
   for (;;) {
     const std::optional<GreedyWalk::Change> change = walk.next_change(now_);
     if (!change) break;
     changes_.push_back(*change);
+    const std::size_t stopped = gave_way_.size();
     carry_out(walk, actions);
+    if (gave_way_.size() == stopped) continue;
+    if (!has_lists()) break;  // a job that gave way may stand in front of jobs that the walk has yet to look at
+    take_back(walk);
+    forget_refusals(walk);
+    refuse_without_room(walk);
   }
   take_back(walk);
   rank_started();
 }
 
-/// Starts the jobs that the walk has started as soon as it has stopped enough others.
+/// A job that was refused may get GPUs of a job that stood in front of it and has stopped since.
+void WalkPolicy::forget_refusals(GreedyWalk& walk) {
+  walk.end_pass();
+  std::erase_if(no_place_, [&](JobId id) { return &walks_[job(id).walk] == &walk; });
+}
+
+void WalkPolicy::refuse_without_room(GreedyWalk& walk) {
+  const auto has_place = [this](const Rank& waiting) { return has_room_behind(job(waiting.job), waiting); };
+  for (const JobId id : walk.refuse_without_place(now_, has_place)) no_place_.insert(id);
+}
+
+/// Starts the jobs that the walk has started as soon as it has stopped enough others, until a running job gives way.
 void WalkPolicy::carry_out(GreedyWalk& walk, SchedulingActions& actions) {
-  for (;;) {
+  const std::size_t stopped = gave_way_.size();
+  while (gave_way_.size() == stopped) {
     const auto first = std::ranges::find_if(changes_, [](const auto& change) { return change.starts; });
     if (first == changes_.end()) return;
     std::int64_t room = walk.free();  // beside the first

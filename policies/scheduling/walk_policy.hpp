@@ -118,6 +118,8 @@ class WalkPolicy : public SchedulingPolicy {
   void run(GreedyWalk& walk, SchedulingActions& actions);
   void place_anew(std::uint32_t walk, SchedulingActions& actions);
   void settle(GreedyWalk& walk, SchedulingActions& actions);
+  void forget_refusals(GreedyWalk& walk);
+  void refuse_without_room(GreedyWalk& walk);
   void carry_out(GreedyWalk& walk, SchedulingActions& actions);
   void take_back(GreedyWalk& walk);
   bool start_in_place_of_any_behind(GreedyWalk& walk, const Rank& waiting, SchedulingActions& actions);

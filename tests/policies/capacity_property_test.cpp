@@ -1,7 +1,7 @@
 // What a job gets must not depend on GPUs that it can't have. Under every scheduling policy with every placement
 // policy, jobs start and end at the same nanoseconds if the cluster gets spares that nothing needs, servers of another
 // virtual cluster, with jobs of its own or without, or servers of a type on which no job may run, or none that is still
-// there, or if the rows of the list change places or the jobs their names.
+// there, or if its type gets a name, or the rows of the list change places or the jobs their names.
 
 #include "models/sharing.hpp"
 #include "policies/scheduling/demand.hpp"
@@ -32,13 +32,24 @@ using namespace contend::test;
 
 namespace {
 
-enum class Change { spares, server_behind, server_in_front, foreign_jobs, idle_type, type_of_the_past, rows, names };
+enum class Change {
+  spares,
+  server_behind,
+  server_in_front,
+  foreign_jobs,
+  named_type,
+  idle_type,
+  type_of_the_past,
+  rows,
+  names
+};
 
 constexpr std::pair<Change, std::string_view> kChanges[] = {
     {Change::spares, "unused spares"},
     {Change::server_behind, "servers of another virtual cluster behind those of the jobs"},
     {Change::server_in_front, "servers of another virtual cluster in front of those of the jobs"},
     {Change::foreign_jobs, "another virtual cluster with jobs of its own"},
+    {Change::named_type, "a name for the type of all servers"},
     {Change::idle_type, "servers of a type on which no job may run"},
     {Change::type_of_the_past, "servers of a type on which only a job may run that has ended before the others come"},
     {Change::rows, "another order of the rows"},
@@ -196,6 +207,9 @@ CapacityCase changed(const CapacityCase& original, Change change, std::uint64_t 
       made.spares = static_cast<int>(servers);
       made.cluster.servers += made.spares;
       break;
+    case Change::named_type:
+      name_types(made, 0);
+      break;
     case Change::idle_type:
       name_types(made, static_cast<int>(servers));
       break;
@@ -299,6 +313,13 @@ std::vector<Choice> scheduling_choices() {
   return all;
 }
 
+/// True for the policies whose walks stop running jobs (policies/scheduling/walk_policy.hpp).
+bool stops_jobs(const Choice& scheduling) {
+  constexpr std::string_view kNames[] = {"priority", "edf",  "las",  "dlas",          "dlas-gpu",
+                                         "gittins",  "srtf", "srsf", "smallest-first"};
+  return std::ranges::find(kNames, scheduling.name) != std::end(kNames);
+}
+
 bool knows_one_type(const Choice& scheduling) {
   const auto rows = scheduling_policies();
   const auto row = std::ranges::find(rows, scheduling.name, &PolicyRow<SchedulingPolicy>::name);
@@ -386,6 +407,28 @@ TEST_CASE("GPUs of a type on which no job may run are none that jobs may have") 
   CHECK(ran[0] == Ran{{}, Time::seconds(100), 0});
   CHECK(ran[1] == Ran{Time::seconds(1), Time::seconds(151), 1});
   CHECK(ran[2] == Ran{Time::seconds(10), Time::seconds(60), 0});
+}
+
+TEST_CASE("a job may have the GPUs of a job in front of it that stops, with types of servers and without") {
+  // L has all four GPUs until H, which needs two, takes its place. Then S stands before T, and only S fits beside H.
+  // Before H comes, S has no place. At 30 s H ends, and L takes the place of S.
+  CapacityCase made{cluster_of(4, 1),
+                    {timed_job(0, 4, 100), timed_job(1, 1, 50), timed_job(2, 2, 50), timed_job(10, 2, 20)}};
+  made.jobs[0].priority = 1;
+  made.jobs[3].priority = 2;
+  made.cluster.vcs = {{{0, 4}}};
+  for (JobSpec& job : made.jobs) job.vc = 0;
+  for (const bool has_types : {false, true}) {
+    if (has_types) name_types(made, 1);
+    for (const std::string placement : {"worst-fit", "consolidated", "spread"}) {
+      INFO(placement, std::string{has_types ? " with types" : ""});
+      const std::vector<Ran> ran = run_case(made, {"priority", {}}, {placement, {}});
+      CHECK(ran[0] == Ran{{}, Time::seconds(120), 1});
+      CHECK(ran[1] == Ran{Time::seconds(10), Time::seconds(150), 1});
+      CHECK(ran[2] == Ran{Time::seconds(120), Time::seconds(170), 0});
+      CHECK(ran[3] == Ran{Time::seconds(10), Time::seconds(30), 0});
+    }
+  }
 }
 
 TEST_CASE("a server that is out of service has no GPUs: las knows that one job has to wait") {
@@ -504,4 +547,26 @@ TEST_CASE("every scheduling and placement policy: GPUs that a job can't have, ro
     }
   }
   CHECK(waited > 1000);
+}
+
+TEST_CASE("policies whose walks stop jobs: a name for the type of servers, and another type, change nothing") {
+  int preemptions = 0;
+  for (std::uint64_t seed = 101; seed < 101 + effort(std::uint64_t{8}); ++seed) {
+    const CapacityCase made = random_case(seed);
+    for (const Choice& scheduling : scheduling_choices()) {
+      if (!stops_jobs(scheduling)) continue;
+      for (const Choice& placement : placement_choices()) {
+        const std::vector<Ran> unnamed = run_case(made, scheduling, placement);
+        for (const Ran& ran : unnamed) preemptions += ran.preemptions;
+        for (const Change change : {Change::named_type, Change::idle_type}) {
+          std::vector<std::size_t> where;
+          const CapacityCase other = changed(made, change, seed, where);
+          INFO(scheduling.name, " with ", scheduling.parameters.size(), " parameters, ", placement.name, ", seed ",
+               seed, std::string{change == Change::idle_type ? ", with a further type" : ""});
+          CHECK(first_difference(unnamed, run_case(other, scheduling, placement), where) == "");
+        }
+      }
+    }
+  }
+  CHECK(preemptions > 1000);
 }
