@@ -9,6 +9,7 @@ import results as reader
 import row_laws
 import summary_laws
 import timeline_laws
+import variants
 
 JOBS = """job_id,submit_s,gpus,model,iterations,duration_s,priority,vc,deadline_s,user
 wide,0,4,,,50,0,,90,ann
@@ -217,6 +218,11 @@ def unnoticed_differences(judge, drawn, found, printed):
             yield f"a difference between the runs plain and {way} is not noticed"
     if not list(summary_laws.printed(found, printed.replace("5 finished", "4 finished"))):
         yield "a wrong number of jobs in what is printed is not noticed"
+    for column, text, noticed in (("server_type", "own", False), ("finish_s", "99", True)):
+        others = [reader.Row(row) for row in found.jobs]
+        others[2][column] = text
+        if bool(list(variants.differences(found.jobs, others))) != noticed:
+            yield f"another {column} of a variant is judged wrongly"
     jobs = reader.jobs_of(drawn, found)
     told = judge.explanation(drawn, jobs, jobs[1], found)
     told["attempts"][0]["to_s"] = told["attempts"][0]["from_s"]

@@ -4,7 +4,8 @@
     scenario_property_test.py PROGRAM [--seed N] [--count M] [--keep FOLDER]
 
 Each seed is a scenario (draw.py). It runs plain, with --no-leap, with --timeline and plain again: exit codes, digests
-and result files must be equal, whatever the way. Then checkers that know nothing of the engine hold the files to laws
+and result files must be equal, whatever the way. Jobs run as before if the type of all servers gets a name, or idle
+servers of another type come beside them (variants.py). Then checkers that know nothing of the engine hold the files to laws
 (row_laws.py, summary_laws.py, timeline_laws.py), jobs are explained, and at the end the features that the scenarios
 really met are counted: one that none of them met is a failure, too. A scenario that `contend check` refuses is drawn
 again. Before all that the checkers are held against results that were falsified, so that they can't check nothing.
@@ -42,6 +43,7 @@ import results as reader
 import row_laws
 import summary_laws
 import timeline_laws
+import variants
 
 COUNT = 50
 SECONDS = 60  # the most processor time of a run, so that a busy machine makes no difference
@@ -165,6 +167,20 @@ class Judge:
             raise Broken("events", f"{one['events']} + {one['leapt_events']} plain, {two['events']} + "
                                    f"{two['leapt_events']} {way}")
 
+    def run_variants(self, scenario, found, code):
+        """Runs the variants of the scenario, in which jobs must run as before. Returns the names of the variants."""
+        ran = set()
+        for name, other in variants.of(scenario):
+            folder = name.replace(" ", "-")
+            write(other, self.folder / folder)
+            done = self.call(["run", f"{folder}/scenario.yaml", "-o", f"{folder}/results", "-q"], "run variant")
+            if done.returncode != code:
+                raise Broken(name, f"{code} plain, then {done.returncode}: {done.stderr.strip()[-600:]}")
+            for text in variants.differences(found.jobs, reader.Results(self.folder / folder / "results").jobs):
+                raise Broken(name, text)
+            ran.add(name)
+        return ran
+
     @staticmethod
     def difference(plain, other, name="jobs.csv"):
         """The first line in which two files differ, column by column if they are tables."""
@@ -240,7 +256,7 @@ class Judge:
             raise Broken("exit code", f"{code}, though {finished:g} of {all_jobs:g} jobs finished")
         jobs = reader.jobs_of(scenario, found)
         self.explanations(scenario, found, jobs)
-        return features.met(scenario, found, jobs)
+        return features.met(scenario, found, jobs) | self.run_variants(scenario, found, code)
 
 
 class Search:
