@@ -177,8 +177,9 @@ def launches(scenario, found, jobs, timeline):
             yield f"{job.name}: host_s is {counted} ns, its launches took {total} ns"
         if total and not any(map(job.row.count, undone)) and job.row["state"] == "finished":
             hosts = {gpu for number, gpu, lane in timeline.lanes if number == job.number and lane == "host"}
-            if len(hosts) != job.gpus:
-                yield f"{job.name}: {len(hosts)} hosts launch for {job.gpus} GPUs"
+            gpus = round(job.row.number("mean_gpus")) if job.elastic else job.gpus
+            if len(hosts) != gpus:
+                yield f"{job.name}: {len(hosts)} hosts launch for {gpus} GPUs"
 
 
 def busy(scenario, found, jobs, timeline):
