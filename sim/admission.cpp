@@ -50,17 +50,31 @@ void Admission::find_followers() {
 }
 
 void Admission::look_at_empty_cluster() {
-  PlacementPolicy& placement = *state_.policies.placement;
-  if (!placement.refuses_alike()) return;  // its answers may depend on time or chance
+  if (!state_.policies.placement->refuses_alike()) return;  // its answers may depend on time or chance
+  std::set<std::pair<Demand, std::int32_t>> elastic;        // that have been looked at, with their JobSpec::sizes
   for (std::size_t j = 0; j < state_.jobs.size(); ++j) {
     const JobSpec& job = *state_.jobs[j].spec;
-    const auto [at, is_new] = has_place_.try_emplace(demand_of(job), true);
-    if (!is_new || job.place >= 0 || !why_never(state_.spec, job, paces_of(job)).empty()) continue;
-    const auto types = state_.types_for(job);
-    at->second = std::any_of(types.begin(), types.end(), [&](std::int32_t type) {
-      return placement.has_place(state_, state_.view_on(JobId{j}, type));
-    });
+    if (job.place >= 0) continue;
+    const auto [at, is_new] = has_place_.try_emplace(EngineState::demand_of(job, job.gpus), true);
+    if (is_new && why_never(state_.spec, job, paces_of(job)).empty()) at->second = look_for_place(JobId{j}, job.gpus);
+    if (job.sizes < 0 || !elastic.insert({at->first, job.sizes}).second) continue;
+    for (const int gpus : state_.sizes_of(JobId{j}))
+      if (gpus != job.gpus) look_for_place(JobId{j}, gpus);
   }
+}
+
+bool Admission::look_for_place(JobId id, int gpus) {
+  JobRun& run = state_.run(id);
+  const int had = std::exchange(run.width, gpus);
+  bool has_any = false;
+  for (const std::int32_t type : state_.types_for(*run.spec)) {
+    if (!allocation_.has_room(*run.spec, gpus, type)) continue;
+    const bool has_place = state_.policies.placement->has_place(state_, state_.view_on(id, type));
+    if (!has_place) state_.placeless.insert({EngineState::demand_of(*run.spec, gpus), type});
+    has_any = has_any || has_place;
+  }
+  run.width = had;
+  return has_any;
 }
 
 std::span<const JobPace> Admission::paces_of(const JobSpec& job) const {
@@ -73,10 +87,8 @@ std::string Admission::why_never_starts(JobId id) const {
   std::string reason = why_never(state_.spec, job, paces_of(job));
   if (reason.empty() && job.place >= 0)
     reason = why_no_place(state_.spec, job, state_.workload.places[static_cast<std::size_t>(job.place)]);
-  // Servers that the cluster has at no time: spares, which stand in for others, or those that are never lent, because
-  // the first ones are lent first. There are no spares where servers are lent.
   const LoanSpec& loans = state_.options.failures.loans;
-  const int absent = loans.any() ? loans.servers - loans.most_lent() : state_.options.failures.all_spares();
+  const int absent = state_.absent_servers();
   if (const std::int64_t usable = std::int64_t{state_.spec.servers - absent} * state_.spec.gpus_per_server;
       reason.empty() && job.gpus > usable)
     reason = fmt::format("needs {}, the servers {} have {}", counted(job.gpus, "GPU"),
@@ -87,7 +99,7 @@ std::string Admission::why_never_starts(JobId id) const {
     if (!reason.empty()) reason += loans.any() ? ", without servers that are never lent" : ", without spares";
   }
   if (!reason.empty() || job.place >= 0) return reason;
-  const auto at = has_place_.find(demand_of(job));
+  const auto at = has_place_.find(EngineState::demand_of(job, job.gpus));
   if (at == has_place_.end() || at->second) return {};
   reason = fmt::format("has no place under the placement policy `{}`, not even in the empty cluster",
                        state_.policies.placement_name);

@@ -30,7 +30,8 @@ class Admission : private SchedulingActions {
   /// The reason why the job can never start: its demand is more than the empty cluster has, or the placement policy has
   /// no place for it there. An empty text if it can. To be called after look_at_empty_cluster().
   [[nodiscard]] std::string why_never_starts(JobId job) const;
-  /// Asks the placement policy about every demand of the workload. No job may have started; begin() calls it.
+  /// Asks the placement policy about every demand of the workload, of elastic jobs with every number of GPUs, on every
+  /// type of servers. No job may have started; begin() calls it.
   void look_at_empty_cluster();
   /// Submits the next job of the list.
   void on_arrival();
@@ -104,11 +105,7 @@ class Admission : private SchedulingActions {
   [[nodiscard]] bool placement_is_due() const override { return placement_at_ <= state_.clock; }
   [[nodiscard]] bool recording() const override { return state_.options.decisions != nullptr; }
 
-  /// What decides whether a job has a place: virtual cluster, GPUs, type of GPU, place of its own, pace, and each rank.
-  using Demand = std::tuple<std::int32_t, int, std::int32_t, std::int32_t, std::int32_t, RankDemand>;
-  [[nodiscard]] static Demand demand_of(const JobSpec& job) {
-    return {job.vc, job.gpus, job.gpu_type, job.place, job.pace, RankDemand{job}};
-  }
+  using Demand = EngineState::Demand;
   [[nodiscard]] std::span<const JobPace> paces_of(const JobSpec& job) const;
   /// Starts the job on servers of the first of these types that has a place for it in `usable`.
   bool start_on_first(JobId job, std::span<const std::int32_t> types, const ClusterView& usable);
@@ -120,6 +117,9 @@ class Admission : private SchedulingActions {
   /// Throws InputError if the job can't have so many GPUs.
   void check_size(JobId job, int gpus) const;
 
+  /// True if the placement policy has a place for the job with so many GPUs on any type of servers in the empty
+  /// cluster. Notes the types on which it has none (EngineState::placeless).
+  bool look_for_place(JobId job, int gpus);
   void schedule_next_arrival();
   void find_followers();
   /// Has an event of this job happen at that time, which is later than now, or now; it puts the job into the queue.
@@ -192,7 +192,9 @@ class Admission : private SchedulingActions {
     GpuTime undone{};
   };
   std::vector<PushedOut> pushed_out_;  // in this pass; empty if nothing can fail
-  std::map<Demand, bool> has_place_;   // in the empty cluster, for demands that it can satisfy
+  /// By demand with the preferred number of GPUs: there is a place in the empty cluster, or the demand is more than it
+  /// has.
+  std::map<Demand, bool> has_place_;
 };
 
 }  // namespace contend

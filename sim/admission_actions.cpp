@@ -233,7 +233,7 @@ std::vector<std::vector<GpuId>> Admission::find_places(std::span<const Claim> or
   for (std::size_t i = 0; i < order.size(); ++i) {
     const JobId job = order[i].job;
     const JobSpec& spec = *state_.run(job).spec;
-    const Demand demand = demand_of(spec);
+    const Demand demand = EngineState::demand_of(spec, spec.gpus);
     if (order[i].width > capacity || refused.contains(demand)) continue;
     chosen_.clear();
     bool has_room = false;

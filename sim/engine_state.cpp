@@ -479,6 +479,11 @@ std::span<const int> EngineState::sizes_of(JobId id) const {
   return size_gpus[static_cast<std::size_t>(sizes)];
 }
 
+int EngineState::absent_servers() const {
+  const LoanSpec& loans = options.failures.loans;
+  return loans.any() ? loans.servers - loans.most_lent() : options.failures.all_spares();
+}
+
 double EngineState::speed_with(const JobView& view, int gpus, std::int32_t type) const {
   const JobSpec& job = *jobs[view.id.index()].spec;
   const BatchRegime* regime = nullptr;
@@ -487,14 +492,15 @@ double EngineState::speed_with(const JobView& view, int gpus, std::int32_t type)
   }
   const JobPace pace = pace_on(job, gpus, spec.types.empty() ? -1 : type, regime);
   if (pace.together == 0) return 0;
-  const double speed = static_cast<double>(kNominalPace) / static_cast<double>(pace.together);
-  if (spec.types.empty()) return speed;
+  const std::int32_t on = spec.types.empty() ? -1 : type;
   const auto types = types_for(job);
-  if (std::find(types.begin(), types.end(), type) == types.end()) return 0;
-  const ServerType& of = spec.types[static_cast<std::size_t>(type)];
-  const ServerRange working{0, static_cast<std::uint32_t>(spec.servers - options.failures.all_spares())};
-  const std::int64_t most = contend::gpus_on(spec, common(capacity.servers_of(job.vc, type), working));
-  return gpus > most || job.memory_per_gpu > of.gpu_memory ? 0 : speed;
+  if (std::find(types.begin(), types.end(), on) == types.end()) return 0;
+  if (on >= 0 && job.memory_per_gpu > spec.types[static_cast<std::size_t>(on)].gpu_memory) return 0;
+  const ServerRange there{0, static_cast<std::uint32_t>(spec.servers - absent_servers())};
+  const auto servers = static_cast<std::int64_t>(common(capacity.servers_of(job.vc, on), there).size());
+  if (gpus > servers * contend::ranks_by_host(spec, job, on)) return 0;
+  if (!placeless.empty() && placeless.contains({demand_of(job, gpus), on})) return 0;
+  return static_cast<double>(kNominalPace) / static_cast<double>(pace.together);
 }
 
 void EngineState::fetch_cell(const CalendarEvent& event) const {

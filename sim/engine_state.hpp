@@ -36,8 +36,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -291,6 +293,18 @@ struct EngineState : ClusterView {
   };
   std::map<JobId, MixedGpus> mixed;         ///< by job, since its last start
   std::vector<std::vector<int>> size_gpus;  ///< by JobSpec::sizes: the numbers of GPUs
+  /// What decides whether a job has a place: virtual cluster, GPUs, type of GPU, place of its own, pace, and each rank.
+  using Demand = std::tuple<std::int32_t, int, std::int32_t, std::int32_t, std::int32_t, RankDemand>;
+  /// Of a job that has so many GPUs.
+  [[nodiscard]] static Demand demand_of(const JobSpec& job, int gpus) {
+    return {job.vc, gpus, job.gpu_type, job.place, job.pace, RankDemand{job}};
+  }
+  /// Demands with a type of servers (-1: all are alike) that has the GPUs for it, but on which the placement policy has
+  /// no place for it, not even in the empty cluster.
+  std::set<std::pair<Demand, std::int32_t>> placeless;
+  /// Servers, the last ones, that the cluster has at no time: spares, which stand in for others, or those that are
+  /// never lent, because the first ones are lent first. There are no spares where servers are lent.
+  [[nodiscard]] int absent_servers() const;
 
   [[nodiscard]] JobRun& run(JobId job) { return jobs[job.index()]; }
   [[nodiscard]] Cell& at(CellId cell) { return cells[cell.index()]; }
