@@ -26,9 +26,13 @@ bool Admission::start_in(JobId job, const ClusterView& usable) {
 }
 
 bool Admission::plan_in(JobId job, const ClusterView& then, std::vector<GpuId>& place) {
-  if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "planned");
+  const bool is_known = in_pass_ && job.index() < state_.jobs.size();
+  if (!is_known || !(state_.run(job).waits || state_.run(job).state == JobState::running)) illegal_step(job, "planned");
   for (const std::int32_t type : state_.types_for(*state_.run(job).spec)) {
-    state_.policies.placement->plan(then, state_.view_on(job, type), place);
+    JobView view = state_.view_on(job, type);
+    if (view.running) view.since = state_.clock;  // it would wait from now on
+    view.running = false;
+    state_.policies.placement->plan(then, view, place);
     if (!place.empty()) return true;
   }
   return false;

@@ -124,8 +124,9 @@ class SchedulingActions {
   /// The same with the placement policy shown `usable` in place of the cluster, which has nothing free that the cluster
   /// hasn't.
   virtual bool start_in(JobId job, const ClusterView& usable) = 0;
-  /// Asks the placement policy where it would put a queued job if the cluster were `then`, and appends these GPUs to
-  /// the empty `place`. Returns false if it has no place. Asking changes nothing (PlacementPolicy::plan).
+  /// Asks the placement policy where it would put a job, which waits or runs, if it waited and the cluster were `then`,
+  /// and appends these GPUs to the empty `place`. Returns false if it has no place. Asking changes nothing
+  /// (PlacementPolicy::plan).
   virtual bool plan_in(JobId job, const ClusterView& then, std::vector<GpuId>& place) = 0;
   /// The same as start() on servers of one type. Returns false also if the job can't run there.
   virtual bool start_on(JobId job, std::int32_t type) = 0;

@@ -32,7 +32,7 @@ namespace contend {
 /// What is left of the quotas while a policy chooses among running and waiting jobs.
 class QuotasLeft {
  public:
-  explicit QuotasLeft(const ClusterView& cluster) : cluster_{cluster} {}
+  explicit QuotasLeft(const ClusterView& cluster) : cluster_{&cluster} {}
   /// Takes so many GPUs for a job of each of these virtual clusters. False, and nothing is taken, if less is left.
   bool take(std::span<const std::int32_t> vcs, int gpus) {
     for (const std::int32_t vc : vcs)
@@ -43,9 +43,9 @@ class QuotasLeft {
   bool take(std::int32_t vc, int gpus) { return take(std::span{&vc, 1}, gpus); }
 
  private:
-  int& left(std::int32_t vc) { return left_.try_emplace(vc, fixed_quota(cluster_, vc)).first->second; }
+  int& left(std::int32_t vc) { return left_.try_emplace(vc, fixed_quota(*cluster_, vc)).first->second; }
 
-  const ClusterView& cluster_;
+  const ClusterView* cluster_;
   std::map<std::int32_t, int> left_;  // by virtual cluster
 };
 

@@ -1,7 +1,5 @@
 #include "policies/scheduling/gpu_groups.hpp"
 
-#include "policies/scheduling/place_plan.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -16,17 +14,6 @@ std::vector<GpuId> sorted_gpus(const ClusterView& cluster, JobId job) {
   std::vector<GpuId> gpus{held.begin(), held.end()};
   std::ranges::sort(gpus);
   return gpus;
-}
-
-/// The servers of that type, -1: of any, that the job may use.
-ServerRange servers_on(const ClusterView& cluster, JobId job, std::int32_t type) {
-  JobView view = cluster.job(job);
-  view.server_type = -1;
-  const ServerRange usable = cluster.servers_for(view);
-  if (type < 0) return usable;
-  const ServerRange of_type = cluster.servers_of_type(type);
-  const std::uint32_t first = std::max(usable.first, of_type.first);
-  return {first, std::max(first, std::min(usable.last, of_type.last))};
 }
 
 /// The places on which groups go on, and those where others start.
@@ -96,7 +83,7 @@ class GroupPlaces {
   /// True if servers have GPUs, CPUs and memory for the group beside the jobs that stay.
   [[nodiscard]] bool could_start(std::size_t g) const {
     const JobId job = groups_[g].jobs.front();
-    const ServerRange range = servers_on(cluster_, job, groups_[g].type);
+    const ServerRange range = usable_servers(cluster_, cluster_.job(job), groups_[g].type);
     const std::size_t per_server = cluster_.gpus() / cluster_.servers();
     std::vector<JobId> jobs;
     std::int64_t ranks = 0;
@@ -116,7 +103,7 @@ class GroupPlaces {
     const GpuGroup& group = groups_[g];
     if (group.jobs.size() == 1 || !needs_[g].any()) return false;
     const JobView view = cluster_.job(group.jobs.front());
-    const ServerRange range = servers_on(cluster_, view.id, group.type);
+    const ServerRange range = usable_servers(cluster_, view, group.type);
     const std::size_t per_server = cluster_.gpus() / cluster_.servers();
     PlacePlan::Place room{cluster_.now(), {}};  // so many GPUs of each server as it has room for ranks of the group
     for (std::uint32_t s = range.first; s < range.last; ++s) {
@@ -161,18 +148,29 @@ void run_groups(const ClusterView& cluster, SchedulingActions& actions, std::spa
   }
 }
 
-std::vector<WholeServer> servers_to_share(const ClusterView& cluster, std::span<const JobId> jobs) {
-  return HostRoom::of_ranks(cluster, jobs).any() ? whole_servers(cluster) : std::vector<WholeServer>{};
+SharedPlaces::SharedPlaces(const ClusterView& cluster, SchedulingActions& actions, std::span<const JobId> jobs)
+    : cluster_{cluster} {
+  if (!HostRoom::of_ranks(cluster, jobs).any()) return;
+  std::vector<JobId> running;
+  for (std::size_t g = 0; g < cluster.gpus(); ++g) cluster.jobs_on(GpuId{g}, running);
+  std::ranges::sort(running);
+  running.erase(std::ranges::unique(running).begin(), running.end());
+  places_.emplace(cluster, actions, running);
 }
 
-bool could_share(const ClusterView& cluster, std::span<const WholeServer> servers, std::span<const JobId> jobs,
-                 std::int32_t type) {
-  if (servers.empty()) return true;
-  const HostRoom need = HostRoom::of_ranks(cluster, jobs);
-  const ServerRange range = servers_on(cluster, jobs.front(), type);
-  std::int64_t ranks = 0;
-  for (std::size_t s = range.first; s < range.last; ++s) ranks += servers[s].host.ranks(need, servers[s].gpus);
-  return ranks >= cluster.job(jobs.front()).gpus;
+bool SharedPlaces::could_share(std::span<const JobId> jobs, std::int32_t type) {
+  if (!places_) return true;
+  std::pair<std::vector<std::int32_t>, std::int32_t> key{{}, type};
+  for (const JobId job : jobs) key.first.push_back(shapes_.of(cluster_.job(job)));
+  const auto [known, is_new] = known_.try_emplace(key, false);
+  if (!is_new) return known->second;
+  const std::size_t together = places_->ask(jobs.front(), type, HostRoom::of_ranks(cluster_, jobs)).size();
+  for (std::size_t j = 0; j < jobs.size() && together > 0 && !known->second; ++j) {
+    const auto [alone, is_first] = servers_when_alone_.try_emplace({key.first[j], type}, 0);
+    if (is_first) alone->second = places_->ask(jobs[j], type, HostRoom::of_rank(cluster_.job(jobs[j]))).size();
+    known->second = together <= alone->second;
+  }
+  return known->second;
 }
 
 double joint_speed(const ClusterView& cluster, std::span<const JobId> jobs, std::int32_t type) {

@@ -1,11 +1,17 @@
 #pragma once
 // Groups of jobs with a duration that are to run on the same GPUs (sim/sharing.hpp), each group on GPUs of its own.
 
+#include "policies/scheduling/demand.hpp"
 #include "policies/scheduling/host_room.hpp"
+#include "policies/scheduling/next_places.hpp"
 #include "sim/ports.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -28,13 +34,24 @@ struct GpuGroup {
 void run_groups(const ClusterView& cluster, SchedulingActions& actions, std::span<const GpuGroup> groups,
                 std::span<const JobId> running);
 
-/// whole_servers(), or nothing if none of the jobs needs CPUs or memory.
-[[nodiscard]] std::vector<WholeServer> servers_to_share(const ClusterView& cluster, std::span<const JobId> jobs);
+/// Says which jobs could have the same GPUs if no others ran. To be used within one pass.
+class SharedPlaces {
+ public:
+  /// `jobs`: all that will be asked about.
+  SharedPlaces(const ClusterView& cluster, SchedulingActions& actions, std::span<const JobId> jobs);
 
-/// True if the servers of that type (-1: any) that the jobs may use have CPUs and memory for all of these jobs on the
-/// same GPUs, as long as no other job runs there. `servers`: servers_to_share() of these jobs and others.
-[[nodiscard]] bool could_share(const ClusterView& cluster, std::span<const WholeServer> servers,
-                               std::span<const JobId> jobs, std::int32_t type);
+  /// True if the placement policy has a place for these jobs together on servers of that type (-1: any) which have CPUs
+  /// and memory for all of them: on no more servers than it gives to the job that it spreads most, if that is alone. So
+  /// jobs that it wants on one server don't share GPUs of two.
+  [[nodiscard]] bool could_share(std::span<const JobId> jobs, std::int32_t type);
+
+ private:
+  const ClusterView& cluster_;
+  std::optional<NextPlaces> places_;  // without any job; nothing if none of the jobs needs CPUs or memory
+  Shapes shapes_;
+  std::map<std::pair<std::vector<std::int32_t>, std::int32_t>, bool> known_;         // by shapes and type
+  std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> servers_when_alone_;  // by shape and type
+};
 
 /// The sum of the speeds of jobs beside each other over those alone; 0 if they can't share. 1 for one job.
 [[nodiscard]] double joint_speed(const ClusterView& cluster, std::span<const JobId> jobs, std::int32_t type);

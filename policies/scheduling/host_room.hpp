@@ -57,6 +57,16 @@ struct WholeServer {
   int gpus = 0;  ///< in service
 };
 
+/// The servers of that type, -1: of any, that the job may use, wherever it runs now.
+[[nodiscard]] inline ServerRange usable_servers(const ClusterView& cluster, JobView job, std::int32_t type) {
+  job.server_type = -1;
+  const ServerRange usable = cluster.servers_for(job);
+  if (type < 0) return usable;
+  const ServerRange of_type = cluster.servers_of_type(type);
+  const std::uint32_t first = std::max(usable.first, of_type.first);
+  return {first, std::max(first, std::min(usable.last, of_type.last))};
+}
+
 /// True if the GPU is in service: a job holds it, or nothing keeps jobs from it.
 [[nodiscard]] inline bool in_service(const ClusterView& cluster, GpuId gpu, std::span<const JobId> on_gpu) {
   return !on_gpu.empty() || cluster.free_share(gpu) == kWholeGpu;

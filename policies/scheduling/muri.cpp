@@ -8,14 +8,15 @@
 // The cluster is what is in service of the servers that the jobs may use. Jobs beyond the quota of their virtual
 // cluster, by the order of all, wait; each job counts for its quota, whether it shares its GPUs or not.
 //
-// Two groups are joined only where they do more together than either does alone, and where servers have CPUs and memory
-// for all of their jobs. If all jobs have room, none shares,
-// and as long as GPUs are left over, the groups that gain least give one of their jobs GPUs of its own.
+// Two groups are joined only where they do more together than either does alone, and where the placement policy has a
+// place for all of their jobs on servers with CPUs and memory for them. If all jobs have room, none shares, and as long
+// as GPUs are left over, the groups that gain least give one of their jobs GPUs of its own.
 
 #include "network/matching.hpp"
 #include "policies/registry.hpp"
 #include "policies/scheduling/demand.hpp"
 #include "policies/scheduling/gpu_groups.hpp"
+#include "policies/scheduling/room_left.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -72,7 +73,7 @@ class Muri final : public SchedulingPolicy {
     if (wanted <= room) {
       for (std::size_t i = 0; i < order.size(); ++i) groups.push_back({{order[i].id}, i, order[i].gpus, 1});
     } else {
-      groups = grouped(cluster, order, room);
+      groups = grouped(cluster, actions, order, room);
     }
     std::ranges::sort(groups, {}, &MuriGroup::first);
     choose(cluster, groups, room);
@@ -97,8 +98,8 @@ class Muri final : public SchedulingPolicy {
   }
 
   /// The first jobs that fill the cluster when they share it, in groups, and all others alone.
-  [[nodiscard]] std::vector<MuriGroup> grouped(const ClusterView& cluster, const std::vector<JobView>& order,
-                                               std::int64_t room) const {
+  [[nodiscard]] std::vector<MuriGroup> grouped(const ClusterView& cluster, SchedulingActions& actions,
+                                               const std::vector<JobView>& order, std::int64_t room) const {
     std::map<int, std::vector<MuriGroup>> by_size;
     std::vector<MuriGroup> all;
     std::int64_t left = room * cluster.most_on_gpu();
@@ -113,14 +114,15 @@ class Muri final : public SchedulingPolicy {
       alike.push_back(std::move(alone));
     }
     for (auto& [gpus, groups] : by_size) {
-      for (int size = 1; size < cluster.most_on_gpu(); size *= 2) groups = matched(cluster, std::move(groups));
+      for (int size = 1; size < cluster.most_on_gpu(); size *= 2) groups = matched(cluster, actions, std::move(groups));
       for (MuriGroup& group : groups) all.push_back(std::move(group));
     }
     return all;
   }
 
   /// The groups after one round of matching.
-  [[nodiscard]] static std::vector<MuriGroup> matched(const ClusterView& cluster, std::vector<MuriGroup> groups) {
+  [[nodiscard]] static std::vector<MuriGroup> matched(const ClusterView& cluster, SchedulingActions& actions,
+                                                      std::vector<MuriGroup> groups) {
     constexpr double kScale = 1e9;
     const auto joined = [&](const MuriGroup& a, const MuriGroup& b) {
       MuriGroup both = a.first < b.first ? a : b;
@@ -131,12 +133,12 @@ class Muri final : public SchedulingPolicy {
     WeightedGraph graph{groups.size()};
     std::vector<JobId> all;
     for (const MuriGroup& group : groups) all.insert(all.end(), group.jobs.begin(), group.jobs.end());
-    const std::vector<WholeServer> servers = servers_to_share(cluster, all);
+    SharedPlaces places{cluster, actions, all};
     for (std::size_t a = 0; a < groups.size(); ++a) {
       for (std::size_t b = a + 1; b < groups.size(); ++b) {
         const std::vector<JobId> jobs = joined(groups[a], groups[b]).jobs;
         const double speed = joint_speed(cluster, jobs, 0);
-        if (speed > std::max(groups[a].speed, groups[b].speed) && could_share(cluster, servers, jobs, -1))
+        if (speed > std::max(groups[a].speed, groups[b].speed) && places.could_share(jobs, -1))
           graph.set(a, b, std::llround(speed * kScale));
       }
     }
@@ -156,8 +158,14 @@ class Muri final : public SchedulingPolicy {
   /// Keeps the first groups that fit, and has jobs leave their groups for GPUs that are left over.
   static void choose(const ClusterView& cluster, std::vector<MuriGroup>& groups, std::int64_t room) {
     std::vector<MuriGroup> chosen;
+    std::vector<JobView> all;
+    for (const MuriGroup& group : groups)
+      for (const JobId job : group.jobs) all.push_back(cluster.job(job));
+    RoomLeft left{cluster, {static_cast<int>(room)}, all};
     for (MuriGroup& group : groups) {
-      if (group.gpus > room) continue;
+      std::vector<JobView> jobs;
+      for (const JobId job : group.jobs) jobs.push_back(cluster.job(job));
+      if (!left.take(0, jobs)) continue;
       room -= group.gpus;
       chosen.push_back(std::move(group));
     }

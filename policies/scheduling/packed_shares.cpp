@@ -23,9 +23,9 @@ struct LevelRows {
   double value_of_bases = 0;         ///< of the part
 };
 
-/// The program of a cluster: rows of the types that a job may use, then of the quotas, then one for the time of each
-/// job, then one for the level of each. What nobody may use has no row, so that it doesn't decide which of several
-/// optima is found.
+/// The program of a cluster: rows of the types that a job may use, then of the quotas, then of the hosts, then one for
+/// the time of each job, then one for the level of each. What nobody may use has no row, so that it doesn't decide
+/// which of several optima is found.
 class PackedProgram {
  public:
   /// `values`: of the shares of jobs, by job and type; empty: 0.
@@ -88,6 +88,7 @@ class PackedProgram {
     std::vector<double> limits;
     for (const std::size_t j : used_) limits.push_back(cluster_.capacity[j]);
     for (const TypedQuota& quota : cluster_.quotas) limits.push_back(quota.gpus);
+    limits.resize(limits.size() + cluster_.hosts.size(), 1.0);
     limits.resize(time_row(jobs_), 1.0);
     limits.resize(level_row(jobs_), 0.0);
     if (has_whole_level) limits.push_back(1.0);
@@ -103,7 +104,8 @@ class PackedProgram {
   [[nodiscard]] std::size_t type_row(std::size_t type) const {
     return static_cast<std::size_t>(std::ranges::lower_bound(used_, type) - used_.begin());
   }
-  [[nodiscard]] std::size_t time_row(std::size_t job) const { return used_.size() + cluster_.quotas.size() + job; }
+  [[nodiscard]] std::size_t host_row(std::size_t host) const { return used_.size() + cluster_.quotas.size() + host; }
+  [[nodiscard]] std::size_t time_row(std::size_t job) const { return host_row(cluster_.hosts.size()) + job; }
   [[nodiscard]] std::size_t level_row(std::size_t job) const { return time_row(jobs_) + job; }
   [[nodiscard]] double value(std::size_t job, std::size_t type) const {
     return values_.empty() ? 0 : values_[job * types_ + type];
@@ -122,9 +124,18 @@ class PackedProgram {
       if (gpus > 0) entries.emplace_back(used_.size() + q, gpus);
     }
   }
+  void add_hosts(std::initializer_list<std::size_t> jobs, std::size_t type, Entries& entries) const {
+    for (std::size_t h = 0; h < cluster_.hosts.size(); ++h) {
+      if (cluster_.hosts[h].type != type) continue;
+      double part = 0;
+      for (const std::size_t i : jobs) part += cluster_.hosts[h].parts[i];
+      if (part > 0) entries.emplace_back(host_row(h), part);
+    }
+  }
   void add_alone(std::size_t i, std::size_t j, double rate) {
     Entries entries{{type_row(j), cluster_.jobs[i].gpus}};
     add_quotas({i}, entries);
+    add_hosts({i}, j, entries);
     add_job(i, rate, entries);
     places_.emplace_back(false, i * types_ + j);
     program_.add(value(i, j) * rate, std::move(entries));
@@ -138,6 +149,7 @@ class PackedProgram {
     if (rate_first / alone_first + rate_second / alone_second <= 1) return;
     Entries entries{{type_row(j), first.gpus}};
     add_quotas({pair.first, pair.second}, entries);
+    add_hosts({pair.first, pair.second}, j, entries);
     add_job(pair.first, rate_first, entries);
     add_job(pair.second, rate_second, entries);
     places_.emplace_back(true, p * types_ + j);

@@ -10,6 +10,10 @@
 //
 //     sum_j (sum_{i in v} s_i x_ij + sum_p s_p |p and v| x_pj) <= quota of v
 //
+// and so do the CPUs and the host memory of the servers of a type, all servers together:
+//
+//     sum_i s_i m_i x_ij + sum_p s_p (sum_{i in p} m_i) x_pj <= M_j
+//
 // Pairs couple the jobs, so the whole program goes to LinearProgram. A pair whose jobs together do no more work than
 // one of them alone, relative to their rates, is not worth a column: taking turns does the same.
 

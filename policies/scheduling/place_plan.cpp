@@ -319,7 +319,11 @@ const ClusterView& PlacePlan::from_now(const JobView& job, Time length) {
 }
 
 const ClusterView& PlacePlan::from_now(const JobView& job, Time length, const Place& place) {
-  view_.show(cluster_->now(), later(cluster_->now(), length), cluster_->servers_for(job));
+  return in_place(job, length, {cluster_->now(), place.gpus});
+}
+
+const ClusterView& PlacePlan::in_place(const JobView& job, Time length, const Place& place) {
+  view_.show(place.start, later(place.start, length), cluster_->servers_for(job));
   view_.show_only(place.gpus);
   return view_;
 }

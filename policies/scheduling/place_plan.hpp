@@ -182,6 +182,8 @@ class PlacePlan {
   [[nodiscard]] const ClusterView& from_now(const JobView& job, Time length);
   /// The same, with nothing but this place of the job.
   [[nodiscard]] const ClusterView& from_now(const JobView& job, Time length, const Place& place);
+  /// The same for a job that runs in [start, start + length) of this place.
+  [[nodiscard]] const ClusterView& in_place(const JobView& job, Time length, const Place& place);
   /// The latest begin before `now + length` of a place that is kept; nothing if there is none.
   [[nodiscard]] std::optional<Time> last_kept_before(Time length) const;
   /// True if the quota of the job's virtual cluster has room for it in [now, now + length) beside all running jobs and

@@ -1,6 +1,7 @@
 #include "policies/scheduling/rounds.hpp"
 
 #include "policies/scheduling/gpu_groups.hpp"
+#include "policies/scheduling/room_left.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,24 +19,6 @@ constexpr double kShareDigits = 1e9;  // shares are rounded to this part of one 
 double rounded_share(double share) {
   return std::round(share * kShareDigits) / kShareDigits;
 }
-
-/// GPUs that a round has yet to give to jobs, of each type and of each quota.
-class RoundRoom {
- public:
-  RoundRoom(const ClusterView& cluster, std::vector<int> gpus) : gpus_{std::move(gpus)}, quotas_{cluster} {}
-
-  /// Takes the GPUs of a job, on which a second one may run, too. False, and nothing is taken, if too few are left.
-  bool take(std::size_t type, const JobView& job, const JobView* second) {
-    const std::int32_t vcs[] = {job.vc, second == nullptr ? -1 : second->vc};  // each job counts for its quota
-    if (job.gpus > gpus_[type] || !quotas_.take(std::span{vcs, second == nullptr ? 1U : 2U}, job.gpus)) return false;
-    gpus_[type] -= job.gpus;
-    return true;
-  }
-
- private:
-  std::vector<int> gpus_;  // by type
-  QuotasLeft quotas_;
-};
 
 /// Names the jobs that alone would miss their deadlines, or, if there is none, all that have one.
 void remark_deadlines(const TypedCluster& cluster, SchedulingActions& actions) {
@@ -149,7 +132,8 @@ TypedJob RoundPolicy::typed(const ClusterView& cluster, Job& job, const JobView&
   return made;
 }
 
-TypedCluster RoundPolicy::typed(const ClusterView& cluster, const GpuPart& part, std::span<const Key> keys) {
+TypedCluster RoundPolicy::typed(const ClusterView& cluster, SchedulingActions& actions, const GpuPart& part,
+                                std::span<const Key> keys) {
   TypedCluster typed{.capacity = part.gpus, .most = part.most};
   for (std::size_t t = 0; t < cluster.types(); ++t)
     typed.prices.push_back(cluster.price_of(static_cast<std::int32_t>(t)));
@@ -161,7 +145,8 @@ TypedCluster RoundPolicy::typed(const ClusterView& cluster, const GpuPart& part,
   for (std::size_t i = 0; i < part.jobs.size(); ++i) jobs_.at(keys[part.jobs[i]]).isolated_rate = isolated[i];
   if (!packs_) return typed;
   add_quotas(cluster, typed);
-  add_pairs(cluster, typed);
+  add_hosts(cluster, typed);
+  add_pairs(cluster, actions, typed);
   return typed;
 }
 
@@ -172,13 +157,44 @@ void RoundPolicy::add_quotas(const ClusterView& cluster, TypedCluster& typed) {
     if (const int quota = fixed_quota(cluster, vc); quota < gpus) typed.quotas.push_back({vc, quota * 1.0});
 }
 
-/// Pairs that could run on the same GPUs: by their quotas, each of which counts its own jobs, by the CPUs and memory of
-/// servers, and by the law.
-void RoundPolicy::add_pairs(const ClusterView& cluster, TypedCluster& typed) {
+/// The CPUs and the memory of the servers in service, where jobs want more than there is. A part of the GPUs of a type
+/// has as large a part of them.
+void RoundPolicy::add_hosts(const ClusterView& cluster, TypedCluster& typed) {
+  std::vector<JobView> views;
+  for (const TypedJob& job : typed.jobs) views.push_back(cluster.job(job.id));
+  const auto needs_host = [](const JobView& view) { return HostRoom::of_rank(view).any(); };
+  if (std::ranges::none_of(views, needs_host)) return;
+  const std::vector<WholeServer> servers = whole_servers(cluster);
+  for (std::size_t t = 0; t < cluster.types(); ++t) {
+    const ServerRange range = usable_servers(cluster, views.front(), static_cast<std::int32_t>(t));
+    for (std::int64_t HostRoom::*const resource : {&HostRoom::milli_cpus, &HostRoom::host_memory}) {
+      double there = 0, wanted = 0;
+      int gpus = 0;
+      for (std::size_t s = range.first; s < range.last; ++s) {
+        gpus += servers[s].gpus;
+        if (servers[s].gpus > 0) there += static_cast<double>(servers[s].host.*resource);
+      }
+      if (gpus == 0 || typed.capacity[t] <= 0) continue;
+      there *= typed.capacity[t] / gpus;
+      TypedHosts hosts{t, {}};
+      for (std::size_t i = 0; i < views.size(); ++i) {
+        const bool may_run = rate_on(typed, typed.jobs[i], t) > 0;
+        const double need = static_cast<double>(HostRoom::of_rank(views[i]).*resource) * views[i].gpus;
+        hosts.parts.push_back(may_run ? need / there : 0);
+        wanted += hosts.parts.back();
+      }
+      if (wanted > 1) typed.hosts.push_back(std::move(hosts));
+    }
+  }
+}
+
+/// Pairs that could run on the same GPUs: by their quotas, each of which counts its own jobs, by the law, and where the
+/// placement policy would put them on servers with CPUs and memory for both.
+void RoundPolicy::add_pairs(const ClusterView& cluster, SchedulingActions& actions, TypedCluster& typed) {
   const std::size_t types = cluster.types();
   std::vector<JobId> all;
   for (const TypedJob& job : typed.jobs) all.push_back(job.id);
-  const std::vector<WholeServer> servers = servers_to_share(cluster, all);
+  SharedPlaces places{cluster, actions, all};
   for (std::size_t a = 0; a < typed.jobs.size(); ++a) {
     for (std::size_t b = a + 1; b < typed.jobs.size(); ++b) {
       const TypedJob &first = typed.jobs[a], &second = typed.jobs[b];
@@ -191,7 +207,7 @@ void RoundPolicy::add_pairs(const ClusterView& cluster, TypedCluster& typed) {
         const auto type = static_cast<std::int32_t>(t);
         const double one = cluster.speed_beside(first.id, {&second.id, 1}, type);
         const double other = cluster.speed_beside(second.id, {&first.id, 1}, type);
-        const bool can = one > 0 && other > 0 && could_share(cluster, servers, both, type);
+        const bool can = one > 0 && other > 0 && places.could_share(both, type);
         pair.first_rates.push_back(can ? one * first.rates[t] : 0);
         pair.second_rates.push_back(can ? other * second.rates[t] : 0);
         any = any || can;
@@ -228,7 +244,7 @@ void RoundPolicy::reallocate(const ClusterView& cluster, SchedulingActions& acti
   }
   std::map<std::pair<Key, Key>, Account> pairs;
   for (const GpuPart& part : parts_within_quotas(cluster, views)) {
-    const TypedCluster jobs = typed(cluster, part, keys);
+    const TypedCluster jobs = typed(cluster, actions, part, keys);
     const TimeShares shares = divide(jobs, cluster);
     if (shares.misses_deadlines) remark_deadlines(jobs, actions);
     for (std::size_t i = 0; i < part.jobs.size(); ++i)
@@ -252,8 +268,13 @@ void RoundPolicy::reallocate(const ClusterView& cluster, SchedulingActions& acti
 
 std::vector<RoundPolicy::Taken> RoundPolicy::choose(const ClusterView& cluster) {
   const std::size_t types = cluster.types();
-  for (auto& [key, job] : jobs_) job.is_taken = false;
-  RoundRoom room{cluster, gpus_of(cluster)};
+  std::vector<JobView> all;
+  for (auto& [key, job] : jobs_) {
+    job.is_taken = false;
+    all.push_back(job.view);
+  }
+  RoomLeft room{cluster, gpus_of(cluster), all};
+  QuotasLeft quotas{cluster};
   std::vector<double> received(types);  // by all, on each type
   for (std::size_t t = 0; t < types; ++t) {
     for (const auto& [key, job] : jobs_)
@@ -285,9 +306,10 @@ std::vector<RoundPolicy::Taken> RoundPolicy::choose(const ClusterView& cluster) 
 
   std::vector<Taken> chosen;
   for (const Entry& entry : order) {
-    const bool is_gone = entry.first->is_taken || (entry.second != nullptr && entry.second->is_taken);
-    if (is_gone || !room.take(entry.type, entry.first->view, entry.second != nullptr ? &entry.second->view : nullptr))
-      continue;
+    if (entry.first->is_taken || (entry.second != nullptr && entry.second->is_taken)) continue;
+    std::vector<JobView> jobs{entry.first->view};
+    if (entry.second != nullptr) jobs.push_back(entry.second->view);
+    if (!room.take(entry.type, jobs, quotas)) continue;
     entry.first->is_taken = true;
     if (entry.second != nullptr) entry.second->is_taken = true;
     chosen.push_back({entry.first, entry.second, static_cast<std::int32_t>(entry.type)});
@@ -295,7 +317,7 @@ std::vector<RoundPolicy::Taken> RoundPolicy::choose(const ClusterView& cluster) 
   // What is left over stays with those who run there.
   for (auto& [key, job] : jobs_) {
     if (!fills_ || job.is_taken || job.type < 0) continue;
-    if (!room.take(static_cast<std::size_t>(job.type), job.view, nullptr)) continue;
+    if (!room.take(static_cast<std::size_t>(job.type), {&job.view, 1}, quotas)) continue;
     job.is_taken = true;
     chosen.push_back({&job, nullptr, job.type});
   }

@@ -96,13 +96,15 @@ class RoundPolicy : public SchedulingPolicy {
   void settle(Account& account, double elapsed_s, std::size_t types) const;
   static void set_shares(Account& account, std::span<const double> shares);
   static void add_quotas(const ClusterView& cluster, TypedCluster& typed);
-  static void add_pairs(const ClusterView& cluster, TypedCluster& typed);
+  static void add_hosts(const ClusterView& cluster, TypedCluster& typed);
+  static void add_pairs(const ClusterView& cluster, SchedulingActions& actions, TypedCluster& typed);
   void part(Job& job);
   /// GPUs in service, by type, on the servers of the jobs; 0 of a type on which none of them may run.
   [[nodiscard]] std::vector<int> gpus_of(const ClusterView& cluster) const;
   void reallocate(const ClusterView& cluster, SchedulingActions& actions);
   /// The jobs of a part, which are these of `jobs_` in its order.
-  [[nodiscard]] TypedCluster typed(const ClusterView& cluster, const GpuPart& part, std::span<const Key> keys);
+  [[nodiscard]] TypedCluster typed(const ClusterView& cluster, SchedulingActions& actions, const GpuPart& part,
+                                   std::span<const Key> keys);
   [[nodiscard]] TypedJob typed(const ClusterView& cluster, Job& job, const JobView& view) const;
   /// Chooses the jobs of the round, each once.
   [[nodiscard]] std::vector<Taken> choose(const ClusterView& cluster);

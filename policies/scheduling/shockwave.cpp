@@ -36,6 +36,7 @@
 #include "policies/scheduling/configurations.hpp"
 #include "policies/scheduling/decision_times.hpp"
 #include "policies/scheduling/demand.hpp"
+#include "policies/scheduling/room_left.hpp"
 #include "sim/error.hpp"
 #include "sim/portable_math.hpp"
 #include "sim/ports.hpp"
@@ -382,11 +383,13 @@ class Shockwave final : public SchedulingPolicy {
                         is_planned ? job->weight / (job->planned * job->gpus) : 0.0, is_planned ? job->gpus : 0,
                         is_planned ? 0.0 : job->left_s};
     });
-    std::int64_t room = gpus_;
+    std::map<const Job*, JobView> views;
+    std::vector<JobView> all;
+    for (const Job* job : order) all.push_back(views[job] = cluster.job(job->id));
+    RoomLeft room{cluster, {gpus_}, all};
     QuotasLeft quotas{cluster};
     for (Job* job : order) {
-      if (job->gpus > room || !quotas.take(job->vc, job->gpus)) continue;
-      room -= job->gpus;
+      if (!room.take(0, {&views.at(job), 1}, quotas)) continue;
       job->is_taken = true;
       job->rounds = std::max(0, job->rounds - 1);
     }

@@ -38,6 +38,12 @@ struct TypedQuota {
   double gpus = 0;
 };
 
+/// CPUs or host memory of the servers of a type, for the jobs that run there.
+struct TypedHosts {
+  std::size_t type = 0;
+  std::vector<double> parts;  ///< by job: the part of all that it needs while it runs
+};
+
 /// The GPUs of each type, and the jobs.
 struct TypedCluster {
   std::vector<double> capacity;      ///< C_j; jobs have the time of so many GPUs together
@@ -46,6 +52,7 @@ struct TypedCluster {
   std::vector<TypedJob> jobs{};      ///< in order of submission
   std::vector<TypedPair> pairs{};    ///< that objectives of packed_shares.hpp use
   std::vector<TypedQuota> quotas{};  ///< likewise, at most one of each virtual cluster
+  std::vector<TypedHosts> hosts{};   ///< likewise
 };
 
 /// Who shares a cluster before the jobs of each do.

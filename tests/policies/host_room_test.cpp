@@ -260,6 +260,50 @@ TEST_CASE("every policy that knows types: a type whose servers can't hold a job 
   }
 }
 
+TEST_CASE("rounds: jobs take turns where GPUs suffice for both and the memory of servers doesn't") {
+  for (const Choice& choice : {Choice{"max-min", {{"round_s", 10.0}, {"reallocate_s", 0.0}}},
+                               Choice{"max-min-agnostic", {{"round_s", 10.0}, {"reallocate_s", 0.0}}},
+                               Choice{"gandiva-fair", {{"round_s", 10.0}, {"reallocate_s", 0.0}}}}) {
+    INFO(choice.name);
+    HostCase made{{timed_job(0, 1, 20), timed_job(0, 1, 20)}};
+    made.cluster.servers = 1;
+    made.cluster.milli_cpus = 0;
+    made.cluster.host_memory = Bytes{64};
+    for (JobSpec& job : made.jobs) job.host_memory = Bytes{40};
+    CHECK(times(run_on_hosts(choice, made)) == "A 0-30, B 10-40");
+    // Beside one of them C, which needs no memory, has the other GPU until it ends.
+    made.jobs.push_back(timed_job(0, 1, 15));
+    CHECK(times(run_on_hosts(choice, made)) == "A 0-30, B 10-40, C 0-15");
+  }
+}
+
+TEST_CASE("pairs of rounds and muri: a pair is planned on no more servers than the placement policy gives one job") {
+  // Of two GPUs with two CPUs each (A and C) a server of eight CPUs can have both jobs, of others only one GPU of both.
+  // Each server has room for one job that runs alone, whichever it is.
+  HostCase made{
+      {on_cpus(0, 2, 600, 2000), on_cpus(0, 2, 600, 4000), on_cpus(0, 2, 600, 2000), on_cpus(0, 2, 600, 4000)}};
+  made.cluster.milli_cpus = 8000;
+  made.sharing = {constant_sharing(1.25, {}), 2, false};
+  for (const char* placed_by : {"consolidated", "yarn", "worst-fit"}) {
+    for (const char* name : {"max-min", "min-makespan", "max-min-water-filling", "finish-time-fairness"}) {
+      INFO(name, ", ", placed_by);
+      const RunResult result =
+          run_on_hosts({name, {{"pack", true}, {"round_s", 10.0}, {"reallocate_s", 0.0}}}, made, placed_by);
+      for (const JobResult& job : result.jobs) {
+        CHECK(job.start <= Time::seconds(20));
+        CHECK((job.shared_with.empty() || job.name == "A" || job.name == "C"));
+      }
+      CHECK(result.jobs[0].shared_with == "C");
+    }
+    for (const JobResult& job : run_on_hosts({"muri", {{"period_s", 10.0}}}, made, placed_by).jobs)
+      CHECK((job.shared_with.empty() || job.name == "A" || job.name == "C"));
+  }
+  // `spread` gives a job that is alone GPUs of both servers, and so a pair. No job waits for long.
+  for (const JobResult& job :
+       run_on_hosts({"max-min", {{"pack", true}, {"round_s", 10.0}, {"reallocate_s", 0.0}}}, made, "spread").jobs)
+    CHECK(job.start <= Time::seconds(30));
+}
+
 TEST_CASE("every scheduling policy: CPUs and memory of servers keep no job waiting for ever") {
   std::vector<Choice> choices;
   std::set<std::string> of_one_type;

@@ -1,0 +1,84 @@
+#include "policies/scheduling/room_left.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace contend {
+
+RoomLeft::RoomLeft(const ClusterView& cluster, std::vector<int> gpus, std::span<const JobView> jobs)
+    : cluster_{cluster}, gpus_{std::move(gpus)} {
+  const auto needs_host = [](const JobView& job) { return HostRoom::of_rank(job).any(); };
+  if (std::ranges::any_of(jobs, needs_host)) servers_ = whole_servers(cluster);
+}
+
+std::vector<RoomLeft::Part> RoomLeft::held_by(JobId job) const {
+  std::map<std::size_t, int> ranks;  // by server
+  for (const GpuId gpu : cluster_.gpus_of(job)) ++ranks[cluster_.server_of(gpu).index()];
+  std::vector<Part> parts;
+  for (const auto& [server, count] : ranks) parts.push_back({server, count});
+  return parts;
+}
+
+std::vector<RoomLeft::Part> RoomLeft::parts_for(const ServerRange& range, int gpus, const HostRoom& need) const {
+  std::vector<Part> parts;
+  std::int64_t all = 0;
+  for (std::uint32_t s = range.first; s < range.last; ++s) {
+    const int ranks = std::min(gpus, servers_[s].host.ranks(need, servers_[s].gpus));
+    if (ranks == 0) continue;
+    const HostRoom free = HostRoom::free_on(cluster_, ServerId{s});
+    parts.push_back({s, ranks, std::min(ranks, free.ranks(need, cluster_.free_gpus(ServerId{s})))});
+    all += ranks;
+  }
+  if (all < gpus) return {};
+  std::ranges::stable_sort(parts, {}, [&](const Part& part) {
+    const int left = part.ranks < gpus ? -part.ranks : servers_[part.server].gpus;
+    return std::tuple{part.ranks < gpus, part.free_now < part.ranks, left};
+  });
+  std::size_t used = 0;
+  for (int left = gpus; left > 0; ++used) {
+    parts[used].ranks = std::min(parts[used].ranks, left);
+    left -= parts[used].ranks;
+  }
+  parts.resize(used);
+  return parts;
+}
+
+bool RoomLeft::take(std::size_t type, std::span<const JobView> jobs) {
+  const JobView& first = jobs.front();
+  if (first.gpus > gpus_[type]) return false;
+  if (!servers_.empty()) {
+    HostRoom need;
+    for (const JobView& job : jobs) need.add(HostRoom::of_rank(job), 1);
+    const ServerRange range = usable_servers(cluster_, first, static_cast<std::int32_t>(type));
+    std::vector<Part> parts = held_by(first.id);
+    const bool runs_there = !parts.empty() && range.contains(ServerId{parts.front().server});
+    const auto has_room = [&](const Part& part) {
+      return servers_[part.server].host.ranks(need, servers_[part.server].gpus) >= part.ranks;
+    };
+    if (runs_there && jobs.size() == 1 && !std::ranges::all_of(parts, has_room)) return false;
+    // A pair moves where its servers have too little for both. Which servers a job without such needs gets is open.
+    if (!runs_there || !std::ranges::all_of(parts, has_room))
+      parts = need.any() ? parts_for(range, first.gpus, need) : std::vector<Part>{};
+    if (parts.empty() && need.any()) return false;
+    for (const Part& part : parts) {
+      servers_[part.server].host.add(need, -part.ranks);
+      servers_[part.server].gpus -= part.ranks;
+    }
+  }
+  gpus_[type] -= first.gpus;
+  return true;
+}
+
+bool RoomLeft::take(std::size_t type, std::span<const JobView> jobs, QuotasLeft& quotas) {
+  QuotasLeft then = quotas;
+  std::vector<std::int32_t> vcs;  // each job counts for its quota
+  for (const JobView& job : jobs) vcs.push_back(job.vc);
+  if (!then.take(vcs, jobs.front().gpus) || !take(type, jobs)) return false;
+  quotas = std::move(then);
+  return true;
+}
+
+}  // namespace contend
