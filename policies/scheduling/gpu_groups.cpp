@@ -1,6 +1,7 @@
 #include "policies/scheduling/gpu_groups.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <vector>
@@ -32,6 +33,29 @@ class GroupPlaces {
     for (std::size_t g = 0; g < groups_.size(); ++g) keep(g, true);
     for (std::size_t g = 0; g < groups_.size() && has_needs_; ++g)
       if (!firsts_[g].valid() && !could_start(g)) keep(g, false);
+  }
+  /// Decides which running jobs of `rest` keep theirs: those that would get them again.
+  void keep_rest(SchedulingActions& actions, std::span<const JobId> running, std::span<const JobId> rest) {
+    std::vector<JobId> stopping;
+    std::ranges::copy_if(running, std::back_inserter(stopping), [&](JobId job) { return !stays(job); });
+    NextPlaces next{cluster_, actions, stopping};
+    QuotasLeft quotas{cluster_};
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      const JobId job = groups_[g].jobs.front();
+      for (const JobId each : groups_[g].jobs) quotas.take(cluster_.job(each).vc, cluster_.job(each).gpus);
+      if (firsts_[g].valid()) continue;
+      Spots spots = next.ask(job, groups_[g].type, needs_[g]);
+      if (spots.empty()) spots = next.ask(job, groups_[g].type, HostRoom::of_rank(cluster_.job(job)));
+      next.take(spots, needs_[g]);
+    }
+    for (const JobId job : rest) {
+      const JobView view = cluster_.job(job);
+      const HostRoom need = HostRoom::of_rank(view);
+      const Spots spots = next.ask(job, -1, need);
+      if (spots.empty() || !quotas.take(view.vc, view.gpus)) continue;
+      next.take(spots, need);
+      if (spots == next.held_by(job)) stays_.insert(job);
+    }
   }
   [[nodiscard]] bool stays(JobId job) const { return stays_.contains(job); }
   /// The job of the group that the others join; none(): none of it runs where it may stay.
@@ -130,9 +154,10 @@ class GroupPlaces {
 }  // namespace
 
 void run_groups(const ClusterView& cluster, SchedulingActions& actions, std::span<const GpuGroup> groups,
-                std::span<const JobId> running) {
+                std::span<const JobId> running, std::span<const JobId> rest) {
   GroupPlaces places{cluster, groups};
   places.keep();
+  if (!rest.empty()) places.keep_rest(actions, running, rest);
   for (const JobId job : running)
     if (!places.stays(job)) actions.preempt(job);
   for (std::size_t g = 0; g < groups.size(); ++g) {

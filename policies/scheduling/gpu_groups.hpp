@@ -31,8 +31,11 @@ struct GpuGroup {
 /// A group keeps GPUs, and starts, where the CPUs and the memory of the servers suffice for all of its jobs. Where they
 /// do so nowhere, the first job that they suffice for keeps its GPUs or starts, and those of the others that they
 /// suffice for join it.
+///
+/// `rest` are jobs without a group, some of them running, that the caller starts then in this order where the groups
+/// leave GPUs. One that runs and would get its GPUs again keeps them.
 void run_groups(const ClusterView& cluster, SchedulingActions& actions, std::span<const GpuGroup> groups,
-                std::span<const JobId> running);
+                std::span<const JobId> running, std::span<const JobId> rest = {});
 
 /// Says which jobs could have the same GPUs if no others ran. To be used within one pass.
 class SharedPlaces {

@@ -345,10 +345,12 @@ void RoundPolicy::start_round(const ClusterView& cluster, SchedulingActions& act
     groups.push_back({{each.first->view.id}, each.type});
     if (each.second != nullptr) groups.back().jobs.push_back(each.second->view.id);
   }
-  std::vector<JobId> running;
-  for (const auto& [key, job] : jobs_)
+  std::vector<JobId> running, rest;
+  for (const auto& [key, job] : jobs_) {
     if (job.type >= 0) running.push_back(key.second);
-  run_groups(cluster, actions, groups, running);
+    if (fills_ && !job.is_taken) rest.push_back(key.second);
+  }
+  run_groups(cluster, actions, groups, running, rest);
   for (const GpuGroup& group : groups) {  // those that were preempted are other objects now
     std::vector<Job*> there;
     for (const JobId id : group.jobs)
