@@ -449,8 +449,7 @@ TEST_CASE("rounds with fill: a job that keeps its GPUs isn't stopped") {
     cluster.gpu_memory = Bytes{100};
     const char* const names[] = {"max-min", "min-makespan", "finish-time-fairness", "gandiva-fair"};
     const char* const places[] = {"consolidated", "yarn", "worst-fit", "first-fit"};
-    const char* const name = names[stream.uniform_integer(0, 3)];
-    const char* const placed_by = places[stream.uniform_integer(0, 3)];
+    const std::string name = names[stream.uniform_integer(0, 3)], placed_by = places[stream.uniform_integer(0, 3)];
     INFO(name, ", ", placed_by, ", seed ", seed);
     const Played played = play({name, {{"round_s", 60.0}, {"reallocate_s", 0.0}, {"fill", true}}}, cluster, jobs,
                                placement({placed_by, {}}));

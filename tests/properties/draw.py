@@ -42,6 +42,9 @@ SWITCHES = {"strict", "preemptive", "rewalk", "list_order", "migrate", "use_limi
             "late_wakeup", "whole_seconds", "single_step", "best_fit_remainder", "per_iteration"}
 
 
+TIGHT_GIB = 64  # host memory of a server that has little
+
+
 class Scenario:
     """A scenario: its keys, and the tables that it names, each a list of rows, by the name of its file."""
 
@@ -96,6 +99,7 @@ class Drawer:
         self.elastic = self.by_share = self.law = False
         self.numbers = [1, 2, 3, 4, 6, 8, 12, 16]  # of GPUs, for which tables have rows
         self.kept = 0  # servers that no job can count on
+        self.tight = None  # draws what jobs need of hosts that have little
 
     def chance(self, probability):
         return self.random.random() < probability
@@ -170,6 +174,12 @@ class Drawer:
         if self.hosts:
             self.keys["cluster.cpus"] = max(per for per, _ in self.servers) * self.pick([2, 4])
             self.keys["cluster.host_memory"] = f"{max(per for per, _ in self.servers) * 16}GiB"
+        # Hosts that can't hold as many ranks of a job as they have GPUs, so that some types can't hold it at all. Drawn
+        # apart, so that the other scenarios stay as they are.
+        lot = random.Random(f"tight hosts {self.seed}.{self.attempt}")
+        if not self.hosts and lot.random() < (0.3 if self.types or self.law else 0.05):
+            self.tight = lot
+            self.keys["cluster.host_memory"] = f"{TIGHT_GIB}GiB"
 
     def shares_within(self, probability):
         """Whether jobs that share GPUs have a further limit: quotas, or CPUs and memory of hosts."""
@@ -193,13 +203,13 @@ class Drawer:
             vcs.append({"name": "rest", "others": True})
         self.keys["cluster.vcs"] = vcs
 
-    def room(self, vc, kind=None):
-        """The most GPUs that a job of this virtual cluster can have, on servers of one type."""
+    def room(self, vc, kind=None, of_server=64):
+        """The most GPUs that a job of this virtual cluster can have, on servers of one type, so many of each."""
         owner = "own" if vc == "own" else ""
         by_type = {}
         for (per, name), whose in list(zip(self.servers, self.owners))[:len(self.servers) - self.kept]:
             if whose == owner:
-                by_type[name] = by_type.get(name, 0) + per
+                by_type[name] = by_type.get(name, 0) + min(per, of_server)
         most = by_type.get(kind, 0) if kind else max(by_type.values(), default=0)
         return min(most, self.quotas.get(vc, most))
 
@@ -289,6 +299,8 @@ class Drawer:
                 row["deadline_s"] = f"{float(row['submit_s']) + self.random.uniform(5, 400):.3f}"
             if self.hosts and self.chance(0.7):
                 row["cpus"], row["host_memory"] = self.pick(["0.5", "1", "2"]), self.pick(["2GiB", "8GiB"])
+            if self.tight:
+                self.need_of_tight_hosts(row, vc)
             if columns["after"] and rows and self.chance(0.4):
                 row["after"] = ";".join({self.pick(rows)["job_id"] for _ in range(self.random.randint(1, 2))})
                 row["think_s"] = self.pick(["", "2", "0.5"])
@@ -306,6 +318,15 @@ class Drawer:
             self.keys["scheduling.kill_at_limit"] = True
         if self.chance(0.06):
             self.keys["workload.scaling.durations"] = self.pick([0.5, 1.7])
+
+    def need_of_tight_hosts(self, row, vc):
+        """Host memory of a job, so that servers of at least one type can hold it."""
+        need = self.tight.choice([0, 8, 20, 30, 40])
+        gpus, kind = row["gpus"], row.get("gpu_type")
+        while need and gpus > self.room(vc, kind, TIGHT_GIB // need):
+            need = {40: 30, 30: 20, 20: 8}.get(need, 0)
+        if need:
+            row["host_memory"] = f"{need}GiB"
 
     @staticmethod
     def somebody_waits(rows):

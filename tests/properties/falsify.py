@@ -200,7 +200,15 @@ def unnoticed_waits(judge, drawn, found):
         job.row["state"] = state
         if bool(list(timeline_laws.gets_on(drawn, found, [job, *others], timeline))) != noticed:
             yield f"a job that is {state} on an idle cluster is judged wrongly"
-    job.row["start_s"] = ""
+    fair = draw.Scenario(0, 0, {"cluster": {}, "policies": {
+        "scheduling": {"policy": "max-min", "round_s": 10, "reallocate_s": 0}, "placement": {"policy": "spread"}}},
+        drawn.tables)
+    times = {column: job.row[column] for column in ("submit_s", "start_s", "finish_s")}
+    for waits, noticed in ((60, False), (61, True)):  # two rounds, and four for the one job that is there
+        job.row.update({"submit_s": "0", "start_s": str(waits), "finish_s": ""})
+        if bool(list(row_laws.turns(fair, found, [job]))) != noticed:
+            yield f"a job that has no turn for {waits} s is judged wrongly"
+    job.row.update({**times, "start_s": ""})
     for down, noticed in (("3599", False), ("3600", True)):
         for gpu in found.gpus:
             gpu["down_s"] = down

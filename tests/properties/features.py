@@ -94,7 +94,8 @@ def of_inputs(scenario, found, jobs):
         "job list": scenario.jobs, "generated mix": "generate" in workload,
         "generated like a trace": "like" in workload,
         "scatter penalty": "scatter_penalty" in workload, "quantum": "quantum" in rules,
-        "hosts": "cpus" in spec["cluster"], "measured window": "measure" in spec,
+        "hosts": "cpus" in spec["cluster"], "tight hosts": "cpus" not in spec["cluster"] and any(
+            job.given.get("host_memory") for job in ran), "measured window": "measure" in spec,
         f"law of sharing {law}": law and differs_from_zero(jobs, "shared_s"),
     })
 
@@ -122,7 +123,7 @@ COMMON = {
     "generated mix", "goodput", "host_s", "hosts", "interference", "interruptions", "job list", "killed at limit",
     "law of sharing factor", "leaps", "list of outages", "loans", "own servers", "parallel plans", "planned outages",
     "preemptions", "quotas", "redone_s", "resizes", "restart_s", "routing planned", "shared_s", "shares of GPUs",
-    "slowed_gpu_s", "spares", "table of rates", "types", "unfinished", "virtual clusters"}
+    "slowed_gpu_s", "spares", "table of rates", "tight hosts", "types", "unfinished", "virtual clusters"}
 # What only a long run must have met.
 RARE = {
     "checkpoint store", "checkpoints none", "covered_failures", "fabric link down", "generated like a trace",

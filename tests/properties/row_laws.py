@@ -8,6 +8,9 @@ import math
 import results as reader
 
 LENT_BY = 600 * 10 ** 9  # schedules of loans repeat or end before
+FAIR = {"finish-time-fairness", "gandiva-fair", "max-min", "max-min-agnostic", "max-min-water-filling"}
+ANYWHERE = {"first-fit", "random", "spread"}  # a gang has a place wherever as many GPUs are free
+ROUNDS_FOR_A_TURN = 4  # for each job that is there
 STATES = {"finished", "given_up", "failed", "submitted", "queued", "running", "preempted"}
 AT_MOST = [("restart_s", "overhead_s"), ("overhead_s", "held_s"), ("redone_s", "held_s"), ("detection_s", "away_s"),
            ("lost_to_failures_gpu_s", "lost_gpu_s"), ("lost_to_second_order_gpu_s", "lost_gpu_s"),
@@ -236,4 +239,31 @@ def refused(scenario, found, jobs):
             yield f"{job.name}: waits for servers of type {kind}, none of which is ever lent"
 
 
-ROW_LAWS = [order, promises, refused, afterwards, starts, work, placed, gpu_time, shared, fabric]
+def turns(scenario, found, jobs):
+    """Under rounds that give every job a share, none waits long for its first time as long as no job comes or ends."""
+    policies, rules = scenario.spec["policies"], scenario.spec.get("scheduling", {})
+    policy = policies["scheduling"]
+    spoilers = {"attempts_s", "place", "after", "batch_rule", "gpu_share"}
+    placement = policies["placement"]["policy"]
+    if (policy["policy"] not in FAIR or placement == "consolidated-or-wait" or "retries" in rules
+            or "kill_at_limit" in rules or {"failures", "loans", "measure"} & set(scenario.spec)
+            or "vcs" in scenario.spec["cluster"] or policy.get("entities", "none") != "none" or not scenario.jobs
+            or any(job.elastic or any(job.given.get(column) for column in spoilers) for job in jobs)):
+        return
+    round_ns, until_shares = (int(policy.get(key, usual) * 10 ** 9) for key, usual in
+                              (("round_s", 360), ("reallocate_s", 1920)))
+    here = [job for job in jobs if job.row["state"] not in ("failed", "submitted")]
+    events = sorted({at for job in here for at in (job.time("submit_s"), job.time("finish_s")) if at is not None})
+    for job in here:
+        if job.gpus > 1 and placement not in ANYWHERE:
+            continue  # enough GPUs may be free, and yet none together
+        first = job.time("start_s") if job.row["start_s"] else found.end
+        times = [job.time("submit_s"), *(at for at in events if job.time("submit_s") < at < first), first]
+        for begin, end in zip(times, times[1:]):
+            present = sum(1 for other in here if other.time("submit_s") <= begin
+                          and not (other.row["finish_s"] and other.time("finish_s") <= begin))
+            if end - begin > until_shares + (2 + ROUNDS_FOR_A_TURN * present) * round_ns:
+                yield f"{job.name}: has no turn from {begin} to {end} ns, while the same {present} jobs are there"
+
+
+ROW_LAWS = [order, promises, refused, turns, afterwards, starts, work, placed, gpu_time, shared, fabric]
