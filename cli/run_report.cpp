@@ -182,24 +182,50 @@ std::string summary_text(const Scenario& scenario, const Replica& replica) {
   return out + types_of_servers(run) + busiest_links(run);
 }
 
-std::string comparison_text(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results) {
-  const std::vector<ComparisonRow> rows = compare(results);
-  const bool several = rows.size() > 1, intervals = has_intervals(results);
-  std::vector<std::string> titles{"scenario"};
-  std::vector<std::vector<std::string>> columns;
+namespace {
+
+/// The figures of compared scenarios: a title and a cell for each scenario, by column.
+struct FigureColumns {
+  std::vector<std::string> titles;
+  std::vector<std::vector<std::string>> cells;
+};
+FigureColumns figure_columns(const std::vector<ComparisonRow>& rows, bool intervals) {
+  FigureColumns columns;
   for (const ShownColumn& column : kColumns) {
     if (column.of_many_waits && std::ranges::none_of(rows, waited_again)) continue;
-    titles.push_back(fmt::format("{} [{}]", column.title, shown_unit(metric(column.metric).unit)));
-    columns.push_back(figure_cells(column, rows, intervals && column.metric == "avg_jct_s"));
+    columns.titles.push_back(fmt::format("{} [{}]", column.title, shown_unit(metric(column.metric).unit)));
+    columns.cells.push_back(figure_cells(column, rows, intervals && column.metric == "avg_jct_s"));
   }
   for (const Metric& each : metrics()) {
     const auto has_value = [&](const ComparisonRow& row) { return !std::isnan(row.figure(each.name).mean); };
     if (!each.of_some || each.is_of_iterations() || std::ranges::none_of(rows, has_value)) continue;
     const std::string_view unit = shown_unit(each.unit);
     const bool plain = unit.empty() || is_count(each.unit);
-    titles.push_back(plain ? std::string{each.title} : fmt::format("{} [{}]", each.title, unit));
-    columns.push_back(figure_cells({each.name, each.title}, rows, false));
+    columns.titles.push_back(plain ? std::string{each.title} : fmt::format("{} [{}]", each.title, unit));
+    columns.cells.push_back(figure_cells({each.name, each.title}, rows, false));
   }
+  return columns;
+}
+
+/// How the jobs of each scenario ended, and the periods of its checkpoints, where there is something to say.
+std::string scenario_lines(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results) {
+  std::string text;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].empty()) continue;
+    const std::string more = outcomes_line(results[i]) + periods_line(scenarios[i], results[i].front().result);
+    if (!more.empty()) text += fmt::format("{}:\n{}", scenarios[i].name, more);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string comparison_text(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results) {
+  const std::vector<ComparisonRow> rows = compare(results);
+  const bool several = rows.size() > 1, intervals = has_intervals(results);
+  const FigureColumns columns = figure_columns(rows, intervals);
+  std::vector<std::string> titles{"scenario"};
+  titles.insert(titles.end(), columns.titles.begin(), columns.titles.end());
   if (several) titles.emplace_back("JCT / first");
   const std::size_t tests = tests_of(rows);
   if (tests > 0) titles.emplace_back("p");
@@ -214,7 +240,7 @@ std::string comparison_text(std::span<const Scenario> scenarios, std::span<const
         std::ranges::any_of(results[i], [](const Replica& each) { return is_censored(each.summary); });
     censored = censored || is_marked;
     std::vector<std::string> cells{scenarios[i].name + (is_marked ? " *" : "")};
-    for (const auto& column : columns) cells.push_back(column[i]);
+    for (const auto& column : columns.cells) cells.push_back(column[i]);
     const TestedRatio ratio = rows[i].jct_ratio.value_or(TestedRatio{});
     if (several) cells.push_back(i == 0 ? "1" : ratio_text(ratio.geometric));
     if (tests > 0) cells.push_back(p_value_cell(ratio));
@@ -230,12 +256,8 @@ std::string comparison_text(std::span<const Scenario> scenarios, std::span<const
                     several ? ". JCT / first is the geometric mean of the ratios seed by seed, beside it the ratio of "
                               "the means"
                             : "");
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (results[i].empty()) continue;
-    const std::string more = outcomes_line(results[i]) + periods_line(scenarios[i], results[i].front().result);
-    if (!more.empty()) out += fmt::format("{}:\n{}", scenarios[i].name, more);
-  }
-  return out + ratio_tests_note(tests, "scenarios", results.front().size(), detectable);
+  return out + scenario_lines(scenarios, results) +
+         ratio_tests_note(tests, "scenarios", results.front().size(), detectable);
 }
 
 std::string_view short_title(const Metric& metric) {

@@ -257,6 +257,24 @@ std::string number_text(double value) {
   return std::isnan(value) ? std::string{} : fmt::format("{}", value);
 }
 
+/// Counts the runs of the points that were asked for which failed, or in which jobs are not finished.
+void count_incomplete(const StoreInfo& info, const std::vector<StoreRun>& runs, const std::set<std::int64_t>& asked,
+                      ResultsTable& table) {
+  const auto jobs = std::ranges::find(info.metrics, "jobs", &StoreMetric::name),
+             finished = std::ranges::find(info.metrics, "finished", &StoreMetric::name);
+  if (jobs != info.metrics.end() && finished != info.metrics.end()) {
+    const auto of = [&](const StoreRun& run, auto metric) {
+      return run.metrics[static_cast<std::size_t>(metric - info.metrics.begin())];
+    };
+    table.unfinished = std::ranges::count_if(runs, [&](const StoreRun& run) {
+      return run.status == RunStatus::done && asked.count(run.point) > 0 && of(run, finished) < of(run, jobs);
+    });
+  }
+  table.failed = std::count_if(runs.begin(), runs.end(), [&](const StoreRun& run) {
+    return run.status == RunStatus::failed && asked.count(run.point) > 0;
+  });
+}
+
 }  // namespace
 
 ResultsTable query_results(SweepStore& store, const ResultsQuery& query) {
@@ -316,19 +334,7 @@ ResultsTable query_results(SweepStore& store, const ResultsQuery& query) {
   for (ResultsGroup& group : table.groups)
     for (TestedRatio& each : group.ratios) tested.push_back(&each);
   table.tests = test_together(tested);
-  const auto jobs = std::ranges::find(info.metrics, "jobs", &StoreMetric::name),
-             finished = std::ranges::find(info.metrics, "finished", &StoreMetric::name);
-  if (jobs != info.metrics.end() && finished != info.metrics.end()) {
-    const auto of = [&](const StoreRun& run, auto metric) {
-      return run.metrics[static_cast<std::size_t>(metric - info.metrics.begin())];
-    };
-    table.unfinished = std::ranges::count_if(runs, [&](const StoreRun& run) {
-      return run.status == RunStatus::done && asked.count(run.point) > 0 && of(run, finished) < of(run, jobs);
-    });
-  }
-  table.failed = std::count_if(runs.begin(), runs.end(), [&](const StoreRun& run) {
-    return run.status == RunStatus::failed && asked.count(run.point) > 0;
-  });
+  count_incomplete(info, runs, asked, table);
   return table;
 }
 
