@@ -266,27 +266,13 @@ void RoundPolicy::reallocate(const ClusterView& cluster, SchedulingActions& acti
   has_changed_ = false;
 }
 
-std::vector<RoundPolicy::Taken> RoundPolicy::choose(const ClusterView& cluster) {
-  const std::size_t types = cluster.types();
-  std::vector<JobView> all;
-  for (auto& [key, job] : jobs_) {
-    job.is_taken = false;
-    all.push_back(job.view);
-  }
-  RoomLeft room{cluster, gpus_of(cluster), all};
-  QuotasLeft quotas{cluster};
+std::vector<RoundPolicy::Entry> RoundPolicy::entries(std::size_t types) {
   std::vector<double> received(types);  // by all, on each type
   for (std::size_t t = 0; t < types; ++t) {
     for (const auto& [key, job] : jobs_)
       if (job.alone.has_share) received[t] += job.alone.received[t];
     for (const auto& [keys, account] : pairs_) received[t] += account.received[t];
   }
-
-  struct Entry {
-    double priority, deficit, share, rate;
-    Job *first, *second;
-    std::size_t type;
-  };
   std::vector<Entry> order;
   const auto add = [&](const Account& account, Job& first, Job* second) {
     if (!account.has_share) return;
@@ -303,7 +289,18 @@ std::vector<RoundPolicy::Taken> RoundPolicy::choose(const ClusterView& cluster) 
   std::stable_sort(order.begin(), order.end(), [](const Entry& a, const Entry& b) {
     return std::tie(a.priority, a.deficit, a.share, a.rate) > std::tie(b.priority, b.deficit, b.share, b.rate);
   });
+  return order;
+}
 
+std::vector<RoundPolicy::Taken> RoundPolicy::choose(const ClusterView& cluster) {
+  std::vector<JobView> all;
+  for (auto& [key, job] : jobs_) {
+    job.is_taken = false;
+    all.push_back(job.view);
+  }
+  RoomLeft room{cluster, gpus_of(cluster), all};
+  QuotasLeft quotas{cluster};
+  const std::vector<Entry> order = entries(cluster.types());
   std::vector<Taken> chosen;
   for (const Entry& entry : order) {
     if (entry.first->is_taken || (entry.second != nullptr && entry.second->is_taken)) continue;
@@ -321,6 +318,11 @@ std::vector<RoundPolicy::Taken> RoundPolicy::choose(const ClusterView& cluster) 
     job.is_taken = true;
     chosen.push_back({&job, nullptr, job.type});
   }
+  line_up(order, cluster.types());
+  return chosen;
+}
+
+void RoundPolicy::line_up(std::span<const Entry> order, std::size_t types) {
   for (auto& [key, job] : jobs_) job.place = {};
   for (std::size_t t = 0; t < types; ++t) {
     std::set<const Job*> in_line;
@@ -332,7 +334,6 @@ std::vector<RoundPolicy::Taken> RoundPolicy::choose(const ClusterView& cluster) 
           job->place = {types > 1 ? static_cast<std::int32_t>(t) : -1, place};
       }
   }
-  return chosen;
 }
 
 void RoundPolicy::start_round(const ClusterView& cluster, SchedulingActions& actions) {

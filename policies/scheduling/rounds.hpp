@@ -86,6 +86,12 @@ class RoundPolicy : public SchedulingPolicy {
   };
 
   using Key = std::pair<std::int64_t, JobId>;  ///< JobView::tie
+  /// A job or a pair on a type that might take it.
+  struct Entry {
+    double priority, deficit, share, rate;
+    Job *first, *second;  ///< second may be nullptr
+    std::size_t type;
+  };
   /// A job or a pair that a type takes in a round.
   struct Taken {
     Job *first, *second;  ///< second may be nullptr
@@ -106,6 +112,10 @@ class RoundPolicy : public SchedulingPolicy {
   [[nodiscard]] TypedCluster typed(const ClusterView& cluster, SchedulingActions& actions, const GpuPart& part,
                                    std::span<const Key> keys);
   [[nodiscard]] TypedJob typed(const ClusterView& cluster, Job& job, const JobView& view) const;
+  /// Those that have a share, in the order in which types take them.
+  [[nodiscard]] std::vector<Entry> entries(std::size_t types);
+  /// Sets the places in line of the jobs that have not been taken.
+  void line_up(std::span<const Entry> order, std::size_t types);
   /// Chooses the jobs of the round, each once.
   [[nodiscard]] std::vector<Taken> choose(const ClusterView& cluster);
   void start_round(const ClusterView& cluster, SchedulingActions& actions);
