@@ -1,16 +1,14 @@
 #pragma once
 // A Device is a GPU as a cost model sees it: peak rates, memory and links. Its numbers are those of the maker's data
 // sheets, per GPU as a program sees it (one of the two dies of a K80), dense (without structured sparsity) and at boost
-// clock.
+// clock. scenarios/yaml/device_sheet.hpp reads them from sheets.
 
 #include "sim/units.hpp"
 
 #include <array>
 #include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace contend {
 
@@ -23,7 +21,7 @@ inline constexpr std::array kDataTypes = {DataType::fp64, DataType::fp32, DataTy
 /// Bytes of one number in memory.
 [[nodiscard]] int bytes_of(DataType type);
 
-/// A GPU type.
+/// A type of GPU.
 struct Device {
   std::string name;
   std::string source;                                 ///< data sheet or white paper
@@ -32,20 +30,15 @@ struct Device {
   ByteRate memory_bandwidth;
   Bytes memory;
   ByteRate pcie;               ///< to the host, one direction, after line coding
-  ByteRate nvlink;             ///< of all links together, one direction; 0 if the device has none
+  ByteRate links;              ///< to other devices, all links together, one direction; 0 if the device has none
   double fused_attention = 0;  ///< share of the peak that attention in one kernel reaches; 0 if unknown
 
+  bool operator==(const Device&) const = default;
   [[nodiscard]] bool supports(DataType type) const { return tflops[static_cast<std::size_t>(type)] > 0; }
   /// Peak flops per second.
   [[nodiscard]] double peak(DataType type) const { return tflops[static_cast<std::size_t>(type)] * 1e12; }
   [[nodiscard]] bool uses_matrix_unit(DataType type) const { return matrix_unit[static_cast<std::size_t>(type)]; }
 };
-
-/// The devices that ship, in order of generation.
-[[nodiscard]] std::span<const Device> devices();
-/// The device of that name, or nullptr.
-[[nodiscard]] const Device* find_device(std::string_view name);
-[[nodiscard]] std::vector<std::string> device_names();
 
 /// Checks a device that a user describes. Throws InputError if it has no name, no peak, no memory or no memory
 /// bandwidth, or if a rate is negative or not finite.

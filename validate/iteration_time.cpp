@@ -6,6 +6,7 @@
 #include "policies/registry.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/training/trained_model.hpp"
+#include "scenarios/yaml/device_sheet.hpp"
 #include "sim/check.hpp"
 
 #include <map>

@@ -4,7 +4,6 @@
 #include "cli/output.hpp"
 #include "cli/text_table.hpp"
 #include "models/catalogue/catalogue.hpp"
-#include "models/devices.hpp"
 #include "models/overlap/framework_costs.hpp"
 #include "models/overlap/usual_interference.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
@@ -15,6 +14,7 @@
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/keys/topology_codec.hpp"
 #include "scenarios/study/profile_reader.hpp"
+#include "scenarios/yaml/device_sheet.hpp"
 #include "scenarios/yaml/shipped.hpp"
 #include "text/json_writer.hpp"
 #include "traces/jobs/trace_format.hpp"
@@ -165,7 +165,7 @@ double best_bandwidth(const CalibrationProfile& profile) {
 
 Catalogue device_list() {
   Catalogue list{.columns = {"device", "fp32_tflops", "tf32_tflops", "bf16_tflops", "memory_gib", "memory_GBps",
-                             "nvlink_GBps", "source"},
+                             "link_GBps", "source"},
                  .rows = {}};
   const auto number = [](double value) { return value > 0 ? fmt::format("{:g}", value) : "-"; };
   for (const Device& each : devices()) {
@@ -173,7 +173,7 @@ Catalogue device_list() {
     list.rows.push_back({each.name, tflops(DataType::fp32), tflops(DataType::tf32), tflops(DataType::bf16),
                          fmt::format("{:.4g}", each.memory.to_gibibytes()),
                          number(each.memory_bandwidth.bytes_per_second() * 1e-9),
-                         number(each.nvlink.bytes_per_second() * 1e-9), each.source});
+                         number(each.links.bytes_per_second() * 1e-9), each.source});
   }
   for (const std::string& path : shipped_profiles()) {
     const CalibrationProfile profile = read_profile(path);

@@ -24,7 +24,10 @@ KernelCosts::KernelCosts(const Device& device, const RooflineOptions& options, d
     : device_{device}, options_{options}, factor_{factor} {
   validate(device);
   check_factor(factor);
-  options_.type = DataType::fp32;  // gradients are processed in full precision, whatever the layers use
+  // Gradients are processed in full precision, whatever the layers use, or in the widest format that there is.
+  options_.type = device.supports(DataType::fp32)
+                      ? DataType::fp32
+                      : *std::ranges::find_if(kDataTypes, [&](DataType type) { return device.supports(type); });
 }
 
 KernelCosts::KernelCosts(std::shared_ptr<const KernelTimer> device, double factor)

@@ -1,7 +1,7 @@
 #include "scenarios/keys/parallel_codec.hpp"
 
-#include "models/devices.hpp"
 #include "scenarios/keys/policy_codec.hpp"
+#include "scenarios/yaml/device_sheet.hpp"
 #include "scenarios/yaml/map_codec.hpp"
 
 #include <cstdint>

@@ -76,8 +76,10 @@ std::vector<Member> source_members() {
           "layers", &E::layers, optional_codec(path_codec(), ""),
           "file of layer times, relative to the file with this entry; `model` then only supplies sizes that it lacks"),
       map_member<E>("select", &E::select, text_codec(), "name of the model if that file has several"),
-      map_member<E>("device", &E::device, device_codec(),
-                    "source of layer times: the roofline of a device, or a profile of `contend calibrate`"),
+      map_member<E>(
+          "device", &E::device, device_codec(),
+          "source of layer times: the roofline of a device that ships or that a sheet describes, or a profile of "
+          "`contend calibrate`"),
       map_member<E>(
           "dtype", &E::type, data_type_codec(DataType::fp8),
           "number format of matrix products and activations; gradients have the same width; fp8 (with parallel): "

@@ -1,6 +1,5 @@
 #include "scenarios/run/check_scenario.hpp"
 
-#include "models/devices.hpp"
 #include "models/workload.hpp"
 #include "models/workloads/fitted.hpp"
 #include "scenarios/keys/keys.hpp"
@@ -16,6 +15,7 @@
 #include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_notes.hpp"
+#include "scenarios/yaml/device_sheet.hpp"
 #include "sim/cluster.hpp"
 #include "sim/complaints.hpp"
 #include "sim/counted.hpp"
@@ -226,17 +226,17 @@ void check_ranking(const WorkloadSetup& workload, std::vector<std::string>& warn
 /// Devices with less memory than the cluster's GPUs are said to have.
 void check_memory_of_devices(const Scenario& scenario, std::vector<std::string>& warnings) {
   for (const TrainingEntry& entry : scenario.training) {
-    std::vector<std::string> names;
-    if (entry.parallel) names = entry.parallel->devices;
+    std::vector<const Device*> devices;
+    if (entry.parallel)
+      for (const std::string& name : entry.parallel->devices) devices.push_back(find_device(name));
     const bool is_chosen = entry.parallel || entry.device != DeviceChoice{};
-    if (names.empty() && is_chosen && !entry.device.profile) names = {entry.device.name};
-    for (const std::string& name : names) {
-      const Device* const device = find_device(name);
-      if (device == nullptr || device->memory >= scenario.cluster.gpu_memory) continue;
+    if (devices.empty() && is_chosen && !entry.device.profile) devices.push_back(&sheet_of(entry.device));
+    for (const Device* const device : devices) {
+      if (device->memory >= scenario.cluster.gpu_memory) continue;
       warnings.push_back(fmt::format(
           "cluster.gpu_memory: {:.4g} GiB, and {}, the device of training.{}, has {:.4g} GiB; jobs that need "
           "more than that would not fit",
-          scenario.cluster.gpu_memory.to_gibibytes(), name, entry.name, device->memory.to_gibibytes()));
+          scenario.cluster.gpu_memory.to_gibibytes(), device->name, entry.name, device->memory.to_gibibytes()));
       break;
     }
   }

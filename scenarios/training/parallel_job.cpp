@@ -14,6 +14,7 @@
 #include "scenarios/training/stage_planner.hpp"
 #include "scenarios/training/trained_model.hpp"
 #include "scenarios/training/unit_times.hpp"
+#include "scenarios/yaml/device_sheet.hpp"
 #include "sim/check.hpp"
 #include "sim/complaints.hpp"
 #include "sim/counted.hpp"
@@ -87,11 +88,10 @@ TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, 
   work.hardware_flops = hardware_flops(model, sequences, FlopsConvention::causal,
                                        keeps_no_scores ? Recomputation::none : entry.recompute);
   if (entry.device.calibrated) return work;
-  std::vector<std::string> names = entry.parallel->devices;
-  if (names.empty()) names.push_back(entry.device.name);
-  for (const std::string& name : names)
-    if (const Device* device = find_device(name); device != nullptr) work.peak_flops += device->peak(entry.type);
-  work.peak_flops /= static_cast<double>(names.size());  // a pipeline rank has as many GPUs as any other
+  const std::vector<std::string>& names = entry.parallel->devices;
+  if (names.empty()) work.peak_flops = sheet_of(entry.device).peak(entry.type);
+  for (const std::string& name : names) work.peak_flops += find_device(name)->peak(entry.type);
+  if (!names.empty()) work.peak_flops /= static_cast<double>(names.size());  // each pipeline rank has as many GPUs
   return work;
 }
 

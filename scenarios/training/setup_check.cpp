@@ -3,9 +3,9 @@
 #include "calibration/calibrated_device.hpp"
 #include "calibration/missing_operators.hpp"
 #include "models/catalogue/catalogue.hpp"
-#include "models/devices.hpp"
 #include "models/training_profile.hpp"
 #include "scenarios/training/trained_model.hpp"
+#include "scenarios/yaml/device_sheet.hpp"
 #include "sim/check.hpp"
 #include "text/words.hpp"
 
@@ -89,12 +89,12 @@ class SetupChecker {
   }
 
   void check_type() {
-    const Device* device = find_device(setup_.device.name);
-    if (device == nullptr || device->supports(setup_.type)) return;
+    const Device& device = sheet_of(setup_.device);
+    if (device.supports(setup_.type)) return;
     std::vector<std::string> types;
     for (const DataType type : {DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16})
-      if (device->supports(type)) types.emplace_back(to_string(type));
-    complain("dtype", fmt::format("{} has no {}", device->name, to_string(setup_.type)), "it has " + join(types));
+      if (device.supports(type)) types.emplace_back(to_string(type));
+    complain("dtype", fmt::format("{} has no {}", device.name, to_string(setup_.type)), "it has " + join(types));
   }
 
   void check_calibration() {

@@ -104,7 +104,7 @@ StagePlanner::Timed& StagePlanner::found(int stage) {
   const auto [known, is_new] = timed_.try_emplace({device, first});
   if (is_new) {
     known->second.entry = entry_;
-    if (!device.empty()) known->second.entry.device.name = device;
+    if (!device.empty()) known->second.entry.device = DeviceChoice::named(device);
     known->second.times =
         std::make_unique<UnitTimes>(system_.cluster, system_.network, system_.seed, known->second.entry, model_, work_,
                                     job_.ranks_of_stage(), job_.plan.has_weight_passes(), first);

@@ -5,6 +5,7 @@
 #include "models/catalogue/catalogue.hpp"
 #include "models/cost_model.hpp"
 #include "scenarios/yaml/codecs.hpp"
+#include "scenarios/yaml/device_sheet.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 #include "text/words.hpp"
@@ -33,12 +34,10 @@ TimedModel from_file(const TrainingSetup& setup) {
 }
 
 TimedModel from_roofline(const TrainingSetup& setup) {
-  const Device* device = find_device(setup.device.name);
-  CONTEND_CHECK(device != nullptr, "a scenario names devices that there are");
   RooflineOptions options;
   options.type = setup.type;
   if (setup.efficiency) options.matrix_unit_efficiency = *setup.efficiency;
-  return roofline_times(*network_of(setup), *device, setup.batch.value_or(kUsualBatch), options);
+  return roofline_times(*network_of(setup), sheet_of(setup.device), setup.batch.value_or(kUsualBatch), options);
 }
 
 TimedModel from_calibration(const TrainingSetup& setup, int batch) {
@@ -168,14 +167,13 @@ TimedModel trained_model(const TrainingSetup& setup) {
 
 KernelCosts kernel_costs(const TrainingSetup& setup) {
   if (setup.device.calibrated) return KernelCosts{setup.device.calibrated, setup.kernel_factor};
-  const Device* device = find_device(setup.device.name);
-  CONTEND_CHECK(device != nullptr, "a scenario names devices that there are");
-  return KernelCosts{*device, RooflineOptions{}, setup.kernel_factor};
+  return KernelCosts{sheet_of(setup.device), RooflineOptions{}, setup.kernel_factor};
 }
 
 TrainingEntry entry_of_rank(const TrainingEntry& entry, std::size_t rank) {
   TrainingEntry own = entry;
-  if (entry.parallel && !entry.parallel->devices.empty()) own.device.name = entry.parallel->devices[rank];
+  if (entry.parallel && !entry.parallel->devices.empty())
+    own.device = DeviceChoice::named(entry.parallel->devices[rank]);
   return own;
 }
 

@@ -1,8 +1,8 @@
 #include "scenarios/training/unit_times.hpp"
 
 #include "calibration/transformer_times.hpp"
-#include "models/devices.hpp"
 #include "models/parallel/memory.hpp"
+#include "scenarios/yaml/device_sheet.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
 
@@ -34,12 +34,10 @@ TimedUnit made(const OperatorTimes& times, Time recompute, Time forward, Time ba
 
 OperatorTimes operator_times(std::span<const TransformerOperator> operators, const TrainingEntry& entry) {
   if (entry.device.calibrated) return calibrated_operator_times(operators, *entry.device.calibrated).times;
-  const Device* const device = find_device(entry.device.name);
-  CONTEND_CHECK(device != nullptr, "a scenario names devices that there are");
   RooflineOptions options;
   options.attention_efficiency = entry.attention_efficiency;
   if (entry.efficiency) options.matrix_unit_efficiency = *entry.efficiency;
-  return operator_times(operators, *device, options);
+  return operator_times(operators, sheet_of(entry.device), options);
 }
 
 PassShares& PassShares::operator+=(const PassShares& other) {

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kShippedFolder = "scenarios/";
 
 bool is_shipped(std::string_view path) {
-  return path.starts_with(kShippedFolder) || path.starts_with(kProfileFolder);
+  return path.starts_with(kShippedFolder) || path.starts_with(kProfileFolder) || path.starts_with(kSheetFolder);
 }
 
 std::vector<std::string> profiles_in(const std::filesystem::path& folder) {

@@ -15,11 +15,13 @@ namespace contend {
 /// read.
 void set_shared_folder(const std::string& folder);
 
-/// The folder of the profiles of measured devices.
+/// The folder of the profiles of measured devices, and that of the sheets of devices.
 inline constexpr std::string_view kProfileFolder = "models/devices/";
+inline constexpr std::string_view kSheetFolder = "models/sheets/";
 
-/// The path itself, but if there is no such file and it begins with `scenarios/` or `models/devices/`, that of the
-/// installed file of that name if there is one. So commands of the documentation work in any folder.
+/// The path itself, but if there is no such file and it begins with `scenarios/`, `models/devices/` or
+/// `models/sheets/`, that of the installed file of that name if there is one. So commands of the documentation work in
+/// any folder.
 [[nodiscard]] std::string shipped_path(const std::string& path);
 /// For a path `text` that a file in `folder` names: the file relative to that folder, or if there is none, the shipped
 /// one of this name, in this folder or installed.

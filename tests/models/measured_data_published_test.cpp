@@ -4,6 +4,7 @@
 #include "models/catalogue/architectures.hpp"
 #include "models/catalogue/catalogue.hpp"
 #include "models/cost_model.hpp"
+#include "tests/devices.hpp"
 #include "tests/models/ready_gradients.hpp"
 #include "tests/test_data.hpp"
 
@@ -55,7 +56,7 @@ TEST_CASE("a backward pass produces its gradients in the order that Espresso rec
   for (const char* name : {"vgg16", "resnet50", "resnet101", "gpt2"}) {
     const std::vector<NamedTensor> recorded = espresso_tensors(text, name);
     const LayerTable table = build_model(*find_model(name));
-    const TimedModel model = roofline_times(table, *find_device("V100-SXM2"), 32);
+    const TimedModel model = roofline_times(table, v100(), 32);
     const std::vector<test::ReadyGradient> ready = test::ready_gradients(model);
     INFO(std::string{name});
     REQUIRE(recorded.size() == ready.size());
@@ -115,7 +116,7 @@ TEST_CASE("roofline against PipeDream's profile of ResNet-50, by kind of layer")
     ++sum.measured;
   }
   const LayerTable table = build_model(*find_model("resnet50"));
-  const TimedModel model = roofline_times(table, *find_device("V100-SXM2"), 128);
+  const TimedModel model = roofline_times(table, v100(), 128);
   for (std::size_t i = 0; i < table.layers.size(); ++i) {
     const auto sum = sums.find(table.layers[i].kind);
     if (sum == sums.end()) continue;

@@ -59,12 +59,12 @@ TEST_CASE("what is wrong with a device or its profile is said with its place") {
     return errors_of("training: {it: {model: resnet18, device: " + device + "}}\noverlap: {training: it}", {}, files);
   };
   CHECK(contains(errors("{profil: gpu.yaml}"), "training.it.device.profil: unknown key"));
-  CHECK(contains(errors("{}"), "profile is missing"));
+  CHECK(contains(errors("{}"), "expected either {sheet: gpu.yaml} or {profile: gpu.yaml}"));
   CHECK(contains(errors("{profile: nowhere.yaml}"),
                  "a.yaml:2:52: training.it.device: can't read nowhere.yaml: no such file"));
   CHECK(contains(errors("V100-SXM"), "did you mean \"V100-SXM2\""));
   for (const char* part : {"A100", "a100"})
-    CHECK(contains(errors(part), "did you mean \"A100-40GB\" or \"A100-80GB\"?"));
+    CHECK(contains(errors(part), "did you mean \"A100-40GB\" or \"A100-80GB\" or \"A100-PCIe\"?"));
   std::string text = to_yaml(synthetic_profile());
   text.replace(text.find("mode: quick"), 11, "mode: quack");
   CHECK(contains(errors("{profile: gpu.yaml}", {{"gpu.yaml", text}}),

@@ -1,7 +1,6 @@
 // Parts of an iteration of a model that is spread over GPUs: products that overlap with what tensor parallelism sends,
 // a table that is exchanged once, and what is refused before anything runs.
 
-#include "models/devices.hpp"
 #include "models/parallel/operators.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
 #include "models/passes/spread_passes.hpp"
@@ -11,6 +10,7 @@
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "scenarios/training/training_graphs.hpp"
+#include "scenarios/yaml/device_sheet.hpp"
 #include "sim/error.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 

@@ -1,6 +1,5 @@
 // Planners on networks, GPUs and costs of their authors. docs/validation/overlap.md shows the tables.
 
-#include "models/devices.hpp"
 #include "models/overlap/steady_state.hpp"
 #include "policies/fusion/dear.hpp"
 #include "policies/fusion/merging.hpp"
@@ -8,6 +7,7 @@
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/study/study_cost.hpp"
 #include "scenarios/study/study_model.hpp"
+#include "scenarios/yaml/device_sheet.hpp"
 #include "tests/effort.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // Entries of `training`: how they are read, what they cost, and what jobs make of them.
 
 #include "models/catalogue/catalogue.hpp"
-#include "models/devices.hpp"
 #include "models/training_profile.hpp"
 #include "results/iteration_figures.hpp"
 #include "scenarios/keys/print.hpp"
@@ -14,6 +13,7 @@
 #include "scenarios/study/study_run.hpp"
 #include "scenarios/training/trained_model.hpp"
 #include "scenarios/training/training_graphs.hpp"
+#include "scenarios/yaml/device_sheet.hpp"
 #include "sim/error.hpp"
 #include "tests/near.hpp"
 #include "tests/scenarios/scenario_text.hpp"

@@ -1,6 +1,7 @@
 // Compares VGG-16 under BAGUA and other systems (Gan et al., VLDB 2022) on 16 servers of 8 V100, 100 Gbit/s TCP, with
 // 32 images a GPU. The published values are digitised from the figures of BaguaSys/tutorials.
 
+#include "scenarios/yaml/device_sheet.hpp"
 #include "validate/compression/compression_suite.hpp"
 #include "validate/iteration_time.hpp"
 
@@ -56,7 +57,7 @@ ChannelCost between(double bytes_per_s) {
 
 OverlapProblem vgg_problem(int servers, double bytes_per_s) {
   const Device& device = *find_device("V100-SXM2");
-  const ChannelCost inside{Time::microseconds(10), TimePerByte{1e9 / device.nvlink.bytes_per_second()}, {}};
+  const ChannelCost inside{Time::microseconds(10), TimePerByte{1e9 / device.links.bytes_per_second()}, {}};
   static const TimedModel model = scaled_model("vgg16", "V100-SXM2", kBatch, 0, kComputeS);
   return overlap_problem(model, servers * kGpusPerServer,
                          ExchangeCost::two_level(servers, kGpusPerServer, inside, between(bytes_per_s)));

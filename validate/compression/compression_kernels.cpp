@@ -3,6 +3,7 @@
 
 #include "policies/compression/kernels.hpp"
 #include "policies/registry.hpp"
+#include "scenarios/yaml/device_sheet.hpp"
 #include "validate/compression/compression_suite.hpp"
 
 #include <cmath>

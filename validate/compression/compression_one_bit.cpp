@@ -1,6 +1,7 @@
 // Compares BERT-Large pre-training by 1-bit Adam over TCP (Tang et al., ICML 2021). The published samples/s are
 // digitised from the plots of microsoft/DeepSpeed.
 
+#include "scenarios/yaml/device_sheet.hpp"
 #include "validate/compression/compression_suite.hpp"
 #include "validate/iteration_time.hpp"
 
@@ -29,7 +30,7 @@ constexpr ChannelCost kBetween{Time::microseconds(50), TimePerByte{8 / 4.1}, {}}
 /// The link inside a server is one direction of NVLink as on the data sheet. It takes little time beside the network.
 ChannelCost inside() {
   const Device& device = *find_device("V100-SXM2");
-  return {Time::microseconds(10), TimePerByte{1e9 / device.nvlink.bytes_per_second()}, {}};
+  return {Time::microseconds(10), TimePerByte{1e9 / device.links.bytes_per_second()}, {}};
 }
 
 OverlapProblem bert_problem(int gpus, double one_gpu) {

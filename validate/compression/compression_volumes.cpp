@@ -3,6 +3,7 @@
 #include "policies/registry.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/run/make_policy.hpp"
+#include "scenarios/yaml/device_sheet.hpp"
 #include "validate/compression/compression_suite.hpp"
 #include "validate/compression/saps_volumes.hpp"
 #include "validate/iteration_time.hpp"

@@ -1,9 +1,9 @@
 #include "validate/compression/saps_volumes.hpp"
 
-#include "models/devices.hpp"
 #include "models/overlap/iteration.hpp"
 #include "models/overlap/problem.hpp"
 #include "policies/registry.hpp"
+#include "scenarios/yaml/device_sheet.hpp"
 #include "sim/check.hpp"
 
 #include <cstdint>

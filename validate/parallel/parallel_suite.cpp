@@ -1,6 +1,5 @@
 #include "validate/parallel/parallel_suite.hpp"
 
-#include "models/devices.hpp"
 #include "models/parallel/flops.hpp"
 #include "models/parallel/operators.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
@@ -10,6 +9,7 @@
 #include "scenarios/training/parallel_memory.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "scenarios/training/unit_times.hpp"
+#include "scenarios/yaml/device_sheet.hpp"
 #include "scenarios/yaml/shipped.hpp"
 #include "scenarios/yaml/source_layers.hpp"
 #include "sim/check.hpp"

@@ -1,11 +1,11 @@
 // Tests what frameworks do around messages, and work of the host, against iterations worked out by hand.
 
 #include "models/overlap/framework_costs.hpp"
-#include "models/devices.hpp"
 #include "models/overlap/engine_measurement.hpp"
 #include "models/overlap/iteration.hpp"
 #include "models/overlap/problem.hpp"
 #include "models/overlap/steady_state.hpp"
+#include "tests/devices.hpp"
 #include "tests/near.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ OverlapProblem two_layers() {
 
 /// 1 ns for each byte, and 1 us a launch.
 OverlapProblem::Framework one_ns_a_byte(const FrameworkCosts& costs) {
-  Device device = *find_device("V100-SXM2");
+  Device device = v100();
   RooflineOptions options;
   device.memory_bandwidth = ByteRate{1e9 / options.memory_efficiency};
   options.launch_overhead = Time::microseconds(1);

@@ -3,6 +3,7 @@
 #include "models/catalogue/catalogue.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
 #include "sim/error.hpp"
+#include "tests/devices.hpp"
 #include "tests/models/parallel/total_work.hpp"
 #include "tests/near.hpp"
 
@@ -223,7 +224,7 @@ TEST_CASE("flops of whole models are those of the layer tables") {
 TEST_CASE("times of a whole model are near those of its layer table on the same roofline") {
   // The table has a kernel for each of queries, keys and values, for gate and for up; here they are one product each.
   const TransformerModel& model = *find_transformer("llama-3-8b");
-  const Device& device = *find_device("H100-SXM");
+  const Device& device = h100();
   RooflineOptions options;
   options.type = DataType::bf16;
   options.attention_efficiency = options.matrix_unit_efficiency;  // as in the table
@@ -436,7 +437,7 @@ TEST_CASE("fp8 is the type of products with weights of layers; all else is in bf
     }
   }
   // So attention takes as long as in bf16, and the products are faster.
-  const Device& device = *find_device("H100-SXM");
+  const Device& device = h100();
   const auto forward = [&](DataType type, std::string_view name) {
     work.type = type;
     work.flash_attention = true;

@@ -1,7 +1,7 @@
 // These compression methods adapt to the costs of the study: LAGS chooses its densities, lossless compression chooses
 // which halves it compresses.
-#include "models/devices.hpp"
 #include "models/overlap/problem.hpp"
+#include "tests/devices.hpp"
 #include "tests/policies/fusion/random_problem.hpp"
 
 #include <string>
@@ -23,7 +23,7 @@ OverlapProblem three_layers(Time alpha, double beta) {
   problem.gradients = {{2, Bytes{1600}}, {1, Bytes{200}}, {1, Bytes{40}}, {0, Bytes{640}}};
   problem.workers = 4;
   problem.cost = ExchangeCost::ring(4, {alpha, TimePerByte{beta}, {}});
-  problem.kernels.emplace(*find_device("V100-SXM2"), RooflineOptions{});
+  problem.kernels.emplace(v100(), RooflineOptions{});
   return problem;
 }
 

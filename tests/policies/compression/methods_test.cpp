@@ -5,6 +5,7 @@
 #include "models/overlap/problem.hpp"
 #include "policies/registry.hpp"
 #include "sim/error.hpp"
+#include "tests/devices.hpp"
 #include "tests/near.hpp"
 #include "tests/policies/fusion/random_problem.hpp"
 
@@ -59,7 +60,7 @@ struct Factors {
 
 /// Returns the elements that a low-rank method sends of a model of the catalogue.
 Factors factors_of(std::string_view model, std::int64_t rank) {
-  TimedModel timed = roofline_times(build_model(*find_model(model), 0), *find_device("V100-SXM2"), 1);
+  TimedModel timed = roofline_times(build_model(*find_model(model), 0), v100(), 1);
   OverlapProblem problem = overlap_problem(timed, 4, ExchangeCost::ring(4, {}));
   problem.kernels = v100_kernels();
   const auto power = compression("power-sgd", {{"rank", rank}});
@@ -146,7 +147,7 @@ TEST_CASE("how long the kernels of each method take for a matrix of 4500 x 2000 
   OverlapProblem problem = three_gradients();
   RooflineOptions options;
   options.ramp = Time{};
-  problem.kernels.emplace(*find_device("V100-SXM2"), options);
+  problem.kernels.emplace(v100(), options);
   problem.gradients = {{1, Bytes{36'000'000}, 4500, 2000}};
   const auto kernels = [&](std::string_view name, const Given& given = {}, int phase = 0) {
     problem.phase = phase;
@@ -369,6 +370,6 @@ TEST_CASE("a method refuses what it can't work on") {
 TEST_CASE("a kernel takes the roofline's time, by hand") {
   // V100-SXM2: 0.8 of 900 GB/s; 7.2 MB take 10 us, and 3 launches 15 us more.
   CHECK(v100_kernels().of({7.2e6, 0, 3}) == Time::microseconds(25));
-  CHECK(KernelCosts(*find_device("V100-SXM2"), RooflineOptions{}, 4).of({7.2e6, 0, 3}) == Time::microseconds(55));
-  CHECK_THROWS_AS(KernelCosts(*find_device("V100-SXM2"), RooflineOptions{}, 0), InputError);
+  CHECK(KernelCosts(v100(), RooflineOptions{}, 4).of({7.2e6, 0, 3}) == Time::microseconds(55));
+  CHECK_THROWS_AS(KernelCosts(v100(), RooflineOptions{}, 0), InputError);
 }

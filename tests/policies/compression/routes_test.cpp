@@ -1,8 +1,8 @@
 // These tests send the messages of compression methods by other collectives than usual, and through parameter servers.
-#include "models/devices.hpp"
 #include "models/overlap/engine_measurement.hpp"
 #include "models/overlap/steady_state.hpp"
 #include "policies/fusion/merging.hpp"
+#include "tests/devices.hpp"
 #include "tests/policies/fusion/random_problem.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ OverlapProblem three_gradients(bool servers = false) {
   problem.workers = 4;
   const ChannelCost link{Time::microseconds(5), TimePerByte{1}, {}};
   problem.cost = servers ? ExchangeCost::parameter_server(4, 2, false, link) : ExchangeCost::ring(4, link);
-  problem.kernels.emplace(*find_device("V100-SXM2"), RooflineOptions{});
+  problem.kernels.emplace(v100(), RooflineOptions{});
   return problem;
 }
 

@@ -2,6 +2,7 @@
 
 #include "network/collectives/algorithm.hpp"
 #include "sim/random_stream.hpp"
+#include "tests/devices.hpp"
 
 #include <bit>
 #include <optional>
@@ -130,7 +131,7 @@ std::unique_ptr<CompressionMethod> compression(std::string_view name,
 }
 
 const KernelCosts& v100_kernels() {
-  static const KernelCosts costs{*find_device("V100-SXM2"), RooflineOptions{}};
+  static const KernelCosts costs{v100(), RooflineOptions{}};
   return costs;
 }
 

@@ -4,6 +4,7 @@
 
 #include "models/catalogue/catalogue.hpp"
 #include "models/cost_model.hpp"
+#include "scenarios/yaml/device_sheet.hpp"
 
 #include <cstdint>
 #include <string>
