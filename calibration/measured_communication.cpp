@@ -4,7 +4,6 @@
 #include "sim/error.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 #include <utility>

@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <map>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

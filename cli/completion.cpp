@@ -2,7 +2,6 @@
 
 #include "cli/commands.hpp"
 
-#include <algorithm>
 #include <string_view>
 #include <vector>
 

@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>

@@ -6,8 +6,6 @@
 #include "traces/jobs/job_summary.hpp"
 #include "traces/jobs/timestamp.hpp"
 
-#include <algorithm>
-
 #include <fmt/core.h>
 
 namespace contend {

@@ -4,7 +4,6 @@
 #include "cli/command.hpp"
 
 #include <string>
-#include <string_view>
 
 namespace contend {
 

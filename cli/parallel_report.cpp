@@ -12,11 +12,9 @@
 #include "sim/counted.hpp"
 #include "sim/error.hpp"
 #include "text/json_writer.hpp"
-#include "text/quantities.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <set>

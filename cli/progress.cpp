@@ -2,8 +2,6 @@
 
 #include "cli/output.hpp"
 
-#include <cstdio>
-
 #include <fmt/core.h>
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
 #include "cli/text_table.hpp"
 #include "results/comparison.hpp"
 #include "results/folding_report.hpp"
-#include "results/regression_rules.hpp"
 #include "results/result_columns.hpp"
 #include "results/result_writer.hpp"
 #include "scenarios/run/scenario_failures.hpp"

@@ -7,7 +7,6 @@
 #include "sim/error.hpp"
 #include "text/sha256.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <memory>

@@ -2,7 +2,6 @@
 
 #include "cli/output.hpp"
 
-#include <cstdio>
 #include <string>
 
 #include <fmt/core.h>

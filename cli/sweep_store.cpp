@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

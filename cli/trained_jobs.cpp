@@ -2,7 +2,6 @@
 
 #include "scenarios/training/training_graphs.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <numeric>
 

@@ -3,7 +3,6 @@
 
 #include "sim/units.hpp"
 
-#include <cstdint>
 #include <vector>
 
 namespace contend {

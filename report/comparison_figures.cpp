@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
-#include <optional>
 
 #include <fmt/format.h>
 

@@ -9,8 +9,6 @@
 #include <cstddef>
 #include <map>
 #include <memory>
-#include <optional>
-#include <utility>
 #include <vector>
 
 namespace contend {

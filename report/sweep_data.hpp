@@ -6,7 +6,6 @@
 #include "sim/statistics.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include "report/sweep_names.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
-#include "text/quantities.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,6 @@
 #include "report/sweep_names.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <set>

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <climits>
 #include <cmath>
 #include <iterator>
 #include <map>

@@ -4,7 +4,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <iterator>
 
 #include <fmt/format.h>
 

@@ -7,7 +7,6 @@
 #include "text/words.hpp"
 
 #include <algorithm>
-#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>

@@ -7,7 +7,6 @@
 #include "results/replica.hpp"
 #include "sim/job.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -6,7 +6,6 @@
 #include "results/result_columns.hpp"
 
 #include <span>
-#include <vector>
 
 namespace contend {
 

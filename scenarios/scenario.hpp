@@ -13,7 +13,6 @@
 #include "sim/scheduling_rules.hpp"
 #include "sim/units.hpp"
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

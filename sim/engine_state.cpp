@@ -1,6 +1,5 @@
 #include "sim/engine_state.hpp"
 
-#include "sim/cells.hpp"
 #include "sim/check.hpp"
 #include "sim/check_input.hpp"
 #include "sim/error.hpp"

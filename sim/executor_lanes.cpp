@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <tuple>
-#include <vector>
 
 namespace contend {
 

@@ -1,7 +1,5 @@
 #include "sim/failure_spec.hpp"
 
-#include "sim/check.hpp"
-
 #include <algorithm>
 
 namespace contend {

@@ -3,7 +3,6 @@
 #include "sim/leaper.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace contend {

@@ -3,7 +3,6 @@
 #include "sim/engine_state.hpp"
 #include "sim/fetch.hpp"
 
-#include <functional>
 #include <tuple>
 #include <utility>
 

@@ -3,12 +3,8 @@
 #include "sim/error.hpp"
 #include "text/byte_source.hpp"
 
-#include <cerrno>
 #include <filesystem>
-#include <memory>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>

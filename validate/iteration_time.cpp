@@ -12,7 +12,6 @@
 #include <map>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -14,11 +14,8 @@
 #include "text/words.hpp"
 #include "traces/layers/collective_log.hpp"
 
-#include <algorithm>
 #include <charconv>
-#include <climits>
 #include <cmath>
-#include <limits>
 
 #include <fmt/core.h>
 

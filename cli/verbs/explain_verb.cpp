@@ -15,7 +15,6 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
-#include <utility>
 
 #include <fmt/core.h>
 

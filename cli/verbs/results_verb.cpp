@@ -5,7 +5,6 @@
 #include "cli/output.hpp"
 #include "cli/text_table.hpp"
 #include "cli/warm_up_report.hpp"
-#include "results/regression_rules.hpp"
 #include "scenarios/sweep/store_query.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
 #include "sim/error.hpp"

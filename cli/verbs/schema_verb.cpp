@@ -5,8 +5,6 @@
 #include "scenarios/keys/print.hpp"
 #include "scenarios/study/study_messages.hpp"
 
-#include <fmt/core.h>
-
 namespace contend {
 namespace {
 

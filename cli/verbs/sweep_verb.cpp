@@ -20,7 +20,6 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <initializer_list>
 #include <utility>
 
 #include <fmt/format.h>

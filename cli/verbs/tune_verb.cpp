@@ -8,7 +8,6 @@
 #include "cli/sweep_progress.hpp"
 #include "cli/sweep_store.hpp"
 #include "cli/tune_report.hpp"
-#include "results/iteration_figures.hpp"
 #include "results/metric_bound.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/sweep/sweep_runner.hpp"

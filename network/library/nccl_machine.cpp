@@ -3,9 +3,7 @@
 #include "sim/error.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <numeric>
 #include <string>
 
 #include <fmt/core.h>

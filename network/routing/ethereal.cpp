@@ -2,8 +2,6 @@
 #include "network/routing/shortest_paths.hpp"
 #include "sim/complaints.hpp"
 
-#include <utility>
-
 namespace contend {
 
 namespace {

@@ -5,7 +5,6 @@
 #include "network/routing/shortest_paths.hpp"
 #include "sim/complaints.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>

@@ -2,7 +2,6 @@
 
 #include "network/topologies/assembly.hpp"
 
-#include <charconv>
 #include <map>
 #include <set>
 

@@ -11,7 +11,6 @@
 #include "scenarios/yaml/shipped.hpp"
 #include "sim/error.hpp"
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>

@@ -1,6 +1,5 @@
 #include "python/module/program.hpp"
 
-#include "cli/commands.hpp"
 #include "cli/dispatch.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/interrupt.hpp"

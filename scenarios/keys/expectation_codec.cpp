@@ -1,6 +1,5 @@
 #include "scenarios/keys/expectation_codec.hpp"
 
-#include "results/iteration_figures.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>

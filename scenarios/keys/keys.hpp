@@ -6,7 +6,6 @@
 #include "scenarios/yaml/part_io.hpp"
 
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include "models/workloads/fitted.hpp"
 #include "scenarios/keys/key_rows.hpp"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 

@@ -6,7 +6,6 @@
 #include "scenarios/yaml/map_codec.hpp"
 
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace contend {

@@ -8,7 +8,6 @@
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 #include <variant>
 

@@ -5,7 +5,6 @@
 #include "scenarios/scenario.hpp"
 
 #include <string>
-#include <vector>
 
 namespace contend {
 

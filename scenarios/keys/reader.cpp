@@ -13,7 +13,6 @@
 #include "scenarios/run/islands.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/study/study_check.hpp"
-#include "scenarios/study/study_places.hpp"
 #include "scenarios/training/training_check.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "scenarios/yaml/usual_words.hpp"

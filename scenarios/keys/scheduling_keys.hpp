@@ -7,7 +7,6 @@
 #include "sim/error.hpp"
 #include "sim/scheduling_rules.hpp"
 
-#include <string>
 #include <vector>
 
 namespace contend {

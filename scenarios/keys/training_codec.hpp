@@ -5,7 +5,6 @@
 #include "scenarios/yaml/codecs.hpp"
 #include "scenarios/yaml/map_codec.hpp"
 
-#include <string>
 #include <string_view>
 #include <vector>
 

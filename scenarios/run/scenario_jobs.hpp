@@ -7,7 +7,6 @@
 #include "sim/simulation.hpp"
 #include "sim/statistics.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>

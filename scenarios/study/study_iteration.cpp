@@ -1,12 +1,10 @@
 #include "scenarios/study/study_iteration.hpp"
 
-#include "calibration/calibrated_device.hpp"
 #include "models/overlap/engine_measurement.hpp"
 #include "policies/fusion/search.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/run/make_policy.hpp"
-#include "scenarios/run/network_costs.hpp"
-#include "scenarios/run/run_scenario.hpp"
+#include "scenarios/run/cost_formulas.hpp"
 #include "scenarios/study/study_cost.hpp"
 #include "scenarios/training/trained_model.hpp"
 #include "sim/check.hpp"
@@ -16,8 +14,6 @@
 #include <span>
 #include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 namespace contend {
 namespace {

@@ -5,8 +5,6 @@
 #include "scenarios/spec/training_system.hpp"
 
 #include <memory>
-#include <string>
-#include <string_view>
 
 namespace contend {
 

@@ -6,7 +6,6 @@
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/run/iteration_ends.hpp"
-#include "scenarios/run/network_costs.hpp"
 #include "scenarios/run/run_scenario.hpp"
 #include "scenarios/study/study_cost.hpp"
 #include "scenarios/study/study_iteration.hpp"

@@ -9,7 +9,6 @@
 #include "sim/result.hpp"
 #include "sim/simulation.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>

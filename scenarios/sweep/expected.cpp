@@ -1,6 +1,5 @@
 #include "scenarios/sweep/expected.hpp"
 
-#include "results/iteration_figures.hpp"
 #include "scenarios/sweep/store_query.hpp"
 
 #include <map>

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
-#include <utility>
 
 #include <fmt/format.h>
 

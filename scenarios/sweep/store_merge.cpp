@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -5,7 +5,6 @@
 #include "scenarios/sweep/sweep_store.hpp"
 #include "scenarios/yaml/codecs.hpp"
 
-#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>

@@ -4,7 +4,6 @@
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/spec/sweep_spec.hpp"
 
-#include <optional>
 #include <string>
 #include <vector>
 

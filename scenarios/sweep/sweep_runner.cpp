@@ -1,6 +1,5 @@
 #include "scenarios/sweep/sweep_runner.hpp"
 
-#include "results/iteration_figures.hpp"
 #include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_run.hpp"
 #include "scenarios/training/training_graphs.hpp"
@@ -12,7 +11,6 @@
 #include <chrono>
 #include <exception>
 #include <mutex>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>

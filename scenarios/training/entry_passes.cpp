@@ -7,7 +7,6 @@
 #include "scenarios/training/trained_model.hpp"
 #include "sim/error.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <numeric>

@@ -7,7 +7,6 @@
 #include "models/passes/pass.hpp"
 #include "scenarios/spec/training_entry.hpp"
 
-#include <cstdint>
 #include <vector>
 
 namespace contend {

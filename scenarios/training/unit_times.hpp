@@ -14,7 +14,6 @@
 #include <map>
 #include <span>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 namespace contend {

@@ -7,7 +7,6 @@
 #include "validate/hand_worked.hpp"
 #include "validate/verdict.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>

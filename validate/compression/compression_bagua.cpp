@@ -5,7 +5,6 @@
 #include "validate/compression/compression_suite.hpp"
 #include "validate/iteration_time.hpp"
 
-#include <cstddef>
 #include <iterator>
 #include <string>
 

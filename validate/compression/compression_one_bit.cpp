@@ -5,8 +5,6 @@
 #include "validate/compression/compression_suite.hpp"
 #include "validate/iteration_time.hpp"
 
-#include <array>
-
 #include <fmt/format.h>
 
 namespace contend {

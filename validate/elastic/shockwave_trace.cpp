@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <span>
 #include <sstream>
 #include <tuple>
 #include <utility>

@@ -17,7 +17,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace contend {
 

@@ -2,9 +2,7 @@
 // Compares one job alone in a cluster with the study of its iteration: the ends of all its iterations, to the
 // nanosecond, on the engine with the cluster's network, in the fast executor, and with and without leaping.
 
-#include <cstdint>
 #include <cstdio>
-#include <optional>
 #include <string>
 #include <vector>
 

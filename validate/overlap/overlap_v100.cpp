@@ -5,7 +5,6 @@
 #include "validate/iteration_time.hpp"
 #include "validate/overlap/overlap_suite.hpp"
 
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <string>

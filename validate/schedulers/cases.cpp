@@ -1,7 +1,5 @@
 #include "validate/schedulers/cases.hpp"
 
-#include <fmt/core.h>
-
 namespace contend {
 
 namespace {

@@ -1,7 +1,6 @@
 #include "validate/schedulers/reference.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace contend {
 

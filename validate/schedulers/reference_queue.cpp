@@ -2,7 +2,6 @@
 #include "validate/schedulers/reference_servers.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace contend {
 

@@ -7,9 +7,7 @@
 #include "validate/schedulers/traces.hpp"
 
 #include <cstdint>
-#include <span>
 #include <string>
-#include <string_view>
 
 namespace contend {
 

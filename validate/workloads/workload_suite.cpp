@@ -8,10 +8,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <thread>
 
 #include <fmt/core.h>

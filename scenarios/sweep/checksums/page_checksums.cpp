@@ -10,7 +10,6 @@
 #include <mutex>
 #include <new>
 #include <span>
-#include <string_view>
 #include <system_error>
 #include <vector>
 
