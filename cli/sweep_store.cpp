@@ -3,6 +3,7 @@
 #include "cli/clock.hpp"
 #include "cli/group_report.hpp"
 #include "cli/version.hpp"
+#include "scenarios/sweep/sqlite.hpp"
 #include "sim/error.hpp"
 #include "text/atomic_file.hpp"
 #include "text/json_writer.hpp"
@@ -46,6 +47,7 @@ std::optional<Time> timeout_of(const Arguments& arguments, const SweepPlan& plan
 
 WriterLock lock_store(const std::string& path) {
   refuse_link_or_folder(path);  // two names of one store would have a lock each
+  refuse_foreign_logs(path);
   return WriterLock{path + ".lock", path};
 }
 

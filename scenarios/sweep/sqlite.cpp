@@ -4,8 +4,13 @@
 #include "text/atomic_file.hpp"
 #include "text/byte_source.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -32,7 +37,47 @@ std::string reason_of(sqlite3* handle) {
   }
 }
 
+constexpr std::string_view kLog = "-wal", kLogIndex = "-shm", kJournal = "-journal";
+
+/// Whether SQLite has written a file with this ending (sqlite.org/fileformat2.html, sections 3 and 4.1, and
+/// sqlite.org/walformat.html, section 2): each begins with numbers of its own, and is empty or begins with zeros until
+/// SQLite knows the rest.
+bool is_of_sqlite(const std::string& file, std::string_view ending) {
+  if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(file))) return false;
+  std::ifstream bytes{file, std::ios::binary};
+  std::array<char, 8> begin{};
+  if (!bytes) return false;
+  bytes.read(begin.data(), begin.size());
+  const std::string_view read{begin.data(), static_cast<std::size_t>(bytes.gcount())};
+  if (read.find_first_not_of('\0') == std::string_view::npos) return true;
+  const auto starts = [&](std::initializer_list<unsigned char> magic) {
+    return std::ranges::equal(read.substr(0, magic.size()), magic, {},
+                              [](char c) { return static_cast<unsigned char>(c); });
+  };
+  if (ending == kLog) return starts({0x37, 0x7f, 0x06, 0x82}) || starts({0x37, 0x7f, 0x06, 0x83});
+  if (ending == kJournal) return starts({0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7});
+  constexpr std::uint32_t kIndexVersion = 3'007'000;  // in the order of bytes of the machine
+  std::uint32_t version = 0;
+  std::memcpy(&version, begin.data(), sizeof version);
+  return version == kIndexVersion;
+}
+
 }  // namespace
+
+void refuse_foreign_logs(const std::string& path) {
+  const bool has_database = std::filesystem::exists(std::filesystem::symlink_status(path));
+  for (const std::string_view ending : {kLog, kLogIndex, kJournal}) {
+    const std::string file = path + std::string{ending};
+    if (!std::filesystem::exists(std::filesystem::symlink_status(file))) continue;
+    if (has_database && is_of_sqlite(file, ending)) continue;
+    throw_file_error(
+        file,
+        fmt::format("this file would be taken for a log of the store {} and be removed, and {}; move it away, or use "
+                    "another store",
+                    path, has_database ? "contend has not written it" : "there is no such store"),
+        0);
+  }
+}
 
 void SqlDatabase::Close::operator()(sqlite3* handle) const {
   sqlite3_close_v2(handle);
@@ -45,6 +90,7 @@ SqlDatabase::SqlDatabase(std::string path, Mode mode, std::chrono::milliseconds 
   if (mode != Mode::create && !exists) throw_file_error(path_, "there is no such file", 0);
   if (const std::string reason = why_no_input_file(path_); !reason.empty())
     throw_file_error(path_, "can't be opened: " + reason, 0);
+  refuse_foreign_logs(path_);
   int flags = SQLITE_OPEN_NOMUTEX;
   flags |= mode == Mode::read     ? SQLITE_OPEN_READONLY
            : mode == Mode::create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE

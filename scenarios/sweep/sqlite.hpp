@@ -23,7 +23,7 @@ class SqlDatabase {
   /// Another process may be writing; it is never long at it.
   static constexpr std::chrono::milliseconds kPatience{30'000};
   /// `create` makes an empty database, whose pages have checksums, and refuses a path that already exists. What finds
-  /// the database locked is tried again for as long as `patience`.
+  /// the database locked is tried again for as long as `patience`. Throws InputError where refuse_foreign_logs() does.
   SqlDatabase(std::string path, Mode mode, std::chrono::milliseconds patience = kPatience);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -92,6 +92,11 @@ class SqlTransaction {
   SqlDatabase& database_;
   bool open_ = true;
 };
+
+/// SQLite keeps a log of a database, the index of the log, or a journal beside it, under names that follow from that of
+/// the database, and removes these files in the end. Throws InputError if such a file is there that SQLite has not
+/// written, or that is there without a database at `path`.
+void refuse_foreign_logs(const std::string& path);
 
 /// The name in double quotes, with inner quotes doubled.
 [[nodiscard]] std::string sql_name(std::string_view name);

@@ -166,6 +166,7 @@ SweepStore SweepStore::create(const std::string& path, const StoreInfo& info, st
   // Under another name until all is there, so that a store is never half made.
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored)) throw_file_error(path, "there is a file already", 0);
+  refuse_foreign_logs(path);
   AtomicFile file{path};
   {
     SqlDatabase database{file.path(), SqlDatabase::Mode::create};

@@ -151,6 +151,20 @@ TEST_CASE("a sweep that is killed five times in a row ends with the same results
   CHECK_FALSE(std::filesystem::exists(store + "-wal"));
 }
 
+TEST_CASE("a file of the user that has the name of the store's log is kept" * doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("small.yaml", kScenario);
+  CHECK(here.contend("sweep small.yaml -q -o done.sqlite").code == 0);
+  for (const std::string verb : {"sweep small.yaml -q -o a.sqlite", "merge done.sqlite -o a.sqlite"}) {
+    here.write("a.sqlite-shm", "my notes\n");
+    const Outcome outcome = here.contend(verb);
+    CHECK(outcome.code == 3);
+    CHECK(contains(outcome.err, "a.sqlite-shm: this file would be taken for a log of the store a.sqlite"));
+    CHECK(read_file(here.path("a.sqlite-shm")) == "my notes\n");
+    for (const char* left : {"a.sqlite", "a.sqlite.lock"}) CHECK_FALSE(std::filesystem::exists(here.path(left)));
+  }
+}
+
 TEST_CASE("shards merge to the same table" * doctest::skip(!has_program())) {
   const Workplace here;
   here.write("small.yaml", kScenario);

@@ -9,6 +9,9 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -308,6 +311,62 @@ TEST_CASE("property: any flipped bit of a store is noticed, and so is a missing 
                     path, sound.size() - 1, sound.size()));
   CHECK(complaint_of(sound + "x").starts_with(path + ": is damaged: it has "));
   CHECK(complaint_of(sound) == "none");
+}
+
+TEST_CASE("files of others that have the names of SQLite's logs are refused and kept") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("a.sqlite");
+  const auto refusal = [&](const std::string& file, const auto& act) {
+    try {
+      act();
+      return std::string{"none"};
+    } catch (const InputError& error) {
+      CHECK(text_of(error).starts_with(file + ": this file would be taken for a log of the store " + path));
+      return text_of(error);
+    }
+  };
+  const auto create = [&] { SweepStore::create(path, small_info(), small_points()).finish(); };
+  const auto read = [&] { static_cast<void>(SweepStore::open(path).runs()); };
+  const auto write = [&] { SweepStore::open(path, SweepStore::Access::write).finish(); };
+  const std::vector<std::string> endings{"-wal", "-shm", "-journal"};
+  for (const std::string& ending : endings) {
+    for (const char* text : {"my notes\n", ""}) {
+      write_file(path + ending, text);
+      CHECK(refusal(path + ending, create).ends_with("and there is no such store; move it away, or use another store"));
+      CHECK_FALSE(std::filesystem::exists(path));
+      CHECK(read_file(path + ending) == text);
+      std::filesystem::remove(path + ending);
+    }
+  }
+  create();
+  for (const std::string& ending : endings) {
+    write_file(path + ending, "my notes\n");
+    for (const auto& act : {std::function<void()>{read}, std::function<void()>{write}}) {
+      CHECK(
+          refusal(path + ending, act).ends_with("and contend has not written it; move it away, or use another store"));
+      CHECK(read_file(path + ending) == "my notes\n");
+    }
+    std::filesystem::remove(path + ending);
+    std::filesystem::create_symlink(folder.path("nowhere"), path + ending);
+    CHECK(refusal(path + ending, write) != "none");
+    std::filesystem::remove(path + ending);
+  }
+  // SQLite's own: a log and its index, and journals of both kinds.
+  SweepStore store = SweepStore::open(path, SweepStore::Access::write);
+  store.record(done_run(0, 0.5), std::vector<JobResult>(1));
+  REQUIRE(std::filesystem::file_size(path + "-wal") > 0);
+  REQUIRE(std::filesystem::file_size(path + "-shm") > 0);
+  CHECK(refusal("", read) == "none");
+  for (const char* mode : {"DELETE", "PERSIST"}) {
+    const std::string other = folder.path(std::string{mode} + ".sqlite");
+    SqlDatabase first{other, SqlDatabase::Mode::create};
+    first.execute(std::string{"PRAGMA journal_mode = "} + mode);
+    first.execute("CREATE TABLE t (x); BEGIN IMMEDIATE; INSERT INTO t VALUES (1)");
+    REQUIRE(std::filesystem::exists(other + "-journal"));
+    CHECK_NOTHROW(refuse_foreign_logs(other));
+    first.execute("COMMIT");
+    CHECK_NOTHROW(refuse_foreign_logs(other));
+  }
 }
 
 TEST_CASE("damage is noticed where it is read, too, and while a sweep has a log") {
