@@ -34,6 +34,11 @@ struct RooflineOptions {
   Time ramp = Time::microseconds(5);             ///< assumption
   Time launch_overhead = Time::microseconds(5);  ///< from one kernel to the next; assumption
   std::optional<int> gradient_element_bytes;     ///< default: that of an activation
+
+  /// Fraction of the peak that large products of `type` reach on the device: one of the two above.
+  [[nodiscard]] double& product_efficiency(const Device& device) {
+    return device.uses_matrix_unit(type) ? matrix_unit_efficiency : vector_efficiency;
+  }
 };
 
 /// Fraction of the peak that a kernel of `flops` reaches.

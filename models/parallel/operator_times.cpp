@@ -35,13 +35,15 @@ OperatorTimes operator_times(std::span<const TransformerOperator> operators, con
   }
   found.throw_if_any();
 
-  const double attention = options.attention_efficiency.value_or(
-      device.fused_attention > 0 ? device.fused_attention : options.matrix_unit_efficiency);
   double forward = 0, input_gradient = 0, weight_gradient = 0;
   for (const TransformerOperator& each : operators) {
+    typed = options;
     typed.type = each.type;
-    typed.matrix_unit_efficiency =
-        each.kind == OperatorKind::fused_attention ? attention : options.matrix_unit_efficiency;
+    if (each.kind == OperatorKind::fused_attention) {
+      const bool is_known = device.fused_attention > 0 && device.uses_matrix_unit(each.type);
+      double& attention = typed.product_efficiency(device);
+      attention = options.attention_efficiency.value_or(is_known ? device.fused_attention : attention);
+    }
     forward += roofline_cost(each.forward, device, typed).ns;
     input_gradient += roofline_cost(each.input_gradient, device, typed).ns;
     weight_gradient += roofline_cost(each.weight_gradient, device, typed).ns;

@@ -180,8 +180,10 @@ std::vector<Member> execution_members() {
           "runtime", &E::runtime, choice_codec<Runtime>({{"plain", Runtime::plain}, {"fsdp2", Runtime::fsdp2}}),
           "with parallel: memory that counts: plain: tensors, each as long as it is needed; fsdp2: what PyTorch's "
           "allocator has reserved with FSDP2"),
-      map_member<E>("efficiency", &E::efficiency, optional_codec(number_codec(0.01, 1), "auto"),
-                    "share of the device's peak that large products reach; auto: 0.664, as measured on a V100"),
+      map_member<E>(
+          "efficiency", &E::efficiency, optional_codec(number_codec(0.01, 1), "auto"),
+          "share of the device's peak that large products reach; auto: 0.664 on tensor cores, and 0.755 on others, as "
+          "measured on a V100"),
       map_member<E>(
           "loss", &E::fused_loss, choice_codec<bool>({{"fused", true}, {"framework", false}}),
           "with parallel: softmax and loss in one kernel each way, or in the kernels of a framework, which keep more"),
@@ -191,8 +193,8 @@ std::vector<Member> execution_members() {
           "operations, as PyTorch without a compiler runs them"),
       map_member<E>(
           "attention_efficiency", &E::attention_efficiency, optional_codec(number_codec(0.01, 1), "auto"),
-          "with parallel: share of the peak that attention in one kernel reaches; auto: 0.615 on Ampere, 0.35 on "
-          "Hopper (FlashAttention-2), else as products"),
+          "with parallel: share of the peak that attention in one kernel reaches; auto: on tensor cores 0.615 on "
+          "Ampere, 0.35 on Hopper (FlashAttention-2); else as products"),
       map_member<E>(
           "attention", &E::flash_attention, attention_codec(),
           "attention in one kernel (flash), or with its scores in memory (plain); auto: as the catalogue has the "

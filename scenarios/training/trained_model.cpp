@@ -36,8 +36,9 @@ TimedModel from_file(const TrainingSetup& setup) {
 TimedModel from_roofline(const TrainingSetup& setup) {
   RooflineOptions options;
   options.type = setup.type;
-  if (setup.efficiency) options.matrix_unit_efficiency = *setup.efficiency;
-  return roofline_times(*network_of(setup), sheet_of(setup.device), setup.batch.value_or(kUsualBatch), options);
+  const Device& device = sheet_of(setup.device);
+  if (setup.efficiency) options.product_efficiency(device) = *setup.efficiency;
+  return roofline_times(*network_of(setup), device, setup.batch.value_or(kUsualBatch), options);
 }
 
 TimedModel from_calibration(const TrainingSetup& setup, int batch) {

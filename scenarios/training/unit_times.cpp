@@ -36,8 +36,10 @@ OperatorTimes operator_times(std::span<const TransformerOperator> operators, con
   if (entry.device.calibrated) return calibrated_operator_times(operators, *entry.device.calibrated).times;
   RooflineOptions options;
   options.attention_efficiency = entry.attention_efficiency;
-  if (entry.efficiency) options.matrix_unit_efficiency = *entry.efficiency;
-  return operator_times(operators, sheet_of(entry.device), options);
+  options.type = entry.type;
+  const Device& device = sheet_of(entry.device);
+  if (entry.efficiency) options.product_efficiency(device) = *entry.efficiency;
+  return operator_times(operators, device, options);
 }
 
 PassShares& PassShares::operator+=(const PassShares& other) {

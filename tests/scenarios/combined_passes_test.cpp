@@ -301,6 +301,26 @@ TEST_CASE("global_batch and efficiency: of networks that each worker holds whole
   CHECK(says_part(errors_of("training: {m: {model: published-resnet50, efficiency: 0.5}}\n"), "training.m.efficiency"));
 }
 
+TEST_CASE("efficiency is that of products in the type of the entry, on tensor cores and on others") {
+  const auto of = [](std::string_view type, std::string_view entry, std::string_view members = "") {
+    const Scenario scenario = parsed(
+        fmt::format("cluster: {{servers: 1, gpus_per_server: 8, gpu_memory: 400GiB}}\nnetwork: {{nic: 3200Gbps}}\n"
+                    "training: {{m: {{device: A100-40GB, dtype: {}, {}{}}}}}\n",
+                    type, entry, members));
+    return lone_iteration(scenario, "m", 8);
+  };
+  for (const std::string_view entry : {std::string_view{"model: resnet50, batch: 32"}, kLlama}) {
+    INFO(std::string{entry});
+    for (const char* type : {"fp32", "tf32", "bf16"}) {
+      INFO(std::string{type});
+      CHECK(of(type, entry, ", efficiency: 0.3") > of(type, entry, ", efficiency: 0.6"));
+      CHECK(of(type, entry, ", efficiency: 0.3") > of(type, entry));
+    }
+  }
+  // Attention in one kernel has an efficiency of its own.
+  CHECK(of("fp32", kLlama, ", attention_efficiency: 0.1") > of("fp32", kLlama));
+}
+
 TEST_CASE("rules: each member has one reason a rule, and the page of passes has them all") {
   const std::string page = read_file("docs/models/passes.md");
   CHECK_MESSAGE(says_part(page, member_rules_markdown()), member_rules_markdown());

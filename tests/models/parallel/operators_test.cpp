@@ -258,6 +258,20 @@ TEST_CASE("a roofline of operators by hand") {
   // The type is the operator's.
   product.type = DataType::fp32;
   CHECK(operator_times({{product}}, round_device_b(), ideal_roofline()).forward == Time::nanoseconds(200'000));
+  // On ordinary cores as on tensor cores, attention reaches what is given for it, and else what products reach.
+  TransformerOperator attention = product;
+  attention.kind = OperatorKind::fused_attention;
+  RooflineOptions half = ideal_roofline();
+  half.vector_efficiency = 0.5;
+  CHECK(operator_times({{product}}, round_device_b(), half).forward == Time::nanoseconds(400'000));
+  CHECK(operator_times({{attention}}, round_device_b(), half).forward == Time::nanoseconds(200'000));
+  half.attention_efficiency.reset();
+  CHECK(operator_times({{attention}}, round_device_b(), half).forward == Time::nanoseconds(400'000));
+  Device measured = round_device_b();
+  measured.fused_attention = 0.25;  // on tensor cores
+  CHECK(operator_times({{attention}}, measured, half).forward == Time::nanoseconds(400'000));
+  attention.type = DataType::bf16;
+  CHECK(operator_times({{attention}}, measured, half).forward == Time::nanoseconds(80'000));
   product.type = DataType::fp16;
   CHECK_THROWS_WITH_AS((void)operator_times({{product}}, round_device_b(), ideal_roofline()),
                        doctest::Contains("round has no fp16; it has fp32, bf16"), InputError);
