@@ -59,8 +59,10 @@ void warn_of_workloads(std::span<const Scenario> scenarios, JobLists& lists) {
       warn(caveat.empty() ? "" : "workload.like: " + caveat);
     }
     warn(few_blocks_note(scenario.cluster, scenario.workload, scenario.training, lists));
-    if (!scenario.overlap.given())
+    if (!scenario.overlap.given()) {
       warn(untrained_entries_note(scenario.cluster, scenario.workload, scenario.training, lists));
+      warn(service_share_note(scenario.cluster, scenario.failures));
+    }
     warn(free_tensor_note(scenario.network, scenario.training));
     warn(nccl_machine_note(scenario.network));
   }

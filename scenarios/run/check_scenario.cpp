@@ -285,6 +285,8 @@ std::vector<std::string> check_scenario(const Scenario& scenario) {
   });
   if (std::string note = free_tensor_note(scenario.network, scenario.training); !note.empty())
     warnings.push_back(std::move(note));
+  if (std::string note = service_share_note(scenario.cluster, scenario.failures); !note.empty())
+    warnings.push_back(std::move(note));
   if (scenario.cluster.types.empty()) check_memory_of_devices(scenario, warnings);
   complaints.collect([&] {
     check_network(scenario.cluster, scenario.network, scenario.failures, scenario.seed, complaints, warnings);

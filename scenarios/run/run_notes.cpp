@@ -7,6 +7,7 @@
 #include "scenarios/run/cost_formulas.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/flow_fidelity.hpp"
+#include "scenarios/run/scenario_failures.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "text/quantities.hpp"
@@ -152,6 +153,30 @@ std::string seen_torn_groups(const std::vector<TrainingEntry>& training, const R
       "{}{} lay on {} servers with groups of ranks torn apart that belong on one server: what these send passes the "
       "network; policies.placement: groups keeps them together",
       first->name, others > 0 ? fmt::format(" (as {} other jobs)", others) : "", first->servers);
+}
+
+std::string service_share_note(const ClusterSetup& cluster, const FailureSetup& failures) {
+  constexpr double kHardlyEver = 0.1;  // jobs take more than ten times as long as without failures
+  constexpr double kOften = 0.9;       // components that work for longer are not to blame
+  double share = 1;
+  std::vector<std::string> blamed;
+  for (const ComponentClass& each : failing_components(cluster, failures)) {
+    if (each.slows) continue;
+    const Time up = each.failure.mean(), down = each.repair.mean();
+    const double works = up.to_seconds() / (up.to_seconds() + down.to_seconds());
+    const bool takes_server = each.drains && each.gpus < cluster.gpus_per_server;
+    const double all_work = std::pow(works, takes_server ? cluster.gpus_per_server / each.gpus : 1);
+    share *= all_work;
+    if (all_work > kOften) continue;
+    blamed.push_back(fmt::format("each `{}` fails after {} and is repaired in {} on average{}", each.name,
+                                 print_quantity(up), print_quantity(down),
+                                 takes_server ? ", and takes its server with it" : ""));
+  }
+  if (share >= kHardlyEver) return {};
+  return fmt::format(
+      "failures: a GPU is in service for {:.3g}% of the time: {}; jobs wait for the rest of the time, and the run may "
+      "take very long",
+      share * 100, fmt::join(blamed, "; "));
 }
 
 }  // namespace contend

@@ -35,4 +35,9 @@ namespace contend {
 /// (ParallelSetup::across_servers).
 [[nodiscard]] std::string seen_torn_groups(const std::vector<TrainingEntry>& training, const RunResult& result);
 
+/// The share of time for which a GPU is in service in the long run, and the components that are out of service for most
+/// of the time; empty if the share is at least a tenth. By the laws of `failures.preset` and `failures.components`, for
+/// a GPU that no spare replaces.
+[[nodiscard]] std::string service_share_note(const ClusterSetup& cluster, const FailureSetup& failures);
+
 }  // namespace contend

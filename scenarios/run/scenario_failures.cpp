@@ -60,7 +60,9 @@ int gpus_of(const FailingComponents& each, const ClusterSetup& cluster) {
   return cluster.gpus_per_server * each.servers.value_or(1);
 }
 
-std::vector<ComponentClass> classes_of(const ClusterSetup& cluster, const FailureSetup& failures) {
+}  // namespace
+
+std::vector<ComponentClass> failing_components(const ClusterSetup& cluster, const FailureSetup& failures) {
   std::vector<ComponentClass> classes;
   if (failures.preset) {
     for (const PresetRate& rate : find_failure_preset(*failures.preset)->rates)
@@ -78,6 +80,8 @@ std::vector<ComponentClass> classes_of(const ClusterSetup& cluster, const Failur
   }
   return classes;
 }
+
+namespace {
 
 std::optional<DurationLaw> law_of_jobs(const FailureSetup& failures) {
   if (failures.jobs && failures.jobs->is_never()) return std::nullopt;
@@ -102,7 +106,7 @@ FailureSpec failure_spec(const ClusterSetup& cluster, const FailureSetup& failur
                            type.name, type.gpus_per_server, cluster.gpus_per_server),
                        .hint = "give all cluster.types the same gpus_per_server"}}};
   }
-  spec.components = classes_of(cluster, failures);
+  spec.components = failing_components(cluster, failures);
   spec.of_jobs = law_of_jobs(failures);
   spec.jitter = failures.jitter;
   spec.stalls_fail = failures.stalls_fail();
@@ -136,7 +140,7 @@ double interruption_mean_s(const ClusterSetup& cluster, const FailureSetup& fail
   double rate = 0;
   const int per_server = cluster.gpus_per_server;
   const int servers = (gpus + per_server - 1) / per_server;
-  for (const ComponentClass& each : classes_of(cluster, failures)) {
+  for (const ComponentClass& each : failing_components(cluster, failures)) {
     const bool is_isolated = each.found_by == FoundBy::slowdown &&
                              std::max(each.slows->compute, each.slows->network) >= thousandths_of(failures.slow);
     if (each.slows && !is_isolated) continue;  // it interrupts nobody

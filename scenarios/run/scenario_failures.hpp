@@ -9,6 +9,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace contend {
 
@@ -16,6 +18,9 @@ namespace contend {
 [[nodiscard]] DurationLaw law_of(const LawChoice& choice);
 /// The law of the repair of these components: their own, or that of all.
 [[nodiscard]] DurationLaw repair_law(const FailingComponents& each, const FailureSetup& failures);
+
+/// The kinds of components that fail, of the preset and of the list, but for those of the fabric.
+[[nodiscard]] std::vector<ComponentClass> failing_components(const ClusterSetup& cluster, const FailureSetup& failures);
 
 /// The failures of a run with this seed, but for those of the fabric. Throws InputError with the faults of
 /// `failures.events`.

@@ -52,6 +52,21 @@ TEST_CASE("run: failures have their figures with several seeds, too, and the opt
   CHECK(contains(page, "mean: 10min"));
 }
 
+TEST_CASE("a run in which GPUs are hardly ever in service says so before it begins, and goes on to its end") {
+  // Each GPU works for 1 of 301 s, and a job of 1 s gets a whole second in the end.
+  const Workplace here;
+  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s\na,0,1,1\n");
+  here.write("s.yaml",
+             "schema_version: 1\nname: s\ncluster: {servers: 1, gpus_per_server: 1}\nworkload: {jobs: jobs.csv}\n"
+             "failures: {components: [{name: part, of: gpu, fails: {mean: 1s}, repair: {mean: 5min}}]}\n");
+  const std::string warning = "failures: a GPU is in service for 0.332% of the time: each `part` fails after 1s and";
+  for (const std::string verb : {"run", "run -q", "check"}) {
+    const Outcome outcome = here.contend(verb + " s.yaml");
+    CHECK_MESSAGE(outcome.code == kExitOk, outcome.err);
+    CHECK_MESSAGE(contains(outcome.err, warning), outcome.err);
+  }
+}
+
 TEST_CASE("jobs that were preempted: that it was free is said, and tables show all of their waits") {
   // b is shorter than what is left of a: it takes the only GPU from 10 s to 15 s, and a waits for 5 s in mid-life. So
   // both begin at once, and wait for 2.5 s on average.

@@ -1,5 +1,6 @@
-// Laws of failures by which a run would hardly get on.
+// Laws of failures by which a run would hardly get on, or hardly have a GPU.
 
+#include "scenarios/run/run_notes.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 #include "tests/text_checks.hpp"
 
@@ -50,4 +51,36 @@ TEST_CASE("components that fail so often that a run would hardly get on are refu
   CHECK(
       contains(errors_of(failures_of_1024("jobs: {per_day: 1e9}")), "failures.jobs: each job fails after 8.64e-05 s"));
   CHECK(errors_of(failures_of_1024("jobs: {per_day: 8e8}")).empty());
+}
+
+TEST_CASE("a cluster whose GPUs are hardly ever in service is told, with the share of the time and the components") {
+  const auto note = [](const std::string& failures) {
+    const Scenario scenario = parsed(failures_of_1024(failures));
+    return service_share_note(scenario.cluster, scenario.failures);
+  };
+  const std::string hopeless = "{name: part, of: gpu, drains: false, fails: {mean: 1s}, repair: {mean: 1h}}";
+  // 1 / 3601 of the time.
+  CHECK(note("components: [" + hopeless + "]") ==
+        "failures: a GPU is in service for 0.0278% of the time: each `part` fails after 1s and is repaired in 1h on "
+        "average; jobs wait for the rest of the time, and the run may take very long");
+  // A rack works for 19 of 20 hours, and isn't to blame: 0.95 / 3601.
+  CHECK(contains(note("components: [" + hopeless +
+                      ", {name: rack, of: domain, servers: 16, fails: {mean: 19h}, repair: "
+                      "{mean: 1h}}]"),
+                 "a GPU is in service for 0.0264% of the time: each `part` fails after 1s and is repaired in 1h on "
+                 "average; jobs"));
+  // Half of the time each; a server works while all of its eight GPUs do: 1 / 256, and half of that with the server.
+  const std::string both =
+      "components: [{name: gpu, of: gpu, fails: {mean: 1h}, repair: {mean: 1h}}, {name: host, of: "
+      "server, fails: {law: weibull, shape: 0.7, mean: 1h}, repair: {law: constant, mean: 60min}}]";
+  CHECK(contains(note(both),
+                 "in service for 0.195% of the time: each `gpu` fails after 1h and is repaired in 1h on "
+                 "average, and takes its server with it; each `host` fails after 1h and is repaired in 1h "
+                 "on average; jobs"));
+  // Slow GPUs are in service, and so are those that work for a tenth of the time.
+  CHECK(note("components: [{name: slow, of: gpu, slows: 2, fails: {mean: 1s}, repair: {mean: 1h}}]").empty());
+  CHECK(note("components: [{name: host, fails: {mean: 1.01h}, repair: {mean: 9h}}]").empty());
+  CHECK_FALSE(note("components: [{name: host, fails: {mean: 0.99h}, repair: {mean: 9h}}]").empty());
+  CHECK(note("preset: rsc-1, repair: {mean: 6h}").empty());
+  CHECK(note("jobs: {mean: 1h}").empty());
 }
