@@ -3,6 +3,7 @@
 #include "sim/error.hpp"
 #include "text/byte_source.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -36,6 +37,22 @@ std::string list_text(const std::string& list) {
 
 std::string line_of(std::string_view digest, const std::string& path) {
   return fmt::format("{}{}{}\n", digest, kBetween, fs::path{path}.filename().string());
+}
+
+/// Whether contend may have written the list. A line may be cut, as by a full disk.
+bool is_list(std::string_view text) {
+  constexpr std::size_t kDigits = 64;
+  constexpr std::string_view kHexadecimal = "0123456789abcdef";
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    const std::size_t digits = std::min(line.find_first_not_of(kHexadecimal), line.size());
+    const std::string_view rest = line.substr(digits);
+    if (digits > kDigits || (digits < kDigits && !rest.empty())) return false;
+    if (!rest.starts_with(kBetween) && !kBetween.starts_with(rest)) return false;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return true;
 }
 
 bool has_line(std::string_view text, std::string_view line) {
@@ -74,6 +91,12 @@ void refuse_foreign_file(const std::string& path) {
   refuse_link_or_folder(path);
   if (fs::path{path}.filename() == kListFile)
     throw_file_error(path, "is the list of the files that contend has written in this folder; write to another file",
+                     0);
+  const std::string list = list_beside(path);
+  if (!is_list(list_text(list)))
+    throw_file_error(list,
+                     "is no list of the files that contend has written, which has to be at this place; move this file "
+                     "away, or write to another folder",
                      0);
   std::error_code ignored;
   if (!fs::is_regular_file(fs::status(path, ignored))) return;

@@ -13,8 +13,8 @@
 namespace contend {
 
 /// Throws InputError if a verb must not write this file: somebody else has written it, it was changed after contend has
-/// written it, or it is a symbolic link, a folder, or the list itself. A device or pipe may always be written. Verbs
-/// ask before they begin to work.
+/// written it, it is a symbolic link, a folder, or the list itself, or somebody else's file has the name of the list. A
+/// device or pipe may always be written. Verbs ask before they begin to work.
 void refuse_foreign_file(const std::string& path);
 
 /// An AtomicFile that replaces only files for which refuse_foreign_file() permits it. commit() asks again, because the

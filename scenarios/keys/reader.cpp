@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -161,7 +162,9 @@ class LayerReader {
     const bool vcs_are_read = std::none_of(complaints_.begin(), complaints_.end(),
                                            [](const Complaint& d) { return d.key.starts_with("cluster.vcs"); });
     if (vcs_are_read) place(vcs_complaints(scenario_.cluster));
-    if (const auto complaint = jobs_complaint(scenario_.workload, scenario_.measure)) place({*complaint});
+    if (const auto complaint = jobs_complaint(scenario_.workload, scenario_.measure);
+        complaint && !(complaint->key == "workload.jobs" && is_faulty("workload.like")))
+      place({*complaint});
     place(sharing_complaints(scenario_.scheduling, scenario_.sharing));
     if (!scenario_.overlap.given() && none_about({"policies"})) place(scheduling_complaints(scenario_.scheduling));
     if (none_about({"failures", "checkpoints", "cluster", "scheduling", "workload"}))
@@ -217,13 +220,15 @@ class LayerReader {
     });
   }
 
+  /// True if a complaint so far is about this key or a part of its value.
+  [[nodiscard]] bool is_faulty(const std::string& key) const {
+    return std::ranges::any_of(
+        complaints_, [&](const Complaint& each) { return each.key == key || each.key.starts_with(key + "."); });
+  }
+
   /// Beside the complaints so far, those that can't follow from them, so that users see them in the same round.
   void place_independent() {
-    const auto is_sound = [&](const std::string& entry) {
-      return std::ranges::none_of(complaints_, [key = "training." + entry](const Complaint& each) {
-        return each.key == key || each.key.starts_with(key + ".");
-      });
-    };
+    const auto is_sound = [&](const std::string& entry) { return !is_faulty("training." + entry); };
     if (!scenario_.overlap.given() && is_sound(std::string{kDefaultEntry})) {
       take_defaults(scenario_.training);
       for (const TrainingEntry& entry : scenario_.training)
@@ -394,13 +399,16 @@ class LayerReader {
   }
 
   void refuse_pointless() {
+    std::set<std::string> faulty;
+    for (const Complaint& each : complaints_)
+      if (!each.key.empty()) faulty.insert(each.key);
     for (const ScenarioKey& key : scenario_keys()) {
       if (applies(key, scenario_)) continue;
       const auto given = std::find_if(given_.rbegin(), given_.rend(), [&](const auto& g) { return g.key == &key; });
       if (given == given_.rend()) continue;
-      // What it needs may have been given under a wrong name, which is a complaint already.
+      // What it needs may have been given under a wrong name or with a wrong value, which is a complaint already.
       const auto may_give_it = [&](const std::string& group) { return key.needs.find(group) != std::string::npos; };
-      if (std::ranges::any_of(misnamed_, may_give_it)) continue;
+      if (std::ranges::any_of(misnamed_, may_give_it) || std::ranges::any_of(faulty, may_give_it)) continue;
       const std::string path{key.path};
       if (path == "cluster.servers" && scenario_.overlap.given()) {
         Reading{*given->source, path, complaints_}.complain(

@@ -10,7 +10,9 @@
 #include "scenarios/keys/setup_codecs.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -335,8 +337,24 @@ TrainingEntry variant_entry(const TrainingEntry& base, std::string_view model) {
   const std::string key = "training." + base.name;
   std::vector<Complaint> complaints;
   const std::optional<YamlNode> node = parse_yaml(source.text(), source, 1, complaints);
+  entry.given.clear();
   if (node) read_members(members(), *node, Reading{source, key, complaints}, entry, entry.given);
   if (!complaints.empty()) throw InputError{std::move(complaints)};
+  // As an entry does with those of the default entry, a variant leaves out answers of its entry beside its own.
+  std::set<std::string, std::less<>> kept;
+  for (const auto* const names : {&base.given, &base.inherited}) {
+    for (const std::string& name : *names) {
+      if (entry.given.contains(name)) {
+        entry.inherited.erase(name);
+      } else if (gives_instead(entry, name)) {
+        find_member(members(), name)->io->copy(usual_entry(), entry);
+        entry.inherited.erase(name);
+      } else if (names == &base.given) {
+        kept.insert(name);
+      }
+    }
+  }
+  entry.given.merge(kept);
   return entry;
 }
 

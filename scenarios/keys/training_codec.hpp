@@ -16,8 +16,9 @@ namespace contend {
 /// Gives all entries the members of the entry `default` that they don't give themselves.
 void take_defaults(std::vector<TrainingEntry>& entries);
 
-/// The entry with the members that a job's model has of its own (variant_of()). Throws InputError with the complaints
-/// about them.
+/// The entry with the members that a job's model has of its own (variant_of()), and without those that say otherwise
+/// what these say: `accumulate` has no place beside a `global_batch` of its own. Throws InputError with the complaints
+/// about the members.
 [[nodiscard]] TrainingEntry variant_entry(const TrainingEntry& base, std::string_view model);
 
 /// The members of an entry, for the reference.

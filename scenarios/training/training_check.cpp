@@ -85,6 +85,25 @@ std::string_view by(MessageRoute route) {
   return "at all";
 }
 
+/// The complaints about the setup of an entry, but for those about members of which there is a complaint already.
+void add_setup_complaints(const TrainingEntry& entry, const std::string& key, bool compresses,
+                          std::vector<Complaint>& complaints) {
+  TrainingSetup setup = entry;
+  if (entry.parallel) {  // a rule says that a file has no place there, whether the entry gives it or inherits it
+    setup.layers.reset();
+    setup.select.clear();
+  }
+  std::vector<Complaint> found = setup_complaints(setup, key, compresses);
+  // The times of single layers limit the length of sequences, those of parallel entries don't.
+  const CatalogueEntry* const network = entry.model ? find_model(*entry.model) : nullptr;
+  const bool any_length = entry.parallel && network != nullptr && network->max_sequence_length == 0;
+  std::erase_if(found, [&](const Complaint& each) {
+    return (any_length && each.key == key + ".sequence" && *entry.sequence > kLongestSequence) ||
+           std::ranges::find(complaints, each.key, &Complaint::key) != complaints.end();
+  });
+  complaints.insert(complaints.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+}
+
 void check_entry(const TrainingEntry& entry, std::span<const PolicyChoice> methods, std::string_view listed,
                  std::vector<Complaint>& complaints) {
   const std::string key = "training." + entry.name;
@@ -92,17 +111,6 @@ void check_entry(const TrainingEntry& entry, std::span<const PolicyChoice> metho
     complaints.push_back({.key = fmt::format("{}{}{}", key, member.empty() ? "" : ".", member),
                           .reason = std::move(reason),
                           .hint = std::move(hint)});
-  };
-  const auto check_setup = [&](bool compresses) {
-    std::vector<Complaint> found = setup_complaints(entry, key, compresses);
-    // The times of single layers limit the length of sequences, those of parallel entries don't.
-    const CatalogueEntry* const network = entry.model ? find_model(*entry.model) : nullptr;
-    const bool any_length = entry.parallel && network != nullptr && network->max_sequence_length == 0;
-    std::erase_if(found, [&](const Complaint& each) {
-      return (any_length && each.key == key + ".sequence" && *entry.sequence > kLongestSequence) ||
-             std::ranges::find(complaints, each.key, &Complaint::key) != complaints.end();
-    });
-    complaints.insert(complaints.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
   };
   const bool compresses =
       std::ranges::any_of(methods, [](const PolicyChoice& choice) { return choice.name != "none"; });
@@ -112,7 +120,7 @@ void check_entry(const TrainingEntry& entry, std::span<const PolicyChoice> metho
   if (entry.parallel) {
     check_parallel(entry, compresses, complain);
     check_late(entry, methods, complain);
-    if (!entry.device.calibrated) check_setup(compresses);
+    if (!entry.device.calibrated) add_setup_complaints(entry, key, compresses, complaints);
     return;
   }
   const TrainingProfile* const published = published_profile(entry);
@@ -132,7 +140,7 @@ void check_entry(const TrainingEntry& entry, std::span<const PolicyChoice> metho
                     "give a model of the catalogue (`contend list networks`) or a file of layers");
   const bool served = entry.exchange == ExchangeKind::parameter_server;
   check_late(entry, methods, complain);
-  check_setup(compresses);
+  add_setup_complaints(entry, key, compresses, complaints);
   if (!compresses) return;
   const MessageRoute route = served ? MessageRoute::server : entry.collective;
   for (const PolicyChoice& choice : methods) {

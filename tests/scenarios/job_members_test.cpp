@@ -1,9 +1,11 @@
 // Columns of a job list that replace members of a training entry.
 
 #include "scenarios/keys/reader.hpp"
+#include "scenarios/keys/training_codec.hpp"
 #include "tests/scenarios/listed_jobs.hpp"
 #include "traces/job_list.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -79,4 +81,36 @@ TEST_CASE("a job with a duration has no members of its own, and lists are writte
   CHECK(base_of(jobs[0].model) == "vgg16");
   CHECK(jobs[2].model == "vgg16");
   CHECK(job_list_csv(jobs) == text);
+}
+
+TEST_CASE("a member of a job's own takes the place of an answer of the entry to the same question") {
+  const auto entry_of = [](const std::string& training) {
+    const Scenario scenario = parse_scenario("schema_version: 1\ntraining: {" + training + "}\n", "a.yaml");
+    return *std::ranges::find(scenario.training, "m", &TrainingEntry::name);
+  };
+  const std::string own = "m: {model: resnet50, batch: 32, global_batch: 1024}",
+                    usual = "default: {batch: 32, global_batch: 1024}, m: {model: resnet50}",
+                    repeated = "m: {model: resnet50, batch: 32, accumulate: 4}";
+  for (const std::string& training : {own, usual}) {
+    INFO(training);
+    const TrainingEntry base = entry_of(training);
+    const TrainingEntry twice = variant_entry(base, "m {accumulate: 2}");
+    CHECK(twice.accumulate == 2);
+    CHECK_FALSE(twice.global_batch.has_value());
+    CHECK_FALSE(twice.says("global_batch"));
+    CHECK(twice.batch == 32);
+    // A batch of its own leaves the other two as they are.
+    const TrainingEntry small = variant_entry(base, "m {batch: 16}");
+    CHECK(small.batch == 16);
+    CHECK(small.global_batch == 1024);
+    CHECK(small.says("global_batch"));
+    CHECK(small.given.contains("batch"));
+    CHECK_FALSE(small.inherited.contains("batch"));
+    CHECK(variant_entry(base, "m {global_batch: 512}").global_batch == 512);
+  }
+  const TrainingEntry whole = variant_entry(entry_of(repeated), "m {global_batch: 512}");
+  CHECK(whole.global_batch == 512);
+  CHECK(whole.accumulate == 1);
+  CHECK_FALSE(whole.says("accumulate"));
+  CHECK(variant_entry(entry_of(repeated), "m {global_batch: auto}").accumulate == 4);
 }

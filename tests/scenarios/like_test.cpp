@@ -41,6 +41,8 @@ TEST_CASE("workload.jobs is a number or a path: a file of that name is quoted") 
 TEST_CASE("a number of jobs needs a trace, a trace can't stand beside a list of jobs") {
   CHECK(errors("workload: {jobs: 100}\n") ==
         "a.yaml:2:18: workload.jobs: a number of jobs needs `workload.like`; name a trace there, or a file here");
+  CHECK(errors("workload: {like: phily, jobs: 100}\n").find('\n') == std::string::npos);  // the wrong name alone
+  CHECK(errors("workload: {like: phily, jobs: 100}\n").starts_with("a.yaml:2:18: workload.like: expected one of"));
   CHECK(errors("workload: {jobs: list.csv, like: philly}\n") ==
         "a.yaml:2:28: workload.like: needs `no list of jobs (workload.jobs)`");
   // In a later layer a list takes the place of the trace; what scales the trace scales the list.

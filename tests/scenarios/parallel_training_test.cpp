@@ -143,6 +143,12 @@ TEST_CASE("parallel: members of the default entry that have no effect are told, 
         "training.n: recompute of the default entry is left out: the layers of a table are single operations, not "
         "blocks whose results can be computed again");
   CHECK(notes("efficiency: 0.5", "parallel: {tensor: 8}").empty());
+  // A file of layers is left out, and says nothing of the entry's device.
+  const std::string file =
+      "training.m: layers of the default entry is left out: a file has the times of whole layers, "
+      "not the times of the parts that GPUs have";
+  CHECK(contains(notes("layers: l.csv", "device: H100-SXM, dtype: bf16, parallel: {tensor: 8}"), file));
+  CHECK(contains(notes("layers: l.csv, select: a", "device: H100-SXM, parallel: {tensor: 8}"), file));
 }
 
 TEST_CASE("parallel: settings without sense and jobs larger than the cluster are refused") {

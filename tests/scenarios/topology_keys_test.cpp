@@ -101,6 +101,15 @@ TEST_CASE("every parameter of every kind reads back as printed") {
   CHECK(check_round_trips(server_kinds(), server_codec()) > 10);
 }
 
+TEST_CASE("keys that need a wrong value of another key are no complaints of their own") {
+  const std::string wrong = errors_of("network: {fidelity: flwo, routing: ecmp, fabric: {kind: single-switch}}\n");
+  CHECK(wrong.starts_with("a.yaml:2:21: network.fidelity: expected one of analytic, contention, flow, got \"flwo\""));
+  CHECK_MESSAGE(wrong.find('\n') == std::string::npos, wrong);
+  // What needs something else is one.
+  const std::string both = errors_of("network: {fidelity: flwo, routing: ecmp}\ncheckpoints: {persist: 1s}\n");
+  CHECK_MESSAGE(both.find("checkpoints.persist: needs `") != std::string::npos, both);
+}
+
 TEST_CASE("a printed scenario with a topology reads back as itself") {
   const char* const fabrics[] = {
       "single-switch",

@@ -89,6 +89,27 @@ TEST_CASE("no link is followed, a list that is a link or cut off is no harm, and
   CHECK(refusal(folder.path("listed")).empty());
 }
 
+TEST_CASE("a file of somebody else that has the name of the list is refused and stays as it is") {
+  const TemporaryFolder folder;
+  const std::string list = folder.path(".contend-written"), digest(64, 'a');
+  for (const std::string& text : {std::string{"my notes\n"}, std::string{"0123  a table.csv\n"}, digest + "b  long\n",
+                                  digest + " one blank\n", "\n" + digest + "  a\nbut then this\n"}) {
+    INFO(text);
+    write_file(list, text);
+    CHECK(contains(refusal(folder.path("a")),
+                   list + ": is no list of the files that contend has written, which has to be at this place"));
+    CHECK_THROWS_AS(write_own_file(folder.path("a"), "x"), InputError);
+    CHECK_FALSE(fs::exists(folder.path("a")));
+    CHECK(read_file(list) == text);
+  }
+  for (const std::string& cut :
+       {std::string{}, std::string{"0123\n"}, digest, digest + " ", digest + "  a\n\n" + digest}) {
+    INFO(cut);
+    write_file(list, cut);
+    CHECK(refusal(folder.path("a")).empty());
+  }
+}
+
 TEST_CASE("of several files none is written if one must not be, and a file that appears meanwhile stays") {
   const TemporaryFolder folder;
   write_file(folder.path("b"), "mine\n");
