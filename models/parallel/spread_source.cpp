@@ -291,7 +291,7 @@ class GraphBuilder {
     PlannedStage where{program.role,
                        name,
                        fmt::format("pipeline rank {}", rank),
-                       shards(Sharding::optimizer) ? job_.dense_shards() : job_.dense_groups(),
+                       job_.planned_groups(),
                        job_.planned_per_server,
                        &lane.channels[here.stage]};
     where.is_last = here.is_last;
@@ -322,7 +322,7 @@ class GraphBuilder {
     const std::int64_t elements = message.sent.dense.count() / job_.gradient_bytes;
     const Bytes kept{job_.kept_of(elements, job_.dense_shards()) * job_.gradient_bytes};
     OpId sum = message.sum;
-    if (shards(Sharding::optimizer) && is_last && job_.copies().size > 1) {
+    if (shards(Sharding::optimizer) && !job_.plans_all_sums && is_last && job_.copies().size > 1) {
       const OpId copies = graph_.add_collective("all-reduce of copies of " + message.sent.name,
                                                 CollectiveKind::all_reduce, program.role, kept, job_.copies());
       graph_.put_into(program.channel, copies, program.collectives++);

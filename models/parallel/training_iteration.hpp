@@ -75,10 +75,14 @@ struct TrainingIteration {
   int gradient_bytes = 4;            ///< of an element as it is reduced
   std::int64_t bucket = 40'000'000;  ///< elements after which gradients are sent and weights gathered, >= 1
   /// [model stage]: the exchange of the gradients of dense weights as a fusion policy plans it, with one layer for each
-  /// unit, by reduce-scatters where they are shared out; not with Sharding::weights, and without merged passes. What of
+  /// unit, by reduce-scatters where they are shared out; not with Sharding::weights, nor where the pass that completes
+  /// the gradients is merged with another one. What of
   /// a plan goes on beside the next forward pass carries gradients, or updated weights where they are shared out.
   /// Empty: all stages send buckets.
   std::vector<FusedIteration> planned{};
+  /// Planned exchanges give each rank the sums of all gradients, not its share of them: those of compressed gradients.
+  /// Not with Sharding::gradients.
+  bool plans_all_sums = false;
   int planned_per_server = 1;  ///< ranks of a group of dense gradients that the plans take to lie on one server
   bool reshard = true;         ///< with Sharding::weights: weights are gathered again for the backward pass
   /// With Sharding::weights: the rate at which each rank reads its share of weights that lie outside of its GPU, before
@@ -117,6 +121,10 @@ struct TrainingIteration {
   [[nodiscard]] RankGroups dense_groups() const { return {tensor, context * data}; }
   [[nodiscard]] RankGroups expert_groups() const {
     return {expert_tensor * expert, ranks_of_stage() / (expert_tensor * expert)};
+  }
+  /// The ranks among which a planned exchange of dense gradients runs.
+  [[nodiscard]] RankGroups planned_groups() const {
+    return sharding == Sharding::none || plans_all_sums ? dense_groups() : dense_shards();
   }
   /// The ranks that share out a copy of the weights, dense and of experts, and those with equal shares of all copies.
   [[nodiscard]] RankGroups dense_shards() const { return {tensor, shards > 0 ? shards : context * data}; }

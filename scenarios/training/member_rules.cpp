@@ -115,8 +115,10 @@ constexpr MemberRule kRules[] = {
      "parallel.zero: 2 or less",
      [](const RuledEntry& e) { return e.gives("fusion") && e.spreads() && spread(e).zero == 3; }},
     {"compression", RuleKind::refused,
-     "a compressed exchange gives each rank the sums of all gradients, of which it needs its share with zero",
-     "parallel.zero: 0", [](const RuledEntry& e) { return e.spreads() && e.compresses && spread(e).zero > 0; }},
+     "with zero: 2 or 3 a rank has room for its share of the gradients, and a compressed exchange gives it the sums of "
+     "all",
+     "parallel.zero: 0 or 1",
+     [](const RuledEntry& e) { return e.spreads() && e.compresses && e.gives("compression") && spread(e).zero > 1; }},
     {"parallel.bucket", RuleKind::idle, "the fusion policy says what is sent together", "leave one of them out",
      [](const RuledEntry& e) { return e.gives("fusion") && e.gives_parallel("bucket"); }},
     {"update_per_tensor", RuleKind::without, "an optimizer", "optimizer: adam",

@@ -184,16 +184,15 @@ void set_imbalance(const ParallelSetup& setup, const TransformerModel& model, Un
   work.server_imbalance = std::min(over_mean(servers, most_of_server), most_of_server);
 }
 
+/// True if gradients can be compressed, whatever the default entry says (member_rules.cpp).
+bool may_compress(const TrainingEntry& entry) {
+  return entry.parallel->zero < 2;
+}
 /// True if the entry says how gradients are fused or compressed. With zero: 3 layers reduce their gradients by
-/// themselves, whatever the default entry says (member_rules.cpp).
+/// themselves, whatever the default entry says.
 bool plans_exchange(const TrainingEntry& entry) {
   if (entry.parallel->zero == 3) return false;
-  return entry.says("fusion") || entry.says("compression");
-}
-
-/// The ranks that add up gradients of dense weights: all that have them, or those that share out a copy.
-RankGroups summing_groups(const TrainingIteration& job) {
-  return job.sharding == Sharding::none ? job.dense_groups() : job.dense_shards();
+  return entry.says("fusion") || (may_compress(entry) && entry.says("compression"));
 }
 
 /// What a fusion policy plans for: the gradients of a stage's dense weights, all of a unit at once.
@@ -208,19 +207,45 @@ OverlapProblem exchange_problem(const std::vector<ModelUnit>& units, PassKind ba
     gradient.size = Bytes{units[u].dense_elements * job.gradient_bytes};
     if (gradient.size > Bytes{}) problem.gradients.push_back(gradient);
   }
-  problem.workers = summing_groups(job).size;
+  problem.workers = job.planned_groups().size;
   problem.gradient_element_bytes = job.gradient_bytes;
   return problem;
 }
 
+/// Passes that a schedule runs as one with others.
+struct MergedPasses {
+  bool any = false;
+  bool begins = false;     ///< the first forward pass of a stage in an iteration
+  bool completes = false;  ///< the pass that completes the gradients of a stage
+};
+
+MergedPasses merged_passes(const PipelinePlan& plan) {
+  MergedPasses found;
+  for (const std::vector<PipelineStep>& steps : plan.order) {
+    std::map<int, bool> first, last;  // by chunk: whether that pass is merged
+    for (const PipelineStep& step : steps) {
+      found.any = found.any || step.is_merged;
+      for (const PipelinePass& pass : step.passes()) {
+        if (pass.kind == PassKind::forward) first.try_emplace(pass.chunk, step.is_merged);
+        if (pass.kind == PassKind::backward || pass.kind == PassKind::backward_weight)
+          last.insert_or_assign(pass.chunk, step.is_merged);
+      }
+    }
+    for (const auto& [chunk, is_merged] : first) found.begins = found.begins || is_merged;
+    for (const auto& [chunk, is_merged] : last) found.completes = found.completes || is_merged;
+  }
+  return found;
+}
+
 /// Lets the fusion policy of the entry plan the exchange of dense gradients of each stage.
 void plan_exchange(const TrainingSystem& system, const TrainingEntry& entry, TrainingIteration& job) {
-  const RankGroups groups = summing_groups(job);
   if (!plans_exchange(entry) || job.dense_groups().size < 2) return;
   const AlphaBeta network = network_cost(system.network);
   const PolicyContext context{system.seed, network.beta, network.eta};
-  const auto method = make_policy(compression_policies(), entry.compression, context);
+  const auto method = may_compress(entry) ? make_policy(compression_policies(), entry.compression, context) : nullptr;
   const auto policy = make_policy(fusion_policies(), entry.fusion, context);
+  job.plans_all_sums = method != nullptr;
+  const RankGroups groups = job.planned_groups();
   const Ground ground = ground_of(system.cluster, system.network);
   const CostTable costs{system.network, system.seed};
   const auto shapes_of = [&](std::size_t rank) {
@@ -257,13 +282,16 @@ void plan_exchange(const TrainingSystem& system, const TrainingEntry& entry, Tra
     static_cast<ExchangeWork&>(problem) = {};  // a pass adds it to the graph
     try {
       job.planned.push_back(plan_iteration(*policy, problem));
-      if (job.sharding != Sharding::none) share_sums(job.planned.back().graph, job.weight_bytes, job.gradient_bytes);
+      if (job.sharding != Sharding::none && !job.plans_all_sums)
+        share_sums(job.planned.back().graph, job.weight_bytes, job.gradient_bytes);
     } catch (const InputError& error) {
       fail(fmt::format("can't exchange the gradients of a layer, the embedding or the head as one: {}",
                        error.complaints().front().reason));
     }
     if (const auto unfit = unfit_for_stage(job.planned.back(), units.size())) fail(*unfit);
     const bool goes_on = goes_on_in_forward(job.planned.back().graph, units.size());
+    if (goes_on && merged_passes(job.plan).begins)
+      fail("a part of its exchange goes on beside the first forward pass, which the schedule runs with another pass");
     if (goes_on && job.sharding == Sharding::none && job.sends_gradients)
       fail("gradients come while the next forward pass computes, and a host updates all weights of a GPU at once");
     if (!is_even && std::ranges::any_of(job.planned.back().graph.ops(), needs_servers))
@@ -338,27 +366,27 @@ TrainingIteration iteration_of(const TrainingEntry& entry, const Degrees& degree
 /// Throws InputError if the schedule runs passes as one that have to be apart.
 void check_merges(const TrainingEntry& entry, const PipelinePlan& plan) {
   const ParallelSetup& setup = *entry.parallel;
-  const auto merges = [](const std::vector<PipelineStep>& steps) {
-    return std::ranges::any_of(steps, &PipelineStep::is_merged);
-  };
-  if (setup.zero == 3 && std::ranges::any_of(plan.order, merges))
+  const MergedPasses merged = merged_passes(plan);
+  if (!merged.any) return;
+  if (setup.zero == 3)
     throw InputError{{{.key = "parallel.zero",
                        .reason = fmt::format("3: the schedule {} runs two passes as one, which would need all weights "
                                              "of two stages at once",
                                              setup.schedule.name),
                        .hint = "zero: 1 or 2, or another schedule"}}};
-  if (setup.offload.activations && std::ranges::any_of(plan.order, merges))
+  if (setup.offload.activations)
     throw InputError{{{.key = "parallel.offload.activations",
                        .reason = fmt::format("the schedule {} runs two passes as one, which would need all activations "
                                              "of two stages at once",
                                              setup.schedule.name),
                        .hint = "another schedule"}}};
-  if (plans_exchange(entry) && std::ranges::any_of(plan.order, merges))
-    throw InputError{
-        {{.key = entry.says("fusion") ? "fusion" : "compression",
-          .reason = fmt::format("the schedule {} runs two passes as one, which give all gradients at its end",
-                                setup.schedule.name),
-          .hint = "another schedule"}}};
+  const bool reduces = setup.zero == 2 || merged.completes;
+  if (plans_exchange(entry) && reduces)
+    throw InputError{{{.key = entry.says("fusion") ? "fusion" : "compression",
+                       .reason = fmt::format("the schedule {} runs two passes as one, which give all gradients at "
+                                             "their end, and gradients of such passes are exchanged",
+                                             setup.schedule.name),
+                       .hint = merged.completes ? "another schedule" : "zero: 0 or 1, or another schedule"}}};
 }
 
 /// Adds the units of a stage, with their times and their parts. `messages` go between stages.

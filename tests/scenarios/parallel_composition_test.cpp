@@ -313,6 +313,73 @@ TEST_CASE("compressed gradients: the messages and kernels of the method, in the 
   CHECK(kernels(graph) > kernels(plain));
 }
 
+TEST_CASE("compressed gradients with zero: 1: each rank has all sums, updates its share, and gathers the rest") {
+  const auto bytes = [](const IterationGraph& graph, CollectiveKind kind, std::string_view name) {
+    double sum = 0;
+    for (const Op& op : graph.ops())
+      if (op.kind == OpKind::collective && op.collective == kind && op.name.starts_with(name)) {
+        CHECK(op.groups == RankGroups{2, 32});
+        sum += op.bytes.to_double();
+      }
+    return sum;
+  };
+  const auto updates = [](const IterationGraph& graph) {
+    Time sum;
+    for (const Op& op : graph.ops())
+      if (op.name == "update") sum += op.duration;
+    return sum;
+  };
+  const std::string base = "model: gpt-3-2.7b, sequence: 2048, compression: {policy: top-k, density: 0.01}, ";
+  const IterationGraph whole = training_graph(composed_job(base + "parallel: {tensor: 2, zero: 0}").iteration);
+  const IterationGraph shared = training_graph(composed_job(base + "parallel: {tensor: 2, zero: 1}").iteration);
+  const double sent = bytes(whole, CollectiveKind::all_gather, "all-gather of weights");
+  CHECK(sent == 0);
+  // The same messages, and the weights of 2 bytes for 4 of gradient, of which a hundredth was sent with indices by 32.
+  const double gathered = bytes(shared, CollectiveKind::all_gather, "all-gather of weights");
+  const double all = bytes(shared, CollectiveKind::all_gather, "") - gathered;
+  CHECK(all == bytes(whole, CollectiveKind::all_gather, ""));
+  CHECK(gathered == near(all / (0.01 * 8 * 32) * 2, 1e-3));
+  CHECK(bytes(shared, CollectiveKind::reduce_scatter, "") == 0);
+  CHECK(updates(shared).to_seconds() < updates(whole).to_seconds() / 20);
+  // Copies that share out the updates by 8 still exchange among all 32.
+  const IterationGraph hybrid =
+      training_graph(composed_job(base + "parallel: {tensor: 2, zero: 1, shards: 8}").iteration);
+  double exchanged = 0;
+  for (const Op& op : hybrid.ops()) {
+    if (op.kind != OpKind::collective) continue;
+    const bool is_weight = op.name.starts_with("all-gather of weights");
+    CHECK(op.groups == (is_weight ? RankGroups{2, 8} : RankGroups{2, 32}));
+    if (!is_weight) exchanged += op.bytes.to_double();
+  }
+  CHECK(exchanged == all);
+}
+
+TEST_CASE("fusion with DualPipe: the passes that complete the gradients of a stage are not merged") {
+  const std::string base = "model: gpt-3-2.7b, sequence: 2048, accumulate: 16, ";
+  const std::string parallel = "parallel: {pipeline: 4, schedule: dualpipe, zero: ";
+  for (const std::string zero : {"0", "1"}) {
+    const auto graph_with = [&](const std::string& members) {
+      return training_graph(composed_job(base + members + parallel + zero + "}").iteration);
+    };
+    const auto sums = [](const IterationGraph& graph) {
+      double bytes = 0;
+      for (const Op& op : graph.ops()) {
+        const bool gathers = op.collective == CollectiveKind::all_gather;
+        if (op.kind == OpKind::collective && !gathers) bytes += op.bytes.to_double();
+      }
+      return bytes;
+    };
+    const IterationGraph plain = graph_with(""), planned = graph_with("fusion: wfbp, ");
+    CHECK(sums(planned) == sums(plain));
+    const auto copies = [](const IterationGraph& graph) {
+      return std::ranges::count_if(graph.ops(),
+                                   [](const Op& op) { return op.name.starts_with("gradients of copies"); });
+    };
+    CHECK(copies(planned) == copies(plain));
+    CHECK(copies(planned) == 2 * 2);  // two pairs of ranks have the same stages
+  }
+}
+
 TEST_CASE("what can't plan or compress the exchange of a stage is refused") {
   const auto said = [](const std::string& members, const std::string& expected) {
     const std::string text = composition_refusal("model: gpt-3-2.7b, sequence: 2048, " + members);
@@ -321,14 +388,14 @@ TEST_CASE("what can't plan or compress the exchange of a stage is refused") {
   };
   said("fusion: ddp, parallel: {zero: 3}",
        "training.m.fusion: with zero: 3 the gradients of a layer are reduced as soon");
-  said("compression: top-k, parallel: {zero: 1}",
-       "training.m.compression: a compressed exchange gives each rank the sums");
+  said("compression: top-k, parallel: {zero: 2}",
+       "training.m.compression: with zero: 2 or 3 a rank has room for its share of the gradients");
   said("fusion: ddp, parallel: {bucket: 5}", "training.m.parallel.bucket: has no effect");
   said("collective: all-gather, parallel: {zero: 0}", "training.m.collective: has no effect without a compression");
   said("compression: power-sgd, parallel: {tensor: 2}",
        "training.m.compression: power-sgd: can't exchange the gradients");
   said("compression: local-sgd, parallel: {tensor: 2}", "training.m.compression: local-sgd");
-  said("fusion: ddp, accumulate: 16, parallel: {pipeline: 4, schedule: dualpipe}",
+  said("fusion: ddp, accumulate: 16, parallel: {pipeline: 4, schedule: dualpipe, zero: 2}",
        "training.m.fusion: the schedule dualpipe runs two passes as one");
 }
 

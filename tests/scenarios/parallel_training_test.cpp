@@ -137,6 +137,10 @@ TEST_CASE("parallel: members of the default entry that have no effect are told, 
   CHECK(notes("fusion: bsp", "parallel: {tensor: 8, zero: 3}") ==
         "training.m: fusion of the default entry is left out: with zero: 3 the gradients of a layer are reduced as "
         "soon as it has computed, each layer by itself");
+  CHECK(notes("compression: top-k", "parallel: {tensor: 8, zero: 1}").empty());
+  CHECK(notes("compression: top-k", "parallel: {tensor: 8, zero: 2}") ==
+        "training.m: compression of the default entry is left out: with zero: 2 or 3 a rank has room for its share of "
+        "the gradients, and a compressed exchange gives it the sums of all");
   CHECK(notes("fusion: bsp", "parallel: {tensor: 8, bucket: 25000000}") ==
         "training.m: parallel.bucket has no effect: the fusion policy says what is sent together");
   CHECK(notes("recompute: full, device: H100-SXM", "parallel: {tensor: 8}") ==
