@@ -82,6 +82,25 @@ std::string metric_title(const StoreMetric& metric) {
   return shown_unit(metric.unit).empty() ? metric.name : fmt::format("{} [{}]", metric.title, shown_unit(metric.unit));
 }
 
+/// What stands below a table of so many points, of which so many are ties.
+std::string tune_summary(const SweepPlan& plan, const TuneOptions& options, const TuneResult& result, std::size_t count,
+                         std::size_t ties) {
+  std::string text;
+  if (options.goals.size() > 1 && count > 0)
+    text += fmt::format("{} on the Pareto front: no other that ran is as good in all goals and better in one{}\n",
+                        count == 1 ? "1 point is" : fmt::format("{} points are", count), maybe_text(result));
+  if (ties > 0)
+    text += fmt::format("tie: {} may be as good as the best; the interval of the ratio under equal seeds holds 1\n",
+                        ties == 1 ? "this point" : "these points");
+  text += fmt::format("tried {} of {} points in {} runs", result.tried, plan.points().size(), result.runs);
+  if (!options.bounds.empty()) {
+    const auto holding =
+        std::count_if(result.points.begin(), result.points.end(), [](const auto& p) { return p.holds; });
+    text += fmt::format("; {} hold the bounds", holding);
+  }
+  return text + "\n" + valueless_text(plan, result);
+}
+
 }  // namespace
 
 std::string tune_table(const SweepPlan& plan, const TuneOptions& options, const TuneResult& result) {
@@ -127,20 +146,7 @@ std::string tune_table(const SweepPlan& plan, const TuneOptions& options, const 
     cells.push_back(fmt::format("{}", each.goals.front().count));
     table.add(std::move(cells));
   }
-  std::string text = count > 0 ? table.text() : std::string{};
-  if (!compares && count > 0)
-    text += fmt::format("{} on the Pareto front: no other that ran is as good in all goals and better in one{}\n",
-                        count == 1 ? "1 point is" : fmt::format("{} points are", count), maybe_text(result));
-  if (ties > 0)
-    text += fmt::format("tie: {} may be as good as the best; the interval of the ratio under equal seeds holds 1\n",
-                        ties == 1 ? "this point" : "these points");
-  text += fmt::format("tried {} of {} points in {} runs", result.tried, plan.points().size(), result.runs);
-  if (!options.bounds.empty()) {
-    const auto holding =
-        std::count_if(result.points.begin(), result.points.end(), [](const auto& p) { return p.holds; });
-    text += fmt::format("; {} hold the bounds", holding);
-  }
-  return text + "\n" + valueless_text(plan, result);
+  return (count > 0 ? table.text() : std::string{}) + tune_summary(plan, options, result, count, ties);
 }
 
 std::string tune_json(const SweepPlan& plan, const TuneOptions& options, const TuneResult& result) {

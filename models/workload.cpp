@@ -151,6 +151,33 @@ std::vector<GpuId> gpus_of_place(const std::vector<PlacePart>& place, int gpus_p
   return gpus;
 }
 
+namespace {
+
+/// A job as its request describes it, without what a workload has numbers for.
+JobSpec as_requested(const JobRequest& request) {
+  JobSpec job;
+  job.name = request.name;
+  job.model = request.model;
+  job.submit = request.submit;
+  job.gpus = request.gpus;
+  job.iterations = request.iterations;
+  job.duration = request.duration;
+  job.attempts = request.attempts;
+  job.think = request.think;
+  job.limit = request.limit;
+  job.measured_wait = request.measured_wait;
+  job.outcome = request.outcome;
+  job.gpu_share = request.gpu_share;
+  job.milli_cpus = request.milli_cpus;
+  job.host_memory = request.host_memory;
+  job.memory_per_gpu = request.gpu_memory;
+  job.priority = request.priority;
+  if (request.deadline) job.deadline = request.submit + *request.deadline;
+  return job;
+}
+
+}  // namespace
+
 Workload build_workload(const std::vector<JobRequest>& requests, const GraphMaker& maker, int gpus_per_server) {
   Workload workload;
   std::map<std::vector<GpuId>, std::int32_t> places;
@@ -165,28 +192,11 @@ Workload build_workload(const std::vector<JobRequest>& requests, const GraphMake
   };
   std::map<std::pair<std::string, int>, Made> known;
   for (const JobRequest& request : requests) {
-    JobSpec job;
-    job.name = request.name;
-    job.model = request.model;
-    job.submit = request.submit;
-    job.gpus = request.gpus;
-    job.iterations = request.iterations;
-    job.duration = request.duration;
-    job.attempts = request.attempts;
-    job.think = request.think;
+    JobSpec job = as_requested(request);
     for (const std::string& name : request.after) job.after.push_back(ids.at(name));
-    job.limit = request.limit;
-    job.measured_wait = request.measured_wait;
-    job.outcome = request.outcome;
-    job.gpu_share = request.gpu_share;
-    job.milli_cpus = request.milli_cpus;
-    job.host_memory = request.host_memory;
-    job.memory_per_gpu = request.gpu_memory;
-    job.priority = request.priority;
     job.vc = vcs.number(request.vc);
     job.user = users.number(request.user);
     job.gpu_type = types.number(request.gpu_type);
-    if (request.deadline) job.deadline = request.submit + *request.deadline;
     if (!request.place.empty()) {
       CONTEND_CHECK(gpus_per_server > 0, "a place is on servers of a known size");
       const auto [place, is_new] =

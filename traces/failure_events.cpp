@@ -68,6 +68,19 @@ std::optional<Gpus> gpus_of(std::string_view component, std::uint32_t servers, s
   return Gpus{*first * gpus_of_each, (*last + 1) * gpus_of_each};
 }
 
+/// Reads how an outage is found.
+template <class Refuse>
+void read_found_by(const std::string& word, Outage& outage, const Refuse& refuse) {
+  const auto known = std::ranges::find(kFoundByWords, word, &FoundByWord::word);
+  if (known == std::end(kFoundByWords))
+    return refuse(fmt::format("expected exit-code, heartbeat, timeout or slowdown, got {}", word));
+  outage.found_by = known->found_by;
+  if (outage.drain) refuse("nobody has to find a planned outage: leave found_by or drain_s empty");
+  if (outage.slows.has_value() != (known->found_by == FoundBy::slowdown))
+    refuse(outage.slows ? "what only slows down is found by its slowdown, or by nobody"
+                        : "slowdown finds what only slows down: give slows or slows_network");
+}
+
 }  // namespace
 
 std::vector<Outage> parse_failure_events(std::string_view text, const std::string& file, int servers,
@@ -78,17 +91,16 @@ std::vector<Outage> parse_failure_events(std::string_view text, const std::strin
   const auto [down, up, component, slows, slows_network, drain, found_by] =
       find_named_columns(table, kOutageColumns, file, complaints, kRequired);
   complaints.throw_if_any();
+  const auto refuse = [&](const CsvRow& row, const char* key, std::string reason) {
+    complaints.add({.file = file, .line = row.line, .key = key, .reason = std::move(reason)});
+  };
   std::vector<Outage> outages;
   for (const CsvRow& row : table.rows) {
     Outage outage;
     outage.from = read_seconds(row, down, kOutageColumns[0], file, complaints);
     outage.until = row.fields[up].empty() ? Time::never() : read_seconds(row, up, kOutageColumns[1], file, complaints);
     if (complaints.empty() && outage.until <= outage.from)
-      complaints.add(
-          {.file = file,
-           .line = row.line,
-           .key = "up_s",
-           .reason = fmt::format("expected a time after down_s, {}, got {}", row.fields[down], row.fields[up])});
+      refuse(row, "up_s", fmt::format("expected a time after down_s, {}, got {}", row.fields[down], row.fields[up]));
     const auto gpus = gpus_of(row.fields[component], static_cast<std::uint32_t>(servers),
                               static_cast<std::uint32_t>(gpus_per_server));
     if (gpus) {
@@ -109,28 +121,14 @@ std::vector<Outage> parse_failure_events(std::string_view text, const std::strin
     }
     if (!is_empty(row, drain)) {
       outage.drain = read_seconds(row, drain, kOutageColumns[5], file, complaints);
-      const auto refuse = [&](std::string reason) {
-        complaints.add({.file = file, .line = row.line, .key = "drain_s", .reason = std::move(reason)});
-      };
       if (complaints.empty() && *outage.drain > outage.from)
-        refuse(fmt::format("expected a time up to down_s, {}, got {}", row.fields[down], row.fields[drain]));
-      if (outage.slows) refuse("what only slows down is not drained: leave drain_s or slows empty");
+        refuse(row, "drain_s",
+               fmt::format("expected a time up to down_s, {}, got {}", row.fields[down], row.fields[drain]));
+      if (outage.slows) refuse(row, "drain_s", "what only slows down is not drained: leave drain_s or slows empty");
     }
     if (!is_empty(row, found_by)) {
-      const auto refuse = [&](std::string reason) {
-        complaints.add({.file = file, .line = row.line, .key = "found_by", .reason = std::move(reason)});
-      };
-      const std::string& word = row.fields[found_by];
-      const auto known = std::ranges::find(kFoundByWords, word, &FoundByWord::word);
-      if (known == std::end(kFoundByWords)) {
-        refuse(fmt::format("expected exit-code, heartbeat, timeout or slowdown, got {}", word));
-      } else {
-        outage.found_by = known->found_by;
-        if (outage.drain) refuse("nobody has to find a planned outage: leave found_by or drain_s empty");
-        if (outage.slows.has_value() != (known->found_by == FoundBy::slowdown))
-          refuse(outage.slows ? "what only slows down is found by its slowdown, or by nobody"
-                              : "slowdown finds what only slows down: give slows or slows_network");
-      }
+      const auto refuse_word = [&](std::string reason) { refuse(row, "found_by", std::move(reason)); };
+      read_found_by(row.fields[found_by], outage, refuse_word);
     }
     outages.push_back(outage);
   }

@@ -147,6 +147,19 @@ class TuneModel::Proposals {
   std::vector<TuneRun> runs_, chosen_;
 };
 
+double TuneModel::best_score(const TuneValues& values, const std::vector<TuneRun>& runs,
+                             const TuneScores& scores) const {
+  double best = kNothing;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const std::size_t point = runs[i].point;
+    if (runs[i].seed > 0 || values.closed[point] || !is_whole(values, point) || !holds(values, point)) continue;
+    double sum = 0;
+    for (std::size_t seed = 0; seed < seeds_; ++seed) sum += scores.weights[seed] * scores.scores[i + seed];
+    best = std::max(best, sum);
+  }
+  return best;
+}
+
 std::vector<TuneRun> TuneModel::most_promising(const TuneValues& values, std::size_t count, std::size_t left) {
   Proposals proposals{values, seeds_, left};
   const std::vector<TuneRun>& runs = proposals.runs();
@@ -171,14 +184,7 @@ std::vector<TuneRun> TuneModel::most_promising(const TuneValues& values, std::si
   for (; proposals.chosen().size() < count; ++proposals_) {
     if (!goal || options_.goals.size() > 1) {
       TuneScores scores = goal_scores(values, runs);
-      level = kNothing;
-      for (std::size_t i = 0; i < runs.size(); ++i) {
-        const std::size_t point = runs[i].point;
-        if (runs[i].seed > 0 || values.closed[point] || !is_whole(values, point) || !holds(values, point)) continue;
-        double sum = 0;
-        for (std::size_t seed = 0; seed < seeds_; ++seed) sum += scores.weights[seed] * scores.scores[i + seed];
-        level = std::max(level, sum);
-      }
+      level = best_score(values, runs, scores);
       goal = believed(runs, std::move(scores), 0);
       for (const TuneRun& each : proposals.chosen()) goal->believe(each);
       any_holds = level > kNothing;

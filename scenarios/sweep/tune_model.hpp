@@ -52,6 +52,9 @@ class TuneModel {
   [[nodiscard]] Belief believed(const std::vector<TuneRun>& runs, TuneScores scores, std::size_t slot);
   [[nodiscard]] TuneScores goal_scores(const TuneValues& values, const std::vector<TuneRun>& runs) const;
   [[nodiscard]] bool holds(const TuneValues& values, std::size_t point) const;
+  /// The best score of a point that has run under all seeds and holds all bounds; less than all scores: there is none.
+  [[nodiscard]] double best_score(const TuneValues& values, const std::vector<TuneRun>& runs,
+                                  const TuneScores& scores) const;
 
   const TuneSpace& space_;
   const TuneOptions& options_;

@@ -104,6 +104,38 @@ void add_setup_complaints(const TrainingEntry& entry, const std::string& key, bo
   complaints.insert(complaints.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
 }
 
+/// Whether layers have something to cast.
+template <class Complain>
+void check_casts(const TrainingEntry& entry, const TrainingProfile* published, const Complain& complain) {
+  if (entry.type != DataType::fp16 && entry.type != DataType::bf16)
+    complain("mixed_precision", "there is nothing to cast: layers compute in the format of the weights",
+             "dtype: fp16, or bf16");
+  else if (published != nullptr || entry.layers)
+    complain("mixed_precision", "measured times of layers have their casts in them already",
+             "false, or a model of the catalogue and a device");
+}
+
+/// Methods whose messages can't go the way of the entry. `listed` is the key that lists them, if it isn't the entry's.
+void check_routes(const TrainingEntry& entry, std::span<const PolicyChoice> methods, std::string_view listed,
+                  std::vector<Complaint>& complaints) {
+  const std::string key = "training." + entry.name;
+  const bool served = entry.exchange == ExchangeKind::parameter_server;
+  const MessageRoute route = served ? MessageRoute::server : entry.collective;
+  for (const PolicyChoice& choice : methods) {
+    const auto method = make_policy(compression_policies(), choice, {});
+    const auto refusal = method ? method->refusal(route) : std::nullopt;
+    if (!refusal) continue;
+    std::string reason = fmt::format("{} doesn't go {}: {}", choice.name, by(route), refusal->reason);
+    if (!served)
+      complaints.push_back({.key = key + ".collective", .reason = std::move(reason), .hint = refusal->hint});
+    else if (listed.empty())
+      complaints.push_back({.key = key + ".compression", .reason = std::move(reason), .hint = "exchange: all-reduce"});
+    else
+      complaints.push_back(
+          {.key = std::string{listed}, .reason = std::move(reason), .hint = key + ".exchange: all-reduce"});
+  }
+}
+
 void check_entry(const TrainingEntry& entry, std::span<const PolicyChoice> methods, std::string_view listed,
                  std::vector<Complaint>& complaints) {
   const std::string key = "training." + entry.name;
@@ -124,12 +156,7 @@ void check_entry(const TrainingEntry& entry, std::span<const PolicyChoice> metho
     return;
   }
   const TrainingProfile* const published = published_profile(entry);
-  if (entry.mixed_precision && entry.type != DataType::fp16 && entry.type != DataType::bf16)
-    complain("mixed_precision", "there is nothing to cast: layers compute in the format of the weights",
-             "dtype: fp16, or bf16");
-  else if (entry.mixed_precision && (published != nullptr || entry.layers))
-    complain("mixed_precision", "measured times of layers have their casts in them already",
-             "false, or a model of the catalogue and a device");
+  if (entry.mixed_precision) check_casts(entry, published, complain);
   if (published != nullptr && entry.optimizer != nullptr)
     complain("optimizer", fmt::format("is in the measured times of {} already", *entry.model), "none");
   if (published == nullptr && entry.model && find_model(*entry.model) == nullptr)
@@ -138,24 +165,9 @@ void check_entry(const TrainingEntry& entry, std::span<const PolicyChoice> metho
   if (!entry.model && !entry.layers)
     return complain("", "says no network",
                     "give a model of the catalogue (`contend list networks`) or a file of layers");
-  const bool served = entry.exchange == ExchangeKind::parameter_server;
   check_late(entry, methods, complain);
   add_setup_complaints(entry, key, compresses, complaints);
-  if (!compresses) return;
-  const MessageRoute route = served ? MessageRoute::server : entry.collective;
-  for (const PolicyChoice& choice : methods) {
-    const auto method = make_policy(compression_policies(), choice, {});
-    const auto refusal = method ? method->refusal(route) : std::nullopt;
-    if (!refusal) continue;
-    std::string reason = fmt::format("{} doesn't go {}: {}", choice.name, by(route), refusal->reason);
-    if (!served)
-      complain("collective", std::move(reason), refusal->hint);
-    else if (listed.empty())
-      complain("compression", std::move(reason), "exchange: all-reduce");
-    else
-      complaints.push_back(
-          {.key = std::string{listed}, .reason = std::move(reason), .hint = key + ".exchange: all-reduce"});
-  }
+  if (compresses) check_routes(entry, methods, listed, complaints);
 }
 
 }  // namespace
