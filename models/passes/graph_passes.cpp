@@ -140,7 +140,8 @@ class WorkAround {
   /// A stream runs kernels in the order in which tasks launch them.
   void run_before_next(const std::vector<OpId>& givers, OpId kernel) {
     edit_.for_each([&](Dependency& each) {
-      if (std::ranges::find(givers, each.before) != givers.end() && each.after != kernel && edit_.is_next_task(each))
+      const auto gives = [&](OpId op) { return std::ranges::find(givers, op) != givers.end(); };
+      if (gives(each.before) && each.after != kernel && !gives(each.after) && edit_.is_next_task(each))
         edit_.depend(kernel, each.after);
     });
   }

@@ -2,6 +2,7 @@
 
 #include "models/passes/graph_passes.hpp"
 
+#include "models/devices.hpp"
 #include "models/passes/pass.hpp"
 #include "sim/error.hpp"
 
@@ -125,6 +126,25 @@ TEST_CASE("share_sums: all-reduces become reduce-scatters, other collectives hav
   IterationGraph other = graph_from_text("role w 2 | compute a w 1 | all-gather g w 10 | a -> g | a => a | g => a");
   CHECK_THROWS_WITH_AS(share_sums(other, 2, 4), "`g` is no sum over all ranks, of which each could keep its share",
                        InputError);
+}
+
+TEST_CASE("add_exchange_work: two exchanges of the same gradients, one of which begins with a kernel") {
+  FusedIteration iteration{
+      graph_from_text(
+          "role w 2 | compute f w 1 | compute b1 w 1 | compute b0 w 1 | compute u w 1 | all-reduce e w 1000 | "
+          "compute k w 1 | all-gather g w 10 | f -> b1 | b1 -> b0 | b0 -> u | b1 -> e | e -> u | b1 -> k | "
+          "k -> b0 | k -> g | g -> u | u => f"),
+      {{"e", 1, Bytes{1000}, {OpId{4U}}}, {"g", 1, Bytes{1000}, {OpId{5U}, OpId{6U}}}}};
+  ExchangeWork work;
+  FrameworkCosts costs;
+  costs.bytes_before = 8;
+  costs.launches = 1;
+  work.framework = ExchangeWork::Framework{costs, KernelCosts{*find_device("A100-40GB"), RooflineOptions{}, 1}};
+  add_exchange_work(iteration, 4, [&](RoleId) -> const ExchangeWork& { return work; });
+  iteration.graph.validate();  // without a cycle
+  CHECK(leads(iteration.graph, "copy in e", "copy in g"));
+  CHECK(leads(iteration.graph, "copy in g", "k"));
+  CHECK(leads(iteration.graph, "copy in g", "b0"));
 }
 
 TEST_CASE("add_exchange_work: of exchanges in two halves, in the order in which halves can begin") {
