@@ -392,6 +392,10 @@ TEST_CASE("what can't plan or compress the exchange of a stage is refused") {
        "training.m.compression: with zero: 2 or 3 a rank has room for its share of the gradients");
   said("fusion: ddp, parallel: {bucket: 5}", "training.m.parallel.bucket: has no effect");
   said("collective: all-gather, parallel: {zero: 0}", "training.m.collective: has no effect without a compression");
+  said("fusion: last-batch, parallel: {tensor: 2}",
+       "training.m.fusion: last-batch: a part of its exchange goes on in the next iteration, whose forward pass does "
+       "not "
+       "wait for that part");
   said("compression: power-sgd, parallel: {tensor: 2}",
        "training.m.compression: power-sgd: can't exchange the gradients");
   said("compression: local-sgd, parallel: {tensor: 2}", "training.m.compression: local-sgd");
