@@ -53,7 +53,7 @@ STILL_UP = {
     ("traces", "jobs", ""): (1, "a format of jobs reads the list that it makes"),
     ("scenarios", "keys", "run"): (4, "keys ask the builder for defaults and limits"),
     ("scenarios", "keys", "training"): (2, "the reader checks training entries"),
-    ("scenarios", "keys", "study"): (3, "the reader checks studies"),
+    ("scenarios", "keys", "study"): (2, "the reader checks studies"),
     ("scenarios", "keys", "sweep"): (1, "the table of keys has those of sweeps"),
     ("scenarios", "run", "training"): (9, "the builder asks training entries for graphs"),
     ("scenarios", "run", "study"): (4, "a study is a run"),

@@ -53,15 +53,18 @@ bool RoomLeft::take(std::size_t type, std::span<const JobView> jobs) {
     HostRoom need;
     for (const JobView& job : jobs) need.add(HostRoom::of_rank(job), 1);
     const ServerRange range = usable_servers(cluster_, first, static_cast<std::int32_t>(type));
-    std::vector<Part> parts = held_by(first.id);
-    const bool runs_there = !parts.empty() && range.contains(ServerId{parts.front().server});
     const auto has_room = [&](const Part& part) {
       return servers_[part.server].host.ranks(need, servers_[part.server].gpus) >= part.ranks;
     };
-    if (runs_there && jobs.size() == 1 && !std::ranges::all_of(parts, has_room)) return false;
-    // A pair moves where its servers have too little for both. Which servers a job without such needs gets is open.
-    if (!runs_there || !std::ranges::all_of(parts, has_room))
-      parts = need.any() ? parts_for(range, first.gpus, need) : std::vector<Part>{};
+    std::vector<Part> parts;
+    for (std::size_t j = 0; j < jobs.size() && parts.empty(); ++j) {
+      std::vector<Part> held = held_by(jobs[j].id);
+      if (held.empty() || !range.contains(ServerId{held.front().server})) continue;
+      if (std::ranges::all_of(held, has_room)) parts = std::move(held);
+      if (parts.empty() && jobs.size() == 1) return false;
+    }
+    // Which servers jobs without such needs get is open.
+    if (parts.empty() && need.any()) parts = parts_for(range, first.gpus, need);
     if (parts.empty() && need.any()) return false;
     for (const Part& part : parts) {
       servers_[part.server].host.add(need, -part.ranks);

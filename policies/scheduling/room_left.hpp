@@ -19,8 +19,9 @@ class RoomLeft {
   RoomLeft(const ClusterView& cluster, std::vector<int> gpus, std::span<const JobView> jobs);
 
   /// Takes what these jobs need, which are to have the same GPUs of the type, as many as each of them has. False, and
-  /// nothing is taken, if less is left. If the first of them runs there, it keeps its GPUs, so that its servers alone
-  /// count. For one that waits, the placement policy may want other servers than those that have room.
+  /// nothing is taken, if less is left. A job that runs there keeps its GPUs, so that its servers alone count; several
+  /// jobs have the GPUs of the first of them that runs where there is room for all, else others. For jobs that wait,
+  /// the placement policy may want other servers than those that have room.
   bool take(std::size_t type, std::span<const JobView> jobs);
   /// The same, and takes the GPUs of each job from its quota.
   bool take(std::size_t type, std::span<const JobView> jobs, QuotasLeft& quotas);

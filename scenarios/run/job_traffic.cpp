@@ -2,8 +2,8 @@
 
 #include "models/overlap/volume.hpp"
 #include "network/topology.hpp"
-#include "scenarios/run/fabric.hpp"
 #include "scenarios/run/cost_formulas.hpp"
+#include "scenarios/run/fabric.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -8,6 +8,7 @@
 #include "policies/registry.hpp"
 #include "sim/random_stream.hpp"
 #include "sim/simulation.hpp"
+#include "validate/elastic/elastic_suite.hpp"
 #include "validate/elastic/elasticflow_trace.hpp"
 #include "validate/elastic/gavel_continuous.hpp"
 #include "validate/elastic/timed_run.hpp"
@@ -100,8 +101,8 @@ Measured measure(const std::string& policy, int jobs, int gpus) {
   return measured;
 }
 
-/// Runs Gavel's continuous trace under a scheduling policy. Restarts cost nothing, as in the released simulator. Nothing
-/// if the data are not there.
+/// Runs Gavel's continuous trace under a scheduling policy. Restarts cost nothing, as in the released simulator.
+/// Nothing if the data are not there.
 std::optional<RunResult> run_gavel_continuous(const std::string& policy) {
   const std::optional<std::vector<GavelRow>> rows = read_gavel_continuous();
   if (!rows) return std::nullopt;

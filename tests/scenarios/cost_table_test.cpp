@@ -16,11 +16,11 @@ using namespace contend;
 
 namespace {
 
-constexpr const char* kThreeSites =
+constexpr const char* kSitesOfCosts =
     "from,to,latency_ms,mbps\n"
     "a,b,5,100\nb,a,5,200\nb,c,10,400\nc,b,10,300\na,c,20,50\nc,a,20,80\n";
 
-TransferRequest request_of(JobId job, CollectiveKind kind, const std::vector<GpuId>& gpus) {
+TransferRequest cost_request(JobId job, CollectiveKind kind, const std::vector<GpuId>& gpus) {
   TransferRequest request;
   request.job = job;
   request.collective = kind;
@@ -48,12 +48,12 @@ TEST_CASE("costs: parameter servers are a row beside the formula of the network"
 }
 
 TEST_CASE("costs: the jobs of a run take the rows by which they exchange") {
-  const Scenario scenario = parsed("network: {nic: 8Gbps}\ncluster: {servers: 4}\n");
-  const AlphaBeta costs = transfer_costs(scenario.cluster, scenario.network, 1,
-                                         {{}, {.served = true, .servers = 2}, {}, {.served = true, .servers = 1}});
+  const Scenario scenario = parsed("network: {nic: 8Gbps}\ncluster: {servers: 4, gpus_per_server: 1}\n");
+  const JobExchange usual, two{.served = true, .servers = 2}, one{.served = true, .servers = 1};
+  const AlphaBeta costs = transfer_costs(scenario.cluster, scenario.network, 1, {usual, two, usual, one});
   const std::vector<GpuId> gpus{GpuId{0U}, GpuId{1U}, GpuId{2U}, GpuId{3U}};
   const auto beta = [&](unsigned job, CollectiveKind kind) {
-    return costs.each(request_of(JobId{job}, kind, gpus)).beta.ns_per_byte();
+    return costs.each(cost_request(JobId{job}, kind, gpus)).beta.ns_per_byte();
   };
   for (int again = 0; again < 2; ++again) {
     CHECK(beta(0, CollectiveKind::all_reduce) == 1.5);
@@ -66,7 +66,7 @@ TEST_CASE("costs: the jobs of a run take the rows by which they exchange") {
 TEST_CASE("costs: links between sites are a row, for jobs and for groups of their ranks") {
   const TemporaryFolder folder;
   const std::string file = folder.path("links.csv");
-  write_file(file, kThreeSites);
+  write_file(file, kSitesOfCosts);
   const Scenario scenario = parsed("network: {sites: " + file + "}\n");
   CHECK(cost_formula(scenario.network).basis == CostBasis::sites);
   JobShape shape{2, 2, 1};
@@ -83,9 +83,9 @@ TEST_CASE("costs: links between sites are a row, for jobs and for groups of thei
     return LinearCost{each.alpha, each.beta}.of(megabyte).to_seconds();
   };
   const std::vector<GpuId> two{GpuId{0U}, GpuId{2U}}, all{GpuId{0U}, GpuId{2U}, GpuId{1U}, GpuId{0U}};
-  CHECK(seconds(request_of(JobId{0U}, CollectiveKind::all_reduce, two)) == near(kFromAToC));
+  CHECK(seconds(cost_request(JobId{0U}, CollectiveKind::all_reduce, two)) == near(kFromAToC));
   // Of two groups, the slower one counts; a group of one rank sends nothing.
-  TransferRequest request = request_of(JobId{0U}, CollectiveKind::all_reduce, all);
+  TransferRequest request = cost_request(JobId{0U}, CollectiveKind::all_reduce, all);
   request.scope = CollectiveScope::groups;
   request.groups = {1, 2};
   CHECK(seconds(request) == near(kFromAToC));
@@ -94,7 +94,7 @@ TEST_CASE("costs: links between sites are a row, for jobs and for groups of thei
   request.groups = {1, 1};
   CHECK(seconds(request) == 0);
   // Joint messages take as long as the slowest of their links, from a to c here.
-  TransferRequest message = request_of(JobId{0U}, CollectiveKind::all_reduce, {});
+  TransferRequest message = cost_request(JobId{0U}, CollectiveKind::all_reduce, {});
   message.kind = OpKind::message;
   const std::vector<GpuId> senders{GpuId{0U}, GpuId{1U}}, receivers{GpuId{2U}, GpuId{0U}};
   message.gpus = senders;

@@ -1,5 +1,6 @@
 // Jobs on sites whose links differ (network.sites).
 
+#include "models/passes/spread_passes.hpp"
 #include "results/iteration_figures.hpp"
 #include "scenarios/run/lone_job.hpp"
 #include "scenarios/run/run_scenario.hpp"
@@ -11,6 +12,7 @@
 #include "tests/temporary_folder.hpp"
 #include "text/atomic_file.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -149,4 +151,20 @@ TEST_CASE("sites: topology-aware places a job on those with fast links") {
   const JobResult near_each_other = finish("topology-aware"), first = finish("consolidated");
   const Time faster = near_each_other.finish - near_each_other.start, slower = first.finish - first.start;
   CHECK(faster.to_seconds() < 0.6 * slower.to_seconds());
+}
+
+TEST_CASE("sites: parallel jobs plan their messages by the links between the sites of a group") {
+  const TemporaryFolder folder;
+  const std::string file = folder.path("links.csv");
+  const auto collectives = [&](const char* latency_ms) {
+    write_file(file, fmt::format("from,to,latency_ms,mbps\na,b,{0},100\nb,a,{0},100\n", latency_ms));
+    const Scenario scenario =
+        parsed("network: {sites: " + file + "}\n" +
+               "training: {it: {model: gpt2, device: A100-80GB, fusion: mg-wfbp, parallel: {tensor: 1}}}\n");
+    const IterationGraph graph = training_graph(plan_parallel(scenario, scenario.training.back(), 2).iteration);
+    return std::ranges::count(graph.ops(), OpKind::collective, &Op::kind);
+  };
+  // A start-up of a minute is longer than all computing, so that all gradients go together; one of nothing is free.
+  CHECK(collectives("60000") == 1);
+  CHECK(collectives("0") > 2);
 }

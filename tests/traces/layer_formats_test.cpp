@@ -2,10 +2,10 @@
 
 #include "layer_test_kit.hpp"
 
+#include "tests/models/ready_gradients.hpp"
 #include "text/byte_source.hpp"
 #include "traces/layers/bcaffe.hpp"
 #include "traces/layers/dreamddp.hpp"
-#include "tests/models/ready_gradients.hpp"
 
 #include <algorithm>
 #include <string>

@@ -3,6 +3,7 @@
 
 #include "layer_test_kit.hpp"
 
+#include "tests/models/ready_gradients.hpp"
 #include "tests/near.hpp"
 #include "tests/test_data.hpp"
 #include "text/atomic_file.hpp"
@@ -11,7 +12,6 @@
 #include "traces/layers/collective_log.hpp"
 #include "traces/layers/layer_reader.hpp"
 #include "traces/layers/timed_csv.hpp"
-#include "tests/models/ready_gradients.hpp"
 
 #include <map>
 #include <optional>

@@ -19,8 +19,8 @@
 
 namespace contend {
 
-/// Reads the last dump of a log; uses the options forward_ratio and batch. Throws InputError with every bad row, and for
-/// a dump that ends early.
+/// Reads the last dump of a log; uses the options forward_ratio and batch. Throws InputError with every bad row, and
+/// for a dump that ends early.
 [[nodiscard]] TimedModel parse_bcaffe_log(std::string_view text, const std::string& file,
                                           const LayerReadOptions& options = {});
 /// Reads a table; uses the options select, forward_ratio and batch.

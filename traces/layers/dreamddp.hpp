@@ -11,7 +11,8 @@
 
 namespace contend {
 
-/// `select` is `GPU/model`; it may be empty if the file holds one model. Uses select, forward_ratio, batch and sizes; `sizes` is required, because without it there are no gradients.
+/// `select` is `GPU/model`; it may be empty if the file holds one model. Uses select, forward_ratio, batch and sizes;
+/// `sizes` is required, because without it there are no gradients.
 [[nodiscard]] TimedModel parse_dreamddp(ByteSource& source, const std::string& file, const LayerReadOptions& options);
 
 }  // namespace contend

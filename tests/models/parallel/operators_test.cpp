@@ -189,7 +189,8 @@ TEST_CASE("ranks share the work: flops on one rank times the ranks are those of 
     INFO(std::string{name});
     const TransformerModel& model = *find_transformer(name);
     const std::int64_t sequence = 512;
-    const test::OperatorTotals one = test::total_work(transformer_operators(model, model.all_layers() - 1, micro_batch(sequence)));
+    const test::OperatorTotals one =
+        test::total_work(transformer_operators(model, model.all_layers() - 1, micro_batch(sequence)));
     for (const std::int64_t tensor : {1, 2, 4}) {
       if (model.heads % tensor != 0) continue;
       for (const std::int64_t context : {1, 2, 8}) {
@@ -468,7 +469,8 @@ TEST_CASE("what is recomputed") {
   const Operators fused = transformer_operators(model, 0, work);
   CHECK(recomputed_operators(fused, Recomputation::none).empty());
   CHECK(recomputed_operators(fused, Recomputation::selective).empty());
-  CHECK(test::total_work(recomputed_operators(fused, Recomputation::full)).forward_flops == test::total_work(fused).forward_flops);
+  CHECK(test::total_work(recomputed_operators(fused, Recomputation::full)).forward_flops ==
+        test::total_work(fused).forward_flops);
   work.flash_attention = false;
   const Operators plain = transformer_operators(model, 0, work);
   const Operators again = recomputed_operators(plain, Recomputation::selective);

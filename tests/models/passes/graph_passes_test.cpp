@@ -2,9 +2,9 @@
 
 #include "models/passes/graph_passes.hpp"
 
-#include "models/devices.hpp"
 #include "models/passes/pass.hpp"
 #include "sim/error.hpp"
+#include "tests/devices.hpp"
 
 #include <algorithm>
 #include <string>
@@ -139,7 +139,7 @@ TEST_CASE("add_exchange_work: two exchanges of the same gradients, one of which 
   FrameworkCosts costs;
   costs.bytes_before = 8;
   costs.launches = 1;
-  work.framework = ExchangeWork::Framework{costs, KernelCosts{*find_device("A100-40GB"), RooflineOptions{}, 1}};
+  work.framework = ExchangeWork::Framework{costs, KernelCosts{v100(), RooflineOptions{}, 1}};
   add_exchange_work(iteration, 4, [&](RoleId) -> const ExchangeWork& { return work; });
   iteration.graph.validate();  // without a cycle
   CHECK(leads(iteration.graph, "copy in e", "copy in g"));

@@ -6,6 +6,7 @@
 #include "models/overlap/steady_state.hpp"
 #include "policies/fusion/search.hpp"
 #include "sim/error.hpp"
+#include "tests/policies/fusion/message_count.hpp"
 #include "tests/policies/fusion/random_problem.hpp"
 
 #include <cmath>
@@ -54,7 +55,7 @@ std::string summed(const CompressionMethod* method, Plan plan) {
       try {
         const FusedIteration iteration = plan(problem);
         ns += std::llround(steady_state(iteration.graph, problem.cost).iteration_ns);
-        messages += message_count(iteration.graph);
+        messages += test::message_count(iteration.graph);
       } catch (const InputError&) {
         ++refused;
       }

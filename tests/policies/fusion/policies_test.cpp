@@ -10,6 +10,7 @@
 #include "sim/error.hpp"
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
+#include "tests/policies/fusion/message_count.hpp"
 #include "tests/policies/fusion/random_problem.hpp"
 
 #include <algorithm>
@@ -273,7 +274,7 @@ TEST_CASE("a fusion buffer of Horovod takes gradients until the next one has no 
                     {"c", Time::microseconds(100), Time::microseconds(100)}};
   problem.gradients = {{2, Bytes{1 << 20}}, {1, Bytes{1 << 20}}, {0, Bytes{1 << 20}}};
   const auto messages = [&](double mib, double cycle_ms) {
-    return message_count(fusion("horovod", {{"mib", mib}, {"cycle_ms", cycle_ms}})->plan(problem).graph);
+    return test::message_count(fusion("horovod", {{"mib", mib}, {"cycle_ms", cycle_ms}})->plan(problem).graph);
   };
   CHECK(messages(3, 1) == 1);
   CHECK(messages(2.999, 1) == 2);
@@ -304,8 +305,8 @@ TEST_CASE("search compares no more plans than it may: with one for each family, 
 
 TEST_CASE("messages are counted as operations of the network") {
   const OverlapProblem problem = two_layers();
-  CHECK(message_count(fusion("bsp")->plan(problem).graph) == 1);
-  CHECK(message_count(fusion("wfbp")->plan(problem).graph) == 2);
-  CHECK(message_count(fusion("dear", {{"mib", 0.0}})->plan(problem).graph) == 4);
-  CHECK(message_count(fusion("p3", {{"slice", std::int64_t{100}}})->plan(problem).graph) == 4);
+  CHECK(test::message_count(fusion("bsp")->plan(problem).graph) == 1);
+  CHECK(test::message_count(fusion("wfbp")->plan(problem).graph) == 2);
+  CHECK(test::message_count(fusion("dear", {{"mib", 0.0}})->plan(problem).graph) == 4);
+  CHECK(test::message_count(fusion("p3", {{"slice", std::int64_t{100}}})->plan(problem).graph) == 4);
 }

@@ -131,7 +131,8 @@ TEST_CASE("the engine takes every step of every schedule when evaluate() says so
 TEST_CASE("a rank goes on to the next iteration when it has ended its own part, with and without leaping") {
   for (const auto* name : {"zb-h2", "zb-v"}) {
     const PipelinePlan plan = valid_plan({name, {}}, {.ranks = 4, .micro_batches = 8});
-    const PipelineCosts costs = test::equal_costs(plan, Time::nanoseconds(10), Time::nanoseconds(10), Time::nanoseconds(10));
+    const PipelineCosts costs =
+        test::equal_costs(plan, Time::nanoseconds(10), Time::nanoseconds(10), Time::nanoseconds(10));
     const PipelineTimes times = evaluate(plan, costs);
     const std::vector<Bytes> none(static_cast<std::size_t>(plan.stages - 1));
     const IterationGraph graph = training_graph(plain_iteration(plan, costs, none));

@@ -29,7 +29,7 @@ inline PipelinePlan valid_plan(const Choice& choice, const PipelineShape& shape)
 inline PipelineTimes times_of(const PipelinePlan& plan, std::int64_t forward, std::int64_t input, std::int64_t weight,
                               std::int64_t latency = 0) {
   return evaluate(plan, test::equal_costs(plan, Time::nanoseconds(forward), Time::nanoseconds(input),
-                                    Time::nanoseconds(weight), Time::nanoseconds(latency)));
+                                          Time::nanoseconds(weight), Time::nanoseconds(latency)));
 }
 
 /// A shape that the schedule takes, if it takes any with so many ranks.
