@@ -23,7 +23,7 @@ struct TypedJob {
   double isolated = 0;                ///< seconds for which its work so far would have taken on an equal share
   std::optional<double> time_left{};  ///< seconds to its deadline
   std::int32_t vc = -1, user = -1;    ///< as in JobView
-  JobId id = JobId::none();           ///< likewise
+  JobId id = JobId::none();           ///< of these objectives, too
 };
 
 /// Two jobs of as many GPUs that may run on the same GPUs.
@@ -51,8 +51,8 @@ struct TypedCluster {
   std::vector<double> prices{};      ///< of a GPU for an hour; empty: all cost the same
   std::vector<TypedJob> jobs{};      ///< in order of submission
   std::vector<TypedPair> pairs{};    ///< that objectives of packed_shares.hpp use
-  std::vector<TypedQuota> quotas{};  ///< likewise, at most one of each virtual cluster
-  std::vector<TypedHosts> hosts{};   ///< likewise
+  std::vector<TypedQuota> quotas{};  ///< of these objectives, too; at most one of each virtual cluster
+  std::vector<TypedHosts> hosts{};   ///< of these objectives, too
 };
 
 /// Who shares a cluster before the jobs of each do.

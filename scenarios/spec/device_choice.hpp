@@ -13,7 +13,8 @@ namespace contend {
 class CalibratedDevice;
 
 struct DeviceChoice {
-  /// A name of find_device() (scenarios/yaml/device_sheet.hpp), or that of `described`; ignored if there is a profile.
+  /// A name of find_device() (scenarios/yaml/device_sheet.hpp), or the name of `described`; ignored if there is a
+  /// profile.
   std::string name = "V100-SXM2";
   std::optional<std::string> sheet;    ///< path of a sheet
   std::optional<std::string> profile;  ///< path of a calibration profile

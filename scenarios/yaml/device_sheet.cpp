@@ -39,7 +39,7 @@ Codec<Peaks> peaks_codec() {
                           "{fp32: 19.5, bf16: 312}");
 }
 
-/// A sheet as it is written: in place of the device's own peaks it has those of each kind of unit.
+/// A sheet as it is written: in place of the device's own peaks it has the peaks of each kind of unit.
 struct Sheet : Device {
   Peaks matrix, vector;
 };

@@ -20,8 +20,8 @@ inline constexpr std::string_view kProfileFolder = "models/devices/";
 inline constexpr std::string_view kSheetFolder = "models/sheets/";
 
 /// The path itself, but if there is no such file and it begins with `scenarios/`, `models/devices/` or
-/// `models/sheets/`, that of the installed file of that name if there is one. So commands of the documentation work in
-/// any folder.
+/// `models/sheets/`, the path of the installed file of that name if there is one. So commands of the documentation
+/// work in any folder.
 [[nodiscard]] std::string shipped_path(const std::string& path);
 /// For a path `text` that a file in `folder` names: the file relative to that folder, or if there is none, the shipped
 /// one of this name, in this folder or installed.
