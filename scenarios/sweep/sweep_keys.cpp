@@ -47,7 +47,8 @@ YamlNode moved(YamlNode node, const Reading& reading, std::string_view type) {
     node.quoted = true;
   }
   for (YamlNode::Entry& entry : node.entries) {
-    if (type.ends_with(fmt::format("{{{}: path}}", entry.key))) entry.value = moved(entry.value, reading, "path");
+    if (type.find(fmt::format("{{{}: path}}", entry.key)) != type.npos)
+      entry.value = moved(entry.value, reading, "path");
   }
   return node;
 }

@@ -133,11 +133,13 @@ TEST_CASE("a study on a profile says how far it can be relied on" * doctest::ski
   // Relative to the file that names it, whether it varies or not.
   std::filesystem::create_directory(here.path("lab"));
   here.write("lab/cpu.yaml", here.read("cpu.yaml"));
+  here.write("lab/gpu.yaml",
+             "name: g\nsource: a test\nvector_tflops: {fp32: 10}\nmemory: 8GiB\nmemory_bandwidth: 500GB/s\n");
   std::filesystem::remove(here.path("cpu.yaml"));
   here.write("lab/sweep.yaml",
              "schema_version: 1\ntraining: {it: {model: resnet18}}\noverlap: {training: it, fusion: [wfbp]}\nnetwork: "
              "{nic: 10Gbps}\n"
-             "sweep: {grid: {training.it.device: [A6000, {profile: cpu.yaml}]}}\n");
+             "sweep: {grid: {training.it.device: [A6000, {profile: cpu.yaml}, {sheet: gpu.yaml}]}}\n");
   const Outcome varied = here.contend("sweep lab/sweep.yaml -o varied.sqlite");
   INFO(varied.err);
   CHECK(varied.code == 0);
