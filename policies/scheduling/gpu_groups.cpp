@@ -179,7 +179,7 @@ SharedPlaces::SharedPlaces(const ClusterView& cluster, SchedulingActions& action
   std::vector<JobId> running;
   for (std::size_t g = 0; g < cluster.gpus(); ++g) cluster.jobs_on(GpuId{g}, running);
   std::ranges::sort(running);
-  running.erase(std::ranges::unique(running).begin(), running.end());
+  running.erase(std::unique(running.begin(), running.end()), running.end());
   places_.emplace(cluster, actions, running);
 }
 
