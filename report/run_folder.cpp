@@ -119,7 +119,7 @@ RunFolder read_run_folder(const std::string& path) {
   read_manifest(folder, file("manifest.json"));
   read_summary(folder, result_file(path, "summary.json"));
   folder.yaml = read_file(result_file(path, "scenario.yaml"));
-  folder.scenario = parse_scenario(folder.yaml, file("scenario.yaml"));
+  folder.scenario = parse_scenario(folder.yaml, file("scenario.yaml"), {}, read_text_file);
   folder.jobs = table("jobs.csv");
   if (!folder.scenario.overlap.given()) {
     folder.gpus = table("gpus.csv");

@@ -130,6 +130,11 @@ TEST_CASE("a study on a profile says how far it can be relied on" * doctest::ski
       here.contend("sweep study.yaml --set 'training.it.device=A6000,{profile: cpu.yaml}' -o sweep.sqlite");
   INFO(sweep.err);
   CHECK(sweep.code == 0);
+  // The page of a folder reads the profile again, which the scenario of the folder names.
+  CHECK(here.contend("run study.yaml -q -o out").code == 0);
+  const Outcome page = here.contend("report out -o page.html");
+  INFO(page.err);
+  CHECK(page.code == 0);
   // Relative to the file that names it, whether it varies or not.
   std::filesystem::create_directory(here.path("lab"));
   here.write("lab/cpu.yaml", here.read("cpu.yaml"));
