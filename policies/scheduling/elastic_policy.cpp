@@ -1,7 +1,9 @@
 #include "policies/scheduling/elastic_policy.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <utility>
 
 namespace contend {
 
@@ -19,6 +21,12 @@ int ElasticJob::size_above(int gpus) const {
 int ElasticJob::size_within(int gpus) const {
   const auto found = std::ranges::upper_bound(sizes, gpus);
   return found == sizes.begin() ? 0 : *std::prev(found);
+}
+
+int ElasticJob::usable_below(int gpus, std::int32_t on) const {
+  do gpus = size_within(gpus - 1);
+  while (gpus > 0 && speed_on(gpus, on) <= 0);
+  return gpus;
 }
 
 void give_by_steps(std::span<const ElasticJob> jobs, int left, std::vector<int>& gpus,
@@ -114,40 +122,73 @@ void ElasticPolicy::carry_out(std::vector<ElasticJob> jobs, const Division& divi
     actions.refuse(job, reason);
     left(job);
   }
+  const std::vector<SizedClaim> open = open_promises(division, cluster);
+  std::vector<std::size_t> first, others;  // jobs with open promises, and all others
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (std::ranges::any_of(division.refused, [i](const auto& each) { return each.first == i; })) continue;
+    (std::ranges::find(open, jobs[i].view.id, &SizedClaim::job) == open.end() ? others : first).push_back(i);
+  }
+  std::set<JobId> placed;
+  if (!finds_places(jobs, division, open, first, actions)) placed = keep_promises(jobs, division, cluster, actions);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const std::int32_t type = division.types.empty() ? 0 : division.types[i];
     give_way(jobs[i], division.gpus[i], type, actions);
   }
-  start_and_grow(jobs, division, cluster, actions);
-  const bool is_kept = std::ranges::all_of(division.promised, [&](const SizedClaim& claim) {
+  start_and_grow(jobs, division, first, placed, cluster, actions);
+  // A placement policy that draws random numbers may have put a job elsewhere than was planned.
+  if (!open_promises(division, cluster).empty()) placed.merge(keep_promises(jobs, division, cluster, actions));
+  start_and_grow(jobs, division, others, placed, cluster, actions);
+}
+
+std::vector<SizedClaim> ElasticPolicy::open_promises(const Division& division, const ClusterView& cluster) {
+  std::vector<SizedClaim> open;
+  std::ranges::copy_if(division.promised, std::back_inserter(open), [&](const SizedClaim& claim) {
     const JobView job = cluster.job(claim.job);
-    return job.running && job.gpus >= claim.gpus;
+    return !job.running || job.gpus < claim.gpus;
   });
-  if (is_kept) return;
-  keep_promises(jobs, division, cluster, actions);
-  start_and_grow(jobs, division, cluster, actions);
+  return open;
+}
+
+bool ElasticPolicy::finds_places(const std::vector<ElasticJob>& jobs, const Division& division,
+                                 const std::vector<SizedClaim>& open, const std::vector<std::size_t>& first,
+                                 SchedulingActions& actions) {
+  if (open.empty()) return true;
+  std::vector<SizedClaim> planned;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (jobs[i].held == 0 || division.gpus[i] >= jobs[i].held) continue;
+    static_cast<void>(add_claim({jobs[i].view.id, division.gpus[i]}, planned, actions));
+  }
+  const auto finds_place = [&](std::size_t i) {
+    const int least = std::ranges::find(open, jobs[i].view.id, &SizedClaim::job)->gpus;
+    for (int gpus = division.gpus[i]; gpus >= least; gpus = jobs[i].usable_below(gpus))
+      if (add_claim({jobs[i].view.id, gpus}, planned, actions)) return true;
+    return false;
+  };
+  for (const bool runs : {false, true})  // first those that start, and then those that grow
+    for (const std::size_t i : first)
+      if ((jobs[i].held > 0) == runs && !finds_place(i)) return false;
+  return true;
+}
+
+bool ElasticPolicy::add_claim(SizedClaim claim, std::vector<SizedClaim>& planned, SchedulingActions& actions) {
+  std::vector<SizedClaim> asked = planned;
+  asked.push_back(std::move(claim));
+  if (!actions.plan_together(asked)) return false;
+  planned = std::move(asked);
+  return true;
 }
 
 void ElasticPolicy::start_and_grow(const std::vector<ElasticJob>& jobs, const Division& division,
+                                   std::vector<std::size_t> order, const std::set<JobId>& placed,
                                    const ClusterView& cluster, SchedulingActions& actions) {
-  const auto is_refused = [&](std::size_t i) {
-    return std::ranges::any_of(division.refused, [i](const auto& each) { return each.first == i; });
-  };
   const auto type_of = [&](std::size_t i) { return division.types.empty() ? 0 : division.types[i]; };
-  const auto smaller = [&](std::size_t i, int gpus) {
-    do gpus = jobs[i].size_within(gpus - 1);
-    while (gpus > 0 && jobs[i].speed_on(gpus, type_of(i)) <= 0);
-    return gpus;
-  };
   // Large jobs first where types are chosen: they need whole servers, which small ones would break up.
-  std::vector<std::size_t> order(jobs.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
   if (!division.types.empty())
     std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t i) { return division.gpus[i]; });
   for (const std::size_t i : order) {
-    if (is_refused(i) || cluster.job(jobs[i].view.id).running) continue;
+    if (cluster.job(jobs[i].view.id).running) continue;
     bool runs = false;
-    for (int gpus = division.gpus[i]; gpus > 0 && !runs; gpus = smaller(i, gpus))
+    for (int gpus = division.gpus[i]; gpus > 0 && !runs; gpus = jobs[i].usable_below(gpus, type_of(i)))
       runs = actions.start_with(jobs[i].view.id, gpus, division.types.empty() ? -1 : type_of(i));
     if (runs) ++starts_[jobs[i].view.id];
     if (!runs && actions.recording())
@@ -155,46 +196,66 @@ void ElasticPolicy::start_and_grow(const std::vector<ElasticJob>& jobs, const Di
   }
   for (const std::size_t i : order) {
     const ElasticJob& job = jobs[i];
-    if (job.held == 0 || job.type != type_of(i) || !cluster.job(job.view.id).running) continue;
+    if (job.held == 0 || job.type != type_of(i) || placed.contains(job.view.id)) continue;
+    if (!cluster.job(job.view.id).running) continue;
     bool has_grown = false;
-    for (int gpus = division.gpus[i]; gpus > job.held && !has_grown; gpus = smaller(i, gpus))
+    for (int gpus = division.gpus[i]; gpus > job.held && !has_grown; gpus = job.usable_below(gpus, type_of(i)))
       has_grown = actions.resize(job.view.id, gpus);
     if (has_grown) ++starts_[job.view.id];
   }
 }
 
-void ElasticPolicy::keep_promises(std::vector<ElasticJob>& jobs, const Division& division, const ClusterView& cluster,
-                                  SchedulingActions& actions) {
+std::set<JobId> ElasticPolicy::keep_promises(std::vector<ElasticJob>& jobs, const Division& division,
+                                             const ClusterView& cluster, SchedulingActions& actions) {
   std::set<JobId> promised;
   for (const SizedClaim& claim : division.promised) promised.insert(claim.job);
-  std::vector<SizedClaim> stay = division.promised, open;  // the latter are of jobs that may have to wait
-  for (const ElasticJob& job : jobs)
-    if (!promised.contains(job.view.id) && cluster.job(job.view.id).running) open.push_back({job.view.id});
-  for (std::size_t i = 0; i < open.size(); ++i) {
-    const auto gpus = cluster.gpus_of(open[i].job);
-    std::vector<SizedClaim> asked = stay;
-    asked.push_back({open[i].job, static_cast<int>(gpus.size()), {gpus.begin(), gpus.end()}});
-    const std::size_t staying = asked.size();
-    asked.insert(asked.end(), open.begin() + static_cast<std::ptrdiff_t>(i) + 1, open.end());
-    if (!actions.plan_together(asked)) {
-      actions.preempt(open[i].job);
-      continue;
-    }
-    asked.resize(staying);
-    stay = std::move(asked);
-  }
+  std::vector<SizedClaim> planned = division.promised, leave;
   std::map<JobId, std::vector<GpuId>> before;
-  for (const SizedClaim& claim : division.promised) {
-    const auto gpus = cluster.gpus_of(claim.job);
-    before[claim.job] = {gpus.begin(), gpus.end()};
+  for (const ElasticJob& job : jobs) {
+    const auto gpus = cluster.gpus_of(job.view.id);
+    if (cluster.job(job.view.id).running) before[job.view.id] = {gpus.begin(), gpus.end()};
+    if (!promised.contains(job.view.id) && before.contains(job.view.id)) leave.push_back({job.view.id});
   }
-  actions.take_places(division.promised);
+  // Jobs stay if there is room for them beside those in front of them.
+  planned.insert(planned.end(), leave.begin(), leave.end());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const auto own = before.find(jobs[i].view.id);
+    if (own == before.end() || promised.contains(own->first) || division.gpus[i] == 0) continue;
+    const int held = static_cast<int>(own->second.size()), gpus = std::min(held, division.gpus[i]);
+    replace_claim({own->first, gpus, gpus == held ? own->second : std::vector<GpuId>{}}, planned, actions);
+  }
+  // A job that moves to its kept place can have its spare GPUs there at once.
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const auto claim = std::ranges::find(division.promised, jobs[i].view.id, &SizedClaim::job);
+    if (claim == division.promised.end()) continue;
+    std::vector<GpuId> held = before[claim->job], kept = claim->place;
+    std::ranges::sort(held);
+    std::ranges::sort(kept);
+    bool has_more = held == kept;  // it may grow later
+    for (int gpus = division.gpus[i]; gpus > claim->gpus && !has_more; gpus = jobs[i].usable_below(gpus))
+      has_more = replace_claim({claim->job, gpus}, planned, actions);
+  }
+  for (const SizedClaim& claim : planned)
+    if (claim.gpus == 0) actions.preempt(claim.job);
+  std::erase_if(planned, [](const SizedClaim& claim) { return claim.gpus == 0; });
+  actions.take_places(planned);
+  std::set<JobId> placed;
   for (ElasticJob& job : jobs) {
     const JobView now = cluster.job(job.view.id);
     job.held = now.running ? now.gpus : 0;
-    if (promised.contains(job.view.id) && !std::ranges::equal(before[job.view.id], cluster.gpus_of(job.view.id)))
-      ++starts_[job.view.id];
+    if (!now.running || std::ranges::equal(before[job.view.id], cluster.gpus_of(job.view.id))) continue;
+    ++starts_[job.view.id];
+    placed.insert(job.view.id);
   }
+  return placed;
+}
+
+bool ElasticPolicy::replace_claim(SizedClaim claim, std::vector<SizedClaim>& planned, SchedulingActions& actions) {
+  std::vector<SizedClaim> asked = planned;
+  *std::ranges::find(asked, claim.job, &SizedClaim::job) = std::move(claim);
+  if (!actions.plan_together(asked)) return false;
+  planned = std::move(asked);
+  return true;
 }
 
 void ElasticPolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {

@@ -2,7 +2,9 @@
 // ElasticPolicy is the base class of policies that give running jobs other numbers of GPUs. A derived class says how
 // many GPUs each job should have; this class carries it out. Jobs that are to have fewer GPUs go first, then jobs that
 // wait start, then others grow, each in order of submission. Where the placement policy has no place for a job with as
-// many GPUs as it should have, it gets the next smaller number that has one.
+// many GPUs as it should have, it gets the next smaller number that has one. Jobs that were promised GPUs which they
+// don't have yet go before the others. Whether their promises need jobs to move is decided before any job moves, so
+// that no job starts and stops at one instant.
 //
 // These policies plan with the number of GPUs alone, of each type of servers. A quota is not part of the plan: it may
 // hold back a job that was to have GPUs. A job that is not elastic has the number that it asks for, or none. Only jobs
@@ -41,6 +43,8 @@ struct ElasticJob {
   [[nodiscard]] int size_above(int gpus) const;
   /// The largest size of at most so many GPUs; 0 if there is none.
   [[nodiscard]] int size_within(int gpus) const;
+  /// The largest size of fewer GPUs on which it can run on the type; 0 if there is none.
+  [[nodiscard]] int usable_below(int gpus, std::int32_t type = 0) const;
 };
 
 /// What a policy decides.
@@ -101,12 +105,26 @@ class ElasticPolicy : public SchedulingPolicy {
   [[nodiscard]] std::vector<ElasticJob> jobs_now(const ClusterView& cluster, std::vector<int>& gpus) const;
   void carry_out(std::vector<ElasticJob> jobs, const Division& division, const ClusterView& cluster,
                  SchedulingActions& actions);
-  void start_and_grow(const std::vector<ElasticJob>& jobs, const Division& division, const ClusterView& cluster,
-                      SchedulingActions& actions);
+  /// The promises that running jobs do not have fulfilled: their jobs wait, or have fewer GPUs.
+  [[nodiscard]] static std::vector<SizedClaim> open_promises(const Division& division, const ClusterView& cluster);
+  /// True if the placement policy has places for the open promises once jobs have given way, so that all jobs can go on
+  /// as they lie. `first`: the jobs of these promises, in order.
+  [[nodiscard]] static bool finds_places(const std::vector<ElasticJob>& jobs, const Division& division,
+                                         const std::vector<SizedClaim>& open, const std::vector<std::size_t>& first,
+                                         SchedulingActions& actions);
+  /// Starts the waiting jobs of `order`, and has the running ones grow, except those that were `placed` at this
+  /// instant.
+  void start_and_grow(const std::vector<ElasticJob>& jobs, const Division& division, std::vector<std::size_t> order,
+                      const std::set<JobId>& placed, const ClusterView& cluster, SchedulingActions& actions);
   /// Has the jobs that were promised GPUs take the places that are kept for them. Of the other jobs, those for which
-  /// there is no room beside these places wait: GPUs, CPUs and host memory of the servers, and quotas.
-  void keep_promises(std::vector<ElasticJob>& jobs, const Division& division, const ClusterView& cluster,
-                     SchedulingActions& actions);
+  /// there is no room beside these places wait: GPUs, CPUs and host memory of the servers, and quotas. Everything is
+  /// planned before any job leaves its GPUs. Returns the jobs that have started or have other GPUs now.
+  std::set<JobId> keep_promises(std::vector<ElasticJob>& jobs, const Division& division, const ClusterView& cluster,
+                                SchedulingActions& actions);
+  /// Adds a claim to those that are planned, with a place beside theirs. False, and nothing changes, if there is none.
+  static bool add_claim(SizedClaim claim, std::vector<SizedClaim>& planned, SchedulingActions& actions);
+  /// The same in the stead of the claim of the job that is planned so far.
+  static bool replace_claim(SizedClaim claim, std::vector<SizedClaim>& planned, SchedulingActions& actions);
   void give_way(const ElasticJob& job, int gpus, std::int32_t type, SchedulingActions& actions);
 
   DecisionTimes decisions_;

@@ -17,6 +17,7 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 using namespace contend;
 using namespace contend::test;
@@ -38,6 +39,7 @@ struct PromisedCase {
     Played played =
         play({"elasticflow", {{"period_s", period_s}}}, cluster, jobs, placement({placement_name, {}}), rules, sizes);
     CHECK(played.faults.empty());
+    CHECK(fmt::format("{}", fmt::join(played.vain_starts, ", ")) == "");
     return played;
   }
 };
@@ -121,6 +123,30 @@ TEST_CASE("elasticflow: a job without a deadline makes room for a promise") {
   const Played played = made.play_with("worst-fit");
   CHECK(played.finishes() == "A100 B100 C60 D75");
   CHECK(played.preemptions() == "D1");
+}
+
+TEST_CASE("elasticflow: a job without a deadline does not start where the same pass would stop it for a promise") {
+  // A and B would take a GPU of each server, one after the other, and leave C no server of two GPUs.
+  PromisedCase made{servers_of(2, 2), {}};
+  made.add(0, 1, 20, 0);
+  made.add(0, 1, 20, 0);
+  made.add(0, 2, 50, 50);
+  const Played played = made.play_with("worst-fit");
+  CHECK(played.finishes() == "A20 B20 C50");
+  CHECK(played.preemptions() == "");
+  CHECK(holds(played) == "C2 0-50, A1 0-20, B1 0-20");
+}
+
+TEST_CASE("elasticflow: a promise goes before a job without a deadline where a quota has room for one of them") {
+  // The quota of five GPUs has room for the three of A or the four of B. Eight GPUs are free.
+  PromisedCase made{servers_of(4, 2), {}};
+  made.cluster.vcs = {{{}, 5}};
+  made.add(0, 3, 18, 0);
+  made.add(0, 4, 85, 85);
+  for (JobSpec& job : made.jobs) job.vc = 0;
+  const Played played = made.play_with("first-fit");
+  CHECK(played.finishes() == "A103 B85");
+  CHECK(played.preemptions() == "");
 }
 
 TEST_CASE("elasticflow: with a period GPUs change hands at its multiples only, and plans know it") {

@@ -53,7 +53,7 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
 
   [[nodiscard]] PolicyKey key(const JobView& job) const override { return policy_->key(job); }
   void queued(const JobView& job) override {
-    if (actions_ != nullptr) close(job.id);  // it was preempted in this pass
+    if (actions_ != nullptr) stop(job.id);  // it was preempted in this pass
     waiting_.insert(job.id);
     policy_->queued(job);
   }
@@ -110,7 +110,7 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
   bool resize(JobId job, int gpus) override {
     const bool is_other = cluster_->job(job).gpus != gpus;
     if (!actions_->resize(job, gpus)) return false;
-    if (is_other) close(job);
+    if (is_other) stop(job);
     if (is_other) open(job);
     return true;
   }
@@ -154,7 +154,7 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
     for (const SizedClaim& claim : claims) {
       const bool stays = open_.contains(claim.job) && std::ranges::equal(held[claim.job], cluster_->gpus_of(claim.job));
       if (stays) continue;
-      if (open_.contains(claim.job)) close(claim.job);
+      if (open_.contains(claim.job)) stop(claim.job);
       moved.push_back(claim.job);
     }
     for (const JobId job : moved) open(job);
@@ -184,6 +184,12 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
   [[nodiscard]] bool placement_is_due() const override { return actions_->placement_is_due(); }
   [[nodiscard]] bool recording() const override { return true; }
 
+  /// The policy takes the GPUs of the job.
+  void stop(JobId job) {
+    if (played_.runs[open_.at(job)].start == cluster_->now())
+      played_.vain_starts.push_back(fmt::format("{} at {:g} s", name_of(job), cluster_->now().to_seconds()));
+    close(job);
+  }
   void close(JobId job) {
     Hold& run = played_.runs[open_.at(job)];
     run.end = cluster_->now();

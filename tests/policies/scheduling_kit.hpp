@@ -38,9 +38,10 @@ struct Played {
   std::map<JobId, Time> first_plans;       ///< by job: the start for which the policy first found a place
   /// By job: what the policy kept for it, each change once: `100@0:2` from 100 s on two GPUs of server 0.
   std::map<JobId, std::vector<std::string>> reservations;
-  int passes_with_idle_room = 0;    ///< passes after which enough GPUs were free for a waiting job
-  std::vector<std::string> faults;  ///< descriptions of what must never happen
-  std::vector<std::string> waits;   ///< why jobs wait, each reason once: `3 C: reserved, A` at 3 s, because of A
+  int passes_with_idle_room = 0;         ///< passes after which enough GPUs were free for a waiting job
+  std::vector<std::string> vain_starts;  ///< starts and changes of size that the same pass undid: `A at 3 s`
+  std::vector<std::string> faults;       ///< descriptions of what must never happen
+  std::vector<std::string> waits;        ///< why jobs wait, each reason once: `3 C: reserved, A` at 3 s, because of A
 
   /// Returns the jobs and the seconds at which they ended, such as `A6 B10`.
   [[nodiscard]] std::string finishes() const;
