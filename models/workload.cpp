@@ -161,6 +161,7 @@ JobSpec as_requested(const JobRequest& request) {
   job.submit = request.submit;
   job.gpus = request.gpus;
   job.iterations = request.iterations;
+  job.tells_iterations = request.tells_iterations;
   job.duration = request.duration;
   job.attempts = request.attempts;
   job.think = request.think;

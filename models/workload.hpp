@@ -46,7 +46,8 @@ struct JobRequest {
   std::optional<Time> deadline{};        ///< by which it should end, from its submission on, > 0
   int min_gpus = 0, max_gpus = 0;        ///< numbers of GPUs that it may have, min <= gpus <= max; 0: always `gpus`
   [[nodiscard]] bool elastic() const { return max_gpus > 0; }
-  std::string batch_rule{};  ///< rule by which its batch changes while it trains; empty: it doesn't
+  bool tells_iterations = false;  ///< of a job with a duration: `iterations` is known, even if it is 1
+  std::string batch_rule{};       ///< rule by which its batch changes while it trains; empty: it doesn't
   /// Members of a training entry and their values, which differ from those of the entry; `model` then names both
   /// (variant_of()).
   std::vector<std::pair<std::string_view, std::string>> members{};

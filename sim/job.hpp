@@ -68,6 +68,9 @@ struct JobSpec {
   /// Part of `iterations`: the last ones, with which it only completes those before (models/workload.hpp). It has no
   /// effect on the engine.
   std::int64_t extra_iterations = 0;
+  bool tells_iterations = false;  ///< of a job with a duration: its `iterations` are known, even if it has one
+  /// True if the iterations of a job with a duration are known. Where a job list doesn't tell them, it means 1.
+  [[nodiscard]] bool knows_iterations() const { return tells_iterations || iterations > 1; }
   RankLayout layout{};  ///< what placement policies know of its ranks; it has no effect on the engine
 };
 

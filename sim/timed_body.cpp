@@ -116,7 +116,7 @@ void TimedBody::add_present(const JobRun& run, JobTotals& totals) const {
 
 /// If its iterations are known: the iterations of the work that was kept, or is in progress, of its last attempt.
 std::int64_t TimedBody::iterations_done(const JobRun& run, std::int64_t completed, std::int64_t all) const {
-  if (all - run.spec->extra_iterations <= 1) return completed;
+  if (!run.spec->knows_iterations()) return completed;
   if (run.state == JobState::finished && !run.is_cut) return all;
   if (!run.is_last_attempt()) return 0;
   Time left = run.attempt_left();

@@ -310,7 +310,8 @@ class JobListReader {
 
   void read_times(JobRequest& job) {
     job.duration = length(kDuration);
-    if (!field(kIterations).empty()) job.iterations = positive(kIterations, INT64_MAX);
+    job.tells_iterations = !field(kIterations).empty();
+    if (job.tells_iterations) job.iterations = positive(kIterations, INT64_MAX);
     std::string_view rest = field(kAttempts);
     while (!rest.empty()) {
       const std::size_t end = std::min(rest.find(';'), rest.size());

@@ -62,9 +62,11 @@ constexpr std::array kWritten = {
                   [](const JobRequest& job) { return member(job, "batch"); }},
     WrittenColumn{"gpus", [](const JobRequest&) { return true; },
                   [](const JobRequest& job) { return fmt::format("{}", job.gpus); }},
-    // A trace knows the iterations of a job with a duration if it says more than 1, as without a column for them.
-    WrittenColumn{"iterations", [](const JobRequest& job) { return !job.duration.has_value() || job.iterations > 1; },
-                  [](const JobRequest& job) { return fmt::format("{}", job.iterations); }},
+    // Without its iterations a job with a duration has 1.
+    WrittenColumn{
+        "iterations",
+        [](const JobRequest& job) { return !job.duration.has_value() || job.tells_iterations || job.iterations > 1; },
+        [](const JobRequest& job) { return fmt::format("{}", job.iterations); }},
     WrittenColumn{"duration_s", [](const JobRequest& job) { return job.duration.has_value(); },
                   [](const JobRequest& job) { return format_seconds(*job.duration); }},
     WrittenColumn{"attempts_s", [](const JobRequest& job) { return !job.attempts.empty(); }, attempts},

@@ -135,6 +135,7 @@ void time_by_table(const ClusterSetup& cluster, const WorkloadSetup& workload, c
   double seconds = 0;
   for (const double part : seconds_of_parts(cluster, workload, table, training_parts(rules, job), job)) seconds += part;
   job.duration = Time::nanoseconds(std::llround(seconds * kSecond_ns));
+  job.tells_iterations = true;
 }
 
 void add_regimes(const ClusterSetup& cluster, const WorkloadSetup& setup, const ThroughputTable& table,

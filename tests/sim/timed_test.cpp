@@ -268,19 +268,21 @@ TEST_CASE("iterations of a job with a duration are done as its work is, and chan
   SchedulingRules rules;
   rules.kill_at_limit = true;
   rules.preemption = {Time{}, Time::nanoseconds(10), Time{}};
-  std::vector<JobSpec> jobs{timed_ns(0, 30), timed_ns(0, 40), timed_ns(0, 10), timed_ns(0, 40)};
+  std::vector<JobSpec> jobs{timed_ns(0, 30), timed_ns(0, 40), timed_ns(0, 10), timed_ns(0, 10), timed_ns(0, 10)};
   const std::uint64_t digest = [&] {
     jobs[1].limit = Time::nanoseconds(25);
-    return run(cluster(1, 4), jobs, {.until = Time::nanoseconds(26)}, nullptr, rules).digest;
+    return run(cluster(1, 5), jobs, {.until = Time::nanoseconds(26)}, nullptr, rules).digest;
   }();
-  jobs[0].iterations = 300;  // 26 of 30 when the run stops
-  jobs[1].iterations = 400;  // killed at 25, saved at 20
-  jobs[2].iterations = 7;    // done
-  const RunResult result = run(cluster(1, 4), jobs, {.until = Time::nanoseconds(26)}, nullptr, rules);
+  jobs[0].iterations = 300;         // 26 of 30 when the run stops
+  jobs[1].iterations = 400;         // killed at 25, saved at 20
+  jobs[2].iterations = 7;           // done
+  jobs[4].tells_iterations = true;  // one, which is done
+  const RunResult result = run(cluster(1, 5), jobs, {.until = Time::nanoseconds(26)}, nullptr, rules);
   CHECK(result.jobs[0].iterations_done == 260);
   CHECK(result.jobs[1].iterations_done == 200);
   CHECK(result.jobs[2].iterations_done == 7);
-  CHECK(result.jobs[3].iterations_done == 0);  // it is not known to have more than one
+  CHECK(result.jobs[3].iterations_done == 0);  // they are not known
+  CHECK(result.jobs[4].iterations_done == 1);
   CHECK(result.digest == digest);
 }
 

@@ -198,12 +198,15 @@ TEST_CASE("the wait that a trace measured is read and written") {
 }
 
 TEST_CASE("iterations beside a duration say how fast a job trains, and a job may hold any number of GPUs for years") {
-  const std::string csv = "job_id,submit_s,gpus,iterations,duration_s\na,0,16384,,4665600\nb,0,1,5853661,2868294\n";
+  const std::string csv =
+      "job_id,submit_s,gpus,iterations,duration_s\na,0,16384,,4665600\nb,0,1,5853661,2868294\nc,0,1,1,60\n";
   const std::vector<JobRequest> jobs = parse_job_list(csv, "jobs.csv");
-  REQUIRE(jobs.size() == 2);
+  REQUIRE(jobs.size() == 3);
   CHECK(jobs[0].duration == Time::seconds(4'665'600));  // 54 days: 2,423 GPU years
   CHECK(jobs[0].iterations == 1);
+  CHECK(!jobs[0].tells_iterations);
   CHECK(jobs[1].iterations == 5'853'661);
+  CHECK(jobs[2].tells_iterations);
   CHECK(job_list_csv(jobs) == csv);
 }
 

@@ -90,7 +90,9 @@ void read_texts(TraceTable& table, JobRequest& job) {
 }
 
 void read_numbers(TraceTable& table, const TableTrace& format, JobRequest& job) {
-  job.iterations = table.count(Field::iterations, 1, INT64_MAX / 1000).value_or(1);
+  const auto iterations = table.count(Field::iterations, 1, INT64_MAX / 1000);
+  job.tells_iterations = iterations.has_value();
+  job.iterations = iterations.value_or(1);
   job.limit = table.time(Field::limit, format.duration_decimals);
   job.priority = static_cast<int>(table.count(Field::priority, INT_MIN, INT_MAX).value_or(0));
   const std::int64_t milli_cpus = for_each_gpu(table.amount(Field::cpus, 3).value_or(0), job.gpus);

@@ -37,6 +37,22 @@ TEST_CASE("jobs of iterations are scaled by their iterations, and count with the
   CHECK(scale_list(list, load, {}, 2, 1).jobs[1].submit.to_seconds() == near(454.5, 1e-9));
 }
 
+TEST_CASE("the iterations of a job with a duration are scaled with it, and stay known if one is left") {
+  std::vector<JobRequest> list{iterating("a", 0, 1), iterating("b", 0, 4), iterating("c", 0, 1)};
+  for (JobRequest& job : list) job.duration = Time::seconds(100);
+  list[0].tells_iterations = list[1].tells_iterations = true;
+  WorkloadScaling scaling;
+  scaling.durations = 3;
+  const ScaledList longer = scale_list(list, scaling, {}, 1, 1);
+  CHECK(longer.jobs[0].iterations == 3);
+  CHECK(longer.jobs[1].iterations == 12);
+  CHECK(longer.jobs[2].iterations == 1);  // not known
+  scaling.durations = 0.25;
+  const ScaledList shorter = scale_list(list, scaling, {}, 1, 1);
+  CHECK(shorter.jobs[1].iterations == 1);
+  CHECK(shorter.jobs[1].tells_iterations);
+}
+
 TEST_CASE("a factor of 1 changes no nanosecond, and times beyond the clock are refused") {
   std::vector<JobRequest> list{iterating("a", 0, 1), iterating("b", 3'000'000'000, 1)};
   list[1].submit += Time::nanoseconds(1);
