@@ -47,7 +47,8 @@ struct JobRequest {
   int min_gpus = 0, max_gpus = 0;        ///< numbers of GPUs that it may have, min <= gpus <= max; 0: always `gpus`
   [[nodiscard]] bool elastic() const { return max_gpus > 0; }
   bool tells_iterations = false;  ///< of a job with a duration: `iterations` is known, even if it is 1
-  std::string batch_rule{};       ///< rule by which its batch changes while it trains; empty: it doesn't
+  [[nodiscard]] bool knows_iterations() const { return tells_iterations || iterations > 1; }  ///< of such a job
+  std::string batch_rule{};  ///< rule by which its batch changes while it trains; empty: it doesn't
   /// Members of a training entry and their values, which differ from those of the entry; `model` then names both
   /// (variant_of()).
   std::vector<std::pair<std::string_view, std::string>> members{};

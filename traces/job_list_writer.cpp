@@ -63,10 +63,9 @@ constexpr std::array kWritten = {
     WrittenColumn{"gpus", [](const JobRequest&) { return true; },
                   [](const JobRequest& job) { return fmt::format("{}", job.gpus); }},
     // Without its iterations a job with a duration has 1.
-    WrittenColumn{
-        "iterations",
-        [](const JobRequest& job) { return !job.duration.has_value() || job.tells_iterations || job.iterations > 1; },
-        [](const JobRequest& job) { return fmt::format("{}", job.iterations); }},
+    WrittenColumn{"iterations",
+                  [](const JobRequest& job) { return !job.duration.has_value() || job.knows_iterations(); },
+                  [](const JobRequest& job) { return fmt::format("{}", job.iterations); }},
     WrittenColumn{"duration_s", [](const JobRequest& job) { return job.duration.has_value(); },
                   [](const JobRequest& job) { return format_seconds(*job.duration); }},
     WrittenColumn{"attempts_s", [](const JobRequest& job) { return !job.attempts.empty(); }, attempts},

@@ -67,7 +67,7 @@ struct SpreadIteration : FusedIteration {
   std::vector<RankProgram> ranks;  ///< by pipeline rank
 };
 
-/// The collectives of a bucket: that of dense weights and that of experts, if there are any.
+/// The collectives of a bucket: one of dense weights and one of experts, if there are any.
 struct BucketExchange {
   OpId dense{}, experts{};
 
@@ -90,9 +90,9 @@ BucketExchange add_exchange(IterationGraph& graph, RankProgram& rank, Collective
 /// of a rank go one at a time through a channel of their own. Where collectives between servers take turns, a timer
 /// beside each pass lasts as long as the pass and the message with its results send. The collectives of a rank and
 /// these timers go one after another, in the order in which they can begin; passes wait for no timer. Planned
-/// collectives take turns likewise with those of experts. Messages between servers go one after another from each rank,
-/// and wait for no collective. A planned exchange begins, unit by unit, with the last backward pass of its stage, and
-/// kernels of its compression execute between units.
+/// collectives take turns with the collectives of experts, too. Messages between servers go one after another from each
+/// rank, and wait for no collective. A planned exchange begins, unit by unit, with the last backward pass of its stage,
+/// and kernels of its compression execute between units.
 [[nodiscard]] SpreadIteration spread_source(const TrainingIteration& iteration);
 
 }  // namespace contend

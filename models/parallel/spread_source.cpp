@@ -317,7 +317,7 @@ class GraphBuilder {
     if (leaves) lane.since.insert(lane.since.end(), since.begin(), since.end());
   }
 
-  /// What follows the sum of a planned message: that of the shares of all copies.
+  /// What follows the sum of a planned message: the sum of the shares of all copies.
   void sum_copies(RankProgram& program, const PlannedExchange::Message& message, bool is_last) {
     const std::int64_t elements = message.sent.dense.count() / job_.gradient_bytes;
     const Bytes kept{job_.kept_of(elements, job_.dense_shards()) * job_.gradient_bytes};

@@ -80,8 +80,8 @@ struct TrainingIteration {
   /// a plan goes on beside the next forward pass carries gradients, or updated weights where they are shared out.
   /// Empty: all stages send buckets.
   std::vector<FusedIteration> planned{};
-  /// Planned exchanges give each rank the sums of all gradients, not its share of them: those of compressed gradients.
-  /// Not with Sharding::gradients.
+  /// Planned exchanges give each rank the sums of all gradients, not its share of them. Exchanges of compressed
+  /// gradients do so. Not with Sharding::gradients.
   bool plans_all_sums = false;
   int planned_per_server = 1;  ///< ranks of a group of dense gradients that the plans take to lie on one server
   bool reshard = true;         ///< with Sharding::weights: weights are gathered again for the backward pass

@@ -67,7 +67,7 @@ std::vector<std::size_t> places_in_order(const IterationGraph& graph) {
   return places;
 }
 
-/// What goes one after the other on a role beside the GPU: by role and site, with the place of what it belongs to.
+/// Work that goes one after the other on a role beside the GPU: by role and site, with the place of its exchange.
 using SiteQueues = std::map<std::pair<RoleId, StageSite>, std::vector<std::pair<std::size_t, OpId>>>;
 
 /// An exchange with operations of its own, and others that are added before, between and after them.

@@ -23,7 +23,7 @@ void add_offload(SpreadIteration& iteration, const TrainingIteration& job);
 /// of all ranks. Where two pipeline ranks have a stage (DualPipe) or the embedding of a tied head, each sends its
 /// gradients of that to the other, once both have reduced theirs, and the updates wait for them. A rank updates all its
 /// weights at once behind its last pass, and gathers those that others have updated. Where a planned exchange goes on
-/// beside the next forward pass, what it carries decides. Where ranks share out the updates, it carries updated
+/// beside the next forward pass, its content decides. Where ranks share out the updates, it carries updated
 /// weights, so it goes on behind the update. Where each rank has a whole copy, it carries gradients, so the weights of
 /// a unit are updated when they have come, before the unit's first forward pass of the next iteration. Throws
 /// InputError if a host would have to do such updates.

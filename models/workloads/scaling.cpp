@@ -98,7 +98,7 @@ void scale_durations(JobRequest& job, const WorkloadScaling& scaling, const Iter
   const Time before = *job.duration;
   scale_and_cut(*job.duration);
   // Its training rate stays.
-  if ((job.tells_iterations || job.iterations > 1) && before > Time{}) {
+  if (job.knows_iterations() && before > Time{}) {
     const double factor = job.duration->to_seconds() / before.to_seconds();
     const double iterations = std::round(static_cast<double>(job.iterations) * factor);
     job.iterations = static_cast<std::int64_t>(std::clamp(iterations, 1.0, kMost));

@@ -54,7 +54,7 @@ class GroupPlaces {
       const Spots spots = next.ask(job, -1, need);
       if (spots.empty() || !quotas.take(view.vc, view.gpus)) continue;
       next.take(spots, need);
-      if (spots == next.held_by(job)) stays_.insert(job);
+      if (spots == spots_of(cluster_, cluster_.gpus_of(job))) stays_.insert(job);
     }
   }
   [[nodiscard]] bool stays(JobId job) const { return stays_.contains(job); }

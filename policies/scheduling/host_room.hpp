@@ -4,7 +4,9 @@
 #include "sim/cluster_view.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -51,7 +53,7 @@ struct HostRoom {
   }
 };
 
-/// What a server has while no job runs there.
+/// What a server has while no job runs there, or only jobs that stay.
 struct WholeServer {
   HostRoom host;
   int gpus = 0;  ///< in service
@@ -72,8 +74,18 @@ struct WholeServer {
   return !on_gpu.empty() || cluster.free_share(gpu) == kWholeGpu;
 }
 
-/// All servers, by their numbers.
-[[nodiscard]] inline std::vector<WholeServer> whole_servers(const ClusterView& cluster) {
+/// GPUs by server: so many of each. Which GPUs of a server is open.
+using Spots = std::map<std::size_t, int>;
+
+[[nodiscard]] inline Spots spots_of(const ClusterView& cluster, std::span<const GpuId> gpus) {
+  Spots spots;
+  for (const GpuId gpu : gpus) ++spots[cluster.server_of(gpu).index()];
+  return spots;
+}
+
+/// All servers, by their numbers, as they are without the jobs of which `stops` says so.
+template <class Stops>
+[[nodiscard]] std::vector<WholeServer> servers_without(const ClusterView& cluster, const Stops& stops) {
   std::vector<WholeServer> servers;
   for (std::size_t s = 0; s < cluster.servers(); ++s) servers.push_back({HostRoom::free_on(cluster, ServerId{s})});
   std::vector<JobId> jobs;
@@ -81,10 +93,15 @@ struct WholeServer {
     jobs.clear();
     cluster.jobs_on(GpuId{g}, jobs);
     WholeServer& server = servers[cluster.server_of(GpuId{g}).index()];
-    if (in_service(cluster, GpuId{g}, jobs)) ++server.gpus;
-    for (const JobId job : jobs) server.host.add(HostRoom::of_rank(cluster.job(job)), 1);
+    if (std::ranges::all_of(jobs, stops) && in_service(cluster, GpuId{g}, jobs)) ++server.gpus;
+    for (const JobId job : jobs)
+      if (stops(job)) server.host.add(HostRoom::of_rank(cluster.job(job)), 1);
   }
   return servers;
+}
+/// All servers, by their numbers, as they are while no job runs.
+[[nodiscard]] inline std::vector<WholeServer> whole_servers(const ClusterView& cluster) {
+  return servers_without(cluster, [](JobId) { return true; });
 }
 
 }  // namespace contend

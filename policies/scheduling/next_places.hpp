@@ -6,16 +6,11 @@
 #include "policies/scheduling/place_plan.hpp"
 #include "sim/ports.hpp"
 
-#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <vector>
 
 namespace contend {
-
-/// GPUs by server: so many of each. Which ones of a server is open.
-using Spots = std::map<std::size_t, int>;
 
 /// To be used within one pass, before the cluster changes.
 class NextPlaces {
@@ -28,8 +23,6 @@ class NextPlaces {
   [[nodiscard]] Spots ask(JobId job, std::int32_t type, const HostRoom& rank);
   /// These GPUs, and what such ranks need on their servers, are free no longer.
   void take(const Spots& spots, const HostRoom& rank);
-  /// The GPUs that a running job has.
-  [[nodiscard]] Spots held_by(JobId job) const;
 
  private:
   const ClusterView& cluster_;

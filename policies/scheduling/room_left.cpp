@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <tuple>
 #include <utility>
 
@@ -15,10 +14,8 @@ RoomLeft::RoomLeft(const ClusterView& cluster, std::vector<int> gpus, std::span<
 }
 
 std::vector<RoomLeft::Part> RoomLeft::held_by(JobId job) const {
-  std::map<std::size_t, int> ranks;  // by server
-  for (const GpuId gpu : cluster_.gpus_of(job)) ++ranks[cluster_.server_of(gpu).index()];
   std::vector<Part> parts;
-  for (const auto& [server, count] : ranks) parts.push_back({server, count});
+  for (const auto& [server, ranks] : spots_of(cluster_, cluster_.gpus_of(job))) parts.push_back({server, ranks});
   return parts;
 }
 

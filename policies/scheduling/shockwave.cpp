@@ -383,13 +383,13 @@ class Shockwave final : public SchedulingPolicy {
                         is_planned ? job->weight / (job->planned * job->gpus) : 0.0, is_planned ? job->gpus : 0,
                         is_planned ? 0.0 : job->left_s};
     });
-    std::map<const Job*, JobView> views;
-    std::vector<JobView> all;
-    for (const Job* job : order) all.push_back(views[job] = cluster.job(job->id));
-    RoomLeft room{cluster, {gpus_}, all};
+    std::vector<JobView> views;
+    for (const Job* job : order) views.push_back(cluster.job(job->id));
+    RoomLeft room{cluster, {gpus_}, views};
     QuotasLeft quotas{cluster};
-    for (Job* job : order) {
-      if (!room.take(0, {&views.at(job), 1}, quotas)) continue;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      Job* const job = order[i];
+      if (!room.take(0, {&views[i], 1}, quotas)) continue;
       job->is_taken = true;
       job->rounds = std::max(0, job->rounds - 1);
     }

@@ -36,10 +36,10 @@ Codec<FileChoice> file_choice_codec() {
                                "{sheet: gpu.yaml} or {profile: gpu.yaml}");
 }
 
-/// What `parse` makes of the file of this path, or complaints.
-template <class Parse>
-auto read_file_of(const std::string& path, Place place, const Reading& reading, const Parse& parse)
-    -> std::shared_ptr<const decltype(parse(std::string{}, path))> {
+/// What `parse` makes of the file of this path; nothing, with complaints, if it can't.
+template <class T>
+std::shared_ptr<const T> read_file_of(const std::string& path, Place place, const Reading& reading,
+                                      T (*parse)(std::string_view text, const std::string& name)) {
   const bool can_read = reading.files != nullptr && *reading.files;
   const FileText file = can_read ? (*reading.files)(path) : FileText{std::nullopt, "no files can be read here"};
   if (!file.text) {
@@ -47,11 +47,15 @@ auto read_file_of(const std::string& path, Place place, const Reading& reading, 
     return nullptr;
   }
   try {
-    return std::make_shared<const decltype(parse(std::string{}, path))>(parse(*file.text, path));
+    return std::make_shared<const T>(parse(*file.text, path));
   } catch (const InputError& error) {
     for (const Complaint& each : error.complaints()) reading.complaints.push_back(each);
     return nullptr;
   }
+}
+
+CalibratedDevice parse_calibrated(std::string_view text, const std::string& name) {
+  return CalibratedDevice{parse_profile(text, name)};
 }
 
 void read_file_choice(const YamlNode& node, const Reading& reading, DeviceChoice& value) {
@@ -64,9 +68,7 @@ void read_file_choice(const YamlNode& node, const Reading& reading, DeviceChoice
   DeviceChoice read;
   if (file.profile) {
     read.profile = file.profile;
-    read.calibrated = read_file_of(*file.profile, place, reading, [](const std::string& text, const std::string& name) {
-      return CalibratedDevice{parse_profile(text, name)};
-    });
+    read.calibrated = read_file_of(*file.profile, place, reading, parse_calibrated);
   } else {
     read.sheet = file.sheet;
     read.described = read_file_of(*file.sheet, place, reading, parse_device_sheet);

@@ -340,7 +340,7 @@ TrainingEntry variant_entry(const TrainingEntry& base, std::string_view model) {
   entry.given.clear();
   if (node) read_members(members(), *node, Reading{source, key, complaints}, entry, entry.given);
   if (!complaints.empty()) throw InputError{std::move(complaints)};
-  // As an entry does with those of the default entry, a variant leaves out answers of its entry beside its own.
+  // An entry leaves out answers of the default entry beside its own, and so does a variant with answers of its entry.
   std::set<std::string, std::less<>> kept;
   for (const auto* const names : {&base.given, &base.inherited}) {
     for (const std::string& name : *names) {

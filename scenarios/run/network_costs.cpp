@@ -203,10 +203,6 @@ class CostsOfTransfers {
   Lie last_;                                     // of few
 };
 
-}  // namespace
-
-namespace {
-
 /// The devices on which a study or jobs train; of a published profile and of a file of layer times nobody says it.
 std::vector<std::string> devices_of(const IterationStudy& study, const std::vector<TrainingEntry>& training) {
   std::vector<std::string> devices;

@@ -19,7 +19,7 @@ namespace contend {
 /// The law of the repair of these components: their own, or that of all.
 [[nodiscard]] DurationLaw repair_law(const FailingComponents& each, const FailureSetup& failures);
 
-/// The kinds of components that fail, of the preset and of the list, but for those of the fabric.
+/// The kinds of components that fail, of the preset and of the list, without the components of the fabric.
 [[nodiscard]] std::vector<ComponentClass> failing_components(const ClusterSetup& cluster, const FailureSetup& failures);
 
 /// The failures of a run with this seed, but for those of the fabric. Throws InputError with the faults of

@@ -93,9 +93,9 @@ class SqlTransaction {
   bool open_ = true;
 };
 
-/// SQLite keeps a log of a database, the index of the log, or a journal beside it, under names that follow from that of
-/// the database, and removes these files in the end. Throws InputError if such a file is there that SQLite has not
-/// written, or that is there without a database at `path`.
+/// SQLite keeps a log of a database, the index of the log, or a journal beside it, under names that follow from the
+/// name of the database, and removes these files in the end. Throws InputError if such a file is there that SQLite has
+/// not written, or that is there without a database at `path`.
 void refuse_foreign_logs(const std::string& path);
 
 /// The name in double quotes, with inner quotes doubled.

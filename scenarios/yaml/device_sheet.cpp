@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <deque>
+#include <mutex>
 #include <utility>
 
 namespace contend {
@@ -150,35 +152,67 @@ Device parse_device_sheet(std::string_view text, const std::string& name) {
   std::vector<Complaint> complaints;
   const std::string key;
   Device device;
+  static const Codec<Device> kCodec = device_sheet_codec();
   if (const auto root = parse_yaml(source.text(), source, 1, complaints); root)
-    device_sheet_codec().read(*root, Reading{source, key, complaints}, device);
+    kCodec.read(*root, Reading{source, key, complaints}, device);
   if (!complaints.empty()) throw InputError{std::move(complaints)};
   return device;
 }
 
-std::span<const Device> devices() {
-  static const std::vector<Device> kDevices = [] {
+namespace {
+
+/// A sheet that ships. It is read when somebody asks for its device, so that a run doesn't read the others.
+class ShippedSheet {
+ public:
+  /// `text` begins with the lines `---` and `name: NAME`.
+  explicit ShippedSheet(std::string_view text) : text_{text}, name_{text} {
+    constexpr std::string_view kHead = "---\nname: ";
+    CONTEND_CHECK(text.starts_with(kHead), "a sheet that ships begins with its name");
+    name_ = text.substr(kHead.size(), text.find('\n', kHead.size()) - kHead.size());
+  }
+  [[nodiscard]] std::string_view name() const { return name_; }
+  [[nodiscard]] const Device& device() const {
+    std::call_once(is_read_, [this] { device_ = parse_device_sheet(text_, "models/sheets"); });
+    return device_;
+  }
+
+ private:
+  std::string_view text_, name_;
+  mutable std::once_flag is_read_;
+  mutable Device device_;
+};
+
+const std::deque<ShippedSheet>& shipped_sheets() {
+  static const std::deque<ShippedSheet> kSheets = [] {
     constexpr std::string_view kStart = "---\n";
-    std::vector<Device> read;
+    std::deque<ShippedSheet> sheets;
     for (std::string_view rest = device_sheets(); !rest.empty();) {
       const std::size_t end = rest.find(kStart, kStart.size());
-      read.push_back(parse_device_sheet(rest.substr(0, end), "models/sheets"));
+      sheets.emplace_back(rest.substr(0, end));
       rest.remove_prefix(std::min(end, rest.size()));
     }
-    return read;
+    return sheets;
   }();
-  return kDevices;
+  return kSheets;
 }
 
+}  // namespace
+
 const Device* find_device(std::string_view name) {
-  const auto found = std::ranges::find(devices(), name, &Device::name);
-  return found == devices().end() ? nullptr : &*found;
+  const auto found = std::ranges::find(shipped_sheets(), name, &ShippedSheet::name);
+  return found == shipped_sheets().end() ? nullptr : &found->device();
 }
 
 std::vector<std::string> device_names() {
   std::vector<std::string> names;
-  for (const Device& device : devices()) names.push_back(device.name);
+  for (const ShippedSheet& sheet : shipped_sheets()) names.emplace_back(sheet.name());
   return names;
+}
+
+std::vector<Device> devices() {
+  std::vector<Device> all;
+  for (const ShippedSheet& sheet : shipped_sheets()) all.push_back(sheet.device());
+  return all;
 }
 
 const Device& sheet_of(const DeviceChoice& choice) {

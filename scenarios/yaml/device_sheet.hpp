@@ -6,7 +6,6 @@
 #include "scenarios/spec/device_choice.hpp"
 #include "scenarios/yaml/codecs.hpp"
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,12 +19,13 @@ namespace contend {
 
 /// The text of the sheets that ship, models/sheets/*.yaml, one after the other. Each begins with a line `---`.
 [[nodiscard]] std::string_view device_sheets();
-/// The devices of these sheets, older ones first.
-[[nodiscard]] std::span<const Device> devices();
-/// The device of that name, or nullptr.
+/// The device of that name, or nullptr. Reads its sheet if nobody has asked for the device before.
 [[nodiscard]] const Device* find_device(std::string_view name);
+/// The names of all devices that ship, in the order of their sheets.
 [[nodiscard]] std::vector<std::string> device_names();
-/// The sheet of a choice without a profile.
+/// All devices that ship, in the same order.
+[[nodiscard]] std::vector<Device> devices();
+/// The device of a choice without a profile.
 [[nodiscard]] const Device& sheet_of(const DeviceChoice& choice);
 
 }  // namespace contend

@@ -15,7 +15,7 @@ namespace contend {
 /// read.
 void set_shared_folder(const std::string& folder);
 
-/// The folder of the profiles of measured devices, and that of the sheets of devices.
+/// The folders of the profiles of measured devices, and of the sheets of devices.
 inline constexpr std::string_view kProfileFolder = "models/devices/";
 inline constexpr std::string_view kSheetFolder = "models/sheets/";
 

@@ -301,7 +301,7 @@ TEST_CASE("global_batch and efficiency: of networks that each worker holds whole
   CHECK(says_part(errors_of("training: {m: {model: published-resnet50, efficiency: 0.5}}\n"), "training.m.efficiency"));
 }
 
-TEST_CASE("efficiency is that of products in the type of the entry, on tensor cores and on others") {
+TEST_CASE("efficiency counts for products in the type of the entry, on tensor cores and on others") {
   const auto of = [](std::string_view type, std::string_view entry, std::string_view members = "") {
     const Scenario scenario = parsed(
         fmt::format("cluster: {{servers: 1, gpus_per_server: 8, gpu_memory: 400GiB}}\nnetwork: {{nic: 3200Gbps}}\n"

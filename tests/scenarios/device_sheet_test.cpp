@@ -102,16 +102,17 @@ TEST_CASE("every device is valid and has a source, and matrix units of GPUs keep
       CHECK(device.peak(DataType::fp8) == near(2 * device.peak(DataType::fp16), 0.015));
       ++with_fp8;
     }
-    // Cores of NVIDIA have no fp32 in their matrix units, those of AMD have.
+    // Matrix units of NVIDIA have no fp32, matrix units of AMD have.
     CHECK(device.uses_matrix_unit(DataType::fp32) == device.name.starts_with("MI"));
   }
   CHECK(with_bf16 >= 20);
   CHECK(with_fp8 >= 15);
   CHECK(find_device("V100") == nullptr);
-  CHECK(device_names().size() == devices().size());
+  REQUIRE(device_names().size() == devices().size());
+  for (std::size_t i = 0; i < devices().size(); ++i) CHECK(device_names()[i] == devices()[i].name);
 }
 
-TEST_CASE("usual interferences are those of devices that there are") {
+TEST_CASE("each usual interference belongs to a device that there is") {
   for (const UsualInterference& each : usual_interferences()) {
     CAPTURE(each.gpu);
     CHECK(std::ranges::any_of(devices(),
@@ -149,7 +150,7 @@ TEST_CASE("no layer beats its device: whole models on every device and format") 
   CHECK(formats > 2 * devices().size());
 }
 
-TEST_CASE("devices of tests are those of the sheets") {
+TEST_CASE("devices of tests equal the sheets") {
   CHECK(v100() == *find_device("V100-SXM2"));
   CHECK(h100() == *find_device("H100-SXM"));
 }

@@ -392,7 +392,7 @@ TEST_CASE("DeAR: a whole copy of the weights is updated unit by unit, as its gra
   // 31-33, F 33-43, B 43-63, 63-83, reduce-scattered 63-68, 83-98.
   job.units[0][1].dense_elements = 5;
   CHECK(period(with_dear(job)) == 98);
-  // Three of four tensors are those of the second: 6 of 8.
+  // Three of four tensors belong to the second: 6 of 8.
   job.units[0][0].dense_tensors = 1;
   job.units[0][1].dense_tensors = 3;
   const auto last_update = [](const TrainingIteration& each) {
@@ -480,7 +480,7 @@ TEST_CASE("Horovod: cycles begin with the last backward pass of a stage") {
   CHECK(end_of(two, 1) == 137'000);
 }
 
-TEST_CASE("a planned exchange in turn with those of experts waits for no copy to the host") {
+TEST_CASE("a planned exchange in turn with exchanges of experts waits for no copy to the host") {
   TrainingIteration job = job_of(plan_of("1f1b", 1, 1), 4, Sharding::optimizer);
   job.expert = 2;
   for (ModelUnit& unit : job.units[0]) unit.expert_elements = 3;
