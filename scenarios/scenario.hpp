@@ -25,8 +25,12 @@ struct MeasureSetup {
   std::optional<Time> until;
 };
 
+/// The latest version of the scenario format.
+inline constexpr int kSchemaVersion = 2;
+
 /// A complete scenario.
 struct Scenario : TrainingSystem {
+  int schema_version = 1;  ///< from 2 on, what isn't given is as a framework has it (`as_framework` of parts)
   std::string name;
   std::string description;
   int repeat = 1;  ///< replicas, with seeds seed, seed + 1, ...

@@ -72,20 +72,6 @@ class FileKeyIo : public PartIo<Scenario> {
   void visit_paths(Scenario&, const PathVisitor&) const final {}
 };
 
-class VersionIo final : public FileKeyIo {
- public:
-  VersionIo() {
-    type = "integer";
-    range = "1";
-  }
-  void schema(JsonWriter& json) const override { json.member("const", 1); }
-  void read(const YamlNode& node, const Reading& reading, Scenario&) const override {
-    int version = 1;
-    integer_codec<int>(1, 1).read(node, reading, version);
-  }
-  [[nodiscard]] std::string print(const Scenario&) const override { return "1"; }
-};
-
 class IncludeIo final : public FileKeyIo {
  public:
   IncludeIo() { type = "path or list of paths"; }
@@ -98,8 +84,11 @@ class IncludeIo final : public FileKeyIo {
 };
 
 ScenarioKey version_key() {
-  ScenarioKey key = key_rows::key_of("schema_version", std::make_unique<const VersionIo>(),
-                                     "version of the scenario format; required in every file");
+  ScenarioKey key = row<&Scenario::schema_version>(
+      "schema_version", integer_codec<int>(1, kSchemaVersion),
+      "version of the scenario format; required in every file. The versions have the keys in common and differ in what "
+      "a key means that is not given: in 2 what a framework does on the device of the job, in 1 an ideal. A file that "
+      "includes others has its own version");
   key.role = KeyRole::schema_version;
   return key;
 }

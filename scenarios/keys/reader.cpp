@@ -153,6 +153,7 @@ class LayerReader {
   /// The checks that need all layers; `readable` says that all of them could be read.
   void finish(bool readable = true) {
     NetworkSetup& network = scenario_.network;
+    take_version();
     if (!network.nic && !network.beta) network.nic = default_scenario().network.nic;
     refuse_pointless();
     if (!scenario_.cluster.types.empty()) {
@@ -236,6 +237,12 @@ class LayerReader {
     }
     if (scenario_.network.traits().has_topology && none_about({"network", "cluster"}))
       place(topology_complaints(scenario_.cluster, scenario_.network));
+  }
+
+  void take_version() {
+    const bool as_framework = scenario_.schema_version > 1;
+    scenario_.network.as_framework = as_framework;
+    for (TrainingEntry& entry : scenario_.training) entry.as_framework = as_framework;
   }
 
   /// Gives a study its entry, and the policies of the entry where it has no lists of its own. False if there is no such

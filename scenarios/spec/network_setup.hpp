@@ -28,6 +28,7 @@ inline constexpr std::string_view kAutoFormula = "auto";
 struct NetworkSetup {
   Fidelity fidelity = Fidelity::contention;
   [[nodiscard]] const FidelityTraits& traits() const { return traits_of(fidelity); }
+  bool as_framework = false;          ///< what isn't given is as libraries have it on the machine, not an ideal
   std::optional<ByteRate> nic;        ///< line rate of each interface; default of beta: 1 / nic
   Time alpha;                         ///< start-up time of a transfer
   std::string formula{kAutoFormula};  ///< a row of cost_formulas(), or kAutoFormula

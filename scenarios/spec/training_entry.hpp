@@ -182,6 +182,7 @@ inline constexpr std::string_view kDefaultEntry = "default";
 /// An entry of `training`: how the jobs train that name it.
 struct TrainingEntry : TrainingSetup {
   std::string name;
+  bool as_framework = false;  ///< what the entry doesn't give is as a framework has it on the device, not an ideal
   std::set<std::string, std::less<>> given;      ///< names of its own members
   std::set<std::string, std::less<>> inherited;  ///< names of the members that it has from the default entry
   /// True if the entry has this member, as its own or from the default entry.

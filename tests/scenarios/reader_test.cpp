@@ -128,9 +128,19 @@ TEST_CASE("a group that a later layer sets to {} has its defaults again") {
   CHECK(errors_of("network: {fidelity: flow, collectives: ring}\n", {"network={}"}).empty());
 }
 
-TEST_CASE("the version is required, and 1") {
+TEST_CASE("the version is required, and 1 or 2") {
   CHECK(errors_of_file("seed: 1\n") == "a.yaml:1:1: schema_version: missing; write `schema_version: 1`");
-  CHECK(errors_of_file("schema_version: 2\n") == "a.yaml:1:17: schema_version: expected an integer <= 1, got \"2\"");
+  CHECK(errors_of_file("schema_version: 3\n") == "a.yaml:1:17: schema_version: expected an integer <= 2, got \"3\"");
+}
+
+TEST_CASE("what isn't given is an ideal in version 1, and as a framework has it in version 2") {
+  const std::string text = "training: {default: {batch: 8}, m: {model: resnet50, device: V100-SXM2}}\n";
+  for (const int version : {1, 2}) {
+    const Scenario scenario = parsed(text, {fmt::format("schema_version={}", version)});
+    CHECK(scenario.schema_version == version);
+    CHECK(scenario.network.as_framework == (version == 2));
+    for (const TrainingEntry& entry : scenario.training) CHECK(entry.as_framework == (version == 2));
+  }
 }
 
 TEST_CASE("unknown keys and the nearest name") {
