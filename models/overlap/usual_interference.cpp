@@ -19,6 +19,9 @@ constexpr std::string_view kH100 =
     "18.9% "
     "in the mean of A100 and H100 (arXiv 2507.03114); bytes as on the A100";
 
+constexpr std::string_view kBlackwell =
+    "not measured: 24 (inside) and 16 (between servers) channels of NCCL on 148 multiprocessors";
+
 constexpr UsualInterference kTable[] = {
     {"V100-SXM2", "NCCL", TransferPath::inside, 0.20, 0.20, kNvlink},
     {"V100-PCIe", "NCCL", TransferPath::between, 0.55, 0.55, kV100Tcp},
@@ -31,6 +34,12 @@ constexpr UsualInterference kTable[] = {
     {"H100", "NCCL", TransferPath::between, 0.15, 0.15, kRdma},
     {"H200", "NCCL", TransferPath::inside, 0.20, 0.20, kNvlink},
     {"H200", "NCCL", TransferPath::between, 0.15, 0.15, kRdma},
+    {"H800", "NCCL", TransferPath::inside, 0.20, 0.20, kH100},
+    {"H800", "NCCL", TransferPath::between, 0.15, 0.15, kRdma},
+    {"B200", "NCCL", TransferPath::inside, 0.16, 0.16, kBlackwell},
+    {"B200", "NCCL", TransferPath::between, 0.11, 0.11, kBlackwell},
+    {"B300", "NCCL", TransferPath::inside, 0.16, 0.16, kBlackwell},
+    {"B300", "NCCL", TransferPath::between, 0.11, 0.11, kBlackwell},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "models/parallel/transformer_sizes.hpp"
 
+#include "models/parallel/transformer_catalogue.hpp"
 #include "sim/complaints.hpp"
 
 #include <utility>
@@ -7,35 +8,64 @@
 #include <fmt/core.h>
 
 namespace contend {
+namespace {
+
+/// What the sizes begin with: a model of the catalogue, or the usual shape of a decoder.
+TransformerModel base_of(const TransformerSizes& sizes) {
+  if (const TransformerModel* const like = find_transformer(sizes.like)) return *like;
+  TransformerModel model;
+  model.gated = true;
+  model.norm = NormKind::rms;
+  return model;
+}
+
+/// What a catalogue model gives besides its sizes can't be had with another kind of attention.
+void check_heads(const TransformerSizes& sizes, const TransformerModel& model, Complaints& found) {
+  if (model.latent && (sizes.key_value_heads > 0 || sizes.head_size > 0))
+    found.add(sizes.head_size > 0 ? "head_size" : "key_value_heads",
+              fmt::format("{} has latent attention, whose heads have sizes of their own", sizes.like));
+  if (!model.latent && sizes.head_size == 0 && sizes.heads > 0 && model.hidden % sizes.heads != 0)
+    found.add("heads", fmt::format("{} does not divide hidden, {}", sizes.heads, model.hidden), "or give head_size");
+}
+
+}  // namespace
 
 TransformerModel transformer_of(const TransformerSizes& sizes, std::string name) {
-  Complaints found;
-  if (sizes.head_size == 0 && sizes.heads > 0 && sizes.hidden % sizes.heads != 0)
-    found.add("heads", fmt::format("{} does not divide hidden, {}", sizes.heads, sizes.hidden), "or give head_size");
-  if (sizes.experts == 0 &&
-      (sizes.top_k > 0 || sizes.expert_feed_forward > 0 || sizes.shared_feed_forward > 0 || sizes.dense_layers > 0))
-    found.add("experts", "is missing beside sizes of experts", "the number of experts in a layer");
-  found.throw_if_any();
-  TransformerModel model;
+  TransformerModel model = base_of(sizes);
+  const auto take = [](std::int64_t& size, std::int64_t given) {
+    if (given > 0) size = given;
+  };
   model.name = std::move(name);
   model.source = "the scenario";
-  model.layers = sizes.layers;
-  model.hidden = sizes.hidden;
-  model.heads = sizes.heads;
-  model.key_value_heads = sizes.key_value_heads > 0 ? sizes.key_value_heads : sizes.heads;
-  model.head_size = sizes.head_size > 0 || sizes.heads == 0 ? sizes.head_size : sizes.hidden / sizes.heads;
-  model.feed_forward = sizes.feed_forward;
-  model.gated = sizes.gated;
-  model.norm = sizes.norm;
-  model.vocabulary = sizes.vocabulary;
-  model.head = sizes.tied ? OutputHead::tied : OutputHead::untied;
-  if (sizes.experts > 0) {
-    MixtureOfExperts& mixture = model.mixture.emplace();
-    mixture.experts = sizes.experts;
-    mixture.top_k = sizes.top_k;
-    mixture.expert_feed_forward = sizes.expert_feed_forward > 0 ? sizes.expert_feed_forward : sizes.feed_forward;
-    mixture.shared_feed_forward = sizes.shared_feed_forward;
-    mixture.dense_layers = sizes.dense_layers;
+  take(model.layers, sizes.layers);
+  take(model.hidden, sizes.hidden);
+  Complaints found;
+  check_heads(sizes, model, found);
+  const bool has_experts = sizes.experts > 0 || model.mixture;
+  if (!has_experts && (sizes.top_k > 0 || sizes.expert_feed_forward > 0 || sizes.shared_feed_forward > 0 ||
+                       sizes.dense_layers.value_or(0) > 0))
+    found.add("experts", "is missing beside sizes of experts", "the number of experts in a layer");
+  found.throw_if_any();
+  take(model.heads, sizes.heads);
+  if (sizes.heads > 0) {
+    model.key_value_heads = sizes.heads;
+    model.head_size = model.hidden / sizes.heads;
+  }
+  take(model.key_value_heads, sizes.key_value_heads);
+  take(model.head_size, sizes.head_size);
+  take(model.feed_forward, sizes.feed_forward);
+  take(model.vocabulary, sizes.vocabulary);
+  if (sizes.gated) model.gated = *sizes.gated;
+  if (sizes.norm) model.norm = *sizes.norm;
+  if (sizes.tied) model.head = *sizes.tied ? OutputHead::tied : OutputHead::untied;
+  if (has_experts) {
+    if (!model.mixture) model.mixture.emplace().expert_feed_forward = sizes.feed_forward;
+    MixtureOfExperts& mixture = *model.mixture;
+    take(mixture.experts, sizes.experts);
+    take(mixture.top_k, sizes.top_k);
+    take(mixture.expert_feed_forward, sizes.expert_feed_forward);
+    take(mixture.shared_feed_forward, sizes.shared_feed_forward);
+    if (sizes.dense_layers) mixture.dense_layers = *sizes.dense_layers;
   }
   validate(model);
   return model;

@@ -1,5 +1,6 @@
 #include "scenarios/keys/parallel_codec.hpp"
 
+#include "models/parallel/transformer_catalogue.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/yaml/device_sheet.hpp"
 #include "scenarios/yaml/map_codec.hpp"
@@ -215,18 +216,20 @@ Codec<TransformerSizes> transformer_codec() {
   const auto size = integer_codec<std::int64_t>(0, kMost);
   // A later layer replaces single members, so that they can be swept.
   return map_codec<TransformerSizes>(
-      {field("layers", &TransformerSizes::layers, size), field("hidden", &TransformerSizes::hidden, size),
+      {field("like", &TransformerSizes::like, name_codec(transformer_names(), "names of `contend list transformers`")),
+       field("layers", &TransformerSizes::layers, size), field("hidden", &TransformerSizes::hidden, size),
        field("heads", &TransformerSizes::heads, size), field("feed_forward", &TransformerSizes::feed_forward, size),
        field("vocabulary", &TransformerSizes::vocabulary, size),
        field("key_value_heads", &TransformerSizes::key_value_heads, size),
-       field("head_size", &TransformerSizes::head_size, size), field("gated", &TransformerSizes::gated, bool_codec()),
+       field("head_size", &TransformerSizes::head_size, size),
+       field("gated", &TransformerSizes::gated, optional_codec(bool_codec(), "auto")),
        field("norm", &TransformerSizes::norm,
-             choice_codec<NormKind>({{"rms", NormKind::rms}, {"layer", NormKind::layer}})),
-       field("tied", &TransformerSizes::tied, bool_codec()), field("experts", &TransformerSizes::experts, size),
-       field("top_k", &TransformerSizes::top_k, size),
+             optional_codec(choice_codec<NormKind>({{"rms", NormKind::rms}, {"layer", NormKind::layer}}), "auto")),
+       field("tied", &TransformerSizes::tied, optional_codec(bool_codec(), "auto")),
+       field("experts", &TransformerSizes::experts, size), field("top_k", &TransformerSizes::top_k, size),
        field("expert_feed_forward", &TransformerSizes::expert_feed_forward, size),
        field("shared_feed_forward", &TransformerSizes::shared_feed_forward, size),
-       field("dense_layers", &TransformerSizes::dense_layers, size)},
+       field("dense_layers", &TransformerSizes::dense_layers, optional_codec(size, "auto"))},
       "{layers: 24, hidden: 2048, heads: 16, feed_forward: 5632, vocabulary: 32000}", true);
 }
 

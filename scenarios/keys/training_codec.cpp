@@ -162,7 +162,9 @@ std::vector<Member> batch_members() {
                     "with parallel, instead of model: config.json of a transformer, as Hugging Face publishes it"),
       map_member<E>(
           "transformer", &E::transformer, transformer_codec(),
-          "with parallel, instead of model: sizes of a decoder with rotary positions and without biases. "
+          "with parallel, instead of model: sizes of a decoder with rotary positions and without biases, or what "
+          "differs "
+          "from a model of the catalogue, such as {like: deepseek-v2, layers: 4}. "
           "`key_value_heads` and `head_size` follow from heads and hidden where they are 0; `gated` feed-forwards have "
           "three matrices; of `experts` a token goes to `top_k`; the first `dense_layers` have none"),
   };
