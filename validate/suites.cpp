@@ -10,6 +10,7 @@
 #include "validate/one_job/one_job.hpp"
 #include "validate/overlap/overlap_suite.hpp"
 #include "validate/parallel/parallel_suite.hpp"
+#include "validate/public/public_suite.hpp"
 #include "validate/schedulers/published_table.hpp"
 #include "validate/schedulers/schedulers.hpp"
 #include "validate/workloads/workload_suite.hpp"
@@ -34,6 +35,8 @@ constexpr SuiteRow kSuites[] = {
      false, validate_compression},
     {"parallel", "transformers spread over 8 to 6144 GPUs beside published iterations (seconds)", false,
      validate_parallel},
+    {"public", "measured training steps of vTrain, MLPerf, torchtitan and others, with everybody's error (seconds)",
+     false, nullptr, validate_public},
     {"network", "fair sharing by hand and against SimGrid, collectives by closed form and as measured (seconds)", false,
      validate_network},
     {"faults", "interrupted jobs and servers that break down: closed forms, Meta's clusters, Llama 3 (seconds)", false,

@@ -3,10 +3,18 @@
 // compares simulations with them. A new suite is a .cpp and one line in suites.cpp.
 
 #include <cstdio>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace contend {
+
+/// Files of a suite that has them.
+struct SuiteFiles {
+  std::optional<std::string> rows;    ///< CSV to which it writes each row that it compares
+  std::optional<std::string> others;  ///< CSV with what other simulators predict
+};
 
 struct SuiteRow {
   std::string_view name;
@@ -14,6 +22,8 @@ struct SuiteRow {
   bool slow;                   ///< takes minutes; runs only if it is named
   int (*run)(std::FILE* out);  ///< prints tables and verdicts, and which checks it skipped for want of which data;
                                ///< returns a SuiteVerdict
+  /// In place of `run`, for suites with files.
+  int (*run_with)(std::FILE* out, const SuiteFiles& files) = nullptr;
 };
 
 [[nodiscard]] std::span<const SuiteRow> validation_suites();

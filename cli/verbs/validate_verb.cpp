@@ -2,6 +2,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "scenarios/yaml/shipped.hpp"
+#include "text/own_files.hpp"
 #include "validate/suites.hpp"
 #include "validate/verdict.hpp"
 
@@ -20,12 +21,20 @@ namespace {
 constexpr std::string_view kValidateExamples[] = {
     "contend validate",
     "contend list suites",
+    "contend validate public --rows rows.csv",
 };
 
-void check_name(const std::string& wanted) {
+constexpr Option kValidateOptions[] = {
+    {.name = "rows", .value = "FILE", .text = "write each compared row of the suite `public` as CSV", .writes = true},
+    {.name = "with",
+     .value = "FILE",
+     .text = "add what other simulators predict for rows of `public`: CSV with simulator,set,row,seconds"},
+};
+
+const SuiteRow& find_suite(const std::string& wanted) {
   std::vector<std::string> names;
   for (const SuiteRow& suite : validation_suites()) {
-    if (suite.name == wanted) return;
+    if (suite.name == wanted) return suite;
     names.emplace_back(suite.name);
   }
   throw UsageError{fmt::format("contend validate: no suite \"{}\"{}; there are: {}", wanted, suggestion(wanted, names),
@@ -44,7 +53,10 @@ std::string nothing_compared_text(const std::vector<std::string_view>& suites) {
 
 int run_validate(const Arguments& arguments) {
   const std::vector<std::string>& wanted = arguments.positionals();
-  if (!wanted.empty()) check_name(wanted.front());
+  const SuiteFiles files{arguments.value("rows"), arguments.value("with")};
+  if (files.rows) refuse_foreign_file(*files.rows);
+  if (wanted.empty() || find_suite(wanted.front()).run_with == nullptr)
+    for (const Option& option : kValidateOptions) arguments.refuse(option.name, "without the suite `public`");
   bool failed = false;
   std::vector<std::string_view> without;
   for (const SuiteRow& suite : validation_suites()) {
@@ -53,7 +65,7 @@ int run_validate(const Arguments& arguments) {
       print_message("{} takes minutes; run it with: contend validate {}\n", suite.name, suite.name);
       continue;
     }
-    const int verdict = suite.run(stdout);
+    const int verdict = suite.run_with != nullptr ? suite.run_with(stdout, files) : suite.run(stdout);
     if (verdict == kSuiteFailed) failed = true;
     if (verdict == kSuiteComparedNothing) without.push_back(suite.name);
   }
@@ -68,7 +80,7 @@ const Command& validate_command() {
                                        .arguments = "[SUITE]",
                                        .summary = "Compare simulations with published reference figures.",
                                        .examples = kValidateExamples,
-                                       .options = {},
+                                       .options = kValidateOptions,
                                        .min_arguments = 0,
                                        .max_arguments = 1,
                                        .run = run_validate};

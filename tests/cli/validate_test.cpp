@@ -28,3 +28,17 @@ TEST_CASE("a suite with a part of its data passes, and says what is missing" * d
   CHECK(outcome.code == 0);
   CHECK(contains(outcome.out, "ada-srsf: passed, the part that needs data skipped"));
 }
+
+TEST_CASE("files of a suite are refused without the suite that has them" * doctest::skip(!has_program())) {
+  const Workplace here;
+  CHECK(contains(here.contend("validate parallel --rows rows.csv").err, "--rows"));
+  const Outcome missing = here.contend("validate public --with nothing.csv", "CONTEND_DATA=/nonexistent");
+  CHECK(missing.code == 3);
+  CHECK(contains(missing.err, "can't read nothing.csv"));
+  here.write("wrong.csv", "simulator,set,row,seconds\na,b,c,-1\n");
+  CHECK(contains(here.contend("validate public --with wrong.csv", "CONTEND_DATA=/nonexistent").err,
+                 "seconds: expected a number above 0, got \"-1\""));
+  const Outcome none = here.contend("validate public", "CONTEND_DATA=/nonexistent");
+  CHECK(none.code == 5);
+  CHECK(contains(none.out, "public: compared nothing"));
+}
