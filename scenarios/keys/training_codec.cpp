@@ -8,6 +8,7 @@
 #include "scenarios/keys/parallel_codec.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/keys/setup_codecs.hpp"
+#include "scenarios/yaml/device_sheet.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -84,7 +85,8 @@ std::vector<Member> source_members() {
           "`contend calibrate`"),
       map_member<E>(
           "dtype", &E::type, data_type_codec(DataType::fp8),
-          "number format of matrix products and activations; gradients have the same width; fp8 (with parallel): "
+          "number format of matrix products and activations; gradients have the same width. From schema_version 2 on "
+          "entries with parallel have bf16, or fp16, if the device has tensor cores for it. fp8 (with parallel): "
           "products of weights, all else has two bytes"),
       map_member<E>("batch", &E::batch, optional_codec(integer_codec<int>(1, 1'000'000), "auto"),
                     "samples of a worker in each micro-batch; auto: that of the file, else 32"),
@@ -319,15 +321,28 @@ bool gives_instead(const TrainingEntry& entry, std::string_view name) {
 
 }  // namespace
 
+/// Frameworks train transformers in the format of two bytes that the tensor cores of the device have.
+void take_usual_type(TrainingEntry& entry) {
+  if (!entry.as_framework || !entry.parallel || entry.device.calibrated || entry.says("dtype")) return;
+  const Device& device = sheet_of(entry.device);
+  for (const DataType type : {DataType::fp16, DataType::bf16})
+    if (device.uses_matrix_unit(type)) entry.type = type;
+}
+
+/// Gives the entry the members of the default entry that it doesn't give itself.
+void inherit(const TrainingEntry& usual, TrainingEntry& entry) {
+  for (const std::string& name : usual.given) {
+    if (entry.given.contains(name) || gives_instead(entry, name)) continue;
+    find_member(members(), name)->io->copy(usual, entry);
+    entry.inherited.insert(name);
+  }
+}
+
 void take_defaults(std::vector<TrainingEntry>& entries) {
   const auto usual = std::ranges::find(entries, kDefaultEntry, &TrainingEntry::name);
-  if (usual == entries.end()) return;
   for (TrainingEntry& entry : entries) {
-    for (const std::string& name : usual->given) {
-      if (entry.given.contains(name) || gives_instead(entry, name)) continue;
-      find_member(members(), name)->io->copy(*usual, entry);
-      entry.inherited.insert(name);
-    }
+    if (usual != entries.end()) inherit(*usual, entry);
+    take_usual_type(entry);
   }
 }
 
@@ -357,6 +372,7 @@ TrainingEntry variant_entry(const TrainingEntry& base, std::string_view model) {
     }
   }
   entry.given.merge(kept);
+  take_usual_type(entry);
   return entry;
 }
 

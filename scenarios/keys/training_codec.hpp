@@ -13,7 +13,8 @@ namespace contend {
 /// A later layer replaces single members of an entry and adds entries. Members that no layer gives have their usual
 /// values until take_defaults().
 [[nodiscard]] Codec<std::vector<TrainingEntry>> training_codec();
-/// Gives all entries the members of the entry `default` that they don't give themselves.
+/// Gives all entries the members of the entry `default` that they don't give themselves, and then what follows from
+/// others (`as_framework`).
 void take_defaults(std::vector<TrainingEntry>& entries);
 
 /// The entry with the members that a job's model has of its own (variant_of()), and without those that say otherwise

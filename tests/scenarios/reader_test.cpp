@@ -143,6 +143,17 @@ TEST_CASE("what isn't given is an ideal in version 1, and as a framework has it 
   }
 }
 
+TEST_CASE("from version 2 on, transformers are in the format that the tensor cores have") {
+  const auto type = [](std::string_view members, std::string_view version) {
+    const std::string text = fmt::format("training: {{m: {{model: llama-3-8b{}}}}}\n", members);
+    return parsed(text, {fmt::format("schema_version={}", version)}).training.front().type;
+  };
+  CHECK(type(", device: H100-SXM, parallel: {tensor: 2}", "2") == DataType::bf16);
+  CHECK(type(", device: V100-SXM2, parallel: {tensor: 2}", "2") == DataType::fp16);
+  CHECK(type(", device: H100-SXM, dtype: fp8, parallel: {tensor: 2}", "2") == DataType::fp8);
+  CHECK(type(", device: H100-SXM, parallel: {tensor: 2}", "1") == DataType::fp32);
+}
+
 TEST_CASE("unknown keys and the nearest name") {
   CHECK(errors_of("scheduling: {retry_delay: 3s}\n") ==
         "a.yaml:2:14: scheduling.retry_delay: unknown key; it is now \"scheduling.retries.failed.delay\"");
