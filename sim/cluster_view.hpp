@@ -137,6 +137,10 @@ class ClusterView {
   /// Work that the job does in a second on servers of that type, in seconds of its duration (JobView::total_service
   /// counts these); 0: it can't run there, even alone. A graph job counts with its computing.
   [[nodiscard]] virtual double speed_on(const JobView& /*job*/, std::int32_t /*type*/) const { return 1; }
+  /// Work that a running job does in each second from now until it ends or stops, in seconds of its duration, whatever
+  /// else happens meanwhile. 0 where no such speed is known: of a job that waits or restarts, that stops for
+  /// checkpoints, may be resized, may share its GPUs, has redundancy or regimes, or does iterations.
+  [[nodiscard]] virtual double steady_speed(JobId /*job*/) const { return 0; }
   /// The numbers of GPUs on which an elastic job can run, rising; empty for any other job.
   [[nodiscard]] virtual std::span<const int> sizes_of(JobId /*job*/) const { return {}; }
   /// As speed_on(), if the job had so many GPUs, one of sizes_of() or JobView::preferred_gpus.

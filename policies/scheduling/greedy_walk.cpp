@@ -9,13 +9,9 @@ namespace contend {
 namespace {
 
 /// Converts `place`, whose key is the one at `now`, to the rank that it has among jobs that move at `rate`.
-Rank in_group(std::int64_t rate, const Rank& place, Time now) {
-  if (rate == 0) return place;
-  const PolicyKey whole = place.key / rate - (place.key % rate < 0 ? 1 : 0);
-  Rank rank = place;
-  if (place.key % rate != 0) rank = {0, INT32_MAX, INT64_MAX, JobId::none()};  // every job with this key goes before it
-  rank.key = now.ns() + whole;
-  return rank;
+Rank in_group(std::int64_t rate, Rank place, Time now) {
+  place.key += PolicyKey{rate} * now.ns();
+  return place;
 }
 
 }  // namespace
@@ -109,6 +105,13 @@ std::optional<Rank> GreedyWalk::first_that_fits(Time now, bool may_preempt, cons
     if (group.width <= free() || fits(group, now, too_wide)) best = head;
   }
   return best;
+}
+
+std::optional<Rank> GreedyWalk::first_waiting() {
+  std::optional<Rank> first;
+  for (auto& [id, group] : classes_)
+    if (const Rank& head = head_of(group); !first || head < *first) first = head;
+  return first;
 }
 
 // A tree that has all running jobs knows the sums. Otherwise each round asks about a job in the middle of the heaviest

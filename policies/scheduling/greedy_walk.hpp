@@ -93,6 +93,8 @@ class GreedyWalk {
   void set_capacity(std::int64_t capacity) { capacity_ = capacity; }
   [[nodiscard]] std::int64_t free() const { return capacity_ - used_; }
   [[nodiscard]] bool has_waiting() const { return !classes_.empty(); }
+  /// Returns the first waiting job, whether it fits or not.
+  [[nodiscard]] std::optional<Rank> first_waiting();
   [[nodiscard]] bool contains(JobId job) const { return members_.contains(job); }
   /// Returns the place of a job; for a running job, with the key that it has at `now`.
   [[nodiscard]] Rank place(JobId job, Time now) const { return member(job).at.at(now); }

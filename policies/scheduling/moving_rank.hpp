@@ -12,9 +12,9 @@ namespace contend {
 /// The place of a running job in the order, as a function of time.
 struct MovingRank {
   Rank rank;
-  std::int64_t rate = 0;  ///< 0: the key is rank.key. r > 0: the key is r x (rank.key - now), in ns.
+  std::int64_t rate = 0;  ///< by which the key falls in each ns, >= 0; rank.key is what the key would be at 0
 
-  [[nodiscard]] PolicyKey key_at(Time now) const { return rate == 0 ? rank.key : rate * (rank.key - now.ns()); }
+  [[nodiscard]] PolicyKey key_at(Time now) const { return rank.key - PolicyKey{rate} * now.ns(); }
   [[nodiscard]] Rank at(Time now) const { return {key_at(now), rank.tier, rank.label, rank.job}; }
   /// The order of the two places at `now`.
   [[nodiscard]] std::strong_ordering compare(const MovingRank& other, Time now) const {

@@ -6,7 +6,14 @@
 
 #include "policies/scheduling/walk_policy.hpp"
 
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace contend {
 
@@ -24,6 +31,10 @@ class RemainingFirst final : public WalkPolicy {
  private:
   static constexpr std::int64_t kPass = 1 << 20;  // largest number of labels that one pass may give
   static constexpr std::int32_t kNew = INT32_MAX;
+  static constexpr std::int64_t kParts = std::int64_t{1} << 32;  // of a nanosecond, which are the unit of all places
+
+  static constexpr PolicyKey kAlwaysAsked = PolicyKey{INT64_MAX} << 62;
+  using Standing = std::pair<PolicyKey, JobId>;
 
   [[nodiscard]] bool has_lists() const override { return list_order_; }
   [[nodiscard]] bool migrates() const override { return migrate_; }
@@ -34,19 +45,15 @@ class RemainingFirst final : public WalkPolicy {
   // with the event at which they began to wait. Of running jobs with the same rate, the one that started later stands
   // in front, unless it had just arrived.
   Rank waiting_rank(WalkJob& job) override {
-    const Rank rank{key(job.view), 1, job.view.tie, job.view.id};
+    const Rank rank{key(job.view) * kParts, 1, job.view.tie, job.view.id};
     if (!list_order_) return rank;
     if (!job.is_new) return {rank.key, 0, next_label(), rank.job};
     return {rank.key, kNew, next_label() + kPass / 2, rank.job};
   }
 
   MovingRank running_rank(WalkJob& job, const Rank& waiting) override {
-    MovingRank at{waiting, what_ == Remaining::service ? job.view.gpus : 1};
-    if (job.view.timed) {
-      at.rank.key = PolicyKey{now().ns()} + job.view.remaining_service.ns() / job.view.gpus;
-    } else {
-      at.rate = 0;
-    }
+    MovingRank at{waiting, 0};
+    at.rank.key = key(job.view) * kParts;
     at.rank.tier = 0;
     if (list_order_) {
       at.rank.tier = what_ == Remaining::service ? job.view.gpus : 1;
@@ -55,11 +62,31 @@ class RemainingFirst final : public WalkPolicy {
     return at;
   }
 
+  /// A running job starts with a place that doesn't move. Once it has a steady speed, its place moves.
   void before_walks(const ClusterView& cluster) override {
-    for (const JobId id : untimed_) {
-      WalkJob& moved = job(id);
-      rerank(moved, {{key(cluster.job(id)), 0, moved.view.tie, id}, 0});
+    const std::optional<PolicyKey> first = first_that_may_stop();
+    if (!first) return;
+    const auto from = standing_.lower_bound({*first, JobId{0u}});
+    const std::vector<Standing> asked{from, standing_.end()};
+    for (const auto& [stood, id] : asked) {
+      WalkJob& running = job(id);
+      MovingRank place = running.at;
+      place.rate = rate(running.view, cluster.steady_speed(id));
+      const PolicyKey left = key(cluster.job(id)) * kParts;
+      place.rank.key = left + PolicyKey{place.rate} * now().ns();
+      if (place != running.at) rerank(running, place);
+      lift(id);
+      const bool may_rise = !running.view.timed || !cluster.regimes_of(id).empty() || !cluster.sizes_of(id).empty();
+      if (place.rate == 0) stand(id, may_rise ? kAlwaysAsked : left);
     }
+  }
+
+  /// By how much the key of a job falls in each nanosecond at that speed, rounded up, so that a job that has just given
+  /// way never has a smaller key than before; 0 if it can't be told.
+  [[nodiscard]] std::int64_t rate(const JobView& view, double speed) const {
+    constexpr double kMost = 1 << 30;  // so that the key at any time is far from the end of its range
+    const double falls = what_ == Remaining::service ? speed * view.gpus : speed;
+    return falls < kMost ? static_cast<std::int64_t>(std::ceil(falls * kParts)) : 0;
   }
 
   void after_walks(const ClusterView&) override {
@@ -72,10 +99,19 @@ class RemainingFirst final : public WalkPolicy {
     }
   }
 
-  void job_started(WalkJob& job) override {
-    if (!job.view.timed) untimed_.insert(job.view.id);
+  void job_started(WalkJob& job) override { stand(job.view.id, kAlwaysAsked); }
+  void job_stopped(WalkJob& job) override { lift(job.view.id); }
+
+  void stand(JobId job, PolicyKey key) {
+    standing_.emplace(key, job);
+    stands_at_.emplace(job, key);
   }
-  void job_stopped(WalkJob& job) override { untimed_.erase(job.view.id); }
+  void lift(JobId job) {
+    const auto at = stands_at_.find(job);
+    if (at == stands_at_.end()) return;
+    standing_.erase({at->second, job});
+    stands_at_.erase(at);
+  }
 
   std::int64_t next_label() {
     if (labelled_ != passes()) sequence_ = 0;
@@ -85,7 +121,10 @@ class RemainingFirst final : public WalkPolicy {
 
   Remaining what_;
   bool list_order_, migrate_;
-  std::set<JobId> untimed_;  // running jobs whose remaining service cannot be computed ahead
+  /// The running jobs whose places don't move, by key. As the key of most can only fall, they need not be asked what
+  /// remains of them as long as they stand in front of all waiting jobs even so.
+  std::set<Standing> standing_;
+  std::map<JobId, PolicyKey> stands_at_;
   std::int64_t labelled_ = 0, sequence_ = 0;
 };
 

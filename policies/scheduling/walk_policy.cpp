@@ -174,6 +174,17 @@ void WalkPolicy::pass(const ClusterView& cluster, SchedulingActions& actions) {
   ++passes_;
 }
 
+std::optional<PolicyKey> WalkPolicy::first_that_may_stop() {
+  constexpr PolicyKey kAny = PolicyKey{INT64_MIN} << 64;
+  std::optional<PolicyKey> first;
+  for (GreedyWalk& walk : walks_) {
+    if (walk.free() < 0 || migrates()) return kAny;
+    if (const std::optional<Rank> waiting = walk.first_waiting(); waiting && (!first || waiting->key < *first))
+      first = waiting->key;
+  }
+  return first;
+}
+
 void WalkPolicy::run(GreedyWalk& walk, SchedulingActions& actions) {
   for (;;) {
     settle(walk, actions);

@@ -206,12 +206,19 @@ class Watch final : public SchedulingPolicy, private SchedulingActions {
     for (const JobId job : shrunk) open(job);
   }
   void look() {
-    bool is_idle = false;
+    bool is_idle = false, is_out_of_order = false;
+    std::vector<JobView> running;
+    for (const auto& [id, run] : open_) running.push_back(cluster_->job(id));
     for (const JobId id : waiting_) {
       const JobView job = cluster_->job(id);
+      const PolicyKey its_key = policy_->key(job);
+      is_out_of_order = is_out_of_order || std::ranges::any_of(running, [&](const JobView& runs) {
+                          return job.gpus <= runs.gpus && its_key < policy_->key(runs);
+                        });
       is_idle = is_idle || (job.gpus <= cluster_->free_gpus_of_vc(job.vc) && job.gpus <= cluster_->quota_left(job.vc));
     }
     played_.passes_with_idle_room += is_idle ? 1 : 0;
+    played_.passes_out_of_order += is_out_of_order ? 1 : 0;
     for (std::int32_t vc = 0; vc < 8; ++vc) {
       int& most = played_.most_of_vc[vc];
       most = std::max(most, cluster_->vc_used(vc));

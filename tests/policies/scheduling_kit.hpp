@@ -38,6 +38,9 @@ struct Played {
   std::map<JobId, Time> first_plans;       ///< by job: the start for which the policy first found a place
   /// By job: what the policy kept for it, each change once: `100@0:2` from 100 s on two GPUs of server 0.
   std::map<JobId, std::vector<std::string>> reservations;
+  /// Passes after which a job waited that the policy's key puts before a running one with as many GPUs or more. A walk
+  /// in order of the keys never leaves jobs like that.
+  int passes_out_of_order = 0;
   int passes_with_idle_room = 0;         ///< passes after which enough GPUs were free for a waiting job
   std::vector<std::string> vain_starts;  ///< starts and changes of size that the same pass undid: `A at 3 s`
   std::vector<std::string> faults;       ///< descriptions of what must never happen

@@ -2,6 +2,7 @@
 // workloads.
 
 #include "sim/random_stream.hpp"
+#include "tests/effort.hpp"
 #include "tests/policies/policy_kit.hpp"
 #include "tests/policies/scheduling_kit.hpp"
 
@@ -133,6 +134,34 @@ TEST_CASE("every policy, random workloads: all jobs are served in full, GPUs and
     INFO(choice.name, " ", choice.parameters.size());
     CHECK(waits > 100);  // of 420 jobs: there was something to decide
   }
+}
+
+TEST_CASE("srtf and srsf with rewalk, random workloads: no job waits for one with more left, whatever stops cost") {
+  std::int64_t preemptions = 0;
+  for (const Choice& choice : choices()) {
+    const auto has = [&](const char* name) {
+      return std::ranges::any_of(choice.parameters, [&](const auto& each) { return each.first == name; });
+    };
+    // In a list a job that gives way may stand before the one that took its place; one that moves loses work.
+    const bool is_exact = has("rewalk") && !has("list_order") && !has("migrate");
+    if ((choice.name != "srtf" && choice.name != "srsf") || !is_exact) continue;
+    for (std::uint64_t seed = 1; seed <= effort(std::uint64_t{20}); ++seed) {
+      SchedulingRules rules;
+      if (seed % 3 != 0) rules.preemption.restart = Time::seconds(1 + static_cast<std::int64_t>(seed % 4));
+      if (seed % 3 != 1) {
+        rules.preemption.checkpoint_interval = Time::seconds(5);
+        rules.preemption.checkpoint = Time::seconds(2);
+      }
+      ClusterSpec cluster;
+      cluster.gpus_per_server = 8;
+      cluster.gpu_memory = Bytes{1};
+      const Played played = play(choice, cluster, random_jobs(seed, 8, 0), nullptr, rules);
+      INFO(choice.name, " ", choice.parameters.size(), ", seed ", seed);
+      CHECK(played.passes_out_of_order == 0);
+      preemptions += played.total_preemptions();
+    }
+  }
+  CHECK(preemptions > 1000);
 }
 
 TEST_CASE(

@@ -32,8 +32,7 @@ class FallingKeys {
     Job& job = jobs.at(waiting.job);
     job.running = true;
     job.since = now;
-    if (job.rate == 0) return {{job.key, 0, waiting.label, waiting.job}, 0};
-    return {{now.ns() + job.key / job.rate, 0, waiting.label, waiting.job}, job.rate};
+    return {{job.key + PolicyKey{job.rate} * now.ns(), 0, waiting.label, waiting.job}, job.rate};
   }
   [[nodiscard]] Rank place(JobId id) const {
     const Job& job = jobs.at(id);

@@ -93,6 +93,29 @@ TEST_CASE("srtf and srsf with rewalk: at every event the first jobs by what rema
   CHECK(tie.preemptions() == "E1");
 }
 
+TEST_CASE("srtf and srsf with rewalk: a restart and a stop for a checkpoint do no work") {
+  for (const char* name : {"srtf", "srsf"}) {
+    INFO(name);
+    const Choice rewalk{name, {{"rewalk", true}}};
+    // 1 GPU, restarts of 10 s: A(1,100) at 0, B(1,5) at 50, C(1,47) at 60. B takes the place of A, of which 50 s are
+    // left, and ends at 55. At 60 A restarts, and 50 s are left still: C goes first, 60-107. A restarts until 117.
+    SchedulingRules restarts;
+    restarts.preemption.restart = Time::seconds(10);
+    const Played again = play(rewalk, cluster_of(1, 1),
+                              {timed_job(0, 1, 100), timed_job(50, 1, 5), timed_job(60, 1, 47)}, nullptr, restarts);
+    CHECK(again.finishes() == "A167 B55 C107");
+    CHECK(again.preemptions() == "A2");
+    // Checkpoints of 10 s after each 20 s of work: at 55 A has done 40 s, and stops for its second one. B(1,55) takes
+    // its place before that is done, and needs 75 s with its own two. Of A 20 s are saved, so that 80 s follow, with
+    // three stops.
+    SchedulingRules saves;
+    saves.preemption.checkpoint_interval = Time::seconds(20);
+    saves.preemption.checkpoint = Time::seconds(10);
+    CHECK(play(rewalk, cluster_of(1, 1), {timed_job(0, 1, 100), timed_job(55, 1, 55)}, nullptr, saves).finishes() ==
+          "A240 B130");
+  }
+}
+
 TEST_CASE("dlas-gpu demotes a job that has had 8 GPU seconds to the second queue") {
   // 4 GPUs: A(4,6) at 0, B(2,5) and C(3,2) at 1, D(1,2) at 4. 2: A has had 8. First queue: B fits, C doesn't; A is
   // preempted. 4: D fits beside B. 6: D ends, B has had 8; first queue: C, and no job fits beside it; B is preempted.

@@ -79,7 +79,7 @@ TEST_CASE("rooms are those that a look at all GPUs finds, in order, while jobs m
         gpus[at] = {in(0, 9) == 0, {}};
         for (std::int64_t sharing = in(0, 2); sharing > 0; --sharing) {
           const std::int64_t rate = in(0, rates) * in(0, rates);
-          const std::int64_t key = rate == 0 ? in(0, 60) : now.ns() + in(0, 60);
+          const std::int64_t key = rate * now.ns() + in(0, 60);
           const std::vector<MovingRank>& others = gpus[any_gpu()].held_by;
           if (others.empty() || in(0, 2) > 0) {
             gpus[at].held_by.push_back({{key, 0, 0, JobId{jobs++}}, rate});
