@@ -2,14 +2,15 @@
 // known distribution. The job with the largest index goes first: the one with the best chance to end within a quantum
 // of service, per service invested in it:
 //   G(a) = P(S - a <= q | S > a) / E[min(S - a, q) | S > a],  a: attained GPU time, q: quantum.
-// The policy takes the distribution from the jobs that have ended. Until `warm_up` jobs have ended, it falls back to
-// least attained service.
+// The policy takes the distribution from the GPU time of the jobs that have ended, restarts included. Until `warm_up`
+// jobs have ended, it falls back to least attained service.
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/level_policy.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace contend {
 
@@ -33,17 +34,19 @@ class Gittins final : public LevelPolicy {
     if (index < cost_.size()) return cost_[index];
     return cost_.empty() ? level : kNeverSeen + level;
   }
-  void job_ended(const WalkJob& job) override { services_.push_back(job.view.total_service); }
-  [[nodiscard]] bool keys_changed() override;
+  void job_ended(const WalkJob& job) override { ended_.push_back(job.view.id); }
+  [[nodiscard]] bool keys_changed(const ClusterView& cluster) override;
 
   GpuTime quantum_;
   std::size_t next_fit_;
+  std::vector<JobId> ended_;  // since the last pass
   std::vector<GpuTime> services_;
   std::vector<PolicyKey> cost_;  // by level: 1 / G, in ns of GPU time for each job that ends
 };
 
 /// Computes the index again each time the number of ended jobs has grown by a quarter.
-bool Gittins::keys_changed() {
+bool Gittins::keys_changed(const ClusterView& cluster) {
+  for (const JobId job : std::exchange(ended_, {})) services_.push_back(cluster.job(job).attained_service);
   if (services_.size() < next_fit_) return false;
   next_fit_ = services_.size() + (services_.size() + 3) / 4;
   std::sort(services_.begin(), services_.end());

@@ -114,7 +114,7 @@ void LevelPolicy::move(WalkJob& job) {
   rerank(job, {to, 0});
 }
 
-void LevelPolicy::before_walks(const ClusterView&) {
+void LevelPolicy::before_walks(const ClusterView& cluster) {
   std::vector<std::pair<std::int64_t, JobId>> moving;  // in order of arrival
   for (const bool demotes : {true, false}) {
     for (const Due* first = first_due(demotes); first != nullptr && first->first <= now(); first = first_due(demotes)) {
@@ -126,7 +126,7 @@ void LevelPolicy::before_walks(const ClusterView&) {
   }
   std::sort(moving.begin(), moving.end());
   for (const auto& [tie, id] : moving) move(job(id));
-  if (!keys_changed()) return;
+  if (!keys_changed(cluster)) return;
   for_each_job([this](WalkJob& ranked) {
     Rank to = place_of(ranked);
     to.key = level_key(ranked.level);

@@ -59,7 +59,7 @@ class LevelPolicy : public WalkPolicy {
     return level;
   }
   /// Called first in each pass. Returns true if the keys of levels have changed.
-  [[nodiscard]] virtual bool keys_changed() { return false; }
+  [[nodiscard]] virtual bool keys_changed(const ClusterView& /*cluster*/) { return false; }
 
  private:
   static constexpr std::int64_t kPass = 1 << 20;  // largest number of labels that one pass may give

@@ -224,6 +224,7 @@ class Shockwave final : public SchedulingPolicy {
       job.gpus = view.gpus;
       if (job.end_s == 0) job.added_s = now_s;
       const auto regimes = cluster.regimes_of(job.id);
+      const double speed = cluster.speed_on(view, 0), per_s = speed > 0 ? speed : 1;  // all servers are of one type
       const double left_s = view.remaining_service.to_seconds() / view.gpus;
       const double all_s = view.total_service.to_seconds() / view.gpus;
       const Outlook outlook =
@@ -231,10 +232,10 @@ class Shockwave final : public SchedulingPolicy {
               ? forecast(view, regimes, by_epoch_)
               : Outlook{
                     .left_s = left_s, .total_s = all_s, .done = all_s > 0 ? 1 - left_s / all_s : 1, .pace_s = all_s};
-      job.left_s = outlook.left_s;
+      job.left_s = outlook.left_s / per_s;
       job.done = outlook.done;
-      job.pace_s = outlook.pace_s;
-      job.total_s = outlook.total_s;
+      job.pace_s = outlook.pace_s / per_s;
+      job.total_s = outlook.total_s / per_s;
     }
     divide(cluster);
     for (auto& [tie, job] : jobs_) {

@@ -1,10 +1,9 @@
 // What a job gets must not depend on GPUs that it can't have. Under every scheduling policy with every placement
 // policy, jobs start and end at the same nanoseconds if the cluster gets spares that nothing needs, servers of another
 // virtual cluster, with jobs of its own or without, or servers of a type on which no job may run, or none that is still
-// there, or if its type gets a name, or the rows of the list change places or the jobs their names.
+// there, or if its type gets a name, or rows change places or jobs their names, or all are four times as fast and long.
 
 #include "models/sharing.hpp"
-#include "policies/scheduling/demand.hpp"
 #include "sim/random_stream.hpp"
 #include "sim/simulation.hpp"
 #include "tests/effort.hpp"
@@ -41,7 +40,8 @@ enum class Change {
   idle_type,
   type_of_the_past,
   rows,
-  names
+  names,
+  faster
 };
 
 constexpr std::pair<Change, std::string_view> kChanges[] = {
@@ -54,6 +54,7 @@ constexpr std::pair<Change, std::string_view> kChanges[] = {
     {Change::type_of_the_past, "servers of a type on which only a job may run that has ended before the others come"},
     {Change::rows, "another order of the rows"},
     {Change::names, "other names"},
+    {Change::faster, "faster servers for as much more work"},
 };
 
 /// Policies of which a change may change something; `*`: all.
@@ -183,6 +184,14 @@ bool is_of_types(Change change) {
   return change == Change::idle_type || change == Change::type_of_the_past;
 }
 
+void hasten(CapacityCase& made) {
+  constexpr std::int64_t kFaster = 4;  // a power of two: paces are whole
+  made.paces[0][0].together /= kFaster;
+  for (std::vector<JobSize>& sizes : made.sizes)
+    for (JobSize& size : sizes) size.paces[0].together /= kFaster;
+  for (JobSpec& job : made.jobs) job.duration = *job.duration * kFaster;
+}
+
 /// What the case after a change is compared with.
 CapacityCase before_change(CapacityCase made, Change change) {
   if (change == Change::spares) {  // spares belong to the servers that no virtual cluster owns
@@ -191,7 +200,12 @@ CapacityCase before_change(CapacityCase made, Change change) {
   }
   if (change == Change::type_of_the_past)
     for (JobSpec& job : made.jobs) delay(job, kPast);
-  if (is_of_types(change)) name_types(made, 0);
+  if (is_of_types(change) || change == Change::faster) name_types(made, 0);
+  for (const JobSpec& job : made.jobs) {  // no rounding: 1, 2, 4 ... times as fast
+    if (change != Change::faster || job.sizes < 0) continue;
+    for (JobSize& size : made.sizes[static_cast<std::size_t>(job.sizes)])
+      size.paces[0].together = kNominalPace / std::max(1, size.gpus / job.gpus);
+  }
   return made;
 }
 
@@ -223,6 +237,9 @@ CapacityCase changed(const CapacityCase& original, Change change, std::uint64_t 
       made.jobs.push_back(std::move(past));
       break;
     }
+    case Change::faster:
+      hasten(made);
+      break;
     case Change::server_behind:
     case Change::server_in_front:
       add_foreign_servers(made, servers, change == Change::server_in_front);
@@ -431,6 +448,40 @@ TEST_CASE("a job may have the GPUs of a job in front of it that stops, with type
   }
 }
 
+TEST_CASE("srtf and srsf with rewalk: on slow servers less of a job is done than the time that it has run, by hand") {
+  // On two GPUs at half speed A has done 699.5 s at 1399 s, so that 800.5 s remain. B, with 110 s, takes its place for
+  // 220 s, and A ends 1601 s after that.
+  CapacityCase made{cluster_of(1, 2), {timed_job(0, 2, 1500), timed_job(1399, 2, 110)}};
+  made.cluster.vcs = {{{0, 1}}};
+  for (JobSpec& job : made.jobs) job.vc = 0;
+  name_types(made, 0);
+  made.paces[0][0].together *= 2;
+  for (const char* name : {"srtf", "srsf"}) {
+    for (const bool migrate : {false, true}) {
+      const std::vector<Ran> ran = run_case(made, {name, {{"rewalk", true}, {"migrate", migrate}}}, {"first-fit", {}});
+      CHECK(ran[0] == Ran{{}, Time::seconds(3220), 1});
+      CHECK(ran[1] == Ran{Time::seconds(1399), Time::seconds(1619), 0});
+    }
+  }
+}
+
+TEST_CASE("gittins and shockwave count the time of jobs on fast servers, not their work") {
+  const auto runs_alike = [](CapacityCase made, const Choice& scheduling) {
+    made.cluster.vcs = {{{0, static_cast<std::uint32_t>(made.cluster.servers)}}};
+    for (JobSpec& job : made.jobs) job.vc = 0;
+    std::vector<std::size_t> where;
+    const CapacityCase before = before_change(made, Change::faster), after = changed(made, Change::faster, 1, where);
+    const Choice placement{"first-fit", {}};
+    return first_difference(run_case(before, scheduling, placement), run_case(after, scheduling, placement), where);
+  };
+  CHECK(runs_alike({cluster_of(1, 4),
+                    {timed_job(0, 3, 300), timed_job(0, 3, 1500), timed_job(0, 3, 300), timed_job(0, 4, 700),
+                     timed_job(0, 2, 700)}},
+                   {"gittins", {{"warm_up", std::int64_t{3}}}}) == "");
+  CHECK(runs_alike({cluster_of(3, 2), {timed_job(0, 4, 700), timed_job(502, 1, 300), timed_job(623, 2, 300)}},
+                   {"shockwave", {{"round_s", 60.0}}}) == "");
+}
+
 TEST_CASE("a server that is out of service has no GPUs: las knows that one job has to wait") {
   // The second of two servers fails from 10 to 500 s. At 20 s A has had 20 s, so that B takes its place.
   CapacityCase made{cluster_of(2, 1), {timed_job(0, 1, 100), timed_job(20, 1, 10)}, {}, 0};
@@ -495,31 +546,7 @@ TEST_CASE("a server that comes back as another one fails is a change, though as 
   }
 }
 
-TEST_CASE("quotas: only a virtual cluster that would have more than its quota is divided by itself") {
-  ClusterSpec spec = cluster_of(4, 2);
-  spec.vcs = {{{}, 1}, {{}, 3}, {{}, 8, true}};
-  const PlacedCluster cluster{spec};
-  const auto job = [](std::int32_t vc, int gpus) {
-    JobView view = gang(gpus);
-    view.vc = vc;
-    return view;
-  };
-  const auto text = [&](const std::vector<JobView>& jobs) {
-    std::string parts;
-    for (const GpuPart& part : parts_within_quotas(cluster, jobs)) {
-      parts += fmt::format("{}{:g} ({:g}):", parts.empty() ? "" : ", ", part.gpus[0], part.most[0]);
-      for (const std::size_t i : part.jobs) parts += fmt::format(" {}", i);
-    }
-    return parts;
-  };
-  CHECK(text({job(-1, 6), job(2, 9)}) == "8 (8): 0 1");  // a quota that may be exceeded is none here
-  CHECK(text({job(0, 1), job(1, 3), job(-1, 9)}) == "8 (8): 0 1 2");
-  // 8 GPUs for 16: half of what each wants is 1, 4 and 3. The second has but 3, and of 5 GPUs for 8 the first 1.25.
-  CHECK(text({job(0, 2), job(1, 4), job(1, 4), job(-1, 6)}) == "3 (3): 1 2, 1 (1): 0, 4 (8): 3");
-  CHECK(text({job(1, 4)}) == "3 (3): 0");
-}
-
-TEST_CASE("every scheduling and placement policy: GPUs that a job can't have, rows and names change nothing for it") {
+TEST_CASE("every scheduling and placement policy: GPUs that a job can't have, rows, names, speeds change nothing") {
   std::set<std::pair<std::string, std::string>> shown;
   int waited = 0;
   for (std::uint64_t seed = 1; seed <= effort(std::uint64_t{2}); ++seed) {
@@ -531,7 +558,7 @@ TEST_CASE("every scheduling and placement policy: GPUs that a job can't have, ro
         for (const auto& each : kChanges) {
           if (is_exempt(scheduling.name, placement.name, each.first)) continue;
           if (is_of_types(each.first) && knows_one_type(scheduling)) continue;
-          const bool has_own = each.first == Change::spares || is_of_types(each.first);
+          const bool has_own = each.first == Change::spares || each.first == Change::faster || is_of_types(each.first);
           const std::vector<Ran> before =
               has_own ? run_case(before_change(made, each.first), scheduling, placement) : unchanged;
           std::vector<std::size_t> where;

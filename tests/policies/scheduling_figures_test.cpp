@@ -134,7 +134,7 @@ TEST_CASE("the figures of every scheduling policy: times in all, preemptions, qu
        "18063 s, 851 preempted, 4509 asked, 3036 reasons"},
       {{"gittins", {{"quantum_s", 30.0}, {"warm_up", std::int64_t{10}}}},
        "11664 s, 85 preempted, 593 asked, 1648 reasons",
-       "18590 s, 191 preempted, 1159 asked, 2568 reasons"},
+       "18488 s, 190 preempted, 1141 asked, 2477 reasons"},
       {{"easy", {}}, "10073 s, 0 preempted, 322 asked, 168 reasons", "11264 s, 0 preempted, 288 asked, 138 reasons"},
       {{"easy", {{"use_limit", false}, {"estimate_factor", 3.0}}},
        "9428 s, 0 preempted, 302 asked, 126 reasons",

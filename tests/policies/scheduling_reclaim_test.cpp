@@ -1,6 +1,8 @@
 // How virtual clusters take borrowed GPUs back, worked out by hand. Times are in seconds; name(GPUs, duration) is a
 // job.
 
+#include "policies/scheduling/demand.hpp"
+#include "tests/policies/placement_kit.hpp"
 #include "tests/policies/scheduling_kit.hpp"
 
 #include <cstdint>
@@ -92,4 +94,28 @@ TEST_CASE("gittins: a job whose like have mostly ended goes before one of which 
   // Until six jobs have ended, the least service counts: G takes the GPUs at once.
   CHECK(play({"gittins", {{"quantum_s", 10.0}, {"warm_up", std::int64_t{6}}}}, 5, jobs).finishes() ==
         "A2 B19 C19 D19 E19 F51 G24");
+}
+
+TEST_CASE("quotas: only a virtual cluster that would have more than its quota is divided by itself") {
+  ClusterSpec spec = cluster_of(4, 2);
+  spec.vcs = {{{}, 1}, {{}, 3}, {{}, 8, true}};
+  const PlacedCluster cluster{spec};
+  const auto job = [](std::int32_t vc, int gpus) {
+    JobView view = gang(gpus);
+    view.vc = vc;
+    return view;
+  };
+  const auto text = [&](const std::vector<JobView>& jobs) {
+    std::string parts;
+    for (const GpuPart& part : parts_within_quotas(cluster, jobs)) {
+      parts += fmt::format("{}{:g} ({:g}):", parts.empty() ? "" : ", ", part.gpus[0], part.most[0]);
+      for (const std::size_t i : part.jobs) parts += fmt::format(" {}", i);
+    }
+    return parts;
+  };
+  CHECK(text({job(-1, 6), job(2, 9)}) == "8 (8): 0 1");  // a quota that may be exceeded is none here
+  CHECK(text({job(0, 1), job(1, 3), job(-1, 9)}) == "8 (8): 0 1 2");
+  // 8 GPUs for 16: half of what each wants is 1, 4 and 3. The second has but 3, and of 5 GPUs for 8 the first 1.25.
+  CHECK(text({job(0, 2), job(1, 4), job(1, 4), job(-1, 6)}) == "3 (3): 1 2, 1 (1): 0, 4 (8): 3");
+  CHECK(text({job(1, 4)}) == "3 (3): 0");
 }

@@ -231,6 +231,9 @@ def unnoticed_differences(judge, drawn, found, printed):
         others[2][column] = text
         if bool(list(variants.differences(found.jobs, others))) != noticed:
             yield f"another {column} of a variant is judged wrongly"
+    others[2]["compute_gpu_s"] = "99"
+    if any("compute_gpu_s" in text for text in variants.differences(found.jobs, others, {"compute_gpu_s"})):
+        yield "a column that a variant changes is judged"
     jobs = reader.jobs_of(drawn, found)
     told = judge.explanation(drawn, jobs, jobs[1], found)
     told["attempts"][0]["to_s"] = told["attempts"][0]["from_s"]

@@ -117,7 +117,7 @@ def of_failures(scenario, found, jobs):
 
 # What a run of the gate must have met beside all policies of scheduling and placement.
 COMMON = {
-    "a named type", "after", "an idle type", "attempts", "checkpoints asynchronous", "checkpoints continuous", "checkpoints just-in-time",
+    "a faster cluster", "a named type", "after", "an idle type", "attempts", "checkpoints asynchronous", "checkpoints continuous", "checkpoints just-in-time",
     "checkpoints synchronous", "communication held back", "components that fail", "contention", "deadlines",
     "detection_s", "fabric", "failed outcome", "fidelity analytic", "fidelity contention", "fidelity flow",
     "generated mix", "goodput", "host_s", "hosts", "interference", "interruptions", "job list", "killed at limit",
