@@ -35,6 +35,13 @@ std::string list_text(const std::string& list) {
   }
 }
 
+/// Whether a folder, a link or a device stands where the list has to be.
+bool is_no_file(const std::string& list) {
+  std::error_code ignored;
+  const fs::file_status status = fs::symlink_status(list, ignored);
+  return fs::exists(status) && !fs::is_regular_file(status);
+}
+
 std::string line_of(std::string_view digest, const std::string& path) {
   return fmt::format("{}{}{}\n", digest, kBetween, fs::path{path}.filename().string());
 }
@@ -93,7 +100,7 @@ void refuse_foreign_file(const std::string& path) {
     throw_file_error(path, "is the list of the files that contend has written in this folder; write to another file",
                      0);
   const std::string list = list_beside(path);
-  if (!is_list(list_text(list)))
+  if (is_no_file(list) || !is_list(list_text(list)))
     throw_file_error(list,
                      "is no list of the files that contend has written, which has to be at this place; move this file "
                      "away, or write to another folder",

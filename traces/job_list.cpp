@@ -278,6 +278,10 @@ class JobListReader {
   }
 
   void check_model(const std::string& model) {
+    if (base_of(model) != model)
+      return bad(kModel, "a model with members",
+                 fmt::format("{} has members, which a list has in columns of their own", quote_for_message(model)),
+                 "such as the columns batch and fusion");
     if (!model.empty() && (model == last_model_ || models_.empty())) return;
     if (std::ranges::find(models_, model) != models_.end()) {
       last_model_ = model;

@@ -279,7 +279,8 @@ std::vector<ScenarioKey> cost_keys() {
           "(`contend list collectives`; the kinds that it does not do, and reduce and broadcast, go by the usual "
           "ones), "
           "or the whole all-reduce (measured); nccl: collectives take what NCCL expects on network.nccl.machine, and "
-          "only messages alpha and beta; auto: measured if network.beta is given, else ring"))),
+          "only messages alpha and beta; auto: measured if network.beta is given, else ring; a study of iterations "
+          "with network.beta names the formula"))),
       no_flow(row<&NetworkSetup::gamma>("network.gamma", slope_codec(),
                                         "time to add up a received byte; not used with network.formula: measured")),
       no_sites(no_flow(row<&NetworkSetup::Inside::alpha>("network.inside.alpha", quantity_codec(Time{}, kHour),

@@ -32,6 +32,8 @@ std::string printed_value(const ScenarioKey& key, const Scenario& scenario) {
 std::string to_yaml(const Scenario& scenario, const std::string& folder) {
   if (!folder.empty()) {
     Scenario moved = scenario;
+    for (TrainingEntry& entry : moved.training)
+      if (entry.device.described) entry.device.sheet.reset();  // a sheet goes along, so that the folder may be moved
     visit_paths(moved, [&](std::string& path) { path = std::filesystem::proximate(path, folder).string(); });
     return to_yaml(moved);
   }

@@ -40,9 +40,19 @@ std::string flow_text(const YamlNode& node) {
   return {};
 }
 
+/// Whether values of this type are paths, or those of them that are no numbers.
+bool takes_path(std::string_view type) {
+  return type == "path" || type == "path or integer";
+}
+
+bool is_whole_number(std::string_view text) {
+  return text.find_first_not_of("0123456789") == text.npos;
+}
+
 /// The same node with paths made relative to the working directory: a setting, unlike a file, has no folder of its own.
 YamlNode moved(YamlNode node, const Reading& reading, std::string_view type) {
-  if (type == "path" && node.kind == Kind::scalar && !node.text.empty()) {
+  const bool is_number = type != "path" && !node.quoted && is_whole_number(node.text);
+  if (takes_path(type) && node.kind == Kind::scalar && !node.text.empty() && !is_number) {
     node.text = (std::filesystem::path{reading.source.folder()} / node.text).lexically_normal().string();
     node.quoted = true;
   }

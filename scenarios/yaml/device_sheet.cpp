@@ -8,8 +8,11 @@
 #include <cmath>
 #include <cstddef>
 #include <deque>
+#include <iterator>
 #include <mutex>
 #include <utility>
+
+#include <fmt/core.h>
 
 namespace contend {
 namespace {
@@ -78,6 +81,8 @@ struct Pcie {
   int lanes = 16;
 };
 
+constexpr int kWidths[] = {1, 2, 4, 8, 12, 16, 32};  // of links (PCI Express Base Specification 5.0, section 1.2)
+
 // Rate of one direction: transfers per second times lanes, less the line code (8b/10b up to generation 2, 128b/130b up
 // to generation 5; generation 6 loses 8 bytes of 256 to its code and 6 to checks).
 ByteRate rate_of(const Pcie& pcie) {
@@ -98,6 +103,9 @@ Codec<ByteRate> host_link_codec() {
     const std::size_t before = reading.complaints.size();
     Pcie link;
     pcie.read(node, reading, link);
+    if (std::ranges::find(kWidths, link.lanes) == std::end(kWidths))
+      reading.complain(node.place, fmt::format("no link of PCI Express has {} lanes", link.lanes),
+                       "1, 2, 4, 8, 12, 16 or 32 lanes");
     if (reading.complaints.size() == before) value = rate_of(link);
   };
   return codec;

@@ -77,6 +77,7 @@ using GivenNames = std::set<std::string, std::less<>>;
 template <class T>
 void read_members(std::span<const MapMember<T>> members, const YamlNode& map, const Reading& reading, T& value,
                   GivenNames& given) {
+  std::string meant;  // hints of keys that are no members
   for (const YamlNode::Entry& each : map.entries) {
     const std::string key = reading.key.empty() ? each.key : reading.key + "." + each.key;
     const Reading inner{reading.source, key, reading.complaints, reading.files};
@@ -87,11 +88,15 @@ void read_members(std::span<const MapMember<T>> members, const YamlNode& map, co
     }
     std::vector<std::string> names;
     for (const MapMember<T>& member : members) names.emplace_back(member.name);
-    inner.complain(each.place, "unknown key", hint_for_key(each.key, names));
+    const std::string hint = hint_for_key(each.key, names);
+    inner.complain(each.place, "unknown key", hint);
+    meant += hint;
   }
-  for (const MapMember<T>& each : members)
-    if (each.required && !given.contains(each.name))
+  for (const MapMember<T>& each : members) {
+    const bool is_misspelt = meant.find(fmt::format("\"{}\"", each.name)) != std::string::npos;
+    if (each.required && !is_misspelt && !given.contains(each.name))
       reading.complain(map.place, fmt::format("{} is missing", each.name));
+  }
 }
 
 /// `{name: value, ...}` of the members that `has` says.

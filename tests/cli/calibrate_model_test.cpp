@@ -148,6 +148,15 @@ TEST_CASE("a study on a profile says how far it can be relied on" * doctest::ski
   const Outcome varied = here.contend("sweep lab/sweep.yaml -o varied.sqlite");
   INFO(varied.err);
   CHECK(varied.code == 0);
+  // A folder of results has the sheet in its scenario: it may be moved, and the file of the sheet may go.
+  CHECK(
+      here.contend("run lab/sweep.yaml --set 'sweep={}' --set 'training.it.device={sheet: lab/gpu.yaml}' -q -o lab/out")
+          .code == 0);
+  std::filesystem::rename(here.path("lab/out"), here.path("moved"));
+  std::filesystem::remove(here.path("lab/gpu.yaml"));
+  const Outcome moved = here.contend("report moved -o moved.html");
+  INFO(moved.err);
+  CHECK(moved.code == 0);
 }
 
 TEST_CASE("calibrate model refuses what means nothing" * doctest::skip(!has_program())) {

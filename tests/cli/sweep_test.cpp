@@ -323,3 +323,16 @@ TEST_CASE("results: a complaint about an unknown name suggests the nearest" * do
                           "detectable\n1Gbps,125000000,lwf,3,"));
   CHECK(count_lines(csv.out) == 3);
 }
+
+TEST_CASE("job lists that a sweep varies are found beside its scenario" * doctest::skip(!has_program())) {
+  const Workplace here;
+  std::filesystem::create_directory(here.path("lab"));
+  here.write("lab/a.csv", "job_id,submit_s,gpus,duration_s\na,0,1,10\n");
+  here.write("lab/b.csv", "job_id,submit_s,gpus,duration_s\na,0,1,20\n");
+  here.write("lab/jobs.yaml",
+             "schema_version: 1\ncluster: {servers: 1}\nworkload: {jobs: a.csv}\n"
+             "policies: {scheduling: fifo, placement: first-fit}\nsweep: {grid: {workload.jobs: [a.csv, b.csv]}}\n");
+  const Outcome lists = here.contend("sweep lab/jobs.yaml -o lists.sqlite");
+  INFO(lists.err);
+  CHECK(lists.code == 0);
+}

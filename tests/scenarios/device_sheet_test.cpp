@@ -193,6 +193,8 @@ TEST_CASE("what is wrong with a sheet is said with its place") {
   CHECK(contains(errors(kRound + "memory_bandwith: 1GB/s\n"), "did you mean \"memory_bandwidth\""));
   CHECK(contains(errors(kRound + "fused_attention: 1.5\n"), "gpu.yaml:7:18: fused_attention: expected"));
   CHECK(contains(errors(kRound + "pcie: {generation: 9}\n"), "generation"));
+  CHECK(contains(errors(kRound + "pcie: {generation: 4, lanes: 3}\n"),
+                 "no link of PCI Express has 3 lanes; 1, 2, 4, 8, 12, 16 or 32 lanes"));
   CHECK(contains(errors("name: x\nsource: s\nmemory: 1GiB\nmemory_bandwidth: 1GB/s\n"), "at least one peak is needed"));
   CHECK(contains(errors("name: x\nsource: s\nmemory: 1GiB\nmemory_bandwidth: 0GB/s\nvector_tflops: {fp32: 1}\n"),
                  "the memory bandwidth must be above 0"));
@@ -213,14 +215,14 @@ TEST_CASE("an entry names a sheet or holds one, and its figures count") {
   CHECK(sheet_of(choice) == parse_device_sheet(kRound, "k"));
   CHECK(choice.name == "round");
   CHECK(contains(to_yaml(by_file), "device: {sheet: lab/gpu.yaml}"));
-  CHECK(contains(to_yaml(by_file, "lab"), "device: {sheet: gpu.yaml}"));
   const std::string own =
       "{name: round, source: lab, matrix_tflops: {fp16: 100, bf16: 100}, vector_tflops: "
       "{fp32: 10}, memory: 16GiB, memory_bandwidth: 8Tbps}";
   const Scenario inside = scenario(own);
   CHECK(sheet_of(inside.overlap.entry.device) == sheet_of(choice));
   CHECK(contains(to_yaml(inside), "device: " + own));
-  CHECK(inside.overlap.entry.device != choice);  // another place, though it says the same
+  CHECK(contains(to_yaml(by_file, "results"), "device: " + own));  // the sheet goes along with a folder
+  CHECK(inside.overlap.entry.device != choice);                    // another place, though it says the same
   CHECK(scenario(own).overlap.entry.device == inside.overlap.entry.device);
   // The roofline of a V100 from its sheet's figures, under another name.
   const Device& v100 = *find_device("V100-SXM2");

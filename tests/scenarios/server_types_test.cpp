@@ -56,6 +56,9 @@ TEST_CASE("types: what contradicts itself is refused with its place") {
   CHECK(errors_of("cluster: {types: [{name: a, servers: 1}, {name: a, servers: 1}]}\n")
             .find("cluster.types: there are two types of server `a`") != std::string::npos);
   CHECK(errors_of("cluster: {types: [{name: a}]}\n").find("servers is missing") != std::string::npos);
+  const std::string misspelt = errors_of("cluster: {types: [{nam: a, servers: 1}]}\n");  // one mistake, one complaint
+  CHECK(misspelt.find("unknown key; did you mean \"name\"?") != std::string::npos);
+  CHECK(misspelt.find("is missing") == std::string::npos);
   CHECK(errors_of("cluster: {types: [{name: a, servers: 1, sped: 2}]}\n").find("did you mean \"speed\"?") !=
         std::string::npos);
   CHECK(errors_of(fmt::format("cluster: {{types: {}}}\nworkload: {{reference_type: newer}}\n", kTypes))

@@ -64,7 +64,8 @@ TEST_CASE("a file is replaced only if contend has written it and nobody has chan
   CHECK(contains(refusal(folder.path(".contend-written")), "is the list of the files that contend has written"));
 }
 
-TEST_CASE("no link is followed, a list that is a link or cut off is no harm, and streams are as the caller says") {
+TEST_CASE(
+    "no link is followed, none is a list, a list that is cut off is no harm, and streams are as the caller says") {
   const TemporaryFolder folder;
   write_file(folder.path("theirs"), "mine\n");
   fs::create_symlink(folder.path("theirs"), folder.path("link"));
@@ -79,11 +80,17 @@ TEST_CASE("no link is followed, a list that is a link or cut off is no harm, and
   CHECK(refusal("/dev/stdout").empty());
   write_own_file("/dev/null", "gone");
 
-  fs::create_symlink(folder.path("theirs"), folder.path(".contend-written"));
-  write_own_file(folder.path("unlisted"), "x");
+  // Where the list can't be, nothing is written: the next verb would take the file for that of somebody else.
+  const std::string list = folder.path(".contend-written");
+  fs::create_symlink(folder.path("theirs"), list);
+  CHECK(contains(refusal(folder.path("unlisted")), list + ": is no list of the files that contend has written"));
+  CHECK_THROWS_AS(write_own_file(folder.path("unlisted"), "x"), InputError);
   CHECK(read_file(folder.path("theirs")) == "mine\n");
-  CHECK(contains(refusal(folder.path("unlisted")), "contend has not written it"));
-  fs::remove(folder.path(".contend-written"));
+  fs::remove(list);
+  fs::create_directory(list);
+  CHECK(contains(refusal(folder.path("unlisted")), list + ": is no list of the files that contend has written"));
+  CHECK(!fs::exists(folder.path("unlisted")));
+  fs::remove(list);
   write_file(folder.path(".contend-written"), "0123");  // as after a full disk
   write_own_file(folder.path("listed"), "x");
   CHECK(refusal(folder.path("listed")).empty());

@@ -229,6 +229,9 @@ TEST_CASE("a job has either a duration or iterations") {
         "jobs.csv:5: attempts_s: 7e9 is more than 100 years\n"
         "jobs.csv:6: duration_s: the attempts of the job together take more than 100 years\n"
         "jobs.csv:7: iterations: expected a whole number >= 1, got \"x\"");
+  CHECK(complaints("job_id,submit_s,gpus,model,iterations\na,0,2,vgg16 {batch: 2},5\n") ==
+        "jobs.csv:2: model: \"vgg16 {batch: 2}\" has members, which a list has in columns of their own; such as the "
+        "columns batch and fusion");
   CHECK(complaints("job_id,submit_s,gpus,duration_s,outcome,gpu_share,cpus,host_memory,priority,limit_s\n"
                    "a,0,1,-1,done,1.5,-1,5GB,high,-3\n") ==
         "jobs.csv:2: duration_s: expected a number >= 0, got -1\n"
