@@ -327,10 +327,34 @@ DayList draw_days(BlockValues values, double persistence, std::size_t days, std:
   return list;
 }
 
-/// Whether an interval of twice the half-width around its change contains the truth.
-bool twice_holds_truth(const ChangeEstimate& change, double truth) {
-  const auto scale = [&](double x) { return change.logarithmic ? std::log1p(x) : x; };
-  return std::abs(scale(truth) - scale(change.value)) <= 2 * student_t_975(change.degrees_of_freedom) * change.error;
+double on_its_scale(const ChangeEstimate& change, double value) {
+  return change.logarithmic ? std::log1p(value) : value;
+}
+
+/// The half-width, on its scale, of an interval that is twice as wide as that of the change.
+double twice_half_width(const ChangeEstimate& change) {
+  return 2 * student_t_975(change.degrees_of_freedom) * change.error;
+}
+
+/// Whether an interval of this half-width around its change contains the truth.
+bool reaches_truth(const ChangeEstimate& change, double truth, double half_width) {
+  return std::abs(on_its_scale(change, truth) - on_its_scale(change, change.value)) <= half_width;
+}
+
+/// The coverage of intervals that know the error of the relative change, which is its standard deviation over the
+/// lists.
+void count_known(std::span<const PairedChange> plain, double truth, BlockCoverage& coverage) {
+  constexpr double kNormal975 = 1.959963984540054;
+  std::vector<double> own;
+  for (const PairedChange& each : plain) own.push_back(on_its_scale(each.relative, each.relative.value));
+  const double known = kNormal975 * sample_deviation(own);
+  std::size_t uncapped = 0, capped = 0;
+  for (const PairedChange& each : plain) {
+    if (reaches_truth(each.relative, truth, known)) ++uncapped;
+    if (reaches_truth(each.relative, truth, std::min(known, twice_half_width(each.relative)))) ++capped;
+  }
+  coverage.relative_known = share_of(uncapped, plain.size());
+  coverage.relative_known_capped = share_of(capped, plain.size());
 }
 
 double mean_of_rows(const std::vector<double>& values, const std::vector<std::size_t>& rows) {
@@ -365,14 +389,19 @@ BlockCoverage block_coverage(BlockValues values, double persistence, std::size_t
   for (std::size_t i = 0; i < lists; ++i) {
     if (holds_truth(changes[i].relative, truth.relative.value)) ++relative;
     if (holds_truth(changes[i].difference, truth.difference.value)) ++difference;
-    if (twice_holds_truth(plain[i].relative, truth.relative.value)) ++relative_twice;
-    if (twice_holds_truth(plain[i].difference, truth.difference.value)) ++difference_twice;
+    const auto is_in_twice = [](const ChangeEstimate& change, double whole) {
+      return reaches_truth(change, whole, twice_half_width(change));
+    };
+    if (is_in_twice(plain[i].relative, truth.relative.value)) ++relative_twice;
+    if (is_in_twice(plain[i].difference, truth.difference.value)) ++difference_twice;
   }
-  return {.name = fmt::format("{}, {} blocks, correlated {}", name_of(values), blocks, persistence),
-          .relative = share_of(relative, lists),
-          .difference = share_of(difference, lists),
-          .relative_twice = share_of(relative_twice, lists),
-          .difference_twice = share_of(difference_twice, lists)};
+  BlockCoverage coverage{.name = fmt::format("{}, {} blocks, correlated {}", name_of(values), blocks, persistence),
+                         .relative = share_of(relative, lists),
+                         .difference = share_of(difference, lists),
+                         .relative_twice = share_of(relative_twice, lists),
+                         .difference_twice = share_of(difference_twice, lists)};
+  count_known(plain, truth.relative.value, coverage);
+  return coverage;
 }
 
 namespace {
@@ -436,8 +465,9 @@ bool print_blocks(std::FILE* out) {
   fmt::print(out,
              "\nfigures that are means over skewed days: how often the interval by {} resamples contains the change, "
              "over {} lists\nat twice t: an interval of twice the width of Student's t without correlation, the widest "
-             "allowed\n\n  {:<38}{:>11}{:>12}{:>12}{:>12}\n",
-             kResamples, kLists, "", "relative", "difference", "at twice t", "difference");
+             "allowed\nknown: an interval of the relative change by its true error; capped: at most twice t\n\n"
+             "  {:<38}{:>11}{:>12}{:>12}{:>12}{:>9}{:>9}\n",
+             kResamples, kLists, "", "relative", "difference", "at twice t", "difference", "known", "capped");
   for (const double persistence : {0.0, 0.3, 0.6}) {
     for (const BlockValues values : {BlockValues::exponential, BlockValues::lognormal, BlockValues::gamma}) {
       for (const std::size_t blocks : {4U, 7U, 14U, 42U, 84U}) {
@@ -446,8 +476,9 @@ bool print_blocks(std::FILE* out) {
         const bool good = right.contains(found.relative) && right.contains(found.difference);
         const bool counts = persistence == 0 || blocks >= kManyBlocks;
         if (counts) holds = holds && good;
-        fmt::print(out, "  {:<38}{:>10.1f}%{:>11.1f}%{:>11.1f}%{:>11.1f}%  {}\n", found.name, 100 * found.relative,
-                   100 * found.difference, 100 * found.relative_twice, 100 * found.difference_twice,
+        fmt::print(out, "  {:<38}{:>10.1f}%{:>11.1f}%{:>11.1f}%{:>11.1f}%{:>8.1f}%{:>8.1f}%  {}\n", found.name,
+                   100 * found.relative, 100 * found.difference, 100 * found.relative_twice,
+                   100 * found.difference_twice, 100 * found.relative_known, 100 * found.relative_known_capped,
                    counts ? word(good) : "few");
       }
     }
