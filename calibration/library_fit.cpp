@@ -3,6 +3,7 @@
 #include "sim/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -82,6 +83,13 @@ class Comparison {
          .hint = "every second size determines the hop and the rate, and the others judge them"}};
   }
 
+  [[nodiscard]] std::size_t fitted_points() const {
+    return static_cast<std::size_t>(std::ranges::count_if(points_, &LibraryPoint::for_fit));
+  }
+  [[nodiscard]] bool shows_start_ups() const {
+    return std::ranges::any_of(points_, [](const LibraryPoint& point) { return point.sample.size < kShowsStartUps; });
+  }
+
   /// GB/s of a channel between servers, or inside if there is one.
   [[nodiscard]] double planned_rate() const {
     const NcclCommunicator& first = plans_.begin()->second;
@@ -111,6 +119,99 @@ bool is_comparable(const CollectiveSample& sample) {
 std::vector<LibraryPoint> compare_with_library(const LibraryMeasurements& measured, const NcclMachine& machine,
                                                const NcclChoices& choices, const NcclFit& fit) {
   return Comparison{measured, machine, choices}.predicted(fit);
+}
+
+namespace {
+
+/// The numbers of a network as one list: us of three protocols, then the logarithms of shares.
+using NetworkNumbers = std::array<double, 8>;
+constexpr std::size_t kHops = 3;
+
+NetworkNumbers numbers_of(const NetworkTimes& times) {
+  const auto& f = times.further;
+  return {f[0],
+          f[1],
+          f[2],
+          std::log(times.ring),
+          std::log(times.tree),
+          std::log(times.nvls),
+          std::log(times.sends),
+          std::log(times.ll128)};
+}
+
+NetworkTimes times_of(const NetworkNumbers& of) {
+  const auto share = [&](std::size_t i) { return std::exp(of[kHops + i]); };
+  return {{of[0], of[1], of[2]}, share(0), share(1), share(2), share(3), share(4)};
+}
+
+/// Numbers that a step moves together: one choice replaces another, so that a single number often changes nothing.
+constexpr std::array<NetworkNumbers, 13> kMoves = {{{1, 1, 1},
+                                                    {0, 1, 1},
+                                                    {1, 1, 0},
+                                                    {1},
+                                                    {0, 1},
+                                                    {0, 0, 1},
+                                                    {0, 0, 0, 1, 1, 1},
+                                                    {0, 0, 0, 1, 0, 0, 0, -1},
+                                                    {0, 0, 0, 1},
+                                                    {0, 0, 0, 0, 1},
+                                                    {0, 0, 0, 0, 0, 1},
+                                                    {0, 0, 0, 0, 0, 0, 1},
+                                                    {0, 0, 0, 0, 0, 0, 0, 1}}};
+
+/// Rings and sends fill interfaces, whose line rate is 4% above what NCCL plans.
+bool is_possible(const NetworkNumbers& numbers) {
+  const double most = std::log(1.05);
+  return numbers[kHops] <= most && numbers[kHops + 3] <= most;
+}
+
+}  // namespace
+
+NetworkFit fit_network(std::span<const LibraryLog> logs, const NcclMachine& machine) {
+  std::vector<Comparison> comparisons;
+  NetworkFit fit;
+  std::size_t points = 0;
+  for (const LibraryLog& log : logs) {
+    if (log.measured.servers < 2) continue;
+    comparisons.emplace_back(log.measured, machine, log.choices);
+    comparisons.back().need_sizes();
+    points += comparisons.back().fitted_points();
+    fit.has_hop = fit.has_hop || comparisons.back().shows_start_ups();
+  }
+  if (comparisons.empty()) throw InputError{"a network between servers needs a log of several servers"};
+  const NetworkTimes* const known = find_network_times(machine.between);
+  const NetworkNumbers prior = numbers_of(known != nullptr ? *known : NetworkTimes{});
+  constexpr double kHopWidth = 20, kShareWidth = 0.5, kWeight = 0.005;  // us; of logarithms; of the penalty
+  const auto width = [](std::size_t i) { return i < kHops ? kHopWidth : kShareWidth; };
+  const auto loss = [&](const NetworkNumbers& numbers) {
+    double sum = 0, penalty = 0;
+    for (const Comparison& each : comparisons) sum += each.loss({.network = times_of(numbers)});
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const double distance = (numbers[i] - prior[i]) / width(i);
+      penalty += distance * distance;
+    }
+    return sum / static_cast<double>(points) + kWeight * penalty;
+  };
+  NetworkNumbers best = prior;
+  double least = loss(best);
+  constexpr double kFirstStep = 3, kLastStep = 0.005;  // in widths
+  for (double step = kFirstStep; step > kLastStep; step /= 1.3) {
+    for (const NetworkNumbers& move : kMoves) {
+      const bool is_hop = std::any_of(move.begin(), move.begin() + kHops, [](double each) { return each != 0; });
+      if (is_hop && !fit.has_hop) continue;
+      for (const double sign : {1.0, -1.0}) {
+        NetworkNumbers tried = best;
+        for (std::size_t i = 0; i < tried.size(); ++i) tried[i] += move[i] * sign * step * width(i);
+        if (!is_possible(tried)) continue;
+        const double now = loss(tried);
+        if (now >= least) continue;
+        best = tried;
+        least = now;
+      }
+    }
+  }
+  fit.times = times_of(best);
+  return fit;
 }
 
 NcclFit fit_library(const LibraryMeasurements& measured, const NcclMachine& machine, const NcclChoices& choices) {

@@ -40,6 +40,26 @@ struct LibraryPoint {
                                                              const NcclMachine& machine, const NcclChoices& choices,
                                                              const NcclFit& fit = {});
 
+/// Logs of one machine, each with the choices of its run.
+struct LibraryLog {
+  LibraryMeasurements measured;
+  NcclChoices choices;
+};
+/// What a network between servers adds to hops and leaves of rates.
+struct NetworkFit {
+  NetworkTimes times;
+  bool has_hop = false;  ///< the measurements say it; else `times.further` is that of the machine
+};
+/// Sizes below this one show start-ups.
+inline constexpr Bytes kShowsStartUps = Bytes::mebibytes(1);
+
+/// The network of the machine that suits all logs of several servers best: the least mean of |ln(expected / measured)|
+/// over the points `for_fit`, plus a penalty for the distance from the entry of the catalogue that the machine has,
+/// which decides what the measurements don't. Hops stay as they are there if no size that is measured is below
+/// kShowsStartUps. The search goes along one number after the other, with steps that shrink. Throws InputError as
+/// fit_library().
+[[nodiscard]] NetworkFit fit_network(std::span<const LibraryLog> logs, const NcclMachine& machine);
+
 /// The ends of the hops that fit_library() tries, us. A fitted hop at an end is not determined by the measurements.
 inline constexpr double kShortestHop = 0.01, kLongestHop = 1000;
 

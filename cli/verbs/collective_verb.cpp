@@ -45,9 +45,18 @@ constexpr Option kCollectiveOptions[] = {
     {.name = "nccl",
      .letter = '\0',
      .value = "VERSION",
-     .text = "2.10.3, 2.18.5 or 2.23.4 to 2.30.7; default: that of a log, or 2.23.4"},
-    {.name = "machine", .letter = '\0', .value = "NAME", .text = "kind of server: dgx-1v, dgx-a100, dgx-h100, ..."},
-    {.name = "gpu", .letter = '\0', .value = "NAME", .text = "with SCENARIO: volta, ampere or hopper"},
+     .text = "2.10.3, 2.18.5 or 2.23.4 to 2.30.7; default: that of a log, or that which is usual on the machine"},
+    {.name = "machine", .letter = '\0', .value = "NAME", .text = "a machine of `contend list machines`"},
+    {.name = "between",
+     .letter = '\0',
+     .value = "NAME",
+     .text = "network between servers, of `contend list between`; default: that of the machine"},
+    {.name = "planned",
+     .letter = '\0',
+     .value = "",
+     .text = "by the constants by which NCCL ranks its algorithms, not by what was measured on such machines"},
+    {.name = "in-place", .letter = '\0', .value = "", .text = "results lie where inputs do, as in training"},
+    {.name = "gpu", .letter = '\0', .value = "NAME", .text = "with SCENARIO: volta, ampere, hopper or blackwell"},
     {.name = "cpu", .letter = '\0', .value = "NAME", .text = "intel or amd"},
     {.name = "servers", .letter = '\0', .value = "N", .text = "number of servers; default: 1, or all of SCENARIO"},
     {.name = "gpus", .letter = '\0', .value = "N", .text = "GPUs used on each server; default: all"},
@@ -68,7 +77,21 @@ constexpr Option kCollectiveOptions[] = {
      .value = "FILE",
      .text = "compare with the log of an nccl-tests program",
      .repeatable = true},
-    {.name = "fit", .letter = '\0', .value = "", .text = "with --compare: fit hop and rate to every second size"},
+    {.name = "fit",
+     .letter = '\0',
+     .value = "",
+     .text =
+         "with --compare: fit hops and shares of the network to every second size of all logs of several servers, or "
+         "a hop and a rate to those of one server"},
+    {.name = "further",
+     .letter = '\0',
+     .value = "A,B,C",
+     .text = "measured us that a hop between servers takes beyond NCCL's constants, with LL, LL128 and Simple"},
+    {.name = "shares",
+     .letter = '\0',
+     .value = "A,B,C,D,E",
+     .text = "measured shares of the planned bandwidth of rings, trees, NVLink SHARP and sends between servers, and of "
+             "LL128 in its algorithm's"},
     {.name = "out-of-place", .letter = '\0', .value = "", .text = "with --compare: use the out-of-place columns"},
     kSetOption,
     {.name = "csv", .letter = '\0', .value = "FILE", .text = "write all figures as a table", .writes = true},
@@ -149,6 +172,20 @@ ChannelPlan channels_of(const std::string& text) {
   return {channels, rate, rate};
 }
 
+/// The numbers of `--further 1,2,3`; empty without the option.
+std::vector<double> numbers_of(const Arguments& arguments, const char* option, std::size_t count) {
+  std::vector<double> numbers;
+  const auto text = arguments.value(option);
+  if (!text) return numbers;
+  for (const char *at = text->data(), *const end = at + text->size();; ++at) {
+    const auto [rest, error] = std::from_chars(at, end, numbers.emplace_back());
+    at = rest;
+    if (error == std::errc{} && at == end && numbers.size() == count) return numbers;
+    if (error != std::errc{} || at == end || *at != ',' || numbers.size() == count)
+      throw UsageError{fmt::format("--{}: expected {} numbers with commas between, got \"{}\"", option, count, *text)};
+  }
+}
+
 template <class T>
 std::optional<T> quantity_of(const Arguments& arguments, const char* option) {
   const auto text = arguments.value(option);
@@ -167,24 +204,44 @@ struct Library {
   NcclFit fit;
 };
 
+/// The network between servers: --between, --further and --shares.
+void take_network(const Arguments& arguments, Library& library) {
+  if (const auto text = arguments.value("between")) {
+    library.machine.between = *text;
+    if (find_network_times(*text) == nullptr)
+      throw UsageError{fmt::format("--between: there is no network \"{}\"; see contend list between", *text)};
+  }
+  const std::vector<double> further = numbers_of(arguments, "further", 3), shares = numbers_of(arguments, "shares", 5);
+  if (!further.empty() || !shares.empty()) {
+    const NetworkTimes* const known = find_network_times(library.machine.between);
+    NetworkTimes times = known != nullptr && library.choices.measured ? *known : NetworkTimes{};
+    if (!further.empty()) times.further = {further[0], further[1], further[2]};
+    if (!shares.empty()) times = {times.further, shares[0], shares[1], shares[2], shares[3], shares[4]};
+    library.fit.network = times;
+  }
+}
+
 /// The machine of --machine or of the scenario; nothing if the library is not asked for.
 std::optional<Library> library_of(const Arguments& arguments, const std::optional<Scenario>& scenario) {
   const auto name = arguments.value("library");
   if (name && *name != "nccl") throw UsageError{fmt::format("--library: expected nccl, got \"{}\"", *name)};
   const auto machine = arguments.value("machine");
   if (!name && !machine) {
-    for (const char* option : {"nccl", "gpu", "cpu", "channels", "sharp", "net-latency", "hop", "rate", "every", "fit"})
+    for (const char* option : {"nccl", "gpu", "cpu", "channels", "sharp", "net-latency", "hop", "rate", "every", "fit",
+                               "between", "planned", "in-place", "further", "shares"})
       if (arguments.has(option)) throw UsageError{fmt::format("--{} needs --library nccl or --machine", option)};
     return std::nullopt;
   }
   Library library;
-  constexpr GpuGeneration kGpus[] = {GpuGeneration::volta, GpuGeneration::ampere, GpuGeneration::hopper};
+  constexpr GpuGeneration kGpus[] = {GpuGeneration::volta, GpuGeneration::ampere, GpuGeneration::hopper,
+                                     GpuGeneration::blackwell};
   constexpr CpuVendor kCpus[] = {CpuVendor::intel, CpuVendor::amd};
   const auto gpu = arguments.value("gpu"), cpu = arguments.value("cpu");
   if (machine) {
     arguments.refuse("gpu", "with --machine, which has its GPUs");
     library.machine = find_nccl_machine(*machine);
     if (cpu) library.machine.cpu = named("cpu", *cpu, kCpus);
+    library.choices.version = library.machine.version;
   } else {
     if (!scenario) throw UsageError{"--library nccl needs --machine NAME or a SCENARIO"};
     if (!gpu)
@@ -192,11 +249,14 @@ std::optional<Library> library_of(const Arguments& arguments, const std::optiona
     library.machine = nccl_machine_of(scenario->cluster, scenario->network, named("gpu", *gpu, kGpus),
                                       cpu ? named("cpu", *cpu, kCpus) : kCpus[0]);
   }
+  library.choices.measured = !arguments.has("planned");
+  library.choices.in_place = arguments.has("in-place") || (arguments.has("compare") && !arguments.has("out-of-place"));
   if (const auto text = arguments.value("nccl")) library.choices.version = read_nccl_version(*text);
   if (const auto text = arguments.value("channels")) library.choices.graph = channels_of(*text);
   if (arguments.has("sharp")) library.machine.sharp = true;
   if (const auto time = quantity_of<Time>(arguments, "net-latency"))
     library.machine.net_latency = time->to_seconds() * kMicro;
+  take_network(arguments, library);
   if (const auto time = quantity_of<Time>(arguments, "hop")) library.fit.hop = time->to_seconds() * kMicro;
   if (const auto rate = quantity_of<ByteRate>(arguments, "rate"))
     library.fit.channel_rate = rate->bytes_per_second() / kGiga;
@@ -344,42 +404,85 @@ void add_library_rows(const Library& library, const LibraryMeasurements& measure
   }
 }
 
-NcclFit fitted_to(const LibraryMeasurements& measured, const Library& library, const std::string& path) {
+/// A log and what is compared with it.
+struct ComparedLog {
+  std::string path;
+  LibraryMeasurements measured;
+  std::optional<Library> library;
+};
+
+/// The fit of a log of one server.
+void fit_inside(ComparedLog& log) {
+  Library& library = *log.library;
   try {
-    return fit_library(measured, library.machine, library.choices);
+    library.fit = fit_library(log.measured, library.machine, library.choices);
   } catch (const InputError& error) {
-    throw amended(error, [&](Complaint& each) { each.file = path; });
+    throw amended(error, [&](Complaint& each) { each.file = log.path; });
   }
+  print_message("{}: fitted to every second size: --hop {:.2f}us --rate {:.2f}GB/s\n", log.path, *library.fit.hop,
+                *library.fit.channel_rate);
+  if (*library.fit.hop <= kShortestHop * 1.01 || *library.fit.hop >= kLongestHop / 1.01)
+    print_message("{}: these sizes do not determine the hop, which ended at the end of its range\n", log.path);
+}
+
+/// One network for all logs of several servers.
+void fit_between(std::vector<ComparedLog>& logs) {
+  std::vector<LibraryLog> several;
+  std::string paths;
+  for (const ComparedLog& log : logs) {
+    if (log.measured.servers < 2) continue;
+    several.push_back({log.measured, log.library->choices});
+    paths += (paths.empty() ? "" : ", ") + log.path;
+  }
+  if (several.empty()) return;
+  NetworkFit fit;
+  try {
+    fit = fit_network(several, logs.front().library->machine);
+  } catch (const InputError& error) {
+    throw amended(error, [&](Complaint& each) { each.file = paths; });
+  }
+  const NetworkTimes& it = fit.times;
+  if (!fit.has_hop)
+    print_message("{}: no size is below {}, so that the hops stay those of the network of the machine\n", paths,
+                  print_quantity(kShowsStartUps));
+  print_message(
+      "{}: fitted to every second size: {}--shares {:.3f},{:.3f},{:.3f},{:.3f},{:.3f}\n", paths,
+      fit.has_hop ? fmt::format("--further {:.2f},{:.2f},{:.2f} ", it.further[0], it.further[1], it.further[2]) : "",
+      it.ring, it.tree, it.nvls, it.sends, it.ll128);
+  for (ComparedLog& log : logs)
+    if (log.measured.servers > 1) log.library->fit.network = it;
 }
 
 std::vector<CollectiveRow> compared_rows(const Arguments& arguments, const std::optional<Scenario>& scenario,
                                          const std::optional<Library>& library) {
   for (const char* option : {"from", "to", "factor", "step", "every"}) arguments.refuse(option, "with --compare");
-  if (arguments.has("fit") && (arguments.has("hop") || arguments.has("rate")))
-    throw UsageError{"--fit finds what --hop and --rate give"};
-  std::vector<CollectiveRow> rows;
+  for (const char* option : {"hop", "rate", "further", "shares"})
+    if (arguments.has("fit") && arguments.has(option))
+      throw UsageError{fmt::format("--fit finds what --{} gives", option)};
+  std::vector<ComparedLog> logs;
   for (const std::string& path : arguments.values("compare")) {
     CollectiveLog log;
-    const LibraryMeasurements measured = read_measured(path, arguments, !library, log);
-    if (library) {
-      Library used = *library;
-      take_version(used, arguments, path, log);
-      add_library_rows(used, measured, false, rows);
-      if (arguments.has("fit")) {
-        used.fit = fitted_to(measured, used, path);
-        add_library_rows(used, measured, true, rows);
-        print_message("{}: fitted to every second size: --hop {:.2f}us --rate {:.2f}GB/s\n", path, *used.fit.hop,
-                      *used.fit.channel_rate);
-        if (*used.fit.hop <= kShortestHop * 1.01 || *used.fit.hop >= kLongestHop / 1.01)
-          print_message("{}: these sizes do not determine the hop, which ended at the end of its range\n", path);
+    ComparedLog& compared =
+        logs.emplace_back(ComparedLog{path, read_measured(path, arguments, !library, log), library});
+    if (library) take_version(*compared.library, arguments, path, log);
+  }
+  std::vector<CollectiveRow> rows;
+  if (library) {
+    for (const ComparedLog& log : logs) add_library_rows(*log.library, log.measured, false, rows);
+    if (arguments.has("fit")) {
+      fit_between(logs);
+      for (ComparedLog& log : logs) {
+        if (log.measured.servers < 2) fit_inside(log);
+        add_library_rows(*log.library, log.measured, true, rows);
       }
     }
-    if (scenario) {
-      for (const CollectiveSample& sample : measured.samples) {
-        rows.push_back(fabric_row(scenario->cluster, scenario->network, scenario->failures, scenario->seed,
-                                  row_of(sample.exchange, measured.servers, sample.ranks, sample.size)));
-        rows.back().measured = sample.time.to_seconds();
-      }
+  }
+  if (!scenario) return rows;
+  for (const ComparedLog& log : logs) {
+    for (const CollectiveSample& sample : log.measured.samples) {
+      rows.push_back(fabric_row(scenario->cluster, scenario->network, scenario->failures, scenario->seed,
+                                row_of(sample.exchange, log.measured.servers, sample.ranks, sample.size)));
+      rows.back().measured = sample.time.to_seconds();
     }
   }
   return rows;

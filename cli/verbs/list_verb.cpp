@@ -8,6 +8,7 @@
 #include "models/overlap/usual_interference.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
 #include "models/training_profile.hpp"
+#include "network/catalogue.hpp"
 #include "network/collectives/algorithm.hpp"
 #include "results/iteration_figures.hpp"
 #include "scenarios/keys/keys.hpp"
@@ -230,6 +231,30 @@ Catalogue interference_list() {
   return list;
 }
 
+Catalogue machine_list() {
+  Catalogue list{.columns = {"machine", "GPUs", "device", "interfaces", "inside", "between", "summary", "source"},
+                 .rows = {}};
+  for (const NetworkEntry& each : machines())
+    list.rows.push_back(
+        {std::string{each.name}, fmt::format("{:g}", each.number("gpus")), std::string{each.text("device")},
+         fmt::format("{:g} x {:g}Gbps", each.number("nics"), each.number("line")), std::string{each.text("inside")},
+         std::string{each.text("between")}, std::string{each.text("summary")}, std::string{each.text("source")}});
+  return list;
+}
+
+Catalogue between_list() {
+  Catalogue list{.columns = {"network", "further_us", "ring", "tree", "nvls", "sends", "ll128", "spread", "source"},
+                 .rows = {}};
+  for (const NetworkEntry& each : network_catalogue()) {
+    if (each.kind != "network") continue;
+    const auto share = [&](std::string_view word) { return fmt::format("{:g}", each.number(word, 1)); };
+    list.rows.push_back({std::string{each.name}, std::string{each.text("further")}, share("ring"), share("tree"),
+                         share("nvls"), share("sends"), share("ll128"), std::string{each.text("spread")},
+                         std::string{each.text("source")}});
+  }
+  return list;
+}
+
 Catalogue framework_list() {
   Catalogue list{.columns = {"framework", "bytes before", "bytes after", "launches", "source"}, .rows = {}};
   for (const NamedFramework& each : frameworks())
@@ -253,6 +278,8 @@ constexpr Topic kTopics[] = {
     {"devices", "GPU types", device_list},
     {"interferences", "what computing and communicating usually cost each other (network.interference: auto)",
      interference_list},
+    {"machines", "servers as they are built (machine, network.nccl.machine, network.server)", machine_list},
+    {"between", "networks between servers (network.nccl.between)", between_list},
     {"frameworks", "what frameworks do around each message (training.NAME.framework)", framework_list},
     {"layer-formats", "files of layer times", formats},
     {"trace-formats", "job traces that can be imported", traces},
@@ -267,7 +294,7 @@ Catalogue topics() {
   return list;
 }
 
-Catalogue catalogue(const std::string& name) {
+Catalogue list_of(const std::string& name) {
   std::vector<std::string> names;
   for (const Topic& topic : kTopics) {
     if (topic.name == name) return topic.make();
@@ -289,7 +316,7 @@ std::string to_json(const Catalogue& list) {
 }
 
 int run_list(const Arguments& arguments) {
-  const Catalogue list = arguments.positionals().empty() ? topics() : catalogue(arguments.positionals().front());
+  const Catalogue list = arguments.positionals().empty() ? topics() : list_of(arguments.positionals().front());
   if (arguments.has("json")) {
     print_output("{}", to_json(list));
     return kExitOk;
@@ -307,7 +334,8 @@ const Command& list_command() {
   static constexpr Command kCommand = {
       .name = "list",
       .arguments =
-          "[policies|topologies|collectives|models|networks|transformers|devices|interferences|frameworks|layer-"
+          "[policies|topologies|collectives|models|networks|transformers|devices|interferences|machines|between|"
+          "frameworks|layer-"
           "formats|trace-formats|keys|"
           "metrics|suites|operators]",
       .summary = "List policies, models, metrics and everything else that can be named.",

@@ -61,8 +61,10 @@ std::optional<Communicators> communicators(const NcclLibrary& library, const std
   if (by_server.size() == 1 && by_server.front() < 2) return std::nullopt;
   Communicators made{library.model(by_server), 1};
   const int channels = made.model.communicator().graph.channels;
-  if (by_server.size() > 1)
-    made.sharing = std::max(1.0, static_cast<double>(at_once) * channels / library.machine().nics);
+  const NcclMachine& machine = library.machine();
+  const int nics = machine.nics * std::max(1, machine.domain / machine.gpus);
+  if (made.model.communicator().ranks_by_server.size() > 1)
+    made.sharing = std::max(1.0, static_cast<double>(at_once) * channels / nics);
   return made;
 }
 

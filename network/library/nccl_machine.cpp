@@ -1,5 +1,7 @@
 #include "network/library/nccl_machine.hpp"
 
+#include "network/catalogue.hpp"
+#include "sim/check.hpp"
 #include "sim/error.hpp"
 
 #include <algorithm>
@@ -20,74 +22,47 @@ constexpr double kBetween[] = {48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4
 constexpr double kInsideHopper[] = {60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3};
 constexpr double kBetweenHopper[] = {48, 45, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3, 2.4, 1.2, 0.24, 0.12};
 
-constexpr std::string_view kPlans = "NVIDIA DGX data sheets; channels as NCCL plans them (src/graph/search.cc)";
+constexpr double kInsideBlackwell[] = {90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18};
+constexpr double kBetweenBlackwell[] = {96, 48, 45.1, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3, 2.4, 1.2, 0.24, 0.12};
 
-constexpr NcclMachine kMachines[] = {
-    {.name = "dgx-1v",
-     .summary = "8 V100 in a cube mesh of NVLinks, 4 interfaces of 100 Gbit/s",
-     .source = kPlans,
-     .gpu = GpuGeneration::volta,
-     .gpu_rate = 6 * kPlannedNvlinkVolta,
-     .nics = 4,
-     .nic_rate = 12,
-     .nic_slot = kPlannedPcie3,
-     .near_nics = true},
-    {.name = "dgx-1v-1x100g",
-     .summary = "the same with one interface of 100 Gbit/s behind a socket",
-     .source = kPlans,
-     .gpu = GpuGeneration::volta,
-     .gpu_rate = 6 * kPlannedNvlinkVolta,
-     .nics = 1,
-     .nic_rate = 12,
-     .nic_slot = kPlannedPcie3},
-    {.name = "dgx-a100",
-     .summary = "8 A100 with NVSwitch, 8 interfaces of 200 Gbit/s",
-     .source = kPlans,
-     .gpu = GpuGeneration::ampere,
-     .cpu = CpuVendor::amd,
-     .nvswitch = true,
-     .gpu_rate = 12 * kPlannedNvlinkAmpere,
-     .nics = 8,
-     .nic_rate = 24,
-     .nic_slot = kPlannedPcie4,
-     .near_nics = true},
-    {.name = "dgx-h100",
-     .summary = "8 H100 with NVSwitch and NVLink SHARP, 8 interfaces of 400 Gbit/s",
-     .source = "NVIDIA DGX H100 data sheet; channels of NCCL 2.19.4 as in NVIDIA/nccl issue 1197",
-     .gpu = GpuGeneration::hopper,
-     .nvswitch = true,
-     .gpu_rate = 18 * kPlannedNvlinkHopper,
-     .nics = 8,
-     .nic_rate = 48,
-     .nic_slot = kPlannedPcie5,
-     .near_nics = true},
-    {.name = "pcie-v100-10g",
-     .summary = "4 V100 on PCIe 3.0 and two sockets, one interface of 10 Gbit/s with TCP",
-     .source = "planning rates of NCCL; 1.2 GB/s for 10 Gbit/s as in NVIDIA/nccl issue 601",
-     .gpu = GpuGeneration::volta,
-     .link = InsideLink::pcie,
-     .gpus = 4,
-     .gpu_rate = kPlannedPcie3,
-     .socket_rate = kPlannedSocketIntel,
-     .nics = 1,
-     .nic_rate = 1.25,
-     .nic_slot = kPlannedPcie3,
-     .network_peer = 16},
-    {.name = "pcie-v100-100g",
-     .summary = "4 V100 on PCIe 3.0 and two sockets, one interface of 100 Gbit/s",
-     .source = "planning rates of NCCL",
-     .gpu = GpuGeneration::volta,
-     .link = InsideLink::pcie,
-     .gpus = 4,
-     .gpu_rate = kPlannedPcie3,
-     .socket_rate = kPlannedSocketIntel,
-     .nics = 1,
-     .nic_rate = 12,
-     .nic_slot = kPlannedPcie3},
-};
+template <class Value, std::size_t kCount>
+Value named(std::string_view text, const Value (&values)[kCount]) {
+  const auto found = std::ranges::find_if(values, [&](Value value) { return to_string(value) == text; });
+  CONTEND_CHECK(found != std::end(values), "the catalogue has known words");
+  return *found;
+}
+
+NcclMachine machine_of(const NetworkEntry& entry) {
+  constexpr GpuGeneration kGpus[] = {GpuGeneration::volta, GpuGeneration::ampere, GpuGeneration::hopper,
+                                     GpuGeneration::blackwell};
+  NcclMachine machine;
+  machine.name = entry.name;
+  machine.summary = entry.text("summary");
+  machine.source = entry.text("source");
+  machine.gpu = named(entry.text("gpu"), kGpus);
+  machine.cpu = entry.text("cpu") == "amd" ? CpuVendor::amd : CpuVendor::intel;
+  machine.link = entry.text("link") == "pcie" ? InsideLink::pcie : InsideLink::nvlink;
+  machine.nvswitch = entry.has("nvswitch");
+  machine.gpus = static_cast<int>(entry.number("gpus"));
+  machine.domain = static_cast<int>(entry.number("domain"));
+  machine.gpu_rate = entry.number("rate");
+  machine.socket_rate = entry.number("socket");
+  machine.nics = static_cast<int>(entry.number("nics"));
+  machine.nic_rate = entry.number("planned");
+  machine.nic_slot = entry.number("slot");
+  machine.near_nics = entry.has("near-nics");
+  machine.net_latency = entry.number("latency");
+  machine.network_peer = entry.number("peer", machine.network_peer);
+  machine.inside = entry.text("inside");
+  machine.between = entry.text("between");
+  if (entry.has("version")) machine.version = read_nccl_version(entry.text("version"));
+  return machine;
+}
 
 std::span<const double> rates(GpuGeneration gpu, bool several_servers) {
-  if (gpu >= GpuGeneration::hopper)
+  if (gpu == GpuGeneration::blackwell)
+    return several_servers ? std::span<const double>{kBetweenBlackwell} : std::span<const double>{kInsideBlackwell};
+  if (gpu == GpuGeneration::hopper)
     return several_servers ? std::span<const double>{kBetweenHopper} : std::span<const double>{kInsideHopper};
   return several_servers ? std::span<const double>{kBetween} : std::span<const double>{kInside};
 }
@@ -102,12 +77,9 @@ double first_that_fits(std::span<const double> list, double most, const NcclMach
 }
 
 void check(const NcclMachine& machine, int gpus, bool several_servers) {
-  if (machine.gpu == GpuGeneration::blackwell)
-    throw InputError{
-        "the bandwidths that NCCL tries on Blackwell are not known here; give the channels that it prints"};
-  if (gpus < 1 || gpus > machine.gpus)
-    throw InputError{
-        fmt::format("expected 1 to {} ranks on a server, which has as many GPUs, got {}", machine.gpus, gpus)};
+  const int most = std::max(machine.gpus, machine.domain);
+  if (gpus < 1 || gpus > most)
+    throw InputError{fmt::format("expected 1 to {} ranks on a server, which has as many GPUs, got {}", most, gpus)};
   if (several_servers && machine.nics < 1) throw InputError{"several servers need a machine with network interfaces"};
 }
 
@@ -134,8 +106,9 @@ ChannelPlan plan_inside(const NcclMachine& machine) {
 /// One channel for each interface that the GPUs can have to themselves. All GPUs of a server but the last of the ring
 /// send inside.
 ChannelPlan plan_between(const NcclMachine& machine, int gpus) {
+  const int nics = machine.nics * std::max(1, machine.domain / machine.gpus);
   const int channels =
-      machine.near_nics ? std::clamp(machine.nics * gpus / machine.gpus, 1, machine.nics) : machine.nics;
+      std::min(machine.near_nics ? std::clamp(machine.nics * gpus / machine.gpus, 1, nics) : nics, kMostChannels);
   double most = std::min(machine.nic_rate, machine.nic_slot);
   if (gpus > 1) {
     const double inside = machine.link == InsideLink::pcie ? pcie_rate(machine) : machine.gpu_rate;
@@ -145,15 +118,31 @@ ChannelPlan plan_between(const NcclMachine& machine, int gpus) {
   return {channels, rate, rate};
 }
 
+/// Ranks by NVLink domain, each of so many servers.
+std::vector<int> by_domain(const std::vector<int>& ranks_by_server, int servers) {
+  std::vector<int> domains;
+  for (std::size_t i = 0; i < ranks_by_server.size(); ++i) {
+    if (i % static_cast<std::size_t>(servers) == 0) domains.push_back(0);
+    domains.back() += ranks_by_server[i];
+  }
+  return domains;
+}
+
 }  // namespace
 
 std::span<const NcclMachine> nccl_machines() {
-  return kMachines;
+  static const std::vector<NcclMachine> kAll = [] {
+    std::vector<NcclMachine> all;
+    for (const NetworkEntry& each : machines())
+      if (each.has("gpu")) all.push_back(machine_of(each));
+    return all;
+  }();
+  return kAll;
 }
 
 const NcclMachine& find_nccl_machine(std::string_view name) {
   std::vector<std::string> names;
-  for (const NcclMachine& machine : kMachines) {
+  for (const NcclMachine& machine : nccl_machines()) {
     if (machine.name == name) return machine;
     names.emplace_back(machine.name);
   }
@@ -186,18 +175,20 @@ ChannelPlan plan_nvls_channels(const NcclMachine& machine, int gpus, bool severa
 NcclCommunicator nccl_communicator(const NcclMachine& machine, std::vector<int> ranks_by_server,
                                    const NcclChoices& choices) {
   if (ranks_by_server.empty()) throw InputError{"expected the ranks of one server or more"};
+  const auto [least, largest] = std::ranges::minmax(ranks_by_server);
+  if (largest > machine.gpus || least < 1)
+    throw InputError{fmt::format("expected 1 to {} ranks on a server, which has as many GPUs, got {}", machine.gpus,
+                                 least < 1 ? least : largest)};
+  if (machine.domain > machine.gpus) ranks_by_server = by_domain(ranks_by_server, machine.domain / machine.gpus);
   const bool several = ranks_by_server.size() > 1;
   const auto [fewest, most] = std::ranges::minmax(ranks_by_server);
-  if (most > machine.gpus || fewest < 1)
-    throw InputError{fmt::format("expected 1 to {} ranks on a server, which has as many GPUs, got {}", machine.gpus,
-                                 fewest < 1 ? fewest : most)};
   NcclCommunicator it;
   it.version = choices.version;
   it.gpu = machine.gpu;
   it.cpu = machine.cpu;
   it.link = machine.link;
   it.graph = choices.graph ? *choices.graph : plan_channels(machine, fewest, several);
-  if (machine.gpu != GpuGeneration::blackwell) it.nvls = plan_nvls_channels(machine, fewest, several);
+  it.nvls = plan_nvls_channels(machine, fewest, several);
   it.launched = std::min(2 * it.graph.channels, kMostChannels);
   constexpr double kFast = 45;
   if (machine.gpu >= GpuGeneration::hopper && several && it.graph.inside > kFast && it.launched < 16) it.launched *= 2;
@@ -215,6 +206,10 @@ NcclCommunicator nccl_communicator(const NcclMachine& machine, std::vector<int> 
   it.inside_peer = machine.inside_peer;
   it.aggregates = several && machine.nvswitch && choices.version >= NcclVersion{2, 12, 0};
   it.ranks_by_server = std::move(ranks_by_server);
+  it.in_place = choices.in_place;
+  if (!choices.measured) return it;
+  it.inside_times = find_inside_times(machine.inside);
+  if (const NetworkTimes* const times = find_network_times(machine.between)) it.network_times = *times;
   return it;
 }
 

@@ -16,8 +16,8 @@
 namespace contend {
 
 /// Planning rates of NCCL, GB/s (NVIDIA/nccl v2.23.4-1, src/graph/topo.h); NICs by their line rate / 8.
-inline constexpr double kPlannedNvlinkVolta = 20, kPlannedNvlinkAmpere = 20, kPlannedNvlinkHopper = 20.6;
-inline constexpr double kPlannedPcie3 = 12, kPlannedPcie4 = 24, kPlannedPcie5 = 48;
+inline constexpr double kPlannedNvlinkAmpere = 20, kPlannedNvlinkHopper = 20.6;
+inline constexpr double kPlannedPcie3 = 12;
 inline constexpr double kPlannedSocketIntel = 10, kPlannedSocketAmd = 16;
 
 /// A kind of server and the network between servers.
@@ -40,16 +40,18 @@ struct NcclMachine {
   double net_latency = 0;   ///< us, of the plug-in
   double network_peer = 2;  ///< us of the host for each peer of grouped sends: 1 to 3 with RDMA, 15 to 17 with sockets
   double inside_peer = 0;   ///< us, likewise for peers in the server; not known, and small beside a hop
+  int domain = 0;           ///< GPUs that NVLink joins over several servers; 0: those of a server
+  std::string_view inside{}, between{};  ///< of find_inside_times() and find_network_times(); empty: not known
+  NcclVersion version{};                 ///< that is usual on it
 };
 
-/// Typical machines.
+/// The machines of the catalogue (network/catalogue/machines.txt) on which NCCL or RCCL runs.
 [[nodiscard]] std::span<const NcclMachine> nccl_machines();
 /// The machine of that name. Throws InputError with the nearest name.
 [[nodiscard]] const NcclMachine& find_nccl_machine(std::string_view name);
 
 /// The channels within one server of `gpus` >= 2 ranks, and those between servers with `gpus` >= 1 ranks each. Throws
-/// InputError if no bandwidth of the list fits, for a machine without a network between servers, and for Blackwell,
-/// whose list is not known.
+/// InputError if no bandwidth of the list fits, and for a machine without a network between servers.
 [[nodiscard]] ChannelPlan plan_channels(const NcclMachine& machine, int gpus, bool several_servers);
 /// Those of NVLink SHARP; no channels if the machine does not have it.
 [[nodiscard]] ChannelPlan plan_nvls_channels(const NcclMachine& machine, int gpus, bool several_servers);
@@ -58,10 +60,14 @@ struct NcclMachine {
 struct NcclChoices {
   NcclVersion version{};
   std::optional<ChannelPlan> graph{};  ///< instead of the planned channels
+  /// What is known of the machine counts, inside a server and between servers; else the constants of NCCL alone.
+  bool measured = false;
+  bool in_place = true;  ///< NcclCommunicator::in_place
 };
 
-/// The communicator of the ranks on servers of this machine. With different numbers on the servers, channels are those
-/// of the fewest. Throws InputError as plan_channels(), and for more ranks on a server than it has GPUs.
+/// The communicator of the ranks on servers of this machine. Servers of one NVLink domain, the first `domain` GPUs and
+/// so on, are one server. With different numbers on the servers, channels are those of the fewest. Throws InputError as
+/// plan_channels(), and for more ranks on a server than it has GPUs.
 [[nodiscard]] NcclCommunicator nccl_communicator(const NcclMachine& machine, std::vector<int> ranks_by_server,
                                                  const NcclChoices& choices = {});
 

@@ -61,10 +61,29 @@ void check(const NcclCommunicator& it, const NcclFit& fit) {
     complain(fmt::format("expected a latency of a hop >= 0, got {} us", *fit.hop));
   if (fit.channel_rate && (!std::isfinite(*fit.channel_rate) || *fit.channel_rate <= 0))
     complain(fmt::format("expected a bandwidth of a channel > 0, got {} GB/s", *fit.channel_rate));
-  if (it.gpu == GpuGeneration::blackwell && it.version < NcclVersion{2, 28, 0})
+  const bool by_constants = several || it.inside_times == nullptr;
+  if (by_constants && it.gpu == GpuGeneration::blackwell && it.version < NcclVersion{2, 28, 0})
     complain(
         fmt::format("the constants of Blackwell are known from NCCL 2.28 on, not of {}", print_version(it.version)));
   if (!complaints.empty()) throw InputError{std::move(complaints)};
+}
+
+/// The share of the planned bandwidth that a network leaves; all of it if nothing is known of the network.
+double network_share(const NetworkTimes& network, NcclAlgorithm algorithm, NcclProtocol protocol, int servers) {
+  if (network == NetworkTimes{}) return 1;
+  // NCCL counts a tree's bytes twice at an interface, which has a parent and children. Of two servers one is the root
+  // and the other a leaf, so that bytes go through once.
+  const double once = algorithm == NcclAlgorithm::tree && servers == 2 ? 2 : 1;
+  return once * network.share(algorithm, protocol);
+}
+
+/// The bandwidth of an algorithm that the links inside servers of `here` > 1 ranks allow: a ring goes through each of
+/// them once, and the chain of a tree twice, up and down, unless the switch adds.
+double most_inside(const InsideTimes& times, NcclAlgorithm algorithm, double here, double ring_factor) {
+  const double link = times.ring[static_cast<std::size_t>(NcclProtocol::simple)].rate * (times.mesh ? here - 1 : 1);
+  if (algorithm == NcclAlgorithm::ring) return link * ring_factor;
+  if (algorithm != NcclAlgorithm::tree && algorithm != NcclAlgorithm::nvls_tree) return kNoLimit;
+  return std::max(link / 2 * here / (here - 1), here > 2 ? times.nvls.rate : 0);
 }
 
 }  // namespace
@@ -85,9 +104,13 @@ NcclModel::NcclModel(NcclCommunicator communicator, const NcclFit& fit)
   servers_ = static_cast<int>(communicator_.ranks_by_server.size());
   ranks_ = std::accumulate(communicator_.ranks_by_server.begin(), communicator_.ranks_by_server.end(), 0);
   per_server_ = static_cast<double>(ranks_) / servers_;
+  if (fit.network) communicator_.network_times = *fit.network;
   if (fit.hop) {
     const Hops planned = hops(NcclAlgorithm::tree, NcclProtocol::ll);
-    further_hop_ = *fit.hop - (servers_ > 1 ? planned.between : planned.inside);
+    const InsideTimes* const measured = communicator_.inside_times;
+    further_hop_ = *fit.hop - (servers_ > 1          ? planned.between
+                               : measured != nullptr ? measured->ring[0].step
+                                                     : planned.inside);
   }
   if (fit.channel_rate)
     rate_factor_ = *fit.channel_rate / (servers_ > 2 ? communicator_.graph.between : communicator_.graph.inside);
@@ -137,6 +160,7 @@ NcclModel::Hops NcclModel::hops(NcclAlgorithm algorithm, NcclProtocol protocol) 
   hops.between = c.network_hop[as_tree ? static_cast<std::size_t>(NcclAlgorithm::tree) : a][p];
   // With Simple the data are flushed to the memory of the GPU, which costs the latency of the plug-in again.
   hops.between += communicator_.net_latency * (protocol == NcclProtocol::simple ? 2 : 1);
+  hops.between += communicator_.network_times.further[p];
   if (servers_ > 1 && protocol == NcclProtocol::ll) hops.inside *= c.ll_inside;
   double& fitted = servers_ > 1 ? hops.between : hops.inside;
   fitted = std::max(0.0, fitted + further_hop_);
@@ -168,7 +192,8 @@ double NcclModel::one_way_start_up(NcclProtocol protocol) const {
   const ByAlgorithm& table = servers_ > 1                               ? c.network_hop
                              : communicator_.link == InsideLink::nvlink ? c.nvlink_hop
                                                                         : c.pcie_hop;
-  const double hop = std::max(0.0, table[row][p] + further_hop_);
+  const double added = servers_ > 1 ? communicator_.network_times.further[p] : 0;
+  const double hop = std::max(0.0, table[row][p] + added + further_hop_);
   return c.base[ring][p] + (communicator_.same_ring ? hop : ranks_ * hop);
 }
 
@@ -284,6 +309,7 @@ double NcclModel::nvls_bandwidth(NcclAlgorithm algorithm, CollectiveKind kind) c
   return plan.channels * channel * (by_ring ? ranks_ / steps(kind) : 1);
 }
 
+/// By the constants, without the share that the network between servers leaves of it.
 double NcclModel::bandwidth(NcclAlgorithm algorithm, NcclProtocol protocol, CollectiveKind kind) const {
   switch (algorithm) {
     case NcclAlgorithm::ring:
@@ -321,7 +347,8 @@ NcclTime NcclModel::sends(Bytes bytes) const {
     // To an interface of another rail the data go through the GPU beside it.
     const double relayed = it.aggregates ? others * (here - 1) / here : 0;
     if (here > 1) most = std::max(most, (here - 1 + relayed) * block / (it.gpu_rate * rate_factor_ * kGiga));
-    if (servers_ > 1) most = std::max(most, here * others * block / (it.server_rate * rate_factor_ * kGiga));
+    const double left = it.network_times.sends;
+    if (servers_ > 1) most = std::max(most, here * others * block / (it.server_rate * left * rate_factor_ * kGiga));
     const double messages = it.aggregates ? servers_ - 1 : others;
     longest_host = std::max(longest_host, it.network_peer * messages + it.inside_peer * (here - 1));
   }
@@ -329,9 +356,25 @@ NcclTime NcclModel::sends(Bytes bytes) const {
   return {NcclAlgorithm::sends, NcclProtocol::simple, us * kMicro + most, us * kMicro, bytes.to_double() / most};
 }
 
+std::vector<NcclTime> NcclModel::times_inside(CollectiveKind kind, Bytes bytes) const {
+  std::vector<NcclTime> all;
+  for (const NcclAlgorithm algorithm : {NcclAlgorithm::ring, NcclAlgorithm::nvls, NcclAlgorithm::sends}) {
+    for (std::size_t p = 0; p < kNcclProtocols; ++p) {
+      const auto protocol = static_cast<NcclProtocol>(p);
+      const auto parts = communicator_.inside_times->parts(algorithm, protocol, kind, ranks_, bytes.to_double(),
+                                                           communicator_.in_place, further_hop_, rate_factor_);
+      if (parts)
+        all.push_back(
+            {algorithm, protocol, parts->start_up + parts->bytes, parts->start_up, bytes.to_double() / parts->bytes});
+    }
+  }
+  return all;
+}
+
 std::vector<NcclTime> NcclModel::times(CollectiveKind kind, Bytes bytes) const {
   if (!nccl_has(kind)) throw InputError{"NCCL does not have this collective"};
   if (bytes <= Bytes{}) throw InputError{fmt::format("expected a size > 0, got {} B", bytes.count())};
+  if (servers_ == 1 && communicator_.inside_times != nullptr) return times_inside(kind, bytes);
   if (kind == CollectiveKind::all_to_all) return {sends(bytes)};
   std::vector<NcclTime> all;
   for (std::size_t a = 0; a < kNcclAlgorithms; ++a) {
@@ -344,7 +387,12 @@ std::vector<NcclTime> NcclModel::times(CollectiveKind kind, Bytes bytes) const {
                               constants_->nvls == NvlsRule::measured_by_ring);
       NcclTime time{algorithm, protocol, 0, 0, 0};
       time.start_up = start_up(algorithm, protocol, kind, bytes) * kMicro;
-      time.bandwidth = bandwidth(algorithm, protocol, kind) * kGiga;
+      time.bandwidth = bandwidth(algorithm, protocol, kind);
+      if (servers_ > 1) time.bandwidth *= network_share(communicator_.network_times, algorithm, protocol, servers_);
+      if (servers_ > 1 && per_server_ > 1 && communicator_.inside_times != nullptr)
+        time.bandwidth = std::min(
+            time.bandwidth, most_inside(*communicator_.inside_times, algorithm, per_server_, ranks_ / steps(kind)));
+      time.bandwidth *= kGiga;
       const double rate = time.bandwidth * (corrected ? tree_correction(protocol, bytes.count()) : 1);
       time.seconds = time.start_up + bytes.to_double() / rate;
       time.bandwidth = rate;

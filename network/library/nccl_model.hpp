@@ -25,9 +25,11 @@
 //   t = base + a + o_net P + o_in (g-1) + max(bytes out of a server / rate, bytes out of a GPU / link)
 // with P peers on other servers, s-1 messages if NCCL aggregates them by rail (PXN), and o the time of the host a peer.
 //
-// Two numbers can be fitted to measurements: the latency of a hop and the bandwidth of a channel (NcclFit). When the
-// model is wrong: docs/models/nccl.md.
+// These constants rank algorithms and are no times. On machines that are known, library_times.hpp has what collectives
+// take inside a server, and what a network adds to hops and leaves of rates. Users fit both to their own measurements
+// (NcclFit). When the model is wrong: docs/models/nccl.md.
 
+#include "network/library/library_times.hpp"
 #include "network/library/nccl_constants.hpp"
 #include "sim/graph.hpp"
 #include "sim/units.hpp"
@@ -67,6 +69,10 @@ struct NcclCommunicator {
   double gpu_rate = 0;                       ///< GB/s out of a GPU inside its server
   double network_peer = 0, inside_peer = 0;  ///< us of the host for each peer
   bool aggregates = false;                   ///< one message for each server and rail (PXN)
+  // What real machines take, in place of the constants by which NCCL ranks its choices.
+  const InsideTimes* inside_times = nullptr;  ///< in one server; nullptr: the constants
+  NetworkTimes network_times{};               ///< between servers
+  bool in_place = true;  ///< the result of an all-gather or reduce-scatter lies where its input does
 };
 
 /// What a user has fitted to measurements instead of what NCCL assumes.
@@ -77,6 +83,8 @@ struct NcclFit {
   /// GB/s of a channel of the graph; those of other graphs change by the same factor. For grouped sends it is the
   /// factor of their rates.
   std::optional<double> channel_rate{};
+  /// Between servers, in place of those of the communicator; the two numbers above come on top.
+  std::optional<NetworkTimes> network{};
 };
 
 /// The expected time of one algorithm with one protocol.
@@ -127,6 +135,7 @@ class NcclModel {
   [[nodiscard]] double all_channels(const ChannelPlan& plan) const;
   [[nodiscard]] double ll_most() const;
   [[nodiscard]] NcclTime sends(Bytes bytes) const;
+  [[nodiscard]] std::vector<NcclTime> times_inside(CollectiveKind kind, Bytes bytes) const;
   [[nodiscard]] double steps(CollectiveKind kind) const;
 
   NcclCommunicator communicator_;

@@ -1,5 +1,6 @@
 #include "scenarios/keys/network_keys.hpp"
 
+#include "network/catalogue.hpp"
 #include "network/collectives/choice.hpp"
 #include "network/library/nccl_machine.hpp"
 #include "scenarios/keys/graph_codec.hpp"
@@ -103,6 +104,13 @@ Codec<std::string> nccl_version_codec() {
   return codec;
 }
 
+std::vector<std::string> between_networks() {
+  std::vector<std::string> names;
+  for (const NetworkEntry& each : network_catalogue())
+    if (each.kind == "network") names.emplace_back(each.name);
+  return names;
+}
+
 /// Keys of the library, which take part where the formula is nccl.
 std::vector<ScenarioKey> nccl_keys() {
   std::vector<std::string> machines;
@@ -110,7 +118,27 @@ std::vector<ScenarioKey> nccl_keys() {
   std::vector<ScenarioKey> keys{
       row<&NetworkSetup::Nccl::machine>("network.nccl.machine", optional_codec(name_codec(machines), ""),
                                         "server whose GPUs, links and interfaces NCCL plans its channels on"),
-      row<&NetworkSetup::Nccl::version>("network.nccl.version", nccl_version_codec(), "version of NCCL"),
+      row<&NetworkSetup::Nccl::version>("network.nccl.version", optional_codec(nccl_version_codec(), "auto"),
+                                        "version of NCCL; auto: that which is usual on the machine"),
+      row<&NetworkSetup::Nccl::between>(
+          "network.nccl.between", optional_codec(name_codec(between_networks()), "auto"),
+          "network between servers (`contend list between`), whose measured hops and rates count; auto: that of the "
+          "machine"),
+      row<&NetworkSetup::Nccl::further>(
+          "network.nccl.further", list_codec(number_codec(-1000, 1e6), "us"),
+          "measured us that a hop between servers takes beyond the constants of NCCL, with LL, LL128 and Simple, as "
+          "`contend collective --fit` prints them; empty: those of network.nccl.between"),
+      row<&NetworkSetup::Nccl::shares>("network.nccl.shares", list_codec(number_codec(1e-4, 100), "shares"),
+                                       "measured shares of the planned bandwidth that rings, trees, NVLink SHARP and "
+                                       "sends reach between servers, as "
+                                       "`contend collective --fit` prints them; empty: those of network.nccl.between"),
+      row<&NetworkSetup::Nccl::measured>("network.nccl.measured", bool_codec(),
+                                         "whether times are those measured on such machines, as far as they are known, "
+                                         "or by the constants alone by which NCCL ranks its algorithms"),
+      row<&NetworkSetup::Nccl::in_place>(
+          "network.nccl.in_place", bool_codec(),
+          "whether the results of all-gathers and reduce-scatters lie where their inputs do, as in the flat buffers of "
+          "frameworks; else each GPU also copies its own part"),
       row<&NetworkSetup::Nccl::sharp>("network.nccl.sharp", bool_codec(),
                                       "whether the switches of the network add (SHARP)"),
       row<&NetworkSetup::Nccl::latency>("network.nccl.latency", quantity_codec(Time{}, kHour),

@@ -154,7 +154,22 @@ NcclLibrary nccl_library(const NetworkSetup& network) {
   NcclFit fit;
   if (given.hop) fit.hop = static_cast<double>(given.hop->ns()) * kMicroseconds;
   if (given.channel_rate) fit.channel_rate = given.channel_rate->bytes_per_second() / kGiga;
-  return NcclLibrary{machine, {.version = read_nccl_version(given.version)}, fit};
+  if (given.between) machine.between = *given.between;
+  if (!given.further.empty() || !given.shares.empty()) {
+    const NetworkTimes* const known = find_network_times(machine.between);
+    NetworkTimes times = known != nullptr && given.measured ? *known : NetworkTimes{};
+    if (!given.further.empty()) std::ranges::copy(given.further, times.further.begin());
+    const auto& shares = given.shares;
+    if (!shares.empty()) times = {times.further, shares[0], shares[1], shares[2], shares[3], shares[4]};
+    fit.network = times;
+  }
+  return NcclLibrary{
+      machine, {.version = nccl_version(network), .measured = given.measured, .in_place = given.in_place}, fit};
+}
+
+NcclVersion nccl_version(const NetworkSetup& network) {
+  const NetworkSetup::Nccl& given = network.nccl;
+  return given.version ? read_nccl_version(*given.version) : find_nccl_machine(*given.machine).version;
 }
 
 std::vector<Complaint> formula_complaints(const NetworkSetup& network, int per_server) {
@@ -178,6 +193,13 @@ std::vector<Complaint> formula_complaints(const NetworkSetup& network, int per_s
                           .hint = "such as dgx-a100"});
     return complaints;
   }
+  const auto check_length = [&](const char* key, const std::vector<double>& given, std::size_t length, const char* of) {
+    if (!given.empty() && given.size() != length)
+      complaints.push_back(
+          {.key = key, .reason = fmt::format("expected {} numbers, {}, got {}", length, of, given.size())});
+  };
+  check_length("network.nccl.further", network.nccl.further, 3, "for LL, LL128 and Simple");
+  check_length("network.nccl.shares", network.nccl.shares, 5, "of ring, tree, nvls, sends and LL128");
   const NcclMachine& machine = find_nccl_machine(*network.nccl.machine);
   if (per_server > machine.gpus)
     complaints.push_back(

@@ -1,5 +1,6 @@
 #include "scenarios/run/run_notes.hpp"
 
+#include "network/catalogue.hpp"
 #include "network/collectives/collective_run.hpp"
 #include "network/idle_interfaces.hpp"
 #include "network/library/nccl_machine.hpp"
@@ -116,18 +117,29 @@ std::string seen_idle_interfaces(const ClusterSetup& cluster, const NetworkSetup
 }
 
 std::string nccl_machine_note(const NetworkSetup& network) {
-  if (cost_formula(network).basis != CostBasis::library || !network.nccl.machine) return {};
-  const NcclMachine& machine = find_nccl_machine(*network.nccl.machine);
+  const bool by_library = cost_formula(network).basis == CostBasis::library && network.nccl.machine;
+  const std::optional<std::string>& name = by_library ? network.nccl.machine : network.machine;
+  if (!name) return {};
+  const NetworkEntry& machine = *find_machine(*name);
   if (!network.traits().has_topology) {
-    constexpr double kBytesOfGB = 1e9, kAlike = 0.1;
-    const double rate = machine.nic_rate * kBytesOfGB;
-    if (!network.nic || network.nic == default_scenario().network.nic || rate == 0) return {};
-    if (std::abs(network.nic->bytes_per_second() / rate - 1) < kAlike) return {};
+    constexpr double kBytesOfGbit = 1e9 / 8, kAlike = 0.1;
+    const double line = machine.number("line"), nics = machine.number("nics");
+    if (!network.nic || network.nic == default_scenario().network.nic || line == 0) return {};
+    const double lines = network.nic->bytes_per_second() / (line * kBytesOfGbit);
+    if (std::abs(lines / nics - 1) < kAlike) return {};
+    if (std::abs(lines - 1) < kAlike)
+      return fmt::format(
+          "network.nic: {:g}Gbps is the rate of one of the {:g} interfaces of a {}; without a topology network.nic is "
+          "that "
+          "of all interfaces of a server together, {:g}Gbps",
+          line, nics, machine.name, line * nics);
+    if (!by_library) return {};
     return fmt::format(
-        "network.nic: with network.formula: nccl collectives take what NCCL expects of the interfaces of a {}, of "
-        "{:g} GB/s each; network.nic is for messages from GPU to GPU only",
-        machine.name, machine.nic_rate);
+        "network.nic: with network.formula: nccl collectives take what NCCL takes with the {:g} interfaces of a {}, of "
+        "{:g}Gbps each; network.nic is for messages from GPU to GPU only",
+        nics, machine.name, line);
   }
+  if (!by_library) return {};
   const std::string& built = network.topology.server.kind;
   const bool is_known = std::ranges::find(nccl_machines(), built, &NcclMachine::name) != nccl_machines().end();
   if (!is_known || built == machine.name) return {};

@@ -28,10 +28,12 @@ inline constexpr std::string_view kAutoFormula = "auto";
 struct NetworkSetup {
   Fidelity fidelity = Fidelity::contention;
   [[nodiscard]] const FidelityTraits& traits() const { return traits_of(fidelity); }
-  bool as_framework = false;          ///< what isn't given is as libraries have it on the machine, not an ideal
-  std::optional<ByteRate> nic;        ///< line rate of each interface; default of beta: 1 / nic
-  Time alpha;                         ///< start-up time of a transfer
-  std::string formula{kAutoFormula};  ///< a row of cost_formulas(), or kAutoFormula
+  bool as_framework = false;            ///< what isn't given is as libraries have it on the machine, not an ideal
+  std::optional<std::string> machine;   ///< an entry of machines(), for what isn't given
+  std::vector<std::string> of_machine;  ///< keys of the scenario that this gave
+  std::optional<ByteRate> nic;          ///< line rate of each interface; default of beta: 1 / nic
+  Time alpha;                           ///< start-up time of a transfer
+  std::string formula{kAutoFormula};    ///< a row of cost_formulas(), or kAutoFormula
   struct Inside {
     Time alpha;
     std::optional<ByteRate> bandwidth;
@@ -42,7 +44,12 @@ struct NetworkSetup {
   /// The library of the formula `nccl`, and what a user has measured in place of its constants.
   struct Nccl {
     std::optional<std::string> machine;    ///< a name of nccl_machines()
-    std::string version = "2.23.4";        ///< one that read_nccl_version() knows
+    std::optional<std::string> version;    ///< one that read_nccl_version() knows; none: NcclMachine::version
+    std::optional<std::string> between;    ///< an entry `network` of the catalogue; none: NcclMachine::between
+    std::vector<double> further;           ///< NetworkTimes::further, us; empty: those of `between`
+    std::vector<double> shares;            ///< NetworkTimes: ring, tree, nvls, sends, ll128; empty: those of `between`
+    bool measured = true;                  ///< NcclChoices::measured
+    bool in_place = true;                  ///< NcclChoices::in_place
     bool sharp = false;                    ///< the switches of the network add
     Time latency;                          ///< of the network's plug-in
     std::optional<Time> hop;               ///< NcclFit::hop

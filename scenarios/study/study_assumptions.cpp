@@ -21,8 +21,8 @@ StudyAssumption collectives(const NetworkSetup& network) {
   const CostFormula& formula = cost_formula(network);
   switch (formula.basis) {
     case CostBasis::library:
-      return {"collectives", fmt::format("what NCCL {} expects on {}", network.nccl.version, *network.nccl.machine),
-              "NVIDIA/nccl, src/graph/tuning.cc"};
+      return {"collectives", fmt::format("NCCL {} on {}", print_version(nccl_version(network)), *network.nccl.machine),
+              network.nccl.measured ? "contend list machines, between" : "NVIDIA/nccl, src/graph/tuning.cc"};
     case CostBasis::whole:
       return {"collectives", line + " of a whole all-reduce", "network.alpha, beta"};
     case CostBasis::sites:

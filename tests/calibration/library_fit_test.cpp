@@ -83,6 +83,50 @@ TEST_CASE("library fit: two numbers need two sizes, and a third one judges them"
                        doctest::Contains("a fit needs 3 sizes of a collective or more, got 2"), InputError);
 }
 
+TEST_CASE("library fit: one network for logs of several sizes of a cluster") {
+  const NcclMachine& machine = find_nccl_machine("dgx-a100");
+  const NetworkTimes truth{{20, 15, 10}, 0.8, 0.7, 1, 0.6, 0.9};
+  const auto log_of = [&](int servers, std::int64_t least) {
+    LibraryLog log{{.samples = {}, .servers = servers}, kChoices};
+    const NcclModel model{nccl_communicator(machine, std::vector<int>(static_cast<std::size_t>(servers), 8), kChoices),
+                          {.network = truth}};
+    for (const TimedExchange exchange :
+         {TimedExchange::all_reduce, TimedExchange::all_gather, TimedExchange::all_to_all}) {
+      for (std::int64_t m = least; m <= 1 << 30; m *= 2) {
+        CollectiveSample sample;
+        sample.exchange = exchange;
+        sample.ranks = 8 * servers;
+        sample.size = Bytes{m};
+        sample.time = Time::ceil_nanoseconds(model.choice(*collective_of(exchange), sample.size).seconds * 1e9);
+        log.measured.samples.push_back(sample);
+      }
+    }
+    return log;
+  };
+  const std::vector<LibraryLog> logs{log_of(2, 1 << 10), log_of(16, 1 << 10)};
+  const NetworkFit fit = fit_network(logs, machine);
+  CHECK(fit.has_hop);
+  CHECK(fit.times.further[0] == near(20, 0.1));
+  CHECK(fit.times.ring == near(0.8, 0.1));
+  CHECK(fit.times.sends == near(0.6, 0.1));
+  // A cluster size that the fit has not seen.
+  const LibraryLog other = log_of(5, 1 << 10);
+  const auto deviation = [&](const NcclFit& of) {
+    return deviation_of(compare_with_library(other.measured, machine, kChoices, of)).median_error;
+  };
+  CHECK(deviation({.network = fit.times}) < 0.05);
+  CHECK(deviation({}) > 0.2);
+  // Large sizes show no start-ups: hops are those of the network of the machine.
+  const std::vector<LibraryLog> large{log_of(2, 8 << 20)};
+  const NetworkFit of_large = fit_network(large, machine);
+  CHECK_FALSE(of_large.has_hop);
+  CHECK(of_large.times.further == find_network_times(machine.between)->further);
+  CHECK(of_large.times.ring == near(0.8, 0.1));
+  LibraryLog one = log_of(2, 1 << 10);
+  one.measured.servers = 1;
+  CHECK_THROWS_AS(static_cast<void>(fit_network(std::vector<LibraryLog>{one}, machine)), InputError);
+}
+
 TEST_CASE("library fit: what cannot be compared") {
   const NcclMachine& machine = find_nccl_machine("dgx-a100");
   LibraryMeasurements measured = made_by(machine, {});

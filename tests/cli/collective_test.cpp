@@ -109,7 +109,7 @@ TEST_CASE("collective: measured beside expected" * doctest::skip(!has_program())
   CHECK(contains(compared.out, "NCCL 2.29.2: 4 sizes, median deviation"));
   CHECK(contains(compared.out, "NCCL 2.29.2, fitted: 4 sizes"));
   CHECK(contains(compared.out, "of them not used for the fit: 2 sizes"));
-  CHECK(contains(compared.err, "fitted to every second size: --hop "));
+  CHECK(contains(compared.err, "fitted to every second size: --shares "));
   CHECK(contains(here.read("all.csv"), ",432.8"));  // out of place, because in-place is N/A
   here.write("fabric.yaml", kFabric);
   CHECK(contains(here.contend("collective fabric.yaml --compare alltoall.log").out, "fabric: 4 sizes"));

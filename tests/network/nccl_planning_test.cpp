@@ -168,10 +168,11 @@ TEST_CASE("NCCL planning: what follows from links and servers") {
   CHECK(with_graph(machine, {8}, two).gpu_rate == 10);
   CHECK(with_graph(machine, {1, 1}, two).plain_tree);
   CHECK_FALSE(with_graph(machine, {1, 2}, two).plain_tree);
-  // Blackwell takes the channels that are given, and none of NVLink SHARP.
+  // Blackwell has lists of its own, which end at 18 GB/s.
   NcclMachine blackwell = machine_of(GpuGeneration::blackwell, 700);
   blackwell.nvswitch = true;
-  CHECK(with_graph(blackwell, {8}, two).nvls == ChannelPlan{});
+  CHECK(with_graph(blackwell, {8}, two).nvls == ChannelPlan{8, 70, 70});
+  CHECK(plan_channels(blackwell, 8, false) == ChannelPlan{14, 45, 45});
   blackwell.gpu = GpuGeneration::hopper;
   CHECK(with_graph(blackwell, {8}, two).nvls.channels == 8);
 }

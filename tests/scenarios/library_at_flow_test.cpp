@@ -24,7 +24,8 @@ namespace {
 
 std::string nccl_on(const std::string& server, const std::string& fabric) {
   return fmt::format(
-      "network: {{fidelity: flow, nic: {}, server: {}, fabric: {}, collectives: nccl, nccl: {{machine: {}}}}}\n",
+      "network: {{fidelity: flow, nic: {}, server: {}, fabric: {}, collectives: nccl, "
+      "nccl: {{machine: {}, measured: false}}}}\n",
       server == "dgx-h100" ? "400Gbps" : "200Gbps", server, fabric, server);
 }
 
@@ -104,8 +105,9 @@ TEST_CASE("nccl at flow: a job alone is as fast as at the other fidelities") {
         "cluster: {servers: 4, gpus_per_server: 8}\n"
         "training: {it: {model: resnet50, device: A100-80GB, fusion: ddp}}\n";
     const Scenario flow = parsed(nccl_on("dgx-a100", "single-switch") + rest);
-    const Scenario closed =
-        parsed("network: {fidelity: contention, nic: 200Gbps, formula: nccl, nccl: {machine: dgx-a100}}\n" + rest);
+    const Scenario closed = parsed(
+        "network: {fidelity: contention, nic: 200Gbps, formula: nccl, nccl: {machine: dgx-a100, measured: false}}\n" +
+        rest);
     CHECK(lone_iteration(flow, "it", gpus).to_seconds() == near(lone_iteration(closed, "it", gpus).to_seconds(), 1e-6));
   }
 }
@@ -153,8 +155,9 @@ TEST_CASE("nccl beside interfaces with another rate than those of its machine is
                                  .network);
   };
   CHECK(note_of("").empty());
-  CHECK(note_of(", nic: 200Gbps").empty());
-  CHECK(note_of(", nic: 100Gbps").find("of 24 GB/s each; network.nic is for messages from GPU to GPU only") !=
+  CHECK(note_of(", nic: 1600Gbps").empty());
+  CHECK(note_of(", nic: 200Gbps").find("is the rate of one of the 8 interfaces of a dgx-a100") != std::string::npos);
+  CHECK(note_of(", nic: 100Gbps").find("of 200Gbps each; network.nic is for messages from GPU to GPU only") !=
         std::string::npos);
 }
 

