@@ -14,6 +14,7 @@
 #include "scenarios/study/study_model.hpp"
 #include "sim/error.hpp"
 #include "text/own_files.hpp"
+#include "text/words.hpp"
 
 #include <fmt/core.h>
 
@@ -92,6 +93,13 @@ std::string shown_layers(const Scenario& scenario, bool as_json) {
   return as_json ? layers_json(model) : layers_text(model);
 }
 
+/// A comment that names the keys that a machine gave; empty without one.
+std::string of_machine_text(const NetworkSetup& network) {
+  if (network.of_machine.empty()) return {};
+  return fmt::format("# as {} has it (contend list machines): {}\n",
+                     network.machine.value_or(network.topology.server.kind), join(network.of_machine));
+}
+
 int run_show(const Arguments& arguments) {
   if (arguments.has("dot") && !arguments.has("topology")) throw UsageError{"contend show: --dot needs --topology"};
   if (arguments.has("svg") && !arguments.has("topology") && !arguments.has("parallel"))
@@ -115,7 +123,7 @@ int run_show(const Arguments& arguments) {
   else if (arguments.has("layers"))
     print_output("{}", shown_layers(scenario, arguments.has("json")));
   else
-    print_output("{}", to_yaml(scenario));
+    print_output("{}{}", to_yaml(scenario), of_machine_text(scenario.network));
   return kExitOk;
 }
 

@@ -1,5 +1,6 @@
 #include "scenarios/keys/keys.hpp"
 
+#include "network/catalogue.hpp"
 #include "scenarios/keys/expectation_codec.hpp"
 #include "scenarios/keys/failure_keys.hpp"
 #include "scenarios/keys/key_rows.hpp"
@@ -102,10 +103,20 @@ ScenarioKey include_key() {
   return key;
 }
 
+std::vector<std::string> machine_names() {
+  std::vector<std::string> names;
+  for (const NetworkEntry& each : machines()) names.emplace_back(each.name);
+  return names;
+}
+
 std::vector<ScenarioKey> run_keys() {
   return {
       version_key(),
       include_key(),
+      row<&NetworkSetup::machine>(
+          "machine", optional_codec(name_codec(machine_names()), ""),
+          "servers as they are built (`contend list machines`): what isn't given of their GPUs, memory, interfaces, "
+          "links, library and interference, and the device of entries of training, is as that machine has it"),
       row<&Scenario::name>("name", title_codec(), "short name, for tables and plots"),
       row<&Scenario::description>("description", text_codec(), "purpose of the scenario"),
       row<&Scenario::seed>("seed", integer_codec<std::uint64_t>(0, INT64_MAX), "seed of the first replica"),

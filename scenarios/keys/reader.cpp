@@ -5,17 +5,18 @@
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/like_keys.hpp"
 #include "scenarios/keys/loan_keys.hpp"
+#include "scenarios/keys/machine_preset.hpp"
 #include "scenarios/keys/scheduling_keys.hpp"
 #include "scenarios/keys/sharing_keys.hpp"
 #include "scenarios/keys/training_codec.hpp"
 #include "scenarios/keys/type_keys.hpp"
+#include "scenarios/keys/unknown_key.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/islands.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/study/study_check.hpp"
 #include "scenarios/training/training_check.hpp"
 #include "scenarios/training/training_graphs.hpp"
-#include "scenarios/yaml/usual_words.hpp"
 #include "text/words.hpp"
 #include "traces/link_matrix_csv.hpp"
 
@@ -43,78 +44,6 @@ struct Assignment {
     return key->io->unset.empty() || value->kind != Kind::scalar || value->text != key->io->unset;
   }
 };
-
-/// The possible next parts of keys after `prefix` (empty, or ending in a dot).
-std::vector<std::string> names_after(const std::string& prefix) {
-  std::vector<std::string> names;
-  for (const ScenarioKey& key : scenario_keys()) {
-    if (!key.path.starts_with(prefix)) continue;
-    const std::string_view rest = key.path.substr(prefix.size());
-    std::string name{rest.substr(0, rest.find('.'))};
-    if (names.empty() || names.back() != name) names.push_back(std::move(name));
-  }
-  return names;
-}
-
-/// The known group, as a path without its last dot, that has all keys of the map; of several the one whose name is most
-/// like `name`, and an empty text if there is none.
-std::string group_of(const std::string& name, const YamlNode& map) {
-  std::vector<std::string> groups;
-  for (const ScenarioKey& key : scenario_keys()) {
-    const std::string group{key.path.substr(0, key.path.rfind('.') + 1)};
-    if (group.empty() || (!groups.empty() && groups.back() == group)) continue;
-    const std::vector<std::string> names = names_after(group);
-    const bool has_all = std::ranges::all_of(
-        map.entries, [&](const YamlNode::Entry& entry) { return std::ranges::find(names, entry.key) != names.end(); });
-    if (has_all) groups.push_back(group);
-  }
-  if (groups.empty()) return {};
-  for (std::string& group : groups) group.pop_back();
-  const std::string nearest = nearest_name(name, groups);
-  return nearest.empty() ? groups.front() : nearest;
-}
-
-/// Keys that had another name in an earlier version.
-struct RenamedKey {
-  std::string_view before, now;
-  std::string_view how = {};  ///< what else to change
-};
-constexpr RenamedKey kRenamedKeys[] = {{"scheduling.preemption", "checkpoints"},
-                                       {"scheduling.retry_delay", "scheduling.retries.failed.delay"},
-                                       {"overlap.formula", "network.formula"},
-                                       {"overlap.gamma", "network.gamma"},
-                                       {"overlap.inside", "network.inside"},
-                                       {"overlap.links", "network.sites"},
-                                       {"overlap.per_server", "cluster.gpus_per_server"},
-                                       {"overlap.two_at_once", "network.contention_penalty", "this value - 2"},
-                                       {"overlap.fitted_workers", "network.fitted_workers"},
-                                       {"overlap.fitted_bytes", "network.fitted_bytes"}};
-
-/// A hint for an unknown key: its present name, the key that is meant, the nearest key at this place, the place where
-/// the name belongs, or the group that has the keys of its value.
-std::string hint_for(const std::string& name, const std::string& prefix, const YamlNode& value) {
-  const auto is_path = [&](const ScenarioKey& key) { return key.path == prefix + name; };
-  if (std::any_of(scenario_keys().begin(), scenario_keys().end(), is_path))
-    return "write nested maps instead of points";
-  for (const RenamedKey& key : kRenamedKeys) {
-    if (key.before == prefix + name)
-      return fmt::format("it is now \"{}\"{}{}", key.now, key.how.empty() ? "" : ": ", key.how);
-  }
-  const std::vector<MemberText> members = training_members();
-  if (prefix == "overlap." && std::ranges::find(members, name, &MemberText::name) != members.end())
-    return fmt::format("it is now \"training.NAME.{}\": of an entry that overlap.training names", name);
-  std::string hint = hint_for_key(name, names_after(prefix), prefix);
-  if (hint.empty() && value.kind == Kind::map && !value.entries.empty()) {
-    if (const std::string group = group_of(name, value); !group.empty()) {
-      const bool single = value.entries.size() == 1;
-      hint = fmt::format("did you mean \"{}{}\"?", group, single ? "." + value.entries.front().key : "");
-    }
-  }
-  for (const ScenarioKey& key : scenario_keys()) {
-    if (hint.empty() && key.path.ends_with("." + name)) hint = fmt::format("did you mean \"{}\"?", key.path);
-  }
-  return hint;
-}
 
 /// Reads layers one after the other into one scenario.
 class LayerReader {
@@ -154,6 +83,7 @@ class LayerReader {
   void finish(bool readable = true) {
     NetworkSetup& network = scenario_.network;
     take_version();
+    take_machine();
     if (!network.nic && !network.beta) network.nic = default_scenario().network.nic;
     refuse_pointless();
     if (!scenario_.cluster.types.empty()) {
@@ -176,8 +106,8 @@ class LayerReader {
     if (!readable) return;
     if (!complaints_.empty()) return place_independent();
     take_defaults(scenario_.training);
+    take_device(network, scenario_.training);
     if (scenario_.overlap.given()) {
-      if (!gives("cluster.gpus_per_server")) scenario_.cluster.gpus_per_server = 1;
       if (!take_entry()) return;
       keep_places();
     }
@@ -191,6 +121,7 @@ class LayerReader {
       if (network.traits().has_topology && entry.exchange == ExchangeKind::parameter_server && !entry.colocated)
         scenario_.cluster.servers += entry.servers.value_or(most);
     }
+    take_interference();
     place(island_complaints(scenario_.cluster, scenario_.network, scenario_.overlap));
     place(training_complaints(scenario_, scenario_.workload));
     place(study_complaints(scenario_));
@@ -232,6 +163,7 @@ class LayerReader {
     const auto is_sound = [&](const std::string& entry) { return !is_faulty("training." + entry); };
     if (!scenario_.overlap.given() && is_sound(std::string{kDefaultEntry})) {
       take_defaults(scenario_.training);
+      take_device(scenario_.network, scenario_.training);
       for (const TrainingEntry& entry : scenario_.training)
         if (entry.name != kDefaultEntry && is_sound(entry.name)) place(entry_complaints(entry));
     }
@@ -245,9 +177,44 @@ class LayerReader {
     for (TrainingEntry& entry : scenario_.training) entry.as_framework = as_framework;
   }
 
+  /// Keys that no layer gives, or says in another way, are as the machine has them.
+  void take_machine() {
+    NetworkSetup& network = scenario_.network;
+    const std::string text =
+        network.machine ? machine_preset(*network.machine, network.fidelity) : library_preset(network);
+    if (text.empty()) return;
+    const SourceText source{"machine", text};
+    std::vector<Assignment> assignments;
+    const std::optional<YamlNode> root = parse_yaml(source.text(), source, 1, complaints_);
+    if (root) collect(source, *root, {}, assignments);
+    for (const Assignment& each : assignments) {
+      const auto stands_for = [&](const Assignment& given) {
+        return given.key == each.key || displaces(*given.key, *each.key) || displaces(*each.key, *given.key);
+      };
+      if (std::ranges::any_of(given_, stands_for) || !applies(*each.key, scenario_)) continue;
+      const std::string path{each.key->path};
+      each.key->io->read(*each.value, Reading{source, path, complaints_, files_}, scenario_);
+      network.of_machine.push_back(path);
+    }
+  }
+
+  /// A scenario with a machine has the interference that is usual on its device, if that is known.
+  void take_interference() {
+    NetworkSetup& network = scenario_.network;
+    const bool is_given = std::ranges::any_of(
+        given_, [](const Assignment& given) { return given.key->path.starts_with("network.interference"); });
+    if (!network.machine || is_given) return;
+    network.interference.both = NetworkSetup::InterferenceChoice{.usual = true};
+    if (interference_complaints(scenario_.cluster, network, scenario_.overlap, scenario_.training).empty())
+      network.of_machine.emplace_back("network.interference");
+    else
+      network.interference.both.reset();
+  }
+
   /// Gives a study its entry, and the policies of the entry where it has no lists of its own. False if there is no such
   /// entry, which is then a complaint.
   bool take_entry() {
+    if (!gives("cluster.gpus_per_server") && !scenario_.network.machine) scenario_.cluster.gpus_per_server = 1;
     IterationStudy& study = scenario_.overlap;
     const TrainingEntry* const entry = find_entry(scenario_.training, *study.training);
     if (entry == nullptr) {
@@ -340,7 +307,7 @@ class LayerReader {
       } else {
         if (!prefix.empty()) misnamed_.push_back(prefix);
         Reading{source, path, complaints_}.complain(entry.place, "unknown key",
-                                                    hint_for(entry.key, prefix, entry.value));
+                                                    unknown_key_hint(entry.key, prefix, entry.value));
       }
     }
   }

@@ -167,9 +167,9 @@ TEST_CASE("unknown keys and the nearest name") {
         "a.yaml:2:1: policy: unknown key; did you mean \"policies.scheduling\"?");
   CHECK(errors_of("", {"policy.scheduling=fifo"}) ==
         "--set: policy: unknown key; did you mean \"policies.scheduling\"?");
-  CHECK(errors_of("machines: {servers: 2, gpus_per_server: 4}\n") ==
-        "a.yaml:2:1: machines: unknown key; did you mean \"cluster\"?");
-  CHECK(errors_of("machines: {servers: 2, gpu_count: 4}\n") == "a.yaml:2:1: machines: unknown key");
+  CHECK(errors_of("boxes: {servers: 2, gpus_per_server: 4}\n") ==
+        "a.yaml:2:1: boxes: unknown key; did you mean \"cluster\"?");
+  CHECK(errors_of("boxes: {servers: 2, gpu_count: 4}\n") == "a.yaml:2:1: boxes: unknown key");
   CHECK(errors_of("clutser: {}\n") == "a.yaml:2:1: clutser: unknown key; did you mean \"cluster\"?");
   CHECK(errors_of("kappa: 1\n") == "a.yaml:2:1: kappa: unknown key");
   CHECK(errors_of("leap: true\n") == "a.yaml:2:1: leap: unknown key; did you mean \"engine.leap\"?");
