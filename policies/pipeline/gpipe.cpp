@@ -10,7 +10,7 @@ namespace {
 
 class GPipe final : public PipelineSchedule {
  public:
-  [[nodiscard]] PipelineTraits traits() const override { return {.any_micro_batches = true, .holds_all = true}; }
+  [[nodiscard]] PipelineTraits traits() const override { return {.holds_all = true}; }
   [[nodiscard]] PipelinePlan plan(const PipelineShape& shape) const override {
     check_shape({.schedule = "gpipe"}, shape);
     PipelinePlan plan = looped_plan(shape, 1);

@@ -22,7 +22,7 @@ class Interleaved final : public PipelineSchedule {
  public:
   explicit Interleaved(std::int64_t group) : group_{static_cast<int>(group)} {}
 
-  [[nodiscard]] PipelineTraits traits() const override { return {.any_micro_batches = true, .needs_chunks = true}; }
+  [[nodiscard]] PipelineTraits traits() const override { return {.needs_chunks = true}; }
   [[nodiscard]] PipelinePlan plan(const PipelineShape& shape) const override {
     const int chunks = chunks_of(shape, 1), ranks = shape.ranks, count = shape.micro_batches;
     check_shape({.schedule = "interleaved", .chunks = 0, .fills_pipeline = chunks > 1}, shape);

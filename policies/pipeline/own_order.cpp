@@ -255,7 +255,7 @@ class OwnOrderReader {
 
 class OwnOrder final : public PipelineSchedule {
  public:
-  [[nodiscard]] PipelineTraits traits() const override { return {.any_micro_batches = true, .reads_order = true}; }
+  [[nodiscard]] PipelineTraits traits() const override { return {.reads_order = true}; }
   [[nodiscard]] PipelinePlan plan(const PipelineShape& shape) const override { return read_own_order(shape); }
 };
 

@@ -19,10 +19,9 @@ struct PipelineShape {
 
 /// Facts about a schedule.
 struct PipelineTraits {
-  bool any_micro_batches = false;  ///< plan() itself says which numbers of micro-batches it needs, if any
-  bool holds_all = false;          ///< ranks hold the activations of all micro-batches at once
-  bool needs_chunks = false;       ///< with one model stage on each rank it is 1f1b
-  bool reads_order = false;        ///< it needs PipelineShape::own_text
+  bool holds_all = false;     ///< ranks hold the activations of all micro-batches at once
+  bool needs_chunks = false;  ///< with one model stage on each rank it is 1f1b
+  bool reads_order = false;   ///< it needs PipelineShape::own_text
 };
 
 class PipelineSchedule {

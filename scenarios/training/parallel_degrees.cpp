@@ -1,6 +1,5 @@
 #include "scenarios/training/parallel_degrees.hpp"
 
-#include "scenarios/run/make_policy.hpp"
 #include "sim/complaints.hpp"
 #include "sim/counted.hpp"
 
@@ -68,16 +67,6 @@ Degrees degrees_of(const ClusterSetup& cluster, const TrainingEntry& entry, int 
       found.add("global_batch", fmt::format("{} is no multiple of batch {} x {} data-parallel ranks = {}",
                                             *entry.global_batch, batch, degrees.data, together));
   }
-  // Orders of a user, and GPipe's, are defined for any number; what interleaved passes and DualPipe need they say.
-  const bool is_any = make_policy(pipeline_schedules(), setup.schedule, {})->traits().any_micro_batches;
-  const bool is_said = entry.global_batch || entry.says("accumulate");  // else a warning says what is taken
-  if (found.empty() && is_said && !is_any && degrees.micro_batches < setup.pipeline)
-    found.add("parallel.pipeline",
-              fmt::format("{} on each data-parallel rank, fewer than the {} pipeline ranks, of which some would "
-                          "always wait",
-                          counted(degrees.micro_batches, "micro-batch", "micro-batches"), setup.pipeline),
-              entry.global_batch ? fmt::format("global_batch: {}", together * setup.pipeline)
-                                 : fmt::format("accumulate: {}", setup.pipeline));
   found.throw_if_any();
   degrees.samples = together * degrees.micro_batches;
   return degrees;

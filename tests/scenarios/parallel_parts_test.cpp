@@ -134,10 +134,14 @@ TEST_CASE("parts: layers that don't divide, and pipelines that can't fill, are r
       complaint_of("model: llama-3-8b, global_batch: 64, parallel: {pipeline: 4, virtual: 3, schedule: interleaved}", 8)
           .starts_with("parallel.virtual: the 32 layers of llama-3-8b don't divide into 12 equal parts"));
   CHECK(complaint_of("model: llama-3-8b, global_batch: 64, parallel: {pipeline: 5, partition: uneven}", 10).empty());
-  CHECK(complaint_of("model: llama-3-8b, global_batch: 4, parallel: {pipeline: 4}", 8) ==
-        "parallel.pipeline: 2 micro-batches on each data-parallel rank, fewer than the 4 pipeline ranks, of "
-        "which some would always wait; global_batch: 8");
-  CHECK(complaint_of("model: llama-3-8b, global_batch: 4, parallel: {pipeline: 4, schedule: gpipe}", 8).empty());
+  for (const char* schedule : {"1f1b", "gpipe", "zb-h1", "zb-h2", "zb-v"})
+    CHECK(complaint_of(
+              fmt::format("model: llama-3-8b, global_batch: 4, parallel: {{pipeline: 4, schedule: {}}}", schedule), 8)
+              .empty());
+  CHECK(complaint_of("model: llama-3-8b, global_batch: 4, parallel: {pipeline: 4, virtual: 2, schedule: interleaved}",
+                     8) ==
+        "global_batch: the schedule interleaved needs as many micro-batches as ranks, 4, and there are 2; smaller "
+        "micro-batches, a larger batch, or fewer ranks");
 }
 
 TEST_CASE("parts: the graph of a planned job takes what the job takes") {
