@@ -6,6 +6,7 @@
 #include "report/pipeline_drawing.hpp"
 #include "scenarios/run/lone_job.hpp"
 #include "scenarios/training/entry_passes.hpp"
+#include "scenarios/training/host_work.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "scenarios/training/parallel_memory.hpp"
 #include "scenarios/training/training_graphs.hpp"
@@ -66,8 +67,8 @@ TrainingIteration without_exchange(TrainingIteration iteration) {
 }
 
 /// The parts add up to the iteration. What nothing hides of a kind of communication is what the iteration is shorter
-/// without it: first without the ways to and from the host, then also without the exchange of gradients and weights;
-/// messages from stage to stage are what is left beside the passes and the update.
+/// without it: first without launches, then also without the ways to and from the host, then also without the exchange
+/// of gradients and weights; messages from stage to stage are what is left beside the passes and the update.
 std::vector<IterationPart> parts_of_iteration(const TrainingSystem& system, const TrainingEntry& entry, int gpus,
                                               const ParallelJob& job, const PipelineTimes& times, Time iteration) {
   const std::size_t rank = static_cast<std::size_t>(std::ranges::max_element(times.busy) - times.busy.begin());
@@ -89,14 +90,22 @@ std::vector<IterationPart> parts_of_iteration(const TrainingSystem& system, cons
     left -= part;
     return part;
   };
+  TrainingEntry unlaunched = entry;
+  unlaunched.host = {.name = "none", .costs = {}};
+  unlaunched.launch = {};
   const auto alone = [&](const TrainingIteration& changed) {
     std::vector<PassRecord> unused;
-    return lone_iteration(system, entry.name, gpus, spread_graph(entry, changed, unused));
+    return lone_iteration(system, entry.name, gpus, spread_graph(unlaunched, changed, unused));
   };
-  Time host, exchange, without = iteration;
+  Time host, exchange, launches, without = iteration;
+  if (host_of(entry) != nullptr || entry.launch > Time{}) {
+    without = alone(job.iteration);
+    launches = shorter_by(without, iteration);
+  }
   if (left > Time{} && entry.parallel->offload.any()) {
-    without = alone(without_host(job.iteration));
-    host = shorter_by(without, iteration);
+    const Time inside = alone(without_host(job.iteration));
+    host = shorter_by(inside, without);
+    without = inside;
   }
   if (left > Time{}) exchange = shorter_by(alone(without_exchange(without_host(job.iteration))), without);
   return {{"compute_s", "computing", shares.compute},
@@ -110,6 +119,7 @@ std::vector<IterationPart> parts_of_iteration(const TrainingSystem& system, cons
           {"messages_s", "messages between stages", left},
           {"exchange_s", "exchange of gradients and weights (data-parallel)", exchange},
           {"host_s", "ways to and from the host", host},
+          {"launches_s", "waiting for launches of the host", launches},
           {"update_s", "update of the weights", update}};
 }
 

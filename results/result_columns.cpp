@@ -238,7 +238,8 @@ constexpr Column<JobResult> kJobColumns[] = {
     {"memory_gib", "number", "GiB that it needs on the GPU that must hold most",
      [](const JobResult& j) { return has_trained(j) ? Cell{j.notes.work->memory_gib} : Cell{}; }},
     {"host_s", "seconds",
-     "time for which the host threads of its workers launched operations, summed over the workers; jobs with `launch`",
+     "time for which the host threads of its workers launched operations, summed over the workers; jobs with `host` or "
+     "`launch`",
      [](const JobResult& j) { return j.host > GpuTime{} ? Cell{j.host} : Cell{}; }},
 };
 

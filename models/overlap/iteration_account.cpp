@@ -76,7 +76,10 @@ void IterationAccount::wait(Time until, Time ready) {
       add(IterationPart::other, OpId::none(), nullptr, next - now_);
     } else {
       ends_at_most(counts->end);
-      add(counts->is_local ? IterationPart::timer : IterationPart::exposed, counts->id, counts->op, next - now_);
+      if (counts->op->kind == OpKind::task && counts->op->lane == Lane::host)
+        add(IterationPart::launch, OpId::none(), nullptr, next - now_);
+      else
+        add(counts->is_local ? IterationPart::timer : IterationPart::exposed, counts->id, counts->op, next - now_);
     }
     now_ = next;
   }
@@ -94,6 +97,8 @@ std::string_view to_string(IterationPart part) {
       return "interference";
     case IterationPart::exposed:
       return "exposed communication";
+    case IterationPart::launch:
+      return "waits for launches of the host";
     case IterationPart::timer:
       return "host and copies";
     case IterationPart::shared:

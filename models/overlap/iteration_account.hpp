@@ -24,8 +24,9 @@ enum class IterationPart : std::uint8_t {
   kernels,       ///< kernels around messages: of compression, and copies of the framework
   interference,  ///< by which tasks took longer than planned, because transfers or slow components slowed them down
   exposed,       ///< idle while a collective or message was in the network; `what` is its name
-  timer,         ///< idle while a timer or a task on another lane ran, such as a launch of the host, a copy or a cycle
-                 ///< of Horovod; `what` is its name
+  launch,        ///< idle while nothing but the host was at work, which launches what the GPU does
+  timer,         ///< idle while a timer or a task on another lane ran, such as a copy or a cycle of Horovod; `what` is
+                 ///< its name
   shared,        ///< waiting while the GPU ran a task of another job
   other,         ///< idle, and nothing of the job was in the network: a policy held its messages back, another GPU of
                  ///< the job was not as far, or a checkpoint was written

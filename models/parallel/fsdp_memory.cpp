@@ -75,7 +75,7 @@ GpuMemory fsdp_memory(const TransformerModel& model, const MicroBatch& work, std
   if (has_head) {
     // One of the tensors in fp32, which the backward pass needs, is among the activations.
     const std::int64_t tensors = work.split.tensor > 1 ? 4 : 3;
-    loss = work.fused_loss ? logits * width : logits * (width + (tensors - 1) * kSingle);
+    loss = work.loss == LossKernels::framework ? logits * (width + (tensors - 1) * kSingle) : logits * width;
     if (work.split.sequence_parallel)
       loss += Bytes{(work.context_tokens() - work.tokens()) * model.hidden} * width;  // the head's gathered input
   }

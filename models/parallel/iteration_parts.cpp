@@ -16,7 +16,7 @@ const PassTraffic* ModelUnit::traffic(PassKind kind) const {
   return kind == PassKind::forward ? &forward_traffic : &backward_traffic;
 }
 
-Time ModelUnit::of(PassKind kind) const {
+Time HostTimes::of(PassKind kind) const {
   switch (kind) {
     case PassKind::forward:
       return forward;
@@ -28,6 +28,10 @@ Time ModelUnit::of(PassKind kind) const {
       return backward_weight;
   }
   check_failed(__FILE__, __LINE__, "a kind of pass", "unknown");
+}
+
+Time ModelUnit::of(PassKind kind) const {
+  return HostTimes{forward, backward_input, backward_weight}.of(kind);
 }
 
 Time ModelUnit::between_servers(PassKind kind) const {

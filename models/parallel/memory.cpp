@@ -192,7 +192,7 @@ class KeptTensors {
 Bytes loss_tensors(const TransformerModel& model, const MicroBatch& work) {
   if (model.head == OutputHead::none) return {};
   return Bytes{work.context_tokens()} * vocabulary_rows(model, work.split) *
-         (work.fused_loss ? activation_bytes(work.type) : 2 * 4);
+         (work.loss == LossKernels::framework ? 2 * 4 : activation_bytes(work.type));
 }
 
 /// Parameters of the final norm and the matrix of the head on one rank, whoever else uses that matrix.

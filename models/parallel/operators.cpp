@@ -355,11 +355,15 @@ class RankOperators {
     product("logits", 1, all_, rows, model_.hidden, wide_);
     TransformerOperator& loss = add(OperatorKind::elementwise, "loss", all_, rows);
     const double numbers = as_real(all_) * as_real(rows);
-    if (work_.fused_loss) {
+    if (work_.loss == LossKernels::fused) {
       // Reads the logits and writes probabilities, of which backward makes the gradient. What is measured writes the
       // gradient at once, and leaves nothing to the backward pass.
       loss.measured_as = "cross_entropy";
       loss.forward = loss.input_gradient = {0, numbers * (width_ + 4), 1};
+    } else if (work_.loss == LossKernels::megatron) {
+      // Of numbers in fp32 three are changed in place, two summed up; choice and mask are kernels of a number a token.
+      loss.forward = {0, numbers * (width_ + 4 + 3 * 8 + 2 * 4), 14};
+      loss.input_gradient = {0, numbers * (8 + 4 + width_), 5};
     } else {
       // Forward: conversion, logarithms of probabilities. Backward: the gradient of the choice, which is zeros but for
       // one number a token, that of the logarithms from it and from them, conversion.

@@ -16,6 +16,7 @@
 #include "models/parallel/recomputation.hpp"
 #include "models/parallel/transformer.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -24,6 +25,12 @@
 
 namespace contend {
 
+/// The kernels of softmax and loss. Fused: one each way, which makes probabilities in fp32 out of the logits and their
+/// gradient in place. Framework: PyTorch converts the logits to fp32 and has a kernel for each of logarithm, choice and
+/// their gradients. Megatron: conversion, largest logit, difference, exponentials, their sum and a division, over a
+/// vocabulary that ranks share; backward a product and the conversion (core/tensor_parallel/cross_entropy.py).
+enum class LossKernels : std::uint8_t { fused, framework, megatron };
+
 /// What a rank computes with: one micro-batch, how it is divided, and the kernels of attention.
 struct MicroBatch {
   std::int64_t sequences = 1;   ///< >= 1
@@ -31,9 +38,7 @@ struct MicroBatch {
   LayerSplit split{};           ///< of the layers
   bool flash_attention = true;  ///< attention in one kernel; else scores and weights lie in memory
   bool skip_masked = true;      ///< that kernel leaves out the half of the scores that a causal mask hides
-  /// The loss is one kernel each way, which makes probabilities in fp32 out of the logits and their gradient in place;
-  /// else a framework converts the logits to fp32 and has a kernel for each of logarithm, choice and their gradients.
-  bool fused_loss = true;
+  LossKernels loss = LossKernels::fused;
   /// RMS norms, rotary positions and gated activations are kernels of single operations, in part in fp32, and keys and
   /// values are copied for each query head: as PyTorch runs a plain model without a compiler. Else one kernel each.
   bool eager = false;
@@ -68,6 +73,7 @@ enum class OperatorKind : std::uint8_t {
   elementwise,        ///< m rows of n; activations, residual sums, rotary positions, permutations, the loss
   embedding,          ///< m look-ups of n numbers in a table of k rows
 };
+inline constexpr std::size_t kOperatorKinds = 8;
 [[nodiscard]] std::string_view to_string(OperatorKind kind);
 
 /// The part of a layer that an operator belongs to. The operators of a layer are in order of the forward pass.

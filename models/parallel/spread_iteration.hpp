@@ -47,6 +47,7 @@ struct RankProgram {
   ChannelId channel;              ///< of its collectives
   std::int32_t collectives = 0;   ///< in the channel, in the order in which they are needed
   std::vector<PassPart> parts{};  ///< in the order of their execution
+  std::vector<OpId> updates{};    ///< operations that update the weights
   std::vector<OpId> gradients{};  ///< operations that sum gradients or carry sums: an update of the weights needs them
   OpId turn{};                    ///< the last timer of what passes send between servers
   std::vector<OpId> starts{};     ///< what brings weights before the first part, and waits for the update before

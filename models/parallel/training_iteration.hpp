@@ -25,6 +25,13 @@
 
 namespace contend {
 
+/// Times of the host that launches the passes of a unit.
+struct HostTimes {
+  Time forward{}, backward_input{}, backward_weight{};
+
+  [[nodiscard]] Time of(PassKind kind) const;
+};
+
 /// A unit of a model on one rank: a transformer layer, the embedding, or the head with the loss. Times are those of one
 /// micro-batch; communication of tensor, context and expert parallelism that nothing hides is part of them.
 struct ModelUnit {
@@ -41,6 +48,7 @@ struct ModelUnit {
   Time backward_between_servers{};   ///< the same of `backward_input`
   std::int64_t dense_tensors = 0, expert_tensors = 0;  ///< that have its parameters
   Bytes offloaded{};  ///< activations that a forward pass moves to the host, and that come back for the backward pass
+  HostTimes host{};   ///< with collectives that are part of the passes
 
   [[nodiscard]] Time of(PassKind kind) const;
   /// What a pass of the kind sends; nullptr: nothing.

@@ -87,12 +87,13 @@ class UpdatePass {
     const OpId update =
         job_.sends_gradients ? graph_.add_timer("update", role, takes) : graph_.add_compute("update", role, takes);
     if (!job_.host_update.empty()) graph_.move_on_host(update, job_.host_update[rank]);
+    ranks_[rank].updates.push_back(update);
     return {update, 0};
   }
 
   /// Adds the update of each unit before its first forward pass.
   FirstUpdate add_by_unit(std::size_t rank) {
-    const RankProgram& program = ranks_[rank];
+    RankProgram& program = ranks_[rank];
     if (job_.sends_gradients)
       throw InputError{"gradients come while the next forward pass computes, and a host updates all weights at once"};
     for (const Dependency& each : program.crossings) graph_.add_dependency(each.before, each.after, each.lag);
@@ -107,6 +108,7 @@ class UpdatePass {
       const Time end = Time::nanoseconds(std::llround(static_cast<double>(job_.update[rank].ns()) * share));
       const OpId update = graph_.add_compute("update of " + part.name, program.role, end - given);
       given = end;
+      program.updates.push_back(update);
       if (!first.op.valid()) first.op = update;
       if (i > 0) graph_.add_dependency(program.parts[i - 1].last, update);
       graph_.add_dependency(update, part.first);

@@ -9,6 +9,7 @@
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/keys/setup_codecs.hpp"
 #include "scenarios/yaml/device_sheet.hpp"
+#include "scenarios/yaml/host_table.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -190,9 +191,10 @@ std::vector<Member> execution_members() {
           "efficiency", &E::efficiency, optional_codec(number_codec(0.01, 1), "auto"),
           "share of the device's peak that large products reach; auto: 0.664 on tensor cores, and 0.755 on others, as "
           "measured on a V100"),
-      map_member<E>(
-          "loss", &E::fused_loss, choice_codec<bool>({{"fused", true}, {"framework", false}}),
-          "with parallel: softmax and loss in one kernel each way, or in the kernels of a framework, which keep more"),
+      map_member<E>("loss", &E::loss, optional_codec(loss_codec(), "auto"),
+                    "with parallel: softmax and loss in one kernel each way, or in the kernels of PyTorch, which keep "
+                    "more, or of "
+                    "Megatron-LM; auto: those of the host's framework, fused without a host"),
       map_member<E>(
           "pointwise", &E::eager, choice_codec<bool>({{"fused", false}, {"eager", true}}),
           "with parallel: RMS norms, rotary positions and gated activations in one kernel each, or in those of single "
@@ -220,6 +222,11 @@ std::vector<Member> execution_members() {
           "launch", &E::launch, quantity_codec(Time{}, Time::seconds(1)),
           "time of the host to launch each operation of the device, such as a pass of a layer or a collective. A host "
           "launches one after the other, ahead of its device, which waits where its operations are shorter"),
+      map_member<E>(
+          "host", &E::host, host_codec(),
+          "what the host takes to launch the kernels of each operation: a framework of models/hosts.yaml, or costs of "
+          "one's own, such as {like: megatron, graphs: true}; none: nothing; auto: none. Measured times of layers have "
+          "their host in them"),
       map_member<E>("memory", &E::memory,
                     optional_codec(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "auto"),
                     "memory on each GPU; auto: weights, gradients, state of the optimizer and outputs of all layers"),

@@ -93,8 +93,10 @@ TrainingSystem system_of_type(const TrainingSystem& system, const NamedServerTyp
     variant.cluster.servers = type.servers;
     variant.cluster.gpus_per_server = type.gpus_per_server;
   }
-  for (TrainingEntry& entry : variant.training)
+  for (TrainingEntry& entry : variant.training) {
     if (type.device) entry.device = *type.device;
+    entry.speed = type.speed;
+  }
   return variant;
 }
 

@@ -9,6 +9,7 @@
 #include "models/parallel/recomputation.hpp"
 #include "models/parallel/training_iteration.hpp"
 #include "models/parallel/transformer_sizes.hpp"
+#include "models/passes/host_costs.hpp"
 #include "models/reliability/stragglers.hpp"
 #include "scenarios/spec/device_choice.hpp"
 #include "scenarios/spec/policy_choice.hpp"
@@ -155,6 +156,14 @@ enum class Runtime : std::uint8_t {
   fsdp2,  ///< as PyTorch's FSDP2 and its caching allocator (models/parallel/fsdp_memory.hpp)
 };
 
+/// What launches the kernels of an entry.
+struct HostChoice {
+  std::string name = "auto";  ///< auto, none, a framework, or nothing: costs of a user
+  HostCosts costs;            ///< of a framework or a user
+
+  bool operator==(const HostChoice&) const = default;
+};
+
 /// Steps whose gradients are coded, so that nothing is lost of the workers that they leave behind.
 struct CodedSteps {
   GradientCode code = GradientCode::gradient_coding;
@@ -200,7 +209,7 @@ struct TrainingEntry : TrainingSetup {
   std::optional<ParallelSetup> parallel;  ///< if the model is spread over several GPUs
   std::optional<std::string> config;      ///< path of a config.json that describes the model
   TransformerSizes transformer;           ///< sizes of the model, if neither a name nor a file gives it
-  bool fused_loss = true;                 ///< softmax and loss in one kernel each way
+  std::optional<LossKernels> loss;        ///< of softmax and loss; nothing: those of the host
   bool eager = false;  ///< what lies between products is kernels of single operations (MicroBatch::eager)
   std::optional<double> attention_efficiency;  ///< share of the peak that attention in one kernel reaches
   Recomputation recompute = Recomputation::none;
@@ -210,6 +219,8 @@ struct TrainingEntry : TrainingSetup {
   Time update_per_tensor;  ///< of the host, which launches the kernels of the optimizer tensor by tensor
   Time input;              ///< for which each iteration waits for its data
   Time launch;             ///< of the host, for each operation of the device (models/passes/host_launches.hpp); 0: none
+  double speed = 1;        ///< of the GPUs for which graphs are made: computing takes a part of what they say
+  HostChoice host;         ///< what its host takes to launch kernels
   std::optional<Bytes> memory;  ///< of each GPU; if not given, derived from the network
 };
 

@@ -2,7 +2,6 @@
 
 #include "models/overlap/phases.hpp"
 #include "models/overlap/volume.hpp"
-#include "models/passes/host_launches.hpp"
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/run/iteration_ends.hpp"
@@ -11,6 +10,7 @@
 #include "scenarios/study/study_iteration.hpp"
 #include "scenarios/study/study_model.hpp"
 #include "scenarios/study/study_places.hpp"
+#include "scenarios/training/host_work.hpp"
 #include "scenarios/training/planned_iteration.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -61,8 +61,7 @@ PreparedVariant prepare(const TrainingSystem& system, const TimedModel& model, O
   use_method(system, made.policies.method.get(), made.problem);
   made.planned = plan_messages(made.problem, *made.policies.fusion, variant.fusion, variant.compression, model.batch,
                                made.problem.workers);
-  IterationGraph& graph = made.planned.fused.graph;
-  graph = with_launches(graph, system.overlap.entry.launch);
+  if (const auto launches = layer_launches(system.overlap.entry, 1); launches) launches->apply(made.planned.fused);
   return made;
 }
 

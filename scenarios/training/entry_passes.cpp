@@ -1,8 +1,8 @@
 #include "scenarios/training/entry_passes.hpp"
 
 #include "models/passes/graph_passes.hpp"
-#include "models/passes/host_launches.hpp"
 #include "models/passes/spread_passes.hpp"
+#include "scenarios/training/host_work.hpp"
 #include "scenarios/training/optimizer_update.hpp"
 #include "scenarios/training/trained_model.hpp"
 #include "sim/error.hpp"
@@ -76,13 +76,6 @@ int ranks_of_copy(const TrainingIteration& job) {
   return std::lcm(job.tensor * job.context, job.expert * job.expert_tensor);
 }
 
-void add_launches(const TrainingEntry& entry, std::vector<Pass<FusedIteration>>& passes) {
-  if (entry.launch == Time{}) return;
-  passes.push_back({"launch", [launch = entry.launch](FusedIteration& iteration) {
-                      iteration.graph = with_launches(iteration.graph, launch);
-                    }});
-}
-
 }  // namespace
 
 std::vector<Pass<TimedModel>> layer_passes(const TrainingEntry& entry, const TimedModel& model, int workers) {
@@ -111,11 +104,17 @@ std::vector<Pass<TimedModel>> layer_passes(const TrainingEntry& entry, const Tim
 std::vector<Pass<FusedIteration>> worker_passes(const TrainingEntry& entry, int workers, std::size_t layers,
                                                 bool joins) {
   std::vector<Pass<FusedIteration>> passes;
-  if (joins) passes.push_back({"join tasks", [=](FusedIteration& iteration) { join_layers(iteration, layers); }});
+  std::optional<Pass<FusedIteration>> launches = layer_launches(entry, workers);
+  const auto join = [&] {
+    passes.push_back({"join tasks", [=](FusedIteration& iteration) { join_layers(iteration, layers); }});
+  };
+  if (joins && !launches) join();
   if (entry.late() > 0)
     passes.push_back(late_workers(entry, workers, 1, fmt::format("fusion {}: ", entry.fusion.name),
                                   "another fusion policy, such as ddp or bsp"));
-  add_launches(entry, passes);
+  if (!launches) return passes;
+  passes.push_back(std::move(*launches));
+  if (joins && entry.late() == 0) join();
   return passes;
 }
 
@@ -141,7 +140,6 @@ std::vector<Pass<FusedIteration>> spread_passes(const TrainingEntry& entry, cons
   if (entry.late() > 0)
     passes.push_back(late_workers(entry, job.data, ranks_of_copy(job), {},
                                   "parallel: {zero: 0, 1 or 2} with one GPU for each copy of the model"));
-  add_launches(entry, passes);
   return passes;
 }
 
@@ -151,8 +149,11 @@ IterationGraph spread_graph(const TrainingEntry& entry, const TrainingIteration&
   check_subject(spread);
   records.push_back({"transformer", {}, sizes_of(spread)});
   apply_passes(spread, training_passes(job), records);
+  std::vector<Pass<FusedIteration>> passes = spread_passes(entry, job);
+  if (std::optional<Pass<FusedIteration>> launches = spread_launches(entry, job, spread); launches)
+    passes.push_back(std::move(*launches));
   FusedIteration iteration = std::move(spread);
-  apply_passes(iteration, spread_passes(entry, job), records);
+  apply_passes(iteration, passes, records);
   return std::move(iteration.graph);
 }
 

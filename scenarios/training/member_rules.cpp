@@ -1,6 +1,7 @@
 #include "scenarios/training/member_rules.hpp"
 
 #include "scenarios/run/make_policy.hpp"
+#include "scenarios/training/trained_model.hpp"
 
 #include <fmt/format.h>
 
@@ -24,6 +25,9 @@ bool cuts_documents(const RuledEntry& e) {
 }
 bool has_measured_times(const RuledEntry& e) {
   return e.entry.device.calibrated || (!e.spreads() && e.entry.layers);
+}
+bool gives_host(const RuledEntry& e) {
+  return e.gives("host") && e.entry.host.name != "auto" && e.entry.host.name != "none";
 }
 bool stores(const RuledEntry& e) {
   return e.spreads() && (e.entry.parallel->offload.optimizer == StatePlace::nvme ||
@@ -123,6 +127,12 @@ constexpr MemberRule kRules[] = {
      [](const RuledEntry& e) { return e.gives("fusion") && e.gives_parallel("bucket"); }},
     {"update_per_tensor", RuleKind::without, "an optimizer", "optimizer: adam",
      [](const RuledEntry& e) { return e.entry.update_per_tensor > Time{} && e.entry.optimizer == nullptr; }},
+    {"host", RuleKind::refused, "measured times of layers have the host that launched them in them", "none",
+     [](const RuledEntry& e) {
+       return gives_host(e) && (has_measured_times(e) || published_profile(e.entry) != nullptr);
+     }},
+    {"host", RuleKind::refused, "says what launches take, and so does launch", "give one of the two",
+     [](const RuledEntry& e) { return gives_host(e) && e.entry.launch > Time{}; }},
     {"accumulate", RuleKind::refused, "follows from global_batch", "give one of the two",
      [](const RuledEntry& e) { return e.entry.global_batch && e.entry.says("accumulate"); }},
     {"parallel.shards", RuleKind::without, "zero", "zero: 1, 2 or 3",

@@ -9,6 +9,7 @@
 #include "policies/fusion/fusion_policy.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
+#include "scenarios/training/host_work.hpp"
 #include "scenarios/training/parallel_degrees.hpp"
 #include "scenarios/training/parallel_memory.hpp"
 #include "scenarios/training/stage_planner.hpp"
@@ -307,7 +308,7 @@ MicroBatch micro_batch_of(const TrainingEntry& entry, const TransformerModel& mo
   work.sequence = entry.sequence.value_or(static_cast<int>(model.default_sequence));
   work.split = {setup.tensor, setup.context, setup.expert, setup.expert_tensor, setup.sequence_parallel};
   work.flash_attention = entry.flash_attention.value_or(true);
-  work.fused_loss = entry.fused_loss;
+  work.loss = loss_of(entry);
   work.eager = entry.eager;
   work.type = entry.type;
   validate(model, work);

@@ -211,7 +211,7 @@ TrainedJob TrainingGraphs::trained_job(const std::string& name, int gpus, std::v
     PlannedTraining planned = plan_job(*trained, gpus);
     records = std::move(planned.passes);
     FusedIteration& iteration = planned.planned.fused;
-    const bool joins = !planned.method && gpus > 1 && entry.launch == Time{};  // a host launches layer by layer
+    const bool joins = !planned.method && gpus > 1;
     apply_passes(iteration, worker_passes(entry, gpus, planned.problem.layers.size(), joins), records);
     TrainedJob job{
         .graph = std::move(iteration.graph), .memory = *trained->memory, .notes = std::move(planned.planned.notes)};

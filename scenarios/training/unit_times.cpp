@@ -2,6 +2,7 @@
 
 #include "calibration/transformer_times.hpp"
 #include "models/parallel/memory.hpp"
+#include "scenarios/training/host_work.hpp"
 #include "scenarios/yaml/device_sheet.hpp"
 #include "sim/check.hpp"
 #include "sim/error.hpp"
@@ -58,6 +59,7 @@ UnitTimes::UnitTimes(const ClusterSetup& cluster, const NetworkSetup& network, s
     : entry_{entry},
       model_{model},
       work_{work},
+      host_{host_of(entry)},
       weight_passes_{weight_passes},
       per_server_{cluster.gpus_per_server},
       groups_{cluster, network, seed, ranks, first} {
@@ -133,7 +135,8 @@ Time UnitTimes::between_servers(const PassTraffic& traffic) {
 }
 
 TimedUnit UnitTimes::embedding() {
-  const OperatorTimes times = timed(embedding_operators(model_, work_));
+  const std::vector<TransformerOperator> operators = embedding_operators(model_, work_);
+  const OperatorTimes times = timed(operators);
   const CollectiveKind whole =
       work_.split.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
   const Time forward = groups_(whole, tensor_groups(), activations_);
@@ -146,6 +149,7 @@ TimedUnit UnitTimes::embedding() {
     unit.unit.backward_traffic.add(
         PassGroup::tensor, backward,
         {sent(PassGroup::tensor, CollectiveKind::all_gather, tensor_groups(), activations_)});
+  if (host_ != nullptr) unit.unit.host = host_->of(operators, {}, unit.unit);
   return unit;
 }
 
@@ -173,6 +177,7 @@ TimedUnit UnitTimes::head() {
   unit.unit.forward_traffic.add(PassGroup::tensor, forward, rows);
   unit.unit.backward_traffic.add(PassGroup::tensor, backward,
                                  {sent(PassGroup::tensor, sum, tensor_groups(), activations_, hides)});
+  if (host_ != nullptr) unit.unit.host = host_->of(operators, {}, unit.unit);
   return unit;
 }
 
@@ -523,7 +528,8 @@ TimedUnit UnitTimes::timed_layer(std::int64_t index) {
   add(context_parallel(operators), PassGroup::context, &PassShares::context);
   const Added exchange = model_.is_mixture(index) ? expert_parallel(index) : Added{};
   add(exchange, PassGroup::expert, &PassShares::expert);
-  const Time recompute = timed(recomputed_operators(operators, entry_.recompute)).forward;
+  const std::vector<TransformerOperator> repeated = recomputed_operators(operators, entry_.recompute);
+  const Time recompute = timed(repeated).forward;
   TimedUnit layer = made(times, recompute, all.forward, all.backward + again.forward, shares);
   if (entry_.parallel->offload.activations)
     layer.unit.offloaded = layer_activations(model_, index, work_, entry_.recompute).kept();
@@ -532,6 +538,7 @@ TimedUnit UnitTimes::timed_layer(std::int64_t index) {
   layer.unit.forward_exchange = exchange.forward;
   layer.unit.backward_exchange = exchange.backward;
   if (entry_.recompute == Recomputation::full) layer.unit.backward_exchange += exchange.forward;
+  if (host_ != nullptr) layer.unit.host = host_->of(operators, repeated, layer.unit);
   return layer;
 }
 

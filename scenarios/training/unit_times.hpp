@@ -118,6 +118,7 @@ class UnitTimes {
   const TrainingEntry& entry_;
   const TransformerModel& model_;
   const MicroBatch& work_;
+  const HostCosts* const host_;  // nullptr: none
   const bool weight_passes_;
   const int per_server_;  // GPUs
   GroupTimes groups_;

@@ -1,5 +1,6 @@
 // Training entries whose hosts launch what the device does, and what launches go with.
 
+#include "scenarios/run/lone_job.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/graph.hpp"
 #include "tests/near.hpp"
@@ -80,9 +81,92 @@ TEST_CASE("launches: a model that is spread over GPUs has them too, for passes a
         "cluster: {servers: 2, gpus_per_server: 1}\nnetwork: {alpha: 0s, beta: 1ns/B}\ntraining: {" + text + "}\n");
     return TrainingGraphs{scenario}("it", 2).graph;
   };
-  const IterationGraph plain = graph("0us"), launched = graph("5us");
+  // Launches that are longer than all passes have tasks of their own.
+  const IterationGraph plain = graph("0us"), launched = graph("900ms");
   std::size_t device = 0;
   for (const Op& op : plain.ops()) device += op.kind == OpKind::compute || op.is_traffic() ? 1U : 0U;
   CHECK(launched.ops().size() == plain.ops().size() + device);
   launched.validate();
+}
+
+namespace {
+
+/// A scenario with one entry, `it`, of as many layers as GPUs.
+Scenario spread(const std::string& members, int gpus, int version) {
+  return parse_scenario(
+      fmt::format("schema_version: {}\ncluster: {{servers: 2, gpus_per_server: 1}}\nnetwork: {{alpha: 0s, beta: "
+                  "1ns/B}}\ntraining: {{it: {{transformer: {{layers: {}, hidden: 512, heads: 8, feed_forward: 1024, "
+                  "vocabulary: 8000}}, device: A100-40GB, dtype: bf16, batch: 1, sequence: 64, {}}}}}\n",
+                  version, gpus, members),
+      "a.yaml", {}, {});
+}
+
+Time iteration_of(const std::string& members, int gpus = 1, int version = 1) {
+  return lone_iteration(spread(members, gpus, version), "it", gpus);
+}
+
+}  // namespace
+
+TEST_CASE("hosts: an iteration takes as long as its launches, kernel by kernel") {
+  // Embedding 1 kernel forward and 1 backward. A layer has 2 norms, 4 products, rotary positions, attention, an
+  // activation and 2 sums: 11 forward, and 15 backward, as products have two gradients. Head: norm, product and loss, 3
+  // and 4. The update takes 4. With 100 us each: 39 launches, which no kernel outlasts.
+  const std::string one =
+      "global_batch: 1, parallel: {zero: 0}, host: {dispatch: 90us, dispatch_backward: 90us, "
+      "launch: 10us";
+  CHECK(iteration_of(one + "}") == Time::microseconds(3900));
+  CHECK(iteration_of(one + ", forward: {product: 2}}") == Time::microseconds(4400));
+  CHECK(iteration_of(one + ", backward: {attention: 3}}") == Time::microseconds(4100));
+  CHECK(iteration_of(one + ", step: 1ms}") == Time::microseconds(4900));
+  // What is done again is launched again.
+  CHECK(iteration_of(one + ", recompute: 300us}, recompute: full") == Time::microseconds(3900 + 1100 + 300));
+  // A graph for each of three units and two passes, and 35 nodes.
+  CHECK(iteration_of(one + ", graphs: true}", 1) >= Time::microseconds(6 * 15 + 35 * 3 / 5 + 400));
+  CHECK(iteration_of(one + ", graphs: true}", 1) < Time::microseconds(1000));
+}
+
+TEST_CASE("hosts: where nothing says the host, it is that of a framework in files of version 2") {
+  const std::string entry = "global_batch: 2, parallel: {pipeline: 2}, recompute: none";
+  CHECK(iteration_of(entry, 2, 1) == iteration_of(entry + ", host: none", 2, 1));
+  CHECK(iteration_of(entry, 2, 2) == iteration_of(entry + ", host: megatron", 2, 1));
+  CHECK(iteration_of(entry, 2, 2) > iteration_of(entry + ", host: none", 2, 2));
+  const std::string alone = "global_batch: 1, parallel: {zero: 0}";
+  CHECK(iteration_of(alone, 1, 2) == iteration_of(alone + ", host: torch", 1, 1));
+  CHECK(iteration_of(alone + ", host: torch-compile", 1) < iteration_of(alone + ", host: torch", 1));
+}
+
+TEST_CASE("hosts: layers of a table have launches for their kernels, and leaping changes nothing") {
+  const auto run = [](const std::string& members, bool leap) {
+    Launches launches{"", 4, 300};
+    std::string text = "model: resnet18, batch: 1, device: A100-40GB, dtype: fp16, fusion: bsp, host: ";
+    launches.scenario = [&] {
+      const std::string jobs = launches.file("jobs.csv", "job_id,submit_s,gpus,model,iterations\ntrain,0,4,it,300\n");
+      return parsed(
+          fmt::format("cluster: {{servers: 4, gpus_per_server: 1}}\npolicies: {{scheduling: fifo}}\nnetwork: "
+                      "{{alpha: 0s, beta: 1ns/B}}\ntraining: {{it: {{{}{}}}}}\nworkload: {{jobs: {}}}\n",
+                      text, members, jobs));
+    }();
+    launches.scenario.engine.leap = leap;
+    return launches.run();
+  };
+  const RunResult none = run("none", true), torch = run("torch", true);
+  CHECK(torch.end > none.end);
+  CHECK(torch.jobs[0].host > GpuTime{});
+  CHECK(run("torch", false).digest == torch.digest);
+  // A host that is never late changes nothing but the first launch.
+  const RunResult fast = run("{launch: 1ns}", true);
+  CHECK(fast.end - none.end < Time::microseconds(1));
+}
+
+TEST_CASE("hosts: measured layers have their host in them") {
+  const std::string refused = errors_of(
+      "cluster: {servers: 2}\ntraining: {it: {model: published-resnet50, host: torch}}\n"
+      "workload: {generate: {models: [it], sizes: {1: 1}, iterations: [2, 2], arrivals: 1ms}}\n");
+  CHECK_MESSAGE(refused.find("training.it.host: measured times of layers have the host that launched them in them") !=
+                    std::string::npos,
+                refused);
+  const std::string both = errors_of(
+      "cluster: {servers: 2}\ntraining: {it: {model: resnet50, host: torch, launch: 5us}}\n"
+      "workload: {generate: {models: [it], sizes: {1: 1}, iterations: [2, 2], arrivals: 1ms}}\n");
+  CHECK_MESSAGE(both.find("says what launches take, and so does launch") != std::string::npos, both);
 }

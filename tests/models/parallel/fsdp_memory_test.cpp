@@ -23,7 +23,7 @@ MicroBatch two_sequences() {
   MicroBatch work;
   work.sequences = 2;
   work.sequence = 8192;
-  work.fused_loss = false;
+  work.loss = LossKernels::framework;
   return work;
 }
 

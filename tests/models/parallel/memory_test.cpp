@@ -179,7 +179,7 @@ TEST_CASE("ends of the model: Megatron-LM's estimate for one stage") {
   CHECK(memory.working.count() == 2 * sb * 51'200);
   CHECK(memory.total() == memory.weights + memory.gradients + memory.optimizer + memory.activations + memory.working);
   // PyTorch's kernels have two gradients in fp32 beside the logarithms.
-  work.fused_loss = false;
+  work.loss = LossKernels::framework;
   CHECK(gpu_memory(model, work, {&stage, 1}, options).working.count() == 8 * sb * 51'200);
   CHECK(gpu_memory(model, work, {&stage, 1}, options).activations == memory.activations);
   // Without a head there are no logits.

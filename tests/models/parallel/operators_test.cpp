@@ -413,7 +413,7 @@ TEST_CASE("embedding, head and loss on one rank") {
   CHECK(named(back, "final_norm").input_gradient.bytes == 3.0 * 2 * 1024 * 768);
   // As separate kernels: bf16 to fp32, logarithms; backward zeros, gradients from two tensors, fp32 to bf16.
   MicroBatch separate = split_batch(1024, 4, 1, false);
-  separate.fused_loss = false;
+  separate.loss = LossKernels::framework;
   const Operators apart = head_operators(model, separate);
   CHECK(named(apart, "loss").forward.bytes == (2 + 4 + 8) * 1024.0 * static_cast<double>(rows));
   CHECK(named(apart, "loss").input_gradient.bytes == (4 + 12 + 4 + 2) * 1024.0 * static_cast<double>(rows));

@@ -33,7 +33,8 @@ std::vector<Job> jobs() {
   MicroBatch split = plain, unfused = plain, experts = plain, documents = plain;
   split.split = {.tensor = 4, .context = 2, .sequence_parallel = true};
   unfused.split = {.tensor = 2};
-  unfused.flash_attention = unfused.skip_masked = unfused.fused_loss = false;
+  unfused.flash_attention = unfused.skip_masked = false;
+  unfused.loss = LossKernels::framework;
   unfused.type = DataType::fp32;
   MicroBatch whole = unfused;
   whole.split = {};

@@ -1,0 +1,65 @@
+#pragma once
+// What the host of a rank takes to launch what its GPU does, by framework. A framework has an operator find its kernels
+// (dispatch) and hands each to the driver (launch), from one thread. Figures and their sources: models/hosts.yaml;
+// docs/models/host.md.
+
+#include "models/layers.hpp"
+#include "models/parallel/operators.hpp"
+#include "models/parallel/training_iteration.hpp"
+#include "sim/units.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace contend {
+
+/// Kernels that update the weights: some for each tensor, some for a group of tensors, or all in one.
+enum class OptimizerKernels : std::uint8_t { per_tensor, foreach, fused };
+
+/// When a host waits for all that its GPU has to do: never; once an iteration, for the norm of the gradients, an
+/// overflow or the loss; or before each pass of a micro-batch through a stage, too, because timers of the framework or
+/// messages synchronise.
+enum class HostWaits : std::uint8_t { never, iteration, pass };
+
+/// Launches for each kernel that the cost model counts, by OperatorKind, >= 0.
+using LaunchFactors = std::array<double, kOperatorKinds>;
+[[nodiscard]] constexpr LaunchFactors one_launch_each() {
+  LaunchFactors all{};
+  all.fill(1);
+  return all;
+}
+
+struct HostCosts {
+  std::string source;
+  Time dispatch;                              ///< before each launch of a forward pass, >= 0
+  Time dispatch_backward;                     ///< before each launch of a backward pass
+  Time launch;                                ///< each launch
+  Time collective;                            ///< each collective
+  Time message;                               ///< each message to another pipeline rank, with what it receives
+  Time recompute;                             ///< of a layer, each time that its forward pass is done again
+  Time step;                                  ///< once an iteration, before its first launch
+  LaunchFactors forward = one_launch_each();  ///< in place of the kernels that the cost model counts
+  LaunchFactors backward = one_launch_each();
+  OptimizerKernels optimizer = OptimizerKernels::fused;
+  HostWaits waits = HostWaits::never;
+  bool graphs = false;                    ///< the kernels of a layer are one CUDA graph
+  LossKernels loss = LossKernels::fused;  ///< those of the framework, for entries that don't say theirs
+
+  bool operator==(const HostCosts&) const = default;
+
+  /// A kernel of a forward pass, or of a backward pass.
+  [[nodiscard]] Time kernel(bool is_backward) const { return (is_backward ? dispatch_backward : dispatch) + launch; }
+  /// The first launch of a pass: a kernel, or a graph.
+  [[nodiscard]] Time first(bool is_backward) const;
+  /// The passes of a unit: its operators, those of them that its backward pass does `again`, and its collectives.
+  [[nodiscard]] HostTimes of(std::span<const TransformerOperator> operators, std::span<const TransformerOperator> again,
+                             const ModelUnit& unit) const;
+  /// The passes of a layer of a table, both gradients in `backward_input`.
+  [[nodiscard]] HostTimes of(const Layer& layer) const;
+  /// The update of so many tensors.
+  [[nodiscard]] Time update(std::int64_t tensors) const;
+};
+
+}  // namespace contend

@@ -1,0 +1,26 @@
+#pragma once
+// What hosts do to launch the operations of a training entry (TrainingEntry::host, launch).
+
+#include "models/layers.hpp"
+#include "models/parallel/spread_iteration.hpp"
+#include "models/passes/host_launches.hpp"
+#include "models/passes/pass.hpp"
+#include "scenarios/spec/training_entry.hpp"
+
+#include <optional>
+
+namespace contend {
+
+/// The costs of the entry's host; nullptr: launches take no time.
+[[nodiscard]] const HostCosts* host_of(const TrainingEntry& entry);
+[[nodiscard]] LossKernels loss_of(const TrainingEntry& entry);
+
+/// The pass that has hosts launch the operations of a job whose workers have all layers; nothing without a host. Such a
+/// pass comes after all others but the one that joins tasks.
+[[nodiscard]] std::optional<Pass<FusedIteration>> layer_launches(const TrainingEntry& entry, int workers);
+/// The same of a job that is spread over GPUs, whose graph is `spread` and what passes have added to it.
+[[nodiscard]] std::optional<Pass<FusedIteration>> spread_launches(const TrainingEntry& entry,
+                                                                  const TrainingIteration& job,
+                                                                  const SpreadIteration& spread);
+
+}  // namespace contend
