@@ -31,13 +31,15 @@ bool is_padding(std::string_view dimension) {
   return dimension.starts_with("pad_");
 }
 
-/// Matrix units load 16 bytes at once; products whose rows don't start at multiples of that take other kernels (NVIDIA,
-/// "Matrix multiplication background user's guide", section 4.1.1, tensor core requirements).
-double alignment(std::span<const std::int64_t> sizes, DataType type) {
-  const std::int64_t limit = 16 / bytes_of(type);
-  std::int64_t least = limit;
-  for (const std::int64_t size : sizes) least = std::min(least, std::gcd(size, limit));
-  return std::log2(static_cast<double>(least));
+/// Matrix units load 16 bytes at once; products whose rows in memory don't start at multiples of that take other
+/// kernels (NVIDIA, "Matrix multiplication background user's guide", section 4.1.1, tensor core requirements). The rows
+/// of a product of m x n x k have k and n numbers, those of gradients of weights m and n: the third size is how many
+/// rows there are, which may be odd. One step of alignment is as far as four doublings of a size, so that products by
+/// other kernels are neighbours only where no others are.
+double alignment(std::string_view product, std::span<const std::int64_t> shape, DataType type) {
+  const auto rows = shape.subspan(product == "gemm_tn" ? 1 : 2, 2);
+  constexpr double kStep = 4;
+  return kStep * std::log2(static_cast<double>(std::gcd(std::gcd(rows[0], rows[1]), 16 / bytes_of(type))));
 }
 
 bool wants_alignment(const OperatorInfo& info, DataType type) {
@@ -110,7 +112,7 @@ std::vector<double> TableFit::features(std::span<const std::int64_t> shape) cons
     const int shift = is_padding(info_->dimensions[i]) ? 1 : 0;
     result.push_back(std::log2(static_cast<double>(shape[i] + shift)));
   }
-  if (wants_alignment(*info_, type_)) result.push_back(alignment(shape.subspan(1), type_));
+  if (wants_alignment(*info_, type_)) result.push_back(alignment(info_->name, shape, type_));
   if (shape.size() > 1) {
     const OperatorWork least = info_->work(shape, type_);
     for (const double each : {least.bytes, least.flops}) result.push_back(std::log2(std::max(each, 1.0)));

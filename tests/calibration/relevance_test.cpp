@@ -157,4 +157,31 @@ TEST_CASE("relevance: products in less than 32 bits have their alignment") {
   CHECK(TableFit::feature_names(*find_operator("copy"), DataType::fp32) == std::vector<std::string_view>{"bytes"});
 }
 
+TEST_CASE("relevance: the rows of a product in memory count, not how many there are") {
+  // Twice as slow where the rows of the operands, k and n numbers (of gradients of weights m and n), are odd.
+  for (const std::string_view name : {"gemm", "gemm_tn"}) {
+    OperatorTable table;
+    table.name = name;
+    table.type = DataType::bf16;
+    for (const std::int64_t m : {1024, 1536, 2048, 3072})
+      for (const std::int64_t n : {1024, 2048})
+        for (const std::int64_t k : {1024, 2048})
+          for (const int odd : {0, 1}) {
+            const std::int64_t high = m + (name == "gemm_tn" ? odd : 0), inner = k + (name == "gemm_tn" ? 0 : odd);
+            const double work = static_cast<double>(high * n * inner) * 1e-14;
+            table.samples.push_back({{1, high, n, inner}, (1 + odd) * work, 1e-3, 10});
+          }
+    OperatorPredictor::fit(table, {});
+    const TableFit fit{table};
+    const auto ratio = [&](std::int64_t m, std::int64_t k) {
+      return fit.predict(std::array<std::int64_t, 4>{1, m, 2048, k}).seconds /
+             (static_cast<double>(m * 2048 * k) * 1e-14);
+    };
+    const bool of_weights = name == "gemm_tn";
+    CHECK(ratio(2560, 2048) == near(1, 0.1));
+    CHECK(ratio(2561, 2048) == near(of_weights ? 2 : 1, 0.1));
+    CHECK(ratio(2560, 1537) == near(of_weights ? 1 : 2, 0.1));
+  }
+}
+
 }  // namespace contend
