@@ -26,6 +26,8 @@ std::string_view to_string(DataType type) {
       return "fp8";
     case DataType::int8:
       return "int8";
+    case DataType::fp4:
+      return "fp4";
   }
   return "unknown";
 }
@@ -42,9 +44,26 @@ int bytes_of(DataType type) {
       return 2;
     case DataType::fp8:
     case DataType::int8:
+    case DataType::fp4:
       return 1;
   }
   return 0;
+}
+
+const AttentionShare* KernelShares::of(AttentionKernel kernel) const {
+  constexpr int kFirst = static_cast<int>(AttentionKernel::flash_1);
+  for (int i = static_cast<int>(attention.size()) - 1; i >= 0; --i) {
+    const bool fits = kernel == AttentionKernel::flash || static_cast<int>(kernel) == kFirst + i;
+    if (const AttentionShare& found = attention[static_cast<std::size_t>(i)]; fits && found.share > 0) return &found;
+  }
+  return nullptr;
+}
+
+const ProductShare* Device::product_share(DataType type) const {
+  if (!uses_matrix_unit(type)) return nullptr;
+  for (const DataType each : {type, DataType::bf16})
+    if (const ProductShare& found = kernels.products[static_cast<std::size_t>(each)]; found.share > 0) return &found;
+  return nullptr;
 }
 
 void validate(const Device& device) {
@@ -67,6 +86,7 @@ void validate(const Device& device) {
   check_rate("the memory bandwidth", device.memory_bandwidth.bytes_per_second(), true);
   check_rate("the PCIe rate", device.pcie.bytes_per_second(), false);
   check_rate("the rate of the links", device.links.bytes_per_second(), false);
+  if (!device.kernels.source.empty() && device.units < 1) complain("kernels need `units`, over which their tiles lie");
   if (device.memory <= Bytes{}) complain(fmt::format("expected memory, got {} bytes", device.memory.count()));
   found.throw_if_any();
 }

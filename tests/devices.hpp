@@ -17,12 +17,14 @@ inline const Device& v100() {
     device.memory = Bytes::mebibytes(32 * 1024);
     device.pcie = ByteRate{8e9 * 16 * (128.0 / 130) / 8};
     device.links = ByteRate{150e9};
+    device.units = 80;
+    device.watts = 300;
     return device;
   }();
   return kDevice;
 }
 
-/// The H100-SXM of models/sheets.
+/// The H100-SXM of models/sheets, without what kernels reach.
 inline const Device& h100() {
   static const Device kDevice = [] {
     Device device;
@@ -35,6 +37,8 @@ inline const Device& h100() {
     device.pcie = ByteRate{32e9 * 16 * (128.0 / 130) / 8};
     device.links = ByteRate{450e9};
     device.fused_attention = 0.35;
+    device.units = 132;
+    device.watts = 700;
     return device;
   }();
   return kDevice;

@@ -1,11 +1,22 @@
 #include "models/parallel/operators.hpp"
 #include "sim/complaints.hpp"
 
+#include <numeric>
 #include <set>
 
 #include <fmt/core.h>
 
 namespace contend {
+
+namespace {
+
+KernelShape shape_of(const TransformerOperator& each) {
+  if (each.kind == OperatorKind::fused_attention)
+    return KernelShape::of_attention(each.count, each.m, each.k, each.forward.flops);
+  return {each.count, each.m, each.n, each.k, false, false, std::gcd(each.n, each.k)};
+}
+
+}  // namespace
 
 OperatorTimes rounded_times(double forward_ns, double input_gradient_ns, double weight_gradient_ns) {
   constexpr double kDay_ns = 86'400e9;
@@ -44,9 +55,10 @@ OperatorTimes operator_times(std::span<const TransformerOperator> operators, con
       double& attention = typed.product_efficiency(device);
       attention = options.attention_efficiency.value_or(is_known ? device.fused_attention : attention);
     }
-    forward += roofline_cost(each.forward, device, typed).ns;
-    input_gradient += roofline_cost(each.input_gradient, device, typed).ns;
-    weight_gradient += roofline_cost(each.weight_gradient, device, typed).ns;
+    const KernelShape shape = shape_of(each);
+    forward += roofline_cost(each.forward, device, typed, shape).ns;
+    input_gradient += roofline_cost(each.input_gradient, device, typed, shape.of_inputs()).ns;
+    weight_gradient += roofline_cost(each.weight_gradient, device, typed, shape.of_weights()).ns;
   }
   return rounded_times(forward, input_gradient, weight_gradient);
 }

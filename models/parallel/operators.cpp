@@ -29,7 +29,7 @@ class RankOperators {
         work_{work},
         split_{work.split},
         width_{as_real(activation_bytes(work.type))},
-        wide_{work.type == DataType::fp8 ? DataType::bf16 : work.type},
+        wide_{is_narrow(work.type) ? DataType::bf16 : work.type},
         all_{work.context_tokens()},
         own_{work.tokens()} {}
 
@@ -85,13 +85,14 @@ class RankOperators {
   [[nodiscard]] std::int64_t divided(std::int64_t width) const { return (width + split_.tensor - 1) / split_.tensor; }
 
   /// The operands of a product are read with two bytes, and written with one twice: as they are and transposed, which
-  /// the gradients need. Inputs and weights before the product, the gradients of the outputs before those of both.
-  void cast(double rows, double count, std::int64_t n, std::int64_t k) {
-    constexpr double kMoved = 2 + 1 + 1;
+  /// the gradients need. Inputs and weights before the product, the gradients of the outputs before those of both. In
+  /// fp4 16 numbers of half a byte have a scale of one byte (NVIDIA, arXiv 2509.25149, section 2).
+  void cast(double rows, double count, std::int64_t n, std::int64_t k, DataType type) {
+    const double moved = 2 + 2 * (type == DataType::fp4 ? 0.5 + 1.0 / 16 : 1);
     TransformerOperator& each = add(OperatorKind::elementwise, "cast", whole_rows(rows / count), k);
     each.measured_as = "cast_transpose";
-    each.forward = {0, kMoved * (rows * as_real(k) + count * as_real(n) * as_real(k)), 2};
-    each.input_gradient = {0, kMoved * rows * as_real(n), 1};
+    each.forward = {0, moved * (rows * as_real(k) + count * as_real(n) * as_real(k)), 2};
+    each.input_gradient = {0, moved * rows * as_real(n), 1};
   }
 
   TransformerOperator& add(OperatorKind kind, std::string_view name, std::int64_t m, std::int64_t n) {
@@ -108,7 +109,7 @@ class RankOperators {
 
   /// `rows` of all `count` products together, which a group of unequal products shares.
   void product(std::string_view name, std::int64_t count, double rows, std::int64_t n, std::int64_t k, DataType type) {
-    if (type == DataType::fp8) cast(rows, as_real(count), n, k);
+    if (is_narrow(type)) cast(rows, as_real(count), n, k, type);
     TransformerOperator& each = add(OperatorKind::product, name, whole_rows(rows / as_real(count)), n);
     each.count = count;
     each.k = k;
@@ -376,7 +377,7 @@ class RankOperators {
   const MicroBatch& work_;
   const LayerSplit& split_;
   double width_;      // bytes of an activation
-  DataType wide_;     // of what is not computed in fp8: all but products with weights of layers
+  DataType wide_;     // of what is not in a narrow format: all but products with weights of layers
   std::int64_t all_;  // tokens of the products
   std::int64_t own_;  // tokens between them
   LayerPart part_ = LayerPart::attention;

@@ -45,8 +45,8 @@ struct MicroBatch {
   std::vector<AttentionPart> documents{};  ///< that fill the sequences, unevenly; empty: each sequence is one
   double expert_imbalance = 1;  ///< tokens at the fullest rank of the experts over the mean, 1 to split.expert
   double server_imbalance = 1;  ///< the same of the servers of the experts, >= 1
-  /// Of products and activations. fp8 is that of the products with weights of layers only; attention, logits and all
-  /// activations are then in bf16 (as by NVIDIA's Transformer Engine).
+  /// Of products and activations. fp8 and fp4 are of the products with weights of layers only; attention, logits and
+  /// all activations are then in bf16 (as by NVIDIA's Transformer Engine).
   DataType type = DataType::bf16;
   DataType router_type = DataType::bf16;  ///< of the product of the router
 

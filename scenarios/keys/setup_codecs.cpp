@@ -9,17 +9,45 @@
 
 namespace contend {
 
-Codec<DataType> data_type_codec(std::optional<DataType> also) {
+Codec<DataType> data_type_codec(std::initializer_list<DataType> also) {
   std::vector<std::pair<std::string, DataType>> choices;
   for (const DataType type : {DataType::fp32, DataType::tf32, DataType::fp16, DataType::bf16}) {
     choices.emplace_back(std::string{to_string(type)}, type);
   }
-  if (also) choices.emplace_back(std::string{to_string(*also)}, *also);
+  for (const DataType type : also) choices.emplace_back(std::string{to_string(type)}, type);
   return choice_codec<DataType>(std::move(choices));
 }
 
-Codec<std::optional<bool>> attention_codec() {
-  return optional_codec(choice_codec<bool>({{"flash", true}, {"plain", false}}), "auto");
+Codec<std::optional<AttentionKernel>> attention_codec() {
+  std::vector<std::pair<std::string, AttentionKernel>> choices{{"flash", AttentionKernel::flash}};
+  for (std::size_t i = 0; i < kFlashKernels.size(); ++i)
+    choices.emplace_back(kFlashKernels[i],
+                         static_cast<AttentionKernel>(static_cast<std::size_t>(AttentionKernel::flash_1) + i));
+  choices.emplace_back("plain", AttentionKernel::plain);
+  return optional_codec(choice_codec(std::move(choices)), "auto");
+}
+
+Codec<std::optional<Efficiency>> efficiency_codec() {
+  const Codec<bool> word = choice_codec<bool>({{"sheet", true}, {"flat", false}});
+  const Codec<double> share = number_codec(0.01, 1);
+  Codec<Efficiency> codec;
+  codec.type = "name or number";
+  codec.range = fmt::format("{}, or {}", word.range, share.range);
+  codec.schema = [word, share](JsonWriter& json) { any_of_schema(json, word.schema, share.schema); };
+  codec.read = [word, share](const YamlNode& node, const Reading& reading, Efficiency& value) {
+    Efficiency read;
+    const std::size_t before = reading.complaints.size();
+    if (node.kind == YamlNode::Kind::scalar && !node.text.empty() &&
+        std::isalpha(static_cast<unsigned char>(node.text[0])) != 0)
+      word.read(node, reading, read.sheet);
+    else
+      share.read(node, reading, read.share.emplace());
+    if (reading.complaints.size() == before) value = read;
+  };
+  codec.print = [word, share](const Efficiency& value) {
+    return value.share ? share.print(*value.share) : word.print(value.sheet);
+  };
+  return optional_codec(std::move(codec), "auto");
 }
 
 Codec<ExchangeKind> exchange_codec() {

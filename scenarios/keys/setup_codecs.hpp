@@ -4,15 +4,18 @@
 #include "scenarios/scenario.hpp"
 #include "scenarios/yaml/codecs.hpp"
 
+#include <initializer_list>
 #include <optional>
 
 namespace contend {
 
-[[nodiscard]] Codec<DataType> data_type_codec(std::optional<DataType> also = {});
+[[nodiscard]] Codec<DataType> data_type_codec(std::initializer_list<DataType> also = {});
 [[nodiscard]] Codec<MessageRoute> route_codec();
 [[nodiscard]] Codec<ExchangeKind> exchange_codec();
-/// auto, flash, or plain.
-[[nodiscard]] Codec<std::optional<bool>> attention_codec();
+/// auto, flash, one of kFlashKernels, or plain.
+[[nodiscard]] Codec<std::optional<AttentionKernel>> attention_codec();
+/// auto, sheet, flat, or a share of the peak.
+[[nodiscard]] Codec<std::optional<Efficiency>> efficiency_codec();
 /// A name of frameworks(), or a map of the members of FrameworkCosts.
 [[nodiscard]] Codec<FrameworkCosts> framework_codec();
 /// A number of stragglers, or a map with the code and its parameters. Both say which workers a step may leave behind.

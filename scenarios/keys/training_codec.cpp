@@ -85,9 +85,9 @@ std::vector<Member> source_members() {
           "source of layer times: the roofline of a device that ships or that a sheet describes, or a profile of "
           "`contend calibrate`"),
       map_member<E>(
-          "dtype", &E::type, data_type_codec(DataType::fp8),
+          "dtype", &E::type, data_type_codec({DataType::fp8, DataType::fp4}),
           "number format of matrix products and activations; gradients have the same width. From schema_version 2 on "
-          "entries with parallel have bf16, or fp16, if the device has tensor cores for it. fp8 (with parallel): "
+          "entries with parallel have bf16, or fp16, if the device has tensor cores for it. fp8, fp4 (with parallel): "
           "products of weights, all else has two bytes"),
       map_member<E>("batch", &E::batch, optional_codec(integer_codec<int>(1, 1'000'000), "auto"),
                     "samples of a worker in each micro-batch; auto: that of the file, else 32"),
@@ -188,9 +188,10 @@ std::vector<Member> execution_members() {
           "with parallel: memory that counts: plain: tensors, each as long as it is needed; fsdp2: what PyTorch's "
           "allocator has reserved with FSDP2"),
       map_member<E>(
-          "efficiency", &E::efficiency, optional_codec(number_codec(0.01, 1), "auto"),
-          "share of the device's peak that large products reach; auto: 0.664 on tensor cores, and 0.755 on others, as "
-          "measured on a V100"),
+          "efficiency", &E::efficiency, efficiency_codec(),
+          "share of the device's peak that kernels reach: as the device's sheet says (sheet), by format and shape; a "
+          "number for large products on every device; flat: 0.664 on tensor cores, and 0.755 on others, as measured "
+          "on a V100; auto: flat with schema_version 1, else sheet, and flat for devices without figures"),
       map_member<E>("loss", &E::loss, optional_codec(loss_codec(), "auto"),
                     "with parallel: softmax and loss in one kernel each way, or in the kernels of PyTorch, which keep "
                     "more, or of "
@@ -201,12 +202,13 @@ std::vector<Member> execution_members() {
           "operations, as PyTorch without a compiler runs them"),
       map_member<E>(
           "attention_efficiency", &E::attention_efficiency, optional_codec(number_codec(0.01, 1), "auto"),
-          "with parallel: share of the peak that attention in one kernel reaches; auto: on tensor cores 0.615 on "
-          "Ampere, 0.35 on Hopper (FlashAttention-2); else as products"),
+          "with parallel: share of the peak that attention in one kernel reaches; auto: as the sheet says where "
+          "efficiency is from it, else on tensor cores 0.615 on Ampere, 0.35 on Hopper (FlashAttention-2); else as "
+          "products"),
       map_member<E>(
-          "attention", &E::flash_attention, attention_codec(),
-          "attention in one kernel (flash), or with its scores in memory (plain); auto: as the catalogue has the "
-          "network, and with parallel flash"),
+          "attention", &E::attention, attention_codec(),
+          "attention in one kernel (flash: the fastest that the device's sheet has; or one by its generation), or with "
+          "its scores in memory (plain); auto: as the catalogue has the network, and with parallel flash"),
       map_member<E>(
           "optimizer", &E::optimizer, optimizer_codec(),
           fmt::format("what updates the weights: {} bytes of GPU memory are moved for each parameter; none: the update "

@@ -25,18 +25,30 @@
 
 namespace contend {
 
+/// What kernels reach of the device's peaks: what the device's sheet says, or shares alike for all devices.
+struct Efficiency {
+  bool sheet = false;
+  std::optional<double> share{};  ///< of large products; none: as RooflineOptions has it
+
+  bool operator==(const Efficiency&) const = default;
+};
+
 /// How one worker trains: the network, what times its layers, and how its messages are summed.
 struct TrainingSetup {
   std::optional<std::string> model;   ///< a name of the catalogue
   std::optional<std::string> layers;  ///< path of a file of layer times
   std::string select;                 ///< the model to use if that file has several
   DeviceChoice device;
-  std::optional<double> efficiency;  ///< share of the device's peak that large products reach; none: RooflineOptions
+  bool as_framework = false;             ///< what isn't given is as a framework has it on the device, not an ideal
+  std::optional<Efficiency> efficiency;  ///< none: the sheet's as_framework
   DataType type = DataType::fp32;
   std::optional<int> batch, sequence;
   /// Attention in one kernel, which keeps no scores in memory, or with a kernel for each step; nothing: as the
   /// catalogue has the network, and in one kernel if it is spread over GPUs.
-  std::optional<bool> flash_attention;
+  std::optional<AttentionKernel> attention;
+  [[nodiscard]] std::optional<bool> flash_attention() const {
+    return attention ? std::optional{*attention != AttentionKernel::plain} : std::nullopt;
+  }
   std::optional<Time> single_worker;  ///< iteration time of a single worker to which the layer times are scaled
   Granularity granularity = Granularity::tensor;
   MessageRoute collective = MessageRoute::usual;  ///< route of the messages, forced on all methods
@@ -191,7 +203,6 @@ inline constexpr std::string_view kDefaultEntry = "default";
 /// An entry of `training`: how the jobs train that name it.
 struct TrainingEntry : TrainingSetup {
   std::string name;
-  bool as_framework = false;  ///< what the entry doesn't give is as a framework has it on the device, not an ideal
   std::set<std::string, std::less<>> given;      ///< names of its own members
   std::set<std::string, std::less<>> inherited;  ///< names of the members that it has from the default entry
   /// True if the entry has this member, as its own or from the default entry.

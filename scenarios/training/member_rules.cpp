@@ -85,9 +85,9 @@ constexpr MemberRule kRules[] = {
      [](const RuledEntry& e) { return !e.spreads() && e.gives("attention_efficiency"); }},
     {"runtime", RuleKind::refused, "what FSDP2 has reserved is known of the blocks of a transformer",
      "a transformer with parallel", [](const RuledEntry& e) { return !e.spreads() && e.gives("runtime"); }},
-    {"dtype", RuleKind::refused, "only matrix products of a transformer with `parallel` can be in fp8",
+    {"dtype", RuleKind::refused, "only matrix products of a transformer with `parallel` can be in fp8 or fp4",
      "fp16 or bf16, or give parallel, such as {zero: 1}",
-     [](const RuledEntry& e) { return !e.spreads() && e.entry.type == DataType::fp8; }},
+     [](const RuledEntry& e) { return !e.spreads() && is_narrow(e.entry.type); }},
     {"efficiency", RuleKind::idle, "the profile has measured times", "",
      [](const RuledEntry& e) { return e.gives("efficiency") && e.entry.device.calibrated != nullptr; }},
     {"efficiency", RuleKind::idle, "the file has the times", "",
@@ -98,7 +98,7 @@ constexpr MemberRule kRules[] = {
      [](const RuledEntry& e) { return e.spreads() && e.gives("attention_efficiency") && has_measured_times(e); }},
     {"attention_efficiency", RuleKind::beside, "attention: plain, whose products are like any other", "",
      [](const RuledEntry& e) {
-       return e.spreads() && e.gives("attention_efficiency") && !e.entry.flash_attention.value_or(true);
+       return e.spreads() && e.gives("attention_efficiency") && !e.entry.flash_attention().value_or(true);
      }},
     // The exchange of gradients.
     {"collective", RuleKind::without, "a compression", "",
@@ -207,7 +207,7 @@ constexpr MemberRule kRules[] = {
      }},
     {"parallel.documents", RuleKind::refused,
      "needs attention in one kernel, which leaves out what lies between documents", "attention: flash",
-     [](const RuledEntry& e) { return has_documents(e) && !e.entry.flash_attention.value_or(true); }},
+     [](const RuledEntry& e) { return has_documents(e) && !e.entry.flash_attention().value_or(true); }},
     {"parallel.documents", RuleKind::idle, "a profile has the times of whole sequences",
      "a device of `contend list devices`",
      [](const RuledEntry& e) { return has_documents(e) && e.entry.device.calibrated != nullptr; }},

@@ -80,7 +80,7 @@ UpdateWork update_of(const TrainingEntry& entry, const TrainingIteration& job, c
 
 TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, const ParallelJob& made) {
   const SequenceSums sequences = made.sums();
-  const bool keeps_no_scores = entry.recompute == Recomputation::selective && entry.flash_attention.value_or(true);
+  const bool keeps_no_scores = entry.recompute == Recomputation::selective && entry.flash_attention().value_or(true);
   TrainingWork work;
   // Of backup workers nothing counts.
   const double counted = 1 - static_cast<double>(entry.backup) / made.iteration.data;
@@ -307,7 +307,7 @@ MicroBatch micro_batch_of(const TrainingEntry& entry, const TransformerModel& mo
   work.sequences = entry.batch.value_or(1);
   work.sequence = entry.sequence.value_or(static_cast<int>(model.default_sequence));
   work.split = {setup.tensor, setup.context, setup.expert, setup.expert_tensor, setup.sequence_parallel};
-  work.flash_attention = entry.flash_attention.value_or(true);
+  work.flash_attention = entry.flash_attention().value_or(true);
   work.loss = loss_of(entry);
   work.eager = entry.eager;
   work.type = entry.type;

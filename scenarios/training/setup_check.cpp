@@ -44,11 +44,14 @@ class SetupChecker {
                  setup_.device.calibrated ? "with a model the profile times layers that the file lacks" : "");
       if (setup_.type != usual.type) complain("dtype", "has no effect: the file has the times");
       if (setup_.sequence && !setup_.model) complain("sequence", "has no effect without a model");
-      if (setup_.flash_attention && !setup_.model) complain("attention", "has no effect without a model");
+      if (setup_.attention && !setup_.model) complain("attention", "has no effect without a model");
     } else if (!setup_.layers && !setup_.select.empty()) {
       complain("select", "has no effect without a file", "give layers");
     }
-    if (!setup_.layers && !setup_.device.calibrated) check_type();
+    if (!setup_.layers && !setup_.device.calibrated) {
+      check_type();
+      check_kernels();
+    }
   }
 
   void check_published(const TrainingProfile& profile) {
@@ -60,7 +63,7 @@ class SetupChecker {
     if (setup_.type != usual.type) complain("dtype", measured, other);
     if (setup_.efficiency) complain("efficiency", measured, other);
     if (setup_.sequence) complain("sequence", measured, other);
-    if (setup_.flash_attention) complain("attention", measured, other);
+    if (setup_.attention) complain("attention", measured, other);
     if (setup_.batch && *setup_.batch != profile.batch)
       complain("batch", fmt::format("{} was measured with {} samples", *setup_.model, profile.batch), other);
   }
@@ -74,7 +77,7 @@ class SetupChecker {
 
   void check_attention() {
     const CatalogueEntry* model = setup_.model ? find_model(*setup_.model) : nullptr;
-    if (!setup_.flash_attention || model == nullptr) return;
+    if (!setup_.attention || model == nullptr) return;
     const std::vector<Layer> layers = build_model(*model).layers;
     const auto has = [&](LayerOperation operation) {
       return std::any_of(layers.begin(), layers.end(),
@@ -83,9 +86,24 @@ class SetupChecker {
     const bool steps = has(LayerOperation::attention_scores), fused = has(LayerOperation::fused_attention);
     if (!steps && !fused)
       complain("attention", fmt::format("has no effect: {} has no attention", model->name));
-    else if (!*setup_.flash_attention && !steps)
+    else if (!*setup_.flash_attention() && !steps)
       complain("attention", fmt::format("the catalogue has {} with attention in one kernel only", model->name),
                "leave it out, or take flash");
+  }
+
+  /// Figures that the sheet of the device must have, because the setup names them.
+  void check_kernels() {
+    const Device& device = sheet_of(setup_.device);
+    if (setup_.efficiency && setup_.efficiency->sheet && device.product_share(setup_.type) == nullptr)
+      complain("efficiency",
+               fmt::format("the sheet of {} doesn't say what kernels in {} reach", device.name, to_string(setup_.type)),
+               "flat, a number, or a sheet with `kernels`");
+    const AttentionKernel kernel = setup_.attention.value_or(AttentionKernel::flash);
+    if (kernel < AttentionKernel::flash_1 || device.kernels.of(kernel) != nullptr) return;
+    std::vector<std::string> known{"flash", "plain"};
+    for (std::size_t i = 0; i < kFlashKernels.size(); ++i)
+      if (device.kernels.attention[i].share > 0) known.emplace_back(kFlashKernels[i]);
+    complain("attention", fmt::format("the sheet of {} doesn't have this kernel", device.name), join(known, " or "));
   }
 
   void check_type() {

@@ -3,7 +3,6 @@
 #include "calibration/calibrated_device.hpp"
 #include "models/catalogue/attention.hpp"
 #include "models/catalogue/catalogue.hpp"
-#include "models/cost_model.hpp"
 #include "scenarios/yaml/codecs.hpp"
 #include "scenarios/yaml/device_sheet.hpp"
 #include "sim/check.hpp"
@@ -34,11 +33,8 @@ TimedModel from_file(const TrainingSetup& setup) {
 }
 
 TimedModel from_roofline(const TrainingSetup& setup) {
-  RooflineOptions options;
-  options.type = setup.type;
-  const Device& device = sheet_of(setup.device);
-  if (setup.efficiency) options.product_efficiency(device) = *setup.efficiency;
-  return roofline_times(*network_of(setup), device, setup.batch.value_or(kUsualBatch), options);
+  return roofline_times(*network_of(setup), sheet_of(setup.device), setup.batch.value_or(kUsualBatch),
+                        roofline_options(setup));
 }
 
 TimedModel from_calibration(const TrainingSetup& setup, int batch) {
@@ -147,7 +143,7 @@ std::optional<LayerTable> network_of(const TrainingSetup& setup) {
   const CatalogueEntry* entry = find_model(*setup.model);
   CONTEND_CHECK(entry != nullptr, "a scenario names models of the catalogue");
   LayerTable table = build_model(*entry, setup.sequence.value_or(0));
-  return setup.flash_attention.value_or(false) ? with_fused_attention(std::move(table)) : table;
+  return setup.flash_attention().value_or(false) ? with_fused_attention(std::move(table)) : table;
 }
 
 const TrainingProfile* published_profile(const TrainingSetup& setup) {
@@ -164,6 +160,16 @@ TimedModel trained_model(const TrainingSetup& setup) {
   if (setup.single_worker) scale(model, *setup.single_worker);
   validate(model);
   return model;
+}
+
+RooflineOptions roofline_options(const TrainingSetup& setup) {
+  RooflineOptions options;
+  options.type = setup.type;
+  options.attention = setup.attention.value_or(AttentionKernel::flash);
+  options.sheet = setup.efficiency ? setup.efficiency->sheet : setup.as_framework;
+  if (setup.efficiency && setup.efficiency->share)
+    options.product_efficiency(sheet_of(setup.device)) = *setup.efficiency->share;
+  return options;
 }
 
 KernelCosts kernel_costs(const TrainingSetup& setup) {

@@ -1,6 +1,7 @@
 #pragma once
 // The network that a job trains, with the times of its layers on one worker.
 
+#include "models/cost_model.hpp"
 #include "models/layers.hpp"
 #include "models/overlap/problem.hpp"
 #include "models/training_profile.hpp"
@@ -22,6 +23,8 @@ namespace contend {
 /// InputError, e.g. for a file that can't be read.
 [[nodiscard]] TimedModel trained_model(const TrainingSetup& setup);
 
+/// By what the setup's device times kernels of layers.
+[[nodiscard]] RooflineOptions roofline_options(const TrainingSetup& setup);
 /// The times of kernels on the device of the setup.
 [[nodiscard]] KernelCosts kernel_costs(const TrainingSetup& setup);
 /// The entry as the ranks of a pipeline rank see it, which may have a device of their own.

@@ -35,12 +35,9 @@ TimedUnit made(const OperatorTimes& times, Time recompute, Time forward, Time ba
 
 OperatorTimes operator_times(std::span<const TransformerOperator> operators, const TrainingEntry& entry) {
   if (entry.device.calibrated) return calibrated_operator_times(operators, *entry.device.calibrated).times;
-  RooflineOptions options;
+  RooflineOptions options = roofline_options(entry);
   options.attention_efficiency = entry.attention_efficiency;
-  options.type = entry.type;
-  const Device& device = sheet_of(entry.device);
-  if (entry.efficiency) options.product_efficiency(device) = *entry.efficiency;
-  return operator_times(operators, device, options);
+  return operator_times(operators, sheet_of(entry.device), options);
 }
 
 PassShares& PassShares::operator+=(const PassShares& other) {

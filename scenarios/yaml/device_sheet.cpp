@@ -20,39 +20,37 @@ namespace {
 constexpr double kMostTflops = 1e9;
 constexpr ByteRate kMostRate{1e18};
 
-/// The peaks of one kind of unit.
-struct Peaks {
-  std::array<double, kDataTypes.size()> tflops{};
+template <class Value>
+using ByFormat = std::array<Value, kDataTypes.size()>;
 
-  bool operator==(const Peaks&) const = default;
-};
-
-template <DataType kType>
-MapMember<Peaks> peak_member() {
+template <class Value, DataType kType>
+MapMember<ByFormat<Value>> format_member(const Codec<Value>& codec) {
   return {to_string(kType),
-          part_io<Peaks>(member_access<Peaks, double>(
-                             [](auto& peaks) -> auto& { return peaks.tflops[static_cast<std::size_t>(kType)]; }),
-                         number_codec(0, kMostTflops)),
+          part_io<ByFormat<Value>>(member_access<ByFormat<Value>, Value>(
+                                       [](auto& values) -> auto& { return values[static_cast<std::size_t>(kType)]; }),
+                                   codec),
           false,
           {}};
 }
 
-Codec<Peaks> peaks_codec() {
-  using enum DataType;
-  return map_codec<Peaks>({peak_member<fp64>(), peak_member<fp32>(), peak_member<tf32>(), peak_member<fp16>(),
-                           peak_member<bf16>(), peak_member<fp8>(), peak_member<int8>()},
-                          "{fp32: 19.5, bf16: 312}");
+/// A map of formats.
+template <class Value>
+Codec<ByFormat<Value>> by_format_codec(const Codec<Value>& codec, std::string_view example) {
+  return [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
+    return map_codec<ByFormat<Value>>({format_member<Value, kDataTypes[kIndex]>(codec)...}, example);
+  }
+  (std::make_index_sequence<kDataTypes.size()>());
 }
 
 /// A sheet as it is written: in place of the device's own peaks it has the peaks of each kind of unit.
 struct Sheet : Device {
-  Peaks matrix, vector;
+  ByFormat<double> matrix{}, vector{};
 };
 
 Sheet as_written(const Device& device) {
   Sheet sheet{device, {}, {}};
   for (std::size_t i = 0; i < kDataTypes.size(); ++i)
-    (device.matrix_unit[i] ? sheet.matrix : sheet.vector).tflops[i] = device.tflops[i];
+    (device.matrix_unit[i] ? sheet.matrix : sheet.vector)[i] = device.tflops[i];
   return sheet;
 }
 
@@ -60,9 +58,9 @@ Sheet as_written(const Device& device) {
 Device device_of(const Sheet& sheet, Place place, const Reading& reading) {
   Device device = sheet;
   for (std::size_t i = 0; i < kDataTypes.size(); ++i) {
-    device.matrix_unit[i] = sheet.matrix.tflops[i] > 0;
-    device.tflops[i] = device.matrix_unit[i] ? sheet.matrix.tflops[i] : sheet.vector.tflops[i];
-    if (device.matrix_unit[i] && sheet.vector.tflops[i] > 0)
+    device.matrix_unit[i] = sheet.matrix[i] > 0;
+    device.tflops[i] = device.matrix_unit[i] ? sheet.matrix[i] : sheet.vector[i];
+    if (device.matrix_unit[i] && sheet.vector[i] > 0)
       reading.complain(place,
                        fmt::format("{} has a peak in both matrix_tflops and vector_tflops", to_string(kDataTypes[i])),
                        "give the larger one: the units that reach it compute the products");
@@ -111,19 +109,75 @@ Codec<ByteRate> host_link_codec() {
   return codec;
 }
 
+Codec<ProductShare> product_share_codec() {
+  const Codec<double> factor = number_codec(0, 1e4);
+  return map_codec<ProductShare>(
+      {field("share", &ProductShare::share, number_codec(0.01, 1), true), field("fill", &ProductShare::fill, factor),
+       field("edge", &ProductShare::edge, factor),
+       field("tflop_per_joule", &ProductShare::tflop_per_joule, number_codec(0, 1e3))},
+      "{share: 0.9, fill: 180}");
+}
+
+Codec<AttentionShare> attention_share_codec() {
+  const Codec<double> factor = number_codec(0, 1e5);
+  return map_codec<AttentionShare>(
+      {field("share", &AttentionShare::share, number_codec(0.01, 1), true),
+       field("width", &AttentionShare::width, factor), field("length", &AttentionShare::length, factor)},
+      "{share: 0.6}");
+}
+
+/// Figures of kernels, or the name of a device that ships, whose figures they are.
+Codec<KernelShares> kernels_codec() {
+  const Codec<AttentionShare> attention = attention_share_codec();
+  using Attention = decltype(KernelShares::attention);
+  const auto generation = [&]<std::size_t kIndex>() {
+    return MapMember<Attention>{
+        kFlashKernels[kIndex],
+        part_io<Attention>(member_access<Attention, AttentionShare>([](auto& all) -> auto& { return all[kIndex]; }),
+                           attention),
+        false,
+        {}};
+  };
+  const Codec<KernelShares> figures = map_codec<KernelShares>(
+      {field("source", &KernelShares::source, text_codec(), true),
+       field("start", &KernelShares::start, quantity_codec(Time{}, Time::milliseconds(1)), true),
+       field("memory", &KernelShares::memory, number_codec(0.01, 1), true),
+       field("products", &KernelShares::products,
+             by_format_codec(product_share_codec(), "{bf16: {share: 0.9, fill: 180}}"), true),
+       field("attention", &KernelShares::attention,
+             map_codec<Attention>({generation.template operator()<0>(), generation.template operator()<1>(),
+                                   generation.template operator()<2>(), generation.template operator()<3>()},
+                                  "{flash-2: {share: 0.6}}"))},
+      "{source: S, start: 3us, memory: 0.8, products: {bf16: {share: 0.9}}}");
+  Codec<KernelShares> codec = figures;
+  codec.type = "map or device";
+  codec.schema = [figures](JsonWriter& json) {
+    any_of_schema(json, figures.schema, [](JsonWriter& name) { name.member("type", "string"); });
+  };
+  codec.read = [figures](const YamlNode& node, const Reading& reading, KernelShares& value) {
+    if (node.kind != YamlNode::Kind::scalar) return figures.read(node, reading, value);
+    const Device* const like = find_device(node.text);
+    if (like == nullptr || like->kernels.source.empty())
+      return reading.complain(node.place, fmt::format("no device `{}` with figures of kernels", node.text),
+                              "`contend list devices` lists devices");
+    value = like->kernels;
+  };
+  return codec;
+}
+
 std::vector<MapMember<Sheet>> sheet_members() {
   const auto required = [](MapMember<Sheet> member) {
     member.required = true;
     return member;
   };
   const Codec<ByteRate> rate = quantity_codec<ByteRate>({}, kMostRate);
+  const Codec<ByFormat<double>> peaks = by_format_codec(number_codec(0, kMostTflops), "{fp32: 19.5, bf16: 312}");
   return {
       required(map_member<Sheet>("name", &Device::name, title_codec(), "what `contend` calls the device")),
       required(map_member<Sheet>("source", &Device::source, text_codec(), "where the figures come from")),
-      map_member<Sheet>("matrix_tflops", &Sheet::matrix, peaks_codec(),
+      map_member<Sheet>("matrix_tflops", &Sheet::matrix, peaks,
                         "peaks of matrix units such as tensor cores, by format, dense, in TFLOP/s"),
-      map_member<Sheet>("vector_tflops", &Sheet::vector, peaks_codec(),
-                        "peaks of the formats that other units compute"),
+      map_member<Sheet>("vector_tflops", &Sheet::vector, peaks, "peaks of the formats that other units compute"),
       required(map_member<Sheet>("memory", &Device::memory, quantity_codec<Bytes>(Bytes{1}, Bytes::mebibytes(1 << 30)),
                                  "memory of the device")),
       required(map_member<Sheet>("memory_bandwidth", &Device::memory_bandwidth, rate, "peak rate of that memory")),
@@ -132,6 +186,11 @@ std::vector<MapMember<Sheet>> sheet_members() {
                         "rate of all links to other devices together, one direction; 0 without such links"),
       map_member<Sheet>("fused_attention", &Device::fused_attention, number_codec(0, 1),
                         "share of the peak that attention in one kernel reaches; 0 if unknown"),
+      map_member<Sheet>("units", &Device::units, integer_codec<int>(0, 1'000'000),
+                        "streaming multiprocessors or the like, which compute tiles side by side; 0 if unknown"),
+      map_member<Sheet>("watts", &Device::watts, number_codec(0, 1e6), "power limit; 0 if unknown"),
+      map_member<Sheet>("kernels", &Device::kernels, kernels_codec(),
+                        "shares of the peaks that kernels reach: a map, or the device whose shares they are"),
   };
 }
 

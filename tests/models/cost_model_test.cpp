@@ -6,6 +6,8 @@
 #include "tests/devices.hpp"
 #include "tests/near.hpp"
 
+#include <cmath>
+#include <numeric>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -44,6 +46,27 @@ LayerTable two_linear() {
 
 Time ns(std::int64_t value) {
   return Time::nanoseconds(value);
+}
+
+/// 4 units, 1 TFLOP/s in bf16, 1,000 GB/s; kernels reach all of both.
+Device tiled_device() {
+  Device device = round_device();
+  device.tflops[static_cast<std::size_t>(DataType::bf16)] = 1;
+  device.tflops[static_cast<std::size_t>(DataType::fp8)] = 2;
+  device.matrix_unit[static_cast<std::size_t>(DataType::bf16)] = true;
+  device.matrix_unit[static_cast<std::size_t>(DataType::fp8)] = true;
+  device.units = 4;
+  device.kernels.source = "test";
+  device.kernels.memory = 1;
+  device.kernels.products[static_cast<std::size_t>(DataType::bf16)].share = 1;
+  return device;
+}
+
+double share_of(const Device& device, const KernelShape& shape, DataType type = DataType::bf16) {
+  RooflineOptions options;
+  options.sheet = true;
+  options.type = type;
+  return efficiency(1, device, options, shape);
 }
 
 std::string failure(const LayerTable& table, const Device& device, int batch, const RooflineOptions& options) {
@@ -219,4 +242,85 @@ TEST_CASE("memory reaches a part of its bandwidth, and a kernel as long for both
 
 TEST_CASE("work without flops has no efficiency, also where there is no ramp") {
   CHECK(efficiency(0, round_device(), ideal()) == 0);
+}
+
+TEST_CASE("shares of a sheet: tiles over units, the fill of a tile, the power limit, by hand") {
+  Device device = tiled_device();
+  ProductShare& products = device.kernels.products[static_cast<std::size_t>(DataType::bf16)];
+  // Four tiles of 256 x 128, one a unit.
+  CHECK(share_of(device, {1, 512, 256, 1000}) == near(1));
+  CHECK(share_of(device, {2, 256, 256, 1000}) == near(1));
+  // A row more: 9 x 4 tiles of 64 x 64 in 9 waves, where 513 x 256 / 4 numbers are wanted of each unit.
+  CHECK(share_of(device, {1, 513, 256, 1000}) == near(513.0 * 256 / 4 / (9 * 64 * 64)));
+  // One tile of 64 x 64 leaves three units idle.
+  CHECK(share_of(device, {1, 64, 64, 1000}) == near(0.25));
+  products.fill = 250;
+  CHECK(share_of(device, {1, 512, 256, 1000}) == near(0.8));
+  // Tiles of 64 x 64 take 1 + 64 / 32 as long for their edges, those of 256 x 128 1.75 times, which their share has.
+  products = {.share = 0.7, .edge = 64};
+  CHECK(share_of(device, {1, 64, 64, 1000}) == near(0.25 * 0.7 * 1.75 / 3));
+  // All of 100 W pay for 0.64 TFLOP/s at the clock of the peak; at 0.8 of the clock a flop takes 0.64 of the energy.
+  products = {.share = 1, .tflop_per_joule = 0.0064};
+  device.watts = 100;
+  CHECK(share_of(device, {1, 512, 256, 1000}) == near(0.8));
+  CHECK(share_of(device, {1, 64, 64, 1000}) == near(0.25));
+  // Other formats of matrix units have the figures of bf16. A product without a shape is a cube.
+  CHECK(share_of(device, {1, 512, 256, 1024}, DataType::fp8) == near(std::sqrt(0.32)));
+  CHECK(share_of(device, {1, 1024, 512, 1024}) == near(0.8));
+  RooflineOptions options;
+  options.sheet = true;
+  options.type = DataType::bf16;
+  CHECK(efficiency(2.0 * 512 * 512 * 512, device, options) == near(0.8));
+}
+
+TEST_CASE("shares of a sheet: what counts is the length of rows in memory, not their number") {
+  const Device device = tiled_device();
+  const auto share = [&](std::int64_t m, std::int64_t n, std::int64_t k, DataType type) {
+    return share_of(device, {1, m, n, k, false, false, std::gcd(n, k)}, type);
+  };
+  CHECK(share(65535, 4096, 4096, DataType::bf16) > 0.99 * share(65536, 4096, 4096, DataType::bf16));
+  CHECK(share(65536, 4092, 4096, DataType::bf16) < 0.65 * share(65536, 4096, 4096, DataType::bf16));
+  CHECK(share(65536, 4096, 4095, DataType::bf16) < 0.25 * share(65536, 4096, 4096, DataType::bf16));
+  // In fp8 rows are padded: 17 rows take as long as 32.
+  CHECK(share(17, 4096, 4096, DataType::fp8) * 32 == near(share(32, 4096, 4096, DataType::fp8) * 17));
+}
+
+TEST_CASE("shares of a sheet: attention by its kernel, heads and keys") {
+  Device device = tiled_device();
+  device.kernels.attention[1] = {.share = 0.5, .width = 64, .length = 1024};
+  // 4 heads of 64 numbers, 1,024 queries, each of which sees 512 keys in the mean: 4 x 4 x 1024 x 512 x 64 flops.
+  const KernelShape shape = KernelShape::of_attention(4, 1024, 64, 4.0 * 4 * 1024 * 512 * 64);
+  CHECK(share_of(device, shape) == near(0.125));
+  CHECK(share_of(device, shape.of_inputs()) == near(0.125 * 0.82));
+  // One tile of queries fills a unit of four.
+  CHECK(share_of(device, KernelShape::of_attention(1, 128, 64, 4.0 * 128 * 512 * 64)) == near(0.125 / 4));
+  device.kernels.attention[2] = {.share = 1, .width = 64, .length = 1024};
+  CHECK(share_of(device, shape) == near(0.25));
+  RooflineOptions options;
+  options.type = DataType::bf16;
+  options.attention = AttentionKernel::flash_2;
+  CHECK(efficiency(1, device, options, shape) == near(0.125));  // a kernel that is named needs no `sheet`
+}
+
+TEST_CASE("shares of a sheet: memory and arithmetic of a kernel hide each other but for their fourth powers") {
+  Device device = tiled_device();
+  device.kernels.start = Time::microseconds(3);
+  RooflineOptions options;
+  options.sheet = true;
+  options.type = DataType::bf16;
+  // 1e9 flops at 1 TFLOP/s and 1e8 bytes at 100 GB/s take 1 ms each.
+  const RooflineCost cost = roofline_cost({1e9, 1e8, 1}, device, options, {1, 512, 256, 1000});
+  CHECK(cost.ns == near(3'000 + 1e6 * std::pow(2, 0.25)));
+}
+
+TEST_CASE("shares of a sheet: layers of a table have the shapes of their products") {
+  const Device device = tiled_device();
+  RooflineOptions options;
+  options.sheet = true;
+  options.type = DataType::bf16;
+  // 512 vectors: 512 x 1000 x 1000, 4 x 8 tiles of 128 x 128 in 8 waves; 1e9 flops in 1.024 x 1.024 ms.
+  const TimedModel model = roofline_times(two_linear(), device, 512, options);
+  const double compute = 8 * 2 * 128 * 128 * 1000 / 1e12 * 4, memory = (1e6 + 2 * 512e3) * 2 / 100e9;
+  const double seconds = std::pow(std::pow(compute, 4) + std::pow(memory, 4), 0.25);
+  CHECK(model.layers[0].forward.to_seconds() == near(seconds, 1e-3));
 }

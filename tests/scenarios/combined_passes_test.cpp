@@ -321,6 +321,56 @@ TEST_CASE("efficiency counts for products in the type of the entry, on tensor co
   CHECK(of("fp32", kLlama, ", attention_efficiency: 0.1") > of("fp32", kLlama));
 }
 
+TEST_CASE("efficiency: flat by default in version 1, from the sheet in version 2; either can be named") {
+  const auto of = [](const char* version, std::string_view entry, std::string_view members = "") {
+    const Scenario scenario = parsed(
+        fmt::format("cluster: {{servers: 1, gpus_per_server: 8, gpu_memory: 400GiB}}\nnetwork: {{nic: 3200Gbps}}\n"
+                    "training: {{m: {{dtype: bf16, {}{}}}}}\n",
+                    entry, members),
+        {fmt::format("schema_version={}", version)});
+    return lone_iteration(scenario, "m", 8);
+  };
+  for (const std::string& entry :
+       {std::string{"device: H100-SXM, model: resnet50, batch: 32"}, "device: H100-SXM, " + std::string{kLlama}}) {
+    INFO(entry);
+    for (const char* version : {"1", "2"}) {
+      const Time flat = of(version, entry, ", efficiency: flat"), sheet = of(version, entry, ", efficiency: sheet");
+      CHECK(flat != sheet);
+      CHECK(of(version, entry, ", efficiency: 0.664") == flat);
+      CHECK(of(version, entry) == (std::string_view{version} == "1" ? flat : sheet));
+      CHECK(of(version, entry, ", efficiency: auto") == of(version, entry));
+    }
+  }
+  // A device without figures of kernels keeps what is flat, and can't be asked for its sheet's.
+  CHECK(of("2", "device: TPU-v5p, model: resnet50, batch: 32") ==
+        of("2", "device: TPU-v5p, model: resnet50, batch: 32", ", efficiency: flat"));
+  const auto refused = [](std::string_view members) {
+    return errors_of(fmt::format("training: {{m: {{model: llama-2-7b, parallel: {{zero: 3}}, {}}}}}\n", members));
+  };
+  CHECK(says_part(refused("device: TPU-v5p, dtype: bf16, efficiency: sheet"),
+                  "training.m.efficiency: the sheet of TPU-v5p doesn't say what kernels in bf16 reach"));
+  CHECK(says_part(refused("device: A100-80GB, dtype: bf16, attention: flash-3"),
+                  "training.m.attention: the sheet of A100-80GB doesn't have this kernel"));
+  CHECK(says_part(refused("device: A100-80GB, efficiency: sheets"), "training.m.efficiency"));
+  // A transformer in fp4, where the device has it.
+  const auto in = [&](const char* type) {
+    const Scenario scenario =
+        parsed(fmt::format("cluster: {{servers: 1, gpus_per_server: 8, gpu_memory: 400GiB}}\n"
+                           "network: {{nic: 3200Gbps}}\ntraining: {{m: {{device: B200, dtype: {}, {}}}}}\n",
+                           type, "model: llama-2-7b, sequence: 4096, parallel: {zero: 3}"),
+               {"schema_version=2"});
+    return lone_iteration(scenario, "m", 8);
+  };
+  CHECK(in("fp4") < in("fp8"));
+  CHECK(in("fp8") < in("bf16"));
+  CHECK(says_part(refused("device: H100-SXM, dtype: fp4"), "training.m.dtype: H100-SXM has no fp4"));
+  // The generation of the kernel, in either version; flash is the newest.
+  const std::string llama = "device: H100-SXM, " + std::string{kLlama};
+  CHECK(of("2", llama, ", attention: flash-2") > of("2", llama, ", attention: flash-3"));
+  CHECK(of("2", llama, ", attention: flash-3") == of("2", llama, ", attention: flash"));
+  CHECK(of("1", llama, ", attention: flash-2") > of("1", llama, ", attention: flash-3"));
+}
+
 TEST_CASE("rules: each member has one reason a rule, and the page of passes has them all") {
   const std::string page = read_file("docs/models/passes.md");
   CHECK_MESSAGE(says_part(page, member_rules_markdown()), member_rules_markdown());

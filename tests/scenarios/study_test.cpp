@@ -166,7 +166,7 @@ TEST_CASE("what only jobs of a cluster do is refused in the entry of a study, as
   CHECK(of_entry("device: K80") == "training.e: says no network");
   CHECK(complaint("schema_version: 1\ntraining: {e: {model: resnet18}, f: {model: vgg16, dtype: fp8}}\n"
                   "overlap: {training: e}\n") ==
-        "training.f.dtype: only matrix products of a transformer with `parallel` can be in fp8");
+        "training.f.dtype: only matrix products of a transformer with `parallel` can be in fp8 or fp4");
 }
 
 TEST_CASE("contradictions within a study are found together, each at its place") {

@@ -358,7 +358,8 @@ TEST_CASE("training: the batch that is taken where nothing says it is told") {
 
 TEST_CASE("training: fp8 and networks of the catalogue are refused with what would be right") {
   CHECK(errors_of("training: {a: {model: resnet50, dtype: fp8}}\n") ==
-        "a.yaml:2:40: training.a.dtype: only matrix products of a transformer with `parallel` can be in fp8; fp16 or "
+        "a.yaml:2:40: training.a.dtype: only matrix products of a transformer with `parallel` can be in fp8 or fp4; "
+        "fp16 or "
         "bf16, or give parallel, such as {zero: 1}");
   const auto hint = [&](const std::string& model) {
     const std::string said = errors_of("workload: {generate: {models: [" + model + "]}}\n");

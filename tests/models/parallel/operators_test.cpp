@@ -438,17 +438,17 @@ TEST_CASE("the decoder of T5 also attends to its encoder, which is not causal") 
   CHECK(core[1].forward.flops == 2 * core[0].forward.flops);
 }
 
-TEST_CASE("fp8 is the type of products with weights of layers; all else is in bf16") {
+TEST_CASE("fp8 or fp4 is the type of products with weights of layers; all else is in bf16") {
   const TransformerModel& model = *find_transformer("mixtral-8x7b");
   MicroBatch work = micro_batch(4096);
-  work.type = DataType::fp8;
-  for (const bool flash : {true, false}) {
+  for (const auto& [type, flash] : {std::pair{DataType::fp8, true}, {DataType::fp8, false}, {DataType::fp4, true}}) {
+    work.type = type;
     work.flash_attention = flash;
     for (const TransformerOperator& each : stage_operators(model, {0, 1, true, true}, work)) {
       INFO(std::string{each.name});
       const bool weights =
           each.kind == OperatorKind::product && each.part != LayerPart::head && each.part != LayerPart::router;
-      CHECK(each.type == (weights ? DataType::fp8 : DataType::bf16));
+      CHECK(each.type == (weights ? type : DataType::bf16));
     }
   }
   // So attention takes as long as in bf16, and the products are faster.
@@ -461,6 +461,12 @@ TEST_CASE("fp8 is the type of products with weights of layers; all else is in bf
   };
   CHECK(forward(DataType::fp8, "attention") == forward(DataType::bf16, "attention"));
   CHECK(forward(DataType::fp8, "expert_up") < forward(DataType::bf16, "expert_up"));
+  // Casts read two bytes of a number, and write it twice: in fp4 as half a byte and a sixteenth of a scale of one.
+  const auto cast_bytes = [&](DataType type) {
+    work.type = type;
+    return named(transformer_operators(model, 0, work), "cast").forward.bytes;
+  };
+  CHECK(cast_bytes(DataType::fp4) == near(cast_bytes(DataType::fp8) * 3.125 / 4));
 }
 
 TEST_CASE("what is recomputed") {
