@@ -94,6 +94,7 @@ struct Command {
 [[nodiscard]] const Command& report_command();
 [[nodiscard]] const Command& calibrate_command();
 [[nodiscard]] const Command& calibrate_model_command();
+[[nodiscard]] const Command& calibrate_import_command();
 [[nodiscard]] const Command& calibrate_merge_command();
 [[nodiscard]] const Command& calibrate_compare_command();
 [[nodiscard]] const Command& calibrate_network_command();

@@ -23,6 +23,7 @@ std::span<const Command* const> commands() {
                                              &validate_command(),
                                              &calibrate_command(),
                                              &calibrate_model_command(),
+                                             &calibrate_import_command(),
                                              &calibrate_merge_command(),
                                              &calibrate_compare_command(),
                                              &calibrate_network_command(),
