@@ -8,6 +8,17 @@
 
 namespace contend {
 
+void RankProgram::queue(IterationGraph& graph, OpId collective) {
+  const RankGroups& groups = graph.ops()[collective.index()].groups;
+  std::pair<int, int> links{groups.stride, groups.size};
+  if (turns_per_server > 0) links = {0, leaves_servers(groups, turns_per_server) ? 1 : 0};
+  const auto [found, is_new] = channels.try_emplace(links);
+  if (is_new)
+    found->second = graph.add_channel(
+        fmt::format("exchange {} of {}", channels.size(), graph.roles()[role.index()].name), 1, Bytes{1});
+  graph.put_into(found->second, collective, collectives++);
+}
+
 const PassPart& RankProgram::first_use(int stage, std::size_t unit) const {
   const auto uses = [&](const PassPart& part) {
     return part.pass.kind == PassKind::forward && part.stage == stage && part.units.first <= unit &&
@@ -42,7 +53,7 @@ BucketExchange add_exchange(IterationGraph& graph, RankProgram& rank, Collective
     if (elements == 0 || groups.size < 2) return OpId::none();
     const OpId op = graph.add_collective(fmt::format("{} of {}{}", name_of(kind), which, name), kind, rank.role,
                                          Bytes{elements * element_bytes}, groups);
-    graph.put_into(rank.channel, op, rank.collectives++);
+    rank.queue(graph, op);
     return op;
   };
   BucketExchange made;

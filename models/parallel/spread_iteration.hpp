@@ -10,7 +10,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace contend {
@@ -44,10 +46,11 @@ struct Arrival {
 /// What a pipeline rank executes in an iteration.
 struct RankProgram {
   RoleId role;
-  ChannelId channel;              ///< of its collectives
-  std::int32_t collectives = 0;   ///< in the channel, in the order in which they are needed
-  std::vector<PassPart> parts{};  ///< in the order of their execution
-  std::vector<OpId> updates{};    ///< operations that update the weights
+  int turns_per_server = 0;                             ///< TrainingIteration::turns_per_server
+  std::map<std::pair<int, int>, ChannelId> channels{};  ///< of its collectives
+  std::int32_t collectives = 0;                         ///< in channels, in the order in which they are needed
+  std::vector<PassPart> parts{};                        ///< in the order of their execution
+  std::vector<OpId> updates{};                          ///< operations that update the weights
   std::vector<OpId> gradients{};  ///< operations that sum gradients or carry sums: an update of the weights needs them
   OpId turn{};                    ///< the last timer of what passes send between servers
   std::vector<OpId> starts{};     ///< what brings weights before the first part, and waits for the update before
@@ -56,6 +59,10 @@ struct RankProgram {
   std::vector<Dependency> crossings{};
   std::vector<Arrival> arrivals{};
 
+  /// Queues a collective behind those that need the same links. A communication library has a queue for each group of
+  /// ranks (NCCL's communicators), so that a gathering inside servers does not wait for a sum between them. Where
+  /// transfers don't share links, all groups that leave servers have one queue, and so have all that don't.
+  void queue(IterationGraph& graph, OpId collective);
   [[nodiscard]] OpId first() const { return parts.front().first; }
   [[nodiscard]] OpId last() const { return parts.back().last; }
   /// The part with a unit's first forward pass of an iteration.
@@ -88,9 +95,9 @@ BucketExchange add_exchange(IterationGraph& graph, RankProgram& rank, Collective
 /// collective beside what can go on meanwhile, and computes the rest. The collectives of all its layers that are equal
 /// are one operation that runs several times (Op::times).
 /// With activations on the host a pass is cut at its units, and gradients are exchanged unit by unit. The collectives
-/// of a rank go one at a time through a channel of their own. Where collectives between servers take turns, a timer
-/// beside each pass lasts as long as the pass and the message with its results send. The collectives of a rank and
-/// these timers go one after another, in the order in which they can begin; passes wait for no timer. Planned
+/// of a rank in the same groups go one at a time (RankProgram::queue). Where collectives between servers take turns, a
+/// timer beside each pass lasts as long as the pass and the message with its results send. The collectives of a rank
+/// and these timers go one after another, in the order in which they can begin; passes wait for no timer. Planned
 /// collectives take turns with the collectives of experts, too. Messages between servers go one after another from each
 /// rank, and wait for no collective. A planned exchange begins, unit by unit, with the last backward pass of its stage,
 /// and kernels of its compression execute between units.

@@ -27,7 +27,7 @@ class GraphBuilder {
     for (std::size_t rank = 0; rank < plan_.ranks(); ++rank) {
       RankProgram& program = programs_.emplace_back();
       program.role = graph_.add_role(fmt::format("pipeline rank {}", rank), job_.ranks_of_stage());
-      program.channel = graph_.add_channel(fmt::format("exchange of pipeline rank {}", rank), 1, Bytes{1});
+      program.turns_per_server = job_.turns_per_server;
     }
     for (std::size_t stage = 0; stage < job_.units.size(); ++stage) {
       buckets_.push_back(gradient_buckets(job_, stage));
@@ -325,7 +325,7 @@ class GraphBuilder {
     if (shards(Sharding::optimizer) && !job_.plans_all_sums && is_last && job_.copies().size > 1) {
       const OpId copies = graph_.add_collective("all-reduce of copies of " + message.sent.name,
                                                 CollectiveKind::all_reduce, program.role, kept, job_.copies());
-      graph_.put_into(program.channel, copies, program.collectives++);
+      program.queue(graph_, copies);
       graph_.add_dependency(sum, copies);
       program.gradients.push_back(sum = copies);
     }

@@ -194,6 +194,22 @@ TEST_CASE("messages between servers go one after another from a rank, and gradie
   CHECK(end_of(job, 1) == 187);
 }
 
+TEST_CASE("hybrid sharding: a gathering inside a copy does not wait for the sum over copies") {
+  // Two copies of two ranks, three units of 30 bytes; forward passes of 10, backward passes of 20. Weights come 0-30,
+  // 30-60, 60-90, so F 30-40, 60-70, 90-100; again 90-120, 120-150, so B 120-140, 150-170. The first gradients are
+  // reduced inside the copy at 150-180, the second ones 180-210, and the last weights come 210-240: B 240-260, reduced
+  // until 290, added over copies until 305, update until 312. In one queue the sums over copies, 15 each, delay the
+  // second reduction and the last gathering: 342.
+  TrainingIteration job = job_of(plan_of("1f1b", 1, 1), 4, Sharding::weights);
+  job.units[0].assign(3, {ns(10), ns(10), ns(10), 30, 0});
+  job.shards = 2;
+  CHECK(end_of(job, 1) == 312);
+  job.turns_per_server = 2;  // copies are servers
+  CHECK(end_of(job, 1) == 312);
+  job.turns_per_server = 1;  // all of it goes between servers, one at a time
+  CHECK(end_of(job, 1) == 342);
+}
+
 TEST_CASE("ZeRO-1 gathers the weights after the update, while the units before them compute") {
   // The weights of the first unit come 5 after the update, those of the second before its turn.
   const TrainingIteration job = job_of(plan_of("1f1b", 1, 2), 2, Sharding::optimizer);
