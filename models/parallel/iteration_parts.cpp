@@ -2,6 +2,7 @@
 
 #include "models/parallel/training_iteration.hpp"
 
+#include "models/overlap/time_together.hpp"
 #include "sim/check.hpp"
 
 #include <algorithm>
@@ -76,7 +77,7 @@ PipelineCosts TrainingIteration::costs() const {
     made.backward_weight.push_back(sum(PassKind::backward_weight));
     Time exchange;
     for (const ModelUnit& unit : stage) exchange += unit.forward_exchange + unit.backward_exchange;
-    made.merged.push_back(std::max(made.forward.back() + made.backward.back() - exchange, exchange));
+    made.merged.push_back(time_together(made.forward.back() + made.backward.back() - exchange, exchange, interference));
     hides = hides || exchange > Time{};
   }
   if (!hides) made.merged.clear();

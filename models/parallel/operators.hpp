@@ -131,6 +131,16 @@ struct TransformerOperator {
 /// True if Recomputation::operators says what the layers of the model keep.
 [[nodiscard]] bool may_keep_operators(const TransformerModel& model);
 
+/// One of so many equal pieces of an operator, >= 1: of a product, rows, so that every piece reads the weights again;
+/// of attention in one kernel, keys; of all others rows.
+[[nodiscard]] TransformerOperator piece_of(const TransformerOperator& whole, int pieces);
+/// The sum of two parts of attention, whose keys are others, for each of so many queries with `width` numbers: the sum
+/// in fp32 is read and written, and a part is read. Backward the gradients of queries, and those of keys and values
+/// with `key_width` numbers together, are added up in the type of activations (Liu et al., arXiv 2310.01889, section
+/// 3).
+[[nodiscard]] TransformerOperator merge_of_attention(const MicroBatch& work, std::int64_t width,
+                                                     std::int64_t key_width);
+
 /// How long operators take one after the other; each time is rounded up once.
 struct OperatorTimes {
   Time forward;

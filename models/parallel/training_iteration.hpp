@@ -13,6 +13,7 @@
 #include "models/parallel/pass_traffic.hpp"
 #include "models/parallel/pipeline_plan.hpp"
 #include "sim/graph.hpp"
+#include "sim/interference.hpp"
 #include "sim/units.hpp"
 
 #include <cstddef>
@@ -116,6 +117,7 @@ struct TrainingIteration {
   /// take turns with those that are parts of passes (ModelUnit::forward_between_servers) and with messages: they go
   /// when these send nothing, as in Pan et al., FSMoE, arXiv 2501.10714. 0: they don't, as the network has all of them.
   int turns_per_server = 0;
+  Interference interference{};  ///< of what merged passes compute and their exchange with experts
   /// [model stage but the last]: for how long its message, and the one that comes back, sends between servers. Empty,
   /// like 0: not at all.
   std::vector<Time> message_between_servers{};

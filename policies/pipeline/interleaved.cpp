@@ -20,9 +20,9 @@ namespace {
 
 class Interleaved final : public PipelineSchedule {
  public:
-  explicit Interleaved(std::int64_t group) : group_{static_cast<int>(group)} {}
+  Interleaved(std::int64_t group, bool merge) : group_{static_cast<int>(group)}, merge_{merge} {}
 
-  [[nodiscard]] PipelineTraits traits() const override { return {.needs_chunks = true}; }
+  [[nodiscard]] PipelineTraits traits() const override { return {.needs_chunks = !merge_}; }
   [[nodiscard]] PipelinePlan plan(const PipelineShape& shape) const override {
     const int chunks = chunks_of(shape, 1), ranks = shape.ranks, count = shape.micro_batches;
     check_shape({.schedule = "interleaved", .chunks = 0, .fills_pipeline = chunks > 1}, shape);
@@ -37,18 +37,23 @@ class Interleaved final : public PipelineSchedule {
     }
     PipelinePlan plan = looped_plan(shape, chunks);
     for (int rank = 0; rank < ranks; ++rank) {
+      const int behind = ranks - rank - 1;
       const std::int64_t wanted =
-          chunks == 1 ? ranks - rank - 1 : 2 * (ranks - rank - 1) + std::int64_t{chunks - 1} * group;
+          (chunks == 1 && !merge_ ? behind : 2 * behind + std::int64_t{chunks - 1} * group) + (merge_ ? 1 : 0);
       const std::size_t warm_up = std::min(static_cast<std::size_t>(wanted), table.size());
       auto& steps = plan.order[static_cast<std::size_t>(rank)];
       const auto forward = [&](std::size_t i) { steps.push_back({{table[i], {}}, false}); };
-      const auto backward = [&](std::size_t i) {
-        steps.push_back(
-            {{PipelinePass{PassKind::backward, chunks - 1 - table[i].chunk, table[i].micro_batch}, {}}, false});
+      const auto backward_of = [&](std::size_t i) {
+        return PipelinePass{PassKind::backward, chunks - 1 - table[i].chunk, table[i].micro_batch};
       };
+      const auto backward = [&](std::size_t i) { steps.push_back({{backward_of(i), {}}, false}); };
       steps.reserve(2 * table.size());
       for (std::size_t i = 0; i < warm_up; ++i) forward(i);
       for (std::size_t i = warm_up; i < table.size(); ++i) {
+        if (merge_) {
+          steps.push_back({{table[i], backward_of(i - warm_up)}, true});
+          continue;
+        }
         forward(i);
         backward(i - warm_up);
       }
@@ -77,10 +82,11 @@ class Interleaved final : public PipelineSchedule {
   }
 
   int group_;
+  bool merge_;
 };
 
 std::unique_ptr<PipelineSchedule> make_interleaved(const Parameters& parameters, const PolicyContext&) {
-  return std::make_unique<Interleaved>(parameters.get<std::int64_t>("group"));
+  return std::make_unique<Interleaved>(parameters.get<std::int64_t>("group"), parameters.get<bool>("merge"));
 }
 
 }  // namespace
@@ -88,7 +94,11 @@ std::unique_ptr<PipelineSchedule> make_interleaved(const Parameters& parameters,
 PolicyRow<PipelineSchedule> interleaved_pipeline() {
   static constexpr ParameterInfo kParameters[] = {
       {"group", std::int64_t{0}, 0, 1'000'000,
-       "micro-batches that pass a chunk before the next chunk's turn; 0: as many as ranks"}};
+       "micro-batches that pass a chunk before the next chunk's turn; 0: as many as ranks"},
+      {"merge", false, 0, 0,
+       "a forward pass and the backward pass of another micro-batch are one step, each behind the exchange with "
+       "experts "
+       "of the other"}};
   return {.name = "interleaved",
           .summary = "1f1b with v chunks of the model on each rank: a v-th of the bubble, v times the messages",
           .source = "Narayanan et al., SC 2021",

@@ -201,7 +201,7 @@ Codec<std::vector<NetworkSetup::Island>> islands_codec() {
   return numbered_list(island, "islands", kMostIslands);
 }
 
-/// `none`, `auto`, or a number. As none is what holds without the key, it isn't kept.
+/// `none`, `auto`, or a number.
 Codec<std::optional<NetworkSetup::InterferenceChoice>> interference_codec() {
   using Choice = NetworkSetup::InterferenceChoice;
   const Codec<double> number = number_codec(0, 1'000);
@@ -216,7 +216,7 @@ Codec<std::optional<NetworkSetup::InterferenceChoice>> interference_codec() {
   codec.read = [number](const YamlNode& node, const Reading& reading, std::optional<Choice>& value) {
     const bool is_word = node.kind == YamlNode::Kind::scalar;
     if (is_word && node.text == "none") {
-      value.reset();
+      value = Choice{};
     } else if (is_word && node.text == "auto") {
       value = Choice{.usual = true};
     } else {
@@ -231,11 +231,12 @@ Codec<std::optional<NetworkSetup::InterferenceChoice>> interference_codec() {
   };
   codec.print = [number](const std::optional<Choice>& value) {
     if (!value) return std::string{};
-    return value->usual ? std::string{"auto"} : number.print(value->factor);
+    if (value->usual) return std::string{"auto"};
+    return value->factor == 0 ? std::string{"none"} : number.print(value->factor);
   };
   codec.plain = [number](const std::optional<Choice>& value, PartNames apart) -> std::optional<PlainValue> {
     if (!value) return std::nullopt;
-    if (value->usual) return PlainValue{"auto", std::nullopt};
+    if (value->usual || value->factor == 0) return PlainValue{value->usual ? "auto" : "none", std::nullopt};
     return plain_value(number, value->factor, apart);
   };
   return codec;
@@ -323,12 +324,14 @@ std::vector<ScenarioKey> cost_keys() {
           displacing({"network.inside.bandwidth"},
                      row<&NetworkSetup::Inside::beta>("network.inside.beta", optional_codec(slope_codec(), "auto"),
                                                       "time per byte inside a server; auto: 1/bandwidth")))),
-      displacing({"network.interference.compute", "network.interference.network"},
-                 row(
-                     "network.interference", [](auto& s) -> auto& { return s.network.interference.both; },
-                     interference_codec(),
-                     "what computing and communicating on one GPU cost each other: one number for both factors below, "
-                     "none, or auto, the figure that is usual for the device (`contend list interferences`)")),
+      displacing(
+          {"network.interference.compute", "network.interference.network"},
+          row(
+              "network.interference", [](auto& s) -> auto& { return s.network.interference.both; },
+              interference_codec(),
+              "what computing and communicating on one GPU cost each other: one number for both factors below, "
+              "none, or auto, the figure that is usual for the device (`contend list interferences`). Without the key "
+              "it is none, and with schema_version 2 auto where a figure is known")),
       displacing({"network.interference"},
                  row(
                      "network.interference.compute", [](auto& s) -> auto& { return s.network.interference.compute; },

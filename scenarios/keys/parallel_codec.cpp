@@ -171,15 +171,17 @@ std::vector<ParallelRow> exchange_rows() {
           "expert_exchange", &P::expert_exchange,
           choice_codec<ExpertExchange>({{"direct", ExpertExchange::direct},
                                         {"by-server", ExpertExchange::by_server},
+                                        {"by-gpu", ExpertExchange::by_gpu},
                                         {"joint", ExpertExchange::joint}}),
           "direct: each copy of a token goes to the GPU of its expert; by-server: a token goes once to each server "
-          "that has experts of it, and from there to their GPUs; joint: with expert_tensor: each copy goes at once to "
+          "that has experts of it, and from there to each of them; by-gpu: and from there once to each GPU that has "
+          "experts of it (DeepEP, HybridEP); joint: with expert_tensor: each copy goes at once to "
           "all "
           "GPUs that share its expert out, whose parts of the result come back (Parm)"),
       map_member<P>(
           "expert_pieces", &P::expert_pieces, integer_codec<int>(0, kMostExpertPieces),
           "pieces into which tokens are cut in front of the experts, so that the exchange of one overlaps with the "
-          "computation of another; 0: whatever is fastest, for each pass by itself"),
+          "computation of another; 0: the number, up to 16, with which an iteration is shortest"),
       map_member<P>(
           "zero", &P::zero, integer_codec<int>(0, 3),
           "what each data-parallel GPU keeps only its share of: 1: the state of the optimizer, 2: also gradients, 3: "

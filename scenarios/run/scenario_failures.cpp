@@ -339,7 +339,7 @@ void check_slowed(const Scenario& scenario, const Workload& workload, const Fail
     if (interferes)
       refuse(fmt::format("{} slows what network.interference slows, too, and the two can't be simulated together",
                          cause.what),
-             "leave one of the two out");
+             "leave one of the two out, or give network.interference: none");
     if (timed != workload.jobs.end())
       refuse(fmt::format("{} changes the time of iterations, and job {} has a duration", cause.what,
                          quote_for_message(timed->name)),
@@ -423,7 +423,7 @@ void check_redundancy(const RedundancyRule& rule, const std::vector<TrainingEntr
     throw InputError{Complaint{.key = "failures.redundancy.cover",
                                .reason = "what redundancy adds to the tasks of jobs of iterations can't be simulated "
                                          "together with network.interference",
-                               .hint = "leave one of the two out"}};
+                               .hint = "leave one of the two out, or give network.interference: none"}};
 }
 
 std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const ClusterSetup& cluster, const FailureSetup& failures,

@@ -64,6 +64,11 @@ struct NetworkSetup {
     std::optional<InterferenceChoice> both;  ///< in place of the two factors
     double compute = 0, network = 0;         ///< as in sim/interference.hpp, as plain factors
   } interference;
+  /// True if the figures count that are usual on the device of the jobs.
+  [[nodiscard]] bool has_usual_interference() const {
+    if (interference.both) return interference.both->usual;
+    return as_framework && interference.compute == 0 && interference.network == 0;
+  }
   /// Where many servers send at once, a byte takes (servers / free)^exponent times as long, if that is more than 1.
   struct ManySenders {
     std::optional<double> free;  ///< servers that don't disturb each other; not given: any number

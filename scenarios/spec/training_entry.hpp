@@ -82,6 +82,7 @@ struct ExpertLoad {
 enum class ExpertExchange : std::uint8_t {
   direct,     ///< each copy of a token to the GPU of its expert
   by_server,  ///< once to each server that has experts of the token, and from there to their GPUs
+  by_gpu,     ///< the same, but also to each GPU once (DeepEP)
   joint,      ///< each copy at once to all GPUs that share its expert out, whose sums come back and are added there
 };
 
@@ -161,6 +162,11 @@ struct ParallelSetup {
   bool reshard = true;           ///< with zero 3: weights are gathered again for the backward pass
   std::int64_t bucket = 0;  ///< elements that are exchanged together; 0: 40 million, or 1 million a data-parallel rank
 };
+
+/// True if tokens cross the network once for each server.
+[[nodiscard]] inline bool goes_by_server(const ParallelSetup& setup) {
+  return setup.expert_exchange == ExpertExchange::by_server || setup.expert_exchange == ExpertExchange::by_gpu;
+}
 
 /// How a runtime holds the tensors of a job whose model is spread over GPUs.
 enum class Runtime : std::uint8_t {

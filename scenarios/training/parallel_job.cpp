@@ -139,7 +139,7 @@ std::optional<PackedDocuments> documents_of(const TrainingSystem& system, const 
 
 /// True if how uneven the experts of a job are depends on its servers or on what even experts take.
 bool needs_even_times(const ParallelSetup& setup, const TransformerModel& model) {
-  return model.mixture && (setup.expert_load.swapped || setup.expert_exchange == ExpertExchange::by_server);
+  return model.mixture && (setup.expert_load.swapped || goes_by_server(setup));
 }
 
 /// Sets how uneven the experts of a job are, which has even ones so far; `times` are those of such a job, where they
@@ -502,6 +502,7 @@ ParallelJob planned(const TrainingSystem& system, const TrainingEntry& entry, in
   const std::vector<StageMessage> messages = planner.messages();
   made.stages = planner.layers(messages);
   for (const LayerRange& range : made.stages) add_stage(planner, model, work, range, messages, made);
+  job.interference = planner.of_stage(0).interference_of_experts();
   for (const StageMessage& message : messages) {
     job.messages.push_back(message.bytes);
     made.ratios.push_back(message.ratio);
@@ -520,6 +521,20 @@ ParallelJob planned(const TrainingSystem& system, const TrainingEntry& entry, in
     job.host_update.push_back(update.host);
   }
   return made;
+}
+
+/// With `expert_pieces: 0`: in as many pieces as let the passes of an iteration end first.
+ParallelJob planned_in_pieces(const TrainingSystem& system, const TrainingEntry& entry, int gpus) {
+  if (entry.parallel->expert_pieces > 0) return planned(system, entry, gpus);
+  TrainingEntry in_pieces = entry;
+  std::pair<Time, ParallelJob> best{Time::never(), {}};
+  for (const int pieces : {1, 2, 3, 4, 6, 8, 12, 16}) {
+    in_pieces.parallel->expert_pieces = pieces;
+    ParallelJob job = planned(system, in_pieces, gpus);
+    const Time time = evaluate(job.iteration.plan, job.iteration.costs()).makespan;
+    if (time < best.first) best = {time, std::move(job)};
+  }
+  return std::move(best.second);
 }
 
 /// The members of an entry that models and schedules know by names of their own.
@@ -564,7 +579,7 @@ TransformerModel transformer_of(const TrainingEntry& entry) {
 
 ParallelJob plan_parallel(const TrainingSystem& system, const TrainingEntry& entry, int gpus) {
   try {
-    return planned(system, entry, gpus);
+    return planned_in_pieces(system, entry, gpus);
   } catch (const InputError& error) {
     std::vector<Complaint> complaints = error.complaints();
     for (Complaint& each : complaints) each.key = member_of(entry, each.key);

@@ -105,9 +105,8 @@ StagePlanner::Timed& StagePlanner::found(int stage) {
   if (is_new) {
     known->second.entry = entry_;
     if (!device.empty()) known->second.entry.device = DeviceChoice::named(device);
-    known->second.times =
-        std::make_unique<UnitTimes>(system_.cluster, system_.network, system_.seed, known->second.entry, model_, work_,
-                                    job_.ranks_of_stage(), job_.plan.has_weight_passes(), first);
+    known->second.times = std::make_unique<UnitTimes>(system_, known->second.entry, model_, work_,
+                                                      job_.ranks_of_stage(), job_.plan.has_weight_passes(), first);
   }
   return known->second;
 }

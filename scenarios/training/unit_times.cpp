@@ -1,7 +1,9 @@
 #include "scenarios/training/unit_times.hpp"
 
 #include "calibration/transformer_times.hpp"
+#include "models/overlap/time_together.hpp"
 #include "models/parallel/memory.hpp"
+#include "scenarios/run/network_costs.hpp"
 #include "scenarios/training/host_work.hpp"
 #include "scenarios/yaml/device_sheet.hpp"
 #include "sim/check.hpp"
@@ -16,10 +18,6 @@
 
 namespace contend {
 namespace {
-
-Time beyond(Time what, Time hides) {
-  return what > hides ? what - hides : Time{};
-}
 
 TimedUnit made(const OperatorTimes& times, Time recompute, Time forward, Time backward, PassShares shares) {
   ModelUnit unit;
@@ -50,16 +48,17 @@ PassShares& PassShares::operator+=(const PassShares& other) {
   return *this;
 }
 
-UnitTimes::UnitTimes(const ClusterSetup& cluster, const NetworkSetup& network, std::uint64_t seed,
-                     const TrainingEntry& entry, const TransformerModel& model, const MicroBatch& work, int ranks,
-                     bool weight_passes, int first)
+UnitTimes::UnitTimes(const TrainingSystem& system, const TrainingEntry& entry, const TransformerModel& model,
+                     const MicroBatch& work, int ranks, bool weight_passes, int first)
     : entry_{entry},
       model_{model},
       work_{work},
       host_{host_of(entry)},
       weight_passes_{weight_passes},
-      per_server_{cluster.gpus_per_server},
-      groups_{cluster, network, seed, ranks, first} {
+      per_server_{system.cluster.gpus_per_server},
+      inside_{interference_of(system.network, system.overlap, system.training, TransferPath::inside)},
+      between_{interference_of(system.network, system.overlap, system.training, TransferPath::between)},
+      groups_{system.cluster, system.network, system.seed, ranks, first} {
   const double tokens = static_cast<double>(work_.context_tokens());
   activations_ = Bytes{static_cast<std::int64_t>(tokens) * model_.hidden * activation_bytes(work_.type)};
   const std::int64_t ranks_of_heads = work_.split.tensor * work_.split.context;
@@ -68,27 +67,28 @@ UnitTimes::UnitTimes(const ClusterSetup& cluster, const NetworkSetup& network, s
                        .reason = fmt::format("all-to-all: tensor {} x context {} does not divide the {} heads of {}",
                                              work_.split.tensor, work_.split.context, model_.heads, model_.name),
                        .hint = "ring or all-gather cut no heads"}}};
-  if (model_.mixture && entry_.parallel->expert_exchange == ExpertExchange::by_server) check_servers_of_experts();
+  if (model_.mixture && goes_by_server(*entry_.parallel)) check_servers_of_experts();
 }
 
 /// Tokens that go by server need servers that one group of experts fills, with the experts of whole groups.
 void UnitTimes::check_servers_of_experts() const {
-  const std::int64_t ranks = work_.split.expert_tensor * work_.split.expert;
-  if (per_server_ % ranks == 0) return;  // they stay inside a server
-  const std::int64_t servers = ranks / per_server_, groups = model_.mixture->groups;
-  if (ranks % per_server_ != 0 || per_server_ % work_.split.expert_tensor != 0)
-    throw InputError{
-        {{.key = "parallel.expert_exchange",
-          .reason = fmt::format("by-server: expert {} x expert_tensor {} = {} GPUs do not fill whole servers "
-                                "of {} GPUs",
-                                work_.split.expert, work_.split.expert_tensor, ranks, per_server_),
-          .hint = "choose degrees that do, or direct"}}};
-  if (servers % groups != 0 && groups % servers != 0)
+  const std::int64_t ranks = work_.split.expert_tensor * work_.split.expert, groups = model_.mixture->groups;
+  const bool by_gpu = entry_.parallel->expert_exchange == ExpertExchange::by_gpu;
+  const auto refuse = [&](std::string reason) {
     throw InputError{{{.key = "parallel.expert_exchange",
-                       .reason = fmt::format("by-server: the {} groups of the model's experts do not lie evenly on {} "
-                                             "servers",
-                                             groups, servers),
+                       .reason = fmt::format("{}: {}", by_gpu ? "by-gpu" : "by-server", reason),
                        .hint = "direct"}}};
+  };
+  const auto check_even = [&](std::int64_t parts, const char* what) {
+    if (parts % groups != 0 && groups % parts != 0)
+      refuse(fmt::format("the {} groups of the model's experts do not lie evenly on {} {}", groups, parts, what));
+  };
+  if (by_gpu) check_even(work_.split.expert, "GPUs");
+  if (per_server_ % ranks == 0) return;  // they stay inside a server
+  if (ranks % per_server_ != 0 || per_server_ % work_.split.expert_tensor != 0)
+    refuse(fmt::format("expert {} x expert_tensor {} = {} GPUs do not fill whole servers of {} GPUs",
+                       work_.split.expert, work_.split.expert_tensor, ranks, per_server_));
+  check_even(ranks / per_server_, "servers");
 }
 
 TimedUnit UnitTimes::layer(std::int64_t index) {
@@ -169,7 +169,7 @@ TimedUnit UnitTimes::head() {
   const CollectiveKind sum =
       work_.split.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
   const Time hides = hiding_weights(times);
-  const Time backward = beyond(groups_(sum, tensor_groups(), activations_), hides);
+  const Time backward = adds(groups_(sum, tensor_groups(), activations_), hides, tensor_groups());
   TimedUnit unit = made(times, {}, forward, backward, {.tensor = forward + backward});
   unit.unit.forward_traffic.add(PassGroup::tensor, forward, rows);
   unit.unit.backward_traffic.add(PassGroup::tensor, backward,
@@ -204,43 +204,84 @@ UnitTimes::BlockProducts UnitTimes::products_of(const std::vector<TransformerOpe
   for (const TransformerOperator& each : operators)
     if (each.part == part && each.kind == OperatorKind::product) products.push_back(each);
   if (products.empty()) return {};
-  const OperatorTimes last = timed({products.back()});
+  const std::vector<TransformerOperator> last{products.back()};
   products.pop_back();
-  return {products.empty() ? OperatorTimes{} : timed(products), last};
+  BlockProducts made{timed(products), timed(last)};
+  if (!entry_.parallel->tensor_overlap) return made;
+  const int pieces = static_cast<int>(work_.split.tensor);
+  made.first_pieces = timed_pieces(products, pieces);
+  made.last_pieces = timed_pieces(last, pieces);
+  return made;
+}
+
+/// Operators that are cut into pieces, which are kernels of their own.
+OperatorTimes UnitTimes::timed_pieces(const std::vector<TransformerOperator>& operators, int pieces) const {
+  std::vector<TransformerOperator> cut;
+  for (const TransformerOperator& each : operators) cut.push_back(piece_of(each, pieces));
+  const OperatorTimes piece = timed(cut);
+  return {piece.forward * pieces, piece.input_gradient * pieces, piece.weight_gradient * pieces};
+}
+
+const Interference& UnitTimes::interference(const RankGroups& groups) const {
+  return groups_.leaves_servers(groups) ? between_ : inside_;
+}
+
+/// What a message adds to the computing that goes on beside it: what is left of it, and what the two cost each other.
+Time UnitTimes::adds(Time message, Time hides, const RankGroups& groups) const {
+  return time_together(hides, message, interference(groups)) - hides;
 }
 
 /// With tensor_overlap a product and the ring of the t ranks beside it are cut into t pieces. A gathering has t - 1
-/// steps, and the first piece is there before it: together both take max(product, gathering + product / t). The
-/// reduction behind a product takes the same turns, from the end. So this much of the product hides a collective.
-Time UnitTimes::beside_pieces(Time product) const {
+/// steps, and the first piece is there before it: together both take max(pieces, gathering + a piece). The
+/// reduction behind a product takes the same turns, from the end. So this much of the pieces hides a collective.
+Time UnitTimes::beside_pieces(Time pieces) const {
   if (!entry_.parallel->tensor_overlap) return {};
-  return product - Time::nanoseconds(product.ns() / work_.split.tensor);
+  return pieces - Time::nanoseconds(pieces.ns() / work_.split.tensor);
 }
 
 /// The communication of a block whose inputs' gradients can hide theirs behind the products of the weights.
 UnitTimes::Added UnitTimes::tensor_parallel(const BlockProducts& products) {
   if (work_.split.tensor == 1) return {};
   const OperatorTimes& first = products.first;
+  const RankGroups groups = tensor_groups();
   const Time hides = hiding_weights(first);
   const auto collective = [&](CollectiveKind kind, Time beside) {
-    return sent(PassGroup::tensor, kind, tensor_groups(), activations_, beside);
+    return sent(PassGroup::tensor, kind, groups, activations_, beside);
   };
   if (!work_.split.sequence_parallel) {
-    const Time sum = groups_(CollectiveKind::all_reduce, tensor_groups(), activations_);
+    const Time sum = groups_(CollectiveKind::all_reduce, groups, activations_);
     return {sum,
-            beyond(sum, hides),
+            adds(sum, hides, groups),
             {collective(CollectiveKind::all_reduce, {})},
             {collective(CollectiveKind::all_reduce, hides)}};
   }
-  const Time gather = groups_(CollectiveKind::all_gather, tensor_groups(), activations_);
-  const Time scatter = groups_(CollectiveKind::reduce_scatter, tensor_groups(), activations_);
-  const Time before = beside_pieces(first.forward), behind = beside_pieces(products.last.forward);
-  const Time back = beside_pieces(products.last.input_gradient);
-  return {beyond(gather, before) + beyond(scatter, behind),
-          beyond(gather, back) + beyond(gather, first.input_gradient) + beyond(scatter, hides),
-          {collective(CollectiveKind::all_gather, before), collective(CollectiveKind::reduce_scatter, behind)},
-          {collective(CollectiveKind::all_gather, back), collective(CollectiveKind::all_gather, first.input_gradient),
-           collective(CollectiveKind::reduce_scatter, hides)}};
+  const Time gather = groups_(CollectiveKind::all_gather, groups, activations_);
+  const Time scatter = groups_(CollectiveKind::reduce_scatter, groups, activations_);
+  const Time before = beside_pieces(products.first_pieces.forward),
+             behind = beside_pieces(products.last_pieces.forward);
+  const Time back = beside_pieces(products.last_pieces.input_gradient);
+  Added added{
+      adds(gather, before, groups) + adds(scatter, behind, groups),
+      adds(gather, back, groups) + adds(gather, first.input_gradient, groups) + adds(scatter, hides, groups),
+      {collective(CollectiveKind::all_gather, before), collective(CollectiveKind::reduce_scatter, behind)},
+      {collective(CollectiveKind::all_gather, back), collective(CollectiveKind::all_gather, first.input_gradient),
+       collective(CollectiveKind::reduce_scatter, hides)}};
+  if (!entry_.parallel->tensor_overlap) return added;
+  added.forward_pieces =
+      products.first_pieces.forward + products.last_pieces.forward - first.forward - products.last.forward;
+  added.backward_pieces = products.last_pieces.input_gradient - products.last.input_gradient;
+  return added;
+}
+
+/// Attention whose keys come in blocks, a kernel for each of them and a sum behind each but the first. A causal mask
+/// costs every rank the same, as each has a piece from the begin of the sequence and one from its end.
+OperatorTimes UnitTimes::in_blocks(const std::vector<TransformerOperator>& attention, int blocks) const {
+  const OperatorTimes kernels = timed_pieces(attention, blocks);
+  const std::int64_t width = model_.context_width() / work_.split.tensor;
+  const std::int64_t key_width = (model_.key_width() + model_.value_width()) / work_.split.tensor;
+  const OperatorTimes merge = timed({merge_of_attention(work_, width, key_width)});
+  return {kernels.forward + merge.forward * (blocks - 1), kernels.input_gradient + merge.input_gradient * (blocks - 1),
+          kernels.weight_gradient};
 }
 
 /// The ring of context parallelism: each step sends keys and values beside the attention of the block at hand.
@@ -250,7 +291,6 @@ UnitTimes::Added UnitTimes::context_parallel(const std::vector<TransformerOperat
   std::vector<TransformerOperator> core;
   for (const TransformerOperator& each : operators)
     if (each.part == LayerPart::core_attention) core.push_back(each);
-  const OperatorTimes attention = timed(core);
   const Bytes block{work_.context_tokens() * (model_.key_width() + model_.value_width()) / work_.split.tensor *
                     activation_bytes(work_.type)};
   const RankGroups ring{static_cast<int>(work_.split.tensor), static_cast<int>(degree)};
@@ -263,10 +303,15 @@ UnitTimes::Added UnitTimes::context_parallel(const std::vector<TransformerOperat
     return std::vector{
         sent(PassGroup::context, CollectiveKind::all_gather, ring, each * degree, part(beside) * (degree - 1))};
   };
-  if (!is_token_ring && !work_.documents.empty()) return rings_of_documents(attention, block);
-  Added added{beyond(groups_.to_next(ring, block), part(attention.forward)) * (degree - 1),
-              beyond(groups_.to_next(ring, block + block), part(attention.backward())) * (degree - 1),
-              round(block, attention.forward), round(block + block, attention.backward())};
+  if (!is_token_ring && !work_.documents.empty()) return rings_of_documents(core, block);
+  const OperatorTimes whole = timed(core), attention = in_blocks(core, static_cast<int>(degree));
+  const auto step = [&](Bytes each, Time time) { return adds(groups_.to_next(ring, each), part(time), ring); };
+  Added added{step(block, attention.forward) * (degree - 1),
+              step(block + block, attention.backward()) * (degree - 1),
+              round(block, attention.forward),
+              round(block + block, attention.backward()),
+              attention.forward - whole.forward,
+              attention.backward() - whole.backward()};
   if (!is_token_ring) return added;
   // Both directions carry a message at a time: queries of the next block, outputs with the logarithms of their sums of
   // exponentials in fp32. The last outputs return when there is nothing left to compute.
@@ -277,8 +322,7 @@ UnitTimes::Added UnitTimes::context_parallel(const std::vector<TransformerOperat
   const Bytes outputs =
       bytes_of(model_.context_width(), activation_bytes(work_.type)) + bytes_of(model_.heads, kFloatBytes);
   const Bytes larger = std::max(bytes_of(model_.query_width(), activation_bytes(work_.type)), outputs);
-  added.forward =
-      beyond(groups_.to_next(ring, larger), part(attention.forward)) * (degree - 1) + groups_.to_next(ring, outputs);
+  added.forward = step(larger, attention.forward) * (degree - 1) + groups_.to_next(ring, outputs);
   added.forward_sent = round(larger, attention.forward);
   added.forward_sent.push_back(
       sent(PassGroup::context, CollectiveKind::all_gather, ring, Bytes{outputs.count() * degree / (degree - 1)}));
@@ -298,10 +342,11 @@ RankGroups UnitTimes::groups_of_rings(int degree, int among) const {
 
 /// Rings of as many ranks as each document has: the part of a micro-batch's tokens that are of documents on n ranks
 /// takes that part of the time which all of them would take in rings of n, beside the attention of these documents.
-UnitTimes::Added UnitTimes::rings_of_documents(const OperatorTimes& attention, Bytes block) {
+UnitTimes::Added UnitTimes::rings_of_documents(const std::vector<TransformerOperator>& attention, Bytes block) {
   const double all = attention_of(work_.documents);
   const auto tensor = static_cast<int>(work_.split.tensor);
   const int ranks = groups_.ranks() / tensor, among = std::clamp(per_server_ / tensor, 1, ranks);
+  const OperatorTimes uncut = timed(attention);
   Added added;
   for (const AttentionPart& documents : work_.documents) {
     if (documents.degree == 1 || documents.tokens <= 0 || all <= 0) continue;
@@ -313,11 +358,15 @@ UnitTimes::Added UnitTimes::rings_of_documents(const OperatorTimes& attention, B
     const int timed = are_inside ? among : ranks;
     const RankGroups groups = are_chosen ? groups_of_rings(documents.degree, are_inside ? among : 1) : ring;
     const auto scaled = [](auto what, double by) { return std::llround(static_cast<double>(what) * by); };
+    const OperatorTimes blocks = in_blocks(attention, documents.degree);
+    const auto own_of = [&](Time whole) { return Time::nanoseconds(scaled(whole.ns(), documents.attention / all)); };
+    added.forward_pieces += own_of(blocks.forward - uncut.forward);
+    added.backward_pieces += own_of(blocks.backward() - uncut.backward());
     const auto add = [&](Time whole, Bytes message, Time& time, std::vector<PassCollective>& sends) {
-      const Time own = Time::nanoseconds(scaled(whole.ns(), documents.attention / all));  // of these documents
+      const Time own = own_of(whole);  // of these documents
       const Time step = Time::nanoseconds(scaled(own.ns(), 1 / documents.tokens / documents.degree));
       const Time sent_on = groups_.to_next(ring, message, timed / documents.degree * documents.degree * tensor);
-      const Time waits = beyond(sent_on, step) * (documents.degree - 1);
+      const Time waits = adds(sent_on, step, ring) * (documents.degree - 1);
       time += Time::nanoseconds(scaled(waits.ns(), documents.tokens));
       // In groups of another size each rank sends as much.
       const double as_much = static_cast<double>(documents.degree - 1) * groups.size / std::max(groups.size - 1, 1);
@@ -325,8 +374,8 @@ UnitTimes::Added UnitTimes::rings_of_documents(const OperatorTimes& attention, B
                            Bytes{scaled(message.count(), as_much * documents.tokens)},
                            Time::nanoseconds(own.ns() / documents.degree * (documents.degree - 1))));
     };
-    add(attention.forward, block, added.forward, added.forward_sent);
-    add(attention.backward(), block + block, added.backward, added.backward_sent);
+    add(blocks.forward, block, added.forward, added.forward_sent);
+    add(blocks.backward(), block + block, added.backward, added.backward_sent);
   }
   return added;
 }
@@ -359,130 +408,6 @@ UnitTimes::Added UnitTimes::gathered_context(const RankGroups& groups, Bytes blo
   return added;
 }
 
-/// The exchange of one of `pieces` pieces of a micro-batch's tokens with their experts, in either pass.
-ExpertPiece UnitTimes::exchange_of_piece(int pieces, std::vector<PassCollective>& sends) {
-  const LayerSplit& split = work_.split;
-  const auto bytes_of = [&](double tokens) {
-    return Bytes{static_cast<std::int64_t>(tokens) * model_.hidden * activation_bytes(work_.type)};
-  };
-  const double tokens = static_cast<double>(work_.tokens()) * work_.expert_imbalance / pieces;
-  const Bytes copies = bytes_of(tokens * static_cast<double>(model_.mixture->top_k));
-  const RankGroups experts{static_cast<int>(split.expert_tensor), static_cast<int>(split.expert)};
-  const RankGroups inside{1, static_cast<int>(split.expert_tensor)};
-  const Bytes arrived = bytes_of(arrived_tokens(model_, work_) / pieces);
-  ExpertPiece piece;
-  if (entry_.parallel->expert_exchange == ExpertExchange::joint) {
-    const RankGroups all{1, experts.stride * experts.size};
-    const Bytes parts = copies * split.expert_tensor;
-    piece.dispatch = piece.combine = groups_(CollectiveKind::all_to_all, all, parts);
-    sends = {sent(PassGroup::expert, CollectiveKind::all_to_all, all, parts)};
-    sends.back().times = 2;
-    return piece;
-  }
-  piece.spread = groups_(CollectiveKind::all_gather, inside, arrived);
-  piece.collect = groups_(CollectiveKind::reduce_scatter, inside, arrived);
-  sends = {sent(PassGroup::expert, CollectiveKind::all_gather, inside, arrived),
-           sent(PassGroup::expert, CollectiveKind::reduce_scatter, inside, arrived)};
-  const auto both_ways = [&](const RankGroups& groups, Bytes bytes) {
-    sends.push_back(sent(PassGroup::expert, CollectiveKind::all_to_all, groups, bytes));
-    sends.back().times = 2;
-  };
-  if (const int servers = servers_of_experts(); servers > 1) {
-    const double even = static_cast<double>(work_.tokens()) / pieces;
-    const Bytes once = bytes_of(even * work_.server_imbalance * servers_of_token(*model_.mixture, servers));
-    const RankGroups far{per_server_, servers}, near{experts.stride, per_server_ / experts.stride};
-    piece.dispatch = groups_(CollectiveKind::all_to_all, far, once);
-    const Time local = groups_(CollectiveKind::all_to_all, near, copies);
-    both_ways(far, once);
-    both_ways(near, copies);
-    piece.spread += local;
-    piece.collect += local;
-  } else {
-    piece.dispatch = groups_(CollectiveKind::all_to_all, experts, copies);
-    both_ways(experts, copies);
-  }
-  piece.combine = piece.dispatch;
-  return piece;
-}
-
-int UnitTimes::servers_of_experts() const {
-  const RankGroups experts{static_cast<int>(work_.split.expert_tensor), static_cast<int>(work_.split.expert)};
-  if (entry_.parallel->expert_exchange != ExpertExchange::by_server || !groups_.leaves_servers(experts)) return 1;
-  return experts.stride * experts.size / per_server_;
-}
-
-UnitTimes::ExpertPrices UnitTimes::expert_prices() {
-  if (!model_.mixture || work_.split.expert == 1) return {};
-  std::int64_t layer = 0;
-  while (layer + 1 < model_.layers && !model_.is_mixture(layer)) ++layer;
-  std::vector<PassCollective> sends;
-  const ExpertPiece piece = exchange_of_piece(1, sends);
-  const OperatorTimes computing = experts_of_piece(layer, 1);
-  ExpertPrices prices{computing.forward + computing.backward(), {}};
-  (servers_of_experts() > 1 ? prices.server : prices.rank) += (piece.dispatch + piece.combine) * 2;
-  prices.rank += (piece.spread + piece.collect) * 2;
-  return prices;
-}
-
-/// The collectives of all pieces. Nothing goes on beside the dispatch of the first and the combination of the last;
-/// beside the others the experts compute.
-std::vector<PassCollective> UnitTimes::in_pieces(const std::vector<PassCollective>& of_piece, int pieces,
-                                                 Time computing) const {
-  std::vector<PassCollective> all = of_piece;
-  if (pieces == 1) return all;
-  std::vector<const PassCollective*> sending;
-  for (const PassCollective& each : of_piece)
-    if (each.groups.size > 1 && each.bytes > Bytes{}) sending.push_back(&each);
-  for (const PassCollective* each : sending) {
-    PassCollective hidden = *each;
-    hidden.times *= pieces - 1;
-    hidden.beside = Time::nanoseconds(computing.ns() * pieces / std::ssize(sending));
-    all.push_back(hidden);
-  }
-  return all;
-}
-
-/// What the fullest rank of the experts computes for a piece.
-OperatorTimes UnitTimes::experts_of_piece(std::int64_t index, int pieces) const {
-  MicroBatch part = work_;
-  part.expert_imbalance /= pieces;  // so many tokens arrive, for the same experts
-  std::vector<TransformerOperator> experts;
-  for (const TransformerOperator& each : transformer_operators(model_, index, part))
-    if (each.part == LayerPart::experts) experts.push_back(each);
-  return timed(experts);
-}
-
-/// What the exchange of a mixture adds to what its experts compute.
-UnitTimes::Added UnitTimes::expert_parallel(std::int64_t index) {
-  if (work_.split.expert * work_.split.expert_tensor == 1) return {};
-  const auto backward_of = [&](const OperatorTimes& times) {
-    return weight_passes_ ? times.input_gradient : times.backward();
-  };
-  const OperatorTimes whole = experts_of_piece(index, 1);
-  constexpr int kMostTried = 16;
-  const int given = entry_.parallel->expert_pieces;
-  std::optional<Added> best;
-  for (int pieces = std::max(given, 1); pieces <= (given > 0 ? given : kMostTried); ++pieces) {
-    const OperatorTimes computing = experts_of_piece(index, pieces);
-    std::vector<PassCollective> sends;
-    ExpertPiece piece = exchange_of_piece(pieces, sends);
-    piece.experts = computing.forward;
-    const Time forward = time_in_pieces(piece, pieces) - whole.forward;
-    piece.experts = backward_of(computing);
-    const Time backward = time_in_pieces(piece, pieces) - backward_of(whole);
-    if (!best || forward < best->forward) {
-      if (!best) best.emplace();
-      best->forward = forward;
-      best->forward_sent = in_pieces(sends, pieces, computing.forward);
-    }
-    if (pieces == std::max(given, 1) || backward < best->backward) {
-      best->backward = backward;
-      best->backward_sent = in_pieces(sends, pieces, backward_of(computing));
-    }
-  }
-  return *best;
-}
-
 /// What the backward pass sends once more to compute the forward pass again. Where single operators are kept, outputs
 /// of attention and of reduce-scatters are among them, and nothing needs the sum behind the feed-forward.
 UnitTimes::Added UnitTimes::sent_again(const Added& added, PassGroup group, bool is_last) {
@@ -490,6 +415,7 @@ UnitTimes::Added UnitTimes::sent_again(const Added& added, PassGroup group, bool
   if (entry_.recompute == Recomputation::full) {
     again.forward = added.forward;
     again.forward_sent = added.forward_sent;
+    again.forward_pieces = added.forward_pieces;
   }
   if (entry_.recompute != Recomputation::operators || group != PassGroup::tensor) return again;
   for (const PassCollective& each : added.forward_sent) {
@@ -513,11 +439,11 @@ TimedUnit UnitTimes::timed_layer(std::int64_t index) {
     backward.add(group, added.backward, added.backward_sent);
     const Added repeated = sent_again(added, group, is_last);
     backward.add(group, repeated.forward, repeated.forward_sent);
-    all.forward += added.forward;
-    all.backward += added.backward;
-    shares.*share += added.forward + added.backward;
-    again.forward += repeated.forward;
-    shares.*share += repeated.forward;
+    all.forward += added.forward + added.forward_pieces;
+    all.backward += added.backward + added.backward_pieces;
+    again.forward += repeated.forward + repeated.forward_pieces;
+    shares.*share += added.forward + added.backward + repeated.forward;
+    shares.*share += added.forward_pieces + added.backward_pieces + repeated.forward_pieces;
   };
   add(tensor_parallel(products_of(operators, LayerPart::attention)), PassGroup::tensor, &PassShares::tensor);
   if (!model_.is_mixture(index))

@@ -5,10 +5,9 @@
 #include "models/parallel/mixture.hpp"
 #include "models/parallel/operators.hpp"
 #include "models/parallel/training_iteration.hpp"
-#include "scenarios/spec/cluster_setup.hpp"
-#include "scenarios/spec/network_setup.hpp"
-#include "scenarios/spec/training_entry.hpp"
+#include "scenarios/spec/training_system.hpp"
 #include "scenarios/training/group_times.hpp"
+#include "sim/interference.hpp"
 
 #include <cstdint>
 #include <map>
@@ -38,11 +37,11 @@ struct TimedUnit {
 
 class UnitTimes {
  public:
-  /// For a pipeline rank of so many GPUs, from GPU `first` of the cluster on. Scenario, entry, model and work must
+  /// For a pipeline rank of so many GPUs, from GPU `first` of the cluster on. System, entry, model and work must
   /// outlive it; the entry names a device. `weight_passes`: gradients of weights have passes of their own, which hide
   /// no exchange. Throws InputError if tokens can't go to their experts as the entry says.
-  UnitTimes(const ClusterSetup& cluster, const NetworkSetup& network, std::uint64_t seed, const TrainingEntry& entry,
-            const TransformerModel& model, const MicroBatch& work, int ranks, bool weight_passes, int first = 0);
+  UnitTimes(const TrainingSystem& system, const TrainingEntry& entry, const TransformerModel& model,
+            const MicroBatch& work, int ranks, bool weight_passes, int first = 0);
 
   [[nodiscard]] TimedUnit layer(std::int64_t index);
   [[nodiscard]] TimedUnit embedding();
@@ -57,6 +56,8 @@ class UnitTimes {
     Time rank{}, server{};
   };
   [[nodiscard]] ExpertPrices expert_prices();
+  /// What computing and the exchange with experts cost each other.
+  [[nodiscard]] const Interference& interference_of_experts() const;
   /// The servers of a group of experts if tokens go by server, and it has several; else 1.
   [[nodiscard]] int servers_of_experts() const;
 
@@ -89,20 +90,26 @@ class UnitTimes {
   struct Added {
     Time forward{}, backward{};
     std::vector<PassCollective> forward_sent{}, backward_sent{};  ///< that the times are those of
+    Time forward_pieces{}, backward_pieces{};  ///< by how much longer computing takes that is cut into pieces
   };
   [[nodiscard]] Added sent_again(const Added& added, PassGroup group, bool is_last);
   void check_servers_of_experts() const;
   [[nodiscard]] RankGroups tensor_groups() const { return {1, static_cast<int>(work_.split.tensor)}; }
   [[nodiscard]] OperatorTimes timed(const std::vector<TransformerOperator>& operators) const;
-  /// Times of the products of a block: of its last one, and of those before it.
+  /// Times of the products of a block: of its last one, and of those before it; with `tensor_overlap` also of their
+  /// pieces, one after the other.
   struct BlockProducts {
-    OperatorTimes first, last;
+    OperatorTimes first{}, last{}, first_pieces{}, last_pieces{};
   };
   [[nodiscard]] BlockProducts products_of(const std::vector<TransformerOperator>& operators, LayerPart part) const;
-  [[nodiscard]] Time beside_pieces(Time product) const;
+  [[nodiscard]] OperatorTimes timed_pieces(const std::vector<TransformerOperator>& operators, int pieces) const;
+  [[nodiscard]] Time adds(Time message, Time hides, const RankGroups& groups) const;
+  [[nodiscard]] const Interference& interference(const RankGroups& groups) const;
+  [[nodiscard]] Time beside_pieces(Time pieces) const;
   [[nodiscard]] Added tensor_parallel(const BlockProducts& products);
   [[nodiscard]] RankGroups groups_of_rings(int degree, int among) const;
-  [[nodiscard]] Added rings_of_documents(const OperatorTimes& attention, Bytes block);
+  [[nodiscard]] OperatorTimes in_blocks(const std::vector<TransformerOperator>& attention, int blocks) const;
+  [[nodiscard]] Added rings_of_documents(const std::vector<TransformerOperator>& attention, Bytes block);
   [[nodiscard]] Added gathered_context(const RankGroups& groups, Bytes block);
   [[nodiscard]] Added context_parallel(const std::vector<TransformerOperator>& operators);
   [[nodiscard]] ExpertPiece exchange_of_piece(int pieces, std::vector<PassCollective>& sent);
@@ -110,6 +117,7 @@ class UnitTimes {
                                     Time beside = {}) const;
   [[nodiscard]] std::vector<PassCollective> in_pieces(const std::vector<PassCollective>& of_piece, int pieces,
                                                       Time computing) const;
+  [[nodiscard]] double copies_of_token() const;
   [[nodiscard]] Time hiding_weights(const OperatorTimes& times) const;
   [[nodiscard]] OperatorTimes experts_of_piece(std::int64_t index, int pieces) const;
   [[nodiscard]] Added expert_parallel(std::int64_t index);
@@ -120,7 +128,8 @@ class UnitTimes {
   const MicroBatch& work_;
   const HostCosts* const host_;  // nullptr: none
   const bool weight_passes_;
-  const int per_server_;  // GPUs
+  const int per_server_;                 // GPUs
+  const Interference inside_, between_;  // servers
   GroupTimes groups_;
   Bytes activations_;  // of the tensor between two layers, before sequence parallelism
   std::map<std::tuple<bool, bool, bool>, TimedUnit> layers_;

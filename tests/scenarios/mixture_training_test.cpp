@@ -111,6 +111,57 @@ TEST_CASE("experts: pieces hide the exchange behind the experts, and the fastest
   CHECK(exchange_s(pipeline + "zb-h1", ", accumulate: 4") >= exchange_s(pipeline + "1f1b", ", accumulate: 4"));
 }
 
+TEST_CASE("experts: a token goes once to each GPU") {
+  // 6 of 64 experts on 8 GPUs of a server: a GPU with 8 of them has none of a token's with (56 choose 6)/(64 choose 6).
+  const auto bytes = [](const std::string& exchange) {
+    for (const PassCollective& each : experts_of("expert: 8, zero: 1, expert_exchange: " + exchange)
+                                          .iteration.units[0][2]
+                                          .forward_traffic.collectives)
+      if (each.kind == CollectiveKind::all_to_all) return each.bytes.to_double();
+    return 0.0;
+  };
+  double none = 1;
+  for (int i = 0; i < 6; ++i) none *= (56.0 - i) / (64.0 - i);
+  CHECK(bytes("by-gpu") / bytes("direct") == near(8 * (1 - none) / 6, 1e-4));  // whole tokens
+  CHECK(bytes("by-server") == bytes("direct"));
+  // Between servers it makes no difference to by-server.
+  CHECK(exchange_s("expert: 32, zero: 1, expert_exchange: by-gpu") <
+        exchange_s("expert: 32, zero: 1, expert_exchange: by-server"));
+}
+
+TEST_CASE(
+    "experts: the number of pieces is that of the fastest iteration, also where merged passes hide the exchange") {
+  const auto passes = [](const std::string& schedule, int pieces) {
+    const TrainingIteration job =
+        experts_of(fmt::format("pipeline: 2, partition: uneven, expert: 16, zero: 1, expert_pieces: {}, schedule: {}",
+                               pieces, schedule),
+                   ", global_batch: 128")
+            .iteration;
+    return evaluate(job.plan, job.costs()).makespan;
+  };
+  for (const char* schedule : {"1f1b", "dualpipe", "{policy: interleaved, merge: true}"})
+    for (const int pieces : {1, 2, 4, 8}) CHECK(passes(schedule, 0) <= passes(schedule, pieces));
+  CHECK(passes("{policy: interleaved, merge: true}", 1) < passes("1f1b", 1));
+}
+
+TEST_CASE("experts: what their exchange costs the computing beside it") {
+  // Without pieces nothing goes on beside it; merged passes hide it at the usual price.
+  const std::string beside = "pipeline: 2, partition: uneven, expert: 16, zero: 1, schedule: dualpipe";
+  const auto merged = [&](Interference slows) {
+    TrainingIteration job = experts_of(beside, ", global_batch: 128").iteration;
+    job.interference = slows;
+    return job.costs().merged.front().ns();
+  };
+  const TrainingIteration job = experts_of(beside, ", global_batch: 128").iteration;
+  Time exchange, all;
+  for (const ModelUnit& unit : job.units.front()) {
+    exchange += unit.forward_exchange + unit.backward_exchange;
+    all += unit.of(PassKind::forward) + unit.of(PassKind::backward);
+  }
+  CHECK(merged({}) == std::max((all - exchange).ns(), exchange.ns()));
+  CHECK(std::abs(merged({200'000, 200'000}) - merged({}) - std::min((all - exchange).ns(), exchange.ns()) / 5) <= 1);
+}
+
 TEST_CASE("experts: what is refused") {
   check_experts_refused("zero: 3, expert_pieces: 2",
                         "training.m.parallel.expert_pieces: has no effect: llama-3-8b has no experts", "llama-3-8b");

@@ -159,7 +159,7 @@ TEST_CASE("what is wrong with a configuration is said with its line and key, all
 TEST_CASE("architectures and fields that are not modelled are refused with what is") {
   const std::string unknown = config_faults(replaced(kLlama, "\"llama\"", "\"mamba\""));
   check_says(unknown, "config.json:7:17: model_type: the architecture \"mamba\" is not supported");
-  check_says(unknown, "deepseek_v2, deepseek_v3, gpt2, llama, mistral, mixtral, qwen2, qwen3, qwen3_moe");
+  check_says(unknown, "deepseek_v2, deepseek_v3, gpt2, kimi_k2, llama, mistral, mixtral, qwen2, qwen3, qwen3_moe");
   check_says(config_faults("{}"), "model_type: the field is missing");
   check_says(config_faults(R"({"model_type": 3})"), "model_type: expected a string, got a number");
   check_says(config_faults("[1]"), "expected an object, got an array");

@@ -318,15 +318,16 @@ struct Architecture {
   TransformerModel (*read)(ConfigFields& fields);
 };
 
-constexpr std::array<Architecture, 9> kArchitectures = {Architecture{"deepseek_v2", &read_deepseek_v2},
-                                                        Architecture{"deepseek_v3", &read_deepseek_v3},
-                                                        Architecture{"gpt2", &read_gpt2},
-                                                        Architecture{"llama", &read_llama},
-                                                        Architecture{"mistral", &read_mistral},
-                                                        Architecture{"mixtral", &read_mixtral},
-                                                        Architecture{"qwen2", &read_qwen2},
-                                                        Architecture{"qwen3", &read_qwen3},
-                                                        Architecture{"qwen3_moe", &read_qwen3_moe}};
+constexpr std::array<Architecture, 10> kArchitectures = {Architecture{"deepseek_v2", &read_deepseek_v2},
+                                                         Architecture{"deepseek_v3", &read_deepseek_v3},
+                                                         Architecture{"gpt2", &read_gpt2},
+                                                         Architecture{"kimi_k2", &read_deepseek_v3},
+                                                         Architecture{"llama", &read_llama},
+                                                         Architecture{"mistral", &read_mistral},
+                                                         Architecture{"mixtral", &read_mixtral},
+                                                         Architecture{"qwen2", &read_qwen2},
+                                                         Architecture{"qwen3", &read_qwen3},
+                                                         Architecture{"qwen3_moe", &read_qwen3_moe}};
 
 const Architecture& architecture_of(const JsonValue& object, FileComplaints& complaints) {
   std::vector<std::string> names;

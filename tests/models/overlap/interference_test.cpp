@@ -4,6 +4,7 @@
 #include "models/overlap/engine_measurement.hpp"
 #include "models/overlap/exchange_network.hpp"
 #include "models/overlap/steady_state.hpp"
+#include "models/overlap/time_together.hpp"
 #include "sim/error.hpp"
 #include "tests/near.hpp"
 
@@ -37,13 +38,8 @@ std::vector<Time> ends(const std::string& text, Interference interference, std::
   return fast;
 }
 
-/// The time of a task of C and a message of M ns that start together, with the formula of sim/interference.hpp.
-double formula(double c_time, double m_time, double c, double x) {
-  if (c_time * (1 + c) <= m_time * (1 + x)) return m_time + c_time * (1 + c) * x / (1 + x);
-  return c_time + m_time * (1 + x) * c / (1 + c);
-}
-
-/// The same measured: the task and the message follow a start that takes no time, and the next start waits for both.
+/// What time_together() says of a task and a message, measured: the task and the message follow a start that takes no
+/// time, and the next start waits for both.
 double measured(std::int64_t c_time, std::int64_t m_time, Interference interference) {
   const std::string text = fmt::format(
       "role w 3 | compute s w 0 | compute c w {} | all-reduce m w {} | compute e w 0 | s -> c | s -> m | c -> e | "
@@ -65,9 +61,9 @@ TEST_CASE("a task and a message that start together take as long as the closed f
                            Case{60, 100, 250, 250, 115}, Case{60, 100, 250, 0, 100}, Case{100, 100, 1000, 1000, 200},
                            Case{100, 90, 250, 0, 118}}) {
     INFO(each.c_time, " ", each.m_time, " ", each.c, " ", each.x);
-    const double c = static_cast<double>(each.c) / 1000;
-    const double x = static_cast<double>(each.x) / 1000;
-    CHECK(formula(static_cast<double>(each.c_time), static_cast<double>(each.m_time), c, x) == near(each.expected));
+    const Time both =
+        time_together(Time::microseconds(each.c_time), Time::microseconds(each.m_time), {each.c * 1000, each.x * 1000});
+    CHECK(static_cast<double>(both.ns()) == near(each.expected * 1000));
     const double found = measured(each.c_time * kMillion, each.m_time * kMillion, {each.c * 1000, each.x * 1000});
     CHECK(found >= each.expected * kMillion - 1e-3);
     CHECK(found <= each.expected * kMillion + 1);
@@ -80,11 +76,10 @@ TEST_CASE("the measured time follows the closed form to a nanosecond for any len
     const std::int64_t m_time = 1 + i * 104'729 % 99'991;
     const Interference interference{i * 15'485'863 % 1'300'000, i % 4 == 0 ? 0 : i * 32'452'843 % 900'000};
     INFO(c_time, " ", m_time, " ", interference.compute, " ", interference.network);
-    const double expected =
-        formula(static_cast<double>(c_time), static_cast<double>(m_time),
-                static_cast<double>(interference.compute) * 1e-6, static_cast<double>(interference.network) * 1e-6);
+    const auto expected =
+        static_cast<double>(time_together(Time::nanoseconds(c_time), Time::nanoseconds(m_time), interference).ns());
     const double found = measured(c_time, m_time, interference);
-    CHECK(found >= expected - 1e-6 * expected);
+    CHECK(found >= expected - 1 - 1e-6 * expected);
     CHECK(found <= expected + 2);  // both ends are rounded up
   }
 }

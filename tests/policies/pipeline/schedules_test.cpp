@@ -155,6 +155,32 @@ TEST_CASE("interleaved with one chunk is 1F1B, with any number of micro-batches"
   }
 }
 
+TEST_CASE("interleaved with merged steps: a plan that can be executed, without a gap in the main part") {
+  for (const int ranks : {1, 2, 3, 4, 8}) {
+    for (const int chunks : {1, 2, 3}) {
+      for (const int batches : {4 * ranks, 6 * ranks}) {
+        const PipelinePlan plan = valid_plan({"interleaved", {{"merge", true}}},
+                                             {.ranks = ranks, .micro_batches = batches, .chunks = chunks});
+        std::size_t merged = 0;
+        for (const PipelineStep& step : plan.order.back()) merged += step.is_merged ? 1 : 0;
+        CHECK(merged + static_cast<std::size_t>((chunks - 1) * ranks + 1) ==
+              static_cast<std::size_t>(chunks * batches));
+        // Passes of 1 that take 1 together: every rank is busy for at most the passes of its micro-batches, those of
+        // its warm-up again, and the way there and back.
+        const auto stages = static_cast<std::size_t>(plan.stages);
+        PipelineCosts costs;
+        const Time one = Time::nanoseconds(1);
+        costs.forward.assign(stages, one);
+        costs.backward.assign(stages, one);
+        costs.backward_input = costs.backward;
+        costs.backward_weight.assign(stages, Time{});
+        costs.merged.assign(stages, one);
+        CHECK(evaluate(plan, costs).makespan <= one * (chunks * batches + 2 * (chunks + 1) * ranks));
+      }
+    }
+  }
+}
+
 TEST_CASE("ZB-H1 takes gradients of weights out of the bubble, and never takes longer than 1F1B") {
   int exact = 0;
   over_grid(8, 20, [&](const Setting& at) {

@@ -1,0 +1,87 @@
+// What hiding costs inside passes: messages slow down what they hide behind, and pieces are kernels of their own.
+
+#include "scenarios/training/parallel_job.hpp"
+#include "scenarios/training/unit_times.hpp"
+#include "tests/near.hpp"
+#include "tests/scenarios/scenario_text.hpp"
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+using namespace contend;
+
+namespace {
+
+Scenario priced_scenario(const std::string& members, const std::vector<std::string>& sets) {
+  return parsed(
+      fmt::format("cluster: {{servers: 8, gpus_per_server: 8, gpu_memory: 400GiB}}\n"
+                  "network: {{nic: 3200Gbps, alpha: 10us, inside: {{bandwidth: 3600Gbps, alpha: 3us}}}}\n"
+                  "training: {{m: {{device: H100-SXM, dtype: bf16, optimizer: adam, {}}}}}\n"
+                  "workload: {{generate: {{models: [m], sizes: {{64: 1}}, iterations: [2, 2], arrivals: 1ms}}}}\n",
+                  members),
+      sets);
+}
+
+}  // namespace
+
+TEST_CASE("messages inside passes slow down what they hide behind, as messages between passes do") {
+  const auto layer = [](const std::string& parallel, const std::string& slows) {
+    const Scenario scenario = priced_scenario("model: llama-3-8b, sequence: 8192, parallel: {" + parallel + "}",
+                                              {"network.interference=" + slows});
+    return plan_parallel(scenario, *find_entry(scenario.training, "m"), 64).iteration.units.front()[1];
+  };
+  // With sequence parallelism two gatherings and two reductions hide in the backward pass, wholly: they add a quarter
+  // of their time. So much do those of the forward pass take, beside which nothing computes.
+  const std::string split = "tensor: 4, sequence_parallel: true";
+  const ModelUnit free = layer(split, "none"), slowed = layer(split, "0.25");
+  const Time sent = free.forward_traffic.added_by({true, false, false});
+  CHECK(slowed.forward == free.forward);
+  CHECK(std::abs((slowed.backward_input - free.backward_input).ns() - sent.ns() / 4) <= 4);
+  // Cut into pieces, forward passes hide theirs at the same price.
+  const ModelUnit ideal = layer(split + ", tensor_overlap: true", "none");
+  const ModelUnit priced = layer(split + ", tensor_overlap: true", "0.25");
+  CHECK(priced.forward - ideal.forward > Time::nanoseconds(sent.ns() / 5));
+  CHECK(priced.forward - ideal.forward <= Time::nanoseconds(sent.ns() / 4 + 4));
+  // Rings.
+  CHECK(layer("context: 4", "0.25").forward > layer("context: 4", "none").forward);
+}
+
+TEST_CASE("attention in blocks: a kernel for each block and a sum behind each but the first") {
+  const Scenario scenario = priced_scenario("model: llama-3-8b, sequence: 32768, parallel: {context: 4}",
+                                            {"network.inside.bandwidth=1000Tbps", "network.inside.alpha=0us"});
+  const TrainingEntry& entry = *find_entry(scenario.training, "m");
+  const ModelUnit ring = plan_parallel(scenario, entry, 64).iteration.units.front()[1];
+  const TransformerModel model = transformer_of(entry);
+  MicroBatch work;
+  work.sequence = 32768;
+  work.split.context = 4;
+  const std::vector<TransformerOperator> layer = transformer_operators(model, 0, work);
+  OperatorTimes expected = operator_times(layer, entry);
+  for (const TransformerOperator& each : layer) {
+    if (each.kind != OperatorKind::fused_attention) continue;
+    const OperatorTimes whole = operator_times(std::vector{each}, entry);
+    const OperatorTimes block = operator_times(std::vector{piece_of(each, 4)}, entry);
+    // 32 heads of 128 numbers, and 8 of keys and of values.
+    const OperatorTimes sum = operator_times(std::vector{merge_of_attention(work, 4096, 2048)}, entry);
+    CHECK(sum.forward > Time::microseconds(30));  // 8192 x 4096 x 10 bytes
+    expected.forward += block.forward * 4 + sum.forward * 3 - whole.forward;
+    expected.input_gradient += block.input_gradient * 4 + sum.input_gradient * 3 - whole.input_gradient;
+  }
+  CHECK(ring.forward == expected.forward);
+  CHECK(ring.backward_input == expected.input_gradient);
+}
+
+TEST_CASE("pieces of a product read the weights again, and do the same work together") {
+  TransformerOperator product;
+  product.kind = OperatorKind::product;
+  product.m = 64, product.n = 32, product.k = 16;
+  product.forward = product.input_gradient = product.weight_gradient = {2.0 * 64 * 32 * 16, 2.0 * (64 * 48 + 512), 1};
+  const TransformerOperator piece = piece_of(product, 4);
+  CHECK(piece.m == 16);
+  CHECK(piece.forward.flops == near(2.0 * 16 * 32 * 16));
+  CHECK(piece.forward.bytes == near(2.0 * (16 * 48 + 512)));
+}
