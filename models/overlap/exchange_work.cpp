@@ -36,8 +36,9 @@ void wrap(const ExchangeWork& work, const MessageSize& message, std::vector<Exch
   constexpr std::int64_t kWord = 4;  // copies of narrower values move fewer bytes
   const std::int64_t words = std::max<std::int64_t>(1, message.bytes.count() / kWord);
   const auto& [costs, kernels] = *work.framework;
-  if (costs.bytes_before > 0 || costs.launches > 0)
-    stages.insert(stages.begin(), ExchangeStage::kernel("copy in", kernels.of(costs.before(words, message.tensors))));
+  Time before = costs.tensor_before * static_cast<std::int64_t>(message.tensors);
+  if (costs.bytes_before > 0 || costs.launches > 0) before += kernels.of(costs.before(words, message.tensors));
+  if (before > Time{}) stages.insert(stages.begin(), ExchangeStage::kernel("copy in", before));
   if (costs.bytes_after > 0 || costs.launches > 0)
     stages.push_back(ExchangeStage::kernel("copy out", kernels.of(costs.after(words, message.tensors))));
 }

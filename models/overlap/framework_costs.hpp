@@ -3,6 +3,7 @@
 // on the host. The kernels of a compression method come on top (policies/compression/kernels.hpp).
 
 #include "models/overlap/kernel_costs.hpp"
+#include "sim/units.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -17,8 +18,9 @@ struct FrameworkCosts {
   double bytes_before = 0;  ///< read and written in the memory of the GPU before a message is sent, for 4 bytes of it
   double bytes_after = 0;   ///< likewise when it has arrived
   int launches = 0;         ///< kernels for each tensor before, and again after
+  Time tensor_before{};     ///< for each tensor before a message is sent, such as a cast to fp16
 
-  [[nodiscard]] bool none() const { return bytes_before == 0 && bytes_after == 0 && launches == 0; }
+  [[nodiscard]] bool none() const { return *this == FrameworkCosts{}; }
   friend bool operator==(const FrameworkCosts&, const FrameworkCosts&) = default;
 
   /// The kernels before and after a message of 4 x `values` bytes in `tensors` >= 1.

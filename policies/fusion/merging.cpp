@@ -1,10 +1,14 @@
 #include "policies/fusion/merging.hpp"
 
+#include "models/overlap/steady_state.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -166,6 +170,19 @@ FusedIteration barrier_graph(const OverlapProblem& problem, const MergePlan& pla
     builder.exchange(group_name(builder, problem, group), group, builder.forward(0));
   }
   return builder.take();
+}
+
+FusedIteration fastest_of(const OverlapProblem& problem, const std::vector<MergePlan>& plans) {
+  FusedIteration best;
+  double best_ns = std::numeric_limits<double>::infinity();
+  for (const MergePlan& plan : plans) {
+    FusedIteration iteration = barrier_graph(problem, plan);
+    const double ns = steady_state(iteration.graph, problem.cost).iteration_ns;
+    if (ns >= best_ns) continue;
+    best_ns = ns;
+    best = std::move(iteration);
+  }
+  return best;
 }
 
 FusedIteration crossing_graph(const OverlapProblem& problem, const MergePlan& plan) {

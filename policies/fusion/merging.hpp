@@ -90,6 +90,8 @@ inline constexpr double kMergeSlack = 1e-8;
 /// Builds an iteration that sends each group when its last gradient is ready, at most `messages` at once. The next
 /// forward pass waits for all groups.
 [[nodiscard]] FusedIteration barrier_graph(const OverlapProblem& problem, const MergePlan& plan, int messages = 1);
+/// The fastest of these merges, sent so, by what the schedule of an iteration takes with all costs of the exchange.
+[[nodiscard]] FusedIteration fastest_of(const OverlapProblem& problem, const std::vector<MergePlan>& plans);
 /// Builds an iteration in which the next forward pass of a layer waits only for its own group and those of the layers
 /// before it. The channel takes the group with the lowest layer first.
 [[nodiscard]] FusedIteration crossing_graph(const OverlapProblem& problem, const MergePlan& plan);

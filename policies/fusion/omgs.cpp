@@ -1,14 +1,11 @@
 // OMGS-SGD (Shi et al., INFOCOM 2020) merges gradients whose compression runs on the stream of the backward pass.
 // `optimal` takes the best of all merges; otherwise the policy follows the published walk, which is greedy.
 
-#include "models/overlap/steady_state.hpp"
 #include "policies/fusion/merging.hpp"
 #include "policies/registry.hpp"
 
 #include <algorithm>
 #include <array>
-#include <limits>
-#include <utility>
 
 namespace contend {
 
@@ -30,26 +27,13 @@ class OptimalMergedGradient final : public FusionPolicy {
   [[nodiscard]] FusedIteration plan(const OverlapProblem& problem) const override {
     if (!optimal_) return barrier_graph(problem, omgs_merge(problem));
     if (problem.method == nullptr) return barrier_graph(problem, optimal_merge(problem, serial_cost(problem.cost)));
-    return fastest(problem);
+    // The timeline is approximate if kernels run between collectives, so other plans may be faster than its optimum.
+    const PlannedProblem alike = planned(problem);
+    return fastest_of(problem, {optimal_stream_merge(problem), optimal_merge(alike.problem, alike.cost),
+                                published_merge(alike.problem, alike.cost), omgs_merge(problem)});
   }
 
  private:
-  /// The timeline is approximate if kernels run between collectives, so other plans may be faster than its optimum.
-  static FusedIteration fastest(const OverlapProblem& problem) {
-    const PlannedProblem alike = planned(problem);
-    FusedIteration best;
-    double best_ns = std::numeric_limits<double>::infinity();
-    for (const MergePlan& plan : {optimal_stream_merge(problem), optimal_merge(alike.problem, alike.cost),
-                                  published_merge(alike.problem, alike.cost), omgs_merge(problem)}) {
-      FusedIteration iteration = barrier_graph(problem, plan);
-      const double ns = steady_state(iteration.graph, problem.cost).iteration_ns;
-      if (ns >= best_ns) continue;
-      best_ns = ns;
-      best = std::move(iteration);
-    }
-    return best;
-  }
-
   bool optimal_;
 };
 

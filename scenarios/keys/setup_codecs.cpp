@@ -63,7 +63,8 @@ Codec<FrameworkCosts> framework_codec() {
   const Codec<FrameworkCosts> parts =
       map_codec<FrameworkCosts>({field("bytes_before", &FrameworkCosts::bytes_before, bytes),
                                  field("bytes_after", &FrameworkCosts::bytes_after, bytes),
-                                 field("launches", &FrameworkCosts::launches, integer_codec<int>(0, 1000))},
+                                 field("launches", &FrameworkCosts::launches, integer_codec<int>(0, 1000)),
+                                 field("tensor_before", &FrameworkCosts::tensor_before, quantity_codec(Time{}, kHour))},
                                 "{bytes_before: 8, bytes_after: 8, launches: 1}");
   Codec<FrameworkCosts> codec;
   codec.type = "name or map";

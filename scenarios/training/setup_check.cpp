@@ -39,9 +39,6 @@ class SetupChecker {
     check_attention();
     if (setup_.device.calibrated) check_calibration();
     if (setup_.layers && !completes_table(setup_)) {
-      if (setup_.device != usual.device && !times_kernels_)
-        complain("device", "has no effect: the file has the times",
-                 setup_.device.calibrated ? "with a model the profile times layers that the file lacks" : "");
       if (setup_.type != usual.type) complain("dtype", "has no effect: the file has the times");
       if (setup_.sequence && !setup_.model) complain("sequence", "has no effect without a model");
       if (setup_.attention && !setup_.model) complain("attention", "has no effect without a model");

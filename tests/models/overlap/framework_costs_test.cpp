@@ -71,6 +71,15 @@ TEST_CASE("copies come before and after a message, on the GPU") {
   CHECK(milliseconds(problem, false) == near(22.003));
 }
 
+TEST_CASE("each tensor takes a time before its message is sent") {
+  OverlapProblem problem = two_layers();
+  problem.framework = one_ns_a_byte({.tensor_before = Time::milliseconds(1)});
+  CHECK(milliseconds(problem, true) == near(10 + 2 + 8));
+  // Layer b is ready at 8, cast until 9 and sent until 13; a goes on at 9, is ready at 11, cast until 12, sent 13
+  // to 17.
+  CHECK(milliseconds(problem, false) == near(17));
+}
+
 TEST_CASE("work of the host delays messages and not the GPU, and is done one after the other") {
   OverlapProblem problem = two_layers();
   problem.host_ns_per_value = 5;

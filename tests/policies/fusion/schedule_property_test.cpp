@@ -3,6 +3,7 @@
 #include "models/overlap/bound.hpp"
 #include "models/overlap/engine_measurement.hpp"
 #include "models/overlap/steady_state.hpp"
+#include "policies/fusion/merging.hpp"
 #include "sim/error.hpp"
 #include "tests/effort.hpp"
 #include "tests/near.hpp"
@@ -119,6 +120,27 @@ TEST_CASE("with interference both executors agree, no iteration gets faster, and
   check_counts(compared, effort(std::size_t{30}));
   CHECK(slower > effort(300));
   CHECK(all - recurring <= all / 1000);  // of 5,600 one doesn't within the limit: last-batch with seed 3187
+}
+
+TEST_CASE("mg-wfbp knows interference: it is no slower than one message, and sometimes faster than its own merge") {
+  std::size_t faster = 0, all = 0;
+  const PolicyRow<FusionPolicy>& row = *std::ranges::find(fusion_policies(), "mg-wfbp", &PolicyRow<FusionPolicy>::name);
+  for (std::uint64_t seed = 4000; seed < 4000 + effort(std::uint64_t{200}); ++seed) {
+    OverlapProblem problem = random_problem(seed, kAnything);
+    const auto policy = row.make(Parameters{{{"optimal", true}}}, {});
+    const auto free = graph_of(*policy, problem);
+    problem.cost.interference = {400'000, 400'000};
+    const auto known = graph_of(*policy, problem);
+    if (!free || !known) continue;
+    INFO("seed ", seed, ": ", describe(problem));
+    const auto time = [&](const IterationGraph& graph) { return steady_state(graph, problem.cost).iteration_ns; };
+    CHECK(time(*known) <= time(*free));
+    CHECK(time(*known) <= time(barrier_graph(problem, one_group(problem)).graph));
+    faster += time(*known) < time(*free);
+    ++all;
+  }
+  CHECK(all > effort(100));
+  CHECK(faster > effort(10));
 }
 
 TEST_CASE("no policy beats the lower bound") {
