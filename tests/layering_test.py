@@ -39,7 +39,7 @@ FLOORS = {
     "scenarios": ("spec", "yaml", "", "keys", "run", "training", "study", "sweep"),
     "report": ("topology", "page", ""),
     "validate": ("", "ada_srsf", "calibration", "compression", "elastic", "faults", "intervals", "network", "one_job",
-                 "overlap", "parallel", "schedulers", "workloads", "suites.cpp"),
+                 "overlap", "parallel", "public", "schedulers", "workloads", "suites.cpp"),
     "cli": ("", "verbs", "commands.cpp"),
     "python": ("module", ""),
 }

@@ -33,7 +33,7 @@ NOT_RUN = [
     (r"contend sweep scenarios/overlapping-jobs|contend results (iteration|contention|flow)\.sqlite|scripts/plot_overlapping_jobs",
      "takes minutes"),
     (r"contend validate|scripts/(scheduler_page|mixed_cluster_study)|contend results mixed\.sqlite|D=|contend calibrate network --(osu-log|csv) \$", "needs published data"),
-    (r"contend calibrate (-o|model|merge|compare)|contend run study\.yaml|PROGRAMS=", "measures a device"),
+    (r"contend calibrate (-o|model|merge|compare|import)|contend run study\.yaml|PROGRAMS=", "measures a device"),
     (r"scripts/(calibrate_here|calibration_plan|(measure|compare)_t)|contend calibrate network --profile", "measures a device"),
     (r"mpirun|contend calibrate network --nccl-log|contend collective .* --compare", "measures a network"),
     (r"parallel|contend (sweep (work|.* --(slurm|shard))|merge)|scripts/slurm_testbed", "runs on a cluster"),

@@ -325,7 +325,7 @@ TEST_CASE("efficiency: flat by default in version 1, from the sheet in version 2
   const auto of = [](const char* version, std::string_view entry, std::string_view members = "") {
     const Scenario scenario = parsed(
         fmt::format("cluster: {{servers: 1, gpus_per_server: 8, gpu_memory: 400GiB}}\nnetwork: {{nic: 3200Gbps}}\n"
-                    "training: {{m: {{dtype: bf16, {}{}}}}}\n",
+                    "training: {{m: {{dtype: bf16, host: none, {}{}}}}}\n",
                     entry, members),
         {fmt::format("schema_version={}", version)});
     return lone_iteration(scenario, "m", 8);
@@ -356,7 +356,7 @@ TEST_CASE("efficiency: flat by default in version 1, from the sheet in version 2
   const auto in = [&](const char* type) {
     const Scenario scenario =
         parsed(fmt::format("cluster: {{servers: 1, gpus_per_server: 8, gpu_memory: 400GiB}}\n"
-                           "network: {{nic: 3200Gbps}}\ntraining: {{m: {{device: B200, dtype: {}, {}}}}}\n",
+                           "network: {{nic: 3200Gbps}}\ntraining: {{m: {{device: B200, host: none, dtype: {}, {}}}}}\n",
                            type, "model: llama-2-7b, sequence: 4096, parallel: {zero: 3}"),
                {"schema_version=2"});
     return lone_iteration(scenario, "m", 8);

@@ -128,10 +128,10 @@ TEST_CASE("hosts: an iteration takes as long as its launches, kernel by kernel")
 TEST_CASE("hosts: where nothing says the host, it is that of a framework in files of version 2") {
   const std::string entry = "global_batch: 2, parallel: {pipeline: 2}, recompute: none";
   CHECK(iteration_of(entry, 2, 1) == iteration_of(entry + ", host: none", 2, 1));
-  CHECK(iteration_of(entry, 2, 2) == iteration_of(entry + ", host: megatron", 2, 1));
+  CHECK(iteration_of(entry, 2, 2) == iteration_of(entry + ", host: megatron", 2, 2));
   CHECK(iteration_of(entry, 2, 2) > iteration_of(entry + ", host: none", 2, 2));
   const std::string alone = "global_batch: 1, parallel: {zero: 0}";
-  CHECK(iteration_of(alone, 1, 2) == iteration_of(alone + ", host: torch", 1, 1));
+  CHECK(iteration_of(alone, 1, 2) == iteration_of(alone + ", host: torch", 1, 2));
   CHECK(iteration_of(alone + ", host: torch-compile", 1) < iteration_of(alone + ", host: torch", 1));
 }
 
