@@ -194,8 +194,7 @@ std::vector<Member> execution_members() {
           "on a V100; auto: flat with schema_version 1, else sheet, and flat for devices without figures"),
       map_member<E>("loss", &E::loss, optional_codec(loss_codec(), "auto"),
                     "with parallel: softmax and loss in one kernel each way, or in the kernels of PyTorch, which keep "
-                    "more, or of "
-                    "Megatron-LM; auto: those of the host's framework, fused without a host"),
+                    "more, or of Megatron-LM; auto: those of the host's framework, fused without a host"),
       map_member<E>(
           "pointwise", &E::eager, choice_codec<bool>({{"fused", false}, {"eager", true}}),
           "with parallel: RMS norms, rotary positions and gated activations in one kernel each, or in those of single "

@@ -90,8 +90,7 @@ TEST_CASE("complaints name the places of mistakes") {
   CHECK(errors_of_plan("- {from: server0/gpu0, to: server2/gpu0, paths: [], shares: [1]}\n") ==
         "r.yaml:1:49: [0].paths: expected at least one path\n"
         "r.yaml:1:61: [0].shares: expected 0 shares, one a path, got 1\n");
-  CHECK(errors_of_plan("[{frm: a, to: b, paths: []}]") ==
-        "r.yaml:1:3: [0].frm: unknown key; did you mean \"from\"?\n");
+  CHECK(errors_of_plan("[{frm: a, to: b, paths: []}]") == "r.yaml:1:3: [0].frm: unknown key; did you mean \"from\"?\n");
   CHECK(errors_of_plan("a: b\n") == "r.yaml:1:1: expected a list of routes, got a map\n");
 }
 
