@@ -17,7 +17,7 @@ using namespace contend;
 
 TEST_CASE("hybrid sharding: the time falls steadily with the line rate, at analytic and flow") {
   RandomStream random{59, "line rates"};
-  constexpr int kConfigurations = 200, kRates = 20;
+  constexpr int kConfigurations = 200, kLineRates = 20;
   constexpr double kMore = 1.06;
   int ran = 0;
   for (int i = 0; i < kConfigurations; ++i) {
@@ -36,7 +36,7 @@ TEST_CASE("hybrid sharding: the time falls steadily with the line rate, at analy
         "parallel: {{zero: {}, shards: {}, bucket: {}}}",
         layers, hidden, 4 * hidden, sequence, batch, batch * accumulate * servers * per_server, zero, shards, bucket);
     double rate = one_of({20, 50, 100, 150}), before = 0;
-    for (int step = 0; step < kRates; ++step, rate *= kMore) {
+    for (int step = 0; step < kLineRates; ++step, rate *= kMore) {
       const Scenario scenario = parsed(fmt::format(
           "cluster: {{servers: {}, gpus_per_server: {}, gpu_memory: 200GiB}}\n"
           "network: {{fidelity: {}, nic: {:.3f}Gbps, alpha: 10us{}}}\n"
@@ -52,5 +52,5 @@ TEST_CASE("hybrid sharding: the time falls steadily with the line rate, at analy
       ++ran;
     }
   }
-  CHECK(ran == kConfigurations * kRates);
+  CHECK(ran == kConfigurations * kLineRates);
 }
