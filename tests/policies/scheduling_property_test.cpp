@@ -137,7 +137,7 @@ TEST_CASE("every policy, random workloads: all jobs are served in full, GPUs and
 }
 
 TEST_CASE("srtf and srsf with rewalk, random workloads: no job waits for one with more left, whatever stops cost") {
-  std::int64_t preemptions = 0;
+  std::int64_t preemptions = 0, played_runs = 0;
   for (const Choice& choice : choices()) {
     const auto has = [&](const char* name) {
       return std::ranges::any_of(choice.parameters, [&](const auto& each) { return each.first == name; });
@@ -159,9 +159,11 @@ TEST_CASE("srtf and srsf with rewalk, random workloads: no job waits for one wit
       INFO(choice.name, " ", choice.parameters.size(), ", seed ", seed);
       CHECK(played.passes_out_of_order == 0);
       preemptions += played.total_preemptions();
+      ++played_runs;
     }
   }
-  CHECK(preemptions > 1000);
+  CHECK(played_runs > 0);
+  CHECK(preemptions > 10 * played_runs);
 }
 
 TEST_CASE(

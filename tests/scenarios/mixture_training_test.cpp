@@ -114,9 +114,8 @@ TEST_CASE("experts: pieces hide the exchange behind the experts, and the fastest
 TEST_CASE("experts: a token goes once to each GPU") {
   // 6 of 64 experts on 8 GPUs of a server: a GPU with 8 of them has none of a token's with (56 choose 6)/(64 choose 6).
   const auto bytes = [](const std::string& exchange) {
-    for (const PassCollective& each : experts_of("expert: 8, zero: 1, expert_exchange: " + exchange)
-                                          .iteration.units[0][2]
-                                          .forward_traffic.collectives)
+    const ParallelJob job = experts_of("expert: 8, zero: 1, expert_exchange: " + exchange);
+    for (const PassCollective& each : job.iteration.units[0][2].forward_traffic.collectives)
       if (each.kind == CollectiveKind::all_to_all) return each.bytes.to_double();
     return 0.0;
   };
