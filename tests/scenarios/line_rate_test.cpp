@@ -3,6 +3,7 @@
 
 #include "scenarios/run/run_scenario.hpp"
 #include "sim/random_stream.hpp"
+#include "tests/effort.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 
 #include <algorithm>
@@ -17,10 +18,11 @@ using namespace contend;
 
 TEST_CASE("hybrid sharding: the time falls steadily with the line rate, at analytic and flow") {
   RandomStream random{59, "line rates"};
-  constexpr int kConfigurations = 200, kLineRates = 20;
+  constexpr int kLineRates = 20;
+  const int configurations = effort(20);
   constexpr double kMore = 1.06;
   int ran = 0;
-  for (int i = 0; i < kConfigurations; ++i) {
+  for (int i = 0; i < configurations; ++i) {
     const auto one_of = [&](const std::vector<int>& all) {
       return all[static_cast<std::size_t>(random.uniform_integer(0, std::ssize(all) - 1))];
     };
@@ -52,5 +54,5 @@ TEST_CASE("hybrid sharding: the time falls steadily with the line rate, at analy
       ++ran;
     }
   }
-  CHECK(ran == kConfigurations * kLineRates);
+  CHECK(ran == configurations * kLineRates);
 }
