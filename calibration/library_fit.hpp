@@ -48,7 +48,7 @@ struct LibraryLog {
 /// What a network between servers adds to hops and leaves of rates.
 struct NetworkFit {
   NetworkTimes times;
-  bool has_hop = false;  ///< the measurements say it; else `times.further` is that of the machine
+  bool has_hop = false;  ///< the measurements say it; else the machine's entry gives `times.further`
 };
 /// Sizes below this one show start-ups.
 inline constexpr Bytes kShowsStartUps = Bytes::mebibytes(1);

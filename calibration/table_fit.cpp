@@ -33,7 +33,7 @@ bool is_padding(std::string_view dimension) {
 
 /// Matrix units load 16 bytes at once; products whose rows in memory don't start at multiples of that take other
 /// kernels (NVIDIA, "Matrix multiplication background user's guide", section 4.1.1, tensor core requirements). The rows
-/// of a product of m x n x k have k and n numbers, those of gradients of weights m and n: the third size is how many
+/// of a product of m x n x k have k and n numbers, the rows of gradients of weights m and n: the third size is how many
 /// rows there are, which may be odd. One step of alignment is as far as four doublings of a size, so that products by
 /// other kernels are neighbours only where no others are.
 double alignment(std::string_view product, std::span<const std::int64_t> shape, DataType type) {

@@ -6,6 +6,7 @@
 #include "results/metric_bound.hpp"
 #include "results/paired_change.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
+#include "sim/fields.hpp"
 
 #include <algorithm>
 #include <cmath>

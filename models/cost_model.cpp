@@ -133,7 +133,8 @@ KernelShape KernelShape::of_attention(std::int64_t heads, std::int64_t queries, 
 
 KernelShape KernelShape::of_inputs() const {
   KernelShape made = *this;
-  attention ? void(made.backward = true) : std::swap(made.n, made.k);
+  made.backward = attention;
+  if (!attention) std::swap(made.n, made.k);
   return made;
 }
 

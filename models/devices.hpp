@@ -59,7 +59,7 @@ struct KernelShares {
   std::array<ProductShare, kDataTypes.size()> products{};
   std::array<AttentionShare, kFlashKernels.size()> attention{};  ///< by generation
 
-  /// That of a kernel; nullptr if it is unknown.
+  /// The share of a kernel; nullptr if it is unknown.
   [[nodiscard]] const AttentionShare* of(AttentionKernel kernel) const;
 
   bool operator==(const KernelShares&) const = default;
@@ -85,7 +85,8 @@ struct Device {
   /// Peak flops per second.
   [[nodiscard]] double peak(DataType type) const { return tflops[static_cast<std::size_t>(type)] * 1e12; }
   [[nodiscard]] bool uses_matrix_unit(DataType type) const { return matrix_unit[static_cast<std::size_t>(type)]; }
-  /// What products of the type reach; those of bf16 for other formats of matrix units; nullptr if that is unknown.
+  /// The shares of products of the type; the shares of bf16 stand for other formats of matrix units without their own.
+  /// nullptr: unknown.
   [[nodiscard]] const ProductShare* product_share(DataType type) const;
 };
 

@@ -1,28 +1,14 @@
 #include "network/catalogue.hpp"
 
 #include "sim/check.hpp"
+#include "sim/fields.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 
 namespace contend {
 namespace {
 
-/// The text up to the separator, which is taken away with it.
-std::string_view cut(std::string_view& text, char separator) {
-  const std::string_view first = text.substr(0, text.find(separator));
-  text.remove_prefix(std::min(first.size() + 1, text.size()));
-  return first;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
-/// Lines of an entry stand before those of the entry that it is like.
+/// Lines of an entry stand before the lines of the entry that it is like.
 NetworkEntry with_lines_of_like(NetworkEntry entry) {
   for (std::string_view like = entry.text("like"); !like.empty();) {
     const NetworkEntry* const base = network_entry("machine", like);
@@ -45,13 +31,7 @@ std::string_view NetworkEntry::text(std::string_view word) const {
 }
 
 std::vector<double> NetworkEntry::numbers(std::string_view word) const {
-  std::vector<double> all;
-  for (std::string_view rest = text(word); !rest.empty(); rest = trimmed(rest)) {
-    const std::string_view one = cut(rest, ' ');
-    const auto [end, error] = std::from_chars(one.data(), one.data() + one.size(), all.emplace_back());
-    CONTEND_CHECK(error == std::errc{} && end == one.data() + one.size(), "a line of the catalogue holds numbers");
-  }
-  return all;
+  return numbers_in(text(word));
 }
 
 double NetworkEntry::number(std::string_view word, double otherwise) const {
@@ -61,12 +41,12 @@ double NetworkEntry::number(std::string_view word, double otherwise) const {
 std::vector<NetworkEntry> read_network_catalogue(std::string_view text) {
   std::vector<NetworkEntry> entries;
   while (!text.empty()) {
-    std::string_view line = cut(text, '\n');
+    std::string_view line = take_field(text, '\n');
     line = line.substr(0, line.find('#'));
     const bool indented = line.starts_with(' ');
     line = trimmed(line);
     if (line.empty()) continue;
-    const std::string_view word = cut(line, ' ');
+    const std::string_view word = take_field(line, ' ');
     CONTEND_CHECK(!indented || !entries.empty(), "a line of the catalogue belongs to an entry");
     if (indented)
       entries.back().lines.emplace_back(word, trimmed(line));

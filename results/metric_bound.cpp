@@ -1,5 +1,6 @@
 #include "results/metric_bound.hpp"
 
+#include "sim/fields.hpp"
 #include "text/words.hpp"
 
 #include <charconv>
@@ -115,12 +116,6 @@ std::optional<double> parse_decimal(std::string_view text) {
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || stop != end || !std::isfinite(value)) return std::nullopt;
   return value;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
 }
 
 }  // namespace contend

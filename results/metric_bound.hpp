@@ -42,6 +42,5 @@ struct MetricLevel {
 
 /// Parses a decimal such as `12`, `-0.5`, `1e-05`; nothing if the text is anything else.
 [[nodiscard]] std::optional<double> parse_decimal(std::string_view text);
-[[nodiscard]] std::string_view trimmed(std::string_view text);
 
 }  // namespace contend

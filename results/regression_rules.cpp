@@ -2,6 +2,7 @@
 
 #include "results/iteration_figures.hpp"
 #include "sim/error.hpp"
+#include "sim/fields.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>

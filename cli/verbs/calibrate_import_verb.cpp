@@ -29,7 +29,7 @@ constexpr Option kCalibrateImportOptions[] = {
      .letter = '\0',
      .value = "NAME",
      .text = "device of the tables (required; `contend list devices`), by whose sheet the profile has what they lack"},
-    {.name = "name", .letter = '\0', .value = "NAME", .text = "name of the profile (default: that of the device)"},
+    {.name = "name", .letter = '\0', .value = "NAME", .text = "name of the profile (default: the name of the device)"},
     {.name = "most",
      .letter = '\0',
      .value = "N",

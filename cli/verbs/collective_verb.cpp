@@ -45,12 +45,13 @@ constexpr Option kCollectiveOptions[] = {
     {.name = "nccl",
      .letter = '\0',
      .value = "VERSION",
-     .text = "2.10.3, 2.18.5 or 2.23.4 to 2.30.7; default: that of a log, or that which is usual on the machine"},
+     .text =
+         "2.10.3, 2.18.5 or 2.23.4 to 2.30.7; default: the version of a log, else the usual version on the machine"},
     {.name = "machine", .letter = '\0', .value = "NAME", .text = "a machine of `contend list machines`"},
     {.name = "between",
      .letter = '\0',
      .value = "NAME",
-     .text = "network between servers, of `contend list between`; default: that of the machine"},
+     .text = "network between servers, of `contend list between`; default: the network of the machine"},
     {.name = "planned",
      .letter = '\0',
      .value = "",
@@ -82,7 +83,7 @@ constexpr Option kCollectiveOptions[] = {
      .value = "",
      .text =
          "with --compare: fit hops and shares of the network to every second size of all logs of several servers, or "
-         "a hop and a rate to those of one server"},
+         "a hop and a rate to the logs of one server"},
     {.name = "further",
      .letter = '\0',
      .value = "A,B,C",
@@ -212,13 +213,8 @@ void take_network(const Arguments& arguments, Library& library) {
       throw UsageError{fmt::format("--between: there is no network \"{}\"; see contend list between", *text)};
   }
   const std::vector<double> further = numbers_of(arguments, "further", 3), shares = numbers_of(arguments, "shares", 5);
-  if (!further.empty() || !shares.empty()) {
-    const NetworkTimes* const known = find_network_times(library.machine.between);
-    NetworkTimes times = known != nullptr && library.choices.measured ? *known : NetworkTimes{};
-    if (!further.empty()) times.further = {further[0], further[1], further[2]};
-    if (!shares.empty()) times = {times.further, shares[0], shares[1], shares[2], shares[3], shares[4]};
-    library.fit.network = times;
-  }
+  if (!further.empty() || !shares.empty())
+    library.fit.network = network_times(library.choices.measured ? library.machine.between : "", further, shares);
 }
 
 /// The machine of --machine or of the scenario; nothing if the library is not asked for.
@@ -443,7 +439,7 @@ void fit_between(std::vector<ComparedLog>& logs) {
   }
   const NetworkTimes& it = fit.times;
   if (!fit.has_hop)
-    print_message("{}: no size is below {}, so that the hops stay those of the network of the machine\n", paths,
+    print_message("{}: no size is below {}, so that the hops of the machine's network stay\n", paths,
                   print_quantity(kShowsStartUps));
   print_message(
       "{}: fitted to every second size: {}--shares {:.3f},{:.3f},{:.3f},{:.3f},{:.3f}\n", paths,

@@ -13,6 +13,7 @@
 #include "scenarios/sweep/sweep_runner.hpp"
 #include "scenarios/sweep/tuner.hpp"
 #include "sim/error.hpp"
+#include "sim/fields.hpp"
 #include "text/own_files.hpp"
 
 #include <algorithm>

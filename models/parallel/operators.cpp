@@ -85,8 +85,8 @@ class RankOperators {
   [[nodiscard]] std::int64_t divided(std::int64_t width) const { return (width + split_.tensor - 1) / split_.tensor; }
 
   /// The operands of a product are read with two bytes, and written with one twice: as they are and transposed, which
-  /// the gradients need. Inputs and weights before the product, the gradients of the outputs before those of both. In
-  /// fp4 16 numbers of half a byte have a scale of one byte (NVIDIA, arXiv 2509.25149, section 2).
+  /// the gradients need. Inputs and weights before the product, the gradients of the outputs before the gradients of
+  /// both. In fp4 16 numbers of half a byte have a scale of one byte (NVIDIA, arXiv 2509.25149, section 2).
   void cast(double rows, double count, std::int64_t n, std::int64_t k, DataType type) {
     const double moved = 2 + 2 * (type == DataType::fp4 ? 0.5 + 1.0 / 16 : 1);
     TransformerOperator& each = add(OperatorKind::elementwise, "cast", whole_rows(rows / count), k);

@@ -135,9 +135,9 @@ struct TransformerOperator {
 /// of attention in one kernel, keys; of all others rows.
 [[nodiscard]] TransformerOperator piece_of(const TransformerOperator& whole, int pieces);
 /// The sum of two parts of attention, whose keys are others, for each of so many queries with `width` numbers: the sum
-/// in fp32 is read and written, and a part is read. Backward the gradients of queries, and those of keys and values
-/// with `key_width` numbers together, are added up in the type of activations (Liu et al., arXiv 2310.01889, section
-/// 3).
+/// in fp32 is read and written, and a part is read. Backward the gradients of queries, and the gradients of keys and
+/// values with `key_width` numbers together, are added up in the type of activations (Liu et al., arXiv 2310.01889,
+/// section 3).
 [[nodiscard]] TransformerOperator merge_of_attention(const MicroBatch& work, std::int64_t width,
                                                      std::int64_t key_width);
 

@@ -24,7 +24,7 @@ void check_heads(const TransformerSizes& sizes, const TransformerModel& model, C
   if (model.latent && (sizes.key_value_heads > 0 || sizes.head_size > 0))
     found.add(sizes.head_size > 0 ? "head_size" : "key_value_heads",
               fmt::format("{} has latent attention, whose heads have sizes of their own", sizes.like));
-  if (!model.latent && sizes.head_size == 0 && sizes.heads > 0 && model.hidden % sizes.heads != 0)
+  if (sizes.like.empty() && sizes.head_size == 0 && sizes.heads > 0 && model.hidden % sizes.heads != 0)
     found.add("heads", fmt::format("{} does not divide hidden, {}", sizes.heads, model.hidden), "or give head_size");
 }
 
@@ -47,10 +47,11 @@ TransformerModel transformer_of(const TransformerSizes& sizes, std::string name)
     found.add("experts", "is missing beside sizes of experts", "the number of experts in a layer");
   found.throw_if_any();
   take(model.heads, sizes.heads);
-  if (sizes.heads > 0) {
+  if (sizes.like.empty() && sizes.heads > 0) {
     model.key_value_heads = sizes.heads;
     model.head_size = model.hidden / sizes.heads;
   }
+  if (model.latent) model.key_value_heads = model.heads;
   take(model.key_value_heads, sizes.key_value_heads);
   take(model.head_size, sizes.head_size);
   take(model.feed_forward, sizes.feed_forward);

@@ -11,7 +11,7 @@ namespace contend {
 
 /// What says how large a decoder is, in the shape of today's language models: rotary positions, no biases, one stack;
 /// or what differs from a model of the catalogue, such as the number of layers of a model that is cut to fit a few
-/// GPUs. Sizes that are 0 or not given are those of `like`, if it is given, and else follow from others.
+/// GPUs. Sizes that are 0 or not given are as `like` has them, if it is given, and else follow from others.
 struct TransformerSizes {
   std::string like;  ///< a name of transformer_names(), or empty
   std::int64_t layers = 0, hidden = 0, heads = 0, feed_forward = 0, vocabulary = 0;

@@ -1,7 +1,7 @@
 #pragma once
-// What the host of a rank takes to launch what its GPU does, by framework. A framework has an operator find its kernels
-// (dispatch) and hands each to the driver (launch), from one thread. Figures and their sources: models/hosts.yaml;
-// docs/models/host.md.
+// The time that the host of a rank needs to launch the kernels of its GPU, by framework. A framework has an operator
+// find its kernels (dispatch) and hands each to the driver (launch), from one thread. Figures and their sources:
+// models/hosts.yaml; docs/models/host.md.
 
 #include "models/layers.hpp"
 #include "models/parallel/operators.hpp"
@@ -37,7 +37,7 @@ struct HostCosts {
   Time dispatch_backward;                     ///< before each launch of a backward pass
   Time launch;                                ///< each launch
   Time collective;                            ///< each collective
-  Time message;                               ///< each message to another pipeline rank, with what it receives
+  Time message;                               ///< each message to another pipeline rank, with the receive
   Time recompute;                             ///< of a layer, each time that its forward pass is done again
   Time step;                                  ///< once an iteration, before its first launch
   LaunchFactors forward = one_launch_each();  ///< in place of the kernels that the cost model counts
@@ -45,7 +45,7 @@ struct HostCosts {
   OptimizerKernels optimizer = OptimizerKernels::fused;
   HostWaits waits = HostWaits::never;
   bool graphs = false;                    ///< the kernels of a layer are one CUDA graph
-  LossKernels loss = LossKernels::fused;  ///< those of the framework, for entries that don't say theirs
+  LossKernels loss = LossKernels::fused;  ///< kernels of the framework, for entries that give none
 
   bool operator==(const HostCosts&) const = default;
 
@@ -53,7 +53,7 @@ struct HostCosts {
   [[nodiscard]] Time kernel(bool is_backward) const { return (is_backward ? dispatch_backward : dispatch) + launch; }
   /// The first launch of a pass: a kernel, or a graph.
   [[nodiscard]] Time first(bool is_backward) const;
-  /// The passes of a unit: its operators, those of them that its backward pass does `again`, and its collectives.
+  /// The passes of a unit: its operators, the operators that its backward pass does `again`, and its collectives.
   [[nodiscard]] HostTimes of(std::span<const TransformerOperator> operators, std::span<const TransformerOperator> again,
                              const ModelUnit& unit) const;
   /// The passes of a layer of a table, both gradients in `backward_input`.

@@ -1,6 +1,7 @@
 #include "models/workloads/fitted_text.hpp"
 
 #include "sim/check.hpp"
+#include "sim/fields.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -10,24 +11,6 @@
 
 namespace contend {
 namespace {
-
-/// The text up to the separator, which is taken away with it.
-std::string_view take(std::string_view& text, char separator) {
-  const std::string_view first = text.substr(0, text.find(separator));
-  text.remove_prefix(std::min(first.size() + 1, text.size()));
-  return first;
-}
-
-std::vector<double> numbers_of(std::string_view text) {
-  std::vector<double> numbers;
-  while (!text.empty()) {
-    const std::string_view word = take(text, ' ');
-    if (word.empty()) continue;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), numbers.emplace_back());
-    CONTEND_CHECK(error == std::errc{} && end == word.data() + word.size(), "tables of workloads hold numbers");
-  }
-  return numbers;
-}
 
 template <std::size_t kSize>
 void fill(std::array<double, kSize>& values, const std::vector<double>& numbers) {
@@ -79,20 +62,20 @@ void read_numbers(std::string_view word, const std::vector<double>& numbers, Fit
 std::vector<FittedWorkload> read_fitted_workloads(std::string_view text) {
   std::vector<FittedWorkload> all;
   while (!text.empty()) {
-    std::string_view line = take(text, '\n');
+    std::string_view line = take_field(text, '\n');
     if (line.empty() || line.front() == '#') continue;
-    const std::string_view word = take(line, ' ');
+    const std::string_view word = take_field(line, ' ');
     if (word == "workload") {
       all.emplace_back().name = line;
     } else if (word == "source") {
       all.back().source = line;
     } else if (word == "vc") {
-      const std::string_view name = take(line, ' ');
+      const std::string_view name = take_field(line, ' ');
       VcShare& vc = all.back().vcs.emplace_back();
       if (name != "-") vc.name = name;
-      fill(vc.weights, numbers_of(line));
+      fill(vc.weights, numbers_in(line));
     } else {
-      read_numbers(word, numbers_of(line), all.back());
+      read_numbers(word, numbers_in(line), all.back());
     }
   }
   return all;

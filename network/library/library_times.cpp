@@ -101,4 +101,12 @@ const NetworkTimes* find_network_times(std::string_view name) {
   return find_times<NetworkTimes, network_of>("network", name);
 }
 
+NetworkTimes network_times(std::string_view name, std::span<const double> further, std::span<const double> shares) {
+  const NetworkTimes* const known = find_network_times(name);
+  NetworkTimes times = known != nullptr ? *known : NetworkTimes{};
+  std::ranges::copy(further, times.further.begin());
+  if (!shares.empty()) times = {times.further, shares[0], shares[1], shares[2], shares[3], shares[4]};
+  return times;
+}
+
 }  // namespace contend

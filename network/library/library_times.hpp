@@ -1,12 +1,13 @@
 #pragma once
-// What collectives take on real machines, in place of the constants by which NCCL ranks its algorithms. The figures are
-// entries of the catalogue (network/catalogue/inside.txt, networks.txt).
+// How long collectives take on real machines, in place of the constants by which NCCL ranks its algorithms. The figures
+// are entries of the catalogue (network/catalogue/inside.txt, networks.txt).
 
 #include "network/library/nccl_constants.hpp"
 #include "sim/graph.hpp"
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace contend {
@@ -30,8 +31,8 @@ struct InsideTimes {
   InsideLine nvls;
   bool mesh = false;  ///< GPUs have a link to each other one, and so n - 1 times `rate`
 
-  /// Seconds before the bytes and those of the bytes; nothing if there is no such line. `further` us for each step and
-  /// `factor` on each rate come from a fit.
+  /// Seconds before the bytes and seconds of the bytes; nothing if there is no such line. `further` us for each step
+  /// and `factor` on each rate come from a fit.
   struct Parts {
     double start_up = 0, bytes = 0;
   };
@@ -53,5 +54,9 @@ struct NetworkTimes {
 };
 /// The entry `network NAME`; nullptr if there is none.
 [[nodiscard]] const NetworkTimes* find_network_times(std::string_view name);
+/// The entry of that name, or NCCL's constants alone where there is none, with what a user has measured in its place:
+/// `further` of three numbers, `shares` of ring, tree, nvls, sends and ll128; empty: as the entry has them.
+[[nodiscard]] NetworkTimes network_times(std::string_view name, std::span<const double> further,
+                                         std::span<const double> shares);
 
 }  // namespace contend

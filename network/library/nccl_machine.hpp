@@ -39,8 +39,8 @@ struct NcclMachine {
   bool sharp = false;       ///< the switches of the network add
   double net_latency = 0;   ///< us, of the plug-in
   double network_peer = 2;  ///< us of the host for each peer of grouped sends: 1 to 3 with RDMA, 15 to 17 with sockets
-  double inside_peer = 0;   ///< us, likewise for peers in the server; not known, and small beside a hop
-  int domain = 0;           ///< GPUs that NVLink joins over several servers; 0: those of a server
+  double inside_peer = 0;   ///< us for each peer in the server; not known, and small beside a hop
+  int domain = 0;           ///< GPUs that NVLink joins over several servers; 0: the GPUs of a server
   std::string_view inside{}, between{};  ///< of find_inside_times() and find_network_times(); empty: not known
   NcclVersion version{};                 ///< that is usual on it
 };
@@ -66,7 +66,7 @@ struct NcclChoices {
 };
 
 /// The communicator of the ranks on servers of this machine. Servers of one NVLink domain, the first `domain` GPUs and
-/// so on, are one server. With different numbers on the servers, channels are those of the fewest. Throws InputError as
+/// so on, are one server. With different numbers on the servers, the fewest decide about channels. Throws InputError as
 /// plan_channels(), and for more ranks on a server than it has GPUs.
 [[nodiscard]] NcclCommunicator nccl_communicator(const NcclMachine& machine, std::vector<int> ranks_by_server,
                                                  const NcclChoices& choices = {});

@@ -83,7 +83,7 @@ struct NcclFit {
   /// GB/s of a channel of the graph; those of other graphs change by the same factor. For grouped sends it is the
   /// factor of their rates.
   std::optional<double> channel_rate{};
-  /// Between servers, in place of those of the communicator; the two numbers above come on top.
+  /// Between servers, in place of the communicator's; the two numbers above come on top.
   std::optional<NetworkTimes> network{};
 };
 

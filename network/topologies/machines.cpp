@@ -16,7 +16,7 @@ namespace contend {
 namespace {
 
 ServerBuilder builder_of(std::string_view kind) {
-  for (ServerBuilder (*const make)() : {pcie_server, nvswitch_server, cube_mesh_server}) {
+  for (ServerBuilder (*const make)() : {pcie_server, nvswitch_server, cube_mesh_server, mi250x_server}) {
     ServerBuilder builder = make();
     if (builder.kind.name == kind) return builder;
   }
@@ -42,10 +42,10 @@ ServerBuilder machine(const NetworkEntry& entry) {
   builder.kind.summary = entry.text("summary");
   builder.kind.source = entry.text("source");
   builder.check = check_machine;
-  ServerSpec spec;
+  ServerSpec spec = builder.defaults;
   spec.kind = entry.name;
   spec.nics = static_cast<std::size_t>(entry.number("nics"));
-  spec.pcie_bandwidth = ByteRate{entry.number("pcie") * kGiga};
+  if (entry.has("pcie")) spec.pcie_bandwidth = ByteRate{entry.number("pcie") * kGiga};
   if (entry.has("socket-link")) spec.socket_bandwidth = ByteRate{entry.number("socket-link") * kGiga};
   if (entry.has("switch")) spec.gpus_per_pcie_switch = static_cast<std::size_t>(entry.number("switch"));
   if (entry.has("nvlinks")) {
@@ -61,7 +61,7 @@ ServerBuilder machine(const NetworkEntry& entry) {
 std::vector<ServerBuilder> machine_servers() {
   std::vector<ServerBuilder> all;
   for (const NetworkEntry& each : machines())
-    if (each.has("server") && each.text("server") != "mi250x") all.push_back(machine(each));
+    if (each.has("server")) all.push_back(machine(each));
   return all;
 }
 

@@ -86,8 +86,9 @@ class WalkPolicy : public SchedulingPolicy {
 
   /// Returns true if jobs wait: enough GPUs may be free for them and yet none where the placement policy wants them.
   [[nodiscard]] bool has_waiting() const { return std::ranges::any_of(walks_, &GreedyWalk::has_waiting); }
-  /// Returns the smallest key of a running job that may have to give way in this pass: that of the first waiting job,
-  /// as no job in front of it gives way unless the running jobs have more than the capacity. Nothing: none gives way.
+  /// Returns the smallest key of a running job that may have to give way in this pass: the key of the first waiting
+  /// job, as no job in front of it gives way unless the running jobs have more than the capacity. Nothing: none gives
+  /// way.
   [[nodiscard]] std::optional<PolicyKey> first_that_may_stop();
   [[nodiscard]] Time now() const { return now_; }
   /// Returns the number of the current pass, from 1; between passes, that of the next one.

@@ -1,5 +1,6 @@
 #include "scenarios/keys/expectation_codec.hpp"
 
+#include "sim/fields.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>

@@ -22,8 +22,7 @@ std::string machine_preset(std::string_view name, Fidelity fidelity) {
   const bool has_library = machine.has("gpu");
   if (has_library) text += fmt::format("  {}: nccl\n  nccl: {{machine: {}}}\n", flow ? "collectives" : "formula", name);
   if (flow) {
-    if (machine.has("server"))
-      text += fmt::format("  server: {}\n", machine.text("server") == "mi250x" ? "mi250x" : name);
+    if (machine.has("server")) text += fmt::format("  server: {}\n", name);
     return text;
   }
   // Messages: a hop with Simple between servers, and a send inside.

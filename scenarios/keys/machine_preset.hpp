@@ -1,5 +1,5 @@
 #pragma once
-// What a scenario that names a machine (`machine: dgx-h100`) has where its files don't say it.
+// Keys that a scenario takes from the machine that it names (`machine: dgx-h100`), unless its files give them.
 
 #include "scenarios/scenario.hpp"
 
@@ -9,14 +9,14 @@
 namespace contend {
 
 /// The keys of that machine, which is an entry of machines(), as the text of a layer. `fidelity` decides which they
-/// are: at `flow` network.nic is the rate of one interface, else that of all interfaces of a server together.
+/// are: at `flow` network.nic is the rate of one interface, else the rate of all interfaces of a server together.
 [[nodiscard]] std::string machine_preset(std::string_view machine, Fidelity fidelity);
 
 /// Of a scenario at `flow` that has servers of a machine on which NCCL runs, but names no machine: the keys by which
 /// its collectives take what NCCL takes there; empty for other scenarios.
 [[nodiscard]] std::string library_preset(const NetworkSetup& network);
 
-/// Gives the entries of training that compute on a device, and don't say which, that of the machine.
+/// Gives the machine's device to the entries of training that compute on a device and don't say which.
 void take_device(NetworkSetup& network, std::vector<TrainingEntry>& training);
 
 }  // namespace contend

@@ -119,19 +119,19 @@ std::vector<ScenarioKey> nccl_keys() {
       row<&NetworkSetup::Nccl::machine>("network.nccl.machine", optional_codec(name_codec(machines), ""),
                                         "server whose GPUs, links and interfaces NCCL plans its channels on"),
       row<&NetworkSetup::Nccl::version>("network.nccl.version", optional_codec(nccl_version_codec(), "auto"),
-                                        "version of NCCL; auto: that which is usual on the machine"),
-      row<&NetworkSetup::Nccl::between>(
-          "network.nccl.between", optional_codec(name_codec(between_networks()), "auto"),
-          "network between servers (`contend list between`), whose measured hops and rates count; auto: that of the "
-          "machine"),
+                                        "version of NCCL; auto: the usual version on the machine"),
+      row<&NetworkSetup::Nccl::between>("network.nccl.between", optional_codec(name_codec(between_networks()), "auto"),
+                                        "network between servers (`contend list between`), whose measured hops and "
+                                        "rates count; auto: the network of the machine"),
       row<&NetworkSetup::Nccl::further>(
           "network.nccl.further", list_codec(number_codec(-1000, 1e6), "us"),
           "measured us that a hop between servers takes beyond the constants of NCCL, with LL, LL128 and Simple, as "
-          "`contend collective --fit` prints them; empty: those of network.nccl.between"),
-      row<&NetworkSetup::Nccl::shares>("network.nccl.shares", list_codec(number_codec(1e-4, 100), "shares"),
-                                       "measured shares of the planned bandwidth that rings, trees, NVLink SHARP and "
-                                       "sends reach between servers, as "
-                                       "`contend collective --fit` prints them; empty: those of network.nccl.between"),
+          "`contend collective --fit` prints them; empty: as network.nccl.between has them"),
+      row<&NetworkSetup::Nccl::shares>(
+          "network.nccl.shares", list_codec(number_codec(1e-4, 100), "shares"),
+          "measured shares of the planned bandwidth that rings, trees, NVLink SHARP and "
+          "sends reach between servers, as "
+          "`contend collective --fit` prints them; empty: as network.nccl.between has them"),
       row<&NetworkSetup::Nccl::measured>("network.nccl.measured", bool_codec(),
                                          "whether times are those measured on such machines, as far as they are known, "
                                          "or by the constants alone by which NCCL ranks its algorithms"),

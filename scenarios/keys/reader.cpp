@@ -198,17 +198,18 @@ class LayerReader {
     }
   }
 
-  /// A scenario with a machine has the interference that is usual on its device, if that is known.
+  /// As a framework has it, and on a machine, computing and communicating have the interference that is usual on the
+  /// device, if the figures of all devices are known and one.
   void take_interference() {
     NetworkSetup& network = scenario_.network;
     const bool is_given = std::ranges::any_of(
         given_, [](const Assignment& given) { return given.key->path.starts_with("network.interference"); });
-    if (!network.machine || is_given) return;
+    if (is_given || !(network.machine || network.as_framework)) return;
     network.interference.both = NetworkSetup::InterferenceChoice{.usual = true};
-    if (interference_complaints(scenario_.cluster, network, scenario_.overlap, scenario_.training).empty())
-      network.of_machine.emplace_back("network.interference");
-    else
+    if (!interference_complaints(scenario_.cluster, network, scenario_.overlap, scenario_.training).empty())
       network.interference.both.reset();
+    else if (network.machine)
+      network.of_machine.emplace_back("network.interference");
   }
 
   /// Gives a study its entry, and the policies of the entry where it has no lists of its own. False if there is no such

@@ -166,8 +166,7 @@ std::vector<Member> batch_members() {
       map_member<E>(
           "transformer", &E::transformer, transformer_codec(),
           "with parallel, instead of model: sizes of a decoder with rotary positions and without biases, or what "
-          "differs "
-          "from a model of the catalogue, such as {like: deepseek-v2, layers: 4}. "
+          "differs from a model of the catalogue, such as {like: deepseek-v2, layers: 4}. "
           "`key_value_heads` and `head_size` follow from heads and hidden where they are 0; `gated` feed-forwards have "
           "three matrices; of `experts` a token goes to `top_k`; the first `dense_layers` have none"),
   };
@@ -194,7 +193,7 @@ std::vector<Member> execution_members() {
           "on a V100; auto: flat with schema_version 1, else sheet, and flat for devices without figures"),
       map_member<E>("loss", &E::loss, optional_codec(loss_codec(), "auto"),
                     "with parallel: softmax and loss in one kernel each way, or in the kernels of PyTorch, which keep "
-                    "more, or of Megatron-LM; auto: those of the host's framework, fused without a host"),
+                    "more, or of Megatron-LM; auto: as the host's framework has them, fused without a host"),
       map_member<E>(
           "pointwise", &E::eager, choice_codec<bool>({{"fused", false}, {"eager", true}}),
           "with parallel: RMS norms, rotary positions and gated activations in one kernel each, or in those of single "
@@ -226,8 +225,8 @@ std::vector<Member> execution_members() {
       map_member<E>(
           "host", &E::host, host_codec(),
           "what the host takes to launch the kernels of each operation: a framework of models/hosts.yaml, or costs of "
-          "one's own, such as {like: megatron, graphs: true}; none: nothing; auto: none. Measured times of layers have "
-          "their host in them"),
+          "one's own, such as {like: megatron, graphs: true}; none: nothing; auto: none with schema_version 1, else "
+          "torch, or megatron with tensor or pipeline degrees above 1. Measured times of layers include the host"),
       map_member<E>("memory", &E::memory,
                     optional_codec(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "auto"),
                     "memory on each GPU; auto: weights, gradients, state of the optimizer and outputs of all layers"),
@@ -327,8 +326,6 @@ bool gives_instead(const TrainingEntry& entry, std::string_view name) {
   });
 }
 
-}  // namespace
-
 /// Frameworks train transformers in the format of two bytes that the tensor cores of the device have.
 void take_usual_type(TrainingEntry& entry) {
   if (!entry.as_framework || !entry.parallel || entry.device.calibrated || entry.says("dtype")) return;
@@ -345,6 +342,8 @@ void inherit(const TrainingEntry& usual, TrainingEntry& entry) {
     entry.inherited.insert(name);
   }
 }
+
+}  // namespace
 
 void take_defaults(std::vector<TrainingEntry>& entries) {
   const auto usual = std::ranges::find(entries, kDefaultEntry, &TrainingEntry::name);

@@ -1,5 +1,5 @@
 #pragma once
-// What a key that isn't known may mean.
+// Hints for unknown keys.
 
 #include "scenarios/yaml/yaml_tree.hpp"
 

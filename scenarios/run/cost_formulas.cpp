@@ -155,14 +155,8 @@ NcclLibrary nccl_library(const NetworkSetup& network) {
   if (given.hop) fit.hop = static_cast<double>(given.hop->ns()) * kMicroseconds;
   if (given.channel_rate) fit.channel_rate = given.channel_rate->bytes_per_second() / kGiga;
   if (given.between) machine.between = *given.between;
-  if (!given.further.empty() || !given.shares.empty()) {
-    const NetworkTimes* const known = find_network_times(machine.between);
-    NetworkTimes times = known != nullptr && given.measured ? *known : NetworkTimes{};
-    if (!given.further.empty()) std::ranges::copy(given.further, times.further.begin());
-    const auto& shares = given.shares;
-    if (!shares.empty()) times = {times.further, shares[0], shares[1], shares[2], shares[3], shares[4]};
-    fit.network = times;
-  }
+  if (!given.further.empty() || !given.shares.empty())
+    fit.network = network_times(given.measured ? machine.between : "", given.further, given.shares);
   return NcclLibrary{
       machine, {.version = nccl_version(network), .measured = given.measured, .in_place = given.in_place}, fit};
 }

@@ -110,7 +110,7 @@ class CostTable {
 
 /// NCCL on the machine of `network.nccl`, which names one. Throws InputError for one that it does not know.
 [[nodiscard]] NcclLibrary nccl_library(const NetworkSetup& network);
-/// Its version: that which is given, or that which is usual on the machine.
+/// The version of NCCL that is given, or the usual version on the machine.
 [[nodiscard]] NcclVersion nccl_version(const NetworkSetup& network);
 /// What is wrong with `network.formula` and the keys that belong to it, for servers of so many GPUs.
 [[nodiscard]] std::vector<Complaint> formula_complaints(const NetworkSetup& network, int per_server);

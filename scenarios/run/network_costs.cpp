@@ -277,16 +277,16 @@ Interference interference_of(const NetworkSetup& setup, const IterationStudy& st
   const auto millionths = [](double factor) { return static_cast<std::int64_t>(std::llround(factor * 1e6)); };
   const auto& given = setup.interference;
   double compute = given.compute, network = given.network;
-  if (setup.has_usual_interference()) {
+  if (given.both && given.both->usual) {
     const std::vector<const UsualInterference*> rows = usual_interferences_of(study, training, path);
     const UsualInterference* const row = rows.empty() ? nullptr : rows.front();
-    if (row == nullptr) return {};  // if asked for, interference_complaints() has refused what lies on such a path
+    if (row == nullptr) return {};  // interference_complaints() has refused jobs on such a path
     compute = row->compute;
     network = row->network;
   } else if (given.both) {
     compute = network = given.both->factor;
   }
-  if (!setup.traits().paces_transfers && (given.both || setup.has_usual_interference())) network = 0;
+  if (!setup.traits().paces_transfers && given.both) network = 0;
   return {millionths(compute), millionths(network)};
 }
 

@@ -130,8 +130,7 @@ std::string nccl_machine_note(const NetworkSetup& network) {
     if (std::abs(lines - 1) < kAlike)
       return fmt::format(
           "network.nic: {:g}Gbps is the rate of one of the {:g} interfaces of a {}; without a topology network.nic is "
-          "that "
-          "of all interfaces of a server together, {:g}Gbps",
+          "the rate of all interfaces of a server together, {:g}Gbps",
           line, nics, machine.name, line * nics);
     if (!by_library) return {};
     return fmt::format(

@@ -46,8 +46,8 @@ struct NetworkSetup {
     std::optional<std::string> machine;    ///< a name of nccl_machines()
     std::optional<std::string> version;    ///< one that read_nccl_version() knows; none: NcclMachine::version
     std::optional<std::string> between;    ///< an entry `network` of the catalogue; none: NcclMachine::between
-    std::vector<double> further;           ///< NetworkTimes::further, us; empty: those of `between`
-    std::vector<double> shares;            ///< NetworkTimes: ring, tree, nvls, sends, ll128; empty: those of `between`
+    std::vector<double> further;           ///< NetworkTimes::further, us; empty: as `between` has them
+    std::vector<double> shares;            ///< NetworkTimes: ring, tree, nvls, sends, ll128; empty: as in `between`
     bool measured = true;                  ///< NcclChoices::measured
     bool in_place = true;                  ///< NcclChoices::in_place
     bool sharp = false;                    ///< the switches of the network add
@@ -64,11 +64,6 @@ struct NetworkSetup {
     std::optional<InterferenceChoice> both;  ///< in place of the two factors
     double compute = 0, network = 0;         ///< as in sim/interference.hpp, as plain factors
   } interference;
-  /// True if the figures count that are usual on the device of the jobs.
-  [[nodiscard]] bool has_usual_interference() const {
-    if (interference.both) return interference.both->usual;
-    return as_framework && interference.compute == 0 && interference.network == 0;
-  }
   /// Where many servers send at once, a byte takes (servers / free)^exponent times as long, if that is more than 1.
   struct ManySenders {
     std::optional<double> free;  ///< servers that don't disturb each other; not given: any number

@@ -82,7 +82,7 @@ struct ExpertLoad {
 enum class ExpertExchange : std::uint8_t {
   direct,     ///< each copy of a token to the GPU of its expert
   by_server,  ///< once to each server that has experts of the token, and from there to their GPUs
-  by_gpu,     ///< the same, but also to each GPU once (DeepEP)
+  by_gpu,     ///< once to each server, and from there once to each GPU (DeepEP)
   joint,      ///< each copy at once to all GPUs that share its expert out, whose sums come back and are added there
 };
 
@@ -226,7 +226,7 @@ struct TrainingEntry : TrainingSetup {
   std::optional<ParallelSetup> parallel;  ///< if the model is spread over several GPUs
   std::optional<std::string> config;      ///< path of a config.json that describes the model
   TransformerSizes transformer;           ///< sizes of the model, if neither a name nor a file gives it
-  std::optional<LossKernels> loss;        ///< of softmax and loss; nothing: those of the host
+  std::optional<LossKernels> loss;        ///< of softmax and loss; nothing: as the host has them
   bool eager = false;  ///< what lies between products is kernels of single operations (MicroBatch::eager)
   std::optional<double> attention_efficiency;  ///< share of the peak that attention in one kernel reaches
   Recomputation recompute = Recomputation::none;

@@ -48,7 +48,7 @@ StudyAssumption interference(const NetworkSetup& network, const IterationStudy& 
   const Interference both = interference_of(network, study, training, path);
   if (both.none()) return {what, "none: overlapping is free", "network.interference"};
   std::string source = "network.interference";
-  if (network.has_usual_interference()) {
+  if (const auto& choice = network.interference.both; choice && choice->usual) {
     const std::vector<const UsualInterference*> rows = usual_interferences_of(study, training, path);
     source = fmt::format("auto, {}: {}", rows.front()->gpu, rows.front()->source);
   }

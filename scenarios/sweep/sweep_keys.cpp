@@ -40,7 +40,7 @@ std::string flow_text(const YamlNode& node) {
   return {};
 }
 
-/// Whether values of this type are paths, or those of them that are no numbers.
+/// Whether values of this type that are no numbers are paths.
 bool takes_path(std::string_view type) {
   return type == "path" || type == "path or integer";
 }

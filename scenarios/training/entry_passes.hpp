@@ -20,8 +20,8 @@ namespace contend {
 /// become one task where they can.
 [[nodiscard]] std::vector<Pass<FusedIteration>> worker_passes(const TrainingEntry& entry, int workers,
                                                               std::size_t layers, bool joins);
-/// Over the graph of a job that spreads its model over GPUs, behind those that make an iteration (training_passes())
-/// and in front of the launches of hosts.
+/// Over the graph of a job that spreads its model over GPUs, behind the passes that make an iteration
+/// (training_passes()) and in front of the launches of hosts.
 [[nodiscard]] std::vector<Pass<FusedIteration>> spread_passes(const TrainingEntry& entry, const TrainingIteration& job);
 
 /// The graph of a job that spreads its model over GPUs, with all passes of its entry.

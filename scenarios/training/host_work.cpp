@@ -80,11 +80,13 @@ TimedModel host_layers(const TrainingEntry& entry, const HostCosts& costs, int w
 
 }  // namespace
 
+bool has_measured_layers(const TrainingEntry& entry) {
+  return entry.device.calibrated || published_profile(entry) != nullptr || (!entry.parallel && entry.layers);
+}
+
 const HostCosts* host_of(const TrainingEntry& entry) {
   if (entry.host.name != "auto") return entry.host.name == "none" ? nullptr : &entry.host.costs;
-  const bool is_measured =
-      entry.device.calibrated || published_profile(entry) != nullptr || (!entry.parallel && entry.layers);
-  if (!entry.as_framework || is_measured || entry.launch > Time{}) return nullptr;
+  if (!entry.as_framework || has_measured_layers(entry) || entry.launch > Time{}) return nullptr;
   return &host_named(entry.parallel && entry.parallel->tensor * entry.parallel->pipeline > 1 ? "megatron" : "torch");
 }
 
@@ -127,7 +129,7 @@ std::optional<Pass<FusedIteration>> spread_launches(const TrainingEntry& entry, 
   if (costs == nullptr) return layer_launches(entry, 1);
   std::map<OpId, LaunchWork> passes;
   const auto add = [&](OpId op, const LaunchWork& work) {
-    LaunchWork& all = passes[op];  // that of two passes, if they are merged
+    LaunchWork& all = passes[op];  // work of two passes, if they are merged
     all = {all.first + work.first, all.rest + work.rest, work.waits};
   };
   for (std::size_t rank = 0; rank < spread.ranks.size(); ++rank) {

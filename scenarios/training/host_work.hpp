@@ -1,5 +1,5 @@
 #pragma once
-// What hosts do to launch the operations of a training entry (TrainingEntry::host, launch).
+// The work of hosts that launch the operations of a training entry (TrainingEntry::host, launch).
 
 #include "models/layers.hpp"
 #include "models/parallel/spread_iteration.hpp"
@@ -11,6 +11,8 @@
 
 namespace contend {
 
+/// True if the times of the entry's layers are measured, so that the host that launched their kernels is in them.
+[[nodiscard]] bool has_measured_layers(const TrainingEntry& entry);
 /// The costs of the entry's host; nullptr: launches take no time.
 [[nodiscard]] const HostCosts* host_of(const TrainingEntry& entry);
 [[nodiscard]] LossKernels loss_of(const TrainingEntry& entry);
@@ -18,7 +20,7 @@ namespace contend {
 /// The pass that has hosts launch the operations of a job whose workers have all layers; nothing without a host. Such a
 /// pass comes after all others but the one that joins tasks.
 [[nodiscard]] std::optional<Pass<FusedIteration>> layer_launches(const TrainingEntry& entry, int workers);
-/// The same of a job that is spread over GPUs, whose graph is `spread` and what passes have added to it.
+/// The pass for a job that is spread over GPUs, whose graph is `spread` with the additions of passes.
 [[nodiscard]] std::optional<Pass<FusedIteration>> spread_launches(const TrainingEntry& entry,
                                                                   const TrainingIteration& job,
                                                                   const SpreadIteration& spread);

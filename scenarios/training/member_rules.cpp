@@ -1,7 +1,7 @@
 #include "scenarios/training/member_rules.hpp"
 
 #include "scenarios/run/make_policy.hpp"
-#include "scenarios/training/trained_model.hpp"
+#include "scenarios/training/host_work.hpp"
 
 #include <fmt/format.h>
 
@@ -128,9 +128,7 @@ constexpr MemberRule kRules[] = {
     {"update_per_tensor", RuleKind::without, "an optimizer", "optimizer: adam",
      [](const RuledEntry& e) { return e.entry.update_per_tensor > Time{} && e.entry.optimizer == nullptr; }},
     {"host", RuleKind::refused, "measured times of layers have the host that launched them in them", "none",
-     [](const RuledEntry& e) {
-       return gives_host(e) && (has_measured_times(e) || published_profile(e.entry) != nullptr);
-     }},
+     [](const RuledEntry& e) { return gives_host(e) && has_measured_layers(e.entry); }},
     {"host", RuleKind::refused, "says what launches take, and so does launch", "give one of the two",
      [](const RuledEntry& e) { return gives_host(e) && e.entry.launch > Time{}; }},
     {"accumulate", RuleKind::refused, "follows from global_batch", "give one of the two",

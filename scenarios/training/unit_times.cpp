@@ -274,7 +274,7 @@ UnitTimes::Added UnitTimes::tensor_parallel(const BlockProducts& products) {
 }
 
 /// Attention whose keys come in blocks, a kernel for each of them and a sum behind each but the first. A causal mask
-/// costs every rank the same, as each has a piece from the begin of the sequence and one from its end.
+/// costs every rank as much, as each has a piece from the begin of the sequence and one from its end.
 OperatorTimes UnitTimes::in_blocks(const std::vector<TransformerOperator>& attention, int blocks) const {
   const OperatorTimes kernels = timed_pieces(attention, blocks);
   const std::int64_t width = model_.context_width() / work_.split.tensor;

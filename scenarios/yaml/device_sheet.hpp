@@ -23,7 +23,7 @@ namespace contend {
 [[nodiscard]] const Device* find_device(std::string_view name);
 /// The names of all devices that ship, in the order of their sheets.
 [[nodiscard]] std::vector<std::string> device_names();
-/// All devices that ship, in the same order.
+/// All devices that ship, in the order of their sheets.
 [[nodiscard]] std::vector<Device> devices();
 /// The device of a choice without a profile.
 [[nodiscard]] const Device& sheet_of(const DeviceChoice& choice);

@@ -38,14 +38,14 @@ std::vector<MapMember<HostCosts>> members() {
   return {
       map_member<H>("source", &H::source, text_codec(), "where the figures come from"),
       map_member<H>("dispatch", &H::dispatch, time, "time between two launches of a forward pass"),
-      map_member<H>("dispatch_backward", &H::dispatch_backward, time, "the same of a backward pass"),
+      map_member<H>("dispatch_backward", &H::dispatch_backward, time, "time between two launches of a backward pass"),
       map_member<H>("launch", &H::launch, time, "time of a launch"),
       map_member<H>("collective", &H::collective, time, "time for a collective"),
       map_member<H>("message", &H::message, time, "time for a message to another pipeline rank, and its receive"),
       map_member<H>("recompute", &H::recompute, time, "time for a layer whose forward pass is done again"),
       map_member<H>("step", &H::step, time, "time once an iteration, before its first launch"),
       map_member<H>("forward", &H::forward, factors_codec(), "launches for each kernel of the cost model"),
-      map_member<H>("backward", &H::backward, factors_codec(), "the same of backward passes"),
+      map_member<H>("backward", &H::backward, factors_codec(), "launches for each kernel in backward passes"),
       map_member<H>("optimizer", &H::optimizer,
                     choice_codec<OptimizerKernels>({{"per-tensor", OptimizerKernels::per_tensor},
                                                     {"foreach", OptimizerKernels::foreach},
@@ -83,7 +83,7 @@ const Table& table() {
 
 constexpr std::string_view kLike = "like";
 
-/// A map of costs: those of the framework that it begins with, and its own in their place.
+/// A map of costs: its own, and for the rest the costs of the framework that it names.
 void read_costs(const Codec<std::string>& framework, const Codec<HostCosts>& costs, const YamlNode& node,
                 const Reading& reading, HostChoice& value) {
   YamlNode own = node;

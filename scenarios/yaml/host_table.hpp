@@ -13,7 +13,7 @@ namespace contend {
 /// The costs of a framework of the table; it has the framework.
 [[nodiscard]] const HostCosts& host_named(std::string_view framework);
 [[nodiscard]] Codec<LossKernels> loss_codec();
-/// `auto`, `none`, the name of a framework, or a map of costs, which may begin with those of a framework (`like`).
+/// `auto`, `none`, the name of a framework, or a map of costs, which may begin with the costs of a framework (`like`).
 [[nodiscard]] Codec<HostChoice> host_codec();
 
 }  // namespace contend

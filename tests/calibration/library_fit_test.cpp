@@ -116,7 +116,7 @@ TEST_CASE("library fit: one network for logs of several sizes of a cluster") {
   };
   CHECK(deviation({.network = fit.times}) < 0.05);
   CHECK(deviation({}) > 0.2);
-  // Large sizes show no start-ups: hops are those of the network of the machine.
+  // Large sizes show no start-ups: the hops of the machine's network stay.
   const std::vector<LibraryLog> large{log_of(2, 8 << 20)};
   const NetworkFit of_large = fit_network(large, machine);
   CHECK_FALSE(of_large.has_hop);

@@ -180,7 +180,7 @@ TEST_CASE("a sheet is read, and printed as it was written") {
   CHECK(parse_device_sheet(kRound + "pcie: 121GB/s\n", "g").pcie.bytes_per_second() == near(121e9));
 }
 
-TEST_CASE("what kernels reach is read from the sheet, or is what those of a device that ships reach") {
+TEST_CASE("shares of kernels are read from the sheet, or taken from a device that ships") {
   const std::string figures =
       "units: 10\nwatts: 300\nkernels:\n  source: measured\n  start: 2us\n  memory: 0.9\n"
       "  products: {bf16: {share: 0.9, fill: 100, edge: 2, tflop_per_joule: 0.5}}\n"

@@ -125,7 +125,7 @@ TEST_CASE("hosts: an iteration takes as long as its launches, kernel by kernel")
   CHECK(iteration_of(one + ", graphs: true}", 1) < Time::microseconds(1000));
 }
 
-TEST_CASE("hosts: where nothing says the host, it is that of a framework in files of version 2") {
+TEST_CASE("hosts: where nothing says the host, files of version 2 have the host of a framework") {
   const std::string entry = "global_batch: 2, parallel: {pipeline: 2}, recompute: none";
   CHECK(iteration_of(entry, 2, 1) == iteration_of(entry + ", host: none", 2, 1));
   CHECK(iteration_of(entry, 2, 2) == iteration_of(entry + ", host: megatron", 2, 2));

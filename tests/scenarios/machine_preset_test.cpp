@@ -1,4 +1,5 @@
-// Scenarios that name a machine: what it gives, what beats it, and the collectives at fidelity `flow`.
+// Scenarios that name a machine: keys that the machine gives, keys that beat the machine, and the collectives at
+// fidelity `flow`.
 
 #include "scenarios/keys/machine_preset.hpp"
 
@@ -93,7 +94,7 @@ TEST_CASE("every machine is a scenario at every fidelity, with a device that the
   }
 }
 
-TEST_CASE("at flow network.nic is that of one interface, and collectives take what NCCL takes") {
+TEST_CASE("at flow network.nic is the rate of one interface, and collectives take what NCCL takes") {
   const Scenario scenario = parsed("machine: dgx-h100\ncluster: {servers: 2}\nnetwork: {fidelity: flow}\n");
   CHECK(scenario.network.nic->bytes_per_second() == near(50e9));
   CHECK(scenario.network.topology.server.kind == "dgx-h100");
@@ -127,7 +128,7 @@ TEST_CASE("in version 2 servers of a machine at flow have the hops of NCCL, in v
   CHECK(given.network.collectives == "ring");
 }
 
-TEST_CASE("the rate of one interface in place of that of eight is told") {
+TEST_CASE("a note tells that network.nic is the rate of one of eight interfaces") {
   const auto note = [](const std::string& nic) {
     return nccl_machine_note(
         parsed("machine: dgx-h100\ncluster: {servers: 2}\nnetwork: {formula: ring, nic: " + nic + "}\n").network);

@@ -128,8 +128,7 @@ TEST_CASE("experts: a token goes once to each GPU") {
         exchange_s("expert: 32, zero: 1, expert_exchange: by-server"));
 }
 
-TEST_CASE(
-    "experts: the number of pieces is that of the fastest iteration, also where merged passes hide the exchange") {
+TEST_CASE("experts: the number of pieces makes the iteration fastest, also where merged passes hide the exchange") {
   const auto passes = [](const std::string& schedule, int pieces) {
     const TrainingIteration job =
         experts_of(fmt::format("pipeline: 2, partition: uneven, expert: 16, zero: 1, expert_pieces: {}, schedule: {}",

@@ -80,7 +80,7 @@ TEST_CASE(
   CHECK(refusal("/dev/stdout").empty());
   write_own_file("/dev/null", "gone");
 
-  // Where the list can't be, nothing is written: the next verb would take the file for that of somebody else.
+  // Where the list can't be, nothing is written: the next verb would take the file for somebody else's.
   const std::string list = folder.path(".contend-written");
   fs::create_symlink(folder.path("theirs"), list);
   CHECK(contains(refusal(folder.path("unlisted")), list + ": is no list of the files that contend has written"));

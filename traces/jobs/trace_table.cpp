@@ -1,6 +1,7 @@
 #include "traces/jobs/trace_table.hpp"
 
 #include "sim/complaints.hpp"
+#include "sim/fields.hpp"
 #include "text/decimal.hpp"
 #include "text/words.hpp"
 #include "traces/jobs/timestamp.hpp"
@@ -15,15 +16,6 @@ namespace {
 
 constexpr std::array<std::string_view, 10> kMissing = {"N/A",  "NA",   "n/a", "None", "none",
                                                        "NULL", "null", "nan", "NaN",  "Unknown"};
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t";
-  if (text.empty() || (text.front() != ' ' && text.front() != '\t' && text.back() != ' ' && text.back() != '\t'))
-    return text;
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
 
 bool is_missing(std::string_view text) {
   return text.size() <= 7 && std::find(kMissing.begin(), kMissing.end(), text) != kMissing.end();

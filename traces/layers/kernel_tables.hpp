@@ -18,7 +18,7 @@ namespace contend {
 
 struct ImportedKernels {
   CalibrationProfile profile;
-  /// The rows that the profile doesn't hold because it has enough, in the same form: nothing is fitted to them.
+  /// The rows that the profile doesn't hold because it has enough, as a profile: nothing is fitted to them.
   CalibrationProfile rest;
   std::map<std::string, int> left_out;  ///< rows that a profile can't have, by the reason
 };

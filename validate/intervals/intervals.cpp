@@ -331,7 +331,7 @@ double on_its_scale(const ChangeEstimate& change, double value) {
   return change.logarithmic ? std::log1p(value) : value;
 }
 
-/// The half-width, on its scale, of an interval that is twice as wide as that of the change.
+/// The half-width, on its scale, of an interval that is twice as wide as the interval of the change.
 double twice_half_width(const ChangeEstimate& change) {
   return 2 * student_t_975(change.degrees_of_freedom) * change.error;
 }

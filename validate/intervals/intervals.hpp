@@ -54,7 +54,7 @@ struct BlockCoverage {
   /// interval around the list's own change can cover which is that wide and does not know the side of a long tail.
   double relative_twice = 0, difference_twice = 0;
   /// Of intervals around the list's own relative change that reach to both sides as far as 1.96 times its true standard
-  /// deviation, and of those that also keep within twice Student's t.
+  /// deviation, and of such intervals that also keep within twice Student's t.
   double relative_known = 0, relative_known_capped = 0;
 };
 /// How a block's value is distributed: exp of a standard normal variable, or gamma of shape 1/2, whose deviation is

@@ -2,7 +2,7 @@
 
 #include "scenarios/yaml/yaml_tree.hpp"
 #include "sim/error.hpp"
-#include "text/words.hpp"
+#include "sim/fields.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -33,11 +33,8 @@ std::int64_t whole_of(const std::string& text, std::string_view expression) {
   return value;
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \n";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) + 1 - first);
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
 }
 
 /// Where a member of a set is kept.
@@ -124,7 +121,7 @@ std::optional<PublicRow> PublicRow::of(const PublicSet& set, const CsvTable& tab
   }
   const auto gpus = static_cast<int>(whole_of(made.filled(set.gpus), set.gpus));
   made.values_["gpus"] = std::to_string(gpus);
-  const auto per_server = static_cast<int>(whole_of(std::string{trimmed(made.filled(set.per_server))}, set.per_server));
+  const auto per_server = static_cast<int>(whole_of(first_line(made.filled(set.per_server)), set.per_server));
   made.values_["servers"] = std::to_string((gpus + per_server - 1) / per_server);
   made.values_["gpus_per_server"] = std::to_string(std::min(gpus, per_server));
   return made;

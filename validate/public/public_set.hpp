@@ -24,11 +24,11 @@ struct PublicSet {
   std::string measured;           ///< its column with the measurement: *_ms, tok*_s*, else seconds
   std::string gpus;               ///< a template, the number of GPUs
   std::string label;              ///< a template, the name of a row
-  std::string workload;           ///< a template: rows with the same text are ways to train the same on the same GPUs
+  std::string workload;           ///< a template: rows with one text are ways to train one model on as many GPUs
   std::string per_server = "8";   ///< a template, GPUs of a server, or of an NVLink domain of several
   std::string peer, peer_column;  ///< a simulator that has published its own predictions, and their column in ms
-  std::string peer_claim;         ///< or what it says of all its rows
-  /// By column, words of the file (`none`: the column is empty) and those of scenarios. A row with another word
+  std::string peer_claim;         ///< or its claim about all its rows
+  /// By column, words of the file (`none`: the column is empty) and words of scenarios. A row with another word
   /// belongs to another set.
   std::map<std::string, std::map<std::string, std::string>, std::less<>> words;
   std::string scenario;        ///< a template

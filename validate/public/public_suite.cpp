@@ -26,7 +26,7 @@
 namespace contend {
 namespace {
 
-constexpr double kPercent = 100;
+constexpr double kPercent = 100, kMilli = 1e-3;
 
 std::filesystem::path data_path(const PublicSet& set) {
   const char* const data = std::getenv("CONTEND_DATA");
@@ -35,7 +35,6 @@ std::filesystem::path data_path(const PublicSet& set) {
 
 /// The seconds of an iteration that the row's column says; tokens a second need the tokens of the iteration.
 double measured_seconds(const PublicSet& set, const PublicRow& row, double tokens) {
-  constexpr double kMilli = 1e-3;
   const double value = row.number(set.measured);
   switch (set.unit()) {
     case MeasuredUnit::milliseconds:
@@ -74,7 +73,6 @@ std::vector<PublicPrediction> predictions_of(const PublicSet& set) {
     PublicPrediction& prediction = rows.emplace_back();
     prediction.row = row->filled(set.label);
     prediction.workload = row->filled(set.workload);
-    constexpr double kMilli = 1e-3;
     if (!set.peer_column.empty() && !row->text(set.peer_column).empty())
       prediction.peer_s = row->number(set.peer_column) * kMilli;
     predict(set, *row, prediction);

@@ -13,7 +13,7 @@ namespace contend {
 /// A measured iteration and what is predicted for it.
 struct PublicPrediction {
   std::string row;               ///< its label
-  std::string workload;          ///< rows with the same are ways to train the same on the same GPUs; may be empty
+  std::string workload;          ///< rows with one text are ways to train one model on as many GPUs; may be empty
   double measured_s = 0;         ///< of an iteration; 0 where tokens are measured and there is no prediction
   std::optional<double> ours_s;  ///< none: the scenario is refused
   std::string refusal;           ///< why

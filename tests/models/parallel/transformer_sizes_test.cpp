@@ -21,6 +21,8 @@ TEST_CASE("a transformer that is cut from a model of the catalogue has its shape
   REQUIRE(cut.mixture.has_value());
   CHECK(cut.mixture->experts == whole.mixture->experts);
   CHECK(cut.mixture->dense_layers == 1);
+  sizes.heads = 64;
+  CHECK(transformer_of(sizes, "cut").key_value_heads == 64);  // latent attention has as many as heads
   sizes.dense_layers = 0;
   sizes.top_k = 2;
   CHECK(transformer_of(sizes, "cut").mixture->dense_layers == 0);
@@ -29,8 +31,8 @@ TEST_CASE("a transformer that is cut from a model of the catalogue has its shape
   TransformerSizes heads;
   heads.like = "llama-3-8b";
   heads.heads = 16;
-  CHECK(transformer_of(heads, "wide").key_value_heads == 16);
-  CHECK(transformer_of(heads, "wide").head_size == 256);
+  CHECK(transformer_of(heads, "wide").key_value_heads == 8);  // as the model has them
+  CHECK(transformer_of(heads, "wide").head_size == 128);
   heads.tied = true;
   CHECK(transformer_of(heads, "wide").head == OutputHead::tied);
 }

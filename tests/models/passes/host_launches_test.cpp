@@ -192,7 +192,7 @@ TEST_CASE("a pass of many kernels begins with the first launch, and the next one
 
 TEST_CASE("a host that waits before the update has nothing launched behind it") {
   const std::string text = "role w 1 | compute f w 100 | compute b w 200 | compute u w 20 | f -> b | b -> u | u => f";
-  // The launch of the update is seen; that of the next f hides behind the update.
+  // The launch of the update is seen; the launch of the next f hides behind the update.
   CHECK(iteration_ns(launched(text, {{"f", {10, 20}}, {"b", {10, 40}}, {"u", {10, 5}}}, "u")) == 330);
   // All launches one after the other.
   CHECK(iteration_ns(launched(text, {{"f", {10, 200}}, {"b", {10, 400}}, {"u", {10, 5}}}, "u")) == 635);
