@@ -78,10 +78,11 @@ std::optional<double> sheet_share(double flops, const Device& device, const Roof
   const ProductShare* const reached = device.product_share(options.type);
   const bool is_named = shape.attention && options.attention != AttentionKernel::flash;
   if ((!options.sheet && !is_named) || reached == nullptr) return std::nullopt;
-  double share = 0;
+  double share = 0, tflop_per_joule = reached->tflop_per_joule;
   if (shape.attention) {
     if (options.attention_efficiency) return std::nullopt;
     const AttentionShare* const kernel = device.kernels.of(options.attention);
+    if (kernel != nullptr && kernel->tflop_per_joule > 0) tflop_per_joule = kernel->tflop_per_joule;
     share = kernel != nullptr ? attention_share(shape, *kernel, device.units)
                               : tiled_share(shape, bytes_of(options.type), *reached, device.units);
   } else if (shape.m > 0) {
@@ -92,7 +93,7 @@ std::optional<double> sheet_share(double flops, const Device& device, const Roof
   }
   // The power limit lets products of a share `full` run at the clock of the peak. More lowers the clock until the power
   // fits, which falls with the square of the clock: fit of 850 products on an H200 (docs/models/layers.md).
-  const double full = device.watts * reached->tflop_per_joule * 1e12 / device.peak(options.type);
+  const double full = device.watts * tflop_per_joule * 1e12 / device.peak(options.type);
   return full > 0 && share > full ? std::sqrt(share * full) : share;
 }
 
@@ -168,7 +169,8 @@ RooflineCost roofline_cost(const LayerWork& work, const Device& device, const Ro
       (device.memory_bandwidth.bytes_per_second() * (measured ? device.kernels.memory : options.memory_efficiency));
   if (measured) {  // neither hides the other wholly
     const double both = std::pow(std::pow(compute_ns, 4) + std::pow(memory_ns, 4), .25);
-    return {(both + as_real(device.kernels.start.ns())) * work.kernels, compute_ns > memory_ns};
+    const double late_ns = work.late_bytes * 1e9 / (device.memory_bandwidth.bytes_per_second() * device.kernels.memory);
+    return {(both + as_real(device.kernels.start.ns())) * work.kernels + late_ns, compute_ns > memory_ns};
   }
   const double kernel_ns = std::max(compute_ns, memory_ns) + static_cast<double>(options.launch_overhead.ns());
   return {kernel_ns * work.kernels, compute_ns > memory_ns};

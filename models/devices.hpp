@@ -47,6 +47,7 @@ inline constexpr std::array<std::string_view, 4> kFlashKernels{"flash-1", "flash
 /// l keys.
 struct AttentionShare {
   double share = 0, width = 0, length = 0;  ///< share: 0 if unknown
+  double tflop_per_joule = 0;               ///< as ProductShare::tflop_per_joule; 0: of products
 
   bool operator==(const AttentionShare&) const = default;
 };

@@ -12,6 +12,7 @@ struct LayerWork {
   double flops = 0;
   double bytes = 0;
   int kernels = 0;
+  double late_bytes = 0;  ///< beyond `bytes`: read when a kernel has no flops left that hide the reading
 };
 
 /// Bytes of an activation in memory. fp8 is for the operands of products; activations between layers have 2 bytes

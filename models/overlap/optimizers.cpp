@@ -23,7 +23,8 @@ const Optimizer* find_optimizer(std::string_view name) {
   return found == std::end(kOptimizers) ? nullptr : found;
 }
 
-KernelWork update_work(const Optimizer& optimizer, double elements, std::int64_t width) {
+KernelWork update_work(const Optimizer& optimizer, double elements, std::int64_t width, bool separately) {
+  if (separately) return {.bytes = static_cast<double>(optimizer.moved_separately()) * elements};
   KernelWork work{.bytes = static_cast<double>(optimizer.moved()) * elements,
                   .op = width < 4 ? optimizer.mixed_kernel : optimizer.kernel};
   work.shape[0] = std::max<std::int64_t>(1, std::llround(elements));

@@ -21,6 +21,10 @@ struct Optimizer {
   /// gradient written. With gradients of 2 bytes the weight of 2 bytes is written too, and the difference of the
   /// gradients makes up for that.
   [[nodiscard]] std::int64_t moved() const { return 4 + 4 + state + 4 + state; }
+  /// The same where each operation of the update is a kernel, as in PyTorch without `fused`. Momentum: the sums with
+  /// old momentum, gradient and weight; Adam: decay, two means, a square, a root, a quotient, a sum and the weight
+  /// (torch/optim/adamw.py, _multi_tensor_adamw), each of which reads its operands and writes its result.
+  [[nodiscard]] std::int64_t moved_separately() const { return state == 0 ? 12 : state == 4 ? 32 : 80; }
   /// Bytes kept for each parameter with numbers of so many bytes: below 4, a copy of the weight in 4 bytes, too.
   [[nodiscard]] std::int64_t kept(std::int64_t width) const { return state + (width < 4 ? 4 : 0); }
 };
@@ -32,6 +36,8 @@ struct Optimizer {
 [[nodiscard]] const Optimizer* find_optimizer(std::string_view name);
 
 /// The work of one update of so many weights, > 0, of a network that is trained with numbers of so many bytes.
-[[nodiscard]] KernelWork update_work(const Optimizer& optimizer, double elements, std::int64_t width);
+/// `separately`: a kernel for each operation, of which devices measure none.
+[[nodiscard]] KernelWork update_work(const Optimizer& optimizer, double elements, std::int64_t width,
+                                     bool separately = false);
 
 }  // namespace contend

@@ -118,6 +118,7 @@ class RankOperators {
     const double bytes =
         (rows * as_real(n + k) + as_real(count) * as_real(n) * as_real(k)) * as_real(activation_bytes(type));
     each.forward = each.input_gradient = each.weight_gradient = {flops, bytes, 1};
+    each.weight_gradient.late_bytes = as_real(count) * as_real(n) * as_real(k) * work_.sum_bytes;
   }
   void product(std::string_view name, std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k,
                DataType type) {

@@ -49,6 +49,9 @@ struct MicroBatch {
   /// all activations are then in bf16 (as by NVIDIA's Transformer Engine).
   DataType type = DataType::bf16;
   DataType router_type = DataType::bf16;  ///< of the product of the router
+  /// Bytes of a number of the sum to which the gradients of weights are added micro-batch by micro-batch; 0: they are
+  /// written, and no sum is read.
+  int sum_bytes = 0;
 
   [[nodiscard]] std::int64_t context_tokens() const { return sequences * sequence / split.context; }
   /// Tokens between the products: fewer with sequence parallelism.

@@ -63,6 +63,23 @@ double launches(const LaunchFactors& factors, OperatorKind kind, const LayerWork
   return factors[static_cast<std::size_t>(kind)] * work.kernels;
 }
 
+/// Further launches for the tables by which a layer with experts routes its tokens; `pass` of the router's product.
+double routes(const HostCosts& costs, std::span<const TransformerOperator> operators,
+              LayerWork TransformerOperator::*pass) {
+  const bool is_routed = std::ranges::any_of(operators, [&](const TransformerOperator& each) {
+    return each.part == LayerPart::router && each.kind == OperatorKind::product && (each.*pass).kernels > 0;
+  });
+  return is_routed ? costs.routing : 0;
+}
+
+/// Products of groups that are launched one by one, but the first of each group.
+std::int64_t further_products(std::span<const TransformerOperator> operators, LayerWork TransformerOperator::*pass) {
+  std::int64_t further = 0;
+  for (const TransformerOperator& each : operators)
+    if (each.kind == OperatorKind::product) further += (each.count - 1) * (each.*pass).kernels;
+  return further;
+}
+
 }  // namespace
 
 Time HostCosts::first(bool is_backward) const {
@@ -71,16 +88,23 @@ Time HostCosts::first(bool is_backward) const {
 
 HostTimes HostCosts::of(std::span<const TransformerOperator> operators, std::span<const TransformerOperator> again,
                         const ModelUnit& unit) const {
-  double once = 0, repeated = 0, inputs = 0, weights = 0;
+  using Operator = TransformerOperator;
+  double once = routes(*this, operators, &Operator::forward), repeated = routes(*this, again, &Operator::forward);
+  double inputs = routes(*this, operators, &Operator::input_gradient), weights = 0;
   for (const TransformerOperator& each : operators) {
     once += launches(forward, each.kind, each.forward);
     inputs += launches(backward, each.kind, each.input_gradient);
     weights += launches(backward, each.kind, each.weight_gradient);
   }
   for (const TransformerOperator& each : again) repeated += launches(forward, each.kind, each.forward);
-  return {pass(*this, once, 0, collectives_of(unit.forward_traffic)),
-          pass(*this, repeated, inputs, collectives_of(unit.backward_traffic)) + (again.empty() ? Time{} : recompute),
-          pass(*this, 0, weights, 0)};
+  const Time each = graphs ? std::min(grouped, kNode) : grouped;
+  const std::int64_t further_inputs =
+      further_products(again, &Operator::forward) + further_products(operators, &Operator::input_gradient);
+  return {pass(*this, once, 0, collectives_of(unit.forward_traffic)) +
+              each * further_products(operators, &Operator::forward),
+          pass(*this, repeated, inputs, collectives_of(unit.backward_traffic)) + (again.empty() ? Time{} : recompute) +
+              each * further_inputs,
+          pass(*this, 0, weights, 0) + each * further_products(operators, &Operator::weight_gradient)};
 }
 
 HostTimes HostCosts::of(const Layer& layer) const {

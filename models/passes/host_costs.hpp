@@ -37,11 +37,13 @@ struct HostCosts {
   Time dispatch_backward;                     ///< before each launch of a backward pass
   Time launch;                                ///< each launch
   Time collective;                            ///< each collective
+  Time grouped;                               ///< each product of a group (of experts) but the first; 0: one launch
   Time message;                               ///< each message to another pipeline rank, with the receive
   Time recompute;                             ///< of a layer, each time that its forward pass is done again
   Time step;                                  ///< once an iteration, before its first launch
   LaunchFactors forward = one_launch_each();  ///< in place of the kernels that the cost model counts
   LaunchFactors backward = one_launch_each();
+  double routing = 0;  ///< further launches of each pass of a layer with experts, >= 0
   OptimizerKernels optimizer = OptimizerKernels::fused;
   HostWaits waits = HostWaits::never;
   bool graphs = false;                    ///< the kernels of a layer are one CUDA graph

@@ -226,7 +226,7 @@ std::vector<Member> execution_members() {
           "host", &E::host, host_codec(),
           "what the host takes to launch the kernels of each operation: a framework of models/hosts.yaml, or costs of "
           "one's own, such as {like: megatron, graphs: true}; none: nothing; auto: none with schema_version 1, else "
-          "torch, or megatron with tensor or pipeline degrees above 1. Measured times of layers include the host"),
+          "torch, or megatron with tensor, pipeline or expert degrees above 1. Measured times include the host"),
       map_member<E>("memory", &E::memory,
                     optional_codec(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "auto"),
                     "memory on each GPU; auto: weights, gradients, state of the optimizer and outputs of all layers"),

@@ -161,6 +161,12 @@ NcclLibrary nccl_library(const NetworkSetup& network) {
       machine, {.version = nccl_version(network), .measured = given.measured, .in_place = given.in_place}, fit};
 }
 
+int servers_of_domain(const NetworkSetup& network) {
+  if (!network.nccl.machine) return 1;
+  const NcclMachine& machine = find_nccl_machine(*network.nccl.machine);
+  return std::max(1, machine.domain / machine.gpus);
+}
+
 NcclVersion nccl_version(const NetworkSetup& network) {
   const NetworkSetup::Nccl& given = network.nccl;
   return given.version ? read_nccl_version(*given.version) : find_nccl_machine(*given.machine).version;

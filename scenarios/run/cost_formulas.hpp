@@ -111,6 +111,8 @@ class CostTable {
 /// NCCL on the machine of `network.nccl`, which names one. Throws InputError for one that it does not know.
 [[nodiscard]] NcclLibrary nccl_library(const NetworkSetup& network);
 /// The version of NCCL that is given, or the usual version on the machine.
+/// The servers that NVLink joins to one domain on the library's machine; 1 without such a machine.
+[[nodiscard]] int servers_of_domain(const NetworkSetup& network);
 [[nodiscard]] NcclVersion nccl_version(const NetworkSetup& network);
 /// What is wrong with `network.formula` and the keys that belong to it, for servers of so many GPUs.
 [[nodiscard]] std::vector<Complaint> formula_complaints(const NetworkSetup& network, int per_server);

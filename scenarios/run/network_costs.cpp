@@ -49,6 +49,7 @@ class CostsOfTransfers {
         ground_{ground_of(cluster, network)},
         whole_{network_cost(network)},
         is_measured_{cost_formula(network).basis == CostBasis::whole && !network.inside.given()},
+        servers_of_domain_{servers_of_domain(network)},
         on_server_(static_cast<std::size_t>(cluster.servers)) {
     for (const JobExchange& each : exchanges) {
       const auto known = std::ranges::find(ways_, each, &Way::exchange);
@@ -125,6 +126,11 @@ class CostsOfTransfers {
     return gpu.index() / static_cast<std::size_t>(ground_.per_server);
   }
 
+  /// The servers that NVLink joins to one domain are one for messages.
+  [[nodiscard]] std::size_t domain_of(GpuId gpu) const {
+    return server_of(gpu) / static_cast<std::size_t>(servers_of_domain_);
+  }
+
   /// Messages between servers share the directions of their interfaces; inside a server each GPU has a link of its own.
   void set_by_network(std::vector<TransferCost>& all, std::span<const GpuId> senders,
                       std::span<const GpuId> receivers) {
@@ -137,7 +143,7 @@ class CostsOfTransfers {
       int most = 0;  // messages that leave or reach one server
       for (const std::span<const GpuId> side : {senders, receivers}) {
         for (std::size_t i = 0; i < side.size(); ++i) {
-          if (server_of(senders[i]) == server_of(receivers[i]) || network_of(i) != network) continue;
+          if (domain_of(senders[i]) == domain_of(receivers[i]) || network_of(i) != network) continue;
           most = std::max(most, ++on_server_[server_of(side[i])]);
         }
         for (const GpuId gpu : side) on_server_[server_of(gpu)] = 0;
@@ -196,6 +202,7 @@ class CostsOfTransfers {
   Ground ground_;
   AlphaBeta whole_;
   bool is_measured_;
+  int servers_of_domain_;
   std::vector<Way> ways_;
   std::vector<std::size_t> way_of_;              // by job; empty: all jobs have the first
   std::vector<int> on_server_;                   // ranks of one request

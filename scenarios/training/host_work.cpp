@@ -87,7 +87,13 @@ bool has_measured_layers(const TrainingEntry& entry) {
 const HostCosts* host_of(const TrainingEntry& entry) {
   if (entry.host.name != "auto") return entry.host.name == "none" ? nullptr : &entry.host.costs;
   if (!entry.as_framework || has_measured_layers(entry) || entry.launch > Time{}) return nullptr;
-  return &host_named(entry.parallel && entry.parallel->tensor * entry.parallel->pipeline > 1 ? "megatron" : "torch");
+  const auto spreads = [](const ParallelSetup& by) { return by.tensor > 1 || by.pipeline > 1 || by.expert > 1; };
+  return &host_named(entry.parallel && spreads(*entry.parallel) ? "megatron" : "torch");
+}
+
+bool updates_separately(const TrainingEntry& entry) {
+  const HostCosts* const host = host_of(entry);
+  return host != nullptr && host->optimizer != OptimizerKernels::fused;
 }
 
 LossKernels loss_of(const TrainingEntry& entry) {

@@ -15,6 +15,8 @@ namespace contend {
 [[nodiscard]] bool has_measured_layers(const TrainingEntry& entry);
 /// The costs of the entry's host; nullptr: launches take no time.
 [[nodiscard]] const HostCosts* host_of(const TrainingEntry& entry);
+/// True if each operation of the update of the weights is a kernel.
+[[nodiscard]] bool updates_separately(const TrainingEntry& entry);
 [[nodiscard]] LossKernels loss_of(const TrainingEntry& entry);
 
 /// The pass that has hosts launch the operations of a job whose workers have all layers; nothing without a host. Such a

@@ -1,6 +1,7 @@
 #include "scenarios/training/optimizer_update.hpp"
 
 #include "models/overlap/optimizers.hpp"
+#include "scenarios/training/host_work.hpp"
 #include "scenarios/training/trained_model.hpp"
 
 #include <cmath>
@@ -11,7 +12,8 @@ namespace contend {
 void add_update(const TrainingEntry& entry, TimedModel& model) {
   if (entry.optimizer == nullptr) return;
   const auto values = static_cast<double>(model.gradient_elements());
-  Time update = kernel_costs(entry).of(update_work(*entry.optimizer, values, model.gradient_element_bytes));
+  Time update = kernel_costs(entry).of(
+      update_work(*entry.optimizer, values, model.gradient_element_bytes, updates_separately(entry)));
   constexpr double kUnscaled = 4 + 4 + 4;  // a value is read, divided by the scale and written, and checked
   if (entry.mixed_precision && entry.type == DataType::fp16)
     update += kernel_costs(entry).of({kUnscaled * values, 0, 2});

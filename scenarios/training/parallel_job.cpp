@@ -75,7 +75,7 @@ UpdateWork update_of(const TrainingEntry& entry, const TrainingIteration& job, c
     const Time time = offloaded_update_time(elements, each, rates);
     return {std::max(launches, time), launches > time, offloaded_update_traffic(elements, each)};
   }
-  const Time kernels = kernel_costs(entry).of(update_work(optimizer, elements, width));
+  const Time kernels = kernel_costs(entry).of(update_work(optimizer, elements, width, updates_separately(entry)));
   return {std::max(launches, kernels), launches > kernels};
 }
 
@@ -187,7 +187,7 @@ void set_imbalance(const ParallelSetup& setup, const TransformerModel& model, Un
 }
 
 /// What a rank computes with; its experts are even.
-MicroBatch micro_batch_of(const TrainingEntry& entry, const TransformerModel& model) {
+MicroBatch micro_batch_of(const TrainingEntry& entry, const TransformerModel& model, int micro_batches) {
   const ParallelSetup& setup = *entry.parallel;
   MicroBatch work;
   work.sequences = entry.batch.value_or(1);
@@ -197,6 +197,8 @@ MicroBatch micro_batch_of(const TrainingEntry& entry, const TransformerModel& mo
   work.loss = loss_of(entry);
   work.eager = entry.eager;
   work.type = entry.type;
+  // FSDP2 adds up what it has reduced.
+  if (micro_batches > 1 && entry.runtime == Runtime::plain) work.sum_bytes = setup.gradient_bytes;
   validate(model, work);
   if (entry.recompute == Recomputation::operators && !may_keep_operators(model))
     throw InputError{
@@ -259,6 +261,7 @@ void add_stage(StagePlanner& planner, const TransformerModel& model, const Micro
   std::vector<ModelUnit>& units = job.units.emplace_back();
   PassShares& shares = made.shares.emplace_back();
   const auto add_unit = [&](TimedUnit timed, const RankParameters& parameters) {
+    times.add_copies(job, parameters.dense + parameters.experts, timed);
     timed.unit.dense_elements = parameters.dense;
     timed.unit.expert_elements = parameters.experts;
     timed.unit.dense_tensors = parameters.dense_tensors;
@@ -341,7 +344,7 @@ ParallelJob planned(const TrainingSystem& system, const TrainingEntry& entry, in
   const ParallelSetup& setup = *entry.parallel;
   const TransformerModel model = transformer_of(entry);
   const Degrees degrees = degrees_of(system.cluster, entry, gpus);
-  MicroBatch work = micro_batch_of(entry, model);
+  MicroBatch work = micro_batch_of(entry, model, degrees.micro_batches);
   ParallelJob made;
   made.documents = documents_of(system, entry, degrees, work);
   if (made.documents) work.documents = made.documents->parts;

@@ -178,6 +178,23 @@ TimedUnit UnitTimes::head() {
   return unit;
 }
 
+void UnitTimes::add_copies(const TrainingIteration& job, std::int64_t elements, TimedUnit& timed) const {
+  if (entry_.runtime != Runtime::fsdp2 || entry_.parallel->zero < 3) return;
+  const double gathered = 2.0 * static_cast<double>(elements * job.weight_bytes);
+  TransformerOperator copies;
+  copies.name = "copies";
+  copies.m = elements;
+  copies.n = 1;
+  copies.forward = {0, gathered, 1};
+  if (entry_.parallel->reshard) copies.input_gradient = {0, gathered, 1};
+  copies.weight_gradient = {0, static_cast<double>(elements * (job.weight_bytes + job.gradient_bytes)), 1};
+  const OperatorTimes times = this->timed({copies});
+  timed.unit.forward += times.forward;
+  timed.unit.backward_input += times.input_gradient;
+  timed.unit.backward_weight += times.weight_gradient;
+  timed.shares.compute += times.forward + times.backward();
+}
+
 Time UnitTimes::gather_message() {
   if (work_.split.sequence_parallel) return {};
   return groups_(CollectiveKind::all_gather, tensor_groups(), activations_);
@@ -239,6 +256,17 @@ Time UnitTimes::beside_pieces(Time pieces) const {
   return pieces - Time::nanoseconds(pieces.ns() / work_.split.tensor);
 }
 
+/// The copy of a tensor in its buffer into the order of its tokens; no time where the runtime needs none.
+Time UnitTimes::copy_of_gathered() const {
+  if (entry_.runtime != Runtime::fsdp2) return {};
+  TransformerOperator copy;
+  copy.name = "copy";
+  copy.m = activations_.count();
+  copy.n = 1;
+  copy.forward = {0, 2.0 * static_cast<double>(activations_.count()), 1};
+  return timed({copy}).forward;
+}
+
 /// The communication of a block whose inputs' gradients can hide theirs behind the products of the weights.
 UnitTimes::Added UnitTimes::tensor_parallel(const BlockProducts& products) {
   if (work_.split.tensor == 1) return {};
@@ -266,10 +294,15 @@ UnitTimes::Added UnitTimes::tensor_parallel(const BlockProducts& products) {
       {collective(CollectiveKind::all_gather, before), collective(CollectiveKind::reduce_scatter, behind)},
       {collective(CollectiveKind::all_gather, back), collective(CollectiveKind::all_gather, first.input_gradient),
        collective(CollectiveKind::reduce_scatter, hides)}};
+  // PyTorch's tensors of [sequence, tokens, hidden] are cut along the tokens: a copy behind each gathering, and before
+  // each reduction, puts the pieces in order (torch/distributed/_functional_collectives.py).
+  const Time copy = copy_of_gathered();
+  added.forward_pieces = copy * 2;
+  added.backward_pieces = copy * 3;
   if (!entry_.parallel->tensor_overlap) return added;
-  added.forward_pieces =
+  added.forward_pieces +=
       products.first_pieces.forward + products.last_pieces.forward - first.forward - products.last.forward;
-  added.backward_pieces = products.last_pieces.input_gradient - products.last.input_gradient;
+  added.backward_pieces += products.last_pieces.input_gradient - products.last.input_gradient;
   return added;
 }
 

@@ -50,6 +50,11 @@ class UnitTimes {
   /// all tensor-parallel ranks (Shoeybi et al., arXiv 1909.08053, section 3).
   [[nodiscard]] TimedUnit head();
 
+  /// Adds what FSDP2 copies of `elements` weights on a rank for each micro-batch: gathered weights out of the buffer of
+  /// the collective, and gradients into the buffer of theirs, in the format of the reduction (PyTorch,
+  /// torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py). Nothing for other runtimes.
+  void add_copies(const TrainingIteration& job, std::int64_t elements, TimedUnit& timed) const;
+
   /// Of a layer with experts, in both passes and one piece: what grows with the load of their fullest rank, and with
   /// that of their fullest server. Zero if the model has none.
   struct ExpertPrices {
@@ -107,6 +112,7 @@ class UnitTimes {
   [[nodiscard]] const Interference& interference(const RankGroups& groups) const;
   [[nodiscard]] Time beside_pieces(Time pieces) const;
   [[nodiscard]] Added tensor_parallel(const BlockProducts& products);
+  [[nodiscard]] Time copy_of_gathered() const;
   [[nodiscard]] RankGroups groups_of_rings(int degree, int among) const;
   [[nodiscard]] OperatorTimes in_blocks(const std::vector<TransformerOperator>& attention, int blocks) const;
   [[nodiscard]] Added rings_of_documents(const std::vector<TransformerOperator>& attention, Bytes block);

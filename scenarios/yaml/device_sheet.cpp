@@ -122,7 +122,8 @@ Codec<AttentionShare> attention_share_codec() {
   const Codec<double> factor = number_codec(0, 1e5);
   return map_codec<AttentionShare>(
       {field("share", &AttentionShare::share, number_codec(0.01, 1), true),
-       field("width", &AttentionShare::width, factor), field("length", &AttentionShare::length, factor)},
+       field("width", &AttentionShare::width, factor), field("length", &AttentionShare::length, factor),
+       field("tflop_per_joule", &AttentionShare::tflop_per_joule, number_codec(0, 1e3))},
       "{share: 0.6}");
 }
 

@@ -296,6 +296,13 @@ TEST_CASE("shares of a sheet: attention by its kernel, heads and keys") {
   CHECK(share_of(device, KernelShape::of_attention(1, 128, 64, 4.0 * 128 * 512 * 64)) == near(0.125 / 4));
   device.kernels.attention[2] = {.share = 1, .width = 64, .length = 1024};
   CHECK(share_of(device, shape) == near(0.25));
+  // 100 W pay for 0.16 TFLOP/s of products, and for as much of attention unless that has an energy of its own.
+  device.watts = 100;
+  device.kernels.products[static_cast<std::size_t>(DataType::bf16)].tflop_per_joule = 0.0016;
+  CHECK(share_of(device, shape) == near(0.2));
+  device.kernels.attention[2].tflop_per_joule = 0.0025;
+  CHECK(share_of(device, shape) == near(0.25));
+  device.watts = 0;
   RooflineOptions options;
   options.type = DataType::bf16;
   options.attention = AttentionKernel::flash_2;
@@ -311,6 +318,8 @@ TEST_CASE("shares of a sheet: memory and arithmetic of a kernel hide each other 
   // 1e9 flops at 1 TFLOP/s and 1e8 bytes at 100 GB/s take 1 ms each.
   const RooflineCost cost = roofline_cost({1e9, 1e8, 1}, device, options, {1, 512, 256, 1000});
   CHECK(cost.ns == near(3'000 + 1e6 * std::pow(2, 0.25)));
+  // What is read when nothing is left to compute comes on top.
+  CHECK(roofline_cost({1e9, 1e8, 1, 5e7}, device, options, {1, 512, 256, 1000}).ns == near(cost.ns + 5e5));
 }
 
 TEST_CASE("shares of a sheet: layers of a table have the shapes of their products") {

@@ -125,6 +125,21 @@ TEST_CASE("hosts: an iteration takes as long as its launches, kernel by kernel")
   CHECK(iteration_of(one + ", graphs: true}", 1) < Time::microseconds(1000));
 }
 
+TEST_CASE("hosts: experts are launched one by one, and their routing takes launches of its own") {
+  const auto time = [](const std::string& host) {
+    const Scenario scenario = parsed(
+        "cluster: {servers: 1}\ntraining: {it: {transformer: {layers: 1, hidden: 512, heads: 8, feed_forward: 64, "
+        "vocabulary: 8000, experts: 8, top_k: 2}, device: A100-40GB, dtype: bf16, batch: 1, sequence: 64, "
+        "global_batch: "
+        "1, parallel: {zero: 0}, host: {dispatch: 90us, dispatch_backward: 90us, launch: 10us" +
+        host + "}}}\n");
+    return lone_iteration(scenario, "it", 1);
+  };
+  // Two groups of 8 products forward, and both gradients of each.
+  CHECK(time(", grouped: 50us") - time("") == Time::microseconds(6 * 7 * 50));
+  CHECK(time(", routing: 3") - time("") == Time::microseconds(2 * 3 * 100));
+}
+
 TEST_CASE("hosts: where nothing says the host, files of version 2 have the host of a framework") {
   const std::string entry = "global_batch: 2, parallel: {pipeline: 2}, recompute: none";
   CHECK(iteration_of(entry, 2, 1) == iteration_of(entry + ", host: none", 2, 1));

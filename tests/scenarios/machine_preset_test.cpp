@@ -7,6 +7,7 @@
 #include "scenarios/keys/print.hpp"
 #include "scenarios/run/cost_formulas.hpp"
 #include "scenarios/run/fabric_collective.hpp"
+#include "scenarios/run/lone_job.hpp"
 #include "scenarios/run/run_notes.hpp"
 #include "scenarios/yaml/device_sheet.hpp"
 #include "tests/near.hpp"
@@ -49,6 +50,19 @@ TEST_CASE("a machine gives what a scenario doesn't say") {
   // What it prints means the same, although it now says all of it.
   const Scenario again = parse_scenario(to_yaml(scenario), "again");
   CHECK(to_yaml(again) == to_yaml(scenario));
+}
+
+TEST_CASE("messages between trays of one NVLink domain don't take the interface") {
+  const auto iteration = [](int servers, const std::string& nic) {
+    const Scenario scenario = parsed(fmt::format(
+        "machine: gb200-nvl72\ncluster: {{servers: {}}}\n{}"
+        "training: {{m: {{model: llama-3-8b, global_batch: 40, parallel: {{pipeline: {}, partition: balanced}}}}}}\n"
+        "workload: {{generate: {{models: [m], sizes: {{{}: 1}}, iterations: [2, 2], arrivals: 1ms}}}}\n",
+        servers, nic, servers == 2 ? 2 : 20, servers * 4));
+    return lone_iteration(scenario, "m", servers * 4);
+  };
+  CHECK(iteration(2, "") == iteration(2, "network: {nic: 4Gbps}\n"));
+  CHECK(iteration(20, "") < iteration(20, "network: {nic: 4Gbps}\n"));  // a rack has 18 trays
 }
 
 TEST_CASE("a key that is given beats the machine, and so does one that says it otherwise") {

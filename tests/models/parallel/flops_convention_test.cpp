@@ -157,3 +157,21 @@ TEST_CASE("conventions have names, each its own") {
   for (const FlopsConvention convention : flops_conventions()) names.insert(std::string{to_string(convention)});
   CHECK(names == std::set<std::string>{"recomputed", "full", "causal"});
 }
+
+TEST_CASE("gradients of weights are added to sums, which are read late") {
+  const TransformerModel& model = *find_transformer("llama-3-8b");
+  MicroBatch work;
+  work.sequence = 64;
+  const auto late = [&](int sum_bytes) {
+    work.sum_bytes = sum_bytes;
+    double bytes = 0;
+    for (const TransformerOperator& each : transformer_operators(model, 0, work)) {
+      bytes += each.weight_gradient.late_bytes;
+      CHECK(each.forward.late_bytes + each.input_gradient.late_bytes == 0);
+    }
+    return bytes;
+  };
+  CHECK(late(0) == 0);
+  // Queries, keys and values; output; gate and up; down.
+  CHECK(late(4) == 4.0 * (4096 * 6144 + 4096 * 4096 + 4096 * 28672 + 14336 * 4096));
+}
