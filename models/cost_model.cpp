@@ -154,8 +154,8 @@ double efficiency(double flops, const Device& device, const RooflineOptions& opt
   return limit * flops / (flops + half);
 }
 
-RooflineCost roofline_cost(const LayerWork& work, const Device& device, const RooflineOptions& options,
-                           const KernelShape& shape) {
+static RooflineCost unscaled_cost(const LayerWork& work, const Device& device, const RooflineOptions& options,
+                                  const KernelShape& shape) {
   if (work.kernels == 0) return {};
   const double per_kernel_flops = work.flops / work.kernels;
   const double per_kernel_bytes = work.bytes / work.kernels;
@@ -174,6 +174,14 @@ RooflineCost roofline_cost(const LayerWork& work, const Device& device, const Ro
   }
   const double kernel_ns = std::max(compute_ns, memory_ns) + static_cast<double>(options.launch_overhead.ns());
   return {kernel_ns * work.kernels, compute_ns > memory_ns};
+}
+
+RooflineCost roofline_cost(const LayerWork& work, const Device& device, const RooflineOptions& options,
+                           const KernelShape& shape) {
+  RooflineCost cost = unscaled_cost(work, device, options, shape);
+  const KernelScales& scales = options.scales;
+  cost.ns *= shape.attention ? scales.attention : cost.compute_bound ? scales.products : scales.memory;
+  return cost;
 }
 
 void validate(const RooflineOptions& options, const Device& device) {

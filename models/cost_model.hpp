@@ -5,6 +5,7 @@
 #include "models/devices.hpp"
 #include "models/layer_work.hpp"
 #include "models/layers.hpp"
+#include "models/scales.hpp"
 #include "sim/units.hpp"
 
 #include <cstdint>
@@ -23,6 +24,7 @@ namespace contend {
 /// all constants; a calibration on the device itself replaces both.
 struct RooflineOptions {
   bool sheet = false;
+  KernelScales scales{};
   /// A generation that is named has the device's figures also without `sheet`.
   AttentionKernel attention = AttentionKernel::flash;
   DataType type = DataType::fp32;  ///< of matrix products and activations

@@ -325,7 +325,17 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
     const Node& to = topology_->nodes()[link.to.index()];
     const bool of_nic = (from.kind == NodeKind::nic && to.server != from.server) ||
                         (to.kind == NodeKind::nic && to.server != from.server);
-    return {options_.efficiency, of_nic ? options_.nic_penalty : 0};
+    LinkEfficiency efficiency{options_.efficiency, of_nic ? options_.nic_penalty : 0};
+    const double factor = factor_of(link);
+    if (factor != 1 && efficiency.factors.empty()) efficiency.factors.push_back(1);
+    for (double& each : efficiency.factors) each *= factor;
+    return efficiency;
+  }
+
+  [[nodiscard]] double factor_of(const Link& link) const {
+    const ServerId server = topology_->nodes()[link.from.index()].server;
+    const bool stays = server.valid() && server == topology_->nodes()[link.to.index()].server;
+    return stays ? options_.inside : options_.between;
   }
 
   [[nodiscard]] double solo_rate(const CoupledFlow& flow) const {
@@ -336,7 +346,9 @@ class FlowNetwork final : public NetworkModel, public LeapableNetwork, private F
   template <class Factor>
   [[nodiscard]] double rate_alone(const CoupledFlow& flow, const Factor& factor) const {
     double rate = std::numeric_limits<double>::infinity();
-    for (const LinkShare& use : flow.links) rate = std::min(rate, most_of(use.link, factor(use.link)) / use.share);
+    for (const LinkShare& use : flow.links)
+      rate = std::min(
+          rate, most_of(use.link, factor(use.link)) * factor_of(topology_->links()[use.link.index()]) / use.share);
     if (!options_.efficiency.empty()) rate *= options_.efficiency.front();
     return flow.cap > 0 ? std::min(rate, flow.cap * 1e-9) : rate;
   }

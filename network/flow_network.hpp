@@ -43,6 +43,7 @@ struct FlowNetworkOptions {
   Time step_overhead;              ///< time of each step of a collective, in addition to the latency of its routes
   std::vector<double> efficiency;  ///< LinkEfficiency::factors of every link
   double nic_penalty = 0;          ///< LinkEfficiency::penalty of the links between NICs and fabric
+  double inside = 1, between = 1;  ///< factors on the bandwidth of links inside servers, and of all others
   Time link_interval;              ///< length of the samples of link utilisation; 0: no samples
   std::vector<LinkEvent> events;   ///< in any order
   std::vector<FailingLinks> failing;

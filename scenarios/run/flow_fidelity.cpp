@@ -53,6 +53,7 @@ std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> c
     const NetworkSetup& network, const Topology& topology, const Router& router) {
   const std::string& name = network.collectives;
   const Time step_overhead = network.step_overhead;
+  const TransferScales scales = network.scales;
   std::optional<NcclLibrary> library;
   if (cost_formula(network).basis == CostBasis::library) library = nccl_library(network);
   return [=, &topology, &router](CollectiveKind kind, Bytes bytes, std::vector<NodeId>& gpus) {
@@ -80,8 +81,9 @@ std::function<CollectiveSchedule(CollectiveKind, Bytes, std::vector<NodeId>&)> c
                                                                         choice.algorithm == NcclAlgorithm::nvls_tree)
                                                             : expand(auto_candidates(sent).front(), sent);
     schedule.algorithm = to_string(choice.algorithm);
-    schedule.expected = LibraryTime{Time::ceil_nanoseconds(choice.start_up * 1e9),
-                                    static_cast<double>(bytes.count()) / choice.bandwidth};
+    const double scale = *std::ranges::max_element(servers) > 0 ? scales.between : scales.inside;
+    schedule.expected = LibraryTime{Time::ceil_nanoseconds(scale * choice.start_up * 1e9),
+                                    scale * static_cast<double>(bytes.count()) / choice.bandwidth};
     return schedule;
   };
 }
@@ -100,9 +102,11 @@ std::unique_ptr<NetworkModel> make_flow_network(const NetworkSetup& network, con
                                                 std::unique_ptr<Router> router, std::uint64_t seed, std::size_t jobs,
                                                 NetworkRecords records, std::span<const JobExchange> exchanges) {
   FlowNetworkOptions options;
-  options.alpha = network.alpha;
-  options.step_overhead = network.step_overhead;
+  options.alpha = scaled(network.alpha, network.scales.between);
+  options.step_overhead = scaled(network.step_overhead, network.scales.between);
   options.efficiency = network.efficiency;
+  options.inside = 1 / network.scales.inside;
+  options.between = 1 / network.scales.between;
   options.nic_penalty = network.contention_penalty.value_or(0);
   options.link_interval = network.link_interval;
   options.events = link_changes(network, *topology);

@@ -383,11 +383,23 @@ const JobShape& slowest_shape(const CostTable& costs, const std::vector<JobShape
   return *slowest;
 }
 
+namespace {
+
+TransferCost scaled(const TransferCost& cost, double factor) {
+  if (factor == 1) return cost;
+  const auto longer = [&](TimePerByte each) { return TimePerByte{each.ns_per_byte() * factor}; };
+  return {scaled(cost.alpha, factor), longer(cost.beta), longer(cost.eta), cost.lane};
+}
+
+}  // namespace
+
 AlphaBeta transfer_costs(const ClusterSetup& cluster, const NetworkSetup& network, std::uint64_t seed,
                          const std::vector<JobExchange>& exchanges) {
   AlphaBeta cost = network_cost(network);
   const auto each = std::make_shared<CostsOfTransfers>(cluster, network, seed, exchanges);
-  cost.each = [each](const TransferRequest& request) { return (*each)(request); };
+  cost.each = [each, scales = network.scales](const TransferRequest& request) {
+    return scaled((*each)(request), request.servers.empty() ? scales.inside : scales.between);
+  };
   cost.carries_inside = network.inside.given() || cost_formula(network).basis == CostBasis::library;
   return cost;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // The network of a scenario: how detailed it is, what transfers cost, and the fabric of fidelity `flow`.
 
+#include "models/scales.hpp"
 #include "network/routing/planning.hpp"
 #include "network/topologies/topology_spec.hpp"
 #include "scenarios/spec/fidelity.hpp"
@@ -71,6 +72,7 @@ struct NetworkSetup {
   } many_senders;
   /// eta / beta, in place of `eta`: on the interfaces of servers at `contention`, on their links at `flow`.
   std::optional<double> contention_penalty;
+  TransferScales scales;  ///< no key
   // analytic and contention only
   std::optional<TimePerByte> beta;   ///< time per byte of a transfer without contention
   std::optional<TimePerByte> eta;    ///< further time per byte for each other transfer on the interface

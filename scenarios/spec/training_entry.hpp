@@ -11,6 +11,7 @@
 #include "models/parallel/transformer_sizes.hpp"
 #include "models/passes/host_costs.hpp"
 #include "models/reliability/stragglers.hpp"
+#include "models/scales.hpp"
 #include "scenarios/spec/device_choice.hpp"
 #include "scenarios/spec/policy_choice.hpp"
 #include "sim/units.hpp"
@@ -53,6 +54,7 @@ struct TrainingSetup {
   Granularity granularity = Granularity::tensor;
   MessageRoute collective = MessageRoute::usual;  ///< route of the messages, forced on all methods
   double kernel_factor = 1;                       ///< factor on the roofline time of compression kernels
+  KernelScales scales;                            ///< no member of a file
   FrameworkCosts framework;                       ///< copies around each message
   double host_ns_per_value = 0;                   ///< OverlapProblem::host_ns_per_value
   std::optional<ByteRate> staging;                ///< OverlapProblem::staging

@@ -37,8 +37,14 @@ TimedModel from_roofline(const TrainingSetup& setup) {
                         roofline_options(setup));
 }
 
+/// A profile has one error for all kernels.
 TimedModel from_calibration(const TrainingSetup& setup, int batch) {
-  return calibrated_times(*network_of(setup), *setup.device.calibrated, batch, setup.type);
+  TimedModel model = calibrated_times(*network_of(setup), *setup.device.calibrated, batch, setup.type);
+  for (TimedLayer& layer : model.layers) {
+    layer.forward = scaled(layer.forward, setup.scales.products);
+    layer.backward = scaled(layer.backward, setup.scales.products);
+  }
+  return model;
 }
 
 /// The layers in the file with its times, all others with the device's predicted times.
@@ -126,12 +132,9 @@ TimedModel unscaled(const TrainingSetup& setup) {
 void scale(TimedModel& model, Time iteration) {
   const double factor =
       static_cast<double>(iteration.ns()) / static_cast<double>((model.forward() + model.backward()).ns());
-  const auto scaled = [&](Time time) {
-    return Time::nanoseconds(static_cast<std::int64_t>(std::llround(static_cast<double>(time.ns()) * factor)));
-  };
   for (TimedLayer& layer : model.layers) {
-    layer.forward = scaled(layer.forward);
-    layer.backward = scaled(layer.backward);
+    layer.forward = scaled(layer.forward, factor);
+    layer.backward = scaled(layer.backward, factor);
     layer.origin += fmt::format(", x {:.4g} to the measured iteration", factor);
   }
 }
@@ -165,6 +168,7 @@ TimedModel trained_model(const TrainingSetup& setup) {
 RooflineOptions roofline_options(const TrainingSetup& setup) {
   RooflineOptions options;
   options.type = setup.type;
+  options.scales = setup.scales;
   options.attention = setup.attention.value_or(AttentionKernel::flash);
   options.sheet = setup.efficiency ? setup.efficiency->sheet : setup.as_framework;
   if (setup.efficiency && setup.efficiency->share)
@@ -173,8 +177,8 @@ RooflineOptions roofline_options(const TrainingSetup& setup) {
 }
 
 KernelCosts kernel_costs(const TrainingSetup& setup) {
-  if (setup.device.calibrated) return KernelCosts{setup.device.calibrated, setup.kernel_factor};
-  return KernelCosts{sheet_of(setup.device), RooflineOptions{}, setup.kernel_factor};
+  if (setup.device.calibrated) return KernelCosts{setup.device.calibrated, setup.kernel_factor * setup.scales.products};
+  return KernelCosts{sheet_of(setup.device), RooflineOptions{}, setup.kernel_factor * setup.scales.memory};
 }
 
 TrainingEntry entry_of_rank(const TrainingEntry& entry, std::size_t rank) {

@@ -32,7 +32,11 @@ TimedUnit made(const OperatorTimes& times, Time recompute, Time forward, Time ba
 }  // namespace
 
 OperatorTimes operator_times(std::span<const TransformerOperator> operators, const TrainingEntry& entry) {
-  if (entry.device.calibrated) return calibrated_operator_times(operators, *entry.device.calibrated).times;
+  if (entry.device.calibrated) {
+    const OperatorTimes times = calibrated_operator_times(operators, *entry.device.calibrated).times;
+    const double scale = entry.scales.products;
+    return {scaled(times.forward, scale), scaled(times.input_gradient, scale), scaled(times.weight_gradient, scale)};
+  }
   RooflineOptions options = roofline_options(entry);
   options.attention_efficiency = entry.attention_efficiency;
   return operator_times(operators, sheet_of(entry.device), options);
