@@ -1,5 +1,6 @@
 #include "cli/parallel_report.hpp"
 
+#include "cli/interval_report.hpp"
 #include "cli/text_table.hpp"
 #include "cli/trained_jobs.hpp"
 #include "models/parallel/flops.hpp"
@@ -197,6 +198,9 @@ std::string job_text(const TrainingSystem& system, const TrainingEntry& entry, i
   }
   text += fmt::format("  iteration {:.4f} s, {:.0f} tokens/s, {:.1f} tokens/s a GPU\n", seconds,
                       job.work.tokens / seconds, job.work.tokens / seconds / gpus);
+  const std::vector<PartError> errors = errors_of_parts(system, entry, gpus);
+  text += fmt::format("  90% interval {}\n    standard errors: {}\n", interval_text(iteration, errors),
+                      errors_text(errors));
   const std::string shares_of_peak =
       job.work.peak_flops > 0 ? fmt::format("; MFU {:.1f}%, HFU {:.1f}%", kPercent * flops / job.work.peak_flops,
                                             kPercent * job.work.hardware_flops / gpus / seconds / job.work.peak_flops)
@@ -225,7 +229,9 @@ void write_job(JsonWriter& json, const TrainingSystem& system, const TrainingEnt
   json.member("zero", static_cast<int>(it.sharding)).member("schedule", entry.parallel->schedule.name);
   json.member("micro_batches", job.micro_batches).member("batch", entry.batch.value_or(1));
   json.member("sequence", job.sequence).member("samples", job.samples).member("tokens", job.work.tokens);
-  json.member("iteration_s", seconds).member("tokens_per_s", job.work.tokens / seconds);
+  json.member("iteration_s", seconds);
+  write_interval(json, iteration, errors_of_parts(system, entry, gpus));
+  json.member("tokens_per_s", job.work.tokens / seconds);
   json.member("flops_per_gpu", flops).member("mfu", flops / peak);
   json.member("hfu", job.work.hardware_flops / gpus / seconds / peak);
   json.key("parts").begin_object();

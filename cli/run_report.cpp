@@ -149,7 +149,8 @@ std::string periods_line(const Scenario& scenario, const RunResult& run) {
 
 }  // namespace
 
-std::string summary_text(const Scenario& scenario, const Replica& replica) {
+std::string summary_text(const Scenario& scenario, const Replica& replica,
+                         std::span<const PredictedIteration> iterations) {
   std::string out = fmt::format("{} (seed {})\n", scenario.name, replica.seed);
   const Summary& summary = replica.summary;
   out += fmt::format("  {:<24}{} finished, {} failed, {} unfinished", "jobs", summary.finished, summary.failed,
@@ -177,6 +178,7 @@ std::string summary_text(const Scenario& scenario, const Replica& replica) {
     out += fmt::format("  {:<24}{}\n", "simulated", folding_text(folding));
   out += fmt::format("  {:<24}{} executed, {} leapt over\n", "events", run.events, run.leapt_events);
   out += periods_line(scenario, run);
+  out += iterations_text(iterations);
   if (censored) out += kCensoredNote;
   return out + types_of_servers(run) + busiest_links(run);
 }
@@ -271,9 +273,22 @@ void write_ratio(JsonWriter& json, const char* name, const RatioEstimate& ratio)
   json.member("low_95", ratio.low).member("high_95", ratio.high).end_object();
 }
 
+void write_iterations(JsonWriter& json, std::span<const PredictedIteration> iterations) {
+  if (iterations.empty()) return;
+  json.key("iterations").begin_array();
+  for (const PredictedIteration& each : iterations) {
+    json.begin_object().member("entry", each.entry).member("gpus", each.gpus);
+    json.member("iteration_s", each.time.to_seconds());
+    write_interval(json, each.time, each.parts);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 std::string results_json(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results,
+                         std::span<const std::vector<PredictedIteration>> iterations,
                          std::span<const std::vector<StudyMessages>> messages) {
   const std::vector<ComparisonRow> rows = compare(results);
   JsonWriter json;
@@ -283,6 +298,7 @@ std::string results_json(std::span<const Scenario> scenarios, std::span<const st
     write_summary_members(json, scenarios[i].name, results[i]);
     if (scenarios[i].overlap.given() && !results[i].empty())
       write_study_members(json, results[i], i < messages.size() ? messages[i] : std::vector<StudyMessages>{});
+    write_iterations(json, iterations[i]);
     if (!scenarios[i].expect.empty()) write_expectations(json, judge_expectations(scenarios[i].expect, results[i]));
     if (i > 0 && rows[i].jct_ratio) {
       write_ratio(json, "jct_ratio_to_first", rows[i].jct_ratio->geometric);

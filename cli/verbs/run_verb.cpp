@@ -363,18 +363,36 @@ void print_studies(const Arguments& arguments, std::span<const Scenario> scenari
   }
 }
 
+/// Of each scenario, by the jobs of its first replica; of a study, none.
+std::vector<std::vector<PredictedIteration>> iterations_of(std::span<const Scenario> scenarios,
+                                                           std::span<const std::vector<Replica>> results) {
+  std::vector<std::vector<PredictedIteration>> all(scenarios.size());
+  if (is_iteration_study(scenarios)) return all;
+  for (std::size_t i = 0; i < scenarios.size(); ++i)
+    if (!results[i].empty()) all[i] = predicted_iterations(scenarios[i], results[i].front().result);
+  return all;
+}
+
+void print_comparison(std::span<const Scenario> scenarios, std::span<const std::vector<Replica>> results,
+                      std::span<const std::vector<PredictedIteration>> iterations) {
+  print_output("{}", comparison_text(scenarios, results));
+  for (std::size_t i = 0; i < scenarios.size(); ++i)
+    if (!iterations[i].empty()) print_output("{}:\n{}", scenarios[i].name, iterations_text(iterations[i]));
+}
+
 void print_results(const Arguments& arguments, std::span<const Scenario> scenarios,
                    std::span<const std::vector<Replica>> results, const ExplainedStudies& messages,
                    const std::vector<const Grouping*>& chosen) {
   const auto shown = arguments.has("explain") ? std::span{messages} : std::span<const std::vector<StudyMessages>>{};
-  if (arguments.has("json")) return print_output("{}", results_json(scenarios, results, shown));
-  if (arguments.has("quiet")) return;
+  if (!arguments.has("json") && arguments.has("quiet")) return;
+  const std::vector<std::vector<PredictedIteration>> iterations = iterations_of(scenarios, results);
+  if (arguments.has("json")) return print_output("{}", results_json(scenarios, results, iterations, shown));
   if (scenarios.front().overlap.given())
     print_studies(arguments, scenarios, results, messages);
   else if (batch_size(scenarios) > 1)
-    print_output("{}", comparison_text(scenarios, results));
+    print_comparison(scenarios, results, iterations);
   else if (!results[0].empty())
-    print_output("{}", summary_text(scenarios[0], results[0][0]));
+    print_output("{}", summary_text(scenarios[0], results[0][0], iterations[0]));
   print_groups(scenarios, results, chosen);
 }
 

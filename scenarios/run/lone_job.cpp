@@ -33,13 +33,9 @@ Time end_of(const Scenario& scenario, const JobRequest& job, const std::optional
   return result.jobs.front().finish;
 }
 
-}  // namespace
-
-Time lone_iteration(const TrainingSystem& system, const std::string& model, int gpus,
-                    const std::optional<IterationGraph>& graph) {
+JobRequest on_first_gpus(const TrainingSystem& system, const std::string& model, int gpus) {
   const std::int64_t there = std::int64_t{system.cluster.servers} * system.cluster.gpus_per_server;
   if (gpus > there) throw InputError{fmt::format("{}: the cluster has {}", counted(gpus, "GPU"), there)};
-  const Scenario alone = undisturbed(system);
   JobRequest job;
   job.name = model;
   job.model = model;
@@ -49,6 +45,21 @@ Time lone_iteration(const TrainingSystem& system, const std::string& model, int 
     const int last = std::min(gpus - first, per_server) - 1;
     job.place.push_back({static_cast<std::uint32_t>(first / per_server), 0, static_cast<std::uint32_t>(last)});
   }
+  return job;
+}
+
+}  // namespace
+
+Time lone_job(const TrainingSystem& system, const std::string& model, int gpus, std::int64_t iterations) {
+  JobRequest job = on_first_gpus(system, model, gpus);
+  job.iterations = iterations;
+  return end_of(undisturbed(system), job, {});
+}
+
+Time lone_iteration(const TrainingSystem& system, const std::string& model, int gpus,
+                    const std::optional<IterationGraph>& graph) {
+  JobRequest job = on_first_gpus(system, model, gpus);
+  const Scenario alone = undisturbed(system);
   // The first iterations lack what others leave for them, such as weights that are gathered.
   constexpr std::int64_t kSettled = 3;
   job.iterations = kSettled;

@@ -5,6 +5,7 @@
 #include "sim/graph.hpp"
 #include "sim/units.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -16,5 +17,8 @@ namespace contend {
 /// does.
 [[nodiscard]] Time lone_iteration(const TrainingSystem& system, const std::string& model, int gpus,
                                   const std::optional<IterationGraph>& graph = {});
+
+/// The time of such a job of so many iterations, >= 1, from its begin to its end.
+[[nodiscard]] Time lone_job(const TrainingSystem& system, const std::string& model, int gpus, std::int64_t iterations);
 
 }  // namespace contend

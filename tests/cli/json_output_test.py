@@ -46,6 +46,7 @@ FILES = {
 CASES = [
     ("run", f"run {BASE} {SMALL} --repeat 2 -q --json"),
     ("run", "run queue.yaml --json -q"),
+    ("run", "run parallel.yaml --json -q --set 'workload={generate: {models: [gpt], sizes: {16: 1}, iterations: [3, 3]}}'"),
     ("run", f"run {BASE} scenarios/ada-srsf/placement-1-first-fit.yaml {SMALL} --repeat 2 -q --json --set "
             "'expect={finished: 160}'"),
     ("run", f"run {STUDY} --set overlap.workers=[16] -q --json"),

@@ -170,4 +170,29 @@ TEST_CASE("progress: the total of several runs doesn't grow as they begin") {
   CHECK(contains(progress_text(std::span{runs}.first(1), Time::seconds(60), 1), "jobs 10/10  simulated"));
 }
 
+TEST_CASE("run and show --parallel: predicted iterations have an interval of 90%, measured layers have none") {
+  const Workplace here;
+  const std::string base = "schema_version: 1\ncluster: {servers: 2, gpus_per_server: 8}\nnetwork: {nic: 200Gbps}\n";
+  here.write("s.yaml", base +
+                           "training: {gpt: {model: gpt2-medium, device: H100-SXM, global_batch: 64, "
+                           "parallel: {tensor: 2, pipeline: 2}}}\n"
+                           "workload: {generate: {models: [gpt], sizes: {16: 1}, iterations: [3, 3]}}\n");
+  const std::string shown = here.contend("show s.yaml --parallel").out;
+  CHECK_MESSAGE(contains(shown, "  90% interval "), shown);
+  for (const char* part : {"matrix products ", "transfers between servers ",
+                           "from run to run and from site to site 2.0%", "what none of these explains "})
+    CHECK_MESSAGE(contains(shown, part), shown);
+  const std::string run = here.contend("run s.yaml").out;
+  CHECK_MESSAGE(contains(run, "  iteration of gpt        "), run);
+  CHECK_MESSAGE(contains(run, " s alone on 16 GPUs, 90% interval "), run);
+  CHECK(contains(here.contend("run s.yaml --repeat 2").out, " s alone on 16 GPUs, 90% interval "));
+  here.write("layers.csv", "layer,tensors,forward_us,backward_us\nall,weight=[8x8],30,60\n");
+  here.write("measured.yaml", base +
+                                  "training: {it: {layers: layers.csv}}\n"
+                                  "workload: {generate: {models: [it], sizes: {16: 1}, iterations: [3, 3]}}\n");
+  const Outcome measured = here.contend("run measured.yaml");
+  CHECK(measured.code == kExitOk);
+  CHECK_FALSE(contains(measured.out, "90% interval"));
+}
+
 TEST_SUITE_END();
