@@ -2,6 +2,7 @@
 
 #include "sim/error.hpp"
 #include "tests/near.hpp"
+#include "validate/public/left_out.hpp"
 #include "validate/public/public_set.hpp"
 
 #include <set>
@@ -100,4 +101,25 @@ TEST_CASE("errors of predictions and the regret of a choice, by hand") {
   CHECK(*choice_regret({way("a", 10, 9.0), way("a", 12, 8.0), way("b", 5, 5.0), way("b", 6, 7.0), way("c", 1, 1.0),
                         way("c", 2, {}), way("", 1, 1.0), way("", 2, 0.5)}) == near(0.1, 1e-12));
   CHECK_FALSE(choice_regret({way("c", 1, 1.0)}).has_value());
+}
+
+TEST_CASE("intervals are judged by what the other sets show, by hand") {
+  // By the second set the first one has the centre 0.25 and no spread. By the first set the second one has 0.15 and
+  // 0.05, with the ends at one standard deviation: sqrt(0.1^2 + 0.05^2) = 0.112, so up to 0.262.
+  const std::vector<JudgedSet> sets{{{.1, 0}, {.2, 0}}, {{.25, .1}}};
+  const std::vector<Unmodelled> by_others = unmodelled_by_others(sets);
+  CHECK(by_others[0].centre == near(.25, 1e-12));
+  CHECK(by_others[0].spread == 0);
+  CHECK(by_others[1].centre == near(.15, 1e-12));
+  CHECK(by_others[1].spread == near(.05, 1e-12));
+  CHECK(by_others[1].low == near(-1, 1e-12));
+  CHECK(by_others[1].high == near(1, 1e-12));
+  CHECK(coverage(sets[0], by_others[0]) == 0);
+  CHECK(coverage(sets[1], by_others[1]) == 1);
+  CHECK(coverage({{.27, .1}}, by_others[1]) == 0);
+  CHECK(coverage({}, by_others[1]) == 0);
+  const TotalCoverage total = total_coverage(sets, by_others);
+  CHECK(total.of_rows == near(1. / 3, 1e-12));
+  CHECK(total.of_sets == near(.5, 1e-12));
+  CHECK(unmodelled_by_all(sets).centre == near(.2, 1e-12));
 }

@@ -4,12 +4,16 @@
 #include "scenarios/run/lone_job.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "scenarios/training/parallel_memory.hpp"
+#include "scenarios/training/prediction_interval.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "scenarios/yaml/device_sheet.hpp"
+#include "scenarios/yaml/error_table.hpp"
 #include "scenarios/yaml/source_layers.hpp"
 #include "sim/error.hpp"
+#include "sim/parallel.hpp"
 #include "text/own_files.hpp"
 #include "validate/checked_table.hpp"
+#include "validate/public/left_out.hpp"
 #include "validate/public/public_set.hpp"
 #include "validate/verdict.hpp"
 
@@ -19,6 +23,7 @@
 #include <filesystem>
 #include <map>
 #include <numeric>
+#include <thread>
 #include <utility>
 
 #include <fmt/core.h>
@@ -54,7 +59,9 @@ void predict(const PublicSet& set, const PublicRow& row, PublicPrediction& predi
     const TrainingEntry& entry = *find_entry(scenario.training, "m");
     const ParallelJob job = plan_parallel(scenario, entry, gpus);
     prediction.measured_s = measured_seconds(set, row, job.work.tokens);
-    prediction.ours_s = lone_iteration(scenario, "m", gpus).to_seconds();
+    const Time iteration = lone_iteration(scenario, "m", gpus);
+    prediction.parts = part_errors(scenario, entry, gpus);
+    prediction.ours_s = iteration.to_seconds();
     prediction.fits = job.memory[fullest(job.memory)].total() <= sheet_of(entry.device).memory;
   } catch (const InputError& error) {
     const Complaint& first = error.complaints().front();
@@ -66,18 +73,22 @@ std::vector<PublicPrediction> predictions_of(const PublicSet& set) {
   const FileText file = read_text_file(data_path(set).string());
   if (!file.text) throw InputError{fmt::format("can't read {}: {}", data_path(set).string(), file.reason)};
   const CsvTable table = parse_csv(*file.text, set.rows);
-  std::vector<PublicPrediction> rows;
+  std::vector<PublicRow> rows;
+  std::vector<PublicPrediction> predictions;
   for (const CsvRow& each : table.rows) {
     const std::optional<PublicRow> row = PublicRow::of(set, table, each);
     if (!row || row->text(set.measured).empty()) continue;
-    PublicPrediction& prediction = rows.emplace_back();
+    rows.push_back(*row);
+    PublicPrediction& prediction = predictions.emplace_back();
     prediction.row = row->filled(set.label);
     prediction.workload = row->filled(set.workload);
     if (!set.peer_column.empty() && !row->text(set.peer_column).empty())
       prediction.peer_s = row->number(set.peer_column) * kMilli;
-    predict(set, *row, prediction);
   }
-  return rows;
+  const auto one_of = [&](std::size_t i) { predict(set, rows[i], predictions[i]); };
+  parallel_for(
+      std::max(1U, std::thread::hardware_concurrency()), rows.size(), [&] { return one_of; }, [] { return false; });
+  return predictions;
 }
 
 /// What other simulators predict: by set and row, seconds by simulator.
@@ -126,10 +137,10 @@ void print_others(std::FILE* out, const PublicSet& set, const std::vector<Public
   }
   for (auto& [simulator, each] : deviations) {
     const std::size_t missing = rows.size() - each.size();
-    print_errors(out, set.name, simulator, missing, prediction_errors(std::move(each)), " | ");
+    print_errors(out, set.name, simulator, missing, prediction_errors(std::move(each)), " |  | ");
   }
   if (!set.peer_claim.empty())
-    fmt::print(out, "| {} | {} | all | | {} | | | | | | |\n", set.name, set.peer, set.peer_claim);
+    fmt::print(out, "| {} | {} | all | | {} | | | | | | | |\n", set.name, set.peer, set.peer_claim);
 }
 
 /// Why the set isn't as stated; empty if it is.
@@ -142,22 +153,45 @@ std::string broken_statement(const PublicSet& set, const PredictionErrors& error
   return why;
 }
 
-void append_rows(const PublicSet& set, const std::vector<PublicPrediction>& rows, std::string& csv) {
+/// A set with its predictions, and how its intervals are judged.
+struct PublicResult {
+  const PublicSet* set = nullptr;
+  std::vector<PublicPrediction> rows;
+  Unmodelled by_others;  ///< of its intervals
+  double inside = 0;     ///< share of its rows in their intervals
+};
+
+JudgedSet judged(const std::vector<PublicPrediction>& rows) {
+  JudgedSet made;
+  for (const PublicPrediction& each : rows)
+    if (each.ours_s) made.push_back({std::log(each.measured_s / *each.ours_s), sigma_of(each.parts)});
+  return made;
+}
+
+void append_rows(const PublicResult& result, std::string& csv) {
   const auto seconds = [](std::optional<double> value) { return value ? fmt::format("{:.6g}", *value) : ""; };
-  for (const PublicPrediction& each : rows) {
-    append_csv_field(csv, set.name);
+  for (const PublicPrediction& each : result.rows) {
+    append_csv_field(csv, result.set->name);
     csv += ',';
     append_csv_field(csv, each.row);
     csv += fmt::format(",{:.6g},{},{},{},", each.measured_s, seconds(each.ours_s), seconds(each.peer_s),
                        each.ours_s ? each.fits ? "yes" : "no" : "");
+    if (each.ours_s) {
+      const PredictionInterval interval = interval_of(sigma_of(each.parts), result.by_others);
+      csv += fmt::format("{:.6g},{:.6g}", *each.ours_s * interval.low, *each.ours_s * interval.high);
+    } else {
+      csv += ',';
+    }
+    csv += ',';
     append_csv_field(csv, each.refusal);
     csv += '\n';
   }
 }
 
 /// Prints a set's lines of the table. Returns what is broken about it, or an empty text.
-std::string report_set(std::FILE* out, const PublicSet& set, const std::vector<PublicPrediction>& rows,
-                       const OtherPredictions& others) {
+std::string report_set(std::FILE* out, const PublicResult& result, const OtherPredictions& others) {
+  const PublicSet& set = *result.set;
+  const std::vector<PublicPrediction>& rows = result.rows;
   std::vector<double> deviations;
   std::size_t fitting = 0;
   for (const PublicPrediction& each : rows) {
@@ -169,9 +203,9 @@ std::string report_set(std::FILE* out, const PublicSet& set, const std::vector<P
   const std::size_t predicted = deviations.size();
   const PredictionErrors errors = prediction_errors(std::move(deviations));
   const std::optional<double> regret = choice_regret(rows);
-  print_errors(
-      out, set.name, "Contend", refused, errors,
-      fmt::format("{} of {} | {}", fitting, predicted, regret ? fmt::format("{:.1f}%", kPercent * *regret) : ""));
+  print_errors(out, set.name, "Contend", refused, errors,
+               fmt::format("{} of {} | {} | {:.0f}%", fitting, predicted,
+                           regret ? fmt::format("{:.1f}%", kPercent * *regret) : "", kPercent * result.inside));
   print_others(out, set, rows, others);
   return broken_statement(set, errors, refused);
 }
@@ -212,37 +246,84 @@ std::optional<double> choice_regret(const std::vector<PublicPrediction>& rows) {
   return sum / workloads;
 }
 
+namespace {
+
+/// The predictions of all sets whose data are there; a line in `missing` for each other one.
+std::vector<PublicResult> predict_sets(std::vector<std::string>& missing) {
+  std::vector<PublicResult> results;
+  for (const PublicSet& set : public_sets()) {
+    if (std::filesystem::is_regular_file(data_path(set)))
+      results.push_back({.set = &set, .rows = predictions_of(set), .by_others = {}});
+    else
+      missing.push_back(
+          fmt::format("{}: skipped, there is no {} (set CONTEND_DATA)", set.name, data_path(set).string()));
+  }
+  return results;
+}
+
+std::string members_of(const Unmodelled& unmodelled) {
+  return fmt::format("{{centre: {:.3f}, spread: {:.3f}, low: {:.2f}, high: {:.2f}}}", unmodelled.centre,
+                     unmodelled.spread, unmodelled.low, unmodelled.high);
+}
+
+/// Judges the intervals of all sets. Returns what to say of all of them; if what the parts don't explain isn't as the
+/// program has it, with a line in `broken`, unless sets are missing.
+std::string judge_intervals(std::vector<PublicResult>& results, bool are_all, std::vector<std::string>& broken) {
+  std::vector<JudgedSet> sets;
+  for (const PublicResult& each : results) sets.push_back(judged(each.rows));
+  const std::vector<Unmodelled> by_others = unmodelled_by_others(sets);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    results[i].by_others = by_others[i];
+    results[i].inside = coverage(sets[i], by_others[i]);
+  }
+  const Unmodelled all = unmodelled_by_all(sets), stated = error_table().unmodelled;
+  const TotalCoverage total = total_coverage(sets, by_others);
+  const auto ends_differ = [](double end, double other) {
+    return std::abs(std::log(end) - std::log(other)) > kStatedWithin;
+  };
+  const PredictionInterval shown = interval_of(0, all), held = interval_of(0, stated);
+  if (are_all && (ends_differ(shown.low, held.low) || ends_differ(shown.high, held.high)))
+    broken.push_back(
+        fmt::format("intervals: unmodelled is {}, and models/errors.yaml has {}", members_of(all), members_of(stated)));
+  return fmt::format(
+      "90%: rows whose measured time lies in the interval of 90% around what Contend says, if what errors of "
+      "parts don't\nexplain is taken from the other sets. In the mean of the sets {:.0f}%, of all rows {:.0f}%. "
+      "What errors of parts don't\nexplain of all sets: log(measured / predicted) is {:.2f} in the mean, "
+      "with a standard deviation of {:.2f}.\n",
+      kPercent * total.of_sets, kPercent * total.of_rows, all.centre, all.spread);
+}
+
+}  // namespace
+
 int validate_public(std::FILE* out, const SuiteFiles& files) {
   fmt::print(out, "public: measured training steps of public sources, one blind setting for each\n\n");
   const OtherPredictions others = files.others ? read_others(*files.others) : OtherPredictions{};
   std::vector<std::string> missing, broken, refusals;
-  std::string csv = "set,row,measured_s,contend_s,peer_s,fits,refusal\n";
+  std::string csv = "set,row,measured_s,contend_s,peer_s,fits,low_90_s,high_90_s,refusal\n";
   std::size_t compared = 0;
-  fmt::print(out,
-             "| set | simulator | rows | refused | mean | median | p90 | worst | signed median | fits | regret |\n"
-             "|---|---|---|---|---|---|---|---|---|---|---|\n");
-  for (const PublicSet& set : public_sets()) {
-    if (!std::filesystem::is_regular_file(data_path(set))) {
-      missing.push_back(
-          fmt::format("{}: skipped, there is no {} (set CONTEND_DATA)", set.name, data_path(set).string()));
-      continue;
-    }
-    const std::vector<PublicPrediction> rows = predictions_of(set);
-    const std::string why = report_set(out, set, rows, others);
-    if (!why.empty()) broken.push_back(fmt::format("{}: {}", set.name, why));
+  std::vector<PublicResult> results = predict_sets(missing);
+  const std::string intervals = judge_intervals(results, missing.empty(), broken);
+  fmt::print(
+      out,
+      "| set | simulator | rows | refused | mean | median | p90 | worst | signed median | fits | regret | 90% |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  for (const PublicResult& each : results) {
+    const std::string why = report_set(out, each, others);
+    if (!why.empty()) broken.push_back(fmt::format("{}: {}", each.set->name, why));
     std::map<std::string, int> reasons;
-    for (const PublicPrediction& each : rows) {
-      if (each.ours_s) ++compared;
-      if (!each.ours_s) ++reasons[each.refusal];
+    for (const PublicPrediction& row : each.rows) {
+      if (row.ours_s) ++compared;
+      if (!row.ours_s) ++reasons[row.refusal];
     }
     for (const auto& [reason, count] : reasons)
-      refusals.push_back(fmt::format("{}: {} refused: {}", set.name, count, reason));
-    append_rows(set, rows, csv);
+      refusals.push_back(fmt::format("{}: {} refused: {}", each.set->name, count, reason));
+    append_rows(each, csv);
   }
   fmt::print(out,
              "\nDeviations of the time of an iteration. fits: rows that Contend says fit their GPUs, which all did. "
              "regret: by how much\nlonger than the fastest way to train a model the way takes that Contend says is the "
-             "fastest.\n\n");
+             "fastest.\n{}\n",
+             intervals);
   for (const auto* const lines : {&refusals, &missing, &broken})
     for (const std::string& each : *lines) fmt::print(out, "{}\n", each);
   if (files.rows) write_own_file(*files.rows, csv);

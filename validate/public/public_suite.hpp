@@ -1,6 +1,7 @@
 #pragma once
 // Public measurements of training steps, and what this program and other simulators predict for them.
 
+#include "models/prediction_errors.hpp"
 #include "validate/suites.hpp"
 
 #include <cstdio>
@@ -18,6 +19,7 @@ struct PublicPrediction {
   std::optional<double> ours_s;  ///< none: the scenario is refused
   std::string refusal;           ///< why
   bool fits = false;             ///< what the fullest GPU holds, in the memory of its sheet
+  std::vector<PartError> parts;  ///< what the errors of the parts of our prediction do to it
   std::optional<double> peer_s;  ///< of the set's peer
 };
 
@@ -34,8 +36,9 @@ struct PredictionErrors {
 [[nodiscard]] std::optional<double> choice_regret(const std::vector<PublicPrediction>& rows);
 
 /// Compares all sets whose data are there. Prints a table in Markdown with a row for each set and simulator. Returns a
-/// SuiteVerdict: the suite holds if each set's mean deviation and number of refusals are as stated. Throws InputError
-/// for a file of another simulator that can't be read.
+/// SuiteVerdict: the suite holds if each set's mean deviation and number of refusals are as stated, and what errors of
+/// parts don't explain is as models/errors.yaml has it. Throws InputError for a file of another simulator that can't be
+/// read.
 int validate_public(std::FILE* out, const SuiteFiles& files);
 
 }  // namespace contend
