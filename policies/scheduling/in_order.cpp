@@ -30,16 +30,20 @@ bool InOrder::is_hopeless(const ClusterView& cluster, const JobView& job) const 
 void InOrder::pass(const ClusterView& cluster, SchedulingActions& actions) {
   in_pass_ = true;
   listens_ = actions.recording();
-  // A preemption frees GPUs and queues jobs, so another round follows at the same instant. The rounds come to an end
-  // because every victim has a larger key than the job that takes its place.
+  // A preemption frees GPUs and queues jobs, so the next round follows at once: the jobs behind the victims in the
+  // order must not get the freed GPUs before them. The rounds come to an end because no job that started in this pass
+  // becomes a victim.
   do {
     preempted_.clear();
     round(cluster, actions);
     for (const JobView& job : preempted_) insert(job);
   } while (!preempted_.empty());
+  running_.insert(running_.end(), started_.begin(), started_.end());
+  started_.clear();
   in_pass_ = false;
 }
 
+/// Visits the jobs in order, until one has taken the place of running jobs.
 void InOrder::round(const ClusterView& cluster, SchedulingActions& actions) {
   const auto may_start = [&](const Lanes::Lane& lane) { return !is_hopeless(cluster, lane.example); };
   lanes_.begin_round(may_start);
@@ -47,6 +51,7 @@ void InOrder::round(const ClusterView& cluster, SchedulingActions& actions) {
     const JobId job = next->job;
     if (try_to_start(cluster, actions, job)) {
       lanes_.advance(Lanes::Outcome::started);
+      if (!preempted_.empty()) return;
       continue;
     }
     const bool are_alike = !rules_.preemptive && !listens_ && actions.refused_alike();
@@ -78,31 +83,18 @@ bool InOrder::try_to_start(const ClusterView& cluster, SchedulingActions& action
     if (listens_) actions.blocked(job, why_not(cluster, cluster.job(job)));
     return false;
   }
-  if (rules_.preemptive) running_.push_back(job);
+  if (rules_.preemptive) started_.push_back(job);
   return true;
 }
 
-/// True if the types of servers on which the job may run differ in speed.
-bool InOrder::has_several_speeds(const ClusterView& cluster, const JobView& job) {
-  double known = 0;
-  for (std::size_t t = 0; t < cluster.types(); ++t) {
-    const double speed = cluster.speed_on(job, static_cast<std::int32_t>(t));
-    if (speed > 0 && known > 0 && speed != known) return true;
-    known = std::max(known, speed);
-  }
-  return false;
-}
-
+/// A job that has started in this pass stays: its key may have grown, because it started on a slow server, and two jobs
+/// could take each other's GPUs for ever.
 bool InOrder::start_in_place_of_larger(const ClusterView& cluster, SchedulingActions& actions, JobId id) {
   const PolicyKey own = key(cluster.job(id));
   std::vector<std::pair<PolicyKey, JobId>> larger;
   for (const JobId other : running_) {
-    const JobView view = cluster.job(other);
-    const PolicyKey its = key(view);
-    // A job's key may grow as the job starts on a slow server. If it has just started it stays, or two jobs could take
-    // each other's GPUs for ever.
-    const bool stays = view.since == cluster.now() && has_several_speeds(cluster, view);
-    if (its > own && !stays) larger.emplace_back(its, other);
+    const PolicyKey its = key(cluster.job(other));
+    if (its > own) larger.emplace_back(its, other);
   }
   std::sort(larger.begin(), larger.end(), std::greater<>{});
   std::vector<JobId> candidates;

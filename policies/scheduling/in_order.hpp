@@ -40,13 +40,13 @@ class InOrder : public SchedulingPolicy {
   void hold_back_behind(const ClusterView& cluster, SchedulingActions& actions, JobId refused);
   bool try_to_start(const ClusterView& cluster, SchedulingActions& actions, JobId job);
   bool start_in_place_of_larger(const ClusterView& cluster, SchedulingActions& actions, JobId job);
-  [[nodiscard]] static bool has_several_speeds(const ClusterView& cluster, const JobView& job);
   [[nodiscard]] static Why why_not(const ClusterView& cluster, const JobView& job);
 
   Rules rules_;
   Shapes shapes_;
   Lanes lanes_;
-  std::vector<JobId> running_;  // preemptive only: in order of start
+  std::vector<JobId> running_;  // preemptive only: in order of start, without those of `started_`
+  std::vector<JobId> started_;  // preemptive only: in this pass
   bool in_pass_ = false;
   bool listens_ = false;            // SchedulingActions::recording()
   std::vector<JobView> preempted_;  // in this round; they join the queue when the round is over

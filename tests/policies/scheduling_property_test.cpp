@@ -11,6 +11,8 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 using namespace contend;
 using namespace contend::test;
@@ -72,6 +74,7 @@ std::vector<Choice> choices() {
   all.push_back({"gittins", {{"quantum_s", 4.0}, {"warm_up", std::int64_t{5}}}});
   all.push_back({"smallest-first", {{"preemptive", true}}});
   all.push_back({"smallest-first", {{"preemptive", true}, {"migrate", true}}});
+  all.push_back({"edf", {{"preemptive", true}}});
   all.push_back({"priority", {{"preemptive", false}}});
   all.push_back({"priority", {{"aging_s", 10.0}}});
   all.push_back({"easy", {{"use_limit", false}, {"estimate_factor", 3.0}}});
@@ -199,4 +202,31 @@ TEST_CASE(
     }
   }
   CHECK(over_quota > 0);
+}
+
+TEST_CASE("every policy, every placement: no job starts at an instant at which it is stopped") {
+  std::int64_t preemptions = 0;
+  std::uint64_t seed = 0;
+  for (const Choice& choice : choices()) {
+    for (const PolicyRow<PlacementPolicy>& row : placement_policies()) {
+      if (row.is_outside || row.name == "vclos") continue;  // it needs a fabric
+      ClusterSpec cluster;
+      cluster.servers = 5;
+      cluster.gpus_per_server = 2;
+      cluster.gpu_memory = Bytes{1};
+      for (std::uint64_t n = 0; n < effort(std::uint64_t{1}); ++n) {
+        std::vector<JobSpec> jobs = random_jobs(++seed, 8, 0);
+        RandomStream stream{seed, "deadlines"};
+        for (JobSpec& job : jobs) {
+          if (job.duration == Time{}) job.duration = Time::seconds(1);  // or its end would bring a second pass
+          if (stream.uniform() < 0.7) job.deadline = job.submit + Time::seconds(stream.uniform_integer(10, 400));
+        }
+        const Played played = play(choice, cluster, jobs, placement({std::string{row.name}, {}}, seed));
+        INFO(choice.name, " ", choice.parameters.size(), ", ", row.name, ", seed ", seed);
+        CHECK(fmt::format("{}", fmt::join(played.vain_starts, ", ")) == "");
+        preemptions += played.total_preemptions();
+      }
+    }
+  }
+  CHECK(preemptions > 1000);
 }

@@ -149,3 +149,18 @@ TEST_CASE("of servers that cost the same the one gives way whose foremost job st
   const Played played = play_consolidated(kPriority, 2, jobs);
   CHECK(played.preemptions() == "C1");
 }
+
+TEST_CASE("edf: no job starts in front of one that has just given way and has an earlier deadline") {
+  // 2 servers of 2 GPUs, worst-fit, which has a job on one server. 0: X(1,100) takes server 0, V(1,50) server 1. 10:
+  // J(2,20) takes server 1 from V, and V goes to the free GPU of server 0. B(1,30) has none until J ends at 30.
+  ClusterSpec cluster;
+  cluster.servers = 2;
+  cluster.gpus_per_server = 2;
+  cluster.gpu_memory = Bytes{1};
+  std::vector<JobSpec> jobs = {timed_job(0, 1, 100), timed_job(0, 1, 50), timed_job(10, 2, 20), timed_job(10, 1, 30)};
+  const std::vector<std::int64_t> deadlines = {400, 900, 500, 1000};
+  for (std::size_t j = 0; j < jobs.size(); ++j) jobs[j].deadline = Time::seconds(deadlines[j]);
+  const Played played = play({"edf", {{"preemptive", true}}}, cluster, jobs, placement({"worst-fit", {}}));
+  CHECK(played.preemptions() == "B1");  // V
+  CHECK(holds(played) == "A1 0-100, B1 0-10, C2 10-30, B1 10-50, D1 30-60");
+}

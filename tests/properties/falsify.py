@@ -239,3 +239,6 @@ def unnoticed_differences(judge, drawn, found, printed):
     told["attempts"][0]["to_s"] = told["attempts"][0]["from_s"]
     if not list(timeline_laws.explained(drawn, jobs[1], told)):
         yield "an attempt that is cut in an explanation is not noticed"
+    told["attempts"][0]["ended_by"] = "preempted"
+    if not any("starts and is preempted" in text for text in timeline_laws.explained(drawn, jobs[1], told)):
+        yield "a job that is preempted as it starts is not noticed"

@@ -381,6 +381,9 @@ def explained(scenario, job, told):
             yield f"{job.name}: it waits and runs, or runs twice, at {after} ns"
     if attempts and len(attempts) != row.count("restarts") + 1:
         yield f"{job.name}: {len(attempts)} attempts, {row['restarts']} restarts"
+    for each in attempts:
+        if each["ended_by"] == "preempted" and each["to_s"] == each["from_s"]:
+            yield f"{job.name}: it starts and is preempted at {each['from_s']} s"
     for word, column in (("preempted", "preemptions"), ("resized", "resizes"), ("interrupted", "interruptions")):
         count = sum(1 for each in attempts if each["ended_by"] == word)
         if count != row.count(column):
