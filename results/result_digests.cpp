@@ -5,6 +5,7 @@
 #include "text/byte_source.hpp"
 #include "text/file_complaints.hpp"
 #include "text/json_reader.hpp"
+#include "text/own_files.hpp"
 #include "text/sha256.hpp"
 
 #include <algorithm>
@@ -111,7 +112,7 @@ std::string why_foreign(std::string_view name, const std::string& path, std::spa
   if (!fs::exists(status)) return {};
   if (fs::is_symlink(status)) return "it is a symbolic link";
   if (!fs::is_regular_file(status)) return "it is no regular file";
-  if (name == kManifestFile) return why_foreign_manifest(path);
+  if (name == kManifestFile || name == kJournalFile) return why_foreign_manifest(path);
   const auto is_it = [name](const InputFile& each) { return each.path == name; };
   if (std::ranges::none_of(own, is_it))
     return "no run of contend has written it, because no manifest.json of contend in the folder lists it";
@@ -142,7 +143,9 @@ std::vector<InputFile> own_files(const std::string& folder) {
 std::vector<Complaint> foreign_files(const std::string& folder) {
   const std::vector<InputFile> own = own_files(folder);
   std::vector<Complaint> complaints;
-  for (const std::string_view name : run_files()) {
+  std::vector<std::string_view> names{run_files().begin(), run_files().end()};
+  names.push_back(kJournalFile);
+  for (const std::string_view name : names) {
     const std::string path = (fs::path{folder} / name).string();
     const std::string why = why_foreign(name, path, own);
     if (why.empty()) continue;
@@ -151,6 +154,7 @@ std::vector<Complaint> foreign_files(const std::string& folder) {
                                                 "folder (-o), or move the file away",
                                                 why)});
   }
+  if (std::optional<Complaint> list = foreign_list(folder)) complaints.push_back(std::move(*list));
   return complaints;
 }
 

@@ -26,8 +26,9 @@ namespace contend {
 /// two: of a run before, and of one that was killed.
 [[nodiscard]] std::vector<InputFile> own_files(const std::string& folder);
 
-/// A complaint for each file with the name of a result that a run into this folder must neither overwrite nor remove:
-/// no run has written it, it was changed afterwards, or it is a symbolic link.
+/// A complaint for each file with the name of a result, of the journal or of the list of written files
+/// (text/own_files.hpp) that a run into this folder must neither overwrite nor remove: contend has not written it, it
+/// was changed afterwards, or it is a symbolic link or a folder.
 [[nodiscard]] std::vector<Complaint> foreign_files(const std::string& folder);
 
 /// True if the text is a manifest that `contend run -o` wrote, of any version and undamaged or not.

@@ -1,11 +1,11 @@
 #include "text/own_files.hpp"
 
-#include "sim/error.hpp"
 #include "text/byte_source.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -93,18 +93,23 @@ std::string why_foreign_file(const std::string& path) {
 
 }  // namespace
 
+std::optional<Complaint> foreign_list(const std::string& folder) {
+  const std::string list = (fs::path{folder} / kListFile).string();
+  if (!is_no_file(list) && is_list(list_text(list))) return std::nullopt;
+  return Complaint{.file = list,
+                   .reason =
+                       "is no list of the files that contend has written, which has to be at this place; move "
+                       "this file away, or write to another folder"};
+}
+
 void refuse_foreign_file(const std::string& path) {
   if (is_stream(path)) return;
   refuse_link_or_folder(path);
   if (fs::path{path}.filename() == kListFile)
     throw_file_error(path, "is the list of the files that contend has written in this folder; write to another file",
                      0);
-  const std::string list = list_beside(path);
-  if (is_no_file(list) || !is_list(list_text(list)))
-    throw_file_error(list,
-                     "is no list of the files that contend has written, which has to be at this place; move this file "
-                     "away, or write to another folder",
-                     0);
+  if (std::optional<Complaint> foreign = foreign_list(fs::path{path}.parent_path().string()))
+    throw InputError{std::move(*foreign)};
   std::error_code ignored;
   if (!fs::is_regular_file(fs::status(path, ignored))) return;
   if (const std::string why = why_foreign_file(path); !why.empty())

@@ -4,8 +4,10 @@
 // the file says so: a line for each content that contend has written there, with the SHA-256 and the name, as
 // `sha256sum` prints them. A folder of results has its manifest for that (results/result_digests.hpp).
 
+#include "sim/error.hpp"
 #include "text/atomic_file.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +18,10 @@ namespace contend {
 /// written it, it is a symbolic link, a folder, or the list itself, or somebody else's file has the name of the list. A
 /// device or pipe may always be written. Verbs ask before they begin to work.
 void refuse_foreign_file(const std::string& path);
+
+/// The complaint about what has the name of the list in this folder ("" is the working directory), so that the list
+/// can't be there: somebody else's file, a link, a folder or a device. Nothing if the list can be there.
+[[nodiscard]] std::optional<Complaint> foreign_list(const std::string& folder);
 
 /// An AtomicFile that replaces only files for which refuse_foreign_file() permits it. commit() asks again, because the
 /// work may have taken hours.

@@ -50,7 +50,7 @@ bool is_at(const std::string& path, int descriptor) {
 WriterLock::WriterLock(std::string lock_file, const std::string& place) : lock_file_{std::move(lock_file)} {
   for (;;) {
     descriptor_ = ::open(lock_file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (descriptor_ < 0 && errno == ELOOP) refuse_lock_file();
+    if (descriptor_ < 0 && (errno == ELOOP || errno == EISDIR)) refuse_lock_file();
     if (descriptor_ < 0) throw_file_error(place, "can't be written", errno);
     if (!is_lock(descriptor_)) {
       ::close(descriptor_);

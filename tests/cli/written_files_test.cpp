@@ -135,6 +135,31 @@ TEST_CASE("a run that is refused leaves no folder, and a link that leads nowhere
                  "link: can't be written: it is a symbolic link to \"nowhere\", which doesn't exist"));
 }
 
+TEST_CASE("a run refuses files, folders and links of the user where it keeps its own notes, before it simulates") {
+  const Workplace here;
+  here.write("few.yaml", kFew);
+  for (const std::string name : {".contend-written", ".written", ".lock"}) {
+    for (const char* kind : {"file", "folder", "link"}) {
+      INFO(name, ", ", kind);
+      fs::remove_all(here.path("out"));
+      fs::create_directory(here.path("out"));
+      const std::string path = here.path("out/" + name);
+      if (kind == std::string{"file"}) here.write("out/" + name, "my notes\n");
+      if (kind == std::string{"folder"}) fs::create_directory(path);
+      if (kind == std::string{"link"}) fs::create_symlink("nowhere", path);
+      const Outcome outcome = here.contend("run few.yaml -o out");
+      CHECK(outcome.code == (name == ".lock" ? 3 : 2));
+      CHECK_MESSAGE(contains(outcome.err, "out/" + name + ": "), outcome.err);
+      CHECK_MESSAGE(contains(outcome.err, "away"), outcome.err);
+      CHECK(outcome.out.empty());  // nothing was simulated
+      CHECK(names_in(here, "out") == std::set<std::string>{name});
+      CHECK(fs::is_directory(path) == (kind == std::string{"folder"}));
+      CHECK(fs::is_symlink(path) == (kind == std::string{"link"}));
+      if (kind == std::string{"file"}) CHECK(here.read("out/" + name) == "my notes\n");
+    }
+  }
+}
+
 TEST_CASE("a report leaves files of the user alone, all of its own files or none are written, and it runs twice") {
   const Workplace here;
   here.write("few.yaml", kFew);
