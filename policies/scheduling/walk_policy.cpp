@@ -25,7 +25,8 @@ void WalkPolicy::queued(const JobView& view) {
   // During a pass, a job that queues was preempted, by decision of the walk, which it has left then, or for want of a
   // place.
   GreedyWalk& walk = walks_[job.walk];
-  std::erase_if(started_, [&](const MovingRank& place) { return place.rank.job == view.id; });
+  for (std::vector<MovingRank>* const places : {&started_, &fresh_})
+    std::erase_if(*places, [&](const MovingRank& place) { return place.rank.job == view.id; });
   if (walk.contains(view.id)) {
     gave_way_.push_back(walk.place(view.id, now_));
     walk.remove(view.id);
@@ -186,14 +187,17 @@ std::optional<PolicyKey> WalkPolicy::first_that_may_stop() {
 }
 
 void WalkPolicy::run(GreedyWalk& walk, SchedulingActions& actions) {
+  fresh_.clear();
   for (;;) {
     settle(walk, actions);
     if (gave_way_.empty()) break;
     std::sort(gave_way_.begin(), gave_way_.end());
     for (const Rank& place : gave_way_) {
       WalkJob& job = this->job(place.job);
-      walk.add_waiting(waiting_rank(job), shapes_.of(job.view), width_of(job.view));
+      const Rank waiting = waiting_rank(job);
+      walk.add_waiting(waiting, shapes_.of(job.view), width_of(job.view));
       newcomers_.push_back(place.job);
+      hold_started_behind(waiting);
     }
     forget_refusals(walk);
     if (has_lists()) {
@@ -201,6 +205,8 @@ void WalkPolicy::run(GreedyWalk& walk, SchedulingActions& actions) {
       break;
     }
   }
+  for (const MovingRank& place : fresh_)
+    if (WalkJob& started = job(place.rank.job); started.at != place) rerank(started, place);
   walk.end_pass();
 }
 
@@ -263,6 +269,7 @@ void WalkPolicy::settle(GreedyWalk& walk, SchedulingActions& actions) {
   }
   take_back(walk);
   rank_started();
+  fresh_.insert(fresh_.end(), started_.begin(), started_.end());
 }
 
 /// A job that was refused may get GPUs of a job that stood in front of it and has stopped since.
@@ -367,6 +374,17 @@ void WalkPolicy::start_in_free(GreedyWalk& walk, SchedulingActions& actions) {
     }
   }
   rank_started();
+}
+
+/// A job that gave way may stand in front of the job that took its place, because that one started on a slower server.
+/// It must not stop what has just started, so that the jobs behind `place` that have started in this pass stand in
+/// front of all others until the pass ends.
+void WalkPolicy::hold_started_behind(const Rank& place) {
+  constexpr PolicyKey kFront = -(PolicyKey{INT64_MAX} << 62);  // twice as far from 0 it would leave the range
+  for (const MovingRank& each : fresh_) {
+    WalkJob& started = job(each.rank.job);
+    if (place < started.at.at(now_)) rerank(started, {{kFront, 0, each.rank.label, each.rank.job}, 0});
+  }
 }
 
 /// Moves the jobs that have started to their places among the running jobs.

@@ -130,6 +130,7 @@ class WalkPolicy : public SchedulingPolicy {
   [[nodiscard]] std::vector<JobId> jobs_behind(std::uint32_t walk, const Rank& place,
                                                std::span<const ServerId> servers);
   void start_in_free(GreedyWalk& walk, SchedulingActions& actions);
+  void hold_started_behind(const Rank& place);
   void rank_started();
   void mark_started(const Rank& waiting);
   void explain(SchedulingActions& actions);
@@ -149,6 +150,7 @@ class WalkPolicy : public SchedulingPolicy {
   std::vector<JobId> arrived_, newcomers_;
   std::vector<GreedyWalk::Change> changes_;  // that the walk requires and that have not been carried out
   std::vector<MovingRank> started_;          // their places among the running jobs
+  std::vector<MovingRank> fresh_;            // the same of all that started in this pass of this walk
   std::vector<Rank> gave_way_;               // in this walk, with their places among the running jobs
   std::vector<JobId> on_gpu_;                // scratch
   std::set<JobId> no_place_;                 // refused in this pass although enough GPUs were free

@@ -285,9 +285,10 @@ std::int64_t Played::total_preemptions() const {
 Played play(const Choice& choice, const ClusterSpec& cluster, std::vector<JobSpec> jobs,
             std::unique_ptr<PlacementPolicy> placement, const SchedulingRules& rules,
             std::vector<std::vector<JobSize>> sizes, std::vector<std::vector<BatchRegime>> regimes,
-            const LoanSpec& loans) {
+            const LoanSpec& loans, std::vector<std::vector<JobPace>> paces) {
   Played played;
   Workload workload;
+  workload.paces = std::move(paces);
   workload.sizes = std::move(sizes);
   workload.regimes = std::move(regimes);
   for (std::size_t j = 0; j < jobs.size(); ++j) {

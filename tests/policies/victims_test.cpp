@@ -1,8 +1,11 @@
 // Which running jobs give way where the placement policy needs whole servers.
 
+#include "policies/scheduling/walk_policy.hpp"
 #include "sim/error.hpp"
 #include "tests/policies/policy_kit.hpp"
 #include "tests/policies/scheduling_kit.hpp"
+#include "tests/sim/fixed_network.hpp"
+#include "tests/sim/test_kit.hpp"
 
 #include <algorithm>
 #include <string>
@@ -26,6 +29,24 @@ Played play_consolidated(const Choice& scheduling, int servers, std::vector<JobS
                          const SchedulingRules& rules = {}) {
   return play(scheduling, {servers, 4, Bytes{100}}, std::move(jobs), placement({"consolidated", {}}), rules);
 }
+
+/// A job is more urgent while it waits than while it runs, as one of which less would remain on faster servers.
+class MoreUrgentWaiting final : public WalkPolicy {
+ public:
+  explicit MoreUrgentWaiting(std::vector<std::pair<int, int>> keys) : keys_{std::move(keys)} {}
+
+ private:
+  Rank waiting_rank(WalkJob& job) override { return rank(job, keys_[job.view.id.index()].first); }
+  MovingRank running_rank(WalkJob& /*job*/, const Rank& waiting) override { return {waiting, 0}; }
+  void before_walks(const ClusterView& /*cluster*/) override {
+    for_each_job([this](WalkJob& job) {
+      if (job.running) rerank(job, {rank(job, keys_[job.view.id.index()].second), 0});
+    });
+  }
+  [[nodiscard]] static Rank rank(const WalkJob& job, int key) { return {key, 0, job.view.tie, job.view.id}; }
+
+  std::vector<std::pair<int, int>> keys_;  // by job: while it waits, while it runs
+};
 
 const Choice kPriority{"priority", {{"preemptive", true}}};
 
@@ -163,4 +184,21 @@ TEST_CASE("edf: no job starts in front of one that has just given way and has an
   const Played played = play({"edf", {{"preemptive", true}}}, cluster, jobs, placement({"worst-fit", {}}));
   CHECK(played.preemptions() == "B1");  // V
   CHECK(holds(played) == "A1 0-100, B1 0-10, C2 10-30, B1 10-50, D1 30-60");
+}
+
+TEST_CASE("a job that gave way and is more urgent while it waits takes nothing back at that instant") {
+  // One GPU. 10: B, of key 10, takes it from A, of key 20 while it runs. A, of key 5 while it waits, takes it back at
+  // the next event, when C arrives at 15 s, and not before B has run.
+  Workload workload;
+  for (const auto& [submit, duration] : {std::pair{0, 100}, std::pair{10, 10}, std::pair{15, 1}})
+    workload.jobs.push_back(timed_job(submit, 1, duration));
+  for (std::size_t j = 0; j < 3; ++j) workload.jobs[j].name = std::string(1, static_cast<char>('A' + j));
+  PolicySet policies = policies_of({}, {});
+  policies.placement = placement({"first-fit", {}});
+  policies.scheduling = std::make_unique<MoreUrgentWaiting>(std::vector{std::pair{5, 20}, {10, 10}, {50, 50}});
+  Simulation simulation{{1, 1, Bytes{100}}, workload, std::move(policies), std::make_unique<FixedNetwork>(1, 1, 3), {}};
+  Played played;
+  played.result = simulation.run();
+  CHECK(played.finishes() == "A105 B110 C111");
+  CHECK(played.preemptions() == "A1 B1");
 }
