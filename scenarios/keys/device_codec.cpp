@@ -29,7 +29,9 @@ Codec<FileChoice> file_choice_codec() {
   shipped.read = [read = shipped.read](const YamlNode& value, const Reading& inner, std::string& path) {
     const std::size_t before = inner.complaints.size();
     read(value, inner, path);
-    if (inner.complaints.size() == before) path = shipped_path_beside(inner.source.folder(), value.text);
+    if (inner.complaints.size() != before) return;
+    path = shipped_path_beside(inner.source.folder(), value.text);
+    inner.source.note_path(value.place, path);
   };
   return map_codec<FileChoice>({field("sheet", &FileChoice::sheet, optional_codec(shipped, {})),
                                 field("profile", &FileChoice::profile, optional_codec(shipped, {}))},

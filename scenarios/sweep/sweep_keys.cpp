@@ -1,12 +1,11 @@
 #include "scenarios/sweep/sweep_keys.hpp"
 
 #include "scenarios/keys/key_rows.hpp"
-#include "scenarios/keys/training_codec.hpp"
 #include "sim/error.hpp"
 #include "text/words.hpp"
 
 #include <algorithm>
-#include <filesystem>
+#include <map>
 #include <utility>
 
 namespace contend {
@@ -40,52 +39,49 @@ std::string flow_text(const YamlNode& node) {
   return {};
 }
 
-/// Whether values of this type that are no numbers are paths.
-bool takes_path(std::string_view type) {
-  return type == "path" || type == "path or integer";
+/// The values, by line and column, that are paths where `node` is the value of `path`, which is the key or a member of
+/// it, and these paths from the working directory. Only the codec of the key knows, so it reads the value.
+std::map<std::pair<int, int>, std::string> paths_in(const YamlNode& node, const Reading& reading,
+                                                    const ScenarioKey& key, std::string_view path) {
+  YamlNode value = node;
+  for (std::size_t point; path != key.path; path = path.substr(0, point)) {
+    point = path.rfind('.');
+    YamlNode map;
+    map.kind = Kind::map;
+    map.place = node.place;
+    map.entries.push_back({std::string{path.substr(point + 1)}, node.place, std::move(value)});
+    value = std::move(map);
+  }
+  std::map<std::pair<int, int>, std::string> paths;
+  const SourceText watched = reading.source.watched([&](Place place, const std::string& found) {
+    paths[{place.line, place.column}] = found;
+  });
+  std::vector<Complaint> ignored;  // points are checked when they are made
+  Scenario scratch;
+  key.io->read(value, Reading{watched, reading.key, ignored}, scratch);
+  return paths;
 }
 
-bool is_whole_number(std::string_view text) {
-  return text.find_first_not_of("0123456789") == text.npos;
+void replace(YamlNode& node, const std::map<std::pair<int, int>, std::string>& paths) {
+  const auto found = paths.find({node.place.line, node.place.column});
+  if (node.kind == Kind::scalar && found != paths.end()) {
+    node.text = found->second;
+    node.quoted = true;
+  }
+  for (YamlNode& item : node.items) replace(item, paths);
+  for (YamlNode::Entry& entry : node.entries) replace(entry.value, paths);
 }
 
 /// The same node with paths made relative to the working directory: a setting, unlike a file, has no folder of its own.
-YamlNode moved(YamlNode node, const Reading& reading, std::string_view type) {
-  const bool is_number = type != "path" && !node.quoted && is_whole_number(node.text);
-  if (takes_path(type) && node.kind == Kind::scalar && !node.text.empty() && !is_number) {
-    node.text = (std::filesystem::path{reading.source.folder()} / node.text).lexically_normal().string();
-    node.quoted = true;
-  }
-  for (YamlNode::Entry& entry : node.entries) {
-    if (type.find(fmt::format("{{{}: path}}", entry.key)) != type.npos)
-      entry.value = moved(entry.value, reading, "path");
-  }
+YamlNode moved(YamlNode node, const Reading& reading, const ScenarioKey& key, std::string_view path) {
+  replace(node, paths_in(node, reading, key, path));
   return node;
 }
 
-/// Likewise a value of `training`, of an entry or of a member: `path` is what follows in the key, such as `.it.device`.
-YamlNode moved_training(YamlNode node, const Reading& reading, std::string_view path) {
-  const std::size_t point = path.find('.', 1);
-  const std::string_view member = point == std::string_view::npos ? std::string_view{} : path.substr(point + 1);
-  if (!member.empty()) {
-    for (const MemberText& each : training_members())
-      if (each.name == member) return moved(std::move(node), reading, each.type);
-    return node;
-  }
-  for (YamlNode::Entry& entry : node.entries)
-    entry.value = moved_training(std::move(entry.value), reading, fmt::format("{}.{}", path, entry.key));
-  return node;
-}
-
-YamlNode moved_value(const YamlNode& node, const Reading& reading, const ScenarioKey& key) {
-  if (key.path != "training") return moved(node, reading, key.io->type);
-  return moved_training(node, reading,
-                        std::string_view{reading.key}.substr(reading.key.find(key.path) + key.path.size()));
-}
-
-SweepValue value_of(const YamlNode& node, const Reading& reading, const ScenarioKey* key) {
+/// `path` is the key that the value is for, or a member of it.
+SweepValue value_of(const YamlNode& node, const Reading& reading, const ScenarioKey* key, std::string_view path) {
   const Complaint here = reading.source.complaint(node.place, reading.key, {});
-  const std::string text = flow_text(key == nullptr ? node : moved_value(node, reading, *key));
+  const std::string text = flow_text(key == nullptr ? node : moved(node, reading, *key, path));
   return {text, {here.file, here.line, here.column, here.source_line}};
 }
 
@@ -112,13 +108,14 @@ const ScenarioKey* checked_key(const YamlNode::Entry& entry, const Reading& read
   return key;
 }
 
-std::vector<SweepValue> read_list(const YamlNode& node, const Reading& reading, const ScenarioKey* key) {
+std::vector<SweepValue> read_list(const YamlNode& node, const Reading& reading, const ScenarioKey* key,
+                                  std::string_view path) {
   std::vector<SweepValue> values;
   if (node.items.size() > kMaxValues) {
     reading.expected(fmt::format("at most {} values", kMaxValues), node);
     return values;
   }
-  for (const YamlNode& item : node.items) values.push_back(value_of(item, reading, key));
+  for (const YamlNode& item : node.items) values.push_back(value_of(item, reading, key, path));
   return values;
 }
 
@@ -142,7 +139,7 @@ SweepRange read_range(const YamlNode& node, const Reading& reading, bool spaced)
         inner.expected("a number or quantity", entry.value);
         continue;
       }
-      const SweepValue value = value_of(entry.value, inner, nullptr);
+      const SweepValue value = value_of(entry.value, inner, nullptr, {});
       if (entry.key == "step")
         range.step = value;
       else
@@ -172,7 +169,7 @@ SweepDimension read_dimension(const YamlNode::Entry& entry, const Reading& readi
   const ScenarioKey* key = checked_key(entry, inner);
   SweepDimension dimension{entry.key, {}, std::nullopt};
   if (entry.value.kind == Kind::sequence && !entry.value.items.empty())
-    dimension.values = read_list(entry.value, inner, key);
+    dimension.values = read_list(entry.value, inner, key, entry.key);
   else if (is_range(entry.value))
     dimension.range = read_range(entry.value, inner, spaced);
   else
@@ -196,7 +193,7 @@ std::vector<SweepSetting> read_settings(const YamlNode& node, const Reading& rea
     reading.expected("a map of keys to values such as {network.nic: 10Gbps}", node);
   for (const YamlNode::Entry& entry : node.entries) {
     const ScenarioKey* key = checked_key(entry, reading);
-    settings.push_back({entry.key, value_of(entry.value, reading, key)});
+    settings.push_back({entry.key, value_of(entry.value, reading, key, entry.key)});
   }
   return settings;
 }
@@ -210,7 +207,8 @@ SweepRule read_rule(const YamlNode& node, const Reading& reading) {
     const ScenarioKey* key = checked_key(entry, reading);
     const bool list = entry.value.kind == Kind::sequence;
     rule.keys.push_back({entry.key,
-                         list ? read_list(entry.value, reading, key) : std::vector{value_of(entry.value, reading, key)},
+                         list ? read_list(entry.value, reading, key, entry.key)
+                              : std::vector{value_of(entry.value, reading, key, entry.key)},
                          std::nullopt});
   }
   return rule;
@@ -463,7 +461,7 @@ SweepDimension parse_dimension(const std::string& assignment) {
     else if (node->kind == Kind::null)
       reading.expected("a value", *node);
     else
-      dimension.values.push_back(value_of(*node, reading, key));
+      dimension.values.push_back(value_of(*node, reading, key, path));
   }
   if (!complaints.empty()) throw InputError{std::move(complaints)};
   return dimension;

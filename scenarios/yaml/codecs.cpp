@@ -119,6 +119,7 @@ Codec<std::string> path_codec() {
       return reading.expected("a path", node);
     }
     value = (std::filesystem::path{reading.source.folder()} / node.text).lexically_normal().string();
+    reading.source.note_path(node.place, value);
   };
   codec.paths = [](std::string& value, const PathVisitor& visit) { visit(value); };
   return codec;

@@ -37,6 +37,12 @@ std::string SourceText::folder() const {
   return is_override_ ? std::string{} : std::filesystem::path{name_}.parent_path().string();
 }
 
+SourceText SourceText::watched(PathWatcher watcher) const {
+  SourceText same{name_, {}, is_override_};
+  same.watcher_ = std::move(watcher);
+  return same;
+}
+
 std::string SourceText::line(int number) const {
   if (number < 1 || static_cast<std::size_t>(number) > line_starts_.size()) return {};
   const std::size_t start = line_starts_[static_cast<std::size_t>(number) - 1];

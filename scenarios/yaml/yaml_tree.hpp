@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ struct Place {
   int column = 0;  ///< in bytes
 };
 
+/// Sees the place of each value that is read as the path of a file, and that path from the working directory.
+using PathWatcher = std::function<void(Place place, const std::string& path)>;
+
 /// The text that complaints quote: a file, or one `--set key=value`.
 class SourceText {
  public:
@@ -35,6 +39,12 @@ class SourceText {
   /// The folder from which relative paths in this text start; empty for the working directory.
   [[nodiscard]] std::string folder() const;
   [[nodiscard]] bool is_override() const { return is_override_; }
+  /// Notes that the value at this place was read as this path. The last note of a place counts.
+  void note_path(Place place, const std::string& path) const {
+    if (watcher_) watcher_(place, path);
+  }
+  /// The same text; the watcher sees the paths that are read from it.
+  [[nodiscard]] SourceText watched(PathWatcher watcher) const;
   [[nodiscard]] Complaint complaint(Place place, std::string_view key, std::string reason, std::string hint = {}) const;
 
  private:
@@ -44,6 +54,7 @@ class SourceText {
   std::string text_;
   bool is_override_;
   std::vector<std::size_t> line_starts_;
+  PathWatcher watcher_;
 };
 
 /// A node of the tree.

@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -322,6 +325,35 @@ TEST_CASE("results: a complaint about an unknown name suggests the nearest" * do
                           "avg_jct_s_ratio_of_means_low,avg_jct_s_ratio_of_means_high,avg_jct_s_p,avg_jct_s_"
                           "detectable\n1Gbps,125000000,lwf,3,"));
   CHECK(count_lines(csv.out) == 3);
+}
+
+TEST_CASE("whatever key or member of a key names a file that a sweep varies, it is found beside the scenario" *
+          doctest::skip(!has_program())) {
+  const Workplace here;
+  std::filesystem::create_directory(here.path("lab"));
+  here.write("lab/pair.yaml", "{nodes: [leaf], links: [{from: leaf, to: server0}, {from: leaf, to: server1}]}\n");
+  here.write("lab/plain.yaml",
+             "schema_version: 1\ncluster: {servers: 2, gpus_per_server: 1}\n"
+             "network: {fidelity: flow, nic: 10Gbps, fabric: {kind: leaf-spine, servers_per_leaf: 2, spines: 1}}\n"
+             "workload: {generate: {sizes: {1: 1}, iterations: [1, 1]}}\n");
+  // A point, or the complaint about it, names the file from the working directory.
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"{training.it.parallel: {documents: {file: a.csv}}}", "{documents: {file: lab/a.csv}}"},
+      {"{training.it.parallel.documents.file: a.csv}", "documents.file=lab/a.csv"},
+      {"{training.it.parallel.expert_load.counts: a.csv}", "expert_load.counts=lab/a.csv"},
+      {"{training.it: {parallel: {expert_load: {counts: a.csv}}}}", "{counts: lab/a.csv}"},
+      {"{training.it.device: {sheet: gpu.yaml}}", "{sheet: lab/gpu.yaml}"},
+      {"{training.it.config: c.json}", "config=lab/c.json"},
+      {"{network.events: a.csv}", "lab/a.csv"},
+      {"{workload.jobs: a.csv}", "lab/a.csv"},
+      {"{network.fabric: {kind: custom, graph: pair.yaml}}", "graph: {nodes: [leaf]"},
+      {"{network.fabric: {kind: custom, graph: none.yaml}}", "can't read lab/none.yaml"},
+  };
+  for (const auto& [settings, named] : cases) {
+    here.write("lab/sweep.yaml", "schema_version: 1\ninclude: plain.yaml\nsweep: {list: [" + settings + "]}\n");
+    const Outcome outcome = here.contend("sweep lab/sweep.yaml --list");
+    CHECK_MESSAGE(contains(outcome.out + outcome.err, named), settings << outcome.out << outcome.err);
+  }
 }
 
 TEST_CASE("job lists that a sweep varies are found beside its scenario" * doctest::skip(!has_program())) {
