@@ -447,10 +447,10 @@ class JobListReader {
 
   /// A time for which something lasts: one that isn't 0 takes a nanosecond at least.
   Time length_of(Column column, std::string_view text) {
-    if (parse_scaled(text, 9).vanishes)
-      bad(column, "a time that would be rounded to 0",
-          fmt::format("expected 0, or a time of at least a nanosecond, 1e-9, got {}", text));
-    return time_of(column, text, 9);
+    if (!parse_scaled(text, 9).vanishes) return time_of(column, text, 9);
+    bad(column, "a time that would be rounded to 0",
+        fmt::format("expected 0, or a time of at least a nanosecond, 1e-9, got {}", text));
+    return Time{};
   }
   Time length(Column column) { return length_of(column, field(column)); }
 

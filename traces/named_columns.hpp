@@ -92,12 +92,14 @@ template <std::size_t kCount>
                                        const std::string& file, Complaints& complaints) {
   constexpr Time kLatest = Time::seconds(100LL * 365 * 24 * 3600);
   constexpr int kDecimals = 9;
-  if (const std::string& text = row.fields[column]; has_more_decimals(text, kDecimals))
+  if (const std::string& text = row.fields[column]; has_more_decimals(text, kDecimals)) {
     complaints.add({.file = file,
                     .line = row.line,
                     .key = std::string{name},
                     .reason = fmt::format("expected at most {} decimals, because times are whole nanoseconds, got {}",
                                           kDecimals, text)});
+    return Time{};
+  }
   return Time::nanoseconds(read_billionths(row, column, name, kLatest.ns(), file, complaints));
 }
 

@@ -21,6 +21,7 @@ TEST_CASE("durations: one that would be rounded to 0 is refused, one of 0 stays"
   CHECK(contains(complaint("a,0,1,0.0000000001,,,,"),
                  "list:3: duration_s: expected 0, or a time of at least a nanosecond, 1e-9, got 0.0000000001"));
   CHECK(contains(complaint("a,0,1,1e-12,,,,"), "list:3: duration_s: expected 0, or a time"));
+  CHECK_FALSE(contains(complaint("a,0,1,1e-10,,,,"), "decimals"));  // one mistake, one complaint
   CHECK(contains(complaint("a,0,1,5,3;1e-10,,,"), "list:3: attempts_s: expected 0, or a time"));
   CHECK(contains(complaint("a,0,1,5,,1e-10,,"), "list:3: limit_s: expected 0, or a time"));
   CHECK(contains(complaint("a,0,1,5,,,1e-10,z"), "list:3: think_s: expected 0, or a time"));
