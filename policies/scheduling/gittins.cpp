@@ -3,7 +3,7 @@
 // of service, per service invested in it:
 //   G(a) = P(S - a <= q | S > a) / E[min(S - a, q) | S > a],  a: attained GPU time, q: quantum.
 // The policy takes the distribution from the GPU time of the jobs that have ended, restarts included. Until `warm_up`
-// jobs have ended, it falls back to least attained service.
+// jobs have ended, it falls back to least attained service. A failed attempt is no end, nor is a job that is given up.
 
 #include "policies/registry.hpp"
 #include "policies/scheduling/level_policy.hpp"
@@ -34,19 +34,22 @@ class Gittins final : public LevelPolicy {
     if (index < cost_.size()) return cost_[index];
     return cost_.empty() ? level : kNeverSeen + level;
   }
-  void job_ended(const WalkJob& job) override { ended_.push_back(job.view.id); }
+  void job_left(const WalkJob& job) override { left_.push_back(job.view.id); }
   [[nodiscard]] bool keys_changed(const ClusterView& cluster) override;
 
   GpuTime quantum_;
   std::size_t next_fit_;
-  std::vector<JobId> ended_;  // since the last pass
+  std::vector<JobId> left_;  // since the last pass: they ended, or an attempt of them failed
   std::vector<GpuTime> services_;
   std::vector<PolicyKey> cost_;  // by level: 1 / G, in ns of GPU time for each job that ends
 };
 
 /// Computes the index again each time the number of ended jobs has grown by a quarter.
 bool Gittins::keys_changed(const ClusterView& cluster) {
-  for (const JobId job : std::exchange(ended_, {})) services_.push_back(cluster.job(job).attained_service);
+  for (const JobId id : std::exchange(left_, {})) {
+    const JobView job = cluster.job(id);
+    if (job.remaining_service == GpuTime{}) services_.push_back(job.attained_service);  // else an attempt failed
+  }
   if (services_.size() < next_fit_) return false;
   next_fit_ = services_.size() + (services_.size() + 3) / 4;
   std::sort(services_.begin(), services_.end());

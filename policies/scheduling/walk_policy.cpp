@@ -48,7 +48,7 @@ WalkJob* WalkPolicy::take_unused() {
 void WalkPolicy::left(JobId id) {
   WalkJob& gone = job(id);
   job_stopped(gone);
-  job_ended(gone);
+  job_left(gone);
   touch_servers_of(gone);
   walks_[gone.walk].remove(id);
   pools_.leaves(id);

@@ -71,8 +71,8 @@ class WalkPolicy : public SchedulingPolicy {
   virtual void job_started(WalkJob& /*job*/) {}
   /// Called when a job was preempted, ended or failed.
   virtual void job_stopped(WalkJob& /*job*/) {}
-  /// Called when a job or a failed attempt of it ended.
-  virtual void job_ended(const WalkJob& /*job*/) {}
+  /// Called when a job ended or left because an attempt failed.
+  virtual void job_left(const WalkJob& /*job*/) {}
 
   /// Returns true if the policy needs a pass at every event.
   [[nodiscard]] virtual bool sees_every_event() const { return false; }

@@ -230,6 +230,14 @@ TEST_CASE("gittins: least attained service until enough jobs have ended, then th
   CHECK(play({"las", {{"slice_s", 4.0}}}, 1, jobs).finishes() == "A2 B4 C17 D14 E15");
 }
 
+TEST_CASE("gittins: an attempt that fails is no end of a job") {
+  // One GPU, quanta of 4 s. A(1, 9 that fail, then 10) has had 9 s when B(1,3) comes at 10 s. No job has ended, so that
+  // the one with less service goes first. If the 9 s were those of a job that ended, A would be likely to end soon.
+  std::vector<JobSpec> jobs = {timed_job(0, 1, 10), timed_job(10, 1, 3)};
+  jobs[0].attempts = {Time::seconds(9)};
+  CHECK(play({"gittins", {{"quantum_s", 4.0}, {"warm_up", std::int64_t{1}}}}, 1, jobs).finishes() == "A22 B13");
+}
+
 TEST_CASE("priority: the job with the larger priority takes the GPUs; aging helps jobs that have waited") {
   // 2 GPUs: A(2,5) at 0, B(1,2) priority 2 and C(1,4) priority 1 at 1, D(2,1) priority 1 at 2. 1: A is preempted. 3: B
   // ends; D, behind C, needs both GPUs, A too. 5: C ends, D 5-6, A 6-10.
