@@ -1,5 +1,7 @@
 #include "policies/scheduling/elastic_policy.hpp"
 
+#include "policies/scheduling/host_room.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <numeric>
@@ -82,6 +84,7 @@ std::vector<ElasticJob> ElasticPolicy::jobs_now(const ClusterView& cluster, std:
     if (const auto starts = starts_.find(id); starts != starts_.end()) job.starts = starts->second;
     jobs.push_back(std::move(job));
   }
+  leave_out_without_host(cluster, jobs, gpus);
   for (ElasticJob& job : jobs) {
     std::vector<std::vector<double>> speeds(static_cast<std::size_t>(types));  // of the sizes, by type
     const auto add = [&](int size) {
@@ -106,6 +109,23 @@ std::vector<ElasticJob> ElasticPolicy::jobs_now(const ClusterView& cluster, std:
     if (std::ranges::none_of(jobs, may_use)) gpus[static_cast<std::size_t>(t)] = 0;
   }
   return jobs;
+}
+
+void ElasticPolicy::leave_out_without_host(const ClusterView& cluster, std::span<const ElasticJob> jobs,
+                                           std::vector<int>& gpus) const {
+  HostRoom least = HostRoom::of_rank(jobs.front().view);
+  for (const ElasticJob& job : jobs) {
+    const HostRoom rank = HostRoom::of_rank(job.view);
+    least = {std::min(least.milli_cpus, rank.milli_cpus), std::min(least.host_memory, rank.host_memory)};
+  }
+  if (!least.any()) return;
+  const std::vector<WholeServer> servers = servers_without(cluster, [this](JobId job) { return ties_.contains(job); });
+  for (std::size_t t = 0; t < gpus.size(); ++t) {
+    const ServerRange usable = usable_servers(cluster, jobs.front().view, static_cast<std::int32_t>(t));
+    int with_host = 0;
+    for (std::size_t s = usable.first; s < usable.last; ++s) with_host += servers[s].host.ranks(least, servers[s].gpus);
+    gpus[t] = std::min(gpus[t], with_host);
+  }
 }
 
 void ElasticPolicy::give_way(const ElasticJob& job, int gpus, std::int32_t type, SchedulingActions& actions) {

@@ -6,8 +6,9 @@
 // don't have yet go before the others. Whether their promises need jobs to move is decided before any job moves, so
 // that no job starts and stops at one instant.
 //
-// These policies plan with the number of GPUs alone, of each type of servers. A quota is not part of the plan: it may
-// hold back a job that was to have GPUs. A job that is not elastic has the number that it asks for, or none. Only jobs
+// These policies plan with numbers of GPUs, of each type of servers: as many as have CPUs and host memory beside them
+// for a rank of the job that needs the least. Where jobs need more than others, or a quota holds a job back, a job that
+// was to have GPUs may have to wait. A job that is not elastic has the number that it asks for, or none. Only jobs
 // that were promised GPUs have places kept for them, which they get if the placement policy has none as the GPUs lie.
 
 #include "policies/registry.hpp"
@@ -103,6 +104,9 @@ class ElasticPolicy : public SchedulingPolicy {
 
  private:
   [[nodiscard]] std::vector<ElasticJob> jobs_now(const ClusterView& cluster, std::vector<int>& gpus) const;
+  /// Leaves out GPUs for which no server has CPUs and host memory.
+  void leave_out_without_host(const ClusterView& cluster, std::span<const ElasticJob> jobs,
+                              std::vector<int>& gpus) const;
   void carry_out(std::vector<ElasticJob> jobs, const Division& division, const ClusterView& cluster,
                  SchedulingActions& actions);
   /// The promises that running jobs do not have fulfilled: their jobs wait, or have fewer GPUs.

@@ -5,6 +5,7 @@
 #include "sim/random_stream.hpp"
 #include "tests/effort.hpp"
 #include "tests/near.hpp"
+#include "tests/policies/policy_kit.hpp"
 #include "tests/policies/scheduling_kit.hpp"
 
 #include <algorithm>
@@ -72,6 +73,30 @@ TEST_CASE("afs: GPUs go one by one to B, A, A, B") {
   CHECK(two_jobs().play_on(kAfs, 3).runs[0].gpus.size() == 2);
   // B is done at 60 / 1.5 s; A has done 1.8 x 40 s of its work by then and takes all GPUs.
   CHECK(holds(two_jobs().play_on(kAfs, 4)) == "A2 0-40, B2 0-40, A4 40-50");
+}
+
+TEST_CASE("afs and optimus divide only GPUs for which servers have CPUs and host memory") {
+  // Two servers of 4 GPUs have CPUs, or memory, for two ranks each.
+  ElasticCase equal;
+  equal.add(0, 100, {1, 2, 3, 4});
+  equal.add(0, 100, {1, 2, 3, 4});
+  ClusterSpec cluster;
+  cluster.servers = 2;
+  cluster.gpus_per_server = 4;
+  cluster.gpu_memory = Bytes{1};
+  cluster.milli_cpus = 8000;
+  cluster.host_memory = Bytes{80};
+  for (const bool of_memory : {false, true}) {
+    for (JobSpec& job : equal.jobs) {
+      job.milli_cpus = of_memory ? 0 : 4000;
+      job.host_memory = Bytes{of_memory ? 40 : 0};
+    }
+    for (const Choice& choice : {kAfs, kOptimus}) {
+      INFO(choice.name, of_memory);
+      const Played played = play(choice, cluster, equal.jobs, placement({"first-fit", {}}), {}, equal.sizes);
+      CHECK(holds(played) == "A2 0-50, B2 0-50");
+    }
+  }
 }
 
 TEST_CASE("afs: of two jobs that gain the same the later one has the odd GPU") {
