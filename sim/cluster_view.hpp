@@ -59,6 +59,12 @@ struct ServerRange {
   bool operator==(const ServerRange&) const = default;
 };
 
+/// How a job works from now until `until`, whatever else happens meanwhile, unless it ends or leaves its GPUs before.
+struct SteadySpeed {
+  double speed = 0;  ///< work in each second, in seconds of its duration; 0: it restarts or stops for a checkpoint
+  Time until{};      ///< not after now: nothing is known
+};
+
 /// The cluster as a policy sees it, at the current instant.
 class ClusterView {
  public:
@@ -137,10 +143,9 @@ class ClusterView {
   /// Work that the job does in a second on servers of that type, in seconds of its duration (JobView::total_service
   /// counts these); 0: it can't run there, even alone. A graph job counts with its computing.
   [[nodiscard]] virtual double speed_on(const JobView& /*job*/, std::int32_t /*type*/) const { return 1; }
-  /// Work that a running job does in each second from now until it ends or stops, in seconds of its duration, whatever
-  /// else happens meanwhile. 0 where no such speed is known: of a job that waits or restarts, that stops for
-  /// checkpoints, may be resized, may share its GPUs, has redundancy or regimes, or does iterations.
-  [[nodiscard]] virtual double steady_speed(JobId /*job*/) const { return 0; }
+  /// How a running job works for a while. Nothing is known of a job that waits, may be resized, may share its GPUs,
+  /// writes checkpoints to a store, has redundancy or regimes, or does iterations.
+  [[nodiscard]] virtual SteadySpeed steady_speed(JobId /*job*/) const { return {}; }
   /// The numbers of GPUs on which an elastic job can run, rising; empty for any other job.
   [[nodiscard]] virtual std::span<const int> sizes_of(JobId /*job*/) const { return {}; }
   /// As speed_on(), if the job had so many GPUs, one of sizes_of() or JobView::preferred_gpus.

@@ -567,7 +567,7 @@ struct EngineState : ClusterView {
     return speed_with(job_view, job_view.preferred_gpus, type);
   }
   [[nodiscard]] double speed_with(const JobView& job_view, int gpus, std::int32_t type) const override;
-  [[nodiscard]] double steady_speed(JobId job) const override;
+  [[nodiscard]] SteadySpeed steady_speed(JobId job) const override;
   [[nodiscard]] std::span<const int> sizes_of(JobId job) const override;
   [[nodiscard]] std::span<const BatchRegime> regimes_of(JobId job) const override;
   /// Has the view of a job with regimes reckon with its present batch.

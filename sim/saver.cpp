@@ -53,15 +53,16 @@ WorkDone EngineState::work_done(const JobRun& run) const {
   return all;
 }
 
-double EngineState::steady_speed(JobId job) const {
+SteadySpeed EngineState::steady_speed(JobId job) const {
   const JobRun& run = jobs[job.index()];
-  if (run.state != JobState::running || run.body->has_iterations() || run.elastic() || run.parts) return 0;
+  const bool is_alone = !options.sharing.any() && !options.failures.redundancy.any();
+  if (run.state != JobState::running || run.body->has_iterations() || run.elastic() || run.parts) return {};
+  if (!is_alone || run.saving) return {};
   const PreemptionCosts& costs = costs_of(run);
-  const bool never_saves = costs.checkpoint_interval == Time{} || costs.checkpoint_interval == kNeverSaved;
-  const bool saves_for_nothing = costs.checkpoint == Time{} && costs.written == Bytes{};
-  if ((!never_saves && !saves_for_nothing) || clock < run.since + run.pause(costs)) return 0;
-  if (options.sharing.any() || options.failures.redundancy.any()) return 0;
-  return static_cast<double>(kNominalPace) / static_cast<double>(run.type_pace) * (1000.0 / run.pace);
+  const WorkStretch stretch = stretch_at(run.segment(costs), costs, clock - run.since);
+  const Time until = stretch.until == Time::never() ? Time::never() : run.since + stretch.until;
+  if (!stretch.works) return {0, until};
+  return {static_cast<double>(kNominalPace) / static_cast<double>(run.type_pace) * (1000.0 / run.pace), until};
 }
 
 void EngineState::plan_checkpoint(JobRun& run) const {

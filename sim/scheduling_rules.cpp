@@ -168,4 +168,18 @@ WorkDone work_after(const WorkSegment& segment, const PreemptionCosts& costs, Ti
   return {done, saved, segment.restart + costs.checkpoint * full + std::max(Time{}, rest - busy), segment.restart};
 }
 
+WorkStretch stretch_at(const WorkSegment& segment, const PreemptionCosts& costs, Time elapsed) {
+  if (elapsed < segment.restart) return {false, segment.restart};
+  const std::int64_t interval = costs.checkpoint_interval.ns();
+  if (interval == 0 || costs.checkpoint == Time{} || segment.work <= costs.checkpoint_interval) return {true};
+  const std::int64_t checkpoints = (segment.work.ns() - 1) / interval;
+  const Time busy = stretched(costs.checkpoint_interval, segment);
+  const Time time = elapsed - segment.restart;
+  const std::int64_t full = time.ns() / (busy + costs.checkpoint).ns();
+  if (full >= checkpoints) return {true};
+  const Time before = segment.restart + (busy + costs.checkpoint) * full;
+  if (elapsed - before < busy) return {true, before + busy};
+  return {false, before + busy + costs.checkpoint};
+}
+
 }  // namespace contend

@@ -139,4 +139,12 @@ struct WorkDone {
 /// The state of the segment `elapsed` after its start. At its end all work is done and saved.
 [[nodiscard]] WorkDone work_after(const WorkSegment& segment, const PreemptionCosts& costs, Time elapsed);
 
+/// Whether a segment works, or restarts or stops for a checkpoint, and until when after its start.
+struct WorkStretch {
+  bool works = false;
+  Time until = Time::never();  ///< never(): until it ends
+};
+/// The stretch of the segment, which has no parts, that goes on or begins `elapsed` after its start.
+[[nodiscard]] WorkStretch stretch_at(const WorkSegment& segment, const PreemptionCosts& costs, Time elapsed);
+
 }  // namespace contend

@@ -62,23 +62,36 @@ class RemainingFirst final : public WalkPolicy {
     return at;
   }
 
-  /// A running job starts with a place that doesn't move. Once it has a steady speed, its place moves.
+  /// A running job starts with a place that doesn't move. Once it is known how it works for a while, its place moves
+  /// so.
   void before_walks(const ClusterView& cluster) override {
     const std::optional<PolicyKey> first = first_that_may_stop();
     if (!first) return;
-    const auto from = standing_.lower_bound({*first, JobId{0u}});
-    const std::vector<Standing> asked{from, standing_.end()};
-    for (const auto& [stood, id] : asked) {
-      WalkJob& running = job(id);
-      MovingRank place = running.at;
-      place.rate = rate(running.view, cluster.steady_speed(id));
-      const PolicyKey left = key(cluster.job(id)) * kParts;
-      place.rank.key = left + PolicyKey{place.rate} * now().ns();
-      if (place != running.at) rerank(running, place);
-      lift(id);
-      const bool may_rise = !running.view.timed || !cluster.regimes_of(id).empty() || !cluster.sizes_of(id).empty();
-      if (place.rate == 0) stand(id, may_rise ? kAlwaysAsked : left);
+    std::vector<JobId> asked;
+    for (auto at = standing_.lower_bound({*first, JobId{0u}}); at != standing_.end(); ++at) asked.push_back(at->second);
+    for (const auto& [until, id] : changes_) {
+      if (until > now()) break;
+      asked.push_back(id);
     }
+    for (const JobId id : asked) ask(cluster, id);
+  }
+
+  /// Moves a running job to the place that it has now, and notes when to ask again.
+  void ask(const ClusterView& cluster, JobId id) {
+    WalkJob& running = job(id);
+    const SteadySpeed works = cluster.steady_speed(id);
+    MovingRank place = running.at;
+    place.rate = rate(running.view, works.speed);
+    const PolicyKey left = key(cluster.job(id)) * kParts;
+    place.rank.key = left + PolicyKey{place.rate} * now().ns();
+    if (place != running.at) rerank(running, place);
+    lift(id);
+    if (works.until > now() && (works.speed == 0 || place.rate > 0)) {
+      if (works.until < Time::never()) change(id, works.until);
+      return;
+    }
+    const bool may_rise = !running.view.timed || !cluster.regimes_of(id).empty() || !cluster.sizes_of(id).empty();
+    stand(id, may_rise ? kAlwaysAsked : left);
   }
 
   /// By how much the key of a job falls in each nanosecond at that speed, rounded up, so that a job that has just given
@@ -106,11 +119,20 @@ class RemainingFirst final : public WalkPolicy {
     standing_.emplace(key, job);
     stands_at_.emplace(job, key);
   }
+  void change(JobId job, Time when) {
+    changes_.emplace(when, job);
+    changes_at_.emplace(job, when);
+  }
+  /// Forgets when the job is to be asked.
   void lift(JobId job) {
-    const auto at = stands_at_.find(job);
-    if (at == stands_at_.end()) return;
-    standing_.erase({at->second, job});
-    stands_at_.erase(at);
+    if (const auto at = stands_at_.find(job); at != stands_at_.end()) {
+      standing_.erase({at->second, job});
+      stands_at_.erase(at);
+    }
+    if (const auto at = changes_at_.find(job); at != changes_at_.end()) {
+      changes_.erase({at->second, job});
+      changes_at_.erase(at);
+    }
   }
 
   std::int64_t next_label() {
@@ -121,10 +143,13 @@ class RemainingFirst final : public WalkPolicy {
 
   Remaining what_;
   bool list_order_, migrate_;
-  /// The running jobs whose places don't move, by key. As the key of most can only fall, they need not be asked what
-  /// remains of them as long as they stand in front of all waiting jobs even so.
+  /// The running jobs of which isn't known how they work, by the key that they had when they were asked last. As the
+  /// key of most can only fall, they need not be asked what remains of them as long as they stand in front of all
+  /// waiting jobs even so.
   std::set<Standing> standing_;
   std::map<JobId, PolicyKey> stands_at_;
+  std::set<std::pair<Time, JobId>> changes_;  // the others that don't work alike until they end: when that changes next
+  std::map<JobId, Time> changes_at_;
   std::int64_t labelled_ = 0, sequence_ = 0;
 };
 

@@ -169,6 +169,13 @@ TEST_CASE("the progress of random segments is that of going through them ns by n
       CHECK(now.done == expected[ns].done);
       CHECK(now.saved == expected[ns].saved);
       CHECK(now.overhead == expected[ns].overhead);
+      // It works in the next ns, or stands still, until the stretch is over.
+      const Time at = Time::nanoseconds(static_cast<std::int64_t>(ns));
+      const WorkStretch stretch = stretch_at(segment, costs, at);
+      CHECK(stretch.until > at);
+      CHECK(expected[ns + 1].overhead == expected[ns].overhead + (stretch.works ? Time{} : Time::nanoseconds(1)));
+      if (stretch.until < length_of(segment, costs))
+        CHECK(stretch_at(segment, costs, stretch.until).works != stretch.works);
     }
     const WorkDone end = work_after(segment, costs, length_of(segment, costs));
     CHECK(end.done == segment.work);
