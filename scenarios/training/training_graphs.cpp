@@ -2,10 +2,12 @@
 
 #include "models/overlap/iteration.hpp"
 #include "models/training_profile.hpp"
+#include "policies/fusion/search.hpp"
 #include "scenarios/keys/training_codec.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
 #include "scenarios/training/entry_passes.hpp"
+#include "scenarios/training/fastest_fusion.hpp"
 #include "scenarios/training/parallel_job.hpp"
 #include "scenarios/training/parallel_memory.hpp"
 #include "scenarios/training/planned_iteration.hpp"
@@ -206,7 +208,15 @@ TrainedJob TrainingGraphs::trained_job(const std::string& name, int gpus, std::v
   }
   const TrainingEntry& entry = trained->entry;
   try {
-    if (entry.parallel) return spread_job(system_, entry, gpus, records);
+    if (entry.parallel) {
+      TrainingEntry used = entry;
+      if (entry.says("fusion") && entry.fusion.name == kSearchName && entry.parallel->zero < 3)
+        used.fusion = fastest_fusion(system_, entry, gpus, [&](const TrainingEntry& tried) {
+          std::vector<PassRecord> unused;
+          return spread_job(system_, tried, gpus, unused);
+        });
+      return spread_job(system_, used, gpus, records);
+    }
     if (!trained->memory) trained->memory = memory_of(system_, entry);
     PlannedTraining planned = plan_job(*trained, gpus);
     records = std::move(planned.passes);
