@@ -84,9 +84,13 @@ bool has_measured_layers(const TrainingEntry& entry) {
   return entry.device.calibrated || published_profile(entry) != nullptr || (!entry.parallel && entry.layers);
 }
 
+bool has_measured_host(const TrainingEntry& entry) {
+  return has_measured_layers(entry) || entry.single_worker;
+}
+
 const HostCosts* host_of(const TrainingEntry& entry) {
   if (entry.host.name != "auto") return entry.host.name == "none" ? nullptr : &entry.host.costs;
-  if (!entry.as_framework || has_measured_layers(entry) || entry.launch > Time{}) return nullptr;
+  if (!entry.as_framework || has_measured_host(entry) || entry.launch > Time{}) return nullptr;
   const auto spreads = [](const ParallelSetup& by) { return by.tensor > 1 || by.pipeline > 1 || by.expert > 1; };
   return &host_named(entry.parallel && spreads(*entry.parallel) ? "megatron" : "torch");
 }

@@ -1,6 +1,7 @@
 // Training entries whose hosts launch what the device does, and what launches go with.
 
 #include "scenarios/run/lone_job.hpp"
+#include "scenarios/training/host_work.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/graph.hpp"
 #include "tests/near.hpp"
@@ -173,13 +174,19 @@ TEST_CASE("hosts: layers of a table have launches for their kernels, and leaping
   CHECK(fast.end - none.end < Time::microseconds(1));
 }
 
-TEST_CASE("hosts: measured layers have their host in them") {
-  const std::string refused = errors_of(
-      "cluster: {servers: 2}\ntraining: {it: {model: published-resnet50, host: torch}}\n"
-      "workload: {generate: {models: [it], sizes: {1: 1}, iterations: [2, 2], arrivals: 1ms}}\n");
-  CHECK_MESSAGE(refused.find("training.it.host: measured times of layers have the host that launched them in them") !=
-                    std::string::npos,
-                refused);
+TEST_CASE("hosts: measured times have their host in them") {
+  for (const char* const members : {"model: published-resnet50", "model: resnet50, single_worker: 62ms"}) {
+    const std::string rest = "workload: {generate: {models: [it], sizes: {1: 1}, iterations: [2, 2], arrivals: 1ms}}\n";
+    const auto text = [&](const char* host) {
+      return fmt::format("cluster: {{servers: 2}}\ntraining: {{it: {{{}{}}}}}\n{}", members, host, rest);
+    };
+    const std::string refused = errors_of(text(", host: torch"));
+    CHECK_MESSAGE(refused.find("training.it.host: measured times have the host that launched their kernels in them") !=
+                      std::string::npos,
+                  refused);
+    CHECK(host_of(parsed(text(""), {"schema_version=2"}).training.front()) == nullptr);
+  }
+  CHECK(host_of(parsed("training: {it: {model: resnet50}}\n", {"schema_version=2"}).training.front()) != nullptr);
   const std::string both = errors_of(
       "cluster: {servers: 2}\ntraining: {it: {model: resnet50, host: torch, launch: 5us}}\n"
       "workload: {generate: {models: [it], sizes: {1: 1}, iterations: [2, 2], arrivals: 1ms}}\n");
