@@ -325,10 +325,13 @@ std::vector<SlowCause> slow_causes(const FailureSetup& failures, const FailureSp
   return causes;
 }
 
+bool has_interference(const Scenario& scenario) {
+  return !interference_of(scenario.network, scenario.overlap, scenario.training, path_of(scenario.cluster.servers))
+              .none();
+}
+
 void check_slowed(const Scenario& scenario, const Workload& workload, const FailureSpec& spec) {
   const auto timed = std::ranges::find_if(workload.jobs, [](const JobSpec& job) { return job.duration.has_value(); });
-  const bool interferes =
-      !interference_of(scenario.network, scenario.overlap, scenario.training, path_of(scenario.cluster.servers)).none();
   for (const SlowCause& cause : slow_causes(scenario.failures, spec)) {
     const auto refuse = [&](std::string reason, std::string hint) {
       throw InputError{Complaint{.key = cause.key, .reason = std::move(reason), .hint = std::move(hint)}};
@@ -336,7 +339,7 @@ void check_slowed(const Scenario& scenario, const Workload& workload, const Fail
     if (cause.slows_network && !scenario.network.traits().paces_transfers)
       refuse(fmt::format("{} slows transfers, which network.fidelity `flow` can't", cause.what),
              "leave slows_network out, change links by network.events, or set network.fidelity to contention");
-    if (interferes)
+    if (has_interference(scenario))
       refuse(fmt::format("{} slows what network.interference slows, too, and the two can't be simulated together",
                          cause.what),
              "leave one of the two out, or give network.interference: none");
@@ -376,10 +379,15 @@ void check_covered(const RedundancyRule& rule, const CoveredJob& job) {
            "leave redundancy out");
 }
 
-/// Throws InputError if the rule says of the jobs what has no effect on any.
-void check_covered_jobs(const RedundancyRule& rule, const std::vector<CoveredJob>& jobs) {
+/// Throws InputError if the rule says of the jobs what has no effect on any, or what `interferes` rules out.
+void check_covered_jobs(const RedundancyRule& rule, const std::vector<CoveredJob>& jobs, bool interferes) {
   if (!rule.any() || jobs.empty()) return;
   for (const CoveredJob& job : jobs) check_covered(rule, job);
+  if (interferes && !std::ranges::all_of(jobs, &CoveredJob::is_timed))
+    throw InputError{Complaint{.key = "failures.redundancy.cover",
+                               .reason = "what redundancy adds to the tasks of jobs of iterations can't be simulated "
+                                         "together with network.interference",
+                               .hint = "leave one of the two out, or give network.interference: none"}};
   if (std::ranges::any_of(jobs, &CoveredJob::is_timed)) return;
   const auto has = [&](int stages) { return std::ranges::find(jobs, stages, &CoveredJob::stages) != jobs.end(); };
   if (rule.stages > 1 && !has(rule.stages))
@@ -404,7 +412,7 @@ void check_failures(const Scenario& scenario, const Workload& workload, const Fa
   for (const JobSpec& job : workload.jobs)
     covered.push_back(
         {job.name, job.duration.has_value(), job.gpus, job.sizes >= 0, job.gpu_share, stages_of(job, rule)});
-  check_covered_jobs(rule, covered);
+  check_covered_jobs(rule, covered, has_interference(scenario));
   check_saved(scenario, workload);
   check_slowed(scenario, workload, spec);
 }
@@ -418,12 +426,7 @@ void check_redundancy(const RedundancyRule& rule, const std::vector<TrainingEntr
     const int stages = entry != nullptr && entry->parallel ? entry->parallel->pipeline : 1;
     covered.push_back({job.name, job.duration.has_value(), job.gpus, job.elastic(), job.gpu_share, stages});
   }
-  check_covered_jobs(rule, covered);
-  if (interferes && std::ranges::any_of(list.jobs, [](const JobRequest& job) { return !job.duration; }))
-    throw InputError{Complaint{.key = "failures.redundancy.cover",
-                               .reason = "what redundancy adds to the tasks of jobs of iterations can't be simulated "
-                                         "together with network.interference",
-                               .hint = "leave one of the two out, or give network.interference: none"}};
+  check_covered_jobs(rule, covered, interferes);
 }
 
 std::function<PreemptionCosts(const JobSpec&)> costs_by_job(const ClusterSetup& cluster, const FailureSetup& failures,

@@ -571,7 +571,6 @@ TEST_CASE("redundancy: what its keys become, and what has no meaning") {
   CHECK(rule.failover == Time::seconds(30));
   CHECK(rule.rejoin == Time::seconds(60));
   CHECK(!spec_of_failures(failing("failures: {preset: rsc-1, repair: {mean: 6h}}\n"), 1).redundancy.any());
-
   CHECK(mentions(failure_errors(events + "{cover: replicas, tolerates: all}}\n"), "`unlimited` is possible, too"));
   CHECK(mentions(failure_errors(events + "{cover: neighbours, stages: 4, work: job}}\n"), "cover: replicas"));
   CHECK(mentions(failure_errors(events + "{stages: 4}}\n"), "failures.redundancy.cover: neighbours or replicas"));
@@ -583,16 +582,18 @@ TEST_CASE("redundancy: what its keys become, and what has no meaning") {
       mentions(failure_errors(events + "{cover: replicas, stages: 4}}\ncheckpoints: {policy: synchronous, cost: 1min, "
                                        "period: optimal}\n"),
                "isn't known beforehand"));
-  const auto refusal = [&](const std::string& redundancy) {
+  const auto refusal = [&](const std::string& redundancy, const std::string& more = {}, bool runs = false) {
+    const std::string jobs = "workload: {generate: {sizes: {16: 1}, models: [resnet50], iterations: [10, 10]}}\n";
+    const Scenario refused = failing(events + redundancy + "}\n" + more + jobs);
     try {
-      static_cast<void>(check_scenario(failing(events + redundancy +
-                                               "}\nworkload: {generate: {sizes: {16: 1}, models: [resnet50], "
-                                               "iterations: [10, 10]}}\n")));
+      if (runs) static_cast<void>(run_scenario(refused, 1));
+      static_cast<void>(check_scenario(refused));
     } catch (const InputError& error) {
       return std::string{error.what()};
     }
     return std::string{};
   };
+  CHECK(mentions(refusal("{cover: replicas}", "network: {interference: 0.2}\n", true), "network.interference: none"));
   CHECK(mentions(refusal("{cover: replicas, stages: 4}"), "of those with iterations none has 4 stages"));
   CHECK(mentions(refusal("{cover: neighbours}"), "no job has pipelines"));
   CHECK(refusal("{cover: replicas}").empty());
