@@ -3,6 +3,7 @@
 #include "cli/output.hpp"
 #include "scenarios/keys/reader.hpp"
 #include "scenarios/run/job_lists.hpp"
+#include "scenarios/run/run_notes.hpp"
 #include "scenarios/run/scenario_jobs.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
 #include "scenarios/sweep/sweep_plan.hpp"
@@ -123,6 +124,9 @@ LoadedScenarios load_scenarios(const Arguments& arguments, std::span<const std::
         if (is_more) note.replace(0, std::string_view{"--set"}.size(), more_option);
         all_notes.push_back(std::move(note));
       }
+      const Scenario& last = loaded.scenarios.back();
+      if (const std::string note = version_note(last.schema_version, last.ideals); !note.empty())
+        all_notes.push_back(path + ": " + note);
     } catch (const InputError& error) {
       complaints.insert(complaints.end(), error.complaints().begin(), error.complaints().end());
     }

@@ -2,6 +2,7 @@
 
 #include "cli/load.hpp"
 #include "scenarios/run/named_files.hpp"
+#include "scenarios/run/run_notes.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
 #include "sim/counted.hpp"
 #include "sim/error.hpp"
@@ -92,6 +93,9 @@ LoadedSweep load(const Arguments& arguments, unsigned threads, std::optional<std
   for (SweepDimension& each : options.dimensions) set_dimension(base.sweep, std::move(each));
   LoadedSweep loaded{SweepPlan{std::move(variants), threads}, std::move(recorded->inputs)};
   add_files(loaded.plan.files(), loaded.inputs);
+  const Scenario first = loaded.plan.scenario(0);
+  if (const std::string note = version_note(first.schema_version, first.ideals); !note.empty() && !repeat)
+    print_load_notes(arguments, {path + ": " + note});
   return loaded;
 }
 

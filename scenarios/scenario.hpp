@@ -31,6 +31,8 @@ inline constexpr int kSchemaVersion = 2;
 /// A complete scenario.
 struct Scenario : TrainingSystem {
   int schema_version = 1;  ///< from 2 on, what isn't given is as a framework has it (`as_framework` of parts)
+  /// What the scenario leaves out and has as an ideal, but not in the latest version, in its own words: `host: none`.
+  std::vector<std::string> ideals;
   std::string name;
   std::string description;
   int repeat = 1;  ///< replicas, with seeds seed, seed + 1, ...

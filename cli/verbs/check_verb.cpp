@@ -31,6 +31,9 @@ std::string verdict(const std::string& file, const Arguments& arguments) {
   const std::vector<std::string> overrides = arguments.values("set");
   if (const std::optional<SweepPlan> sweep = sweep_of(file, overrides)) {
     for (const std::string& note : sweep->notes()) print_message("contend: warning: {}: {}\n", file, note);
+    const Scenario first = sweep->scenario(0);
+    if (const std::string note = version_note(first.schema_version, first.ideals); !note.empty())
+      print_message("contend: note: {}: {}\n", file, note);
     return fmt::format("{}: ok, {}\n", file, extent_text(*sweep));
   }
   std::vector<Arguments::Given> given;

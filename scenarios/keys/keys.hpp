@@ -14,7 +14,7 @@ namespace contend {
 /// How the reader treats a key: as a value, or by a built-in rule.
 enum class KeyRole : std::uint8_t {
   value,           ///< an ordinary key
-  schema_version,  ///< required in every file; must be 1
+  schema_version,  ///< required in every file
   include,         ///< expanded before values are read; not allowed in overrides
 };
 

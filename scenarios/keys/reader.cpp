@@ -122,6 +122,7 @@ class LayerReader {
         scenario_.cluster.servers += entry.servers.value_or(most);
     }
     take_interference();
+    take_ideals();
     place(island_complaints(scenario_.cluster, scenario_.network, scenario_.overlap));
     place(training_complaints(scenario_, scenario_.workload));
     place(study_complaints(scenario_));
@@ -198,18 +199,43 @@ class LayerReader {
     }
   }
 
+  /// True if the figures of all devices for what computing and communicating cost each other are known and one.
+  [[nodiscard]] bool knows_interference() const {
+    NetworkSetup network = scenario_.network;
+    network.interference.both = NetworkSetup::InterferenceChoice{.usual = true};
+    return interference_complaints(scenario_.cluster, network, scenario_.overlap, scenario_.training).empty();
+  }
+
+  /// True if a layer gives the key or one of its parts.
+  [[nodiscard]] bool gives_any_of(std::string_view path) const {
+    return std::ranges::any_of(given_, [&](const Assignment& given) { return given.key->path.starts_with(path); });
+  }
+
   /// As a framework has it, and on a machine, computing and communicating have the interference that is usual on the
-  /// device, if the figures of all devices are known and one.
+  /// device, where that is known.
   void take_interference() {
     NetworkSetup& network = scenario_.network;
-    const bool is_given = std::ranges::any_of(
-        given_, [](const Assignment& given) { return given.key->path.starts_with("network.interference"); });
-    if (is_given || !(network.machine || network.as_framework)) return;
+    if (gives_any_of("network.interference") || !(network.machine || network.as_framework)) return;
+    if (!knows_interference()) return;
     network.interference.both = NetworkSetup::InterferenceChoice{.usual = true};
-    if (!interference_complaints(scenario_.cluster, network, scenario_.overlap, scenario_.training).empty())
-      network.interference.both.reset();
-    else if (network.machine)
-      network.of_machine.emplace_back("network.interference");
+    if (network.machine) network.of_machine.emplace_back("network.interference");
+  }
+
+  /// Notes what this version has as an ideal and the latest has not.
+  void take_ideals() {
+    if (scenario_.schema_version == kSchemaVersion) return;
+    std::vector<std::string>& ideals = scenario_.ideals;
+    for (const TrainingEntry& entry : scenario_.training) {
+      if (entry.name == kDefaultEntry) continue;
+      for (std::string& each : ideals_of(entry))
+        if (std::ranges::find(ideals, each) == ideals.end()) ideals.push_back(std::move(each));
+    }
+    NetworkSetup network = scenario_.network;
+    if (!gives_any_of("network.interference") && !network.machine && knows_interference())
+      ideals.emplace_back("network.interference: none");
+    network.as_framework = true;
+    if (!gives("network.collectives") && !network.machine && !library_preset(network).empty())
+      ideals.push_back("network.collectives: " + network.collectives);
   }
 
   /// Gives a study its entry, and the policies of the entry where it has no lists of its own. False if there is no such

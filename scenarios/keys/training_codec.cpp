@@ -326,12 +326,8 @@ bool gives_instead(const TrainingEntry& entry, std::string_view name) {
   });
 }
 
-/// Frameworks train transformers in the format of two bytes that the tensor cores of the device have.
 void take_usual_type(TrainingEntry& entry) {
-  if (!entry.as_framework || !entry.parallel || entry.device.calibrated || entry.says("dtype")) return;
-  const Device& device = sheet_of(entry.device);
-  for (const DataType type : {DataType::fp16, DataType::bf16})
-    if (device.uses_matrix_unit(type)) entry.type = type;
+  if (entry.as_framework) entry.type = framework_type(entry);
 }
 
 /// Gives the entry the members of the default entry that it doesn't give itself.
@@ -344,6 +340,14 @@ void inherit(const TrainingEntry& usual, TrainingEntry& entry) {
 }
 
 }  // namespace
+
+DataType framework_type(const TrainingEntry& entry) {
+  if (!entry.parallel || entry.device.calibrated || entry.says("dtype")) return entry.type;
+  const Device& device = sheet_of(entry.device);
+  for (const DataType type : {DataType::bf16, DataType::fp16})
+    if (device.uses_matrix_unit(type)) return type;
+  return entry.type;
+}
 
 void take_defaults(std::vector<TrainingEntry>& entries) {
   const auto usual = std::ranges::find(entries, kDefaultEntry, &TrainingEntry::name);

@@ -17,6 +17,10 @@ namespace contend {
 /// others (`as_framework`).
 void take_defaults(std::vector<TrainingEntry>& entries);
 
+/// The number format in which frameworks train the entry on its device: of transformers that are spread over GPUs the
+/// format of two bytes that the tensor cores of the device have, else the entry's own.
+[[nodiscard]] DataType framework_type(const TrainingEntry& entry);
+
 /// The entry with the members that a job's model has of its own (variant_of()), and without those that say otherwise
 /// what these say: `accumulate` has no place beside a `global_batch` of its own. Throws InputError with the complaints
 /// about the members.

@@ -60,6 +60,14 @@ constexpr std::string_view kRemedy =
 
 }  // namespace
 
+std::string version_note(int schema_version, const std::vector<std::string>& ideals) {
+  if (ideals.empty()) return {};
+  return fmt::format(
+      "schema_version {} has ideals where version {} has what frameworks and libraries do: {}. Write `schema_version: "
+      "{}`, or write these ideals too, which changes no figure",
+      schema_version, kSchemaVersion, fmt::join(ideals, ", "), kSchemaVersion);
+}
+
 std::string flow_start_up_note(const Scenario& scenario, JobLists& lists) {
   const Time alpha = scenario.network.alpha;
   if (!scenario.network.traits().has_topology || alpha == Time{} ||

@@ -1,6 +1,7 @@
 #pragma once
-// Notes about what a scenario says or its run did that its author may not mean: start-up times that mean less at
-// fidelity `flow`, interfaces that sit idle, an unfit machine of NCCL, and groups of ranks that lie on several servers.
+// Notes about what a scenario says or its run did that its author may not mean: defaults of an old version, start-up
+// times that mean less at fidelity `flow`, interfaces that sit idle, an unfit machine of NCCL, and groups of ranks that
+// lie on several servers.
 
 #include "scenarios/run/job_lists.hpp"
 #include "scenarios/scenario.hpp"
@@ -11,6 +12,10 @@
 #include <vector>
 
 namespace contend {
+
+/// What a scenario of that version has as ideals because of it (Scenario::ideals), and what to write instead; empty if
+/// it has none.
+[[nodiscard]] std::string version_note(int schema_version, const std::vector<std::string>& ideals);
 
 /// What the largest ring all-reduce of the scenario pays of network.alpha at fidelity `flow`, and what it pays at the
 /// other fidelities. Empty at those, if alpha is 0, if NCCL says the start-up times, and if nothing has two ranks.

@@ -1,14 +1,18 @@
 #include "scenarios/training/training_check.hpp"
 
 #include "models/catalogue/catalogue.hpp"
+#include "models/devices.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
+#include "scenarios/keys/training_codec.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"
+#include "scenarios/training/host_work.hpp"
 #include "scenarios/training/member_rules.hpp"
 #include "scenarios/training/setup_check.hpp"
 #include "scenarios/training/trained_model.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "scenarios/yaml/codecs.hpp"
+#include "scenarios/yaml/device_sheet.hpp"
 #include "text/words.hpp"
 #include "traces/job_list.hpp"
 
@@ -260,6 +264,22 @@ std::vector<Complaint> training_complaints(const TrainingSystem& system, const W
   for (Complaint& each : interference_complaints(system.cluster, system.network, system.overlap, system.training))
     complaints.push_back(std::move(each));
   return complaints;
+}
+
+std::vector<std::string> ideals_of(const TrainingEntry& entry) {
+  if (entry.as_framework) return {};
+  TrainingEntry later = entry;
+  later.as_framework = true;
+  later.type = framework_type(entry);
+  std::vector<std::string> ideals;
+  if (host_of(entry) == nullptr && host_of(later) != nullptr) ideals.emplace_back("host: none");
+  if (!entry.efficiency && !has_measured_layers(entry)) {
+    const Device& device = sheet_of(entry.device);
+    const bool is_known = device.product_share(later.type) != nullptr || !device.kernels.source.empty();
+    if (is_known) ideals.emplace_back("efficiency: flat");
+  }
+  if (later.type != entry.type) ideals.push_back(fmt::format("dtype: {}", to_string(entry.type)));
+  return ideals;
 }
 
 }  // namespace contend

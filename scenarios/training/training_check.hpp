@@ -31,4 +31,9 @@ namespace contend {
 /// A line for each member that an entry has from the default entry and that has no effect in it, with the reason.
 [[nodiscard]] std::vector<std::string> inherited_notes(std::span<const TrainingEntry> training);
 
+/// The members that the entry leaves out, with the ideals that it has where it would be as a framework has it in the
+/// latest version of the format (docs/models/defaults.md), such as `host: none`; empty if it is as a framework has it,
+/// and if that makes no difference.
+[[nodiscard]] std::vector<std::string> ideals_of(const TrainingEntry& entry);
+
 }  // namespace contend

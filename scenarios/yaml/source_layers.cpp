@@ -38,7 +38,7 @@ class LayerCollector {
       complaints_.push_back(source->complaint(root->place, {}, "expected a map of keys, got " + found_text(*root)));
     } else if (root) {
       if (find_entry(*root, "schema_version") == nullptr) {
-        complaints_.push_back(source->complaint({1, 1}, "schema_version", "missing", "write `schema_version: 1`"));
+        complaints_.push_back(source->complaint({1, 1}, "schema_version", "missing", "write `schema_version: 2`"));
       }
       add_includes(*source, *root);
       layers_.push_back({std::move(source), std::move(*root)});

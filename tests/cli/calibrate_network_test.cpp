@@ -20,7 +20,7 @@ std::string osu_log() {
 
 constexpr const char* kTable = "ranks,jobs,bytes,time_ms\n4,1,8000000,10\n4,2,8000000,15\n4,3,8000000,20\n";
 constexpr const char* kFittedStudy =
-    "schema_version: 1\ninclude: net.yaml\ntraining: {it: {model: alexnet}}\noverlap: {training: it, fusion: [{policy: "
+    "schema_version: 2\ninclude: net.yaml\ntraining: {it: {model: alexnet}}\noverlap: {training: it, fusion: [{policy: "
     "wfbp}]}\n";
 
 }  // namespace

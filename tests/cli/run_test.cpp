@@ -52,6 +52,40 @@ TEST_CASE("a single run prints a summary and writes a folder") {
   CHECK(here.contend("show small.yaml").out == here.read("out/scenario.yaml"));
 }
 
+TEST_CASE("a file of version 1 that has ideals gets one note, and version 2 with the ideals by name is the same run") {
+  const Workplace here;
+  here.write("old.yaml",
+             "schema_version: 1\nname: old\ncluster: {servers: 2, gpus_per_server: 2}\n"
+             "training: {a: {model: resnet50, device: A100-80GB}, b: {model: vgg16, device: A100-80GB}}\n"
+             "workload: {generate: {models: [a, b], sizes: {1: 3, 4: 2}, iterations: [2, 9], arrivals: 2s}}\n");
+  const std::string note =
+      "contend: note: old.yaml: schema_version 1 has ideals where version 2 has what frameworks and libraries do: "
+      "host: "
+      "none, efficiency: flat, network.interference: none. Write `schema_version: 2`, or write these ideals too, which "
+      "changes no figure\n";
+  for (const char* const verb : {"run", "check", "show", "run old.yaml", "show --passes --json"})
+    CHECK(here.contend(fmt::format("{} old.yaml", verb)).err == note);
+  for (const char* const verb : {"check old.yaml --set 'sweep={grid: {network.nic: [1Gbps, 9Gbps]}}'",
+                                 "sweep old.yaml --set network.nic=1Gbps,9Gbps --list"})
+    CHECK(here.contend(verb).err == note);
+  CHECK(here.contend("run old.yaml -q").err.empty());
+  const auto digest = [&](const std::string& folder, const std::string& settings) {
+    const Outcome outcome = here.contend("run old.yaml -q -o " + folder + settings);
+    CHECK_MESSAGE(outcome.code == 0, outcome.err);
+    const std::string manifest = here.read(folder + "/manifest.json");
+    const std::size_t at = manifest.find("\"digest\"");
+    REQUIRE(at != std::string::npos);
+    return manifest.substr(at, manifest.find('\n', at) - at);
+  };
+  const std::string old = digest("one", "");
+  CHECK(digest("two", " --set schema_version=2") != old);
+  const std::string ideals =
+      " --set training.a.host=none --set training.b.host=none --set training.a.efficiency=flat"
+      " --set training.b.efficiency=flat --set network.interference=none";
+  CHECK(digest("named", " --set schema_version=2" + ideals) == old);
+  CHECK(here.contend("run old.yaml" + ideals).err.empty());
+}
+
 TEST_CASE("jobs like a trace that queue otherwise warn of rankings, once, wherever they are run; other jobs don't") {
   Workplace place;
   const Workplace& here = prepared(place);

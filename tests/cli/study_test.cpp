@@ -95,7 +95,7 @@ TEST_CASE("a study gives the same on any number of threads") {
 TEST_CASE("messages that start for free gain nothing by merging, which is said") {
   const Workplace here;
   here.write("free.yaml",
-             "schema_version: 1\nname: free\nnetwork: {nic: 10Gbps}\ntraining: {it: {model: resnet18}}\noverlap: "
+             "schema_version: 2\nname: free\nnetwork: {nic: 10Gbps}\ntraining: {it: {model: resnet18}}\noverlap: "
              "{training: it, workers: [4], fusion: ["
              "wfbp, mg-wfbp]}\n");
   const std::string warning = "network.alpha is 0s, so messages cost nothing to start";

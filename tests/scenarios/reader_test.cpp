@@ -6,6 +6,7 @@
 #include "scenarios/keys/print.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <fstream>
@@ -129,7 +130,7 @@ TEST_CASE("a group that a later layer sets to {} has its defaults again") {
 }
 
 TEST_CASE("the version is required, and 1 or 2") {
-  CHECK(errors_of_file("seed: 1\n") == "a.yaml:1:1: schema_version: missing; write `schema_version: 1`");
+  CHECK(errors_of_file("seed: 1\n") == "a.yaml:1:1: schema_version: missing; write `schema_version: 2`");
   CHECK(errors_of_file("schema_version: 3\n") == "a.yaml:1:17: schema_version: expected an integer <= 2, got \"3\"");
 }
 
@@ -152,6 +153,37 @@ TEST_CASE("from version 2 on, transformers are in the format that the tensor cor
   CHECK(type(", device: V100-SXM2, parallel: {tensor: 2}", "2") == DataType::fp16);
   CHECK(type(", device: H100-SXM, dtype: fp8, parallel: {tensor: 2}", "2") == DataType::fp8);
   CHECK(type(", device: H100-SXM, parallel: {tensor: 2}", "1") == DataType::fp32);
+}
+
+TEST_CASE("version 1 notes what it has as ideals, and nothing once they are named") {
+  const auto ideals = [](std::string_view text, std::vector<std::string> overrides = {}) {
+    return fmt::format("{}", fmt::join(parsed(text, std::move(overrides)).ideals, ", "));
+  };
+  const std::string job = "training: {m: {model: resnet50, device: A100-80GB}}\n";
+  const std::string three = "host: none, efficiency: flat, network.interference: none";
+  CHECK(ideals(job) == three);
+  CHECK(ideals(job, {"schema_version=2"}).empty());
+  CHECK(ideals(job + "overlap: {training: m, workers: [16]}\n") == three);
+  CHECK(ideals(job, {"training.m.host=none"}) == "efficiency: flat, network.interference: none");
+  CHECK(ideals(job, {"training.m.efficiency=flat"}) == "host: none, network.interference: none");
+  CHECK(ideals(job, {"network.interference=none"}) == "host: none, efficiency: flat");
+  CHECK(ideals(job, {"network.interference.compute=0.1"}) == "host: none, efficiency: flat");
+  CHECK(ideals(job, {"training.m.host=none", "training.m.efficiency=flat", "network.interference=none"}).empty());
+  // What isn't known of a device is the ideal in both versions, and measured times are what they are.
+  CHECK(ideals("training: {m: {model: resnet50, device: V100-SXM2}}\n") == "host: none");
+  CHECK(ideals("training: {m: {model: resnet50, device: V100-SXM2, single_worker: 60ms}}\n").empty());
+  CHECK(ideals("training: {m: {model: published-resnet50}}\n").empty());
+  CHECK(ideals("cluster: {servers: 3}\n").empty());
+  // Entries have each ideal once, and the default entry by itself trains nothing.
+  CHECK(ideals("training: {default: {device: A100-80GB, host: none}, a: {model: resnet50}, b: {model: vgg16}}\n") ==
+        "efficiency: flat, network.interference: none");
+  CHECK(ideals("training: {default: {device: A100-80GB}}\n").empty());
+  CHECK(ideals("training: {m: {model: llama-3-8b, device: V100-SXM2, parallel: {tensor: 2}}}\n") ==
+        "host: none, dtype: fp32");
+  const std::string named =
+      "cluster: {servers: 2, gpus_per_server: 8}\nnetwork: {fidelity: flow, nic: 200Gbps, server: dgx-a100}\n";
+  CHECK(ideals(named) == "network.collectives: ring");
+  CHECK(ideals(named, {"network.collectives=ring"}).empty());
 }
 
 TEST_CASE("unknown keys and the nearest name") {

@@ -32,7 +32,7 @@ TEST_CASE("includes that fail") {
   CHECK(errors_of("include: b.yaml\n", {}, {{"b.yaml", versioned("include: ./x/../a.yaml\n")}}) ==
         "b.yaml:2:10: include: a cycle of files: a.yaml -> b.yaml -> a.yaml");
   CHECK(errors_of("include: b.yaml\nseed: x\n", {}, {{"b.yaml", "seed: y\n"}}) ==
-        "b.yaml:1:1: schema_version: missing; write `schema_version: 1`\n"
+        "b.yaml:1:1: schema_version: missing; write `schema_version: 2`\n"
         "b.yaml:1:7: seed: expected an integer >= 0, got \"y\"\n"
         "a.yaml:3:7: seed: expected an integer >= 0, got \"x\"");
 }
