@@ -43,7 +43,7 @@ def optimiser_ms(profile_text, case):
 def predict(contend, profile, case):
     """Milliseconds of the layers, expected error and extrapolated share (in percent), or the error. A case that has a
     `part` is of the layers whose names begin with it."""
-    lines = ["schema_version: 1", "overlap: {training: step}", "training:", "  step:", f"    model: {case['model']}",
+    lines = ["schema_version: 2", "overlap: {training: step}", "training:", "  step:", f"    model: {case['model']}",
              f"    batch: {case['batch']}", f"    dtype: {case['numbers']}",
              f"    device: {{profile: {json.dumps(str(profile))}}}"]
     if case.get("sequence"):

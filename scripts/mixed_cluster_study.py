@@ -75,7 +75,7 @@ def make(trace, throughputs, folder, days=28):
                     spread = rate(table, kind + "_unconsolidated", model, gpus)
                     writer.writerow((model, kind, gpus, together, min(together, spread) or together))
     (folder / "study.yaml").write_text(
-        f"schema_version: 1\ninclude: {SCENARIO}\nname: mixed-cluster-philly\n"
+        f"schema_version: 2\ninclude: {SCENARIO}\nname: mixed-cluster-philly\n"
         "workload: {jobs: jobs.csv, throughputs: rates.csv}\n")
     print(f"{folder}: {len(jobs)} jobs; {left_out} left out, whose models were not measured on so many GPUs")
 

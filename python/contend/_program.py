@@ -95,7 +95,7 @@ def _file_of(scenario: Scenario) -> Iterator[str]:
     if not isinstance(scenario, Mapping):
         raise UsageError(2, f"expected a scenario, as a path or a dictionary of its keys, not {scenario!r}")
     with tempfile.NamedTemporaryFile("w", suffix=".yaml", prefix=".contend-", dir=".", encoding="utf-8") as file:
-        json.dump({"schema_version": 1, "name": "scenario", **scenario}, file, default=plain)
+        json.dump({"schema_version": 2, "name": "scenario", **scenario}, file, default=plain)
         file.flush()
         yield file.name
 
