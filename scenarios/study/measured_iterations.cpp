@@ -275,9 +275,10 @@ std::string constants_fragment(const IterationConstants& constants, std::string_
   std::string yaml;
   for (const std::string& line : comments) yaml += fmt::format("# {}\n", line);
   yaml += fmt::format(
-      "schema_version: 1\nnetwork:\n  alpha: {:.3f}us\n  beta: {:.6f}ns/B\n  formula: {}\n  interference: "
+      "schema_version: {}\nnetwork:\n  alpha: {:.3f}us\n  beta: {:.6f}ns/B\n  formula: {}\n  interference: "
       "{{compute: {:.4f}, network: {:.4f}}}\n",
-      constants.alpha_s * 1e6, constants.beta_ns_per_byte, formula, constants.interference, constants.interference);
+      kSchemaVersion, constants.alpha_s * 1e6, constants.beta_ns_per_byte, formula, constants.interference,
+      constants.interference);
   if (constants.update_s > 0)
     yaml += fmt::format("# An entry of training adds: update_per_tensor: {:.3f}us\n", constants.update_s * 1e6);
   return yaml;

@@ -1,5 +1,6 @@
 #include "scenarios/study/network_fragment.hpp"
 
+#include "scenarios/scenario.hpp"
 #include "sim/error.hpp"
 #include "text/quantities.hpp"
 
@@ -179,8 +180,8 @@ std::string head_of(std::span<const std::string> provenance) {
 
 NetworkFragment interference_fragment(const FragmentChoice& choice, std::span<const std::string> provenance) {
   std::string out = head_of(provenance);
-  out += fmt::format("# {}\nschema_version: 1\nnetwork:\n  {}\n", interference_text(*choice.interference),
-                     interference_key(*choice.interference));
+  out += fmt::format("# {}\nschema_version: {}\nnetwork:\n  {}\n", interference_text(*choice.interference),
+                     kSchemaVersion, interference_key(*choice.interference));
   return {std::move(out), interference_text(*choice.interference), {}};
 }
 
@@ -206,7 +207,7 @@ NetworkFragment network_fragment(const NetworkCalibration& calibration, const Fr
   std::string out = head_of(provenance);
   out += fmt::format("# t = alpha + beta m of {}\n", costs.says);
   for (const std::string& line : costs.comments) out += "# " + line + "\n";
-  out += fmt::format("schema_version: 1\nnetwork:\n  {}\n", fmt::join(network, "\n  "));
+  out += fmt::format("schema_version: {}\nnetwork:\n  {}\n", kSchemaVersion, fmt::join(network, "\n  "));
   if (choice.study == FragmentStudy::overlap && !costs.overlap.empty())
     out += fmt::format("overlap:\n  {}\n", fmt::join(costs.overlap, "\n  "));
   return {std::move(out), std::move(costs.says), std::move(costs.notes)};

@@ -35,10 +35,10 @@ TEST_CASE("calibrate network: from a log to a scenario that runs" * doctest::ski
   CHECK(contains(fitted.out, "all-reduce"));
   CHECK(contains(fitted.out, "1KiB..1MiB"));
   CHECK(contains(fitted.err, "net.yaml: the whole all-reduce among 4 ranks, fitted to 1KiB to 1MiB"));
-  CHECK(
-      contains(here.read("net.yaml"),
-               "alpha: 50us\n  beta: 2ns/B\n  formula: measured\n  fitted_bytes: [1KiB, 1MiB]\n  fitted_workers: [4]\n"
-               "overlap:\n  workers: [4]\n"));
+  CHECK(contains(here.read("net.yaml"),
+                 "schema_version: 2\nnetwork:\n  alpha: 50us\n  beta: 2ns/B\n  formula: measured\n  fitted_bytes: "
+                 "[1KiB, 1MiB]\n  fitted_workers: [4]\n"
+                 "overlap:\n  workers: [4]\n"));
   CHECK(contains(here.read("fit.svg"), "</svg>"));
   const Outcome run = here.contend("run study.yaml");
   CAPTURE(run.err);
