@@ -70,7 +70,7 @@ double error_of(ErrorClass of, const TrainingSystem& system, const TrainingEntry
 HostCosts scaled_host(HostCosts costs, double factor) {
   for (Time HostCosts::*const member :
        {&HostCosts::dispatch, &HostCosts::dispatch_backward, &HostCosts::launch, &HostCosts::collective,
-        &HostCosts::message, &HostCosts::recompute, &HostCosts::step})
+        &HostCosts::grouped, &HostCosts::message, &HostCosts::recompute, &HostCosts::step})
     costs.*member = scaled(costs.*member, factor);
   return costs;
 }

@@ -34,7 +34,8 @@ def timed(drawer):
 
 def failures(drawer):
     keys, servers = drawer.keys, len(drawer.servers)
-    slow = bool(drawer.iterating) and not timed(drawer) and "network.interference" not in keys and drawer.chance(0.5)
+    may_slow = bool(drawer.iterating) and not timed(drawer) and "network.interference" not in keys
+    slow = may_slow and drawer.chance(0.5)
     if drawer.chance(0.6):
         component = {"name": "part", "of": drawer.pick(["gpu", "server", "domain"]), "fails": law_of(drawer, 40, 900),
                      "repair": law_of(drawer, 2, 60)}
@@ -62,7 +63,8 @@ def failures(drawer):
                         ("failures.detectors.heartbeat", ["2s"]), ("failures.hangs", [0.5])):
         if drawer.chance(0.5) and (key != "failures.hangs" or "failures.jobs" in keys):
             keys[key] = drawer.pick(values)
-    if drawer.chance(0.12) and slow:
+    leaves_behind = any("backup_workers" in entry for entry in drawer.entries.values())
+    if drawer.chance(0.12) and slow or may_slow and leaves_behind:
         keys["failures.jitter"] = 0.2
     if slow and "slows" in str(keys.get("failures.components")) and drawer.chance(0.3):
         keys["failures.mitigation.microbatches"] = "500ms"
