@@ -63,7 +63,7 @@ def failures(drawer):
                         ("failures.detectors.heartbeat", ["2s"]), ("failures.hangs", [0.5])):
         if drawer.chance(0.5) and (key != "failures.hangs" or "failures.jobs" in keys):
             keys[key] = drawer.pick(values)
-    leaves_behind = any("backup_workers" in entry for entry in drawer.entries.values())
+    leaves_behind = any("backup_workers" in drawer.entries[name] for name in drawer.entries)
     if drawer.chance(0.12) and slow or may_slow and leaves_behind:
         keys["failures.jitter"] = 0.2
     if slow and "slows" in str(keys.get("failures.components")) and drawer.chance(0.3):

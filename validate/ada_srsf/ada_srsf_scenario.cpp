@@ -9,7 +9,7 @@ Scenario ada_srsf_scenario(std::string_view placement, std::string_view communic
                            const std::vector<std::string>& overrides) {
   // Cluster and job mix are the defaults of the format; the slopes are those of the authors' simulator (10 GbE).
   const std::string text = fmt::format(
-      "schema_version: 1\n"
+      "schema_version: 2\n"
       "cluster: {{servers: 16, gpus_per_server: 4, gpu_memory: 32768MiB}}\n"
       "network: {{fidelity: contention, alpha: 0us, beta: 0.856ms/MiB, eta: 0.235ms/MiB}}\n"
       "policies: {{scheduling: srsf, placement: {}, communication: {}}}\n"

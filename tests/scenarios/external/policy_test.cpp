@@ -187,18 +187,23 @@ def ask(answer):
 sys.stdin.readline()
 message = ask({"protocol": 1, "order": "remaining_time"})
 while True:
-    again = True
+    started, again = set(), True  # a job that has started in this pass stays
     while again:
         again = False
         for job in sorted(waiting.values(), key=key):
             message = ask({"start": [job["id"]], "ask": running + [job["id"]]})
-            if job["id"] in message.get("started", []):
+            started.update(message.get("started", []))
+            if job["id"] in started:
                 continue
-            larger = sorted(((key(j)[0], j["id"]) for j in message["jobs"] if key(j)[0] > key(job)[0]), reverse=True)
+            larger = sorted(((key(j)[0], j["id"]) for j in message["jobs"]
+                             if key(j)[0] > key(job)[0] and j["id"] not in started), reverse=True)
             if larger:
                 message = ask({"start_preempting": [{"job": job["id"], "candidates": [id for _, id in larger]}],
                                "again": True})
-                again = again or "queued" in message
+                started.update(message.get("started", []))
+                if "queued" in message:
+                    again = True
+                    break
     message = ask({})
 )"));
 }
