@@ -349,10 +349,10 @@ TEST_CASE("whatever key or member of a key names a file that a sweep varies, it 
       {"{network.fabric: {kind: custom, graph: pair.yaml}}", "graph: {nodes: [leaf]"},
       {"{network.fabric: {kind: custom, graph: none.yaml}}", "can't read lab/none.yaml"},
   };
-  for (const auto& [settings, named] : cases) {
-    here.write("lab/sweep.yaml", "schema_version: 1\ninclude: plain.yaml\nsweep: {list: [" + settings + "]}\n");
+  for (const std::pair<std::string, std::string>& each : cases) {
+    here.write("lab/sweep.yaml", "schema_version: 1\ninclude: plain.yaml\nsweep: {list: [" + each.first + "]}\n");
     const Outcome outcome = here.contend("sweep lab/sweep.yaml --list");
-    CHECK_MESSAGE(contains(outcome.out + outcome.err, named), settings << outcome.out << outcome.err);
+    CHECK_MESSAGE(contains(outcome.out + outcome.err, each.second), each.first << outcome.out << outcome.err);
   }
 }
 
