@@ -125,6 +125,28 @@ KernelShape shape_of(const Layer& layer, int batch) {
   }
 }
 
+RooflineCost unscaled_cost(const LayerWork& work, const Device& device, const RooflineOptions& options,
+                           const KernelShape& shape) {
+  if (work.kernels == 0) return {};
+  const double per_kernel_flops = work.flops / work.kernels;
+  const double per_kernel_bytes = work.bytes / work.kernels;
+  const double peak = device.peak(options.type);
+  // Products come before quotients, so that round figures give whole nanoseconds.
+  const double compute_ns =
+      per_kernel_flops > 0 ? per_kernel_flops * 1e9 / (peak * efficiency(per_kernel_flops, device, options, shape)) : 0;
+  const bool measured = options.sheet && !device.kernels.source.empty();
+  const double memory_ns =
+      per_kernel_bytes * 1e9 /
+      (device.memory_bandwidth.bytes_per_second() * (measured ? device.kernels.memory : options.memory_efficiency));
+  if (measured) {  // neither hides the other wholly
+    const double both = std::pow(std::pow(compute_ns, 4) + std::pow(memory_ns, 4), .25);
+    const double late_ns = work.late_bytes * 1e9 / (device.memory_bandwidth.bytes_per_second() * device.kernels.memory);
+    return {(both + as_real(device.kernels.start.ns())) * work.kernels + late_ns, compute_ns > memory_ns};
+  }
+  const double kernel_ns = std::max(compute_ns, memory_ns) + static_cast<double>(options.launch_overhead.ns());
+  return {kernel_ns * work.kernels, compute_ns > memory_ns};
+}
+
 }  // namespace
 
 KernelShape KernelShape::of_attention(std::int64_t heads, std::int64_t queries, std::int64_t head_size, double flops) {
@@ -152,28 +174,6 @@ double efficiency(double flops, const Device& device, const RooflineOptions& opt
       device.uses_matrix_unit(options.type) ? options.matrix_unit_efficiency : options.vector_efficiency;
   const double half = device.peak(options.type) * limit * options.ramp.to_seconds();
   return limit * flops / (flops + half);
-}
-
-static RooflineCost unscaled_cost(const LayerWork& work, const Device& device, const RooflineOptions& options,
-                                  const KernelShape& shape) {
-  if (work.kernels == 0) return {};
-  const double per_kernel_flops = work.flops / work.kernels;
-  const double per_kernel_bytes = work.bytes / work.kernels;
-  const double peak = device.peak(options.type);
-  // Products come before quotients, so that round figures give whole nanoseconds.
-  const double compute_ns =
-      per_kernel_flops > 0 ? per_kernel_flops * 1e9 / (peak * efficiency(per_kernel_flops, device, options, shape)) : 0;
-  const bool measured = options.sheet && !device.kernels.source.empty();
-  const double memory_ns =
-      per_kernel_bytes * 1e9 /
-      (device.memory_bandwidth.bytes_per_second() * (measured ? device.kernels.memory : options.memory_efficiency));
-  if (measured) {  // neither hides the other wholly
-    const double both = std::pow(std::pow(compute_ns, 4) + std::pow(memory_ns, 4), .25);
-    const double late_ns = work.late_bytes * 1e9 / (device.memory_bandwidth.bytes_per_second() * device.kernels.memory);
-    return {(both + as_real(device.kernels.start.ns())) * work.kernels + late_ns, compute_ns > memory_ns};
-  }
-  const double kernel_ns = std::max(compute_ns, memory_ns) + static_cast<double>(options.launch_overhead.ns());
-  return {kernel_ns * work.kernels, compute_ns > memory_ns};
 }
 
 RooflineCost roofline_cost(const LayerWork& work, const Device& device, const RooflineOptions& options,

@@ -7,9 +7,20 @@ namespace contend {
 namespace {
 
 constexpr Optimizer kOptimizers[] = {
-    {.name = "sgd"},
-    {.name = "momentum", .state = 4, .kernel = "sgd_fused", .mixed_kernel = "sgd_fused"},
-    {.name = "adam", .state = 8, .kernel = "adam_fused", .mixed_kernel = "adam_mixed"},
+    {.name = "sgd", .moved_separately = 8 + 4},
+    // The sums of old momentum and gradient, and of weight and momentum, behind a scaling.
+    {.name = "momentum",
+     .state = 4,
+     .moved_separately = 8 + 12 + 12,
+     .kernel = "sgd_fused",
+     .mixed_kernel = "sgd_fused"},
+    // Decay; mean of gradients; decay, and sum with a square, of the mean of squares; root, quotient and sum; the
+    // weight.
+    {.name = "adam",
+     .state = 8,
+     .moved_separately = 8 + 12 + (8 + 12) + (8 + 8 + 8) + 16,
+     .kernel = "adam_fused",
+     .mixed_kernel = "adam_mixed"},
 };
 
 }  // namespace
@@ -24,7 +35,7 @@ const Optimizer* find_optimizer(std::string_view name) {
 }
 
 KernelWork update_work(const Optimizer& optimizer, double elements, std::int64_t width, bool separately) {
-  if (separately) return {.bytes = static_cast<double>(optimizer.moved_separately()) * elements};
+  if (separately) return {.bytes = static_cast<double>(optimizer.moved_separately) * elements};
   KernelWork work{.bytes = static_cast<double>(optimizer.moved()) * elements,
                   .op = width < 4 ? optimizer.mixed_kernel : optimizer.kernel};
   work.shape[0] = std::max<std::int64_t>(1, std::llround(elements));

@@ -13,6 +13,9 @@ namespace contend {
 struct Optimizer {
   std::string_view name;
   std::int64_t state = 0;  ///< bytes kept for each parameter beside its weight and gradient, >= 0
+  /// What an update moves for each parameter, in bytes, where each of its operations is a kernel that reads its
+  /// operands and writes its result, as in PyTorch without `fused` (torch/optim/adamw.py, _multi_tensor_adamw).
+  std::int64_t moved_separately = 0;
   /// The kernel that a calibrated device measures (calibration/operators.hpp), with numbers of 4 and of 2 bytes; empty
   /// if there is none.
   std::string_view kernel{}, mixed_kernel{};
@@ -21,10 +24,6 @@ struct Optimizer {
   /// gradient written. With gradients of 2 bytes the weight of 2 bytes is written too, and the difference of the
   /// gradients makes up for that.
   [[nodiscard]] std::int64_t moved() const { return 4 + 4 + state + 4 + state; }
-  /// The same where each operation of the update is a kernel, as in PyTorch without `fused`. Momentum: the sums with
-  /// old momentum, gradient and weight; Adam: decay, two means, a square, a root, a quotient, a sum and the weight
-  /// (torch/optim/adamw.py, _multi_tensor_adamw), each of which reads its operands and writes its result.
-  [[nodiscard]] std::int64_t moved_separately() const { return state == 0 ? 12 : state == 4 ? 32 : 80; }
   /// Bytes kept for each parameter with numbers of so many bytes: below 4, a copy of the weight in 4 bytes, too.
   [[nodiscard]] std::int64_t kept(std::int64_t width) const { return state + (width < 4 ? 4 : 0); }
 };

@@ -235,9 +235,7 @@ Codec<PolicyChoice> policy_codec(const PolicyKind& kind) {
     const auto name =
         std::find_if(node.entries.begin(), node.entries.end(), [](const auto& e) { return e.key == "policy"; });
     if (name != node.entries.end() && !read_name(kind, name->value, reading, choice)) return;
-    // A part of a value that is read by itself has no policy.
-    if (const PolicyInfo* const policy = find_policy(kind, choice.name); policy != nullptr)
-      read_parameters(*policy, node, reading, choice);
+    read_parameters(*find_policy(kind, choice.name), node, reading, choice);
   };
   codec.print = [](const PolicyChoice& choice) {
     std::string text = "{policy: " + choice.name;

@@ -57,7 +57,7 @@ std::map<std::pair<int, int>, std::string> paths_in(const YamlNode& node, const 
     paths[{place.line, place.column}] = found;
   });
   std::vector<Complaint> ignored;  // points are checked when they are made
-  Scenario scratch;
+  Scenario scratch = default_scenario();
   key.io->read(value, Reading{watched, reading.key, ignored}, scratch);
   return paths;
 }

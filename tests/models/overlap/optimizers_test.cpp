@@ -10,9 +10,9 @@ TEST_CASE("an update reads weight, gradient and state, and writes weight and sta
   CHECK(find_optimizer("adam")->moved() == (4 + 4 + 8) + (4 + 8));
   // A kernel for each operation. Momentum: m *= b; m += g; w -= r m. Adam: w *= c; m = lerp(m, g); v *= b; v += g g;
   // s = sqrt(v); s /= c; s += e; w += m / s.
-  CHECK(find_optimizer("sgd")->moved_separately() == 8 + 4);
-  CHECK(find_optimizer("momentum")->moved_separately() == 8 + 12 + 12);
-  CHECK(find_optimizer("adam")->moved_separately() == 8 + 12 + 8 + 12 + 8 + 8 + 8 + 16);
+  CHECK(find_optimizer("sgd")->moved_separately == 8 + 4);
+  CHECK(find_optimizer("momentum")->moved_separately == 8 + 12 + 12);
+  CHECK(find_optimizer("adam")->moved_separately == 8 + 12 + 8 + 12 + 8 + 8 + 8 + 16);
   CHECK(update_work(*find_optimizer("adam"), 1000, 2, true).bytes == 80'000);
   CHECK(find_optimizer("none") == nullptr);
 }
