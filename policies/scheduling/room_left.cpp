@@ -9,8 +9,16 @@ namespace contend {
 
 RoomLeft::RoomLeft(const ClusterView& cluster, std::vector<int> gpus, std::span<const JobView> jobs)
     : cluster_{cluster}, gpus_{std::move(gpus)} {
-  const auto needs_host = [](const JobView& job) { return HostRoom::of_rank(job).any(); };
-  if (std::ranges::any_of(jobs, needs_host)) servers_ = whole_servers(cluster);
+  HostRoom most;  // that the jobs on a GPU could need
+  for (const JobView& job : jobs) {
+    const HostRoom rank = HostRoom::of_rank(job);
+    most.milli_cpus = std::max(most.milli_cpus, rank.milli_cpus * cluster.most_on_gpu());
+    most.host_memory = std::max(most.host_memory, rank.host_memory * cluster.most_on_gpu());
+  }
+  if (!most.any()) return;
+  servers_ = whole_servers(cluster);
+  const auto suffices = [&](const WholeServer& server) { return server.host.ranks(most, server.gpus) == server.gpus; };
+  if (std::ranges::all_of(servers_, suffices)) servers_.clear();
 }
 
 std::vector<RoomLeft::Part> RoomLeft::held_by(JobId job) const {

@@ -1,7 +1,7 @@
 #pragma once
 // What a policy that chooses among running and waiting jobs has yet to give them. GPUs count as a number of each type:
 // where they lie is left to the placement policy. CPUs and host memory count server by server, because a rank has them
-// where its GPU is.
+// where its GPU is. They don't count where every server has enough for the neediest of the jobs on all of its GPUs.
 
 #include "policies/scheduling/demand.hpp"
 #include "policies/scheduling/host_room.hpp"
@@ -40,7 +40,7 @@ class RoomLeft {
 
   const ClusterView& cluster_;
   std::vector<int> gpus_;             // by type
-  std::vector<WholeServer> servers_;  // what is left of them; empty if none of the jobs needs CPUs or memory
+  std::vector<WholeServer> servers_;  // what is left of them; empty if their CPUs and memory suffice anyway
 };
 
 }  // namespace contend

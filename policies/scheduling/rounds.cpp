@@ -141,11 +141,11 @@ TypedCluster RoundPolicy::typed(const ClusterView& cluster, SchedulingActions& a
     typed.prices.clear();
   for (const std::size_t i : part.jobs)
     typed.jobs.push_back(this->typed(cluster, jobs_.at(keys[i]), cluster.job(keys[i].second)));
+  add_hosts(cluster, typed);
   const std::vector<double> isolated = equal_share_rates(typed);
   for (std::size_t i = 0; i < part.jobs.size(); ++i) jobs_.at(keys[part.jobs[i]]).isolated_rate = isolated[i];
   if (!packs_) return typed;
   add_quotas(cluster, typed);
-  add_hosts(cluster, typed);
   add_pairs(cluster, actions, typed);
   return typed;
 }
@@ -157,9 +157,28 @@ void RoundPolicy::add_quotas(const ClusterView& cluster, TypedCluster& typed) {
     if (const int quota = fixed_quota(cluster, vc); quota < gpus) typed.quotas.push_back({vc, quota * 1.0});
 }
 
-/// The CPUs and the memory of the servers in service, where jobs want more than there is. A part of the GPUs of a type
-/// has as large a part of them.
-void RoundPolicy::add_hosts(const ClusterView& cluster, TypedCluster& typed) {
+namespace {
+
+/// True if jobs that together hold no more than so many GPUs could need more of the hosts than there is.
+bool could_be_short(const TypedHosts& hosts, std::span<const TypedJob> jobs, double gpus) {
+  std::vector<std::size_t> order;  // those that need most for each of their GPUs first
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    if (hosts.parts[i] > 0) order.push_back(i);
+  std::ranges::sort(order, std::ranges::greater{}, [&](std::size_t i) { return hosts.parts[i] / jobs[i].gpus; });
+  double needed = 0;
+  for (const std::size_t i : order) {
+    const double share = std::min(1.0, gpus / jobs[i].gpus);
+    needed += share * hosts.parts[i];
+    gpus -= share * jobs[i].gpus;
+  }
+  return rounded_share(needed) > 1;
+}
+
+}  // namespace
+
+/// The CPUs and the memory of the servers in service, where jobs could want more than there is. A part of the GPUs of a
+/// type has as large a part of them.
+void RoundPolicy::add_hosts(const ClusterView& cluster, TypedCluster& typed) const {
   std::vector<JobView> views;
   for (const TypedJob& job : typed.jobs) views.push_back(cluster.job(job.id));
   const auto needs_host = [](const JobView& view) { return HostRoom::of_rank(view).any(); };
@@ -168,7 +187,7 @@ void RoundPolicy::add_hosts(const ClusterView& cluster, TypedCluster& typed) {
   for (std::size_t t = 0; t < cluster.types(); ++t) {
     const ServerRange range = usable_servers(cluster, views.front(), static_cast<std::int32_t>(t));
     for (std::int64_t HostRoom::*const resource : {&HostRoom::milli_cpus, &HostRoom::host_memory}) {
-      double there = 0, wanted = 0;
+      double there = 0;
       int gpus = 0;
       for (std::size_t s = range.first; s < range.last; ++s) {
         gpus += servers[s].gpus;
@@ -181,9 +200,9 @@ void RoundPolicy::add_hosts(const ClusterView& cluster, TypedCluster& typed) {
         const bool may_run = rate_on(typed, typed.jobs[i], t) > 0;
         const double need = static_cast<double>(HostRoom::of_rank(views[i]).*resource) * views[i].gpus;
         hosts.parts.push_back(may_run ? need / there : 0);
-        wanted += hosts.parts.back();
       }
-      if (wanted > 1) typed.hosts.push_back(std::move(hosts));
+      const double gpus_of_jobs = typed.capacity[t] * (packs_ ? 2 : 1);  // those of a pair count for each of its jobs
+      if (could_be_short(hosts, typed.jobs, gpus_of_jobs)) typed.hosts.push_back(std::move(hosts));
     }
   }
 }

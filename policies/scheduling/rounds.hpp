@@ -17,7 +17,8 @@
 //
 // GPUs are those in service on the servers that the jobs may use, of types on which any of them may run. A virtual
 // cluster whose jobs would have more than its quota is divided by itself (parts_within_quotas). The shares are found
-// again, too, where GPUs have gone out of service or have come back.
+// again, too, where GPUs have gone out of service or have come back. Where jobs could need more CPUs or host memory
+// than the servers of a type have, the shares keep to them.
 //
 // Where jobs may share GPUs (`pack`), pairs of jobs have shares, priorities and deficits of their own beside those of
 // the jobs alone, and a pair is taken if none of its jobs has been taken in the round (section 5 of the paper). Each
@@ -102,7 +103,7 @@ class RoundPolicy : public SchedulingPolicy {
   void settle(Account& account, double elapsed_s, std::size_t types) const;
   static void set_shares(Account& account, std::span<const double> shares);
   static void add_quotas(const ClusterView& cluster, TypedCluster& typed);
-  static void add_hosts(const ClusterView& cluster, TypedCluster& typed);
+  void add_hosts(const ClusterView& cluster, TypedCluster& typed) const;
   static void add_pairs(const ClusterView& cluster, SchedulingActions& actions, TypedCluster& typed);
   void part(Job& job);
   /// GPUs in service, by type, on the servers of the jobs; 0 of a type on which none of them may run.

@@ -28,8 +28,7 @@ struct CostPiece {
 /// Walks the lower hull of the points (rate, cost) of a job and the origin, in order of level.
 class CostHull {
  public:
-  CostHull(std::span<const double> rates, double gpus, std::span<const double> prices)
-      : rates_{rates}, prices_{prices}, gpus_{gpus} {}
+  CostHull(std::span<const double> rates, std::span<const double> costs) : rates_{rates}, costs_{costs} {}
 
   /// Returns false where there is no further piece.
   bool next(CostPiece& piece) {
@@ -37,7 +36,7 @@ class CostHull {
     double best_slope = 0;
     for (std::size_t j = 0; j < rates_.size(); ++j) {
       if (!(rates_[j] > level_)) continue;
-      const double slope = std::max(0.0, (gpus_ * prices_[j] - cost_) / (rates_[j] - level_));
+      const double slope = std::max(0.0, (costs_[j] - cost_) / (rates_[j] - level_));
       if (best != kNoType && (slope > best_slope || (slope == best_slope && rates_[j] <= rates_[best]))) continue;
       best = j;
       best_slope = slope;
@@ -46,13 +45,12 @@ class CostHull {
     piece = {at_, best, level_, rates_[best], best_slope};
     at_ = best;
     level_ = rates_[best];
-    cost_ = gpus_ * prices_[best];
+    cost_ = costs_[best];
     return true;
   }
 
  private:
-  std::span<const double> rates_, prices_;
-  double gpus_;
+  std::span<const double> rates_, costs_;
   std::size_t at_ = kNoType;
   double level_ = 0, cost_ = 0;
 };
@@ -89,9 +87,14 @@ class ShareColumns {
  public:
   ShareColumns(const ShareProgram& program, std::span<const double> base, std::span<const double> slope,
                std::span<const double> values)
-      : program_{program}, base_{base}, slope_{slope}, values_{values}, rows_{program.types() + 1}, basis_(rows_, 0) {
+      : program_{program},
+        base_{base},
+        slope_{slope},
+        values_{values},
+        rows_{program.resources() + 1},
+        basis_(rows_, 0) {
     if (values.empty()) find_top();
-    for (std::size_t j = 0; j < program.types(); ++j) {  // slacks, in the order of the rows
+    for (std::size_t j = 0; j + 1 < rows_; ++j) {  // slacks, in the order of the rows
       Column slack{.usage = std::vector<double>(rows_)};
       slack.usage[j] = 1;
       columns_.push_back(std::move(slack));
@@ -132,7 +135,7 @@ class ShareColumns {
 
  private:
   struct Column {
-    std::vector<double> usage;  ///< of each type, then 1 in the row that makes columns add up to one
+    std::vector<double> usage;  ///< of each type and host, then 1 in the row that makes columns add up to one
     double value = 0;
     std::vector<double> prices{};  ///< at which the jobs chose it; empty: it is a slack or the start
     double level = 0;
@@ -140,7 +143,7 @@ class ShareColumns {
 
   [[nodiscard]] double tolerance(const std::vector<double>& duals) const {
     double scale = std::abs(duals.back());
-    for (std::size_t j = 0; j + 1 < rows_; ++j) scale += std::abs(duals[j]) * program_.capacity_[j];
+    for (std::size_t j = 0; j + 1 < rows_; ++j) scale += std::abs(duals[j]) * right_side(j);
     return kShareTolerance * scale;
   }
 
@@ -163,9 +166,13 @@ class ShareColumns {
       column.usage[j] += program_.gpus_[job] * own[j];
       if (!values_.empty()) column.value += values_[job * types + j] * own[j];
     }
+    for (std::size_t h = 0; h < program_.hosts_.size(); ++h)
+      column.usage[types + h] += program_.hosts_[h].parts[job] * own[program_.hosts_[h].type];
   }
 
-  [[nodiscard]] double right_side(std::size_t row) const { return row + 1 < rows_ ? program_.capacity_[row] : 1; }
+  [[nodiscard]] double right_side(std::size_t row) const {
+    return row < program_.types() ? program_.capacity_[row] : 1;
+  }
 
   /// The inverse of the matrix of the basis, by Gauss-Jordan with the largest pivot.
   void invert() {
@@ -252,16 +259,12 @@ class ShareColumns {
     columns_.push_back(std::move(column));
   }
 
-  [[nodiscard]] std::span<const double> rates_of(std::size_t job) const {
-    return {program_.rates_.data() + job * program_.types(), program_.types()};
-  }
-
   /// The level that no job exceeds on its fastest type.
   void find_top() {
     top_ = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < program_.jobs(); ++i) {
       if (!(slope_[i] > 0)) continue;
-      const std::span<const double> rates = rates_of(i);
+      const std::span<const double> rates = program_.rates_of(i);
       top_ = std::min(top_, std::max(0.0, (*std::ranges::max_element(rates) - base_[i]) / slope_[i]));
     }
   }
@@ -284,7 +287,7 @@ class ShareColumns {
     for (std::size_t i = 0; i < program_.jobs(); ++i) {
       if (!(slope_[i] > 0)) continue;
       double before = -1;  // slope of the piece in front
-      CostHull hull{rates_of(i), program_.gpus_[i], prices};
+      CostHull hull{program_.rates_of(i), program_.costs_of(i, prices, costs_)};
       CostPiece piece;
       while (hull.next(piece)) {
         if (piece.end <= base_[i]) continue;
@@ -313,20 +316,21 @@ class ShareColumns {
     for (std::size_t i = 0; i < program_.jobs(); ++i)
       choose_for(i, column, weight, shares.data() + i * program_.types());
   }
-  void choose_for(std::size_t job, const Column& column, double weight, double* own) const {
+  void choose_for(std::size_t job, const Column& column, double weight, double* own) {
+    const std::span<const double> costs = program_.costs_of(job, column.prices, costs_);
     if (values_.empty()) {
       const double level = base_[job] + slope_[job] * column.level;
-      add_shares({rates_of(job), program_.gpus_[job], column.prices}, level, weight, own);
+      add_shares({program_.rates_of(job), costs}, level, weight, own);
     } else {
-      choose_value(job, column.prices, weight, own);
+      choose_value(job, costs, weight, own);
     }
   }
 
   /// The shares of most value less cost with which the job gets to its base: one type, or two where the base binds.
-  void choose_value(std::size_t job, const std::vector<double>& prices, double weight, double* shares) const {
+  void choose_value(std::size_t job, std::span<const double> costs, double weight, double* shares) const {
     const std::size_t types = program_.types();
     const double* const value = values_.data() + job * types;
-    const auto net = [&](std::size_t j) { return value[j] - program_.gpus_[job] * prices[j]; };
+    const auto net = [&](std::size_t j) { return value[j] - costs[j]; };
     const auto rate = [&](std::size_t j) { return j == kNoType ? 0 : program_.rate(job, j); };
     const auto worth = [&](std::size_t j) { return j == kNoType ? 0 : net(j); };
     std::size_t a = kNoType, b = kNoType;
@@ -387,7 +391,7 @@ class ShareColumns {
     for (std::size_t r = 0; r < rows_; ++r) {
       const Column& column = columns_[basis_[r]];
       const double weight = std::max(0.0, weights_[r]);
-      if (basis_[r] < program_.types() || weight == 0) continue;
+      if (basis_[r] + 1 < rows_ || weight == 0) continue;
       shares.value += weight * column.value;
       if (!column.prices.empty()) {
         choose(column, weight, shares.x);
@@ -403,7 +407,7 @@ class ShareColumns {
   std::size_t rows_;
   std::vector<std::size_t> basis_;
   std::vector<Column> columns_;
-  std::vector<double> start_, inverse_, weights_;
+  std::vector<double> start_, inverse_, weights_, costs_;
   double top_ = 0, last_level_ = std::numeric_limits<double>::infinity();
   std::vector<std::pair<double, double>> breaks_;  // levels, and by how much more a unit costs from there on
 };
@@ -412,6 +416,19 @@ void ShareProgram::add(double gpus, std::span<const double> rates) {
   CONTEND_CHECK(gpus > 0 && rates.size() == types(), "a job has GPUs and a rate on each type");
   gpus_.push_back(gpus);
   rates_.insert(rates_.end(), rates.begin(), rates.end());
+}
+
+void ShareProgram::add(TypedHosts hosts) {
+  CONTEND_CHECK(hosts.type < types() && hosts.parts.size() == jobs(), "hosts are of a type and have a part by job");
+  hosts_.push_back(std::move(hosts));
+}
+
+std::span<const double> ShareProgram::costs_of(std::size_t job, std::span<const double> prices,
+                                               std::vector<double>& costs) const {
+  costs.resize(types());
+  for (std::size_t j = 0; j < types(); ++j) costs[j] = gpus_[job] * prices[j];
+  for (std::size_t h = 0; h < hosts_.size(); ++h) costs[hosts_[h].type] += hosts_[h].parts[job] * prices[types() + h];
+  return costs;
 }
 
 TimeShares ShareProgram::max_level(std::span<const double> base, std::span<const double> slope,
@@ -456,7 +473,8 @@ TimeShares ShareProgram::water_fill(const Weigh& weigh, std::vector<double>& lev
   }
   TimeShares shares;
   shares.x.assign(n * types(), 0);
-  shares.prices.assign(types(), 0);
+  shares.prices.assign(resources(), 0);
+  std::vector<double> costs;
   while (true) {
     std::fill(slope.begin(), slope.end(), 0);
     weigh(open, slope);
@@ -470,7 +488,7 @@ TimeShares ShareProgram::water_fill(const Weigh& weigh, std::vector<double>& lev
     std::size_t rises = n;
     for (std::size_t i = 0; i < n; ++i) {
       if (!(slope[i] > 0)) continue;
-      CostHull hull{{rates_.data() + i * types(), types()}, gpus_[i], shares.prices};
+      CostHull hull{rates_of(i), costs_of(i, shares.prices, costs)};
       double left = 0, right = std::numeric_limits<double>::infinity();
       for (CostPiece piece; hull.next(piece);) {
         if (piece.begin < base[i] * (1 - kLevelTolerance)) left = piece.slope;

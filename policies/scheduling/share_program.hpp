@@ -2,16 +2,18 @@
 // ShareProgram solves the linear programs of schedulers that divide the time of jobs among types of servers: x_ij is
 // the share of its time for which job i runs on type j (Narayanan et al., "Gavel", OSDI 2020, section 3).
 //
-//     x >= 0,    sum_j x_ij <= 1,    sum_i s_i x_ij <= C_j
+//     x >= 0,    sum_j x_ij <= 1,    sum_i s_i x_ij <= C_j,    sum_i m_ih x_ij <= 1
 //
-// with s_i the GPUs of the job and C_j those of the type. With rates a_ij the job gets to the level sum_j a_ij x_ij.
+// with s_i the GPUs of the job, C_j those of the type, and m_ih the part that the job needs of the CPUs or the host
+// memory h of the servers of type j. With rates a_ij the job gets to the level sum_j a_ij x_ij.
 //
 //   max_level   the largest t for which all jobs get to base_i + slope_i t
 //   max_sum     the largest sum of values v_ij x_ij for which all jobs get to their base
 //
 // Only the few capacities couple the jobs, so the program is decomposed (Dantzig, Wolfe, "Decomposition principle for
-// linear programs", Operations Research 8, 1960): a master program of types + 1 rows gives prices of GPU time, and each
-// job answers with its cheapest shares at these prices, which use at most two types. That takes O(jobs x types^2) for
+// linear programs", Operations Research 8, 1960): a master program with a row for each of them and one more gives
+// prices of GPU time and of hosts, and each job answers with its cheapest shares at these prices, which use at most two
+// types. That takes O(jobs x types^2) for
 // each new price, and a few dozen of them. The result is the exact optimum but for rounding. It needs no library, and
 // because it uses nothing but sums, products and quotients in a fixed order, it is the same on every machine.
 
@@ -22,12 +24,18 @@
 
 namespace contend {
 
+/// CPUs or host memory of the servers of a type, for the jobs that run there.
+struct TypedHosts {
+  std::size_t type = 0;
+  std::vector<double> parts;  ///< by job: the part of all that it needs while it runs, >= 0
+};
+
 /// The shares of an optimum, which needn't be the only one.
 struct TimeShares {
   std::vector<double> x;          ///< [job x types + type]
   double value = 0;               ///< t, or the sum
   std::vector<double> pairs{};    ///< [pair x types + type], where jobs may share GPUs (packed_shares.hpp)
-  std::vector<double> prices;     ///< by type: dual values of its capacity
+  std::vector<double> prices;     ///< by type: dual values of its capacity, and then those of the hosts
   bool misses_deadlines = false;  ///< not all jobs can have the time that their deadlines need
   bool feasible = true;           ///< false: the bases can't be reached; then nothing else has a meaning
 };
@@ -40,6 +48,8 @@ class ShareProgram {
   /// Adds a job of so many GPUs, > 0, with a rate >= 0 on each type; 0: it can't run there. It may have more GPUs than
   /// a type has: then it has time there only in part.
   void add(double gpus, std::span<const double> rates);
+  /// Limits what all jobs together need of these hosts to all that there is. After the last job.
+  void add(TypedHosts hosts);
   [[nodiscard]] std::size_t jobs() const { return gpus_.size(); }
   [[nodiscard]] std::size_t types() const { return capacity_.size(); }
   [[nodiscard]] double rate(std::size_t job, std::size_t type) const { return rates_[job * types() + type]; }
@@ -67,9 +77,18 @@ class ShareProgram {
 
  private:
   friend class ShareColumns;
+  [[nodiscard]] std::size_t resources() const { return types() + hosts_.size(); }
+  [[nodiscard]] std::span<const double> rates_of(std::size_t job) const {
+    return {rates_.data() + job * types(), types()};
+  }
+  /// By type: what the whole time of the job would cost at these prices of GPUs and hosts. `costs` gives the memory.
+  [[nodiscard]] std::span<const double> costs_of(std::size_t job, std::span<const double> prices,
+                                                 std::vector<double>& costs) const;
+
   std::vector<double> capacity_;
   std::vector<double> gpus_;   // by job
   std::vector<double> rates_;  // [job x types + type]
+  std::vector<TypedHosts> hosts_;
 };
 
 }  // namespace contend

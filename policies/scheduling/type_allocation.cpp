@@ -21,6 +21,7 @@ ShareProgram program_of(const TypedCluster& cluster, const Norm& norm) {
       rates[j] = divisor > 0 ? rate_on(cluster, cluster.jobs[i], j) / divisor : 0;
     program.add(cluster.jobs[i].gpus, rates);
   }
+  for (const TypedHosts& hosts : cluster.hosts) program.add(hosts);
   return program;
 }
 
@@ -48,6 +49,31 @@ TimeShares no_shares(const TypedCluster& cluster) {
   return none;
 }
 
+/// The largest part of a resource that a job has where `wanted` is more than there is, 1.
+double equal_part(std::vector<double> wanted) {
+  std::ranges::sort(wanted);
+  double left = 1;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const double part = left / static_cast<double>(wanted.size() - i);
+    if (wanted[i] > part) return part;
+    left -= wanted[i];
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+/// Shares are `x` over the `sums` of their jobs. Lowers those with which jobs would have more than an equal part of
+/// hosts where all together need more than there is.
+void ration_hosts(const TypedCluster& cluster, std::span<const double> sums, std::vector<double>& x) {
+  const std::size_t types = cluster.capacity.size(), jobs = cluster.jobs.size();
+  for (const TypedHosts& hosts : cluster.hosts) {
+    std::vector<double> wanted;
+    for (std::size_t i = 0; i < jobs; ++i) wanted.push_back(hosts.parts[i] * x[i * types + hosts.type] / sums[i]);
+    const double part = equal_part(wanted);
+    for (std::size_t i = 0; i < jobs; ++i)
+      if (wanted[i] > part) x[i * types + hosts.type] *= part / wanted[i];
+  }
+}
+
 TypedCluster with_equal_rates(TypedCluster cluster) {
   for (TypedJob& job : cluster.jobs)
     for (double& rate : job.rates) rate = rate > 0 ? 1 : 0;
@@ -70,16 +96,19 @@ double proportional_rate(const TypedCluster& cluster, const TypedJob& job, bool 
 }
 
 std::vector<double> equal_share_rates(const TypedCluster& cluster) {
-  std::vector<double> rates;
+  const std::size_t types = cluster.capacity.size();
   const auto m = static_cast<double>(cluster.jobs.size());
+  std::vector<double> x, sums, rates;
   for (const TypedJob& job : cluster.jobs) {
-    double shares = 0, rate = 0;
-    for (std::size_t j = 0; j < cluster.capacity.size(); ++j) {
-      const double share = cluster.capacity[j] / (m * job.gpus);
-      shares += share;
-      rate += share * rate_on(cluster, job, j);
-    }
-    rates.push_back(rate / std::max(1.0, shares));
+    double sum = 0;
+    for (const double gpus : cluster.capacity) sum += x.emplace_back(gpus / (m * job.gpus));
+    sums.push_back(std::max(1.0, sum));
+  }
+  ration_hosts(cluster, sums, x);
+  for (std::size_t i = 0; i < cluster.jobs.size(); ++i) {
+    double rate = 0;
+    for (std::size_t j = 0; j < types; ++j) rate += x[i * types + j] * rate_on(cluster, cluster.jobs[i], j);
+    rates.push_back(rate / sums[i]);
   }
   return rates;
 }
@@ -293,17 +322,17 @@ TimeShares least_cost_shares(const TypedCluster& cluster) {
 TimeShares equal_shares(const TypedCluster& cluster, bool of_gpus) {
   const std::size_t types = cluster.capacity.size();
   TimeShares shares = no_shares(cluster);
+  std::vector<double> sums;
   const auto m = static_cast<double>(cluster.jobs.size());
   for (std::size_t i = 0; i < cluster.jobs.size(); ++i) {
     const double parts = of_gpus ? m * cluster.jobs[i].gpus : m;
-    double* const own = shares.x.data() + i * types;
     double sum = 0;
-    for (std::size_t j = 0; j < types; ++j) {
-      own[j] = rate_on(cluster, cluster.jobs[i], j) > 0 ? cluster.capacity[j] / parts : 0;
-      sum += own[j];
-    }
-    for (std::size_t j = 0; j < types; ++j) own[j] /= std::max(1.0, sum);
+    for (std::size_t j = 0; j < types; ++j)
+      if (rate_on(cluster, cluster.jobs[i], j) > 0) sum += shares.x[i * types + j] = cluster.capacity[j] / parts;
+    sums.push_back(std::max(1.0, sum));
   }
+  ration_hosts(cluster, sums, shares.x);
+  for (std::size_t k = 0; k < shares.x.size(); ++k) shares.x[k] /= sums[k / types];
   return shares;
 }
 
@@ -314,6 +343,11 @@ class Market {
  public:
   Market(const TypedCluster& cluster, TimeShares& shares, std::size_t fast, std::size_t slow)
       : cluster_{cluster}, shares_{shares}, fast_{fast}, slow_{slow} {
+    for (const TypedHosts& hosts : cluster.hosts) {
+      double used = 0;
+      for (std::size_t i = 0; i < cluster.jobs.size(); ++i) used += hosts.parts[i] * share(i, hosts.type);
+      room_of_hosts_.push_back(std::max(0.0, 1 - used));
+    }
     for (std::size_t i = 0; i < cluster.jobs.size(); ++i)
       if (rate_on(cluster, cluster.jobs[i], fast) > 0 && rate_on(cluster, cluster.jobs[i], slow) > 0)
         order_.push_back(i);
@@ -327,11 +361,14 @@ class Market {
       const std::size_t buys = order_[buyer], sells = order_[seller - 1];
       const double price = std::max(speedup(order_[buyer + 1]), speedup(sells));
       if (speedup(buys) <= speedup(sells)) return;
-      const double buyer_can = std::min(gpus_of(buys, slow_) / price, room_of(buys, 1, price));
+      const double buyer_can =
+          std::min({gpus_of(buys, slow_) / price, room_of(buys, 1, price), room_of_hosts(buys, sells, price)});
       const double seller_can = std::min(gpus_of(sells, fast_), room_of(sells, price, 1));
       const double amount = std::min(buyer_can, seller_can);
       give(sells, buys, fast_, amount);
       give(buys, sells, slow_, amount * price);
+      for (std::size_t h = 0; h < room_of_hosts_.size(); ++h)
+        room_of_hosts_[h] = std::max(0.0, room_of_hosts_[h] - amount * rise_of(h, buys, sells, price));
       if (buyer_can <= amount) ++buyer;
       if (seller_can <= amount) --seller;
     }
@@ -354,6 +391,19 @@ class Market {
     for (std::size_t t = 0; t < cluster_.capacity.size(); ++t) used += share(job, t);
     return std::max(0.0, 1 - used) * cluster_.jobs[job].gpus / (gained - lost);
   }
+  /// The part of the hosts that is used more for each GPU of the fast type that is sold.
+  [[nodiscard]] double rise_of(std::size_t host, std::size_t buys, std::size_t sells, double price) const {
+    const TypedHosts& hosts = cluster_.hosts[host];
+    const double rise = hosts.parts[buys] / cluster_.jobs[buys].gpus - hosts.parts[sells] / cluster_.jobs[sells].gpus;
+    return hosts.type == fast_ ? rise : hosts.type == slow_ ? -price * rise : 0;
+  }
+  /// GPUs of the fast type that can be sold before a host is full.
+  [[nodiscard]] double room_of_hosts(std::size_t buys, std::size_t sells, double price) const {
+    double room = std::numeric_limits<double>::infinity();
+    for (std::size_t h = 0; h < room_of_hosts_.size(); ++h)
+      if (const double rise = rise_of(h, buys, sells, price); rise > 0) room = std::min(room, room_of_hosts_[h] / rise);
+    return room;
+  }
   void give(std::size_t from, std::size_t to, std::size_t type, double gpus) const {
     share(from, type) = std::max(0.0, share(from, type) - gpus / cluster_.jobs[from].gpus);
     share(to, type) += gpus / cluster_.jobs[to].gpus;
@@ -362,7 +412,8 @@ class Market {
   const TypedCluster& cluster_;
   TimeShares& shares_;
   std::size_t fast_, slow_;
-  std::vector<std::size_t> order_;  // jobs that can run on both, the largest speedup first
+  std::vector<std::size_t> order_;     // jobs that can run on both, the largest speedup first
+  std::vector<double> room_of_hosts_;  // by host: the part that is left
 };
 
 }  // namespace

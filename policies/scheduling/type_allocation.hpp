@@ -38,12 +38,6 @@ struct TypedQuota {
   double gpus = 0;
 };
 
-/// CPUs or host memory of the servers of a type, for the jobs that run there.
-struct TypedHosts {
-  std::size_t type = 0;
-  std::vector<double> parts;  ///< by job: the part of all that it needs while it runs
-};
-
 /// The GPUs of each type, and the jobs.
 struct TypedCluster {
   std::vector<double> capacity;      ///< C_j; jobs have the time of so many GPUs together
@@ -52,7 +46,7 @@ struct TypedCluster {
   std::vector<TypedJob> jobs{};      ///< in order of submission
   std::vector<TypedPair> pairs{};    ///< that objectives of packed_shares.hpp use
   std::vector<TypedQuota> quotas{};  ///< of these objectives, too; at most one of each virtual cluster
-  std::vector<TypedHosts> hosts{};   ///< of these objectives, too
+  std::vector<TypedHosts> hosts{};   ///< those that could be short, of all objectives
 };
 
 /// Who shares a cluster before the jobs of each do.
@@ -65,7 +59,8 @@ enum class Entities : std::uint8_t { none, virtual_clusters, users };
 [[nodiscard]] double proportional_rate(const TypedCluster& cluster, const TypedJob& job, bool agnostic);
 
 /// Rate of each job with the shares C_j / (m s_i) of m equal parts of the cluster, scaled down if they add up to more
-/// than 1.
+/// than 1, or if the jobs need more of the hosts than there is: none has more than an equal part of them then, or as
+/// much as it needs (max-min fairness with limits: Bertsekas, Gallager, Data Networks, 2nd edition, section 6.5.2).
 [[nodiscard]] std::vector<double> equal_share_rates(const TypedCluster& cluster);
 
 /// The largest level s_i T_i(x) / (w_i p_i) to which all jobs get, with p_i = sum_j T_ij C_j / sum_j C_j and T_i(x) =
@@ -98,13 +93,14 @@ enum class Entities : std::uint8_t { none, virtual_clusters, users };
 
 /// Equal parts of the cluster on types that can run the job: x_ij = C_j / (m s_i), or, unless `of_gpus`, C_j / m, which
 /// is the stand-in of Shockwave's released code for Gandiva_fair (Chaudhary et al., EuroSys 2020) and gives gangs more
-/// than there is. Scaled down if these add up to more than 1.
+/// than there is. Scaled down as those of equal_share_rates().
 [[nodiscard]] TimeShares equal_shares(const TypedCluster& cluster, bool of_gpus);
 
 /// Jobs trade GPU time of these shares (Chaudhary et al., EuroSys 2020, section 3.4). For each two types the job that
 /// is most times as fast on the faster one buys time there from the job that is least, and pays with time on the
 /// slower: so much as the next buyer would pay, but no less than the seller would lose. No job does less work than
-/// before, and no type is used more or less. Goes on until no two jobs gain.
+/// before, and no type is used more or less. Goes on until no two jobs gain; a job buys no more once the hosts of the
+/// types have no room for it in the place of the seller.
 void trade(const TypedCluster& cluster, TimeShares& shares);
 
 }  // namespace contend

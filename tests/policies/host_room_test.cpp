@@ -277,6 +277,62 @@ TEST_CASE("rounds: jobs take turns where GPUs suffice for both and the memory of
   }
 }
 
+TEST_CASE("rounds: shares promise no more CPUs of the servers of a type than there are") {
+  // Both jobs are twice as fast on the first server, which has GPUs for both of them and CPUs for one. So each has half
+  // of it and half of the other one, and does 1.5 times as much as there alone.
+  HostCase made{{on_cpus(0, 1, 300, 2000), on_cpus(0, 1, 300, 2000)}};
+  made.cluster.types = {{.name = "fast", .servers = 1, .gpus_per_server = 2, .gpu_memory = Bytes{100}},
+                        {.name = "slow", .servers = 1, .gpus_per_server = 2, .gpu_memory = Bytes{100}}};
+  made.cluster.milli_cpus = 2000;
+  made.sharing = {};
+  made.pace = {{.together = kNominalPace / 2}, {.together = kNominalPace}};
+  for (const char* name : {"max-min", "max-min-water-filling", "min-makespan", "finish-time-fairness", "min-cost"}) {
+    INFO(name);
+    const RunResult result = run_on_hosts({name, {{"round_s", 10.0}, {"reallocate_s", 0.0}}}, made);
+    CHECK(std::max(result.jobs[0].finish, result.jobs[1].finish) <= Time::seconds(230));
+  }
+}
+
+TEST_CASE("rounds: hosts that are never short change nothing") {
+  std::vector<Choice> choices;
+  for (const char* name : {"max-min", "max-min-water-filling", "max-min-agnostic", "min-makespan",
+                           "finish-time-fairness", "min-cost", "gandiva-fair"})
+    choices.push_back({name, {{"round_s", 10.0}, {"reallocate_s", 0.0}}});
+  for (std::uint64_t seed = 1; seed <= effort(std::uint64_t{40}); ++seed) {
+    RandomStream stream{seed, "hosts that suffice"};
+    HostCase made;
+    const int fast = static_cast<int>(stream.uniform_integer(1, 2)),
+              slow = static_cast<int>(stream.uniform_integer(1, 3));
+    made.cluster.gpus_per_server = 1 << stream.uniform_integer(0, 2);
+    made.cluster.servers = fast + slow;
+    made.cluster.types = {
+        {.name = "fast", .servers = fast, .gpus_per_server = made.cluster.gpus_per_server, .gpu_memory = Bytes{100}},
+        {.name = "slow", .servers = slow, .gpus_per_server = made.cluster.gpus_per_server, .gpu_memory = Bytes{100}}};
+    made.pace = {{.together = kNominalPace / 2}, {.together = kNominalPace}};
+    made.sharing = {};
+    made.cluster.milli_cpus = 2000 * made.cluster.gpus_per_server;  // the most that any job needs
+    made.cluster.host_memory = Bytes{30 * made.cluster.gpus_per_server};
+    for (std::int64_t left = stream.uniform_integer(2, 12); left > 0; --left) {
+      const auto gpus =
+          static_cast<int>(stream.uniform_integer(1, made.cluster.gpus_per_server * std::min(fast, slow)));
+      made.jobs.push_back(on_cpus(stream.uniform_integer(0, 100), gpus, stream.uniform_integer(10, 200),
+                                  static_cast<std::int32_t>(stream.uniform_integer(0, 4) * 500)));
+      made.jobs.back().host_memory = Bytes{stream.uniform_integer(0, 30)};
+    }
+    HostCase plain = made;
+    plain.cluster.milli_cpus = 0;
+    plain.cluster.host_memory = Bytes{};
+    for (JobSpec& job : plain.jobs) {
+      job.milli_cpus = 0;
+      job.host_memory = Bytes{};
+    }
+    for (const Choice& choice : choices) {
+      INFO(choice.name, ", seed ", seed);
+      CHECK(times(run_on_hosts(choice, made)) == times(run_on_hosts(choice, plain)));
+    }
+  }
+}
+
 TEST_CASE("pairs of rounds and muri: a pair is planned on no more servers than the placement policy gives one job") {
   // Of two GPUs with two CPUs each (A and C) a server of eight CPUs can have both jobs, of others only one GPU of both.
   // Each server has room for one job that runs alone, whichever it is.

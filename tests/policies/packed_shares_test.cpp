@@ -164,6 +164,34 @@ TEST_CASE("packing: with nothing gained by sharing the shares are those without 
   }
 }
 
+TEST_CASE("packing: without pairs the program of shares and the one with a row for each job agree on hosts") {
+  for (std::uint64_t seed = 0; seed < effort<std::uint64_t>(100); ++seed) {
+    RandomStream stream{seed, "hosts of shares"};
+    TypedCluster cluster = random_packed(seed);
+    cluster.pairs.clear();
+    for (std::size_t j = 0; j < cluster.capacity.size(); ++j) {
+      TypedHosts hosts{.type = j, .parts = {}};
+      for (std::size_t i = 0; i < cluster.jobs.size(); ++i)
+        hosts.parts.push_back(stream.uniform() < 0.3 ? 0 : stream.uniform());
+      cluster.hosts.push_back(std::move(hosts));
+    }
+    for (std::size_t i = 0; i < cluster.jobs.size() && seed % 2 == 1; ++i) {
+      cluster.jobs[i].age = static_cast<double>(10 * i);
+      cluster.jobs[i].isolated = static_cast<double>(3 * i);
+    }
+    CAPTURE(seed);
+    CHECK(packed_max_min_shares(cluster).value == near(max_min_shares(cluster, false, false).value, 1e-8));
+    CHECK(packed_makespan_shares(cluster).value == near(makespan_shares(cluster).value, 1e-8));
+    CHECK(packed_finish_time_fair_shares(cluster).value == near(finish_time_fair_shares(cluster).value, 1e-8));
+    CHECK(packed_least_cost_shares(cluster).value == near(least_cost_shares(cluster).value, 1e-8));
+    std::vector<double> levels;
+    const TimeShares filled = max_min_shares(cluster, false, true);
+    CHECK(packed_water_fill(cluster, levels).value == near(filled.value, 1e-7));
+    const std::vector<double> expected = levels_of(cluster, filled, false);
+    for (std::size_t i = 0; i < levels.size(); ++i) CHECK(levels[i] == near_absolute(expected[i], 1e-6));
+  }
+}
+
 TEST_CASE("packing: random clusters against the whole program by a slow simplex method") {
   for (std::uint64_t seed = 0; seed < effort<std::uint64_t>(200); ++seed) {
     const TypedCluster cluster = random_packed(seed);

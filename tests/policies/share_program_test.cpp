@@ -34,6 +34,12 @@ double slow_optimum(const TypedCluster& cluster, const std::vector<double>& valu
     a.push_back(row);
     b.push_back(cluster.capacity[j]);
   }
+  for (const TypedHosts& hosts : cluster.hosts) {
+    std::vector<double> row(c.size());
+    for (std::size_t i = 0; i < n; ++i) row[i * k + hosts.type] = hosts.parts[i];
+    a.push_back(row);
+    b.push_back(1);
+  }
   for (std::size_t i = 0; i < n; ++i) {
     std::vector<double> row(c.size()), level(c.size());
     for (std::size_t j = 0; j < k; ++j) {
@@ -57,6 +63,7 @@ ShareProgram program_of(const TypedCluster& cluster) {
     for (std::size_t j = 0; j < cluster.capacity.size(); ++j) rates.push_back(rate_on(cluster, job, j));
     program.add(job.gpus, rates);
   }
+  for (const TypedHosts& hosts : cluster.hosts) program.add(hosts);
   return program;
 }
 
@@ -82,6 +89,21 @@ TypedCluster random_typed(std::uint64_t seed) {
   return cluster;
 }
 
+/// CPUs and memory of some types, of which jobs want up to some times of what there is.
+void add_random_hosts(std::uint64_t seed, TypedCluster& cluster) {
+  RandomStream stream{seed, "hosts"};
+  for (std::size_t j = 0; j < cluster.capacity.size(); ++j) {
+    for (std::int64_t of_type = stream.uniform_integer(0, 2); of_type > 0; --of_type) {
+      TypedHosts hosts{.type = j, .parts = {}};
+      for (std::size_t i = 0; i < cluster.jobs.size(); ++i)
+        hosts.parts.push_back(stream.uniform() < 0.3   ? 0
+                              : stream.uniform() < 0.4 ? 0.25 * static_cast<double>(stream.uniform_integer(1, 4))
+                                                       : stream.uniform());
+      cluster.hosts.push_back(std::move(hosts));
+    }
+  }
+}
+
 /// Shares that no type and no job can have. Empty if there are none.
 std::string faults(const TypedCluster& cluster, const TimeShares& shares) {
   const std::size_t k = cluster.capacity.size();
@@ -98,6 +120,11 @@ std::string faults(const TypedCluster& cluster, const TimeShares& shares) {
   }
   for (std::size_t j = 0; j < k; ++j)
     if (used[j] > cluster.capacity[j] + 1e-9 * (1 + cluster.capacity[j])) return "a type with more than its GPUs";
+  for (const TypedHosts& hosts : cluster.hosts) {
+    double needed = 0;
+    for (std::size_t i = 0; i < cluster.jobs.size(); ++i) needed += hosts.parts[i] * shares.x[i * k + hosts.type];
+    if (needed > 1 + 1e-9) return "a type with more than its hosts";
+  }
   return {};
 }
 
@@ -158,13 +185,14 @@ TEST_CASE("shares: the optimum is that of the whole linear program by a plain si
   const std::uint64_t rounds = effort<std::uint64_t>(400);
   for (std::uint64_t seed = 0; seed < rounds; ++seed) {
     CAPTURE(seed);
-    const TypedCluster cluster = random_typed(seed);
+    TypedCluster cluster = random_typed(seed);
+    if (seed % 2 == 1) add_random_hosts(seed, cluster);
     const ShareProgram program = program_of(cluster);
     const std::vector<double> none(cluster.jobs.size()), all(cluster.jobs.size(), 1);
     const TimeShares level = program.max_level(none, all);
     CHECK(level.value == near_absolute(slow_optimum(cluster, {}), 1e-9));
     CHECK(faults(cluster, level) == "");
-    CHECK(level.prices.size() == cluster.capacity.size());
+    CHECK(level.prices.size() == cluster.capacity.size() + cluster.hosts.size());
     std::vector<double> values;
     for (const TypedJob& job : cluster.jobs)
       for (std::size_t j = 0; j < cluster.capacity.size(); ++j)
@@ -173,6 +201,92 @@ TEST_CASE("shares: the optimum is that of the whole linear program by a plain si
     CHECK(sum.value == near_absolute(slow_optimum(cluster, values), 1e-8));
     CHECK(faults(cluster, sum) == "");
   }
+}
+
+namespace {
+
+struct NamedShares {
+  std::string name;
+  TimeShares shares;
+};
+
+/// Those of all objectives that keep to what there is.
+std::vector<NamedShares> all_shares(const TypedCluster& cluster) {
+  TimeShares traded = equal_shares(cluster, true);
+  trade(cluster, traded);
+  const auto weight = [](std::int32_t) { return 1.0; };
+  return {{"max-min", max_min_shares(cluster, false, false)},
+          {"water filling", max_min_shares(cluster, false, true)},
+          {"agnostic", max_min_shares(cluster, true, false)},
+          {"hierarchical", hierarchical_shares(cluster, Entities::users, weight, false)},
+          {"makespan", makespan_shares(cluster)},
+          {"finish-time fairness", finish_time_fair_shares(cluster)},
+          {"cost", least_cost_shares(cluster)},
+          {"equal", equal_shares(cluster, true)},
+          {"traded", std::move(traded)}};
+}
+
+}  // namespace
+
+TEST_CASE(
+    "shares: no objective divides more CPUs or memory than there are, and hosts that are never short change none") {
+  const std::uint64_t rounds = effort<std::uint64_t>(200);
+  std::uint64_t short_ones = 0;
+  for (std::uint64_t seed = 5000; seed < 5000 + rounds; ++seed) {
+    CAPTURE(seed);
+    const TypedCluster free = random_typed(seed);
+    TypedCluster cluster = free;
+    add_random_hosts(seed, cluster);
+    for (std::size_t i = 0; i < cluster.jobs.size() && seed % 2 == 1; ++i) {
+      cluster.jobs[i].age = static_cast<double>(10 * i);
+      cluster.jobs[i].isolated = static_cast<double>(3 * i);
+    }
+    for (const auto& [name, shares] : all_shares(cluster)) {
+      CAPTURE(name);
+      CHECK(faults(cluster, shares) == "");
+    }
+    TypedCluster without = cluster;
+    without.hosts.clear();
+    if (max_min_shares(cluster, false, false).value < max_min_shares(without, false, false).value * (1 - 1e-6))
+      ++short_ones;
+    for (TypedHosts& hosts : cluster.hosts)
+      for (double& part : hosts.parts) part /= 2 * static_cast<double>(cluster.jobs.size());
+    const std::vector<NamedShares> expected = all_shares(without), got = all_shares(cluster);
+    for (std::size_t o = 0; o < expected.size(); ++o) {
+      CAPTURE(expected[o].name);
+      CHECK(got[o].shares.value == near_absolute(expected[o].shares.value, 1e-8 * (1 + expected[o].shares.value)));
+    }
+    CHECK(got[7].shares.x == expected[7].shares.x);
+    CHECK(got[8].shares.x == expected[8].shares.x);
+  }
+  CHECK(10 * short_ones > rounds);
+}
+
+TEST_CASE("shares: two jobs of which a server has CPUs for one have half of it each") {
+  // Both are twice as fast on the first type, which has GPUs for both and CPUs for one.
+  TypedCluster cluster{.capacity = {2, 2}, .prices = {}, .jobs = {}};
+  for (int i = 0; i < 2; ++i) {
+    TypedJob job;
+    job.rates = {2, 1};
+    job.left = 30;
+    cluster.jobs.push_back(job);
+  }
+  cluster.hosts = {{0, {1, 1}}, {1, {1, 1}}};
+  for (const auto& [name, shares] : all_shares(cluster)) {
+    CAPTURE(name);
+    if (name == "cost" || name == "agnostic") continue;  // they have several optima
+    for (const double x : shares.x) CHECK(x == near(0.5, 1e-9));
+  }
+  CHECK(makespan_shares(cluster).value == near(20));
+  CHECK(least_cost_shares(cluster).value == near(3));
+  // Of three thirds that the second job doesn't need the first one has two.
+  cluster.hosts = {{0, {1, 1.0 / 3}}, {1, {1, 1.0 / 3}}};
+  CHECK(equal_shares(cluster, true).x == std::vector<double>{0.5, 0.5, 0.5, 0.5});
+  cluster.jobs[1].rates = {2, 0};
+  const TimeShares equal = equal_shares(cluster, true);  // the second runs all the time on the first type
+  CHECK(equal.x[2] == 1);
+  cluster.hosts = {{0, {2, 1.0 / 3}}};
+  CHECK(equal_shares(cluster, true).x[0] == near(1.0 / 3));  // it wants all of 2/2, and has two thirds
 }
 
 TEST_CASE("shares: a sum with bases gives each job its base, or says that it can't") {
@@ -205,7 +319,8 @@ TEST_CASE("shares: water filling leaves no level that could rise without lowerin
   const std::uint64_t rounds = effort<std::uint64_t>(150);
   for (std::uint64_t seed = 1000; seed < 1000 + rounds; ++seed) {
     CAPTURE(seed);
-    const TypedCluster cluster = random_typed(seed);
+    TypedCluster cluster = random_typed(seed);
+    if (seed % 2 == 1) add_random_hosts(seed, cluster);
     const ShareProgram program = program_of(cluster);
     const std::size_t n = cluster.jobs.size();
     std::vector<double> levels;
