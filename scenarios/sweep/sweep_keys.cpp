@@ -85,6 +85,34 @@ SweepValue value_of(const YamlNode& node, const Reading& reading, const Scenario
   return {text, {here.file, here.line, here.column, here.source_line}};
 }
 
+/// Shows the files that the value of the key names, and keeps what `visit` makes of their paths.
+void visit_files(const std::string& key_path, SweepValue& value, const PathVisitor& visit) {
+  const ScenarioKey* const key = sweepable_key(key_path);
+  std::vector<Complaint> ignored;  // it has been read before
+  const SourceText source{"sweep", value.text};
+  std::optional<YamlNode> node = parse_yaml(value.text, source, 1, ignored);
+  if (key == nullptr || !node) return;
+  std::map<std::pair<int, int>, std::string> paths =
+      paths_in(*node, Reading{source, key_path, ignored}, *key, key_path);
+  if (paths.empty()) return;
+  for (auto& [place, path] : paths) visit(path);
+  replace(*node, paths);
+  value = {flow_text(*node), value.place};
+}
+void visit_files(std::vector<SweepDimension>& dimensions, const PathVisitor& visit) {
+  for (SweepDimension& each : dimensions)
+    for (SweepValue& value : each.values) visit_files(each.key, value, visit);
+}
+void visit_files(std::vector<SweepSetting>& settings, const PathVisitor& visit) {
+  for (SweepSetting& each : settings) visit_files(each.key, each.value, visit);
+}
+void visit_files(SweepSample& sample, const PathVisitor& visit) {
+  visit_files(sample.keys, visit);
+}
+void visit_files(SweepRule& rule, const PathVisitor& visit) {
+  visit_files(rule.keys, visit);
+}
+
 bool is_sweepable(const ScenarioKey& key) {
   constexpr std::string_view kFixed[] = {"name", "description", "seed", "repeat"};
   return key.role == KeyRole::value && !key.path.starts_with("sweep.") &&
@@ -304,6 +332,7 @@ Codec<T> codec_of(const std::string& type, void (*schema)(JsonWriter&), Read<T> 
     if (reading.complaints.size() == complaints) value = std::move(result);
   };
   codec.print = print;
+  codec.paths = [](T& value, const PathVisitor& visit) { visit_files(value, visit); };
   return codec;
 }
 
@@ -332,6 +361,9 @@ Codec<std::vector<T>> list_of(std::string_view word, void (*schema)(JsonWriter&)
     std::vector<std::string> items;
     for (const T& each : value) items.push_back(print(each));
     return items.empty() ? std::string{} : fmt::format("[{}]", join(items));
+  };
+  codec.paths = [](std::vector<T>& value, const PathVisitor& visit) {
+    for (T& each : value) visit_files(each, visit);
   };
   return codec;
 }

@@ -5,6 +5,7 @@
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/keys/parallel_codec.hpp"
 #include "scenarios/keys/print.hpp"
+#include "scenarios/keys/reader.hpp"
 #include "scenarios/keys/training_codec.hpp"
 #include "tests/scenarios/scenario_text.hpp"
 #include "tests/temporary_folder.hpp"
@@ -88,6 +89,27 @@ TEST_CASE("a profile of a device is a file that the scenario names, of an entry 
   std::vector<std::string> paths = paths_in(scenario);
   std::ranges::sort(paths);
   CHECK(paths == std::vector<std::string>{"gpu.yaml", "other.yaml"});
+}
+
+TEST_CASE("a sweep names files in each of its parts, and a copy of it in another folder names the same ones") {
+  const std::string text =
+      "schema_version: 2\nworkload: {jobs: base.csv}\n"
+      "sweep:\n"
+      "  list: [{failures.events: down.csv, network.nic: 10Gbps}]\n"
+      "  zip: {loans.events: [lent.csv, sub/lent.csv]}\n"
+      "  random: {points: 1, keys: {network.events: [links.csv]}}\n"
+      "  latin_hypercube: {points: 1, keys: {network.alpha: {from: 1us, to: 2us}}}\n"
+      "  grid: {workload.jobs: [a.csv, 7, ../b.csv], training: [{t: {parallel: {documents: {file: d.csv}}}}]}\n"
+      "  exclude: [{workload.jobs: a.csv, loans.events: [lent.csv]}]\n"
+      "  baseline: {workload.jobs: a.csv}\n";
+  const Scenario scenario = parse_scenario(text, "in/f/a.yaml", {}, read_text_file);
+  std::vector<std::string> paths = paths_in(scenario);
+  CHECK(paths == std::vector<std::string>{"in/f/base.csv", "in/f/down.csv", "in/f/lent.csv", "in/f/sub/lent.csv",
+                                          "in/f/links.csv", "in/f/a.csv", "in/b.csv", "in/f/d.csv", "in/f/a.csv",
+                                          "in/f/lent.csv", "in/f/a.csv"});
+  const std::string copy = to_yaml(scenario, "out/results");
+  CHECK(copy.find("../../in/f/sub/lent.csv") != std::string::npos);
+  CHECK(to_yaml(parse_scenario(copy, "out/results/scenario.yaml", {}, read_text_file)) == to_yaml(scenario));
 }
 
 TEST_CASE("the files that a scenario names have the digests of what they hold, each once") {
