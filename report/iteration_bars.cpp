@@ -103,7 +103,7 @@ std::vector<IterationBars> iteration_bars(const RunFolder& folder, const RunFold
     if (std::isfinite(parts[0][row] + parts[1][row] + parts[2][row])) rows.push_back(row);
   }
   std::vector<IterationBars> all;
-  if (!is_study && rows.size() > kMostJobs) return all;
+  if (rows.empty() || (!is_study && rows.size() > kMostJobs)) return all;
   const std::vector<std::string> compression = titles_of(table.texts("compression"));
   const std::vector<std::string> fusion = titles_of(table.texts("fusion"));
   const bool compresses = std::ranges::any_of(rows, [&](std::size_t row) { return compression[row] != "none"; });

@@ -8,6 +8,7 @@
 #include "text/json_reader.hpp"
 
 #include <filesystem>
+#include <future>
 #include <limits>
 #include <set>
 #include <string_view>
@@ -97,28 +98,12 @@ void read_summary(RunFolder& folder, const std::string& path) {
   }
 }
 
-}  // namespace
-
-std::vector<std::size_t> RunFolder::rows_of(const ColumnTable& table, const Run& run) const {
-  std::vector<std::size_t> rows;
-  const PackedColumn* seeds = table.find("replica");
-  const std::string seed = fmt::format("{}", run.seed);
-  for (std::size_t i = 0; i < table.rows(); ++i)
-    if (seeds == nullptr || (*seeds)[i] == seed) rows.push_back(i);
-  return rows;
-}
-
-RunFolder read_run_folder(const std::string& path) {
-  const auto file = [&](const char* name) { return (fs::path{path} / name).string(); };
-  if (!fs::exists(file("manifest.json")))
-    throw InputError{fmt::format("{}: not a folder of results: no manifest.json in it", path)};
-  RunFolder folder;
-  folder.path = path;
-  folder.has_digests = check_result_files(path);
-  const auto table = [&](const char* name) { return read_columns(result_file(path, name)); };
+void read_files(RunFolder& folder) {
+  const auto file = [&](const char* name) { return (fs::path{folder.path} / name).string(); };
+  const auto table = [&](const char* name) { return read_columns(result_file(folder.path, name)); };
   read_manifest(folder, file("manifest.json"));
-  read_summary(folder, result_file(path, "summary.json"));
-  folder.yaml = read_file(result_file(path, "scenario.yaml"));
+  read_summary(folder, result_file(folder.path, "summary.json"));
+  folder.yaml = read_file(result_file(folder.path, "scenario.yaml"));
   folder.scenario = parse_scenario(folder.yaml, file("scenario.yaml"), {}, read_text_file);
   folder.jobs = table("jobs.csv");
   if (!folder.scenario.overlap.given()) {
@@ -133,6 +118,33 @@ RunFolder read_run_folder(const std::string& path) {
     ColumnTable delays = table("fabric_delays.csv");
     if (delays.rows() > 0) folder.delays = std::move(delays);
   }
+}
+
+}  // namespace
+
+std::vector<std::size_t> RunFolder::rows_of(const ColumnTable& table, const Run& run) const {
+  std::vector<std::size_t> rows;
+  const PackedColumn* seeds = table.find("replica");
+  const std::string seed = fmt::format("{}", run.seed);
+  for (std::size_t i = 0; i < table.rows(); ++i)
+    if (seeds == nullptr || (*seeds)[i] == seed) rows.push_back(i);
+  return rows;
+}
+
+RunFolder read_run_folder(const std::string& path) {
+  if (!fs::exists(fs::path{path} / "manifest.json"))
+    throw InputError{fmt::format("{}: not a folder of results: no manifest.json in it", path)};
+  RunFolder folder;
+  folder.path = path;
+  // Digests take as long as tables.
+  std::future<bool> checked = std::async(std::launch::async, [&] { return check_result_files(path); });
+  try {
+    read_files(folder);
+  } catch (...) {
+    checked.get();  // a file that was damaged is refused for that
+    throw;
+  }
+  folder.has_digests = checked.get();
   return folder;
 }
 

@@ -2,6 +2,7 @@
 
 #include "sim/check.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <utility>
@@ -33,8 +34,17 @@ std::size_t utf8_length(std::string_view text) {
 }  // namespace
 
 void append_json_string(std::string& out, std::string_view text) {
+  // Most texts have nothing else.
+  const auto is_plain = [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
+  };
   out += '"';
   while (!text.empty()) {
+    const auto plain = static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const char c = text.front();
     std::size_t length = 1;
     if (c == '"' || c == '\\') {
