@@ -1,5 +1,6 @@
 #include "cli/interval_report.hpp"
 
+#include "cli/interrupt.hpp"
 #include "cli/text_table.hpp"
 #include "scenarios/run/lone_job.hpp"
 #include "scenarios/training/prediction_interval.hpp"
@@ -19,6 +20,13 @@
 #include <fmt/format.h>
 
 namespace contend {
+namespace {
+
+bool goes_on() {
+  return !interrupted();
+}
+
+}  // namespace
 
 std::vector<PredictedIteration> predicted_iterations(const TrainingSystem& system, const RunResult& run) {
   std::map<std::string, int> most;  // GPUs, by entry
@@ -33,17 +41,18 @@ std::vector<PredictedIteration> predicted_iterations(const TrainingSystem& syste
   std::vector<PredictedIteration> iterations;
   for (const auto& [name, gpus] : most) {
     try {
-      iterations.push_back({name, gpus, lone_iteration(system, name, gpus),
+      iterations.push_back({name, gpus, lone_iteration(system, name, gpus, {}, goes_on),
                             errors_of_parts(system, *find_entry(system.training, name), gpus)});
     } catch (const InputError&) {  // it ran where it lay, and can't on the first GPUs of the cluster
       continue;
     }
   }
+  if (interrupted()) return {};
   return iterations;
 }
 
 std::vector<PartError> errors_of_parts(const TrainingSystem& system, const TrainingEntry& entry, int gpus) {
-  return part_errors(system, entry, gpus, std::max(1U, std::thread::hardware_concurrency()));
+  return part_errors(system, entry, gpus, std::max(1U, std::thread::hardware_concurrency()), goes_on);
 }
 
 std::string interval_text(Time iteration, std::span<const PartError> parts) {

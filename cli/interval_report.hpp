@@ -22,10 +22,11 @@ struct PredictedIteration {
 };
 
 /// For each entry of `training` whose times are predicted: its job in the run on most GPUs. Elastic jobs and jobs on
-/// types of servers have no iteration of one length, and jobs with members of their own are left out.
+/// types of servers have no iteration of one length, and jobs with members of their own are left out. None once the
+/// user has interrupted.
 [[nodiscard]] std::vector<PredictedIteration> predicted_iterations(const TrainingSystem& system, const RunResult& run);
 
-/// part_errors() (scenarios/training/prediction_interval.hpp), on all cores.
+/// part_errors() (scenarios/training/prediction_interval.hpp), on all cores; none once the user has interrupted.
 [[nodiscard]] std::vector<PartError> errors_of_parts(const TrainingSystem& system, const TrainingEntry& entry,
                                                      int gpus);
 

@@ -25,12 +25,16 @@ Scenario undisturbed(const TrainingSystem& system) {
   return scenario;
 }
 
-Time end_of(const Scenario& scenario, const JobRequest& job, const std::optional<IterationGraph>& graph) {
+Time end_of(const Scenario& scenario, const JobRequest& job, const std::optional<IterationGraph>& graph,
+            const GoesOn& goes_on) {
   Workload workload = workload_of(scenario, scenario.workload, {job});
   if (graph) workload.graphs.front() = *graph;
-  const RunResult result = run_workload(scenario, std::move(workload), scenario.seed);
-  CONTEND_CHECK(result.jobs.front().finish != Time::never(), "a job that has the cluster to itself ends");
-  return result.jobs.front().finish;
+  RunHooks hooks;
+  if (goes_on) hooks.monitor = [&](const Progress&) { return goes_on(); };
+  const RunResult result = run_workload(scenario, std::move(workload), scenario.seed, hooks);
+  const Time end = result.jobs.front().finish;
+  CONTEND_CHECK(end != Time::never() || goes_on, "a job that has the cluster to itself ends");
+  return end;
 }
 
 JobRequest on_first_gpus(const TrainingSystem& system, const std::string& model, int gpus) {
@@ -50,22 +54,24 @@ JobRequest on_first_gpus(const TrainingSystem& system, const std::string& model,
 
 }  // namespace
 
-Time lone_job(const TrainingSystem& system, const std::string& model, int gpus, std::int64_t iterations) {
+Time lone_job(const TrainingSystem& system, const std::string& model, int gpus, std::int64_t iterations,
+              const GoesOn& goes_on) {
   JobRequest job = on_first_gpus(system, model, gpus);
   job.iterations = iterations;
-  return end_of(undisturbed(system), job, {});
+  return end_of(undisturbed(system), job, {}, goes_on);
 }
 
 Time lone_iteration(const TrainingSystem& system, const std::string& model, int gpus,
-                    const std::optional<IterationGraph>& graph) {
+                    const std::optional<IterationGraph>& graph, const GoesOn& goes_on) {
   JobRequest job = on_first_gpus(system, model, gpus);
   const Scenario alone = undisturbed(system);
   // The first iterations lack what others leave for them, such as weights that are gathered.
   constexpr std::int64_t kSettled = 3;
   job.iterations = kSettled;
-  const Time before = end_of(alone, job, graph);
+  const Time before = end_of(alone, job, graph, goes_on);
   ++job.iterations;
-  return end_of(alone, job, graph) - before;
+  const Time end = before != Time::never() ? end_of(alone, job, graph, goes_on) : before;
+  return end != Time::never() ? end - before : end;
 }
 
 }  // namespace contend

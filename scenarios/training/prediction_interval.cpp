@@ -1,7 +1,6 @@
 #include "scenarios/training/prediction_interval.hpp"
 
 #include "network/catalogue.hpp"
-#include "scenarios/run/lone_job.hpp"
 #include "scenarios/training/host_work.hpp"
 #include "scenarios/training/trained_model.hpp"
 #include "scenarios/yaml/error_table.hpp"
@@ -118,8 +117,8 @@ bool is_predicted(const TrainingEntry& entry) {
   return !entry.layers && !entry.single_worker && published_profile(entry) == nullptr;
 }
 
-std::vector<PartError> part_errors(const TrainingSystem& system, const TrainingEntry& entry, int gpus,
-                                   unsigned threads) {
+std::vector<PartError> part_errors(const TrainingSystem& system, const TrainingEntry& entry, int gpus, unsigned threads,
+                                   const GoesOn& goes_on) {
   std::vector<TrainingSystem> systems{system};  // the first as it is, then one for each class that the iteration has
   std::vector<PartError> parts;
   for (std::size_t i = 0; i < kErrorClasses; ++i) {
@@ -135,15 +134,16 @@ std::vector<PartError> part_errors(const TrainingSystem& system, const TrainingE
   }
   // A first iteration may lack what others leave for it; more than two take more time and tell little more.
   constexpr std::int64_t kIterations = 2;
-  std::vector<double> times(systems.size());
-  const auto one_of = [&](std::size_t i) {
-    times[i] = static_cast<double>(lone_job(systems[i], entry.name, gpus, kIterations).ns());
-  };
+  std::vector<Time> times(systems.size(), Time::never());
+  const auto one_of = [&](std::size_t i) { times[i] = lone_job(systems[i], entry.name, gpus, kIterations, goes_on); };
   parallel_for(
-      threads, systems.size(), [&] { return one_of; }, [] { return false; });
+      threads, systems.size(), [&] { return one_of; }, [&] { return goes_on && !goes_on(); });
+  if (std::ranges::find(times, Time::never()) != times.end()) return {};
+  const auto base = static_cast<double>(times[0].ns());
   std::size_t next = 1;
   for (PartError& each : parts)
-    each.effect = each.of == ErrorClass::run ? std::log1p(each.error) : std::log(times[next++] / times[0]);
+    each.effect =
+        each.of == ErrorClass::run ? std::log1p(each.error) : std::log(static_cast<double>(times[next++].ns()) / base);
   return parts;
 }
 

@@ -3,6 +3,7 @@
 // (models/errors.yaml) does to the iteration, found by predicting it once more for each class.
 
 #include "models/prediction_errors.hpp"
+#include "scenarios/run/lone_job.hpp"
 #include "scenarios/spec/training_system.hpp"
 
 #include <span>
@@ -17,9 +18,10 @@ namespace contend {
 /// What each class of errors does to the iteration of a job of the entry, which is_predicted(), on so many GPUs that
 /// has the cluster to itself. Two iterations are predicted again with all parts of a class longer by its error, so that
 /// a way that becomes the longest counts; plans of messages stay as they are. Uses so many threads; their number makes
-/// no difference to what it returns. Throws InputError as lone_iteration() does.
+/// no difference to what it returns: of a calculation that `goes_on` stops, no effects. Throws InputError as
+/// lone_iteration() does.
 [[nodiscard]] std::vector<PartError> part_errors(const TrainingSystem& system, const TrainingEntry& entry, int gpus,
-                                                 unsigned threads = 1);
+                                                 unsigned threads = 1, const GoesOn& goes_on = {});
 /// The interval of 90% for the iteration, as factors on it, by part_errors() and the table's `unmodelled`.
 [[nodiscard]] PredictionInterval prediction_interval(std::span<const PartError> parts);
 

@@ -131,6 +131,14 @@ TEST_CASE("intervals: trays that NVLink joins are as sure as a server") {
   CHECK(error(144) == .29);
 }
 
+TEST_CASE("intervals: who stops the calculation gets neither an iteration nor effects") {
+  const Layers layers{kOnOne, "{nic: 100Gbps}"};
+  const auto stopped = [] { return false; };
+  CHECK(lone_job(layers.scenario, "it", 1, 5, stopped) == Time::never());
+  CHECK(lone_iteration(layers.scenario, "it", 1, {}, stopped) == Time::never());
+  CHECK(part_errors(layers.scenario, *find_entry(layers.scenario.training, "it"), 1, 2, stopped).empty());
+}
+
 TEST_CASE("intervals: only modelled times have one") {
   const auto is_modelled = [](const std::string& members) {
     return is_predicted(parsed("training: {it: {" + members + "}}\n").training.front());
