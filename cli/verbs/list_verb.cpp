@@ -234,7 +234,7 @@ Catalogue interference_list() {
 Catalogue machine_list() {
   Catalogue list{.columns = {"machine", "GPUs", "device", "interfaces", "inside", "between", "summary", "source"},
                  .rows = {}};
-  for (const NetworkEntry& each : machines())
+  for (const TextEntry& each : machines())
     list.rows.push_back(
         {std::string{each.name}, fmt::format("{:g}", each.number("gpus")), std::string{each.text("device")},
          fmt::format("{:g} x {:g}Gbps", each.number("nics"), each.number("line")), std::string{each.text("inside")},
@@ -245,7 +245,7 @@ Catalogue machine_list() {
 Catalogue between_list() {
   Catalogue list{.columns = {"network", "further_us", "ring", "tree", "nvls", "sends", "ll128", "spread", "source"},
                  .rows = {}};
-  for (const NetworkEntry& each : network_catalogue()) {
+  for (const TextEntry& each : network_catalogue()) {
     if (each.kind != "network") continue;
     const auto share = [&](std::string_view word) { return fmt::format("{:g}", each.number(word, 1)); };
     list.rows.push_back({std::string{each.name}, std::string{each.text("further")}, share("ring"), share("tree"),

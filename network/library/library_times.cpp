@@ -13,21 +13,21 @@ namespace {
 
 constexpr double kMicrosecond = 1e-6, kGigabyte = 1e9;
 
-InsideLine line_of(const NetworkEntry& entry, std::string_view word) {
+InsideLine line_of(const TextEntry& entry, std::string_view word) {
   if (!entry.has(word)) return {};
   const std::vector<double> numbers = entry.numbers(word);
   CONTEND_CHECK(numbers.size() == 3 || numbers.size() == 4, "a line has start, step, rate and perhaps copy");
   return {numbers[0], numbers[1], numbers[2], numbers.size() == 4 ? numbers[3] : 0};
 }
 
-InsideTimes inside_of(const NetworkEntry& entry) {
+InsideTimes inside_of(const TextEntry& entry) {
   return {.ring = {line_of(entry, "ll"), line_of(entry, "ll128"), line_of(entry, "simple")},
           .sends = {line_of(entry, "sends-ll"), {}, line_of(entry, "sends")},
           .nvls = line_of(entry, "nvls"),
           .mesh = entry.has("mesh")};
 }
 
-NetworkTimes network_of(const NetworkEntry& entry) {
+NetworkTimes network_of(const TextEntry& entry) {
   NetworkTimes times;
   const std::vector<double> further = entry.numbers("further");
   CONTEND_CHECK(further.size() == kNcclProtocols, "a network adds to the hops of three protocols");
@@ -40,11 +40,11 @@ NetworkTimes network_of(const NetworkEntry& entry) {
   return times;
 }
 
-template <class Times, Times (*Make)(const NetworkEntry&)>
+template <class Times, Times (*Make)(const TextEntry&)>
 const Times* find_times(std::string_view kind, std::string_view name) {
   static const std::map<std::string_view, Times> kAll = [&] {
     std::map<std::string_view, Times> all;
-    for (const NetworkEntry& each : network_catalogue())
+    for (const TextEntry& each : network_catalogue())
       if (each.kind == kind) all.emplace(each.name, Make(each));
     return all;
   }();

@@ -32,7 +32,7 @@ Value named(std::string_view text, const Value (&values)[kCount]) {
   return *found;
 }
 
-NcclMachine machine_of(const NetworkEntry& entry) {
+NcclMachine machine_of(const TextEntry& entry) {
   constexpr GpuGeneration kGpus[] = {GpuGeneration::volta, GpuGeneration::ampere, GpuGeneration::hopper,
                                      GpuGeneration::blackwell};
   NcclMachine machine;
@@ -133,7 +133,7 @@ std::vector<int> by_domain(const std::vector<int>& ranks_by_server, int servers)
 std::span<const NcclMachine> nccl_machines() {
   static const std::vector<NcclMachine> kAll = [] {
     std::vector<NcclMachine> all;
-    for (const NetworkEntry& each : machines())
+    for (const TextEntry& each : machines())
       if (each.has("gpu")) all.push_back(machine_of(each));
     return all;
   }();

@@ -25,7 +25,7 @@ ServerBuilder builder_of(std::string_view kind) {
 
 /// A machine has as many GPUs as its entry says, and is checked as its kind of server.
 void check_machine(const ServerSpec& spec, std::size_t gpus, Complaints& complaints) {
-  const NetworkEntry* const machine = find_machine(spec.kind);
+  const TextEntry* const machine = find_machine(spec.kind);
   CONTEND_CHECK(machine != nullptr, "a machine is an entry of the catalogue");
   const auto expected = static_cast<std::size_t>(machine->number("gpus"));
   if (gpus != expected)
@@ -34,7 +34,7 @@ void check_machine(const ServerSpec& spec, std::size_t gpus, Complaints& complai
   if (complaints.empty()) builder_of(machine->text("server")).check(spec, gpus, complaints);
 }
 
-ServerBuilder machine(const NetworkEntry& entry) {
+ServerBuilder machine(const TextEntry& entry) {
   constexpr double kGiga = 1e9;
   ServerBuilder builder = builder_of(entry.text("server"));
   builder.built_as = builder.kind.name;
@@ -60,7 +60,7 @@ ServerBuilder machine(const NetworkEntry& entry) {
 
 std::vector<ServerBuilder> machine_servers() {
   std::vector<ServerBuilder> all;
-  for (const NetworkEntry& each : machines())
+  for (const TextEntry& each : machines())
     if (each.has("server")) all.push_back(machine(each));
   return all;
 }

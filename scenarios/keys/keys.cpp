@@ -105,7 +105,7 @@ ScenarioKey include_key() {
 
 std::vector<std::string> machine_names() {
   std::vector<std::string> names;
-  for (const NetworkEntry& each : machines()) names.emplace_back(each.name);
+  for (const TextEntry& each : machines()) names.emplace_back(each.name);
   return names;
 }
 

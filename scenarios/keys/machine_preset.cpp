@@ -11,9 +11,9 @@
 namespace contend {
 
 std::string machine_preset(std::string_view name, Fidelity fidelity) {
-  const NetworkEntry* const found = find_machine(name);
+  const TextEntry* const found = find_machine(name);
   CONTEND_CHECK(found != nullptr, "a scenario names machines that there are");
-  const NetworkEntry& machine = *found;
+  const TextEntry& machine = *found;
   const bool flow = traits_of(fidelity).has_topology;
   const double line = machine.number("line");
   std::string text =

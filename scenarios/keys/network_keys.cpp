@@ -106,7 +106,7 @@ Codec<std::string> nccl_version_codec() {
 
 std::vector<std::string> between_networks() {
   std::vector<std::string> names;
-  for (const NetworkEntry& each : network_catalogue())
+  for (const TextEntry& each : network_catalogue())
     if (each.kind == "network") names.emplace_back(each.name);
   return names;
 }

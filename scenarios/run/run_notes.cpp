@@ -128,7 +128,7 @@ std::string nccl_machine_note(const NetworkSetup& network) {
   const bool by_library = cost_formula(network).basis == CostBasis::library && network.nccl.machine;
   const std::optional<std::string>& name = by_library ? network.nccl.machine : network.machine;
   if (!name) return {};
-  const NetworkEntry& machine = *find_machine(*name);
+  const TextEntry& machine = *find_machine(*name);
   if (!network.traits().has_topology) {
     constexpr double kBytesOfGbit = 1e9 / 8, kAlike = 0.1;
     const double line = machine.number("line"), nics = machine.number("nics");

@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -21,7 +20,7 @@ namespace {
 /// The entries of errors.yaml for a calibrated device.
 constexpr std::string_view kOfProfile = "profile";
 
-const NetworkEntry* machine_of(const NetworkSetup& network) {
+const TextEntry* machine_of(const NetworkSetup& network) {
   return network.nccl.machine ? find_machine(*network.nccl.machine) : nullptr;
 }
 
@@ -32,13 +31,13 @@ std::string_view kernels_name(const TrainingEntry& entry) {
 }
 
 std::string_view inside_name(const NetworkSetup& network) {
-  const NetworkEntry* const machine = machine_of(network);
+  const TextEntry* const machine = machine_of(network);
   return machine != nullptr ? machine->text("inside") : std::string_view{};
 }
 
 /// On trays that NVLink joins, transfers between these are as inside a server.
 std::string_view between_name(const NetworkSetup& network, int gpus) {
-  const NetworkEntry* const machine = machine_of(network);
+  const TextEntry* const machine = machine_of(network);
   if (machine != nullptr && gpus <= machine->number("domain")) return machine->text("inside");
   if (network.nccl.between) return *network.nccl.between;
   return machine != nullptr ? machine->text("between") : std::string_view{};

@@ -150,8 +150,8 @@ TEST_CASE("library times: a network adds to hops and leaves a share of rates") {
 }
 
 TEST_CASE("catalogue: entries, comments, and machines that are like others") {
-  const std::vector<NetworkEntry> entries = read_network_catalogue(
-      "# two entries\nnetwork a   # a comment\n  further 1 -2 3.5\n  source a page\n\nmachine b\n  flag\n");
+  const std::vector<TextEntry> entries = read_entries(
+      "# two entries\nnetwork a\n  # a comment\n  further 1 -2 3.5\n  source a page\n\nmachine b\n  flag\n");
   REQUIRE(entries.size() == 2);
   CHECK(entries[0].kind == "network");
   CHECK(entries[0].name == "a");
@@ -160,13 +160,13 @@ TEST_CASE("catalogue: entries, comments, and machines that are like others") {
   CHECK(entries[0].number("ring", 7) == 7);
   CHECK(entries[1].has("flag"));
   CHECK_FALSE(entries[1].has("further"));
-  const NetworkEntry* const p4de = find_machine("p4de");  // like p4d, which is like dgx-a100
+  const TextEntry* const p4de = find_machine("p4de");  // like p4d, which is like dgx-a100
   REQUIRE(p4de != nullptr);
   CHECK(p4de->text("device") == "A100-80GB");
   CHECK(p4de->number("line") == 100);
   CHECK(p4de->number("rate") == 240);
   CHECK(find_machine("p9") == nullptr);
-  for (const NetworkEntry& machine : machines()) {
+  for (const TextEntry& machine : machines()) {
     CAPTURE(machine.name);
     for (const std::string_view word : {"summary", "source", "device", "memory", "gpus", "nics", "line", "rate"})
       CHECK(machine.has(word));

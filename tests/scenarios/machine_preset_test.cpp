@@ -95,7 +95,7 @@ TEST_CASE("an iteration study has the servers of its machine") {
 }
 
 TEST_CASE("every machine is a scenario at every fidelity, with a device that there is") {
-  for (const NetworkEntry& machine : machines()) {
+  for (const TextEntry& machine : machines()) {
     CAPTURE(machine.name);
     CHECK(find_device(machine.text("device")) != nullptr);
     for (const char* fidelity : {"analytic", "contention", "flow"}) {
