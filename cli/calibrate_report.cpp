@@ -6,7 +6,6 @@
 #include "cli/text_table.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <vector>

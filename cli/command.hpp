@@ -41,8 +41,15 @@ class Arguments {
     std::string name;  ///< of the option
     std::string value;
   };
-  Arguments(std::vector<std::string> positionals, std::vector<Given> given, std::vector<std::string> command_line)
-      : positionals_{std::move(positionals)}, given_{std::move(given)}, command_line_{std::move(command_line)} {}
+  /// `options` are those that the verb has; they must outlive the arguments.
+  Arguments(std::vector<std::string> positionals, std::vector<Given> given, std::vector<std::string> command_line,
+            std::span<const Option> options = {})
+      : positionals_{std::move(positionals)},
+        given_{std::move(given)},
+        command_line_{std::move(command_line)},
+        options_{options} {}
+
+  [[nodiscard]] std::span<const Option> options() const { return options_; }
 
   [[nodiscard]] const std::vector<std::string>& positionals() const { return positionals_; }
   [[nodiscard]] const std::vector<std::string>& command_line() const { return command_line_; }  ///< all words
@@ -59,49 +66,52 @@ class Arguments {
   std::vector<std::string> positionals_;
   std::vector<Given> given_;
   std::vector<std::string> command_line_;
+  std::span<const Option> options_;
 };
 
-/// A verb of the program.
+/// A verb of the program, as cli/verbs.txt describes it.
 struct Command {
   std::string_view name;
   std::string_view arguments;  ///< placeholder such as `SCENARIO...`
   std::string_view summary;    ///< one line
-  std::span<const std::string_view> examples;
-  std::span<const Option> options;
+  std::vector<std::string_view> examples;
+  std::vector<Option> options;
   std::size_t min_arguments = 0;
   std::size_t max_arguments = 0;
-  int (*run)(const Arguments&);  ///< returns an ExitCode
+  int (*run)(const Arguments&) = nullptr;  ///< returns an ExitCode
   /// What the verb prints of wrong input, beside the message that all verbs have; may be null.
   void (*print_wrong_input)(const Arguments&, const InputError&) = nullptr;
 };
 
-// One function for each verb, in the file named after it.
-[[nodiscard]] const Command& run_command();
-[[nodiscard]] const Command& sweep_command();
-[[nodiscard]] const Command& tune_command();
-[[nodiscard]] const Command& merge_command();
-[[nodiscard]] const Command& results_command();
-[[nodiscard]] const Command& compare_command();
-[[nodiscard]] const Command& explain_command();
-[[nodiscard]] const Command& check_command();
-[[nodiscard]] const Command& show_command();
-[[nodiscard]] const Command& list_command();
-[[nodiscard]] const Command& import_command();
-[[nodiscard]] const Command& schema_command();
-[[nodiscard]] const Command& completion_command();
-[[nodiscard]] const Command& man_command();
-[[nodiscard]] const Command& validate_command();
-[[nodiscard]] const Command& report_command();
-[[nodiscard]] const Command& calibrate_command();
-[[nodiscard]] const Command& calibrate_model_command();
-[[nodiscard]] const Command& calibrate_import_command();
-[[nodiscard]] const Command& calibrate_merge_command();
-[[nodiscard]] const Command& calibrate_compare_command();
-[[nodiscard]] const Command& calibrate_network_command();
-[[nodiscard]] const Command& fit_command();
-[[nodiscard]] const Command& collective_command();
-[[nodiscard]] const Command& flows_command();
-[[nodiscard]] const Command& stragglers_command();
+// What the verbs do, each in the file named after it: they return an ExitCode.
+int run_verb(const Arguments& arguments);
+int compare_verb(const Arguments& arguments);
+int explain_verb(const Arguments& arguments);
+int report_verb(const Arguments& arguments);
+int sweep_verb(const Arguments& arguments);
+int tune_verb(const Arguments& arguments);
+int results_verb(const Arguments& arguments);
+int merge_verb(const Arguments& arguments);
+int check_verb(const Arguments& arguments);
+int show_verb(const Arguments& arguments);
+int list_verb(const Arguments& arguments);
+int import_verb(const Arguments& arguments);
+int schema_verb(const Arguments& arguments);
+int completion_verb(const Arguments& arguments);
+int man_verb(const Arguments& arguments);
+int validate_verb(const Arguments& arguments);
+int calibrate_verb(const Arguments& arguments);
+int calibrate_model_verb(const Arguments& arguments);
+int calibrate_import_verb(const Arguments& arguments);
+int calibrate_merge_verb(const Arguments& arguments);
+int calibrate_compare_verb(const Arguments& arguments);
+int calibrate_network_verb(const Arguments& arguments);
+int fit_verb(const Arguments& arguments);
+int collective_verb(const Arguments& arguments);
+int flows_verb(const Arguments& arguments);
+int stragglers_verb(const Arguments& arguments);
+/// What `compare` prints of wrong input, beside the message that all verbs have.
+void annotate_wrong_comparison(const Arguments& arguments, const InputError& error);
 
 /// The help of a verb: summary, examples, usage, options.
 [[nodiscard]] std::string help_text(const Command& command);

@@ -4,11 +4,15 @@
 #include "cli/command.hpp"
 
 #include <span>
+#include <string>
+#include <string_view>
 
 namespace contend {
 
 /// In the order in which the help of the program shows them.
-[[nodiscard]] std::span<const Command* const> commands();
+[[nodiscard]] std::span<const Command> commands();
+/// The text of verbs.txt.
+[[nodiscard]] std::string_view verbs_text();
 
 /// The command that the words begin with, or nullptr. A verb may have two words, such as `calibrate network`, beside
 /// the verb of the first word alone.

@@ -11,13 +11,6 @@
 
 namespace contend {
 
-inline constexpr Option kByOption = {
-    .name = "by",
-    .letter = '\0',
-    .value = "COLUMN",
-    .text = "also print figures of groups of jobs: by vc, user, model, size, outcome, fusion or compression",
-    .repeatable = true};
-
 /// The groupings that the options `--by` name. Throws InputError for an unknown name.
 [[nodiscard]] std::vector<const Grouping*> chosen_groupings(const Arguments& arguments);
 

@@ -12,19 +12,6 @@
 
 namespace contend {
 
-/// The option that overrides keys of a scenario.
-inline constexpr Option kSetOption = {.name = "set",
-                                      .letter = '\0',
-                                      .value = "KEY=VALUE",
-                                      .text = "override a key of every scenario",
-                                      .repeatable = true};
-
-/// The option that picks a point of a sweep.
-inline constexpr Option kPointOption = {.name = "point",
-                                        .letter = '\0',
-                                        .value = "N",
-                                        .text = "of a sweep: this point only; `contend sweep --list` numbers them"};
-
 struct LoadedScenarios {
   std::vector<Scenario> scenarios;
   std::vector<std::vector<InputFile>> inputs;  ///< for each scenario, its file and those that are read with it

@@ -88,8 +88,8 @@ std::string program_man_page() {
       "DESCRIPTION\n{}\n",
       roff(kProgramSummary));
   out += "Results go to standard output, messages to standard error.\n.SH VERBS\n";
-  for (const Command* const command : commands())
-    out += fmt::format(".TP\n\\fB{}\\fR(1)\n{}\n", roff(man_page_name(*command)), roff(command->summary));
+  for (const Command& command : commands())
+    out += fmt::format(".TP\n\\fB{}\\fR(1)\n{}\n", roff(man_page_name(command)), roff(command.summary));
   out += examples(kProgramExamples) + exit_status() + ".SH ENVIRONMENT\n";
   for (const auto& [name, text] : kEnvironment) out += fmt::format(".TP\n\\fB{}\\fR\n{}\n", name, roff(text));
   return out;

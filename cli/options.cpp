@@ -90,7 +90,7 @@ Arguments parse_arguments(const Command& command, std::span<const std::string> w
     check_values(command, given);
     check_positionals(command, positionals);
   }
-  return Arguments{std::move(positionals), std::move(given), std::move(command_line)};
+  return Arguments{std::move(positionals), std::move(given), std::move(command_line), command.options};
 }
 
 }  // namespace contend

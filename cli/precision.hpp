@@ -16,16 +16,6 @@
 
 namespace contend {
 
-inline constexpr Option kUntilPreciseOption = {
-    .name = "until-precise",
-    .letter = '\0',
-    .value = "SHARE",
-    .text =
-        "add seeds until each 95% interval of the average JCT is within this of it, e.g. 2%; p95_jct=2%: of another "
-        "metric"};
-inline constexpr Option kMostSeedsOption = {
-    .name = "most-seeds", .letter = '\0', .value = "N", .text = "the most seeds of --until-precise (default 320)"};
-
 /// What --until-precise asks for.
 struct Precision {
   std::string text;  ///< the share as the user wrote it

@@ -38,7 +38,7 @@ std::string program_help() {
   std::string out = fmt::format("{}\n\nExamples:\n", kProgramSummary);
   for (const std::string_view example : kProgramExamples) out += fmt::format("  {}\n", example);
   out += "\nUsage: contend [--plugin FILE]... VERB [OPTION]...\n\nVerbs:\n";
-  for (const Command* const command : commands()) out += fmt::format("  {:<18} {}\n", command->name, command->summary);
+  for (const Command& command : commands()) out += fmt::format("  {:<18} {}\n", command.name, command.summary);
   out += fmt::format("  {:<18} {}\n\n", "version", "Print the version.");
   out +=
       "`contend VERB --help` explains a verb. Results go to stdout, messages to stderr.\n"
@@ -62,8 +62,8 @@ void check_second_word(const Command& command, std::span<const std::string> word
   if (words.size() < 2 || words[1].starts_with('-') || words_of(command) == 2 || command.max_arguments > 0) return;
   std::vector<std::string> seconds;
   const std::string first = words[0] + ' ';
-  for (const Command* const each : commands())
-    if (each->name.starts_with(first)) seconds.emplace_back(each->name.substr(first.size()));
+  for (const Command& each : commands())
+    if (each.name.starts_with(first)) seconds.emplace_back(each.name.substr(first.size()));
   if (!seconds.empty())
     throw UsageError{
         fmt::format("contend {}: unexpected argument \"{}\"{}", command.name, words[1], suggestion(words[1], seconds))};
@@ -75,7 +75,7 @@ const Command& find_command(std::span<const std::string> words) {
     return *command;
   }
   std::vector<std::string> names{"version", "--help", "--version"};
-  for (const Command* const each : commands()) names.emplace_back(each->name.substr(0, each->name.find(' ')));
+  for (const Command& each : commands()) names.emplace_back(each.name.substr(0, each.name.find(' ')));
   throw UsageError{fmt::format("contend: unknown verb \"{}\"{}", words[0], suggestion(words[0], names))};
 }
 

@@ -14,7 +14,6 @@
 #include <string>
 #include <thread>
 
-#include <fmt/core.h>
 #include <fmt/format.h>
 
 namespace contend {

@@ -15,17 +15,6 @@
 
 namespace contend {
 
-inline constexpr Option kProgressOption = {.name = "progress",
-                                           .letter = '\0',
-                                           .value = "MODE",
-                                           .text = "when to show progress: auto (on a terminal), always or never"};
-inline constexpr Option kThreadsOption = {
-    .name = "jobs",
-    .letter = 'j',
-    .value = "N",
-    .text = "number of threads (default: all cores); does not change the results"};
-inline constexpr Option kQuietOption = {.name = "quiet", .letter = 'q', .value = "", .text = "print errors only"};
-
 /// The mode that the options `progress` and `quiet` select. Throws UsageError.
 [[nodiscard]] ProgressMode progress_mode(const Arguments& arguments);
 /// The number of threads that the option `jobs` selects. Throws UsageError.

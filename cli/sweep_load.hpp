@@ -12,17 +12,6 @@
 
 namespace contend {
 
-inline constexpr Option kSweepSetOption = {.name = "set",
-                                           .letter = '\0',
-                                           .value = "KEY=V,W,...",
-                                           .text = "vary a key over these values, or set it to a single value",
-                                           .repeatable = true};
-inline constexpr Option kSweepRepeatOption = {
-    .name = "repeat",
-    .letter = '\0',
-    .value = "N",
-    .text = "number of runs of every point, with the seeds seed, seed + 1, ..."};
-
 struct LoadedSweep {
   SweepPlan plan;
   std::vector<InputFile> inputs;  ///< the scenario, the included files, and those that points name

@@ -13,26 +13,6 @@
 
 namespace contend {
 
-inline constexpr Option kSweepStoreOption = {
-    .name = "output", .letter = 'o', .value = "STORE", .text = "store to write, an SQLite file (default NAME.sqlite)"};
-inline constexpr Option kSweepResumeOption = {
-    .name = "resume", .letter = '\0', .value = "", .text = "continue a store: run only what it lacks"};
-inline constexpr Option kSweepPerJobOption = {
-    .name = "per-job", .letter = '\0', .value = "", .text = "also store a row for every job of every run"};
-
-inline constexpr Option kSweepByOption = {
-    .name = "by",
-    .letter = '\0',
-    .value = "COLUMN",
-    .text = "also store the figures of groups of jobs by vc, user, model, size, outcome, fusion or compression",
-    .repeatable = true};
-
-inline constexpr Option kSweepTimeoutOption = {
-    .name = "timeout",
-    .letter = '\0',
-    .value = "DURATION",
-    .text = "stop a run after this wall-clock time, such as 10min, and record it as failed"};
-
 /// The value of --timeout. Throws UsageError, also for a sweep of iteration studies, which have no limit.
 [[nodiscard]] std::optional<Time> timeout_of(const Arguments& arguments, const SweepPlan& plan);
 

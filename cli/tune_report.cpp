@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/core.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

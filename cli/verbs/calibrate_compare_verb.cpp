@@ -12,10 +12,6 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kCalibrateCompareExamples[] = {
-    "contend calibrate compare gpu.yaml again.yaml",
-};
-
 /// The value below which so large a share of the ascending values lies, in percent; `-` if there are none.
 std::string quantile(const std::vector<double>& values, double share) {
   if (values.empty()) return "-";
@@ -26,7 +22,9 @@ void append(std::vector<double>& all, const std::vector<double>& more) {
   all.insert(all.end(), more.begin(), more.end());
 }
 
-int run_calibrate_compare(const Arguments& arguments) {
+}  // namespace
+
+int calibrate_compare_verb(const Arguments& arguments) {
   const CalibrationProfile first = read_profile(arguments.positionals()[0]);
   const CalibrationProfile second = read_profile(arguments.positionals()[1]);
   if (first.device != second.device)
@@ -51,22 +49,6 @@ int run_calibrate_compare(const Arguments& arguments) {
   print_output("{}", table.text());
   if (beyond > 0) print_output("{} shapes are outside of the range of {}\n", beyond, arguments.positionals()[0]);
   return kExitOk;
-}
-
-}  // namespace
-
-const Command& calibrate_compare_command() {
-  static constexpr Command kCommand = {
-      .name = "calibrate compare",
-      .arguments = "PROFILE OTHER",
-      .summary =
-          "Show how far two calibrations are apart, and how well the first predicts what only the other measured.",
-      .examples = kCalibrateCompareExamples,
-      .options = {},
-      .min_arguments = 2,
-      .max_arguments = 2,
-      .run = run_calibrate_compare};
-  return kCommand;
 }
 
 }  // namespace contend

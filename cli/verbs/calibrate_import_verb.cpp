@@ -2,7 +2,6 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
-#include "cli/running.hpp"
 #include "scenarios/yaml/device_sheet.hpp"
 #include "text/own_files.hpp"
 #include "text/words.hpp"
@@ -15,28 +14,6 @@
 
 namespace contend {
 namespace {
-
-constexpr std::string_view kCalibrateImportExamples[] = {
-    "contend calibrate import csv gemm.csv.gz attention.csv.gz nccl.csv.gz --device B200 -o b200.yaml",
-};
-constexpr Option kCalibrateImportOptions[] = {
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .text = "file to which the profile is written (required)",
-     .writes = true},
-    {.name = "device",
-     .letter = '\0',
-     .value = "NAME",
-     .text = "device of the tables (required; `contend list devices`), by whose sheet the profile has what they lack"},
-    {.name = "name", .letter = '\0', .value = "NAME", .text = "name of the profile (default: the name of the device)"},
-    {.name = "most",
-     .letter = '\0',
-     .value = "N",
-     .text = "rows of a table that the profile has at most, spread over their work; by the others it is judged "
-             "(default: 400)"},
-    kQuietOption,
-};
 
 const Device& device_of(const Arguments& arguments) {
   const std::optional<std::string> name = arguments.value("device");
@@ -69,7 +46,9 @@ void print_summary(const std::string& path, const ImportedKernels& imported) {
   for (const auto& [reason, rows] : imported.left_out) print_output("  left out: {} rows of {}\n", rows, reason);
 }
 
-int run_calibrate_import(const Arguments& arguments) {
+}  // namespace
+
+int calibrate_import_verb(const Arguments& arguments) {
   if (!arguments.has("output"))
     throw UsageError{"contend calibrate import: expected -o FILE, to which the profile is written"};
   constexpr std::uint64_t kLeast = 8, kMostSamples = 100'000, kUsual = 400;
@@ -86,21 +65,6 @@ int run_calibrate_import(const Arguments& arguments) {
   write_own_file(path, to_yaml(imported.profile));
   if (!arguments.has("quiet")) print_summary(path, imported);
   return kExitOk;
-}
-
-}  // namespace
-
-const Command& calibrate_import_command() {
-  static constexpr Command kCommand = {
-      .name = "calibrate import",
-      .arguments = "FORMAT TABLE...",
-      .summary = "Make a profile of a device from published tables of kernels (products, attention, collectives).",
-      .examples = kCalibrateImportExamples,
-      .options = kCalibrateImportOptions,
-      .min_arguments = 2,
-      .max_arguments = 100,
-      .run = run_calibrate_import};
-  return kCommand;
 }
 
 }  // namespace contend

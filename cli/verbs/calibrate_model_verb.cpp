@@ -23,33 +23,6 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kCalibrateModelExamples[] = {
-    "contend calibrate model resnet50 --batch 64 --type bf16 -o resnet50-gpu.csv",
-    "contend run study.yaml --set training.resnet.layers=resnet50-gpu.csv",
-};
-constexpr Option kCalibrateModelOptions[] = {
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .text = "file to which the table of layer times is written (required)",
-     .writes = true},
-    {.name = "batch", .letter = '\0', .value = "N", .text = "samples in a batch (default 32)"},
-    {.name = "type",
-     .letter = '\0',
-     .value = "NAME",
-     .text = "number format of matrix products: fp32 (default), tf32, ..."},
-    {.name = "sequence", .letter = '\0', .value = "N", .text = "sequence length (default: that of the network)"},
-    {.name = "backend",
-     .letter = '\0',
-     .value = "NAME",
-     .text = "device to measure: cuda (default), or one thread of the cpu"},
-    {.name = "device", .letter = '\0', .value = "N", .text = "number of the GPU, from 0 (default 0)"},
-    {.name = "budget", .letter = '\0', .value = "SECONDS", .text = "time to spend on measuring (default 120)"},
-    {.name = "partial", .letter = '\0', .value = "", .text = "write a table even if some layers cannot be measured"},
-    kQuietOption,
-    kProgressOption,
-};
-
 constexpr std::uint64_t kMostBatch = 1'000'000, kLongest = 10'000'000;
 constexpr int kUsualBatch = 32;
 constexpr double kUsualBudget = 120;
@@ -137,7 +110,9 @@ int report(const Arguments& arguments, const ModelMeasurement& result) {
   return kExitOk;
 }
 
-int run_calibrate_model(const Arguments& arguments) {
+}  // namespace
+
+int calibrate_model_verb(const Arguments& arguments) {
   const ProgressMode mode = progress_mode(arguments);
   const ModelMeasurementRequest request = model_request_of(arguments);
   const LayerTable table = table_of(arguments);
@@ -157,21 +132,6 @@ int run_calibrate_model(const Arguments& arguments) {
     return kExitCapability;
   }
   return report(arguments, result);
-}
-
-}  // namespace
-
-const Command& calibrate_model_command() {
-  static constexpr Command kCommand = {
-      .name = "calibrate model",
-      .arguments = "NETWORK",
-      .summary = "Measure the layers of a network one by one, as a table of layer times.",
-      .examples = kCalibrateModelExamples,
-      .options = kCalibrateModelOptions,
-      .min_arguments = 1,
-      .max_arguments = 1,
-      .run = run_calibrate_model};
-  return kCommand;
 }
 
 }  // namespace contend

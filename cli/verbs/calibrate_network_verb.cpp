@@ -24,80 +24,6 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kCalibrateNetworkExamples[] = {
-    "contend calibrate network --nccl-log all_reduce_2n.log --nccl-log all_reduce_4n.log -o net.yaml",
-    "contend calibrate network --osu-log allreduce.log --ranks 8 --sizes 64KiB..4MiB --plot fit.svg -o net.yaml",
-};
-constexpr Option kCalibrateNetworkOptions[] = {
-    {.name = "nccl-log",
-     .letter = '\0',
-     .value = "FILE",
-     .text = "log of an nccl-tests program: all_reduce_perf, sendrecv_perf, ...",
-     .repeatable = true},
-    {.name = "osu-log",
-     .letter = '\0',
-     .value = "FILE",
-     .text = "log of an OSU benchmark: osu_allreduce, osu_latency, ...",
-     .repeatable = true},
-    {.name = "csv",
-     .letter = '\0',
-     .value = "FILE",
-     .text = "table with the columns bytes, time_us; optionally collective, ranks, jobs",
-     .repeatable = true},
-    {.name = "profile",
-     .letter = '\0',
-     .value = "FILE",
-     .text = "profile of a GPU by `contend calibrate`: its collectives, and the interference of computing with them"},
-    {.name = "blocks",
-     .letter = '\0',
-     .value = "N",
-     .text = "interference with kernels of N blocks, which are the channels of NCCL (default 8)"},
-    {.name = "collective",
-     .letter = '\0',
-     .value = "NAME",
-     .text = "collective of logs that do not name it: all-reduce, all-gather, ..., message"},
-    {.name = "ranks",
-     .letter = '\0',
-     .value = "N",
-     .text = "number of ranks for logs that do not give it; once, or once for each such log (or each log), in order",
-     .repeatable = true},
-    {.name = "out-of-place",
-     .letter = '\0',
-     .value = "",
-     .text = "use the out-of-place columns of nccl-tests; default: in-place"},
-    {.name = "regions",
-     .letter = '\0',
-     .value = "N",
-     .text = "number of regions of sizes, each with a line: 1 to 4, or auto (default)"},
-    {.name = "sizes",
-     .letter = '\0',
-     .value = "FROM..TO",
-     .text = "write the costs for these sizes; default: the last region"},
-    {.name = "at-once",
-     .letter = '\0',
-     .value = "N",
-     .text = "fit contention only to measurements of at most N jobs at once"},
-    {.name = "study",
-     .letter = '\0',
-     .value = "WHAT",
-     .text = "kind of study to write costs for: overlap (default) or jobs"},
-    {.name = "workers",
-     .letter = '\0',
-     .value = "N",
-     .text = "write the costs of the all-reduce among N ranks instead of the link"},
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .text = "write the costs as a scenario to include",
-     .writes = true},
-    {.name = "plot",
-     .letter = '\0',
-     .value = "FILE",
-     .text = "write a figure (SVG) of points, lines and residuals",
-     .writes = true},
-    {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of tables"},
-};
-
 constexpr std::uint64_t kMostRanks = 1 << 20;
 
 std::size_t regions_of(const Arguments& arguments) {
@@ -347,7 +273,9 @@ void note_fewer_regions(const NetworkCalibration& calibration, std::size_t wante
     print_message("--regions {}: the sizes of {} allow {}\n", wanted, series_names(series), regions);
 }
 
-int run_calibrate_network(const Arguments& arguments) {
+}  // namespace
+
+int calibrate_network_verb(const Arguments& arguments) {
   FragmentChoice choice = fragment_choice(arguments);
   const std::size_t regions = regions_of(arguments);
   const int at_once = static_cast<int>(arguments.whole_number("at-once", 2, INT_MAX).value_or(0));
@@ -385,21 +313,6 @@ int run_calibrate_network(const Arguments& arguments) {
     write_own_file(*path, stacked_svg(panels));
   }
   return kExitOk;
-}
-
-}  // namespace
-
-const Command& calibrate_network_command() {
-  static constexpr Command kCommand = {
-      .name = "calibrate network",
-      .arguments = "",
-      .summary = "Fit start-up time, time per byte and contention to network benchmarks.",
-      .examples = kCalibrateNetworkExamples,
-      .options = kCalibrateNetworkOptions,
-      .min_arguments = 0,
-      .max_arguments = 0,
-      .run = run_calibrate_network};
-  return kCommand;
 }
 
 }  // namespace contend

@@ -29,36 +29,6 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kCalibrateExamples[] = {
-    "contend calibrate -o gpu.yaml",
-    "contend calibrate --backend cpu --quick --only memory,compression -o cpu.yaml",
-};
-constexpr Option kCalibrateOptions[] = {
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .text = "file to which the profile is written, repeatedly while measuring (required)"},
-    {.name = "backend",
-     .letter = '\0',
-     .value = "NAME",
-     .text = "device to measure: cuda (default), or one thread of the cpu"},
-    {.name = "device", .letter = '\0', .value = "N", .text = "number of the GPU, from 0 (default 0)"},
-    {.name = "quick", .letter = '\0', .value = "", .text = "measure fewer shapes, within a minute"},
-    {.name = "full", .letter = '\0', .value = "", .text = "measure all shapes, within ten minutes (default)"},
-    {.name = "only",
-     .letter = '\0',
-     .value = "GROUPS",
-     .text = "measure only these groups of operators, such as gemm,conv"},
-    {.name = "resume", .letter = '\0', .value = "", .text = "continue the profile in FILE: measure what it lacks"},
-    {.name = "name", .letter = '\0', .value = "NAME", .text = "name of the profile (default: from the device's name)"},
-    {.name = "budget",
-     .letter = '\0',
-     .value = "SECONDS",
-     .text = "time to spend on measuring (default 560, with --quick 50)"},
-    kQuietOption,
-    kProgressOption,
-};
-
 std::vector<OperatorGroup> groups_of(const Arguments& arguments) {
   std::vector<OperatorGroup> out;
   const std::optional<std::string> text = arguments.value("only");
@@ -209,7 +179,9 @@ void restart(const Arguments& arguments, std::uint64_t seconds) {
   ::execv("/proc/self/exe", pointers.data());
 }
 
-int run_calibrate(const Arguments& arguments) {
+}  // namespace
+
+int calibrate_verb(const Arguments& arguments) {
   const ProgressMode mode = progress_mode(arguments);
   const CalibrationRequest request = request_of(arguments);
   const std::string path = *arguments.value("output");
@@ -241,20 +213,6 @@ int run_calibrate(const Arguments& arguments) {
   print_message("contend: {}; the measurements so far are in {}. To continue:\n  {}\n",
                 lost ? "the device is lost: " + result.message : "interrupted", path, resume_command(arguments));
   return lost ? kExitCapability : kExitInterrupted;
-}
-
-}  // namespace
-
-const Command& calibrate_command() {
-  static constexpr Command kCommand = {.name = "calibrate",
-                                       .arguments = "",
-                                       .summary = "Measure how long operators take on this machine's GPU or CPU.",
-                                       .examples = kCalibrateExamples,
-                                       .options = kCalibrateOptions,
-                                       .min_arguments = 0,
-                                       .max_arguments = 0,
-                                       .run = run_calibrate};
-  return kCommand;
 }
 
 }  // namespace contend

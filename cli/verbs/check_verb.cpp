@@ -20,12 +20,6 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kCheckExamples[] = {
-    "contend check scenario.yaml",
-    "contend check scenarios/*/*.yaml --set cluster.servers=64",
-};
-constexpr Option kCheckOptions[] = {kSetOption};
-
 /// What there is to say about a scenario without complaints. Throws InputError.
 std::string verdict(const std::string& file, const Arguments& arguments) {
   const std::vector<std::string> overrides = arguments.values("set");
@@ -63,7 +57,9 @@ std::string placed_verdict(const std::string& file, const Arguments& arguments) 
   }
 }
 
-int run_check(const Arguments& arguments) {
+}  // namespace
+
+int check_verb(const Arguments& arguments) {
   Complaints complaints;
   std::string verdicts;
   for (const std::string& file : arguments.positionals())
@@ -71,20 +67,6 @@ int run_check(const Arguments& arguments) {
   complaints.throw_if_any();
   print_output("{}", verdicts);
   return kExitOk;
-}
-
-}  // namespace
-
-const Command& check_command() {
-  static constexpr Command kCommand = {.name = "check",
-                                       .arguments = "SCENARIO...",
-                                       .summary = "Read scenarios and the files that they name, without running them.",
-                                       .examples = kCheckExamples,
-                                       .options = kCheckOptions,
-                                       .min_arguments = 1,
-                                       .max_arguments = SIZE_MAX,
-                                       .run = run_check};
-  return kCommand;
 }
 
 }  // namespace contend

@@ -22,88 +22,6 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kCollectiveExamples[] = {
-    "contend collective --machine dgx-h100 --servers 16 -b 1KiB -e 1GiB -f 4",
-    "contend collective --machine dgx-a100 --collective all-gather --every -b 1MiB -e 1MiB",
-    "contend collective scenarios/network/rail-optimised.yaml --library nccl --gpu hopper",
-    "contend collective --machine dgx-h100 --compare all_reduce.log --fit --plot all_reduce.svg",
-};
-constexpr Option kCollectiveOptions[] = {
-    {.name = "collective",
-     .letter = '\0',
-     .value = "NAME",
-     .text = "all-reduce (default), reduce-scatter, all-gather, all-to-all, broadcast, reduce, or message: each GPU "
-             "sends to the next one, as sendrecv_perf"},
-    {.name = "from", .letter = 'b', .value = "SIZE", .text = "smallest size, such as 8, 32M or 1KiB; default: 1KiB"},
-    {.name = "to", .letter = 'e', .value = "SIZE", .text = "largest size; default: 1GiB"},
-    {.name = "factor", .letter = 'f', .value = "N", .text = "each size is N times the one before; default: 4"},
-    {.name = "step", .letter = 'i', .value = "SIZE", .text = "each size is larger than the one before by this"},
-    {.name = "library",
-     .letter = '\0',
-     .value = "NAME",
-     .text = "a library's own cost model: nccl; default with --machine, beside the fabric with SCENARIO"},
-    {.name = "nccl",
-     .letter = '\0',
-     .value = "VERSION",
-     .text =
-         "2.10.3, 2.18.5 or 2.23.4 to 2.30.7; default: the version of a log, else the usual version on the machine"},
-    {.name = "machine", .letter = '\0', .value = "NAME", .text = "a machine of `contend list machines`"},
-    {.name = "between",
-     .letter = '\0',
-     .value = "NAME",
-     .text = "network between servers, of `contend list between`; default: the network of the machine"},
-    {.name = "planned",
-     .letter = '\0',
-     .value = "",
-     .text = "by the constants by which NCCL ranks its algorithms, not by what was measured on such machines"},
-    {.name = "in-place", .letter = '\0', .value = "", .text = "results lie where inputs do, as in training"},
-    {.name = "gpu", .letter = '\0', .value = "NAME", .text = "with SCENARIO: volta, ampere, hopper or blackwell"},
-    {.name = "cpu", .letter = '\0', .value = "NAME", .text = "intel or amd"},
-    {.name = "servers", .letter = '\0', .value = "N", .text = "number of servers; default: 1, or all of SCENARIO"},
-    {.name = "gpus", .letter = '\0', .value = "N", .text = "GPUs used on each server; default: all"},
-    {.name = "channels",
-     .letter = '\0',
-     .value = "NxRATE",
-     .text = "channels of NCCL and GB/s of each instead of the planned ones, such as 12x30"},
-    {.name = "sharp", .letter = '\0', .value = "", .text = "the switches of the network add (SHARP)"},
-    {.name = "net-latency", .letter = '\0', .value = "TIME", .text = "latency of the plug-in of NCCL's network"},
-    {.name = "hop",
-     .letter = '\0',
-     .value = "TIME",
-     .text = "measured latency of a hop between servers, or inside the only one, of the tree with LL"},
-    {.name = "rate", .letter = '\0', .value = "BANDWIDTH", .text = "measured bandwidth of a channel"},
-    {.name = "every", .letter = '\0', .value = "", .text = "print all algorithms and protocols, not only the choice"},
-    {.name = "compare",
-     .letter = '\0',
-     .value = "FILE",
-     .text = "compare with the log of an nccl-tests program",
-     .repeatable = true},
-    {.name = "fit",
-     .letter = '\0',
-     .value = "",
-     .text =
-         "with --compare: fit hops and shares of the network to every second size of all logs of several servers, or "
-         "a hop and a rate to the logs of one server"},
-    {.name = "further",
-     .letter = '\0',
-     .value = "A,B,C",
-     .text = "measured us that a hop between servers takes beyond NCCL's constants, with LL, LL128 and Simple"},
-    {.name = "shares",
-     .letter = '\0',
-     .value = "A,B,C,D,E",
-     .text = "measured shares of the planned bandwidth of rings, trees, NVLink SHARP and sends between servers, and of "
-             "LL128 in its algorithm's"},
-    {.name = "out-of-place", .letter = '\0', .value = "", .text = "with --compare: use the out-of-place columns"},
-    kSetOption,
-    {.name = "csv", .letter = '\0', .value = "FILE", .text = "write all figures as a table", .writes = true},
-    {.name = "plot",
-     .letter = '\0',
-     .value = "FILE",
-     .text = "write a figure (SVG) of times and bus bandwidths",
-     .writes = true},
-    {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of tables"},
-};
-
 constexpr double kMicro = 1e6, kGiga = 1e9;
 constexpr int kMostServers = 1 << 16;
 constexpr std::size_t kMostSizes = 10'000;
@@ -484,7 +402,9 @@ std::vector<CollectiveRow> compared_rows(const Arguments& arguments, const std::
   return rows;
 }
 
-int run_collective_verb(const Arguments& arguments) {
+}  // namespace
+
+int collective_verb(const Arguments& arguments) {
   const std::vector<std::string> logs = arguments.values("compare");
   if (const auto path = arguments.value("plot")) need_svg("plot", *path);
   for (const char* option : {"fit", "out-of-place"})
@@ -504,21 +424,6 @@ int run_collective_verb(const Arguments& arguments) {
   if (const auto path = arguments.value("csv")) write_own_file(*path, collective_csv(rows));
   if (const auto path = arguments.value("plot")) write_own_file(*path, collective_svg(rows));
   return kExitOk;
-}
-
-}  // namespace
-
-const Command& collective_command() {
-  static constexpr Command kCommand = {
-      .name = "collective",
-      .arguments = "[SCENARIO]",
-      .summary = "Print how long a collective takes by size, as NCCL expects it and on a fabric.",
-      .examples = kCollectiveExamples,
-      .options = kCollectiveOptions,
-      .min_arguments = 0,
-      .max_arguments = 1,
-      .run = run_collective_verb};
-  return kCommand;
 }
 
 }  // namespace contend

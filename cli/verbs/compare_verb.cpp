@@ -25,55 +25,6 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kCompareExamples[] = {
-    "contend compare baseline/ out/ --fail-if 'avg_jct > 1%' --fail-if 'finished < 0'",
-    "contend compare scenario.yaml scenario.yaml --set-new network.nic=25Gbps --repeat 20",
-};
-
-constexpr Option kCompareOptions[] = {
-    {.name = "fail-if",
-     .letter = '\0',
-     .value = "RULE",
-     .text = "exit with 1 if this rule holds: `avg_jct > 1%`, `avg_jct[user=ann] > 30s`, `finished < 0`",
-     .repeatable = true},
-    {.name = "measured",
-     .letter = '\0',
-     .value = "",
-     .text = "let the measured change decide about a rule, significant or not"},
-    {.name = "worst", .letter = '\0', .value = "N", .text = "number of slower and of faster jobs to show (default 5)"},
-    kByOption,
-    {.name = "markdown", .letter = '\0', .value = "FILE", .text = "write a report for a pull request", .writes = true},
-    {.name = "junit",
-     .letter = '\0',
-     .value = "FILE",
-     .text = "write the rules and the expectations of the sides as test cases (JUnit XML)",
-     .writes = true},
-    {.name = "github",
-     .letter = '\0',
-     .value = "",
-     .text = "print each rule and expectation as an annotation of GitHub, and add the report to the summary of the "
-             "workflow's run"},
-    {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
-    {.name = "quiet", .letter = 'q', .value = "", .text = "print only failed rules and errors"},
-    kSetOption,
-    kPointOption,
-    {.name = "set-new",
-     .letter = '\0',
-     .value = "KEY=VALUE",
-     .text = "override a key of the scenario NEW, not of BASE",
-     .repeatable = true},
-    {.name = "seed", .letter = '\0', .value = "N", .text = "for scenarios: seed of the first replica"},
-    {.name = "repeat",
-     .letter = '\0',
-     .value = "N",
-     .text = "for scenarios: number of seeds (default 20); each draws its jobs, or resamples the job list"},
-    kUntilPreciseOption,
-    kMostSeedsOption,
-    {.name = "as-is", .letter = '\0', .value = "", .text = "for scenarios: don't resample the job list"},
-    kProgressOption,
-    kThreadsOption,
-};
-
 void write_reports(const Arguments& arguments, const JudgedSides& report,
                    const std::function<std::string()>& markdown) {
   if (arguments.has("github")) {
@@ -284,7 +235,9 @@ void print_report(const Arguments& arguments, const ComparisonReport& report) {
     print_failures(report);
 }
 
-int compare_both(const Arguments& arguments) {
+}  // namespace
+
+int compare_verb(const Arguments& arguments) {
   constexpr std::uint64_t kUsualWorst = 5, kMaxWorst = 1'000'000;
   if (arguments.has("github") && arguments.has("json"))
     throw UsageError{"contend compare: --github and --json both print on standard output; run it twice"};
@@ -342,23 +295,8 @@ int compare_both(const Arguments& arguments) {
   return report.passes() ? kExitOk : kExitFailed;
 }
 
-void annotate_wrong_input(const Arguments& arguments, const InputError& error) {
+void annotate_wrong_comparison(const Arguments& arguments, const InputError& error) {
   if (arguments.has("github")) print_output("{}", complaint_annotations(error));
-}
-
-}  // namespace
-
-const Command& compare_command() {
-  static constexpr Command kCommand = {.name = "compare",
-                                       .arguments = "BASE NEW",
-                                       .summary = "Compare two output folders or scenarios, and fail on a regression.",
-                                       .examples = kCompareExamples,
-                                       .options = kCompareOptions,
-                                       .min_arguments = 2,
-                                       .max_arguments = 2,
-                                       .run = compare_both,
-                                       .print_wrong_input = annotate_wrong_input};
-  return kCommand;
 }
 
 }  // namespace contend

@@ -21,21 +21,6 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kExplainExamples[] = {
-    "contend explain out/ job-17",
-    "contend explain scenario.yaml job-17 --set policies.scheduling=fifo",
-};
-
-constexpr Option kExplainOptions[] = {
-    kSetOption,
-    {.name = "seed", .letter = '\0', .value = "N", .text = "of the replica to explain; the first one if not given"},
-    {.name = "waits",
-     .letter = '\0',
-     .value = "",
-     .text = "explain only why it waited, which is faster: iterations are leapt over"},
-    {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
-};
-
 /// The run to explain. A folder contains its scenario, and the same scenario gives the same run.
 struct ExplainedRun {
   Scenario scenario;
@@ -106,7 +91,9 @@ int explain_messages(const Arguments& arguments, const Scenario& scenario) {
   return kExitOk;
 }
 
-int run_explain(const Arguments& arguments) {
+}  // namespace
+
+int explain_verb(const Arguments& arguments) {
   ExplainedRun run = load_run(arguments);
   if (run.scenario.overlap.given()) {
     if (arguments.has("waits"))
@@ -134,21 +121,6 @@ int run_explain(const Arguments& arguments) {
   report.seed = run.seed;
   print_output("{}", arguments.has("json") ? explanation_json(report) : explanation_text(report));
   return kExitOk;
-}
-
-}  // namespace
-
-const Command& explain_command() {
-  static constexpr Command kCommand = {
-      .name = "explain",
-      .arguments = "RUN JOB",
-      .summary = "Explain why a job of an output folder or scenario waited, or what a job of an iteration study sends.",
-      .examples = kExplainExamples,
-      .options = kExplainOptions,
-      .min_arguments = 2,
-      .max_arguments = 2,
-      .run = run_explain};
-  return kCommand;
 }
 
 }  // namespace contend

@@ -1,6 +1,5 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/load.hpp"
 #include "cli/output.hpp"
 #include "cli/text_table.hpp"
 #include "report/figure.hpp"
@@ -24,29 +23,6 @@
 
 namespace contend {
 namespace {
-
-constexpr std::string_view kFitExamples[] = {
-    "contend fit study.yaml iterations.csv -o network.yaml",
-    "contend fit study.yaml iterations.csv --by workers --set training.resnet.device=A100-40GB",
-};
-constexpr Option kFitOptions[] = {
-    kSetOption,
-    {.name = "by",
-     .letter = '\0',
-     .value = "COLUMN",
-     .text = "leave out the rows with one text in this column at a time (default: model)"},
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .text = "write the constants as a scenario to include",
-     .writes = true},
-    {.name = "plot",
-     .letter = '\0',
-     .value = "FILE",
-     .text = "write a figure (SVG) of the predictions of what was left out against the measurements",
-     .writes = true},
-    {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of tables"},
-};
 
 constexpr std::size_t kInterferenceColumn = 3;
 
@@ -178,7 +154,9 @@ Figure fit_figure(const std::vector<MeasuredIteration>& rows, const MeasuredFit&
           .plot = std::move(plot)};
 }
 
-int run_fit(const Arguments& arguments) {
+}  // namespace
+
+int fit_verb(const Arguments& arguments) {
   const std::string& scenario = arguments.positionals()[0];
   const std::string& file = arguments.positionals()[1];
   const auto output = arguments.value("output"), plot = arguments.value("plot");
@@ -207,21 +185,6 @@ int run_fit(const Arguments& arguments) {
   }
   if (plot) write_own_file(*plot, figure_svg(fit_figure(rows, fit, source.group)));
   return kExitOk;
-}
-
-}  // namespace
-
-const Command& fit_command() {
-  static constexpr Command kCommand = {
-      .name = "fit",
-      .arguments = "SCENARIO MEASURED.csv",
-      .summary = "Fit alpha, beta and interference of an iteration study to measured iterations.",
-      .examples = kFitExamples,
-      .options = kFitOptions,
-      .min_arguments = 2,
-      .max_arguments = 2,
-      .run = run_fit};
-  return kCommand;
 }
 
 }  // namespace contend

@@ -18,26 +18,8 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kFlowsExamples[] = {
-    "contend flows scenarios/network/fat-tree.yaml flows.csv --csv completions.csv",
-    "contend flows fabric.yaml flows.csv --set network.routing=spraying --sizes 1MB",
-};
 /// The classes in which M. Alizadeh et al., "pFabric", SIGCOMM 2013, and papers after it print completion times.
 constexpr const char* kUsualSizes = "100KB,10MB";
-constexpr Option kFlowsOptions[] = {
-    {.name = "sizes",
-     .letter = '\0',
-     .value = "SIZE,...",
-     .text = "largest size of each class of flows but the last, ascending; default: 100KB,10MB"},
-    kSetOption,
-    {.name = "csv",
-     .letter = '\0',
-     .value = "FILE",
-     .text = "write the completion time of every flow as a table",
-     .writes = true},
-    {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of tables"},
-};
-
 std::vector<Bytes> class_bounds(const std::string& text) {
   std::vector<Bytes> bounds;
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -55,7 +37,9 @@ std::vector<Bytes> class_bounds(const std::string& text) {
   return bounds;
 }
 
-int run_flows_verb(const Arguments& arguments) {
+}  // namespace
+
+int flows_verb(const Arguments& arguments) {
   const std::string& path = arguments.positionals()[0];
   const std::string& list = arguments.positionals()[1];
   const std::vector<Bytes> bounds = class_bounds(arguments.value("sizes").value_or(kUsualSizes));
@@ -72,20 +56,6 @@ int run_flows_verb(const Arguments& arguments) {
   print_message("contend: {} of {} flows never end: links have failed, and no route is left\n", summary.all.unfinished,
                 flows.size());
   return kExitUnfinished;
-}
-
-}  // namespace
-
-const Command& flows_command() {
-  static constexpr Command kCommand = {.name = "flows",
-                                       .arguments = "SCENARIO FLOWS.csv",
-                                       .summary = "Print how long flows of a list take on a fabric.",
-                                       .examples = kFlowsExamples,
-                                       .options = kFlowsOptions,
-                                       .min_arguments = 2,
-                                       .max_arguments = 2,
-                                       .run = run_flows_verb};
-  return kCommand;
 }
 
 }  // namespace contend

@@ -20,47 +20,6 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kImportExamples[] = {
-    "contend import philly cluster_job_log -o jobs.csv",
-    "contend import cluster_log.csv.gz --vc vcvGl --from '2020-09-01 00:00' --until '2020-09-27 00:00' -o jobs.csv",
-};
-constexpr Option kImportOptions[] = {
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .text = "write the jobs as a job list; without it, only print a summary",
-     .writes = true},
-    {.name = "skip-bad-rows", .letter = '\0', .value = "", .text = "leave bad rows out and count them"},
-    {.name = "vc", .letter = '\0', .value = "NAME", .text = "only jobs of this virtual cluster", .repeatable = true},
-    {.name = "from",
-     .letter = '\0',
-     .value = "WHEN",
-     .text = "only jobs submitted at this time or later; a date, or seconds"},
-    {.name = "until", .letter = '\0', .value = "WHEN", .text = "only jobs submitted before this time"},
-    {.name = "min-gpus", .letter = '\0', .value = "N", .text = "leave smaller jobs out"},
-    {.name = "min-duration", .letter = '\0', .value = "TIME", .text = "leave shorter jobs out, e.g. 1s"},
-    {.name = "max-gpus",
-     .letter = '\0',
-     .value = "N",
-     .text = "size of the cluster; a job that needs more is a bad row"},
-    {.name = "origin",
-     .letter = '\0',
-     .value = "WHAT",
-     .text = "time 0: first (job; default for dated traces) or kept (as in the trace; default for others)"},
-    {.name = "work",
-     .letter = '\0',
-     .value = "WHAT",
-     .text = "length of a job: duration (default), or iterations of its model"},
-    {.name = "column",
-     .letter = '\0',
-     .value = "A=B",
-     .text = "column A of the format has the name B in this table, e.g. submit_s=arrival, or gpus=workers*gpus_each",
-     .repeatable = true},
-    {.name = "model", .letter = '\0', .value = "A=B", .text = "rename model A of the trace to B", .repeatable = true},
-    {.name = "json", .letter = '\0', .value = "", .text = "print the summary as JSON"},
-    {.name = "quiet", .letter = 'q', .value = "", .text = "print no summary"},
-};
-
 /// An instant on the trace's clock.
 std::optional<Time> when(const Arguments& arguments, std::string_view option) {
   const std::optional<std::string> text = arguments.value(option);
@@ -119,7 +78,9 @@ ImportOptions options_of(const Arguments& arguments) {
   return options;
 }
 
-int run_import(const Arguments& arguments) {
+}  // namespace
+
+int import_verb(const Arguments& arguments) {
   const std::vector<std::string>& words = arguments.positionals();
   const std::string format = words.size() == 2 ? words.front() : "auto";
   if (arguments.has("json") && arguments.has("quiet"))
@@ -134,20 +95,6 @@ int run_import(const Arguments& arguments) {
   else if (!arguments.has("quiet"))
     print_output("{}", import_text(imported));
   return kExitOk;
-}
-
-}  // namespace
-
-const Command& import_command() {
-  static constexpr Command kCommand = {.name = "import",
-                                       .arguments = "[FORMAT] FILE",
-                                       .summary = "Convert a job trace to a job list, and summarise it.",
-                                       .examples = kImportExamples,
-                                       .options = kImportOptions,
-                                       .min_arguments = 1,
-                                       .max_arguments = 2,
-                                       .run = run_import};
-  return kCommand;
 }
 
 }  // namespace contend

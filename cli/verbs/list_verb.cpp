@@ -31,14 +31,6 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kListExamples[] = {
-    "contend list policies",
-    "contend list metrics --json",
-};
-constexpr Option kListOptions[] = {
-    {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of a table"},
-};
-
 constexpr std::size_t kScreenWidth = 100;
 
 /// A catalogue as column names and rows of text, from which tables and JSON are made.
@@ -315,7 +307,9 @@ std::string to_json(const Catalogue& list) {
   return json.take();
 }
 
-int run_list(const Arguments& arguments) {
+}  // namespace
+
+int list_verb(const Arguments& arguments) {
   const Catalogue list = arguments.positionals().empty() ? topics() : list_of(arguments.positionals().front());
   if (arguments.has("json")) {
     print_output("{}", to_json(list));
@@ -326,25 +320,6 @@ int run_list(const Arguments& arguments) {
   for (const auto& row : list.rows) table.add(row);
   print_output("{}", table.text(output_width(kScreenWidth)));
   return kExitOk;
-}
-
-}  // namespace
-
-const Command& list_command() {
-  static constexpr Command kCommand = {
-      .name = "list",
-      .arguments =
-          "[policies|topologies|collectives|models|networks|transformers|devices|interferences|machines|between|"
-          "frameworks|layer-"
-          "formats|trace-formats|keys|"
-          "metrics|suites|operators]",
-      .summary = "List policies, models, metrics and everything else that can be named.",
-      .examples = kListExamples,
-      .options = kListOptions,
-      .min_arguments = 0,
-      .max_arguments = 1,
-      .run = run_list};
-  return kCommand;
 }
 
 }  // namespace contend

@@ -13,16 +13,7 @@
 #include <fmt/format.h>
 
 namespace contend {
-namespace {
-
-constexpr std::string_view kManExamples[] = {
-    "contend man sweep | man -l -",
-    "contend man --output ~/.local/share/man/man1   # one file a verb",
-};
-constexpr Option kManOptions[] = {
-    {.name = "output", .letter = 'o', .value = "DIR", .text = "write all pages into a folder that exists"}};
-
-int run_man(const Arguments& arguments) {
+int man_verb(const Arguments& arguments) {
   const std::vector<std::string>& words = arguments.positionals();
   if (const auto folder = arguments.value("output")) {
     if (!words.empty()) throw UsageError{"contend man: --output writes the pages of all verbs; expected no verb"};
@@ -31,7 +22,7 @@ int run_man(const Arguments& arguments) {
       pages.push_back({(std::filesystem::path{*folder} / (name + ".1")).string(), std::move(page)});
     };
     add("contend", program_man_page());
-    for (const Command* const command : commands()) add(man_page_name(*command), man_page(*command));
+    for (const Command& command : commands()) add(man_page_name(command), man_page(command));
     write_own_files(pages);
     return kExitOk;
   }
@@ -44,20 +35,6 @@ int run_man(const Arguments& arguments) {
     throw UsageError{fmt::format("contend man: there is no verb \"{}\"", fmt::join(words, " "))};
   print_output("{}", man_page(*command));
   return kExitOk;
-}
-
-}  // namespace
-
-const Command& man_command() {
-  static constexpr Command kCommand = {.name = "man",
-                                       .arguments = "[VERB]",
-                                       .summary = "Print the man page of the program or of a verb.",
-                                       .examples = kManExamples,
-                                       .options = kManOptions,
-                                       .min_arguments = 0,
-                                       .max_arguments = 2,
-                                       .run = run_man};
-  return kCommand;
 }
 
 }  // namespace contend

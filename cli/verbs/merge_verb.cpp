@@ -10,15 +10,7 @@
 #include <fmt/core.h>
 
 namespace contend {
-namespace {
-
-constexpr std::string_view kMergeExamples[] = {
-    "contend merge need-?-of-4.sqlite -o need.sqlite",
-};
-constexpr Option kMergeOptions[] = {
-    {.name = "output", .letter = 'o', .value = "STORE", .text = "file of the merged store (required)"},
-};
-int run_merge(const Arguments& arguments) {
+int merge_verb(const Arguments& arguments) {
   if (!arguments.has("output")) throw UsageError{"contend merge: expected -o STORE"};
   const std::string out = *arguments.value("output");
   const WriterLock lock = lock_store(out);
@@ -33,20 +25,6 @@ int run_merge(const Arguments& arguments) {
                   report.missing.size() > kMaxShown ? " ..." : "");
   }
   return report.missing.empty() && report.failed == 0 ? kExitOk : kExitUnfinished;
-}
-
-}  // namespace
-
-const Command& merge_command() {
-  static constexpr Command kCommand = {.name = "merge",
-                                       .arguments = "STORE...",
-                                       .summary = "Merge the stores of a sweep's shards into one.",
-                                       .examples = kMergeExamples,
-                                       .options = kMergeOptions,
-                                       .min_arguments = 1,
-                                       .max_arguments = SIZE_MAX,
-                                       .run = run_merge};
-  return kCommand;
 }
 
 }  // namespace contend

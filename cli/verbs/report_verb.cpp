@@ -14,7 +14,6 @@
 #include "text/quantities.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <limits>
 
@@ -24,63 +23,6 @@ namespace contend {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kReportPageExamples[] = {
-    "contend run scenarios/ada-srsf/base.yaml --repeat 1 -o out && contend report out",
-    "contend report out/srsf-1 out/ada-srsf -o comparison.html",
-    "contend report sweep.sqlite --x network.nic --by policies.placement --svg figures",
-    "contend report map.sqlite --metric throughput_per_s --relative-to overlap.compression=none --svg figures",
-    "contend report sweep.sqlite --minimise avg_jct_s --maximise gpu_utilisation",
-};
-constexpr Option kReportPageOptions[] = {
-    {.name = "output",
-     .letter = 'o',
-     .value = "FILE",
-     .text = "page to write (default: report.html in the folder of a single run)",
-     .writes = true},
-    {.name = "svg",
-     .letter = '\0',
-     .value = "DIR",
-     .text = "write each figure as SVG and CSV; no page unless -o is given"},
-    {.name = "seed",
-     .letter = '\0',
-     .value = "N",
-     .text = "for a run: seed of the replica whose jobs and timeline are shown"},
-    {.name = "spans",
-     .letter = '\0',
-     .value = "N",
-     .text = "number of spans kept one by one (default 2000000); more are summarised"},
-    {.name = "from", .letter = '\0', .value = "TIME", .text = "start of the timeline, e.g. 10min"},
-    {.name = "to", .letter = '\0', .value = "TIME", .text = "end of the timeline"},
-    {.name = "no-timeline", .letter = '\0', .value = "", .text = "do not simulate the scenario again for its timeline"},
-    {.name = "x", .letter = '\0', .value = "KEY", .text = "for a sweep: parameter on the x axis"},
-    {.name = "by", .letter = '\0', .value = "KEY", .text = "for a sweep: parameter with one line for each value"},
-    {.name = "metric", .letter = '\0', .value = "NAME", .text = "for a sweep: metric to draw"},
-    {.name = "hold",
-     .letter = '\0',
-     .value = "KEY=VALUE",
-     .text = "for a sweep: draw only the points with this value of another parameter",
-     .repeatable = true},
-    {.name = "average",
-     .letter = '\0',
-     .value = "KEY",
-     .text = "for a sweep: draw means over all values of another parameter",
-     .repeatable = true},
-    {.name = "minimise",
-     .letter = '\0',
-     .value = "METRIC",
-     .text = "for a sweep: one of two goals, whose Pareto front is drawn",
-     .repeatable = true},
-    {.name = "maximise",
-     .letter = '\0',
-     .value = "METRIC",
-     .text = "likewise, a goal of which more is better",
-     .repeatable = true},
-    {.name = "relative-to",
-     .letter = '\0',
-     .value = "KEY=VALUE",
-     .text = "for a sweep, with --svg: maps of the metric at each other value of KEY relative to VALUE"},
-};
 
 enum class Kind { run, comparison, sweep };
 
@@ -270,26 +212,13 @@ int report_sweep(const Arguments& arguments) {
   return kExitOk;
 }
 
-int run_report_page(const Arguments& arguments) {
+}  // namespace
+
+int report_verb(const Arguments& arguments) {
   const Kind kind = kind_of(arguments.positionals());
   check_options(arguments, kind);
   if (kind == Kind::run) return report_run(arguments);
   return kind == Kind::comparison ? report_comparison(arguments) : report_sweep(arguments);
-}
-
-}  // namespace
-
-const Command& report_command() {
-  static constexpr Command kCommand = {
-      .name = "report",
-      .arguments = "DIR...|STORE",
-      .summary = "Write an HTML page about a run, several runs or a sweep, or its figures as files.",
-      .examples = kReportPageExamples,
-      .options = kReportPageOptions,
-      .min_arguments = 1,
-      .max_arguments = SIZE_MAX,
-      .run = run_report_page};
-  return kCommand;
 }
 
 }  // namespace contend

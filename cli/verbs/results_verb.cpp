@@ -20,49 +20,6 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kResultsExamples[] = {
-    "contend results out/ --by vc --by user   # of a folder that `contend run -o` wrote",
-    "contend results out/ --warm-up   # from when on its jobs should count",
-    "contend results need.sqlite --group-by network.nic --metric avg_jct_s",
-    "contend results need.sqlite --rows --csv need.csv   # every run",
-    "contend results need.sqlite --by user   # of `contend sweep --by user`",
-    "contend results need.sqlite --by user --rows   # every run and user, as CSV",
-};
-
-constexpr Option kResultsOptions[] = {
-    {.name = "by",
-     .letter = '\0',
-     .value = "COLUMN",
-     .text = "groups of jobs by vc, user, model, size, outcome, fusion or compression; default for a folder: all of "
-             "these; a store has those "
-             "of `contend sweep --by`",
-     .repeatable = true},
-    {.name = "group-by",
-     .letter = '\0',
-     .value = "KEY,...",
-     .text = "print a row for each combination of their values; default: all keys"},
-    {.name = "metric", .letter = '\0', .value = "NAME,...", .text = "metrics to show, or all"},
-    {.name = "where",
-     .letter = '\0',
-     .value = "KEY=V,W,...",
-     .text = "only points that have one of these values",
-     .repeatable = true},
-    {.name = "baseline", .letter = '\0', .value = "KEY=V,...", .text = "add ratios to the points with these values"},
-    {.name = "rows",
-     .letter = '\0',
-     .value = "",
-     .text = "print every run instead of groups, as CSV; with --by a row for each group of its jobs"},
-    {.name = "warm-up",
-     .letter = '\0',
-     .value = "",
-     .text = "of a folder: find where the warm-up ends (MSER-5), as a window for `measure`"},
-    {.name = "csv",
-     .letter = '\0',
-     .value = "FILE",
-     .text = "write CSV instead of printing a table; - is standard output",
-     .writes = true},
-};
-
 std::vector<std::string> names(const Arguments& arguments, std::string_view option) {
   std::vector<std::string> all;
   const std::string text = arguments.value(option).value_or("");
@@ -190,7 +147,9 @@ int run_folder_results(const Arguments& arguments, const std::string& folder) {
   return kExitOk;
 }
 
-int run_results(const Arguments& arguments) {
+}  // namespace
+
+int results_verb(const Arguments& arguments) {
   if (const std::string& path = arguments.positionals().front(); std::filesystem::is_directory(path))
     return run_folder_results(arguments, path);
   if (arguments.has("warm-up"))
@@ -242,20 +201,6 @@ int run_results(const Arguments& arguments) {
   else
     print_output("{}", text);
   return kExitOk;
-}
-
-}  // namespace
-
-const Command& results_command() {
-  static constexpr Command kCommand = {.name = "results",
-                                       .arguments = "STORE|FOLDER",
-                                       .summary = "Print figures of a sweep, or of the jobs of a run, by groups.",
-                                       .examples = kResultsExamples,
-                                       .options = kResultsOptions,
-                                       .min_arguments = 1,
-                                       .max_arguments = 1,
-                                       .run = run_results};
-  return kCommand;
 }
 
 }  // namespace contend

@@ -31,7 +31,6 @@
 #include "text/writer_lock.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <deque>
 #include <filesystem>
 #include <functional>
@@ -45,33 +44,6 @@
 
 namespace contend {
 namespace {
-
-constexpr std::string_view kRunExamples[] = {
-    "contend run scenarios/ada-srsf/base.yaml --repeat 1",
-    "contend run scenarios/ada-srsf/placement-*.yaml -o out   # one table, a folder each",
-};
-
-constexpr Option kRunOptions[] = {
-    {.name = "output", .letter = 'o', .value = "DIR", .text = "write result files; several scenarios: a folder each"},
-    kSetOption,
-    kPointOption,
-    {.name = "seed", .letter = '\0', .value = "N", .text = "seed of the first replica"},
-    {.name = "repeat", .letter = '\0', .value = "N", .text = "replicas, with the seeds seed, seed + 1, ..."},
-    kUntilPreciseOption,
-    kMostSeedsOption,
-    {.name = "until", .letter = '\0', .value = "TIME", .text = "stop at this simulated time, e.g. 2h"},
-    {.name = "no-leap", .letter = '\0', .value = "", .text = "execute every event, also of states that recur"},
-    {.name = "timeline", .letter = '\0', .value = "FILE", .text = "Chrome trace of a single run; compressed if *.gz"},
-    {.name = "explain",
-     .letter = '\0',
-     .value = "",
-     .text = "say for what the jobs of an iteration study spend an iteration, and list their messages"},
-    kByOption,
-    {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of text"},
-    kQuietOption,
-    kProgressOption,
-    kThreadsOption,
-};
 
 constexpr std::string_view kLockFile = ".lock";
 
@@ -412,11 +384,11 @@ std::optional<Precision> precision_of_scenarios(const Arguments& arguments, std:
   return wanted;
 }
 
-int run_run(const Arguments& arguments) {
+}  // namespace
+
+int run_verb(const Arguments& arguments) {
   return run_scenarios(arguments, nullptr);
 }
-
-}  // namespace
 
 int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
   const ProgressMode mode = progress_mode(arguments);
@@ -494,18 +466,6 @@ int run_scenarios(const Arguments& arguments, std::vector<KeptRuns>* kept) {
   keep();
   if (!met) return kExitFailed;
   return unfinished ? kExitUnfinished : kExitOk;
-}
-
-const Command& run_command() {
-  static constexpr Command kCommand = {.name = "run",
-                                       .arguments = "SCENARIO...",
-                                       .summary = "Simulate scenarios and print what happened.",
-                                       .examples = kRunExamples,
-                                       .options = kRunOptions,
-                                       .min_arguments = 1,
-                                       .max_arguments = SIZE_MAX,
-                                       .run = run_run};
-  return kCommand;
 }
 
 }  // namespace contend

@@ -6,18 +6,7 @@
 #include "scenarios/study/study_messages.hpp"
 
 namespace contend {
-namespace {
-
-constexpr std::string_view kSchemaExamples[] = {
-    "contend schema > scenario.schema.json",
-    "contend schema --markdown > scenario-keys.md",
-};
-constexpr Option kSchemaOptions[] = {
-    {.name = "markdown", .letter = '\0', .value = "", .text = "print the reference page of the scenario keys instead"},
-    {.name = "columns", .letter = '\0', .value = "", .text = "print the reference page of the result files instead"},
-};
-
-int run_schema(const Arguments& arguments) {
+int schema_verb(const Arguments& arguments) {
   if (arguments.has("markdown") && arguments.has("columns"))
     throw UsageError{"contend schema: expected one of --markdown and --columns, got both"};
   if (arguments.has("markdown"))
@@ -27,20 +16,6 @@ int run_schema(const Arguments& arguments) {
   else
     print_output("{}", json_schema());
   return kExitOk;
-}
-
-}  // namespace
-
-const Command& schema_command() {
-  static constexpr Command kCommand = {.name = "schema",
-                                       .arguments = "",
-                                       .summary = "Print the JSON Schema of scenarios, for editors.",
-                                       .examples = kSchemaExamples,
-                                       .options = kSchemaOptions,
-                                       .min_arguments = 0,
-                                       .max_arguments = 0,
-                                       .run = run_schema};
-  return kCommand;
 }
 
 }  // namespace contend

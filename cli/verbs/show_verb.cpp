@@ -21,40 +21,6 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kShowExamples[] = {
-    "contend show scenario.yaml",
-    "contend show scenarios/overlap/resnet50-10gbe.yaml --layers",
-    "contend show scenario.yaml --set network.nic=25Gbps > changed.yaml",
-    "contend show scenario.yaml --topology --svg topology.svg",
-};
-constexpr Option kShowOptions[] = {
-    kSetOption,
-    kPointOption,
-    {.name = "topology", .letter = '\0', .value = "", .text = "print its topology instead: sizes and bandwidths"},
-    {.name = "json",
-     .letter = '\0',
-     .value = "",
-     .text = "with --topology, --layers, --parallel or --passes: print JSON instead"},
-    {.name = "dot", .letter = '\0', .value = "FILE", .text = "with --topology: write it for Graphviz", .writes = true},
-    {.name = "svg",
-     .letter = '\0',
-     .value = "FILE",
-     .text = "with --topology or --parallel: draw it, or its pipelines",
-     .writes = true},
-    {.name = "layers",
-     .letter = '\0',
-     .value = "",
-     .text = "print the layers of an iteration study instead, with their times"},
-    {.name = "parallel",
-     .letter = '\0',
-     .value = "",
-     .text = "print how entries of training with `parallel` are divided instead, what iterations take and GPUs hold"},
-    {.name = "passes",
-     .letter = '\0',
-     .value = "",
-     .text = "print the passes that make the iteration graphs of jobs instead, with sizes before and after each"},
-};
-
 void show_topology(const Scenario& scenario, const Arguments& arguments) {
   if (!scenario.network.traits().has_topology) {
     Complaint complaint;
@@ -100,7 +66,9 @@ std::string of_machine_text(const NetworkSetup& network) {
                      network.machine.value_or(network.topology.server.kind), join(network.of_machine));
 }
 
-int run_show(const Arguments& arguments) {
+}  // namespace
+
+int show_verb(const Arguments& arguments) {
   if (arguments.has("dot") && !arguments.has("topology")) throw UsageError{"contend show: --dot needs --topology"};
   if (arguments.has("svg") && !arguments.has("topology") && !arguments.has("parallel"))
     throw UsageError{"contend show: --svg needs --topology or --parallel"};
@@ -125,21 +93,6 @@ int run_show(const Arguments& arguments) {
   else
     print_output("{}{}", to_yaml(scenario), of_machine_text(scenario.network));
   return kExitOk;
-}
-
-}  // namespace
-
-const Command& show_command() {
-  static constexpr Command kCommand = {
-      .name = "show",
-      .arguments = "SCENARIO",
-      .summary = "Print a scenario with its includes, overrides and every default, or its topology.",
-      .examples = kShowExamples,
-      .options = kShowOptions,
-      .min_arguments = 1,
-      .max_arguments = 1,
-      .run = run_show};
-  return kCommand;
 }
 
 }  // namespace contend

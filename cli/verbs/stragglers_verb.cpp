@@ -13,10 +13,6 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kStragglersExamples[] = {
-    "contend stragglers timeline.json.gz",
-};
-
 using Chosen = std::function<bool(const StepOp&)>;
 
 struct Part {
@@ -43,7 +39,9 @@ std::vector<Part> parts_of(const WhatIf& job) {
   return parts;
 }
 
-int run_stragglers(const Arguments& arguments) {
+}  // namespace
+
+int stragglers_verb(const Arguments& arguments) {
   const WhatIf job{read_step_timeline(arguments.positionals().front())};
   print_output("{} steps of {} replicas with {} stages\n", job.steps(), job.replicas(), job.stages());
   print_output("  measured                {:.6f} s a step\n", job.measured_s());
@@ -57,21 +55,6 @@ int run_stragglers(const Arguments& arguments) {
   }
   print_output("{}", table.text());
   return kExitOk;
-}
-
-}  // namespace
-
-const Command& stragglers_command() {
-  static constexpr Command kCommand = {
-      .name = "stragglers",
-      .arguments = "TIMELINE",
-      .summary = "Say which workers and operations slow a measured training job down: replay its steps without them.",
-      .examples = kStragglersExamples,
-      .options = {},
-      .min_arguments = 1,
-      .max_arguments = 1,
-      .run = run_stragglers};
-  return kCommand;
 }
 
 }  // namespace contend

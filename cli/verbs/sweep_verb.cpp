@@ -27,40 +27,6 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kSweepExamples[] = {
-    "contend sweep scenarios/sweeps/network-need.yaml -o need.sqlite",
-    "contend sweep scenario.yaml --set policies.placement.kappa=1,2,4 --repeat 5 --list",
-    "contend sweep scenario.yaml --slurm work --chunk 50 --partition short --time 30:00",
-};
-
-constexpr Option kSweepOptions[] = {
-    kSweepStoreOption,
-    kSweepSetOption,
-    kSweepRepeatOption,
-    kUntilPreciseOption,
-    kMostSeedsOption,
-    {.name = "list", .letter = '\0', .value = "", .text = "check and print all points, and run nothing"},
-    kSweepResumeOption,
-    kSweepTimeoutOption,
-    {.name = "shard",
-     .letter = '\0',
-     .value = "I/N",
-     .text = "run only every N-th run, from number I (0 to N - 1) on; merge the stores afterwards"},
-    kSweepPerJobOption,
-    kSweepByOption,
-    kQuietOption,
-    kProgressOption,
-    kThreadsOption,
-    kSlurmOptions[0],
-    kSlurmOptions[1],
-    kSlurmOptions[2],
-    kSlurmOptions[3],
-    kSlurmOptions[4],
-    kSlurmOptions[5],
-    kSlurmOptions[6],
-    kSlurmOptions[7],
-};
-
 int list_points(const SweepPlan& plan) {
   const StoreInfo& info = plan.info();
   std::vector<std::string> titles{"point", "hash"};
@@ -275,14 +241,16 @@ void refuse_pointless(const Arguments& arguments) {
     throw UsageError{"--until-precise looks at all seeds of every point, and a shard has only some"};
   for (const char* look : {"status", "resubmit"}) {
     if (!arguments.has(look)) continue;
-    for (const Option& option : kSweepOptions)
+    for (const Option& option : arguments.options())
       if (option.name != look) arguments.refuse(option.name, fmt::format("with --{}", look));
   }
   for (const char* option : {"chunk", "partition", "time", "mem", "dry-run"})
     if (arguments.has(option) && !arguments.has("slurm")) throw UsageError{fmt::format("--{} needs --slurm", option)};
 }
 
-int run_sweep(const Arguments& arguments) {
+}  // namespace
+
+int sweep_verb(const Arguments& arguments) {
   refuse_pointless(arguments);
   if (arguments.has("status") || arguments.has("resubmit")) return look_at_sweep(arguments);
   const ProgressMode mode = progress_mode(arguments);
@@ -295,20 +263,6 @@ int run_sweep(const Arguments& arguments) {
   if (arguments.has("list")) return list_points(sweep.plan);
   if (arguments.has("slurm")) return submit_sweep(arguments, sweep);
   return run_points(arguments, std::move(sweep), mode, threads);
-}
-
-}  // namespace
-
-const Command& sweep_command() {
-  static constexpr Command kCommand = {.name = "sweep",
-                                       .arguments = "SCENARIO|FOLDER",
-                                       .summary = "Simulate a scenario at many points and store every run.",
-                                       .examples = kSweepExamples,
-                                       .options = kSweepOptions,
-                                       .min_arguments = 1,
-                                       .max_arguments = 1,
-                                       .run = run_sweep};
-  return kCommand;
 }
 
 }  // namespace contend

@@ -27,66 +27,6 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kTuneExamples[] = {
-    "contend tune scenario.yaml --minimise avg_jct_s --set 'policies.placement.kappa={from: 1, to: 32, step: 1}'",
-    "contend tune scenario.yaml --minimise makespan_s --method halving --repeat 9",
-    "contend tune scenario.yaml --maximise gpu_utilisation --subject-to 'p95_jct < 3h'",
-    "contend tune scenario.yaml --minimise avg_jct_s --maximise gpu_utilisation --csv front.csv",
-};
-
-constexpr Option kTuneOptions[] = {
-    {.name = "minimise",
-     .letter = '\0',
-     .value = "METRIC",
-     .text = "metric to minimise; several goals give their Pareto front",
-     .repeatable = true},
-    {.name = "maximise", .letter = '\0', .value = "METRIC", .text = "metric to maximise", .repeatable = true},
-    {.name = "subject-to",
-     .letter = '\0',
-     .value = "BOUND",
-     .text = "bound on the mean of a metric, such as 'p95_jct < 3h'; points that break one come last",
-     .repeatable = true},
-    {.name = "method", .letter = '\0', .value = "NAME", .text = "search method: bayes (default), halving or random"},
-    {.name = "trials",
-     .letter = '\0',
-     .value = "N",
-     .text = "number of points to run (default 30), of which each costs a run per seed; bayes may spread as many runs "
-             "over more points; with halving: in the first round (default all)"},
-    {.name = "batch",
-     .letter = '\0',
-     .value = "N",
-     .text = "with bayes: number of runs chosen at once (default: one per seed)"},
-    {.name = "eta",
-     .letter = '\0',
-     .value = "X",
-     .text = "with halving: factor by which each round reduces the points (default 3)"},
-    {.name = "start",
-     .letter = '\0',
-     .value = "N",
-     .text = "with bayes and random: begin with other points (default 0)"},
-    kSweepStoreOption,
-    kSweepSetOption,
-    kSweepRepeatOption,
-    kSweepResumeOption,
-    kSweepTimeoutOption,
-    kSweepPerJobOption,
-    kSweepByOption,
-    {.name = "json", .letter = '\0', .value = "", .text = "print JSON instead of a table"},
-    {.name = "csv",
-     .letter = '\0',
-     .value = "FILE",
-     .text = "also write a line for each point to FILE",
-     .writes = true},
-    {.name = "svg",
-     .letter = '\0',
-     .value = "FILE",
-     .text = "with two goals: also draw the points and the front",
-     .writes = true},
-    kQuietOption,
-    kProgressOption,
-    kThreadsOption,
-};
-
 constexpr std::pair<std::string_view, TuneMethod> kMethods[] = {
     {"bayes", TuneMethod::bayes}, {"halving", TuneMethod::halving}, {"random", TuneMethod::random}};
 constexpr std::uint64_t kMost = 1'000'000;
@@ -210,7 +150,9 @@ std::string why_impossible(const Scenario& scenario) {
   return {};
 }
 
-int run_tune(const Arguments& arguments) {
+}  // namespace
+
+int tune_verb(const Arguments& arguments) {
   const ProgressMode mode = progress_mode(arguments);
   const unsigned threads = thread_count(arguments);
   const LoadedSweep sweep = load_sweep(arguments, threads);
@@ -251,20 +193,6 @@ int run_tune(const Arguments& arguments) {
       "that break them. More trials or looser bounds may help\n",
       result.points.size());
   return kExitFailed;
-}
-
-}  // namespace
-
-const Command& tune_command() {
-  static constexpr Command kCommand = {.name = "tune",
-                                       .arguments = "SCENARIO",
-                                       .summary = "Find the best point of a sweep without running all of them.",
-                                       .examples = kTuneExamples,
-                                       .options = kTuneOptions,
-                                       .min_arguments = 1,
-                                       .max_arguments = 1,
-                                       .run = run_tune};
-  return kCommand;
 }
 
 }  // namespace contend

@@ -18,19 +18,6 @@
 namespace contend {
 namespace {
 
-constexpr std::string_view kValidateExamples[] = {
-    "contend validate",
-    "contend list suites",
-    "contend validate public --rows rows.csv",
-};
-
-constexpr Option kValidateOptions[] = {
-    {.name = "rows", .value = "FILE", .text = "write each compared row of the suite `public` as CSV", .writes = true},
-    {.name = "with",
-     .value = "FILE",
-     .text = "add what other simulators predict for rows of `public`: CSV with simulator,set,row,seconds"},
-};
-
 const SuiteRow& find_suite(const std::string& wanted) {
   std::vector<std::string> names;
   for (const SuiteRow& suite : validation_suites()) {
@@ -51,12 +38,14 @@ std::string nothing_compared_text(const std::vector<std::string_view>& suites) {
       kProfileFolder, shared_folder(), kProfileFolder);
 }
 
-int run_validate(const Arguments& arguments) {
+}  // namespace
+
+int validate_verb(const Arguments& arguments) {
   const std::vector<std::string>& wanted = arguments.positionals();
   const SuiteFiles files{arguments.value("rows"), arguments.value("with")};
   if (files.rows) refuse_foreign_file(*files.rows);
   if (wanted.empty() || find_suite(wanted.front()).run_with == nullptr)
-    for (const Option& option : kValidateOptions) arguments.refuse(option.name, "without the suite `public`");
+    for (const Option& option : arguments.options()) arguments.refuse(option.name, "without the suite `public`");
   bool failed = false;
   std::vector<std::string_view> without;
   for (const SuiteRow& suite : validation_suites()) {
@@ -71,20 +60,6 @@ int run_validate(const Arguments& arguments) {
   }
   if (!without.empty()) print_message("{}", nothing_compared_text(without));
   return failed ? kExitFailed : without.empty() ? kExitOk : kExitCapability;
-}
-
-}  // namespace
-
-const Command& validate_command() {
-  static constexpr Command kCommand = {.name = "validate",
-                                       .arguments = "[SUITE]",
-                                       .summary = "Compare simulations with published reference figures.",
-                                       .examples = kValidateExamples,
-                                       .options = kValidateOptions,
-                                       .min_arguments = 0,
-                                       .max_arguments = 1,
-                                       .run = run_validate};
-  return kCommand;
 }
 
 }  // namespace contend

@@ -1,5 +1,6 @@
 #include "python/module/program.hpp"
 
+#include "cli/commands.hpp"
 #include "cli/dispatch.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/interrupt.hpp"
@@ -49,8 +50,9 @@ VerbCall call_verb(const std::vector<std::string>& words) {
   guarded_call(call, [&] {
     std::vector<std::string> all{"contend"};
     all.insert(all.end(), words.begin(), words.end());
-    if (words.empty() || words.front() != run_command().name) return dispatch(all, all);
-    return run_scenarios(parse_arguments(run_command(), std::span{words}.subspan(1), all), &call.runs);
+    const Command* const command = named_command(words);
+    if (command == nullptr || command->name != "run") return dispatch(all, all);
+    return run_scenarios(parse_arguments(*command, std::span{words}.subspan(1), all), &call.runs);
   });
   return call;
 }

@@ -46,15 +46,15 @@ TEST_CASE("no option of any verb writes over a file of the user, whatever else t
   const Workplace here;
   here.write("mine.svg", "mine\n");
   std::set<std::string> seen;
-  for (const Command* const command : commands()) {
-    for (const Option& option : command->options) {
-      const std::string name = fmt::format("{} --{}", command->name, option.name);
+  for (const Command& command : commands()) {
+    for (const Option& option : command.options) {
+      const std::string name = fmt::format("{} --{}", command.name, option.name);
       if (!option.writes) {
         CHECK_MESSAGE((option.value != "FILE" || others.contains(name)), name);
         continue;
       }
       std::string words;
-      for (std::size_t i = 0; i < command->min_arguments; ++i) words += fmt::format(" word{}", i);
+      for (std::size_t i = 0; i < command.min_arguments; ++i) words += fmt::format(" word{}", i);
       const Outcome outcome = here.contend(fmt::format("{} mine.svg{}", name, words));
       CHECK_MESSAGE(outcome.code == 3, name << outcome.err);
       CHECK_MESSAGE(contains(outcome.err, "mine.svg: this file would be overwritten, and contend has not written it"),
