@@ -58,11 +58,11 @@ std::span<const Metric> iteration_metrics() {
       all.push_back({.name = each.column,
                      .title = each.title.substr(0, each.title.find(" [")),
                      .unit = each.unit,
-                     .text = column_of(each.column).text,
                      .value = nullptr,
                      .of_jobs = true,
                      .of_some = true,
-                     .in_texts = each.in_texts});
+                     .in_texts = each.in_texts,
+                     .text = result_text("jobs.csv", each.column)});
     return all;
   }();
   return kAll;
@@ -70,20 +70,8 @@ std::span<const Metric> iteration_metrics() {
 
 std::span<const Metric> iteration_flags() {
   static constexpr Metric kFlags[] = {
-      {.name = "stale",
-       .title = "stale",
-       .unit = "flag",
-       .text = "share of the jobs that train with gradients that are a step old",
-       .value = nullptr,
-       .of_some = true,
-       .in_texts = false},
-      {.name = "settled",
-       .title = "settled",
-       .unit = "flag",
-       .text = "share of the jobs of an iteration study whose iteration recurs exactly; of others a mean over many",
-       .value = nullptr,
-       .of_some = true,
-       .in_texts = false},
+      {.name = "stale", .title = "stale", .unit = "flag", .value = nullptr, .of_some = true, .in_texts = false},
+      {.name = "settled", .title = "settled", .unit = "flag", .value = nullptr, .of_some = true, .in_texts = false},
   };
   return kFlags;
 }

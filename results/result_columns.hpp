@@ -1,6 +1,6 @@
 #pragma once
-// The one table of result columns and summary figures: name with unit suffix, type, one line of description, and the
-// value. The CSV and JSON writers, `contend list metrics` and the reference docs all read it.
+// The one table of result columns and summary figures: name with unit suffix, type, and the value; texts.txt has one
+// line of description for each. The CSV and JSON writers, `contend list metrics` and the reference docs all read it.
 
 #include "sim/result.hpp"
 
@@ -22,9 +22,14 @@ template <class Row>
 struct Column {
   std::string_view name;
   std::string_view type;  ///< `text`, `integer`, `number` or `seconds` (a decimal number, exact to the nanosecond)
-  std::string_view text;
   Cell (*value)(const Row&);
 };
+
+/// The description of a column of a file, such as `jobs.csv`, or of a figure of `summary.json`.
+[[nodiscard]] std::string_view result_text(std::string_view file, std::string_view name);
+/// The text of texts.txt, and the page of columns_markdown() without its tables.
+[[nodiscard]] std::string_view result_texts();
+[[nodiscard]] std::string_view results_page();
 
 [[nodiscard]] std::span<const Column<JobResult>> job_columns();
 [[nodiscard]] std::span<const Column<GpuResult>> gpu_columns();
@@ -66,12 +71,12 @@ struct Metric {
   /// `s`, `share` (0..1), `ratio`, `price`, `jobs`, `preemptions`, `interruptions`, `restarts`, `per_s`, `B`,
   /// `messages` or `flag`
   std::string_view unit;
-  std::string_view text;
   /// Of a summary; nullptr: a mean over the iterations of jobs (figures_of_run()).
   double (*value)(const Summary&);
   bool of_jobs = false;  ///< it is over jobs alone, so that groups of jobs have it, too
   bool of_some = false;  ///< only some scenarios give it a value; texts leave it out where it has none
   bool in_texts = true;  ///< texts and pages about runs of jobs show it; files, rules and sweeps have it in any case
+  std::string_view text = {};  ///< one line; metrics() and group_metrics() have it
 
   /// A figure of iterations is left out of files where no job has it.
   [[nodiscard]] bool is_of_iterations() const { return value == nullptr; }
