@@ -1,5 +1,5 @@
-#include "scenarios/keys/failure_keys.hpp"
 #include "scenarios/keys/key_rows.hpp"
+#include "scenarios/keys/key_tables.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -59,41 +59,24 @@ Codec<CheckpointSize> size_codec() {
 
 std::vector<ScenarioKey> stop_keys() {
   return {
-      row<&CheckpointSetup::policy>(
-          "checkpoints.policy",
-          choice_codec<CheckpointPolicy>({{"continuous", CheckpointPolicy::continuous},
-                                          {"none", CheckpointPolicy::none},
-                                          {"synchronous", CheckpointPolicy::synchronous},
-                                          {"asynchronous", CheckpointPolicy::asynchronous},
-                                          {"just-in-time", CheckpointPolicy::just_in_time}}),
-          "what is saved of a job's work. continuous: everything, at once and for nothing; none: nothing; synchronous: "
-          "the job stops while it saves; asynchronous: it stops for checkpoints.cost and goes on while the rest is "
-          "written (CheckFreq, FAST 2021; DataStates-LLM, HPDC 2024; Gemini, SOSP 2023); just-in-time: healthy "
-          "replicas save at the failure (EuroSys 2024)"),
-      where(
-          row<&CheckpointSetup::period>(
-              "checkpoints.period", period_codec(),
-              "work between two checkpoints; optimal: for each job the period for which it takes least time at the "
-              "rate at which its components fail (Daly 2006, solved exactly). A job of iterations saves when one ends, "
-              "after as many as last so long by the mean of those since its last checkpoint"),
-          has_period, kNeedsPeriod),
-      where(row<&CheckpointSetup::iterations>(
-                "checkpoints.iterations", maybe(integer_codec<std::int64_t>(1, 1'000'000'000)),
-                "in place of the period, iterations between two checkpoints of a job of iterations, which returns to "
-                "the last one after a preemption or a failure"),
+      row<&CheckpointSetup::policy>("checkpoints.policy",
+                                    choice_codec<CheckpointPolicy>({{"continuous", CheckpointPolicy::continuous},
+                                                                    {"none", CheckpointPolicy::none},
+                                                                    {"synchronous", CheckpointPolicy::synchronous},
+                                                                    {"asynchronous", CheckpointPolicy::asynchronous},
+                                                                    {"just-in-time", CheckpointPolicy::just_in_time}})),
+      where(row<&CheckpointSetup::period>("checkpoints.period", period_codec()), has_period, kNeedsPeriod),
+      where(row<&CheckpointSetup::iterations>("checkpoints.iterations",
+                                              maybe(integer_codec<std::int64_t>(1, 1'000'000'000))),
             has_period, kNeedsPeriod),
       where(
-          row<&CheckpointSetup::cost>(
-              "checkpoints.cost", quantity_codec(Time{}, kDay),
-              "time for which each checkpoint stops a job; just-in-time: time that a job needs to save itself after a "
-              "failure"),
+          row<&CheckpointSetup::cost>("checkpoints.cost", quantity_codec(Time{}, kDay)),
           [](const Scenario& s) {
             return s.checkpoints.has_period() || s.checkpoints.policy == CheckpointPolicy::just_in_time;
           },
           "checkpoints.policy: synchronous, asynchronous or just-in-time"),
       where(
-          row<&CheckpointSetup::persist>("checkpoints.persist", quantity_codec(Time{}, 365 * kDay),
-                                         "further time until an asynchronous checkpoint can be restored"),
+          row<&CheckpointSetup::persist>("checkpoints.persist", quantity_codec(Time{}, 365 * kDay)),
           [](const Scenario& s) { return s.checkpoints.policy == CheckpointPolicy::asynchronous; },
           "checkpoints.policy: asynchronous"),
   };
@@ -101,33 +84,17 @@ std::vector<ScenarioKey> stop_keys() {
 
 std::vector<ScenarioKey> writing_keys() {
   return {
-      where(
-          row<&CheckpointSetup::size>(
-              "checkpoints.size", maybe(size_codec()),
-              "bytes that each GPU of a job saves; auto: equal parts of the weights and the optimizer of its training "
-              "entry. With checkpoints.rate the time to write them is the cost of a synchronous checkpoint and the "
-              "persist of an asynchronous one"),
-          has_period, kNeedsPeriod),
-      where(row<&CheckpointSetup::rate>(
-                "checkpoints.rate", maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
-                "rate at which all GPUs of a job write together; without checkpoints.store jobs don't slow each other "
-                "down"),
+      where(row<&CheckpointSetup::size>("checkpoints.size", maybe(size_codec())), has_period, kNeedsPeriod),
+      where(row<&CheckpointSetup::rate>("checkpoints.rate", maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18}))),
             has_period, kNeedsPeriod),
-      where(row<&CheckpointSetup::store>(
-                "checkpoints.store", maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
-                "rate of a store that all jobs write checkpoints.size to: those that write at once share it, each GPU "
-                "alike, and a job has at most checkpoints.rate"),
+      where(row<&CheckpointSetup::store>("checkpoints.store", maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18}))),
             has_period, kNeedsPeriod),
       where(
-          row<&CheckpointSetup::copy_rate>(
-              "checkpoints.copy_rate", maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18})),
-              "rate at which each GPU copies checkpoints.size to host memory; the cost of an asynchronous checkpoint "
-              "is what that takes longer than the passes of an iteration (CheckFreq, DataStates-LLM)"),
+          row<&CheckpointSetup::copy_rate>("checkpoints.copy_rate",
+                                           maybe(quantity_codec(ByteRate{1'000}, ByteRate{1e18}))),
           [](const Scenario& s) { return s.checkpoints.policy == CheckpointPolicy::asynchronous; },
           "checkpoints.policy: asynchronous"),
-      row<&CheckpointSetup::restart>(
-          "checkpoints.restart_cost", quantity_codec(Time{}, kDay),
-          "time on its GPUs before a job goes on, at each start after a preemption or a failure"),
+      row<&CheckpointSetup::restart>("checkpoints.restart_cost", quantity_codec(Time{}, kDay)),
   };
 }
 

@@ -1,4 +1,4 @@
-#include "scenarios/keys/failure_keys.hpp"
+#include "scenarios/keys/key_tables.hpp"
 
 #include "models/reliability/presets.hpp"
 #include "scenarios/keys/key_rows.hpp"
@@ -398,20 +398,10 @@ bool may_be_slow(const Scenario& scenario) {
 std::vector<ScenarioKey> mitigation_keys() {
   const Codec<std::optional<Time>> cost = optional_codec(quantity_codec(Time::nanoseconds(1), 30 * kDay), "never");
   std::vector<ScenarioKey> keys{
-      row<&Mitigation::microbatches>(
-          "failures.mitigation.microbatches", cost,
-          "a job of iterations that has lost this time to slow components since it became slow gives slow replicas "
-          "fewer micro-batches, for which it stands for the same time (FALCON, arXiv 2410.12588)"),
-      row<&Mitigation::topology>(
-          "failures.mitigation.topology", cost,
-          "likewise, of slow transfers: groups that exchange much change places with others, so that a part of the "
-          "slowness is left"),
-      row<&Mitigation::left>("failures.mitigation.left", number_codec(0, 1),
-                             "that part: the share of what transfers take beyond their time"),
-      row<&Mitigation::restart>(
-          "failures.mitigation.restart", cost,
-          "a job that has lost this time saves what it has done and restarts, and what is slow is out of service until "
-          "its repair"),
+      row<&Mitigation::microbatches>("failures.mitigation.microbatches", cost),
+      row<&Mitigation::topology>("failures.mitigation.topology", cost),
+      row<&Mitigation::left>("failures.mitigation.left", number_codec(0, 1)),
+      row<&Mitigation::restart>("failures.mitigation.restart", cost),
   };
   for (ScenarioKey& key : keys)
     key = where(std::move(key), may_be_slow,
@@ -424,138 +414,64 @@ std::vector<ScenarioKey> mitigation_keys() {
 std::vector<ScenarioKey> redundancy_keys() {
   using Cover = RedundancyRule::Cover;
   std::vector<ScenarioKey> keys{
-      row<&RedundancyRule::stages>(
-          "failures.redundancy.stages", integer_codec<int>(1, 1'000'000),
-          "stages of the pipelines of jobs with a duration, whose GPUs are these stages one after the other, each with "
-          "as many replicas; jobs of iterations have those of parallel.pipeline, or one"),
+      row<&RedundancyRule::stages>("failures.redundancy.stages", integer_codec<int>(1, 1'000'000)),
       row<&RedundancyRule::tolerates>("failures.redundancy.tolerates",
-                                      optional_codec(integer_codec<int>(1, 1'000'000), "unlimited"),
-                                      "most GPUs of a job without which it goes on; unlimited: as many as are covered"),
-      row<&RedundancyRule::spreads_over_job>(
-          "failures.redundancy.work", choice_codec<bool>({{"stage", false}, {"job", true}}),
-          "with cover: replicas, who does the work of a GPU that is out: the replicas of its stage (ReCycle), or all "
-          "that are left (Oobleck)"),
-      row<&FailureSetup::step_cost>(
-          "failures.redundancy.step_cost", number_codec(1, 1000),
-          "how many times as long the work of a job takes because of what redundancy adds to each step"),
-      row<&RedundancyRule::failover>(
-          "failures.redundancy.failover", quantity_codec(Time{}, 30 * kDay),
-          "time for which a job stands, once a failure is noticed, before it goes on without the GPU"),
-      row<&RedundancyRule::rejoin>("failures.redundancy.rejoin", quantity_codec(Time{}, 30 * kDay),
-                                   "time for which it stands when a GPU comes back"),
+                                      optional_codec(integer_codec<int>(1, 1'000'000), "unlimited")),
+      row<&RedundancyRule::spreads_over_job>("failures.redundancy.work",
+                                             choice_codec<bool>({{"stage", false}, {"job", true}})),
+      row<&FailureSetup::step_cost>("failures.redundancy.step_cost", number_codec(1, 1000)),
+      row<&RedundancyRule::failover>("failures.redundancy.failover", quantity_codec(Time{}, 30 * kDay)),
+      row<&RedundancyRule::rejoin>("failures.redundancy.rejoin", quantity_codec(Time{}, 30 * kDay)),
   };
   for (ScenarioKey& key : keys)
     key = where(
         std::move(key), [](const Scenario& s) { return s.failures.redundancy.any(); },
         "failures.redundancy.cover: neighbours or replicas");
-  keys.insert(
-      keys.begin(),
-      where(row<&RedundancyRule::cover>(
-                "failures.redundancy.cover",
-                choice_codec<Cover>(
-                    {{"none", Cover::none}, {"neighbours", Cover::neighbours}, {"replicas", Cover::replicas}}),
-                "which failures of GPUs a job goes on without, in place of its last checkpoint. "
-                "neighbours: each GPU holds the layers of the next stage of its pipeline, too, and does the work "
-                "of both (Bamboo, NSDI 2023); replicas: others of the stage do the work (Oobleck, SOSP 2023; "
-                "ReCycle, SOSP 2024)"),
-            interrupts_jobs, kNeedsInterruptions));
+  keys.insert(keys.begin(), where(row<&RedundancyRule::cover>("failures.redundancy.cover",
+                                                              choice_codec<Cover>({{"none", Cover::none},
+                                                                                   {"neighbours", Cover::neighbours},
+                                                                                   {"replicas", Cover::replicas}})),
+                                  interrupts_jobs, kNeedsInterruptions));
   return keys;
 }
 
 std::vector<ScenarioKey> cause_keys() {
   return {
-      row<&FailureSetup::preset>("failures.preset", optional_codec(name_codec(preset_names()), "none"),
-                                 "failures as often as this source has published; needs failures.repair"),
-      row<&FailureSetup::components>(
-          "failures.components", numbered_list(component_codec(), "components", kMaxItems),
-          "kinds of components that fail, each by a random stream of its own: `of` gpu, server, domain (`servers` in "
-          "a row, such as a rack), or of the fabric nic, switch or link (a cable between two switches); the law of "
-          "the time until one `fails` and of its `repair`. A `law` has a `mean`, or events `per_day`, and by its kind "
-          "a `shape`, a `sigma` or a `median`. A GPU that fails takes its server with it unless `drains: false`. "
-          "`found_by` says who notices a failure: exit-code, heartbeat or timeout, each as failures.detectors say; "
-          "without it failures.detection is the time. With `slows` or `slows_network` it goes on, and computing or "
-          "transfers take so many times as long until its repair, or until `found_by: slowdown` isolates it; jobs of "
-          "iterations only. Parts of the fabric have `factor` times their bandwidth until the repair, 0 if it isn't "
-          "given. With `found_by: timeout` of any of them a job is interrupted that has had a transfer without a "
-          "route for failures.detectors.timeout"),
-      row<&FailureSetup::jobs>(
-          "failures.jobs", maybe(law_codec()),
-          "law of the running time until a job fails by itself, whatever its size; its GPUs go on working"),
-      row<&FailureSetup::events>(
-          "failures.events", maybe(path_codec()),
-          "file of outages (CSV: down_s, up_s, component; if any are slow slows and slows_network; if any are planned "
-          "drain_s, from when on its GPUs take no new jobs), or a trace of spot instances as Bamboo has it (rows of "
-          "ms, add "
-          "or remove, node: a server without a node is out of service), relative to the file with this key"),
-      row<&FailureSetup::spares>(
-          "failures.spares", integer_codec<int>(0, kMostFailingServers),
-          "servers of the cluster, the last ones at first, that no job gets until a server fails whose place they "
-          "take. They are hot: they run and fail like the others"),
-      row<&FailureSetup::cold_spares>(
-          "failures.cold_spares", integer_codec<int>(0, kMostFailingServers),
-          "further spares, the last servers, that are switched off: what belongs to one of them alone doesn't age "
-          "until "
-          "it is started, for a hot spare that has taken a place, or to take one where no hot one is left"),
+      row<&FailureSetup::preset>("failures.preset", optional_codec(name_codec(preset_names()), "none")),
+      row<&FailureSetup::components>("failures.components", numbered_list(component_codec(), "components", kMaxItems)),
+      row<&FailureSetup::jobs>("failures.jobs", maybe(law_codec())),
+      row<&FailureSetup::events>("failures.events", maybe(path_codec())),
+      row<&FailureSetup::spares>("failures.spares", integer_codec<int>(0, kMostFailingServers)),
+      row<&FailureSetup::cold_spares>("failures.cold_spares", integer_codec<int>(0, kMostFailingServers)),
   };
 }
 
 std::vector<ScenarioKey> recovery_keys() {
   std::vector<ScenarioKey> keys{
-      row<&FailureSetup::repair>("failures.repair", maybe(law_codec()),
-                                 "law of the repair of components that have none of their own"),
-      row<&FailureSetup::detection>("failures.detection", quantity_codec(Time{}, 30 * kDay),
-                                    "time until a failure is noticed for which no found_by says who notices it"),
-      row<&FailureSetup::jobs_found_by>(
-          "failures.jobs_found_by", maybe(found_by_codec()),
-          "who notices that a job has failed by itself, unless it hangs: exit-code, heartbeat or timeout"),
-      row<&FailureSetup::hangs>(
-          "failures.hangs", number_codec(0, 1),
-          "share of the failures of jobs by themselves that are hangs, which the time-out notices"),
-      row<&Detectors::exit_code>("failures.detectors.exit_code", quantity_codec(Time{}, 30 * kDay),
-                                 "time until the end of a process is noticed"),
-      row<&Detectors::heartbeat>("failures.detectors.heartbeat", quantity_codec(Time::nanoseconds(1), 30 * kDay),
-                                 "time between two heartbeats of a job, the first at its start"),
-      row<&Detectors::missed>("failures.detectors.missed", integer_codec<int>(1, 1'000'000),
-                              "heartbeats in a row that stay away before a failure is noticed"),
-      row<&Detectors::timeout>("failures.detectors.timeout", quantity_codec(Time{}, 30 * kDay),
-                               "time-out of collectives: the longest time until a hang is noticed"),
-      row<&Detectors::timeout_iterations>(
-          "failures.detectors.timeout_iterations", number_codec(0, 1e9),
-          "a hang is noticed after so many mean iterations of the job since its start, if that is sooner; 0: only by "
-          "the "
-          "time-out (Unicron, arXiv 2401.00134: 3)"),
-      row<&FailureSetup::slow>(
-          "failures.detectors.slow", number_codec(1.001, kSlowest),
-          "how many times as long computing or transfers must take before components with found_by: slowdown are "
-          "noticed (C4D, arXiv 2406.04594)"),
-      row<&Detectors::slow_for>(
-          "failures.detectors.slow_for", quantity_codec(Time{}, 30 * kDay),
-          "and for how long; then they are isolated until their repair, and the jobs on them are interrupted"),
-      row<&FailureSetup::diagnosis>("failures.diagnosis", quantity_codec(Time{}, 30 * kDay),
-                                    "further time until the job returns to the queue"),
-      row<&FailureSetup::holds_gpus>("failures.gang", choice_codec<bool>({{"hold", true}, {"release", false}}),
-                                     "until then the job holds its GPUs that work, or releases them at the failure"),
-      row<&FailureSetup::requeues_last>(
-          "failures.position", choice_codec<bool>({{"original", false}, {"new", true}}),
-          "place in the queue: original: as when the job was submitted first; new: as if it were submitted then"),
-      row<&FailureSetup::retries>(
-          "failures.retries", optional_codec(integer_codec<int>(0, INT_MAX), "unlimited"),
-          "failures after which a job queues again; with one more it is given up; planned outages and servers that go "
-          "back to their owner don't count"),
-      row<&FailureSetup::jitter>(
-          "failures.jitter", number_codec(0, kMostJitter),
-          "standard deviation of the logarithm of the time of each task, whose median is the planned time; jobs of "
-          "iterations only, and without leaping"),
-      row<&FailureSetup::spare_delay>("failures.spare_delay", quantity_codec(Time{}, 30 * kDay),
-                                      "time until a hot spare takes the place of a server that failed"),
+      row<&FailureSetup::repair>("failures.repair", maybe(law_codec())),
+      row<&FailureSetup::detection>("failures.detection", quantity_codec(Time{}, 30 * kDay)),
+      row<&FailureSetup::jobs_found_by>("failures.jobs_found_by", maybe(found_by_codec())),
+      row<&FailureSetup::hangs>("failures.hangs", number_codec(0, 1)),
+      row<&Detectors::exit_code>("failures.detectors.exit_code", quantity_codec(Time{}, 30 * kDay)),
+      row<&Detectors::heartbeat>("failures.detectors.heartbeat", quantity_codec(Time::nanoseconds(1), 30 * kDay)),
+      row<&Detectors::missed>("failures.detectors.missed", integer_codec<int>(1, 1'000'000)),
+      row<&Detectors::timeout>("failures.detectors.timeout", quantity_codec(Time{}, 30 * kDay)),
+      row<&Detectors::timeout_iterations>("failures.detectors.timeout_iterations", number_codec(0, 1e9)),
+      row<&FailureSetup::slow>("failures.detectors.slow", number_codec(1.001, kSlowest)),
+      row<&Detectors::slow_for>("failures.detectors.slow_for", quantity_codec(Time{}, 30 * kDay)),
+      row<&FailureSetup::diagnosis>("failures.diagnosis", quantity_codec(Time{}, 30 * kDay)),
+      row<&FailureSetup::holds_gpus>("failures.gang", choice_codec<bool>({{"hold", true}, {"release", false}})),
+      row<&FailureSetup::requeues_last>("failures.position", choice_codec<bool>({{"original", false}, {"new", true}})),
+      row<&FailureSetup::retries>("failures.retries", optional_codec(integer_codec<int>(0, INT_MAX), "unlimited")),
+      row<&FailureSetup::jitter>("failures.jitter", number_codec(0, kMostJitter)),
+      row<&FailureSetup::spare_delay>("failures.spare_delay", quantity_codec(Time{}, 30 * kDay)),
   };
   for (ScenarioKey& key : keys) key = where(std::move(key), interrupts_jobs, kNeedsInterruptions);
   keys.front() = where(std::move(keys.front()), has_failures, kNeedsFailures);
   keys.back().needs = "failures.spares above 0";
   keys.back().conditions = {[](const Scenario& scenario) { return scenario.failures.spares > 0; }};
   keys.push_back(where(
-      row<&FailureSetup::cold_delay>("failures.cold_delay", quantity_codec(Time{}, 30 * kDay),
-                                     "time until a cold spare has started"),
+      row<&FailureSetup::cold_delay>("failures.cold_delay", quantity_codec(Time{}, 30 * kDay)),
       [](const Scenario& scenario) { return scenario.failures.cold_spares > 0; }, "failures.cold_spares above 0"));
   return keys;
 }

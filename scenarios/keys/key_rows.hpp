@@ -2,6 +2,7 @@
 // How the files that hold rows of the key table write them.
 
 #include "scenarios/keys/keys.hpp"
+#include "scenarios/yaml/map_codec.hpp"
 
 #include <memory>
 #include <optional>
@@ -10,15 +11,17 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace contend::key_rows {
 
 inline constexpr Time kHour = Time::seconds(3600);
 inline constexpr Time kDay = 24 * kHour;
 
-inline ScenarioKey key_of(std::string_view path, std::unique_ptr<const PartIo<Scenario>> io, std::string_view text) {
+inline ScenarioKey key_of(std::string_view path, std::unique_ptr<const PartIo<Scenario>> io) {
   ScenarioKey key;
   key.path = path;
-  key.text = text;
+  key.text = key_text(path);
   key.io = std::move(io);
   return key;
 }
@@ -26,8 +29,8 @@ inline ScenarioKey key_of(std::string_view path, std::unique_ptr<const PartIo<Sc
 /// A key whose value is taken from a scenario by `get` and put into it by `set`.
 template <class T>
 ScenarioKey property(std::string_view path, decltype(PropertyAccess<Scenario, T>::value) get,
-                     decltype(PropertyAccess<Scenario, T>::set) set, Codec<T> codec, std::string_view text) {
-  return key_of(path, part_io<Scenario>(PropertyAccess<Scenario, T>{get, set}, std::move(codec)), text);
+                     decltype(PropertyAccess<Scenario, T>::set) set, Codec<T> codec) {
+  return key_of(path, part_io<Scenario>(PropertyAccess<Scenario, T>{get, set}, std::move(codec)));
 }
 
 /// The part of a scenario that is of this type, or derived from it.
@@ -63,18 +66,18 @@ Part class_of(T Part::*);
 
 /// A key that is one member of a part of a scenario, such as &ClusterSetup::servers.
 template <auto Member, class T>
-ScenarioKey row(std::string_view path, Codec<T> codec, std::string_view text) {
+ScenarioKey row(std::string_view path, Codec<T> codec) {
   using Part = decltype(class_of(Member));
   const auto member = [](auto& scenario) -> auto& {
     return part_of<Part>(scenario).*Member;
   };
-  return key_of(path, part_io<Scenario>(member_access<Scenario, T>(member), std::move(codec)), text);
+  return key_of(path, part_io<Scenario>(member_access<Scenario, T>(member), std::move(codec)));
 }
 
 /// A key that is a member of a scenario, as member_access() has it.
 template <class T, class Member>
-ScenarioKey row(std::string_view path, Member member, Codec<T> codec, std::string_view text) {
-  return key_of(path, part_io<Scenario>(member_access<Scenario, T>(member), std::move(codec)), text);
+ScenarioKey row(std::string_view path, Member member, Codec<T> codec) {
+  return key_of(path, part_io<Scenario>(member_access<Scenario, T>(member), std::move(codec)));
 }
 
 /// A key that takes the place of others: they are no longer given where it is.
@@ -88,6 +91,14 @@ inline ScenarioKey where(ScenarioKey key, KeyCondition holds, std::string_view n
   key.conditions = {holds};
   key.needs = needs;
   return key;
+}
+
+/// The members of a map with what keys/texts.txt says of `group.name`, unless they have a text.
+template <class T>
+std::vector<MapMember<T>> with_texts(std::string_view group, std::vector<MapMember<T>> members) {
+  for (MapMember<T>& each : members)
+    if (each.text.empty()) each.text = key_text(fmt::format("{}.{}", group, each.name));
+  return members;
 }
 
 /// A value that need not be given, and has no word for that.

@@ -2,18 +2,12 @@
 
 #include "network/catalogue.hpp"
 #include "scenarios/keys/expectation_codec.hpp"
-#include "scenarios/keys/failure_keys.hpp"
 #include "scenarios/keys/key_rows.hpp"
-#include "scenarios/keys/like_keys.hpp"
-#include "scenarios/keys/loan_keys.hpp"
-#include "scenarios/keys/network_keys.hpp"
+#include "scenarios/keys/key_tables.hpp"
 #include "scenarios/keys/policy_codec.hpp"
-#include "scenarios/keys/scheduling_keys.hpp"
-#include "scenarios/keys/sharing_keys.hpp"
-#include "scenarios/keys/study_keys.hpp"
 #include "scenarios/keys/training_codec.hpp"
-#include "scenarios/keys/type_keys.hpp"
 #include "scenarios/sweep/sweep_keys.hpp"
+#include "sim/fields.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -85,20 +79,13 @@ class IncludeIo final : public FileKeyIo {
 };
 
 ScenarioKey version_key() {
-  ScenarioKey key = row<&Scenario::schema_version>(
-      "schema_version", integer_codec<int>(1, kSchemaVersion),
-      "version of the scenario format; required in every file. The versions have the keys in common and differ in what "
-      "a key means that is not given: in 2 what a framework does on the device of the job, in 1 an ideal. A file that "
-      "includes others has its own version");
+  ScenarioKey key = row<&Scenario::schema_version>("schema_version", integer_codec<int>(1, kSchemaVersion));
   key.role = KeyRole::schema_version;
   return key;
 }
 
 ScenarioKey include_key() {
-  ScenarioKey key =
-      key_rows::key_of("include", std::make_unique<const IncludeIo>(),
-                       "files whose keys this file takes over, relative to this file; later files override "
-                       "earlier ones, this file overrides all");
+  ScenarioKey key = key_rows::key_of("include", std::make_unique<const IncludeIo>());
   key.role = KeyRole::include;
   return key;
 }
@@ -113,28 +100,19 @@ std::vector<ScenarioKey> run_keys() {
   return {
       version_key(),
       include_key(),
-      row<&NetworkSetup::machine>(
-          "machine", optional_codec(name_codec(machine_names()), ""),
-          "servers as they are built (`contend list machines`): what isn't given of their GPUs, memory, interfaces, "
-          "links, library and interference, and the device of entries of training, is as that machine has it"),
-      row<&Scenario::name>("name", title_codec(), "short name, for tables and plots"),
-      row<&Scenario::description>("description", text_codec(), "purpose of the scenario"),
-      row<&Scenario::seed>("seed", integer_codec<std::uint64_t>(0, INT64_MAX), "seed of the first replica"),
-      row<&Scenario::repeat>("repeat", integer_codec<int>(1, 100'000), "replicas, with the seeds seed, seed + 1, ..."),
+      row<&NetworkSetup::machine>("machine", optional_codec(name_codec(machine_names()), "")),
+      row<&Scenario::name>("name", title_codec()),
+      row<&Scenario::description>("description", text_codec()),
+      row<&Scenario::seed>("seed", integer_codec<std::uint64_t>(0, INT64_MAX)),
+      row<&Scenario::repeat>("repeat", integer_codec<int>(1, 100'000)),
   };
 }
 
 std::vector<ScenarioKey> cluster_keys() {
   std::vector<ScenarioKey> keys{
-      row<&ClusterSetup::servers>(
-          "cluster.servers", integer_codec<int>(1, 1'000'000),
-          "number of servers; each has one network interface unless network.server describes it"),
-      row<&ClusterSetup::gpus_per_server>(
-          "cluster.gpus_per_server", integer_codec<int>(1, 1024),
-          "GPUs of each server; in an iteration study workers, of which by default each has a server of its own, and "
-          "fewer workers than that are on one server"),
-      row<&ClusterSetup::gpu_memory>("cluster.gpu_memory", quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}),
-                                     "memory of each GPU"),
+      row<&ClusterSetup::servers>("cluster.servers", integer_codec<int>(1, 1'000'000)),
+      row<&ClusterSetup::gpus_per_server>("cluster.gpus_per_server", integer_codec<int>(1, 1024)),
+      row<&ClusterSetup::gpu_memory>("cluster.gpu_memory", quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50})),
   };
   for (ScenarioKey& key : keys) {  // with types they follow from these
     key.conditions = {[](const Scenario& scenario) { return scenario.cluster.types.empty(); }};
@@ -145,12 +123,9 @@ std::vector<ScenarioKey> cluster_keys() {
 
 std::vector<ScenarioKey> policy_keys() {
   return {
-      row<&Scenario::scheduling>("policies.scheduling", policy_codec(policy_kind("scheduling")),
-                                 "chooses the queued job that starts next"),
-      row<&Scenario::placement>("policies.placement", policy_codec(policy_kind("placement")),
-                                "chooses the GPUs of a starting job"),
-      row<&Scenario::communication>("policies.communication", policy_codec(policy_kind("communication")),
-                                    "decides when a waiting transfer may enter the network"),
+      row<&Scenario::scheduling>("policies.scheduling", policy_codec(policy_kind("scheduling"))),
+      row<&Scenario::placement>("policies.placement", policy_codec(policy_kind("placement"))),
+      row<&Scenario::communication>("policies.communication", policy_codec(policy_kind("communication"))),
   };
 }
 
@@ -158,11 +133,8 @@ std::vector<ScenarioKey> workload_keys() {
   using Interval = std::pair<std::int64_t, std::int64_t>;
   std::vector<ScenarioKey> keys{
       jobs_key(),
-      row<&GeneratedWorkload::models>(
-          "workload.generate.models", models_codec(),
-          "what the jobs train: entries of training or training profiles, chosen with equal probability"),
-      row<&GeneratedWorkload::sizes>("workload.generate.sizes", sizes_codec(kMaxGpus, kMaxJobs),
-                                     "number of jobs for each number of GPUs"),
+      row<&GeneratedWorkload::models>("workload.generate.models", models_codec()),
+      row<&GeneratedWorkload::sizes>("workload.generate.sizes", sizes_codec(kMaxGpus, kMaxJobs)),
       property<Interval>(
           "workload.generate.iterations",
           [](const Scenario& s) {
@@ -172,10 +144,9 @@ std::vector<ScenarioKey> workload_keys() {
             s.workload.generate.min_iterations = value.first;
             s.workload.generate.max_iterations = value.second;
           },
-          interval_codec(1, kMaxIterations), "iterations of a job, uniform between these bounds, both included"),
-      row<&GeneratedWorkload::arrival_window>(
-          "workload.generate.arrivals", quantity_codec(Time::milliseconds(1), 3650 * kDay),
-          "jobs arrive at whole milliseconds, uniform in [0, this time); 1ms: all at the start"),
+          interval_codec(1, kMaxIterations)),
+      row<&GeneratedWorkload::arrival_window>("workload.generate.arrivals",
+                                              quantity_codec(Time::milliseconds(1), 3650 * kDay)),
   };
   for (ScenarioKey& key : keys) {
     if (key.displaces.empty()) key.displaces = {"workload.jobs", "workload.like"};
@@ -188,43 +159,35 @@ std::vector<ScenarioKey> workload_keys() {
 }
 
 std::vector<ScenarioKey> training_keys() {
-  return {row<&Scenario::training>(
-      "training", training_codec(),
-      "how jobs train, by names that job lists and workload.generate.models give: a network, its device, how its "
-      "gradients are merged and compressed; the entry `default` holds for all others")};
+  return {row<&Scenario::training>("training", training_codec())};
 }
 
 std::vector<ScenarioKey> engine_keys() {
   return {
-      row<&Scenario::Engine::leap>(
-          "engine.leap", bool_codec(),
-          "skip whole periods when the state of the simulation recurs; results are the same either way"),
+      row<&Scenario::Engine::leap>("engine.leap", bool_codec()),
       row<&Scenario::Engine::until>("engine.until",
-                                    optional_codec(quantity_codec(Time::nanoseconds(1), 36'500 * kDay), "none"),
-                                    "stop the simulation at this time"),
+                                    optional_codec(quantity_codec(Time::nanoseconds(1), 36'500 * kDay), "none")),
   };
 }
 
 std::vector<ScenarioKey> measure_keys() {
   return {
-      row<&MeasureSetup::from>(
-          "measure.from", quantity_codec(Time{}, 36'500 * kDay),
-          "figures are about jobs that are submitted from this time on; jobs before them only fill the cluster"),
-      row<&MeasureSetup::until>(
-          "measure.until", optional_codec(quantity_codec(Time::nanoseconds(1), 36'500 * kDay), "none"),
-          "figures are about jobs that are submitted before this time; the run ends when these have ended, and jobs "
-          "after them keep the cluster busy until then"),
+      row<&MeasureSetup::from>("measure.from", quantity_codec(Time{}, 36'500 * kDay)),
+      row<&MeasureSetup::until>("measure.until",
+                                optional_codec(quantity_codec(Time::nanoseconds(1), 36'500 * kDay), "none")),
   };
 }
 
 std::vector<ScenarioKey> expectation_keys() {
-  return {row<&Scenario::expect>(
-      "expect", expectations_codec(),
-      "bounds that figures of the run must meet, as means over replicas; if one is missed, `run`, `compare` and "
-      "`sweep` (for any of its points) exit with 1")};
+  return {row<&Scenario::expect>("expect", expectations_codec())};
 }
 
 }  // namespace
+
+std::string_view key_text(std::string_view path) {
+  static const NamedTexts kTexts{key_texts()};
+  return kTexts.of(path);
+}
 
 const std::vector<ScenarioKey>& scenario_keys() {
   static const std::vector<ScenarioKey> keys = [] {

@@ -36,6 +36,12 @@ struct ScenarioKey {
   std::string_view needs;
 };
 
+/// What a key, or a member of the map of a key, is for, as keys/texts.txt says; one without a line there is a broken
+/// invariant.
+[[nodiscard]] std::string_view key_text(std::string_view path);
+/// The text of keys/texts.txt.
+[[nodiscard]] std::string_view key_texts();
+
 /// All keys, in the order in which scenarios are printed; keys of one group are adjacent.
 [[nodiscard]] const std::vector<ScenarioKey>& scenario_keys();
 

@@ -1,4 +1,4 @@
-#include "scenarios/keys/like_keys.hpp"
+#include "scenarios/keys/key_tables.hpp"
 
 #include "models/workloads/fitted.hpp"
 #include "scenarios/keys/key_rows.hpp"
@@ -34,27 +34,15 @@ bool has_list_or_trace(const Scenario& scenario) {
 /// Keys about the jobs of a list.
 std::vector<ScenarioKey> sampling_keys() {
   std::vector<ScenarioKey> keys{
-      row<&ListSampling::subset>(
-          "workload.scaling.subset", number_codec(1e-6, 1),
-          "share of the jobs of the list that run, drawn at random by the seed; they keep their times of submission"),
-      row<&ListSampling::bootstrap>(
-          "workload.scaling.bootstrap", bool_codec(),
-          "each job of the list keeps its name and submission and takes all else from a job of the list that is drawn "
-          "at random, with replacement, by the seed: replicas differ as similar weeks of the cluster would"),
+      row<&ListSampling::subset>("workload.scaling.subset", number_codec(1e-6, 1)),
+      row<&ListSampling::bootstrap>("workload.scaling.bootstrap", bool_codec()),
   };
-  keys.push_back(row<&WorkloadSetup::think_time>(
-      "workload.think_time", optional_codec(quantity_codec(Time{}, kLongestJobTime), "none"),
-      "a job that its user submitted at most so long after the recorded end of the user's last job, such as 20min, is "
-      "submitted as long after the end of that job in the run: users wait for their jobs. none: jobs come when the "
-      "list says"));
+  keys.push_back(row<&WorkloadSetup::think_time>("workload.think_time",
+                                                 optional_codec(quantity_codec(Time{}, kLongestJobTime), "none")));
   keys.push_back(row<&ListSampling::block>(
       "workload.resample.block",
-      optional_codec(quantity_codec(Time::seconds(1), Time::seconds(std::int64_t{3650} * 86'400)), "none"),
-      "cut the list into blocks of this length, such as 1d, and draw one fewer than there are with replacement, by the "
-      "seed: "
-      "replicas differ as other weeks of the cluster would"));
-  keys.push_back(row<&ListSampling::replace>("workload.resample.replace", bool_codec(),
-                                             "draw the blocks with replacement; false: put them into another order"));
+      optional_codec(quantity_codec(Time::seconds(1), Time::seconds(std::int64_t{3650} * 86'400)), "none")));
+  keys.push_back(row<&ListSampling::replace>("workload.resample.replace", bool_codec()));
   for (ScenarioKey& key : keys) {
     key.needs = "a list of jobs (workload.jobs)";
     key.conditions = {has_list};
@@ -104,47 +92,31 @@ Codec<Jobs> jobs_codec() {
 }  // namespace
 
 ScenarioKey jobs_key() {
-  return displacing(
-      {"workload.generate"},
-      property<Jobs>(
-          "workload.jobs",
-          [](const Scenario& s) {
-            return Jobs{s.workload.jobs, s.workload.synthetic.jobs};
-          },
-          [](Scenario& s, Jobs value) {
-            s.workload.jobs = std::move(value.path);
-            s.workload.synthetic.jobs = value.number;
-          },
-          jobs_codec(),
-          "job list (CSV), relative to the file with this key; or the number of jobs to generate from workload.like "
-          "(default: as many as the trace has); without either, the job mix of workload.generate"));
+  return displacing({"workload.generate"}, property<Jobs>(
+                                               "workload.jobs",
+                                               [](const Scenario& s) {
+                                                 return Jobs{s.workload.jobs, s.workload.synthetic.jobs};
+                                               },
+                                               [](Scenario& s, Jobs value) {
+                                                 s.workload.jobs = std::move(value.path);
+                                                 s.workload.synthetic.jobs = value.number;
+                                               },
+                                               jobs_codec()));
 }
 
 std::vector<ScenarioKey> like_keys() {
   std::vector<ScenarioKey> keys{
-      displacing(
-          {"workload.generate"},
-          row<&WorkloadSetup::like>("workload.like", optional_codec(name_codec(fitted_workload_names()), ""),
-                                    "generate jobs like those of this trace: arrivals, sizes, durations, outcomes")),
+      displacing({"workload.generate"},
+                 row<&WorkloadSetup::like>("workload.like", optional_codec(name_codec(fitted_workload_names()), ""))),
       displacing({"workload.scaling.load"},
-                 row<&SyntheticWorkload::rate>(
-                     "workload.scaling.rate", number_codec(0.001, 1'000),
-                     "factor on the arrival rate of the trace or list; the daily and weekly cycles of a trace stay")),
+                 row<&SyntheticWorkload::rate>("workload.scaling.rate", number_codec(0.001, 1'000))),
       displacing({"workload.scaling.rate"},
-                 row<&SyntheticWorkload::load>(
-                     "workload.scaling.load", optional_codec(number_codec(0.001, 100), ""),
-                     "arriving GPU time relative to the capacity of the servers that aren't spares; replaces the rate. "
-                     "A job of iterations counts with the time that they compute")),
-      row<&SyntheticWorkload::durations>(
-          "workload.scaling.durations", number_codec(0.001, 1'000),
-          "factor on the durations of the trace or list; of a list also on limits and on numbers of iterations"),
+                 row<&SyntheticWorkload::load>("workload.scaling.load", optional_codec(number_codec(0.001, 100), ""))),
+      row<&SyntheticWorkload::durations>("workload.scaling.durations", number_codec(0.001, 1'000)),
       row<&SyntheticWorkload::longest>(
           "workload.scaling.longest",
-          optional_codec(quantity_codec(Time::seconds(1), Time::seconds(std::int64_t{3650} * 86'400)), ""),
-          "longest duration; longer ones are cut to it, and numbers of iterations to what computes that long"),
-      row<&SyntheticWorkload::largest>(
-          "workload.scaling.largest", optional_codec(integer_codec<int>(1, kMaxGpus), ""),
-          "largest number of GPUs of a job; larger jobs are not generated, or are left out of the list"),
+          optional_codec(quantity_codec(Time::seconds(1), Time::seconds(std::int64_t{3650} * 86'400)), "")),
+      row<&SyntheticWorkload::largest>("workload.scaling.largest", optional_codec(integer_codec<int>(1, kMaxGpus), "")),
   };
   for (ScenarioKey& key : keys) {
     if (key.path == "workload.like") {

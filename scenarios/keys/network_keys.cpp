@@ -1,4 +1,4 @@
-#include "scenarios/keys/network_keys.hpp"
+#include "scenarios/keys/key_tables.hpp"
 
 #include "network/catalogue.hpp"
 #include "network/collectives/choice.hpp"
@@ -116,40 +116,19 @@ std::vector<ScenarioKey> nccl_keys() {
   std::vector<std::string> machines;
   for (const NcclMachine& each : nccl_machines()) machines.emplace_back(each.name);
   std::vector<ScenarioKey> keys{
-      row<&NetworkSetup::Nccl::machine>("network.nccl.machine", optional_codec(name_codec(machines), ""),
-                                        "server whose GPUs, links and interfaces NCCL plans its channels on"),
-      row<&NetworkSetup::Nccl::version>("network.nccl.version", optional_codec(nccl_version_codec(), "auto"),
-                                        "version of NCCL; auto: the usual version on the machine"),
-      row<&NetworkSetup::Nccl::between>("network.nccl.between", optional_codec(name_codec(between_networks()), "auto"),
-                                        "network between servers (`contend list between`), whose measured hops and "
-                                        "rates count; auto: the network of the machine"),
-      row<&NetworkSetup::Nccl::further>(
-          "network.nccl.further", list_codec(number_codec(-1000, 1e6), "us"),
-          "measured us that a hop between servers takes beyond the constants of NCCL, with LL, LL128 and Simple, as "
-          "`contend collective --fit` prints them; empty: as network.nccl.between has them"),
-      row<&NetworkSetup::Nccl::shares>(
-          "network.nccl.shares", list_codec(number_codec(1e-4, 100), "shares"),
-          "measured shares of the planned bandwidth that rings, trees, NVLink SHARP and "
-          "sends reach between servers, as "
-          "`contend collective --fit` prints them; empty: as network.nccl.between has them"),
-      row<&NetworkSetup::Nccl::measured>("network.nccl.measured", bool_codec(),
-                                         "whether times are those measured on such machines, as far as they are known, "
-                                         "or by the constants alone by which NCCL ranks its algorithms"),
-      row<&NetworkSetup::Nccl::in_place>(
-          "network.nccl.in_place", bool_codec(),
-          "whether the results of all-gathers and reduce-scatters lie where their inputs do, as in the flat buffers of "
-          "frameworks; else each GPU also copies its own part"),
-      row<&NetworkSetup::Nccl::sharp>("network.nccl.sharp", bool_codec(),
-                                      "whether the switches of the network add (SHARP)"),
-      row<&NetworkSetup::Nccl::latency>("network.nccl.latency", quantity_codec(Time{}, kHour),
-                                        "latency that the plug-in of the network states; 0s: InfiniBand and sockets"),
-      row<&NetworkSetup::Nccl::hop>(
-          "network.nccl.hop", optional_codec(quantity_codec(Time::nanoseconds(1), kHour), "auto"),
-          "measured latency of a hop, as `contend collective --fit` prints it; auto: the constants of NCCL, which are "
-          "those of InfiniBand"),
-      row<&NetworkSetup::Nccl::channel_rate>(
-          "network.nccl.rate", optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "auto"),
-          "measured bandwidth of a channel, as `contend collective --fit` prints it; auto: what NCCL plans"),
+      row<&NetworkSetup::Nccl::machine>("network.nccl.machine", optional_codec(name_codec(machines), "")),
+      row<&NetworkSetup::Nccl::version>("network.nccl.version", optional_codec(nccl_version_codec(), "auto")),
+      row<&NetworkSetup::Nccl::between>("network.nccl.between", optional_codec(name_codec(between_networks()), "auto")),
+      row<&NetworkSetup::Nccl::further>("network.nccl.further", list_codec(number_codec(-1000, 1e6), "us")),
+      row<&NetworkSetup::Nccl::shares>("network.nccl.shares", list_codec(number_codec(1e-4, 100), "shares")),
+      row<&NetworkSetup::Nccl::measured>("network.nccl.measured", bool_codec()),
+      row<&NetworkSetup::Nccl::in_place>("network.nccl.in_place", bool_codec()),
+      row<&NetworkSetup::Nccl::sharp>("network.nccl.sharp", bool_codec()),
+      row<&NetworkSetup::Nccl::latency>("network.nccl.latency", quantity_codec(Time{}, kHour)),
+      row<&NetworkSetup::Nccl::hop>("network.nccl.hop",
+                                    optional_codec(quantity_codec(Time::nanoseconds(1), kHour), "auto")),
+      row<&NetworkSetup::Nccl::channel_rate>("network.nccl.rate",
+                                             optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "auto")),
   };
   for (ScenarioKey& key : keys) {
     key.needs = "network.formula: nccl (at fidelity flow network.collectives: nccl)";
@@ -248,110 +227,54 @@ Codec<TimePerByte> slope_codec() {
 
 std::vector<ScenarioKey> link_keys() {
   return {
-      row<&NetworkSetup::fidelity>(
-          "network.fidelity", fidelity_codec(),
-          "network model: analytic ignores contention; contention lets transfers on one interface slow each other "
-          "down; flow shares every link of a topology"),
-      no_flow(row<&NetworkSetup::sites>(
-          "network.sites", optional_codec(path_codec(), ""),
-          "file of links between sites, each with one server of one GPU (CSV: from, to, latency_ms one way, mbps), "
-          "relative to the file with this key; in place of what nic, alpha and beta say of all links. cluster.servers "
-          "or overlap.workers takes the first that many sites, by default all")),
+      row<&NetworkSetup::fidelity>("network.fidelity", fidelity_codec()),
+      no_flow(row<&NetworkSetup::sites>("network.sites", optional_codec(path_codec(), ""))),
       no_sites(displacing({"network.beta", "network.eta", "network.fitted_workers", "network.fitted_bytes"},
-                          row<&NetworkSetup::nic>(
-                              "network.nic", optional_codec(link_rate_codec(), "auto"),
-                              "line rate of each interface of a server; auto: 1/beta, or 10Gbps if beta is auto too"))),
-      no_sites(row<&NetworkSetup::alpha>("network.alpha", quantity_codec(Time{}, kHour),
-                                         "start-up time of a transfer; see network.formula")),
-      no_sites(
-          no_flow(displacing({"network.nic", "network.fitted_workers", "network.fitted_bytes"},
-                             row<&NetworkSetup::beta>("network.beta", optional_codec(slope_codec(), "auto"),
-                                                      "time per byte of a transfer without contention; auto: 1/nic")))),
-      no_sites(no_flow(displacing(
-          {"network.contention_penalty"},
-          row<&NetworkSetup::eta>(
-              "network.eta", optional_codec(slope_codec(), "auto"),
-              "further time per byte for each other transfer on the interface; auto: contention_penalty x beta")))),
-      displacing({"network.eta"},
-                 row<&NetworkSetup::contention_penalty>(
-                     "network.contention_penalty", optional_codec(number_codec(-1, 1'000), "auto"),
-                     "eta / beta: k transfers, or at fidelity flow k flows, on an interface take k + (k-1) x this "
-                     "times as long for a byte each; below 0, which flow doesn't know, several at once gain; auto: "
-                     "0.2745 at fidelity contention, the ratio 0.235/0.856 of the 10 GbE fit in the authors' simulator "
-                     "of arXiv 2002.10105, and 0 between sites and at flow")),
-      no_sites(no_flow(row<&NetworkSetup::islands>(
-          "network.islands", islands_codec(),
-          "servers with a network of their own, such as clusters with InfiniBand and with RoCE that Ethernet joins: a "
-          "list with `servers`, `nic` and, if it isn't network.alpha, `alpha`. The first island has the first servers, "
-          "and so on. What stays on the servers of an island goes through its network, everything else through that of "
-          "network.nic and network.alpha, which joins all servers"))),
+                          row<&NetworkSetup::nic>("network.nic", optional_codec(link_rate_codec(), "auto")))),
+      no_sites(row<&NetworkSetup::alpha>("network.alpha", quantity_codec(Time{}, kHour))),
+      no_sites(no_flow(displacing({"network.nic", "network.fitted_workers", "network.fitted_bytes"},
+                                  row<&NetworkSetup::beta>("network.beta", optional_codec(slope_codec(), "auto"))))),
+      no_sites(no_flow(displacing({"network.contention_penalty"},
+                                  row<&NetworkSetup::eta>("network.eta", optional_codec(slope_codec(), "auto"))))),
+      displacing({"network.eta"}, row<&NetworkSetup::contention_penalty>(
+                                      "network.contention_penalty", optional_codec(number_codec(-1, 1'000), "auto"))),
+      no_sites(no_flow(row<&NetworkSetup::islands>("network.islands", islands_codec()))),
       no_sites(no_flow(row<&NetworkSetup::fitted_workers>(
           "network.fitted_workers",
-          optional_codec(distinct_list_codec(integer_codec<int>(2, 1 << 20), 2, "integers"), "unknown"),
-          "numbers of ranks in the measurements behind alpha and beta, as `contend calibrate network` writes them; "
-          "jobs "
-          "of other numbers of ranks are worth a warning"))),
-      no_sites(no_flow(row<&NetworkSetup::fitted_bytes>(
-          "network.fitted_bytes", optional_codec(fitted_bytes_codec(), "unknown"),
-          "smallest and largest size in those measurements; `contend run` (not a sweep) prints a warning if sizes are "
-          "sent that are more than a factor of 2 outside"))),
+          optional_codec(distinct_list_codec(integer_codec<int>(2, 1 << 20), 2, "integers"), "unknown")))),
+      no_sites(no_flow(
+          row<&NetworkSetup::fitted_bytes>("network.fitted_bytes", optional_codec(fitted_bytes_codec(), "unknown")))),
   };
 }
 
 std::vector<ScenarioKey> cost_keys() {
   return {
-      no_flow(row<&NetworkSetup::tick>("network.tick", quantity_codec(Time{}, kHour),
-                                       "transfers end at the next multiple of this time; 0s: exactly")),
-      no_sites(no_flow(row<&NetworkSetup::formula>(
-          "network.formula", formula_codec(),
-          "what alpha and beta are the costs of: a link, on which collectives take the closed form of that algorithm "
-          "(`contend list collectives`; the kinds that it does not do, and reduce and broadcast, go by the usual "
-          "ones), "
-          "or the whole all-reduce (measured); nccl: collectives take what NCCL expects on network.nccl.machine, and "
-          "only messages alpha and beta; auto: measured if network.beta is given, else ring; a study of iterations "
-          "with network.beta names the formula"))),
-      no_flow(row<&NetworkSetup::gamma>("network.gamma", slope_codec(),
-                                        "time to add up a received byte; not used with network.formula: measured")),
-      no_sites(no_flow(row<&NetworkSetup::Inside::alpha>("network.inside.alpha", quantity_codec(Time{}, kHour),
-                                                         "start-up time of a transfer inside a server"))),
+      no_flow(row<&NetworkSetup::tick>("network.tick", quantity_codec(Time{}, kHour))),
+      no_sites(no_flow(row<&NetworkSetup::formula>("network.formula", formula_codec()))),
+      no_flow(row<&NetworkSetup::gamma>("network.gamma", slope_codec())),
+      no_sites(no_flow(row<&NetworkSetup::Inside::alpha>("network.inside.alpha", quantity_codec(Time{}, kHour)))),
       no_sites(no_flow(displacing(
           {"network.inside.beta"},
           row<&NetworkSetup::Inside::bandwidth>(
-              "network.inside.bandwidth", optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "auto"),
-              "bandwidth of each GPU's link inside its server, in each direction; auto: 1/beta, or "
-              "transfers inside a server take no time if neither is given")))),
+              "network.inside.bandwidth", optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "auto"))))),
       no_sites(no_flow(
           displacing({"network.inside.bandwidth"},
-                     row<&NetworkSetup::Inside::beta>("network.inside.beta", optional_codec(slope_codec(), "auto"),
-                                                      "time per byte inside a server; auto: 1/bandwidth")))),
-      displacing(
-          {"network.interference.compute", "network.interference.network"},
-          row(
-              "network.interference", [](auto& s) -> auto& { return s.network.interference.both; },
-              interference_codec(),
-              "what computing and communicating on one GPU cost each other: one number for both factors below, "
-              "none, or auto, the figure that is usual for the device (`contend list interferences`). Without the key "
-              "it is none, and with schema_version 2 auto where a figure is known")),
+                     row<&NetworkSetup::Inside::beta>("network.inside.beta", optional_codec(slope_codec(), "auto"))))),
+      displacing({"network.interference.compute", "network.interference.network"},
+                 row(
+                     "network.interference", [](auto& s) -> auto& { return s.network.interference.both; },
+                     interference_codec())),
       displacing({"network.interference"},
                  row(
                      "network.interference.compute", [](auto& s) -> auto& { return s.network.interference.compute; },
-                     number_codec(0, 1'000),
-                     "a task takes 1 + this times as long while its GPU communicates; 0: computing is not slowed "
-                     "down")),
+                     number_codec(0, 1'000))),
       no_flow(displacing({"network.interference"},
                          row(
                              "network.interference.network",
-                             [](auto& s) -> auto& { return s.network.interference.network; }, number_codec(0, 1'000),
-                             "a byte takes 1 + this times as long while a GPU of the transfer computes; 0: "
-                             "communication is not slowed down"))),
-      no_sites(no_flow(row<&NetworkSetup::ManySenders::free>(
-          "network.many_senders.free", optional_codec(number_codec(1, 1e6), ""),
-          "servers that may send at once without disturbing each other; with more of them a byte of a collective takes "
-          "(servers / this)^exponent times as long, as measured on 1 GbE with TCP, where it is 7.5; not in trees, "
-          "where few send"))),
-      has_many_senders(row<&NetworkSetup::ManySenders::exponent>(
-          "network.many_senders.exponent", number_codec(0, 4),
-          "how fast that grows; 1.6 fits all-reduces among 16 and 32 servers on the cluster of gTop-k (ICDCS 2019)")),
+                             [](auto& s) -> auto& { return s.network.interference.network; }, number_codec(0, 1'000)))),
+      no_sites(no_flow(row<&NetworkSetup::ManySenders::free>("network.many_senders.free",
+                                                             optional_codec(number_codec(1, 1e6), "")))),
+      has_many_senders(row<&NetworkSetup::ManySenders::exponent>("network.many_senders.exponent", number_codec(0, 4))),
   };
 }
 
@@ -359,17 +282,12 @@ std::vector<ScenarioKey> planning_keys() {
   std::vector<ScenarioKey> keys{
       row(
           "network.planning.order", [](auto& s) -> auto& { return s.network.planning.order; },
-          choice_codec<PlanningOrder>({{"arrival", PlanningOrder::arrival}, {"intensity", PlanningOrder::intensity}}),
-          "which jobs choose their paths first: as they start (C4P, arXiv 2406.04594), or those with the most work for "
-          "each second of communication, whenever a job starts or leaves (Crux, SIGCOMM 2024)"),
+          choice_codec<PlanningOrder>({{"arrival", PlanningOrder::arrival}, {"intensity", PlanningOrder::intensity}})),
       row(
           "network.planning.levels", [](auto& s) -> auto& { return s.network.planning.levels; },
-          integer_codec<int>(1, kMostPriorityLevels),
-          "levels of priority of the bytes of jobs that share links, the most intense first (Crux); 1: all alike"),
+          integer_codec<int>(1, kMostPriorityLevels)),
       row(
-          "network.planning.shifts", [](auto& s) -> auto& { return s.network.planning.shifts; }, bool_codec(),
-          "jobs that share links begin their iterations in turns, so that one sends while another computes (CASSINI, "
-          "NSDI 2024)"),
+          "network.planning.shifts", [](auto& s) -> auto& { return s.network.planning.shifts; }, bool_codec()),
   };
   for (ScenarioKey& key : keys) {
     key = flow_only(std::move(key));
@@ -381,10 +299,7 @@ std::vector<ScenarioKey> planning_keys() {
 
 ScenarioKey ecmp_key() {
   ScenarioKey key = flow_only(row<&NetworkSetup::ecmp_hash>(
-      "network.ecmp.hash", choice_codec<EcmpHash>({{"per-switch", EcmpHash::per_switch}, {"same", EcmpHash::same}}),
-      "how switches hash flows: each with a salt of its own, or all alike, so that the flows that one switch sent the "
-      "same way choose alike at the next one, too (polarisation); without effect where a path has one choice, as on "
-      "leaf-spine"));
+      "network.ecmp.hash", choice_codec<EcmpHash>({{"per-switch", EcmpHash::per_switch}, {"same", EcmpHash::same}})));
   key.needs = "network.fidelity: flow and network.routing: ecmp";
   key.conditions.push_back([](const Scenario& scenario) { return scenario.network.routing == Routing::ecmp; });
   return key;
@@ -393,42 +308,20 @@ ScenarioKey ecmp_key() {
 std::vector<ScenarioKey> flow_keys() {
   std::vector<ScenarioKey> keys{
       row(
-          "network.fabric", [](auto& s) -> auto& { return s.network.topology.fabric; }, fabric_codec(),
-          "switches and the links between them"),
+          "network.fabric", [](auto& s) -> auto& { return s.network.topology.fabric; }, fabric_codec()),
       row(
-          "network.server", [](auto& s) -> auto& { return s.network.topology.server; }, server_codec(),
-          "links between the GPUs of a server and to its network interfaces"),
-      row<&NetworkSetup::routing>(
-          "network.routing",
-          choice_codec<Routing>({{"shortest-path", Routing::shortest_path},
-                                 {"ecmp", Routing::ecmp},
-                                 {"spraying", Routing::spraying},
-                                 {"ethereal", Routing::ethereal},
-                                 {"planned", Routing::planned}}),
-          "how flows choose among shortest paths: one path per pair; one per flow by hash; an even split over all; for "
-          "flows that start together, the few splits that load links as an even split does (arXiv 2407.00550); or for "
-          "each connection of a job the emptiest path, planned with the traffic of all jobs (network.planning)"),
-      row<&NetworkSetup::routes>(
-          "network.routes", optional_codec(path_codec(), ""),
-          "file of planned routes (YAML), relative to the file with this key; other flows follow network.routing"),
-      row<&NetworkSetup::collectives>(
-          "network.collectives", collective_codec(),
-          "algorithm of the collectives for the numbers of ranks that it supports, and auto for others: of the "
-          "ring, the double-binary-tree and hierarchical the fastest on the idle fabric, and pairwise for all-to-alls; "
-          "nccl: that which NCCL chooses on network.nccl.machine, in the time that it expects where the links allow "
-          "that"),
-      row<&NetworkSetup::step_overhead>(
-          "network.step_overhead", quantity_codec(Time{}, kHour),
-          "time of each step of a collective in addition to link latency; NCCL 2 assumes 3.4us within and 14us between "
-          "servers (src/graph/tuning.cc)"),
-      row<&NetworkSetup::efficiency>(
-          "network.efficiency", list_codec(number_codec(1e-6, 1), "factors"),
-          "share of its bandwidth that a link delivers with 1, 2, ... flows; the last value holds for more flows; "
-          "empty: all of it"),
-      row<&NetworkSetup::events>("network.events", optional_codec(path_codec(), ""),
-                                 "file of link changes over time (CSV), relative to the file with this key"),
-      row<&NetworkSetup::link_interval>("network.link_interval", quantity_codec(Time{}, kDay),
-                                        "interval between samples of link utilisation; 0s: no samples"),
+          "network.server", [](auto& s) -> auto& { return s.network.topology.server; }, server_codec()),
+      row<&NetworkSetup::routing>("network.routing", choice_codec<Routing>({{"shortest-path", Routing::shortest_path},
+                                                                            {"ecmp", Routing::ecmp},
+                                                                            {"spraying", Routing::spraying},
+                                                                            {"ethereal", Routing::ethereal},
+                                                                            {"planned", Routing::planned}})),
+      row<&NetworkSetup::routes>("network.routes", optional_codec(path_codec(), "")),
+      row<&NetworkSetup::collectives>("network.collectives", collective_codec()),
+      row<&NetworkSetup::step_overhead>("network.step_overhead", quantity_codec(Time{}, kHour)),
+      row<&NetworkSetup::efficiency>("network.efficiency", list_codec(number_codec(1e-6, 1), "factors")),
+      row<&NetworkSetup::events>("network.events", optional_codec(path_codec(), "")),
+      row<&NetworkSetup::link_interval>("network.link_interval", quantity_codec(Time{}, kDay)),
   };
   for (ScenarioKey& key : keys) {
     key = flow_only(std::move(key));
@@ -436,10 +329,7 @@ std::vector<ScenarioKey> flow_keys() {
     key.needs = "network.fidelity: flow, and not network.collectives: nccl";
     key.conditions.push_back([](const Scenario& scenario) { return !uses_nccl(scenario); });
   }
-  keys.push_back(row<&NetworkSetup::delays>(
-      "network.delays", bool_codec(),
-      "write fabric_delays.csv: the time that each job's transfers lost on each link, or interface, to each other job; "
-      "costs time where many flows share a link"));
+  keys.push_back(row<&NetworkSetup::delays>("network.delays", bool_codec()));
   keys.back().needs = "network.fidelity: contention or flow";
   keys.back().conditions = {[](const Scenario& scenario) { return scenario.network.traits().shares; }};
   keys.push_back(ecmp_key());

@@ -1,6 +1,7 @@
 #include "scenarios/keys/parallel_codec.hpp"
 
 #include "models/parallel/transformer_catalogue.hpp"
+#include "scenarios/keys/key_rows.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/yaml/device_sheet.hpp"
 #include "scenarios/yaml/map_codec.hpp"
@@ -76,138 +77,68 @@ Codec<int> degree_codec() {
 
 std::vector<ParallelRow> pipeline_rows() {
   return {
-      map_member<P>("tensor", &P::tensor, degree_codec(), "GPUs over which each matrix of a layer is cut"),
-      map_member<P>("sequence_parallel", &P::sequence_parallel, bool_codec(),
-                    "the tensor-parallel GPUs also cut the sequence, between the products of a layer"),
-      map_member<P>(
-          "tensor_overlap", &P::tensor_overlap, bool_codec(),
-          "with sequence_parallel: products are cut into a piece for each tensor-parallel GPU, which overlap with the "
-          "steps of the gathering before and of the reduction behind them, as with Megatron-LM's tp-comm-overlap"),
-      map_member<P>(
-          "across_servers", &P::across_servers, bool_codec(),
-          "tensor-parallel groups may lie on several servers; else `tensor` divides the GPUs of a server, and the "
-          "placement `groups` makes the job wait until each group fits into one"),
-      map_member<P>("pipeline", &P::pipeline, degree_codec(), "groups of GPUs over which the layers are cut"),
-      map_member<P>("layers", &P::layers, list_codec(integer_codec<int>(0, 10'000), "numbers"),
-                    "layers of each part of the model, pipeline x virtual of them; []: as `partition` says"),
-      map_member<P>(
-          "partition", &P::partition,
-          choice_codec<LayerPartition>({{"even", LayerPartition::even},
-                                        {"uneven", LayerPartition::uneven},
-                                        {"balanced", LayerPartition::balanced}}),
-          "without layers: even: parts have equally many, with or without embedding and head as a layer each; uneven: "
-          "where layers don't divide so, parts in the middle have one more; balanced: the longest part is as short as "
-          "possible, on "
-          "the devices and networks of the parts, with the messages that it receives and what it exchanges with "
-          "data-parallel GPUs"),
-      map_member<P>(
-          "activation_compression", &P::activation_compression, activation_compression_codec(),
-          "activations that pipeline ranks send, and the gradients that come back: {ratio: 20}: the largest values "
-          "with "
-          "their indices, in bytes a 20th; with adaptive: true that is the ratio of the slowest message, and others "
-          "have less by the time that they take (FusionLLM); {}: all values"),
-      map_member<P>("virtual", &P::virtual_stages, integer_codec<int>(0, 1000),
-                    "parts of the model on each of them; 0: as many as the schedule needs"),
-      map_member<P>("schedule", &P::schedule, policy_codec(policy_kind("pipeline")),
-                    "order of the passes of the micro-batches"),
-      map_member<P>("order", &P::order, optional_codec(path_codec(), ""),
-                    "with schedule: file: file with the order of the passes on each pipeline rank"),
+      map_member<P>("tensor", &P::tensor, degree_codec()),
+      map_member<P>("sequence_parallel", &P::sequence_parallel, bool_codec()),
+      map_member<P>("tensor_overlap", &P::tensor_overlap, bool_codec()),
+      map_member<P>("across_servers", &P::across_servers, bool_codec()),
+      map_member<P>("pipeline", &P::pipeline, degree_codec()),
+      map_member<P>("layers", &P::layers, list_codec(integer_codec<int>(0, 10'000), "numbers")),
+      map_member<P>("partition", &P::partition,
+                    choice_codec<LayerPartition>({{"even", LayerPartition::even},
+                                                  {"uneven", LayerPartition::uneven},
+                                                  {"balanced", LayerPartition::balanced}})),
+      map_member<P>("activation_compression", &P::activation_compression, activation_compression_codec()),
+      map_member<P>("virtual", &P::virtual_stages, integer_codec<int>(0, 1000)),
+      map_member<P>("schedule", &P::schedule, policy_codec(policy_kind("pipeline"))),
+      map_member<P>("order", &P::order, optional_codec(path_codec(), "")),
   };
 }
 
 std::vector<ParallelRow> context_rows() {
   return {
-      map_member<P>("context", &P::context, degree_codec(), "GPUs over which each sequence is cut"),
-      map_member<P>(
-          "context_exchange", &P::context_exchange,
-          choice_codec<ContextExchange>({{"ring", ContextExchange::ring},
-                                         {"token-ring", ContextExchange::token_ring},
-                                         {"all-gather", ContextExchange::all_gather},
-                                         {"all-to-all", ContextExchange::all_to_all}}),
-          "ring: keys and values go around the context-parallel GPUs beside attention; token-ring: queries go around "
-          "in "
-          "the forward pass, outputs the other way (TokenRing); all-gather: keys and values are gathered before "
-          "attention (Llama 3); all-to-all: each GPU gets whole sequences of its share of the heads (Ulysses)"),
-      map_member<P>(
-          "documents", &P::documents, documents_codec(),
-          "lengths of the documents that fill sequences and attend to themselves only: {median: TOKENS, sigma: S} of a "
-          "log-normal distribution, or {file: FILE.csv} with columns tokens and documents; {}: each sequence is one"),
+      map_member<P>("context", &P::context, degree_codec()),
+      map_member<P>("context_exchange", &P::context_exchange,
+                    choice_codec<ContextExchange>({{"ring", ContextExchange::ring},
+                                                   {"token-ring", ContextExchange::token_ring},
+                                                   {"all-gather", ContextExchange::all_gather},
+                                                   {"all-to-all", ContextExchange::all_to_all}})),
+      map_member<P>("documents", &P::documents, documents_codec()),
       map_member<P>(
           "packing", &P::packing,
           choice_codec<Packing>(
-              {{"padded", Packing::padded}, {"in-order", Packing::in_order}, {"balanced", Packing::balanced}}),
-          "with documents: padded: a sequence for each; in-order: they fill sequences one after the other; balanced: "
-          "the same, and data-parallel GPUs get such that their attention is as even as can be"),
-      map_member<P>(
-          "context_degree", &P::context_degree,
-          choice_codec<ContextDegree>({{"whole", ContextDegree::whole},
-                                       {"by-length", ContextDegree::by_length},
-                                       {"by-zone", ContextDegree::by_zone}}),
-          "with documents: context-parallel GPUs that share one: whole: all of them; by-length: as many as its tokens "
-          "need (ByteScale); by-zone: one, those of a server, or all (Zeppelin)"),
-      map_member<P>("devices", &P::devices, list_codec(name_codec(device_names()), "devices"),
-                    "device of each pipeline rank, where they differ; []: that of the entry"),
-      map_member<P>(
-          "offload", &P::offload, offload_codec(),
-          "what is kept outside of the GPUs: {optimizer: host or nvme, weights: host or nvme, activations: true}, with "
-          "the bandwidths of each GPU's part of a server: `link` to host memory, `memory` of it for the update, "
-          "`nvme`; "
-          "{}: nothing"),
+              {{"padded", Packing::padded}, {"in-order", Packing::in_order}, {"balanced", Packing::balanced}})),
+      map_member<P>("context_degree", &P::context_degree,
+                    choice_codec<ContextDegree>({{"whole", ContextDegree::whole},
+                                                 {"by-length", ContextDegree::by_length},
+                                                 {"by-zone", ContextDegree::by_zone}})),
+      map_member<P>("devices", &P::devices, list_codec(name_codec(device_names()), "devices")),
+      map_member<P>("offload", &P::offload, offload_codec()),
   };
 }
 
 std::vector<ParallelRow> exchange_rows() {
   return {
-      map_member<P>("expert", &P::expert, degree_codec(),
-                    "GPUs over which the experts of a layer are spread, among those with the same stage"),
-      map_member<P>("expert_tensor", &P::expert_tensor, degree_codec(), "GPUs over which each expert is cut"),
-      map_member<P>(
-          "expert_load", &P::expert_load, expert_load_codec(),
-          "tokens of the fullest GPU of the experts over the mean: {ratio: 1.3}; {zipf: EXPONENT} of the experts' "
-          "popularity; {counts: FILE.csv} with columns expert and tokens; {capacity: 1.25}, to which all are padded; "
-          "{}: all GPUs have equally many; with zipf or counts, swapped: true: experts have changed places as long as "
-          "that makes the fullest GPUs and servers less full (HierMoE)"),
-      map_member<P>(
-          "expert_exchange", &P::expert_exchange,
-          choice_codec<ExpertExchange>({{"direct", ExpertExchange::direct},
-                                        {"by-server", ExpertExchange::by_server},
-                                        {"by-gpu", ExpertExchange::by_gpu},
-                                        {"joint", ExpertExchange::joint}}),
-          "direct: each copy of a token goes to the GPU of its expert; by-server: a token goes once to each server "
-          "that has experts of it, and from there to each of them; by-gpu: and from there once to each GPU that has "
-          "experts of it (DeepEP, HybridEP); joint: with expert_tensor: each copy goes at once to "
-          "all "
-          "GPUs that share its expert out, whose parts of the result come back (Parm)"),
-      map_member<P>(
-          "expert_pieces", &P::expert_pieces, integer_codec<int>(0, kMostExpertPieces),
-          "pieces into which tokens are cut in front of the experts, so that the exchange of one overlaps with the "
-          "computation of another; 0: the number, up to 16, with which an iteration is shortest"),
-      map_member<P>(
-          "zero", &P::zero, integer_codec<int>(0, 3),
-          "what each data-parallel GPU keeps only its share of: 1: the state of the optimizer, 2: also gradients, 3: "
-          "also weights (FSDP)"),
-      map_member<P>(
-          "shards", &P::shards, integer_codec<int>(0, kMostRanks),
-          "with zero: context-parallel and data-parallel GPUs that share out one copy; the gradients of the copies are "
-          "added up by an all-reduce (hybrid sharding, HSDP); 0: all of them share out one"),
-      map_member<P>("gradient_bytes", &P::gradient_bytes, integer_codec<int>(1, 8),
-                    "bytes of an element of the gradients, as they are added up and exchanged"),
-      map_member<P>(
-          "post_validation", &P::post_validation, bool_codec(),
-          "a pipeline rank updates its weights without waiting for the gradients of the others, whose norm is checked "
-          "afterwards (arXiv 2401.10241, section 4)"),
-      map_member<P>(
-          "reshard", &P::reshard, bool_codec(),
-          "with zero: 3: weights are dropped after the forward pass and gathered again for the backward pass"),
-      map_member<P>(
-          "bucket", &P::bucket, integer_codec<std::int64_t>(0, std::int64_t{1} << 50),
-          "parameters whose gradients or weights are exchanged together; 0: 40 million, or 1 million for each "
-          "data-parallel GPU if that is more (Megatron-LM); with zero: 3 each layer is exchanged by itself"),
+      map_member<P>("expert", &P::expert, degree_codec()),
+      map_member<P>("expert_tensor", &P::expert_tensor, degree_codec()),
+      map_member<P>("expert_load", &P::expert_load, expert_load_codec()),
+      map_member<P>("expert_exchange", &P::expert_exchange,
+                    choice_codec<ExpertExchange>({{"direct", ExpertExchange::direct},
+                                                  {"by-server", ExpertExchange::by_server},
+                                                  {"by-gpu", ExpertExchange::by_gpu},
+                                                  {"joint", ExpertExchange::joint}})),
+      map_member<P>("expert_pieces", &P::expert_pieces, integer_codec<int>(0, kMostExpertPieces)),
+      map_member<P>("zero", &P::zero, integer_codec<int>(0, 3)),
+      map_member<P>("shards", &P::shards, integer_codec<int>(0, kMostRanks)),
+      map_member<P>("gradient_bytes", &P::gradient_bytes, integer_codec<int>(1, 8)),
+      map_member<P>("post_validation", &P::post_validation, bool_codec()),
+      map_member<P>("reshard", &P::reshard, bool_codec()),
+      map_member<P>("bucket", &P::bucket, integer_codec<std::int64_t>(0, std::int64_t{1} << 50)),
   };
 }
 
 std::span<const ParallelRow> parallel_rows() {
-  static const std::vector<ParallelRow> all = table_of<ParallelRow>({pipeline_rows, context_rows, exchange_rows});
+  static const std::vector<ParallelRow> all =
+      key_rows::with_texts("training.*.parallel", table_of<ParallelRow>({pipeline_rows, context_rows, exchange_rows}));
   return all;
 }
 

@@ -1,4 +1,4 @@
-#include "scenarios/keys/scheduling_keys.hpp"
+#include "scenarios/keys/key_tables.hpp"
 
 #include "scenarios/keys/key_rows.hpp"
 #include "scenarios/yaml/map_codec.hpp"
@@ -58,63 +58,35 @@ Codec<std::vector<NamedVirtualCluster>> vcs_codec() {
 template <RetryRule SchedulingRules::*kRule>
 void add_retry_keys(std::vector<ScenarioKey>& keys, const std::array<std::string_view, 5>& paths) {
   keys.push_back(row(
-      paths[0], [](auto& s) -> auto& { return (s.rules.*kRule).delay; }, quantity_codec(Time{}, 365 * kDay),
-      "time from the end of the attempt until the job queues again"));
+      paths[0], [](auto& s) -> auto& { return (s.rules.*kRule).delay; }, quantity_codec(Time{}, 365 * kDay)));
   keys.push_back(property<double>(
       paths[1], [](const Scenario& s) { return (s.rules.*kRule).growth / kThousandths; },
       [](Scenario& s, double factor) { (s.rules.*kRule).growth = static_cast<std::int32_t>(in_thousandths(factor)); },
-      thousandths_codec(1, kThousandths), "factor by which the delay grows with each retry of a job; 1: it stays"));
+      thousandths_codec(1, kThousandths)));
   keys.push_back(row(
-      paths[2], [](auto& s) -> auto& { return (s.rules.*kRule).max_delay; }, quantity_codec(Time{}, 365 * kDay),
-      "the delay grows no further"));
+      paths[2], [](auto& s) -> auto& { return (s.rules.*kRule).max_delay; }, quantity_codec(Time{}, 365 * kDay)));
   keys.push_back(row(
       paths[3], [](auto& s) -> auto& { return (s.rules.*kRule).at_end; },
-      choice_codec<bool>({{"original", false}, {"new", true}}),
-      "place in the queue: original: as when it was submitted first; new: as if it were submitted when it queues "
-      "again"));
+      choice_codec<bool>({{"original", false}, {"new", true}})));
   keys.push_back(row(
       paths[4], [](auto& s) -> auto& { return (s.rules.*kRule).from_start; },
-      choice_codec<bool>({{"start", true}, {"checkpoint", false}}),
-      "where an attempt that is repeated goes on: start: at its beginning, so that all its work is lost; checkpoint: "
-      "at "
-      "its last checkpoint (checkpoints.policy), after checkpoints.restart_cost"));
+      choice_codec<bool>({{"start", true}, {"checkpoint", false}})));
 }
 
 }  // namespace
 
 std::vector<ScenarioKey> scheduling_keys() {
   std::vector<ScenarioKey> keys{
-      row<&SchedulingRules::quantum>(
-          "scheduling.quantum", quantity_codec(Time{}, kDay),
-          "jobs start and are preempted only at multiples of this time, and end exactly; 0s: at any instant at which a "
-          "job arrives, queues again or ends"),
-      row<&SchedulingRules::foresees_batches>(
-          "scheduling.foresees_batches", bool_codec(),
-          "policies know how the batches of jobs with a batch_rule will change; false: they reckon with the batch that "
-          "a job "
-          "has at the moment for all that is left of it"),
-      row<&SchedulingRules::ties>(
-          "scheduling.ties",
-          choice_codec<TieOrder>({{"submission", TieOrder::submission},
-                                  {"list-reversed", TieOrder::list_reversed},
-                                  {"latest", TieOrder::latest},
-                                  {"name", TieOrder::name}}),
-          "order of queued jobs with equal keys. submission: earlier submitted, then earlier in the list; "
-          "list-reversed: earlier submitted, then later in the list; latest: later submitted; name: by name"),
-      row<&SchedulingRules::kill_at_limit>(
-          "scheduling.kill_at_limit", bool_codec(),
-          "a job with a duration is killed when it has held its GPUs for its limit_s since its last start; it ends "
-          "with "
-          "the outcome timeout, unless scheduling.retries.timeout brings it back; otherwise limits are only estimates "
-          "for policies"),
+      row<&SchedulingRules::quantum>("scheduling.quantum", quantity_codec(Time{}, kDay)),
+      row<&SchedulingRules::foresees_batches>("scheduling.foresees_batches", bool_codec()),
+      row<&SchedulingRules::ties>("scheduling.ties", choice_codec<TieOrder>({{"submission", TieOrder::submission},
+                                                                             {"list-reversed", TieOrder::list_reversed},
+                                                                             {"latest", TieOrder::latest},
+                                                                             {"name", TieOrder::name}})),
+      row<&SchedulingRules::kill_at_limit>("scheduling.kill_at_limit", bool_codec()),
       row(
           "scheduling.retries.failed.times", [](auto& s) -> auto& { return s.rules.failures.times; },
-          optional_codec(integer_codec<int>(0, kMaxRetries), "recorded"),
-          "how often a job with a duration queues again after an attempt failed. First it makes the attempts of its "
-          "attempts_s; a last attempt with the outcome failed is then repeated and fails at the same point each time. "
-          "A "
-          "job that is out of retries before its last attempt ends there, failed. recorded: each attempt of attempts_s "
-          "is followed by the next, and the last is not repeated"),
+          optional_codec(integer_codec<int>(0, kMaxRetries), "recorded")),
   };
   add_retry_keys<&SchedulingRules::failures>(
       keys,
@@ -122,8 +94,7 @@ std::vector<ScenarioKey> scheduling_keys() {
        "scheduling.retries.failed.position", "scheduling.retries.failed.from"});
   keys.push_back(property<int>(
       "scheduling.retries.timeout.times", [](const Scenario& s) { return s.rules.timeouts.times.value_or(0); },
-      [](Scenario& s, int times) { s.rules.timeouts.times = times; }, integer_codec<int>(0, kMaxRetries),
-      "how often a job that was killed at its limit queues again to repeat the attempt; then it ends"));
+      [](Scenario& s, int times) { s.rules.timeouts.times = times; }, integer_codec<int>(0, kMaxRetries)));
   add_retry_keys<&SchedulingRules::timeouts>(
       keys,
       {"scheduling.retries.timeout.delay", "scheduling.retries.timeout.factor", "scheduling.retries.timeout.max_delay",
@@ -149,10 +120,10 @@ bool any_offloads(const Scenario& scenario) {
 }
 
 template <std::optional<ByteRate> HostRates::*Rate>
-ScenarioKey host_rate_key(const char* key, std::string_view text) {
+ScenarioKey host_rate_key(const char* key) {
   ScenarioKey made = row(
       key, [](auto& s) -> auto& { return s.cluster.host.*Rate; },
-      optional_codec(quantity_codec(ByteRate{1'000}, ByteRate{1e18}), "unlimited"), text);
+      optional_codec(quantity_codec(ByteRate{1'000}, ByteRate{1e18}), "unlimited"));
   made.conditions = {any_offloads};
   made.needs = "an entry of training with parallel.offload";
   return made;
@@ -160,36 +131,19 @@ ScenarioKey host_rate_key(const char* key, std::string_view text) {
 
 std::vector<ScenarioKey> host_keys() {
   return {
-      row<&ClusterSetup::cpus>("cluster.cpus", optional_codec(thousandths_codec(0.001, 1e6), "any"),
-                               "CPUs of each server, for jobs that request CPUs; any: not counted"),
+      row<&ClusterSetup::cpus>("cluster.cpus", optional_codec(thousandths_codec(0.001, 1e6), "any")),
       row<&ClusterSetup::host_memory>("cluster.host_memory",
-                                      optional_codec(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "any"),
-                                      "memory of each server, for jobs that request memory; any: not counted"),
-      host_rate_key<&HostRates::link>(
-          "cluster.host.link",
-          "rate between the memory of a server and all its GPUs together, in each direction, which what jobs "
-          "offload shares; each GPU has at most parallel.offload.link"),
-      host_rate_key<&HostRates::memory>(
-          "cluster.host.memory",
-          "rate of the memory of a server, reads and writes together: of all that passes it, and of updates "
-          "by the host"),
-      host_rate_key<&HostRates::nvme>("cluster.host.nvme", "rate of the NVMe of a server, reads and writes together"),
-      row<&ClusterSetup::vcs>(
-          "cluster.vcs", vcs_codec(),
-          "virtual clusters. Each has either `servers` of its own, taken in this order from the first server, which no "
-          "other job may use, or a quota of `gpus` on the servers without an owner, which the scheduling policy may "
-          "exceed with `borrow: true`. Jobs without a virtual cluster use the servers without an owner. One virtual "
-          "cluster may have `others: true`: it takes the jobs without a virtual cluster and those that name one "
-          "which is not in this list, and it needs neither servers nor a quota. Empty: the jobs' virtual clusters "
-          "are ignored"),
+                                      optional_codec(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "any")),
+      host_rate_key<&HostRates::link>("cluster.host.link"),
+      host_rate_key<&HostRates::memory>("cluster.host.memory"),
+      host_rate_key<&HostRates::nvme>("cluster.host.nvme"),
+      row<&ClusterSetup::vcs>("cluster.vcs", vcs_codec()),
   };
 }
 
 ScenarioKey scatter_penalty_key() {
-  return row<&WorkloadSetup::scatter_penalty>(
-      "workload.scatter_penalty", list_codec(thousandths_codec(1, 1000), "factors"),
-      "factor on the duration of a job that uses 1, 2, ... servers more than necessary; the last value holds for more; "
-      "empty: 1. Jobs of iterations are slowed by the network instead");
+  return row<&WorkloadSetup::scatter_penalty>("workload.scatter_penalty",
+                                              list_codec(thousandths_codec(1, 1000), "factors"));
 }
 
 std::vector<Complaint> vcs_complaints(const ClusterSetup& cluster) {

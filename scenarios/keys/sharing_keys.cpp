@@ -1,4 +1,4 @@
-#include "scenarios/keys/sharing_keys.hpp"
+#include "scenarios/keys/key_tables.hpp"
 
 #include "models/sharing.hpp"
 #include "policies/registry.hpp"
@@ -34,42 +34,22 @@ ScenarioKey needing(std::string_view needs, KeyCondition condition, ScenarioKey 
 
 std::vector<ScenarioKey> sharing_keys() {
   std::vector<ScenarioKey> keys;
-  keys.push_back(row<&SharingSetup::law>(
-      "scheduling.sharing.law",
-      choice_codec<SharingKind>({{"none", SharingKind::none},
-                                 {"factor", SharingKind::factor},
-                                 {"pairs", SharingKind::pairs},
-                                 {"stages", SharingKind::stages}}),
-      "how fast jobs with a duration are that share a GPU. none: they share only by parts (gpu_share), and none is "
-      "slowed down; factor: all alike; pairs: by a table of measured pairs; stages: they take turns in reading, "
-      "preparing, computing and communicating. A policy decides which jobs share: muri, lucid, antman, or pack: "
-      "true of max-min and others"));
-  keys.push_back(needing("scheduling.sharing.law other than none", has_law,
-                         row<&SharingSetup::most>("scheduling.sharing.most", integer_codec<int>(2, kMostInterleaved),
-                                                  "the most jobs on a GPU")));
   keys.push_back(
-      needing("scheduling.sharing.law: factor", is_law<SharingKind::factor>,
-              row<&SharingSetup::factor>(
-                  "scheduling.sharing.factor", number_codec(1, 100),
-                  "a job beside n - 1 others takes 1 + (factor - 1)(n - 1) times as long: 2: they divide the "
-                  "GPU; 1: none is slowed down")));
-  keys.push_back(needing(
-      "scheduling.sharing.law: pairs", is_law<SharingKind::pairs>,
-      row<&SharingSetup::pairs>(
-          "scheduling.sharing.pairs", optional_codec(path_codec(), ""),
-          "table (CSV) of the speeds of two jobs on the same GPUs over those alone, by model, GPUs and type of server, "
-          "relative to the file with this key; pairs without a row can't share")));
-  keys.push_back(needing(
-      "scheduling.sharing.law other than none", has_law,
-      row<&SharingSetup::profiles>(
-          "scheduling.sharing.profiles", optional_codec(path_codec(), ""),
-          "table (CSV) of the time that an iteration of each model alone needs for storage, CPUs, GPU and network, "
-          "relative to the file with this key; for law: stages, and for policies that look at how busy a job keeps "
-          "its GPU")));
+      row<&SharingSetup::law>("scheduling.sharing.law", choice_codec<SharingKind>({{"none", SharingKind::none},
+                                                                                   {"factor", SharingKind::factor},
+                                                                                   {"pairs", SharingKind::pairs},
+                                                                                   {"stages", SharingKind::stages}})));
   keys.push_back(needing("scheduling.sharing.law other than none", has_law,
-                         row<&SharingSetup::by_priority>(
-                             "scheduling.sharing.by_priority", bool_codec(),
-                             "a job is slowed down only by those on its GPU whose priority is at least its own")));
+                         row<&SharingSetup::most>("scheduling.sharing.most", integer_codec<int>(2, kMostInterleaved))));
+  keys.push_back(needing("scheduling.sharing.law: factor", is_law<SharingKind::factor>,
+                         row<&SharingSetup::factor>("scheduling.sharing.factor", number_codec(1, 100))));
+  keys.push_back(needing("scheduling.sharing.law: pairs", is_law<SharingKind::pairs>,
+                         row<&SharingSetup::pairs>("scheduling.sharing.pairs", optional_codec(path_codec(), ""))));
+  keys.push_back(
+      needing("scheduling.sharing.law other than none", has_law,
+              row<&SharingSetup::profiles>("scheduling.sharing.profiles", optional_codec(path_codec(), ""))));
+  keys.push_back(needing("scheduling.sharing.law other than none", has_law,
+                         row<&SharingSetup::by_priority>("scheduling.sharing.by_priority", bool_codec())));
   return keys;
 }
 

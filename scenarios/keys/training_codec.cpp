@@ -5,6 +5,7 @@
 #include "models/parallel/transformer_catalogue.hpp"
 #include "models/training_profile.hpp"
 #include "scenarios/keys/device_codec.hpp"
+#include "scenarios/keys/key_rows.hpp"
 #include "scenarios/keys/parallel_codec.hpp"
 #include "scenarios/keys/policy_codec.hpp"
 #include "scenarios/keys/setup_codecs.hpp"
@@ -72,170 +73,80 @@ using E = TrainingEntry;
 
 std::vector<Member> source_members() {
   return {
-      map_member<E>(
-          "model", &E::model, optional_codec(name_codec(network_names(), kListedNetworks), ""),
-          "network of the catalogue, or a training profile under its name with `published-` in front, whose times, "
-          "gradient and memory were measured as a whole"),
-      map_member<E>(
-          "layers", &E::layers, optional_codec(path_codec(), ""),
-          "file of layer times, relative to the file with this entry; `model` then only supplies sizes that it lacks"),
-      map_member<E>("select", &E::select, text_codec(), "name of the model if that file has several"),
-      map_member<E>(
-          "device", &E::device, device_codec(),
-          "source of layer times: the roofline of a device that ships or that a sheet describes, or a profile of "
-          "`contend calibrate`"),
-      map_member<E>(
-          "dtype", &E::type, data_type_codec({DataType::fp8, DataType::fp4}),
-          "number format of matrix products and activations; gradients have the same width. From schema_version 2 on "
-          "entries with parallel have bf16, or fp16, if the device has tensor cores for it. fp8, fp4 (with parallel): "
-          "products of weights, all else has two bytes"),
-      map_member<E>("batch", &E::batch, optional_codec(integer_codec<int>(1, 1'000'000), "auto"),
-                    "samples of a worker in each micro-batch; auto: that of the file, else 32"),
-      map_member<E>("sequence", &E::sequence, optional_codec(integer_codec<int>(1, 10'000'000), "auto"),
-                    "sequence length; auto: that of the model"),
+      map_member<E>("model", &E::model, optional_codec(name_codec(network_names(), kListedNetworks), "")),
+      map_member<E>("layers", &E::layers, optional_codec(path_codec(), "")),
+      map_member<E>("select", &E::select, text_codec()),
+      map_member<E>("device", &E::device, device_codec()),
+      map_member<E>("dtype", &E::type, data_type_codec({DataType::fp8, DataType::fp4})),
+      map_member<E>("batch", &E::batch, optional_codec(integer_codec<int>(1, 1'000'000), "auto")),
+      map_member<E>("sequence", &E::sequence, optional_codec(integer_codec<int>(1, 10'000'000), "auto")),
       map_member<E>("single_worker", &E::single_worker,
-                    optional_codec(quantity_codec(Time::nanoseconds(1000), Time::seconds(86'400)), "auto"),
-                    "measured forward and backward time of one worker, to which all layer times are scaled"),
+                    optional_codec(quantity_codec(Time::nanoseconds(1000), Time::seconds(86'400)), "auto")),
       map_member<E>("granularity", &E::granularity,
-                    choice_codec<Granularity>({{"tensor", Granularity::tensor}, {"layer", Granularity::layer}}),
-                    "unit of parameters whose gradients become ready together"),
+                    choice_codec<Granularity>({{"tensor", Granularity::tensor}, {"layer", Granularity::layer}})),
   };
 }
 
 std::vector<Member> exchange_members() {
   return {
-      map_member<E>("fusion", &E::fusion, policy_codec(policy_kind("fusion")),
-                    "when the gradients are sent, and together with which others"),
-      map_member<E>("compression", &E::compression, policy_codec(policy_kind("compression")),
-                    "how they are compressed"),
-      map_member<E>("exchange", &E::exchange, exchange_codec(),
-                    "how workers exchange gradients; to and from parameter servers each worker sends by itself"),
-      map_member<E>("servers", &E::servers, optional_codec(integer_codec<int>(1, 1'000'000), "auto"),
-                    "parameter servers; auto: as many as workers"),
-      map_member<E>(
-          "colocated", &E::colocated, bool_codec(),
-          "whether parameter servers run on the servers of the job and share their interfaces, or elsewhere: on "
-          "machines of their own, which at fidelity flow are servers of the cluster (hosts)"),
-      map_member<E>(
-          "hosts", &E::hosts, list_codec(integer_codec<int>(0, 999'999), "integers"),
-          "at fidelity flow: numbers of the servers on which parameter servers run, in turn; []: those after the last "
-          "server of the job that have none of its GPUs, or its own if it is on all"),
-      map_member<E>("collective", &E::collective, route_codec(),
-                    "collective that adds up compressed messages; auto: that of the method's paper"),
-      map_member<E>("kernel_factor", &E::kernel_factor, number_codec(0.01, 1000),
-                    "factor on the times of the kernels that compress"),
-      map_member<E>(
-          "framework", &E::framework, framework_codec(),
-          "what the framework does to gradients around each message: its name, or the bytes that it moves in the "
-          "memory of the GPU for 4 bytes of gradient, which are one value in fp32, and kernels for each tensor"),
-      map_member<E>(
-          "host_ns_per_value", &E::host_ns_per_value, number_codec(0, 1e6),
-          "time of the host on each value of the gradient before a message is sent, in ns, such as copies and searches "
-          "of sparse methods; one message after the other"),
-      map_member<E>(
-          "staging", &E::staging, optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "none"),
-          "rate at which messages are copied to the memory of the host before they are sent and back when they have "
-          "arrived, such as 12GB/s over PCIe 3; none: the network reads and writes the memory of GPUs (GPUDirect)"),
-      map_member<E>(
-          "mixed_precision", &E::mixed_precision, bool_codec(),
-          "with dtype fp16 or bf16: weights, gradients and messages are fp32, and each layer casts its weights before "
-          "its forward pass and their gradients after its backward pass, as PyTorch's autocast does; false: all have "
-          "that dtype"),
+      map_member<E>("fusion", &E::fusion, policy_codec(policy_kind("fusion"))),
+      map_member<E>("compression", &E::compression, policy_codec(policy_kind("compression"))),
+      map_member<E>("exchange", &E::exchange, exchange_codec()),
+      map_member<E>("servers", &E::servers, optional_codec(integer_codec<int>(1, 1'000'000), "auto")),
+      map_member<E>("colocated", &E::colocated, bool_codec()),
+      map_member<E>("hosts", &E::hosts, list_codec(integer_codec<int>(0, 999'999), "integers")),
+      map_member<E>("collective", &E::collective, route_codec()),
+      map_member<E>("kernel_factor", &E::kernel_factor, number_codec(0.01, 1000)),
+      map_member<E>("framework", &E::framework, framework_codec()),
+      map_member<E>("host_ns_per_value", &E::host_ns_per_value, number_codec(0, 1e6)),
+      map_member<E>("staging", &E::staging, optional_codec(quantity_codec(ByteRate{125}, ByteRate{1.25e14}), "none")),
+      map_member<E>("mixed_precision", &E::mixed_precision, bool_codec()),
   };
 }
 
 std::vector<Member> batch_members() {
   return {
-      map_member<E>("accumulate", &E::accumulate, integer_codec<int>(1, 100'000),
-                    "micro-batches between two exchanges; only the last one sends gradients"),
-      map_member<E>(
-          "backup_workers", &E::backup, integer_codec<int>(0, 1'000'000),
-          "workers of a job whose gradients a step does without if they are the last to have them; it drops what these "
-          "still compute"),
-      map_member<E>(
-          "gradient_coding", &E::coded, coded_steps_codec(),
-          "workers that a step does without likewise, but with nothing lost, as each worker also computes parts of "
-          "others: a number s, parts of one more than s workers (GC); or {code: gc, sr-sgc or m-sgc, stragglers: "
-          "of a step, or of `window` steps in a row, burst: steps in which one may be late without a break, window, "
-          "tolerance: by how much longer than the fastest a late worker takes}"),
-      map_member<E>("global_batch", &E::global_batch, optional_codec(integer_codec<int>(1, 1'000'000'000), "auto"),
-                    "samples of all GPUs between two exchanges, from which accumulate follows"),
-      map_member<E>("parallel", &E::parallel, parallel_codec(), "how the model is spread over the GPUs of a job"),
-      map_member<E>("config", &E::config, optional_codec(path_codec(), ""),
-                    "with parallel, instead of model: config.json of a transformer, as Hugging Face publishes it"),
-      map_member<E>(
-          "transformer", &E::transformer, transformer_codec(),
-          "with parallel, instead of model: sizes of a decoder with rotary positions and without biases, or what "
-          "differs from a model of the catalogue, such as {like: deepseek-v2, layers: 4}. "
-          "`key_value_heads` and `head_size` follow from heads and hidden where they are 0; `gated` feed-forwards have "
-          "three matrices; of `experts` a token goes to `top_k`; the first `dense_layers` have none"),
+      map_member<E>("accumulate", &E::accumulate, integer_codec<int>(1, 100'000)),
+      map_member<E>("backup_workers", &E::backup, integer_codec<int>(0, 1'000'000)),
+      map_member<E>("gradient_coding", &E::coded, coded_steps_codec()),
+      map_member<E>("global_batch", &E::global_batch, optional_codec(integer_codec<int>(1, 1'000'000'000), "auto")),
+      map_member<E>("parallel", &E::parallel, parallel_codec()),
+      map_member<E>("config", &E::config, optional_codec(path_codec(), "")),
+      map_member<E>("transformer", &E::transformer, transformer_codec()),
   };
 }
 
 std::vector<Member> execution_members() {
   return {
-      map_member<E>(
-          "recompute", &E::recompute,
-          choice_codec<Recomputation>({{"none", Recomputation::none},
-                                       {"selective", Recomputation::selective},
-                                       {"operators", Recomputation::operators},
-                                       {"full", Recomputation::full}}),
-          "with parallel: what the backward pass computes again instead of keeping it: nothing; scores of attention; "
-          "all but attention and every second product (torchtitan's list of operators); layers in full"),
-      map_member<E>(
-          "runtime", &E::runtime, choice_codec<Runtime>({{"plain", Runtime::plain}, {"fsdp2", Runtime::fsdp2}}),
-          "with parallel: memory that counts: plain: tensors, each as long as it is needed; fsdp2: what PyTorch's "
-          "allocator has reserved with FSDP2"),
-      map_member<E>(
-          "efficiency", &E::efficiency, efficiency_codec(),
-          "share of the device's peak that kernels reach: as the device's sheet says (sheet), by format and shape; a "
-          "number for large products on every device; flat: 0.664 on tensor cores, and 0.755 on others, as measured "
-          "on a V100; auto: flat with schema_version 1, else sheet, and flat for devices without figures"),
-      map_member<E>("loss", &E::loss, optional_codec(loss_codec(), "auto"),
-                    "with parallel: softmax and loss in one kernel each way, or in the kernels of PyTorch, which keep "
-                    "more, or of Megatron-LM; auto: as the host's framework has them, fused without a host"),
-      map_member<E>(
-          "pointwise", &E::eager, choice_codec<bool>({{"fused", false}, {"eager", true}}),
-          "with parallel: RMS norms, rotary positions and gated activations in one kernel each, or in those of single "
-          "operations, as PyTorch without a compiler runs them"),
-      map_member<E>(
-          "attention_efficiency", &E::attention_efficiency, optional_codec(number_codec(0.01, 1), "auto"),
-          "with parallel: share of the peak that attention in one kernel reaches; auto: as the sheet says where "
-          "efficiency is from it, else on tensor cores 0.615 on Ampere, 0.35 on Hopper (FlashAttention-2); else as "
-          "products"),
-      map_member<E>(
-          "attention", &E::attention, attention_codec(),
-          "attention in one kernel (flash: the fastest that the device's sheet has; or one by its generation), or with "
-          "its scores in memory (plain); auto: as the catalogue has the network, and with parallel flash"),
+      map_member<E>("recompute", &E::recompute,
+                    choice_codec<Recomputation>({{"none", Recomputation::none},
+                                                 {"selective", Recomputation::selective},
+                                                 {"operators", Recomputation::operators},
+                                                 {"full", Recomputation::full}})),
+      map_member<E>("runtime", &E::runtime,
+                    choice_codec<Runtime>({{"plain", Runtime::plain}, {"fsdp2", Runtime::fsdp2}})),
+      map_member<E>("efficiency", &E::efficiency, efficiency_codec()),
+      map_member<E>("loss", &E::loss, optional_codec(loss_codec(), "auto")),
+      map_member<E>("pointwise", &E::eager, choice_codec<bool>({{"fused", false}, {"eager", true}})),
+      map_member<E>("attention_efficiency", &E::attention_efficiency, optional_codec(number_codec(0.01, 1), "auto")),
+      map_member<E>("attention", &E::attention, attention_codec()),
       map_member<E>(
           "optimizer", &E::optimizer, optimizer_codec(),
           fmt::format("what updates the weights: {} bytes of GPU memory are moved for each parameter; none: the update "
                       "takes no time and keeps nothing",
                       moved_by_optimizers())),
-      map_member<E>(
-          "update_per_tensor", &E::update_per_tensor, quantity_codec(Time{}, Time::seconds(1)),
-          "time of the host for the update of each tensor, where an optimizer launches its kernels tensor by tensor, "
-          "as PyTorch's do without `fused` and `foreach`; the update takes at least as long"),
-      map_member<E>("input", &E::input, quantity_codec(Time{}, Time::seconds(3600)),
-                    "time for which each iteration waits for its data"),
-      map_member<E>(
-          "launch", &E::launch, quantity_codec(Time{}, Time::seconds(1)),
-          "time of the host to launch each operation of the device, such as a pass of a layer or a collective. A host "
-          "launches one after the other, ahead of its device, which waits where its operations are shorter"),
-      map_member<E>(
-          "host", &E::host, host_codec(),
-          "what the host takes to launch the kernels of each operation: a framework of models/hosts.yaml, or costs of "
-          "one's own, such as {like: megatron, graphs: true}; none: nothing; auto: none with schema_version 1, else "
-          "torch, or megatron with tensor, pipeline or expert degrees above 1. Measured times include the host"),
+      map_member<E>("update_per_tensor", &E::update_per_tensor, quantity_codec(Time{}, Time::seconds(1))),
+      map_member<E>("input", &E::input, quantity_codec(Time{}, Time::seconds(3600))),
+      map_member<E>("launch", &E::launch, quantity_codec(Time{}, Time::seconds(1))),
+      map_member<E>("host", &E::host, host_codec()),
       map_member<E>("memory", &E::memory,
-                    optional_codec(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "auto"),
-                    "memory on each GPU; auto: weights, gradients, state of the optimizer and outputs of all layers"),
+                    optional_codec(quantity_codec(Bytes{1}, Bytes{std::int64_t{1} << 50}), "auto")),
   };
 }
 
 std::span<const Member> members() {
-  static const std::vector<Member> all =
-      table_of<Member>({source_members, exchange_members, batch_members, execution_members});
+  static const std::vector<Member> all = key_rows::with_texts(
+      "training.*", table_of<Member>({source_members, exchange_members, batch_members, execution_members}));
   return all;
 }
 

@@ -1,4 +1,4 @@
-#include "scenarios/keys/type_keys.hpp"
+#include "scenarios/keys/key_tables.hpp"
 
 #include "policies/registry.hpp"
 #include "scenarios/keys/device_codec.hpp"
@@ -36,40 +36,16 @@ Codec<std::vector<NamedServerType>> types_codec() {
 }  // namespace
 
 ScenarioKey types_key() {
-  return row<&ClusterSetup::types>(
-      "cluster.types", types_codec(),
-      "types of servers, in place of servers, gpus_per_server and gpu_memory. The first type has the first servers, "
-      "and "
-      "so on. Each has a `name`, a number of `servers`, `gpus_per_server`, `gpu_memory`, a `price` of a GPU for an "
-      "hour, "
-      "and a `speed`, by which durations on it are divided, as computing is; with a `device`, jobs of iterations take "
-      "their layer times from it. A job runs on servers of one type. Empty: all servers are alike");
+  return row<&ClusterSetup::types>("cluster.types", types_codec());
 }
 
 std::vector<ScenarioKey> throughput_keys() {
   std::vector<ScenarioKey> keys{
-      row<&WorkloadSetup::throughputs>(
-          "workload.throughputs", optional_codec(path_codec(), ""),
-          "table (CSV) of the iterations per second of jobs by model, type of server and GPUs, relative to the file "
-          "with "
-          "this key; a job of a model in it can't run on a type without a row, and its speed elsewhere has no effect"),
-      row<&WorkloadSetup::goodput>(
-          "workload.goodput", optional_codec(path_codec(), ""),
-          "table (CSV) of the parameters of goodput models by model and type of server, relative to the file with this "
-          "key; they say how fast jobs of a model are on any number of GPUs, as rows of workload.throughputs do for "
-          "some"),
-      row<&WorkloadSetup::regimes>(
-          "workload.regimes", optional_codec(path_codec(), ""),
-          "table (CSV) of rules by which the batch of a job changes while it trains, relative to the file with this "
-          "key; the column batch_rule of the job list names one, and a row says which model of workload.throughputs or "
-          "workload.goodput the job trains as from then on"),
-      row<&WorkloadSetup::reference_type>(
-          "workload.reference_type", optional_codec(text_codec(), "first"),
-          "type of server on which the durations of the models in workload.throughputs hold; first: the first of "
-          "cluster.types"),
-      row<&WorkloadSetup::demands_types>(
-          "workload.demands_types", bool_codec(),
-          "a job whose list names a gpu_type runs on servers of that type only; false: it is ignored"),
+      row<&WorkloadSetup::throughputs>("workload.throughputs", optional_codec(path_codec(), "")),
+      row<&WorkloadSetup::goodput>("workload.goodput", optional_codec(path_codec(), "")),
+      row<&WorkloadSetup::regimes>("workload.regimes", optional_codec(path_codec(), "")),
+      row<&WorkloadSetup::reference_type>("workload.reference_type", optional_codec(text_codec(), "first")),
+      row<&WorkloadSetup::demands_types>("workload.demands_types", bool_codec()),
   };
   for (ScenarioKey& key : keys) {
     key.needs = "cluster.types";

@@ -2,9 +2,8 @@
 
 #include "models/workload.hpp"
 #include "models/workloads/fitted.hpp"
+#include "scenarios/keys/key_tables.hpp"
 #include "scenarios/keys/keys.hpp"
-#include "scenarios/keys/scheduling_keys.hpp"
-#include "scenarios/keys/type_keys.hpp"
 #include "scenarios/run/fabric.hpp"
 #include "scenarios/run/job_sharing.hpp"
 #include "scenarios/run/make_policy.hpp"

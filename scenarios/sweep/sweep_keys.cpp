@@ -429,35 +429,17 @@ std::vector<ScenarioKey> sweep_keys() {
       "map of keys to values", settings_schema, read_settings,
       [](const std::vector<SweepSetting>& all) { return all.empty() ? std::string{} : print_settings(all); });
   return {
-      row<&SweepSpec::list>(
-          "sweep.list",
-          list_of<std::vector<SweepSetting>>("maps of keys to values", settings_schema, read_settings, print_settings),
-          "points listed one by one; each is combined with all points of the sweep's other parts"),
-      row<&SweepSpec::zip>("sweep.zip", dimensions_codec(),
-                           "keys that vary together: first all first values, then all second values, ..."),
-      row<&SweepSpec::random>(
-          "sweep.random", sample_codec(),
-          "points drawn at random: each key takes one of its values, or a value of its range {from, to, scale}"),
-      row<&SweepSpec::latin_hypercube>(
-          "sweep.latin_hypercube", sample_codec(),
-          "as random, but the range of each key is divided into as many equal strata as there are points, and each "
-          "stratum is used once"),
-      row<&SweepSpec::sobol>(
-          "sweep.sobol", sample_codec(),
-          "as random, but the points are the first of a scrambled Sobol sequence, which fill the space of all keys "
-          "evenly; best with a power of 2 of them"),
-      row<&SweepSpec::grid>(
-          "sweep.grid", dimensions_codec(),
-          "all combinations of a list of values or a range {from, to, points or step, scale: linear or log} for each "
-          "key; the last key varies fastest"),
-      row<&SweepSpec::exclude>(
-          "sweep.exclude", list_of<SweepRule>("maps of keys to values", settings_schema, read_rule, print_rule),
-          "points to leave out: those that match all values of one of these maps; a list matches any of its values"),
-      row<&SweepSpec::repeat>("sweep.repeat", repeat,
-                              "runs of every point, with the seeds seed, seed + 1, ...; default: `repeat`"),
-      row<&SweepSpec::baseline>(
-          "sweep.baseline", settings,
-          "each point is compared with the point that has these values and is otherwise equal, under the same seeds"),
+      row<&SweepSpec::list>("sweep.list", list_of<std::vector<SweepSetting>>("maps of keys to values", settings_schema,
+                                                                             read_settings, print_settings)),
+      row<&SweepSpec::zip>("sweep.zip", dimensions_codec()),
+      row<&SweepSpec::random>("sweep.random", sample_codec()),
+      row<&SweepSpec::latin_hypercube>("sweep.latin_hypercube", sample_codec()),
+      row<&SweepSpec::sobol>("sweep.sobol", sample_codec()),
+      row<&SweepSpec::grid>("sweep.grid", dimensions_codec()),
+      row<&SweepSpec::exclude>("sweep.exclude",
+                               list_of<SweepRule>("maps of keys to values", settings_schema, read_rule, print_rule)),
+      row<&SweepSpec::repeat>("sweep.repeat", repeat),
+      row<&SweepSpec::baseline>("sweep.baseline", settings),
   };
 }
 

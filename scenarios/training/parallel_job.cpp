@@ -5,7 +5,6 @@
 #include "models/parallel/offload.hpp"
 #include "models/parallel/planned_exchange.hpp"
 #include "models/parallel/transformer_catalogue.hpp"
-#include "models/passes/graph_passes.hpp"
 #include "policies/fusion/fusion_policy.hpp"
 #include "scenarios/run/make_policy.hpp"
 #include "scenarios/run/network_costs.hpp"

@@ -11,7 +11,6 @@
 #include "traces/layers/layer_reader.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 

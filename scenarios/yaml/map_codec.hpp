@@ -34,7 +34,7 @@ struct MapMember {
 /// A member of T, or of a base of it.
 template <class T, class Value>
 [[nodiscard]] MapMember<T> map_member(std::string_view name, std::type_identity_t<Value T::*> member,
-                                      Codec<Value> codec, std::string text) {
+                                      Codec<Value> codec, std::string text = {}) {
   return {name, part_io<T>(PointerAccess<T, Value>{member}, std::move(codec)), false, std::move(text)};
 }
 

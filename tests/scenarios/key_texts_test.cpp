@@ -1,0 +1,32 @@
+// What keys, and members of entries of training, are for: each has a text, and each text is of one of them.
+
+#include "scenarios/keys/key_tables.hpp"
+#include "scenarios/keys/parallel_codec.hpp"
+#include "scenarios/keys/training_codec.hpp"
+#include "sim/fields.hpp"
+
+#include <set>
+#include <string>
+
+#include <doctest/doctest.h>
+
+using namespace contend;
+
+TEST_CASE("each line of texts.txt is of a key or a member, and each of these but `optimizer` has one") {
+  std::set<std::string> known;
+  for (const ScenarioKey& key : scenario_keys()) {
+    CHECK(key.text == key_text(key.path));
+    known.emplace(key.path);
+  }
+  for (const MemberText& each : training_members()) {
+    CHECK_MESSAGE(!each.text.empty(), each.name);
+    if (each.name != "optimizer") known.insert("training.*." + each.name);  // it names all optimizers
+  }
+  for (const MemberText& each : parallel_members()) known.insert("training.*.parallel." + each.name);
+  std::set<std::string> described;
+  for (const auto& [name, text] : NamedTexts{key_texts()}.all()) {
+    CHECK_MESSAGE(!text.empty(), name);
+    described.emplace(name);
+  }
+  CHECK(described == known);
+}
