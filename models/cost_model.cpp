@@ -9,7 +9,6 @@
 #include <numeric>
 #include <utility>
 
-#include <fmt/core.h>
 #include <fmt/format.h>
 
 namespace contend {

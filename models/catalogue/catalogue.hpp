@@ -1,6 +1,7 @@
 #pragma once
 // The catalogue lists the networks that ship, by name. A layer table is built from the architecture on request.
 
+#include "models/catalogue/network_program.hpp"
 #include "models/layers.hpp"
 
 #include <cstdint>
@@ -17,7 +18,7 @@ struct CatalogueEntry {
   std::string_view summary;
   std::int64_t sequence_length = 0;      ///< default, in tokens or words; 0 if a sample is an image
   std::int64_t max_sequence_length = 0;  ///< number of trained positions; 0 if the architecture sets no limit
-  LayerTable (*table)(std::int64_t sequence_length) = nullptr;
+  const TextEntry* text = nullptr;       ///< of architectures.txt
 };
 
 /// All entries, in order of family and size.
@@ -33,8 +34,9 @@ inline constexpr std::int64_t kLongestSequence = 524'288;
 [[nodiscard]] std::string sequence_refusal(const CatalogueEntry& entry, std::int64_t sequence_length);
 
 /// Builds the layers of a model. `sequence_length` 0 means the entry's default. Throws InputError if the model takes no
-/// sequences or not such long ones.
-[[nodiscard]] LayerTable build_model(const CatalogueEntry& entry, std::int64_t sequence_length = 0);
+/// sequences or not such long ones. `numbers` are parameters of the network in place of the usual ones.
+[[nodiscard]] LayerTable build_model(const CatalogueEntry& entry, std::int64_t sequence_length = 0,
+                                     const ArchitectureNumbers& numbers = {});
 
 /// The figures of a model in a list, for samples of the default length.
 struct ModelSummary {

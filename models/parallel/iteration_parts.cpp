@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
-#include <string>
 
 namespace contend {
 

@@ -15,5 +15,7 @@ namespace contend {
 /// The one of that name, or nullptr.
 [[nodiscard]] const TransformerModel* find_transformer(std::string_view name);
 [[nodiscard]] std::vector<std::string> transformer_names();
+/// The text of transformers.txt.
+[[nodiscard]] std::string_view transformers_text();
 
 }  // namespace contend

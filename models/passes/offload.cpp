@@ -2,7 +2,6 @@
 
 #include "models/passes/spread_passes.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <string>

@@ -4,9 +4,7 @@
 #include "sim/fields.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
-#include <system_error>
 #include <utility>
 
 namespace contend {

@@ -1,7 +1,6 @@
 // Compares the catalogue and the roofline with published traces of other projects. Tensors and their order must agree
 // exactly, times roughly.
 
-#include "models/catalogue/architectures.hpp"
 #include "models/catalogue/catalogue.hpp"
 #include "models/cost_model.hpp"
 #include "tests/devices.hpp"
@@ -76,7 +75,7 @@ TEST_CASE("the BVLC GoogLeNet has the weights of the K80 trace, layer by layer")
   std::istringstream lines{text};
   std::string line;
   std::getline(lines, line);
-  const LayerTable table = googlenet_bvlc(AuxiliaryHeads::yes);
+  const LayerTable table = build_model(*find_model("googlenet-bvlc"));
   std::vector<const Layer*> layers;
   for (const Layer& layer : table.layers) {
     if (!layer.parameters.empty()) layers.push_back(&layer);

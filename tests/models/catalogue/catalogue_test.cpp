@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -131,4 +132,25 @@ TEST_CASE("attention of separate kernels becomes the layer that a network with o
   cut.layers.resize(4);
   REQUIRE(cut.layers.back().geometry->operation == LayerOperation::activation);
   CHECK(with_fused_attention(cut).layers.size() == 4);
+}
+
+TEST_CASE("a line of a network: loops, conditions, windows and numbers, worked out by hand") {
+  const auto entries = read_entries(
+      "network tiny\n  source none\n  sample {tokens} pixels\n  number deep 1\n  x input - 3 8 8\n"
+      "  for i 1 deep+2\n  x convolution c{i} x 4*i 3/2+1 bias\n  end\n"
+      "  if deep\n  x pooling p x 1x2=\n  end\n  unless deep\n  x flatten - x\n  end\n"
+      "  x linear fc x x.channels/2\n");
+  const LayerTable table = build_network(entries.front(), 7, {});
+  CHECK(table.sample == "7 pixels");
+  REQUIRE(table.layers.size() == 4);
+  CHECK(table.layers[0].name == "c1");
+  CHECK(table.layers[0].output_elements == 4 * 4 * 4);  // (8 + 2 - 3) / 2 + 1 = 4
+  CHECK(table.layers[1].parameters[0].shape == std::vector<std::int64_t>{8, 4, 3, 3});
+  CHECK(table.layers[1].output_elements == 8 * 2 * 2);
+  CHECK(table.layers[2].geometry->pad_width == 1);
+  CHECK(table.layers[3].parameters.size() == 1);  // without a bias
+  CHECK(table.layers[3].parameters[0].shape == std::vector<std::int64_t>{4, 8});
+  const LayerTable shallow = build_network(entries.front(), 7, {{"deep", 0}});
+  REQUIRE(shallow.layers.size() == 2);
+  CHECK(shallow.layers[1].parameters[0].shape == std::vector<std::int64_t>{32, 64});  // 4 x 4 x 4 inputs
 }

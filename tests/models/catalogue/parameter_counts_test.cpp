@@ -1,6 +1,5 @@
 // Compares the parameter count of every network of the catalogue with the published one, exactly.
 
-#include "models/catalogue/architectures.hpp"
 #include "models/catalogue/catalogue.hpp"
 
 #include <algorithm>
@@ -52,13 +51,13 @@ TEST_CASE("Inception networks, with and without the auxiliary heads of training"
   // torchvision documents GoogLeNet without heads (6,624,904) and Inception-v3 with (27,161,264); PipeDream's profile
   // of the latter adds up to the same (msr-fiddle/pipedream, profiler/image_classification).
   check_entry({"googlenet", 13'004'888, 187});
-  check(googlenet(AuxiliaryHeads::no), {"googlenet", 6'624'904, 173});
+  check(build_model(*find_model("googlenet"), 0, {{"auxiliary", 0}}), {"googlenet", 6'624'904, 173});
   check_entry({"inception-v3", 27'161'264, 292});
-  check(inception_v3(AuxiliaryHeads::no), {"inception-v3", 23'834'568, 284});
+  check(build_model(*find_model("inception-v3"), 0, {{"auxiliary", 0}}), {"inception-v3", 23'834'568, 284});
   // bvlc_googlenet of the Caffe model zoo: 64 layers with parameters (57 convolutions of the trunk, 2 x 3 of the heads,
   // the classifier), each weight and bias; 6,998,552 as deployed.
   check_entry({"googlenet-bvlc", 13'378'280, 128});
-  check(googlenet_bvlc(AuxiliaryHeads::no), {"googlenet-bvlc", 6'998'552, 116});
+  check(build_model(*find_model("googlenet-bvlc"), 0, {{"auxiliary", 0}}), {"googlenet-bvlc", 6'998'552, 116});
   // 42.68 M: timm's results table and pretrained-models.pytorch.
   check_entry({"inception-v4", 42'679'816, 449});
 }
@@ -70,9 +69,7 @@ TEST_CASE("LSTM language models: 20 M and 66 M, as the equations give") {
   check_entry({"lstm-ptb", 66'022'000, 9});
   check_entry({"lstm-ptb-medium", 19'775'200, 9});
   // cuDNN and torch.nn.LSTM keep a second bias of 4h a layer.
-  LstmLanguageModel cudnn;
-  cudnn.biases = 2;
-  check(lstm_language_model(cudnn, 35), {"lstm-ptb", 66'022'000 + 2 * 4 * 1500, 11});
+  check(build_model(*find_model("lstm-ptb"), 35, {{"biases", 2}}), {"lstm-ptb", 66'022'000 + 2 * 4 * 1500, 11});
 }
 
 TEST_CASE("Transformer: the stacks are those of torch.nn.Transformer") {
@@ -93,8 +90,8 @@ TEST_CASE("BERT: heads of pre-training, or the encoder with its pooler") {
   // "340M" (section 3) are rounded.
   check_entry({"bert-base", 110'106'428, 206});
   check_entry({"bert-large", 336'226'108, 398});
-  check(bert({"base", 768, 3072, 12, 12, 30'522}, BertHeads::none, 128), {"base", 109'482'240, 199});
-  check(bert({"large", 1024, 4096, 24, 16, 30'522}, BertHeads::none, 128), {"large", 335'141'888, 391});
+  check(build_model(*find_model("bert-base"), 128, {{"pretraining", 0}}), {"bert-base", 109'482'240, 199});
+  check(build_model(*find_model("bert-large"), 128, {{"pretraining", 0}}), {"bert-large", 335'141'888, 391});
 }
 
 TEST_CASE("GPT-2 and Llama have the parameters of the published checkpoints") {
