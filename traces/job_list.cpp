@@ -4,6 +4,7 @@
 #include "models/parallel/transformer_catalogue.hpp"
 #include "models/training_profile.hpp"
 #include "sim/complaints.hpp"
+#include "sim/fields.hpp"
 #include "text/byte_source.hpp"
 #include "text/csv.hpp"
 #include "text/decimal.hpp"
@@ -64,67 +65,10 @@ constexpr std::array<std::string_view, kColumns> kNames = {
     "outcome",     "limit_s",    "measured_wait_s", "vc",         "user",     "gpu_type",   "gpu_share",  "cpus",
     "host_memory", "priority",   "place",           "deadline_s", "min_gpus", "max_gpus",   "fusion",     "compression",
     "batch",       "batch_rule", "gpu_memory",      "after",      "think_s"};
-/// What other lists call columns, and what is meant here.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 55> kUsualColumns = {{
-    {"id", "job_id"},
-    {"job", "job_id"},
-    {"jobid", "job_id"},
-    {"job_name", "job_id"},
-    {"name", "job_id"},
-    {"arrival", "submit_s"},
-    {"arrival_s", "submit_s"},
-    {"arrival_time", "submit_s"},
-    {"submit", "submit_s"},
-    {"submit_time", "submit_s"},
-    {"submission", "submit_s"},
-    {"submitted", "submit_s"},
-    {"arrival_ms", "submit_ms"},
-    {"workload", "model"},
-    {"network", "model"},
-    {"training", "model"},
-    {"entry", "model"},
-    {"architecture", "model"},
-    {"model_name", "model"},
-    {"profile", "model"},
-    {"num_gpu", "gpus"},
-    {"num_gpus", "gpus"},
-    {"n_gpus", "gpus"},
-    {"gpu_num", "gpus"},
-    {"gpu_count", "gpus"},
-    {"workers", "gpus"},
-    {"world_size", "gpus"},
-    {"steps", "iterations"},
-    {"num_steps", "iterations"},
-    {"iters", "iterations"},
-    {"duration", "duration_s"},
-    {"runtime", "duration_s"},
-    {"run_time", "duration_s"},
-    {"limit", "limit_s"},
-    {"time_limit", "limit_s"},
-    {"wait", "measured_wait_s"},
-    {"status", "outcome"},
-    {"state", "outcome"},
-    {"queue", "vc"},
-    {"partition", "vc"},
-    {"virtual_cluster", "vc"},
-    {"tenant", "user"},
-    {"device", "gpu_type"},
-    {"deadline", "deadline_s"},
-    {"qos", "priority"},
-    {"nodes", "place"},
-    {"batch_size", "batch"},
-    {"bs", "batch"},
-    {"memory", "gpu_memory"},
-    {"attempts", "attempts_s"},
-    {"dependency", "after"},
-    {"depends_on", "after"},
-    {"dependencies", "after"},
-    {"think_time", "think_s"},
-    {"think", "think_s"},
-}};
 
 std::string hint_for_column(std::string_view name, const std::vector<std::string>& known) {
-  for (const auto& [word, column] : kUsualColumns)
+  static const NamedTexts kUsualColumns{usual_columns_text()};
+  for (const auto& [word, column] : kUsualColumns.all())
     if (same_but_for_case(word, name)) return fmt::format("did you mean \"{}\"?", column);
   return did_you_mean(std::string{name}, known);
 }

@@ -63,6 +63,9 @@ struct JobList {
 [[nodiscard]] JobList read_hashed_job_list(ByteSource& file, const std::string& name,
                                            std::span<const std::string> models = {});
 
+/// The text of usual_columns.txt.
+[[nodiscard]] std::string_view usual_columns_text();
+
 /// The jobs of a text in memory; `name` stands for the file in messages.
 [[nodiscard]] std::vector<JobRequest> parse_job_list(std::string_view text, const std::string& name);
 

@@ -1,5 +1,6 @@
 #include "validate/checked_table.hpp"
 
+#include "sim/fields.hpp"
 #include "validate/verdict.hpp"
 
 #include <algorithm>
@@ -94,6 +95,21 @@ void print(std::FILE* out, const CheckedTable& table) {
 }
 
 }  // namespace
+
+std::vector<KnownReason> known_reasons(std::string_view suite) {
+  std::vector<KnownReason> reasons;
+  for (const TextEntry& each : read_entries(reasons_text())) {
+    if (each.name != suite) continue;
+    std::string_view why;
+    for (const auto& [word, rest] : each.lines) {
+      if (word == "reason")
+        why = rest;
+      else
+        reasons.push_back({rest, numbers_in(word).at(0), why});
+    }
+  }
+  return reasons;
+}
 
 bool holds(const CheckedTable& table) {
   return std::all_of(table.checks.begin(), table.checks.end(), [](const CheckedFigure& each) {

@@ -53,6 +53,11 @@ struct KnownReason {
   std::string_view why;
 };
 
+/// The figures of a suite of reasons.txt that are known to be outside.
+[[nodiscard]] std::vector<KnownReason> known_reasons(std::string_view suite);
+/// The text of reasons.txt.
+[[nodiscard]] std::string_view reasons_text();
+
 /// True if every figure is within its tolerance, or has a reason and deviates as stated.
 [[nodiscard]] bool holds(const CheckedTable& table);
 

@@ -3,9 +3,13 @@
 
 #include "network/topologies/topology_spec.hpp"
 
+#include <string_view>
+
 namespace contend {
 
-/// The links among ten AWS regions; the definition states their source and method.
+/// The links among ten AWS regions; aws_regions.txt states their source and method.
 [[nodiscard]] WanMatrix aws_regions();
+/// The text of aws_regions.txt.
+[[nodiscard]] std::string_view aws_regions_text();
 
 }  // namespace contend

@@ -11,7 +11,6 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string_view>

@@ -1,15 +1,17 @@
 #include "traces/jobs/trace_format.hpp"
 
+#include "sim/check.hpp"
 #include "sim/error.hpp"
+#include "sim/fields.hpp"
 #include "text/words.hpp"
 #include "traces/job_list.hpp"
 #include "traces/jobs/readers.hpp"
 #include "traces/jobs/renamed_columns.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,67 +74,28 @@ bool is_tiresias(const TraceHead& head) {
          !head.has({"iteration_time"});
 }
 
-constexpr std::array kFormats = {
-    TraceFormat{"acme", "job logs of AcmeTrace (Seren, Kalos), CSV",
-                "job_id, user, gpu_num, cpu_num, node_num, mem_per_pod_GB, type (as the model), state, submit_time, "
-                "start_time, end_time; the duration is end - start, because that of Kalos counts the queueing too",
-                "Hu et al., NSDI 2024; repository InternLM/AcmeTrace", "CC-BY-4.0", true, is_acme, read_acme},
-    TraceFormat{"fleetsim", "fleetsim's canonical trace, CSV with # comments",
-                "job_id, user, tenant (as the virtual cluster), submit_time in us, num_chips, chip_type, duration_s, "
-                "walltime_limit_s (as the limit), final_status",
-                "repository felivalencia3/mini-compute-simulator", "that of the trace it was made from", false,
-                is_fleetsim, read_fleetsim},
-    TraceFormat{"helios", "cluster_log.csv of Helios (Earth, Saturn, Uranus, Venus), CSV",
-                "job_id, user, vc, gpu_num, cpu_num, state, submit_time, start_time, end_time, duration",
-                "Hu et al., SC 2021; repository S-Lab-System-Group/HeliosData", "CC-BY-4.0", true, is_helios,
-                read_helios},
-    TraceFormat{"itp", "clusters of Microsoft ITP, raw or with ElasticFlow's models, CSV",
-                "job_id, submission_time, num_gpu, duration in s; model_name, num_iteration",
-                "Gu et al., ASPLOS 2023; repository microsoft/elasticflow-traces", "MIT", false, is_itp, read_itp},
-    TraceFormat{"jobs", "our own job list, CSV", "docs/howto/job-list.md", "contend import", "yours", false,
-                is_job_list, read_jobs},
-    TraceFormat{"muri", "traces of Muri, CSV", "job_id, num_gpu, submit_time, duration in ms, iterations, model_name",
-                "Zhao et al., SIGCOMM 2022; repository Rivendile/Muri", "Apache-2.0; times from Philly, CC-BY-4.0",
-                false, is_muri, read_muri},
-    TraceFormat{"muri-iterations", "traces of Muri with the work that the authors' simulator runs",
-                "as muri, but a job takes iterations x iteration_time", "as muri", "as muri", false,
-                is_never_recognised, read_muri_iterations},
-    TraceFormat{"openb", "pods of Alibaba's OpenB cluster of 2023, CSV",
-                "name, cpu_milli, memory_mib, num_gpu, gpu_milli, gpu_spec, pod_phase, creation_time, scheduled_time, "
-                "deletion_time in s; the duration is deletion - scheduled",
-                "Weng et al., USENIX ATC 2023; repository alibaba/clusterdata", "citation asked for", false, is_openb,
-                read_openb},
-    TraceFormat{"pai", "pai_task_table of Alibaba PAI of 2020, CSV with or without a header",
-                "job_name/task_name, inst_num, status, start_time (as the submission), end_time in s, plan_cpu and "
-                "plan_gpu in per cent, plan_mem in GiB of an instance, gpu_type; each task with GPUs is a job",
-                "Weng et al., NSDI 2022; repository alibaba/clusterdata", "CC-BY-4.0", false, is_pai, read_pai},
-    TraceFormat{"pai-simulator", "job lists of the simulator of Alibaba PAI, CSV",
-                "job_id, user, submit_time, duration in s, num_inst, num_gpu and num_cpu of an instance, gpu_type",
-                "Weng et al., NSDI 2022; repository alibaba/clusterdata", "CC-BY-4.0", false, is_pai_simulator,
-                read_pai_simulator},
-    TraceFormat{"philly", "cluster_job_log of Microsoft Philly, JSON",
-                "jobid, vc, user, status, submitted_time, attempts: each with both times is one, the last is the "
-                "duration, those before are failed attempts; GPUs are those of the first",
-                "Jeon et al., USENIX ATC 2019; repository msr-fiddle/philly-traces", "CC-BY-4.0", true, is_philly,
-                read_philly},
-    TraceFormat{"philly-csv", "extract of Philly with one job a row, CSV",
-                "timestamp (of the submission), duration in s, num_gpus, cluster (as the virtual cluster)",
-                "Qiao et al., OSDI 2021; repository petuum/adaptdl", "Apache-2.0; data CC-BY-4.0", true, is_philly_csv,
-                read_philly_csv},
-    TraceFormat{"slurm", "accounts of Slurm: sacct --allusers --parsable2 --format=...",
-                "JobID or JobIDRaw, Submit, State, AllocTRES, ReqTRES or AllocGRES; Start and End, or Elapsed or "
-                "ElapsedRaw; User, Partition (as the virtual cluster), Timelimit or TimelimitRaw, Priority. Rows of "
-                "one job that follow each other, "
-                "as --duplicates prints them, are its attempts",
-                "slurm.schedmd.com/sacct.html", "yours", true, is_slurm, read_slurm},
-    TraceFormat{"swf", "Standard Workload Format 2.2, lines of 18 numbers",
-                "job, submit time, wait time, run time in s, requested (else allocated) processors as GPUs, requested "
-                "time (as the "
-                "limit) and memory, status, user, queue (as the virtual cluster)",
-                "Parallel Workloads Archive", "free for research, citation asked for", false, is_swf, read_swf},
-    TraceFormat{
-        "tiresias", "traces of Tiresias, CSV", "job_id, num_gpu, submit_time, duration in s, model_name, iterations",
-        "Gu et al., NSDI 2019; repository SymbioticLab/Tiresias", "Apache-2.0", false, is_tiresias, read_tiresias},
+/// What the program does with the formats of formats.txt.
+struct FormatCode {
+  std::string_view name;
+  bool (*recognise)(const TraceHead& head);
+  void (*read)(ByteSource& source, RowReport& report, const TraceSink& sink);
+};
+constexpr FormatCode kCodes[] = {
+    {"acme", is_acme, read_acme},
+    {"fleetsim", is_fleetsim, read_fleetsim},
+    {"helios", is_helios, read_helios},
+    {"itp", is_itp, read_itp},
+    {"jobs", is_job_list, read_jobs},
+    {"muri", is_muri, read_muri},
+    {"muri-iterations", is_never_recognised, read_muri_iterations},
+    {"openb", is_openb, read_openb},
+    {"pai", is_pai, read_pai},
+    {"pai-simulator", is_pai_simulator, read_pai_simulator},
+    {"philly", is_philly, read_philly},
+    {"philly-csv", is_philly_csv, read_philly_csv},
+    {"slurm", is_slurm, read_slurm},
+    {"swf", is_swf, read_swf},
+    {"tiresias", is_tiresias, read_tiresias},
 };
 
 [[noreturn]] void fail(const std::string& file, std::string reason, std::string hint) {
@@ -192,12 +155,22 @@ bool TraceHead::has(std::initializer_list<std::string_view> names) const {
 }
 
 std::span<const TraceFormat> trace_formats() {
+  static const std::vector<TraceFormat> kFormats = [] {
+    std::vector<TraceFormat> all;
+    for (const TextEntry& each : read_entries(trace_formats_text())) {
+      const auto* const code = std::ranges::find(kCodes, each.name, &FormatCode::name);
+      CONTEND_CHECK(code != std::end(kCodes), "a trace format has a reader");
+      all.push_back({each.name, each.text("summary"), each.text("columns"), each.text("source"), each.text("licence"),
+                     each.has("dated"), code->recognise, code->read});
+    }
+    return all;
+  }();
   return kFormats;
 }
 
 const TraceFormat& find_trace_format(const std::string& name) {
   std::vector<std::string> names;
-  for (const TraceFormat& format : kFormats) {
+  for (const TraceFormat& format : trace_formats()) {
     if (format.name == name) return format;
     names.emplace_back(format.name);
   }
@@ -211,7 +184,7 @@ const TraceFormat& recognise_trace(std::string_view text, const std::string& fil
   refuse_wrappings(text, file);
   const TraceHead head = head_of(text);
   const TraceFormat* found = nullptr;
-  for (const TraceFormat& format : kFormats) {
+  for (const TraceFormat& format : trace_formats()) {
     if (!format.recognise(head)) continue;
     if (found != nullptr) fail(file, fmt::format("the file may be {} or {}", found->name, format.name), "say which");
     found = &format;

@@ -48,6 +48,8 @@ struct TraceFormat {
 
 /// All formats, by name.
 [[nodiscard]] std::span<const TraceFormat> trace_formats();
+/// The text of formats.txt.
+[[nodiscard]] std::string_view trace_formats_text();
 
 /// The format of that name. Throws InputError with the nearest name if there is none.
 [[nodiscard]] const TraceFormat& find_trace_format(const std::string& name);

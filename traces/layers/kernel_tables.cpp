@@ -9,8 +9,6 @@
 #include "traces/layers/csv_columns.hpp"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>

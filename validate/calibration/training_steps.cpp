@@ -59,12 +59,6 @@ constexpr MeasuredStep kOtherSteps[] = {
     {"gpt2, batch 4, separate", "model: gpt2, batch: 4, sequence: 1024, dtype: bf16", {}, 30.7},
 };
 
-/// The steps of the first table that are known to be outside, and why; docs/validation/calibration.md says more.
-constexpr KnownReason kOutside[] = {
-    {"llama-3-8b, a layer, batch 1", -0.101,
-     "the step runs at the limit of power, for which the profile has one factor, from one shape"},
-};
-
 double predicted_ms(const MeasuredStep& step, const std::string& profile) {
   const Scenario scenario =
       parse_scenario(fmt::format("schema_version: 1\ntraining: {{step: {{{}, device: {{profile: {}}}}}}}\n"
@@ -115,7 +109,8 @@ int validate_calibration(std::FILE* out) {
       table_of("steps on an H100 in bf16, operators as measured in PyTorch", kSteps, kPyTorch),
       not_judged(table_of("other number formats, and attention in separate kernels", kOtherSteps, kPyTorch), {}),
       not_judged(table_of("the first table with this program's kernels", kSteps, kOwn), ", own kernels")};
-  return report_tables(out, "calibration", "docs/validation/calibration.md", std::move(tables), kOutside);
+  return report_tables(out, "calibration", "docs/validation/calibration.md", std::move(tables),
+                       known_reasons("calibration"));
 }
 
 }  // namespace contend

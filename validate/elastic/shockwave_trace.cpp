@@ -1,6 +1,7 @@
 #include "validate/elastic/shockwave_trace.hpp"
 
 #include "sim/error.hpp"
+#include "sim/fields.hpp"
 #include "text/atomic_file.hpp"
 #include "text/byte_source.hpp"
 #include "text/json_reader.hpp"
@@ -13,7 +14,6 @@
 #include <filesystem>
 #include <map>
 #include <sstream>
-#include <tuple>
 #include <utility>
 
 #include <fmt/core.h>
@@ -41,52 +41,17 @@ const ModelFacts& facts_of(const std::string& model) {
 }
 
 /// The epochs from which the batch is 2, 4, 8, ... times the first one.
-std::vector<int> growing_epochs(const std::string& model, int batch, int gpus) {
-  using Key = std::tuple<std::string_view, int, int>;
-  static const std::map<Key, std::vector<int>> kEpochs = {
-      {{"ResNet-18", 16, 1}, {31, 41, 51, 71}},
-      {{"ResNet-18", 32, 1}, {21, 31, 51}},
-      {{"ResNet-18", 64, 1}, {11, 31}},
-      {{"ResNet-18", 128, 1}, {11}},
-      {{"ResNet-18", 16, 2}, {21, 31, 91, 111}},
-      {{"ResNet-18", 32, 2}, {11, 21, 41}},
-      {{"ResNet-18", 64, 2}, {21, 41}},
-      {{"ResNet-18", 128, 2}, {41}},
-      {{"ResNet-18", 16, 4}, {11, 21, 81, 91}},
-      {{"ResNet-18", 32, 4}, {21, 31, 61}},
-      {{"ResNet-18", 64, 4}, {11, 61}},
-      {{"ResNet-18", 128, 4}, {11}},
-      {{"ResNet-50", 64, 1}, {101}},
-      {{"ResNet-50", 32, 2}, {101, 111}},
-      {{"ResNet-50", 64, 2}, {81}},
-      {{"ResNet-50", 32, 4}, {131, 221}},
-      {{"ResNet-50", 64, 4}, {191}},
-      {{"LM", 5, 1}, {31, 41, 61, 71}},
-      {{"LM", 10, 1}, {11, 21, 41}},
-      {{"LM", 20, 1}, {11, 41}},
-      {{"LM", 40, 1}, {11}},
-      {{"LM", 5, 2}, {31, 51, 61, 71}},
-      {{"LM", 10, 2}, {11, 31, 41}},
-      {{"LM", 20, 2}, {31, 41}},
-      {{"LM", 40, 2}, {11}},
-      {{"LM", 5, 4}, {11, 31, 71, 91}},
-      {{"LM", 10, 4}, {11, 31, 61}},
-      {{"LM", 20, 4}, {11, 61}},
-      {{"LM", 40, 4}, {61}},
-      {{"Recommendation", 512, 1}, {21, 41, 71, 91}},
-      {{"Recommendation", 1024, 1}, {21, 51, 91}},
-      {{"Recommendation", 2048, 1}, {21, 41}},
-      {{"Recommendation", 4096, 1}, {41}},
-  };
-  const auto found = kEpochs.find({model, batch, gpus});
-  return found == kEpochs.end() ? std::vector<int>{} : found->second;
+std::vector<double> growing_epochs(const std::string& model, int batch, int gpus) {
+  static const NamedTexts kEpochs{growing_epochs_text()};
+  const auto found = kEpochs.all().find(fmt::format("{} {} {}", model, batch, gpus));
+  return found == kEpochs.all().end() ? std::vector<double>{} : numbers_in(found->second);
 }
 
 /// The first batch, until gradient noise scales grow; then 2, 4, 8, 16 times as many.
 int noise_scale_batch(const std::string& model, int batch, int gpus, std::int64_t epoch) {
   int grown = batch;
-  for (const int from : growing_epochs(model, batch, gpus))
-    if (epoch >= from) grown = std::min(2 * grown, facts_of(model).largest_batch);
+  for (const double from : growing_epochs(model, batch, gpus))
+    if (static_cast<double>(epoch) >= from) grown = std::min(2 * grown, facts_of(model).largest_batch);
   return grown;
 }
 

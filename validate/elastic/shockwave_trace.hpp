@@ -17,11 +17,14 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace contend {
 
 /// Runs the trace on 32 servers of one GPU, where a start costs 20 s. Nothing if the data are not there.
 [[nodiscard]] std::optional<RunResult> run_shockwave_trace(const std::string& policy, const PolicyValues& parameters,
                                                            bool foresees_batches);
+/// The text of growing_epochs.txt.
+[[nodiscard]] std::string_view growing_epochs_text();
 
 }  // namespace contend

@@ -25,27 +25,6 @@ constexpr double kLevel = 0.025;  // of a one-sided test
 constexpr std::size_t kTrials = 4000, kFewest = 20;
 constexpr std::array<std::size_t, 5> kPairs = {5, 10, 20, 40, 80};
 
-/// A small mix of the contention-aware study.
-constexpr std::string_view kNetworkCase = R"(schema_version: 1
-name: network
-cluster: {servers: 8, gpus_per_server: 4, gpu_memory: 32GiB}
-network: {fidelity: contention, alpha: 0us, beta: 0.856ms/MiB, eta: 0.235ms/MiB}
-policies: {scheduling: srsf, placement: {policy: lwf, kappa: 1}, communication: ada-dual}
-workload:
-  generate:
-    models: [vgg16, resnet50, lstm]
-    sizes: {1: 30, 4: 10, 8: 8, 16: 3}
-    iterations: [200, 1200]
-    arrivals: 300s
-)";
-
-/// A cluster that weeks() load to four fifths.
-constexpr std::string_view kQueueCase = R"(schema_version: 1
-name: queue
-cluster: {servers: 8, gpus_per_server: 8, gpu_memory: 32GiB}
-network: {nic: 10Gbps}
-policies: {scheduling: fifo, placement: first-fit}
-)";
 constexpr std::array<std::string_view, 3> kQueueSides = {"fifo", "sjf", "easy"};
 
 Scenario scenario_of(std::string_view yaml, std::string setting) {
@@ -119,7 +98,7 @@ void run_all(std::size_t count, const Run& run) {
 std::vector<Scenario> queue_sides() {
   std::vector<Scenario> sides;
   for (const std::string_view each : kQueueSides)
-    sides.push_back(scenario_of(kQueueCase, fmt::format("policies.scheduling={}", each)));
+    sides.push_back(scenario_of(interval_queue_case(), fmt::format("policies.scheduling={}", each)));
   return sides;
 }
 
@@ -186,8 +165,9 @@ void count_lists(const std::vector<double>& base, const std::vector<double>& oth
 
 std::vector<IntervalPopulation> interval_populations(std::size_t workloads) {
   std::vector<IntervalPopulation> populations;
-  const std::vector<Scenario> network = {scenario_of(kNetworkCase, "policies.communication=ada-dual"),
-                                         scenario_of(kNetworkCase, "policies.communication={policy: srsf, ways: 2}")};
+  const std::vector<Scenario> network = {
+      scenario_of(interval_network_case(), "policies.communication=ada-dual"),
+      scenario_of(interval_network_case(), "policies.communication={policy: srsf, ways: 2}")};
   std::vector<SideFigures> runs(workloads);
   run_all(workloads, [&](std::size_t i) {
     for (const Scenario& side : network) runs[i].push_back(figures_of(run_scenario(side, i + 1)));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace contend {
@@ -68,5 +69,9 @@ enum class BlockValues : std::uint8_t { exponential, lognormal, gamma };
 
 /// The suite `intervals`. Returns 0 if coverage and false alarms are as documented.
 int validate_intervals(std::FILE* out);
+
+/// The texts of network_case.yaml and queue_case.yaml.
+[[nodiscard]] std::string_view interval_network_case();
+[[nodiscard]] std::string_view interval_queue_case();
 
 }  // namespace contend

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace contend {
@@ -47,5 +48,8 @@ struct SimGridAnswer {
 /// The largest |ours / theirs - 1| over the durations of the flows.
 [[nodiscard]] double largest_deviation(const FlowCase& flow_case, std::span<const double> ours,
                                        std::span<const double> theirs);
+
+/// The text of simgrid_oracle.py.
+[[nodiscard]] std::string_view simgrid_oracle();
 
 }  // namespace contend

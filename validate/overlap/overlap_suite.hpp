@@ -5,6 +5,7 @@
 #include "validate/checked_table.hpp"
 
 #include <cstdio>
+#include <string_view>
 #include <vector>
 
 namespace contend {
@@ -14,6 +15,9 @@ namespace contend {
 [[nodiscard]] CheckedTable overlap_v100_measured();        ///< ratios measured on 16 V100
 [[nodiscard]] CheckedTable overlap_v100_seconds();         ///< the same in seconds, each network left out of the fit
 [[nodiscard]] std::vector<CheckedTable> overlap_survey();  ///< throughput measured on 8 to 32 RTX 2080 Ti
+
+/// The text of survey.txt.
+[[nodiscard]] std::string_view survey_text();
 
 /// Runs the suite `overlap`.
 int validate_overlap(std::FILE* out);

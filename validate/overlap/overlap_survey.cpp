@@ -4,9 +4,11 @@
 
 #include "models/overlap/iteration_fit.hpp"
 #include "scenarios/training/optimizer_update.hpp"
+#include "sim/fields.hpp"
 #include "validate/iteration_time.hpp"
 #include "validate/overlap/overlap_suite.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -69,65 +71,26 @@ struct Interconnect {
   std::optional<Served> servers;
 };
 
-constexpr std::array<Interconnect, 3> kInterconnects{{
-    {"10 GbE",
-     "10GbE",
-     {{{{{925.02, 1282.28, 2485.12, 4920.82},
-         {1015.4, 1795.74, 3146.78, 5113.18},
-         {1003.18, 1980.58, 3784.98, 6883.6},
-         {658.12, 1319.1, 2701.52, 4754.26}}},
-       {{{555.52, 518.94, 984.88, 1926.64},
-         {634.1, 582.26, 1069.48, 2013.38},
-         {659.06, 611.44, 1153.18, 1925.78},
-         {623.38, 624, 1177.4, 2259.84}}},
-       {{{53.04, 28.96, 54.3, 105.1},
-         {56.04, 29.06, 53.42, 101.96},
-         {57.34, 30.04, 54.26, 105.02},
-         {51.32, 30.4, 56, 108.8}}}}},
-     Served{{{{{866.3, 1194.44, 2361.27, 4376.578},
-               {1017.32, 2021.44, 3811.965, 6945.39},
-               {1018.4, 2025.62, 3815.625, 6888.995}}},
-             {{{559.26, 505.438, 1022.375, 2028.02},
-               {653.5, 657.38, 1341.115, 2546.695},
-               {652.58, 634.72, 1343.49, 2523.845}}},
-             {{{51.42, 28.367, 59.22, 117.957}, {55.42, 29.8, 61.315, 118.36}, {55.34, 29.31, 61.21, 116.79}}}}}},
-    {"100 Gb/s InfiniBand",
-     "IB",
-     {{{{{920.28, 1821.2, 3602.9, 7126.52},
-         {1014.28, 2017.12, 3946.06, 7326.56},
-         {1003.9, 2001.72, 3987.4, 7876.46},
-         {653.8, 1257.66, 2529.14, 4766.38}}},
-       {{{555.7, 1082.42, 2112.96, 4184.38},
-         {631.8, 1195.68, 2217.22, 4098.68},
-         {660.42, 1235.04, 2515.3, 4940.08},
-         {621.2, 1223.26, 2379.575, 4521.26}}},
-       {{{53.08, 99.18, 191.64, 375.22},
-         {56.3, 101.68, 185.42, 339.82},
-         {57.5, 106.78, 205.78, 400.16},
-         {49.42, 91.267, 171.9, 326.4}}}}},
-     Served{{{{{862.96, 1694.9, 3353.225, 6587.627},
-               {1010.8, 2008.088, 3988.67, 7977.785},
-               {1015.82, 2018.39, 4013.88, 7999.83}}},
-             {{{557.92, 1040.01, 2077.68, 4162.205},
-               {652.78, 1203.5, 2409.28, 4899.632},
-               {651.74, 1239.58, 2403.04, 4783.965}}},
-             {{{51.38, 88.51, 168.215, 355.69}, {55.3, 89.89, 175.735, 344.022}, {55.36, 85.52, 148.09, 349.933}}}}}},
-    {"TCP over 100 Gb/s InfiniBand",
-     "IPoIB",
-     {{{{{926, 1601.36, 3087.16, 5744.76},
-         {1015.1, 1985.74, 3650.74, 6141.38},
-         {1002.68, 1990.68, 3945.96, 7540.94},
-         {728.52, 1344.3, 2687.68, 5104.06}}},
-       {{{555.36, 804.62, 1504.62, 2815.72},
-         {632.58, 933.2, 1671.62, 2987.48},
-         {658.42, 1021.4, 1880.28, 3540.8},
-         {620.6, 992.35, 1792.62, 3303.75}}},
-       {{{52.9, 55.8, 103.34, 187},
-         {56, 54.82, 98.98, 174.78},
-         {57.54, 62.02, 107.48, 191.46},
-         {48.9, 56.025, 99.5, 187.56}}}}},
-     std::nullopt},
-}};
+/// The lines of survey.txt that begin with `way`.
+template <std::size_t policies>
+Measured<policies> survey_of(std::string_view way, const std::array<Policy, policies>& policy) {
+  static const NamedTexts kSurvey{survey_text()};
+  Measured<policies> all;
+  for (std::size_t network = 0; network < kNetworks.size(); ++network)
+    for (std::size_t i = 0; i < policies; ++i)
+      std::ranges::copy(numbers_in(kSurvey.of(fmt::format("{} {} {}", way, kNetworks[network].name, policy[i].name))),
+                        all[network][i].begin());
+  return all;
+}
+
+const std::array<Interconnect, 3>& interconnects() {
+  static const std::array<Interconnect, 3> kAll{{
+      {"10 GbE", "10GbE", survey_of("10GbE", kOverAllReduce), survey_of("10GbE PS", kOverServers)},
+      {"100 Gb/s InfiniBand", "IB", survey_of("IB", kOverAllReduce), survey_of("IB PS", kOverServers)},
+      {"TCP over 100 Gb/s InfiniBand", "IPoIB", survey_of("IPoIB", kOverAllReduce), std::nullopt},
+  }};
+  return kAll;
+}
 
 double seconds(const Surveyed& network, double samples_per_s, int gpus) {
   return network.batch * gpus / samples_per_s;
@@ -238,9 +201,9 @@ constexpr double kSurveyTolerance = 0.15;
 /// hardly anything is left to schedule. `predicted` are the iterations on one machine without it.
 double scheduler_s(std::size_t network, double predicted) {
   double measured = 0;
-  for (const Interconnect& each : kInterconnects)
+  for (const Interconnect& each : interconnects())
     measured += seconds(kNetworks[network], each.all_reduce[network][kByteScheduler][kOneNode], kGpusPerNode) /
-                static_cast<double>(kInterconnects.size());
+                static_cast<double>(interconnects().size());
   return measured - predicted;
 }
 
@@ -305,7 +268,7 @@ std::vector<CheckedTable> overlap_survey() {
     tables.push_back(std::move(table));
   };
   std::array<double, kNetworks.size()> more{};
-  Predicted inside = predicted("one machine", all_reduces, kInterconnects.front().all_reduce, kInside, more);
+  Predicted inside = predicted("one machine", all_reduces, interconnects().front().all_reduce, kInside, more);
   for (std::size_t network = 0; network < kNetworks.size(); ++network) {
     CheckedFigure& row = inside.others.checks[network];
     row.tolerance = kOnlyShown;
@@ -316,7 +279,7 @@ std::vector<CheckedTable> overlap_survey() {
   add(std::move(inside.fitted),
       "4 RTX 2080 Ti of one machine, all-reduce, samples/s; each network from a fit on the others");
   add(std::move(inside.others), "The same, ByteScheduler without what it costs itself");
-  for (const Interconnect& each : kInterconnects) {
+  for (const Interconnect& each : interconnects()) {
     Predicted ours = predicted(each.short_name, all_reduces, each.all_reduce, kBetween, more);
     add(std::move(ours.fitted),
         fmt::format("32 RTX 2080 Ti, {}, all-reduce, samples/s; each network from a fit on the others", each.name));

@@ -326,22 +326,6 @@ CheckedTable long_sequences(const std::string& title, const Machine& machine) {
   return table_of(title, rows, machine, kMegatronBridgeCommon);
 }
 
-constexpr std::string_view kNemoYear =
-    "all rows of this program are too fast; a year later it runs Llama 3 8B 17% faster, which we meet";
-
-/// Figures known to be outside, by how much, and why; docs/validation/parallel.md says more.
-constexpr KnownReason kOutside[] = {
-    {"8B, 8 GPUs, context 4, 131072 tokens, fp8", 0.318,
-     "attention over four GPUs takes twice what its operations take on one; the source doesn't say why"},
-    {"8B, 8 GPUs, context 8, 262144 tokens, fp8", 0.374, "the same over eight GPUs"},
-    {"GPT 5B, 64 GPUs", 0.225, kNemoYear},
-    {"Nemotron 8B, 64 GPUs", 0.206, kNemoYear},
-    {"Qwen3-30B-A3B, 16 GPUs", 0.28,
-     "128 small experts: permutations, uneven loads, the host; measured products change nothing"},
-    {"Mixtral layer, backward", 0.273,
-     "products of a layer by itself reach 0.8 of the peak and more; those that were measured for us 0.7"},
-};
-
 }  // namespace
 
 int validate_parallel(std::FILE* out) {
@@ -371,7 +355,7 @@ int validate_parallel(std::FILE* out) {
   measured("GPT on H100, seconds of an iteration", rows_of(kMegatronH100), kMegatronH100Common);
   measured("fp8 on H100, tokens/s a GPU", rows_of(kMegatronBridge), kMegatronBridgeCommon);
   tables.push_back(measured_table("one mixture layer on 8 H100, milliseconds", mixture_layer));
-  return report_tables(out, "parallel", "docs/validation/parallel.md", std::move(tables), kOutside);
+  return report_tables(out, "parallel", "docs/validation/parallel.md", std::move(tables), known_reasons("parallel"));
 }
 
 }  // namespace contend
