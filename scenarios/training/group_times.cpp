@@ -18,11 +18,18 @@ std::uint64_t number_of(const RankGroups& groups, bool is_message) {
   return (stride << 32 | size) << 1 | (is_message ? 1U : 0U);
 }
 
+/// The network for tensors of passes, each of which has a buffer of its own (torch.empty in
+/// transformer_engine/pytorch/distributed.py), so that no result takes the place of its input.
+NetworkSetup for_passes(NetworkSetup network) {
+  network.nccl.in_place = false;
+  return network;
+}
+
 }  // namespace
 
 GroupTimes::GroupTimes(const ClusterSetup& cluster, const NetworkSetup& network, std::uint64_t seed, int ranks,
                        int first)
-    : per_server_{cluster.gpus_per_server}, network_{make_network(cluster, network, {}, seed, 1)} {
+    : per_server_{cluster.gpus_per_server}, network_{make_network(cluster, for_passes(network), {}, seed, 1)} {
   for (int gpu = first; gpu < first + ranks; ++gpu) {
     gpus_.emplace_back(static_cast<std::size_t>(gpu));
     if (gpu == first || gpu % per_server_ == 0) servers_.emplace_back(static_cast<std::size_t>(gpu / per_server_));
