@@ -120,7 +120,7 @@ std::vector<IterationPart> parts_of_iteration(const TrainingSystem& system, cons
           {"messages_s", "messages between stages", left},
           {"exchange_s", "exchange of gradients and weights (data-parallel)", exchange},
           {"host_s", "ways to and from the host", host},
-          {"launches_s", "waiting for launches of the host", launches},
+          {"launches_s", "waiting for launches of the host", launches + shares.launches},
           {"update_s", "update of the weights", update}};
 }
 

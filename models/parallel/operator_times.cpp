@@ -11,9 +11,12 @@ namespace contend {
 namespace {
 
 KernelShape shape_of(const TransformerOperator& each) {
-  if (each.kind == OperatorKind::fused_attention)
-    return KernelShape::of_attention(each.count, each.m, each.k, each.forward.flops);
-  return {each.count, each.m, each.n, each.k, false, false, std::gcd(each.n, each.k)};
+  if (each.kind == OperatorKind::fused_attention) {
+    // A score is a product with a key and one with a value, which may have another size.
+    const std::int64_t head = each.value_size > 0 ? (each.k + each.value_size) / 2 : each.k;
+    return KernelShape::of_attention(each.count, each.m, head, each.forward.flops);
+  }
+  return {each.count / each.kernels_of_group, each.m, each.n, each.k, false, false, std::gcd(each.n, each.k)};
 }
 
 }  // namespace

@@ -87,12 +87,13 @@ class RankOperators {
   /// The operands of a product are read with two bytes, and written with one twice: as they are and transposed, which
   /// the gradients need. Inputs and weights before the product, the gradients of the outputs before the gradients of
   /// both. In fp4 16 numbers of half a byte have a scale of one byte (NVIDIA, arXiv 2509.25149, section 2).
-  void cast(double rows, double count, std::int64_t n, std::int64_t k, DataType type) {
+  void cast(double rows, double count, std::int64_t n, std::int64_t k, DataType type, int kernels) {
     const double moved = 2 + 2 * (type == DataType::fp4 ? 0.5 + 1.0 / 16 : 1);
     TransformerOperator& each = add(OperatorKind::elementwise, "cast", whole_rows(rows / count), k);
     each.measured_as = "cast_transpose";
-    each.forward = {0, moved * (rows * as_real(k) + count * as_real(n) * as_real(k)), 2};
-    each.input_gradient = {0, moved * rows * as_real(n), 1};
+    each.forward = {0, moved * (rows * as_real(k) + count * as_real(n) * as_real(k)), 2 * kernels};
+    each.input_gradient = {0, moved * rows * as_real(n), kernels};
+    each.kernels_of_group = kernels;
   }
 
   TransformerOperator& add(OperatorKind kind, std::string_view name, std::int64_t m, std::int64_t n) {
@@ -109,16 +110,22 @@ class RankOperators {
 
   /// `rows` of all `count` products together, which a group of unequal products shares.
   void product(std::string_view name, std::int64_t count, double rows, std::int64_t n, std::int64_t k, DataType type) {
-    if (is_narrow(type)) cast(rows, as_real(count), n, k, type);
+    const int kernels = work_.separate_experts ? static_cast<int>(count) : 1;
+    if (is_narrow(type)) cast(rows, as_real(count), n, k, type, kernels);
     TransformerOperator& each = add(OperatorKind::product, name, whole_rows(rows / as_real(count)), n);
     each.count = count;
+    each.kernels_of_group = kernels;
     each.k = k;
     each.type = type;
     const double flops = 2 * rows * as_real(n) * as_real(k);
     const double bytes =
         (rows * as_real(n + k) + as_real(count) * as_real(n) * as_real(k)) * as_real(activation_bytes(type));
-    each.forward = each.input_gradient = each.weight_gradient = {flops, bytes, 1};
-    each.weight_gradient.late_bytes = as_real(count) * as_real(n) * as_real(k) * work_.sum_bytes;
+    each.forward = each.input_gradient = each.weight_gradient = {flops, bytes, kernels};
+    if (work_.sum_bytes == 0) return;
+    // What is written is the sum, too.
+    const double weights = as_real(count) * as_real(n) * as_real(k);
+    each.weight_gradient.bytes += weights * (work_.sum_bytes - activation_bytes(type));
+    each.weight_gradient.late_bytes = weights * work_.sum_bytes;
   }
   void product(std::string_view name, std::int64_t count, std::int64_t m, std::int64_t n, std::int64_t k,
                DataType type) {
@@ -216,6 +223,9 @@ class RankOperators {
     product("key_value_up", 1, all_, heads * (latent.plain_size + latent.value_size), latent.key_value_rank,
             work_.type);
     rotary((heads + 1) * latent.rotary_size);
+    // Each head gets its key with the rotary part that all share, and its value by itself; backward their gradients.
+    pointwise("key_value_heads", all_, heads * (2 * (latent.plain_size + latent.value_size) + latent.rotary_size), 1,
+              1);
   }
 
   void rotary(std::int64_t width) {
@@ -266,6 +276,7 @@ class RankOperators {
       const double logarithms = 4 * as_real(heads) * as_real(queries);  // of the sums of exponentials, in fp32
       TransformerOperator& each = shaped(OperatorKind::fused_attention, "attention", heads, queries, keys, query_size);
       each.key_heads = std::max<std::int64_t>(1, heads * model_.key_width() / model_.query_width());
+      each.value_size = model_.context_width() / model_.heads;
       each.causal = causal && work_.skip_masked;
       each.forward = {part * (score_flops + context_flops), query + key + value + context + logarithms, 1};
       // The scores again, the gradients of weights and values from the context, those of queries and keys.
@@ -326,6 +337,12 @@ class RankOperators {
     TransformerOperator& choice = add(OperatorKind::elementwise, "choice", own_, mixture.experts);
     choice.forward = {0, 2 * 4 * as_real(own_) * as_real(mixture.experts), 1};
     choice.input_gradient = {0, 3 * 4 * as_real(own_) * as_real(mixture.experts), 1};
+    if (work_.routing_kernels > 0) {
+      // Masks, sums and places of tokens by expert, each a kernel that reads and writes a table of 4 bytes a number.
+      TransformerOperator& tables = add(OperatorKind::elementwise, kRouting, own_, mixture.experts);
+      tables.forward = tables.input_gradient = {
+          0, 2 * 4 * as_real(own_) * as_real(mixture.experts) * work_.routing_kernels, work_.routing_kernels};
+    }
     // Each token is read once and written for each of its experts, in the order in which they leave.
     const double copies = as_real(mixture.top_k);
     pointwise("permutation", own_, model_.hidden, 1 + copies, 1 + copies);

@@ -16,6 +16,7 @@
 #include "models/parallel/recomputation.hpp"
 #include "models/parallel/transformer.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -49,6 +50,12 @@ struct MicroBatch {
   /// all activations are then in bf16 (as by NVIDIA's Transformer Engine).
   DataType type = DataType::bf16;
   DataType router_type = DataType::bf16;  ///< of the product of the router
+  /// The products of a rank's experts are kernels of their own, one after the other (cuBLAS, as Transformer Engine's
+  /// grouped layers call it); else one kernel has all of them.
+  bool separate_experts = false;
+  /// Kernels of a pass through a layer with experts that make and read the tables of its routing, beyond those that
+  /// are operators; >= 0.
+  int routing_kernels = 0;
   /// Bytes of a number of the sum to which the gradients of weights are added micro-batch by micro-batch; 0: they are
   /// written, and no sum is read.
   int sum_bytes = 0;
@@ -65,6 +72,9 @@ void validate(const TransformerModel& model, const MicroBatch& work);
 /// Tokens that arrive at the fullest rank of the experts: tokens() x top_k x expert_tensor x imbalance. 0 without
 /// experts.
 [[nodiscard]] double arrived_tokens(const TransformerModel& model, const MicroBatch& work);
+
+/// The name of the kernels that MicroBatch::routing_kernels counts.
+inline constexpr std::string_view kRouting = "routing";
 
 enum class OperatorKind : std::uint8_t {
   product,            ///< `count` products of m x k and k x n
@@ -99,9 +109,9 @@ struct TransformerOperator {
   std::string_view name{};                      ///< such as `qkv`; in every layer the same
   DataType type = DataType::bf16;               ///< of its product; what has no product is bound by memory
   std::int64_t count = 1, m = 0, n = 0, k = 0;  ///< of the forward pass; see OperatorKind
-  /// Of fused attention: heads of keys and values, which divide `count`, and whether a query sees only the keys up to
-  /// its own position.
-  std::int64_t key_heads = 0;
+  /// Of fused attention: heads of keys and values, which divide `count`, numbers of a value's head, and whether a query
+  /// sees only the keys up to its own position.
+  std::int64_t key_heads = 0, value_size = 0;
   bool causal = false;
   /// The operator of calibration/operators.hpp that does the same to m rows of n numbers; empty if there is none, or if
   /// `kind` says it all.
@@ -109,6 +119,10 @@ struct TransformerOperator {
   LayerWork forward;
   LayerWork input_gradient;   ///< what the layer before waits for
   LayerWork weight_gradient;  ///< may be put off; no kernels if there is none or input_gradient has it
+
+  /// Kernels of a pass that one call of the framework launches, such as those of the experts of a rank
+  /// (MicroBatch::separate_experts); they divide the kernels of each pass.
+  int kernels_of_group = 1;
 };
 
 /// The operators of layer `layer` for one micro-batch on one rank. Model and work are valid here and below.

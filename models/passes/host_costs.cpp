@@ -41,43 +41,57 @@ OperatorKind kind_of(const Layer& layer) {
   }
 }
 
-std::int64_t collectives_of(const PassTraffic& traffic) {
-  std::int64_t count = 0;
-  for (const PassCollective& each : traffic.collectives)
-    if (each.groups.size > 1) count += each.times;
-  return count;
+/// Launches of a pass one by one, and those that are nodes of a graph.
+struct Launches {
+  double forward = 0, backward = 0, nodes = 0;
+  Time further;  ///< of groups
+  std::int64_t collectives = 0;
+};
+
+Time pass(const HostCosts& costs, const Launches& made) {
+  const double ns = made.forward * static_cast<double>(costs.kernel(false).ns()) +
+                    made.backward * static_cast<double>(costs.kernel(true).ns()) +
+                    made.nodes * static_cast<double>(kNode.ns());
+  return (made.nodes > 0 ? kGraph : Time{}) + Time::nanoseconds(std::llround(ns)) + made.further +
+         costs.collective * made.collectives;
 }
 
-/// A pass of so many forward and backward launches and collectives.
-Time pass(const HostCosts& costs, double forward, double backward, std::int64_t collectives) {
-  if (costs.graphs) {
-    const double nodes = forward + backward + static_cast<double>(collectives);
-    return nodes > 0 ? kGraph + Time::nanoseconds(std::llround(nodes * static_cast<double>(kNode.ns()))) : Time{};
+/// True if a graph has the operators or collectives; `of_experts`: those of routed experts and their exchange.
+bool in_graph(const HostCosts& costs, bool of_experts) {
+  return costs.graphs && !(costs.eager_experts && of_experts);
+}
+
+void add(const HostCosts& costs, const PassTraffic& traffic, Launches& made) {
+  for (const PassCollective& each : traffic.collectives) {
+    if (each.groups.size < 2) continue;
+    if (in_graph(costs, each.of == PassGroup::expert))
+      made.nodes += static_cast<double>(each.times);
+    else
+      made.collectives += each.times;
   }
-  const double ns =
-      forward * static_cast<double>(costs.kernel(false).ns()) + backward * static_cast<double>(costs.kernel(true).ns());
-  return Time::nanoseconds(std::llround(ns)) + costs.collective * collectives;
 }
 
 double launches(const LaunchFactors& factors, OperatorKind kind, const LayerWork& work) {
   return factors[static_cast<std::size_t>(kind)] * work.kernels;
 }
 
-/// Further launches for the tables by which a layer with experts routes its tokens; `pass` of the router's product.
-double routes(const HostCosts& costs, std::span<const TransformerOperator> operators,
-              LayerWork TransformerOperator::*pass) {
-  const bool is_routed = std::ranges::any_of(operators, [&](const TransformerOperator& each) {
-    return each.part == LayerPart::router && each.kind == OperatorKind::product && (each.*pass).kernels > 0;
-  });
-  return is_routed ? costs.routing : 0;
-}
-
-/// Products of groups that are launched one by one, but the first of each group.
-std::int64_t further_products(std::span<const TransformerOperator> operators, LayerWork TransformerOperator::*pass) {
-  std::int64_t further = 0;
-  for (const TransformerOperator& each : operators)
-    if (each.kind == OperatorKind::product) further += (each.count - 1) * (each.*pass).kernels;
-  return further;
+/// The launches of a pass of operators. A call of the framework launches the kernels of a group; those of a routing are
+/// counted already.
+void add(const HostCosts& costs, std::span<const TransformerOperator> operators, LayerWork TransformerOperator::*pass,
+         bool is_backward, Launches& made) {
+  for (const TransformerOperator& each : operators) {
+    const int calls = (each.*pass).kernels / each.kernels_of_group;
+    const LaunchFactors& factors = is_backward ? costs.backward : costs.forward;
+    const double launched = each.name == kRouting ? calls : launches(factors, each.kind, {0, 0, calls});
+    const double further = static_cast<double>(calls) * (each.kernels_of_group - 1);
+    const bool of_experts = each.part == LayerPart::experts || each.part == LayerPart::combination;
+    if (in_graph(costs, of_experts)) {
+      made.nodes += launched + further;
+    } else {
+      (is_backward ? made.backward : made.forward) += launched;
+      made.further += Time::nanoseconds(std::llround(static_cast<double>(costs.grouped.ns()) * further));
+    }
+  }
 }
 
 }  // namespace
@@ -89,30 +103,23 @@ Time HostCosts::first(bool is_backward) const {
 HostTimes HostCosts::of(std::span<const TransformerOperator> operators, std::span<const TransformerOperator> again,
                         const ModelUnit& unit) const {
   using Operator = TransformerOperator;
-  double once = routes(*this, operators, &Operator::forward), repeated = routes(*this, again, &Operator::forward);
-  double inputs = routes(*this, operators, &Operator::input_gradient), weights = 0;
-  for (const TransformerOperator& each : operators) {
-    once += launches(forward, each.kind, each.forward);
-    inputs += launches(backward, each.kind, each.input_gradient);
-    weights += launches(backward, each.kind, each.weight_gradient);
-  }
-  for (const TransformerOperator& each : again) repeated += launches(forward, each.kind, each.forward);
-  const Time each = graphs ? std::min(grouped, kNode) : grouped;
-  const std::int64_t further_inputs =
-      further_products(again, &Operator::forward) + further_products(operators, &Operator::input_gradient);
-  return {pass(*this, once, 0, collectives_of(unit.forward_traffic)) +
-              each * further_products(operators, &Operator::forward),
-          pass(*this, repeated, inputs, collectives_of(unit.backward_traffic)) + (again.empty() ? Time{} : recompute) +
-              each * further_inputs,
-          pass(*this, 0, weights, 0) + each * further_products(operators, &Operator::weight_gradient)};
+  Launches once, inputs, weights;
+  add(*this, operators, &Operator::forward, false, once);
+  add(*this, unit.forward_traffic, once);
+  add(*this, operators, &Operator::input_gradient, true, inputs);
+  add(*this, again, &Operator::forward, false, inputs);
+  add(*this, unit.backward_traffic, inputs);
+  add(*this, operators, &Operator::weight_gradient, true, weights);
+  return {pass(*this, once), pass(*this, inputs) + (again.empty() ? Time{} : recompute), pass(*this, weights)};
 }
 
 HostTimes HostCosts::of(const Layer& layer) const {
   const OperatorKind kind = kind_of(layer);
-  const LayerWork once = forward_work(layer, 1, 1);
-  const double back = launches(backward, kind, input_gradient_work(layer, 1, 1)) +
-                      launches(backward, kind, weight_gradient_work(layer, 1, 1));
-  return {pass(*this, launches(forward, kind, once), 0, 0), pass(*this, 0, back, 0), {}};
+  Launches once, back;
+  (graphs ? once.nodes : once.forward) = launches(forward, kind, forward_work(layer, 1, 1));
+  (graphs ? back.nodes : back.backward) = launches(backward, kind, input_gradient_work(layer, 1, 1)) +
+                                          launches(backward, kind, weight_gradient_work(layer, 1, 1));
+  return {pass(*this, once), pass(*this, back), {}};
 }
 
 Time HostCosts::update(std::int64_t tensors) const {

@@ -44,9 +44,14 @@ struct HostCosts {
   LaunchFactors forward = one_launch_each();  ///< in place of the kernels that the cost model counts
   LaunchFactors backward = one_launch_each();
   double routing = 0;  ///< further launches of each pass of a layer with experts, >= 0
+  /// In each forward pass of a layer with experts that drop no tokens: the host waits for the counts of tokens, by
+  /// which it sizes what follows. From the end of the kernels that count until the GPU has work again; 0: it never
+  /// waits.
+  Time routing_wait;
   OptimizerKernels optimizer = OptimizerKernels::fused;
   HostWaits waits = HostWaits::never;
   bool graphs = false;                    ///< the kernels of a layer are one CUDA graph
+  bool eager_experts = false;             ///< but those of its experts, whose sizes aren't known before
   LossKernels loss = LossKernels::fused;  ///< kernels of the framework, for entries that give none
 
   bool operator==(const HostCosts&) const = default;

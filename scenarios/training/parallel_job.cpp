@@ -196,6 +196,10 @@ MicroBatch micro_batch_of(const TrainingEntry& entry, const TransformerModel& mo
   work.loss = loss_of(entry);
   work.eager = entry.eager;
   work.type = entry.type;
+  if (const HostCosts* const host = host_of(entry)) {
+    work.separate_experts = host->grouped > Time{};
+    work.routing_kernels = static_cast<int>(std::lround(host->routing));
+  }
   // FSDP2 adds up what it has reduced.
   if (micro_batches > 1 && entry.runtime == Runtime::plain) work.sum_bytes = setup.gradient_bytes;
   validate(model, work);

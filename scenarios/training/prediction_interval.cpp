@@ -68,7 +68,7 @@ double error_of(ErrorClass of, const TrainingSystem& system, const TrainingEntry
 HostCosts scaled_host(HostCosts costs, double factor) {
   for (Time HostCosts::*const member :
        {&HostCosts::dispatch, &HostCosts::dispatch_backward, &HostCosts::launch, &HostCosts::collective,
-        &HostCosts::grouped, &HostCosts::message, &HostCosts::recompute, &HostCosts::step})
+        &HostCosts::grouped, &HostCosts::message, &HostCosts::recompute, &HostCosts::step, &HostCosts::routing_wait})
     costs.*member = scaled(costs.*member, factor);
   return costs;
 }

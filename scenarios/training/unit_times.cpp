@@ -48,6 +48,7 @@ PassShares& PassShares::operator+=(const PassShares& other) {
   context += other.context;
   expert += other.expert;
   compression += other.compression;
+  launches += other.launches;
   return *this;
 }
 
@@ -464,6 +465,20 @@ UnitTimes::Added UnitTimes::sent_again(const Added& added, PassGroup group, bool
   return again;
 }
 
+/// A host that reads the counts of tokens in each forward pass of a layer is no further ahead of its device than a
+/// layer: the layer takes as long as the slower of them, and the device has nothing to do until the host goes on.
+/// Experts that are padded to a capacity have known counts.
+void UnitTimes::wait_for_routing(TimedUnit& layer) const {
+  if (host_->routing_wait == Time{} || entry_.parallel->expert_load.capacity) return;
+  ModelUnit& unit = layer.unit;
+  const Time waits = std::max(unit.host.forward, unit.forward) - unit.forward + host_->routing_wait;
+  unit.forward += waits;
+  layer.shares.launches = waits;
+  if (entry_.recompute != Recomputation::full) return;
+  unit.backward_input += waits;
+  layer.shares.launches += waits;
+}
+
 TimedUnit UnitTimes::timed_layer(std::int64_t index) {
   const std::vector<TransformerOperator> operators = transformer_operators(model_, index, work_);
   const OperatorTimes times = timed(operators);
@@ -498,6 +513,7 @@ TimedUnit UnitTimes::timed_layer(std::int64_t index) {
   layer.unit.backward_exchange = exchange.backward;
   if (entry_.recompute == Recomputation::full) layer.unit.backward_exchange += exchange.forward;
   if (host_ != nullptr) layer.unit.host = host_->of(operators, repeated, layer.unit);
+  if (host_ != nullptr && model_.is_mixture(index)) wait_for_routing(layer);
   return layer;
 }
 

@@ -24,9 +24,10 @@ namespace contend {
 struct PassShares {
   Time compute{}, recompute{}, tensor{}, context{}, expert{};
   Time compression{};  ///< kernels that compress messages between stages
+  Time launches{};     ///< waits for the host inside passes
 
   PassShares& operator+=(const PassShares& other);
-  [[nodiscard]] Time total() const { return compute + recompute + tensor + context + expert + compression; }
+  [[nodiscard]] Time total() const { return compute + recompute + tensor + context + expert + compression + launches; }
 };
 
 /// A unit and what its passes are made of.
@@ -127,6 +128,7 @@ class UnitTimes {
   [[nodiscard]] Time hiding_weights(const OperatorTimes& times) const;
   [[nodiscard]] OperatorTimes experts_of_piece(std::int64_t index, int pieces) const;
   [[nodiscard]] Added expert_parallel(std::int64_t index);
+  void wait_for_routing(TimedUnit& layer) const;
   [[nodiscard]] TimedUnit timed_layer(std::int64_t index);
 
   const TrainingEntry& entry_;

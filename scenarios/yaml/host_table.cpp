@@ -50,6 +50,9 @@ std::vector<MapMember<HostCosts>> members() {
       map_member<H>("backward", &H::backward, factors_codec(), "launches for each kernel in backward passes"),
       map_member<H>("routing", &H::routing, number_codec(0, 1e4),
                     "further launches of each pass of a layer with experts, for its routing"),
+      map_member<H>("routing_wait", &H::routing_wait, time,
+                    "time in which a GPU has no work while its host reads the counts of the tokens of experts, in "
+                    "each forward pass of a layer that drops no tokens; 0: the host doesn't read them"),
       map_member<H>("optimizer", &H::optimizer,
                     choice_codec<OptimizerKernels>({{"per-tensor", OptimizerKernels::per_tensor},
                                                     {"foreach", OptimizerKernels::foreach},
@@ -61,6 +64,8 @@ std::vector<MapMember<HostCosts>> members() {
                     "when the host waits for all that its GPU has to do: never, once an iteration, or before each "
                     "pass of a micro-batch, too"),
       map_member<H>("graphs", &H::graphs, bool_codec(), "whether the kernels of a layer are one CUDA graph"),
+      map_member<H>("eager_experts", &H::eager_experts, bool_codec(),
+                    "with graphs: whether the kernels of a layer's experts and their exchange are launched one by one"),
       map_member<H>("loss", &H::loss, loss_codec(), "kernels of the loss for entries without `loss`")};
 }
 

@@ -139,6 +139,27 @@ TEST_CASE("hosts: experts are launched one by one, and their routing takes launc
   // Two groups of 8 products forward, and both gradients of each.
   CHECK(time(", grouped: 50us") - time("") == Time::microseconds(6 * 7 * 50));
   CHECK(time(", routing: 3") - time("") == Time::microseconds(2 * 3 * 100));
+  // Graphs of all but the experts: both groups and their activation, and all gradients, are launched as before.
+  CHECK(time(", graphs: true, eager_experts: true") > time(", graphs: true") + Time::microseconds(8 * 100));
+  CHECK(time(", graphs: true, eager_experts: true") < time(""));
+}
+
+TEST_CASE("hosts: a layer that drops no tokens waits for their counts in its forward pass") {
+  const auto time = [](const std::string& host, const std::string& parallel = "", const std::string& members = "") {
+    const Scenario scenario = parsed(
+        "cluster: {servers: 1, gpus_per_server: 2}\nnetwork: {nic: 400Gbps, alpha: 5us}\n"
+        "training: {it: {transformer: {layers: 3, hidden: 2048, heads: 16, feed_forward: 1024, vocabulary: 8000, "
+        "experts: 8, top_k: 2}, device: A100-40GB, dtype: bf16, batch: 4, sequence: 4096, global_batch: 8, parallel: "
+        "{zero: 0, expert: 2" +
+        parallel + "}, host: {launch: 1us" + host + "}" + members + "}}\n");
+    return lone_iteration(scenario, "it", 2);
+  };
+  const Time ahead = time("");
+  CHECK(time(", routing_wait: 50us") - ahead == Time::microseconds(3 * 50));
+  const std::string again = ", recompute: full";
+  CHECK(time(", routing_wait: 50us", "", again) - time("", "", again) == Time::microseconds(2 * 3 * 50));
+  // Padded to a capacity, counts are known.
+  CHECK(time(", routing_wait: 50us", ", expert_load: {capacity: 1}") == ahead);
 }
 
 TEST_CASE("hosts: where nothing says the host, files of version 2 have the host of a framework") {

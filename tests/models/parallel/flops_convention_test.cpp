@@ -158,7 +158,7 @@ TEST_CASE("conventions have names, each its own") {
   CHECK(names == std::set<std::string>{"recomputed", "full", "causal"});
 }
 
-TEST_CASE("gradients of weights are added to sums, which are read late") {
+TEST_CASE("gradients of weights are added to sums, which are read late and written") {
   const TransformerModel& model = *find_transformer("llama-3-8b");
   MicroBatch work;
   work.sequence = 64;
@@ -172,6 +172,13 @@ TEST_CASE("gradients of weights are added to sums, which are read late") {
     return bytes;
   };
   CHECK(late(0) == 0);
+  const auto written = [&](int sum_bytes) {
+    work.sum_bytes = sum_bytes;
+    return transformer_operators(model, 0, work)[1].weight_gradient.bytes;
+  };
+  CHECK(transformer_operators(model, 0, work)[1].name == "qkv");
+  CHECK(written(2) == written(0));
+  CHECK(written(4) - written(0) == 2.0 * 4096 * 6144);
   // Queries, keys and values; output; gate and up; down.
   CHECK(late(4) == 4.0 * (4096 * 6144 + 4096 * 4096 + 4096 * 28672 + 14336 * 4096));
 }

@@ -375,6 +375,8 @@ TEST_CASE("latent attention and shared experts, by hand") {
   CHECK(named(layer, "key_value_down").n == 512 + 64);
   CHECK(named(layer, "rotary").forward.bytes == 2.0 * 2 * 4096 * 33 * 64);  // 32 heads and the keys they share
   CHECK(named(layer, "key_value_up").n == 32 * 256);
+  // 32 heads of keys and values are read, and written with the rotary part.
+  CHECK(named(layer, "key_value_heads").forward.bytes == 2.0 * 4096 * 32 * (256 + 256 + 64));
   CHECK(named(layer, "attention").forward.flops == 0.5 * 2 * 32 * 4096.0 * 4096 * (192 + 128));
   CHECK(named(layer, "output").k == 32 * 128);
   CHECK(named(layer, "shared_up").n == 2 * 2048 / 4);
