@@ -23,8 +23,9 @@ TEST_CASE("each line of texts.txt is of a key or a member, and each of these but
     if (each.name != "optimizer") known.insert("training.*." + each.name);  // it names all optimizers
   }
   for (const MemberText& each : parallel_members()) known.insert("training.*.parallel." + each.name);
+  const NamedTexts texts{key_texts()};
   std::set<std::string> described;
-  for (const auto& [name, text] : NamedTexts{key_texts()}.all()) {
+  for (const auto& [name, text] : texts.all()) {
     CHECK_MESSAGE(!text.empty(), name);
     described.emplace(name);
   }
