@@ -75,6 +75,9 @@ TEST_CASE("wrong sets of public measurements are refused with their place") {
   CHECK_THROWS_AS((void)row.filled("${n"), InputError);
   CHECK_THROWS_AS((void)row.filled("[n is 8] x"), InputError);
   CHECK_THROWS_AS((void)row.filled("${2*kind}"), InputError);
+  CHECK(row.filled("${6*n/2}") == "24");
+  CHECK_THROWS_AS((void)row.filled("${n/3}"), InputError);
+  CHECK_THROWS_AS((void)row.filled("${n/0}"), InputError);
 }
 
 TEST_CASE("the shipped sets of public measurements can be read and differ in name") {

@@ -158,16 +158,22 @@ bool PublicRow::holds(std::string_view condition) const {
 }
 
 std::string PublicRow::value(std::string_view expression) const {
-  if (expression.find('*') == std::string_view::npos) return text(expression);
-  std::int64_t product = 1;
+  constexpr std::string_view kSigns = "*/";
+  if (expression.find_first_of(kSigns) == std::string_view::npos) return text(expression);
+  std::int64_t result = 1;
+  char sign = '*';
   for (std::string_view rest = expression; !rest.empty();) {
-    const std::size_t star = rest.find('*');
-    const std::string factor{rest.substr(0, star)};
-    const bool is_number = factor.find_first_not_of("0123456789") == std::string::npos;
-    product *= whole_of(is_number ? factor : text(factor), expression);
-    rest = star == std::string_view::npos ? std::string_view{} : rest.substr(star + 1);
+    const std::size_t next = std::min(rest.find_first_of(kSigns), rest.size());
+    const std::string word{rest.substr(0, next)};
+    const bool is_number = word.find_first_not_of("0123456789") == std::string::npos;
+    const std::int64_t operand = whole_of(is_number ? word : text(word), expression);
+    if (sign == '/' && (operand == 0 || result % operand != 0))
+      throw InputError{fmt::format("${{{}}}: {} / {} is no whole number", expression, result, operand)};
+    result = sign == '*' ? result * operand : result / operand;
+    if (next < rest.size()) sign = rest[next];
+    rest = rest.substr(std::min(next + 1, rest.size()));
   }
-  return std::to_string(product);
+  return std::to_string(result);
 }
 
 std::string PublicRow::filled(const std::string& pattern) const {

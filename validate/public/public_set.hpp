@@ -55,10 +55,11 @@ class PublicRow {
   [[nodiscard]] static std::optional<PublicRow> of(const PublicSet& set, const CsvTable& table, const CsvRow& row);
   [[nodiscard]] const std::string& text(std::string_view column) const;  ///< throws InputError for another name
   [[nodiscard]] double number(std::string_view column) const;            ///< throws InputError for a text
-  /// The template with the row's values: `${column}` is a value, and `${4*hidden}` a product of whole numbers. A line
-  /// that begins with `[column]`, `[column = word]`, `[column has word]` or `[column > number]` stands only if the
-  /// column has a value, this one, one that contains the word, or a greater number; `!` before the column turns that
-  /// round, and several conditions are joined by ` and `. Throws InputError for a template of another form.
+  /// The template with the row's values: `${column}` is a value, `${4*hidden}` a product of whole numbers and
+  /// `${batch/degree}` a quotient, which must be whole. A line that begins with `[column]`, `[column = word]`, `[column
+  /// has word]` or `[column > number]` stands only if the column has a value, this one, one that contains the word, or
+  /// a greater number; `!` before the column turns that round, and several conditions are joined by ` and `. Throws
+  /// InputError for a template of another form.
   [[nodiscard]] std::string filled(const std::string& pattern) const;
 
  private:
