@@ -21,7 +21,8 @@ TransformerOperator piece_of(const TransformerOperator& whole, int pieces) {
   return piece;
 }
 
-TransformerOperator merge_of_attention(const MicroBatch& work, std::int64_t width, std::int64_t key_width) {
+TransformerOperator merge_of_attention(const MicroBatch& work, std::int64_t width, std::int64_t key_width,
+                                       std::optional<int> gradient_bytes) {
   constexpr double kFloatBytes = 4;
   const double tokens = static_cast<double>(work.context_tokens()),
                value = static_cast<double>(activation_bytes(work.type));
@@ -31,7 +32,8 @@ TransformerOperator merge_of_attention(const MicroBatch& work, std::int64_t widt
   merge.m = work.context_tokens();
   merge.n = width;
   merge.forward = {0, tokens * static_cast<double>(width) * (2 * kFloatBytes + value), 1};
-  merge.input_gradient = {0, tokens * static_cast<double>(width + key_width) * 3 * value, 2};
+  const double sums = 2 * static_cast<double>(gradient_bytes.value_or(activation_bytes(work.type)));
+  merge.input_gradient = {0, tokens * static_cast<double>(width + key_width) * (sums + value), 2};
   return merge;
 }
 

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -154,9 +155,9 @@ struct TransformerOperator {
 /// The sum of two parts of attention, whose keys are others, for each of so many queries with `width` numbers: the sum
 /// in fp32 is read and written, and a part is read. Backward the gradients of queries, and the gradients of keys and
 /// values with `key_width` numbers together, are added up in the type of activations (Liu et al., arXiv 2310.01889,
-/// section 3).
-[[nodiscard]] TransformerOperator merge_of_attention(const MicroBatch& work, std::int64_t width,
-                                                     std::int64_t key_width);
+/// section 3), or in one of so many bytes.
+[[nodiscard]] TransformerOperator merge_of_attention(const MicroBatch& work, std::int64_t width, std::int64_t key_width,
+                                                     std::optional<int> gradient_bytes = {});
 
 /// How long operators take one after the other; each time is rounded up once.
 struct OperatorTimes {

@@ -94,6 +94,10 @@ enum class ContextExchange : std::uint8_t {
   all_gather,  ///< keys and values of the whole sequence are gathered before attention (Llama 3)
   token_ring,  ///< queries go around a ring, and back come outputs, in its other direction (TokenRing)
   all_to_all,  ///< each rank gets the whole sequence of its share of the heads (DeepSpeed-Ulysses)
+  /// Keys and values of all query heads are gathered beside the attention of the own block; blocks, sums in fp32 and a
+  /// ring for the gradients of keys and values as PyTorch has them
+  /// (torch/distributed/tensor/experimental/_attention.py)
+  gathered_ring,
 };
 
 /// Where optimizer states are kept.

@@ -128,6 +128,14 @@ std::vector<GpuMemory> reserved_by_fsdp(const TrainingEntry& entry, const Transf
   return by_rank;
 }
 
+/// Keys and values that a rank gathers from the others of its sequences, in numbers.
+Bytes keys_of_others(ContextExchange exchange, const TransformerModel& model, const MicroBatch& work) {
+  std::int64_t width = 0;
+  if (exchange == ContextExchange::all_gather) width = model.key_width() + model.value_width();
+  if (exchange == ContextExchange::gathered_ring) width = model.query_width() + model.context_width();
+  return Bytes{work.context_tokens() * (work.split.context - 1)} * (width / work.split.tensor);
+}
+
 }  // namespace
 
 std::string gib(Bytes bytes) {
@@ -159,10 +167,7 @@ std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const Transformer
     const bool is_full = computes_layers_again(entry.recompute);
     activations.for_weight.push_back(whole.output_gradients + (is_full ? whole.until_weight : Bytes{}));
   }
-  Bytes gathered_keys;
-  if (work.split.context > 1 && entry.parallel->context_exchange == ContextExchange::all_gather)
-    gathered_keys = Bytes{work.context_tokens() * (work.split.context - 1)} *
-                    ((model.key_width() + model.value_width()) / work.split.tensor * width);
+  const Bytes gathered_keys = keys_of_others(entry.parallel->context_exchange, model, work) * width;
   const std::vector<Bytes> peaks = peak_activation_bytes(job.plan, activations);
   if (entry.runtime == Runtime::fsdp2) return reserved_by_fsdp(entry, model, work, job, stages, peaks);
   std::vector<GpuMemory> by_rank;

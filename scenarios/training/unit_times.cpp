@@ -313,10 +313,15 @@ UnitTimes::Added UnitTimes::tensor_parallel(const BlockProducts& products) {
 /// Attention whose keys come in blocks, a kernel for each of them and a sum behind each but the first. A causal mask
 /// costs every rank as much, as each has a piece from the begin of the sequence and one from its end.
 OperatorTimes UnitTimes::in_blocks(const std::vector<TransformerOperator>& attention, int blocks) const {
-  const OperatorTimes kernels = timed_pieces(attention, blocks);
   const std::int64_t width = model_.context_width() / work_.split.tensor;
   const std::int64_t key_width = (model_.key_width() + model_.value_width()) / work_.split.tensor;
-  const OperatorTimes merge = timed({merge_of_attention(work_, width, key_width)});
+  return in_blocks(attention, blocks, merge_of_attention(work_, width, key_width));
+}
+
+OperatorTimes UnitTimes::in_blocks(const std::vector<TransformerOperator>& attention, int blocks,
+                                   const TransformerOperator& sum) const {
+  const OperatorTimes kernels = timed_pieces(attention, blocks);
+  const OperatorTimes merge = timed({sum});
   return {kernels.forward + merge.forward * (blocks - 1), kernels.input_gradient + merge.input_gradient * (blocks - 1),
           kernels.weight_gradient};
 }
@@ -333,6 +338,7 @@ UnitTimes::Added UnitTimes::context_parallel(const std::vector<TransformerOperat
   const RankGroups ring{static_cast<int>(work_.split.tensor), static_cast<int>(degree)};
   const ContextExchange exchange = entry_.parallel->context_exchange;
   const bool is_token_ring = exchange == ContextExchange::token_ring;
+  if (exchange == ContextExchange::gathered_ring) return gathered_ring(core, ring);
   if (exchange != ContextExchange::ring && !is_token_ring) return gathered_context(ring, block);
   const auto part = [&](Time whole) { return Time::nanoseconds(whole.ns() / degree); };
   // Each rank sends as much as if all of them gathered the blocks of all.
@@ -364,6 +370,40 @@ UnitTimes::Added UnitTimes::context_parallel(const std::vector<TransformerOperat
   added.forward_sent.push_back(
       sent(PassGroup::context, CollectiveKind::all_gather, ring, Bytes{outputs.count() * degree / (degree - 1)}));
   return added;
+}
+
+/// The ring of PyTorch (torch/distributed/tensor/experimental/_attention.py). It has a key and a value for each query
+/// head. They are gathered at once beside the attention of the own block, each block is copied out and its outputs are
+/// added up in fp32. In the backward pass the gradients of keys and values, in fp32 and one buffer, go on to the next
+/// rank behind each block, beside the attention of the next one.
+UnitTimes::Added UnitTimes::gathered_ring(const std::vector<TransformerOperator>& attention, const RankGroups& ring) {
+  constexpr int kFloatBytes = 4;
+  const std::int64_t degree = work_.split.context, tokens = work_.context_tokens();
+  const std::int64_t width = model_.context_width() / work_.split.tensor;
+  const std::int64_t key_width = (model_.query_width() + model_.context_width()) / work_.split.tensor;
+  const int narrow = activation_bytes(work_.type);
+  TransformerOperator sum = merge_of_attention(work_, width, key_width, kFloatBytes);
+  const auto copied = [&](int bytes) { return 2.0 * static_cast<double>(tokens * key_width * bytes); };
+  sum.forward.bytes += copied(narrow);
+  sum.forward.kernels += 1;
+  sum.input_gradient.bytes += copied(narrow) + copied(kFloatBytes);
+  sum.input_gradient.kernels += 2;
+  const OperatorTimes whole = timed(attention), blocks = in_blocks(attention, static_cast<int>(degree), sum);
+  const Bytes keys{tokens * key_width * narrow * degree}, gradients{tokens * key_width * kFloatBytes};
+  const auto block_of = [&](Time all) { return Time::nanoseconds(all.ns() / degree); };
+  const Time forward = block_of(blocks.forward), backward = block_of(blocks.backward());
+  const Time gathering = groups_(CollectiveKind::all_gather, ring, keys), hop = groups_.to_next(ring, gradients);
+  const auto gathered = [&](Bytes bytes, Time beside) {
+    return sent(PassGroup::context, CollectiveKind::all_gather, ring, bytes, beside);
+  };
+  // Each rank sends as much as if all of them gathered the gradients of all.
+  return {adds(gathering, forward, ring),
+          adds(gathering, backward, ring) + adds(hop, backward, ring) * (degree - 1) + hop,
+          {gathered(keys, forward)},
+          {gathered(keys, backward), gathered(gradients * degree, backward * (degree - 1)),
+           gathered(Bytes{gradients.count() * degree / (degree - 1)}, {})},
+          blocks.forward - whole.forward,
+          blocks.backward() - whole.backward()};
 }
 
 /// The groups of equal size as which the network carries rings of `degree` GPUs, on a server with `among` if it is one.

@@ -116,6 +116,10 @@ class UnitTimes {
   [[nodiscard]] Time copy_of_gathered() const;
   [[nodiscard]] RankGroups groups_of_rings(int degree, int among) const;
   [[nodiscard]] OperatorTimes in_blocks(const std::vector<TransformerOperator>& attention, int blocks) const;
+  /// With this sum of blocks.
+  [[nodiscard]] OperatorTimes in_blocks(const std::vector<TransformerOperator>& attention, int blocks,
+                                        const TransformerOperator& sum) const;
+  [[nodiscard]] Added gathered_ring(const std::vector<TransformerOperator>& attention, const RankGroups& ring);
   [[nodiscard]] Added rings_of_documents(const std::vector<TransformerOperator>& attention, Bytes block);
   [[nodiscard]] Added gathered_context(const RankGroups& groups, Bytes block);
   [[nodiscard]] Added context_parallel(const std::vector<TransformerOperator>& operators);
