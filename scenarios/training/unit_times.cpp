@@ -28,6 +28,22 @@ TimedUnit made(const OperatorTimes& times, Time recompute, Time forward, Time ba
   return {unit, shares};
 }
 
+/// The starts of kernels that the framework launches beside those that the cost model counts, such as copies that turn
+/// a tensor round (HostCosts::forward). What they move isn't known.
+OperatorTimes further_starts(std::span<const TransformerOperator> operators, const TrainingEntry& entry, Time start) {
+  const HostCosts* const host = host_of(entry);
+  if (host == nullptr) return {};
+  const auto starts = [&](const LaunchFactors& factors, LayerWork TransformerOperator::*pass) {
+    double further = 0;
+    for (const TransformerOperator& each : operators)
+      further += (each.*pass).kernels * std::max(0.0, factors[static_cast<std::size_t>(each.kind)] - 1);
+    return Time::nanoseconds(std::llround(further * static_cast<double>(start.ns()) * entry.scales.memory));
+  };
+  return {starts(host->forward, &TransformerOperator::forward),
+          starts(host->backward, &TransformerOperator::input_gradient),
+          starts(host->backward, &TransformerOperator::weight_gradient)};
+}
+
 }  // namespace
 
 OperatorTimes operator_times(std::span<const TransformerOperator> operators, const TrainingEntry& entry) {
@@ -38,7 +54,14 @@ OperatorTimes operator_times(std::span<const TransformerOperator> operators, con
   }
   RooflineOptions options = roofline_options(entry);
   options.attention_efficiency = entry.attention_efficiency;
-  return operator_times(operators, sheet_of(entry.device), options);
+  const Device& device = sheet_of(entry.device);
+  OperatorTimes times = operator_times(operators, device, options);
+  if (!options.sheet || device.kernels.source.empty()) return times;
+  const OperatorTimes further = further_starts(operators, entry, device.kernels.start);
+  times.forward += further.forward;
+  times.input_gradient += further.input_gradient;
+  times.weight_gradient += further.weight_gradient;
+  return times;
 }
 
 PassShares& PassShares::operator+=(const PassShares& other) {
