@@ -96,24 +96,14 @@ std::vector<ParallelRow> pipeline_rows() {
 
 std::vector<ParallelRow> context_rows() {
   return {
-      map_member<P>("context", &P::context, degree_codec(), "GPUs over which each sequence is cut"),
-      map_member<P>(
-          "context_exchange", &P::context_exchange,
-          choice_codec<ContextExchange>({{"ring", ContextExchange::ring},
-                                         {"token-ring", ContextExchange::token_ring},
-                                         {"all-gather", ContextExchange::all_gather},
-                                         {"all-to-all", ContextExchange::all_to_all},
-                                         {"gathered-ring", ContextExchange::gathered_ring}}),
-          "ring: keys and values go around the context-parallel GPUs beside attention; token-ring: queries go around "
-          "in "
-          "the forward pass, outputs the other way (TokenRing); all-gather: keys and values are gathered before "
-          "attention (Llama 3); all-to-all: each GPU gets whole sequences of its share of the heads (Ulysses); "
-          "gathered-ring: keys and values of all query heads are gathered beside the first block of attention, their "
-          "gradients go around in fp32 (PyTorch's context_parallel)"),
-      map_member<P>(
-          "documents", &P::documents, documents_codec(),
-          "lengths of the documents that fill sequences and attend to themselves only: {median: TOKENS, sigma: S} of a "
-          "log-normal distribution, or {file: FILE.csv} with columns tokens and documents; {}: each sequence is one"),
+      map_member<P>("context", &P::context, degree_codec()),
+      map_member<P>("context_exchange", &P::context_exchange,
+                    choice_codec<ContextExchange>({{"ring", ContextExchange::ring},
+                                                   {"token-ring", ContextExchange::token_ring},
+                                                   {"all-gather", ContextExchange::all_gather},
+                                                   {"all-to-all", ContextExchange::all_to_all},
+                                                   {"gathered-ring", ContextExchange::gathered_ring}})),
+      map_member<P>("documents", &P::documents, documents_codec()),
       map_member<P>(
           "packing", &P::packing,
           choice_codec<Packing>(

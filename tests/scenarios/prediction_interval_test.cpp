@@ -132,7 +132,8 @@ TEST_CASE("intervals: trays that NVLink joins are as sure as a server") {
 }
 
 TEST_CASE("intervals: who stops the calculation gets neither an iteration nor effects") {
-  const Layers layers{kOnOne, "{nic: 100Gbps}"};
+  // A run asks after 4,096 instants at the latest.
+  const Layers layers{kOnOne, "{nic: 100Gbps}", ", accumulate: 200"};
   const auto stopped = [] { return false; };
   CHECK(lone_job(layers.scenario, "it", 1, 5, stopped) == Time::never());
   CHECK(lone_iteration(layers.scenario, "it", 1, {}, stopped) == Time::never());
