@@ -132,12 +132,14 @@ TEST_CASE("intervals: trays that NVLink joins are as sure as a server") {
 }
 
 TEST_CASE("intervals: who stops the calculation gets neither an iteration nor effects") {
-  // A run asks after 4,096 instants at the latest.
-  const Layers layers{kOnOne, "{nic: 100Gbps}", ", accumulate: 200"};
+  // A run asks after 4,096 instants at the latest; this pipeline has more.
+  const Scenario scenario = parsed(
+      "cluster: {servers: 1, gpus_per_server: 4}\ntraining: {it: {model: gpt2, device: A100-80GB, sequence: 512, "
+      "batch: 1, global_batch: 2000, parallel: {pipeline: 4}}}\n");
   const auto stopped = [] { return false; };
-  CHECK(lone_job(layers.scenario, "it", 1, 5, stopped) == Time::never());
-  CHECK(lone_iteration(layers.scenario, "it", 1, {}, stopped) == Time::never());
-  CHECK(part_errors(layers.scenario, *find_entry(layers.scenario.training, "it"), 1, 2, stopped).empty());
+  CHECK(lone_job(scenario, "it", 4, 1, stopped) == Time::never());
+  CHECK(lone_iteration(scenario, "it", 4, {}, stopped) == Time::never());
+  CHECK(part_errors(scenario, scenario.training.front(), 4, 2, stopped).empty());
 }
 
 TEST_CASE("intervals: only modelled times have one") {
