@@ -10,6 +10,7 @@ namespace {
 struct ForwardProducts {
   double layers_by_token = 0;   ///< products with weights
   double layers_by_square = 0;  ///< of queries with keys, of weights with values
+  double modules_by_token = 0;  ///< those of `layers_by_token` that are in modules of the recomputation
   double logits_by_token = 0;
 };
 
@@ -20,24 +21,27 @@ double used_feed_forward(const TransformerModel& model, std::int64_t layer) {
                              model.mixture->shared_feed_forward);
 }
 
+/// Of latent attention: what makes queries, keys and values out of the short vectors.
+double up_matrices(const TransformerModel& model) {
+  const LatentAttention& latent = *model.latent;
+  const std::int64_t query = (latent.query_rank > 0 ? latent.query_rank : model.hidden) * model.query_width();
+  return static_cast<double>(query + latent.key_value_rank * model.heads * (latent.plain_size + latent.value_size));
+}
+
 double attention_matrices(const TransformerModel& model) {
   const auto h = static_cast<double>(model.hidden);
   const double output = static_cast<double>(model.context_width()) * h;
   if (!model.latent)
     return h * static_cast<double>(model.query_width() + model.key_width() + model.value_width()) + output;
   const LatentAttention& latent = *model.latent;
-  const auto query_rank = static_cast<double>(latent.query_rank);
-  const auto query_width = static_cast<double>(model.query_width());
-  const double query = latent.query_rank > 0 ? query_rank * (h + query_width) : h * query_width;
-  const auto key_value_rank = static_cast<double>(latent.key_value_rank);
-  const double key_value = h * static_cast<double>(latent.key_value_rank + latent.rotary_size) +
-                           key_value_rank * static_cast<double>(model.heads * (latent.plain_size + latent.value_size));
-  return query + key_value + output;
+  const double down = h * static_cast<double>(latent.query_rank + latent.key_value_rank + latent.rotary_size);
+  return down + up_matrices(model) + output;
 }
 
 class ProductCount {
  public:
-  ProductCount(const TransformerModel& model, FlopsConvention convention) : model_{model}, convention_{convention} {}
+  ProductCount(const TransformerModel& model, FlopsConvention convention, Recomputation recomputation)
+      : model_{model}, convention_{convention}, recomputation_{recomputation} {}
 
   ForwardProducts count() {
     for (std::int64_t i = 0; i < model_.all_layers(); ++i) layer(i);
@@ -56,6 +60,9 @@ class ProductCount {
     const double matrices = model_.gated ? 3 : 2;
     sum_.layers_by_token += attention_matrices(model_);
     sum_.layers_by_token += matrices * static_cast<double>(model_.hidden) * used_feed_forward(model_, index);
+    if (model_.latent && repeats(recomputation_, Recomputation::mla_up_proj))
+      sum_.modules_by_token += up_matrices(model_);
+    sum_.modules_by_token += matrices * static_cast<double>(model_.hidden) * repeated_feed_forward(index);
     const auto pairs = static_cast<double>(model_.query_width() + model_.context_width());
     const bool half = convention_ == FlopsConvention::causal && model_.is_causal(index);
     sum_.layers_by_square += half ? pairs / 2 : pairs;
@@ -64,8 +71,18 @@ class ProductCount {
     sum_.layers_by_square += pairs;
   }
 
+  /// The width of the feed-forwards of the layer that are in a module.
+  [[nodiscard]] double repeated_feed_forward(std::int64_t layer) const {
+    const bool is_mixture = model_.is_mixture(layer);
+    if (repeats(recomputation_, is_mixture ? Recomputation::moe : Recomputation::mlp))
+      return used_feed_forward(model_, layer);
+    if (!is_mixture || !repeats(recomputation_, Recomputation::shared_experts)) return 0;
+    return static_cast<double>(model_.mixture->shared_feed_forward);
+  }
+
   const TransformerModel& model_;
   FlopsConvention convention_;
+  Recomputation recomputation_;
   ForwardProducts sum_;
 };
 
@@ -96,19 +113,21 @@ double model_flops(const TransformerModel& model, const SequenceSums& sequences,
 
 double hardware_flops(const TransformerModel& model, const SequenceSums& sequences, FlopsConvention convention,
                       Recomputation recomputation) {
-  const ForwardProducts products = ProductCount{model, convention}.count();
+  const ForwardProducts products = ProductCount{model, convention, recomputation}.count();
   const double matrices = 2 * products.layers_by_token * sequences.tokens;
   const double attention = 2 * products.layers_by_square * sequences.squares;
   const double logits = 2 * products.logits_by_token * sequences.tokens;
   double flops = 3 * (matrices + attention + logits);
-  if (recomputation == Recomputation::full) flops += matrices + attention;
-  if (recomputation == Recomputation::selective) flops += attention;
+  const bool is_full = recomputation == Recomputation::full;
+  double again = is_full ? matrices : 2 * products.modules_by_token * sequences.tokens;
+  if (repeats(recomputation, Recomputation::core_attn)) again += attention;
+  flops += again;
   if (recomputation == Recomputation::operators) {
     // Keys, output and, of gated feed-forwards, what goes up beside the gate.
     const auto h = static_cast<double>(model.hidden);
-    const auto again =
+    const auto columns =
         static_cast<double>(model.key_width() + model.context_width() + (model.gated ? model.feed_forward : 0));
-    flops += 2 * h * again * static_cast<double>(model.layers) * sequences.tokens;
+    flops += 2 * h * columns * static_cast<double>(model.layers) * sequences.tokens;
   }
   return flops;
 }

@@ -45,9 +45,9 @@ struct SequenceSums {
                                  FlopsConvention convention);
 
 /// Flops that the devices compute: forward, backward, and what the recomputation adds, with attention counted as by the
-/// convention (`recomputed` counts it in full). Selective recomputation adds the forward pass of attention without its
-/// projections; fused attention keeps no scores, so that it has none to add: then say Recomputation::none. Full
-/// recomputation adds the forward pass of all layers.
+/// convention (`recomputed` counts it in full). Modules add their products; core_attn adds the forward pass of
+/// attention without its projections, which fused attention, whose scores are never kept, does not: leave core_attn out
+/// then. Full recomputation adds the forward pass of all layers.
 [[nodiscard]] double hardware_flops(const TransformerModel& model, const SequenceSums& sequences,
                                     FlopsConvention convention, Recomputation recomputation);
 

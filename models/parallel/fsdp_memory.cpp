@@ -51,8 +51,7 @@ GpuMemory fsdp_memory(const TransformerModel& model, const MicroBatch& work, std
       layer.dense = std::max(layer.dense, one.dense);
       layer.experts = std::max(layer.experts, one.experts);
       forward = std::max(forward, forward_transient(model, i, work));
-      if (computes_layers_again(shape.recomputation))
-        again = std::max(again, layer_activations(model, i, work, Recomputation::none).kept());
+      again = std::max(again, activations_again(model, i, work, shape.recomputation));
     }
     ends.dense += rank_parameters(model, {range.first, range.first, range.embedding, range.head}, work.split).dense;
   }

@@ -56,9 +56,11 @@ class KeptTensors {
     if (model_.is_mixture(index)) {
       mixture(*model_.mixture);
     } else {
-      feed_forward(all_, real_number(model_.feed_forward) / tensor_);
+      if (!repeats(recomputation_, Recomputation::mlp)) feed_forward(all_, real_number(model_.feed_forward) / tensor_);
       product_ends(own_, hidden(), own_, hidden());
     }
+    // The outputs of the norms, out of which attention and the feed-forward come.
+    if (repeats(recomputation_, Recomputation::layernorm)) until_weight_ -= 2 * width_ * own_ * hidden();
     residual_dropout();
   }
 
@@ -110,7 +112,11 @@ class KeptTensors {
       product_ends(own_, hidden(), all_, query + key + value);
       if (model_.query_key_norms) until_input_ += width_ * all_ * (query + key);
     }
-    until_input_ += width_ * all_ * (query + key + value);
+    if (model_.latent && repeats(recomputation_, Recomputation::mla_up_proj)) {
+      until_input_ += width_ * all_ * real_number(model_.latent->rotary_size);  // out of which keys come again
+    } else {
+      until_input_ += width_ * all_ * (query + key + value);
+    }
     scores();
     product_ends(all_, context, own_, hidden());
     residual_dropout();
@@ -136,7 +142,7 @@ class KeptTensors {
     const double heads = real_number(model_.heads) / tensor_;
     if (work_.flash_attention) {
       until_input_ += 4 * all_ * heads;  // logarithms of the sums of exponentials
-    } else if (recomputation_ == Recomputation::none) {
+    } else if (!repeats(recomputation_, Recomputation::core_attn)) {
       // Weights behind the softmax; with dropout its mask of one byte, and the weights behind it.
       const double each = width_ + (model_.dropout ? 1 + width_ : 0);
       until_input_ += each * all_ * real_number(work_.sequence) * heads;
@@ -158,20 +164,22 @@ class KeptTensors {
   }
 
   /// What lies between the products of a feed-forward: gate, up and their product, or both ends of the activation.
-  void feed_forward(double rows, double width) {
+  void feed_forward(double rows, double width, bool activates_again = false) {
     const double inputs = model_.gated ? 2 : 1;
     until_input_ += width_ * rows * inputs * width;
-    product_ends(rows, width, rows, inputs * width);
+    product_ends(activates_again ? 0 : rows, width, rows, inputs * width);
   }
 
   void mixture(const MixtureOfExperts& mixture) {
     const double arrived = arrived_tokens(model_, work_);
     until_weight_ += width_ * own_ * hidden();  // input of the router and of shared experts
+    if (repeats(recomputation_, Recomputation::moe)) return;
     // Tokens as they arrive, and what the experts make of them, which the gradient of the router's weights needs.
     product_ends(arrived, hidden(), arrived, hidden());
     until_input_ += width_ * arrived * hidden();
-    feed_forward(arrived, real_number(mixture.expert_feed_forward) / real_number(work_.split.expert_tensor));
-    if (mixture.shared_feed_forward > 0) {
+    feed_forward(arrived, real_number(mixture.expert_feed_forward) / real_number(work_.split.expert_tensor),
+                 repeats(recomputation_, Recomputation::moe_act));
+    if (mixture.shared_feed_forward > 0 && !repeats(recomputation_, Recomputation::shared_experts)) {
       feed_forward(all_, real_number(mixture.shared_feed_forward) / tensor_);
       gradients_ += width_ * own_ * hidden();
     }
@@ -238,6 +246,14 @@ ActivationBytes layer_activations(const TransformerModel& model, std::int64_t la
   return kept.sum();
 }
 
+Bytes activations_again(const TransformerModel& model, std::int64_t layer, const MicroBatch& work,
+                        Recomputation recomputation) {
+  if (recomputation == Recomputation::none) return {};
+  const Bytes whole = layer_activations(model, layer, work, Recomputation::none).kept();
+  if (computes_layers_again(recomputation)) return whole;
+  return std::max(Bytes{}, whole - layer_activations(model, layer, work, recomputation).kept());
+}
+
 ActivationBytes embedding_activations(const TransformerModel& model, const MicroBatch& work) {
   KeptTensors kept{model, work, Recomputation::none};
   kept.embedding();
@@ -283,8 +299,7 @@ GpuMemory gpu_memory(const TransformerModel& model, const MicroBatch& work, std:
       const RankParameters one = stored_in({i, i + 1});
       layer.dense = std::max(layer.dense, one.dense);
       layer.experts = std::max(layer.experts, one.experts);
-      if (computes_layers_again(options.recomputation))
-        memory.working = std::max(memory.working, layer_activations(model, i, work, Recomputation::none).kept());
+      memory.working = std::max(memory.working, activations_again(model, i, work, options.recomputation));
     }
     if (range.embedding) largest = std::max(largest, stored_in({0, 0, true, false}).dense);
     if (range.head) largest = std::max(largest, head_unit(model, work.split));

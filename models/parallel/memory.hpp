@@ -67,6 +67,10 @@ struct ActivationBytes {
 /// Of one layer. With full recomputation only its input is kept. The work is valid for the model.
 [[nodiscard]] ActivationBytes layer_activations(const TransformerModel& model, std::int64_t layer,
                                                 const MicroBatch& work, Recomputation recomputation);
+/// What one layer has for a moment while its backward pass computes again: the whole layer (`full`, `operators`), or
+/// what its modules do not keep, all of them at once.
+[[nodiscard]] Bytes activations_again(const TransformerModel& model, std::int64_t layer, const MicroBatch& work,
+                                      Recomputation recomputation);
 /// Of the embedding: token ids of 8 bytes and what its dropout and its norm need.
 [[nodiscard]] ActivationBytes embedding_activations(const TransformerModel& model, const MicroBatch& work);
 /// Of the head: inputs of the final norm and of the logits, and probabilities (or their logarithms) in fp32; once more
@@ -88,7 +92,7 @@ struct GpuMemory {
   Bytes weights, gradients, optimizer;
   Bytes activations;  ///< of all micro-batches that are held
   Bytes gathered;     ///< with ZeRO-3: weights of the gathered units in the type of products, and the gradients of one
-  /// The larger of what is there for a moment: with full recomputation what one layer has while it is computed again;
+  /// The larger of what is there for a moment: what one layer has while it is computed again;
   /// behind the last layer what the loss has beside the probabilities: the logits, or without a fused loss two
   /// gradients in fp32.
   Bytes working;

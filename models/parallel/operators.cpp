@@ -42,8 +42,9 @@ class RankOperators {
       mixture(*model_.mixture);
     } else {
       part_ = LayerPart::feed_forward;
-      norm("feed_forward_norm", own_, model_.hidden);
-      feed_forward(all_, 1, model_.feed_forward / split_.tensor, "up", "activation", "down");
+      layer_norm("feed_forward_norm");
+      within(Recomputation::mlp,
+             [&] { feed_forward(all_, 1, model_.feed_forward / split_.tensor, "up", "activation", "down"); });
       residual("feed_forward_sum", 2);
     }
   }
@@ -96,10 +97,20 @@ class RankOperators {
     each.kernels_of_group = kernels;
   }
 
+  /// What `adds` adds is part of a module, too.
+  template <class Adds>
+  void within(Recomputation module, const Adds& adds) {
+    const Recomputation outer = modules_;
+    modules_ = outer == Recomputation::rest ? module : outer | module;
+    adds();
+    modules_ = outer;
+  }
+
   TransformerOperator& add(OperatorKind kind, std::string_view name, std::int64_t m, std::int64_t n) {
     TransformerOperator each;
     each.kind = kind;
     each.part = part_;
+    each.modules = modules_;
     each.name = name;
     each.type = wide_;
     each.m = m;
@@ -143,6 +154,10 @@ class RankOperators {
     const double tensor = as_real(rows) * as_real(columns) * width_;
     each.forward = {0, 2 * tensor, 1};
     each.input_gradient = {0, 3 * tensor, 1};
+  }
+
+  void layer_norm(std::string_view name) {
+    within(Recomputation::layernorm, [&] { norm(name, own_, model_.hidden); });
   }
 
   /// What kernels of single operations move for each number: bytes in fp32, and numbers in the type of activations.
@@ -190,7 +205,7 @@ class RankOperators {
 
   void attention(bool causal) {
     part_ = LayerPart::attention;
-    norm("attention_norm", own_, model_.hidden);
+    layer_norm("attention_norm");
     if (model_.latent) {
       latent_projections(*model_.latent);
     } else {
@@ -214,18 +229,20 @@ class RankOperators {
     if (latent.query_rank > 0) {
       product("query_down", 1, own_, latent.query_rank, model_.hidden, work_.type);
       norm("query_norm", own_, latent.query_rank);
-      product("query_up", 1, all_, query, latent.query_rank, work_.type);
+      within(Recomputation::mla_up_proj, [&] { product("query_up", 1, all_, query, latent.query_rank, work_.type); });
     } else {
-      product("query", 1, all_, query, model_.hidden, work_.type);
+      within(Recomputation::mla_up_proj, [&] { product("query", 1, all_, query, model_.hidden, work_.type); });
     }
     product("key_value_down", 1, own_, latent.key_value_rank + latent.rotary_size, model_.hidden, work_.type);
     norm("key_value_norm", own_, latent.key_value_rank);
-    product("key_value_up", 1, all_, heads * (latent.plain_size + latent.value_size), latent.key_value_rank,
-            work_.type);
-    rotary((heads + 1) * latent.rotary_size);
-    // Each head gets its key with the rotary part that all share, and its value by itself; backward their gradients.
-    pointwise("key_value_heads", all_, heads * (2 * (latent.plain_size + latent.value_size) + latent.rotary_size), 1,
-              1);
+    within(Recomputation::mla_up_proj, [&] {
+      product("key_value_up", 1, all_, heads * (latent.plain_size + latent.value_size), latent.key_value_rank,
+              work_.type);
+      rotary((heads + 1) * latent.rotary_size);
+      // Each head gets its key with the rotary part that all share, and its value by itself; backward their gradients.
+      pointwise("key_value_heads", all_, heads * (2 * (latent.plain_size + latent.value_size) + latent.rotary_size), 1,
+                1);
+    });
   }
 
   void rotary(std::int64_t width) {
@@ -283,6 +300,7 @@ class RankOperators {
       each.input_gradient = {part * (3 * score_flops + 2 * context_flops),
                              2 * (query + key + value + context) + logarithms, 1};
     } else {
+      modules_ = Recomputation::core_attn;
       const double scores = pairs * width_;
       TransformerOperator& first = shaped(OperatorKind::attention_scores, "scores", heads, queries, keys, query_size);
       first.forward = {score_flops, query + key + scores, 1};
@@ -296,6 +314,7 @@ class RankOperators {
       second.forward = {context_flops, scores + value + context, 1};
       second.input_gradient = {2 * context_flops, 2 * (scores + value + context), 2};
     }
+    modules_ = Recomputation::rest;
     part_ = outer;
   }
 
@@ -319,6 +338,7 @@ class RankOperators {
       pointwise(activation, rows, width, model_.gated ? 3 : 2, model_.gated ? 5 : 3);
       if (model_.gated) operators_.back().measured_as = "swiglu";
     }
+    if (part_ == LayerPart::experts) operators_.back().modules = modules_ | Recomputation::moe_act;
     product(down, groups, rows, model_.hidden, width, work_.type);
     if (groups > 1) operators_.back().measured_as = "grouped_gemm";
   }
@@ -329,8 +349,13 @@ class RankOperators {
 
   void mixture(const MixtureOfExperts& mixture) {
     part_ = LayerPart::feed_forward;
-    norm("feed_forward_norm", own_, model_.hidden);
+    layer_norm("feed_forward_norm");
+    within(Recomputation::moe, [&] { experts(mixture); });
+    part_ = LayerPart::feed_forward;
+    residual("feed_forward_sum", mixture.shared_feed_forward > 0 ? 3 : 2);
+  }
 
+  void experts(const MixtureOfExperts& mixture) {
     part_ = LayerPart::router;
     product("router", 1, own_, mixture.experts, model_.hidden, work_.router_type);
     // In fp32, whatever the type of the products: scores to probabilities.
@@ -358,14 +383,14 @@ class RankOperators {
 
     if (mixture.shared_feed_forward > 0) {
       part_ = LayerPart::shared_experts;
-      feed_forward(all_, 1, mixture.shared_feed_forward / split_.tensor, "shared_up", "shared_activation",
-                   "shared_down");
+      within(Recomputation::shared_experts, [&] {
+        feed_forward(all_, 1, mixture.shared_feed_forward / split_.tensor, "shared_up", "shared_activation",
+                     "shared_down");
+      });
     }
 
     part_ = LayerPart::combination;
     pointwise("combination", own_, model_.hidden, copies + 1, copies + 1);
-    part_ = LayerPart::feed_forward;
-    residual("feed_forward_sum", mixture.shared_feed_forward > 0 ? 3 : 2);
   }
 
   void logits() {
@@ -399,6 +424,7 @@ class RankOperators {
   std::int64_t all_;  // tokens of the products
   std::int64_t own_;  // tokens between them
   LayerPart part_ = LayerPart::attention;
+  Recomputation modules_ = Recomputation::rest;
   std::vector<TransformerOperator> operators_;
 };
 
@@ -522,58 +548,6 @@ std::vector<TransformerOperator> stage_operators(const TransformerModel& model, 
     for (std::int64_t i = 0; i < model.mtp_layers; ++i) append(all, mtp_operators(model, work));
   }
   return all;
-}
-
-namespace {
-
-/// A product of fewer columns.
-TransformerOperator narrowed(TransformerOperator product, std::int64_t columns) {
-  const double rows = as_real(product.m), inner = as_real(product.k);
-  product.forward.flops *= as_real(columns) / as_real(product.n);
-  product.forward.bytes =
-      (rows * (as_real(columns) + inner) + as_real(columns) * inner) * as_real(activation_bytes(product.type));
-  product.n = columns;
-  return product;
-}
-
-/// What a layer computes again if attention and every second product are kept.
-std::vector<TransformerOperator> every_second_product(std::span<const TransformerOperator> operators) {
-  std::vector<TransformerOperator> again;
-  std::int64_t query_columns = 0;  // as many as the output has rows
-  bool is_gated = false;
-  for (const TransformerOperator& each : operators) {
-    if (each.name == "output") query_columns = each.k;
-    is_gated = is_gated || each.measured_as == "swiglu";
-  }
-  for (const TransformerOperator& each : operators) {
-    if (each.part == LayerPart::core_attention) continue;
-    if (each.name == "qkv") {
-      again.push_back(narrowed(each, (each.n - query_columns) / 2));
-    } else if (each.name == "up" && is_gated) {
-      again.push_back(narrowed(each, each.n / 2));
-    } else if (each.kind != OperatorKind::product || each.name == "output") {
-      if (each.name != "feed_forward_sum") again.push_back(each);  // nothing needs it again
-    }
-  }
-  return again;
-}
-
-}  // namespace
-
-std::vector<TransformerOperator> recomputed_operators(std::span<const TransformerOperator> operators,
-                                                      Recomputation mode) {
-  if (mode == Recomputation::operators) return every_second_product(operators);
-  std::vector<TransformerOperator> again;
-  for (const TransformerOperator& each : operators) {
-    const bool has_scores = each.part == LayerPart::core_attention && each.kind != OperatorKind::fused_attention;
-    const bool recomputed = mode == Recomputation::full || (mode == Recomputation::selective && has_scores);
-    if (recomputed) again.push_back(each);
-  }
-  return again;
-}
-
-bool may_keep_operators(const TransformerModel& model) {
-  return !model.latent && !model.mixture && model.encoder_layers == 0;
 }
 
 }  // namespace contend

@@ -107,8 +107,10 @@ enum class LayerPart : std::uint8_t {
 struct TransformerOperator {
   OperatorKind kind = OperatorKind::elementwise;
   LayerPart part = LayerPart::attention;
-  std::string_view name{};                      ///< such as `qkv`; in every layer the same
-  DataType type = DataType::bf16;               ///< of its product; what has no product is bound by memory
+  Recomputation modules =
+      Recomputation::rest;         ///< the modules that it is part of: the backward pass repeats any of them
+  std::string_view name{};         ///< such as `qkv`; in every layer the same
+  DataType type = DataType::bf16;  ///< of its product; what has no product is bound by memory
   std::int64_t count = 1, m = 0, n = 0, k = 0;  ///< of the forward pass; see OperatorKind
   /// Of fused attention: heads of keys and values, which divide `count`, numbers of a value's head, and whether a query
   /// sees only the keys up to its own position.
@@ -140,10 +142,11 @@ struct TransformerOperator {
 [[nodiscard]] std::vector<TransformerOperator> stage_operators(const TransformerModel& model, const LayerRange& stage,
                                                                const MicroBatch& work);
 
-/// Those of the layer's operators whose forward pass is done again before the backward pass. Selective recomputation
-/// finds nothing to do in fused attention, whose backward kernel makes the scores again anyway. Embedding and head are
-/// never recomputed: give the operators of layers. `operators` needs layers with products of queries, keys and values
-/// and without experts (may_keep_operators()), and ends with the last product that it needs.
+/// Those of the layer's operators whose forward pass is done again before the backward pass, each once, in however many
+/// of the modules it is. core_attn finds nothing to do in fused attention, whose backward kernel makes the scores again
+/// anyway. Embedding and head are never recomputed: give the operators of layers. `operators` needs layers with
+/// products of queries, keys and values and without experts (may_keep_operators()), and ends with the last product that
+/// it needs.
 [[nodiscard]] std::vector<TransformerOperator> recomputed_operators(std::span<const TransformerOperator> operators,
                                                                     Recomputation mode);
 /// True if Recomputation::operators says what the layers of the model keep.

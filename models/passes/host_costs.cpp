@@ -61,6 +61,10 @@ bool in_graph(const HostCosts& costs, bool of_experts) {
   return costs.graphs && !(costs.eager_experts && of_experts);
 }
 
+bool in_graph(const HostCosts& costs, const TransformerOperator& each) {
+  return in_graph(costs, each.part == LayerPart::experts || each.part == LayerPart::combination);
+}
+
 void add(const HostCosts& costs, const PassTraffic& traffic, Launches& made) {
   for (const PassCollective& each : traffic.collectives) {
     if (each.groups.size < 2) continue;
@@ -84,8 +88,7 @@ void add(const HostCosts& costs, std::span<const TransformerOperator> operators,
     const LaunchFactors& factors = is_backward ? costs.backward : costs.forward;
     const double launched = each.name == kRouting ? calls : launches(factors, each.kind, {0, 0, calls});
     const double further = static_cast<double>(calls) * (each.kernels_of_group - 1);
-    const bool of_experts = each.part == LayerPart::experts || each.part == LayerPart::combination;
-    if (in_graph(costs, of_experts)) {
+    if (in_graph(costs, each)) {
       made.nodes += launched + further;
     } else {
       (is_backward ? made.backward : made.forward) += launched;
@@ -110,7 +113,8 @@ HostTimes HostCosts::of(std::span<const TransformerOperator> operators, std::spa
   add(*this, again, &Operator::forward, false, inputs);
   add(*this, unit.backward_traffic, inputs);
   add(*this, operators, &Operator::weight_gradient, true, weights);
-  return {pass(*this, once), pass(*this, inputs) + (again.empty() ? Time{} : recompute), pass(*this, weights)};
+  const bool starts = std::ranges::any_of(again, [&](const Operator& each) { return !in_graph(*this, each); });
+  return {pass(*this, once), pass(*this, inputs) + (starts ? recompute : Time{}), pass(*this, weights)};
 }
 
 HostTimes HostCosts::of(const Layer& layer) const {

@@ -39,7 +39,7 @@ struct HostCosts {
   Time collective;                            ///< each collective
   Time grouped;                               ///< each product of a group (of experts) but the first; 0: one launch
   Time message;                               ///< each message to another pipeline rank, with the receive
-  Time recompute;                             ///< of a layer, each time that its forward pass is done again
+  Time recompute;                             ///< of a layer that computes again what is in no graph, each time
   Time step;                                  ///< once an iteration, before its first launch
   LaunchFactors forward = one_launch_each();  ///< in place of the kernels that the cost model counts
   LaunchFactors backward = one_launch_each();

@@ -50,6 +50,36 @@ Codec<std::optional<Efficiency>> efficiency_codec() {
   return optional_codec(std::move(codec), "auto");
 }
 
+Codec<Recomputation> recompute_codec() {
+  const Codec<Recomputation> word = choice_codec<Recomputation>({{"none", Recomputation::none},
+                                                                 {"selective", Recomputation::core_attn},
+                                                                 {"operators", Recomputation::operators},
+                                                                 {"full", Recomputation::full}});
+  const Codec<std::vector<Recomputation>> list =
+      distinct_list_codec(choice_codec<Recomputation>({kRecomputedModules.begin(), kRecomputedModules.end()}),
+                          Recomputation::none, "modules");
+  Codec<Recomputation> codec;
+  codec.type = "name or list of modules";
+  codec.range = fmt::format("{}, or of {}", word.range, list.range);
+  codec.schema = [word, list](JsonWriter& json) { any_of_schema(json, word.schema, list.schema); };
+  codec.read = [word, list](const YamlNode& node, const Reading& reading, Recomputation& value) {
+    if (node.kind != YamlNode::Kind::sequence) return word.read(node, reading, value);
+    std::vector<Recomputation> modules;
+    list.read(node, reading, modules);
+    if (modules.empty()) return;  // the list is at fault
+    value = Recomputation::none;
+    for (const Recomputation each : modules) value = value | each;
+  };
+  codec.print = [word, list](const Recomputation& value) {
+    if (std::string text = word.print(value); !text.empty()) return text;
+    std::vector<Recomputation> modules;
+    for (const auto& [name, module] : kRecomputedModules)
+      if (repeats(value, module)) modules.push_back(module);
+    return list.print(modules);
+  };
+  return codec;
+}
+
 Codec<ExchangeKind> exchange_codec() {
   return choice_codec<ExchangeKind>(
       {{"all-reduce", ExchangeKind::all_reduce}, {"parameter-server", ExchangeKind::parameter_server}});

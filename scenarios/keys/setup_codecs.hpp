@@ -11,6 +11,8 @@ namespace contend {
 
 [[nodiscard]] Codec<DataType> data_type_codec(std::initializer_list<DataType> also = {});
 [[nodiscard]] Codec<MessageRoute> route_codec();
+/// none, selective, operators, full, or a list of kRecomputedModules; `selective` is the list of core_attn.
+[[nodiscard]] Codec<Recomputation> recompute_codec();
 [[nodiscard]] Codec<ExchangeKind> exchange_codec();
 /// auto, flash, one of kFlashKernels, or plain.
 [[nodiscard]] Codec<std::optional<AttentionKernel>> attention_codec();

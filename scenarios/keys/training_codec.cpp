@@ -118,11 +118,7 @@ std::vector<Member> batch_members() {
 
 std::vector<Member> execution_members() {
   return {
-      map_member<E>("recompute", &E::recompute,
-                    choice_codec<Recomputation>({{"none", Recomputation::none},
-                                                 {"selective", Recomputation::selective},
-                                                 {"operators", Recomputation::operators},
-                                                 {"full", Recomputation::full}})),
+      map_member<E>("recompute", &E::recompute, recompute_codec()),
       map_member<E>("runtime", &E::runtime,
                     choice_codec<Runtime>({{"plain", Runtime::plain}, {"fsdp2", Runtime::fsdp2}})),
       map_member<E>("efficiency", &E::efficiency, efficiency_codec()),

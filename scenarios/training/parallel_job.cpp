@@ -80,14 +80,15 @@ UpdateWork update_of(const TrainingEntry& entry, const TrainingIteration& job, c
 
 TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, const ParallelJob& made) {
   const SequenceSums sequences = made.sums();
-  const bool keeps_no_scores = entry.recompute == Recomputation::selective && entry.flash_attention().value_or(true);
+  Recomputation repeated = entry.recompute;
+  if (repeated != Recomputation::full && entry.flash_attention().value_or(true))  // which never keeps scores
+    repeated = repeated & static_cast<Recomputation>(~static_cast<std::uint16_t>(Recomputation::core_attn));
   TrainingWork work;
   // Of backup workers nothing counts.
   const double counted = 1 - static_cast<double>(entry.backup) / made.iteration.data;
   work.tokens = sequences.tokens * counted;
   work.model_flops = model_flops(model, sequences, FlopsConvention::causal) * counted;
-  work.hardware_flops = hardware_flops(model, sequences, FlopsConvention::causal,
-                                       keeps_no_scores ? Recomputation::none : entry.recompute);
+  work.hardware_flops = hardware_flops(model, sequences, FlopsConvention::causal, repeated);
   if (entry.device.calibrated) return work;
   const std::vector<std::string>& names = entry.parallel->devices;
   if (names.empty()) work.peak_flops = sheet_of(entry.device).peak(entry.type);
@@ -185,6 +186,25 @@ void set_imbalance(const ParallelSetup& setup, const TransformerModel& model, Un
   work.server_imbalance = std::min(over_mean(servers, most_of_server), most_of_server);
 }
 
+/// Refuses what no layer of the model can compute again.
+void check_recomputation(Recomputation recompute, const TransformerModel& model, const MicroBatch& work) {
+  if (recompute == Recomputation::operators && !may_keep_operators(model))
+    throw InputError{
+        {{.key = "recompute",
+          .reason = fmt::format("operators: the list of kept products is that of layers with queries, keys "
+                                "and values and one feed-forward; {} has others",
+                                model.name),
+          .hint = "none, selective or full"}}};
+  if (computes_layers_again(recompute)) return;
+  Recomputation there = Recomputation::core_attn;  // in any layer, though fused attention has nothing to repeat
+  for (std::int64_t layer = 0; recompute != Recomputation::none && layer < model.all_layers(); ++layer)
+    for (const TransformerOperator& each : transformer_operators(model, layer, work)) there = there | each.modules;
+  for (const auto& [name, module] : kRecomputedModules)
+    if (repeats(recompute, module) && !repeats(there, module))
+      throw InputError{
+          {{.key = "recompute", .reason = fmt::format("{}: no layer of {} has this module", name, model.name)}}};
+}
+
 /// What a rank computes with; its experts are even.
 MicroBatch micro_batch_of(const TrainingEntry& entry, const TransformerModel& model, int micro_batches) {
   const ParallelSetup& setup = *entry.parallel;
@@ -203,13 +223,7 @@ MicroBatch micro_batch_of(const TrainingEntry& entry, const TransformerModel& mo
   // FSDP2 adds up what it has reduced.
   if (micro_batches > 1 && entry.runtime == Runtime::plain) work.sum_bytes = setup.gradient_bytes;
   validate(model, work);
-  if (entry.recompute == Recomputation::operators && !may_keep_operators(model))
-    throw InputError{
-        {{.key = "recompute",
-          .reason = fmt::format("operators: the list of kept products is that of layers with queries, keys "
-                                "and values and one feed-forward; {} has others",
-                                model.name),
-          .hint = "none, selective or full"}}};
+  check_recomputation(entry.recompute, model, work);
   return work;
 }
 

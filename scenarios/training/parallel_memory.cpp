@@ -164,8 +164,10 @@ std::vector<GpuMemory> rank_memory(const TrainingEntry& entry, const Transformer
     if (!job.plan.has_weight_passes()) continue;
     // What was recomputed for the gradient of the inputs stays for that of the weights.
     const ActivationBytes whole = stage_activations(model, range, work, Recomputation::none);
-    const bool is_full = computes_layers_again(entry.recompute);
-    activations.for_weight.push_back(whole.output_gradients + (is_full ? whole.until_weight : Bytes{}));
+    const Bytes again = computes_layers_again(entry.recompute)
+                            ? whole.until_weight
+                            : std::max(Bytes{}, whole.until_weight - bytes.until_weight);
+    activations.for_weight.push_back(whole.output_gradients + again);
   }
   const Bytes gathered_keys = keys_of_others(entry.parallel->context_exchange, model, work) * width;
   const std::vector<Bytes> peaks = peak_activation_bytes(job.plan, activations);

@@ -178,10 +178,13 @@ TimedUnit UnitTimes::embedding() {
 }
 
 TimedUnit UnitTimes::head() {
-  std::vector<TransformerOperator> operators = head_operators(model_, work_);
+  std::vector<TransformerOperator> operators = head_operators(model_, work_), repeated;
   for (std::int64_t module = 0; module < model_.mtp_layers; ++module) {
     const std::vector<TransformerOperator> added = mtp_operators(model_, work_);
     operators.insert(operators.end(), added.begin(), added.end());
+    if (computes_layers_again(entry_.recompute)) continue;
+    const std::vector<TransformerOperator> again = recomputed_operators(added, entry_.recompute);
+    repeated.insert(repeated.end(), again.begin(), again.end());
   }
   const OperatorTimes times = timed(operators);
   constexpr int kExchanges = 3, kFloatBytes = 4;
@@ -197,11 +200,11 @@ TimedUnit UnitTimes::head() {
       work_.split.sequence_parallel ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
   const Time hides = hiding_weights(times);
   const Time backward = adds(groups_(sum, tensor_groups(), activations_), hides, tensor_groups());
-  TimedUnit unit = made(times, {}, forward, backward, {.tensor = forward + backward});
+  TimedUnit unit = made(times, timed(repeated).forward, forward, backward, {.tensor = forward + backward});
   unit.unit.forward_traffic.add(PassGroup::tensor, forward, rows);
   unit.unit.backward_traffic.add(PassGroup::tensor, backward,
                                  {sent(PassGroup::tensor, sum, tensor_groups(), activations_, hides)});
-  if (host_ != nullptr) unit.unit.host = host_->of(operators, {}, unit.unit);
+  if (host_ != nullptr) unit.unit.host = host_->of(operators, repeated, unit.unit);
   return unit;
 }
 
@@ -508,18 +511,27 @@ UnitTimes::Added UnitTimes::gathered_context(const RankGroups& groups, Bytes blo
   return added;
 }
 
-/// What the backward pass sends once more to compute the forward pass again. Where single operators are kept, outputs
-/// of attention and of reduce-scatters are among them, and nothing needs the sum behind the feed-forward.
-UnitTimes::Added UnitTimes::sent_again(const Added& added, PassGroup group, bool is_last) {
+/// What the backward pass sends once more to compute this module again. Of latent attention by itself the short vectors
+/// are gathered. Where single operators are kept, outputs of attention and of reduce-scatters are among them, and
+/// nothing needs the sum behind the feed-forward.
+UnitTimes::Added UnitTimes::sent_again(const Added& added, PassGroup group, Recomputation module) {
   Added again;
-  if (entry_.recompute == Recomputation::full) {
+  if (repeats(entry_.recompute, module)) {
     again.forward = added.forward;
     again.forward_sent = added.forward_sent;
     again.forward_pieces = added.forward_pieces;
+  } else if (module == Recomputation::rest && group == PassGroup::tensor && work_.split.sequence_parallel &&
+             repeats(entry_.recompute, Recomputation::mla_up_proj)) {
+    const LatentAttention& latent = *model_.latent;
+    const std::int64_t query = latent.query_rank > 0 ? latent.query_rank : model_.hidden;
+    const Bytes vectors{work_.context_tokens() * (query + latent.key_value_rank) * activation_bytes(work_.type)};
+    again.forward = groups_(CollectiveKind::all_gather, tensor_groups(), vectors);
+    again.forward_sent = {sent(group, CollectiveKind::all_gather, tensor_groups(), vectors)};
   }
   if (entry_.recompute != Recomputation::operators || group != PassGroup::tensor) return again;
   for (const PassCollective& each : added.forward_sent) {
-    const bool is_needed = work_.split.sequence_parallel ? each.kind == CollectiveKind::all_gather : !is_last;
+    const bool is_needed =
+        work_.split.sequence_parallel ? each.kind == CollectiveKind::all_gather : module != Recomputation::mlp;
     if (!is_needed) continue;
     again.forward += groups_(each.kind, each.groups, each.bytes);
     again.forward_sent.push_back(each);
@@ -537,7 +549,7 @@ void UnitTimes::wait_for_routing(TimedUnit& layer) const {
   const Time waits = std::max(unit.host.forward, unit.forward) - unit.forward + host_->routing_wait;
   unit.forward += waits;
   layer.shares.launches = waits;
-  if (entry_.recompute != Recomputation::full) return;
+  if (!repeats(entry_.recompute, Recomputation::moe)) return;
   unit.backward_input += waits;
   layer.shares.launches += waits;
 }
@@ -548,10 +560,10 @@ TimedUnit UnitTimes::timed_layer(std::int64_t index) {
   PassShares shares;
   PassTraffic forward, backward;
   Added all, again;  // `again`: what the backward pass sends to compute the forward pass once more
-  const auto add = [&](const Added& added, PassGroup group, Time PassShares::*share, bool is_last = false) {
+  const auto add = [&](const Added& added, PassGroup group, Time PassShares::*share, Recomputation module) {
     forward.add(group, added.forward, added.forward_sent);
     backward.add(group, added.backward, added.backward_sent);
-    const Added repeated = sent_again(added, group, is_last);
+    const Added repeated = sent_again(added, group, module);
     backward.add(group, repeated.forward, repeated.forward_sent);
     all.forward += added.forward + added.forward_pieces;
     all.backward += added.backward + added.backward_pieces;
@@ -559,12 +571,15 @@ TimedUnit UnitTimes::timed_layer(std::int64_t index) {
     shares.*share += added.forward + added.backward + repeated.forward;
     shares.*share += added.forward_pieces + added.backward_pieces + repeated.forward_pieces;
   };
-  add(tensor_parallel(products_of(operators, LayerPart::attention)), PassGroup::tensor, &PassShares::tensor);
+  add(tensor_parallel(products_of(operators, LayerPart::attention)), PassGroup::tensor, &PassShares::tensor,
+      Recomputation::rest);
   if (!model_.is_mixture(index))
-    add(tensor_parallel(products_of(operators, LayerPart::feed_forward)), PassGroup::tensor, &PassShares::tensor, true);
-  add(context_parallel(operators), PassGroup::context, &PassShares::context);
+    add(tensor_parallel(products_of(operators, LayerPart::feed_forward)), PassGroup::tensor, &PassShares::tensor,
+        Recomputation::mlp);
+  add(context_parallel(operators), PassGroup::context, &PassShares::context,
+      work_.flash_attention ? Recomputation::rest : Recomputation::core_attn);
   const Added exchange = model_.is_mixture(index) ? expert_parallel(index) : Added{};
-  add(exchange, PassGroup::expert, &PassShares::expert);
+  add(exchange, PassGroup::expert, &PassShares::expert, Recomputation::moe);
   const std::vector<TransformerOperator> repeated = recomputed_operators(operators, entry_.recompute);
   const Time recompute = timed(repeated).forward;
   TimedUnit layer = made(times, recompute, all.forward, all.backward + again.forward, shares);
@@ -574,7 +589,7 @@ TimedUnit UnitTimes::timed_layer(std::int64_t index) {
   layer.unit.backward_traffic = std::move(backward);
   layer.unit.forward_exchange = exchange.forward;
   layer.unit.backward_exchange = exchange.backward;
-  if (entry_.recompute == Recomputation::full) layer.unit.backward_exchange += exchange.forward;
+  if (repeats(entry_.recompute, Recomputation::moe)) layer.unit.backward_exchange += exchange.forward;
   if (host_ != nullptr) layer.unit.host = host_->of(operators, repeated, layer.unit);
   if (host_ != nullptr && model_.is_mixture(index)) wait_for_routing(layer);
   return layer;

@@ -98,7 +98,7 @@ class UnitTimes {
     std::vector<PassCollective> forward_sent{}, backward_sent{};  ///< that the times are those of
     Time forward_pieces{}, backward_pieces{};  ///< by how much longer computing takes that is cut into pieces
   };
-  [[nodiscard]] Added sent_again(const Added& added, PassGroup group, bool is_last);
+  [[nodiscard]] Added sent_again(const Added& added, PassGroup group, Recomputation module);
   void check_servers_of_experts() const;
   [[nodiscard]] RankGroups tensor_groups() const { return {1, static_cast<int>(work_.split.tensor)}; }
   [[nodiscard]] OperatorTimes timed(const std::vector<TransformerOperator>& operators) const;

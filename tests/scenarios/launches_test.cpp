@@ -121,6 +121,10 @@ TEST_CASE("hosts: an iteration takes as long as its launches, kernel by kernel")
   CHECK(iteration_of(one + ", step: 1ms}") == Time::microseconds(4900));
   // What is done again is launched again.
   CHECK(iteration_of(one + ", recompute: 300us}, recompute: full") == Time::microseconds(3900 + 1100 + 300));
+  CHECK(iteration_of(one + ", recompute: 300us}, recompute: [mlp]") == Time::microseconds(3900 + 300 + 300));
+  // What graphs do again takes no time of its own.
+  CHECK(iteration_of(one + ", recompute: 300us, graphs: true}, recompute: [mlp]") <
+        iteration_of(one + ", graphs: true}") + Time::microseconds(300));
   // A graph for each of three units and two passes, and 35 nodes.
   CHECK(iteration_of(one + ", graphs: true}", 1) >= Time::microseconds(6 * 15 + 35 * 3 / 5 + 400));
   CHECK(iteration_of(one + ", graphs: true}", 1) < Time::microseconds(1000));

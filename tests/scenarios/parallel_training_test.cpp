@@ -188,6 +188,45 @@ TEST_CASE("parallel: full recomputation repeats communication, which is no compu
   CHECK(full.tensor > none.tensor);
 }
 
+TEST_CASE("parallel: recomputed modules repeat their computing and their messages") {
+  const auto shares = [](const std::string& recompute) {
+    return job_of(with_entry("model: deepseek-v2-lite, sequence: 4096, parallel: {tensor: 4, sequence_parallel: true, "
+                             "expert: 8}, recompute: " +
+                             recompute),
+                  8)
+        .shares[0];
+  };
+  const PassShares none = shares("none"), full = shares("full"), up = shares("[mla_up_proj]"), mlp = shares("[mlp]"),
+                   moe = shares("[moe]"), both = shares("[mla_up_proj, mlp]");
+  CHECK(shares("[core_attn]").total() == none.total());
+  CHECK(shares("selective").total() == none.total());
+  CHECK(up.recompute > Time{});
+  CHECK(both.recompute == up.recompute + mlp.recompute);
+  CHECK(moe.recompute < full.recompute);
+  // Short vectors and the input of the dense layer are gathered again; tokens are sent to experts again.
+  CHECK(up.tensor > none.tensor);
+  CHECK(mlp.tensor > none.tensor);
+  CHECK(both.tensor - none.tensor == (up.tensor - none.tensor) + (mlp.tensor - none.tensor));
+  CHECK(up.expert == none.expert);
+  CHECK(moe.tensor == none.tensor);
+  CHECK(moe.expert == full.expert);
+  CHECK(moe.expert > none.expert);
+}
+
+TEST_CASE("parallel: recomputed modules are a list; core_attn alone is `selective`") {
+  const auto printed = [](const std::string& recompute) {
+    return to_yaml(with_entry("model: deepseek-v3, parallel: {zero: 1}, recompute: " + recompute));
+  };
+  CHECK(printed("[mlp, mla_up_proj]").find("recompute: [mla_up_proj, mlp]") != std::string::npos);
+  CHECK(printed("[core_attn]") == printed("selective"));
+  check_refused("model: llama-3-8b, recompute: [mla_up_proj], parallel: {zero: 1}",
+                "training.m.recompute: mla_up_proj: no layer of llama-3-8b has this module");
+  check_refused("model: mixtral-8x7b, recompute: [moe, mlp], parallel: {zero: 1}",
+                "training.m.recompute: mlp: no layer of mixtral-8x7b has this module");
+  CHECK_THROWS_AS(printed("[mlp, full]"), InputError);
+  CHECK_THROWS_AS(printed("[]"), InputError);
+}
+
 TEST_CASE("parallel: of merged passes the longer lasts: what they compute, or their exchanges of experts") {
   int computing = 0, sending = 0;
   for (const char* nic : {"400Gbps", "3200Gbps", "40000Gbps"}) {

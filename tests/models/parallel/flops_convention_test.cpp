@@ -133,13 +133,13 @@ TEST_CASE("hardware flops add what is recomputed") {
   const TransformerModel& model = transformer_of("gpt-sc21-39b");
   const SequenceSums sequences = SequenceSums::equal(8, 2048);
   const double none = hardware_flops(model, sequences, FlopsConvention::full, Recomputation::none);
-  const double selective = hardware_flops(model, sequences, FlopsConvention::full, Recomputation::selective);
+  const double selective = hardware_flops(model, sequences, FlopsConvention::full, Recomputation::core_attn);
   const double full = hardware_flops(model, sequences, FlopsConvention::full, Recomputation::full);
   CHECK(none == model_flops(model, sequences, FlopsConvention::full));
   CHECK(full == model_flops(model, sequences, FlopsConvention::recomputed));
   // Attention forward: 4 B s^2 L h.
   CHECK(selective - none == near(4.0 * 8 * 2048 * 2048 * 48 * 8192));
-  const double causal = hardware_flops(model, sequences, FlopsConvention::causal, Recomputation::selective);
+  const double causal = hardware_flops(model, sequences, FlopsConvention::causal, Recomputation::core_attn);
   CHECK(causal - model_flops(model, sequences, FlopsConvention::causal) == near((selective - none) / 2));
 }
 

@@ -65,10 +65,10 @@ std::int64_t kept_bytes(const TransformerModel& model, std::int64_t layer, const
 TEST_CASE("activations of GPT 22B and 530B are the published GiB") {
   const TransformerModel small = gpt_of_paper(48, 6144, 64), large = gpt_of_paper(105, 20'480, 128);
   CHECK(layers_gib(small, batch_of_paper(4, false), 48, 1, Recomputation::none) == 59.25);
-  CHECK(layers_gib(small, batch_of_paper(4, true), 48, 1, Recomputation::selective) == 9.5625);
+  CHECK(layers_gib(small, batch_of_paper(4, true), 48, 1, Recomputation::core_attn) == 9.5625);
   // 35 stages of 3 chunks with one layer each: the first rank holds L (1 + (p - 1) / (p v)) = 139 layers' worth.
   CHECK(layers_gib(large, batch_of_paper(1, false), 1, 139, Recomputation::none) == 114.0234375);
-  CHECK(layers_gib(large, batch_of_paper(1, true), 1, 139, Recomputation::selective) == 23.076171875);
+  CHECK(layers_gib(large, batch_of_paper(1, true), 1, 139, Recomputation::core_attn) == 23.076171875);
 }
 
 TEST_CASE("states of GPT 22B and 530B are the published GiB") {
@@ -107,11 +107,11 @@ TEST_CASE("a layer of GPT is table 2 of the paper, in all its rows") {
     work.split.tensor = t;
     work.split.sequence_parallel = false;
     CHECK(kept_bytes(model, 0, work) == sbh * 10 + (sbh * 24 + scores) / t);
-    CHECK(kept_bytes(model, 0, work, Recomputation::selective) == sbh * 10 + sbh * 24 / t);
+    CHECK(kept_bytes(model, 0, work, Recomputation::core_attn) == sbh * 10 + sbh * 24 / t);
     CHECK(kept_bytes(model, 0, work, Recomputation::full) == 2 * sbh);
     work.split.sequence_parallel = true;
     CHECK(kept_bytes(model, 0, work) == (sbh * 34 + scores) / t);
-    CHECK(kept_bytes(model, 0, work, Recomputation::selective) == sbh * 34 / t);
+    CHECK(kept_bytes(model, 0, work, Recomputation::core_attn) == sbh * 34 / t);
     CHECK(kept_bytes(model, 0, work, Recomputation::full) == 2 * sbh / t);
   }
   // In one kernel attention keeps four bytes a token and head instead of the scores.
@@ -126,7 +126,7 @@ TEST_CASE("a backward pass of the weights that is put off holds 32 s b h") {
   MicroBatch work = batch_of_paper(4, false);
   work.split.tensor = 1;
   const std::int64_t sbh = 2048 * 4 * 6144;
-  const ActivationBytes layer = layer_activations(model, 0, work, Recomputation::selective);
+  const ActivationBytes layer = layer_activations(model, 0, work, Recomputation::core_attn);
   CHECK(layer.until_weight + layer.output_gradients == Bytes{32 * sbh});
   CHECK(layer.until_input + layer.until_weight == Bytes{34 * sbh});
 }
@@ -169,22 +169,26 @@ TEST_CASE("ends of the model: Megatron-LM's estimate for one stage") {
   const std::int64_t sb = 2048 * 4, sbh = sb * 6144;
   const HeldStage stage{{0, 4, true, true}, 1};
   MemoryOptions options;
-  options.recomputation = Recomputation::selective;
+  options.recomputation = Recomputation::core_attn;
   const GpuMemory memory = gpu_memory(model, work, {&stage, 1}, options);
   CHECK(memory.activations.count() == 4 * sbh * 34 + 8 * sb + sbh + 4 * sb * (6144 + 51'200));
   CHECK(memory.weights.count() == 2 * parameters(model));
   CHECK(memory.gradients.count() == 4 * parameters(model));
   CHECK(memory.optimizer.count() == 12 * parameters(model));
   CHECK(memory.gathered == Bytes{});
-  CHECK(memory.working.count() == 2 * sb * 51'200);
+  // Scores of the layer that is computed again; fused attention has none, so that the logits are more.
+  CHECK(memory.working.count() == 5 * 64 * 2048 * sb);
+  MicroBatch fused = work;
+  fused.flash_attention = true;
+  CHECK(gpu_memory(model, fused, {&stage, 1}, options).working.count() == 2 * sb * 51'200);
   CHECK(memory.total() == memory.weights + memory.gradients + memory.optimizer + memory.activations + memory.working);
   // PyTorch's kernels have two gradients in fp32 beside the logarithms.
-  work.loss = LossKernels::framework;
-  CHECK(gpu_memory(model, work, {&stage, 1}, options).working.count() == 8 * sb * 51'200);
+  work.loss = fused.loss = LossKernels::framework;
+  CHECK(gpu_memory(model, fused, {&stage, 1}, options).working.count() == 8 * sb * 51'200);
   CHECK(gpu_memory(model, work, {&stage, 1}, options).activations == memory.activations);
   // Without a head there are no logits.
   const HeldStage first{{0, 2, true, false}, 1};
-  CHECK(gpu_memory(model, work, {&first, 1}, options).working == Bytes{});
+  CHECK(gpu_memory(model, fused, {&first, 1}, options).working == Bytes{});
 }
 
 TEST_CASE("shards of dense weights and of experts; gathered layers; what one layer needs while it is recomputed") {

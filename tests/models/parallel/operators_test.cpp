@@ -476,12 +476,12 @@ TEST_CASE("what is recomputed") {
   const TransformerModel& model = *find_transformer("gpt2");
   const Operators fused = transformer_operators(model, 0, work);
   CHECK(recomputed_operators(fused, Recomputation::none).empty());
-  CHECK(recomputed_operators(fused, Recomputation::selective).empty());
+  CHECK(recomputed_operators(fused, Recomputation::core_attn).empty());
   CHECK(test::total_work(recomputed_operators(fused, Recomputation::full)).forward_flops ==
         test::total_work(fused).forward_flops);
   work.flash_attention = false;
   const Operators plain = transformer_operators(model, 0, work);
-  const Operators again = recomputed_operators(plain, Recomputation::selective);
+  const Operators again = recomputed_operators(plain, Recomputation::core_attn);
   REQUIRE(again.size() == 4);
   CHECK(again.front().name == "scores");
   CHECK(again.back().name == "context");

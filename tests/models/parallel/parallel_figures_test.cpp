@@ -45,20 +45,20 @@ std::vector<Job> jobs() {
   documents.split = {.context = 4};
   documents.documents = {{1, 0.25, 0.0625}, {2, 0.25, 0.125}, {4, 0.5, 0.25}};
   return {{"gpt2", plain},
-          {"gpt2", unfused, Recomputation::selective, 1},
+          {"gpt2", unfused, Recomputation::core_attn, 1},
           {"bert-large", split, Recomputation::none, 2},
           {"bert-base", unfused, Recomputation::full},
           {"t5-small", plain, Recomputation::full, 3},
-          {"t5-base", unfused, Recomputation::selective},
+          {"t5-base", unfused, Recomputation::core_attn},
           {"llama-3-8b", split, Recomputation::full, 3},
-          {"llama-3-8b", documents, Recomputation::selective},
+          {"llama-3-8b", documents, Recomputation::core_attn},
           {"llama-2-70b", split, Recomputation::none, 1},
           {"qwen-2.5-7b", documents, Recomputation::none, 2},
-          {"qwen-3-8b", split, Recomputation::selective},
+          {"qwen-3-8b", split, Recomputation::core_attn},
           {"mixtral-8x7b", experts, Recomputation::none, 3},
-          {"qwen-3-30b-a3b", experts, Recomputation::selective, 2},
+          {"qwen-3-30b-a3b", experts, Recomputation::core_attn, 2},
           {"deepseek-v2-lite", plain, Recomputation::full},
-          {"deepseek-v2", experts, Recomputation::selective, 3},
+          {"deepseek-v2", experts, Recomputation::core_attn, 3},
           {"deepseek-v3", experts, Recomputation::full, 1},
           {"deepseek-v3", whole}};
 }
