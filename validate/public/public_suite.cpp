@@ -267,8 +267,9 @@ std::string members_of(const Unmodelled& unmodelled) {
 }
 
 /// Judges the intervals of all sets. Returns what to say of all of them; if what the parts don't explain isn't as the
-/// program has it, with a line in `broken`, unless sets are missing.
+/// program has it, with a line in `broken`, unless sets are missing. Without sets there is nothing to say.
 std::string judge_intervals(std::vector<PublicResult>& results, bool are_all, std::vector<std::string>& broken) {
+  if (results.empty()) return {};
   std::vector<JudgedSet> sets;
   for (const PublicResult& each : results) sets.push_back(judged(each.rows));
   const std::vector<Unmodelled> by_others = unmodelled_by_others(sets);
