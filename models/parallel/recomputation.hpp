@@ -35,6 +35,11 @@ enum class Recomputation : std::uint16_t {
   return static_cast<Recomputation>(static_cast<std::uint16_t>(one) & static_cast<std::uint16_t>(other));
 }
 
+/// What is in `one` and not in `other`.
+[[nodiscard]] constexpr Recomputation operator-(Recomputation one, Recomputation other) {
+  return static_cast<Recomputation>(static_cast<std::uint16_t>(one) & ~static_cast<unsigned>(other));
+}
+
 /// The modules that a list can have, by the names of Megatron-Core.
 inline constexpr std::array<std::pair<std::string_view, Recomputation>, 7> kRecomputedModules = {
     {{"core_attn", Recomputation::core_attn},

@@ -82,7 +82,7 @@ TrainingWork work_of(const TrainingEntry& entry, const TransformerModel& model, 
   const SequenceSums sequences = made.sums();
   Recomputation repeated = entry.recompute;
   if (repeated != Recomputation::full && entry.flash_attention().value_or(true))  // which never keeps scores
-    repeated = repeated & static_cast<Recomputation>(~static_cast<std::uint16_t>(Recomputation::core_attn));
+    repeated = repeated - Recomputation::core_attn;
   TrainingWork work;
   // Of backup workers nothing counts.
   const double counted = 1 - static_cast<double>(entry.backup) / made.iteration.data;
