@@ -150,6 +150,27 @@ else
   echo "lint: clang-format-14 is not here: formatting not checked" >&2
 fi
 
+# A message of doctest captures what it names, and clang 14 can't capture a structured binding.
+captured_bindings() {
+  awk 'FNR == 1 || /^ *for \(|^}/ { names = "" }
+    match($0, /auto&? \[[^]]*\] :/) {
+      names = substr($0, RSTART, RLENGTH)
+      gsub(/auto&? \[|\] :/, "", names)
+      gsub(/, */, "|", names)
+      next
+    }
+    names != "" && /(CAPTURE|INFO|_MESSAGE)\(/ {
+      said = $0
+      sub(/.*(CAPTURE|INFO)\(/, "", said)
+      sub(/.*_MESSAGE\(.*, /, "", said)
+      if (said ~ "(^|[^A-Za-z0-9_.])(" names ")([^A-Za-z0-9_]|$)") print FILENAME ":" FNR
+    }' "$@"
+}
+
+mapfile -t files < <(pick '^tests/.*_test\.cpp$')
+hits_of captured_bindings "${files[@]}"
+for hit in "${hits[@]}"; do breach "$hit" "a message captures a structured binding: name the pair, and its members in the message"; done
+
 # How long and complex functions are, and how wide their parameters: scripts/structure.limits.
 structure() { python3 scripts/structure.py --check 2>&1; }
 hits_of structure

@@ -241,9 +241,9 @@ TEST_CASE(
       cluster.jobs[i].age = static_cast<double>(10 * i);
       cluster.jobs[i].isolated = static_cast<double>(3 * i);
     }
-    for (const auto& [name, shares] : all_shares(cluster)) {
-      CAPTURE(name);
-      CHECK(faults(cluster, shares) == "");
+    for (const NamedShares& each : all_shares(cluster)) {
+      CAPTURE(each.name);
+      CHECK(faults(cluster, each.shares) == "");
     }
     TypedCluster without = cluster;
     without.hosts.clear();
@@ -272,10 +272,10 @@ TEST_CASE("shares: two jobs of which a server has CPUs for one have half of it e
     cluster.jobs.push_back(job);
   }
   cluster.hosts = {{0, {1, 1}}, {1, {1, 1}}};
-  for (const auto& [name, shares] : all_shares(cluster)) {
-    CAPTURE(name);
-    if (name == "cost" || name == "agnostic") continue;  // they have several optima
-    for (const double x : shares.x) CHECK(x == near(0.5, 1e-9));
+  for (const NamedShares& each : all_shares(cluster)) {
+    CAPTURE(each.name);
+    if (each.name == "cost" || each.name == "agnostic") continue;  // they have several optima
+    for (const double x : each.shares.x) CHECK(x == near(0.5, 1e-9));
   }
   CHECK(makespan_shares(cluster).value == near(20));
   CHECK(least_cost_shares(cluster).value == near(3));

@@ -25,9 +25,9 @@ TEST_CASE("each line of texts.txt is of a key or a member, and each of these but
   for (const MemberText& each : parallel_members()) known.insert("training.*.parallel." + each.name);
   const NamedTexts texts{key_texts()};
   std::set<std::string> described;
-  for (const auto& [name, text] : texts.all()) {
-    CHECK_MESSAGE(!text.empty(), name);
-    described.emplace(name);
+  for (const auto& each : texts.all()) {
+    CHECK_MESSAGE(!each.second.empty(), each.first);
+    described.emplace(each.first);
   }
   CHECK(described == known);
 }
