@@ -33,14 +33,14 @@ using LaunchFactors = std::array<double, kOperatorKinds>;
 
 struct HostCosts {
   std::string source;
-  Time dispatch;                              ///< before each launch of a forward pass, >= 0
-  Time dispatch_backward;                     ///< before each launch of a backward pass
-  Time launch;                                ///< each launch
-  Time collective;                            ///< each collective
-  Time grouped;                               ///< each product of a group (of experts) but the first; 0: one launch
-  Time message;                               ///< each message to another pipeline rank, with the receive
-  Time recompute;                             ///< of a layer that computes again what is in no graph, each time
-  Time step;                                  ///< once an iteration, before its first launch
+  Time dispatch;           ///< before each launch of a forward pass, >= 0
+  Time dispatch_backward;  ///< before each launch of a backward pass
+  Time launch;             ///< each launch
+  Time collective;         ///< each collective
+  Time grouped;            ///< each product of a group (of experts) but the first; 0: one launch
+  Time message;            ///< each message to another pipeline rank, with the receive
+  Time recompute;          ///< of each layer that computes operators again, unless a graph has all of these
+  Time step;               ///< once an iteration, before its first launch
   LaunchFactors forward = one_launch_each();  ///< in place of the kernels that the cost model counts
   LaunchFactors backward = one_launch_each();
   double routing = 0;  ///< further launches of each pass of a layer with experts, >= 0
@@ -50,8 +50,9 @@ struct HostCosts {
   Time routing_wait;
   OptimizerKernels optimizer = OptimizerKernels::fused;
   HostWaits waits = HostWaits::never;
-  bool graphs = false;                    ///< the kernels of a layer are one CUDA graph
-  bool eager_experts = false;             ///< but those of its experts, whose sizes aren't known before
+  bool graphs = false;  ///< the kernels of a layer are one CUDA graph
+  /// The graph leaves out the experts and their exchange, whose sizes the host learns from the GPU; needs `graphs`.
+  bool eager_experts = false;
   LossKernels loss = LossKernels::fused;  ///< kernels of the framework, for entries that give none
 
   bool operator==(const HostCosts&) const = default;

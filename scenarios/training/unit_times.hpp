@@ -116,7 +116,7 @@ class UnitTimes {
   [[nodiscard]] Time copy_of_gathered() const;
   [[nodiscard]] RankGroups groups_of_rings(int degree, int among) const;
   [[nodiscard]] OperatorTimes in_blocks(const std::vector<TransformerOperator>& attention, int blocks) const;
-  /// With this sum of blocks.
+  /// The times of attention in blocks whose outputs `sum` adds up.
   [[nodiscard]] OperatorTimes in_blocks(const std::vector<TransformerOperator>& attention, int blocks,
                                         const TransformerOperator& sum) const;
   [[nodiscard]] Added gathered_ring(const std::vector<TransformerOperator>& attention, const RankGroups& ring);

@@ -118,6 +118,22 @@ TypedCluster random_packed(std::uint64_t seed) {
   return cluster;
 }
 
+/// Gives the jobs ages, which finish-time fairness counts.
+void set_ages(TypedCluster& cluster) {
+  for (std::size_t i = 0; i < cluster.jobs.size(); ++i) {
+    cluster.jobs[i].age = static_cast<double>(10 * i);
+    cluster.jobs[i].isolated = static_cast<double>(3 * i);
+  }
+}
+
+/// The program with a row for each job and the program of shares have the same optimum in every objective.
+void check_equal_optima(const TypedCluster& cluster) {
+  CHECK(packed_max_min_shares(cluster).value == near(max_min_shares(cluster, false, false).value, 1e-8));
+  CHECK(packed_makespan_shares(cluster).value == near(makespan_shares(cluster).value, 1e-8));
+  CHECK(packed_finish_time_fair_shares(cluster).value == near(finish_time_fair_shares(cluster).value, 1e-8));
+  CHECK(packed_least_cost_shares(cluster).value == near(least_cost_shares(cluster).value, 1e-8));
+}
+
 }  // namespace
 
 TEST_CASE("packing: two jobs on one GPU share it where that is better than taking turns") {
@@ -152,15 +168,9 @@ TEST_CASE("packing: with nothing gained by sharing the shares are those without 
         pair.first_rates[j] = std::min(pair.first_rates[j], 0.5 * cluster.jobs[pair.first].rates[j]);
         pair.second_rates[j] = std::min(pair.second_rates[j], 0.5 * cluster.jobs[pair.second].rates[j]);
       }
-    for (std::size_t i = 0; i < cluster.jobs.size() && seed % 2 == 1; ++i) {
-      cluster.jobs[i].age = static_cast<double>(10 * i);
-      cluster.jobs[i].isolated = static_cast<double>(3 * i);
-    }
+    if (seed % 2 == 1) set_ages(cluster);
     CAPTURE(seed);
-    CHECK(packed_max_min_shares(cluster).value == near(max_min_shares(cluster, false, false).value, 1e-8));
-    CHECK(packed_makespan_shares(cluster).value == near(makespan_shares(cluster).value, 1e-8));
-    CHECK(packed_finish_time_fair_shares(cluster).value == near(finish_time_fair_shares(cluster).value, 1e-8));
-    CHECK(packed_least_cost_shares(cluster).value == near(least_cost_shares(cluster).value, 1e-8));
+    check_equal_optima(cluster);
   }
 }
 
@@ -175,15 +185,9 @@ TEST_CASE("packing: without pairs the program of shares and the one with a row f
         hosts.parts.push_back(stream.uniform() < 0.3 ? 0 : stream.uniform());
       cluster.hosts.push_back(std::move(hosts));
     }
-    for (std::size_t i = 0; i < cluster.jobs.size() && seed % 2 == 1; ++i) {
-      cluster.jobs[i].age = static_cast<double>(10 * i);
-      cluster.jobs[i].isolated = static_cast<double>(3 * i);
-    }
+    if (seed % 2 == 1) set_ages(cluster);
     CAPTURE(seed);
-    CHECK(packed_max_min_shares(cluster).value == near(max_min_shares(cluster, false, false).value, 1e-8));
-    CHECK(packed_makespan_shares(cluster).value == near(makespan_shares(cluster).value, 1e-8));
-    CHECK(packed_finish_time_fair_shares(cluster).value == near(finish_time_fair_shares(cluster).value, 1e-8));
-    CHECK(packed_least_cost_shares(cluster).value == near(least_cost_shares(cluster).value, 1e-8));
+    check_equal_optima(cluster);
     std::vector<double> levels;
     const TimeShares filled = max_min_shares(cluster, false, true);
     CHECK(packed_water_fill(cluster, levels).value == near(filled.value, 1e-7));
