@@ -108,6 +108,10 @@ void read_costs(const Codec<std::string>& framework, const Codec<HostCosts>& cos
     own.entries.erase(like);
   }
   costs.read(own, reading, read.costs);
+  const auto eager = std::ranges::find(own.entries, "eager_experts", &YamlNode::Entry::key);
+  if (eager != own.entries.end() && read.costs.eager_experts && !read.costs.graphs)
+    reading.complain(eager->value.place,
+                     "eager_experts needs graphs: true, because without graphs all kernels are launched one by one");
   if (reading.complaints.size() == before) value = std::move(read);
 }
 

@@ -4,8 +4,10 @@
 #include "scenarios/training/host_work.hpp"
 #include "scenarios/training/training_graphs.hpp"
 #include "sim/graph.hpp"
+#include "tests/complaint_lines.hpp"
 #include "tests/near.hpp"
 #include "tests/scenarios/listed_jobs.hpp"
+#include "tests/text_checks.hpp"
 
 #include <algorithm>
 #include <string>
@@ -146,6 +148,8 @@ TEST_CASE("hosts: experts are launched one by one, and their routing takes launc
   // Graphs of all but the experts: both groups and their activation, and all gradients, are launched as before.
   CHECK(time(", graphs: true, eager_experts: true") > time(", graphs: true") + Time::microseconds(8 * 100));
   CHECK(time(", graphs: true, eager_experts: true") < time(""));
+  const std::string why = complaint_lines([&] { static_cast<void>(time(", eager_experts: true")); });
+  CHECK_MESSAGE(contains(why, "eager_experts needs graphs: true"), why);
 }
 
 TEST_CASE("hosts: a layer that drops no tokens waits for their counts in its forward pass") {
