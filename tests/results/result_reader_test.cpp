@@ -5,6 +5,7 @@
 #include "results/result_writer.hpp"
 #include "sim/error.hpp"
 #include "tests/earlier_folder.hpp"
+#include "tests/effort.hpp"
 #include "tests/text_checks.hpp"
 #include "text/atomic_file.hpp"
 
@@ -198,6 +199,7 @@ TEST_CASE("property: any changed byte of a folder is noticed, and so is a missin
       CHECK(contains(folder.complaint(), path + ": was damaged or changed after its run"));
     };
     for (std::size_t byte = 0; byte < sound.size(); ++byte) {
+      if (!is_played(byte, 5)) continue;
       std::string damaged = sound;
       damaged[byte] = static_cast<char>(static_cast<unsigned char>(damaged[byte]) ^ 1U << byte % 8);
       check(damaged);
