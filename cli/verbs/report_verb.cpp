@@ -119,6 +119,23 @@ const RunFolder::Run& chosen_run(const RunFolder& folder, const Arguments& argum
                                folder.runs.front().seed, folder.runs.back().seed)};
 }
 
+/// A run of more jobs is repeated for its timeline only where an option asks for the timeline: to repeat it would take
+/// longer than all other parts of the page.
+constexpr std::size_t kMostJobsRepeated = 200'000;
+
+/// Why this run is not repeated for its timeline; empty if it is.
+std::string why_not_repeated(const Arguments& arguments, const RunFolder& folder, const RunFolder::Run& run) {
+  if (arguments.has("no-timeline")) return "It was left out by --no-timeline.";
+  const bool asked = arguments.has("spans") || arguments.has("from") || arguments.has("to");
+  const std::size_t jobs = folder.rows_of(folder.jobs, run).size();
+  if (asked || jobs <= kMostJobsRepeated) return {};
+  return fmt::format(
+      "To repeat a run of {} jobs for its timeline takes about as long as the run; --spans 2000000, --from or --to "
+      "asks "
+      "for the timeline.",
+      jobs);
+}
+
 int report_run(const Arguments& arguments) {
   const SpanLimits limits = span_limits(arguments);
   const RunFolder folder = read_run_folder(arguments.positionals().front());
@@ -129,14 +146,14 @@ int report_run(const Arguments& arguments) {
         fmt::format("contend report: --from: expected a time before {1} s, at which the run of seed {0} ended",
                     run.seed, run.end_s)};
   Output output{arguments, (fs::path{folder.path} / "report.html").string()};
-  ReplayOutcome outcome{.replay = std::nullopt, .reason = "It was left out by --no-timeline."};
-  if (!arguments.has("no-timeline")) {
+  ReplayOutcome outcome{.replay = std::nullopt, .reason = why_not_repeated(arguments, folder, run)};
+  if (outcome.reason.empty()) {
     catch_interrupts();
     outcome = replay_run(folder, run, limits, interrupted);
     if (interrupted()) return kExitInterrupted;
-    if (!outcome.replay && !folder.scenario.overlap.given())
-      print_message("contend: {}: no timeline. {}\n", folder.path, outcome.reason);
   }
+  if (!outcome.replay && !arguments.has("no-timeline") && !folder.scenario.overlap.given())
+    print_message("contend: {}: no timeline. {}\n", folder.path, outcome.reason);
   const std::vector<Figure> figures = run_figures(folder, run, outcome.replay ? &*outcome.replay : nullptr);
   const std::vector<IterationBars> drawings = iteration_bars(folder, run);
   output.figures(figures);

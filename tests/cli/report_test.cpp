@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 using namespace contend;
 
@@ -37,6 +38,23 @@ TEST_CASE("contend report writes a page beside a run, and figures into the given
   CHECK(!contains(place.read("plain.html"), "id=\"spans\""));
   REQUIRE(place.contend("report out out -o both.html").code == 0);
   CHECK(contains(place.read("both.html"), "2 runs side by side"));
+}
+
+TEST_CASE("a run of more than 200,000 jobs is repeated only for those who ask for its timeline" *
+          doctest::skip(!has_program())) {
+  const Workplace place;
+  std::string jobs = "job_id,submit_s,gpus,duration_s\n";
+  for (int job = 0; job <= 200'000; ++job) jobs += fmt::format("j{0},{0},1,1\n", job);
+  place.write("s.yaml", "schema_version: 2\ncluster: {servers: 1, gpus_per_server: 2}\nworkload: {jobs: jobs.csv}\n");
+  place.write("jobs.csv", jobs);
+  REQUIRE(place.contend("run s.yaml -q -o out").code == 0);
+  const Outcome plain = place.contend("report out");
+  CHECK(plain.code == 0);
+  CHECK(contains(plain.err, "out: no timeline. To repeat a run of 200001 jobs for its timeline"));
+  CHECK(!contains(place.read("out/report.html"), "id=\"spans\""));
+  const Outcome asked = place.contend("report out --spans 1000");
+  CHECK(asked.err.empty());
+  CHECK(contains(place.read("out/report.html"), "id=\"spans\""));
 }
 
 TEST_CASE("contend report says what is wrong" * doctest::skip(!has_program())) {

@@ -549,12 +549,10 @@ TEST_CASE("a server that comes back as another one fails is a change, though as 
 TEST_CASE("every scheduling and placement policy: GPUs that a job can't have, rows, names, speeds change nothing") {
   std::set<std::pair<std::string, std::string>> shown;
   int waited = 0;
-  std::size_t first = 0;
   for (std::uint64_t seed = 1; seed <= effort(std::uint64_t{2}); ++seed) {
     const CapacityCase made = random_case(seed);
-    for (const Choice& scheduling : scheduling_choices()) {
-      std::size_t turn = first++;
-      for (const Choice& placement : placement_choices()) {
+    for (std::size_t first = 0; const Choice& scheduling : scheduling_choices()) {
+      for (std::size_t turn = first++; const Choice& placement : placement_choices()) {
         if (!is_played(turn++, 3)) continue;
         const std::vector<Ran> unchanged = run_case(made, scheduling, placement);
         for (std::size_t j = 0; j < unchanged.size(); ++j) waited += unchanged[j].start > made.jobs[j].submit ? 1 : 0;

@@ -209,10 +209,8 @@ TEST_CASE(
 TEST_CASE("every policy, every placement: no job starts at an instant at which it is stopped") {
   std::int64_t preemptions = 0;
   std::uint64_t seed = 0;
-  std::size_t first = 0;
-  for (const Choice& choice : choices()) {
-    std::size_t turn = first++;
-    for (const PolicyRow<PlacementPolicy>& row : placement_policies()) {
+  for (std::size_t first = 0; const Choice& choice : choices()) {
+    for (std::size_t turn = first++; const PolicyRow<PlacementPolicy>& row : placement_policies()) {
       if (row.is_outside || row.name == "vclos") continue;  // it needs a fabric
       if (!is_played(turn++, 3)) continue;
       for (std::uint64_t n = 0; n < effort(std::uint64_t{1}); ++n) {
