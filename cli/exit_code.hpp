@@ -30,7 +30,7 @@ inline constexpr ExitCodeText kExitCodes[] = {
     {kExitInput, "invalid input"},
     {kExitUnfinished, "jobs did not finish, were refused or were given up after failures"},
     {kExitCapability, "a required facility is missing, such as a GPU or the data that a validation compares with"},
-    {kExitPolicy, "a policy in another process failed; partial results are written and marked"},
+    {kExitPolicy, "a policy failed; partial results are written and marked"},
     {kExitInternal, "internal error"},
     {kExitInterrupted, "interrupted; partial results are written and marked"}};
 

@@ -11,9 +11,11 @@
 #include "cli/version.hpp"
 #include "policies/plugin.hpp"
 #include "sim/error.hpp"
+#include "sim/policy_failure.hpp"
 #include "text/atomic_file.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -138,12 +140,35 @@ void load_plugins(std::vector<std::string>& words) {
 
 namespace {
 
+std::atomic<bool> g_in_verb{false};
+
+/// While it lives, nothing of the program calls exit(). A policy of a plugin that does ends the program as one that
+/// fails.
+class ExitWatch {
+ public:
+  ExitWatch() {
+    static const int registered = std::atexit([] {
+      if (!g_in_verb) return;
+      write_message("contend: a policy called exit() in the middle of the run; its results are lost\n");
+      std::_Exit(kExitPolicy);
+    });
+    static_cast<void>(registered);
+    g_in_verb = true;
+  }
+  ~ExitWatch() { g_in_verb = false; }
+  ExitWatch(const ExitWatch&) = delete;
+  ExitWatch& operator=(const ExitWatch&) = delete;
+};
+
 int guarded(const std::vector<std::string>& command_line, void (*register_policies)()) {
   std::vector<std::string> words = command_line;
   try {
     if (register_policies != nullptr) register_policies();
     load_plugins(words);
-    const int code = dispatch(words, command_line);
+    const int code = [&] {
+      const ExitWatch watch;
+      return dispatch(words, command_line);
+    }();
     // A full disk behind `contend ... > file` must not look like success.
     const bool flushed = std::fflush(stdout) == 0;
     const int number = errno;
@@ -154,6 +179,9 @@ int guarded(const std::vector<std::string>& command_line, void (*register_polici
     const Command* const known = words.empty() ? nullptr : named_command(std::span{words}.subspan(1));
     print_message("{}\nTry `contend {}--help`.\n", error.what(), known ? fmt::format("{} ", known->name) : "");
     return kExitUsage;
+  } catch (const PolicyError& error) {
+    write_message(complaints_text(error));
+    return kExitPolicy;
   } catch (const InputError& error) {
     write_message(complaints_text(error));
     return kExitInput;

@@ -69,7 +69,8 @@ bool Admission::look_for_place(JobId id, int gpus) {
   bool has_any = false;
   for (const std::int32_t type : state_.types_for(*run.spec)) {
     if (!allocation_.has_room(*run.spec, gpus, type)) continue;
-    const bool has_place = state_.policies.placement->has_place(state_, state_.view_on(id, type));
+    const bool has_place = state_.policies.ask_placement(
+        [&](PlacementPolicy& policy) { return policy.has_place(state_, state_.view_on(id, type)); });
     if (!has_place) state_.placeless.insert({EngineState::demand_of(*run.spec, gpus), type});
     has_any = has_any || has_place;
   }
@@ -215,7 +216,7 @@ void Admission::enqueue(JobId job) {
   ++state_.waiting;
   pass_is_due_ = pass_is_due_ || !in_pass_;
   if (state_.options.decisions != nullptr) state_.options.decisions->queued(state_.clock, job);
-  state_.policies.scheduling->queued(state_.job(job));
+  state_.policies.ask_scheduling([&](SchedulingPolicy& policy) { policy.queued(state_.job(job)); });
 }
 
 void Admission::on_retry(JobId id) {
@@ -359,7 +360,7 @@ void Admission::tell_left(JobId job) {
   if (in_pass_) {
     ended_in_pass_.push_back(job);
   } else {
-    state_.policies.scheduling->left(job);
+    state_.policies.ask_scheduling([&](SchedulingPolicy& policy) { policy.left(job); });
   }
 }
 
@@ -382,9 +383,11 @@ void Admission::scheduling_pass() {
     allocation_.forget_refusals();
     pushed_out_.clear();
     in_pass_ = true;
-    state_.policies.scheduling->pass(state_, *this);
+    asks_for_starts_ = false;
+    state_.policies.ask_scheduling([&](SchedulingPolicy& policy) { policy.pass(state_, *this); });
     in_pass_ = false;
-    for (const JobId job : std::exchange(ended_in_pass_, {})) state_.policies.scheduling->left(job);
+    for (const JobId job : std::exchange(ended_in_pass_, {}))
+      state_.policies.ask_scheduling([&](SchedulingPolicy& policy) { policy.left(job); });
     if (!pass_is_due_) ask_for_next_decision();
   }
   pass_is_due_ = false;
@@ -399,7 +402,7 @@ void Admission::watch_decisions() {
   asked_in_vain_ = is_all ? asked_in_vain_ + 1 : 0;
   if (asked_in_vain_ < kMany) return;
   const JobRun& first = *std::ranges::find_if(state_.jobs, &JobRun::waits);
-  throw InputError{fmt::format(
+  throw PolicyError{fmt::format(
       "scheduling policy `{}`, placement policy `{}`: their last {} decisions, until {:.0f} s, started no job, and "
       "nothing else is to happen; {}, first `{}` on {}",
       state_.policies.scheduling_name, state_.policies.placement_name, asked_in_vain_, state_.clock.to_seconds(),
@@ -409,10 +412,10 @@ void Admission::watch_decisions() {
 
 void Admission::ask_for_next_decision() {
   const auto ask = [&](auto& policy, std::string_view kind, const std::string& name) {
-    const Time time = policy.next_decision(state_);
-    if (time <= state_.clock) {
-      throw InputError{fmt::format("{} policy `{}`: asked for a pass that is not later than now", kind, name)};
-    }
+    const Time time = ask_policy(kind, name, policy, [&](auto& asked) { return asked.next_decision(state_); });
+    if (time <= state_.clock)
+      throw PolicyError{fmt::format("{} policy `{}`: asked for a pass that is not later than now, {} s", kind, name,
+                                    state_.clock.to_seconds())};
     return time;
   };
   Time next = Time::never();

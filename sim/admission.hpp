@@ -63,6 +63,9 @@ class Admission : private SchedulingActions {
   void on_pass();
   /// Runs one pass of the scheduling policy if one is due and a job waits (or SchedulingPolicy::idle_passes).
   void scheduling_pass();
+  /// What is wrong where the run ends with jobs that wait and could run: the policy wants to start none of them. Empty
+  /// if no job waits, or the policy has tried.
+  [[nodiscard]] std::string why_nothing_starts() const;
   /// The earliest instant, known now, at which something other than the end of a running job may start a pass.
   [[nodiscard]] Time next_intervention() const;
 
@@ -139,7 +142,7 @@ class Admission : private SchedulingActions {
   void give_up(JobId job);
   /// Counts the time since it left its GPUs.
   void count_away(JobRun& job) const;
-  /// Throws InputError if the policies decide on and on, and no job will ever run.
+  /// Throws PolicyError if the policies decide on and on, and no job will ever run.
   void watch_decisions();
   [[nodiscard]] Time next_arrival() const;
   void enqueue(JobId job);
@@ -163,6 +166,8 @@ class Admission : private SchedulingActions {
   /// The first job that holds a GPU of the place of this one; none() if its GPUs have room or it has no place.
   [[nodiscard]] JobId holder_of_place(const JobSpec& job) const;
   [[noreturn]] void illegal_step(JobId job, const char* what) const;
+  /// Throws PolicyError unless the policy may start the job now.
+  void check_waits(JobId job);
 
   EngineState& state_;
   Allocation allocation_;
@@ -174,7 +179,8 @@ class Admission : private SchedulingActions {
   std::vector<std::uint32_t> not_ended_;       // of each job: those of JobSpec::after that have not ended; likewise
   bool pass_is_due_ = false;
   bool in_pass_ = false;
-  bool refused_alike_ = false;  // of the last start()
+  bool asks_for_starts_ = false;  // in the last pass the policy wanted to start a job, or planned to
+  bool refused_alike_ = false;    // of the last start()
   EventHandle pass_event_;
   Time pass_at_ = Time::never();       // time of that event
   Time placement_at_ = Time::never();  // when the placement policy wants a pass

@@ -15,31 +15,37 @@
 
 namespace contend {
 
-bool Admission::start(JobId job) {
+void Admission::check_waits(JobId job) {
+  asks_for_starts_ = true;
   if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "started");
+}
+
+bool Admission::start(JobId job) {
+  check_waits(job);
   return start_on_first(job, state_.types_for(*state_.run(job).spec), state_);
 }
 
 bool Admission::start_in(JobId job, const ClusterView& usable) {
-  if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "started");
+  check_waits(job);
   return start_on_first(job, state_.types_for(*state_.run(job).spec), usable);
 }
 
 bool Admission::plan_in(JobId job, const ClusterView& then, std::vector<GpuId>& place) {
+  asks_for_starts_ = true;
   const bool is_known = in_pass_ && job.index() < state_.jobs.size();
   if (!is_known || !(state_.run(job).waits || state_.run(job).state == JobState::running)) illegal_step(job, "planned");
   for (const std::int32_t type : state_.types_for(*state_.run(job).spec)) {
     JobView view = state_.view_on(job, type);
     if (view.running) view.since = state_.clock;  // it would wait from now on
     view.running = false;
-    state_.policies.placement->plan(then, view, place);
+    state_.policies.ask_placement([&](PlacementPolicy& policy) { policy.plan(then, view, place); });
     if (!place.empty()) return true;
   }
   return false;
 }
 
 bool Admission::start_on(JobId job, std::int32_t type) {
-  if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "started");
+  check_waits(job);
   const std::int32_t one = state_.spec.types.empty() ? -1 : type;
   const auto types = state_.types_for(*state_.run(job).spec);
   if (std::find(types.begin(), types.end(), one) == types.end()) {
@@ -50,7 +56,7 @@ bool Admission::start_on(JobId job, std::int32_t type) {
 }
 
 bool Admission::start_with(JobId job, int gpus, std::int32_t type) {
-  if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "started");
+  check_waits(job);
   check_size(job, gpus);
   JobRun& run = state_.run(job);
   run.width = gpus;
@@ -60,7 +66,7 @@ bool Admission::start_with(JobId job, int gpus, std::int32_t type) {
 }
 
 bool Admission::start_at(JobId job, std::span<const GpuId> gpus) {
-  if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "started");
+  check_waits(job);
   refused_alike_ = false;
   const std::vector<GpuId> chosen{gpus.begin(), gpus.end()};  // they may be those of a job that the view shows
   if (!allocation_.may_share(job, chosen)) return false;
@@ -73,7 +79,7 @@ void Admission::check_size(JobId job, int gpus) const {
   const JobSpec& spec = *state_.run(job).spec;
   if (gpus == spec.gpus || state_.size_of(spec, gpus) != nullptr) return;
   const auto sizes = state_.sizes_of(job);
-  throw InputError{fmt::format(
+  throw PolicyError{fmt::format(
       "scheduling policy `{}`: job `{}` can't have {} GPUs, only {}", state_.policies.scheduling_name, spec.name, gpus,
       sizes.empty() ? fmt::format("{}", spec.gpus) : fmt::format("{}", fmt::join(sizes, ", ")))};
 }
@@ -115,7 +121,7 @@ void Admission::find_place_resized(JobId job, int gpus) {
   if (allocation_.has_room(*run.spec, gpus, run.type)) {
     JobView view = state_.view_on(job, run.type);
     view.running = false;  // it is to be placed
-    state_.policies.placement->place(state_, view, chosen_);
+    state_.policies.ask_placement([&](PlacementPolicy& policy) { policy.place(state_, view, chosen_); });
     if (!chosen_.empty()) allocation_.check(job, chosen_);
   }
   run.width = had;
@@ -152,7 +158,7 @@ bool Admission::has_place_without(JobId job, std::span<const GpuId> gpus) {
     if (!allocation_.has_room(*run.spec, run.width, type)) return false;
     JobView view = state_.view_on(job, type);
     view.running = false;  // it is to be placed
-    return state_.policies.placement->has_place(state_, view);
+    return state_.policies.ask_placement([&](PlacementPolicy& policy) { return policy.has_place(state_, view); });
   });
   for (const GpuId gpu : taken) state_.put_into_service(gpu);
   state_.show(job);
@@ -170,7 +176,8 @@ bool Admission::start_on_first(JobId job, std::span<const std::int32_t> types, c
     if (!allocation_.has_room(*run.spec, run.width, type)) continue;
     refused_alike_ = state_.policies.placement->refuses_alike();
     chosen_.clear();
-    state_.policies.placement->place(usable, state_.view_on(job, type), chosen_);
+    state_.policies.ask_placement(
+        [&](PlacementPolicy& policy) { policy.place(usable, state_.view_on(job, type), chosen_); });
     if (chosen_.empty()) continue;
     note_second_order(job, chosen_);
     allocation_.start(job, chosen_);
@@ -180,7 +187,7 @@ bool Admission::start_on_first(JobId job, std::span<const std::int32_t> types, c
 }
 
 bool Admission::start_preempting(JobId job, std::span<const JobId> candidates) {
-  if (!in_pass_ || job.index() >= state_.jobs.size() || !state_.run(job).waits) illegal_step(job, "started");
+  check_waits(job);
   for (const JobId candidate : candidates) {
     const bool runs = candidate.index() < state_.jobs.size() && state_.run(candidate).state == JobState::running;
     if (!runs) illegal_step(candidate, "preempted");
@@ -197,6 +204,7 @@ bool Admission::start_preempting(JobId job, std::span<const JobId> candidates) {
 }
 
 void Admission::place_anew(std::span<const Claim> order, std::int64_t capacity) {
+  asks_for_starts_ = true;
   const auto runs = [&](JobId job) { return state_.run(job).state == JobState::running; };
   for (const auto& [job, width] : order) {
     const bool is_known = in_pass_ && job.index() < state_.jobs.size();
@@ -230,7 +238,6 @@ void Admission::place_anew(std::span<const Claim> order, std::int64_t capacity) 
 }
 
 std::vector<std::vector<GpuId>> Admission::find_places(std::span<const Claim> order, std::int64_t capacity) {
-  PlacementPolicy& placement = *state_.policies.placement;
   std::vector<std::vector<GpuId>> places(order.size());
   std::set<Demand> refused;
   allocation_.forget_refusals();
@@ -248,10 +255,10 @@ std::vector<std::vector<GpuId>> Admission::find_places(std::span<const Claim> or
       JobView view = state_.view_on(job, type);
       if (view.running) view.since = state_.clock;  // it would wait from now on
       view.running = false;
-      placement.place(state_, view, chosen_);
+      state_.policies.ask_placement([&](PlacementPolicy& policy) { policy.place(state_, view, chosen_); });
     }
     if (chosen_.empty()) {
-      if (has_room && placement.refuses_alike()) refused.insert(demand);
+      if (has_room && state_.policies.placement->refuses_alike()) refused.insert(demand);
       continue;
     }
     allocation_.check(job, chosen_);
@@ -266,6 +273,7 @@ std::vector<std::vector<GpuId>> Admission::find_places(std::span<const Claim> or
 }
 
 bool Admission::plan_together(std::span<SizedClaim> claims) {
+  asks_for_starts_ = true;
   const auto runs = [&](JobId job) { return state_.run(job).state == JobState::running; };
   for (const SizedClaim& claim : claims) {
     const bool is_known = in_pass_ && claim.job.index() < state_.jobs.size();
@@ -306,7 +314,8 @@ bool Admission::find_places_for(std::span<SizedClaim> claims, std::vector<SizedC
       JobView view = state_.view_on(claim.job, type);
       if (view.running) view.since = state_.clock;  // it would wait from now on
       view.running = false;
-      if (!is_given) state_.policies.placement->plan(state_, view, claim.place);
+      if (!is_given)
+        state_.policies.ask_placement([&](PlacementPolicy& policy) { policy.plan(state_, view, claim.place); });
       if (!claim.place.empty()) break;
     }
     const bool has_place =
@@ -436,9 +445,36 @@ JobId Admission::holder_of_place(const JobSpec& job) const {
 }
 
 void Admission::illegal_step(JobId job, const char* what) const {
-  const std::string name = job.index() < state_.jobs.size() ? state_.run(job).spec->name : "?";
-  throw InputError{
-      fmt::format("scheduling policy `{}`: job `{}` can't be {} now", state_.policies.scheduling_name, name, what)};
+  const auto its_state = [&] {
+    const JobRun& run = state_.run(job);
+    if (run.waits) return std::string{"it waits"};
+    if (run.state == JobState::running) return std::string{"it runs"};
+    return has_ended(run.state) ? fmt::format("it is {}", to_string(run.state)) : std::string{"it isn't queued yet"};
+  };
+  const bool is_known = job.index() < state_.jobs.size();
+  throw PolicyError{fmt::format(
+      "scheduling policy `{}`: {} can't be {} at {} s: {}", state_.policies.scheduling_name,
+      is_known ? fmt::format("job `{}`", state_.run(job).spec->name) : fmt::format("job number {}", job.value()), what,
+      state_.clock.to_seconds(),
+      !is_known  ? fmt::format("the last of the {} jobs has number {}", state_.jobs.size(), state_.jobs.size() - 1)
+      : in_pass_ ? its_state()
+                 : std::string{"policies decide in a pass only"})};
+}
+
+std::string Admission::why_nothing_starts() const {
+  const bool may_change = state_.options.failures.any();  // GPUs may be out of service for ever
+  if (asks_for_starts_ || may_change || state_.waiting == 0 || !state_.running.empty()) return {};
+  for (std::size_t j = 0; j < state_.jobs.size(); ++j) {
+    if (!state_.jobs[j].waits || !why_never_starts(JobId{j}).empty()) continue;
+    return fmt::format(
+        "scheduling policy `{}`: the run ended at {} s because nothing can happen any more: {} free, {}, first `{}` on "
+        "{}, "
+        "and the policy starts none",
+        state_.policies.scheduling_name, state_.clock.to_seconds(), counted(state_.free_gpus(), "GPU is", "GPUs are"),
+        counted(static_cast<std::int64_t>(state_.waiting), "job waits", "jobs wait"), state_.jobs[j].spec->name,
+        counted(state_.jobs[j].spec->gpus, "GPU"));
+  }
+  return {};
 }
 
 }  // namespace contend

@@ -75,8 +75,8 @@ std::string Allocation::why_not(JobId job, std::span<const GpuId> gpus) const {
 void Allocation::check(JobId job, std::span<const GpuId> gpus) const {
   const std::string reason = why_not(job, gpus);
   if (reason.empty()) return;
-  throw InputError{fmt::format("placement policy `{}`: job `{}` {}", state_.policies.placement_name,
-                               state_.run(job).spec->name, reason)};
+  throw PolicyError{fmt::format("placement policy `{}`: job `{}` {}", state_.policies.placement_name,
+                                state_.run(job).spec->name, reason)};
 }
 
 void Allocation::reserve(JobId job, std::span<const GpuId> gpus, bool take) {
@@ -96,8 +96,8 @@ bool Allocation::may_share(JobId job, std::span<const GpuId> gpus) const {
   std::sort(sorted.begin(), sorted.end());
   if (std::ssize(gpus) != run.width || sorted.back().index() >= state_.gpu.size() ||
       std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
-    throw InputError{fmt::format("scheduling policy `{}`: job `{}` needs {} different GPUs of the cluster to start on",
-                                 state_.policies.scheduling_name, spec.name, run.width)};
+    throw PolicyError{fmt::format("scheduling policy `{}`: job `{}` needs {} different GPUs of the cluster to start on",
+                                  state_.policies.scheduling_name, spec.name, run.width)};
   const std::int32_t type = type_of(sorted.front());
   const auto types = state_.types_for(spec);
   if (std::find(types.begin(), types.end(), type) == types.end()) return false;

@@ -155,7 +155,9 @@ bool Courier::may_start(std::size_t index) {
   if (holds_admission(waiting.traffic)) return true;
   const TransferRequest request = entering(waiting.traffic);
   for (const ServerId server : waiting.traffic.interfaces()) {
-    if (state_.policies.communication->may_start(request, server, *state_.network)) continue;
+    const bool accepts = state_.policies.ask_communication(
+        [&](CommunicationPolicy& policy) { return policy.may_start(request, server, *state_.network); });
+    if (accepts) continue;
     if (waiting.refused_by != server) {
       stop_watching(index);
       waiting.refused_by = server;
@@ -170,8 +172,10 @@ void Courier::ask(std::size_t index) {
   if (!may_start(index)) return;
   const Traffic& traffic = waiting_[index].traffic;
   const JobRun& run = state_.run(traffic.job);
-  willing_.push_back({state_.policies.communication->key(state_.view_for_key(traffic.job)), run.start, traffic.job,
-                      run.place_of(traffic.slot), op_of(traffic).priority, traffic.op, traffic.rank, index});
+  const PolicyKey key = state_.policies.ask_communication(
+      [&](CommunicationPolicy& policy) { return policy.key(state_.view_for_key(traffic.job)); });
+  willing_.push_back({key, run.start, traffic.job, run.place_of(traffic.slot), op_of(traffic).priority, traffic.op,
+                      traffic.rank, index});
   std::push_heap(willing_.begin(), willing_.end(), std::greater<>{});
 }
 

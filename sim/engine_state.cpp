@@ -124,7 +124,7 @@ PolicyKey EngineState::key(JobId id) {
   JobRun& run = jobs[id.index()];
   if (run.next_promise <= clock) settle(run, clock);
   if (run.key_is_stale) {
-    run.key = policies.scheduling->key(view_for_key(id));
+    run.key = policies.ask_scheduling([&](SchedulingPolicy& policy) { return policy.key(view_for_key(id)); });
     run.key_is_stale = false;
   }
   return run.key;

@@ -179,7 +179,8 @@ bool Eviction::finds_place(JobId job, std::vector<GpuId>& chosen) {
   chosen.clear();
   const JobSpec& spec = *state_.run(job).spec;
   if (spec.gpus > state_.capacity.quota_left(spec.vc)) return false;
-  state_.policies.placement->place(state_, state_.view_on(job, type_), chosen);
+  state_.policies.ask_placement(
+      [&](PlacementPolicy& policy) { policy.place(state_, state_.view_on(job, type_), chosen); });
   return !chosen.empty();
 }
 

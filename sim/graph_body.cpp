@@ -18,9 +18,12 @@ void GraphBody::start(JobId job) {
   tear(run, graph);
   if (run.elastic()) count_iterations(run);
   JobView view = state_.view(job, true);
-  const PolicyKey key = state_.policies.scheduling->key(view);
+  const auto key_of = [&] {
+    return state_.policies.ask_scheduling([&](SchedulingPolicy& policy) { return policy.key(view); });
+  };
+  const PolicyKey key = key_of();
   view.remaining_service -= run.plan->most_compute();
-  run.key_reach = run.plan->in_flight * (key - state_.policies.scheduling->key(view));
+  run.key_reach = run.plan->in_flight * (key - key_of());
   state_.set_job_work(run);
   occupy(state_, job);
   run.live->standing_since = state_.clock;

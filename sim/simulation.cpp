@@ -53,9 +53,9 @@ class Simulation::Engine {
     for (const JobRun& run : state_.jobs)
       if (window.holds(run.arrival)) ++state_.measured_left;
     outages_.withhold_spares();
-    admission_.begin();
-    outages_.begin();
-    bool stopped = false;
+    guarded([&] { admission_.begin(), outages_.begin(); });
+    bool stopped = has_failed();
+    if (stopped) state_.options.until = state_.clock;
     std::optional<BusyTimes> before, after;  // the begin of the window, and its end
     for (std::uint64_t instant = 1;; ++instant) {
       const Time next = std::min(state_.calendar.next_time(), state_.network->next_end());
@@ -70,13 +70,15 @@ class Simulation::Engine {
         break;
       }
       if (next == kEndOfClock) throw_time_overflow();
-      execute(next);
+      guarded([&] { execute(next); });
       if (stopped) continue;  // the instant may have more events
-      const bool failed = state_.options.failure && state_.options.failure->failed();
-      stopped = failed || pulse_.stops(instant % kInstantsPerMonitor == 0);
+      stopped = has_failed() || pulse_.stops(instant % kInstantsPerMonitor == 0);
       if (stopped) state_.options.until = state_.clock;
     }
-    if (stopped) leaper_.take_back();
+    if (stopped)
+      leaper_.take_back();
+    else
+      look_at_standstill();
     RunResult result = collect();
     if (window.given()) {
       if (!before) before = busy_times(state_.clock);  // it stopped before the window
@@ -93,6 +95,26 @@ class Simulation::Engine {
   }
 
  private:
+  [[nodiscard]] bool has_failed() const { return state_.options.failure && state_.options.failure->failed(); }
+
+  /// A policy that leaves jobs waiting where nothing else is to happen has failed.
+  void look_at_standstill() {
+    if (!state_.options.failure || state_.calendar.next_time() != Time::never()) return;
+    if (const std::string reason = admission_.why_nothing_starts(); !reason.empty())
+      state_.options.failure->record(reason);
+  }
+
+  /// Executes a part of the run. A PolicyError ends the run, if there is a place for its reason.
+  template <class Part>
+  void guarded(Part part) {
+    try {
+      part();
+    } catch (const PolicyError& error) {
+      if (!state_.options.failure) throw;
+      state_.options.failure->record(error.what());
+    }
+  }
+
   void execute(Time instant) {
     state_.clock = instant;
     while (state_.calendar.next_time() == instant) {

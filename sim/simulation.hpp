@@ -18,16 +18,31 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace contend {
 
-/// The policies of a run. Their names are for error messages.
+/// The policies of a run. Their names are for error messages. The functions call a policy; what it throws becomes a
+/// PolicyError.
 struct PolicySet {
   std::unique_ptr<SchedulingPolicy> scheduling;
   std::unique_ptr<PlacementPolicy> placement;
   std::unique_ptr<CommunicationPolicy> communication;
   std::string scheduling_name, placement_name, communication_name;
+
+  template <class Call>
+  decltype(auto) ask_scheduling(Call&& call) const {
+    return ask_policy("scheduling", scheduling_name, *scheduling, std::forward<Call>(call));
+  }
+  template <class Call>
+  decltype(auto) ask_placement(Call&& call) const {
+    return ask_policy("placement", placement_name, *placement, std::forward<Call>(call));
+  }
+  template <class Call>
+  decltype(auto) ask_communication(Call&& call) const {
+    return ask_policy("communication", communication_name, *communication, std::forward<Call>(call));
+  }
 };
 
 /// How far a run has got.
@@ -62,7 +77,7 @@ struct SimulationOptions {
   DecisionObserver* decisions = nullptr;         ///< sees every decision about a job
   std::function<bool(const Progress&)> monitor;  ///< called every few thousand events; false interrupts
   /// Where policies outside of the program report that they can't decide any more; that interrupts at once.
-  std::shared_ptr<const PolicyFailure> failure{};
+  std::shared_ptr<PolicyFailure> failure{};
 };
 
 class Simulation {

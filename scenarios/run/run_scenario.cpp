@@ -92,14 +92,6 @@ bool is_outside(std::span<const PolicyRow<Port>> table, const PolicyChoice& choi
   return std::ranges::any_of(table, [&](const auto& row) { return row.name == choice.name && row.is_outside; });
 }
 
-/// Where the policies of the scenario report failures; nullptr if all of them are part of the program.
-std::shared_ptr<PolicyFailure> place_of_failures(const Scenario& scenario) {
-  const bool any = is_outside(scheduling_policies(), scenario.scheduling) ||
-                   is_outside(placement_policies(), scenario.placement) ||
-                   is_outside(communication_policies(), scenario.communication);
-  return any ? std::make_shared<PolicyFailure>() : nullptr;
-}
-
 /// The names of the jobs, as PolicyContext wants them.
 std::function<std::string(JobId)> names_of(const std::vector<JobSpec>& jobs) {
   auto names = std::make_shared<std::vector<std::string>>();
@@ -221,11 +213,11 @@ std::unique_ptr<Simulation> make_simulation(const Scenario& scenario, Workload w
 
 RunResult run_workload(const Scenario& scenario, Workload workload, std::uint64_t seed, const RunHooks& hooks,
                        std::unique_ptr<PlacementPolicy> placement) {
-  const std::shared_ptr<PolicyFailure> failure = place_of_failures(scenario);
+  const auto failure = std::make_shared<PolicyFailure>();
   const auto simulation = make_simulation(scenario, std::move(workload), seed, hooks, std::move(placement), failure);
   RunResult result = simulation->run();
-  if (failure && failure->failed()) {
-    if (hooks.failure == nullptr) throw InputError{failure->reason()};
+  if (failure->failed()) {
+    if (hooks.failure == nullptr) throw PolicyError{failure->reason()};
     *hooks.failure = failure->reason();
   }
   const Workload& ran = simulation->workload();

@@ -90,6 +90,57 @@ file() {
   [[ -s $1 ]] || fail "the page shows no $1"
 }
 for name in CMakeLists.txt newest_first.cpp my_contend.cpp; do file "$name"; done
+# A second plugin, whose policy starts jobs at once until it does in its third pass what its parameter says.
+cat >rogue.cpp <<'END'
+#include "policies/plugin.hpp"
+
+#include <cstdlib>
+#include <stdexcept>
+#include <vector>
+
+namespace {
+
+class Rogue final : public contend::SchedulingPolicy {
+ public:
+  explicit Rogue(std::int64_t deed) : deed_{deed} {}
+  contend::PolicyKey key(const contend::JobView& job) const override { return job.submit.ns(); }
+  void queued(const contend::JobView& job) override { waiting_.push_back(job.id); }
+  void pass(const contend::ClusterView&, contend::SchedulingActions& actions) override {
+    if (++passes_ >= 3) {
+      if (deed_ == 0) throw std::runtime_error{"what now"};
+      if (deed_ == 1) std::exit(0);
+      if (deed_ == 2) return;
+      actions.start(contend::JobId{0U});
+    }
+    std::erase_if(waiting_, [&](contend::JobId job) { return actions.start(job); });
+  }
+
+ private:
+  std::int64_t deed_;
+  int passes_ = 0;
+  std::vector<contend::JobId> waiting_;
+};
+
+constexpr contend::ParameterInfo kParameters[] = {{"deed", std::int64_t{0}, 0, 3, "throw, exit, do nothing, start twice"}};
+
+void register_rogue() {
+  contend::register_policy(contend::PolicyRow<contend::SchedulingPolicy>{
+      .name = "rogue",
+      .summary = "fails",
+      .source = "a test",
+      .parameters = kParameters,
+      .make = [](const contend::Parameters& parameters,
+                 const contend::PolicyContext&) -> std::unique_ptr<contend::SchedulingPolicy> {
+        return std::make_unique<Rogue>(parameters.get<std::int64_t>("deed"));
+      }});
+}
+
+}  // namespace
+
+CONTEND_PLUGIN(register_rogue)
+END
+printf '%s\n' 'add_library(rogue MODULE rogue.cpp)' 'target_link_libraries(rogue Contend::headers)' \
+  'set_target_properties(rogue PROPERTIES PREFIX "")' >>CMakeLists.txt
 { cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS="-Wall -Wextra -Wpedantic -Werror" \
     -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" && cmake --build build; } >"$place/log" 2>&1 ||
   { cat "$place/log" >&2; fail "the project doesn't build"; }
@@ -121,6 +172,25 @@ except contend.InputError as error:
     print(error.complaints[0].file, "there is one of that name" in error.complaints[0].reason)
 END
 [[ $(build/my_contend list policies) == *newest-first* ]] || fail "the policy isn't listed"
+# A policy of a plugin that fails: exit code 6, a sentence, and results until then but where it has ended the program.
+printf 'job_id,submit_s,gpus,duration_s\na,0,1,10\nb,20,1,10\nc,40,1,10\n' >three.csv
+printf 'schema_version: 2\ncluster: {servers: 1, gpus_per_server: 4}\nworkload: {jobs: three.csv}\n' >three.yaml
+# fails DEED TEXT
+fails() {
+  local code=0
+  "$program" --plugin build/rogue.so run three.yaml -q -o "rogue$1" \
+    --set "policies.scheduling={policy: rogue, deed: $1}" >"$place/log" 2>&1 || code=$?
+  [[ $code == 6 && $(<"$place/log") == *"$2"* ]] || { cat "$place/log" >&2; fail "deed $1 ends with $code"; }
+}
+fails 0 "scheduling policy \`rogue\` threw an exception: what now; the results end at "
+fails 1 'a policy called exit() in the middle of the run'
+fails 2 "because nothing can happen any more: 4 GPUs are free, 1 job waits, first \`c\`"
+fails 3 "scheduling policy \`rogue\`: job \`a\` can't be started at "
+for deed in 0 2 3; do
+  grep -q '"exit_state": "policy failed"' "rogue$deed/manifest.json" || fail "deed $deed leaves no marked results"
+  grep -q '^a,' "rogue$deed/jobs.csv" || fail "deed $deed leaves no jobs"
+done
+[[ ! -e rogue1/manifest.json ]] || fail "a policy that exits leaves results"
 # refused TEXT WORDS...: the program says so, and its exit code is 3.
 refused() {
   local code=0

@@ -232,37 +232,38 @@ TEST_CASE("an illegal step of a scheduling policy is an error that names the pol
       if (queued == nullptr) step(*actions);
     });
   };
-  const std::string start = "scheduling policy `wild`: job `A` can't be started now";
-  const std::string preempt = "scheduling policy `wild`: job `A` can't be preempted now";
+  const std::string start = "scheduling policy `wild`: job `A` can't be started at 0 s: it runs";
+  const std::string preempt = "scheduling policy `wild`: job `A` can't be preempted at 0 s: it waits";
+  const std::string unknown = " at 0 s: the last of the 2 jobs has number 1", absent = " at 0 s: it isn't queued yet";
   CHECK(in_pass([](SchedulingActions&) {}) == "");
   CHECK(in_pass([&](SchedulingActions& actions) { actions.start(kA), actions.start(kA); }) == start);
   CHECK(in_pass([&](SchedulingActions& actions) { actions.preempt(kA); }) == preempt);  // it waits
   CHECK(in_pass([&](SchedulingActions& actions) { actions.start(kA), actions.preempt(kA), actions.preempt(kA); }) ==
         preempt);
   CHECK(in_pass([&](SchedulingActions& actions) { actions.start(kNobody); }) ==
-        "scheduling policy `wild`: job `?` can't be started now");
+        "scheduling policy `wild`: job number 2 can't be started" + unknown);
   CHECK(in_pass([&](SchedulingActions& actions) { actions.preempt(kNobody); }) ==
-        "scheduling policy `wild`: job `?` can't be preempted now");
+        "scheduling policy `wild`: job number 2 can't be preempted" + unknown);
   const auto in_place_of = [&](JobId job, std::vector<JobId> candidates) {
     return in_pass([=](SchedulingActions& actions) { actions.start_preempting(job, candidates); });
   };
   CHECK(in_place_of(kA, {}) == "");
-  CHECK(in_place_of(kNobody, {}) == "scheduling policy `wild`: job `?` can't be started now");
-  CHECK(in_place_of(kB, {}) == "scheduling policy `wild`: job `B` can't be started now");
-  CHECK(in_place_of(kA, {kNobody}) == "scheduling policy `wild`: job `?` can't be preempted now");
-  CHECK(in_place_of(kA, {kB}) == "scheduling policy `wild`: job `B` can't be preempted now");
+  CHECK(in_place_of(kNobody, {}) == "scheduling policy `wild`: job number 2 can't be started" + unknown);
+  CHECK(in_place_of(kB, {}) == "scheduling policy `wild`: job `B` can't be started" + absent);
+  CHECK(in_place_of(kA, {kNobody}) == "scheduling policy `wild`: job number 2 can't be preempted" + unknown);
+  CHECK(in_place_of(kA, {kB}) == "scheduling policy `wild`: job `B` can't be preempted" + absent);
   CHECK(complaint_about([&](const JobView* queued, SchedulingActions* actions) {
           if (queued == nullptr && actions != nullptr) actions->start(kA);
           if (queued != nullptr && queued->id == kB) actions->start_preempting(kB, std::vector{kA});
-        }) == "scheduling policy `wild`: job `B` can't be started now");
+        }) == "scheduling policy `wild`: job `B` can't be started at 5e-09 s: policies decide in a pass only");
   // B has not arrived yet.
   CHECK(in_pass([&](SchedulingActions& actions) { actions.start(kB); }) ==
-        "scheduling policy `wild`: job `B` can't be started now");
+        "scheduling policy `wild`: job `B` can't be started" + absent);
   // Between passes, when B arrives and A runs.
   CHECK(complaint_about([&](const JobView* queued, SchedulingActions* actions) {
           if (queued == nullptr) actions->start(kA);
           if (queued != nullptr && queued->id == kB) actions->preempt(kA);
-        }) == preempt);
+        }) == "scheduling policy `wild`: job `A` can't be preempted at 5e-09 s: policies decide in a pass only");
 }
 
 TEST_CASE("an observer sees every task once; spans of a GPU never overlap; busy times add up; runs repeat") {

@@ -28,8 +28,28 @@ TEST_CASE("a policy that ends leaves partial results, a message and exit code 6"
   CHECK(contains(here.read("out/manifest.json"), "\"failure\": \"scheduling policy `mine`"));
   CHECK(contains(here.read("out/jobs.csv"), "a,"));
   CHECK(contains(here.contend("list policies").out, "external"));
-  // Verbs that need whole results refuse it.
-  CHECK(here.contend("compare s.yaml s.yaml").code == 3);
+  // Verbs that need whole results end with the same code.
+  CHECK(here.contend("compare s.yaml s.yaml").code == 6);
+}
+
+TEST_CASE("a policy that starts nothing for ever: a sentence, partial results and exit code 6") {
+  if (!has_program()) return;
+  const Workplace here;
+  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s\na,0,1,10\nb,20,3,10\n");
+  here.write("s.yaml",
+             "schema_version: 2\nname: s\ncluster: {servers: 1, gpus_per_server: 4}\nworkload: {jobs: jobs.csv}\n"
+             "policies: {scheduling: {policy: external, command: ./policy.sh}}\n");
+  here.write("policy.sh",
+             "read hello; echo '{\"protocol\": 1}'\nread pass; echo '{\"start\": [0]}'\n"
+             "while read pass; do echo '{}'; done\n");
+  std::filesystem::permissions(here.path("policy.sh"), std::filesystem::perms::owner_all);
+  const Outcome outcome = here.contend("run s.yaml -o out");
+  CHECK(outcome.code == 6);
+  CHECK(contains(outcome.err,
+                 "scheduling policy `external`: the run ended at 20 s because nothing can happen any more: 4 GPUs are "
+                 "free, 1 job waits, first `b` on 3 GPUs, and the policy starts none; the results end at 20 s\n"));
+  CHECK(contains(here.read("out/manifest.json"), "\"exit_state\": \"policy failed\""));
+  CHECK(contains(here.read("out/jobs.csv"), "a,"));
 }
 
 TEST_CASE("an exception in a policy in Python: its traceback, the job, and exit code 6") {
