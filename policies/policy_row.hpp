@@ -103,6 +103,9 @@ enum class GpuShares : std::uint8_t {
   by_profile,  ///< that, and the stages of their iterations
 };
 
+/// What a scheduling policy weighs that a scenario may lack. Without it the policy decides as another, simpler one.
+enum class Weighs : std::uint8_t { always_given, deadlines, prices };
+
 /// A policy as its own file describes it. The texts and parameters live as long as the program.
 template <class Port>
 struct PolicyRow {
@@ -119,6 +122,7 @@ struct PolicyRow {
   /// True if it says itself on which type of servers each job runs; jobs that mix types are refused.
   bool names_types = false;
   GpuShares shares = GpuShares::none;
+  Weighs weighs = Weighs::always_given;
   /// Of a scheduling policy: true if one instance decides for the whole cluster, because its rule compares virtual
   /// clusters. Else each virtual cluster with servers of its own has an instance of its own
   /// (policies/scheduling/by_owner.hpp).

@@ -33,7 +33,8 @@ PolicyRow<SchedulingPolicy> edf_scheduling() {
           .summary = "earliest deadline first; jobs without a deadline last",
           .source = "Liu, Layland, JACM 1973",
           .parameters = kParameters,
-          .make = make_edf};
+          .make = make_edf,
+          .weighs = Weighs::deadlines};
 }
 
 }  // namespace contend

@@ -59,7 +59,8 @@ PolicyRow<SchedulingPolicy> elastic_edf_scheduling() {
           .source = "Liu, Layland, JACM 1973; Gu et al., ASPLOS 2023",
           .parameters = kParameters,
           .make = make_elastic_edf,
-          .one_type = true};
+          .one_type = true,
+          .weighs = Weighs::deadlines};
 }
 
 }  // namespace contend

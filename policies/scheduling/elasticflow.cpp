@@ -290,7 +290,8 @@ PolicyRow<SchedulingPolicy> elasticflow_scheduling() {
       .source = "Gu et al., ASPLOS 2023",
       .parameters = kParameters,
       .make = make_elasticflow,
-      .one_type = true};
+      .one_type = true,
+      .weighs = Weighs::deadlines};
 }
 
 }  // namespace contend

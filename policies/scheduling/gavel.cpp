@@ -115,7 +115,8 @@ auto gavel_row(std::string_view name, std::string_view summary, std::string_view
           .source = source,
           .parameters = can_pack(kObjective) ? std::span<const ParameterInfo>{kPacking} : kRoundParameters,
           .make = make_gavel<kObjective>,
-          .names_types = true};
+          .names_types = true,
+          .weighs = kObjective == Objective::cost ? Weighs::prices : Weighs::always_given};
 }
 
 }  // namespace

@@ -144,7 +144,8 @@ PolicyRow<SchedulingPolicy> hydra_scheduling() {
           .source = "Yang et al., IEEE TC 2023",
           .parameters = kParameters,
           .make = make_hydra,
-          .names_types = true};
+          .names_types = true,
+          .weighs = Weighs::deadlines};
 }
 
 }  // namespace contend

@@ -4,6 +4,7 @@
 #include "network/collectives/collective_run.hpp"
 #include "network/idle_interfaces.hpp"
 #include "network/library/nccl_machine.hpp"
+#include "policies/registry.hpp"
 #include "scenarios/keys/keys.hpp"
 #include "scenarios/run/cost_formulas.hpp"
 #include "scenarios/run/fabric.hpp"
@@ -172,6 +173,23 @@ std::string seen_torn_groups(const std::vector<TrainingEntry>& training, const R
       "{}{} lay on {} servers with groups of ranks torn apart that belong on one server: what these send passes the "
       "network; policies.placement: groups keeps them together",
       first->name, others > 0 ? fmt::format(" (as {} other jobs)", others) : "", first->servers);
+}
+
+std::string seen_nothing_to_weigh(const PolicyChoice& scheduling, const ClusterSetup& cluster,
+                                  const RunResult& result) {
+  const auto rows = scheduling_policies();
+  const auto row = std::ranges::find(rows, scheduling.name, &PolicyRow<SchedulingPolicy>::name);
+  if (row == rows.end()) return {};
+  const auto has_deadline = [](const JobResult& job) { return job.deadline.has_value(); };
+  const auto has_price = [](const NamedServerType& type) { return type.price > 0; };
+  if (row->weighs == Weighs::deadlines && std::ranges::none_of(result.jobs, has_deadline))
+    return fmt::format("policies.scheduling: {} weighs deadlines, and no job has one (`deadline_s` of the job list)",
+                       scheduling.name);
+  if (row->weighs == Weighs::prices && std::ranges::none_of(cluster.types, has_price))
+    return fmt::format(
+        "policies.scheduling: {} weighs prices, and no type of servers has one (`cluster.types.NAME.price`)",
+        scheduling.name);
+  return {};
 }
 
 std::string service_share_note(const ClusterSetup& cluster, const FailureSetup& failures) {

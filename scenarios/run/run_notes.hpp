@@ -40,6 +40,11 @@ namespace contend {
 /// (ParallelSetup::across_servers).
 [[nodiscard]] std::string seen_torn_groups(const std::vector<TrainingEntry>& training, const RunResult& result);
 
+/// What the scheduling policy weighs and the run lacked: deadlines of jobs, or prices of types of servers. Empty if the
+/// run had them, or the policy weighs neither.
+[[nodiscard]] std::string seen_nothing_to_weigh(const PolicyChoice& scheduling, const ClusterSetup& cluster,
+                                                const RunResult& result);
+
 /// The share of time for which a GPU is in service in the long run, and the components that are out of service for most
 /// of the time; empty if the share is at least a tenth. By the laws of `failures.preset` and `failures.components`, for
 /// a GPU that no spare replaces.

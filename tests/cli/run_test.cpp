@@ -107,6 +107,26 @@ TEST_CASE("jobs like a trace that queue otherwise warn of rankings, once, wherev
   CHECK_FALSE(contains(here.contend("sweep small.yaml --set policies.scheduling=fifo,sjf --list").err, "don't rank"));
 }
 
+TEST_CASE("a policy that weighs what no job and no server has: a warning that names the key" *
+          doctest::skip(!has_program())) {
+  const Workplace here;
+  here.write("jobs.csv", "job_id,submit_s,gpus,duration_s,deadline_s\na,0,1,10,\nb,0,1,10,\n");
+  here.write("due.csv", "job_id,submit_s,gpus,duration_s,deadline_s\na,0,1,10,\nb,0,1,10,30\n");
+  here.write("s.yaml",
+             "schema_version: 2\nname: s\nworkload: {jobs: jobs.csv}\npolicies: {scheduling: fifo}\n"
+             "cluster: {types: {a: {servers: 1, gpus_per_server: 2}, b: {servers: 1, gpus_per_server: 2}}}\n");
+  CHECK(here.contend("run s.yaml").err.empty());
+  for (const std::string policy : {"edf", "hydra"}) {
+    const std::string run = "run s.yaml --set policies.scheduling=" + policy;
+    CHECK(here.contend(run).err == "contend: warning: s: policies.scheduling: " + policy +
+                                       " weighs deadlines, and no job has one (`deadline_s` of the job list)\n");
+    CHECK(here.contend(run + " --set workload.jobs=due.csv").err.empty());
+  }
+  const std::string cost = "run s.yaml --set policies.scheduling=min-cost";
+  CHECK(contains(here.contend(cost).err, "weighs prices, and no type of servers has one (`cluster.types.NAME.price`)"));
+  CHECK(here.contend(cost + " --set cluster.types.b.price=2").err.empty());
+}
+
 TEST_CASE("a run overwrites no file that no run has written, and none that the scenario reads") {
   Workplace place;
   const Workplace& here = prepared(place);
